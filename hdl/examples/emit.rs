@@ -1,0 +1,9 @@
+//! Writes the Verilog of the default configuration's core to standard output.
+use deltaline_hdl::verilog::{Module, emit};
+use deltaline_model::configuration::{Configuration, Settings};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let configuration = Configuration::new(Settings::default())?;
+    print!("{}", emit(&configuration, Module::Core, "deltaline")?);
+    Ok(())
+}

@@ -1,0 +1,337 @@
+//! Datagram: walks the IP header and its extension headers, and says which key words a pair holds.
+//!
+//! # Theory of operation
+//!
+//! Twin of the IPv4 and IPv6 halves of `deltaline_model::identity`. Pairs (x, y) arrive aligned to the IP header.
+//!
+//! * Pairs 0, 1, 2 (IPv4) or 0..=4 (IPv6) are the fixed header.
+//! * The *phase* counts pairs up to the payload: payload starts when it is zero. IPv4 starts it at minus half the
+//!   header length, IPv6 at -5; every extension header sets it back by its own length. With an odd IPv4 header
+//!   length the first payload word is y of phase 0, else x.
+//! * `left` is what the datagram's length field leaves for the payload, never below zero.
+//!
+//! The two-word step that would limit the clock is only in the tags stage; here a pair never holds two headers,
+//! because extension headers have lengths of a multiple of eight bytes.
+//!
+//! # Ports
+//!
+//! | port | direction | width | meaning |
+//! |------|-----------|-------|---------|
+//! | clk, rst | in | 1 | clock; synchronous reset |
+//! | pair, first, network, closes, bad_frame, x, y, x_whole, y_whole | in | | from the tags stage |
+//! | key_x, key_y | out | 32 | the pair, one cycle later |
+//! | header | out | 5 | one-hot: the pair is pair 0..=4 of the fixed header |
+//! | payload | out | 4 | one-hot: the pair is pair 0..=3 of the payload |
+//! | odd | out | 1 | payload word 0 is y, not x |
+//! | version6 | out | 1 | the header is IPv6's |
+//! | payload_bytes | out | 5 | payload bytes that belong to the key: 0..=28 |
+//! | closed | out | 1 | the frame's last pair |
+//! | measured | out | 1 | with closed: the frame is measured |
+//! | bad | out | 1 | with closed: the frame is bad |
+//! | ip_length | out | 17 | with closed: IP octets |
+//!
+//! Latency one cycle, one pair a cycle.
+//!
+//! # Test plan
+//!
+//! Cosimulated as part of the identity path: every header length, chains of extension headers, truncation at every
+//! byte, length fields that contradict the frame.
+
+use crate::leaves::Flop;
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::dff_setup;
+
+/// See the [module](self).
+#[derive(LogicBlock, Default)]
+pub struct Datagram {
+    pub clk: Signal<In, Clock>,
+    pub rst: Signal<In, Bit>,
+    pub pair: Signal<In, Bit>,
+    pub first: Signal<In, Bit>,
+    pub network: Signal<In, Bits<2>>,
+    pub closes: Signal<In, Bit>,
+    pub bad_frame: Signal<In, Bit>,
+    pub x: Signal<In, Bits<32>>,
+    pub y: Signal<In, Bits<32>>,
+    pub x_whole: Signal<In, Bit>,
+    pub y_whole: Signal<In, Bit>,
+    pub key_x: Signal<Out, Bits<32>>,
+    pub key_y: Signal<Out, Bits<32>>,
+    pub header: Signal<Out, Bits<5>>,
+    pub payload: Signal<Out, Bits<4>>,
+    pub odd: Signal<Out, Bit>,
+    pub version6: Signal<Out, Bit>,
+    pub payload_bytes: Signal<Out, Bits<5>>,
+    pub closed: Signal<Out, Bit>,
+    pub measured: Signal<Out, Bit>,
+    pub bad: Signal<Out, Bit>,
+    pub ip_length: Signal<Out, Bits<17>>,
+
+    version: Signal<Local, Bits<4>>,
+    header_words: Signal<Local, Bits<4>>,
+    opens4: Signal<Local, Bit>,
+    opens6: Signal<Local, Bit>,
+    is_active: Signal<Local, Bit>,
+    is_header: Signal<Local, Bit>,
+    is_extension: Signal<Local, Bit>,
+    is_complete: Signal<Local, Bit>,
+    /// Next header byte whose class is wanted, and its class: 0 payload, 1 length in units of eight bytes,
+    /// 2 authentication, 3 fragment.
+    next_header: Signal<Local, Bits<8>>,
+    kind: Signal<Local, Bits<2>>,
+    /// Pairs of an extension header beyond its first.
+    extra: Signal<Local, Bits<8>>,
+    taken: Signal<Local, Bits<17>>,
+    rest: Signal<Local, Bits<17>>,
+    next_phase: Signal<Local, Bits<5>>,
+
+    active: Flop<Bit>,
+    six: Flop<Bit>,
+    complete: Flop<Bit>,
+    /// Pairs since the header's start, up to 7.
+    count: Flop<Bits<3>>,
+    /// Pairs since the payload's start, two's complement, up to 7.
+    phase: Flop<Bits<5>>,
+    chain: Flop<Bits<2>>,
+    words4: Flop<Bits<4>>,
+    left: Flop<Bits<16>>,
+    length: Flop<Bits<16>>,
+
+    out_x: Flop<Bits<32>>,
+    out_y: Flop<Bits<32>>,
+    out_header: Flop<Bits<5>>,
+    out_payload: Flop<Bits<4>>,
+    out_odd: Flop<Bit>,
+    out_six: Flop<Bit>,
+    out_bytes: Flop<Bits<5>>,
+    out_closed: Flop<Bit>,
+    out_measured: Flop<Bit>,
+    out_bad: Flop<Bit>,
+    out_length: Flop<Bits<17>>,
+}
+
+impl Logic for Datagram {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clk,
+            active,
+            six,
+            complete,
+            count,
+            phase,
+            chain,
+            words4,
+            left,
+            length,
+            out_x,
+            out_y,
+            out_header,
+            out_payload,
+            out_odd,
+            out_six,
+            out_bytes,
+            out_closed,
+            out_measured,
+            out_bad,
+            out_length
+        );
+        self.active.rst.next = self.rst.val();
+        self.six.rst.next = self.rst.val();
+        self.complete.rst.next = self.rst.val();
+        self.count.rst.next = self.rst.val();
+        self.phase.rst.next = self.rst.val();
+        self.chain.rst.next = self.rst.val();
+        self.words4.rst.next = self.rst.val();
+        self.left.rst.next = self.rst.val();
+        self.length.rst.next = self.rst.val();
+        self.out_x.rst.next = self.rst.val();
+        self.out_y.rst.next = self.rst.val();
+        self.out_header.rst.next = self.rst.val();
+        self.out_payload.rst.next = self.rst.val();
+        self.out_odd.rst.next = self.rst.val();
+        self.out_six.rst.next = self.rst.val();
+        self.out_bytes.rst.next = self.rst.val();
+        self.out_closed.rst.next = self.rst.val();
+        self.out_measured.rst.next = self.rst.val();
+        self.out_bad.rst.next = self.rst.val();
+        self.out_length.rst.next = self.rst.val();
+
+        self.version.next = self.x.val().get_bits::<4>(28);
+        self.header_words.next = self.x.val().get_bits::<4>(24);
+        self.opens4.next = self.pair.val()
+            & self.first.val()
+            & self.x_whole.val()
+            & (self.version.val() == 4)
+            & (self.header_words.val() >= 5)
+            & (self.network.val() != 1);
+        self.opens6.next = self.pair.val()
+            & self.first.val()
+            & self.x_whole.val()
+            & (self.version.val() == 6)
+            & self.network.val().any();
+        self.is_active.next = self.active.q.val() & self.pair.val();
+        self.is_extension.next = self.is_active.val() & self.chain.q.val().any() & !self.phase.q.val().any();
+        self.is_header.next = self.is_active.val() & (self.count.q.val() < 5);
+
+        // The class of the next header: from the fixed header's second word, or the extension header's first.
+        self.next_header.next = self.x.val().get_bits::<8>(24);
+        if self.opens6.val() {
+            self.next_header.next = self.y.val().get_bits::<8>(8);
+        }
+        self.kind.next = 0.into();
+        if (self.next_header.val() == 0)
+            | (self.next_header.val() == 43)
+            | (self.next_header.val() == 60)
+            | (self.next_header.val() == 135)
+            | (self.next_header.val() == 139)
+            | (self.next_header.val() == 140)
+        {
+            self.kind.next = 1.into();
+        } else if self.next_header.val() == 51 {
+            self.kind.next = 2.into();
+        } else if self.next_header.val() == 44 {
+            self.kind.next = 3.into();
+        }
+
+        // How long the header is that this pair starts, beyond the pair itself.
+        self.extra.next = 0.into();
+        if self.chain.q.val() == 1 {
+            self.extra.next = self.x.val().get_bits::<8>(16);
+        } else if self.chain.q.val() == 2 {
+            self.extra.next = bit_cast::<8, 7>(self.x.val().get_bits::<7>(17));
+        }
+
+        // What the length field leaves, saturating at zero: minus the IPv4 header behind its first pair, minus each
+        // extension header.
+        self.taken.next = bit_cast::<17, 4>(self.words4.q.val()) << 2;
+        if self.six.q.val() {
+            self.taken.next = (bit_cast::<17, 8>(self.extra.val()) << 3) + 8;
+        }
+        self.rest.next = bit_cast::<17, 16>(self.left.q.val()) - self.taken.val();
+        if self.rest.val().get_bit(16) {
+            self.rest.next = 0.into();
+        }
+
+        self.next_phase.next = self.phase.q.val();
+        if self.phase.q.val() != 7 {
+            self.next_phase.next = self.phase.q.val() + 1;
+        }
+        if self.is_active.val() {
+            self.phase.d.next = self.next_phase.val();
+            if self.count.q.val() != 7 {
+                self.count.d.next = self.count.q.val() + 1;
+            }
+            if (self.count.q.val() == 1) & !self.six.q.val() {
+                self.left.d.next = self.rest.val().get_bits::<16>(0);
+            }
+            if self.is_extension.val() {
+                self.left.d.next = self.rest.val().get_bits::<16>(0);
+                self.chain.d.next = self.kind.val();
+                if (self.chain.q.val() == 3) | !self.x_whole.val() {
+                    self.chain.d.next = 0.into();
+                }
+                // -extra; the window ends long before sixteen pairs are over.
+                self.phase.d.next = 0.into();
+                if self.extra.val().any() {
+                    self.phase.d.next = 16.into();
+                    if !self.extra.val().get_bits::<4>(4).any() {
+                        self.phase.d.next = 0 - bit_cast::<5, 4>(self.extra.val().get_bits::<4>(0));
+                    }
+                }
+                // Without the header's first word nothing behind it is there either.
+                if !self.x_whole.val() {
+                    self.phase.d.next = 7.into();
+                }
+            }
+        }
+        if self.opens4.val() {
+            self.active.d.next = true;
+            self.six.d.next = false;
+            self.count.d.next = 1.into();
+            self.phase.d.next = 1 - bit_cast::<5, 3>(self.x.val().get_bits::<3>(25));
+            self.chain.d.next = 0.into();
+            self.words4.d.next = self.header_words.val();
+            self.left.d.next = self.x.val().get_bits::<16>(0);
+            self.length.d.next = self.x.val().get_bits::<16>(0);
+        }
+        if self.opens6.val() {
+            self.active.d.next = true;
+            self.six.d.next = true;
+            self.count.d.next = 1.into();
+            // -4
+            self.phase.d.next = 28.into();
+            self.chain.d.next = self.kind.val();
+            self.left.d.next = self.y.val().get_bits::<16>(16);
+            self.length.d.next = self.y.val().get_bits::<16>(16);
+        }
+
+        // The fixed header is complete.
+        self.is_complete.next = self.complete.q.val();
+        if self.is_active.val() & !self.six.q.val() & (self.count.q.val() == 2) & self.x_whole.val() {
+            self.is_complete.next = true;
+        }
+        if self.is_active.val() & self.six.q.val() & (self.count.q.val() == 4) & self.y_whole.val() {
+            self.is_complete.next = true;
+        }
+        self.complete.d.next = self.is_complete.val();
+        if self.closes.val() {
+            self.active.d.next = false;
+            self.complete.d.next = false;
+        }
+
+        // Which key words the pair holds.
+        self.out_x.d.next = self.x.val();
+        self.out_y.d.next = self.y.val();
+        self.out_header.d.next = 0.into();
+        if self.opens4.val() | self.opens6.val() {
+            self.out_header.d.next = 1.into();
+        } else if self.is_header.val() & (self.count.q.val() == 1) {
+            self.out_header.d.next = 2.into();
+        } else if self.is_header.val() & (self.count.q.val() == 2) {
+            self.out_header.d.next = 4.into();
+        } else if self.is_header.val() & self.six.q.val() & (self.count.q.val() == 3) {
+            self.out_header.d.next = 8.into();
+        } else if self.is_header.val() & self.six.q.val() & (self.count.q.val() == 4) {
+            self.out_header.d.next = 16.into();
+        }
+        self.out_payload.d.next = 0.into();
+        if self.is_active.val() & !self.is_extension.val() {
+            if self.phase.q.val() == 0 {
+                self.out_payload.d.next = 1.into();
+            } else if self.phase.q.val() == 1 {
+                self.out_payload.d.next = 2.into();
+            } else if self.phase.q.val() == 2 {
+                self.out_payload.d.next = 4.into();
+            } else if self.phase.q.val() == 3 {
+                self.out_payload.d.next = 8.into();
+            }
+        }
+        self.out_odd.d.next = self.words4.q.val().get_bit(0) & !self.six.q.val();
+        self.out_six.d.next = self.six.q.val() & !self.opens4.val() | self.opens6.val();
+        self.out_bytes.d.next = self.left.q.val().get_bits::<5>(0);
+        if self.left.q.val() > 28 {
+            self.out_bytes.d.next = 28.into();
+        }
+        self.out_closed.d.next = self.closes.val();
+        self.out_bad.d.next = self.bad_frame.val();
+        self.out_measured.d.next = self.closes.val() & self.is_complete.val() & !self.bad_frame.val();
+        self.out_length.d.next = bit_cast::<17, 16>(self.length.q.val());
+        if self.six.q.val() {
+            self.out_length.d.next = bit_cast::<17, 16>(self.length.q.val()) + 40;
+        }
+
+        self.key_x.next = self.out_x.q.val();
+        self.key_y.next = self.out_y.q.val();
+        self.header.next = self.out_header.q.val();
+        self.payload.next = self.out_payload.q.val();
+        self.odd.next = self.out_odd.q.val();
+        self.version6.next = self.out_six.q.val();
+        self.payload_bytes.next = self.out_bytes.q.val();
+        self.closed.next = self.out_closed.q.val();
+        self.measured.next = self.out_measured.q.val();
+        self.bad.next = self.out_bad.q.val();
+        self.ip_length.next = self.out_length.q.val();
+    }
+}

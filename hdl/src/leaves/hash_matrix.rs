@@ -1,0 +1,120 @@
+use deltaline_model::configuration::Configuration;
+use deltaline_model::hash::LinearHash;
+use deltaline_model::identity::KEY_WORDS;
+use rust_hdl_core::prelude::*;
+use std::fmt::Write;
+
+/// Width of the part of the hash that picks the bank: the longest prefix that a bank may have.
+pub const PREFIX_BITS: usize = 16;
+
+/// Key words that one first-stage parity covers: 64 key bits, on average 32 of them set in a random matrix.
+const GROUP: usize = 2;
+
+/// The hash: a linear map over GF(2) from the key to the R lowest and the 16 highest bits of the 64-bit hash.
+///
+/// Twin of `deltaline_model::hash`: the same table of rows, H3 or Rabin, read by columns. Every hash bit is the
+/// parity of the key under a constant mask. The parity is taken in two steps: parities of two key words each, then
+/// the parity of these nine.
+///
+/// | port    | direction | width | meaning |
+/// |---------|-----------|-------|---------|
+/// | clk     | in  | 1       | clock, rising edge |
+/// | word$0 ... word$16 | in | 32 | the key, first word first |
+/// | row     | out | R       | lowest hash bits, two cycles later |
+/// | prefix  | out | 16      | highest hash bits, two cycles later; bits below the longest prefix are zero |
+///
+/// Latency two cycles, one key a cycle. Cost, measured for the default configuration: see the README.
+/// Only bits that the configuration uses are built.
+#[derive(LogicBlock)]
+pub struct HashMatrix<const R: usize> {
+    pub clk: Signal<In, Clock>,
+    pub word: [Signal<In, Bits<32>>; KEY_WORDS],
+    pub row: Signal<Out, Bits<R>>,
+    pub prefix: Signal<Out, Bits<PREFIX_BITS>>,
+    /// One mask of 17 words for each hash bit: R row bits, then the prefix bits, lowest first.
+    _masks: Vec<[u32; KEY_WORDS]>,
+    _first: u64,
+}
+
+impl<const R: usize> HashMatrix<R> {
+    /// The hash of a configuration.
+    pub fn new(configuration: &Configuration) -> Self {
+        let hash = LinearHash::new(configuration.hash(), configuration.seed());
+        let longest = configuration.prefixes().lengths().iter().copied().max().map_or(0, usize::from);
+        let unused = PREFIX_BITS - longest;
+        let masks = (0..R)
+            .map(|bit| Some(bit as u32))
+            .chain((0..PREFIX_BITS).map(|bit| (bit >= unused).then_some((64 - PREFIX_BITS + bit) as u32)))
+            .map(|hash_bit| mask(&hash, hash_bit))
+            .collect();
+        HashMatrix {
+            clk: Default::default(),
+            word: Default::default(),
+            row: Default::default(),
+            prefix: Default::default(),
+            _masks: masks,
+            _first: 0,
+        }
+    }
+}
+
+/// The key bits that enter `hash_bit`; none for a bit that is not used.
+fn mask(hash: &LinearHash, hash_bit: Option<u32>) -> [u32; KEY_WORDS] {
+    let mut mask = [0; KEY_WORDS];
+    if let Some(hash_bit) = hash_bit {
+        for (key_bit, row) in hash.rows().iter().enumerate() {
+            if row >> hash_bit & 1 == 1 {
+                mask[key_bit / 32] |= 1 << (31 - key_bit % 32);
+            }
+        }
+    }
+    mask
+}
+
+impl<const R: usize> Logic for HashMatrix<R> {
+    fn update(&mut self) {
+        if self.clk.pos_edge() {
+            let second = self._first;
+            self._first = self._masks.iter().enumerate().fold(0, |bits, (bit, mask)| {
+                let parity = self
+                    .word
+                    .iter()
+                    .zip(mask)
+                    .fold(0, |sum, (word, mask)| sum ^ (word.val().to_u32() & mask));
+                bits | u64::from(parity.count_ones() & 1) << bit
+            });
+            self.row.next = (second & ((1 << R) - 1)).into();
+            self.prefix.next = (second >> R).into();
+        }
+    }
+
+    fn connect(&mut self) {
+        self.row.connect();
+        self.prefix.connect();
+    }
+
+    fn hdl(&self) -> Verilog {
+        let groups = KEY_WORDS.div_ceil(GROUP);
+        let mut text = String::new();
+        for bit in 0..self._masks.len() {
+            let _ = writeln!(text, "reg [{}:0] parity_{bit};", groups - 1);
+        }
+        text += "always @(posedge clk) begin\n";
+        for (bit, mask) in self._masks.iter().enumerate() {
+            for (group, masks) in mask.chunks(GROUP).enumerate() {
+                let terms: Vec<String> = masks
+                    .iter()
+                    .enumerate()
+                    .map(|(i, mask)| format!("^(word${} & 32'h{mask:08x})", group * GROUP + i))
+                    .collect();
+                let _ = writeln!(text, "    parity_{bit}[{group}] <= {};", terms.join(" ^ "));
+            }
+        }
+        for bit in 0..self._masks.len() {
+            let target = if bit < R { format!("row[{bit}]") } else { format!("prefix[{}]", bit - R) };
+            let _ = writeln!(text, "    {target} <= ^parity_{bit};");
+        }
+        text += "end\n";
+        Verilog::Custom(text)
+    }
+}

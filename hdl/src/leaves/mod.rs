@@ -1,0 +1,15 @@
+//! The leaves: everything that is hand-written Verilog, each with its model for RustHDL's own simulator.
+//!
+//! | leaf | why it is not generated |
+//! |------|-------------------------|
+//! | [`Flop`] | RustHDL's flip-flop has no reset, only an initial value, which an ASIC does not have |
+//! | [`Ram`] | inference needs an attribute, a defined content and no read-first emulation; it is also the seam for a memory macro |
+//! | [`HashMatrix`] | reductions over constant masks keep the emitted text small and its constants visible |
+
+mod flop;
+mod hash_matrix;
+mod ram;
+
+pub use flop::Flop;
+pub use hash_matrix::{HashMatrix, PREFIX_BITS};
+pub use ram::Ram;

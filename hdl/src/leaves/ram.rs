@@ -1,0 +1,73 @@
+use rust_hdl_core::prelude::*;
+
+/// A memory of 2^A words of W bits (W <= 64) with one write port and one read port on one clock.
+///
+/// | port  | direction | width | meaning |
+/// |-------|-----------|-------|---------|
+/// | clk   | in  | 1 | clock, rising edge |
+/// | read_address  | in  | A | word to read |
+/// | read_data     | out | W | its content one cycle later |
+/// | write_enable  | in  | 1 | write in this cycle |
+/// | write_address | in  | A | word to write |
+/// | write_data    | in  | W | its new content |
+///
+/// A read and a write of the same word in the same cycle return anything: the user forwards instead, which is what
+/// the attribute tells synthesis. The content starts as zero in FPGAs and simulation; nothing relies on it, because
+/// the core clears both copies after reset. **This is the seam for a memory macro**: replace the module's body.
+#[derive(LogicBlock)]
+pub struct Ram<const W: usize, const A: usize> {
+    pub clk: Signal<In, Clock>,
+    pub read_address: Signal<In, Bits<A>>,
+    pub read_data: Signal<Out, Bits<W>>,
+    pub write_enable: Signal<In, Bit>,
+    pub write_address: Signal<In, Bits<A>>,
+    pub write_data: Signal<In, Bits<W>>,
+    _words: Vec<Bits<W>>,
+}
+
+impl<const W: usize, const A: usize> Default for Ram<W, A> {
+    fn default() -> Self {
+        Ram {
+            clk: Default::default(),
+            read_address: Default::default(),
+            read_data: Default::default(),
+            write_enable: Default::default(),
+            write_address: Default::default(),
+            write_data: Default::default(),
+            _words: vec![Bits::default(); 1 << A],
+        }
+    }
+}
+
+impl<const W: usize, const A: usize> Logic for Ram<W, A> {
+    fn update(&mut self) {
+        if self.clk.pos_edge() {
+            self.read_data.next = self._words[self.read_address.val().index()];
+            if self.write_enable.val() {
+                self._words[self.write_address.val().index()] = self.write_data.val();
+            }
+        }
+    }
+
+    fn connect(&mut self) {
+        self.read_data.connect();
+    }
+
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom(format!(
+            "(* no_rw_check *)
+reg [{w}:0] words [0:{last}];
+integer i;
+initial begin
+    for (i = 0; i <= {last}; i = i + 1) words[i] = {W}'h0;
+end
+always @(posedge clk) begin
+    read_data <= words[read_address];
+    if (write_enable) words[write_address] <= write_data;
+end
+",
+            w = W - 1,
+            last = (1usize << A) - 1,
+        ))
+    }
+}

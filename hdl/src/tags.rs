@@ -1,0 +1,226 @@
+//! Tags: walks VLAN tags and MPLS labels and aligns the words to the IP header.
+//!
+//! # Theory of operation
+//!
+//! A state of four bits says what the next word is. Each slot brings two words, so two [`TagStep`]s follow each
+//! other within a cycle. When a word announces an IP header, that header starts either in word a or in word b of a
+//! slot; in the second case all further pairs are taken one word later, so that behind this stage `x` is always the
+//! first, third, fifth ... word of the IP header.
+//!
+//! | state | the next word is |
+//! |-------|------------------|
+//! | 0     | of no interest |
+//! | 1..=3 | one whose low half is an EtherType, behind 0, 1, 2 VLAN tags |
+//! | 4..=7 | the first to fourth MPLS label |
+//! | 8, 9, 10 | the first of an IPv4, an IPv6, an unknown network header |
+//!
+//! # Ports
+//!
+//! | port | direction | width | meaning |
+//! |------|-----------|-------|---------|
+//! | clk, rst | in | 1 | clock; synchronous reset |
+//! | slot, opening, closing, bad, a, b, a_tag, b_tag | in | | from the header window |
+//! | pair | out | 1 | a pair of aligned words is there |
+//! | first | out | 1 | with pair: x is the first word of the network header |
+//! | network | out | 2 | with first: 0 IPv4, 1 IPv6, 2 the version field tells |
+//! | closes, bad_frame | out | 1 | with pair: the frame's last pair; the frame is bad |
+//! | x, y | out | 32 | the pair |
+//! | x_whole, y_whole | out | 1 | all four bytes are there |
+//!
+//! Latency one cycle, one pair a cycle.
+//!
+//! # Test plan
+//!
+//! Cosimulated as part of the identity path: all stacks of 0..=3 VLAN tags and 0..=5 labels.
+
+use crate::header_window::{TAG_BOTTOM, TAG_IPV4, TAG_IPV6, TAG_MPLS, TAG_VLAN, TAG_WHOLE};
+use crate::leaves::Flop;
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::dff_setup;
+
+/// One step of the walk over tags: from what a word is and says to what the next word is.
+#[derive(LogicBlock, Default)]
+pub struct TagStep {
+    pub state: Signal<In, Bits<4>>,
+    pub tag: Signal<In, Bits<6>>,
+    pub following: Signal<Out, Bits<4>>,
+    whole: Signal<Local, Bit>,
+    vlan: Signal<Local, Bit>,
+    mpls: Signal<Local, Bit>,
+    ipv4: Signal<Local, Bit>,
+    ipv6: Signal<Local, Bit>,
+    bottom: Signal<Local, Bit>,
+}
+
+const _: () = assert!(TAG_WHOLE == 0 && TAG_VLAN == 1 && TAG_MPLS == 2);
+const _: () = assert!(TAG_IPV4 == 3 && TAG_IPV6 == 4 && TAG_BOTTOM == 5);
+
+impl Logic for TagStep {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.whole.next = self.tag.val().get_bit(0);
+        self.vlan.next = self.tag.val().get_bit(1);
+        self.mpls.next = self.tag.val().get_bit(2);
+        self.ipv4.next = self.tag.val().get_bit(3);
+        self.ipv6.next = self.tag.val().get_bit(4);
+        self.bottom.next = self.tag.val().get_bit(5);
+        self.following.next = 0.into();
+        if (self.state.val() == 1) | (self.state.val() == 2) | (self.state.val() == 3) {
+            if self.vlan.val() & (self.state.val() != 3) {
+                self.following.next = self.state.val() + 1;
+            } else if self.mpls.val() {
+                self.following.next = 4.into();
+            } else if self.ipv4.val() {
+                self.following.next = 8.into();
+            } else if self.ipv6.val() {
+                self.following.next = 9.into();
+            }
+        } else if self.state.val().get_bit(2) {
+            if self.bottom.val() {
+                self.following.next = 10.into();
+            } else if self.whole.val() & (self.state.val() != 7) {
+                self.following.next = self.state.val() + 1;
+            }
+        }
+    }
+}
+
+/// See the [module](self).
+#[derive(LogicBlock, Default)]
+pub struct Tags {
+    pub clk: Signal<In, Clock>,
+    pub rst: Signal<In, Bit>,
+    pub slot: Signal<In, Bit>,
+    pub opening: Signal<In, Bit>,
+    pub closing: Signal<In, Bit>,
+    pub bad: Signal<In, Bit>,
+    pub a: Signal<In, Bits<32>>,
+    pub b: Signal<In, Bits<32>>,
+    pub a_tag: Signal<In, Bits<6>>,
+    pub b_tag: Signal<In, Bits<6>>,
+    pub pair: Signal<Out, Bit>,
+    pub first: Signal<Out, Bit>,
+    pub network: Signal<Out, Bits<2>>,
+    pub closes: Signal<Out, Bit>,
+    pub bad_frame: Signal<Out, Bit>,
+    pub x: Signal<Out, Bits<32>>,
+    pub y: Signal<Out, Bits<32>>,
+    pub x_whole: Signal<Out, Bit>,
+    pub y_whole: Signal<Out, Bit>,
+
+    step_a: TagStep,
+    step_b: TagStep,
+    behind_a: Signal<Local, Bits<4>>,
+    starts_in_a: Signal<Local, Bit>,
+    starts_in_b: Signal<Local, Bit>,
+    is_shifted: Signal<Local, Bit>,
+
+    state: Flop<Bits<4>>,
+    shifted: Flop<Bit>,
+    started_in_b: Flop<Bit>,
+    network_in_b: Flop<Bits<2>>,
+    previous_b: Flop<Bits<32>>,
+    previous_b_whole: Flop<Bit>,
+
+    pair_valid: Flop<Bit>,
+    pair_first: Flop<Bit>,
+    pair_network: Flop<Bits<2>>,
+    pair_closes: Flop<Bit>,
+    pair_bad: Flop<Bit>,
+    pair_x: Flop<Bits<32>>,
+    pair_y: Flop<Bits<32>>,
+    pair_x_whole: Flop<Bit>,
+    pair_y_whole: Flop<Bit>,
+}
+
+impl Logic for Tags {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clk,
+            state,
+            shifted,
+            started_in_b,
+            network_in_b,
+            previous_b,
+            previous_b_whole,
+            pair_valid,
+            pair_first,
+            pair_network,
+            pair_closes,
+            pair_bad,
+            pair_x,
+            pair_y,
+            pair_x_whole,
+            pair_y_whole
+        );
+        self.state.rst.next = self.rst.val();
+        self.shifted.rst.next = self.rst.val();
+        self.started_in_b.rst.next = self.rst.val();
+        self.network_in_b.rst.next = self.rst.val();
+        self.previous_b.rst.next = self.rst.val();
+        self.previous_b_whole.rst.next = self.rst.val();
+        self.pair_valid.rst.next = self.rst.val();
+        self.pair_first.rst.next = self.rst.val();
+        self.pair_network.rst.next = self.rst.val();
+        self.pair_closes.rst.next = self.rst.val();
+        self.pair_bad.rst.next = self.rst.val();
+        self.pair_x.rst.next = self.rst.val();
+        self.pair_y.rst.next = self.rst.val();
+        self.pair_x_whole.rst.next = self.rst.val();
+        self.pair_y_whole.rst.next = self.rst.val();
+
+        self.step_a.state.next = self.state.q.val();
+        self.step_a.tag.next = self.a_tag.val();
+        // In the opening slot word a lies within the MAC addresses, and word b ends with the first EtherType.
+        self.behind_a.next = self.step_a.following.val();
+        self.starts_in_a.next = self.state.q.val().get_bit(3);
+        self.is_shifted.next = self.shifted.q.val();
+        if self.opening.val() {
+            self.behind_a.next = 1.into();
+            self.starts_in_a.next = false;
+            self.is_shifted.next = false;
+        }
+        self.starts_in_b.next = self.behind_a.val().get_bit(3);
+        self.step_b.state.next = self.behind_a.val();
+        self.step_b.tag.next = self.b_tag.val();
+
+        self.pair_valid.d.next = self.slot.val();
+        self.pair_closes.d.next = self.slot.val() & self.closing.val();
+        self.pair_bad.d.next = self.bad.val();
+        if self.slot.val() {
+            self.state.d.next = self.step_b.following.val();
+            self.shifted.d.next = self.is_shifted.val() | self.starts_in_b.val();
+            self.started_in_b.d.next = self.starts_in_b.val();
+            self.network_in_b.d.next = self.behind_a.val().get_bits::<2>(0);
+            self.previous_b.d.next = self.b.val();
+            self.previous_b_whole.d.next = self.b_tag.val().get_bit(0);
+
+            self.pair_first.d.next = self.starts_in_a.val();
+            self.pair_network.d.next = self.state.q.val().get_bits::<2>(0);
+            self.pair_x.d.next = self.a.val();
+            self.pair_y.d.next = self.b.val();
+            self.pair_x_whole.d.next = self.a_tag.val().get_bit(0);
+            self.pair_y_whole.d.next = self.b_tag.val().get_bit(0);
+            if self.is_shifted.val() {
+                self.pair_first.d.next = self.started_in_b.q.val();
+                self.pair_network.d.next = self.network_in_b.q.val();
+                self.pair_x.d.next = self.previous_b.q.val();
+                self.pair_y.d.next = self.a.val();
+                self.pair_x_whole.d.next = self.previous_b_whole.q.val();
+                self.pair_y_whole.d.next = self.a_tag.val().get_bit(0);
+            }
+        }
+
+        self.pair.next = self.pair_valid.q.val();
+        self.first.next = self.pair_first.q.val();
+        self.network.next = self.pair_network.q.val();
+        self.closes.next = self.pair_closes.q.val();
+        self.bad_frame.next = self.pair_bad.q.val();
+        self.x.next = self.pair_x.q.val();
+        self.y.next = self.pair_y.q.val();
+        self.x_whole.next = self.pair_x_whole.q.val();
+        self.y_whole.next = self.pair_y_whole.q.val();
+    }
+}

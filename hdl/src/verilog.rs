@@ -1,0 +1,235 @@
+//! Emission: a configuration's core, or one of its modules, as a Verilog file that drops into a design.
+//!
+//! RustHDL writes a top module called `top` and one module for each instance, named by its path with `$` in
+//! between. Emission makes of that: a chosen name prefix, plain identifiers (`$` becomes `_`, checked to stay
+//! unique), a header with licence, configuration and port table. The text depends on the configuration and the
+//! name alone.
+//!
+//! # Test plan
+//!
+//! Golden file of the default configuration; two emissions are equal; no `$` is left but in system functions;
+//! Verilator `-Wall` under the waivers, Icarus and yosys accept it (`cargo xtask test`).
+
+use crate::core::Core;
+use crate::identity::Identity;
+use crate::lda::Lda;
+use crate::leaves::HashMatrix;
+use crate::sampler::Sampler;
+use deltaline_model::configuration::Configuration;
+use rust_hdl_core::prelude::*;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// What can be emitted on its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Module {
+    /// The whole core.
+    Core,
+    /// The identity stage: stream in, keys out.
+    Identity,
+    /// The hash stage.
+    Hash,
+    /// The sampler.
+    Sampler,
+    /// Banks of cells in two copies.
+    Lda,
+}
+
+/// Why a configuration or a name is not emitted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EmitError {
+    /// The hardware is not built for these sizes.
+    #[error(
+        "no core for {rows} rows and {banks} banks: rows must be one of 16, 128, 256, 512, 1024 and banks at most 4"
+    )]
+    Unsupported {
+        /// Rows of each bank.
+        rows: usize,
+        /// Number of banks.
+        banks: usize,
+    },
+    /// Not a Verilog identifier.
+    #[error("'{0}' is not a plain Verilog identifier: use letters, digits and underscores")]
+    Name(String),
+    /// Flattening `$` made two names equal.
+    #[error("identifiers '{0}' and '{1}' would both become '{2}'")]
+    Collision(String, String, String),
+    /// RustHDL refuses the design.
+    #[error("the design is not connected: {0}")]
+    Design(String),
+}
+
+/// Calls `$with!(R, A)` with the constants of a configuration.
+macro_rules! for_size {
+    ($configuration:expr, $with:ident) => {{
+        let (rows, banks) = ($configuration.rows(), $configuration.prefixes().banks());
+        match (rows, banks) {
+            (16, 1..=2) => $with!(4, 5),
+            (16, 3..=4) => $with!(4, 6),
+            (128, 1..=2) => $with!(7, 8),
+            (128, 3..=4) => $with!(7, 9),
+            (256, 1..=2) => $with!(8, 9),
+            (256, 3..=4) => $with!(8, 10),
+            (512, 1..=2) => $with!(9, 10),
+            (512, 3..=4) => $with!(9, 11),
+            (1024, 1..=2) => $with!(10, 11),
+            (1024, 3..=4) => $with!(10, 12),
+            _ => Err(EmitError::Unsupported { rows, banks }),
+        }
+    }};
+}
+
+/// The Verilog of one module of a configuration, with all names prefixed by `name`.
+///
+/// # Errors
+///
+/// [`EmitError`] when the hardware is not built for the configuration's sizes or `name` is no identifier.
+pub fn emit(configuration: &Configuration, module: Module, name: &str) -> Result<String, EmitError> {
+    let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if !starts_well || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        return Err(EmitError::Name(name.to_string()));
+    }
+    macro_rules! build {
+        ($r:literal, $a:literal) => {
+            match module {
+                Module::Core => verilog_of(&mut Core::<$r, $a>::new(configuration)),
+                Module::Identity => verilog_of(&mut Identity::default()),
+                Module::Hash => verilog_of(&mut Clocked::new(HashMatrix::<$r>::new(configuration))),
+                Module::Sampler => verilog_of(&mut Sampler::<$r, $a>::new(configuration)),
+                Module::Lda => verilog_of(&mut Lda::<$a>::default()),
+            }
+        };
+    }
+    let raw = for_size!(configuration, build)?;
+    let body = flatten(&raw, name)?;
+    Ok(format!("{}\n{}", header(configuration, module, name, &body), body))
+}
+
+/// A leaf cannot be RustHDL's top module; this wraps the hash for its own test bench.
+#[derive(LogicBlock)]
+struct Clocked<const R: usize> {
+    pub clk: Signal<In, Clock>,
+    pub word: [Signal<In, Bits<32>>; 17],
+    pub row: Signal<Out, Bits<R>>,
+    pub prefix: Signal<Out, Bits<16>>,
+    matrix: HashMatrix<R>,
+}
+
+impl<const R: usize> Clocked<R> {
+    fn new(matrix: HashMatrix<R>) -> Self {
+        Clocked {
+            clk: Default::default(),
+            word: Default::default(),
+            row: Default::default(),
+            prefix: Default::default(),
+            matrix,
+        }
+    }
+}
+
+impl<const R: usize> Logic for Clocked<R> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.matrix.clk.next = self.clk.val();
+        for i in 0..17 {
+            self.matrix.word[i].next = self.word[i].val();
+        }
+        self.row.next = self.matrix.row.val();
+        self.prefix.next = self.matrix.prefix.val();
+    }
+}
+
+fn verilog_of<T: Block>(block: &mut T) -> Result<String, EmitError> {
+    block.connect_all();
+    check_all(block).map_err(|error| EmitError::Design(format!("{error:?}")))?;
+    Ok(generate_verilog_unchecked(block))
+}
+
+/// Renames `top` to `name` and makes every identifier plain.
+fn flatten(raw: &str, name: &str) -> Result<String, EmitError> {
+    let mut plain: BTreeMap<String, String> = BTreeMap::new();
+    let mut flat = String::new();
+    let mut rest = raw;
+    while let Some(start) =
+        rest.find(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$' || c == '\'')
+    {
+        flat.push_str(&rest[..start]);
+        let token = &rest[start..];
+        let length = token
+            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '$' || c == '\''))
+            .unwrap_or(token.len());
+        let (token, behind) = token.split_at(length);
+        rest = behind;
+        let is_identifier = token.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        if !is_identifier {
+            flat.push_str(token);
+            continue;
+        }
+        let renamed = match token.strip_prefix("top") {
+            Some("") => name.to_string(),
+            Some(path) if path.starts_with('$') => format!("{name}{}", path.replace('$', "_")),
+            _ => token.replace('$', "_"),
+        };
+        match plain.get(&renamed) {
+            Some(first) if first != token => {
+                return Err(EmitError::Collision(first.clone(), token.to_string(), renamed));
+            }
+            Some(_) => {}
+            None => {
+                plain.insert(renamed.clone(), token.to_string());
+            }
+        }
+        flat.push_str(&renamed);
+    }
+    flat.push_str(rest);
+    // RustHDL leaves trailing blanks and runs of empty lines.
+    let mut tidy = String::new();
+    let mut empty = true;
+    for line in flat.lines().map(str::trim_end) {
+        if !line.is_empty() || !empty {
+            tidy.push_str(line);
+            tidy.push('\n');
+        }
+        empty = line.is_empty();
+    }
+    Ok(tidy)
+}
+
+fn header(configuration: &Configuration, module: Module, name: &str, body: &str) -> String {
+    let mut text = String::new();
+    let _ = write!(
+        text,
+        "// {name}: generated by Deltaline {version} from RustHDL; do not edit.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// module         {module:?}
+// hash           {hash:?}, seed {seed}
+// banks          {banks}, prefix lengths {prefixes:?}
+// rows           {rows} a bank
+// segment        {segment}
+// configuration  {digest:#018x}
+//
+// Ports
+",
+        version = env!("CARGO_PKG_VERSION"),
+        hash = configuration.hash(),
+        seed = configuration.seed(),
+        banks = configuration.prefixes().banks(),
+        prefixes = configuration.prefixes().lengths(),
+        rows = configuration.rows(),
+        segment = configuration.segment(),
+        digest = configuration.digest(),
+    );
+    let top = body.split_once(&format!("module {name}(")).map_or("", |(_, behind)| behind);
+    for line in top.lines().take_while(|line| !line.starts_with("endmodule")) {
+        let line = line.trim();
+        for direction in ["input wire", "output reg", "output wire"] {
+            if let Some(port) = line.strip_prefix(direction).and_then(|port| port.strip_suffix(';')) {
+                let (width, port) = port.trim().rsplit_once(' ').unwrap_or(("", port.trim()));
+                let direction = direction.split(' ').next().unwrap_or("");
+                let _ = writeln!(text, "//   {direction:<6} {width:>8} {port}");
+            }
+        }
+    }
+    text
+}

@@ -1,0 +1,94 @@
+//! The Lossy Difference Aggregator: banks of rows of cells.
+//!
+//! LDA paper, sections III-B and III-C: a packet that the sampler gives to bank j is counted in one row of it, and
+//! its timestamp is added there. All banks share one row hash, the low bits of the 64-bit hash.
+//!
+//! # Test plan
+//!
+//! Against a hash map keyed by (bank, row); the update touches one cell; overflow of the count is told.
+
+use crate::cell::Cell;
+use crate::configuration::Configuration;
+use crate::time::Timestamp;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The cells of one measurement point: banks × rows, bank-major.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lda {
+    rows: usize,
+    cells: Vec<Cell>,
+}
+
+impl Lda {
+    /// An LDA with every cell zero.
+    pub fn new(configuration: &Configuration) -> Self {
+        let rows = configuration.rows();
+        Lda { rows, cells: vec![Cell::default(); rows * configuration.prefixes().banks()] }
+    }
+
+    /// Counts a packet with this hash in its row of `bank`; true when the row's count overflowed.
+    pub fn update(&mut self, bank: usize, hash: u64, time: Timestamp) -> bool {
+        let row = (hash as usize) & (self.rows - 1);
+        match self.cells.get_mut(bank * self.rows + row) {
+            Some(cell) => cell.add(time.nanoseconds()),
+            None => false,
+        }
+    }
+
+    /// All cells, bank-major.
+    pub fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    /// The cells of one bank.
+    pub fn bank(&self, bank: usize) -> &[Cell] {
+        self.cells.chunks(self.rows).nth(bank).unwrap_or(&[])
+    }
+
+    /// Sets every cell to zero.
+    pub fn clear(&mut self) {
+        self.cells.fill(Cell::default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::configuration::Settings;
+    use std::collections::HashMap;
+    use xxhash_rust::xxh3::xxh3_64;
+
+    #[test]
+    fn updates_match_a_map_of_rows() {
+        let configuration = Configuration::new(Settings { rows: 64, ..Settings::default() }).unwrap();
+        let mut lda = Lda::new(&configuration);
+        let mut map: HashMap<(usize, u64), (u32, u64)> = HashMap::new();
+        for i in 0..20_000u64 {
+            let hash = xxh3_64(&i.to_le_bytes());
+            let time = Timestamp(hash.rotate_left(13));
+            let Some(bank) = configuration.prefixes().bank(hash) else { continue };
+            assert!(!lda.update(bank, hash, time));
+            let entry = map.entry((bank, hash % 64)).or_default();
+            entry.0 += 1;
+            entry.1 = (entry.1 + (time.0 >> 16)) % (1 << 40);
+        }
+        for bank in 0..2 {
+            for (row, cell) in (0..).zip(lda.bank(bank)) {
+                let (count, sum) = map.get(&(bank, row)).copied().unwrap_or_default();
+                assert_eq!(*cell, Cell { count, sum });
+            }
+        }
+        lda.clear();
+        assert!(lda.cells().iter().all(|cell| *cell == Cell::default()));
+    }
+
+    #[test]
+    fn overflow_of_a_count_is_told() {
+        let mut cell = Cell { count: u32::MAX - 1, sum: 0 };
+        assert!(!cell.add(1));
+        assert!(cell.add(1));
+        assert_eq!(cell, Cell { count: 0, sum: 2 });
+    }
+}

@@ -1,0 +1,26 @@
+//! The contract between hardware and software, and the bit-exact software twin of the datapath.
+//!
+//! A packet's life, each stage one module here and one module of the same name in the hardware:
+//!
+//! ```text
+//! bytes -> identity -> hash -> sampler -> cell (lda) -> interval end -> frame
+//! ```
+//!
+//! Everything that both sides must agree on (which bytes identify a packet, the hash matrix, the bank rule, the
+//! cell, the control frame's layout, the configuration digest) is defined in this crate and nowhere else.
+//! [`point::MeasurementPoint`] puts the stages together: frames in, control frames out.
+//!
+//! The crate is `no_std`; memory is allocated when a measurement point is built, never per packet.
+#![no_std]
+
+extern crate alloc;
+
+pub mod cell;
+pub mod configuration;
+pub mod frame;
+pub mod hash;
+pub mod identity;
+pub mod lda;
+pub mod point;
+pub mod sampler;
+pub mod time;

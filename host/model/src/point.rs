@@ -1,0 +1,219 @@
+//! The measurement point: all stages together, frames in and control frames out.
+//!
+//! This is the software twin of the hardware core: fed with the same frames, timestamps and interval ends it emits
+//! the same control frames, byte for byte.
+//!
+//! # Test plan
+//!
+//! Totals, first and last time against a straight count; intervals start from zero; flags appear in the interval
+//! that they belong to and no other; the frames decode to the cells of an LDA fed by hand.
+
+use crate::cell::Cell;
+use crate::configuration::Configuration;
+use crate::frame::{self, Header, MAX_FRAME_BYTES, Role, Totals};
+use crate::hash::LinearHash;
+use crate::identity::{Identity, identify};
+use crate::lda::Lda;
+use crate::time::Timestamp;
+
+/// Width of the totals in bits.
+pub const TOTAL_BITS: u32 = 48;
+
+/// What ended an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IntervalEnd {
+    /// A delimiter in the stream: the same packets lie before it at both ends.
+    Delimiter,
+    /// The clock: packets in flight lie before it at one end and behind it at the other.
+    Clock,
+}
+
+/// One end of a measurement segment.
+pub struct MeasurementPoint {
+    configuration: Configuration,
+    role: Role,
+    hash: LinearHash,
+    lda: Lda,
+    interval: u32,
+    totals: Totals,
+}
+
+impl MeasurementPoint {
+    /// A measurement point before its first packet; intervals count from zero.
+    pub fn new(configuration: &Configuration, role: Role) -> Self {
+        MeasurementPoint {
+            configuration: *configuration,
+            role,
+            hash: LinearHash::new(configuration.hash(), configuration.seed()),
+            lda: Lda::new(configuration),
+            interval: 0,
+            totals: Totals::default(),
+        }
+    }
+
+    /// The configuration.
+    pub fn configuration(&self) -> &Configuration {
+        &self.configuration
+    }
+
+    /// The cells of the running interval, bank-major.
+    pub fn cells(&self) -> &[Cell] {
+        self.lda.cells()
+    }
+
+    /// The totals of the running interval.
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// Records a frame whose first byte was seen at `time`.
+    pub fn observe(&mut self, frame: &[u8], time: Timestamp) {
+        match identify(frame) {
+            Ok(identity) => self.record(&identity, time),
+            Err(_) => self.totals.unmeasured = self.totals.unmeasured.saturating_add(1),
+        }
+    }
+
+    /// Records a packet whose identity is known already.
+    pub fn record(&mut self, identity: &Identity, time: Timestamp) {
+        let totals = &mut self.totals;
+        if totals.packets == 0 {
+            totals.first = time;
+        }
+        totals.last = time;
+        totals.flags.saturated |=
+            add(&mut totals.packets, 1) | add(&mut totals.bytes, u64::from(identity.ip_length));
+        let hash = self.hash.hash(&identity.key);
+        if let Some(bank) = self.configuration.prefixes().bank(hash) {
+            totals.flags.saturated |= self.lda.update(bank, hash, time);
+        }
+    }
+
+    /// Records a frame that the MAC marked bad.
+    pub fn observe_bad(&mut self) {
+        self.totals.bad = self.totals.bad.saturating_add(1);
+    }
+
+    /// Records an interval end that was refused because the previous interval was still being drained.
+    pub fn refuse_interval_end(&mut self) {
+        self.totals.refused_ends = self.totals.refused_ends.saturating_add(1);
+        self.totals.flags.overrun = true;
+    }
+
+    /// Records that the clock was not locked at some moment of this interval.
+    pub fn clock_unlocked(&mut self) {
+        self.totals.flags.clock = true;
+    }
+
+    /// Ends the interval: hands its control frames to `emit`, in order, and starts the next from zero.
+    pub fn end_interval(&mut self, end: IntervalEnd, mut emit: impl FnMut(&[u8])) {
+        self.totals.flags.timed |= end == IntervalEnd::Clock;
+        let mut buffer = [0; MAX_FRAME_BYTES];
+        for header in Header::of_interval(&self.configuration, self.role, self.interval, self.totals) {
+            let cells = self.lda.cells().iter().skip(header.first_cell()).take(usize::from(header.cells));
+            let mut fragment = [Cell::default(); frame::MAX_CELLS];
+            for (slot, cell) in fragment.iter_mut().zip(cells) {
+                *slot = *cell;
+            }
+            if let Ok(length) = frame::encode(&header, &fragment[..usize::from(header.cells)], &mut buffer) {
+                emit(&buffer[..length]);
+            }
+        }
+        self.lda.clear();
+        self.interval = self.interval.wrapping_add(1);
+        self.totals = Totals::default();
+        self.totals.flags.timed = end == IntervalEnd::Clock;
+    }
+}
+
+/// Adds to a 48-bit total; true when it overflowed.
+fn add(total: &mut u64, amount: u64) -> bool {
+    let sum = *total + amount;
+    *total = sum & ((1 << TOTAL_BITS) - 1);
+    sum >> TOTAL_BITS != 0
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::configuration::Settings;
+    use crate::frame::{Flags, Frame};
+    use std::vec;
+    use std::vec::Vec;
+
+    fn packet(number: u16) -> Vec<u8> {
+        let mut frame = vec![0; 62];
+        frame[12..18].copy_from_slice(&[8, 0, 0x45, 0, 0, 48]);
+        frame[18..20].copy_from_slice(&number.to_be_bytes());
+        frame[23] = 17;
+        frame
+    }
+
+    fn collect(point: &mut MeasurementPoint, end: IntervalEnd) -> (Vec<Header>, Vec<Cell>) {
+        let (mut headers, mut cells) = (vec![], vec![]);
+        point.end_interval(end, |bytes| {
+            let frame = Frame::decode(bytes).unwrap();
+            headers.push(frame.header);
+            cells.extend(frame.cells());
+        });
+        (headers, cells)
+    }
+
+    #[test]
+    fn frames_carry_what_was_seen_and_intervals_start_from_zero() {
+        let configuration = Configuration::new(Settings { rows: 256, ..Settings::default() }).unwrap();
+        let mut point = MeasurementPoint::new(&configuration, Role::Sender);
+        let hash = LinearHash::new(configuration.hash(), configuration.seed());
+        for interval in 0..3u32 {
+            let mut lda = Lda::new(&configuration);
+            for number in 0..500 {
+                let frame = packet(number);
+                let time = Timestamp(u64::from(interval) << 60 | u64::from(number) << 20 | 3);
+                point.observe(&frame, time);
+                let hash = hash.hash(&identify(&frame).unwrap().key);
+                if let Some(bank) = configuration.prefixes().bank(hash) {
+                    lda.update(bank, hash, time);
+                }
+            }
+            point.observe(&[0; 60], Timestamp(9));
+            point.observe_bad();
+            if interval == 1 {
+                point.refuse_interval_end();
+                point.clock_unlocked();
+            }
+            let (headers, cells) = collect(&mut point, IntervalEnd::Delimiter);
+            assert_eq!(cells, lda.cells());
+            assert_eq!(headers.len(), 4);
+            let expected = Totals {
+                packets: 500,
+                bytes: 500 * 48,
+                first: Timestamp(u64::from(interval) << 60 | 3),
+                last: Timestamp(u64::from(interval) << 60 | 499 << 20 | 3),
+                unmeasured: 1,
+                bad: 1,
+                refused_ends: u16::from(interval == 1),
+                flags: Flags { overrun: interval == 1, clock: interval == 1, ..Flags::default() },
+            };
+            assert!(headers.iter().all(|header| header.totals == expected && header.interval == interval));
+        }
+    }
+
+    #[test]
+    fn both_neighbours_of_a_timed_end_say_so() {
+        let configuration = Configuration::new(Settings { rows: 8, ..Settings::default() }).unwrap();
+        let mut point = MeasurementPoint::new(&configuration, Role::Sender);
+        let ends =
+            [IntervalEnd::Delimiter, IntervalEnd::Clock, IntervalEnd::Delimiter, IntervalEnd::Delimiter];
+        let timed = ends.map(|end| collect(&mut point, end).0[0].totals.flags.timed);
+        assert_eq!(timed, [false, true, true, false]);
+    }
+
+    #[test]
+    fn totals_tell_their_overflow() {
+        let mut total = (1 << 48) - 2;
+        assert!(!add(&mut total, 1));
+        assert!(add(&mut total, 3));
+        assert_eq!(total, 2);
+    }
+}
