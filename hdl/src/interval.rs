@@ -10,6 +10,8 @@
 //! When it arrives, the copies swap roles and the drain starts on the one that counted. If the drain is still busy
 //! with the interval before, the end is refused and counted, and the running interval goes on.
 //!
+//! A step of the clock, or a change of `interval_log2`, may end an interval too; it is flagged like any other.
+//!
 //! After reset the drain first clears both copies; `running` tells when counting starts. Interval ends before that
 //! are ignored.
 //!

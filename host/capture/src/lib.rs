@@ -1,0 +1,32 @@
+//! Captures in and out, and the exact matching of two captures.
+//!
+//! * [`reading`]: packets from pcap and pcapng files, plain or compressed.
+//! * [`writing`]: packets into pcap and pcapng files that appear only once they are whole.
+//! * [`matching`]: which packet of the sender's capture is which of the receiver's, and so the true delays and
+//!   losses that an estimate is compared with.
+//!
+//! ```no_run
+//! use deltaline_capture::{Capture, CaptureError, matching, matching::Observations};
+//!
+//! # fn main() -> Result<(), CaptureError> {
+//! let sender = Observations::read(&mut Capture::open("sender.pcap.zst")?)?;
+//! let receiver = Observations::read(&mut Capture::open("receiver.pcap.zst")?)?;
+//! let truth = matching::match_exactly(&sender, &receiver).truth(..);
+//! println!("{} of {} packets arrived", truth.received, truth.sent);
+//! # Ok(())
+//! # }
+//! ```
+
+mod error;
+mod input;
+mod pcap;
+mod pcapng;
+
+pub mod matching;
+pub mod reading;
+pub mod writing;
+
+pub use error::{CaptureError, Place, WriteError};
+pub use input::Progress;
+pub use reading::{Capture, Packet, PacketRef};
+pub use writing::{PcapWriter, PcapngWriter};

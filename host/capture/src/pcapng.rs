@@ -1,0 +1,209 @@
+//! The pcapng format: sections of blocks (draft-ietf-opsawg-pcapng).
+//!
+//! A block is its type, its length, a body and its length again. A section begins with a Section Header Block, which
+//! tells the byte order; Interface Description Blocks follow, which tell link type and unit of time; packets stand
+//! in Enhanced Packet Blocks, which name their interface by its position in the section. All other blocks (names,
+//! statistics, secrets, what applications add) are passed over.
+
+use crate::error::Fault;
+use crate::input::Input;
+use crate::reading::{MAX_CAPTURED, Record, check_link_type};
+use pcap_parser::{
+    BOM_MAGIC, EPB_MAGIC, EnhancedPacketBlock, IDB_MAGIC, InterfaceDescriptionBlock, OptionCode, SHB_MAGIC,
+    SPB_MAGIC, parse_enhancedpacketblock_be, parse_enhancedpacketblock_le,
+    parse_interfacedescriptionblock_be, parse_interfacedescriptionblock_le, parse_sectionheaderblock,
+};
+
+/// The first bytes of a file: the Section Header Block's type, which reads the same in both byte orders.
+pub(crate) const MAGIC: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+
+/// Type, length and length again.
+const SMALLEST_BLOCK: usize = 12;
+/// The longest block that is looked into, in bytes: a packet and ample space for options.
+const LARGEST_BLOCK: usize = 1 << 20;
+/// The most interfaces of one section.
+const MOST_INTERFACES: usize = 1 << 16;
+/// Of the packet's first byte in an Enhanced Packet Block.
+const PACKET_OFFSET: usize = 28;
+/// Type of the Packet Block, which the Enhanced Packet Block has replaced.
+const OBSOLETE_PACKET: u32 = 2;
+
+/// What the blocks so far say about the packets to come.
+pub(crate) struct Pcapng {
+    big_endian: bool,
+    interfaces: Vec<Interface>,
+}
+
+impl Pcapng {
+    pub(crate) fn new() -> Self {
+        Pcapng { big_endian: false, interfaces: Vec::new() }
+    }
+
+    pub(crate) fn next(&mut self, input: &mut Input) -> Result<Option<Record>, Fault> {
+        while input.fill(1)? {
+            if !input.fill(SMALLEST_BLOCK)? {
+                return Err(Fault::Truncated);
+            }
+            let head = input.available();
+            if head.starts_with(&MAGIC) {
+                self.big_endian = match word(head, 8, false) {
+                    BOM_MAGIC => false,
+                    swapped if swapped.swap_bytes() == BOM_MAGIC => true,
+                    _ => return Err(Fault::Damaged("a section tells no byte order".into())),
+                };
+            }
+            let kind = word(head, 0, self.big_endian);
+            let length = word(head, 4, self.big_endian) as usize;
+            if length < SMALLEST_BLOCK || !length.is_multiple_of(4) {
+                return Err(Fault::Damaged(format!("a block is {length} bytes long")));
+            }
+            if !matches!(kind, SHB_MAGIC | IDB_MAGIC | EPB_MAGIC | SPB_MAGIC | OBSOLETE_PACKET) {
+                if !input.skip(length)? {
+                    return Err(Fault::Truncated);
+                }
+                continue;
+            }
+            if length > LARGEST_BLOCK {
+                let problem = format!("a block is {length} bytes long, more than {LARGEST_BLOCK}");
+                return Err(Fault::Damaged(problem));
+            }
+            if !input.fill(length)? {
+                return Err(Fault::Truncated);
+            }
+            let block = &input.available()[..length];
+            if word(block, length - 4, self.big_endian) as usize != length {
+                return Err(Fault::Damaged("the two lengths of a block differ".into()));
+            }
+            let packet = match kind {
+                SHB_MAGIC => {
+                    self.section(block)?;
+                    None
+                }
+                IDB_MAGIC => {
+                    self.interface(block)?;
+                    None
+                }
+                EPB_MAGIC => Some(self.packet(block)?),
+                SPB_MAGIC => return Err(Fault::Untimed),
+                _ => return Err(Fault::Unsupported("is an obsolete Packet Block".into())),
+            };
+            let block = input.consume(length);
+            if let Some(packet) = packet {
+                let start = block.start + PACKET_OFFSET;
+                let data = start..start + packet.captured as usize;
+                let Packet { timestamp, length, interface, .. } = packet;
+                return Ok(Some(Record { timestamp, length, interface, data }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn section(&mut self, block: &[u8]) -> Result<(), Fault> {
+        match parse_sectionheaderblock(block) {
+            Ok((_, section)) if section.major_version == 1 => {
+                self.interfaces.clear();
+                Ok(())
+            }
+            Ok((_, section)) => {
+                let version = format!("{}.{}", section.major_version, section.minor_version);
+                Err(Fault::Unsupported(format!("the format is pcapng {version}, only 1.x is read")))
+            }
+            Err(_) => Err(Fault::Damaged("a section's header cannot be read".into())),
+        }
+    }
+
+    fn interface(&mut self, block: &[u8]) -> Result<(), Fault> {
+        let parse = if self.big_endian {
+            parse_interfacedescriptionblock_be
+        } else {
+            parse_interfacedescriptionblock_le
+        };
+        let Ok((_, description)) = parse(block) else {
+            return Err(Fault::Damaged("the description of an interface cannot be read".into()));
+        };
+        if self.interfaces.len() == MOST_INTERFACES {
+            return Err(Fault::Damaged(format!("a section has more than {MOST_INTERFACES} interfaces")));
+        }
+        self.interfaces.push(Interface::new(&description, self.big_endian));
+        Ok(())
+    }
+
+    fn packet(&self, block: &[u8]) -> Result<Packet, Fault> {
+        let parse = if self.big_endian { parse_enhancedpacketblock_be } else { parse_enhancedpacketblock_le };
+        let Ok((_, EnhancedPacketBlock { if_id, ts_high, ts_low, caplen, origlen, .. })) = parse(block)
+        else {
+            return Err(Fault::Damaged("a packet does not fit its block".into()));
+        };
+        if caplen > MAX_CAPTURED {
+            let problem = format!("a packet has {caplen} captured bytes, more than {MAX_CAPTURED}");
+            return Err(Fault::Damaged(problem));
+        }
+        let Some(interface) = self.interfaces.get(if_id as usize) else {
+            let described = self.interfaces.len();
+            let problem = format!("a packet is of interface {if_id}, but {described} are described");
+            return Err(Fault::Damaged(problem));
+        };
+        check_link_type(interface.link_type)?;
+        let timestamp = interface.nanoseconds((u64::from(ts_high) << 32) | u64::from(ts_low))?;
+        Ok(Packet { timestamp, length: origlen.max(caplen), interface: if_id, captured: caplen })
+    }
+}
+
+/// What an Enhanced Packet Block says of its packet.
+struct Packet {
+    timestamp: u64,
+    length: u32,
+    interface: u32,
+    captured: u32,
+}
+
+/// What an Interface Description Block says of its packets.
+struct Interface {
+    link_type: u16,
+    /// if_tsresol: timestamps count units of 10^-r s, or of 2^-r s if the highest bit is set.
+    resolution: u8,
+    /// if_tsoffset: seconds to be added to every timestamp.
+    offset: i64,
+}
+
+impl Interface {
+    fn new(description: &InterfaceDescriptionBlock<'_>, big_endian: bool) -> Self {
+        let mut interface = Interface { link_type: description.linktype.0 as u16, resolution: 6, offset: 0 };
+        for option in &description.options {
+            match (option.code, option.as_bytes()) {
+                (OptionCode::IfTsresol, Ok(&[resolution])) => interface.resolution = resolution,
+                (OptionCode::IfTsoffset, Ok(bytes)) => {
+                    if let Ok(bytes) = <[u8; 8]>::try_from(bytes) {
+                        interface.offset =
+                            if big_endian { i64::from_be_bytes(bytes) } else { i64::from_le_bytes(bytes) };
+                    }
+                }
+                _ => {}
+            }
+        }
+        interface
+    }
+
+    /// Nanoseconds since the Unix epoch, rounded down.
+    fn nanoseconds(&self, units: u64) -> Result<u64, Fault> {
+        let exponent = u32::from(self.resolution & 0x7f);
+        let nanoseconds = if self.resolution & 0x80 != 0 {
+            (u128::from(units) * 1_000_000_000) >> exponent
+        } else if exponent <= 9 {
+            u128::from(units) * 10u128.pow(9 - exponent)
+        } else {
+            // From 10^39 on, which no u128 holds, every timestamp is less than a nanosecond.
+            10u128.checked_pow(exponent - 9).map_or(0, |divisor| u128::from(units) / divisor)
+        };
+        // Below 2^94, so the sum is far from the ends of an i128.
+        let nanoseconds = nanoseconds as i128 + i128::from(self.offset) * 1_000_000_000;
+        u64::try_from(nanoseconds)
+            .map_err(|_| Fault::Timestamp(format!("{nanoseconds} ns since the Unix epoch")))
+    }
+}
+
+/// The 32-bit word at `position`; zero where the slice ends before.
+fn word(bytes: &[u8], position: usize, big_endian: bool) -> u32 {
+    let Some(Ok(word)) = bytes.get(position..position + 4).map(<[u8; 4]>::try_from) else { return 0 };
+    if big_endian { u32::from_be_bytes(word) } else { u32::from_le_bytes(word) }
+}

@@ -1,0 +1,213 @@
+//! Reading: packets from captures.
+//!
+//! Formats are recognised by content, never by the file's name:
+//!
+//! | format | variants |
+//! |--------|----------|
+//! | pcap   | 2.x; microseconds and nanoseconds; both byte orders |
+//! | pcapng | 1.x; several sections and interfaces; decimal and binary `if_tsresol`; `if_tsoffset`; both byte orders |
+//!
+//! each plain, or compressed as gzip (several members) or Zstandard (several frames, windows up to 128 MiB, which
+//! is what `zstd --long` writes). Frames must be Ethernet. In pcapng, packets stand in Enhanced Packet Blocks;
+//! Simple Packet Blocks carry no timestamps, and so are an error.
+//!
+//! Packets may be cut short by the recorder's snap length: [`PacketRef::data`] is what was captured,
+//! [`PacketRef::length`] what was on the wire. A file that ends within a record delivers all packets before it and
+//! then [`CaptureError::Truncated`]; a caller who can do with that much may go on.
+//!
+//! # Test plan
+//!
+//! One capture built by hand, byte by byte, for every variant of both formats and every error. Whatever the
+//! compression, the packets are the same. Arbitrary bytes, and valid files with bytes changed, removed and
+//! doubled: no panic, and no more memory than a fixed amount plus what the file holds.
+
+use crate::error::{CaptureError, Fault, Place};
+use crate::input::{Input, Progress};
+use crate::pcap::{self, Pcap};
+use crate::pcapng::{self, Pcapng};
+use std::fs::File;
+use std::io::Read;
+use std::ops::Range;
+use std::path::Path;
+
+/// The most captured bytes of a packet: what libpcap allows for Ethernet.
+pub(crate) const MAX_CAPTURED: u32 = 262_144;
+
+/// A packet as it lies in the reader's buffer, until the next one is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketRef<'a> {
+    /// Nanoseconds since the Unix epoch (1970 to 2554). Finer units are rounded down.
+    pub timestamp: u64,
+    /// Bytes on the wire, without the frame check sequence as a rule; never less than what was captured.
+    pub length: u32,
+    /// The interface it was captured on: its position in the section of a pcapng file, 0 in a pcap file.
+    pub interface: u32,
+    /// The captured bytes, from the destination MAC address on; at most 262,144.
+    pub data: &'a [u8],
+}
+
+/// A packet of its own; see [`PacketRef`] for the fields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Nanoseconds since the Unix epoch.
+    pub timestamp: u64,
+    /// Bytes on the wire.
+    pub length: u32,
+    /// The interface it was captured on.
+    pub interface: u32,
+    /// The captured bytes.
+    pub data: Vec<u8>,
+}
+
+impl<'a> From<&'a Packet> for PacketRef<'a> {
+    fn from(packet: &'a Packet) -> Self {
+        let Packet { timestamp, length, interface, ref data } = *packet;
+        PacketRef { timestamp, length, interface, data }
+    }
+}
+
+impl PacketRef<'_> {
+    /// A copy that outlives the reader's buffer.
+    pub fn to_packet(self) -> Packet {
+        let PacketRef { timestamp, length, interface, data } = self;
+        Packet { timestamp, length, interface, data: data.to_vec() }
+    }
+}
+
+/// A packet whose bytes are still a place in the input's buffer.
+pub(crate) struct Record {
+    pub(crate) timestamp: u64,
+    pub(crate) length: u32,
+    pub(crate) interface: u32,
+    pub(crate) data: Range<usize>,
+}
+
+enum Format {
+    Pcap(Pcap),
+    Pcapng(Pcapng),
+}
+
+/// A capture that is being read, packet by packet.
+///
+/// [`Capture::next_packet`] lends each packet without copying it; as an [`Iterator`], a capture yields copies.
+/// After an error it has no more packets.
+pub struct Capture {
+    file: String,
+    input: Input,
+    format: Format,
+    packets: u64,
+    over: bool,
+}
+
+impl Capture {
+    /// Opens a file and reads its header.
+    ///
+    /// # Errors
+    ///
+    /// Any [`CaptureError`] but [`CaptureError::Untimed`]. In pcapng, the link type is known only when the first
+    /// packet of an interface comes.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, CaptureError> {
+        let name = path.as_ref().display().to_string();
+        match File::open(&path) {
+            Ok(file) => {
+                let total = file.metadata().ok().filter(|about| about.is_file()).map(|about| about.len());
+                Self::new(name, file, total)
+            }
+            Err(reason) => Err(CaptureError::Open { file: name, reason }),
+        }
+    }
+
+    /// Reads a capture from any source, for instance a pipe: `file` is how errors call it, `total` its length in
+    /// bytes where that is known.
+    ///
+    /// # Errors
+    ///
+    /// As [`Capture::open`].
+    pub fn new(
+        file: impl Into<String>,
+        source: impl Read + Send + 'static,
+        total: Option<u64>,
+    ) -> Result<Self, CaptureError> {
+        let file = file.into();
+        let mut input = match Input::new(source, total) {
+            Ok(input) => input,
+            Err(reason) => return Err(CaptureError::Open { file, reason }),
+        };
+        match Format::recognise(&mut input) {
+            Ok(Some(format)) => Ok(Capture { file, input, format, packets: 0, over: false }),
+            Ok(None) if input.available().is_empty() => Err(CaptureError::Empty { file }),
+            Ok(None) => {
+                let first = input.available().iter().take(8).map(|byte| format!("{byte:02x}"));
+                let found = first.collect::<Vec<_>>().join(" ");
+                Err(CaptureError::NotACapture { file, found })
+            }
+            Err(fault) => Err(fault.at(Place { file, packet: 1, offset: input.offset() })),
+        }
+    }
+
+    /// The next packet, or `None` at the end of the capture.
+    ///
+    /// # Errors
+    ///
+    /// Any [`CaptureError`] that has a place. The capture is over then.
+    pub fn next_packet(&mut self) -> Result<Option<PacketRef<'_>>, CaptureError> {
+        if self.over {
+            return Ok(None);
+        }
+        let found = match &mut self.format {
+            Format::Pcap(pcap) => pcap.next(&mut self.input),
+            Format::Pcapng(pcapng) => pcapng.next(&mut self.input),
+        };
+        match found {
+            Ok(Some(Record { timestamp, length, interface, data })) => {
+                self.packets += 1;
+                Ok(Some(PacketRef { timestamp, length, interface, data: self.input.consumed(data) }))
+            }
+            Ok(None) => {
+                self.over = true;
+                Ok(None)
+            }
+            Err(fault) => {
+                self.over = true;
+                let (file, offset) = (self.file.clone(), self.input.offset());
+                Err(fault.at(Place { file, packet: self.packets + 1, offset }))
+            }
+        }
+    }
+
+    /// How far the file has been read.
+    pub fn progress(&self) -> Progress {
+        self.input.progress()
+    }
+}
+
+impl Iterator for Capture {
+    type Item = Result<Packet, CaptureError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_packet().map(|packet| packet.map(PacketRef::to_packet)).transpose()
+    }
+}
+
+impl Format {
+    /// By the first four bytes; `None` if they are no capture's.
+    fn recognise(input: &mut Input) -> Result<Option<Self>, Fault> {
+        input.fill(8)?;
+        let Some(magic) = input.available().first_chunk::<4>() else { return Ok(None) };
+        Ok(if pcap::MAGICS.contains(magic) {
+            Some(Format::Pcap(Pcap::new(input)?))
+        } else if *magic == pcapng::MAGIC {
+            Some(Format::Pcapng(Pcapng::new()))
+        } else {
+            None
+        })
+    }
+}
+
+pub(crate) fn check_link_type(number: u16) -> Result<(), Fault> {
+    const ETHERNET: u16 = 1;
+    if number == ETHERNET { Ok(()) } else { Err(Fault::LinkType(number)) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+//! Consecutive intervals combined into one estimate, each interval being a stratum.
+//!
+//! With R_k packets received in interval k and w_k = R_k / sum R_k:
+//!
+//! * mean = sum w_k mean_k, with variance sum w_k^2 v_k, v_k the squared standard error of mean_k. Intervals are
+//!   sampled independently, each with its own few degrees of freedom f_k, so the sum has
+//!   (sum w_k^2 v_k)^2 / sum ((w_k^2 v_k)^2 / f_k) of them (Welch-Satterthwaite).
+//! * sigma^2 = sum w_k (sigma_k^2 + (mean_k - mean)^2) - sum w_k (1 - w_k) v_k. The last term is what the noise of
+//!   the means adds to their spread, so that sigma^2 is unbiased. It never exceeds sum w_k sigma_k^2, because
+//!   v_k = s_k^2 (1/S_k - 1/R_k) and sigma_k^2 = s_k^2 (1 - 1/R_k) leave sigma_k^2 - v_k = s_k^2 (1 - 1/S_k) >= 0.
+//! * the paper's sigma^2 = sum w_k F_k - mean^2. That equals sum w_k (sigma_k^2 + (mean_k - mean)^2) where no
+//!   sigma_k^2 is negative. Where some are, their F_k count all the same: to leave out intervals because chance
+//!   made their variance negative would bias the rest upwards.
+//!
+//! An interval in which packets were received and a quantity is not identifiable is *missing* in the combined
+//! quantity, which is then that of the other intervals' packets.
+
+use crate::interval::root_of_difference;
+use crate::{Estimate, Loss, Mean, Reason, Uncertainty};
+
+/// A value over several intervals.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stratified<T> {
+    /// The value, over the packets of the intervals that are not missing.
+    pub value: T,
+    /// Intervals in which packets were received that the value says nothing about.
+    pub missing: usize,
+}
+
+/// What several intervals together tell of delay and loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Overall {
+    /// Intervals combined.
+    pub intervals: usize,
+    /// Intervals in which more was received than sent.
+    pub surplus_intervals: usize,
+    /// Packets sent; stays at 2^64 - 1 when that is exceeded.
+    pub sent: u64,
+    /// Packets received; stays at 2^64 - 1 when that is exceeded.
+    pub received: u64,
+    /// Packets in usable rows; stays at 2^64 - 1 when that is exceeded.
+    pub effective_samples: u64,
+    /// Mean delay. Intervals whose mean is of unknown spread are missing too, unless all are such.
+    pub mean: Result<Stratified<Mean>, Reason>,
+    /// Standard deviation of delay in nanoseconds, from the spread between rows and between intervals.
+    pub deviation: Result<Stratified<f64>, Reason>,
+    /// The LDA paper's standard deviation of delay in nanoseconds.
+    pub paper_deviation: Result<Stratified<f64>, Reason>,
+}
+
+impl Overall {
+    /// Packets lost, exact: losses less surplus of all intervals.
+    pub fn loss(&self) -> Loss {
+        Loss::between(self.sent, self.received)
+    }
+}
+
+/// Combines the estimates of disjoint intervals; their order does not matter.
+pub fn combine(intervals: &[Estimate]) -> Overall {
+    let add = |count: fn(&Estimate) -> u64| intervals.iter().map(count).fold(0, u64::saturating_add);
+    Overall {
+        intervals: intervals.len(),
+        surplus_intervals: intervals.iter().filter(|each| matches!(each.loss(), Loss::Surplus(_))).count(),
+        sent: add(|each| each.sent),
+        received: add(|each| each.received),
+        effective_samples: add(|each| each.effective_samples),
+        mean: strata(intervals, |each| each.mean.ok().filter(|mean| mean.variance().is_some()))
+            .or_else(|_| strata(intervals, |each| each.mean.ok()))
+            .map(|strata| strata.map(overall_mean)),
+        deviation: strata(intervals, |each| {
+            let mean = each.mean.ok()?;
+            Some((mean, mean.variance()?.0, each.deviation.ok()?))
+        })
+        .map(|strata| strata.map(overall_deviation)),
+        paper_deviation: strata(intervals, |each| {
+            Some((each.mean.ok()?.nanoseconds, each.paper_second_moment.ok()?))
+        })
+        .and_then(|strata| {
+            let deviation = overall_paper_deviation(&strata.value)?;
+            Ok(Stratified { value: deviation, missing: strata.missing })
+        }),
+    }
+}
+
+/// An interval's share of the packets and what is known of it.
+type Stratum<T> = (f64, T);
+
+impl<T> Stratified<Vec<Stratum<T>>> {
+    fn map<U>(self, value: impl Fn(&[Stratum<T>]) -> U) -> Stratified<U> {
+        Stratified { value: value(&self.value), missing: self.missing }
+    }
+}
+
+/// The intervals with packets of which `known` knows something, at least one, with their weights w_k.
+fn strata<T>(
+    intervals: &[Estimate],
+    known: impl Fn(&Estimate) -> Option<T>,
+) -> Result<Stratified<Vec<Stratum<T>>>, Reason> {
+    let with_packets = intervals.iter().filter(|each| each.received > 0);
+    let all = with_packets.clone().count();
+    let mut strata: Vec<Stratum<T>> =
+        with_packets.filter_map(|each| Some((each.received as f64, known(each)?))).collect();
+    if strata.is_empty() {
+        return Err(if all == 0 { Reason::NothingReceived } else { Reason::NoInterval });
+    }
+    let total: f64 = strata.iter().map(|(received, _)| received).sum();
+    strata.iter_mut().for_each(|(weight, _)| *weight /= total);
+    Ok(Stratified { missing: all - strata.len(), value: strata })
+}
+
+/// The weighted sum of what `value` takes from the strata.
+fn weighted<T>(strata: &[Stratum<T>], value: impl Fn(&T) -> f64) -> f64 {
+    strata.iter().map(|(weight, known)| weight * value(known)).sum()
+}
+
+fn overall_mean(strata: &[Stratum<Mean>]) -> Mean {
+    let (mut variance, mut satterthwaite, mut degrees) = (0.0, 0.0, 0.0);
+    let mut uncertainty = Uncertainty::Exact;
+    for (weight, mean) in strata {
+        match mean.variance() {
+            Some((own_variance, own_degrees)) if own_degrees > 0.0 => {
+                let part = weight * weight * own_variance;
+                variance += part;
+                satterthwaite += part * part / own_degrees;
+                degrees += own_degrees;
+            }
+            Some(_) => {}
+            None => uncertainty = mean.uncertainty,
+        }
+    }
+    if uncertainty == Uncertainty::Exact && degrees > 0.0 {
+        // Squares of tiny variances may vanish; then the degrees of freedom do not matter much.
+        let ratio = variance * variance / satterthwaite;
+        let degrees_of_freedom = if ratio >= 1.0 { ratio.min(degrees) } else { degrees };
+        uncertainty = Uncertainty::Sampled { standard_error: variance.sqrt(), degrees_of_freedom };
+    }
+    Mean { nanoseconds: weighted(strata, |mean| mean.nanoseconds), uncertainty }
+}
+
+fn overall_deviation(strata: &[Stratum<(Mean, f64, f64)>]) -> f64 {
+    let centre = weighted(strata, |(mean, _, _)| mean.nanoseconds);
+    let within = weighted(strata, |(_, _, deviation)| deviation * deviation);
+    let between = weighted(strata, |(mean, _, _)| (mean.nanoseconds - centre).powi(2));
+    let noise: f64 = strata.iter().map(|(weight, (_, noise, _))| weight * (1.0 - weight) * noise).sum();
+    // At least zero but for rounding.
+    (within + between - noise).max(0.0).sqrt()
+}
+
+fn overall_paper_deviation(strata: &[Stratum<(f64, f64)>]) -> Result<f64, Reason> {
+    root_of_difference(weighted(strata, |(_, moment)| *moment), weighted(strata, |(mean, _)| *mean))
+}

@@ -1,0 +1,162 @@
+//! The estimate of one interval.
+
+use crate::observation::{Observation, ObservationError, UsableRow};
+use crate::{Loss, Mean, Reason, Uncertainty};
+
+/// What one interval tells of delay and loss; the crate's documentation gives the formulas.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// Packets sent.
+    pub sent: u64,
+    /// Packets received, R.
+    pub received: u64,
+    /// Packets in usable rows, S; at most `received`.
+    pub effective_samples: u64,
+    /// Usable rows that hold packets, g.
+    pub usable_rows: usize,
+    /// Mean delay.
+    pub mean: Result<Mean, Reason>,
+    /// Standard deviation of delay in nanoseconds, from the spread between rows; needs two usable rows.
+    pub deviation: Result<f64, Reason>,
+    /// The LDA paper's estimate of the mean of the squared delays, F (section III-E, equation 5), in ns^2.
+    pub paper_second_moment: Result<f64, Reason>,
+    /// The LDA paper's standard deviation of delay in nanoseconds, sqrt(F - mean^2).
+    ///
+    /// Equation (3) of the paper, (F' - mu^2) / N with F' the sum of squares, is a misprint of F' / N - mu^2.
+    pub paper_deviation: Result<f64, Reason>,
+}
+
+impl Estimate {
+    /// Packets lost, exact.
+    pub fn loss(&self) -> Loss {
+        Loss::between(self.sent, self.received)
+    }
+}
+
+/// Estimates one interval from both ends' cells and totals.
+///
+/// # Errors
+///
+/// [`ObservationError`] when the observation contradicts itself: no cells, tables of different size, a partial bank,
+/// or more packets in an end's cells than passed it.
+pub fn estimate(observation: &Observation) -> Result<Estimate, ObservationError> {
+    observation.check()?;
+    let received = observation.received;
+    let sample = Sample::of(observation.usable_rows());
+    let mean = if sample.packets > 0 { Ok(sample.mean(received)) } else { Err(no_sample(observation)) };
+    let paper_second_moment = second_moment(observation).map_err(|reason| mean.err().unwrap_or(reason));
+    Ok(Estimate {
+        sent: observation.sent,
+        received,
+        effective_samples: sample.packets,
+        usable_rows: sample.rows,
+        mean,
+        deviation: match mean {
+            Ok(_) => sample.variance().map(|variance| (variance * without_one(received)).sqrt()),
+            Err(reason) => Err(reason),
+        },
+        paper_second_moment,
+        paper_deviation: match (mean, paper_second_moment) {
+            (Ok(mean), Ok(moment)) => root_of_difference(moment, mean.nanoseconds),
+            (Err(reason), _) | (_, Err(reason)) => Err(reason),
+        },
+    })
+}
+
+/// The square root of `moment` - `mean`^2.
+pub(crate) fn root_of_difference(moment: f64, mean: f64) -> Result<f64, Reason> {
+    let variance = moment - mean * mean;
+    if variance >= 0.0 { Ok(variance.sqrt()) } else { Err(Reason::NegativeVariance) }
+}
+
+/// Why no usable row holds a packet.
+fn no_sample(observation: &Observation) -> Reason {
+    if observation.received == 0 {
+        Reason::NothingReceived
+    } else if observation.is_blank() {
+        Reason::NothingSampled
+    } else {
+        Reason::NoUsableRow
+    }
+}
+
+/// (R - 1) / R: turns the variance with divisor R - 1 into that with divisor R.
+fn without_one(received: u64) -> f64 {
+    received.saturating_sub(1) as f64 / received as f64
+}
+
+/// What the usable rows add up to.
+struct Sample {
+    /// g.
+    rows: usize,
+    /// S.
+    packets: u64,
+    /// The mean, rounded down.
+    floor: i128,
+    /// What the mean has above `floor`, within 0..1.
+    fraction: f64,
+    /// sum (X_i - n_i mean)^2 / n_i.
+    squares: f64,
+}
+
+impl Sample {
+    fn of(rows: impl Iterator<Item = UsableRow>) -> Self {
+        let rows: Vec<UsableRow> = rows.collect();
+        let packets: u64 = rows.iter().map(|row| row.packets).sum();
+        let total: i128 = rows.iter().map(|row| i128::from(row.delay_sum)).sum();
+        let divisor = i128::from(packets.max(1));
+        // The integer part of the mean is subtracted before anything is rounded, so that a clock offset far larger
+        // than the spread costs no digits.
+        let floor = total.div_euclid(divisor);
+        let fraction = total.rem_euclid(divisor) as f64 / divisor as f64;
+        let squares = rows
+            .iter()
+            .map(|row| {
+                let above_floor = i128::from(row.delay_sum) - i128::from(row.packets) * floor;
+                let packets = row.packets as f64;
+                let residual = above_floor as f64 - packets * fraction;
+                residual * residual / packets
+            })
+            .sum();
+        Sample { rows: rows.len(), packets, floor, fraction, squares }
+    }
+
+    /// The between-row variance with divisor R - 1.
+    fn variance(&self) -> Result<f64, Reason> {
+        if self.rows < 2 {
+            return Err(Reason::OneUsableRow);
+        }
+        Ok(self.squares / (self.rows - 1) as f64)
+    }
+
+    /// The mean of at least one packet, of `received` in all.
+    fn mean(&self, received: u64) -> Mean {
+        let unsampled = received.saturating_sub(self.packets);
+        let uncertainty = match self.variance() {
+            _ if unsampled == 0 => Uncertainty::Exact,
+            Err(reason) => Uncertainty::Unknown(reason),
+            Ok(variance) => {
+                let share = unsampled as f64 / received as f64;
+                Uncertainty::Sampled {
+                    standard_error: (variance * share / self.packets as f64).sqrt(),
+                    degrees_of_freedom: (self.rows - 1) as f64,
+                }
+            }
+        };
+        Mean { nanoseconds: self.floor as f64 + self.fraction, uncertainty }
+    }
+}
+
+/// The paper's F: the low-order bit of the row index is the sign, so that adjacent rows collapse into one.
+///
+/// The paper asks that the collapsed counts match; here both rows' counts must. With loss alone that is the same,
+/// and with a loss in one row and a surplus in the other it is the safer reading.
+fn second_moment(observation: &Observation) -> Result<f64, Reason> {
+    let (mut packets, mut squares) = (0, 0.0);
+    for (even, odd) in observation.usable_pairs() {
+        packets += even.packets + odd.packets;
+        let collapsed = (odd.delay_sum - even.delay_sum) as f64;
+        squares += collapsed * collapsed;
+    }
+    if packets == 0 { Err(Reason::NoUsablePair) } else { Ok(squares / packets as f64) }
+}

@@ -1,0 +1,148 @@
+//! What both ends reported of one interval, and which of its rows are usable.
+
+use deltaline_model::cell::Cell;
+
+/// One interval as both ends reported it.
+///
+/// Cells are bank-major: `rows` cells of bank 0, then `rows` of bank 1, and so on, alike at both ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Observation<'a> {
+    /// Rows of one bank, at least 1.
+    pub rows: usize,
+    /// The sender's cells.
+    pub sender: &'a [Cell],
+    /// The receiver's cells, as many as the sender's.
+    pub receiver: &'a [Cell],
+    /// Packets that passed the sender in this interval, sampled or not.
+    pub sent: u64,
+    /// Packets that passed the receiver in this interval, sampled or not.
+    pub received: u64,
+}
+
+/// One of the two ends of a measurement segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum End {
+    /// Where packets enter the segment.
+    Sender,
+    /// Where packets leave the segment.
+    Receiver,
+}
+
+impl std::fmt::Display for End {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            End::Sender => "sender",
+            End::Receiver => "receiver",
+        })
+    }
+}
+
+/// Why an observation contradicts itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ObservationError {
+    /// No rows, or no cells.
+    #[error("{rows} rows a bank and {cells} cells: give at least one row and one bank of cells")]
+    Empty {
+        /// Rows of one bank.
+        rows: usize,
+        /// Cells of the sender.
+        cells: usize,
+    },
+    /// The ends' tables differ in size.
+    #[error("the sender has {sender} cells, the receiver {receiver}: configure both ends alike")]
+    Sizes {
+        /// Cells of the sender.
+        sender: usize,
+        /// Cells of the receiver.
+        receiver: usize,
+    },
+    /// The cells do not make up whole banks.
+    #[error("{cells} cells are no multiple of {rows} rows: give every bank all of its rows")]
+    PartialBank {
+        /// Cells of either end.
+        cells: usize,
+        /// Rows of one bank.
+        rows: usize,
+    },
+    /// An end's cells hold more packets than passed it.
+    #[error(
+        "the {end}'s cells hold {cells} packets, but its total is {total}: cells and total are not of one interval"
+    )]
+    Total {
+        /// Which end.
+        end: End,
+        /// Packets in all of its cells.
+        cells: u64,
+        /// Its count of all packets.
+        total: u64,
+    },
+}
+
+/// A row whose packet counts match.
+#[derive(Clone, Copy)]
+pub(crate) struct UsableRow {
+    /// n_i, packets; may be zero.
+    pub(crate) packets: u64,
+    /// X_i, sum of the packets' delays in nanoseconds, within ±2^39.
+    pub(crate) delay_sum: i64,
+}
+
+impl Observation<'_> {
+    /// Refuses what contradicts itself.
+    pub(crate) fn check(&self) -> Result<(), ObservationError> {
+        let cells = self.sender.len();
+        if self.rows == 0 || cells == 0 {
+            return Err(ObservationError::Empty { rows: self.rows, cells });
+        }
+        if self.receiver.len() != cells {
+            return Err(ObservationError::Sizes { sender: cells, receiver: self.receiver.len() });
+        }
+        if !cells.is_multiple_of(self.rows) {
+            return Err(ObservationError::PartialBank { cells, rows: self.rows });
+        }
+        for (end, cells, total) in
+            [(End::Sender, self.sender, self.sent), (End::Receiver, self.receiver, self.received)]
+        {
+            let cells = cells.iter().map(|cell| u64::from(cell.count)).sum();
+            if cells > total {
+                return Err(ObservationError::Total { end, cells, total });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether neither end's cells hold any packet.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.sender.iter().chain(self.receiver).all(|cell| cell.count == 0)
+    }
+
+    /// The usable rows that hold packets.
+    pub(crate) fn usable_rows(&self) -> impl Iterator<Item = UsableRow> {
+        self.sender
+            .iter()
+            .zip(self.receiver)
+            .filter_map(|(sender, receiver)| usable(sender, receiver))
+            .filter(|row| row.packets > 0)
+    }
+
+    /// The pairs of adjacent rows, within a bank, that are both usable; either may be empty.
+    ///
+    /// The last row of a bank with an odd number of rows has no partner and is left out.
+    pub(crate) fn usable_pairs(&self) -> impl Iterator<Item = (UsableRow, UsableRow)> {
+        let banks = self.sender.chunks_exact(self.rows).zip(self.receiver.chunks_exact(self.rows));
+        banks
+            .flat_map(|(sender, receiver)| sender.as_chunks::<2>().0.iter().zip(receiver.as_chunks::<2>().0))
+            .filter_map(|(sender, receiver)| {
+                Some((usable(&sender[0], &receiver[0])?, usable(&sender[1], &receiver[1])?))
+            })
+    }
+}
+
+/// The row that two cells make up, if their counts match.
+fn usable(sender: &Cell, receiver: &Cell) -> Option<UsableRow> {
+    (sender.count == receiver.count).then(|| UsableRow {
+        packets: u64::from(sender.count),
+        // No packets, no delay, whatever the sums hold.
+        delay_sum: if sender.count == 0 { 0 } else { sender.delay_sum(receiver) },
+    })
+}

@@ -1,0 +1,31 @@
+//! Why a quantity is not identifiable.
+
+/// Why a quantity cannot be told from what the two ends reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum Reason {
+    /// No packet arrived, so there is no delay to speak of.
+    #[error("not identifiable: no packet was received")]
+    NothingReceived,
+    /// Packets arrived, but neither end's cells hold any.
+    #[error("not identifiable: no packet was sampled; a bank with a shorter prefix samples more")]
+    NothingSampled,
+    /// Every row that holds packets holds a different number at the two ends.
+    #[error(
+        "not identifiable: loss damaged every row; more rows or a bank with a longer prefix keep some whole"
+    )]
+    NoUsableRow,
+    /// A single usable row says nothing about the spread between rows.
+    #[error("not identifiable: only one usable row, two are needed; use more rows or a longer prefix")]
+    OneUsableRow,
+    /// No two adjacent rows are both usable, as the LDA paper's standard deviation needs.
+    #[error("not identifiable: no two adjacent rows are both usable")]
+    NoUsablePair,
+    /// The LDA paper's variance came out negative: the mean is too large against the standard deviation.
+    #[error(
+        "not identifiable: the variance came out negative, as happens when the mean is far above the deviation"
+    )]
+    NegativeVariance,
+    /// None of the combined intervals had a value.
+    #[error("not identifiable: no interval had a value")]
+    NoInterval,
+}

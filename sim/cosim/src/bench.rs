@@ -1,0 +1,126 @@
+//! Bench: a Verilated module with a clock and a reset.
+
+use verilator_sys::{Direction, Instance, Model, Options, Port, Source, Toolchain};
+
+/// A module under simulation. Between ticks the clock is high: outputs are those behind the rising edge.
+pub struct Bench {
+    instance: Instance,
+    clk: Port,
+    rst: Option<Port>,
+    cycles: u64,
+}
+
+impl Bench {
+    /// Builds `verilog` (or finds it built) and resets it.
+    ///
+    /// # Errors
+    ///
+    /// What Verilator says, or that it is missing.
+    pub fn new(toolchain: &Toolchain, top: &str, verilog: &str) -> Result<Self, verilator_sys::Error> {
+        Self::of(&Model::build(toolchain, &Source { top, verilog }, Options::default())?)
+    }
+
+    /// An instance of a model that has been built.
+    ///
+    /// # Errors
+    ///
+    /// A model without a port `clk`.
+    pub fn of(model: &Model) -> Result<Self, verilator_sys::Error> {
+        // Registers and memories start random: nothing may depend on what they held before reset.
+        Self::started(model.instantiate_random(1)?)
+    }
+
+    /// Builds `verilog` and resets it, with registers that start as zero.
+    ///
+    /// # Errors
+    ///
+    /// As [`Bench::new`].
+    pub fn zeroed(toolchain: &Toolchain, top: &str, verilog: &str) -> Result<Self, verilator_sys::Error> {
+        let model = Model::build(toolchain, &Source { top, verilog }, Options::default())?;
+        Self::started(model.instantiate()?)
+    }
+
+    fn started(mut instance: Instance) -> Result<Self, verilator_sys::Error> {
+        let model = instance.model().clone();
+        for named in model.ports() {
+            if named.port.direction() == Direction::Input {
+                instance.set(named.port, 0);
+            }
+        }
+        let (clk, rst) = (instance.port("clk")?, instance.port("rst").ok());
+        let mut bench = Bench { instance, clk, rst, cycles: 0 };
+        bench.reset()?;
+        Ok(bench)
+    }
+
+    /// Resets the module for two cycles.
+    ///
+    /// # Errors
+    ///
+    /// As [`Bench::tick`].
+    pub fn reset(&mut self) -> Result<(), verilator_sys::Error> {
+        if let Some(rst) = self.rst {
+            self.instance.set(rst, 1);
+            self.tick()?;
+            self.tick()?;
+            self.instance.set(rst, 0);
+        }
+        Ok(())
+    }
+
+    /// One clock cycle with the inputs as they are.
+    ///
+    /// # Errors
+    ///
+    /// The simulation has stopped.
+    #[inline]
+    pub fn tick(&mut self) -> Result<(), verilator_sys::Error> {
+        // Inputs change with the falling edge: a design that passes its clock on through processes must not see
+        // both change at once.
+        self.instance.set(self.clk, 0);
+        self.instance.eval()?;
+        self.instance.set(self.clk, 1);
+        self.instance.eval()?;
+        self.cycles += 1;
+        Ok(())
+    }
+
+    /// Clock cycles so far.
+    pub fn cycles(&self) -> u64 {
+        self.cycles
+    }
+
+    /// The handle of a port.
+    ///
+    /// # Errors
+    ///
+    /// No such port.
+    pub fn port(&self, name: &str) -> Result<Port, verilator_sys::Error> {
+        self.instance.port(name)
+    }
+
+    /// An output, its low 64 bits if it is wider.
+    #[inline]
+    pub fn get(&self, port: Port) -> u64 {
+        self.instance.get(port)
+    }
+
+    /// An output of up to 128 bits.
+    pub fn get_wide(&self, port: Port) -> u128 {
+        let mut words = [0; 4];
+        self.instance.get_wide(port, &mut words);
+        words.iter().rev().fold(0, |value, word| value << 32 | u128::from(*word))
+    }
+
+    /// Sets an input of up to 64 bits.
+    #[inline]
+    pub fn set(&mut self, port: Port, value: u64) {
+        self.instance.set(port, value);
+    }
+
+    /// Sets an input of up to 128 bits.
+    pub fn set_wide(&mut self, port: Port, value: u128) {
+        let words = [value as u32, (value >> 32) as u32, (value >> 64) as u32, (value >> 96) as u32];
+        self.instance.set_wide(port, &words);
+    }
+}

@@ -1,0 +1,55 @@
+//! Hash: keys in, row and prefix bits out two cycles later.
+
+use super::{CheckError, same};
+use crate::bench::Bench;
+use deltaline_model::configuration::Configuration;
+use deltaline_model::hash::LinearHash;
+use deltaline_model::identity::{KEY_BITS, KEY_WORDS, Key};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use verilator_sys::{Port, Toolchain};
+
+/// Cycles from key to hash.
+const LATENCY: usize = 2;
+
+/// Runs every single-bit key and `count` random keys, one a cycle; returns the number of keys.
+///
+/// # Errors
+///
+/// [`CheckError::Mismatch`] with the first difference.
+pub fn check(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    verilog: &str,
+    count: u64,
+    seed: u64,
+) -> Result<u64, CheckError> {
+    let mut bench = Bench::new(toolchain, "hash", verilog)?;
+    let word: Vec<Port> =
+        (0..KEY_WORDS).map(|i| bench.port(&format!("word_{i}"))).collect::<Result<_, _>>()?;
+    let (row, prefix) = (bench.port("row")?, bench.port("prefix")?);
+    let hash = LinearHash::new(configuration.hash(), configuration.seed());
+    let longest = configuration.prefixes().lengths().iter().copied().max().unwrap_or(0);
+    let used = !(0xffff_u64 >> longest) & 0xffff;
+
+    let mut random = StdRng::seed_from_u64(seed);
+    let single_bits = (0..KEY_BITS).map(|bit| {
+        let mut key = [0; 68];
+        key[bit / 8] = 0x80 >> (bit % 8);
+        key
+    });
+    let random_keys = (0..count).map(|_| random.random::<Key>());
+    let keys: Vec<Key> = single_bits.chain(random_keys).chain([[0; 68]; LATENCY]).collect();
+    for (at, key) in keys.iter().enumerate() {
+        for (bytes, port) in key.chunks_exact(4).zip(&word) {
+            bench.set(*port, bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
+        }
+        bench.tick()?;
+        let Some(key) = (at + 1).checked_sub(LATENCY).map(|at| keys[at]) else { continue };
+        let expected = hash.hash(&key);
+        let rows = configuration.rows() as u64 - 1;
+        let expected = (expected & rows, expected >> 48 & used);
+        same("hash", at as u64, "(row, prefix)", &expected, &(bench.get(row), bench.get(prefix)))?;
+    }
+    Ok((keys.len() - LATENCY) as u64)
+}

@@ -1,0 +1,65 @@
+//! The twin rule, stage by stage: the same stimulus through the Verilog and the model, every bit compared.
+//!
+//! Each check takes Verilog text, so that the same check runs on the emitted design and on its mutations.
+//!
+//! # Test plan
+//!
+//! | check | random | directed |
+//! |-------|--------|----------|
+//! | [`identity`] | frames of every encapsulation, sound and broken, with gaps and stalls | one-beat frames back to back; 64-byte frames back to back; every length of every header cut at every byte |
+//! | [`hash`] | keys, one a cycle, H3 and Rabin | every single key bit |
+//! | [`sampler`] | hashes | every number of leading zeros, every row bit |
+//! | [`lda`] | updates on few and on many words, both copies, drains under way | one word only; the same word at distances 1..=8; copy change between neighbours; count carries at 2^16 and 2^32; sum carries at 2^20 and 2^40 |
+//! | [`core`] | traffic, interval ends, back-pressure on m_axis, bad frames, clock lost | 64-byte frames back to back without a lost update; refused ends; ends by the clock; reset in the middle; frames while clearing |
+
+pub mod core;
+pub mod hash;
+pub mod identity;
+pub mod lda;
+pub mod sampler;
+
+use crate::hardware::HardwareError;
+use std::fmt::Debug;
+
+/// What a check found.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    /// Hardware and model differ.
+    #[error("{stage}: after {at}: {what}: model {expected}, hardware {found}")]
+    Mismatch {
+        /// The stage that was checked.
+        stage: &'static str,
+        /// Where in the stimulus.
+        at: u64,
+        /// What differs.
+        what: &'static str,
+        /// What the model says.
+        expected: String,
+        /// What the hardware says.
+        found: String,
+    },
+    /// The hardware cannot be simulated, or got stuck.
+    #[error(transparent)]
+    Hardware(#[from] HardwareError),
+}
+
+impl From<verilator_sys::Error> for CheckError {
+    fn from(error: verilator_sys::Error) -> Self {
+        CheckError::Hardware(error.into())
+    }
+}
+
+/// Compares what the model says with what the hardware says.
+pub(crate) fn same<T: PartialEq + Debug>(
+    stage: &'static str,
+    at: u64,
+    what: &'static str,
+    expected: &T,
+    found: &T,
+) -> Result<(), CheckError> {
+    if expected == found {
+        return Ok(());
+    }
+    let (expected, found) = (format!("{expected:x?}"), format!("{found:x?}"));
+    Err(CheckError::Mismatch { stage, at, what, expected, found })
+}

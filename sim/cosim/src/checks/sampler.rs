@@ -1,0 +1,46 @@
+//! Sampler: hashes in, counter memory words out.
+
+use super::{CheckError, same};
+use crate::bench::Bench;
+use deltaline_model::configuration::Configuration;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use verilator_sys::Toolchain;
+
+/// Runs every number of leading zeros with every row bit, and `count` random hashes, one a cycle, some not valid;
+/// returns the number of hashes.
+///
+/// # Errors
+///
+/// [`CheckError::Mismatch`] with the first difference.
+pub fn check(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    verilog: &str,
+    count: u64,
+    seed: u64,
+) -> Result<u64, CheckError> {
+    let mut bench = Bench::new(toolchain, "sampler", verilog)?;
+    let (valid, row, prefix) = (bench.port("valid")?, bench.port("row")?, bench.port("prefix")?);
+    let (sampled, address) = (bench.port("sampled")?, bench.port("address")?);
+    let mut random = StdRng::seed_from_u64(seed);
+    let rows = configuration.rows() as u64;
+    let directed = (0..17).flat_map(|zeros| (0..64).map(move |bit| (u64::MAX >> 1 >> zeros) | 1 << bit));
+    let ones = (0..17).flat_map(|zeros| (0..16).map(move |bit| (1 << 63) >> zeros | 1 << bit));
+    // Long prefixes are rare: half of the random hashes get some zeros.
+    let random_hashes =
+        (0..count).map(|_| random.random::<u64>() >> (random.random_range(0..40u32).saturating_sub(20)));
+    let hashes: Vec<u64> = directed.chain(ones).chain(random_hashes).collect();
+    for (at, hash) in hashes.iter().enumerate() {
+        let is_valid = at % 5 != 3;
+        bench.set(valid, u64::from(is_valid));
+        bench.set(row, hash & (rows - 1));
+        bench.set(prefix, hash >> 48);
+        bench.tick()?;
+        let expected = configuration.prefixes().bank(*hash).filter(|_| is_valid);
+        let expected = expected.map(|bank| (bank as u64 * rows) | (hash & (rows - 1)));
+        let found = (bench.get(sampled) == 1).then(|| bench.get(address));
+        same("sampler", at as u64, "word", &expected, &found)?;
+    }
+    Ok(hashes.len() as u64)
+}

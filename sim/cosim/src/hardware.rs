@@ -1,0 +1,394 @@
+//! Hardware: the core under Verilator as a measurement point.
+
+use crate::bench::Bench;
+use deltaline_hdl::verilog::{EmitError, Module, emit};
+use deltaline_model::configuration::Configuration;
+use deltaline_model::frame::{Header, MAX_FRAME_BYTES, Role, Totals, frame_bytes};
+use deltaline_model::time::Timestamp;
+use verilator_sys::{Model, Options, Port, Source, Toolchain};
+
+/// Name of the emitted top module.
+const TOP: &str = "deltaline";
+
+/// Why the hardware cannot be simulated.
+#[derive(Debug, thiserror::Error)]
+pub enum HardwareError {
+    /// Verilator is missing, or refuses the design.
+    #[error(transparent)]
+    Verilator(#[from] verilator_sys::Error),
+    /// The hardware is not built for this configuration.
+    #[error(transparent)]
+    Emit(#[from] EmitError),
+    /// The core did not do what it must within a generous time.
+    #[error("the core did not {0} within {1} cycles: the design is broken")]
+    Stuck(&'static str, u64),
+}
+
+/// The core of a configuration, built.
+pub struct Hardware {
+    model: Model,
+    configuration: Configuration,
+}
+
+impl Hardware {
+    /// Emits the core and builds it with Verilator; a core built before is found again.
+    ///
+    /// # Errors
+    ///
+    /// [`HardwareError`] when the configuration has no core or Verilator is missing.
+    pub fn build(toolchain: &Toolchain, configuration: &Configuration) -> Result<Self, HardwareError> {
+        let verilog = emit(configuration, Module::Core, TOP)?;
+        Self::of(toolchain, configuration, &verilog)
+    }
+
+    /// Builds a core from its Verilog.
+    ///
+    /// # Errors
+    ///
+    /// As [`Hardware::build`].
+    pub fn of(
+        toolchain: &Toolchain,
+        configuration: &Configuration,
+        verilog: &str,
+    ) -> Result<Self, HardwareError> {
+        let model = Model::build(toolchain, &Source { top: TOP, verilog }, Options::default())?;
+        Ok(Hardware { model, configuration: *configuration })
+    }
+
+    /// A measurement point, out of reset and counting.
+    ///
+    /// # Errors
+    ///
+    /// [`HardwareError::Stuck`] when it never starts to count.
+    pub fn point(&self, role: Role) -> Result<HardwarePoint, HardwareError> {
+        let mut point = self.unstarted_point(role)?;
+        point.start()?;
+        Ok(point)
+    }
+
+    /// A measurement point straight out of reset, still clearing its memories.
+    ///
+    /// # Errors
+    ///
+    /// As [`Hardware::point`].
+    pub fn unstarted_point(&self, role: Role) -> Result<HardwarePoint, HardwareError> {
+        let bench = Bench::of(&self.model)?;
+        let ports = Ports::of(&bench)?;
+        let headers = Header::of_interval(&self.configuration, role, 0, Totals::default());
+        let (frames, bytes) = headers.fold((0, 0), |(frames, bytes), header| {
+            (frames + 1, bytes + frame_bytes(usize::from(header.cells)))
+        });
+        let mut point = HardwarePoint {
+            bench,
+            ports,
+            role,
+            frames_per_interval: frames,
+            // Eleven cycles a cell and three a word, with room for back-pressure on every other beat.
+            patience: 20_000 + 8 * bytes as u64,
+            frame: Vec::with_capacity(MAX_FRAME_BYTES),
+            frames: vec![],
+            frames_due: 0,
+            packets: 0,
+        };
+        point.apply_quiet_inputs();
+        Ok(point)
+    }
+}
+
+/// Handles of the core's ports.
+struct Ports {
+    tdata: Port,
+    tkeep: Port,
+    tvalid: Port,
+    tready: Port,
+    tlast: Port,
+    tuser: Port,
+    interval_end: Port,
+    interval_log2: Port,
+    ptp_ts: Port,
+    ptp_locked: Port,
+    receiver: Port,
+    running: Port,
+    m_tdata: Port,
+    m_tvalid: Port,
+    m_tready: Port,
+    m_tlast: Port,
+}
+
+impl Ports {
+    fn of(bench: &Bench) -> Result<Self, verilator_sys::Error> {
+        Ok(Ports {
+            tdata: bench.port("s_axis_tdata")?,
+            tkeep: bench.port("s_axis_tkeep")?,
+            tvalid: bench.port("s_axis_tvalid")?,
+            tready: bench.port("s_axis_tready")?,
+            tlast: bench.port("s_axis_tlast")?,
+            tuser: bench.port("s_axis_tuser")?,
+            interval_end: bench.port("interval_end")?,
+            interval_log2: bench.port("interval_log2")?,
+            ptp_ts: bench.port("ptp_ts")?,
+            ptp_locked: bench.port("ptp_locked")?,
+            receiver: bench.port("receiver")?,
+            running: bench.port("running")?,
+            m_tdata: bench.port("m_axis_tdata")?,
+            m_tvalid: bench.port("m_axis_tvalid")?,
+            m_tready: bench.port("m_axis_tready")?,
+            m_tlast: bench.port("m_axis_tlast")?,
+        })
+    }
+}
+
+/// One beat of the observed stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beat {
+    /// Data, first byte in the lowest lane.
+    pub data: u64,
+    /// Lanes that hold data.
+    pub keep: u8,
+    /// Last beat of its frame.
+    pub last: bool,
+    /// Timestamp of the frame on its first beat; anything elsewhere.
+    pub timestamp: u64,
+    /// With last: the frame is bad.
+    pub bad: bool,
+}
+
+/// The beats of a frame.
+pub fn beats(frame: &[u8], time: Timestamp, bad: bool) -> impl Iterator<Item = Beat> {
+    let count = frame.len().div_ceil(8);
+    frame.chunks(8).enumerate().map(move |(index, chunk)| {
+        let data = chunk.iter().rev().fold(0, |data, byte| data << 8 | u64::from(*byte));
+        let last = index + 1 == count;
+        // Only the first beat's timestamp may count: the others carry its complement.
+        let timestamp = if index == 0 { time.0 } else { !time.0 };
+        Beat { data, keep: (0xff >> (8 - chunk.len())) as u8, last, timestamp, bad: bad && last }
+    })
+}
+
+/// The core as one end of a measurement segment.
+pub struct HardwarePoint {
+    bench: Bench,
+    ports: Ports,
+    role: Role,
+    frames_per_interval: usize,
+    patience: u64,
+    frame: Vec<u8>,
+    frames: Vec<Vec<u8>>,
+    frames_due: usize,
+    packets: u64,
+}
+
+impl HardwarePoint {
+    fn apply_quiet_inputs(&mut self) {
+        let ports = &self.ports;
+        let quiet = [
+            ports.tdata,
+            ports.tkeep,
+            ports.tlast,
+            ports.tvalid,
+            ports.interval_end,
+            ports.interval_log2,
+            ports.ptp_ts,
+        ];
+        for port in quiet {
+            self.bench.set(port, 0);
+        }
+        self.bench.set_wide(ports.tuser, 0);
+        self.bench.set(ports.tready, 1);
+        self.bench.set(ports.ptp_locked, 1);
+        self.bench.set(ports.m_tready, 1);
+        self.bench.set(ports.receiver, self.role as u64);
+    }
+
+    /// Waits until the memories are clear and the core counts.
+    ///
+    /// # Errors
+    ///
+    /// [`HardwareError::Stuck`].
+    pub fn start(&mut self) -> Result<(), HardwareError> {
+        for _ in 0..self.patience {
+            if self.bench.get(self.ports.running) == 1 {
+                return Ok(());
+            }
+            self.tick()?;
+        }
+        Err(HardwareError::Stuck("start to count", self.patience))
+    }
+
+    /// Resets the core in the middle of whatever it does, and waits until it counts again.
+    ///
+    /// # Errors
+    ///
+    /// As [`HardwarePoint::start`].
+    pub fn reset(&mut self) -> Result<(), HardwareError> {
+        self.bench.set(self.ports.tvalid, 0);
+        self.bench.reset()?;
+        self.frame.clear();
+        self.frames.clear();
+        self.frames_due = 0;
+        self.start()
+    }
+
+    /// One clock cycle; a beat that is taken from m_axis joins its frame.
+    ///
+    /// # Errors
+    ///
+    /// The simulation has stopped.
+    #[inline]
+    pub fn tick(&mut self) -> Result<(), HardwareError> {
+        let ports = &self.ports;
+        if self.bench.get(ports.m_tvalid) == 1 && self.bench.get(ports.m_tready) == 1 {
+            self.frame.extend(self.bench.get(ports.m_tdata).to_le_bytes());
+            if self.bench.get(ports.m_tlast) == 1 {
+                self.frames.push(std::mem::replace(&mut self.frame, Vec::with_capacity(MAX_FRAME_BYTES)));
+                self.frames_due = self.frames_due.saturating_sub(1);
+            }
+        }
+        self.bench.tick()?;
+        Ok(())
+    }
+
+    /// Puts a beat on the stream for one cycle.
+    ///
+    /// # Errors
+    ///
+    /// The simulation has stopped.
+    pub fn beat(&mut self, beat: Beat) -> Result<(), HardwareError> {
+        self.offer(beat);
+        self.tick()?;
+        self.bench.set(self.ports.tvalid, 0);
+        Ok(())
+    }
+
+    fn offer(&mut self, beat: Beat) {
+        let ports = &self.ports;
+        self.bench.set(ports.tdata, beat.data);
+        self.bench.set(ports.tkeep, u64::from(beat.keep));
+        self.bench.set(ports.tlast, u64::from(beat.last));
+        self.bench.set_wide(ports.tuser, u128::from(beat.timestamp) << 1 | u128::from(beat.bad));
+        self.bench.set(ports.tvalid, 1);
+    }
+
+    /// Shows a beat for one cycle without accepting it.
+    ///
+    /// # Errors
+    ///
+    /// The simulation has stopped.
+    pub fn stalled_beat(&mut self, beat: Beat) -> Result<(), HardwareError> {
+        self.bench.set(self.ports.tready, 0);
+        self.beat(beat)?;
+        self.bench.set(self.ports.tready, 1);
+        Ok(())
+    }
+
+    /// Records a frame whose first byte was seen at `time`, its beats without gaps.
+    ///
+    /// # Errors
+    ///
+    /// The simulation has stopped.
+    pub fn observe(&mut self, frame: &[u8], time: Timestamp) -> Result<(), HardwareError> {
+        self.packets += 1;
+        for beat in beats(frame, time, false) {
+            self.offer(beat);
+            self.tick()?;
+        }
+        self.bench.set(self.ports.tvalid, 0);
+        Ok(())
+    }
+
+    /// Requests an interval end in the present cycle, whatever the drain does.
+    ///
+    /// # Errors
+    ///
+    /// The simulation has stopped.
+    pub fn request_interval_end(&mut self) -> Result<(), HardwareError> {
+        self.set_interval_end(true);
+        self.tick()?;
+        self.set_interval_end(false);
+        Ok(())
+    }
+
+    /// Ends the interval, once the previous one has been drained; its control frames come out while the next
+    /// interval counts.
+    ///
+    /// # Errors
+    ///
+    /// [`HardwareError::Stuck`] when the previous interval's frames never come.
+    pub fn end_interval(&mut self) -> Result<(), HardwareError> {
+        self.wait_for_frames()?;
+        self.request_interval_end()?;
+        self.expect_interval();
+        Ok(())
+    }
+
+    /// Notes that an interval has been ended by other means, so that its frames are waited for.
+    pub fn expect_interval(&mut self) {
+        self.frames_due += self.frames_per_interval;
+    }
+
+    /// Runs idle cycles until all control frames that are due have come out and the core is idle.
+    ///
+    /// # Errors
+    ///
+    /// [`HardwareError::Stuck`] when they never come.
+    pub fn wait_for_frames(&mut self) -> Result<(), HardwareError> {
+        let mut waited = 0;
+        while self.frames_due > 0 {
+            self.tick()?;
+            waited += 1;
+            if waited > self.patience {
+                return Err(HardwareError::Stuck("emit its control frames", self.patience));
+            }
+        }
+        // From the last word taken to idle.
+        for _ in 0..4 {
+            self.tick()?;
+        }
+        Ok(())
+    }
+
+    /// The control frames that have come out since the last call.
+    pub fn take_frames(&mut self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut self.frames)
+    }
+
+    /// The interval_end input.
+    pub fn set_interval_end(&mut self, end: bool) {
+        self.bench.set(self.ports.interval_end, u64::from(end));
+    }
+
+    /// Whether m_axis accepts beats.
+    pub fn set_ready(&mut self, ready: bool) {
+        self.bench.set(self.ports.m_tready, u64::from(ready));
+    }
+
+    /// The clock's lock signal.
+    pub fn set_locked(&mut self, locked: bool) {
+        self.bench.set(self.ports.ptp_locked, u64::from(locked));
+    }
+
+    /// Intervals by the clock: 0 none, else every 2^n ns.
+    pub fn set_interval_log2(&mut self, log2: u8) {
+        self.bench.set(self.ports.interval_log2, u64::from(log2));
+    }
+
+    /// The clock.
+    pub fn set_time(&mut self, time: Timestamp) {
+        self.bench.set(self.ports.ptp_ts, time.0);
+    }
+
+    /// Whether the core counts.
+    pub fn is_running(&self) -> bool {
+        self.bench.get(self.ports.running) == 1
+    }
+
+    /// Clock cycles since the model was made.
+    pub fn cycles(&self) -> u64 {
+        self.bench.cycles()
+    }
+
+    /// Frames observed.
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+}

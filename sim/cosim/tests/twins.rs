@@ -1,0 +1,63 @@
+//! The twin rule on the emitted design; see `deltaline_cosim::checks` for the plan.
+#![allow(clippy::unwrap_used)]
+
+use deltaline_cosim::checks;
+use deltaline_hdl::verilog::{Module, emit};
+use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::hash::HashKind;
+use verilator_sys::Toolchain;
+
+fn toolchain() -> Toolchain {
+    Toolchain::find().unwrap()
+}
+
+fn configurations() -> Vec<Configuration> {
+    let base = Settings::default();
+    [
+        base,
+        Settings { rows: 16, seed: 2, ..base },
+        Settings { rows: 256, hash: HashKind::Rabin, prefixes: &[0, 3, 16], seed: 3, segment: 0xdead_beef },
+    ]
+    .map(|settings| Configuration::new(settings).unwrap())
+    .to_vec()
+}
+
+#[test]
+fn identity() {
+    let configuration = configurations()[0];
+    let verilog = emit(&configuration, Module::Identity, "identity").unwrap();
+    let frames = checks::identity::check(&toolchain(), &verilog, 40_000, 1).unwrap();
+    assert!(frames > 40_000);
+}
+
+#[test]
+fn hash() {
+    for configuration in configurations() {
+        let verilog = emit(&configuration, Module::Hash, "hash").unwrap();
+        checks::hash::check(&toolchain(), &configuration, &verilog, 20_000, 1).unwrap();
+    }
+}
+
+#[test]
+fn sampler() {
+    for configuration in configurations() {
+        let verilog = emit(&configuration, Module::Sampler, "sampler").unwrap();
+        checks::sampler::check(&toolchain(), &configuration, &verilog, 20_000, 1).unwrap();
+    }
+}
+
+#[test]
+fn lda() {
+    let configuration = configurations()[1];
+    let verilog = emit(&configuration, Module::Lda, "lda").unwrap();
+    checks::lda::check(&toolchain(), &verilog, 32, 200_000, 1).unwrap();
+}
+
+#[test]
+fn core() {
+    for configuration in configurations() {
+        let verilog = emit(&configuration, Module::Core, "deltaline").unwrap();
+        let packets = checks::core::check(&toolchain(), &configuration, &verilog, 40_000, 1).unwrap();
+        assert!(packets >= 40_000);
+    }
+}

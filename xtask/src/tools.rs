@@ -1,0 +1,602 @@
+//! The pinned tools: installed into the git-ignored folder `.tools` on first use, without root.
+//!
+//! * `.tools/simulation`: Python virtual environment with Verilator,
+//! * `.tools/synthesis`: Python virtual environment with Yosys,
+//! * `.tools/debian`: Icarus Verilog and tshark unpacked from Debian packages, only if the system has none.
+//!
+//! Each is made in a folder beside it and renamed when it is complete and was seen to run, so that a folder under the
+//! final name is never half done. A marker in it holds a hash of what was asked for; another hash means install anew.
+//!
+//! Test plan: the requirements are locked by hash; the filter of the package database keeps other packages; the
+//! renaming keeps a complete folder and replaces an outdated one. The installations themselves need a network and are
+//! tested by using them.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{self, Command, Stdio};
+
+use xxhash_rust::xxh3::xxh3_128;
+
+/// What `cargo xtask tools` installs.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+pub(crate) enum Selection {
+    /// Verilator: all that the tests and the demo need
+    Simulation,
+    /// Yosys
+    Synthesis,
+    /// Icarus Verilog and tshark, unless the system has them
+    Debian,
+    /// All of them
+    All,
+}
+
+/// Failure to install or find a tool.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// Programs that have to come from the system are missing.
+    #[error("missing on this system:\n{}\nto install: {remedy}", list.iter().map(|m| format!("  {m}")).collect::<Vec<_>>().join("\n"))]
+    Missing {
+        /// One line for each.
+        list: Vec<String>,
+        /// The command that installs all of them.
+        remedy: String,
+    },
+    /// A program ran and failed.
+    #[error("{what} failed ({status}); command: {command}{}{hint}", prefixed(output))]
+    Failed {
+        /// What was attempted.
+        what: String,
+        /// How it ended.
+        status: process::ExitStatus,
+        /// The command line.
+        command: String,
+        /// The end of what it printed.
+        output: String,
+        /// What to do, or nothing.
+        hint: &'static str,
+    },
+    /// A file, folder or program could not be used.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was attempted.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+}
+
+fn prefixed(output: &str) -> String {
+    if output.is_empty() { String::new() } else { format!("\n{output}") }
+}
+
+fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+    let path = path.to_path_buf();
+    move |source| Error::Io { action, path, source }
+}
+
+/// A Python virtual environment with a locked set of packages.
+struct Environment {
+    /// Name of the folder in `.tools`.
+    name: &'static str,
+    /// Text of the requirements file with a hash for each package.
+    requirements: &'static str,
+    /// Python statements that fail if the packages do not work on this system.
+    check: &'static str,
+    /// What to say when pip finds no package that fits.
+    hint: &'static str,
+}
+
+const SIMULATION: Environment = Environment {
+    name: "simulation",
+    requirements: include_str!("../requirements/simulation.txt"),
+    check: "import os, subprocess, sysconfig\n\
+            root = os.path.join(sysconfig.get_paths()['purelib'], 'verilator')\n\
+            subprocess.run([root + '/bin/verilator_bin', '--version'], check=True, stdout=subprocess.DEVNULL)",
+    hint: "\nthe pinned package of Verilator exists for Linux on x86_64 and Python 3.10 or later",
+};
+
+const SYNTHESIS: Environment = Environment {
+    name: "synthesis",
+    requirements: include_str!("../requirements/synthesis.txt"),
+    check: "import pyosys.libyosys",
+    hint: "\nthe pinned package of Yosys exists for Linux on x86_64 and aarch64 and Python 3.10 to 3.14",
+};
+
+impl Environment {
+    fn is_installed(&self) -> Result<bool, Error> {
+        Ok(is_complete(&folder()?.join(self.name), &marker_text(self.requirements)))
+    }
+}
+
+/// Installs what is selected and not yet there.
+pub(crate) fn install(selection: Selection) -> Result<(), Error> {
+    let selected = |one: Selection| selection == one || selection == Selection::All;
+    let mut environments = Vec::new();
+    for (one, environment) in [(Selection::Simulation, &SIMULATION), (Selection::Synthesis, &SYNTHESIS)] {
+        if selected(one) && !environment.is_installed()? {
+            environments.push(environment);
+        }
+    }
+    // All that is missing is reported at once, before anything is done.
+    let mut missing = Vec::new();
+    if !environments.is_empty() {
+        missing.extend(missing_python());
+    }
+    if selected(Selection::Simulation) {
+        missing.extend(missing_compiler());
+    }
+    let debian = selected(Selection::Debian) && !is_debian_installed()?;
+    if debian {
+        missing.extend(missing_apt());
+    }
+    report_missing(missing)?;
+
+    environments.into_iter().try_for_each(install_environment)?;
+    if debian { install_debian() } else { Ok(()) }
+}
+
+/// The Python interpreter that can import `pyosys`; installed on first use.
+#[allow(dead_code, reason = "for the tasks that synthesise")]
+pub(crate) fn yosys_python() -> Result<Command, Error> {
+    install(Selection::Synthesis)?;
+    Ok(Command::new(folder()?.join(SYNTHESIS.name).join("bin/python")))
+}
+
+/// Icarus Verilog's compiler; installed on first use.
+#[allow(dead_code, reason = "for the tasks that simulate the exported Verilog")]
+pub(crate) fn iverilog() -> Result<Command, Error> {
+    icarus("iverilog", "-B")
+}
+
+/// Icarus Verilog's simulator, of the same version as [`iverilog`]; installed on first use.
+#[allow(dead_code, reason = "for the tasks that simulate the exported Verilog")]
+pub(crate) fn vvp() -> Result<Command, Error> {
+    icarus("vvp", "-M")
+}
+
+/// Wireshark's command line program; installed on first use.
+#[allow(dead_code, reason = "for the tasks that read captures with independent dissectors")]
+pub(crate) fn tshark() -> Result<Command, Error> {
+    if is_on_path(&["tshark"]) {
+        return Ok(Command::new("tshark"));
+    }
+    install(Selection::Debian)?;
+    Unpacked::at(&folder()?.join(DEBIAN)).map(|unpacked| unpacked.tshark())
+}
+
+/// `program` of Icarus Verilog, told with `option` where its parts are if they are not where Debian puts them.
+fn icarus(program: &str, option: &str) -> Result<Command, Error> {
+    if is_on_path(&ICARUS) {
+        return Ok(Command::new(program));
+    }
+    install(Selection::Debian)?;
+    Unpacked::at(&folder()?.join(DEBIAN)).map(|unpacked| unpacked.icarus(program, option))
+}
+
+/// The folder of the tools: `DELTALINE_TOOLS`, or `.tools` in the workspace.
+pub(crate) fn folder() -> Result<PathBuf, Error> {
+    let path = match env::var_os("DELTALINE_TOOLS").filter(|value| !value.is_empty()) {
+        Some(tools) => PathBuf::from(tools),
+        None => {
+            let package = env::var_os("CARGO_MANIFEST_DIR");
+            let package = package.map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+            package.join("../.tools")
+        }
+    };
+    fs::create_dir_all(&path).map_err(io_error("create", &path))?;
+    fs::canonicalize(&path).map_err(io_error("find", &path))
+}
+
+// Prerequisites: what has to come from the system.
+
+/// Something that is missing, and the Debian packages that hold it.
+struct Missing {
+    what: String,
+    packages: &'static str,
+}
+
+fn report_missing(missing: Vec<Missing>) -> Result<(), Error> {
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let packages: Vec<&str> = missing.iter().map(|one| one.packages).collect();
+    let remedy = format!("apt-get install {}", packages.join(" "));
+    Err(Error::Missing { list: missing.into_iter().map(|one| one.what).collect(), remedy })
+}
+
+fn missing_python() -> Option<Missing> {
+    let version = "import sys; sys.exit(sys.version_info < (3, 10))";
+    if !succeeds(Command::new("python3").args(["-c", version])) {
+        let what = "Python 3.10 or later, as python3".to_string();
+        return Some(Missing { what, packages: "python3 python3-venv" });
+    }
+    // Debian splits these modules off; `venv` alone makes an environment without pip.
+    if !succeeds(Command::new("python3").args(["-c", "import venv, ensurepip"])) {
+        let what = "Python's modules venv and ensurepip".to_string();
+        return Some(Missing { what, packages: "python3-venv" });
+    }
+    None
+}
+
+fn missing_compiler() -> Option<Missing> {
+    let compilers = match env::var("CXX") {
+        Ok(cxx) if !cxx.trim().is_empty() => vec![cxx],
+        _ => ["c++", "g++", "clang++"].map(String::from).to_vec(),
+    };
+    let works = |compiler: &String| {
+        let mut words = compiler.split_whitespace();
+        words.next().is_some_and(|program| succeeds(Command::new(program).args(words).arg("--version")))
+    };
+    if compilers.iter().any(works) {
+        return None;
+    }
+    let what =
+        format!("a C++ compiler (tried {}; the environment variable CXX selects one)", compilers.join(", "));
+    Some(Missing { what, packages: "g++" })
+}
+
+fn missing_apt() -> Option<Missing> {
+    if ["apt-get", "dpkg", "dpkg-deb"].iter().all(|program| succeeds(Command::new(program).arg("--version")))
+    {
+        return None;
+    }
+    let what = "Icarus Verilog (iverilog) and tshark; without apt they are not installed automatically, \
+                use the system's own packages";
+    Some(Missing { what: what.to_string(), packages: "iverilog tshark" })
+}
+
+fn succeeds(command: &mut Command) -> bool {
+    let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// True if all programs are on the PATH and are to be used.
+fn is_on_path(programs: &[&str]) -> bool {
+    // For testing the private installation on a system that has the tools.
+    if env::var_os("DELTALINE_FORCE_PRIVATE_TOOLS").is_some_and(|value| value == "1") {
+        return false;
+    }
+    let path = env::var_os("PATH").unwrap_or_default();
+    programs.iter().all(|program| env::split_paths(&path).any(|folder| folder.join(program).is_file()))
+}
+
+// Python environments.
+
+fn install_environment(environment: &Environment) -> Result<(), Error> {
+    let folder = folder()?;
+    let place = folder.join(environment.name);
+    eprintln!("installing {} into {}", environment.name, place.display());
+    let staging = Staging::new(&folder, environment.name)?;
+    let new = &staging.path;
+    run("making a Python environment", Command::new("python3").args(["-m", "venv"]).arg(new), "")?;
+    let requirements = new.join("requirements.txt");
+    fs::write(&requirements, environment.requirements).map_err(io_error("write", &requirements))?;
+    // The scripts in `bin` name the folder they were made in; `python -m` works in any.
+    let python = new.join("bin/python");
+    let mut pip = Command::new(&python);
+    pip.args(["-m", "pip", "install", "--require-hashes", "--no-deps", "--only-binary=:all:"]);
+    pip.args(["--no-input", "--disable-pip-version-check", "--quiet", "--requirement"]).arg(&requirements);
+    run("installing Python packages", &mut pip, environment.hint)?;
+    run(
+        "testing the installed packages",
+        Command::new(&python).args(["-c", environment.check]),
+        environment.hint,
+    )?;
+    staging.finish(&place, &marker_text(environment.requirements))?;
+    eprintln!("installed {}", environment.name);
+    Ok(())
+}
+
+// Debian packages.
+
+const DEBIAN: &str = "debian";
+const PACKAGES: [&str; 2] = ["iverilog", "tshark"];
+const ICARUS: [&str; 2] = ["iverilog", "vvp"];
+const APT_HINT: &str = "\nas root, `apt-get install iverilog tshark` makes this step unnecessary";
+const DPKG_STATUS: &str = "/var/lib/dpkg/status";
+
+fn debian_marker() -> String {
+    marker_text(&PACKAGES.join(" "))
+}
+
+fn is_debian_installed() -> Result<bool, Error> {
+    Ok(is_on_path(&["iverilog", "vvp", "tshark"]) || is_complete(&folder()?.join(DEBIAN), &debian_marker()))
+}
+
+fn install_debian() -> Result<(), Error> {
+    let folder = folder()?;
+    let place = folder.join(DEBIAN);
+    eprintln!("unpacking {} into {}", PACKAGES.join(" and "), place.display());
+    let staging = Staging::new(&folder, DEBIAN)?;
+    let new = &staging.path;
+    let apt = PrivateApt::new(&new.join("apt"))?;
+    run("reading the list of Debian packages", apt.command().arg("update"), APT_HINT)?;
+    let mut download = apt.command();
+    download.args(["install", "--download-only", "--yes", "--no-install-recommends"]).args(PACKAGES);
+    run("downloading Debian packages", &mut download, APT_HINT)?;
+    for package in entries(&apt.archives())? {
+        if package.extension() == Some(OsStr::new("deb")) {
+            let name = package.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            eprintln!("unpacking {name}");
+            let mut unpack = Command::new("dpkg");
+            unpack.arg("-x").arg(&package).arg(new);
+            run("unpacking a Debian package", &mut unpack, "")?;
+        }
+    }
+    fs::remove_dir_all(&apt.folder).map_err(io_error("remove", &apt.folder))?;
+
+    let unpacked = Unpacked::at(new)?;
+    run("testing iverilog", unpacked.icarus("iverilog", "-B").arg("-V"), "")?;
+    run("testing vvp", unpacked.icarus("vvp", "-M").arg("-V"), "")?;
+    run("testing tshark", unpacked.tshark().arg("--version"), "")?;
+    staging.finish(&place, &debian_marker())?;
+    eprintln!("installed {}", PACKAGES.join(" and "));
+    Ok(())
+}
+
+/// apt with its own lists and cache, so that it needs no root; it knows the system's sources and installed packages
+/// and downloads only what is missing.
+struct PrivateApt {
+    folder: PathBuf,
+    status: PathBuf,
+}
+
+impl PrivateApt {
+    fn new(folder: &Path) -> Result<Self, Error> {
+        for name in ["state/lists/partial", "cache/archives/partial"] {
+            let path = folder.join(name);
+            fs::create_dir_all(&path).map_err(io_error("create", &path))?;
+        }
+        // A copy without the packages themselves: they are wanted even if they are installed outside the PATH.
+        let installed = fs::read_to_string(DPKG_STATUS).map_err(io_error("read", Path::new(DPKG_STATUS)))?;
+        let status = folder.join("status");
+        fs::write(&status, without_packages(&installed)).map_err(io_error("write", &status))?;
+        Ok(Self { folder: folder.to_path_buf(), status })
+    }
+
+    fn archives(&self) -> PathBuf {
+        self.folder.join("cache/archives")
+    }
+
+    fn command(&self) -> Command {
+        let option = |name: &str, path: &Path| {
+            let mut text = OsString::from(name);
+            text.push("=");
+            text.push(path);
+            text
+        };
+        let mut command = Command::new("apt-get");
+        command.arg("-q").env("LC_ALL", "C").env("DEBIAN_FRONTEND", "noninteractive");
+        command.arg("-o").arg(option("Dir::State", &self.folder.join("state")));
+        command.arg("-o").arg(option("Dir::State::lists", &self.folder.join("state/lists")));
+        command.arg("-o").arg(option("Dir::State::status", &self.status));
+        command.arg("-o").arg(option("Dir::Cache", &self.folder.join("cache")));
+        command.arg("-o").arg(option("Dir::Cache::archives", &self.archives()));
+        command.args(["-o", "Debug::NoLocking=1"]);
+        // Only matters when run as root: the private folders need not be readable for another user.
+        command.args(["-o", "APT::Sandbox::User=root"]);
+        command
+    }
+}
+
+/// The package database without the wanted packages and others built from the same sources.
+fn without_packages(status: &str) -> String {
+    let wanted = |stanza: &&str| {
+        let field = |name: &str| stanza.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        let package = field("Package:").unwrap_or_default();
+        let source = field("Source:").unwrap_or(package).split(' ').next().unwrap_or_default();
+        !(["iverilog", "wireshark"].contains(&source) || PACKAGES.contains(&package))
+    };
+    let mut text = String::with_capacity(status.len());
+    for stanza in status.split("\n\n").filter(wanted) {
+        text.push_str(stanza.trim_end_matches('\n'));
+        text.push_str("\n\n");
+    }
+    text
+}
+
+/// Programs and libraries that were unpacked from Debian packages.
+struct Unpacked {
+    root: PathBuf,
+    /// The folder `usr/lib/<architecture>`.
+    libraries: PathBuf,
+}
+
+impl Unpacked {
+    fn at(root: &Path) -> Result<Self, Error> {
+        let lib = root.join("usr/lib");
+        let is_architecture =
+            |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().contains("-linux-"));
+        let libraries = entries(&lib)?.into_iter().find(is_architecture).unwrap_or(lib);
+        Ok(Self { root: root.to_path_buf(), libraries })
+    }
+
+    fn program(&self, name: &str) -> Command {
+        let mut command = Command::new(self.root.join("usr/bin").join(name));
+        let mut folders = vec![self.libraries.clone(), self.root.join("usr/lib")];
+        if let Some(architecture) = self.libraries.file_name() {
+            folders.push(self.root.join("lib").join(architecture));
+        }
+        if let Some(present) = env::var_os("LD_LIBRARY_PATH") {
+            folders.extend(env::split_paths(&present).filter(|folder| !folder.as_os_str().is_empty()));
+        }
+        // Fails only for a folder with a colon in its name, which the loader cannot use either.
+        if let Ok(path) = env::join_paths(folders) {
+            command.env("LD_LIBRARY_PATH", path);
+        }
+        command
+    }
+
+    fn icarus(&self, program: &str, option: &str) -> Command {
+        let mut command = self.program(program);
+        let mut argument = OsString::from(option);
+        argument.push(self.libraries.join("ivl"));
+        command.arg(argument);
+        command
+    }
+
+    fn tshark(&self) -> Command {
+        let mut command = self.program("tshark");
+        command.env("WIRESHARK_DATA_DIR", self.root.join("usr/share/wireshark"));
+        command
+    }
+}
+
+// Folders that appear only when complete.
+
+const MARKER: &str = ".installed";
+
+fn marker_text(asked_for: &str) -> String {
+    format!("{:032x}\n", xxh3_128(asked_for.as_bytes()))
+}
+
+fn is_complete(place: &Path, marker: &str) -> bool {
+    fs::read_to_string(place.join(MARKER)).is_ok_and(|text| text == marker)
+}
+
+/// A folder under a temporary name, removed again if it is not finished.
+struct Staging {
+    path: PathBuf,
+}
+
+impl Staging {
+    fn new(folder: &Path, name: &str) -> Result<Self, Error> {
+        let path = folder.join(format!(".{name}-{}", process::id()));
+        remove(&path)?;
+        fs::create_dir_all(&path).map_err(io_error("create", &path))?;
+        Ok(Self { path })
+    }
+
+    /// Marks the folder as complete and gives it its final name, in place of an outdated one.
+    fn finish(&self, place: &Path, marker: &str) -> Result<(), Error> {
+        let file = self.path.join(MARKER);
+        fs::write(&file, marker).map_err(io_error("write", &file))?;
+        if !is_complete(place, marker) {
+            remove(place)?;
+        }
+        match fs::rename(&self.path, place) {
+            // Another process was faster.
+            Err(_) if is_complete(place, marker) => Ok(()),
+            result => result.map_err(io_error("write", place)),
+        }
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        // Only tidying: a folder that cannot be removed is in nobody's way.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+fn remove(path: &Path) -> Result<(), Error> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error("remove", path)(error)),
+        _ => Ok(()),
+    }
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let entries = fs::read_dir(folder).map_err(io_error("read", folder))?;
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    Ok(paths)
+}
+
+/// Runs a program to its end; what it prints is shown only if it fails.
+fn run(what: &str, command: &mut Command, hint: &'static str) -> Result<(), Error> {
+    eprintln!("  {what}");
+    let program = PathBuf::from(command.get_program());
+    let output = command.stdin(Stdio::null()).output().map_err(io_error("run", &program))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let printed = [output.stdout, output.stderr].concat();
+    let printed = String::from_utf8_lossy(&printed);
+    let lines: Vec<&str> = printed.trim().lines().collect();
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    Err(Error::Failed {
+        what: what.to_string(),
+        status: output.status,
+        command: words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" "),
+        output: lines[lines.len().saturating_sub(20)..].join("\n"),
+        hint,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_requirement_is_pinned_and_locked() {
+        for environment in [&SIMULATION, &SYNTHESIS] {
+            let text = environment.requirements.replace("\\\n", " ");
+            let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+            assert!(!lines.is_empty());
+            for line in lines {
+                let mut words = line.split_whitespace();
+                assert!(words.next().unwrap().contains("=="), "not pinned: {line}");
+                let hashes: Vec<&str> =
+                    words.map(|word| word.strip_prefix("--hash=sha256:").unwrap()).collect();
+                assert!(
+                    !hashes.is_empty() && hashes.iter().all(|hash| hash.len() == 64),
+                    "not locked: {line}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn only_wanted_packages_leave_the_database() {
+        let status = "Package: bash\nStatus: install ok installed\n\nPackage: tshark\nSource: wireshark\nVersion: 4\n\n\
+                      Package: libwireshark16\nSource: wireshark (4.0)\n\nPackage: iverilog\n\n\
+                      Package: wireshark-doc\nSource: other\nDescription: x\n Package: iverilog\n";
+        let expected = "Package: bash\nStatus: install ok installed\n\n\
+                        Package: wireshark-doc\nSource: other\nDescription: x\n Package: iverilog\n\n";
+        assert_eq!(without_packages(status), expected);
+    }
+
+    #[test]
+    fn a_finished_folder_replaces_an_outdated_one_and_an_unfinished_one_leaves_nothing() {
+        let folder = env::temp_dir().join(format!("xtask-staging-{}", process::id()));
+        let place = folder.join("thing");
+        let install = |asked_for: &str, file: &str, finish: bool| {
+            let staging = Staging::new(&folder, "thing").unwrap();
+            fs::write(staging.path.join(file), "").unwrap();
+            if finish {
+                staging.finish(&place, &marker_text(asked_for)).unwrap();
+            }
+        };
+        install("one", "a", false);
+        assert!(entries(&folder).unwrap().is_empty());
+        install("one", "a", true);
+        assert!(is_complete(&place, &marker_text("one")) && place.join("a").is_file());
+        // A second process that installed the same finds the first one's work and leaves it.
+        install("one", "b", true);
+        assert!(place.join("a").is_file() && !place.join("b").exists());
+        install("two", "c", true);
+        assert!(
+            is_complete(&place, &marker_text("two"))
+                && !place.join("a").exists()
+                && place.join("c").is_file()
+        );
+        assert_eq!(entries(&folder).unwrap(), std::slice::from_ref(&place));
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn all_missing_programs_are_named_with_one_command() {
+        let one = |what: &str, packages| Missing { what: what.to_string(), packages };
+        let error =
+            report_missing(vec![one("a compiler", "g++"), one("a module", "python3-venv")]).unwrap_err();
+        let expected =
+            "missing on this system:\n  a compiler\n  a module\nto install: apt-get install g++ python3-venv";
+        assert_eq!(error.to_string(), expected);
+    }
+}
