@@ -8,7 +8,7 @@
 //! * The *phase* counts pairs up to the payload: payload starts when it is zero. IPv4 starts it at minus half the
 //!   header length, IPv6 at -5; every extension header sets it back by its own length. With an odd IPv4 header
 //!   length the first payload word is y of phase 0, else x.
-//! * `left` is what the datagram's length field leaves for the payload, never below zero.
+//! * `left` is what the datagram's length field leaves for the payload; below zero counts as none.
 //!
 //! The two-word step that would limit the clock is only in the tags stage; here a pair never holds two headers,
 //! because extension headers have lengths of a multiple of eight bytes.
@@ -93,8 +93,11 @@ pub struct Datagram {
     /// Pairs since the payload's start, two's complement, up to 7.
     phase: Flop<Bits<5>>,
     chain: Flop<Bits<2>>,
-    words4: Flop<Bits<4>>,
-    left: Flop<Bits<16>>,
+    odd_header: Flop<Bit>,
+    /// Bytes of the IPv4 header, less one.
+    header4: Flop<Bits<6>>,
+    /// Payload bytes that the length field leaves, two's complement: malformed lengths go below zero.
+    left: Flop<Bits<17>>,
     length: Flop<Bits<16>>,
 
     out_x: Flop<Bits<32>>,
@@ -122,7 +125,7 @@ impl Logic for Datagram {
             count,
             phase,
             chain,
-            words4,
+            odd_header, header4,
             left,
             length,
             out_x,
@@ -143,7 +146,8 @@ impl Logic for Datagram {
         self.count.rst.next = self.rst.val();
         self.phase.rst.next = self.rst.val();
         self.chain.rst.next = self.rst.val();
-        self.words4.rst.next = self.rst.val();
+        self.odd_header.rst.next = self.rst.val();
+        self.header4.rst.next = self.rst.val();
         self.left.rst.next = self.rst.val();
         self.length.rst.next = self.rst.val();
         self.out_x.rst.next = self.rst.val();
@@ -203,16 +207,13 @@ impl Logic for Datagram {
             self.extra.next = bit_cast::<8, 7>(self.x.val().get_bits::<7>(17));
         }
 
-        // What the length field leaves, saturating at zero: minus the IPv4 header behind its first pair, minus each
-        // extension header.
-        self.taken.next = bit_cast::<17, 4>(self.words4.q.val()) << 2;
+        // What the length field leaves: minus the IPv4 header behind its first pair, minus each extension header.
+        // `taken` is one less than what is subtracted, so that the complement is all it takes.
+        self.taken.next = bit_cast::<17, 6>(self.header4.q.val());
         if self.six.q.val() {
-            self.taken.next = (bit_cast::<17, 8>(self.extra.val()) << 3) + 8;
+            self.taken.next = (bit_cast::<17, 8>(self.extra.val()) << 3) | 7;
         }
-        self.rest.next = bit_cast::<17, 16>(self.left.q.val()) - self.taken.val();
-        if self.rest.val().get_bit(16) {
-            self.rest.next = 0.into();
-        }
+        self.rest.next = self.left.q.val() + !self.taken.val();
 
         self.next_phase.next = self.phase.q.val();
         if self.phase.q.val() != 7 {
@@ -224,10 +225,10 @@ impl Logic for Datagram {
                 self.count.d.next = self.count.q.val() + 1;
             }
             if (self.count.q.val() == 1) & !self.six.q.val() {
-                self.left.d.next = self.rest.val().get_bits::<16>(0);
+                self.left.d.next = self.rest.val();
             }
             if self.is_extension.val() {
-                self.left.d.next = self.rest.val().get_bits::<16>(0);
+                self.left.d.next = self.rest.val();
                 self.chain.d.next = self.kind.val();
                 if (self.chain.q.val() == 3) | !self.x_whole.val() {
                     self.chain.d.next = 0.into();
@@ -252,8 +253,9 @@ impl Logic for Datagram {
             self.count.d.next = 1.into();
             self.phase.d.next = 1 - bit_cast::<5, 3>(self.x.val().get_bits::<3>(25));
             self.chain.d.next = 0.into();
-            self.words4.d.next = self.header_words.val();
-            self.left.d.next = self.x.val().get_bits::<16>(0);
+            self.odd_header.d.next = self.header_words.val().get_bit(0);
+            self.left.d.next = bit_cast::<17, 16>(self.x.val().get_bits::<16>(0));
+            self.header4.d.next = (bit_cast::<6, 4>(self.header_words.val()) << 2) - 1;
             self.length.d.next = self.x.val().get_bits::<16>(0);
         }
         if self.opens6.val() {
@@ -263,7 +265,7 @@ impl Logic for Datagram {
             // -4
             self.phase.d.next = 28.into();
             self.chain.d.next = self.kind.val();
-            self.left.d.next = self.y.val().get_bits::<16>(16);
+            self.left.d.next = bit_cast::<17, 16>(self.y.val().get_bits::<16>(16));
             self.length.d.next = self.y.val().get_bits::<16>(16);
         }
 
@@ -308,10 +310,12 @@ impl Logic for Datagram {
                 self.out_payload.d.next = 8.into();
             }
         }
-        self.out_odd.d.next = self.words4.q.val().get_bit(0) & !self.six.q.val();
+        self.out_odd.d.next = self.odd_header.q.val() & !self.six.q.val();
         self.out_six.d.next = self.six.q.val() & !self.opens4.val() | self.opens6.val();
         self.out_bytes.d.next = self.left.q.val().get_bits::<5>(0);
-        if self.left.q.val() > 28 {
+        if self.left.q.val().get_bit(16) {
+            self.out_bytes.d.next = 0.into();
+        } else if self.left.q.val().get_bits::<11>(5).any() | (self.left.q.val().get_bits::<5>(0) > 28) {
             self.out_bytes.d.next = 28.into();
         }
         self.out_closed.d.next = self.closes.val();

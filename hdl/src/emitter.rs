@@ -33,7 +33,7 @@
 //! | running | out | 1 | both copies have been cleared since reset |
 //! | m_axis_* | out (tready in) | 64 + 8 + 1 + 1 + 1 | control frames; tkeep is all ones; bytes as on the wire |
 //!
-//! Throughput: a word every three cycles, a cell every eleven; with m_axis ready, an interval of 2 x 1024 cells
+//! Throughput: a word every four cycles, a cell every twelve; with m_axis ready, an interval of 2 x 1024 cells
 //! takes 27,000 cycles. Words come with gaps: a MAC that cannot pause within a frame needs a frame buffer before it.
 //! Clearing after reset takes two cycles a word.
 //!
@@ -93,14 +93,15 @@ pub struct Emitter<const A: usize> {
     fragment_mask: Constant<Bits<A>>,
     last_address: Constant<Bits<A>>,
 
-    /// 0 clear, 1 clear and step, 2 idle, 3 settle, 4 choose, 5 read, 6 add to check, 7 offer.
-    state: Flop<Bits<3>>,
+    /// 0 clear, 1 clear and step, 2 idle, 3 settle, 4 look up, 5 choose, 6 read, 7 add to check, 8 offer, 9 over.
+    state: Flop<Bits<4>>,
     /// 0 header, 1 cells, 2 sum tops, 3 tag, 4 check.
     section: Flop<Bits<3>>,
     /// Word within the header or the tag, or cycles waited.
     step: Flop<Bits<4>>,
     cleared: Flop<Bit>,
     address_now: Flop<Bits<A>>,
+    header_word: Flop<Bits<64>>,
     chosen: Flop<Bits<64>>,
     tops: Flop<Bits<64>>,
     check: Flop<Bits<64>>,
@@ -171,6 +172,7 @@ impl<const A: usize> Emitter<A> {
             step: Default::default(),
             cleared: Default::default(),
             address_now: Default::default(),
+            header_word: Default::default(),
             chosen: Default::default(),
             tops: Default::default(),
             check: Default::default(),
@@ -200,7 +202,7 @@ impl<const A: usize> Logic for Emitter<A> {
             step,
             cleared,
             address_now,
-            chosen,
+            header_word, chosen,
             tops,
             check,
             data,
@@ -212,6 +214,7 @@ impl<const A: usize> Logic for Emitter<A> {
         self.step.rst.next = self.rst.val();
         self.cleared.rst.next = self.rst.val();
         self.address_now.rst.next = self.rst.val();
+        self.header_word.rst.next = self.rst.val();
         self.chosen.rst.next = self.rst.val();
         self.tops.rst.next = self.rst.val();
         self.check.rst.next = self.rst.val();
@@ -268,59 +271,64 @@ impl<const A: usize> Logic for Emitter<A> {
                 self.state.d.next = 4.into();
             }
         }
-        // Choose a word.
+        // The header's word of this step, looked up all the time, and a cycle to do so.
+        match self.step.q.val().index() {
+            0 => {
+                self.header_word.d.next = self.destination_word.val();
+            }
+            1 => {
+                self.header_word.d.next = self.source_word.val() | self.role_bit.val();
+            }
+            2 => {
+                self.header_word.d.next =
+                    self.segment_word.val() | bit_cast::<64, 32>(self.interval.val());
+            }
+            3 => {
+                self.header_word.d.next = self.digest_word.val();
+            }
+            4 => {
+                self.header_word.d.next = self.place_word.val()
+                    | (bit_cast::<64, A>(self.fragment.val()) << 48)
+                    | (bit_cast::<64, A>(self.bank.val()) << 24);
+            }
+            5 => {
+                self.header_word.d.next = self.extent_word.val()
+                    | (bit_cast::<64, A>(self.first_row.val()) << 48)
+                    | (bit_cast::<64, 4>(self.flags.val()) << 16)
+                    | bit_cast::<64, 16>(self.refused_ends.val());
+            }
+            6 => {
+                self.header_word.d.next = bit_cast::<64, 48>(self.packets.val());
+            }
+            7 => {
+                self.header_word.d.next = bit_cast::<64, 48>(self.bytes.val());
+            }
+            8 => {
+                self.header_word.d.next = self.first.val();
+            }
+            9 => {
+                self.header_word.d.next = self.last.val();
+            }
+            10 => {
+                self.header_word.d.next = self.prefixes_word.val();
+            }
+            _ => {
+                self.header_word.d.next = (bit_cast::<64, 32>(self.unmeasured.val()) << 32)
+                    | bit_cast::<64, 32>(self.bad.val());
+            }
+        }
         if self.state.q.val() == 4 {
-            self.state.d.next = 6.into();
+            self.state.d.next = 5.into();
+        }
+        // Choose a word.
+        if self.state.q.val() == 5 {
+            self.state.d.next = 7.into();
             if self.section.q.val() == 0 {
-                match self.step.q.val().index() {
-                    0 => {
-                        self.chosen.d.next = self.destination_word.val();
-                    }
-                    1 => {
-                        self.chosen.d.next = self.source_word.val() | self.role_bit.val();
-                    }
-                    2 => {
-                        self.chosen.d.next =
-                            self.segment_word.val() | bit_cast::<64, 32>(self.interval.val());
-                    }
-                    3 => {
-                        self.chosen.d.next = self.digest_word.val();
-                    }
-                    4 => {
-                        self.chosen.d.next = self.place_word.val()
-                            | (bit_cast::<64, A>(self.fragment.val()) << 48)
-                            | (bit_cast::<64, A>(self.bank.val()) << 24);
-                    }
-                    5 => {
-                        self.chosen.d.next = self.extent_word.val()
-                            | (bit_cast::<64, A>(self.first_row.val()) << 48)
-                            | (bit_cast::<64, 4>(self.flags.val()) << 16)
-                            | bit_cast::<64, 16>(self.refused_ends.val());
-                    }
-                    6 => {
-                        self.chosen.d.next = bit_cast::<64, 48>(self.packets.val());
-                    }
-                    7 => {
-                        self.chosen.d.next = bit_cast::<64, 48>(self.bytes.val());
-                    }
-                    8 => {
-                        self.chosen.d.next = self.first.val();
-                    }
-                    9 => {
-                        self.chosen.d.next = self.last.val();
-                    }
-                    10 => {
-                        self.chosen.d.next = self.prefixes_word.val();
-                    }
-                    _ => {
-                        self.chosen.d.next = (bit_cast::<64, 32>(self.unmeasured.val()) << 32)
-                            | bit_cast::<64, 32>(self.bad.val());
-                    }
-                }
+                self.chosen.d.next = self.header_word.q.val();
             }
             if self.section.q.val() == 1 {
                 self.step.d.next = 0.into();
-                self.state.d.next = 5.into();
+                self.state.d.next = 6.into();
             }
             if self.section.q.val() == 2 {
                 self.chosen.d.next = self.tops.q.val();
@@ -333,7 +341,7 @@ impl<const A: usize> Logic for Emitter<A> {
             }
         }
         // Wait for a cell, take it, clear it for two cycles.
-        if self.state.q.val() == 5 {
+        if self.state.q.val() == 6 {
             self.step.d.next = self.step.q.val() + 1;
             if self.step.q.val() == 5 {
                 self.chosen.d.next = bit_cast::<64, 32>(self.drained_cell.val().get_bits::<32>(0))
@@ -349,11 +357,11 @@ impl<const A: usize> Logic for Emitter<A> {
                 if self.address_now.q.val() == self.last_address.val() {
                     self.address_now.d.next = 0.into();
                 }
-                self.state.d.next = 6.into();
+                self.state.d.next = 7.into();
             }
         }
         // Add the word to the check word, and offer it with the wire's first byte in the lowest lane.
-        if self.state.q.val() == 6 {
+        if self.state.q.val() == 7 {
             self.check.d.next = self.rotated.val() ^ self.chosen.q.val();
             if self.section.q.val() == 0 {
                 if self.step.q.val() == 0 {
@@ -373,10 +381,10 @@ impl<const A: usize> Logic for Emitter<A> {
                 | (bit_cast::<64, 8>(self.chosen.q.val().get_bits::<8>(0)) << 56);
             self.valid.d.next = true;
             self.is_last.d.next = self.section.q.val() == 4;
-            self.state.d.next = 7.into();
+            self.state.d.next = 8.into();
         }
         // Wait until it is taken; then what comes next?
-        if (self.state.q.val() == 7) & self.m_axis_tready.val() {
+        if (self.state.q.val() == 8) & self.m_axis_tready.val() {
             self.valid.d.next = false;
             self.is_last.d.next = false;
             self.state.d.next = 4.into();
@@ -402,10 +410,14 @@ impl<const A: usize> Logic for Emitter<A> {
                 self.step.d.next = 0.into();
                 // The address is back at zero behind the last fragment.
                 if !self.address_now.q.val().any() {
-                    self.clear_totals.next = true;
-                    self.state.d.next = 2.into();
+                    self.state.d.next = 9.into();
                 }
             }
+        }
+        // Over.
+        if self.state.q.val() == 9 {
+            self.clear_totals.next = true;
+            self.state.d.next = 2.into();
         }
 
         self.drain_address.next = self.address_now.q.val();

@@ -279,8 +279,8 @@ impl Logic for HeaderWindow {
         self.slot_b.d.next = self.word_b.val();
         self.slot_a_tag.d.next = self.tag_a.val();
         self.slot_b_tag.d.next = self.tag_b.val();
-        // Frames that end before their slot 4 are not measured: they leave the time alone.
-        if self.is_slot.val() & !self.flush.q.val() & (self.index.val() == 4) {
+        // Frames that end before their beat 4 are not measured: they leave the time alone.
+        if self.beat_valid.q.val() & (self.beat_index.q.val() == 4) {
             self.slot_time.d.next = self.first_time.q.val();
         }
         self.slot.next = self.slot_valid.q.val();

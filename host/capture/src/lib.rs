@@ -4,6 +4,8 @@
 //! * [`writing`]: packets into pcap and pcapng files that appear only once they are whole.
 //! * [`matching`]: which packet of the sender's capture is which of the receiver's, and so the true delays and
 //!   losses that an estimate is compared with.
+//! * [`replay`]: two captures as two streams that delimiters cut into intervals.
+//! * [`control`]: control frames out of a capture, and the two ends' reports into pairs.
 //!
 //! ```no_run
 //! use deltaline_capture::{Capture, CaptureError, matching, matching::Observations};
@@ -22,8 +24,10 @@ mod input;
 mod pcap;
 mod pcapng;
 
+pub mod control;
 pub mod matching;
 pub mod reading;
+pub mod replay;
 pub mod writing;
 
 pub use error::{CaptureError, Place, WriteError};

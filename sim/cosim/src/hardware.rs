@@ -157,7 +157,9 @@ pub struct Beat {
 pub fn beats(frame: &[u8], time: Timestamp, bad: bool) -> impl Iterator<Item = Beat> {
     let count = frame.len().div_ceil(8);
     frame.chunks(8).enumerate().map(move |(index, chunk)| {
-        let data = chunk.iter().rev().fold(0, |data, byte| data << 8 | u64::from(*byte));
+        // Lanes without data carry noise.
+        let noise = !0u64;
+        let data = chunk.iter().rev().fold(noise, |data, byte| data << 8 | u64::from(*byte));
         let last = index + 1 == count;
         // Only the first beat's timestamp may count: the others carry its complement.
         let timestamp = if index == 0 { time.0 } else { !time.0 };

@@ -1,1 +1,280 @@
 //! Mutations: faults planted in the emitted Verilog, to show that the checks notice them.
+//!
+//! A test bench that has never failed proves little. Each [`Mutation`] is one textual change of the emitted
+//! Verilog, of the kind that a slip of the designer or of a synthesis tool would make; the check of its stage must
+//! fail on it. `cargo xtask mutate` runs them all and prints what noticed each.
+//!
+//! # Test plan
+//!
+//! Every mutation applies (its text is there) and is caught; the unmutated text passes the same checks.
+
+use crate::checks::{self, CheckError};
+use deltaline_hdl::verilog::{EmitError, Module, emit};
+use deltaline_model::configuration::Configuration;
+use verilator_sys::Toolchain;
+
+/// A fault.
+#[derive(Clone, Copy, Debug)]
+pub struct Mutation {
+    /// What goes wrong.
+    pub fault: &'static str,
+    /// The module that is emitted, changed and checked.
+    pub module: Module,
+    /// Emitted text.
+    pub from: &'static str,
+    /// What it is replaced with, once.
+    pub to: &'static str,
+}
+
+const fn mutation(module: Module, fault: &'static str, from: &'static str, to: &'static str) -> Mutation {
+    Mutation { fault, module, from, to }
+}
+
+/// All mutations.
+pub const MUTATIONS: [Mutation; 32] = [
+    mutation(
+        Module::Identity,
+        "a stalled beat is taken",
+        "fire = s_axis_tvalid & s_axis_tready;",
+        "fire = s_axis_tvalid;",
+    ),
+    mutation(
+        Module::Identity,
+        "the slot behind the last beat is dropped",
+        "is_slot = 1'b1;",
+        "is_slot = 1'b0;",
+    ),
+    mutation(
+        Module::Identity,
+        "TTL is not masked",
+        "key_2_d = x & 64'hff0000;",
+        "key_2_d = x & 64'hffff0000;",
+    ),
+    mutation(
+        Module::Identity,
+        "traffic class is not masked",
+        "key_0_d = x & 64'hf0000000;",
+        "key_0_d = x & 64'hff000000;",
+    ),
+    mutation(
+        Module::Identity,
+        "padding is not masked",
+        "absent = all_bytes >> datagram_payload_bytes;",
+        "absent = 28'h0;",
+    ),
+    mutation(
+        Module::Identity,
+        "bytes outside tkeep are kept",
+        "if (s_axis_tkeep[5]) begin",
+        "if (1'b1) begin",
+    ),
+    mutation(
+        Module::Identity,
+        "one key word survives its frame",
+        "key_12_d = 32'h0;",
+        "key_12_d = key_12_q;",
+    ),
+    mutation(
+        Module::Identity,
+        "the timestamp of the wrong beat",
+        "if (~in_frame_q) begin",
+        "if (in_frame_q) begin",
+    ),
+    mutation(Module::Identity, "bad frames are measured", "is_complete & ~bad_frame;", "is_complete;"),
+    mutation(Module::Identity, "the fourth label is one too many", "(state != 32'h7)", "(state != 32'h6)"),
+    mutation(
+        Module::Identity,
+        "fragment headers continue the chain",
+        "if ((chain_q == 32'h3) | ~x_whole) begin",
+        "if (~x_whole) begin",
+    ),
+    mutation(
+        Module::Identity,
+        "IPv6 length without its header",
+        "out_length_d = ((length_q) & 17'h1ffff) + 32'h28;",
+        "out_length_d = ((length_q) & 17'h1ffff);",
+    ),
+    mutation(
+        Module::Hash,
+        "one column of the matrix is wrong",
+        "row[2] <= ^parity_2;",
+        "row[2] <= ^parity_1;",
+    ),
+    mutation(
+        Module::Sampler,
+        "the rarer bank loses to the commoner",
+        "bank_base = base_1;",
+        "bank_base = base_0;",
+    ),
+    mutation(
+        Module::Lda,
+        "no forwarding at distance 1",
+        "lower_forward_1 = hazard_1_2_q;",
+        "lower_forward_1 = 1'b0;",
+    ),
+    mutation(
+        Module::Lda,
+        "no forwarding at distance 2",
+        "upper_forward_2 = hazard_2_2_q;",
+        "upper_forward_2 = 1'b0;",
+    ),
+    mutation(
+        Module::Lda,
+        "no forwarding at distance 3",
+        "lower_forward_3 = hazard_3_1_q;",
+        "lower_forward_3 = 1'b0;",
+    ),
+    mutation(
+        Module::Lda,
+        "no forwarding at distance 4",
+        "upper_forward_4 = hazard_4_2_q;",
+        "upper_forward_4 = 1'b0;",
+    ),
+    mutation(
+        Module::Lda,
+        "forwarding across the epoch switch",
+        "hazard_0 = valid_1_q & (copy_1_q == copy_0_q) &",
+        "hazard_0 = valid_1_q &",
+    ),
+    mutation(Module::Lda, "forwarding from an update that never was", "hazard_1 = valid_2_q &", "hazard_1 ="),
+    mutation(
+        Module::Lda,
+        "operand from the wrong epoch",
+        "lower_epoch = copy_2_q;",
+        "lower_epoch = copy_1_q;",
+    ),
+    mutation(
+        Module::Lda,
+        "sum carry lost between the halves",
+        "upper_sum_carry_in = lower_sum_carry;",
+        "upper_sum_carry_in = 1'b0;",
+    ),
+    mutation(
+        Module::Lda,
+        "count carry lost between the halves",
+        "upper_count_carry_in = lower_count_carry;",
+        "upper_count_carry_in = 1'b0;",
+    ),
+    mutation(
+        Module::Lda,
+        "count overflow not told",
+        "wraps_d = upper_count_carry & valid_5_q;",
+        "wraps_d = 1'b0;",
+    ),
+    mutation(Module::Lda, "upper half not cleared", "upper_clear_0 = clearing_0_q;", "upper_clear_0 = 1'b0;"),
+    mutation(
+        Module::Lda,
+        "updates written into both copies",
+        "lower_write_0 = valid_4_q & ~copy_4_q;",
+        "lower_write_0 = valid_4_q;",
+    ),
+    mutation(
+        Module::Core,
+        "epoch of an update taken a cycle late",
+        "lda_epoch = hash_epoch_2_q;",
+        "lda_epoch = hash_epoch_1_q;",
+    ),
+    mutation(
+        Module::Core,
+        "totals not cleared",
+        "totals_0_clear = emitter_clear_totals & ~idle;",
+        "totals_0_clear = 1'b0;",
+    ),
+    mutation(
+        Module::Core,
+        "interval end during a drain not refused",
+        "ends = request_5_q & running & ~drain_busy;",
+        "ends = request_5_q & running;",
+    ),
+    mutation(
+        Module::Core,
+        "interval end a cycle early",
+        "request_1_d = request_0_q;",
+        "request_1_d = interval_end;",
+    ),
+    mutation(
+        Module::Core,
+        "counting before the memories are clear",
+        "counts = identity_commit & emitter_running;",
+        "counts = identity_commit;",
+    ),
+    mutation(Module::Core, "check word not rotated", "rotated = check_q << 32'h1;", "rotated = check_q;"),
+];
+
+/// What became of a mutation.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The check failed, with this message.
+    Caught(String),
+    /// The check passed: the test bench is blind to the fault.
+    Survived,
+    /// The emitted text does not hold the mutation's text: it has to be brought up to date.
+    Stale,
+}
+
+/// Emits, changes and checks.
+///
+/// # Errors
+///
+/// Emission or Verilator failed, which says nothing about the fault.
+pub fn run(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    mutation: &Mutation,
+) -> Result<Outcome, MutationError> {
+    let name = name(mutation.module);
+    let verilog = emit(configuration, mutation.module, name)?;
+    if !verilog.contains(mutation.from) {
+        return Ok(Outcome::Stale);
+    }
+    let mutant = verilog.replacen(mutation.from, mutation.to, 1);
+    match check(toolchain, configuration, mutation.module, &mutant) {
+        Ok(()) => Ok(Outcome::Survived),
+        Err(CheckError::Hardware(crate::hardware::HardwareError::Verilator(error))) => Err(error.into()),
+        Err(noticed) => Ok(Outcome::Caught(noticed.to_string())),
+    }
+}
+
+/// The check of a module, at the effort that mutations are tried with.
+///
+/// # Errors
+///
+/// As the check.
+pub fn check(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    module: Module,
+    verilog: &str,
+) -> Result<(), CheckError> {
+    let words = (configuration.rows() * configuration.prefixes().banks()).next_power_of_two();
+    match module {
+        Module::Identity => checks::identity::check(toolchain, verilog, 20_000, 7),
+        Module::Hash => checks::hash::check(toolchain, configuration, verilog, 1000, 7),
+        Module::Sampler => checks::sampler::check(toolchain, configuration, verilog, 1000, 7),
+        Module::Lda => checks::lda::check(toolchain, verilog, words, 100_000, 7),
+        Module::Core => checks::core::check(toolchain, configuration, verilog, 5000, 7),
+    }
+    .map(|_| ())
+}
+
+/// The name that a module is emitted under for its check.
+pub fn name(module: Module) -> &'static str {
+    match module {
+        Module::Core => "deltaline",
+        Module::Identity => "identity",
+        Module::Hash => "hash",
+        Module::Sampler => "sampler",
+        Module::Lda => "lda",
+    }
+}
+
+/// Why a mutation could not be tried.
+#[derive(Debug, thiserror::Error)]
+pub enum MutationError {
+    /// The configuration has no hardware.
+    #[error(transparent)]
+    Emit(#[from] EmitError),
+    /// Verilator is missing, or refuses the mutant.
+    #[error(transparent)]
+    Verilator(#[from] verilator_sys::Error),
+}

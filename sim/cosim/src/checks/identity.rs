@@ -146,11 +146,8 @@ impl Twin {
     }
 
     fn outcome(&self) -> Outcome {
-        if self.bench.get(self.bad) == 1 {
-            return Outcome::Bad;
-        }
         if self.bench.get(self.measured) == 0 {
-            return Outcome::Unmeasured;
+            return if self.bench.get(self.bad) == 1 { Outcome::Bad } else { Outcome::Unmeasured };
         }
         let mut key = [0; 68];
         for (bytes, port) in key.chunks_exact_mut(4).zip(&self.word) {

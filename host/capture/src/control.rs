@@ -1,0 +1,579 @@
+//! Control frames: out of a capture, together into intervals, and the two ends' intervals into pairs.
+//!
+//! [`Collector::push`] takes every frame of a capture of the management port, in any order; [`Collector::finish`]
+//! tells what came of it: per interval what each end reported, and whether the two reports are *usable*, that is,
+//! whether they are whole and speak of the same packets. If not, [`Void`] says why and what to do about it (LDA
+//! paper, section V: "loss of control packets translates into a measurement interval being ignored").
+//!
+//! A frame belongs to its (segment, interval, role). All that follows rests on the bytes of control frames alone.
+//!
+//! # Limits
+//!
+//! * An end that refuses an interval's end numbers its later intervals one too low. That shift is followed through
+//!   the refusals that were reported; those of an interval of which not a single frame arrived are unknown.
+//! * Interval numbers that start over, after 2^32 intervals or with a reset, contradict the earlier ones: one
+//!   recording for one run.
+//!
+//! # Test plan
+//!
+//! Two measurement points' own frames survive the way, in any order, in VLAN tags, among foreign frames. Each
+//! [`Void`] and [`Doubt`] by hand. Frames dropped, repeated, corrupted and shuffled at random: no panic, and every
+//! pair that is usable equals what the points held.
+
+use deltaline_model::cell::Cell;
+use deltaline_model::frame::{ETHERTYPE, Frame, FrameError, Header, Role, Totals};
+use deltaline_model::identity::MAX_VLAN_TAGS;
+use deltaline_model::sampler::Prefixes;
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::fmt;
+use thiserror::Error;
+
+/// Sum of a row's delays, in nanoseconds, from which on it is taken to be near the 2^39 where sums wrap.
+pub const SUM_NEAR_WRAP: u64 = 1 << 38;
+
+/// Gathers control frames.
+#[derive(Clone, Debug, Default)]
+pub struct Collector {
+    frames: u64,
+    foreign: u64,
+    duplicates: u64,
+    problems: Vec<Problem>,
+    /// By segment and interval, one place for each [`Role`].
+    intervals: BTreeMap<(u32, u32), [Option<Assembly>; 2]>,
+    untagged: Vec<u8>,
+}
+
+/// The frames of one end's interval.
+#[derive(Clone, Debug)]
+struct Assembly {
+    /// What all of its frames have in common, with the rest set to zero.
+    common: Header,
+    fragments: BTreeMap<u16, Vec<Cell>>,
+    contradiction: Option<(u64, &'static str)>,
+}
+
+/// What one end reported of an interval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The interval's own numbers.
+    pub totals: Totals,
+    /// Digest of the end's configuration.
+    pub digest: u64,
+    /// The banks.
+    pub prefixes: Prefixes,
+    /// Rows of each bank: a power of two, 8..=32,768.
+    pub rows: usize,
+    /// Frames that the interval has.
+    pub fragments: u16,
+    /// Indices of the frames that did not arrive, ascending.
+    pub missing: Vec<u16>,
+    /// All cells, bank-major; empty unless all frames arrived.
+    pub cells: Vec<Cell>,
+}
+
+/// An interval of a segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// Number of the measurement segment.
+    pub segment: u32,
+    /// Number of the interval.
+    pub number: u32,
+    /// What the sender reported, if any of its frames arrived.
+    pub sender: Option<Report>,
+    /// What the receiver reported, if any of its frames arrived.
+    pub receiver: Option<Report>,
+    /// Why the two reports must not be compared, unless they may.
+    pub void: Option<Void>,
+    /// What to keep in mind if they are.
+    pub doubts: Vec<Doubt>,
+}
+
+/// Two reports that are whole and speak of the same packets.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<'a> {
+    /// What the sender reported.
+    pub sender: &'a Report,
+    /// What the receiver reported.
+    pub receiver: &'a Report,
+}
+
+/// What came of a capture's frames.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Collected {
+    /// All intervals, by ascending segment and number.
+    pub intervals: Vec<Interval>,
+    /// Everything that is not as it should be, the capture's frames first.
+    pub problems: Vec<Problem>,
+    /// Frames taken in.
+    pub frames: u64,
+    /// Frames of other EtherTypes, which were ignored.
+    pub foreign: u64,
+    /// Control frames that had arrived before, byte for byte, and were ignored.
+    pub duplicates: u64,
+}
+
+/// Something that is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Problem {
+    /// A frame of the right EtherType is not a control frame of this release.
+    #[error("frame {frame}: {error}; it is left out")]
+    Corrupted {
+        /// The frame, counted from 1.
+        frame: u64,
+        /// What is wrong with it.
+        error: FrameError,
+    },
+    /// A control frame had arrived before.
+    #[error(
+        "frame {frame}: repeats fragment {fragment} of the {role}'s interval {interval} of segment {segment}; \
+         it is ignored, but check that the management port is captured once"
+    )]
+    Duplicate {
+        /// The frame, counted from 1.
+        frame: u64,
+        /// Number of the segment.
+        segment: u32,
+        /// Number of the interval.
+        interval: u32,
+        /// The end.
+        role: Role,
+        /// Index of the control frame in its interval.
+        fragment: u16,
+    },
+    /// An interval is void.
+    #[error("segment {segment}, interval {interval}: {reason}")]
+    Void {
+        /// Number of the segment.
+        segment: u32,
+        /// Number of the interval.
+        interval: u32,
+        /// Why.
+        reason: Void,
+    },
+    /// A usable interval gives reason for doubt.
+    #[error("segment {segment}, interval {interval}: {doubt}")]
+    Doubt {
+        /// Number of the segment.
+        segment: u32,
+        /// Number of the interval.
+        interval: u32,
+        /// What about.
+        doubt: Doubt,
+    },
+}
+
+/// Why an interval's two reports must not be compared.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Error)]
+pub enum Void {
+    /// Frames of one end and interval contradict each other.
+    #[error(
+        "frame {frame} contradicts an earlier frame of the {role} in its {field}: the interval is void; \
+         give every sender and receiver its own segment number, and every run its own recording"
+    )]
+    Contradiction {
+        /// The end.
+        role: Role,
+        /// The first frame that contradicts, counted from 1.
+        frame: u64,
+        /// What it contradicts.
+        field: &'static str,
+    },
+    /// The ends are configured differently.
+    #[error(
+        "the configurations differ: digest {sender:#018x} at the sender ({sender_table}), {receiver:#018x} at the \
+         receiver ({receiver_table}); hash, seed, rows, banks and segment must be the same at both ends"
+    )]
+    ConfigurationMismatch {
+        /// The sender's digest.
+        sender: u64,
+        /// The receiver's digest.
+        receiver: u64,
+        /// The sender's rows and banks.
+        sender_table: Table,
+        /// The receiver's rows and banks.
+        receiver_table: Table,
+    },
+    /// Not all of an end's frames arrived.
+    #[error(
+        "{} of {of} of the {role} {} missing: the interval is void; capture the management port without loss",
+        Listed(missing),
+        if missing.len() == 1 { "is" } else { "are" }
+    )]
+    LostFragments {
+        /// The end.
+        role: Role,
+        /// Indices of the missing frames, ascending, at least one.
+        missing: Vec<u16>,
+        /// Frames that the interval has.
+        of: u16,
+    },
+    /// No frame of one end arrived.
+    #[error(
+        "nothing of the {role} arrived: the interval is void; capture the control frames of both ends, \
+         and give both the same segment number"
+    )]
+    MissingEnd {
+        /// The end that is missing.
+        role: Role,
+    },
+    /// The clock ended or started the interval.
+    #[error(
+        "the clock cut the {role}'s interval, so that packets in flight at the cut lie in different intervals at \
+         the two ends and would corrupt rows without a trace: the interval is void; use in-band delimiters"
+    )]
+    TimedCut {
+        /// An end whose interval was cut by the clock.
+        role: Role,
+    },
+    /// A count overflowed.
+    #[error("a counter of the {role} overflowed: the interval is void; use shorter intervals")]
+    Saturated {
+        /// An end whose counter overflowed.
+        role: Role,
+    },
+    /// The ends have refused different interval ends, so that their intervals hold different packets.
+    #[error(
+        "the sender had refused {sender} interval ends by the end of this interval, the receiver {receiver}: \
+         the ends' intervals cover different packets and are void; send delimiters farther apart than a drain takes"
+    )]
+    RefusedEnds {
+        /// Interval ends refused by the sender up to this interval's end, as far as reported.
+        sender: u64,
+        /// Interval ends refused by the receiver up to this interval's end, as far as reported.
+        receiver: u64,
+    },
+}
+
+/// What to keep in mind about a usable interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+pub enum Doubt {
+    /// The clock was not locked.
+    #[error(
+        "the {role}'s clock was not locked at some moment: losses are right, delays may not be; \
+         wait until the clock is locked"
+    )]
+    ClockUnlocked {
+        /// The end.
+        role: Role,
+    },
+    /// Both ends refused the same interval ends.
+    #[error(
+        "{refused} interval ends came during a drain and were refused at both ends: the interval is longer than \
+         asked for; send delimiters farther apart than a drain takes"
+    )]
+    Overrun {
+        /// How many.
+        refused: u16,
+    },
+}
+
+/// The size of an end's table, for messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Table {
+    /// Rows of each bank.
+    pub rows: usize,
+    /// The banks.
+    pub prefixes: Prefixes,
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let lengths: Vec<String> = self.prefixes.lengths().iter().map(u8::to_string).collect();
+        write!(f, "{} rows, banks {}", self.rows, lengths.join(","))
+    }
+}
+
+/// Fragments by number, in runs: "fragments 3, 7-9".
+struct Listed<'a>(&'a [u16]);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(if self.0.len() == 1 { "fragment " } else { "fragments " })?;
+        let runs = self.0.chunk_by(|a, b| a.checked_add(1) == Some(*b));
+        for (position, run) in runs.enumerate() {
+            let separator = if position == 0 { "" } else { ", " };
+            match run {
+                [first, .., last] if run.len() > 2 => write!(f, "{separator}{first}-{last}")?,
+                [first, second] => write!(f, "{separator}{first}, {second}")?,
+                _ => run.iter().try_for_each(|only| write!(f, "{separator}{only}"))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Collector {
+    /// Takes a frame of any EtherType, from its destination MAC address on, behind at most two VLAN tags.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.frames += 1;
+        let Some(tags) = tags_before_control(bytes) else {
+            self.foreign += 1;
+            return;
+        };
+        if tags == 0 {
+            return self.push_control(bytes);
+        }
+        let mut untagged = std::mem::take(&mut self.untagged);
+        untagged.clear();
+        untagged.extend(bytes[..12].iter().chain(&bytes[12 + 4 * tags..]));
+        self.push_control(&untagged);
+        self.untagged = untagged;
+    }
+
+    fn push_control(&mut self, bytes: &[u8]) {
+        let number = self.frames;
+        match Frame::decode(bytes) {
+            Ok(frame) => self.gather(number, &frame),
+            Err(error) => self.problems.push(Problem::Corrupted { frame: number, error }),
+        }
+    }
+
+    fn gather(&mut self, number: u64, frame: &Frame) {
+        let Header { segment, interval, role, fragment, .. } = frame.header;
+        let common = Header { fragment: 0, bank: 0, first_row: 0, ..frame.header };
+        let ends = self.intervals.entry((segment, interval)).or_default();
+        let assembly = ends[role as usize].get_or_insert_with(|| Assembly {
+            common,
+            fragments: BTreeMap::new(),
+            contradiction: None,
+        });
+        let contradicted = match assembly.fragments.get(&fragment) {
+            _ if assembly.common != common => Some(difference(&assembly.common, &common)),
+            Some(cells) if !cells.iter().copied().eq(frame.cells()) => Some("cells"),
+            Some(_) => {
+                self.duplicates += 1;
+                self.problems.push(Problem::Duplicate { frame: number, segment, interval, role, fragment });
+                return;
+            }
+            None => None,
+        };
+        match contradicted {
+            Some(field) => {
+                assembly.contradiction.get_or_insert((number, field));
+            }
+            None => {
+                assembly.fragments.insert(fragment, frame.cells().collect());
+            }
+        }
+    }
+
+    /// Puts together what has been gathered.
+    pub fn finish(self) -> Collected {
+        let mut problems = self.problems;
+        let mut intervals = Vec::with_capacity(self.intervals.len());
+        let mut refused = Refused::default();
+        for ((segment, number), [sender, receiver]) in self.intervals {
+            if refused.segment != Some(segment) {
+                refused = Refused { segment: Some(segment), ..Refused::default() };
+            }
+            let ends = [(Role::Sender, &sender), (Role::Receiver, &receiver)];
+            let contradiction = ends.iter().find_map(|(role, end)| {
+                let (frame, field) = end.as_ref()?.contradiction?;
+                Some(Void::Contradiction { role: *role, frame, field })
+            });
+            let [sender, receiver] = [sender, receiver].map(|end| end.map(Assembly::into_report));
+            let shift = refused.follow(sender.as_ref(), receiver.as_ref());
+            let void = contradiction.or_else(|| void(sender.as_ref(), receiver.as_ref())).or(shift);
+            let doubts = match (&sender, &receiver) {
+                (Some(sender), Some(receiver)) if void.is_none() => doubts(sender, receiver),
+                _ => vec![],
+            };
+            problems.extend(void.iter().map(|reason| Problem::Void {
+                segment,
+                interval: number,
+                reason: reason.clone(),
+            }));
+            problems.extend(doubts.iter().map(|&doubt| Problem::Doubt { segment, interval: number, doubt }));
+            intervals.push(Interval { segment, number, sender, receiver, void, doubts });
+        }
+        Collected {
+            intervals,
+            problems,
+            frames: self.frames,
+            foreign: self.foreign,
+            duplicates: self.duplicates,
+        }
+    }
+}
+
+/// How many VLAN tags stand before a control frame's EtherType; none if that is not what follows.
+fn tags_before_control(bytes: &[u8]) -> Option<usize> {
+    for tags in 0..=MAX_VLAN_TAGS {
+        let at = 12 + 4 * tags;
+        match bytes.get(at..at + 2).map(|pair| u16::from_be_bytes([pair[0], pair[1]])) {
+            Some(ETHERTYPE) => return Some(tags),
+            // IEEE 802.1Q, 802.1ad and the number that was used before 802.1ad.
+            Some(0x8100 | 0x88a8 | 0x9100) => {}
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// What two headers of one interval differ in.
+fn difference(first: &Header, second: &Header) -> &'static str {
+    if first.digest != second.digest {
+        "configuration digest"
+    } else if (first.rows, first.prefixes) != (second.rows, second.prefixes) {
+        "rows and banks"
+    } else {
+        "totals"
+    }
+}
+
+impl Assembly {
+    fn into_report(self) -> Report {
+        let Assembly { common, fragments, .. } = self;
+        let missing: Vec<u16> =
+            (0..common.fragments).filter(|index| !fragments.contains_key(index)).collect();
+        Report {
+            totals: common.totals,
+            digest: common.digest,
+            prefixes: common.prefixes,
+            rows: usize::from(common.rows),
+            fragments: common.fragments,
+            cells: if missing.is_empty() { fragments.into_values().flatten().collect() } else { vec![] },
+            missing,
+        }
+    }
+}
+
+impl Report {
+    fn table(&self) -> Table {
+        Table { rows: self.rows, prefixes: self.prefixes }
+    }
+}
+
+/// Why two reports must not be compared, but for refused interval ends.
+fn void(sender: Option<&Report>, receiver: Option<&Report>) -> Option<Void> {
+    if let (Some(sender), Some(receiver)) = (sender, receiver) {
+        // Equal digests of different tables are no chance but a forgery; the cells could not be compared.
+        if sender.digest != receiver.digest || sender.table() != receiver.table() {
+            return Some(Void::ConfigurationMismatch {
+                sender: sender.digest,
+                receiver: receiver.digest,
+                sender_table: sender.table(),
+                receiver_table: receiver.table(),
+            });
+        }
+    }
+    let ends = [(Role::Sender, sender), (Role::Receiver, receiver)];
+    let present = || ends.iter().filter_map(|(role, end)| Some((*role, (*end)?)));
+    if let Some((role, end)) = present().find(|(_, end)| !end.missing.is_empty()) {
+        return Some(Void::LostFragments { role, missing: end.missing.clone(), of: end.fragments });
+    }
+    if let Some((role, _)) = ends.iter().find(|(_, end)| end.is_none()) {
+        return Some(Void::MissingEnd { role: *role });
+    }
+    if let Some((role, _)) = present().find(|(_, end)| end.totals.flags.timed) {
+        return Some(Void::TimedCut { role });
+    }
+    let (role, _) = present().find(|(_, end)| end.totals.flags.saturated)?;
+    Some(Void::Saturated { role })
+}
+
+fn doubts(sender: &Report, receiver: &Report) -> Vec<Doubt> {
+    let mut doubts = vec![];
+    for (role, end) in [(Role::Sender, sender), (Role::Receiver, receiver)] {
+        if end.totals.flags.clock {
+            doubts.push(Doubt::ClockUnlocked { role });
+        }
+    }
+    let refused = sender.totals.refused_ends;
+    if refused > 0 {
+        doubts.push(Doubt::Overrun { refused });
+    }
+    doubts
+}
+
+/// Interval ends that the two ends of a segment have refused so far.
+#[derive(Default)]
+struct Refused {
+    segment: Option<u32>,
+    sender: u64,
+    receiver: u64,
+    /// A count was at its limit, so that the true one is unknown from there on.
+    is_unknown: bool,
+}
+
+impl Refused {
+    /// Adds an interval's refusals; tells whether they make it void.
+    fn follow(&mut self, sender: Option<&Report>, receiver: Option<&Report>) -> Option<Void> {
+        let began_together = self.sender == self.receiver;
+        for (end, sum) in [(sender, &mut self.sender), (receiver, &mut self.receiver)] {
+            let refused = end.map_or(0, |end| end.totals.refused_ends);
+            *sum = sum.saturating_add(refused.into());
+            self.is_unknown |= refused == u16::MAX;
+        }
+        let is_sound = began_together && self.sender == self.receiver && !self.is_unknown;
+        (!is_sound).then_some(Void::RefusedEnds { sender: self.sender, receiver: self.receiver })
+    }
+}
+
+impl Interval {
+    /// The two reports, if they may be compared.
+    ///
+    /// # Errors
+    ///
+    /// Why they may not.
+    pub fn pair(&self) -> Result<Pair<'_>, Void> {
+        match (&self.sender, &self.receiver, &self.void) {
+            (_, _, Some(void)) => Err(void.clone()),
+            (Some(sender), Some(receiver), None) => Ok(Pair { sender, receiver }),
+            (None, _, None) => Err(Void::MissingEnd { role: Role::Sender }),
+            (_, None, None) => Err(Void::MissingEnd { role: Role::Receiver }),
+        }
+    }
+}
+
+/// How the two ends' rows compare, rows that are empty at both ends left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rows {
+    /// Rows with as many packets at either end.
+    pub equal: usize,
+    /// Rows with fewer packets at the receiver, as loss makes them.
+    pub short: usize,
+    /// Rows with more packets at the receiver, as only foreign or repeated packets make them.
+    pub surplus: usize,
+    /// The largest magnitude of an equal row's sum of delays in nanoseconds, up to 2^39. From [`SUM_NEAR_WRAP`] on,
+    /// sums may have wrapped.
+    pub largest_sum: u64,
+}
+
+impl Pair<'_> {
+    /// Compares the two ends' rows.
+    pub fn rows(&self) -> Rows {
+        let mut rows = Rows::default();
+        for (sender, receiver) in self.sender.cells.iter().zip(&self.receiver.cells) {
+            match receiver.count.cmp(&sender.count) {
+                _ if sender.count == 0 && receiver.count == 0 => {}
+                Ordering::Less => rows.short += 1,
+                Ordering::Greater => rows.surplus += 1,
+                Ordering::Equal => {
+                    rows.equal += 1;
+                    rows.largest_sum = rows.largest_sum.max(sender.delay_sum(receiver).unsigned_abs());
+                }
+            }
+        }
+        rows
+    }
+}
+
+impl Rows {
+    /// Whether the ends seem to have seen different packets, not the same ones with some lost.
+    ///
+    /// Loss alone leaves no row with a surplus. In two unrelated streams a row's surplus is as likely to be zero as
+    /// to be one more or one less, so that rows with a surplus and rows that fall short are each at least about as
+    /// many as those that are equal by chance. Half as many, and more than [`FEW_ROWS`], are taken for a proof.
+    pub fn are_unrelated(&self) -> bool {
+        let uneven = self.short.min(self.surplus);
+        uneven > FEW_ROWS && uneven > self.equal / 2
+    }
+}
+
+/// As many rows with a surplus prove nothing: they may come from a few repeated packets.
+pub const FEW_ROWS: usize = 4;
+
+#[cfg(test)]
+mod tests;

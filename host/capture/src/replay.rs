@@ -1,0 +1,152 @@
+//! Replay: two captures as two streams with delimiters in them.
+//!
+//! A measurement point in a path ends its intervals at delimiters that pass among the packets, so that an interval
+//! holds the same packets at both ends. Captures hold no delimiters; [`Cuts`] says where they would have been.
+//! A capture's stream is its packets in the order of the file.
+//!
+//! A delimiter is wanted at the sender's time start + k × length. It is put at the first place from there on where
+//! no packet overtakes it: where all packets that were sent before it, and arrived, arrived before all that were
+//! sent behind it. In the receiver's stream it then stands right behind the last that was sent before it, where a
+//! FIFO would deliver it.
+//!
+//! # Test plan
+//!
+//! By hand: order kept, an inversion across the wanted place, loss at it, gaps, nothing. Random small streams: every
+//! interval holds the same packets at both ends, and each cut is the first possible place. The shipped capture,
+//! which has inversions: every pair lies in one interval.
+
+use crate::matching::{Matching, Observations};
+use std::ops::Range;
+use thiserror::Error;
+
+/// Most intervals that a pair of captures is cut into.
+pub const MAX_INTERVALS: u64 = 100_000;
+
+/// Where the delimiters stand in two streams.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cuts {
+    /// The ends of all intervals: how many packets of the sender's and of the receiver's stream lie before them.
+    ends: Vec<(usize, usize)>,
+    postponed: usize,
+}
+
+/// The packets of an interval, by index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// In the sender's stream.
+    pub sender: Range<usize>,
+    /// In the receiver's stream.
+    pub receiver: Range<usize>,
+}
+
+/// Why streams are not cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum CutError {
+    /// The length of an interval is zero.
+    #[error("an interval of no length: give at least 1 ns")]
+    NoLength,
+    /// There would be too many intervals.
+    #[error(
+        "{0} intervals, at most {MAX_INTERVALS} are cut: give longer intervals, \
+         and check the captures for wrong timestamps"
+    )]
+    TooMany(u64),
+}
+
+impl Cuts {
+    /// Cuts two streams, of which `matching` is the matching, every `length` nanoseconds from the sender's first
+    /// packet on.
+    ///
+    /// # Errors
+    ///
+    /// [`CutError`] when `length` is zero or the last packet lies [`MAX_INTERVALS`] or more lengths behind the first.
+    pub fn in_band(
+        sender: &Observations,
+        receiver: &Observations,
+        matching: &Matching,
+        length: u64,
+    ) -> Result<Self, CutError> {
+        if length == 0 {
+            return Err(CutError::NoLength);
+        }
+        let (sent, received) = (sender.timestamps().len(), receiver.timestamps().len());
+        // Per place in the sender's stream, the first arrival of all packets behind it.
+        let mut first_behind = vec![received; sent + 1];
+        for pair in &matching.pairs {
+            first_behind[pair.sender] = pair.receiver;
+        }
+        for place in (0..sent).rev() {
+            first_behind[place] = first_behind[place].min(first_behind[place + 1]);
+        }
+
+        let mut cuts = Cuts { ends: vec![], postponed: 0 };
+        let mut pairs = matching.pairs.iter().peekable();
+        // Per delimiter that is due, the place where it was wanted.
+        let mut wanted: Vec<usize> = vec![];
+        let mut arrived = 0;
+        let start = sender.timestamps().next().unwrap_or(0);
+        for (place, timestamp) in sender.timestamps().enumerate() {
+            while let Some(pair) = pairs.next_if(|pair| pair.sender < place) {
+                arrived = arrived.max(pair.receiver + 1);
+            }
+            let due = timestamp.saturating_sub(start) / length;
+            if due >= MAX_INTERVALS {
+                return Err(CutError::TooMany(due.saturating_add(1)));
+            }
+            wanted.resize(wanted.len().max(due as usize), place);
+            if arrived <= first_behind[place] {
+                cuts.put(&wanted, (place, arrived));
+            }
+        }
+        let arrived = pairs.map(|pair| pair.receiver + 1).max().unwrap_or(0).max(arrived);
+        cuts.put(&wanted, (sent, arrived));
+        cuts.ends.push((sent, received));
+        Ok(cuts)
+    }
+
+    /// Puts all delimiters that are due to one place.
+    fn put(&mut self, wanted: &[usize], place: (usize, usize)) {
+        for wanted in &wanted[self.ends.len()..] {
+            self.postponed = self.postponed.max(place.0 - wanted);
+            self.ends.push(place);
+        }
+    }
+
+    /// The intervals, of which there is at least one; together they are the two streams.
+    pub fn spans(&self) -> impl ExactSizeIterator<Item = Span> {
+        (0..self.ends.len()).map(|interval| {
+            let before = interval.checked_sub(1).and_then(|before| self.ends.get(before));
+            let (start, end) = (before.copied().unwrap_or_default(), self.ends[interval]);
+            Span { sender: start.0..end.0, receiver: start.1..end.1 }
+        })
+    }
+
+    /// By how many of the sender's packets a delimiter was put later than wanted, at most.
+    pub fn postponed(&self) -> usize {
+        self.postponed
+    }
+}
+
+/// How many packets are in flight on average when the clock cuts both streams every `length` nanoseconds, at least
+/// 1, from the sender's first packet on: packets that lie before the cut at one end and behind it at the other.
+/// None when there is no cut within the sender's stream.
+pub fn in_flight_at_clock_cuts(sender: &Observations, matching: &Matching, length: u64) -> Option<f64> {
+    let timestamps: Vec<u64> = sender.timestamps().collect();
+    let start = i128::from(*timestamps.first()?);
+    let last = i128::from(*timestamps.iter().max()?);
+    let length = i128::from(length.max(1));
+    let cuts_before = |time: i128| (time - start).div_euclid(length);
+    let cuts = cuts_before(last);
+    let crossings: i128 = matching
+        .pairs
+        .iter()
+        .map(|pair| {
+            let sent = i128::from(timestamps[pair.sender]);
+            (cuts_before(sent + i128::from(pair.delay)) - cuts_before(sent)).abs()
+        })
+        .sum();
+    (cuts > 0).then(|| crossings as f64 / cuts as f64)
+}
+
+#[cfg(test)]
+mod tests;
