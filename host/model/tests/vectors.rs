@@ -1,0 +1,172 @@
+//! The model against the golden vectors in `vectors/`.
+//!
+//! # Test plan
+//!
+//! Every control frame decodes and encodes to the same bytes, and intervals are complete; the frames whose contents
+//! are known are compared field by field with numbers written here, since encoder and decoder could be wrong in the
+//! same way. Every identity vector, those written by hand among them, and every hash.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
+
+mod common;
+
+use common::{golden_frames, lines, unhex};
+use deltaline_model::cell::Cell;
+use deltaline_model::frame::{Flags, Frame, Header, MAX_FRAME_BYTES, Role, Totals, encode};
+use deltaline_model::hash::{HashKind, LinearHash};
+use deltaline_model::identity::{Identity, Unmeasured, identify};
+use deltaline_model::sampler::Prefixes;
+use deltaline_model::time::Timestamp;
+
+#[test]
+fn every_frame_decodes_and_encodes_to_itself() {
+    let mut expected_fragment = 0;
+    let mut buffer = [0; MAX_FRAME_BYTES];
+    for bytes in golden_frames() {
+        let frame = Frame::decode(&bytes).unwrap();
+        let cells: Vec<Cell> = frame.cells().collect();
+        let length = encode(&frame.header, &cells, &mut buffer).unwrap();
+        assert_eq!(buffer[..length], bytes);
+
+        assert_eq!(frame.header.fragment, expected_fragment);
+        expected_fragment = (expected_fragment + 1) % frame.header.fragments;
+    }
+    assert_eq!(expected_fragment, 0, "the last interval is incomplete");
+}
+
+/// Role, interval, packets, bytes, unmeasured, bad, refused ends, flags of an interval.
+type Summary = (Role, u32, u64, u64, u32, u32, u16, u16);
+
+#[test]
+fn small_intervals_hold_what_was_fed() {
+    let mut summaries: Vec<Summary> = vec![];
+    let mut sampled: Vec<u32> = vec![];
+    for bytes in golden_frames() {
+        let frame = Frame::decode(&bytes).unwrap();
+        let Header { role, interval, totals: t, fragment, rows, .. } = frame.header;
+        if rows > 16 {
+            continue;
+        }
+        if fragment == 0 {
+            let flags = t.flags.to_bits();
+            summaries.push((role, interval, t.packets, t.bytes, t.unmeasured, t.bad, t.refused_ends, flags));
+            sampled.push(0);
+        }
+        *sampled.last_mut().unwrap() += frame.cells().map(|cell| cell.count).sum::<u32>();
+    }
+    // Packets of 60 octets, of which one in 50 is lost.
+    let (sender, receiver) = (Role::Sender, Role::Receiver);
+    assert_eq!(
+        summaries,
+        [
+            (sender, 0, 1000, 60_000, 0, 0, 0, 0),
+            (sender, 1, 600, 36_000, 1, 2, 1, 0b1010),
+            (sender, 2, 0, 0, 0, 0, 0, 0b1000),
+            (receiver, 0, 980, 58_800, 0, 0, 0, 0),
+            (receiver, 1, 588, 35_280, 1, 2, 0, 0b1100),
+            (receiver, 2, 0, 0, 0, 0, 0, 0b1000),
+            (sender, 0, 4000, 240_000, 0, 0, 0, 0),
+        ]
+    );
+    // Eight banks start with prefix length 0, so that every packet is sampled.
+    assert_eq!([sampled[2], sampled[5], sampled[6]], [0, 0, 4000]);
+}
+
+#[test]
+fn limits_are_decoded_as_written() {
+    let golden = golden_frames();
+    let frames: Vec<Frame> = golden.iter().map(|bytes| Frame::decode(bytes).unwrap()).collect();
+    let frames: Vec<Frame> = frames.into_iter().filter(|frame| frame.header.rows == 1024).collect();
+    assert_eq!(frames.len(), 16);
+    for (fragment, frame) in (0..).zip(&frames) {
+        let expected = Header {
+            role: Role::Receiver,
+            segment: 0xfedc_ba98,
+            interval: 0xffff_ffff,
+            digest: 0xd4c6_10d3_74a7_5bc0,
+            fragment,
+            fragments: 16,
+            bank: if fragment < 8 { 0 } else { 1 },
+            rows: 1024,
+            first_row: fragment % 8 * 128,
+            cells: 128,
+            prefixes: Prefixes::new(&[1, 6]).unwrap(),
+            totals: Totals {
+                packets: 0xffff_ffff_ffff,
+                bytes: 0x8123_4567_89ab,
+                first: Timestamp(0xffff_ffff_ffff_fffe),
+                last: Timestamp(0x8000_0000_0000_8001),
+                unmeasured: 0xffff_ffff,
+                bad: 0x8000_0001,
+                refused_ends: 0xffff,
+                flags: Flags { saturated: true, overrun: true, clock: true, timed: true },
+            },
+        };
+        assert_eq!(frame.header, expected);
+    }
+    let cells: Vec<Cell> = frames.iter().flat_map(Frame::cells).collect();
+    let limits = [
+        Cell { count: 0, sum: 0 },
+        Cell { count: 0xffff_ffff, sum: 0xff_ffff_ffff },
+        Cell { count: 0x8000_0000, sum: 0x80_0000_0000 },
+        Cell { count: 1, sum: 0xff_0000_0000 },
+        Cell { count: 0x7fff_ffff, sum: 0x00_ffff_ffff },
+    ];
+    assert_eq!(cells.len(), 2048);
+    for twelve in cells.chunks(12) {
+        let held = twelve.len().min(5);
+        assert_eq!(twelve[..held], limits[..held]);
+    }
+}
+
+/// Checks all identity vectors of a file; returns how many there are.
+fn check_keys(name: &str, text: &str) -> usize {
+    let mut checked = 0;
+    for (line, columns) in lines(text) {
+        let expected = match columns[1..] {
+            ["not-ip"] => Err(Unmeasured::NotIp),
+            ["malformed"] => Err(Unmeasured::Malformed),
+            ["incomplete"] => Err(Unmeasured::Incomplete),
+            [key, ip_length, whole] => Ok(Identity {
+                key: unhex(key).try_into().unwrap(),
+                ip_length: ip_length.parse().unwrap(),
+                truncated: match whole {
+                    "whole" => false,
+                    "truncated" => true,
+                    other => panic!("{name}:{line}: '{other}' is neither whole nor truncated"),
+                },
+            }),
+            _ => panic!("{name}:{line}: unknown columns"),
+        };
+        assert_eq!(identify(&unhex(columns[0])), expected, "{name}:{line}");
+        checked += 1;
+    }
+    checked
+}
+
+#[test]
+fn every_frame_has_its_key() {
+    assert!(check_keys("keys.txt", include_str!("../vectors/keys.txt")) >= 30);
+}
+
+#[test]
+fn every_frame_has_the_key_written_by_hand() {
+    assert_eq!(check_keys("keys_by_hand.txt", include_str!("../vectors/keys_by_hand.txt")), 11);
+}
+
+#[test]
+fn every_key_has_its_hash() {
+    let mut checked = 0;
+    for (line, columns) in lines(include_str!("../vectors/hashes.txt")) {
+        let [kind, seed, key, expected] = columns[..] else { panic!("hashes.txt:{line}: unknown columns") };
+        let kind = match kind {
+            "h3" => HashKind::H3,
+            "rabin" => HashKind::Rabin,
+            other => panic!("hashes.txt:{line}: unknown hash '{other}'"),
+        };
+        let number = |digits| u64::from_str_radix(digits, 16).unwrap();
+        let hash = LinearHash::new(kind, number(seed)).hash(&unhex(key).try_into().unwrap());
+        assert_eq!(hash, number(expected), "hashes.txt:{line}");
+        checked += 1;
+    }
+    assert_eq!(checked, 80);
+}

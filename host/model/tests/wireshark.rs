@@ -1,0 +1,351 @@
+//! The Wireshark dissector (`host/wireshark/deltaline.lua`) against the model, by tshark.
+//!
+//! The dissector reads the layout's documentation with its own code, so that each is a check on the other.
+//!
+//! # Test plan
+//!
+//! Every field and cell of every golden frame, bare, padded and behind a VLAN tag; the info column; every single-bit
+//! error and every cut is told, and told as the model tells it; impossible header fields under a right check word;
+//! other protocols' frames of the same EtherType are left alone. No Lua error on any of them.
+//!
+//! tshark is the program that the environment variable `DELTALINE_TSHARK` names, else `tshark`.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
+
+mod common;
+
+use common::golden_frames;
+use deltaline_model::frame::{
+    BLOCK_CELLS, Frame, FrameError, Header, Role, check_start, check_step, frame_bytes,
+};
+use deltaline_model::time::Timestamp;
+use serde_json::{Value, json};
+use std::env;
+use std::process::Command;
+
+const DISSECTOR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../wireshark/deltaline.lua");
+
+/// A frame as captured, and its length on the wire.
+type Captured = (Vec<u8>, usize);
+
+fn whole(frames: impl IntoIterator<Item = Vec<u8>>) -> Vec<Captured> {
+    frames.into_iter().map(|frame| (frame.clone(), frame.len())).collect()
+}
+
+/// A capture file: pcap with nanoseconds, little-endian, link type Ethernet.
+fn pcap(frames: &[Captured]) -> Vec<u8> {
+    const NANOSECOND_MAGIC: u32 = 0xa1b2_3c4d;
+    const VERSION_2_4: u32 = 4 << 16 | 2;
+    const ETHERNET: u32 = 1;
+    let mut words = vec![NANOSECOND_MAGIC, VERSION_2_4, 0, 0, 65_535, ETHERNET];
+    let mut file = vec![];
+    for (number, (bytes, wire_length)) in (0..).zip(frames) {
+        words.extend([0, number, bytes.len() as u32, *wire_length as u32]);
+        file.extend(words.drain(..).flat_map(u32::to_le_bytes));
+        file.extend(bytes);
+    }
+    file
+}
+
+/// What tshark with the dissector prints about these frames.
+fn tshark(frames: &[Captured], arguments: &[&str]) -> String {
+    let program = env::var_os("DELTALINE_TSHARK").unwrap_or_else(|| "tshark".into());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("frames.pcap");
+    std::fs::write(&file, pcap(frames)).unwrap();
+    let output = Command::new(&program)
+        // A user's settings, or the dissector installed for the user, would disturb.
+        .env("HOME", folder.path())
+        .env("WIRESHARK_CONFIG_DIR", folder.path())
+        .env("WIRESHARK_PLUGIN_DIR", folder.path())
+        .env("TZ", "UTC")
+        .arg("-n")
+        .args(["-X", &format!("lua_script:{DISSECTOR}")])
+        .arg("-r")
+        .arg(&file)
+        .args(arguments)
+        .output()
+        .unwrap_or_else(|error| {
+            panic!(
+                "cannot run {}: {error}; run `cargo xtask test`, which installs tshark, or `apt-get install tshark`, \
+                 or name it in the environment variable DELTALINE_TSHARK",
+                program.display()
+            )
+        });
+    let (printed, complaints) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}: {complaints}", output.status);
+    assert!(!complaints.contains("Lua") && !complaints.contains("lua"), "{complaints}");
+    let error = printed.find("Lua Error").map(|at| printed[at..].lines().next());
+    assert_eq!(error, None);
+    printed
+}
+
+/// The dissector's tree of each frame; null where it left the frame alone.
+fn dissect(frames: &[Captured]) -> Vec<Value> {
+    let json = tshark(frames, &["-T", "json", "--no-duplicate-keys"]);
+    // Later versions of Wireshark write flags as words.
+    let json = json.replace("\"True\"", "\"1\"").replace("\"False\"", "\"0\"");
+    let Value::Array(packets) = serde_json::from_str(&json).unwrap() else { panic!("no array") };
+    assert_eq!(packets.len(), frames.len());
+    packets.into_iter().map(|mut packet| packet["_source"]["layers"]["deltaline"].take()).collect()
+}
+
+/// The info column of each frame.
+fn infos(frames: &[Captured]) -> Vec<String> {
+    let lines = tshark(frames, &["-o", "gui.column.format:\"Protocol\",\"%p\",\"Info\",\"%i\""]);
+    let lines: Vec<String> = lines.lines().map(|line| line.trim().to_string()).collect();
+    assert_eq!(lines.len(), frames.len());
+    lines
+}
+
+/// How tshark writes a key that comes once or more often.
+fn repeated(mut values: Vec<Value>) -> Value {
+    if values.len() == 1 { values.remove(0) } else { Value::Array(values) }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(":")
+}
+
+fn number(value: impl Into<u64>) -> Value {
+    Value::String(value.into().to_string())
+}
+
+fn blocks(frame: &Frame) -> Value {
+    let cells: Vec<Value> = (frame.header.first_row..)
+        .zip(frame.cells())
+        .map(|(row, cell)| {
+            json!({
+                "deltaline.cell.row": number(row),
+                "deltaline.cell.count": number(cell.count),
+                "deltaline.cell.sum": number(cell.sum),
+            })
+        })
+        .collect();
+    repeated(cells.chunks(BLOCK_CELLS).map(|cells| json!({ "deltaline.cell": cells })).collect())
+}
+
+/// What the dissector has to show of a frame, by the model's decoding.
+fn expected(bytes: &[u8]) -> Value {
+    let frame = Frame::decode(bytes).unwrap();
+    let Header { role, segment, interval, digest, fragment, fragments, bank, rows, first_row, cells, .. } =
+        frame.header;
+    let (prefixes, totals) = (frame.header.prefixes, frame.header.totals);
+    let flag = |set: bool| number(u8::from(set));
+    let time = |which: &str, Timestamp(raw)| {
+        json!({
+            format!("deltaline.{which}_time.nanoseconds"): number(raw >> 16),
+            format!("deltaline.{which}_time.fraction"): number(raw & 0xffff),
+        })
+    };
+    let (contents, rest) = bytes.split_at(frame_bytes(usize::from(cells)));
+    let (contents, check) = contents.split_last_chunk::<8>().unwrap();
+    let mut tree = json!({
+        "deltaline.version": "1",
+        "deltaline.role": number(role as u8),
+        "deltaline.segment": number(segment),
+        "deltaline.interval": number(interval),
+        "deltaline.digest": format!("{digest:#018x}"),
+        "deltaline.fragment": number(fragment),
+        "deltaline.fragments": number(fragments),
+        "deltaline.bank": number(bank),
+        "deltaline.banks": number(prefixes.banks() as u64),
+        "deltaline.rows": number(rows),
+        "deltaline.first_row": number(first_row),
+        "deltaline.cells": number(cells),
+        // With the reserved bits, which the model ignores.
+        "deltaline.flags": format!("{:#06x}", u16::from_be_bytes([bytes[44], bytes[45]])),
+        "deltaline.flags_tree": {
+            "deltaline.flags.saturated": flag(totals.flags.saturated),
+            "deltaline.flags.overrun": flag(totals.flags.overrun),
+            "deltaline.flags.clock": flag(totals.flags.clock),
+            "deltaline.flags.timed": flag(totals.flags.timed),
+        },
+        "deltaline.refused_ends": number(totals.refused_ends),
+        "deltaline.packets": number(totals.packets),
+        "deltaline.bytes": number(totals.bytes),
+        "deltaline.first_time": format!("{:#018x}", totals.first.0),
+        "deltaline.first_time_tree": time("first", totals.first),
+        "deltaline.last_time": format!("{:#018x}", totals.last.0),
+        "deltaline.last_time_tree": time("last", totals.last),
+        "deltaline.prefixes": hex(&prefixes.to_bytes()),
+        "deltaline.prefixes_tree": {
+            "deltaline.prefix": repeated(prefixes.lengths().iter().map(|&length| number(length)).collect()),
+        },
+        "deltaline.unmeasured": number(totals.unmeasured),
+        "deltaline.bad": number(totals.bad),
+        "deltaline.block": blocks(&frame),
+        "deltaline.tag": hex(&contents[contents.len() - 16..]),
+        "deltaline.check": format!("{:#018x}", u64::from_be_bytes(*check)),
+        "deltaline.check_tree": { "deltaline.check.ok": "1" },
+    });
+    if !rest.is_empty() {
+        tree["deltaline.padding"] = hex(rest).into();
+    }
+    tree
+}
+
+/// Whether the key is anywhere in the tree.
+fn mentions(tree: &Value, key: &str) -> bool {
+    match tree {
+        Value::Object(members) => {
+            members.contains_key(key) || members.values().any(|member| mentions(member, key))
+        }
+        Value::Array(elements) => elements.iter().any(|element| mentions(element, key)),
+        _ => false,
+    }
+}
+
+/// Writes the check word that belongs to the contents.
+fn set_check(frame: &mut [u8]) {
+    let end = frame.len() - 8;
+    let role = if frame[15] == 0 { Role::Sender } else { Role::Receiver };
+    let check = frame[16..end].chunks_exact(8).fold(check_start(role), |check, word| {
+        check_step(check, u64::from_be_bytes(word.try_into().unwrap()))
+    });
+    frame[end..].copy_from_slice(&check.to_be_bytes());
+}
+
+/// A frame of eight cells.
+fn short_frame() -> Vec<u8> {
+    golden_frames().into_iter().find(|frame| frame.len() == frame_bytes(8)).unwrap()
+}
+
+#[test]
+fn every_field_and_cell_of_every_golden_frame() {
+    let frames = golden_frames();
+    for (tree, frame) in dissect(&whole(frames.clone())).iter().zip(&frames) {
+        assert_eq!(tree, &expected(frame));
+    }
+}
+
+#[test]
+fn padding_and_tags_change_nothing() {
+    let padded = golden_frames().into_iter().map(|frame| [&frame[..], &[0xaa; 9]].concat());
+    let padded: Vec<Vec<u8>> = padded.collect();
+    for (tree, frame) in dissect(&whole(padded.clone())).iter().zip(&padded) {
+        assert_eq!(tree, &expected(frame));
+    }
+
+    let frames = golden_frames();
+    let tagged = frames.iter().map(|frame| [&frame[..12], &[0x81, 0, 0, 5], &frame[12..]].concat());
+    for (tree, frame) in dissect(&whole(tagged)).iter().zip(&frames) {
+        assert_eq!(tree, &expected(frame));
+    }
+}
+
+#[test]
+fn the_info_column_tells_the_place_in_the_interval() {
+    let infos = infos(&whole(golden_frames()));
+    let split: Vec<(&str, &str)> = infos.iter().map(|line| line.split_once(' ').unwrap()).collect();
+    assert!(split.iter().all(|(protocol, _)| *protocol == "Deltaline"));
+    let info = |at: usize| split[at].1.trim();
+    assert_eq!(info(0), "sender interval 0 bank 0 rows 0..15 (1/2)");
+    assert_eq!(info(9), "receiver interval 1 bank 1 rows 0..15 (2/2)");
+    assert_eq!(info(19), "sender interval 0 bank 7 rows 0..7 (8/8)");
+    assert_eq!(info(21), "receiver interval 4294967295 bank 0 rows 128..255 (2/16)");
+    assert_eq!(info(35), "receiver interval 4294967295 bank 1 rows 896..1023 (16/16)");
+}
+
+#[test]
+fn every_single_bit_error_is_told_as_the_model_tells_it() {
+    let frame = short_frame();
+    let broken: Vec<Vec<u8>> = (14 * 8..frame.len() * 8)
+        .map(|bit| {
+            let mut broken = frame.clone();
+            broken[bit / 8] ^= 0x80 >> (bit % 8);
+            broken
+        })
+        .collect();
+    let mut wrong_checks = 0;
+    for (tree, frame) in dissect(&whole(broken.clone())).iter().zip(&broken) {
+        match Frame::decode(frame).unwrap_err() {
+            FrameError::Check { found, expected } => {
+                assert_eq!(tree["deltaline.check"], format!("{found:#018x}"));
+                let check = &tree["deltaline.check_tree"];
+                assert_eq!(check["deltaline.check.ok"], "0");
+                assert_eq!(check["deltaline.check.expected"], format!("{expected:#018x}"));
+                assert!(mentions(check, "deltaline.check.bad"));
+                wrong_checks += 1;
+            }
+            FrameError::Truncated(..) => assert!(mentions(tree, "deltaline.truncated"), "{tree}"),
+            FrameError::Version(_) => assert!(mentions(tree, "deltaline.version.unknown"), "{tree}"),
+            FrameError::Field(_) => assert!(mentions(tree, "deltaline.contradiction"), "{tree}"),
+            error => panic!("{error}"),
+        }
+    }
+    // All but those of the version and of the number of cells, and the one that makes eight cells none.
+    assert_eq!(wrong_checks, (frame.len() - 14 - 3) * 8 + 1);
+}
+
+#[test]
+fn every_cut_is_told() {
+    let frame = golden_frames().remove(0);
+    let cut = |wire_length: fn(usize, usize) -> usize| -> Vec<Captured> {
+        (0..frame.len()).map(|length| (frame[..length].to_vec(), wire_length(length, frame.len()))).collect()
+    };
+    // By a snap length, and on the wire.
+    for frames in [cut(|_, whole| whole), cut(|length, _| length)] {
+        for (length, tree) in dissect(&frames).iter().enumerate() {
+            assert_eq!(mentions(tree, "deltaline.truncated"), length >= 16, "{length} bytes: {tree}");
+            assert!(!mentions(tree, "deltaline.check.ok"), "{length} bytes: {tree}");
+            let cells = if length >= 96 { (length - 96) / 72 * 8 } else { 0 };
+            assert_eq!(mentions(tree, "deltaline.cell"), cells > 0, "{length} bytes: {tree}");
+        }
+    }
+    let info = infos(&[(frame[..100].to_vec(), frame.len())]).remove(0);
+    assert!(info.ends_with("sender interval 0 bank 0 rows 0..15 (1/2) [truncated]"), "{info}");
+}
+
+#[test]
+fn impossible_fields_are_told_under_a_right_check_word() {
+    let golden = golden_frames();
+    let mut frames = vec![];
+    // Of intervals of one, two and eight frames a bank.
+    for original in [&golden[0], &golden[1], &golden[15], &golden[24]] {
+        for at in (36..42).chain([33, 35, 45]).chain(80..88) {
+            for value in [0, 1, 2, 3, 7, 8, 9, 16, 17, 64, 128, 255] {
+                let mut frame = original.clone();
+                frame[at] = value;
+                set_check(&mut frame);
+                frames.push(frame);
+            }
+        }
+    }
+    let mut names = std::collections::BTreeSet::new();
+    for ((info, tree), frame) in
+        infos(&whole(frames.clone())).iter().zip(dissect(&whole(frames.clone()))).zip(&frames)
+    {
+        match Frame::decode(frame) {
+            Ok(_) => assert_eq!(tree, expected(frame)),
+            Err(FrameError::Field(name)) => {
+                assert!(mentions(&tree, "deltaline.contradiction"), "{name}: {tree}");
+                assert_eq!(tree["deltaline.check_tree"]["deltaline.check.ok"], "1");
+                let ours = if name == "prefix lengths" { "prefixes".into() } else { name.replace(' ', "_") };
+                assert!(info.ends_with(&format!("[contradictory {ours}]")), "{name}: {info}");
+                names.insert(name);
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    let all = ["bank", "banks", "cells", "first row", "fragment", "fragments", "prefix lengths", "rows"];
+    assert_eq!(names.into_iter().collect::<Vec<_>>(), all);
+}
+
+#[test]
+fn other_protocols_are_left_alone() {
+    let frame = short_frame();
+    let from_elsewhere = [&frame[..6], &[2, 0, 0, 0, 0, 1], &frame[12..]].concat();
+    let mut foreign = from_elsewhere.clone();
+    foreign[100] ^= 1;
+    let mut later_version = frame.clone();
+    later_version[14] = 2;
+    let text = [&from_elsewhere[..14], b"\x01\x00 another protocol"].concat();
+    let trees = dissect(&whole([from_elsewhere.clone(), foreign, text, later_version]));
+    assert_eq!(trees[0], expected(&from_elsewhere));
+    assert_eq!(trees[1], Value::Null);
+    assert_eq!(trees[2], Value::Null);
+    assert_eq!(trees[3]["deltaline.version"], "2");
+    assert!(mentions(&trees[3], "deltaline.version.unknown"));
+    assert!(!mentions(&trees[3], "deltaline.role"));
+}
