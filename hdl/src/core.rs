@@ -89,6 +89,14 @@ pub struct Core<const R: usize, const A: usize> {
     unmeasured: Signal<Local, Bit>,
     bad: Signal<Local, Bit>,
     idle: Signal<Local, Bit>,
+    idle_packets: Signal<Local, Bits<48>>,
+    idle_bytes: Signal<Local, Bits<48>>,
+    idle_first: Signal<Local, Bits<64>>,
+    idle_last: Signal<Local, Bits<64>>,
+    idle_unmeasured: Signal<Local, Bits<32>>,
+    idle_bad: Signal<Local, Bits<32>>,
+    idle_refused_ends: Signal<Local, Bits<16>>,
+    idle_flags: Signal<Local, Bits<4>>,
     /// Index i: what was committed i + 1 cycles ago.
     hashing: [Flop<Bit>; 2],
     hash_epoch: [Flop<Bit>; 3],
@@ -131,6 +139,14 @@ impl<const R: usize, const A: usize> Core<R, A> {
             unmeasured: Default::default(),
             bad: Default::default(),
             idle: Default::default(),
+            idle_packets: Default::default(),
+            idle_bytes: Default::default(),
+            idle_first: Default::default(),
+            idle_last: Default::default(),
+            idle_unmeasured: Default::default(),
+            idle_bad: Default::default(),
+            idle_refused_ends: Default::default(),
+            idle_flags: Default::default(),
             hashing: Default::default(),
             hash_epoch: Default::default(),
             timestamp: Default::default(),
@@ -235,24 +251,33 @@ impl<const R: usize, const A: usize> Logic for Core<R, A> {
         self.emitter.start.next = self.interval.start_drain.val();
         self.emitter.receiver.next = self.receiver.val();
         self.emitter.interval.next = self.interval.number.val();
-        self.emitter.packets.next = self.totals[0].packets.val();
-        self.emitter.bytes.next = self.totals[0].bytes.val();
-        self.emitter.first.next = self.totals[0].first.val();
-        self.emitter.last.next = self.totals[0].last.val();
-        self.emitter.unmeasured.next = self.totals[0].unmeasured_frames.val();
-        self.emitter.bad.next = self.totals[0].bad_frames.val();
-        self.emitter.refused_ends.next = self.totals[0].refused_ends.val();
-        self.emitter.flags.next = self.totals[0].flags.val();
+        // Chosen in locals: a submodule's input is assigned once (see the emitter).
+        self.idle_packets.next = self.totals[0].packets.val();
+        self.idle_bytes.next = self.totals[0].bytes.val();
+        self.idle_first.next = self.totals[0].first.val();
+        self.idle_last.next = self.totals[0].last.val();
+        self.idle_unmeasured.next = self.totals[0].unmeasured_frames.val();
+        self.idle_bad.next = self.totals[0].bad_frames.val();
+        self.idle_refused_ends.next = self.totals[0].refused_ends.val();
+        self.idle_flags.next = self.totals[0].flags.val();
         if self.idle.val() {
-            self.emitter.packets.next = self.totals[1].packets.val();
-            self.emitter.bytes.next = self.totals[1].bytes.val();
-            self.emitter.first.next = self.totals[1].first.val();
-            self.emitter.last.next = self.totals[1].last.val();
-            self.emitter.unmeasured.next = self.totals[1].unmeasured_frames.val();
-            self.emitter.bad.next = self.totals[1].bad_frames.val();
-            self.emitter.refused_ends.next = self.totals[1].refused_ends.val();
-            self.emitter.flags.next = self.totals[1].flags.val();
+            self.idle_packets.next = self.totals[1].packets.val();
+            self.idle_bytes.next = self.totals[1].bytes.val();
+            self.idle_first.next = self.totals[1].first.val();
+            self.idle_last.next = self.totals[1].last.val();
+            self.idle_unmeasured.next = self.totals[1].unmeasured_frames.val();
+            self.idle_bad.next = self.totals[1].bad_frames.val();
+            self.idle_refused_ends.next = self.totals[1].refused_ends.val();
+            self.idle_flags.next = self.totals[1].flags.val();
         }
+        self.emitter.packets.next = self.idle_packets.val();
+        self.emitter.bytes.next = self.idle_bytes.val();
+        self.emitter.first.next = self.idle_first.val();
+        self.emitter.last.next = self.idle_last.val();
+        self.emitter.unmeasured.next = self.idle_unmeasured.val();
+        self.emitter.bad.next = self.idle_bad.val();
+        self.emitter.refused_ends.next = self.idle_refused_ends.val();
+        self.emitter.flags.next = self.idle_flags.val();
         self.emitter.drained_cell.next = self.lda.drained_cell.val();
         self.emitter.m_axis_tready.next = self.m_axis_tready.val();
         self.running.next = self.emitter.running.val();

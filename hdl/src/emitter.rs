@@ -202,7 +202,8 @@ impl<const A: usize> Logic for Emitter<A> {
             step,
             cleared,
             address_now,
-            header_word, chosen,
+            header_word,
+            chosen,
             tops,
             check,
             data,
@@ -238,13 +239,8 @@ impl<const A: usize> Logic for Emitter<A> {
             self.rotated.next = self.rotated.val() | 1;
         }
 
-        self.clear.next = false;
-        self.clear_all.next = false;
-        self.clear_totals.next = false;
-
         // Clear both copies after reset; the address stands for two cycles, as the memory's upper half wants it.
         if self.state.q.val() == 0 {
-            self.clear_all.next = true;
             self.state.d.next = 1.into();
         }
         if self.state.q.val() == 1 {
@@ -280,8 +276,7 @@ impl<const A: usize> Logic for Emitter<A> {
                 self.header_word.d.next = self.source_word.val() | self.role_bit.val();
             }
             2 => {
-                self.header_word.d.next =
-                    self.segment_word.val() | bit_cast::<64, 32>(self.interval.val());
+                self.header_word.d.next = self.segment_word.val() | bit_cast::<64, 32>(self.interval.val());
             }
             3 => {
                 self.header_word.d.next = self.digest_word.val();
@@ -313,8 +308,8 @@ impl<const A: usize> Logic for Emitter<A> {
                 self.header_word.d.next = self.prefixes_word.val();
             }
             _ => {
-                self.header_word.d.next = (bit_cast::<64, 32>(self.unmeasured.val()) << 32)
-                    | bit_cast::<64, 32>(self.bad.val());
+                self.header_word.d.next =
+                    (bit_cast::<64, 32>(self.unmeasured.val()) << 32) | bit_cast::<64, 32>(self.bad.val());
             }
         }
         if self.state.q.val() == 4 {
@@ -348,9 +343,6 @@ impl<const A: usize> Logic for Emitter<A> {
                     | (bit_cast::<64, 32>(self.drained_cell.val().get_bits::<32>(40)) << 32);
                 self.tops.d.next =
                     (self.tops.q.val() << 8) | bit_cast::<64, 8>(self.drained_cell.val().get_bits::<8>(32));
-            }
-            if self.step.q.val() == 6 {
-                self.clear.next = true;
             }
             if self.step.q.val() == 7 {
                 self.address_now.d.next = self.next_address.val();
@@ -416,10 +408,14 @@ impl<const A: usize> Logic for Emitter<A> {
         }
         // Over.
         if self.state.q.val() == 9 {
-            self.clear_totals.next = true;
             self.state.d.next = 2.into();
         }
 
+        // Outputs are assigned once, here: one that changed twice in a process would wake its readers twice, and two
+        // such modules that read each other would never let an event-driven simulator come to rest.
+        self.clear.next = (self.state.q.val() == 6) & (self.step.q.val() == 6);
+        self.clear_all.next = self.state.q.val() == 0;
+        self.clear_totals.next = self.state.q.val() == 9;
         self.drain_address.next = self.address_now.q.val();
         self.running.next = self.cleared.q.val();
         self.busy.next = self.state.q.val() != 2;

@@ -76,6 +76,8 @@ pub struct Lda<const A: usize> {
     hazard_3: [Flop<Bit>; 3],
     hazard_4: [Flop<Bit>; 3],
     clearing: [Flop<Bit>; 2],
+    lower_target: [Signal<Local, Bits<A>>; 2],
+    upper_target: [Signal<Local, Bits<A>>; 2],
     wraps: Flop<Bit>,
     wraps_copy: Flop<Bit>,
     drained_lower: Signal<Local, Bits<36>>,
@@ -195,15 +197,17 @@ impl<const A: usize> Logic for Lda<A> {
             self.clearing[i].d.next = self.clear[i].val();
             self.lower.clear[i].next = self.clear[i].val();
             self.upper.clear[i].next = self.clearing[i].q.val();
-            self.lower.write_address[i].next = self.word[4].q.val();
-            self.upper.write_address[i].next = self.word[5].q.val();
+            self.lower_target[i].next = self.word[4].q.val();
+            self.upper_target[i].next = self.word[5].q.val();
             if self.clear[i].val() {
-                self.lower.write_address[i].next = self.drain_address.val();
+                self.lower_target[i].next = self.drain_address.val();
             }
             // The drain keeps its address for a cycle after it clears.
             if self.clearing[i].q.val() {
-                self.upper.write_address[i].next = self.drain_address.val();
+                self.upper_target[i].next = self.drain_address.val();
             }
+            self.lower.write_address[i].next = self.lower_target[i].val();
+            self.upper.write_address[i].next = self.upper_target[i].val();
         }
         self.lower.write[0].next = self.valid[4].q.val() & !self.copy[4].q.val();
         self.lower.write[1].next = self.valid[4].q.val() & self.copy[4].q.val();

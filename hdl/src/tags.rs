@@ -50,6 +50,7 @@ pub struct TagStep {
     ipv4: Signal<Local, Bit>,
     ipv6: Signal<Local, Bit>,
     bottom: Signal<Local, Bit>,
+    next_state: Signal<Local, Bits<4>>,
 }
 
 const _: () = assert!(TAG_WHOLE == 0 && TAG_VLAN == 1 && TAG_MPLS == 2);
@@ -64,24 +65,25 @@ impl Logic for TagStep {
         self.ipv4.next = self.tag.val().get_bit(3);
         self.ipv6.next = self.tag.val().get_bit(4);
         self.bottom.next = self.tag.val().get_bit(5);
-        self.following.next = 0.into();
+        self.next_state.next = 0.into();
         if (self.state.val() == 1) | (self.state.val() == 2) | (self.state.val() == 3) {
             if self.vlan.val() & (self.state.val() != 3) {
-                self.following.next = self.state.val() + 1;
+                self.next_state.next = self.state.val() + 1;
             } else if self.mpls.val() {
-                self.following.next = 4.into();
+                self.next_state.next = 4.into();
             } else if self.ipv4.val() {
-                self.following.next = 8.into();
+                self.next_state.next = 8.into();
             } else if self.ipv6.val() {
-                self.following.next = 9.into();
+                self.next_state.next = 9.into();
             }
         } else if self.state.val().get_bit(2) {
             if self.bottom.val() {
-                self.following.next = 10.into();
+                self.next_state.next = 10.into();
             } else if self.whole.val() & (self.state.val() != 7) {
-                self.following.next = self.state.val() + 1;
+                self.next_state.next = self.state.val() + 1;
             }
         }
+        self.following.next = self.next_state.val();
     }
 }
 

@@ -78,6 +78,7 @@ pub struct Totals {
     packets_sum_high: Signal<Local, Bits<25>>,
     bytes_sum: Signal<Local, Bits<25>>,
     bytes_sum_high: Signal<Local, Bits<25>>,
+    conditions: Signal<Local, Bits<4>>,
 }
 
 impl Logic for Totals {
@@ -199,18 +200,19 @@ impl Logic for Totals {
         self.unmeasured_frames.next = self.unmeasured_count.q.val();
         self.bad_frames.next = self.bad_count.q.val();
         self.refused_ends.next = self.refused_count.q.val();
-        self.flags.next = 0.into();
+        self.conditions.next = 0.into();
         if self.saturated.q.val() {
-            self.flags.next = self.flags.val() | 1;
+            self.conditions.next = self.conditions.val() | 1;
         }
         if self.overrun.q.val() {
-            self.flags.next = self.flags.val() | 2;
+            self.conditions.next = self.conditions.val() | 2;
         }
         if self.clock_lost.q.val() {
-            self.flags.next = self.flags.val() | 4;
+            self.conditions.next = self.conditions.val() | 4;
         }
         if self.timed.q.val() {
-            self.flags.next = self.flags.val() | 8;
+            self.conditions.next = self.conditions.val() | 8;
         }
+        self.flags.next = self.conditions.val();
     }
 }

@@ -1,6 +1,10 @@
 //! Tasks of the repository, called as `cargo xtask <task>`.
 
+mod acceptance;
+mod cargo;
+mod check;
 mod tools;
+mod verilog;
 
 use std::process::ExitCode;
 
@@ -17,6 +21,25 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Measure the shipped capture through two simulated cores, and show what they found beside the truth
+    Demo,
+    /// Run every check; installs the tools that they need
+    Test,
+    /// Write the Verilog of a configuration's core
+    Verilog(verilog::Arguments),
+    /// Plant faults in the Verilog and show which check notices each
+    Mutate,
+    /// Run the emitted Verilog through Icarus Verilog and yosys
+    Acceptance,
+    /// Compare hardware and model on many random packets
+    Cosim {
+        /// Packets through the identity stage and through the core, each
+        #[arg(long, default_value_t = 2_000_000)]
+        packets: u64,
+        /// Seed of the first run; each run of 100,000 packets takes the next
+        #[arg(long, default_value_t = 1000)]
+        seed: u64,
+    },
     /// Install the pinned tools into the folder `.tools`; does nothing if they are there
     Tools {
         /// Which tools
@@ -37,7 +60,23 @@ fn main() -> ExitCode {
 
 fn run(task: Task) -> Result<(), Failure> {
     match task {
-        Task::Tools { selection } => tools::install(selection)?,
+        Task::Demo => {
+            tools::install(tools::Selection::Simulation)?;
+            cargo::demo()
+        }
+        Task::Test => {
+            tools::install(tools::Selection::All)?;
+            cargo::format()?;
+            cargo::lint()?;
+            cargo::document()?;
+            cargo::test()?;
+            acceptance::icarus()?;
+            acceptance::yosys()
+        }
+        Task::Verilog(arguments) => verilog::write(&arguments),
+        Task::Mutate => check::mutate(),
+        Task::Acceptance => acceptance::icarus().and_then(|()| acceptance::yosys()),
+        Task::Cosim { packets, seed } => check::cosim(packets, seed),
+        Task::Tools { selection } => Ok(tools::install(selection)?),
     }
-    Ok(())
 }

@@ -141,26 +141,22 @@ pub(crate) fn install(selection: Selection) -> Result<(), Error> {
 }
 
 /// The Python interpreter that can import `pyosys`; installed on first use.
-#[allow(dead_code, reason = "for the tasks that synthesise")]
 pub(crate) fn yosys_python() -> Result<Command, Error> {
     install(Selection::Synthesis)?;
     Ok(Command::new(folder()?.join(SYNTHESIS.name).join("bin/python")))
 }
 
 /// Icarus Verilog's compiler; installed on first use.
-#[allow(dead_code, reason = "for the tasks that simulate the exported Verilog")]
 pub(crate) fn iverilog() -> Result<Command, Error> {
     icarus("iverilog", "-B")
 }
 
 /// Icarus Verilog's simulator, of the same version as [`iverilog`]; installed on first use.
-#[allow(dead_code, reason = "for the tasks that simulate the exported Verilog")]
 pub(crate) fn vvp() -> Result<Command, Error> {
     icarus("vvp", "-M")
 }
 
 /// Wireshark's command line program; installed on first use.
-#[allow(dead_code, reason = "for the tasks that read captures with independent dissectors")]
 pub(crate) fn tshark() -> Result<Command, Error> {
     if is_on_path(&["tshark"]) {
         return Ok(Command::new("tshark"));
@@ -178,15 +174,19 @@ fn icarus(program: &str, option: &str) -> Result<Command, Error> {
     Unpacked::at(&folder()?.join(DEBIAN)).map(|unpacked| unpacked.icarus(program, option))
 }
 
+/// The workspace's folder.
+pub(crate) fn workspace() -> Result<PathBuf, Error> {
+    let package = env::var_os("CARGO_MANIFEST_DIR");
+    let package = package.map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    let workspace = package.join("..");
+    fs::canonicalize(&workspace).map_err(io_error("find", &workspace))
+}
+
 /// The folder of the tools: `DELTALINE_TOOLS`, or `.tools` in the workspace.
 pub(crate) fn folder() -> Result<PathBuf, Error> {
     let path = match env::var_os("DELTALINE_TOOLS").filter(|value| !value.is_empty()) {
         Some(tools) => PathBuf::from(tools),
-        None => {
-            let package = env::var_os("CARGO_MANIFEST_DIR");
-            let package = package.map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
-            package.join("../.tools")
-        }
+        None => workspace()?.join(".tools"),
     };
     fs::create_dir_all(&path).map_err(io_error("create", &path))?;
     fs::canonicalize(&path).map_err(io_error("find", &path))

@@ -1,0 +1,167 @@
+//! Tools of others accept the emitted Verilog: Icarus simulates it to the same control frames, with no unknown
+//! value on any output; yosys synthesises it without latches and finds the memories.
+
+use crate::{Failure, tools};
+use deltaline_cosim::hardware::{Beat, beats};
+use deltaline_hdl::verilog::{Module, emit};
+use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::frame::Role;
+use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::time::Timestamp;
+use deltaline_traffic::Frames;
+use std::fmt::Write as _;
+use std::fs;
+use std::process::Command;
+
+/// Frames of each interval, and intervals, of the run in Icarus.
+const FRAMES: usize = 60;
+const INTERVALS: usize = 3;
+/// Cycles that the drain of 2 x 16 cells takes, with room to spare.
+const DRAIN: usize = 1500;
+
+/// What the bench applies in one cycle: tdata, tkeep, tvalid, tlast, tuser, interval_end.
+fn stimulus(beat: Option<Beat>, end: bool) -> String {
+    let beat_or_idle = beat.unwrap_or(Beat { data: 0, keep: 0, last: false, timestamp: 0, bad: false });
+    let Beat { data, keep, last, timestamp, bad } = beat_or_idle;
+    let user = u128::from(timestamp) << 1 | u128::from(bad);
+    let valid = u8::from(beat.is_some());
+    format!("{data:064b}{keep:08b}{valid}{}{user:065b}{}\n", u8::from(last), u8::from(end))
+}
+
+/// A run in Icarus Verilog against the model.
+pub(crate) fn icarus() -> Result<(), Failure> {
+    eprintln!("==> Icarus Verilog against the model");
+    let configuration = Configuration::new(Settings { rows: 16, ..Settings::default() })?;
+    let mut point = MeasurementPoint::new(&configuration, Role::Receiver);
+    let (mut cycles, mut expected) = (String::new(), vec![]);
+    let mut frames = Frames::new(11);
+    for _ in 0..INTERVALS {
+        for number in 0..FRAMES {
+            let (frame, time) = (frames.next_frame(), Timestamp(number as u64 * 0x1234_5678_9abc));
+            beats(&frame, time, false).for_each(|beat| cycles += &stimulus(Some(beat), false));
+            point.observe(&frame, time);
+        }
+        cycles += &stimulus(None, true);
+        (0..DRAIN).for_each(|_| cycles += &stimulus(None, false));
+        point.end_interval(IntervalEnd::Delimiter, |frame| expected.extend_from_slice(frame));
+    }
+
+    let folder = tools::folder()?.join("icarus-run");
+    fs::create_dir_all(&folder)?;
+    let (design, bench, memory, program) = (
+        folder.join("deltaline.v"),
+        folder.join("bench.v"),
+        folder.join("stimulus.bin"),
+        folder.join("bench.vvp"),
+    );
+    fs::write(&design, emit(&configuration, Module::Core, "deltaline")?)?;
+    fs::write(&memory, &cycles)?;
+    fs::write(&bench, bench_text(&memory.to_string_lossy(), cycles.lines().count()))?;
+    run(tools::iverilog()?
+        .args(["-g2005", "-Wall", "-Wno-timescale", "-o"])
+        .arg(&program)
+        .arg(&bench)
+        .arg(&design))?;
+    let printed = run(tools::vvp()?.arg("-n").arg(&program))?;
+
+    let mut found = vec![];
+    for line in printed.lines() {
+        match line.split_once(' ') {
+            Some(("beat", data)) => found.extend(u64::from_str_radix(data, 16)?.to_le_bytes()),
+            _ if line.contains("unknown") => return Err(format!("Icarus: {line}").into()),
+            _ => {}
+        }
+    }
+    if found != expected {
+        let at = found.iter().zip(&expected).take_while(|(a, b)| a == b).count();
+        let lengths = (found.len(), expected.len());
+        return Err(format!("Icarus and the model differ at byte {at}; lengths {lengths:?}").into());
+    }
+    eprintln!("    {} control-frame bytes equal, no unknown value", found.len());
+    Ok(())
+}
+
+fn bench_text(memory: &str, cycles: usize) -> String {
+    let mut text = String::new();
+    let last = cycles - 1;
+    let _ = write!(
+        text,
+        "module bench;
+    reg clk = 0, rst = 1;
+    always #5 clk = ~clk;
+    reg [139:0] stimulus [0:{last}];
+    reg [139:0] now = 0;
+    integer cycle;
+    wire running, m_tvalid, m_tlast, m_tuser;
+    wire [63:0] m_tdata;
+    wire [7:0] m_tkeep;
+    deltaline core(
+        .clk(clk), .rst(rst), .s_axis_tdata(now[139:76]), .s_axis_tkeep(now[75:68]), .s_axis_tvalid(now[67]),
+        .s_axis_tready(1'b1), .s_axis_tlast(now[66]), .s_axis_tuser(now[65:1]), .interval_end(now[0]),
+        .interval_log2(6'd0), .ptp_ts(64'd0), .ptp_locked(1'b1), .receiver(1'b1), .running(running),
+        .m_axis_tdata(m_tdata), .m_axis_tkeep(m_tkeep), .m_axis_tvalid(m_tvalid), .m_axis_tready(1'b1),
+        .m_axis_tlast(m_tlast), .m_axis_tuser(m_tuser));
+    always @(negedge clk) if (!rst) begin
+        if (^{{running, m_tvalid, m_tlast, m_tuser, m_tdata, m_tkeep}} === 1'bx)
+            $display(\"unknown value on an output at %0t\", $time);
+        if (m_tvalid === 1'b1) $display(\"beat %h\", m_tdata);
+    end
+    initial begin
+        $readmemb(\"{memory}\", stimulus);
+        repeat (3) @(negedge clk);
+        rst = 0;
+        while (running !== 1'b1) @(negedge clk);
+        for (cycle = 0; cycle <= {last}; cycle = cycle + 1) begin
+            now = stimulus[cycle];
+            @(negedge clk);
+        end
+        $finish;
+    end
+endmodule
+"
+    );
+    text
+}
+
+/// Synthesis for iCE40, where memories and latches are easy to count.
+pub(crate) fn yosys() -> Result<(), Failure> {
+    eprintln!("==> yosys synthesises the core");
+    let configuration = Configuration::new(Settings { rows: 256, ..Settings::default() })?;
+    let design = tools::folder()?.join("yosys-run.v");
+    fs::write(&design, emit(&configuration, Module::Core, "deltaline")?)?;
+    // 2 halves x 2 copies x 36 bits of 512 words, in memories of 512 x 8: 5 each.
+    let script = "\
+import sys
+from pyosys import libyosys as yosys
+design = yosys.Design()
+for command in (
+    'read_verilog ' + sys.argv[1],
+    'hierarchy -check -top deltaline',
+    'synth_ice40 -top deltaline',
+    'check -assert',
+    'select -assert-count 20 t:SB_RAM40_4K',
+    'select -assert-none t:$_DLATCH* t:$dlatch* t:SB_DFFN*',
+    'stat',
+):
+    yosys.run_pass(command, design)
+";
+    let printed = run(tools::yosys_python()?.arg("-c").arg(script).arg(&design))?;
+    let statistics = printed.rfind("Number of cells").or(printed.rfind(" cells")).unwrap_or(0);
+    let lines = printed[statistics..].lines().filter(|line| line.contains("SB_"));
+    lines.for_each(|line| eprintln!("    {}", line.trim()));
+    Ok(())
+}
+
+/// Runs a command; what it printed, or an error with it.
+fn run(command: &mut Command) -> Result<String, Failure> {
+    let output = command.output().map_err(|error| format!("{:?}: {error}", command.get_program()))?;
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() {
+        return Ok(printed);
+    }
+    let tail: Vec<&str> = printed.lines().rev().take(20).collect();
+    let tail: Vec<&str> = tail.into_iter().rev().collect();
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(format!("{:?} failed ({}):\n{}\n{complaint}", command.get_program(), output.status, tail.join("\n"))
+        .into())
+}

@@ -1,0 +1,94 @@
+//! The tasks that are calls of cargo.
+
+use crate::{Failure, tools};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Runs cargo in the workspace; its exit code is checked.
+fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), Failure> {
+    let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    eprintln!("==> cargo {}", arguments.join(" "));
+    let root = tools::workspace()?;
+    let status =
+        Command::new(program).args(arguments).envs(environment.iter().copied()).current_dir(root).status()?;
+    if status.success() { Ok(()) } else { Err(format!("cargo {} failed", arguments.join(" ")).into()) }
+}
+
+/// The formatting is rustfmt's.
+pub(crate) fn format() -> Result<(), Failure> {
+    cargo(&["fmt", "--all", "--check"], &[])
+}
+
+/// No warning of rustc and clippy.
+pub(crate) fn lint() -> Result<(), Failure> {
+    cargo(
+        &["clippy", "--release", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"],
+        &[],
+    )
+}
+
+/// The documentation builds, with every link.
+pub(crate) fn document() -> Result<(), Failure> {
+    cargo(&["doc", "--workspace", "--no-deps", "--locked"], &[("RUSTDOCFLAGS", "--deny warnings")])
+}
+
+/// All tests.
+pub(crate) fn test() -> Result<(), Failure> {
+    let tshark = tshark_script()?;
+    cargo(&["test", "--release", "--workspace", "--locked"], &[("DELTALINE_TSHARK", &tshark)])
+}
+
+/// A script that runs tshark with the environment that it needs where it is not installed, without giving that
+/// environment to cargo and the compiler.
+fn tshark_script() -> Result<String, Failure> {
+    use std::os::unix::fs::PermissionsExt;
+    let tshark = tools::tshark()?;
+    let quoted = |text: &std::ffi::OsStr| format!("'{}'", text.to_string_lossy().replace('\'', r"'\''"));
+    let mut script = String::from("#!/bin/sh\n");
+    for (name, value) in tshark.get_envs() {
+        if let Some(value) = value {
+            script += &format!("export {}={}\n", name.to_string_lossy(), quoted(value));
+        }
+    }
+    script += &format!("exec {} \"$@\"\n", quoted(tshark.get_program()));
+    let path = tools::folder()?.join("tshark");
+    fs::write(&path, script)?;
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
+    Ok(path.to_string_lossy().into_owned())
+}
+
+/// The shipped capture through two simulated cores.
+pub(crate) fn demo() -> Result<(), Failure> {
+    let folder = tools::workspace()?.join("out/demo");
+    fs::create_dir_all(&folder)?;
+    let file = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let captures = Path::new("sim/traffic/captures");
+    let capture = |name: &str| captures.join(name).to_string_lossy().into_owned();
+    let (sender, receiver) = (capture("t1-sender.pcap.zst"), capture("t1-receiver.pcap.zst"));
+    let (frames, plot) = (file("control-frames.pcapng"), file("delay.svg"));
+    cargo(
+        &[
+            "run",
+            "--release",
+            "--quiet",
+            "--locked",
+            "--package",
+            "deltaline",
+            "--",
+            "measure",
+            &sender,
+            &receiver,
+            "--through",
+            "hardware",
+            "--interval",
+            "500ms",
+            "--truth",
+            "--frames",
+            &frames,
+            "--plot",
+            &plot,
+        ],
+        &[],
+    )
+}
