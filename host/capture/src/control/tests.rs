@@ -1,1 +1,457 @@
+use super::*;
+use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::hash::HashKind;
+use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::time::Timestamp;
+use proptest::prelude::*;
 
+const SETTINGS: Settings<'_> =
+    Settings { hash: HashKind::H3, seed: 1, rows: 256, prefixes: &[0, 2], segment: 7 };
+/// Of [`SETTINGS`], in an interval of one end.
+const FRAGMENTS: usize = 4;
+
+fn point(settings: Settings, role: Role) -> MeasurementPoint {
+    MeasurementPoint::new(&Configuration::new(settings).unwrap(), role)
+}
+
+/// A UDP packet that is known by its number.
+fn packet(number: u32) -> [u8; 46] {
+    let mut frame = [0; 46];
+    frame[12..18].copy_from_slice(&[0x08, 0x00, 0x45, 0, 0, 32]);
+    frame[23] = 17;
+    frame[42..].copy_from_slice(&number.to_be_bytes());
+    frame
+}
+
+fn observe(point: &mut MeasurementPoint, numbers: impl IntoIterator<Item = u32>, delay: u64) {
+    for number in numbers {
+        point.observe(&packet(number), Timestamp::from_nanoseconds(1000 * u64::from(number) + delay));
+    }
+}
+
+fn end(point: &mut MeasurementPoint, by: IntervalEnd) -> Vec<Vec<u8>> {
+    let mut frames = vec![];
+    point.end_interval(by, |frame| frames.push(frame.to_vec()));
+    frames
+}
+
+/// A segment's frames over intervals of 100 packets, each end changed by `change` before the interval's end.
+fn segment(
+    settings: [Settings; 2],
+    intervals: u32,
+    mut change: impl FnMut(u32, Role, &mut MeasurementPoint) -> IntervalEnd,
+) -> Vec<Vec<u8>> {
+    let mut frames = vec![];
+    for (role, settings) in [Role::Sender, Role::Receiver].into_iter().zip(settings) {
+        let mut point = point(settings, role);
+        for interval in 0..intervals {
+            observe(&mut point, 100 * interval..100 * (interval + 1), 50 * role as u64);
+            let by = change(interval, role, &mut point);
+            frames.extend(end(&mut point, by));
+        }
+    }
+    frames
+}
+
+fn plain(_: u32, _: Role, _: &mut MeasurementPoint) -> IntervalEnd {
+    IntervalEnd::Delimiter
+}
+
+fn collect<'a>(frames: impl IntoIterator<Item = &'a Vec<u8>>) -> Collected {
+    let mut collector = Collector::default();
+    frames.into_iter().for_each(|frame| collector.push(frame));
+    collector.finish()
+}
+
+fn voids(collected: &Collected) -> Vec<Option<Void>> {
+    collected.intervals.iter().map(|interval| interval.void.clone()).collect()
+}
+
+#[test]
+fn whole_intervals_come_out_as_the_points_held_them() {
+    let mut frames = vec![];
+    let mut held = vec![];
+    for role in [Role::Sender, Role::Receiver] {
+        let mut point = point(SETTINGS, role);
+        for interval in 0..3 {
+            observe(&mut point, 100 * interval..100 * interval + 70, 9);
+            held.push((*point.totals(), point.cells().to_vec()));
+            frames.extend(end(&mut point, IntervalEnd::Delimiter));
+        }
+    }
+    frames.reverse();
+    // One, two and three VLAN tags; the last is foreign. So are IPv4 and what has no EtherType.
+    for tags in 1..=3 {
+        let tag = [[0x88, 0xa8, 0, 5], [0x81, 0, 0, 6], [0x81, 0, 0, 7]][..tags].concat();
+        let index = frames.len() - tags;
+        let frame = &frames[index];
+        let tagged = [&frame[..12], &tag, &frame[12..]].concat();
+        if tags < 3 {
+            frames[index] = tagged;
+        } else {
+            frames.push(tagged);
+        }
+    }
+    frames.extend([packet(1).to_vec(), vec![], vec![0; 13]]);
+
+    let collected = collect(&frames);
+    assert_eq!((collected.frames, collected.foreign, collected.duplicates), (28, 4, 0));
+    assert_eq!(collected.problems, []);
+    assert_eq!(collected.intervals.len(), 3);
+    for (number, interval) in (0..).zip(&collected.intervals) {
+        assert_eq!((interval.segment, interval.number), (7, number));
+        let Pair { sender, receiver } = interval.pair().unwrap();
+        for (report, held) in [(sender, &held[number as usize]), (receiver, &held[3 + number as usize])] {
+            assert_eq!((report.totals, &report.cells), (held.0, &held.1));
+            assert_eq!((report.rows, report.prefixes.lengths(), report.fragments), (256, &[0u8, 2][..], 4));
+            assert_eq!(report.digest, Configuration::new(SETTINGS).unwrap().digest());
+        }
+    }
+}
+
+#[test]
+fn lost_fragments_void_their_interval_alone() {
+    let mut frames = segment([SETTINGS; 2], 3, plain);
+    frames.drain(FRAGMENTS + 1..FRAGMENTS + 3);
+    let collected = collect(&frames);
+    let void = Void::LostFragments { role: Role::Sender, missing: vec![1, 2], of: 4 };
+    assert_eq!(voids(&collected), [None, Some(void.clone()), None]);
+    assert_eq!(collected.problems, [Problem::Void { segment: 7, interval: 1, reason: void }]);
+    assert!(collected.intervals[1].pair().is_err());
+    let sender = collected.intervals[1].sender.as_ref().unwrap();
+    assert_eq!((sender.totals.packets, sender.cells.len(), &sender.missing[..]), (100, 0, &[1, 2][..]));
+}
+
+#[test]
+fn the_message_counts_the_missing() {
+    let text = |missing: &[u16]| {
+        Void::LostFragments { role: Role::Receiver, missing: missing.to_vec(), of: 16 }.to_string()
+    };
+    assert_eq!(
+        text(&[3, 7]),
+        "fragments 3, 7 of 16 of the receiver are missing: the interval is void; \
+         capture the management port without loss"
+    );
+    assert!(text(&[9]).starts_with("fragment 9 of 16 of the receiver is missing"));
+    assert!(text(&[0, 1, 2, 4, 5, 7, 65_535]).starts_with("fragments 0-2, 4, 5, 7, 65535 of 16"));
+}
+
+#[test]
+fn an_end_that_is_missing_voids_the_interval() {
+    let frames = segment([SETTINGS; 2], 2, plain);
+    let collected = collect(&frames[..3 * FRAGMENTS]);
+    assert_eq!(voids(&collected), [None, Some(Void::MissingEnd { role: Role::Receiver })]);
+    let collected = collect(&frames[2 * FRAGMENTS..]);
+    assert_eq!(voids(&collected)[0], Some(Void::MissingEnd { role: Role::Sender }));
+    // Segments are not mixed.
+    let other = Settings { segment: 8, ..SETTINGS };
+    let collected = collect(&segment([SETTINGS, other], 1, plain));
+    assert_eq!(
+        voids(&collected),
+        [Some(Void::MissingEnd { role: Role::Receiver }), Some(Void::MissingEnd { role: Role::Sender })]
+    );
+}
+
+#[test]
+fn repeated_frames_are_counted_and_do_no_harm() {
+    let mut frames = segment([SETTINGS; 2], 1, plain);
+    let whole = collect(&frames);
+    frames.push(frames[2].clone());
+    let collected = collect(&frames);
+    assert_eq!(collected.duplicates, 1);
+    assert_eq!(
+        collected.problems,
+        [Problem::Duplicate { frame: 9, segment: 7, interval: 0, role: Role::Sender, fragment: 2 }]
+    );
+    assert_eq!(collected.intervals, whole.intervals);
+}
+
+#[test]
+fn contradicting_frames_void_the_interval() {
+    let first = segment([SETTINGS; 2], 1, plain);
+    let contradicted = |frames: &[Vec<u8>], field| {
+        let collected = collect(first.iter().chain(frames));
+        let frame = first.len() as u64 + 1;
+        assert_eq!(voids(&collected), [Some(Void::Contradiction { role: Role::Sender, frame, field })]);
+    };
+    // The same packets at another time: other sums, and other totals too.
+    let mut late = point(SETTINGS, Role::Sender);
+    observe(&mut late, 0..100, 77);
+    contradicted(&end(&mut late, IntervalEnd::Delimiter), "totals");
+    // Totals are equal when another packet in the middle has the same length.
+    let mut other = point(SETTINGS, Role::Sender);
+    observe(&mut other, (0..100).map(|number| if number == 50 { 1050 } else { number }), 0);
+    let others = end(&mut other, IntervalEnd::Delimiter);
+    let changed = others.iter().zip(&first).find(|(other, first)| other != first).unwrap().0.clone();
+    contradicted(&[changed], "cells");
+    contradicted(
+        &segment([Settings { seed: 2, ..SETTINGS }, SETTINGS], 1, plain)[..FRAGMENTS],
+        "configuration digest",
+    );
+}
+
+#[test]
+fn corrupted_frames_are_left_out_and_told() {
+    let mut frames = segment([SETTINGS; 2], 1, plain);
+    frames[5][200] ^= 4;
+    let collected = collect(&frames);
+    assert!(matches!(
+        collected.problems[..],
+        [Problem::Corrupted { frame: 6, error: FrameError::Check { .. } }, Problem::Void { .. }]
+    ));
+    frames[5][200] ^= 4;
+    frames[0][14] = 9;
+    frames[1].truncate(500);
+    let collected = collect(&frames);
+    assert!(matches!(
+        collected.problems[..],
+        [
+            Problem::Corrupted { frame: 1, error: FrameError::Version(9) },
+            Problem::Corrupted { frame: 2, error: FrameError::Truncated(500, 1272) },
+            Problem::Void { .. }
+        ]
+    ));
+}
+
+#[test]
+fn different_configurations_are_named() {
+    for other in [
+        Settings { seed: 2, ..SETTINGS },
+        Settings { hash: HashKind::Rabin, ..SETTINGS },
+        Settings { rows: 512, ..SETTINGS },
+        Settings { prefixes: &[0, 3], ..SETTINGS },
+    ] {
+        let [sender, receiver] = [SETTINGS, other].map(|settings| Configuration::new(settings).unwrap());
+        let collected = collect(&segment([SETTINGS, other], 1, plain));
+        let table = |configuration: &Configuration| Table {
+            rows: configuration.rows(),
+            prefixes: *configuration.prefixes(),
+        };
+        let void = Void::ConfigurationMismatch {
+            sender: sender.digest(),
+            receiver: receiver.digest(),
+            sender_table: table(&sender),
+            receiver_table: table(&receiver),
+        };
+        assert_eq!(voids(&collected), [Some(void.clone())]);
+        let text = void.to_string();
+        for part in [
+            format!("{:#018x}", sender.digest()),
+            format!("{:#018x}", receiver.digest()),
+            "hash, seed, rows, banks and segment must be the same".into(),
+        ] {
+            assert!(text.contains(&part), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_cut_by_the_clock_voids_both_neighbours() {
+    for late in [Role::Sender, Role::Receiver] {
+        let collected = collect(&segment([SETTINGS; 2], 4, |interval, role, _| {
+            if (interval, role) == (1, late) { IntervalEnd::Clock } else { IntervalEnd::Delimiter }
+        }));
+        let timed = Some(Void::TimedCut { role: late });
+        assert_eq!(voids(&collected), [None, timed.clone(), timed, None]);
+    }
+}
+
+/// Rewrites the header of every frame of an end's interval 0.
+fn rewrite(frames: &mut [Vec<u8>], role: Role, change: impl Fn(&mut Totals)) {
+    for bytes in frames {
+        let frame = Frame::decode(bytes).unwrap();
+        let mut header = frame.header;
+        if header.role == role && header.interval == 0 {
+            let cells: Vec<Cell> = frame.cells().collect();
+            change(&mut header.totals);
+            let mut buffer = [0; deltaline_model::frame::MAX_FRAME_BYTES];
+            let length = deltaline_model::frame::encode(&header, &cells, &mut buffer).unwrap();
+            *bytes = buffer[..length].to_vec();
+        }
+    }
+}
+
+#[test]
+fn overflow_voids_and_a_clock_without_lock_is_a_doubt() {
+    for role in [Role::Sender, Role::Receiver] {
+        let mut frames = segment([SETTINGS; 2], 2, plain);
+        rewrite(&mut frames, role, |totals| totals.flags.saturated = true);
+        assert_eq!(voids(&collect(&frames)), [Some(Void::Saturated { role }), None]);
+
+        let collected = collect(&segment([SETTINGS; 2], 2, |interval, end, point| {
+            if (interval, end) == (1, role) {
+                point.clock_unlocked();
+            }
+            IntervalEnd::Delimiter
+        }));
+        assert_eq!(voids(&collected), [None, None]);
+        assert_eq!(collected.intervals[1].doubts, [Doubt::ClockUnlocked { role }]);
+        let doubt = Problem::Doubt { segment: 7, interval: 1, doubt: Doubt::ClockUnlocked { role } };
+        assert_eq!(collected.problems, [doubt]);
+    }
+}
+
+/// As [`segment`], the ends refusing so many interval ends in each interval.
+fn refusing(sender: &[u16], receiver: &[u16]) -> Collected {
+    collect(&segment([SETTINGS; 2], sender.len() as u32, |interval, role, point| {
+        let refused = if role == Role::Sender { sender } else { receiver };
+        (0..refused[interval as usize]).for_each(|_| point.refuse_interval_end());
+        IntervalEnd::Delimiter
+    }))
+}
+
+#[test]
+fn refused_ends_void_until_the_ends_are_together_again() {
+    let collected = refusing(&[0, 2, 0], &[0, 2, 0]);
+    assert_eq!(voids(&collected), [None, None, None]);
+    assert_eq!(collected.intervals[1].doubts, [Doubt::Overrun { refused: 2 }]);
+
+    let usable = |sender: &[u16], receiver: &[u16]| -> Vec<bool> {
+        refusing(sender, receiver).intervals.iter().map(|interval| interval.void.is_none()).collect()
+    };
+    // The sender refused an end that the receiver did not: from there on its numbers are one too low.
+    assert_eq!(usable(&[0, 1, 0, 0], &[0, 0, 0, 0]), [true, false, false, false]);
+    // The receiver refuses another one, two intervals on: then both count alike again.
+    assert_eq!(usable(&[0, 1, 0, 0, 0], &[0, 0, 0, 1, 0]), [true, false, false, false, true]);
+    assert_eq!(
+        refusing(&[0, 1, 0], &[0, 0, 0]).intervals[2].void,
+        Some(Void::RefusedEnds { sender: 1, receiver: 0 })
+    );
+
+    // A counter at its limit says nothing from there on.
+    let mut frames = segment([SETTINGS; 2], 2, plain);
+    for role in [Role::Sender, Role::Receiver] {
+        rewrite(&mut frames, role, |totals| totals.refused_ends = u16::MAX);
+    }
+    assert!(voids(&collect(&frames)).iter().all(Option::is_some));
+}
+
+#[test]
+fn rows_tell_loss_from_strangers() {
+    let rows = |sent: std::ops::Range<u32>, received: &mut dyn Iterator<Item = u32>| {
+        let mut ends = [Role::Sender, Role::Receiver].map(|role| point(SETTINGS, role));
+        observe(&mut ends[0], sent, 0);
+        observe(&mut ends[1], received, 3000);
+        let frames: Vec<_> = ends.iter_mut().flat_map(|point| end(point, IntervalEnd::Delimiter)).collect();
+        let collected = collect(&frames);
+        collected.intervals[0].pair().unwrap().rows()
+    };
+    let all = rows(0..5000, &mut (0..5000));
+    assert_eq!((all.short, all.surplus), (0, 0));
+    assert!(all.equal > 256 && (30_000..300_000).contains(&all.largest_sum), "{all:?}");
+    assert!(!all.are_unrelated());
+
+    let lossy = rows(0..5000, &mut (0..5000).filter(|number| number % 3 > 0));
+    assert!(lossy.surplus == 0 && lossy.short > 200 && !lossy.are_unrelated(), "{lossy:?}");
+    // A few repeated packets among many losses.
+    let repeated = rows(0..5000, &mut (0..5000).filter(|number| number % 9 > 0).chain([1, 2, 3]));
+    assert!(!repeated.are_unrelated(), "{repeated:?}");
+    // Other packets, as many or fewer.
+    for count in [5000, 4000, 3000] {
+        let strangers = rows(0..5000, &mut (10_000..10_000 + count));
+        assert!(strangers.are_unrelated(), "{strangers:?}");
+    }
+    // The two ends swapped is another matter: there is nothing but surplus.
+    let swapped = rows(0..4000, &mut (0..5000));
+    assert!(swapped.short == 0 && swapped.surplus > 200 && !swapped.are_unrelated(), "{swapped:?}");
+}
+
+/// What happens to a frame on its way.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    Arrives,
+    Lost,
+    Repeated,
+    /// Bits within 64 consecutive ones are turned over, from this byte on.
+    Corrupted(usize, u64),
+}
+
+fn fate() -> impl Strategy<Value = Fate> {
+    prop_oneof![
+        40 => Just(Fate::Arrives),
+        1 => Just(Fate::Lost),
+        1 => Just(Fate::Repeated),
+        1 => (12usize..1265, 1u64..).prop_map(|(at, bits)| Fate::Corrupted(at, bits)),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn whatever_happens_to_frames_a_usable_pair_is_right(
+        fates in proptest::collection::vec((fate(), any::<u64>()), 2 * 6 * FRAGMENTS),
+        refused in proptest::collection::vec((0u32..8, 0u32..8), 6),
+        may_refuse: bool,
+    ) {
+        // Twelve intervals of ten packets; an end refuses some of the delimiters between them.
+        let mut frames = vec![];
+        let mut held = vec![vec![], vec![]];
+        for (role, held) in [Role::Sender, Role::Receiver].into_iter().zip(&mut held) {
+            let mut point = point(SETTINGS, role);
+            let mut start = 0;
+            for delimiter in 1..=12u32 {
+                observe(&mut point, 10 * (delimiter - 1)..10 * delimiter, 5 * role as u64);
+                let is_refused = may_refuse && refused.iter().any(|&(sender, receiver)| {
+                    delimiter < 12 && delimiter == if role == Role::Sender { sender } else { receiver }
+                });
+                if is_refused {
+                    point.refuse_interval_end();
+                } else {
+                    held.push((start..delimiter, *point.totals(), point.cells().to_vec()));
+                    start = delimiter;
+                    frames.extend(end(&mut point, IntervalEnd::Delimiter));
+                }
+            }
+        }
+        let mut arriving: Vec<(u64, Vec<u8>)> = vec![];
+        for (index, frame) in frames.iter().enumerate() {
+            let (fate, order) = fates[index % fates.len()];
+            match fate {
+                // With refusals, of every interval one frame at least arrives: see the module's limits.
+                _ if may_refuse && index % FRAGMENTS == 0 => arriving.push((order, frame.clone())),
+                Fate::Arrives => arriving.push((order, frame.clone())),
+                Fate::Lost => {}
+                Fate::Repeated => {
+                    arriving.push((order, frame.clone()));
+                    arriving.push((order.rotate_left(32), frame.clone()));
+                }
+                Fate::Corrupted(at, bits) => {
+                    let mut frame = frame.clone();
+                    for (byte, bits) in frame[at..].iter_mut().zip(bits.to_be_bytes()) {
+                        *byte ^= bits;
+                    }
+                    arriving.push((order, frame));
+                }
+            }
+        }
+        arriving.sort();
+        let collected = collect(arriving.iter().map(|(_, frame)| frame));
+        for interval in &collected.intervals {
+            let Ok(pair) = interval.pair() else { continue };
+            let number = interval.number as usize;
+            let (sender, receiver) = (&held[0][number], &held[1][number]);
+            prop_assert_eq!(&sender.0, &receiver.0);
+            prop_assert_eq!((pair.sender.totals, &pair.sender.cells), (sender.1, &sender.2));
+            prop_assert_eq!((pair.receiver.totals, &pair.receiver.cells), (receiver.1, &receiver.2));
+        }
+        // And nothing is void for nothing.
+        let all_arrive = fates.iter().all(|(fate, _)| matches!(fate, Fate::Arrives | Fate::Repeated));
+        if all_arrive && !may_refuse {
+            prop_assert_eq!(voids(&collected), vec![None; 12]);
+        }
+    }
+
+    #[test]
+    fn arbitrary_frames_never_panic(frames in proptest::collection::vec(
+        proptest::collection::vec(any::<u8>(), 0..200), 0..20,
+    )) {
+        let mut collector = Collector::default();
+        for mut frame in frames {
+            collector.push(&frame);
+            if frame.len() > 20 {
+                frame[12..18].copy_from_slice(&[0x81, 0, 0, 0, 0x88, 0xb5]);
+                collector.push(&frame);
+            }
+        }
+        prop_assert!(collector.finish().intervals.len() < 2);
+    }
+}

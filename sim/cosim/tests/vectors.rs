@@ -1,0 +1,94 @@
+//! The golden vectors through the hardware: `host/model/vectors`, which the model is tested against too.
+#![allow(clippy::unwrap_used)]
+
+use deltaline_cosim::bench::Bench;
+use deltaline_cosim::hardware::beats;
+use deltaline_hdl::verilog::{Module, emit};
+use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::hash::HashKind;
+use deltaline_model::time::Timestamp;
+use verilator_sys::{Port, Toolchain};
+
+fn bytes(hex: &str) -> Vec<u8> {
+    (0..hex.len() / 2).map(|i| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).unwrap()).collect()
+}
+
+fn lines(text: &str) -> impl Iterator<Item = Vec<&str>> {
+    text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(' ').collect())
+}
+
+fn words(bench: &Bench) -> Vec<Port> {
+    (0..17).map(|i| bench.port(&format!("word_{i}")).unwrap()).collect()
+}
+
+#[test]
+fn keys() {
+    let configuration = Configuration::new(Settings::default()).unwrap();
+    let verilog = emit(&configuration, Module::Identity, "identity").unwrap();
+    let mut bench = Bench::new(&Toolchain::find().unwrap(), "identity", &verilog).unwrap();
+    let [data, keep, valid, ready, last, user] = ["tdata", "tkeep", "tvalid", "tready", "tlast", "tuser"]
+        .map(|port| bench.port(&format!("s_axis_{port}")).unwrap());
+    let [commit, measured, length] =
+        ["commit", "measured", "ip_length"].map(|port| bench.port(port).unwrap());
+    let words = words(&bench);
+    bench.set(ready, 1);
+    let files = [
+        include_str!("../../../host/model/vectors/keys.txt"),
+        include_str!("../../../host/model/vectors/keys_by_hand.txt"),
+    ];
+    let mut vectors = 0;
+    for columns in files.into_iter().flat_map(lines) {
+        for beat in beats(&bytes(columns[0]), Timestamp(0), false) {
+            bench.set(data, beat.data);
+            bench.set(keep, beat.keep.into());
+            bench.set(last, beat.last.into());
+            bench.set_wide(user, 0);
+            bench.set(valid, 1);
+            bench.tick().unwrap();
+        }
+        bench.set(valid, 0);
+        let mut waited = 0;
+        while bench.get(commit) == 0 {
+            bench.tick().unwrap();
+            waited += 1;
+            assert!(waited < 10, "{columns:?}");
+        }
+        assert_eq!(bench.get(measured) == 1, columns.len() > 2, "{columns:?}");
+        if columns.len() > 2 {
+            let key: String = words.iter().map(|word| format!("{:08x}", bench.get(*word))).collect();
+            assert_eq!(key, columns[1]);
+            assert_eq!(bench.get(length).to_string(), columns[2]);
+        }
+        vectors += 1;
+    }
+    assert!(vectors > 50);
+}
+
+#[test]
+fn hashes() {
+    let text = include_str!("../../../host/model/vectors/hashes.txt");
+    let mut vectors = 0;
+    let mut built: Option<(String, Bench)> = None;
+    for columns in lines(text) {
+        let name = format!("{} {}", columns[0], columns[1]);
+        if built.as_ref().is_none_or(|(last, _)| *last != name) {
+            let hash = if columns[0] == "h3" { HashKind::H3 } else { HashKind::Rabin };
+            let seed = u64::from_str_radix(columns[1], 16).unwrap();
+            // Sixteen prefix bits and ten row bits of the hash are built.
+            let settings = Settings { hash, seed, prefixes: &[1, 16], ..Settings::default() };
+            let verilog = emit(&Configuration::new(settings).unwrap(), Module::Hash, "hash").unwrap();
+            built = Some((name, Bench::new(&Toolchain::find().unwrap(), "hash", &verilog).unwrap()));
+        }
+        let (_, bench) = built.as_mut().unwrap();
+        for (word, bytes) in words(bench).into_iter().zip(bytes(columns[2]).chunks(4)) {
+            bench.set(word, u32::from_be_bytes(bytes.try_into().unwrap()).into());
+        }
+        bench.tick().unwrap();
+        bench.tick().unwrap();
+        let hash = u64::from_str_radix(columns[3], 16).unwrap();
+        let (row, prefix) = (bench.port("row").unwrap(), bench.port("prefix").unwrap());
+        assert_eq!((bench.get(row), bench.get(prefix)), (hash & 1023, hash >> 48), "{columns:?}");
+        vectors += 1;
+    }
+    assert!(vectors >= 60);
+}
