@@ -1741,6 +1741,10 @@ module deltaline_identity(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis
     reg  commit_length_rst;
     reg  [16:0] commit_length_d;
     wire  [16:0] commit_length_q;
+    reg  commit_time_clock;
+    reg  commit_time_rst;
+    reg  [63:0] commit_time_d;
+    wire  [63:0] commit_time_q;
 
     // Local signals
     reg  [31:0] x;
@@ -1949,6 +1953,12 @@ module deltaline_identity(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis
         .d(commit_length_d),
         .q(commit_length_q)
     );
+    deltaline_identity_commit_time commit_time(
+        .clock(commit_time_clock),
+        .rst(commit_time_rst),
+        .d(commit_time_d),
+        .q(commit_time_q)
+    );
 
     // Update code
     always @(*) begin
@@ -1956,14 +1966,17 @@ module deltaline_identity(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis
         commit_measured_clock = clk;
         commit_bad_clock = clk;
         commit_length_clock = clk;
+        commit_time_clock = clk;
         committed_d = committed_q;
         commit_measured_d = commit_measured_q;
         commit_bad_d = commit_bad_q;
         commit_length_d = commit_length_q;
+        commit_time_d = commit_time_q;
         committed_rst = rst;
         commit_measured_rst = rst;
         commit_bad_rst = rst;
         commit_length_rst = rst;
+        commit_time_rst = rst;
         header_window_clk = clk;
         header_window_rst = rst;
         header_window_s_axis_tdata = s_axis_tdata;
@@ -2281,10 +2294,11 @@ module deltaline_identity(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis
         commit_measured_d = datagram_measured;
         commit_bad_d = datagram_bad;
         commit_length_d = datagram_ip_length;
+        commit_time_d = header_window_timestamp;
         commit = committed_q;
         measured = commit_measured_q;
         bad = commit_bad_q;
-        timestamp = header_window_timestamp;
+        timestamp = commit_time_q;
         ip_length = commit_length_q;
     end
 
@@ -2335,6 +2349,21 @@ module deltaline_identity_commit_measured(clock,rst,d,q);
     end
 endmodule // deltaline_identity_commit_measured
 
+module deltaline_identity_commit_time(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [63:0] d;
+    output reg  [63:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 64'h0;
+        else q <= d;
+    end
+endmodule // deltaline_identity_commit_time
+
 module deltaline_identity_committed(clock,rst,d,q);
 
     // Module arguments
@@ -2377,6 +2406,54 @@ module deltaline_identity_datagram(clk,rst,pair,first,network,closes,bad_frame,x
     output reg  [16:0] ip_length;
 
     // Stub signals
+    reg  [7:0] class_of_x_next_header;
+    wire  [1:0] class_of_x_class_code;
+    reg  [7:0] class_of_y_next_header;
+    wire  [1:0] class_of_y_class_code;
+    reg  pair_there_clock;
+    reg  pair_there_rst;
+    reg  pair_there_d;
+    wire  pair_there_q;
+    reg  pair_closes_clock;
+    reg  pair_closes_rst;
+    reg  pair_closes_d;
+    wire  pair_closes_q;
+    reg  pair_bad_clock;
+    reg  pair_bad_rst;
+    reg  pair_bad_d;
+    wire  pair_bad_q;
+    reg  pair_x_clock;
+    reg  pair_x_rst;
+    reg  [31:0] pair_x_d;
+    wire  [31:0] pair_x_q;
+    reg  pair_y_clock;
+    reg  pair_y_rst;
+    reg  [31:0] pair_y_d;
+    wire  [31:0] pair_y_q;
+    reg  pair_x_whole_clock;
+    reg  pair_x_whole_rst;
+    reg  pair_x_whole_d;
+    wire  pair_x_whole_q;
+    reg  pair_y_whole_clock;
+    reg  pair_y_whole_rst;
+    reg  pair_y_whole_d;
+    wire  pair_y_whole_q;
+    reg  opens_ipv4_clock;
+    reg  opens_ipv4_rst;
+    reg  opens_ipv4_d;
+    wire  opens_ipv4_q;
+    reg  opens_ipv6_clock;
+    reg  opens_ipv6_rst;
+    reg  opens_ipv6_d;
+    wire  opens_ipv6_q;
+    reg  class_x_clock;
+    reg  class_x_rst;
+    reg  [1:0] class_x_d;
+    wire  [1:0] class_x_q;
+    reg  class_y_clock;
+    reg  class_y_rst;
+    reg  [1:0] class_y_d;
+    wire  [1:0] class_y_q;
     reg  active_clock;
     reg  active_rst;
     reg  active_d;
@@ -2471,14 +2548,86 @@ module deltaline_identity_datagram(clk,rst,pair,first,network,closes,bad_frame,x
     reg  is_header;
     reg  is_extension;
     reg  is_complete;
-    reg  [7:0] next_header;
-    reg  [1:0] kind;
     reg  [7:0] extra;
     reg  [16:0] taken;
     reg  [16:0] rest;
     reg  [4:0] next_phase;
 
     // Sub module instances
+    deltaline_identity_datagram_class_of_x class_of_x(
+        .next_header(class_of_x_next_header),
+        .class_code(class_of_x_class_code)
+    );
+    deltaline_identity_datagram_class_of_y class_of_y(
+        .next_header(class_of_y_next_header),
+        .class_code(class_of_y_class_code)
+    );
+    deltaline_identity_datagram_pair_there pair_there(
+        .clock(pair_there_clock),
+        .rst(pair_there_rst),
+        .d(pair_there_d),
+        .q(pair_there_q)
+    );
+    deltaline_identity_datagram_pair_closes pair_closes(
+        .clock(pair_closes_clock),
+        .rst(pair_closes_rst),
+        .d(pair_closes_d),
+        .q(pair_closes_q)
+    );
+    deltaline_identity_datagram_pair_bad pair_bad(
+        .clock(pair_bad_clock),
+        .rst(pair_bad_rst),
+        .d(pair_bad_d),
+        .q(pair_bad_q)
+    );
+    deltaline_identity_datagram_pair_x pair_x(
+        .clock(pair_x_clock),
+        .rst(pair_x_rst),
+        .d(pair_x_d),
+        .q(pair_x_q)
+    );
+    deltaline_identity_datagram_pair_y pair_y(
+        .clock(pair_y_clock),
+        .rst(pair_y_rst),
+        .d(pair_y_d),
+        .q(pair_y_q)
+    );
+    deltaline_identity_datagram_pair_x_whole pair_x_whole(
+        .clock(pair_x_whole_clock),
+        .rst(pair_x_whole_rst),
+        .d(pair_x_whole_d),
+        .q(pair_x_whole_q)
+    );
+    deltaline_identity_datagram_pair_y_whole pair_y_whole(
+        .clock(pair_y_whole_clock),
+        .rst(pair_y_whole_rst),
+        .d(pair_y_whole_d),
+        .q(pair_y_whole_q)
+    );
+    deltaline_identity_datagram_opens_ipv4 opens_ipv4(
+        .clock(opens_ipv4_clock),
+        .rst(opens_ipv4_rst),
+        .d(opens_ipv4_d),
+        .q(opens_ipv4_q)
+    );
+    deltaline_identity_datagram_opens_ipv6 opens_ipv6(
+        .clock(opens_ipv6_clock),
+        .rst(opens_ipv6_rst),
+        .d(opens_ipv6_d),
+        .q(opens_ipv6_q)
+    );
+    deltaline_identity_datagram_class_x class_x(
+        .clock(class_x_clock),
+        .rst(class_x_rst),
+        .d(class_x_d),
+        .q(class_x_q)
+    );
+    deltaline_identity_datagram_class_y class_y(
+        .clock(class_y_clock),
+        .rst(class_y_rst),
+        .d(class_y_d),
+        .q(class_y_q)
+    );
     deltaline_identity_datagram_active active(
         .clock(active_clock),
         .rst(active_rst),
@@ -2608,6 +2757,17 @@ module deltaline_identity_datagram(clk,rst,pair,first,network,closes,bad_frame,x
 
     // Update code
     always @(*) begin
+        pair_there_clock = clk;
+        pair_closes_clock = clk;
+        pair_bad_clock = clk;
+        pair_x_clock = clk;
+        pair_y_clock = clk;
+        pair_x_whole_clock = clk;
+        pair_y_whole_clock = clk;
+        opens_ipv4_clock = clk;
+        opens_ipv6_clock = clk;
+        class_x_clock = clk;
+        class_y_clock = clk;
         active_clock = clk;
         six_clock = clk;
         complete_clock = clk;
@@ -2629,6 +2789,17 @@ module deltaline_identity_datagram(clk,rst,pair,first,network,closes,bad_frame,x
         out_measured_clock = clk;
         out_bad_clock = clk;
         out_length_clock = clk;
+        pair_there_d = pair_there_q;
+        pair_closes_d = pair_closes_q;
+        pair_bad_d = pair_bad_q;
+        pair_x_d = pair_x_q;
+        pair_y_d = pair_y_q;
+        pair_x_whole_d = pair_x_whole_q;
+        pair_y_whole_d = pair_y_whole_q;
+        opens_ipv4_d = opens_ipv4_q;
+        opens_ipv6_d = opens_ipv6_q;
+        class_x_d = class_x_q;
+        class_y_d = class_y_q;
         active_d = active_q;
         six_d = six_q;
         complete_d = complete_q;
@@ -2650,6 +2821,17 @@ module deltaline_identity_datagram(clk,rst,pair,first,network,closes,bad_frame,x
         out_measured_d = out_measured_q;
         out_bad_d = out_bad_q;
         out_length_d = out_length_q;
+        pair_there_rst = rst;
+        pair_closes_rst = rst;
+        pair_bad_rst = rst;
+        pair_x_rst = rst;
+        pair_y_rst = rst;
+        pair_x_whole_rst = rst;
+        pair_y_whole_rst = rst;
+        opens_ipv4_rst = rst;
+        opens_ipv6_rst = rst;
+        class_x_rst = rst;
+        class_y_rst = rst;
         active_rst = rst;
         six_rst = rst;
         complete_rst = rst;
@@ -2673,31 +2855,30 @@ module deltaline_identity_datagram(clk,rst,pair,first,network,closes,bad_frame,x
         out_length_rst = rst;
         version = x[(32'h1c)+:(4)];
         header_words = x[(32'h18)+:(4)];
-        opens4 = pair & first & x_whole & (version == 32'h4) & (header_words >= 32'h5) & (network != 32'h1);
-        opens6 = pair & first & x_whole & (version == 32'h6) & |network;
-        is_active = active_q & pair;
+        pair_there_d = pair;
+        pair_closes_d = closes;
+        pair_bad_d = bad_frame;
+        pair_x_d = x;
+        pair_y_d = y;
+        pair_x_whole_d = x_whole;
+        pair_y_whole_d = y_whole;
+        opens_ipv4_d = pair & first & x_whole & (version == 32'h4) & (header_words >= 32'h5) & (network != 32'h1);
+        opens_ipv6_d = pair & first & x_whole & (version == 32'h6) & |network;
+        class_of_x_next_header = x[(32'h18)+:(8)];
+        class_of_y_next_header = y[(32'h8)+:(8)];
+        class_x_d = class_of_x_class_code;
+        class_y_d = class_of_y_class_code;
+        opens4 = opens_ipv4_q;
+        opens6 = opens_ipv6_q;
+        is_active = active_q & pair_there_q;
         is_extension = is_active & |chain_q & ~|phase_q;
         is_header = is_active & (count_q < 32'h5);
-        next_header = x[(32'h18)+:(8)];
-        if (opens6) begin
-            next_header = y[(32'h8)+:(8)];
-        end
-        kind = 32'h0;
-        if ((next_header == 32'h0) | (next_header == 32'h2b) | (next_header == 32'h3c) | (next_header == 32'h87) | (next_header == 32'h8b) | (next_header == 32'h8c)) begin
-            kind = 32'h1;
-        end
-        else if (next_header == 32'h33) begin
-            kind = 32'h2;
-        end
-        else if (next_header == 32'h2c) begin
-            kind = 32'h3;
-        end
         extra = 32'h0;
         if (chain_q == 32'h1) begin
-            extra = x[(32'h10)+:(8)];
+            extra = pair_x_q[(32'h10)+:(8)];
         end
         else if (chain_q == 32'h2) begin
-            extra = ((x[(32'h11)+:(7)]) & 8'hff);
+            extra = ((pair_x_q[(32'h11)+:(7)]) & 8'hff);
         end
         taken = ((header4_q) & 17'h1ffff);
         if (six_q) begin
@@ -2718,8 +2899,8 @@ module deltaline_identity_datagram(clk,rst,pair,first,network,closes,bad_frame,x
             end
             if (is_extension) begin
                 left_d = rest;
-                chain_d = kind;
-                if ((chain_q == 32'h3) | ~x_whole) begin
+                chain_d = class_x_q;
+                if ((chain_q == 32'h3) | ~pair_x_whole_q) begin
                     chain_d = 32'h0;
                 end
                 phase_d = 32'h0;
@@ -2729,7 +2910,7 @@ module deltaline_identity_datagram(clk,rst,pair,first,network,closes,bad_frame,x
                         phase_d = 32'h0 - ((extra[(32'h0)+:(4)]) & 5'h1f);
                     end
                 end
-                if (~x_whole) begin
+                if (~pair_x_whole_q) begin
                     phase_d = 32'h7;
                 end
             end
@@ -2738,36 +2919,36 @@ module deltaline_identity_datagram(clk,rst,pair,first,network,closes,bad_frame,x
             active_d = 1'b1;
             six_d = 1'b0;
             count_d = 32'h1;
-            phase_d = 32'h1 - ((x[(32'h19)+:(3)]) & 5'h1f);
+            phase_d = 32'h1 - ((pair_x_q[(32'h19)+:(3)]) & 5'h1f);
             chain_d = 32'h0;
-            odd_header_d = header_words[32'h0];
-            left_d = ((x[(32'h0)+:(16)]) & 17'h1ffff);
-            header4_d = (((header_words) & 6'h3f) << 32'h2) - 32'h1;
-            length_d = x[(32'h0)+:(16)];
+            odd_header_d = pair_x_q[(32'h18)+:(4)][32'h0];
+            left_d = ((pair_x_q[(32'h0)+:(16)]) & 17'h1ffff);
+            header4_d = (((pair_x_q[(32'h18)+:(4)]) & 6'h3f) << 32'h2) - 32'h1;
+            length_d = pair_x_q[(32'h0)+:(16)];
         end
         if (opens6) begin
             active_d = 1'b1;
             six_d = 1'b1;
             count_d = 32'h1;
             phase_d = 32'h1c;
-            chain_d = kind;
-            left_d = ((y[(32'h10)+:(16)]) & 17'h1ffff);
-            length_d = y[(32'h10)+:(16)];
+            chain_d = class_y_q;
+            left_d = ((pair_y_q[(32'h10)+:(16)]) & 17'h1ffff);
+            length_d = pair_y_q[(32'h10)+:(16)];
         end
         is_complete = complete_q;
-        if (is_active & ~six_q & (count_q == 32'h2) & x_whole) begin
+        if (is_active & ~six_q & (count_q == 32'h2) & pair_x_whole_q) begin
             is_complete = 1'b1;
         end
-        if (is_active & six_q & (count_q == 32'h4) & y_whole) begin
+        if (is_active & six_q & (count_q == 32'h4) & pair_y_whole_q) begin
             is_complete = 1'b1;
         end
         complete_d = is_complete;
-        if (closes) begin
+        if (pair_closes_q) begin
             active_d = 1'b0;
             complete_d = 1'b0;
         end
-        out_x_d = x;
-        out_y_d = y;
+        out_x_d = pair_x_q;
+        out_y_d = pair_y_q;
         out_header_d = 32'h0;
         if (opens4 | opens6) begin
             out_header_d = 32'h1;
@@ -2808,9 +2989,9 @@ module deltaline_identity_datagram(clk,rst,pair,first,network,closes,bad_frame,x
         else if (|left_q[(32'h5)+:(11)] | (left_q[(32'h0)+:(5)] > 32'h1c)) begin
             out_bytes_d = 32'h1c;
         end
-        out_closed_d = closes;
-        out_bad_d = bad_frame;
-        out_measured_d = closes & is_complete & ~bad_frame;
+        out_closed_d = pair_closes_q;
+        out_bad_d = pair_bad_q;
+        out_measured_d = pair_closes_q & is_complete & ~pair_bad_q;
         out_length_d = ((length_q) & 17'h1ffff);
         if (six_q) begin
             out_length_d = ((length_q) & 17'h1ffff) + 32'h28;
@@ -2859,6 +3040,88 @@ module deltaline_identity_datagram_chain(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_identity_datagram_chain
+
+module deltaline_identity_datagram_class_of_x(next_header,class_code);
+
+    // Module arguments
+    input wire  [7:0] next_header;
+    output reg  [1:0] class_code;
+
+    // Local signals
+    reg  [1:0] found;
+
+    // Update code
+    always @(*) begin
+        found = 32'h0;
+        if ((next_header == 32'h0) | (next_header == 32'h2b) | (next_header == 32'h3c) | (next_header == 32'h87) | (next_header == 32'h8b) | (next_header == 32'h8c)) begin
+            found = 32'h1;
+        end
+        else if (next_header == 32'h33) begin
+            found = 32'h2;
+        end
+        else if (next_header == 32'h2c) begin
+            found = 32'h3;
+        end
+        class_code = found;
+    end
+
+endmodule // deltaline_identity_datagram_class_of_x
+
+module deltaline_identity_datagram_class_of_y(next_header,class_code);
+
+    // Module arguments
+    input wire  [7:0] next_header;
+    output reg  [1:0] class_code;
+
+    // Local signals
+    reg  [1:0] found;
+
+    // Update code
+    always @(*) begin
+        found = 32'h0;
+        if ((next_header == 32'h0) | (next_header == 32'h2b) | (next_header == 32'h3c) | (next_header == 32'h87) | (next_header == 32'h8b) | (next_header == 32'h8c)) begin
+            found = 32'h1;
+        end
+        else if (next_header == 32'h33) begin
+            found = 32'h2;
+        end
+        else if (next_header == 32'h2c) begin
+            found = 32'h3;
+        end
+        class_code = found;
+    end
+
+endmodule // deltaline_identity_datagram_class_of_y
+
+module deltaline_identity_datagram_class_x(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [1:0] d;
+    output reg  [1:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 2'h0;
+        else q <= d;
+    end
+endmodule // deltaline_identity_datagram_class_x
+
+module deltaline_identity_datagram_class_y(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [1:0] d;
+    output reg  [1:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 2'h0;
+        else q <= d;
+    end
+endmodule // deltaline_identity_datagram_class_y
 
 module deltaline_identity_datagram_complete(clock,rst,d,q);
 
@@ -2949,6 +3212,36 @@ module deltaline_identity_datagram_odd_header(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_identity_datagram_odd_header
+
+module deltaline_identity_datagram_opens_ipv4(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_identity_datagram_opens_ipv4
+
+module deltaline_identity_datagram_opens_ipv6(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_identity_datagram_opens_ipv6
 
 module deltaline_identity_datagram_out_bad(clock,rst,d,q);
 
@@ -3114,6 +3407,111 @@ module deltaline_identity_datagram_out_y(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_identity_datagram_out_y
+
+module deltaline_identity_datagram_pair_bad(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_identity_datagram_pair_bad
+
+module deltaline_identity_datagram_pair_closes(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_identity_datagram_pair_closes
+
+module deltaline_identity_datagram_pair_there(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_identity_datagram_pair_there
+
+module deltaline_identity_datagram_pair_x(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_identity_datagram_pair_x
+
+module deltaline_identity_datagram_pair_x_whole(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_identity_datagram_pair_x_whole
+
+module deltaline_identity_datagram_pair_y(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_identity_datagram_pair_y
+
+module deltaline_identity_datagram_pair_y_whole(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_identity_datagram_pair_y_whole
 
 module deltaline_identity_datagram_phase(clock,rst,d,q);
 
@@ -5068,6 +5466,10 @@ module deltaline_interval(clk,rst,interval_end,interval_log2,ptp_ts,running,drai
     reg  request_5_rst;
     reg  request_5_d;
     wire  request_5_q;
+    reg  request_6_clock;
+    reg  request_6_rst;
+    reg  request_6_d;
+    wire  request_6_q;
     reg  by_clock_0_clock;
     reg  by_clock_0_rst;
     reg  by_clock_0_d;
@@ -5088,6 +5490,10 @@ module deltaline_interval(clk,rst,interval_end,interval_log2,ptp_ts,running,drai
     reg  by_clock_4_rst;
     reg  by_clock_4_d;
     wire  by_clock_4_q;
+    reg  by_clock_5_clock;
+    reg  by_clock_5_rst;
+    reg  by_clock_5_d;
+    wire  by_clock_5_q;
     reg  current_clock;
     reg  current_rst;
     reg  current_d;
@@ -5161,6 +5567,12 @@ module deltaline_interval(clk,rst,interval_end,interval_log2,ptp_ts,running,drai
         .d(request_5_d),
         .q(request_5_q)
     );
+    deltaline_interval_request_6 request_6(
+        .clock(request_6_clock),
+        .rst(request_6_rst),
+        .d(request_6_d),
+        .q(request_6_q)
+    );
     deltaline_interval_by_clock_0 by_clock_0(
         .clock(by_clock_0_clock),
         .rst(by_clock_0_rst),
@@ -5190,6 +5602,12 @@ module deltaline_interval(clk,rst,interval_end,interval_log2,ptp_ts,running,drai
         .rst(by_clock_4_rst),
         .d(by_clock_4_d),
         .q(by_clock_4_q)
+    );
+    deltaline_interval_by_clock_5 by_clock_5(
+        .clock(by_clock_5_clock),
+        .rst(by_clock_5_rst),
+        .d(by_clock_5_d),
+        .q(by_clock_5_q)
     );
     deltaline_interval_current current(
         .clock(current_clock),
@@ -5249,6 +5667,8 @@ module deltaline_interval(clk,rst,interval_end,interval_log2,ptp_ts,running,drai
         request_4_rst = rst;
         request_5_clock = clk;
         request_5_rst = rst;
+        request_6_clock = clk;
+        request_6_rst = rst;
         request_1_d = request_0_q;
         by_clock_0_clock = clk;
         by_clock_0_rst = rst;
@@ -5264,19 +5684,23 @@ module deltaline_interval(clk,rst,interval_end,interval_log2,ptp_ts,running,drai
         request_5_d = request_4_q;
         by_clock_4_clock = clk;
         by_clock_4_rst = rst;
+        request_6_d = request_5_q;
+        by_clock_5_clock = clk;
+        by_clock_5_rst = rst;
         by_clock_1_d = by_clock_0_q;
         by_clock_2_d = by_clock_1_q;
         by_clock_3_d = by_clock_2_q;
         by_clock_4_d = by_clock_3_q;
+        by_clock_5_d = by_clock_4_q;
         request_0_d = interval_end;
         by_clock_0_d = crossed;
         if (crossed) begin
             request_1_d = 1'b1;
         end
-        ends = request_5_q & running & ~drain_busy;
-        refused = request_5_q & running & drain_busy;
+        ends = request_6_q & running & ~drain_busy;
+        refused = request_6_q & running & drain_busy;
         start_drain = ends;
-        timed = by_clock_4_q;
+        timed = by_clock_5_q;
         if (ends) begin
             current_d = ~current_q;
             ended_d = count_q;
@@ -5362,6 +5786,21 @@ module deltaline_interval_by_clock_4(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_interval_by_clock_4
+
+module deltaline_interval_by_clock_5(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_interval_by_clock_5
 
 module deltaline_interval_clock_bit(clock,rst,d,q);
 
@@ -5542,6 +5981,21 @@ module deltaline_interval_request_5(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_interval_request_5
+
+module deltaline_interval_request_6(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_interval_request_6
 
 module deltaline_lda(clk,rst,update,epoch,address,timestamp,overflow,overflow_epoch,drain_address,drain_epoch,clear_0,clear_1,drained_cell);
 

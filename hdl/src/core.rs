@@ -35,7 +35,7 @@
 //!
 //! # Latency and throughput
 //!
-//! One beat a cycle, frames of any length back to back. A frame is in its cell 15 cycles behind its last beat.
+//! One beat a cycle, frames of any length back to back. A frame is in its cell 16 cycles behind its last beat.
 //!
 //! # Test plan
 //!

@@ -19,7 +19,7 @@
 //! |------|-----------|-------|---------|
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | pair, first, network, closes, bad_frame, x, y, x_whole, y_whole | in | | from the tags stage |
-//! | key_x, key_y | out | 32 | the pair, one cycle later |
+//! | key_x, key_y | out | 32 | the pair, two cycles later |
 //! | header | out | 5 | one-hot: the pair is pair 0..=4 of the fixed header |
 //! | payload | out | 4 | one-hot: the pair is pair 0..=3 of the payload |
 //! | odd | out | 1 | payload word 0 is y, not x |
@@ -30,7 +30,7 @@
 //! | bad | out | 1 | with closed: the frame is bad |
 //! | ip_length | out | 17 | with closed: IP octets |
 //!
-//! Latency one cycle, one pair a cycle.
+//! Latency two cycles, one pair a cycle.
 //!
 //! # Test plan
 //!
@@ -40,6 +40,36 @@
 use crate::leaves::Flop;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::dff_setup;
+
+/// What a next-header byte names: 0 payload, 1 an extension header with its length in units of eight bytes,
+/// 2 authentication, 3 fragment.
+#[derive(LogicBlock, Default)]
+pub struct NextHeaderClass {
+    pub next_header: Signal<In, Bits<8>>,
+    pub class_code: Signal<Out, Bits<2>>,
+    found: Signal<Local, Bits<2>>,
+}
+
+impl Logic for NextHeaderClass {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.found.next = 0.into();
+        if (self.next_header.val() == 0)
+            | (self.next_header.val() == 43)
+            | (self.next_header.val() == 60)
+            | (self.next_header.val() == 135)
+            | (self.next_header.val() == 139)
+            | (self.next_header.val() == 140)
+        {
+            self.found.next = 1.into();
+        } else if self.next_header.val() == 51 {
+            self.found.next = 2.into();
+        } else if self.next_header.val() == 44 {
+            self.found.next = 3.into();
+        }
+        self.class_code.next = self.found.val();
+    }
+}
 
 /// See the [module](self).
 #[derive(LogicBlock, Default)]
@@ -67,6 +97,8 @@ pub struct Datagram {
     pub bad: Signal<Out, Bit>,
     pub ip_length: Signal<Out, Bits<17>>,
 
+    class_of_x: NextHeaderClass,
+    class_of_y: NextHeaderClass,
     version: Signal<Local, Bits<4>>,
     header_words: Signal<Local, Bits<4>>,
     opens4: Signal<Local, Bit>,
@@ -75,15 +107,24 @@ pub struct Datagram {
     is_header: Signal<Local, Bit>,
     is_extension: Signal<Local, Bit>,
     is_complete: Signal<Local, Bit>,
-    /// Next header byte whose class is wanted, and its class: 0 payload, 1 length in units of eight bytes,
-    /// 2 authentication, 3 fragment.
-    next_header: Signal<Local, Bits<8>>,
-    kind: Signal<Local, Bits<2>>,
     /// Pairs of an extension header beyond its first.
     extra: Signal<Local, Bits<8>>,
     taken: Signal<Local, Bits<17>>,
     rest: Signal<Local, Bits<17>>,
     next_phase: Signal<Local, Bits<5>>,
+
+    // The pair, decoded: what it would open, and the classes of the next headers that x and y would name.
+    pair_there: Flop<Bit>,
+    pair_closes: Flop<Bit>,
+    pair_bad: Flop<Bit>,
+    pair_x: Flop<Bits<32>>,
+    pair_y: Flop<Bits<32>>,
+    pair_x_whole: Flop<Bit>,
+    pair_y_whole: Flop<Bit>,
+    opens_ipv4: Flop<Bit>,
+    opens_ipv6: Flop<Bit>,
+    class_x: Flop<Bits<2>>,
+    class_y: Flop<Bits<2>>,
 
     active: Flop<Bit>,
     six: Flop<Bit>,
@@ -119,6 +160,17 @@ impl Logic for Datagram {
         dff_setup!(
             self,
             clk,
+            pair_there,
+            pair_closes,
+            pair_bad,
+            pair_x,
+            pair_y,
+            pair_x_whole,
+            pair_y_whole,
+            opens_ipv4,
+            opens_ipv6,
+            class_x,
+            class_y,
             active,
             six,
             complete,
@@ -141,6 +193,17 @@ impl Logic for Datagram {
             out_bad,
             out_length
         );
+        self.pair_there.rst.next = self.rst.val();
+        self.pair_closes.rst.next = self.rst.val();
+        self.pair_bad.rst.next = self.rst.val();
+        self.pair_x.rst.next = self.rst.val();
+        self.pair_y.rst.next = self.rst.val();
+        self.pair_x_whole.rst.next = self.rst.val();
+        self.pair_y_whole.rst.next = self.rst.val();
+        self.opens_ipv4.rst.next = self.rst.val();
+        self.opens_ipv6.rst.next = self.rst.val();
+        self.class_x.rst.next = self.rst.val();
+        self.class_y.rst.next = self.rst.val();
         self.active.rst.next = self.rst.val();
         self.six.rst.next = self.rst.val();
         self.complete.rst.next = self.rst.val();
@@ -163,49 +226,45 @@ impl Logic for Datagram {
         self.out_bad.rst.next = self.rst.val();
         self.out_length.rst.next = self.rst.val();
 
+        // First cycle: decode the pair.
         self.version.next = self.x.val().get_bits::<4>(28);
         self.header_words.next = self.x.val().get_bits::<4>(24);
-        self.opens4.next = self.pair.val()
+        self.pair_there.d.next = self.pair.val();
+        self.pair_closes.d.next = self.closes.val();
+        self.pair_bad.d.next = self.bad_frame.val();
+        self.pair_x.d.next = self.x.val();
+        self.pair_y.d.next = self.y.val();
+        self.pair_x_whole.d.next = self.x_whole.val();
+        self.pair_y_whole.d.next = self.y_whole.val();
+        self.opens_ipv4.d.next = self.pair.val()
             & self.first.val()
             & self.x_whole.val()
             & (self.version.val() == 4)
             & (self.header_words.val() >= 5)
             & (self.network.val() != 1);
-        self.opens6.next = self.pair.val()
+        self.opens_ipv6.d.next = self.pair.val()
             & self.first.val()
             & self.x_whole.val()
             & (self.version.val() == 6)
             & self.network.val().any();
-        self.is_active.next = self.active.q.val() & self.pair.val();
+        self.class_of_x.next_header.next = self.x.val().get_bits::<8>(24);
+        self.class_of_y.next_header.next = self.y.val().get_bits::<8>(8);
+        self.class_x.d.next = self.class_of_x.class_code.val();
+        self.class_y.d.next = self.class_of_y.class_code.val();
+
+        // Second cycle: walk.
+        self.opens4.next = self.opens_ipv4.q.val();
+        self.opens6.next = self.opens_ipv6.q.val();
+        self.is_active.next = self.active.q.val() & self.pair_there.q.val();
         self.is_extension.next = self.is_active.val() & self.chain.q.val().any() & !self.phase.q.val().any();
         self.is_header.next = self.is_active.val() & (self.count.q.val() < 5);
-
-        // The class of the next header: from the fixed header's second word, or the extension header's first.
-        self.next_header.next = self.x.val().get_bits::<8>(24);
-        if self.opens6.val() {
-            self.next_header.next = self.y.val().get_bits::<8>(8);
-        }
-        self.kind.next = 0.into();
-        if (self.next_header.val() == 0)
-            | (self.next_header.val() == 43)
-            | (self.next_header.val() == 60)
-            | (self.next_header.val() == 135)
-            | (self.next_header.val() == 139)
-            | (self.next_header.val() == 140)
-        {
-            self.kind.next = 1.into();
-        } else if self.next_header.val() == 51 {
-            self.kind.next = 2.into();
-        } else if self.next_header.val() == 44 {
-            self.kind.next = 3.into();
-        }
 
         // How long the header is that this pair starts, beyond the pair itself.
         self.extra.next = 0.into();
         if self.chain.q.val() == 1 {
-            self.extra.next = self.x.val().get_bits::<8>(16);
+            self.extra.next = self.pair_x.q.val().get_bits::<8>(16);
         } else if self.chain.q.val() == 2 {
-            self.extra.next = bit_cast::<8, 7>(self.x.val().get_bits::<7>(17));
+            self.extra.next = bit_cast::<8, 7>(self.pair_x.q.val().get_bits::<7>(17));
         }
 
         // What the length field leaves: minus the IPv4 header behind its first pair, minus each extension header.
@@ -230,8 +289,8 @@ impl Logic for Datagram {
             }
             if self.is_extension.val() {
                 self.left.d.next = self.rest.val();
-                self.chain.d.next = self.kind.val();
-                if (self.chain.q.val() == 3) | !self.x_whole.val() {
+                self.chain.d.next = self.class_x.q.val();
+                if (self.chain.q.val() == 3) | !self.pair_x_whole.q.val() {
                     self.chain.d.next = 0.into();
                 }
                 // -extra; the window ends long before sixteen pairs are over.
@@ -243,7 +302,7 @@ impl Logic for Datagram {
                     }
                 }
                 // Without the header's first word nothing behind it is there either.
-                if !self.x_whole.val() {
+                if !self.pair_x_whole.q.val() {
                     self.phase.d.next = 7.into();
                 }
             }
@@ -252,12 +311,12 @@ impl Logic for Datagram {
             self.active.d.next = true;
             self.six.d.next = false;
             self.count.d.next = 1.into();
-            self.phase.d.next = 1 - bit_cast::<5, 3>(self.x.val().get_bits::<3>(25));
+            self.phase.d.next = 1 - bit_cast::<5, 3>(self.pair_x.q.val().get_bits::<3>(25));
             self.chain.d.next = 0.into();
-            self.odd_header.d.next = self.header_words.val().get_bit(0);
-            self.left.d.next = bit_cast::<17, 16>(self.x.val().get_bits::<16>(0));
-            self.header4.d.next = (bit_cast::<6, 4>(self.header_words.val()) << 2) - 1;
-            self.length.d.next = self.x.val().get_bits::<16>(0);
+            self.odd_header.d.next = self.pair_x.q.val().get_bits::<4>(24).get_bit(0);
+            self.left.d.next = bit_cast::<17, 16>(self.pair_x.q.val().get_bits::<16>(0));
+            self.header4.d.next = (bit_cast::<6, 4>(self.pair_x.q.val().get_bits::<4>(24)) << 2) - 1;
+            self.length.d.next = self.pair_x.q.val().get_bits::<16>(0);
         }
         if self.opens6.val() {
             self.active.d.next = true;
@@ -265,28 +324,28 @@ impl Logic for Datagram {
             self.count.d.next = 1.into();
             // -4
             self.phase.d.next = 28.into();
-            self.chain.d.next = self.kind.val();
-            self.left.d.next = bit_cast::<17, 16>(self.y.val().get_bits::<16>(16));
-            self.length.d.next = self.y.val().get_bits::<16>(16);
+            self.chain.d.next = self.class_y.q.val();
+            self.left.d.next = bit_cast::<17, 16>(self.pair_y.q.val().get_bits::<16>(16));
+            self.length.d.next = self.pair_y.q.val().get_bits::<16>(16);
         }
 
         // The fixed header is complete.
         self.is_complete.next = self.complete.q.val();
-        if self.is_active.val() & !self.six.q.val() & (self.count.q.val() == 2) & self.x_whole.val() {
+        if self.is_active.val() & !self.six.q.val() & (self.count.q.val() == 2) & self.pair_x_whole.q.val() {
             self.is_complete.next = true;
         }
-        if self.is_active.val() & self.six.q.val() & (self.count.q.val() == 4) & self.y_whole.val() {
+        if self.is_active.val() & self.six.q.val() & (self.count.q.val() == 4) & self.pair_y_whole.q.val() {
             self.is_complete.next = true;
         }
         self.complete.d.next = self.is_complete.val();
-        if self.closes.val() {
+        if self.pair_closes.q.val() {
             self.active.d.next = false;
             self.complete.d.next = false;
         }
 
         // Which key words the pair holds.
-        self.out_x.d.next = self.x.val();
-        self.out_y.d.next = self.y.val();
+        self.out_x.d.next = self.pair_x.q.val();
+        self.out_y.d.next = self.pair_y.q.val();
         self.out_header.d.next = 0.into();
         if self.opens4.val() | self.opens6.val() {
             self.out_header.d.next = 1.into();
@@ -319,9 +378,9 @@ impl Logic for Datagram {
         } else if self.left.q.val().get_bits::<11>(5).any() | (self.left.q.val().get_bits::<5>(0) > 28) {
             self.out_bytes.d.next = 28.into();
         }
-        self.out_closed.d.next = self.closes.val();
-        self.out_bad.d.next = self.bad_frame.val();
-        self.out_measured.d.next = self.closes.val() & self.is_complete.val() & !self.bad_frame.val();
+        self.out_closed.d.next = self.pair_closes.q.val();
+        self.out_bad.d.next = self.pair_bad.q.val();
+        self.out_measured.d.next = self.pair_closes.q.val() & self.is_complete.val() & !self.pair_bad.q.val();
         self.out_length.d.next = bit_cast::<17, 16>(self.length.q.val());
         if self.six.q.val() {
             self.out_length.d.next = bit_cast::<17, 16>(self.length.q.val()) + 40;

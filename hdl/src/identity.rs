@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! s_axis -> header window -> tags -> datagram -> key words -> commit
-//!   0          1, 2, 3         4        5           6           cycle behind the last beat
+//!   0          1, 2, 3         4       5, 6          7           cycle behind the last beat
 //! ```
 //!
 //! The key is cleared in the cycle in which it is read. The next frame writes its first key word at the earliest
@@ -20,14 +20,14 @@
 //! |------|-----------|-------|---------|
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | s_axis_* | in | 64 + 8 + 1 + 1 + 1 + 65 | the observed stream |
-//! | commit | out | 1 | a frame has ended, six cycles after its last beat was accepted |
+//! | commit | out | 1 | a frame has ended, seven cycles after its last beat was accepted |
 //! | measured | out | 1 | with commit: it is measured, and key, time and ip_length are its own |
 //! | bad | out | 1 | with commit: the MAC marked it bad |
 //! | word$0 ... word$16 | out | 32 | with commit: the key |
 //! | timestamp | out | 64 | with commit: timestamp of the first beat |
 //! | ip_length | out | 17 | with commit: IP octets |
 //!
-//! Latency six cycles behind the last beat; one beat a cycle, frames of any length back to back.
+//! Latency seven cycles behind the last beat; one beat a cycle, frames of any length back to back.
 //!
 //! # Test plan
 //!
@@ -82,6 +82,7 @@ pub struct Identity {
     commit_measured: Flop<Bit>,
     commit_bad: Flop<Bit>,
     commit_length: Flop<Bits<17>>,
+    commit_time: Flop<Bits<64>>,
 }
 
 impl Default for Identity {
@@ -118,6 +119,7 @@ impl Default for Identity {
             commit_measured: Default::default(),
             commit_bad: Default::default(),
             commit_length: Default::default(),
+            commit_time: Default::default(),
         }
     }
 }
@@ -125,11 +127,12 @@ impl Default for Identity {
 impl Logic for Identity {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, committed, commit_measured, commit_bad, commit_length);
+        dff_setup!(self, clk, committed, commit_measured, commit_bad, commit_length, commit_time);
         self.committed.rst.next = self.rst.val();
         self.commit_measured.rst.next = self.rst.val();
         self.commit_bad.rst.next = self.rst.val();
         self.commit_length.rst.next = self.rst.val();
+        self.commit_time.rst.next = self.rst.val();
 
         self.header_window.clk.next = self.clk.val();
         self.header_window.rst.next = self.rst.val();
@@ -267,10 +270,12 @@ impl Logic for Identity {
         self.commit_measured.d.next = self.datagram.measured.val();
         self.commit_bad.d.next = self.datagram.bad.val();
         self.commit_length.d.next = self.datagram.ip_length.val();
+        // The next frame's timestamp is there from the next cycle on.
+        self.commit_time.d.next = self.header_window.timestamp.val();
         self.commit.next = self.committed.q.val();
         self.measured.next = self.commit_measured.q.val();
         self.bad.next = self.commit_bad.q.val();
-        self.timestamp.next = self.header_window.timestamp.val();
+        self.timestamp.next = self.commit_time.q.val();
         self.ip_length.next = self.commit_length.q.val();
     }
 }

@@ -31,7 +31,7 @@
 //! | refused | out | 1 | an end was refused |
 //! | timed | out | 1 | with start_drain: the clock ended the interval |
 //!
-//! Latency: six cycles, as a frame's commit.
+//! Latency: seven cycles, as a frame's commit.
 //!
 //! # Test plan
 //!
@@ -63,8 +63,8 @@ pub struct Interval {
     clock_seen: Flop<Bits<2>>,
     crossed: Signal<Local, Bit>,
     /// Index i: the request i + 1 cycles ago.
-    request: [Flop<Bit>; 6],
-    by_clock: [Flop<Bit>; 5],
+    request: [Flop<Bit>; 7],
+    by_clock: [Flop<Bit>; 6],
     current: Flop<Bit>,
     count: Flop<Bits<32>>,
     ended: Flop<Bits<32>>,
@@ -93,16 +93,16 @@ impl Logic for Interval {
             & self.clock_seen.q.val().get_bit(1)
             & (self.clock_bit.q.val() != self.clock_bit_before.q.val());
 
-        for i in 0..6 {
+        for i in 0..7 {
             self.request[i].clock.next = self.clk.val();
             self.request[i].rst.next = self.rst.val();
         }
-        for i in 0..5 {
+        for i in 0..6 {
             self.request[i + 1].d.next = self.request[i].q.val();
             self.by_clock[i].clock.next = self.clk.val();
             self.by_clock[i].rst.next = self.rst.val();
         }
-        for i in 0..4 {
+        for i in 0..5 {
             self.by_clock[i + 1].d.next = self.by_clock[i].q.val();
         }
         self.request[0].d.next = self.interval_end.val();
@@ -111,10 +111,10 @@ impl Logic for Interval {
             self.request[1].d.next = true;
         }
 
-        self.ends.next = self.request[5].q.val() & self.running.val() & !self.drain_busy.val();
-        self.refused.next = self.request[5].q.val() & self.running.val() & self.drain_busy.val();
+        self.ends.next = self.request[6].q.val() & self.running.val() & !self.drain_busy.val();
+        self.refused.next = self.request[6].q.val() & self.running.val() & self.drain_busy.val();
         self.start_drain.next = self.ends.val();
-        self.timed.next = self.by_clock[4].q.val();
+        self.timed.next = self.by_clock[5].q.val();
         if self.ends.val() {
             self.current.d.next = !self.current.q.val();
             self.ended.d.next = self.count.q.val();

@@ -80,13 +80,13 @@ pub const MUTATIONS: [Mutation; 32] = [
         "if (~in_frame_q) begin",
         "if (in_frame_q) begin",
     ),
-    mutation(Module::Identity, "bad frames are measured", "is_complete & ~bad_frame;", "is_complete;"),
+    mutation(Module::Identity, "bad frames are measured", "is_complete & ~pair_bad_q;", "is_complete;"),
     mutation(Module::Identity, "the fourth label is one too many", "(state != 32'h7)", "(state != 32'h6)"),
     mutation(
         Module::Identity,
         "fragment headers continue the chain",
-        "if ((chain_q == 32'h3) | ~x_whole) begin",
-        "if (~x_whole) begin",
+        "if ((chain_q == 32'h3) | ~pair_x_whole_q) begin",
+        "if (~pair_x_whole_q) begin",
     ),
     mutation(
         Module::Identity,
@@ -183,8 +183,8 @@ pub const MUTATIONS: [Mutation; 32] = [
     mutation(
         Module::Core,
         "interval end during a drain not refused",
-        "ends = request_5_q & running & ~drain_busy;",
-        "ends = request_5_q & running;",
+        "ends = request_6_q & running & ~drain_busy;",
+        "ends = request_6_q & running;",
     ),
     mutation(
         Module::Core,

@@ -14,7 +14,7 @@ use verilator_sys::Toolchain;
 const STAGE: &str = "core";
 
 /// Cycles from the last beat of a frame, or an interval end, to its commit.
-const COMMIT: usize = 6;
+const COMMIT: usize = 7;
 
 /// Hardware and model side by side.
 struct Twin {
