@@ -2542,6 +2542,7 @@ module deltaline_identity_datagram(clk,rst,pair,first,network,closes,bad_frame,x
     // Local signals
     reg  [3:0] version;
     reg  [3:0] header_words;
+    reg  [3:0] opening_words;
     reg  opens4;
     reg  opens6;
     reg  is_active;
@@ -2868,6 +2869,7 @@ module deltaline_identity_datagram(clk,rst,pair,first,network,closes,bad_frame,x
         class_of_y_next_header = y[(32'h8)+:(8)];
         class_x_d = class_of_x_class_code;
         class_y_d = class_of_y_class_code;
+        opening_words = pair_x_q[(32'h18)+:(4)];
         opens4 = opens_ipv4_q;
         opens6 = opens_ipv6_q;
         is_active = active_q & pair_there_q;
@@ -2921,9 +2923,9 @@ module deltaline_identity_datagram(clk,rst,pair,first,network,closes,bad_frame,x
             count_d = 32'h1;
             phase_d = 32'h1 - ((pair_x_q[(32'h19)+:(3)]) & 5'h1f);
             chain_d = 32'h0;
-            odd_header_d = pair_x_q[(32'h18)+:(4)][32'h0];
+            odd_header_d = opening_words[32'h0];
             left_d = ((pair_x_q[(32'h0)+:(16)]) & 17'h1ffff);
-            header4_d = (((pair_x_q[(32'h18)+:(4)]) & 6'h3f) << 32'h2) - 32'h1;
+            header4_d = (((opening_words) & 6'h3f) << 32'h2) - 32'h1;
             length_d = pair_x_q[(32'h0)+:(16)];
         end
         if (opens6) begin

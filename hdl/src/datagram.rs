@@ -101,6 +101,7 @@ pub struct Datagram {
     class_of_y: NextHeaderClass,
     version: Signal<Local, Bits<4>>,
     header_words: Signal<Local, Bits<4>>,
+    opening_words: Signal<Local, Bits<4>>,
     opens4: Signal<Local, Bit>,
     opens6: Signal<Local, Bit>,
     is_active: Signal<Local, Bit>,
@@ -253,6 +254,7 @@ impl Logic for Datagram {
         self.class_y.d.next = self.class_of_y.class_code.val();
 
         // Second cycle: walk.
+        self.opening_words.next = self.pair_x.q.val().get_bits::<4>(24);
         self.opens4.next = self.opens_ipv4.q.val();
         self.opens6.next = self.opens_ipv6.q.val();
         self.is_active.next = self.active.q.val() & self.pair_there.q.val();
@@ -313,9 +315,9 @@ impl Logic for Datagram {
             self.count.d.next = 1.into();
             self.phase.d.next = 1 - bit_cast::<5, 3>(self.pair_x.q.val().get_bits::<3>(25));
             self.chain.d.next = 0.into();
-            self.odd_header.d.next = self.pair_x.q.val().get_bits::<4>(24).get_bit(0);
+            self.odd_header.d.next = self.opening_words.val().get_bit(0);
             self.left.d.next = bit_cast::<17, 16>(self.pair_x.q.val().get_bits::<16>(0));
-            self.header4.d.next = (bit_cast::<6, 4>(self.pair_x.q.val().get_bits::<4>(24)) << 2) - 1;
+            self.header4.d.next = (bit_cast::<6, 4>(self.opening_words.val()) << 2) - 1;
             self.length.d.next = self.pair_x.q.val().get_bits::<16>(0);
         }
         if self.opens6.val() {

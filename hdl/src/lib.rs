@@ -11,8 +11,6 @@
 //! [`core::Core`] puts them together; [`verilog::emit`] writes a configuration out as one Verilog file.
 // Ports are documented in each module's port table, where they can be read side by side.
 #![allow(missing_docs)]
-// RustHDL's macros decide how kernels and constructors look.
-#![allow(clippy::all)]
 
 pub mod core;
 pub mod datagram;

@@ -71,7 +71,6 @@ pub(crate) fn demo() -> Result<(), Failure> {
         &[
             "run",
             "--release",
-            "--quiet",
             "--locked",
             "--package",
             "deltaline",
@@ -82,7 +81,7 @@ pub(crate) fn demo() -> Result<(), Failure> {
             "--through",
             "hardware",
             "--interval",
-            "500ms",
+            "250ms",
             "--truth",
             "--frames",
             &frames,
@@ -90,5 +89,7 @@ pub(crate) fn demo() -> Result<(), Failure> {
             &plot,
         ],
         &[],
-    )
+    )?;
+    println!("plot            {plot}\ncontrol frames  {frames}");
+    Ok(())
 }

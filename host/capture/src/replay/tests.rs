@@ -88,8 +88,8 @@ fn packets_in_flight() {
         let (sender, receiver) = (observe(&sent), observe(receiver));
         in_flight_at_clock_cuts(&sender, &match_exactly(&sender, &receiver), length)
     };
-    // Cuts at 105, 210, ... 945, and one at 1050 behind the last packet: those at even tens part three packets.
-    assert_eq!(in_flight(&received, 105), Some((5 * 2 + 4 * 3) as f64 / 9.0));
+    // Cuts at 105, 210, ... 945, and one at 1050 behind the last packet: those at odd multiples part three packets.
+    assert_eq!(in_flight(&received, 105), Some((5 * 3 + 4 * 2) as f64 / 9.0));
     assert_eq!(in_flight(&[], 105), Some(0.0));
     assert_eq!(in_flight(&received, 10_000), None);
 }
@@ -156,10 +156,12 @@ fn the_shipped_pair_is_cut_cleanly() {
     let observe = |name| Observations::read(&mut Capture::open(folder.join(name)).unwrap()).unwrap();
     let (sender, receiver) = (observe("t1-sender.pcap.zst"), observe("t1-receiver.pcap.zst"));
     let matching = match_exactly(&sender, &receiver);
-    for (length, count) in [(500_000_000, 6), (100_000_000, 30), (1_000_000, 3_000)] {
+    let first = sender.timestamps().next().unwrap();
+    let lasted = sender.timestamps().max().unwrap() - first;
+    // There are 16 inversions in the order of the streams, most of which no cut meets.
+    for (length, postponed) in [(500_000_000, 0), (1_000_000, 0), (110_000, 2)] {
         let cuts = Cuts::in_band(&sender, &receiver, &matching, length).unwrap();
-        assert_eq!(cuts.spans().len(), count);
-        assert!((1..20).contains(&cuts.postponed()) || length > 1_000_000, "{}", cuts.postponed());
+        assert_eq!((cuts.spans().len() as u64, cuts.postponed()), (lasted / length + 1, postponed));
         let mut pairs = matching.pairs.iter().peekable();
         let mut received = 0;
         for span in cuts.spans() {

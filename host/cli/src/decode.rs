@@ -1,0 +1,240 @@
+//! `deltaline decode`: control frames out of captures of a management port.
+
+use crate::arguments::Decode;
+use crate::exit::{Exit, Failure};
+use crate::progress::Progress;
+use crate::report::{self, duration, or_none};
+use crate::results::{Evaluation, Figures, IntervalFigures, evaluate, gravest, interval_warnings, summarize};
+use deltaline_capture::Capture;
+use deltaline_capture::control::{Collected, Collector, Interval, Problem, Report};
+use deltaline_model::frame::{Flags, MAX_FRAME_BYTES, Role};
+use serde::Serialize;
+
+/// Bad frames of one kind that are told one by one.
+const TOLD: usize = 10;
+
+#[derive(Serialize)]
+struct Output<'a> {
+    /// Of the only segment; none when there are several.
+    overall: Option<&'a Figures>,
+    segments: Vec<SegmentOutput<'a>>,
+    intervals: Vec<&'a IntervalFigures>,
+    ends: Vec<EndOutput>,
+    frames: FramesOutput,
+    warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct SegmentOutput<'a> {
+    segment: u32,
+    overall: &'a Figures,
+}
+
+/// What one end reported of an interval.
+#[derive(Serialize)]
+struct EndOutput {
+    segment: u32,
+    interval: u32,
+    end: String,
+    packets: u64,
+    bytes: u64,
+    /// First and last packet in nanoseconds of the end's clock, modulo 2^48.
+    first_ns: u64,
+    last_ns: u64,
+    unmeasured: u32,
+    bad: u32,
+    refused_ends: u16,
+    flags: Vec<&'static str>,
+    digest: String,
+    rows: usize,
+    banks: Vec<u8>,
+    fragments: u16,
+    missing: Vec<u16>,
+}
+
+#[derive(Serialize)]
+struct FramesOutput {
+    /// All frames of the captures.
+    all: u64,
+    /// Those of other EtherTypes.
+    foreign: u64,
+    duplicates: u64,
+    corrupted: usize,
+}
+
+pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
+    let mut collector = Collector::default();
+    // By file, the number of its last frame.
+    let mut files: Vec<(String, u64)> = vec![];
+    let mut frames = 0;
+    for path in &arguments.frames {
+        let mut capture = Capture::open(path)?;
+        let mut progress = Progress::new("decoding", &[&capture]);
+        while let Some(packet) = capture.next_packet()? {
+            collector.push(packet.data);
+            frames += 1;
+            progress.packet(0, &capture);
+        }
+        files.push((path.display().to_string(), frames));
+    }
+    let collected = collector.finish();
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    let names = names.join(", ");
+    if collected.intervals.is_empty() && collected.problems.is_empty() {
+        return Err(Failure::new(
+            Exit::NotIdentifiable,
+            format!(
+                "{names}: no control frame among {frames} frames; capture the management port of the measurement \
+                 points, with a snap length of at least {MAX_FRAME_BYTES} bytes"
+            ),
+        ));
+    }
+
+    let evaluations: Vec<Evaluation> = evaluate(&collected).collect();
+    let segments: Vec<_> = evaluations
+        .chunk_by(|a, b| a.segment == b.segment)
+        .map(|group| (group[0].segment, summarize(group)))
+        .collect();
+    let mut warnings = frame_warnings(&collected, &files);
+    warnings.extend(interval_warnings(&evaluations));
+    for (segment, results) in &segments {
+        warnings.extend(results.messages.iter().map(|message| format!("segment {segment}: {message}")));
+    }
+
+    if arguments.json {
+        report::print_json(&Output {
+            overall: match &segments[..] {
+                [(_, only)] => Some(&only.overall),
+                _ => None,
+            },
+            segments: segments
+                .iter()
+                .map(|(segment, results)| SegmentOutput { segment: *segment, overall: &results.overall })
+                .collect(),
+            intervals: segments.iter().flat_map(|(_, results)| &results.intervals).collect(),
+            ends: collected.intervals.iter().flat_map(ends).collect(),
+            frames: FramesOutput {
+                all: collected.frames,
+                foreign: collected.foreign,
+                duplicates: collected.duplicates,
+                corrupted: corrupted(&collected).count(),
+            },
+            warnings: &warnings,
+        })?;
+    } else {
+        let mut text = ends_table(collected.intervals.iter().flat_map(ends));
+        for (segment, results) in &segments {
+            text +=
+                &format!("\nsegment {segment}\n{}\n", report::figures(&results.intervals, &results.overall));
+            text += &report::reasons(&results.intervals, &results.overall);
+        }
+        report::print(&text)?;
+    }
+    warnings.iter().for_each(|warning| report::say(&format!("{names}: {warning}")));
+    let is_corrupted = corrupted(&collected).next().is_some();
+    Ok(gravest(&evaluations, is_corrupted, segments.iter().map(|(_, results)| results.exit)))
+}
+
+fn ends(interval: &Interval) -> impl Iterator<Item = EndOutput> {
+    let (segment, number) = (interval.segment, interval.number);
+    let of = move |role: Role, report: &Report| EndOutput {
+        segment,
+        interval: number,
+        end: role.to_string(),
+        packets: report.totals.packets,
+        bytes: report.totals.bytes,
+        first_ns: report.totals.first.nanoseconds(),
+        last_ns: report.totals.last.nanoseconds(),
+        unmeasured: report.totals.unmeasured,
+        bad: report.totals.bad,
+        refused_ends: report.totals.refused_ends,
+        flags: flags(report.totals.flags),
+        digest: format!("{:#018x}", report.digest),
+        rows: report.rows,
+        banks: report.prefixes.lengths().to_vec(),
+        fragments: report.fragments,
+        missing: report.missing.clone(),
+    };
+    let sender = interval.sender.as_ref().map(|report| of(Role::Sender, report));
+    let receiver = interval.receiver.as_ref().map(|report| of(Role::Receiver, report));
+    [sender, receiver].into_iter().flatten()
+}
+
+fn flags(flags: Flags) -> Vec<&'static str> {
+    let Flags { saturated, overrun, clock, timed } = flags;
+    let named = [("saturated", saturated), ("overrun", overrun), ("clock", clock), ("timed", timed)];
+    named.into_iter().filter_map(|(name, is_set)| is_set.then_some(name)).collect()
+}
+
+fn ends_table(ends: impl Iterator<Item = EndOutput>) -> String {
+    let mut table = report::table(&[
+        "segment",
+        "interval",
+        "end",
+        "packets",
+        "bytes",
+        "first to last",
+        "unmeasured",
+        "bad",
+        "flags",
+        "fragments",
+    ]);
+    for end in ends {
+        let span = end.last_ns.wrapping_sub(end.first_ns) << 16 >> 16;
+        table.add_row([
+            end.segment.to_string(),
+            end.interval.to_string(),
+            end.end,
+            end.packets.to_string(),
+            end.bytes.to_string(),
+            or_none((end.packets > 0).then_some(span as f64), duration),
+            end.unmeasured.to_string(),
+            end.bad.to_string(),
+            or_none((!end.flags.is_empty()).then_some(end.flags), |flags| flags.join(" ")),
+            format!("{}/{}", usize::from(end.fragments) - end.missing.len(), end.fragments),
+        ]);
+    }
+    format!("{table}\n")
+}
+
+fn corrupted(collected: &Collected) -> impl Iterator<Item = &Problem> {
+    collected.problems.iter().filter(|problem| matches!(problem, Problem::Corrupted { .. }))
+}
+
+/// What is to be said of single frames, by file.
+fn frame_warnings(collected: &Collected, files: &[(String, u64)]) -> Vec<String> {
+    let place = |frame: u64| {
+        let file = files.partition_point(|(_, last)| *last < frame);
+        let before = file.checked_sub(1).and_then(|before| files.get(before)).map_or(0, |(_, last)| *last);
+        let name = files.get(file).map_or("", |(name, _)| name.as_str());
+        format!("{name}: frame {}", frame - before)
+    };
+    let mut warnings = vec![];
+    let (mut bad, mut repeated) = (0, 0);
+    for problem in &collected.problems {
+        match problem {
+            Problem::Corrupted { frame, error } => {
+                bad += 1;
+                if bad <= TOLD {
+                    warnings.push(format!("{}: {error}; it is left out", place(*frame)));
+                }
+            }
+            Problem::Duplicate { frame, .. } => {
+                repeated += 1;
+                if repeated == 1 {
+                    warnings.push(format!(
+                        "{}: this and in all {} frames repeat earlier ones and are ignored; \
+                         check that the management port is captured once",
+                        place(*frame),
+                        collected.duplicates
+                    ));
+                }
+            }
+            Problem::Void { .. } | Problem::Doubt { .. } => {}
+        }
+    }
+    if bad > TOLD {
+        warnings.push(format!("and {} more such frames", bad - TOLD));
+    }
+    warnings
+}

@@ -1,0 +1,75 @@
+//! How the program ends: exit codes and failures.
+
+use deltaline_capture::replay::CutError;
+use deltaline_capture::{CaptureError, WriteError};
+use deltaline_cosim::hardware::HardwareError;
+use std::process::ExitCode;
+
+/// The exit codes, which stay as they are from release to release.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// All went well.
+    #[default]
+    Done = 0,
+    /// The command line is wrong.
+    Usage = 2,
+    /// An input cannot be read.
+    Input = 3,
+    /// The two ends are configured differently.
+    Configuration = 4,
+    /// Control frames are lost, corrupted or contradict each other, or an interval is void for another reason.
+    Void = 5,
+    /// No delay could be identified.
+    NotIdentifiable = 6,
+    /// An output cannot be written.
+    Output = 7,
+    /// A tool is missing, or the hardware cannot be built.
+    Hardware = 8,
+    /// The two ends have not seen the same packets, or are swapped.
+    Ends = 9,
+    /// The measurement was refused because it would be wrong.
+    Refused = 10,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// Why there is no result, in one message that names the remedy.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    pub(crate) message: String,
+}
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, message: impl ToString) -> Self {
+        Failure { exit, message: message.to_string() }
+    }
+}
+
+impl From<CaptureError> for Failure {
+    fn from(error: CaptureError) -> Self {
+        Failure::new(Exit::Input, error)
+    }
+}
+
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Self {
+        Failure::new(Exit::Output, error)
+    }
+}
+
+impl From<HardwareError> for Failure {
+    fn from(error: HardwareError) -> Self {
+        Failure::new(Exit::Hardware, error)
+    }
+}
+
+impl From<CutError> for Failure {
+    fn from(error: CutError) -> Self {
+        Failure::new(Exit::Usage, format!("--interval: {error}"))
+    }
+}

@@ -1,0 +1,44 @@
+//! The command line: `deltaline measure`, `deltaline decode`, `deltaline truth`.
+//!
+//! The program parses the command line, calls the libraries and prints; exit codes are in `deltaline --help`.
+
+mod arguments;
+mod decode;
+mod exit;
+mod matched;
+mod measure;
+mod plot;
+mod points;
+mod progress;
+mod report;
+mod results;
+mod truth;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use exit::Exit;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(help_or_error) => {
+            // If it cannot be printed there is nobody to tell.
+            let _ = help_or_error.print();
+            return if help_or_error.use_stderr() { Exit::Usage } else { Exit::Done }.into();
+        }
+    };
+    let outcome = match arguments.command {
+        Command::Measure(arguments) => measure::run(&arguments),
+        Command::Decode(arguments) => decode::run(&arguments),
+        Command::Truth(arguments) => truth::run(&arguments),
+    };
+    match outcome {
+        Ok(exit) => exit,
+        Err(failure) => {
+            report::say(&failure.message);
+            failure.exit
+        }
+    }
+    .into()
+}

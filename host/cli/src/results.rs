@@ -1,0 +1,362 @@
+//! Results: estimates of collected intervals, and the figures that are printed of them.
+
+use crate::exit::Exit;
+use deltaline_capture::control::{Collected, Doubt, Interval, Rows, SUM_NEAR_WRAP, Void};
+use deltaline_capture::matching;
+use deltaline_estimate::{
+    Confidence, Estimate, Loss, Mean, Observation, ObservationError, Overall, Reason, Stratified, combine,
+    estimate,
+};
+use deltaline_model::frame::Totals;
+use deltaline_model::time::Timestamp;
+use serde::Serialize;
+use thiserror::Error;
+
+/// Why an interval has no estimate.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(crate) enum Unusable {
+    /// Its control frames do not make a pair.
+    #[error(transparent)]
+    Void(#[from] Void),
+    /// Cells and totals contradict each other.
+    #[error("{0}: the interval is void; this is no measurement point of this release")]
+    Contradictory(#[from] ObservationError),
+}
+
+/// What is known of an interval.
+#[derive(Clone, Debug)]
+pub(crate) struct Evaluation {
+    pub(crate) segment: u32,
+    pub(crate) number: u32,
+    pub(crate) sender: Option<Totals>,
+    pub(crate) receiver: Option<Totals>,
+    pub(crate) result: Result<(Estimate, Rows), Unusable>,
+    pub(crate) doubts: Vec<Doubt>,
+}
+
+/// Estimates all intervals.
+pub(crate) fn evaluate(collected: &Collected) -> impl Iterator<Item = Evaluation> {
+    collected.intervals.iter().map(|interval| Evaluation {
+        segment: interval.segment,
+        number: interval.number,
+        sender: interval.sender.as_ref().map(|report| report.totals),
+        receiver: interval.receiver.as_ref().map(|report| report.totals),
+        result: evaluate_pair(interval),
+        doubts: interval.doubts.clone(),
+    })
+}
+
+fn evaluate_pair(interval: &Interval) -> Result<(Estimate, Rows), Unusable> {
+    let pair = interval.pair()?;
+    let observation = Observation {
+        rows: pair.sender.rows,
+        sender: &pair.sender.cells,
+        receiver: &pair.receiver.cells,
+        sent: pair.sender.totals.packets,
+        received: pair.receiver.totals.packets,
+    };
+    Ok((estimate(&observation)?, pair.rows()))
+}
+
+/// The figures of one or several intervals; what is not identifiable is none.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Figures {
+    pub(crate) sent: Option<u64>,
+    pub(crate) received: Option<u64>,
+    pub(crate) lost: Option<u64>,
+    pub(crate) effective_samples: Option<u64>,
+    pub(crate) mean_ns: Option<f64>,
+    pub(crate) mean_ci95_ns: Option<[f64; 2]>,
+    pub(crate) std_ns: Option<f64>,
+    pub(crate) std_paper_ns: Option<f64>,
+    /// Why something is none, or is not that of all packets.
+    pub(crate) reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) truth: Option<TruthFigures>,
+}
+
+/// An interval's figures.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct IntervalFigures {
+    pub(crate) segment: u32,
+    pub(crate) interval: u32,
+    /// When the sender saw the first packet, in nanoseconds since the first packet of all.
+    pub(crate) start_ns: Option<i64>,
+    /// When the sender saw the last packet, in nanoseconds since the first packet of all.
+    pub(crate) end_ns: Option<i64>,
+    /// Rows with as many packets at either end, empty ones left out.
+    pub(crate) usable_rows: Option<usize>,
+    #[serde(flatten)]
+    pub(crate) figures: Figures,
+}
+
+/// Exact figures.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct TruthFigures {
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+    pub(crate) lost: u64,
+    pub(crate) mean_ns: Option<f64>,
+    pub(crate) std_ns: Option<f64>,
+    pub(crate) min_ns: Option<i64>,
+    pub(crate) max_ns: Option<i64>,
+}
+
+impl From<matching::Truth> for TruthFigures {
+    fn from(truth: matching::Truth) -> Self {
+        let matching::Truth { sent, received, lost, delay } = truth;
+        TruthFigures {
+            sent,
+            received,
+            lost,
+            mean_ns: delay.map(|delay| delay.mean_ns),
+            std_ns: delay.map(|delay| delay.std_ns),
+            min_ns: delay.map(|delay| delay.min_ns),
+            max_ns: delay.map(|delay| delay.max_ns),
+        }
+    }
+}
+
+/// Reasons, each with the members that it concerns.
+#[derive(Default)]
+struct Reasons(Vec<(Vec<&'static str>, String)>);
+
+impl Reasons {
+    /// The value, unless there is a reason why not.
+    fn keep<T>(&mut self, member: &'static str, value: Result<T, impl ToString>) -> Option<T> {
+        value.map_err(|reason| self.add(member, reason.to_string())).ok()
+    }
+
+    /// The value, with a remark if it is not that of all intervals.
+    fn keep_part<T>(&mut self, member: &'static str, value: Result<Stratified<T>, Reason>) -> Option<T> {
+        let Stratified { value, missing } = self.keep(member, value)?;
+        if missing > 0 {
+            self.add(member, format!("{missing} intervals with packets have no value and are left out"));
+        }
+        Some(value)
+    }
+
+    fn add(&mut self, member: &'static str, reason: String) {
+        match self.0.iter_mut().find(|(_, known)| *known == reason) {
+            Some((members, _)) => members.push(member),
+            None => self.0.push((vec![member], reason)),
+        }
+    }
+
+    fn into_text(self) -> Option<String> {
+        let texts: Vec<String> =
+            self.0.into_iter().map(|(members, reason)| format!("{}: {reason}", members.join(", "))).collect();
+        (!texts.is_empty()).then(|| texts.join("; "))
+    }
+}
+
+/// What the two ends' rows say when they have nothing to do with each other.
+pub(crate) const UNRELATED: &str = "the two ends have not seen the same packets: as many rows hold more packets at \
+                                    the receiver as hold fewer, which loss cannot do; \
+                                    check that the two captures are of the same traffic and time";
+
+impl Figures {
+    fn of_void(reason: &Unusable) -> Self {
+        Figures { reason: Some(reason.to_string()), ..Figures::default() }
+    }
+
+    fn of_interval(estimate: &Estimate, are_related: bool) -> Self {
+        Figures::of(&together(std::slice::from_ref(estimate)), are_related, Reasons::default())
+    }
+
+    fn of(overall: &Overall, are_related: bool, mut reasons: Reasons) -> Self {
+        let mut figures = Figures {
+            sent: Some(overall.sent),
+            received: Some(overall.received),
+            lost: reasons.keep("lost", lost(overall)),
+            effective_samples: Some(overall.effective_samples),
+            ..Figures::default()
+        };
+        if are_related {
+            let mean: Option<Mean> = reasons.keep_part("mean_ns", overall.mean);
+            figures.mean_ns = mean.map(|mean| mean.nanoseconds);
+            figures.mean_ci95_ns = mean
+                .and_then(|mean| reasons.keep("mean_ci95_ns", mean.range(Confidence::P95)))
+                .map(|range| [range.lower, range.upper]);
+            figures.std_ns = reasons.keep_part("std_ns", overall.deviation);
+            figures.std_paper_ns = reasons.keep_part("std_paper_ns", overall.paper_deviation);
+        } else {
+            figures.effective_samples = None;
+            reasons.add("mean_ns", UNRELATED.into());
+        }
+        figures.reason = reasons.into_text();
+        figures
+    }
+}
+
+/// Intervals together; one alone keeps the reasons of its own.
+fn together(estimates: &[Estimate]) -> Overall {
+    let overall = combine(estimates);
+    let [only] = estimates else { return overall };
+    let whole = |value| Stratified { value, missing: 0 };
+    Overall {
+        mean: only.mean.map(|value| Stratified { value, missing: 0 }),
+        deviation: only.deviation.map(whole),
+        paper_deviation: only.paper_deviation.map(whole),
+        ..overall
+    }
+}
+
+fn lost(overall: &Overall) -> Result<u64, String> {
+    match overall.loss() {
+        Loss::Lost(lost) => Ok(lost),
+        Loss::Surplus(surplus) => Err(format!(
+            "{surplus} more packets were received than sent; possible causes: the two ends are swapped, \
+             the recordings did not start and end together, packets were duplicated"
+        )),
+    }
+}
+
+/// All intervals of a segment and what they are together.
+pub(crate) struct Results {
+    pub(crate) overall: Figures,
+    pub(crate) intervals: Vec<IntervalFigures>,
+    pub(crate) exit: Exit,
+    /// What to say of it, the reason of `exit` first.
+    pub(crate) messages: Vec<String>,
+}
+
+/// Puts a segment's intervals together.
+pub(crate) fn summarize(evaluations: &[Evaluation]) -> Results {
+    let usable = || evaluations.iter().filter_map(|each| each.result.as_ref().ok());
+    let estimates: Vec<Estimate> = usable().map(|(estimate, _)| *estimate).collect();
+    let overall = together(&estimates);
+    let are_related = !usable().any(|(_, rows)| rows.are_unrelated());
+
+    let mut reasons = Reasons::default();
+    let void = evaluations.len() - estimates.len();
+    if void > 0 {
+        reasons.add("sent", format!("{void} of {} intervals are void and left out", evaluations.len()));
+    }
+    let figures = match evaluations.iter().find_map(|each| each.result.as_ref().err()) {
+        Some(unusable) if estimates.is_empty() => Figures::of_void(unusable),
+        _ => Figures::of(&overall, are_related, reasons),
+    };
+    let base = evaluations.iter().find_map(|each| seen(each.sender?)).map(|(first, _)| first);
+    let intervals = evaluations.iter().map(|each| {
+        let times = each.sender.and_then(seen).zip(base);
+        IntervalFigures {
+            segment: each.segment,
+            interval: each.number,
+            start_ns: times.map(|((first, _), base)| difference(first, base)),
+            end_ns: times.map(|((_, last), base)| difference(last, base)),
+            usable_rows: each.result.as_ref().ok().map(|(estimate, _)| estimate.usable_rows),
+            figures: match &each.result {
+                Ok((estimate, rows)) => Figures::of_interval(estimate, !rows.are_unrelated()),
+                Err(unusable) => Figures::of_void(unusable),
+            },
+        }
+    });
+    let (exit, messages) = judge(&overall, are_related, void, evaluations);
+    Results { intervals: intervals.collect(), overall: figures, exit, messages }
+}
+
+/// First and last time, if there was any packet.
+fn seen(totals: Totals) -> Option<(Timestamp, Timestamp)> {
+    (totals.packets > 0).then_some((totals.first, totals.last))
+}
+
+/// Nanoseconds from `base` to `time`, which are known modulo 2^48.
+fn difference(time: Timestamp, base: Timestamp) -> i64 {
+    (time.0.wrapping_sub(base.0) as i64) >> 16
+}
+
+/// What is to be said of a segment's result.
+fn judge(overall: &Overall, are_related: bool, void: usize, all: &[Evaluation]) -> (Exit, Vec<String>) {
+    let mut messages = vec![];
+    let mean = overall.mean.ok().map(|mean| mean.value);
+    let is_negative = mean.is_some_and(|mean| mean.clock_suspect());
+    let surplus = match overall.loss() {
+        Loss::Surplus(surplus) => surplus,
+        Loss::Lost(_) => 0,
+    };
+    let mut exit = Exit::Done;
+    if !are_related {
+        exit = Exit::Ends;
+        messages.push(UNRELATED.to_string());
+    } else if surplus > 0 && is_negative {
+        exit = Exit::Ends;
+        messages.push(format!(
+            "{} packets were received where {} were sent, and the mean delay is negative: \
+             the two ends seem to be swapped; give the sender's capture first",
+            overall.received, overall.sent
+        ));
+    } else if mean.is_none() && all.len() > void {
+        exit = Exit::NotIdentifiable;
+        let reason = overall.mean.err().unwrap_or(Reason::NoInterval);
+        messages.push(format!("the delay is {reason}"));
+    }
+    if exit != Exit::Ends {
+        if surplus > 0 {
+            messages.extend(lost(overall).err());
+        }
+        if let Some(mean) = mean.filter(|_| is_negative) {
+            let half_width = mean.half_width(Confidence::P95).unwrap_or(0.0);
+            let least = crate::report::duration(-(mean.nanoseconds + half_width));
+            messages.push(format!(
+                "the mean delay is negative: the receiver's clock is behind the sender's by at least {least}, \
+                 or the two ends are swapped; losses and the standard deviation are right all the same"
+            ));
+        }
+        let near = |(_, rows): &&(Estimate, Rows)| rows.largest_sum >= SUM_NEAR_WRAP;
+        let wrapped = all.iter().filter_map(|each| each.result.as_ref().ok()).filter(near).count();
+        if wrapped > 0 {
+            messages.push(format!(
+                "in {wrapped} of {} intervals a row's sum of delays comes near 2^39 ns (550 s), where sums wrap: mean and \
+                 standard deviation are not to be trusted; bring the two clocks nearer to each other, \
+                 or use shorter intervals, more rows or longer prefixes",
+                all.len()
+            ));
+        }
+    }
+    (exit, messages)
+}
+
+/// What is to be said of intervals, once for neighbours of which the same is to be said.
+pub(crate) fn interval_warnings(evaluations: &[Evaluation]) -> Vec<String> {
+    let mut groups: Vec<(u32, u32, u32, String)> = vec![];
+    for each in evaluations {
+        let void = each.result.as_ref().err().map(Unusable::to_string);
+        for message in void.into_iter().chain(each.doubts.iter().map(ToString::to_string)) {
+            let same = groups.iter_mut().rev().find(|(segment, _, last, text)| {
+                (*segment, last.wrapping_add(1)) == (each.segment, each.number) && *text == message
+            });
+            match same {
+                Some((_, _, last, _)) => *last = each.number,
+                None => groups.push((each.segment, each.number, each.number, message)),
+            }
+        }
+    }
+    groups
+        .into_iter()
+        .map(|(segment, first, last, message)| match first == last {
+            true => format!("segment {segment}, interval {first}: {message}"),
+            false => format!("segment {segment}, intervals {first} to {last}: {message}"),
+        })
+        .collect()
+}
+
+/// The gravest of all that went wrong: with intervals, with single frames, with what was made of them.
+pub(crate) fn gravest(
+    evaluations: &[Evaluation],
+    is_corrupted: bool,
+    results: impl IntoIterator<Item = Exit>,
+) -> Exit {
+    let of_interval = |each: &Evaluation| match &each.result {
+        Ok(_) => None,
+        Err(Unusable::Void(Void::ConfigurationMismatch { .. })) => Some(Exit::Configuration),
+        Err(Unusable::Void(Void::TimedCut { .. })) => Some(Exit::Refused),
+        Err(_) => Some(Exit::Void),
+    };
+    let intervals = evaluations.iter().filter_map(of_interval);
+    let found: Vec<Exit> = intervals.chain(is_corrupted.then_some(Exit::Void)).chain(results).collect();
+    [Exit::Configuration, Exit::Void, Exit::Refused, Exit::Ends, Exit::NotIdentifiable]
+        .into_iter()
+        .find(|exit| found.contains(exit))
+        .unwrap_or_default()
+}

@@ -1,0 +1,108 @@
+//! Runs the program, and makes captures to run it on.
+#![allow(clippy::unwrap_used, dead_code, reason = "helpers of tests are tests, and not every test needs all")]
+
+use deltaline_capture::{Capture, Packet, PcapWriter, PcapngWriter};
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// The shipped pair of captures.
+pub(crate) const SENDER: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../sim/traffic/captures/t1-sender.pcap.zst");
+pub(crate) const RECEIVER: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../sim/traffic/captures/t1-receiver.pcap.zst");
+
+/// What a run of the program came to.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) output: String,
+    pub(crate) messages: String,
+}
+
+impl Run {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.output).unwrap()
+    }
+
+    /// Checks the exit code, and that the messages tell each of these.
+    #[track_caller]
+    pub(crate) fn told(&self, code: i32, parts: &[&str]) -> &Self {
+        assert_eq!(self.code, code, "{self:?}");
+        for part in parts {
+            assert!(self.messages.contains(part), "{part:?} is not in {:?}", self.messages);
+        }
+        self
+    }
+
+    /// As [`Run::told`]; and it was one message, with no result.
+    #[track_caller]
+    pub(crate) fn failed(&self, code: i32, parts: &[&str]) {
+        self.told(code, parts);
+        assert_eq!(self.output, "");
+        assert_eq!(self.messages.matches("deltaline: ").count(), 1, "{}", self.messages);
+    }
+}
+
+pub(crate) fn command(arguments: &[impl AsRef<OsStr>]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_deltaline"));
+    command.args(arguments);
+    command
+}
+
+pub(crate) fn run(arguments: &[impl AsRef<OsStr>]) -> Run {
+    finish(&mut command(arguments))
+}
+
+pub(crate) fn finish(command: &mut Command) -> Run {
+    let output = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Run { code: output.status.code().unwrap(), output: text(output.stdout), messages: text(output.stderr) }
+}
+
+pub(crate) fn packets(path: impl AsRef<Path>) -> Vec<Packet> {
+    Capture::open(path).unwrap().map(Result::unwrap).collect()
+}
+
+/// A folder of files for one test.
+pub(crate) struct Folder(TempDir);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        Folder(TempDir::new().unwrap())
+    }
+
+    pub(crate) fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().into()
+    }
+
+    /// A capture of these packets.
+    pub(crate) fn capture<'a>(&self, name: &str, packets: impl IntoIterator<Item = &'a Packet>) -> String {
+        let path = self.path(name);
+        let mut writer = PcapWriter::create(&path).unwrap();
+        packets.into_iter().for_each(|packet| writer.write(packet.into()).unwrap());
+        writer.finish().unwrap();
+        path
+    }
+
+    /// As [`Folder::capture`], as pcapng.
+    pub(crate) fn frames<'a>(&self, name: &str, packets: impl IntoIterator<Item = &'a Packet>) -> String {
+        let path = self.path(name);
+        let mut writer = PcapngWriter::create(&path, "", "").unwrap();
+        packets.into_iter().for_each(|packet| writer.write(packet.into()).unwrap());
+        writer.finish().unwrap();
+        path
+    }
+
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
+        let path = self.path(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        std::fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().path()).collect()
+    }
+}

@@ -1,0 +1,219 @@
+//! `deltaline decode` on control frames that were lost, repeated, corrupted, mixed up.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Folder, RECEIVER, Run, SENDER, packets, run};
+use deltaline_capture::Packet;
+use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::frame::Role;
+use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::time::Timestamp;
+use serde_json::{Value, json};
+
+/// Frames of one end's interval.
+const FRAGMENTS: usize = 16;
+
+/// Measures in intervals of a second and returns the result and the control frames: per interval the sender's, then
+/// the receiver's.
+fn measured(folder: &Folder, options: &[&str]) -> (Value, Vec<Packet>) {
+    let path = folder.path("measured.pcapng");
+    let arguments = ["measure", "--json", "--interval", "1s", "--frames", &path, SENDER, RECEIVER];
+    let result = run(&[&arguments[..], options].concat());
+    result.told(0, &[]);
+    (result.json(), packets(&path))
+}
+
+fn decode(folder: &Folder, frames: &[Packet]) -> Run {
+    run(&["decode", "--json", &folder.frames("frames.pcapng", frames)])
+}
+
+fn intervals(json: &Value) -> &[Value] {
+    json["intervals"].as_array().unwrap()
+}
+
+#[test]
+fn decoded_frames_give_what_was_measured() {
+    let folder = Folder::new();
+    let (measured, mut frames) = measured(&folder, &["--segment", "3"]);
+    assert_eq!(frames.len(), 6 * FRAGMENTS);
+    frames.reverse();
+    // Among foreign traffic, in a VLAN.
+    frames.extend_from_slice(&packets(SENDER)[..10]);
+    for frame in &mut frames[..4] {
+        frame.data.splice(12..12, [0x81, 0x00, 0x00, 0x64]);
+    }
+    let result = decode(&folder, &frames);
+    result.told(0, &[]);
+    assert_eq!(result.messages, "");
+    let json = result.json();
+    assert_eq!((&json["overall"], &json["intervals"]), (&measured["overall"], &measured["intervals"]));
+    assert_eq!(json["segments"], json!([{ "segment": 3, "overall": measured["overall"] }]));
+    assert_eq!(json["frames"], json!({ "all": 106, "foreign": 10, "duplicates": 0, "corrupted": 0 }));
+    let ends = json["ends"].as_array().unwrap();
+    assert_eq!(ends.len(), 6);
+    assert_eq!((&ends[0]["end"], &ends[0]["packets"]), (&json!("sender"), &measured["intervals"][0]["sent"]));
+    assert_eq!(
+        (&ends[1]["end"], &ends[1]["packets"]),
+        (&json!("receiver"), &measured["intervals"][0]["received"])
+    );
+    assert_eq!((&ends[5]["fragments"], &ends[5]["missing"]), (&json!(16), &json!([])));
+
+    let text = run(&["decode", &folder.path("frames.pcapng")]).output;
+    for part in ["receiver", "16/16", "59461", "1566 (2.634 %)", "segment 3"] {
+        assert!(text.contains(part), "{part:?} is not in {text}");
+    }
+}
+
+#[test]
+fn lost_frames_void_their_interval() {
+    let folder = Folder::new();
+    let (measured, mut frames) = measured(&folder, &[]);
+    frames.remove(3 * FRAGMENTS + 7);
+    frames.remove(3 * FRAGMENTS + 3);
+    let result = decode(&folder, &frames);
+    result.told(
+        5,
+        &["frames.pcapng: segment 0, interval 1: fragments 3, 7 of 16 of the receiver are missing: \
+                      the interval is void; capture the management port without loss"],
+    );
+    let json = result.json();
+    assert_eq!(intervals(&json)[0], intervals(&measured)[0]);
+    assert_eq!(intervals(&json)[2], intervals(&measured)[2]);
+    let void = &intervals(&json)[1];
+    for member in ["sent", "received", "lost", "mean_ns", "mean_ci95_ns", "std_ns", "effective_samples"] {
+        assert_eq!(void[member], Value::Null);
+    }
+    assert!(void["reason"].as_str().unwrap().contains("fragments 3, 7 of 16"), "{void}");
+    let sent = |interval: usize| intervals(&measured)[interval]["sent"].as_u64().unwrap();
+    assert_eq!(json["overall"]["sent"], json!(sent(0) + sent(2)));
+    assert!(json["overall"]["reason"].as_str().unwrap().contains("1 of 3 intervals are void"));
+}
+
+#[test]
+fn a_missing_end_voids_its_intervals() {
+    let folder = Folder::new();
+    let (_, frames) = measured(&folder, &[]);
+    let of =
+        |role: u8| -> Vec<Packet> { frames.iter().filter(|frame| frame.data[15] == role).cloned().collect() };
+    let (sender, receiver) = (of(0), of(1));
+    let result = decode(&folder, &sender);
+    result.told(5, &["segment 0, intervals 0 to 2: nothing of the receiver arrived"]);
+    assert_eq!(result.json()["overall"]["mean_ns"], Value::Null);
+    // One capture for each end.
+    let sender = folder.frames("sender.pcapng", &sender);
+    let receiver = folder.capture("receiver.pcap", &receiver);
+    let whole = run(&["decode", "--json", &sender, &receiver]);
+    whole.told(0, &[]);
+    assert_eq!(whole.json()["overall"]["lost"], json!(1_566));
+}
+
+#[test]
+fn repeated_frames_do_no_harm() {
+    let folder = Folder::new();
+    let (measured, mut frames) = measured(&folder, &[]);
+    frames.extend_from_within(5..9);
+    let result = decode(&folder, &frames);
+    result
+        .told(0, &["frames.pcapng: frame 97: this and in all 4 frames repeat earlier ones and are ignored"]);
+    assert_eq!(result.json()["overall"], measured["overall"]);
+    assert_eq!(result.json()["frames"]["duplicates"], json!(4));
+}
+
+#[test]
+fn corrupted_frames_are_left_out() {
+    let folder = Folder::new();
+    let (measured, mut frames) = measured(&folder, &[]);
+    frames[20].data[300] ^= 1;
+    let result = decode(&folder, &frames);
+    result.told(
+        5,
+        &[
+            "frames.pcapng: frame 21: check word",
+            "the frame is corrupted",
+            "interval 0: fragment 4 of 16 of the receiver is missing",
+        ],
+    );
+    assert_eq!(intervals(&result.json())[1..], intervals(&measured)[1..]);
+    // Short of the snap length that control frames need.
+    frames.iter_mut().for_each(|frame| frame.data.truncate(128));
+    let result = decode(&folder, &frames);
+    result.told(5, &["capture with a snap length of at least 1272", "and 86 more such frames"]);
+    assert_eq!(result.json()["overall"]["mean_ns"], Value::Null);
+}
+
+#[test]
+fn two_runs_in_one_recording_contradict_each_other() {
+    let folder = Folder::new();
+    let (_, mut frames) = measured(&folder, &[]);
+    frames.extend(measured(&folder, &["--seed", "2"]).1);
+    let result = decode(&folder, &frames);
+    result.told(
+        5,
+        &["contradicts an earlier frame of the sender in its configuration digest", "own recording"],
+    );
+    assert_eq!(result.json()["overall"]["mean_ns"], Value::Null);
+}
+
+#[test]
+fn ends_that_are_configured_differently_are_named() {
+    let folder = Folder::new();
+    let (one, mut frames) = measured(&folder, &[]);
+    let (other, others) = measured(&folder, &["--seed", "2"]);
+    frames.retain(|frame| frame.data[15] == 0);
+    frames.extend(others.into_iter().filter(|frame| frame.data[15] == 1));
+    let result = decode(&folder, &frames);
+    result.told(
+        4,
+        &[
+            "segment 0, intervals 0 to 2: the configurations differ",
+            one["configuration"]["digest"].as_str().unwrap(),
+            other["configuration"]["digest"].as_str().unwrap(),
+            "hash, seed, rows, banks and segment must be the same at both ends",
+        ],
+    );
+    assert_eq!(result.json()["overall"]["mean_ns"], Value::Null);
+}
+
+#[test]
+fn cuts_by_the_clock_are_refused() {
+    let folder = Folder::new();
+    let configuration = Configuration::new(Settings::default()).unwrap();
+    let mut frames = vec![];
+    for (role, path) in [(Role::Sender, SENDER), (Role::Receiver, RECEIVER)] {
+        let mut point = MeasurementPoint::new(&configuration, role);
+        for packet in packets(path) {
+            point.observe(&packet.data, Timestamp::from_nanoseconds(packet.timestamp));
+        }
+        point.end_interval(IntervalEnd::Clock, |data| {
+            frames.push(Packet { timestamp: 0, length: 0, interface: 0, data: data.to_vec() });
+        });
+    }
+    let result = decode(&folder, &frames);
+    result.told(10, &["the clock cut the sender's interval", "use in-band delimiters"]);
+    assert_eq!(result.json()["overall"]["lost"], Value::Null);
+    assert_eq!(result.json()["ends"][0]["flags"], json!(["timed"]));
+}
+
+#[test]
+fn several_segments_are_kept_apart() {
+    let folder = Folder::new();
+    let (first, mut frames) = measured(&folder, &[]);
+    let (second, others) = measured(&folder, &["--segment", "5", "--seed", "2"]);
+    frames.extend(others);
+    let result = decode(&folder, &frames);
+    result.told(0, &[]);
+    let json = result.json();
+    assert_eq!(json["overall"], Value::Null);
+    assert_eq!(
+        json["segments"],
+        json!([{ "segment": 0, "overall": first["overall"] }, { "segment": 5, "overall": second["overall"] }])
+    );
+    assert_eq!(intervals(&json).len(), 6);
+}
+
+#[test]
+fn a_capture_without_control_frames() {
+    run(&["decode", SENDER])
+        .failed(6, &[SENDER, "no control frame among 59461 frames", "snap length of at least 1272"]);
+}

@@ -1,0 +1,139 @@
+//! Every failure: its exit code, one message with the file and the remedy, and nothing half-written.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Folder, RECEIVER, SENDER, command, finish, packets, run};
+use std::fs;
+use std::process::Stdio;
+
+#[test]
+fn usage() {
+    run(&[""; 0]).told(2, &["Usage: deltaline"]);
+    run(&["measure", SENDER]).told(2, &["RECEIVER"]);
+    run(&["measure", "--interval", "5 parsecs", SENDER, RECEIVER]).told(2, &["ns, us, ms, s or min"]);
+    run(&["measure", "--interval", "0s", SENDER, RECEIVER]).told(2, &["--interval"]);
+    run(&["measure", "--rows", "1000", SENDER, RECEIVER])
+        .failed(2, &["1000 rows", "power of two from 8 to 32768"]);
+    run(&["measure", "--banks", "6,1", SENDER, RECEIVER]).failed(2, &["--banks", "lengths must rise"]);
+    run(&["measure", "--interval", "1ns", SENDER, RECEIVER])
+        .failed(2, &["--interval", "give longer intervals"]);
+    let folder = Folder::new();
+    let copy = folder.path("copy.pcap");
+    fs::copy(SENDER, &copy).unwrap();
+    let before = fs::read(&copy).unwrap();
+    run(&["measure", "--frames", &copy, &copy, RECEIVER]).failed(2, &["would replace a capture"]);
+    assert_eq!(fs::read(&copy).unwrap(), before);
+}
+
+#[test]
+fn help_tells_the_exit_codes_and_examples() {
+    let help = run(&["--help"]);
+    assert_eq!((help.code, help.messages.as_str()), (0, ""));
+    for part in ["Exit codes:", " 0  all went well", " 10  refused", "measure", "decode", "truth"] {
+        assert!(help.output.contains(part), "{part:?} is not in {}", help.output);
+    }
+    for subcommand in ["measure", "decode", "truth"] {
+        let help = run(&[subcommand, "--help"]);
+        assert!(
+            help.code == 0 && help.output.contains(&format!("deltaline {subcommand} --json"))
+                || help.output.contains(&format!("deltaline {subcommand} --interval 500ms --json")),
+            "{}",
+            help.output
+        );
+    }
+}
+
+#[test]
+fn inputs_that_cannot_be_read() {
+    let folder = Folder::new();
+    let capture = fs::read(folder.capture("whole.pcap", &packets(SENDER)[..100])).unwrap();
+    let empty = folder.write("empty.pcap", "");
+    let text = folder.write("text.pcap", "This is no capture at all.\n");
+    let truncated = folder.write("truncated.pcap", &capture[..capture.len() - 10]);
+    let mut other_link = capture.clone();
+    other_link[20] = 113;
+    let other_link = folder.write("cooked.pcap", other_link);
+    let mut compressed = fs::read(SENDER).unwrap();
+    compressed.truncate(compressed.len() / 2);
+    let compressed = folder.write("half.pcap.zst", compressed);
+    for (path, parts) in [
+        ("missing.pcap", &["cannot be opened", "check the name"][..]),
+        (&empty, &["is empty", "check that the recording was started"]),
+        (&text, &["is not a pcap or pcapng capture", "54 68 69 73"]),
+        (&truncated, &["packet 100", "ends in the middle", "record or copy it again"]),
+        (&other_link, &["link type is 113 (Linux cooked", "recapture on an Ethernet interface"]),
+        (&compressed, &["packet ", "ends in the middle"]),
+    ] {
+        let parts = [&[path], parts].concat();
+        run(&["measure", path, RECEIVER]).failed(3, &parts);
+        run(&["measure", SENDER, path]).failed(3, &parts);
+        run(&["measure", "--interval", "1s", SENDER, path]).failed(3, &parts);
+        run(&["truth", path, RECEIVER]).failed(3, &parts);
+        run(&["decode", path]).failed(3, &parts);
+    }
+}
+
+#[test]
+fn outputs_that_cannot_be_written() {
+    let folder = Folder::new();
+    let nowhere = folder.path("missing/frames.pcapng");
+    run(&["measure", "--frames", &nowhere, SENDER, RECEIVER]).failed(7, &[&nowhere, "check the folder"]);
+    let in_the_way = folder.path("folder");
+    fs::create_dir(&in_the_way).unwrap();
+    run(&["measure", "--frames", &in_the_way, SENDER, RECEIVER])
+        .failed(7, &[&in_the_way, "cannot be written"]);
+    assert_eq!(folder.files().len(), 1);
+
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let full = finish(command(&["truth", SENDER, RECEIVER]).stdout(full));
+    // Its output was not caught.
+    assert_eq!(full.code, 7);
+}
+
+#[test]
+fn a_failure_leaves_no_file_and_keeps_the_old_one() {
+    let folder = Folder::new();
+    let bytes = fs::read(folder.capture("whole.pcap", &packets(SENDER)[..100])).unwrap();
+    let truncated = folder.write("truncated.pcap", &bytes[..bytes.len() - 10]);
+    let frames = folder.write("frames.pcapng", "old");
+    run(&["measure", "--frames", &frames, &truncated, RECEIVER]).failed(3, &["truncated.pcap"]);
+    assert_eq!(fs::read(&frames).unwrap(), b"old");
+    assert_eq!(folder.files().len(), 3);
+}
+
+#[test]
+fn nobody_reading_the_result_is_no_error() {
+    for arguments in [&["truth", SENDER, RECEIVER][..], &["measure", "--json", SENDER, RECEIVER], &["--help"]]
+    {
+        let mut child = command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        assert_eq!(output.stderr, b"");
+    }
+}
+
+#[test]
+fn a_closed_standard_error_is_no_panic() {
+    let mut child = command(&["measure", "missing.pcap", RECEIVER]).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stderr.take());
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+}
+
+#[test]
+fn missing_tools_are_named() {
+    let folder = Folder::new();
+    let mut hardware = command(&["measure", "--through", "hardware", SENDER, RECEIVER]);
+    hardware.env("DELTALINE_TOOLS", folder.path(""));
+    finish(&mut hardware).failed(8, &["Verilator is not installed", "cargo xtask tools simulation"]);
+}
+
+#[test]
+fn a_cut_by_the_clock_is_refused() {
+    for options in [&[][..], &["--interval", "500ms"]] {
+        let result = run(&[&["measure", "--cut", "clock"], options, &[SENDER, RECEIVER]].concat());
+        // About 20,000 packets a second with 13 ms of delay.
+        result.failed(10, &["the about 296 packets in flight", "use --cut in-band"]);
+    }
+}
