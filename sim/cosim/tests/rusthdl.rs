@@ -44,13 +44,11 @@ impl<const N: usize> Number for Bits<N> {
 }
 
 fn settle(block: &mut impl Block) {
-    for _ in 0..100 {
+    let settled = (0..100).any(|_| {
         block.update_all();
-        if !block.has_changed() {
-            return;
-        }
-    }
-    panic!("the design does not settle");
+        !block.has_changed()
+    });
+    assert!(settled, "the design does not settle");
 }
 
 /// Drives a block and its Verilog alike; `$stimulus` is asked for the inputs' values in each cycle.
@@ -162,7 +160,7 @@ fn sampler() {
         deltaline_hdl::sampler::Sampler::<4, 5>::new(&small()), bench(Module::Sampler, "sampler"), 3000u64, [rst],
         inputs [valid, row, prefix],
         outputs [sampled, address],
-        |_| [random.random(), random.random(), random.random::<u128>() % 65536 >> random.random_range(0..16)]
+        |_| [random.random(), random.random(), (random.random::<u128>() % 65536) >> random.random_range(0..16)]
     );
 }
 
