@@ -153,7 +153,7 @@ for command in (
 }
 
 /// Runs a command; what it printed, or an error with it.
-fn run(command: &mut Command) -> Result<String, Failure> {
+pub(crate) fn run(command: &mut Command) -> Result<String, Failure> {
     let output = command.output().map_err(|error| format!("{:?}: {error}", command.get_program()))?;
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     if output.status.success() {

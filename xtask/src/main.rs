@@ -3,6 +3,7 @@
 mod acceptance;
 mod cargo;
 mod check;
+mod cost;
 mod tools;
 mod verilog;
 
@@ -39,6 +40,12 @@ enum Task {
         /// Seed of the first run; each run of 100,000 packets takes the next
         #[arg(long, default_value_t = 1000)]
         seed: u64,
+    },
+    /// Show what each stage of the core costs in FPGA cells
+    Cost {
+        /// Rows of each bank
+        #[arg(long, default_value_t = 1024)]
+        rows: usize,
     },
     /// Install the pinned tools into the folder `.tools`; does nothing if they are there
     Tools {
@@ -77,6 +84,7 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::Mutate => check::mutate(),
         Task::Acceptance => acceptance::icarus().and_then(|()| acceptance::yosys()),
         Task::Cosim { packets, seed } => check::cosim(packets, seed),
+        Task::Cost { rows } => cost::print(rows),
         Task::Tools { selection } => Ok(tools::install(selection)?),
     }
 }
