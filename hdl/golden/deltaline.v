@@ -57,6 +57,7 @@ module deltaline(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s
     // Stub signals
     reg  identity_clk;
     reg  identity_rst;
+    reg  identity_running;
     reg  [63:0] identity_s_axis_tdata;
     reg  [7:0] identity_s_axis_tkeep;
     reg  identity_s_axis_tvalid;
@@ -223,6 +224,34 @@ module deltaline(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s
     reg  hash_epoch_2_rst;
     reg  hash_epoch_2_d;
     wire  hash_epoch_2_q;
+    reg  locked_0_clock;
+    reg  locked_0_rst;
+    reg  locked_0_d;
+    wire  locked_0_q;
+    reg  locked_1_clock;
+    reg  locked_1_rst;
+    reg  locked_1_d;
+    wire  locked_1_q;
+    reg  locked_2_clock;
+    reg  locked_2_rst;
+    reg  locked_2_d;
+    wire  locked_2_q;
+    reg  locked_3_clock;
+    reg  locked_3_rst;
+    reg  locked_3_d;
+    wire  locked_3_q;
+    reg  locked_4_clock;
+    reg  locked_4_rst;
+    reg  locked_4_d;
+    wire  locked_4_q;
+    reg  locked_5_clock;
+    reg  locked_5_rst;
+    reg  locked_5_d;
+    wire  locked_5_q;
+    reg  locked_6_clock;
+    reg  locked_6_rst;
+    reg  locked_6_d;
+    wire  locked_6_q;
     reg  timestamp_clock;
     reg  timestamp_rst;
     reg  [39:0] timestamp_d;
@@ -233,6 +262,7 @@ module deltaline(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s
     reg  packet;
     reg  unmeasured;
     reg  bad;
+    reg  unlocked;
     reg  idle;
     reg  [47:0] idle_packets;
     reg  [47:0] idle_bytes;
@@ -247,6 +277,7 @@ module deltaline(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s
     deltaline_identity identity(
         .clk(identity_clk),
         .rst(identity_rst),
+        .running(identity_running),
         .s_axis_tdata(identity_s_axis_tdata),
         .s_axis_tkeep(identity_s_axis_tkeep),
         .s_axis_tvalid(identity_s_axis_tvalid),
@@ -438,6 +469,48 @@ module deltaline(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s
         .d(hash_epoch_2_d),
         .q(hash_epoch_2_q)
     );
+    deltaline_locked_0 locked_0(
+        .clock(locked_0_clock),
+        .rst(locked_0_rst),
+        .d(locked_0_d),
+        .q(locked_0_q)
+    );
+    deltaline_locked_1 locked_1(
+        .clock(locked_1_clock),
+        .rst(locked_1_rst),
+        .d(locked_1_d),
+        .q(locked_1_q)
+    );
+    deltaline_locked_2 locked_2(
+        .clock(locked_2_clock),
+        .rst(locked_2_rst),
+        .d(locked_2_d),
+        .q(locked_2_q)
+    );
+    deltaline_locked_3 locked_3(
+        .clock(locked_3_clock),
+        .rst(locked_3_rst),
+        .d(locked_3_d),
+        .q(locked_3_q)
+    );
+    deltaline_locked_4 locked_4(
+        .clock(locked_4_clock),
+        .rst(locked_4_rst),
+        .d(locked_4_d),
+        .q(locked_4_q)
+    );
+    deltaline_locked_5 locked_5(
+        .clock(locked_5_clock),
+        .rst(locked_5_rst),
+        .d(locked_5_d),
+        .q(locked_5_q)
+    );
+    deltaline_locked_6 locked_6(
+        .clock(locked_6_clock),
+        .rst(locked_6_rst),
+        .d(locked_6_d),
+        .q(locked_6_q)
+    );
     deltaline_timestamp timestamp(
         .clock(timestamp_clock),
         .rst(timestamp_rst),
@@ -452,6 +525,7 @@ module deltaline(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s
         timestamp_rst = rst;
         identity_clk = clk;
         identity_rst = rst;
+        identity_running = emitter_running;
         identity_s_axis_tdata = s_axis_tdata;
         identity_s_axis_tkeep = s_axis_tkeep;
         identity_s_axis_tvalid = s_axis_tvalid;
@@ -486,8 +560,30 @@ module deltaline(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s
         totals_1_bad = bad & ~idle;
         totals_0_refused = interval_refused & idle;
         totals_1_refused = interval_refused & ~idle;
-        totals_0_unlocked = ~ptp_locked & emitter_running & idle;
-        totals_1_unlocked = ~ptp_locked & emitter_running & ~idle;
+        locked_0_clock = clk;
+        locked_0_rst = rst;
+        locked_1_clock = clk;
+        locked_1_rst = rst;
+        locked_2_clock = clk;
+        locked_2_rst = rst;
+        locked_3_clock = clk;
+        locked_3_rst = rst;
+        locked_4_clock = clk;
+        locked_4_rst = rst;
+        locked_5_clock = clk;
+        locked_5_rst = rst;
+        locked_6_clock = clk;
+        locked_6_rst = rst;
+        locked_1_d = locked_0_q;
+        locked_2_d = locked_1_q;
+        locked_3_d = locked_2_q;
+        locked_4_d = locked_3_q;
+        locked_5_d = locked_4_q;
+        locked_6_d = locked_5_q;
+        locked_0_d = ptp_locked;
+        unlocked = ~locked_6_q & emitter_running;
+        totals_0_unlocked = unlocked & idle;
+        totals_1_unlocked = unlocked & ~idle;
         totals_0_by_clock = interval_start_drain & interval_timed;
         totals_1_by_clock = interval_start_drain & interval_timed;
         totals_0_clear = emitter_clear_totals & ~idle;
@@ -834,12 +930,6 @@ module deltaline_emitter(clk,rst,start,receiver,interval,packets,bytes,first,las
             step_d = 32'h0;
             section_d = 32'h0;
             if (start) begin
-                state_d = 32'h3;
-            end
-        end
-        if (state_q == 32'h3) begin
-            step_d = step_q + 32'h1;
-            if (step_q == 32'hf) begin
                 state_d = 32'h4;
             end
         end
@@ -917,11 +1007,11 @@ module deltaline_emitter(clk,rst,start,receiver,interval,packets,bytes,first,las
         end
         if (state_q == 32'h6) begin
             step_d = step_q + 32'h1;
-            if (step_q == 32'h5) begin
+            if (step_q == 32'h0) begin
                 chosen_d = ((drained_cell[(32'h0)+:(32)]) & 64'hffffffffffffffff) | (((drained_cell[(32'h28)+:(32)]) & 64'hffffffffffffffff) << 32'h20);
                 tops_d = (tops_q << 32'h8) | ((drained_cell[(32'h20)+:(8)]) & 64'hffffffffffffffff);
             end
-            if (step_q == 32'h7) begin
+            if (step_q == 32'h2) begin
                 address_now_d = next_address;
                 if (address_now_q == last_address) begin
                     address_now_d = 32'h0;
@@ -976,7 +1066,7 @@ module deltaline_emitter(clk,rst,start,receiver,interval,packets,bytes,first,las
         if (state_q == 32'h9) begin
             state_d = 32'h2;
         end
-        clear = (state_q == 32'h6) & (step_q == 32'h6);
+        clear = (state_q == 32'h6) & (step_q == 32'h1);
         clear_all = state_q == 32'h0;
         clear_totals = state_q == 32'h9;
         drain_address = address_now_q;
@@ -1561,11 +1651,12 @@ module deltaline_hashing_1(clock,rst,d,q);
     end
 endmodule // deltaline_hashing_1
 
-module deltaline_identity(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,commit,measured,bad,word_0,word_1,word_2,word_3,word_4,word_5,word_6,word_7,word_8,word_9,word_10,word_11,word_12,word_13,word_14,word_15,word_16,timestamp,ip_length);
+module deltaline_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,commit,measured,bad,word_0,word_1,word_2,word_3,word_4,word_5,word_6,word_7,word_8,word_9,word_10,word_11,word_12,word_13,word_14,word_15,word_16,timestamp,ip_length);
 
     // Module arguments
     input wire  clk;
     input wire  rst;
+    input wire  running;
     input wire  [63:0] s_axis_tdata;
     input wire  [7:0] s_axis_tkeep;
     input wire  s_axis_tvalid;
@@ -1601,6 +1692,7 @@ module deltaline_identity(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis
     // Stub signals
     reg  header_window_clk;
     reg  header_window_rst;
+    reg  header_window_running;
     reg  [63:0] header_window_s_axis_tdata;
     reg  [7:0] header_window_s_axis_tkeep;
     reg  header_window_s_axis_tvalid;
@@ -1766,6 +1858,7 @@ module deltaline_identity(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis
     deltaline_identity_header_window header_window(
         .clk(header_window_clk),
         .rst(header_window_rst),
+        .running(header_window_running),
         .s_axis_tdata(header_window_s_axis_tdata),
         .s_axis_tkeep(header_window_s_axis_tkeep),
         .s_axis_tvalid(header_window_s_axis_tvalid),
@@ -1979,6 +2072,7 @@ module deltaline_identity(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis
         commit_time_rst = rst;
         header_window_clk = clk;
         header_window_rst = rst;
+        header_window_running = running;
         header_window_s_axis_tdata = s_axis_tdata;
         header_window_s_axis_tkeep = s_axis_tkeep;
         header_window_s_axis_tvalid = s_axis_tvalid;
@@ -3545,11 +3639,12 @@ module deltaline_identity_datagram_six(clock,rst,d,q);
     end
 endmodule // deltaline_identity_datagram_six
 
-module deltaline_identity_header_window(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,slot,opening,closing,bad,a,b,a_tag,b_tag,timestamp);
+module deltaline_identity_header_window(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,slot,opening,closing,bad,a,b,a_tag,b_tag,timestamp);
 
     // Module arguments
     input wire  clk;
     input wire  rst;
+    input wire  running;
     input wire  [63:0] s_axis_tdata;
     input wire  [7:0] s_axis_tkeep;
     input wire  s_axis_tvalid;
@@ -3567,6 +3662,14 @@ module deltaline_identity_header_window(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis
     output reg  [63:0] timestamp;
 
     // Stub signals
+    reg  beat_seen_clock;
+    reg  beat_seen_rst;
+    reg  beat_seen_d;
+    wire  beat_seen_q;
+    reg  adrift_clock;
+    reg  adrift_rst;
+    reg  adrift_d;
+    wire  adrift_q;
     reg  in_frame_clock;
     reg  in_frame_rst;
     reg  in_frame_d;
@@ -3647,6 +3750,12 @@ module deltaline_identity_header_window(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis
     reg  tail_rst;
     reg  [15:0] tail_d;
     wire  [15:0] tail_q;
+    reg  [15:0] tag_of_a_low_half;
+    reg  tag_of_a_whole;
+    wire  [5:0] tag_of_a_tag;
+    reg  [15:0] tag_of_b_low_half;
+    reg  tag_of_b_whole;
+    wire  [5:0] tag_of_b_tag;
     reg  slot_valid_clock;
     reg  slot_valid_rst;
     reg  slot_valid_d;
@@ -3685,6 +3794,8 @@ module deltaline_identity_header_window(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis
     wire  [63:0] slot_time_q;
 
     // Local signals
+    reg  transfer;
+    reg  is_adrift;
     reg  fire;
     reg  ends;
     reg  [4:0] next_index;
@@ -3694,12 +3805,20 @@ module deltaline_identity_header_window(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis
     reg  [31:0] word_b;
     reg  a_whole;
     reg  b_whole;
-    reg  [15:0] type_a;
-    reg  [15:0] type_b;
-    reg  [5:0] tag_a;
-    reg  [5:0] tag_b;
 
     // Sub module instances
+    deltaline_identity_header_window_beat_seen beat_seen(
+        .clock(beat_seen_clock),
+        .rst(beat_seen_rst),
+        .d(beat_seen_d),
+        .q(beat_seen_q)
+    );
+    deltaline_identity_header_window_adrift adrift(
+        .clock(adrift_clock),
+        .rst(adrift_rst),
+        .d(adrift_d),
+        .q(adrift_q)
+    );
     deltaline_identity_header_window_in_frame in_frame(
         .clock(in_frame_clock),
         .rst(in_frame_rst),
@@ -3820,6 +3939,16 @@ module deltaline_identity_header_window(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis
         .d(tail_d),
         .q(tail_q)
     );
+    deltaline_identity_header_window_tag_of_a tag_of_a(
+        .low_half(tag_of_a_low_half),
+        .whole(tag_of_a_whole),
+        .tag(tag_of_a_tag)
+    );
+    deltaline_identity_header_window_tag_of_b tag_of_b(
+        .low_half(tag_of_b_low_half),
+        .whole(tag_of_b_whole),
+        .tag(tag_of_b_tag)
+    );
     deltaline_identity_header_window_slot_valid slot_valid(
         .clock(slot_valid_clock),
         .rst(slot_valid_rst),
@@ -3877,6 +4006,8 @@ module deltaline_identity_header_window(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis
 
     // Update code
     always @(*) begin
+        beat_seen_clock = clk;
+        adrift_clock = clk;
         in_frame_clock = clk;
         first_time_clock = clk;
         beat_valid_clock = clk;
@@ -3898,6 +4029,8 @@ module deltaline_identity_header_window(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis
         slot_a_tag_clock = clk;
         slot_b_tag_clock = clk;
         slot_time_clock = clk;
+        beat_seen_d = beat_seen_q;
+        adrift_d = adrift_q;
         in_frame_d = in_frame_q;
         first_time_d = first_time_q;
         beat_valid_d = beat_valid_q;
@@ -3919,6 +4052,8 @@ module deltaline_identity_header_window(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis
         slot_a_tag_d = slot_a_tag_q;
         slot_b_tag_d = slot_b_tag_q;
         slot_time_d = slot_time_q;
+        beat_seen_rst = rst;
+        adrift_rst = rst;
         in_frame_rst = rst;
         first_time_rst = rst;
         beat_valid_rst = rst;
@@ -3940,7 +4075,13 @@ module deltaline_identity_header_window(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis
         slot_a_tag_rst = rst;
         slot_b_tag_rst = rst;
         slot_time_rst = rst;
-        fire = s_axis_tvalid & s_axis_tready;
+        transfer = s_axis_tvalid & s_axis_tready;
+        is_adrift = adrift_q | (~beat_seen_q & ~running);
+        if (transfer) begin
+            beat_seen_d = 1'b1;
+            adrift_d = is_adrift & ~s_axis_tlast;
+        end
+        fire = transfer & ~is_adrift;
         beat_0_clock = clk;
         beat_0_rst = rst;
         beat_0_d = 32'h0;
@@ -4035,54 +4176,18 @@ module deltaline_identity_header_window(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis
             a_whole = 1'b0;
             b_whole = 1'b0;
         end
-        type_a = word_a[(32'h0)+:(16)];
-        tag_a = 32'h0;
-        if (a_whole) begin
-            tag_a = 32'h1;
-            if ((type_a == 32'h8100) | (type_a == 32'h88a8)) begin
-                tag_a = tag_a | 32'h2;
-            end
-            if ((type_a == 32'h8847) | (type_a == 32'h8848)) begin
-                tag_a = tag_a | 32'h4;
-            end
-            if (type_a == 32'h800) begin
-                tag_a = tag_a | 32'h8;
-            end
-            if (type_a == 32'h86dd) begin
-                tag_a = tag_a | 32'h10;
-            end
-            if (type_a[32'h8]) begin
-                tag_a = tag_a | 32'h20;
-            end
-        end
-        type_b = word_b[(32'h0)+:(16)];
-        tag_b = 32'h0;
-        if (b_whole) begin
-            tag_b = 32'h1;
-            if ((type_b == 32'h8100) | (type_b == 32'h88a8)) begin
-                tag_b = tag_b | 32'h2;
-            end
-            if ((type_b == 32'h8847) | (type_b == 32'h8848)) begin
-                tag_b = tag_b | 32'h4;
-            end
-            if (type_b == 32'h800) begin
-                tag_b = tag_b | 32'h8;
-            end
-            if (type_b == 32'h86dd) begin
-                tag_b = tag_b | 32'h10;
-            end
-            if (type_b[32'h8]) begin
-                tag_b = tag_b | 32'h20;
-            end
-        end
+        tag_of_a_low_half = word_a[(32'h0)+:(16)];
+        tag_of_a_whole = a_whole;
+        tag_of_b_low_half = word_b[(32'h0)+:(16)];
+        tag_of_b_whole = b_whole;
         slot_valid_d = is_slot;
         slot_opening_d = index == 32'h1;
         slot_closing_d = flush_q;
         slot_bad_d = flush_bad_q;
         slot_a_d = word_a;
         slot_b_d = word_b;
-        slot_a_tag_d = tag_a;
-        slot_b_tag_d = tag_b;
+        slot_a_tag_d = tag_of_a_tag;
+        slot_b_tag_d = tag_of_b_tag;
         if (beat_valid_q & (beat_index_q == 32'h4)) begin
             slot_time_d = first_time_q;
         end
@@ -4098,6 +4203,21 @@ module deltaline_identity_header_window(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis
     end
 
 endmodule // deltaline_identity_header_window
+
+module deltaline_identity_header_window_adrift(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_identity_header_window_adrift
 
 module deltaline_identity_header_window_beat_0(clock,rst,d,q);
 
@@ -4293,6 +4413,21 @@ module deltaline_identity_header_window_beat_last(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_identity_header_window_beat_last
+
+module deltaline_identity_header_window_beat_seen(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_identity_header_window_beat_seen
 
 module deltaline_identity_header_window_beat_valid(clock,rst,d,q);
 
@@ -4518,6 +4653,78 @@ module deltaline_identity_header_window_slot_valid(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_identity_header_window_slot_valid
+
+module deltaline_identity_header_window_tag_of_a(low_half,whole,tag);
+
+    // Module arguments
+    input wire  [15:0] low_half;
+    input wire  whole;
+    output reg  [5:0] tag;
+
+    // Local signals
+    reg  [5:0] found;
+
+    // Update code
+    always @(*) begin
+        found = 32'h0;
+        if (whole) begin
+            found = 32'h1;
+            if ((low_half == 32'h8100) | (low_half == 32'h88a8)) begin
+                found = found | 32'h2;
+            end
+            if ((low_half == 32'h8847) | (low_half == 32'h8848)) begin
+                found = found | 32'h4;
+            end
+            if (low_half == 32'h800) begin
+                found = found | 32'h8;
+            end
+            if (low_half == 32'h86dd) begin
+                found = found | 32'h10;
+            end
+            if (low_half[32'h8]) begin
+                found = found | 32'h20;
+            end
+        end
+        tag = found;
+    end
+
+endmodule // deltaline_identity_header_window_tag_of_a
+
+module deltaline_identity_header_window_tag_of_b(low_half,whole,tag);
+
+    // Module arguments
+    input wire  [15:0] low_half;
+    input wire  whole;
+    output reg  [5:0] tag;
+
+    // Local signals
+    reg  [5:0] found;
+
+    // Update code
+    always @(*) begin
+        found = 32'h0;
+        if (whole) begin
+            found = 32'h1;
+            if ((low_half == 32'h8100) | (low_half == 32'h88a8)) begin
+                found = found | 32'h2;
+            end
+            if ((low_half == 32'h8847) | (low_half == 32'h8848)) begin
+                found = found | 32'h4;
+            end
+            if (low_half == 32'h800) begin
+                found = found | 32'h8;
+            end
+            if (low_half == 32'h86dd) begin
+                found = found | 32'h10;
+            end
+            if (low_half[32'h8]) begin
+                found = found | 32'h20;
+            end
+        end
+        tag = found;
+    end
+
+endmodule // deltaline_identity_header_window_tag_of_b
 
 module deltaline_identity_header_window_tail(clock,rst,d,q);
 
@@ -5440,10 +5647,6 @@ module deltaline_interval(clk,rst,interval_end,interval_log2,ptp_ts,running,drai
     reg  clock_bit_before_rst;
     reg  clock_bit_before_d;
     wire  clock_bit_before_q;
-    reg  clock_seen_clock;
-    reg  clock_seen_rst;
-    reg  [1:0] clock_seen_d;
-    wire  [1:0] clock_seen_q;
     reg  request_0_clock;
     reg  request_0_rst;
     reg  request_0_d;
@@ -5510,7 +5713,7 @@ module deltaline_interval(clk,rst,interval_end,interval_log2,ptp_ts,running,drai
     wire  [31:0] ended_q;
 
     // Local signals
-    reg  [47:0] nanoseconds;
+    reg  [63:0] nanoseconds;
     reg  crossed;
     reg  ends;
 
@@ -5526,12 +5729,6 @@ module deltaline_interval(clk,rst,interval_end,interval_log2,ptp_ts,running,drai
         .rst(clock_bit_before_rst),
         .d(clock_bit_before_d),
         .q(clock_bit_before_q)
-    );
-    deltaline_interval_clock_seen clock_seen(
-        .clock(clock_seen_clock),
-        .rst(clock_seen_rst),
-        .d(clock_seen_d),
-        .q(clock_seen_q)
     );
     deltaline_interval_request_0 request_0(
         .clock(request_0_clock),
@@ -5634,29 +5831,23 @@ module deltaline_interval(clk,rst,interval_end,interval_log2,ptp_ts,running,drai
     always @(*) begin
         clock_bit_clock = clk;
         clock_bit_before_clock = clk;
-        clock_seen_clock = clk;
         current_clock = clk;
         count_clock = clk;
         ended_clock = clk;
         clock_bit_d = clock_bit_q;
         clock_bit_before_d = clock_bit_before_q;
-        clock_seen_d = clock_seen_q;
         current_d = current_q;
         count_d = count_q;
         ended_d = ended_q;
         clock_bit_rst = rst;
         clock_bit_before_rst = rst;
-        clock_seen_rst = rst;
         current_rst = rst;
         count_rst = rst;
         ended_rst = rst;
-        nanoseconds = ptp_ts[(32'h10)+:(48)];
+        nanoseconds = ((ptp_ts[(32'h10)+:(48)]) & 64'hffffffffffffffff);
         clock_bit_d = nanoseconds[interval_log2];
         clock_bit_before_d = clock_bit_q;
-        if (~clock_seen_q[32'h1]) begin
-            clock_seen_d = clock_seen_q + 32'h1;
-        end
-        crossed = |interval_log2 & clock_seen_q[32'h1] & (clock_bit_q != clock_bit_before_q);
+        crossed = |interval_log2 & (clock_bit_q != clock_bit_before_q);
         request_0_clock = clk;
         request_0_rst = rst;
         request_1_clock = clk;
@@ -5833,21 +6024,6 @@ module deltaline_interval_clock_bit_before(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_interval_clock_bit_before
-
-module deltaline_interval_clock_seen(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [1:0] d;
-    output reg  [1:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 2'h0;
-        else q <= d;
-    end
-endmodule // deltaline_interval_clock_seen
 
 module deltaline_interval_count(clock,rst,d,q);
 
@@ -8230,6 +8406,111 @@ module deltaline_lda_wraps_copy(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_lda_wraps_copy
+
+module deltaline_locked_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_locked_0
+
+module deltaline_locked_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_locked_1
+
+module deltaline_locked_2(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_locked_2
+
+module deltaline_locked_3(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_locked_3
+
+module deltaline_locked_4(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_locked_4
+
+module deltaline_locked_5(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_locked_5
+
+module deltaline_locked_6(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_locked_6
 
 module deltaline_sampler(clk,rst,valid,row,prefix,sampled,address);
 

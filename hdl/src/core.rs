@@ -26,7 +26,7 @@
 //! | s_axis_tlast | in | 1 | last beat of a frame |
 //! | s_axis_tuser | in | 65 | bit 0 with tlast: bad frame; bits 64:1 with the first beat: PTP relative-64 timestamp |
 //! | interval_end | in | 1 | end the interval behind this cycle (a delimiter in the stream) |
-//! | interval_log2 | in | 6 | 0, or 1..=47: end intervals by the clock, every 2^n ns |
+//! | interval_log2 | in | 6 | 0 or 48..=63: never; 1..=47: end intervals by the clock, every 2^n ns |
 //! | ptp_ts | in | 64 | clock for interval_log2, PTP relative-64; may be zero otherwise |
 //! | ptp_locked | in | 1 | the clock is locked; else the interval is flagged |
 //! | receiver | in | 1 | role: 0 sender, 1 receiver |
@@ -35,7 +35,8 @@
 //!
 //! # Latency and throughput
 //!
-//! One beat a cycle, frames of any length back to back. A frame is in its cell 16 cycles behind its last beat.
+//! One beat a cycle, frames of any length back to back. A frame's cell is written in the 16th
+//! cycle behind its last beat. Parameters: R = log2(rows); A = R + bits of a bank number.
 //!
 //! # Test plan
 //!
@@ -88,6 +89,7 @@ pub struct Core<const R: usize, const A: usize> {
     packet: Signal<Local, Bit>,
     unmeasured: Signal<Local, Bit>,
     bad: Signal<Local, Bit>,
+    unlocked: Signal<Local, Bit>,
     idle: Signal<Local, Bit>,
     idle_packets: Signal<Local, Bits<48>>,
     idle_bytes: Signal<Local, Bits<48>>,
@@ -100,6 +102,8 @@ pub struct Core<const R: usize, const A: usize> {
     /// Index i: what was committed i + 1 cycles ago.
     hashing: [Flop<Bit>; 2],
     hash_epoch: [Flop<Bit>; 3],
+    /// Index i: whether the clock was locked i + 1 cycles ago. As long as a frame's commit takes.
+    locked: [Flop<Bit>; 7],
     timestamp: Flop<Bits<40>>,
 }
 
@@ -138,6 +142,7 @@ impl<const R: usize, const A: usize> Core<R, A> {
             packet: Default::default(),
             unmeasured: Default::default(),
             bad: Default::default(),
+            unlocked: Default::default(),
             idle: Default::default(),
             idle_packets: Default::default(),
             idle_bytes: Default::default(),
@@ -149,6 +154,7 @@ impl<const R: usize, const A: usize> Core<R, A> {
             idle_flags: Default::default(),
             hashing: Default::default(),
             hash_epoch: Default::default(),
+            locked: Default::default(),
             timestamp: Default::default(),
         }
     }
@@ -162,6 +168,7 @@ impl<const R: usize, const A: usize> Logic for Core<R, A> {
 
         self.identity.clk.next = self.clk.val();
         self.identity.rst.next = self.rst.val();
+        self.identity.running.next = self.emitter.running.val();
         self.identity.s_axis_tdata.next = self.s_axis_tdata.val();
         self.identity.s_axis_tkeep.next = self.s_axis_tkeep.val();
         self.identity.s_axis_tvalid.next = self.s_axis_tvalid.val();
@@ -198,8 +205,18 @@ impl<const R: usize, const A: usize> Logic for Core<R, A> {
         self.totals[1].bad.next = self.bad.val() & !self.idle.val();
         self.totals[0].refused.next = self.interval.refused.val() & self.idle.val();
         self.totals[1].refused.next = self.interval.refused.val() & !self.idle.val();
-        self.totals[0].unlocked.next = !self.ptp_locked.val() & self.emitter.running.val() & self.idle.val();
-        self.totals[1].unlocked.next = !self.ptp_locked.val() & self.emitter.running.val() & !self.idle.val();
+        // The clock's lock concerns the frames whose last beat is accepted in the same cycle.
+        for i in 0..7 {
+            self.locked[i].clock.next = self.clk.val();
+            self.locked[i].rst.next = self.rst.val();
+        }
+        for i in 0..6 {
+            self.locked[i + 1].d.next = self.locked[i].q.val();
+        }
+        self.locked[0].d.next = self.ptp_locked.val();
+        self.unlocked.next = !self.locked[6].q.val() & self.emitter.running.val();
+        self.totals[0].unlocked.next = self.unlocked.val() & self.idle.val();
+        self.totals[1].unlocked.next = self.unlocked.val() & !self.idle.val();
         // A timed end concerns the interval that it ends and the one that it starts.
         self.totals[0].by_clock.next = self.interval.start_drain.val() & self.interval.timed.val();
         self.totals[1].by_clock.next = self.interval.start_drain.val() & self.interval.timed.val();

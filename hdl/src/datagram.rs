@@ -42,7 +42,12 @@ use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::dff_setup;
 
 /// What a next-header byte names: 0 payload, 1 an extension header with its length in units of eight bytes,
-/// 2 authentication, 3 fragment.
+/// 2 authentication, 3 fragment. Combinational.
+///
+/// | port | direction | width | meaning |
+/// |------|-----------|-------|---------|
+/// | next_header | in | 8 | the byte |
+/// | class_code | out | 2 | its class |
 #[derive(LogicBlock, Default)]
 pub struct NextHeaderClass {
     pub next_header: Signal<In, Bits<8>>,

@@ -35,6 +35,9 @@
 //! | write_address$0, $1 | in | A | cycle 5: word to write |
 //! | stored$0, $1 | out | 36 | output registers of the copies: count part in bits 35:20, sum part below |
 //!
+//! Latency five cycles from read address to written word, one update a cycle. Parameters: A, the width of a word's
+//! address.
+//!
 //! # Test plan
 //!
 //! `sim/cosim`: as part of the lda; distances 1..=8, both epochs, all carries.

@@ -11,6 +11,9 @@
 //! s_axis -> [beat register] -> words a, b, what they say as tags -> [slot register] -> tags
 //! ```
 //!
+//! A reset may come amid a frame, whose rest must not pass for a frame of its own. So if the first beat behind a
+//! reset comes before the core counts, everything up to the next tlast is dropped; nothing of it would count anyway.
+//!
 //! Words behind byte 126 (the model's window) and bytes outside tkeep read as zero.
 //!
 //! # Ports
@@ -19,12 +22,13 @@
 //! |------|-----------|-------|---------|
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | s_axis_* | in | 64 + 8 + 1 + 1 + 1 + 65 | the observed stream; tuser\[0\] bad frame at tlast, tuser\[64:1\] timestamp on the first beat |
+//! | running | in | 1 | the core counts |
 //! | slot | out | 1 | a pair of words is there |
 //! | opening | out | 1 | with slot: the frame's first pair |
 //! | closing | out | 1 | with slot: the frame's last pair; comes for every frame |
 //! | bad | out | 1 | with closing: the MAC marked the frame bad |
 //! | a, b | out | 32 | the words, first byte on the wire most significant |
-//! | a_tag, b_tag | out | 6 | what the word says as a tag: see [`TAG_WHOLE`] |
+//! | a_tag, b_tag | out | 6 | what the word says as a tag: see [`WordTag`] |
 //! | timestamp | out | 64 | timestamp of the frame's first beat, from its slot 4 to the next frame's slot 4 |
 //!
 //! Latency: a beat's words two cycles later, the closing slot three cycles behind the last beat. One beat a cycle.
@@ -37,24 +41,53 @@ use crate::leaves::Flop;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::dff_setup;
 
-/// Bit of a tag: all four bytes of the word are there.
-pub const TAG_WHOLE: usize = 0;
-/// Bit of a tag: the word's low half is a VLAN EtherType.
-pub const TAG_VLAN: usize = 1;
-/// Bit of a tag: the word's low half is an MPLS EtherType.
-pub const TAG_MPLS: usize = 2;
-/// Bit of a tag: the word's low half is the IPv4 EtherType.
-pub const TAG_IPV4: usize = 3;
-/// Bit of a tag: the word's low half is the IPv6 EtherType.
-pub const TAG_IPV6: usize = 4;
-/// Bit of a tag: bottom-of-stack bit of an MPLS label.
-pub const TAG_BOTTOM: usize = 5;
+/// What a word says as a tag. Combinational.
+///
+/// | port | direction | width | meaning |
+/// |------|-----------|-------|---------|
+/// | low_half | in | 16 | the word's low half: an EtherType, or the end of an MPLS label |
+/// | whole | in | 1 | all four bytes of the word are there |
+/// | tag | out | 6 | zero unless whole; else bit 0 whole, 1 VLAN, 2 MPLS, 3 IPv4, 4 IPv6, 5 bottom of stack |
+#[derive(LogicBlock, Default)]
+pub struct WordTag {
+    pub low_half: Signal<In, Bits<16>>,
+    pub whole: Signal<In, Bit>,
+    pub tag: Signal<Out, Bits<6>>,
+    found: Signal<Local, Bits<6>>,
+}
+
+impl Logic for WordTag {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.found.next = 0.into();
+        if self.whole.val() {
+            self.found.next = 1.into();
+            if (self.low_half.val() == 0x8100) | (self.low_half.val() == 0x88a8) {
+                self.found.next = self.found.val() | 2;
+            }
+            if (self.low_half.val() == 0x8847) | (self.low_half.val() == 0x8848) {
+                self.found.next = self.found.val() | 4;
+            }
+            if self.low_half.val() == 0x0800 {
+                self.found.next = self.found.val() | 8;
+            }
+            if self.low_half.val() == 0x86dd {
+                self.found.next = self.found.val() | 16;
+            }
+            if self.low_half.val().get_bit(8) {
+                self.found.next = self.found.val() | 32;
+            }
+        }
+        self.tag.next = self.found.val();
+    }
+}
 
 /// See the [module](self).
 #[derive(LogicBlock, Default)]
 pub struct HeaderWindow {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
+    pub running: Signal<In, Bit>,
     pub s_axis_tdata: Signal<In, Bits<64>>,
     pub s_axis_tkeep: Signal<In, Bits<8>>,
     pub s_axis_tvalid: Signal<In, Bit>,
@@ -71,7 +104,13 @@ pub struct HeaderWindow {
     pub b_tag: Signal<Out, Bits<6>>,
     pub timestamp: Signal<Out, Bits<64>>,
 
+    transfer: Signal<Local, Bit>,
+    is_adrift: Signal<Local, Bit>,
     fire: Signal<Local, Bit>,
+    /// A beat has come since reset.
+    beat_seen: Flop<Bit>,
+    /// Where the stream's frames start is not known until the next tlast.
+    adrift: Flop<Bit>,
     in_frame: Flop<Bit>,
     first_time: Flop<Bits<64>>,
     beat: [Flop<Bits<8>>; 8],
@@ -95,10 +134,8 @@ pub struct HeaderWindow {
     word_b: Signal<Local, Bits<32>>,
     a_whole: Signal<Local, Bit>,
     b_whole: Signal<Local, Bit>,
-    type_a: Signal<Local, Bits<16>>,
-    type_b: Signal<Local, Bits<16>>,
-    tag_a: Signal<Local, Bits<6>>,
-    tag_b: Signal<Local, Bits<6>>,
+    tag_of_a: WordTag,
+    tag_of_b: WordTag,
 
     slot_valid: Flop<Bit>,
     slot_opening: Flop<Bit>,
@@ -117,6 +154,8 @@ impl Logic for HeaderWindow {
         dff_setup!(
             self,
             clk,
+            beat_seen,
+            adrift,
             in_frame,
             first_time,
             beat_valid,
@@ -139,6 +178,8 @@ impl Logic for HeaderWindow {
             slot_b_tag,
             slot_time
         );
+        self.beat_seen.rst.next = self.rst.val();
+        self.adrift.rst.next = self.rst.val();
         self.in_frame.rst.next = self.rst.val();
         self.first_time.rst.next = self.rst.val();
         self.beat_valid.rst.next = self.rst.val();
@@ -162,7 +203,13 @@ impl Logic for HeaderWindow {
         self.slot_time.rst.next = self.rst.val();
 
         // The beat register; bytes outside tkeep read as zero.
-        self.fire.next = self.s_axis_tvalid.val() & self.s_axis_tready.val();
+        self.transfer.next = self.s_axis_tvalid.val() & self.s_axis_tready.val();
+        self.is_adrift.next = self.adrift.q.val() | (!self.beat_seen.q.val() & !self.running.val());
+        if self.transfer.val() {
+            self.beat_seen.d.next = true;
+            self.adrift.d.next = self.is_adrift.val() & !self.s_axis_tlast.val();
+        }
+        self.fire.next = self.transfer.val() & !self.is_adrift.val();
         for i in 0..8 {
             self.beat[i].clock.next = self.clk.val();
             self.beat[i].rst.next = self.rst.val();
@@ -229,46 +276,10 @@ impl Logic for HeaderWindow {
         }
 
         // What they say as tags.
-        self.type_a.next = self.word_a.val().get_bits::<16>(0);
-        self.tag_a.next = 0.into();
-        if self.a_whole.val() {
-            self.tag_a.next = 1.into();
-            if (self.type_a.val() == 0x8100) | (self.type_a.val() == 0x88a8) {
-                self.tag_a.next = self.tag_a.val() | 2;
-            }
-            if (self.type_a.val() == 0x8847) | (self.type_a.val() == 0x8848) {
-                self.tag_a.next = self.tag_a.val() | 4;
-            }
-            if self.type_a.val() == 0x0800 {
-                self.tag_a.next = self.tag_a.val() | 8;
-            }
-            if self.type_a.val() == 0x86dd {
-                self.tag_a.next = self.tag_a.val() | 16;
-            }
-            if self.type_a.val().get_bit(8) {
-                self.tag_a.next = self.tag_a.val() | 32;
-            }
-        }
-        self.type_b.next = self.word_b.val().get_bits::<16>(0);
-        self.tag_b.next = 0.into();
-        if self.b_whole.val() {
-            self.tag_b.next = 1.into();
-            if (self.type_b.val() == 0x8100) | (self.type_b.val() == 0x88a8) {
-                self.tag_b.next = self.tag_b.val() | 2;
-            }
-            if (self.type_b.val() == 0x8847) | (self.type_b.val() == 0x8848) {
-                self.tag_b.next = self.tag_b.val() | 4;
-            }
-            if self.type_b.val() == 0x0800 {
-                self.tag_b.next = self.tag_b.val() | 8;
-            }
-            if self.type_b.val() == 0x86dd {
-                self.tag_b.next = self.tag_b.val() | 16;
-            }
-            if self.type_b.val().get_bit(8) {
-                self.tag_b.next = self.tag_b.val() | 32;
-            }
-        }
+        self.tag_of_a.low_half.next = self.word_a.val().get_bits::<16>(0);
+        self.tag_of_a.whole.next = self.a_whole.val();
+        self.tag_of_b.low_half.next = self.word_b.val().get_bits::<16>(0);
+        self.tag_of_b.whole.next = self.b_whole.val();
 
         // The slot register.
         self.slot_valid.d.next = self.is_slot.val();
@@ -277,8 +288,8 @@ impl Logic for HeaderWindow {
         self.slot_bad.d.next = self.flush_bad.q.val();
         self.slot_a.d.next = self.word_a.val();
         self.slot_b.d.next = self.word_b.val();
-        self.slot_a_tag.d.next = self.tag_a.val();
-        self.slot_b_tag.d.next = self.tag_b.val();
+        self.slot_a_tag.d.next = self.tag_of_a.tag.val();
+        self.slot_b_tag.d.next = self.tag_of_b.tag.val();
         // Frames that end before their beat 4 are not measured: they leave the time alone.
         if self.beat_valid.q.val() & (self.beat_index.q.val() == 4) {
             self.slot_time.d.next = self.first_time.q.val();

@@ -11,14 +11,15 @@
 //!   0          1, 2, 3         4       5, 6          7           cycle behind the last beat
 //! ```
 //!
-//! The key is cleared in the cycle in which it is read. The next frame writes its first key word at the earliest
-//! two cycles later, because its first two beats hold no part of an IP header.
+//! The key is cleared in the cycle in which it is read. The next frame writes its first key word in the next cycle
+//! at the earliest, because its first two beats hold no part of an IP header.
 //!
 //! # Ports
 //!
 //! | port | direction | width | meaning |
 //! |------|-----------|-------|---------|
 //! | clk, rst | in | 1 | clock; synchronous reset |
+//! | running | in | 1 | the core counts; see the header window |
 //! | s_axis_* | in | 64 + 8 + 1 + 1 + 1 + 65 | the observed stream |
 //! | commit | out | 1 | a frame has ended, seven cycles after its last beat was accepted |
 //! | measured | out | 1 | with commit: it is measured, and key, time and ip_length are its own |
@@ -49,6 +50,7 @@ const _: () = assert!(KEY_WORDS == 17 && PAYLOAD_WORD == 10);
 pub struct Identity {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
+    pub running: Signal<In, Bit>,
     pub s_axis_tdata: Signal<In, Bits<64>>,
     pub s_axis_tkeep: Signal<In, Bits<8>>,
     pub s_axis_tvalid: Signal<In, Bit>,
@@ -90,6 +92,7 @@ impl Default for Identity {
         Identity {
             clk: Default::default(),
             rst: Default::default(),
+            running: Default::default(),
             s_axis_tdata: Default::default(),
             s_axis_tkeep: Default::default(),
             s_axis_tvalid: Default::default(),
@@ -136,6 +139,7 @@ impl Logic for Identity {
 
         self.header_window.clk.next = self.clk.val();
         self.header_window.rst.next = self.rst.val();
+        self.header_window.running.next = self.running.val();
         self.header_window.s_axis_tdata.next = self.s_axis_tdata.val();
         self.header_window.s_axis_tkeep.next = self.s_axis_tkeep.val();
         self.header_window.s_axis_tvalid.next = self.s_axis_tvalid.val();

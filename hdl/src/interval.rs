@@ -21,7 +21,7 @@
 //! |------|-----------|-------|---------|
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | interval_end | in | 1 | end the interval behind this cycle |
-//! | interval_log2 | in | 6 | 0, or 1..=47: end it by the clock every 2^n ns |
+//! | interval_log2 | in | 6 | 0 or 48..=63: never; 1..=47: end it by the clock every 2^n ns |
 //! | ptp_ts | in | 64 | the clock, PTP relative-64; used only with interval_log2 |
 //! | running | in | 1 | the memories are clear |
 //! | drain_busy | in | 1 | the drain still works on the idle copy |
@@ -31,7 +31,7 @@
 //! | refused | out | 1 | an end was refused |
 //! | timed | out | 1 | with start_drain: the clock ended the interval |
 //!
-//! Latency: seven cycles, as a frame's commit.
+//! Latency seven cycles, as a frame's commit; ends at least one drain apart. No parameters.
 //!
 //! # Test plan
 //!
@@ -57,10 +57,9 @@ pub struct Interval {
     pub refused: Signal<Out, Bit>,
     pub timed: Signal<Out, Bit>,
 
-    nanoseconds: Signal<Local, Bits<48>>,
+    nanoseconds: Signal<Local, Bits<64>>,
     clock_bit: Flop<Bit>,
     clock_bit_before: Flop<Bit>,
-    clock_seen: Flop<Bits<2>>,
     crossed: Signal<Local, Bit>,
     /// Index i: the request i + 1 cycles ago.
     request: [Flop<Bit>; 7],
@@ -74,24 +73,19 @@ pub struct Interval {
 impl Logic for Interval {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, clock_bit, clock_bit_before, clock_seen, current, count, ended);
+        dff_setup!(self, clk, clock_bit, clock_bit_before, current, count, ended);
         self.clock_bit.rst.next = self.rst.val();
         self.clock_bit_before.rst.next = self.rst.val();
-        self.clock_seen.rst.next = self.rst.val();
         self.current.rst.next = self.rst.val();
         self.count.rst.next = self.rst.val();
         self.ended.rst.next = self.rst.val();
 
-        self.nanoseconds.next = self.ptp_ts.val().get_bits::<48>(16);
+        self.nanoseconds.next = bit_cast::<64, 48>(self.ptp_ts.val().get_bits::<48>(16));
         self.clock_bit.d.next = self.nanoseconds.val().get_bit(self.interval_log2.val().index());
         self.clock_bit_before.d.next = self.clock_bit.q.val();
-        // The first two cycles after reset have nothing to compare with.
-        if !self.clock_seen.q.val().get_bit(1) {
-            self.clock_seen.d.next = self.clock_seen.q.val() + 1;
-        }
-        self.crossed.next = self.interval_log2.val().any()
-            & self.clock_seen.q.val().get_bit(1)
-            & (self.clock_bit.q.val() != self.clock_bit_before.q.val());
+        // Behind a reset this compares with zero; the core does not count yet then, and ignores it.
+        self.crossed.next =
+            self.interval_log2.val().any() & (self.clock_bit.q.val() != self.clock_bit_before.q.val());
 
         for i in 0..7 {
             self.request[i].clock.next = self.clk.val();

@@ -30,10 +30,10 @@
 //! | drain_address | in | A | word of the idle copy to show or to clear |
 //! | drain_epoch | in | 1 | which copy that is |
 //! | clear$0, clear$1 | in | 1 | clear the word in copy 0, 1; the copy must be idle, or no update may come |
-//! | drained_cell | out | 72 | the drained cell, count in bits 71:40, five cycles after drain_address settled |
+//! | drained_cell | out | 72 | the drained cell, count in bits 71:40, four cycles after drain_address settled |
 //!
-//! Throughput: one update a cycle, for any sequence of addresses. A copy may be drained from the ninth cycle after
-//! its last update on.
+//! Throughput: one update a cycle, for any sequence of addresses. An update is written in cycles 5 and 6: a copy
+//! may be drained from the seventh cycle after its last update on. Parameters: A, the width of a word's address.
 //!
 //! # Test plan
 //!

@@ -20,7 +20,7 @@
 //!
 //! # Test plan
 //!
-//! `sim/cosim`: every number of leading zeros, random hashes, for every named configuration.
+//! `sim/cosim`: every number of leading zeros, random hashes, for several configurations.
 
 use crate::leaves::{Flop, PREFIX_BITS};
 use deltaline_model::configuration::Configuration;

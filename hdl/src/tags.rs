@@ -33,12 +33,17 @@
 //!
 //! Cosimulated as part of the identity path: all stacks of 0..=3 VLAN tags and 0..=5 labels.
 
-use crate::header_window::{TAG_BOTTOM, TAG_IPV4, TAG_IPV6, TAG_MPLS, TAG_VLAN, TAG_WHOLE};
 use crate::leaves::Flop;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::dff_setup;
 
-/// One step of the walk over tags: from what a word is and says to what the next word is.
+/// One step of the walk over tags: from what a word is and says to what the next word is. Combinational.
+///
+/// | port | direction | width | meaning |
+/// |------|-----------|-------|---------|
+/// | state | in | 4 | what the word is, see the [module](self) |
+/// | tag | in | 6 | what it says, see `header_window::WordTag` |
+/// | following | out | 4 | what the next word is |
 #[derive(LogicBlock, Default)]
 pub struct TagStep {
     pub state: Signal<In, Bits<4>>,
@@ -52,9 +57,6 @@ pub struct TagStep {
     bottom: Signal<Local, Bit>,
     next_state: Signal<Local, Bits<4>>,
 }
-
-const _: () = assert!(TAG_WHOLE == 0 && TAG_VLAN == 1 && TAG_MPLS == 2);
-const _: () = assert!(TAG_IPV4 == 3 && TAG_IPV6 == 4 && TAG_BOTTOM == 5);
 
 impl Logic for TagStep {
     #[hdl_gen]

@@ -25,9 +25,11 @@
 //! | refused_ends | out | 16 | saturating counter |
 //! | flags | out | 4 | saturated, overrun, clock, timed from bit 0 on |
 //!
+//! Latency two cycles, one packet a cycle. No parameters.
+//!
 //! # Test plan
 //!
-//! `sim/cosim`: with the whole core; carries between the halves alone, by long runs of maximal lengths.
+//! `sim/cosim`: with the whole core; carries and saturation of every counter with the counters preloaded.
 
 use crate::leaves::Flop;
 use rust_hdl_core::prelude::*;

@@ -7,7 +7,7 @@
 //!
 //! # Test plan
 //!
-//! Golden file of the default configuration; two emissions are equal; no `$` is left but in system functions;
+//! Golden file of the default configuration; two emissions are equal; no `$` is left;
 //! Verilator `-Wall` under the waivers, Icarus and yosys accept it (`cargo xtask test`).
 
 use crate::core::Core;
@@ -39,9 +39,7 @@ pub enum Module {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EmitError {
     /// The hardware is not built for these sizes.
-    #[error(
-        "no core for {rows} rows and {banks} banks: rows must be one of 16, 128, 256, 512, 1024 and banks at most 4"
-    )]
+    #[error("no core for {rows} rows and {banks} banks: the hardware has 8 to 1024 rows and at most 4 banks")]
     Unsupported {
         /// Rows of each bank.
         rows: usize,
@@ -64,8 +62,14 @@ macro_rules! for_size {
     ($configuration:expr, $with:ident) => {{
         let (rows, banks) = ($configuration.rows(), $configuration.prefixes().banks());
         match (rows, banks) {
+            (8, 1..=2) => $with!(3, 4),
+            (8, 3..=4) => $with!(3, 5),
             (16, 1..=2) => $with!(4, 5),
             (16, 3..=4) => $with!(4, 6),
+            (32, 1..=2) => $with!(5, 6),
+            (32, 3..=4) => $with!(5, 7),
+            (64, 1..=2) => $with!(6, 7),
+            (64, 3..=4) => $with!(6, 8),
             (128, 1..=2) => $with!(7, 8),
             (128, 3..=4) => $with!(7, 9),
             (256, 1..=2) => $with!(8, 9),

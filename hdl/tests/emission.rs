@@ -38,9 +38,9 @@ fn every_module_carries_the_prefix_and_every_name_is_plain() {
 
 #[test]
 fn illegal_requests_are_refused() {
-    let configuration = Configuration::new(Settings { rows: 64, ..Settings::default() }).unwrap();
+    let configuration = Configuration::new(Settings { rows: 2048, ..Settings::default() }).unwrap();
     let refused = emit(&configuration, Module::Core, "core");
-    assert_eq!(refused, Err(EmitError::Unsupported { rows: 64, banks: 2 }));
+    assert_eq!(refused, Err(EmitError::Unsupported { rows: 2048, banks: 2 }));
     let configuration = Configuration::new(Settings::default()).unwrap();
     for name in ["", "9core", "my core", "a$b"] {
         assert_eq!(emit(&configuration, Module::Core, name), Err(EmitError::Name(name.into())));

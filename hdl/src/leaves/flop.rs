@@ -9,7 +9,7 @@ use rust_hdl_core::prelude::*;
 /// | d    | in  | T | next value |
 /// | q    | out | T | value |
 ///
-/// Latency one cycle. Cost: one flip-flop a bit.
+/// Latency one cycle. Cost: one flip-flop a bit. Tested in every other module.
 #[derive(LogicBlock)]
 pub struct Flop<T: Synth> {
     pub clock: Signal<In, Clock>,

@@ -41,11 +41,6 @@ impl Cell {
         ((difference << shift) as i64) >> shift
     }
 
-    /// The cell as the 72-bit word that the counter memory holds: count in bits 71:40, sum in bits 39:0.
-    pub fn to_word(self) -> u128 {
-        (u128::from(self.count) << SUM_BITS) | u128::from(self.sum)
-    }
-
     /// The cell in the low 72 bits of a counter memory's word.
     pub fn from_word(word: u128) -> Self {
         Cell { count: (word >> SUM_BITS) as u32, sum: (word as u64) & SUM_MASK }

@@ -22,6 +22,9 @@ pub enum HardwareError {
     /// The core did not do what it must within a generous time.
     #[error("the core did not {0} within {1} cycles: the design is broken")]
     Stuck(&'static str, u64),
+    /// The core broke a rule of AXI4-Stream on m_axis.
+    #[error("m_axis: {0}: the design is broken")]
+    Stream(&'static str),
 }
 
 /// The core of a configuration, built.
@@ -83,12 +86,12 @@ impl Hardware {
             ports,
             role,
             frames_per_interval: frames,
-            // Eleven cycles a cell and three a word, with room for back-pressure on every other beat.
+            // Seven cycles a cell and four a word, with room for back-pressure on every other beat.
             patience: 20_000 + 8 * bytes as u64,
             frame: Vec::with_capacity(MAX_FRAME_BYTES),
             frames: vec![],
             frames_due: 0,
-            packets: 0,
+            waiting: None,
         };
         point.apply_quiet_inputs();
         Ok(point)
@@ -110,6 +113,8 @@ struct Ports {
     receiver: Port,
     running: Port,
     m_tdata: Port,
+    m_tkeep: Port,
+    m_tuser: Port,
     m_tvalid: Port,
     m_tready: Port,
     m_tlast: Port,
@@ -131,6 +136,8 @@ impl Ports {
             receiver: bench.port("receiver")?,
             running: bench.port("running")?,
             m_tdata: bench.port("m_axis_tdata")?,
+            m_tkeep: bench.port("m_axis_tkeep")?,
+            m_tuser: bench.port("m_axis_tuser")?,
             m_tvalid: bench.port("m_axis_tvalid")?,
             m_tready: bench.port("m_axis_tready")?,
             m_tlast: bench.port("m_axis_tlast")?,
@@ -177,7 +184,8 @@ pub struct HardwarePoint {
     frame: Vec<u8>,
     frames: Vec<Vec<u8>>,
     frames_due: usize,
-    packets: u64,
+    /// What m_axis offered in the last cycle without being taken.
+    waiting: Option<(u64, u64)>,
 }
 
 impl HardwarePoint {
@@ -217,35 +225,52 @@ impl HardwarePoint {
         Err(HardwareError::Stuck("start to count", self.patience))
     }
 
-    /// Resets the core in the middle of whatever it does, and waits until it counts again.
+    /// Resets the core in the middle of whatever it does; it clears its memories then.
     ///
     /// # Errors
     ///
-    /// As [`HardwarePoint::start`].
-    pub fn reset(&mut self) -> Result<(), HardwareError> {
+    /// The simulation has stopped.
+    pub fn restart(&mut self) -> Result<(), HardwareError> {
         self.bench.set(self.ports.tvalid, 0);
         self.bench.reset()?;
+        self.waiting = None;
         self.frame.clear();
         self.frames.clear();
         self.frames_due = 0;
-        self.start()
+        Ok(())
     }
 
     /// One clock cycle; a beat that is taken from m_axis joins its frame.
     ///
     /// # Errors
     ///
-    /// The simulation has stopped.
+    /// The simulation has stopped, or m_axis breaks a rule of AXI4-Stream.
     #[inline]
     pub fn tick(&mut self) -> Result<(), HardwareError> {
         let ports = &self.ports;
-        if self.bench.get(ports.m_tvalid) == 1 && self.bench.get(ports.m_tready) == 1 {
-            self.frame.extend(self.bench.get(ports.m_tdata).to_le_bytes());
-            if self.bench.get(ports.m_tlast) == 1 {
-                self.frames.push(std::mem::replace(&mut self.frame, Vec::with_capacity(MAX_FRAME_BYTES)));
-                self.frames_due = self.frames_due.saturating_sub(1);
+        let mut waiting = None;
+        if self.bench.get(ports.m_tvalid) == 1 {
+            let beat = (self.bench.get(ports.m_tdata), self.bench.get(ports.m_tlast));
+            if self.bench.get(ports.m_tkeep) != 0xff || self.bench.get(ports.m_tuser) != 0 {
+                return Err(HardwareError::Stream("tkeep must be all ones, tuser zero"));
             }
+            if self.waiting.is_some_and(|waiting| waiting != beat) {
+                return Err(HardwareError::Stream("tdata or tlast changed before tready"));
+            }
+            if self.bench.get(ports.m_tready) == 0 {
+                waiting = Some(beat);
+            } else {
+                self.frame.extend(beat.0.to_le_bytes());
+                if beat.1 == 1 {
+                    let next = Vec::with_capacity(MAX_FRAME_BYTES);
+                    self.frames.push(std::mem::replace(&mut self.frame, next));
+                    self.frames_due = self.frames_due.saturating_sub(1);
+                }
+            }
+        } else if self.waiting.is_some() {
+            return Err(HardwareError::Stream("tvalid fell before tready"));
         }
+        self.waiting = waiting;
         self.bench.tick()?;
         Ok(())
     }
@@ -289,7 +314,6 @@ impl HardwarePoint {
     ///
     /// The simulation has stopped.
     pub fn observe(&mut self, frame: &[u8], time: Timestamp) -> Result<(), HardwareError> {
-        self.packets += 1;
         for beat in beats(frame, time, false) {
             self.offer(beat);
             self.tick()?;
@@ -349,6 +373,11 @@ impl HardwarePoint {
         Ok(())
     }
 
+    /// Whether all control frames that are due have come out.
+    pub fn is_drained(&self) -> bool {
+        self.frames_due == 0
+    }
+
     /// The control frames that have come out since the last call.
     pub fn take_frames(&mut self) -> Vec<Vec<u8>> {
         std::mem::take(&mut self.frames)
@@ -387,10 +416,5 @@ impl HardwarePoint {
     /// Clock cycles since the model was made.
     pub fn cycles(&self) -> u64 {
         self.bench.cycles()
-    }
-
-    /// Frames observed.
-    pub fn packets(&self) -> u64 {
-        self.packets
     }
 }

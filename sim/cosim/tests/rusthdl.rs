@@ -130,12 +130,15 @@ fn identity() {
     let mut stream = stream(1);
     lockstep!(
         deltaline_hdl::identity::Identity::default(), bench(Module::Identity, "identity"), 3000u64, [rst],
-        inputs [s_axis_tdata, s_axis_tkeep, s_axis_tvalid, s_axis_tready, s_axis_tlast, s_axis_tuser],
+        inputs [running, s_axis_tdata, s_axis_tkeep, s_axis_tvalid, s_axis_tready, s_axis_tlast, s_axis_tuser],
         outputs [
             commit, measured, bad, timestamp, ip_length, word[0], word[1], word[2], word[3], word[4], word[5],
             word[6], word[7], word[8], word[9], word[10], word[11], word[12], word[13], word[14], word[15], word[16],
         ],
-        |_| stream()
+        |cycle: usize| {
+            let [data, keep, valid, ready, last, user] = stream();
+            [u128::from(cycle > 50), data, keep, valid, ready, last, user]
+        }
     );
 }
 

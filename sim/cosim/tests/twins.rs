@@ -61,3 +61,16 @@ fn core() {
         assert!(packets >= 40_000);
     }
 }
+
+/// Every size that is built.
+#[test]
+fn sizes() {
+    for rows in (3..=10).map(|bits| 1 << bits) {
+        for prefixes in [&[2][..], &[0, 1, 3, 5]] {
+            let settings = Settings { rows, prefixes, seed: rows as u64, ..Settings::default() };
+            let configuration = Configuration::new(settings).unwrap();
+            let verilog = emit(&configuration, Module::Core, "deltaline").unwrap();
+            checks::core::traffic(&toolchain(), &configuration, &verilog, 1000, 2).unwrap();
+        }
+    }
+}

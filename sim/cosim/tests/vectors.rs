@@ -1,4 +1,4 @@
-//! The golden vectors through the hardware: `host/model/vectors`, which the model is tested against too.
+//! The golden keys and hashes through the hardware: `host/model/vectors`, which the model is tested against too.
 #![allow(clippy::unwrap_used)]
 
 use deltaline_cosim::bench::Bench;
@@ -32,6 +32,8 @@ fn keys() {
         ["commit", "measured", "ip_length"].map(|port| bench.port(port).unwrap());
     let words = words(&bench);
     bench.set(ready, 1);
+    let running = bench.port("running").unwrap();
+    bench.set(running, 1);
     let files = [
         include_str!("../../../host/model/vectors/keys.txt"),
         include_str!("../../../host/model/vectors/keys_by_hand.txt"),

@@ -1,9 +1,9 @@
 //! Core: frames and interval ends in, control frames out.
 
 use super::{CheckError, same};
-use crate::hardware::{Hardware, HardwarePoint, beats};
+use crate::hardware::{Beat, Hardware, HardwarePoint, beats};
 use deltaline_model::configuration::Configuration;
-use deltaline_model::frame::{Frame, Role};
+use deltaline_model::frame::{Flags, Frame, Role, Totals};
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
 use deltaline_traffic::{Frames, udp_frame};
@@ -15,6 +15,29 @@ const STAGE: &str = "core";
 
 /// Cycles from the last beat of a frame, or an interval end, to its commit.
 const COMMIT: usize = 7;
+
+/// Runs random traffic alone, `count` frames; returns their number.
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn traffic(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    verilog: &str,
+    count: u64,
+    seed: u64,
+) -> Result<u64, CheckError> {
+    let hardware = Hardware::of(toolchain, configuration, verilog)?;
+    let mut twin = Twin::new(&hardware, configuration, Role::Sender, seed)?;
+    twin.hardware.start()?;
+    let mut frames = Frames::new(seed);
+    while twin.packets < count {
+        twin.random_interval(&mut frames)?;
+    }
+    twin.compare()?;
+    Ok(twin.packets)
+}
 
 /// Hardware and model side by side.
 struct Twin {
@@ -39,23 +62,23 @@ pub fn check(
     count: u64,
     seed: u64,
 ) -> Result<u64, CheckError> {
+    preloaded_counters(toolchain, configuration, verilog)?;
     let hardware = Hardware::of(toolchain, configuration, verilog)?;
     let mut packets = 0;
     for (role, seed) in [(Role::Sender, seed), (Role::Receiver, !seed)] {
-        let mut twin = Twin {
-            hardware: hardware.unstarted_point(role)?,
-            model: MeasurementPoint::new(configuration, role),
-            expected: vec![],
-            packets: 0,
-            random: StdRng::seed_from_u64(seed),
-            back_pressure: false,
-        };
+        let mut twin = Twin::new(&hardware, configuration, role, seed)?;
         twin.before_it_counts()?;
         twin.line_rate()?;
-        twin.refused_ends()?;
-        twin.ends_between_neighbours()?;
-        twin.ends_by_the_clock()?;
-        twin.lost_clock()?;
+        // With each of the two copies in the role of the other.
+        for _ in 0..2 {
+            twin.refused_ends()?;
+            twin.ends_around_a_drains_end()?;
+            twin.ends_between_neighbours(None)?;
+            twin.ends_by_the_clock()?;
+            twin.lost_clock()?;
+            twin.end_interval()?;
+            twin.compare()?;
+        }
         let mut frames = Frames::new(seed);
         while twin.packets < count / 2 {
             twin.random_interval(&mut frames)?;
@@ -67,6 +90,23 @@ pub fn check(
 }
 
 impl Twin {
+    /// Hardware out of reset, still clearing its memories.
+    fn new(
+        hardware: &Hardware,
+        configuration: &Configuration,
+        role: Role,
+        seed: u64,
+    ) -> Result<Self, CheckError> {
+        Ok(Twin {
+            hardware: hardware.unstarted_point(role)?,
+            model: MeasurementPoint::new(configuration, role),
+            expected: vec![],
+            packets: 0,
+            random: StdRng::seed_from_u64(seed),
+            back_pressure: false,
+        })
+    }
+
     /// One cycle, with back-pressure if wanted.
     fn cycle(&mut self) -> Result<(), CheckError> {
         if self.back_pressure {
@@ -179,12 +219,13 @@ impl Twin {
         Ok(())
     }
 
-    /// An interval end in each cycle around the end of a frame: up to the frame's last beat it comes before the
-    /// frame, from its last beat on behind it.
-    fn ends_between_neighbours(&mut self) -> Result<(), CheckError> {
-        let frame = udp_frame(1, 60);
-        let beat_count = frame.len().div_ceil(8);
+    /// An interval end in each cycle of two frames: up to a frame's last beat it comes before the frame, from its
+    /// last beat on behind it. With `log2` the clock ends the interval, every 2^log2 ns, 8 ns a cycle.
+    fn ends_between_neighbours(&mut self, log2: Option<u8>) -> Result<(), CheckError> {
+        let beat_count = udp_frame(0, 60).len().div_ceil(8);
         for at in 0..2 * beat_count {
+            // Times in the window that the previous boundary opened: nothing but the next boundary ends an interval.
+            let boundary = log2.map(|log2| (at as u64 + 1) << log2);
             self.frame(&udp_frame(0, 60), false, 0)?;
             for number in 0..2 {
                 let time = Timestamp(self.random.random());
@@ -194,9 +235,18 @@ impl Twin {
                     if beat.last {
                         self.model.observe(&frame, time);
                     }
+                    if let Some(boundary) = boundary {
+                        let now = boundary + 8 * position as u64 - 8 * at as u64;
+                        self.hardware.set_time(Timestamp::from_nanoseconds(now));
+                    } else {
+                        self.hardware.set_interval_end(position == at);
+                    }
                     if position == at {
-                        self.hardware.set_interval_end(true);
-                        self.end_model(IntervalEnd::Delimiter);
+                        self.end_model(if log2.is_some() {
+                            IntervalEnd::Clock
+                        } else {
+                            IntervalEnd::Delimiter
+                        });
                     }
                     self.hardware.beat(beat)?;
                     self.hardware.set_interval_end(false);
@@ -208,58 +258,107 @@ impl Twin {
         Ok(())
     }
 
-    /// Intervals of 2^10 ns by the clock, which advances 8 ns a cycle.
+    /// Ends by the clock, with intervals from 256 ns to 39 hours.
     fn ends_by_the_clock(&mut self) -> Result<(), CheckError> {
-        let boundary = 1 << 10;
-        self.hardware.set_time(Timestamp::from_nanoseconds(0));
-        self.hardware.set_interval_log2(10);
-        for _ in 0..COMMIT {
-            self.cycle()?;
-        }
-        for interval in 1..4u64 {
-            // Jump to just before the next boundary: the bit that tells intervals apart does not change.
-            self.hardware.set_time(Timestamp::from_nanoseconds(interval * boundary - 80));
-            self.cycle()?;
-            let frame = udp_frame(interval as u32, 60);
-            let time = Timestamp(self.random.random());
-            for (beat, now) in beats(&frame, time, false).zip(0..) {
-                self.hardware.set_time(Timestamp::from_nanoseconds(interval * boundary - 80 + 8 * now));
-                self.hardware.beat(beat)?;
-            }
-            self.model.observe(&frame, time);
-            for now in 8..16 {
-                self.hardware.set_time(Timestamp::from_nanoseconds(interval * boundary - 80 + 8 * now));
-                self.cycle()?;
-            }
-            self.end_model(IntervalEnd::Clock);
-            self.compare()?;
-            self.packets += 1;
-        }
-        self.hardware.set_interval_log2(0);
-        self.end_interval()?;
-        self.end_after_drain()?;
-        self.compare()
-    }
-
-    /// Ends an interval behind the drain of the one before.
-    fn end_after_drain(&mut self) -> Result<(), CheckError> {
-        self.compare()?;
-        self.end_interval()
-    }
-
-    /// One cycle without lock flags its interval and no other.
-    fn lost_clock(&mut self) -> Result<(), CheckError> {
-        for lost in [false, true, false] {
-            self.frame(&udp_frame(4, 60), false, 0)?;
+        for log2 in [8, 10, 20, 43] {
+            // At time zero all bits are equal: neither the jump nor the new exponent ends an interval.
+            self.hardware.set_interval_log2(0);
+            self.hardware.set_time(Timestamp(0));
             for _ in 0..COMMIT {
                 self.cycle()?;
             }
-            self.hardware.set_locked(!lost);
-            self.cycle()?;
-            self.hardware.set_locked(true);
-            if lost {
-                self.model.clock_unlocked();
+            self.hardware.set_interval_log2(log2);
+            self.ends_between_neighbours(Some(log2))?;
+            self.hardware.set_interval_log2(0);
+            // What the last boundary started is flagged too.
+            self.end_interval()?;
+            self.compare()?;
+        }
+        // Exponents beyond the clock's width end nothing.
+        self.hardware.set_interval_log2(63);
+        for time in [0, 1 << 63, u64::MAX, 0] {
+            self.hardware.set_time(Timestamp(time));
+            for _ in 0..2 * COMMIT {
+                self.cycle()?;
             }
+        }
+        self.hardware.set_interval_log2(0);
+        self.hardware.set_time(Timestamp(0));
+        self.end_interval()?;
+        self.compare()
+    }
+
+    /// Two ends in all distances around the length of a drain: the second is either refused and counted, or
+    /// accepted, and nothing is lost.
+    fn ends_around_a_drains_end(&mut self) -> Result<(), CheckError> {
+        self.compare()?;
+        // How long a drain takes, from the end to the last beat of its last frame.
+        self.end_interval()?;
+        let started = self.hardware.cycles();
+        while !self.hardware.is_drained() {
+            self.cycle()?;
+        }
+        let length = self.hardware.cycles() - started;
+        self.compare()?;
+        let mut refused_before = true;
+        for distance in length - 12..length + 12 {
+            self.frame(&udp_frame(1, 60), false, 0)?;
+            self.end_interval()?;
+            self.frame(&udp_frame(2, 60), false, 0)?;
+            let beats = udp_frame(2, 60).len().div_ceil(8) as u64;
+            for _ in 0..distance - beats {
+                self.cycle()?;
+            }
+            self.hardware.request_interval_end()?;
+            self.compare()?;
+            // An accepted end brings frames of its own.
+            let asked = self.hardware.cycles();
+            while self.hardware.cycles() < asked + length + 64 {
+                self.cycle()?;
+            }
+            let found = self.hardware.take_frames();
+            let refused = found.is_empty();
+            if refused {
+                self.model.refuse_interval_end();
+            } else {
+                let mut expected = vec![];
+                self.model.end_interval(IntervalEnd::Delimiter, |frame| expected.push(frame.to_vec()));
+                same(STAGE, distance, "control frames of the second end", &expected, &found)?;
+            }
+            // Once accepted, always accepted.
+            same(
+                STAGE,
+                distance,
+                "second end refused behind a drain",
+                &false,
+                &(refused && !refused_before),
+            )?;
+            refused_before = refused;
+            self.end_interval()?;
+            self.compare()?;
+        }
+        same(STAGE, length, "second end refused long behind a drain", &false, &refused_before)
+    }
+
+    /// One cycle without lock flags the interval of the frames that end in that cycle, and no other.
+    fn lost_clock(&mut self) -> Result<(), CheckError> {
+        const AROUND: usize = 10;
+        for lost in 0..2 * AROUND {
+            self.frame(&udp_frame(4, 60), false, 0)?;
+            for cycle in 0..2 * AROUND {
+                self.hardware.set_locked(cycle != lost);
+                self.hardware.set_interval_end(cycle == AROUND);
+                if cycle == lost {
+                    self.model.clock_unlocked();
+                }
+                if cycle == AROUND {
+                    self.end_model(IntervalEnd::Delimiter);
+                }
+                self.cycle()?;
+            }
+            self.hardware.set_locked(true);
+            self.hardware.set_interval_end(false);
+            self.compare()?;
             self.end_interval()?;
             self.compare()?;
         }
@@ -281,7 +380,8 @@ impl Twin {
         self.end_interval()
     }
 
-    /// A reset amid a frame and a drain: the core starts over as if nothing had been.
+    /// A reset amid a frame and a drain: the core starts over as if nothing had been, and the frame's rest, which
+    /// holds what could pass for a frame, leaves no trace.
     fn reset_in_the_middle(&mut self, configuration: &Configuration, role: Role) -> Result<(), CheckError> {
         self.compare()?;
         self.back_pressure = false;
@@ -292,16 +392,130 @@ impl Twin {
         for _ in 0..300 {
             self.cycle()?;
         }
-        for beat in beats(&udp_frame(3, 60), Timestamp(5), false).take(4) {
-            self.hardware.beat(beat)?;
-        }
-        self.hardware.reset()?;
+        let mut long = udp_frame(3, 1514);
+        long[48..108].copy_from_slice(&udp_frame(4, 60));
+        let long: Vec<Beat> = beats(&long, Timestamp(5), false).collect();
+        let (before, behind) = long.split_at(6);
+        before.iter().try_for_each(|beat| self.hardware.beat(*beat))?;
+        self.hardware.restart()?;
         self.model = MeasurementPoint::new(configuration, role);
+        behind.iter().try_for_each(|beat| self.hardware.beat(*beat))?;
+        self.hardware.start()?;
         for number in 0..200 {
             self.frame(&udp_frame(number, 60), false, 0)?;
         }
         self.end_interval()?;
-        self.end_after_drain()?;
+        self.compare()?;
+        self.end_interval()?;
         self.compare()
     }
 }
+
+/// Counters near their ends: carries between the halves of the totals, saturation, the saturated flag. The emitted
+/// text is changed so that reset, or clearing, leaves the counters full.
+fn preloaded_counters(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    verilog: &str,
+) -> Result<(), CheckError> {
+    let reset_to = |name: &str, width: u32, value: u64| {
+        (
+            format!("module deltaline_totals_{name}("),
+            format!("q <= {width}'h0;"),
+            format!("q <= {width}'h{value:x};"),
+        )
+    };
+    let near_carry = [
+        reset_to("0_packets_low", 24, 0xff_fff0),
+        reset_to("0_bytes_low", 24, 0xff_ff00),
+        reset_to("0_unmeasured_count", 32, 0xffff_fffe),
+        reset_to("0_bad_count", 32, 0xffff_fffd),
+    ];
+    let near_overflow = [reset_to("0_packets_low", 24, 0xff_fff0), reset_to("0_packets_high", 24, 0xff_ffff)];
+    let near_overflow_of_bytes =
+        [reset_to("0_bytes_low", 24, 0xff_ff00), reset_to("0_bytes_high", 24, 0xff_ffff)];
+    let full = |half: &str| {
+        (
+            format!("module deltaline_lda_{half}("),
+            "ram_0_write_data = 32'h0;".into(),
+            "ram_0_write_data = 36'hffff00000;".into(),
+        )
+    };
+    let full_cells = [full("lower"), full("upper")];
+    let zero = Totals::default();
+    let saturated = Flags { saturated: true, ..Flags::default() };
+    let cases: [(&[Change], Totals); 4] = [
+        (
+            &near_carry,
+            Totals {
+                packets: 0xff_fff0 + 40,
+                bytes: 0xff_ff00 + 40 * 46,
+                unmeasured: u32::MAX,
+                bad: u32::MAX,
+                ..zero
+            },
+        ),
+        (
+            &near_overflow,
+            Totals { packets: 40 - 16, bytes: 40 * 46, unmeasured: 3, bad: 3, flags: saturated, ..zero },
+        ),
+        (
+            &near_overflow_of_bytes,
+            Totals { packets: 40, bytes: 40 * 46 - 0x100, unmeasured: 3, bad: 3, flags: saturated, ..zero },
+        ),
+        (
+            &full_cells,
+            Totals { packets: 40, bytes: 40 * 46, unmeasured: 3, bad: 3, flags: saturated, ..zero },
+        ),
+    ];
+    for (case, (changes, expected)) in (0..).zip(&cases) {
+        let mut point =
+            Hardware::of(toolchain, configuration, &changed(verilog, changes)?)?.point(Role::Sender)?;
+        for number in 0..40 {
+            point.observe(&udp_frame(number, 60), Timestamp(7))?;
+        }
+        for _ in 0..3 {
+            point.observe(&[0; 60], Timestamp(7))?;
+            beats(&udp_frame(0, 60), Timestamp(7), true).try_for_each(|beat| point.beat(beat))?;
+        }
+        point.end_interval()?;
+        let expected = Totals { first: Timestamp(7), last: Timestamp(7), ..*expected };
+        same(STAGE, case, "totals near their ends", &Some(expected), &totals(&mut point)?)?;
+    }
+
+    // Ends are refused at the earliest in the second interval, by the other copy.
+    let near_end = [reset_to("1_refused_count", 16, 0xfffe)];
+    let mut point =
+        Hardware::of(toolchain, configuration, &changed(verilog, &near_end)?)?.point(Role::Sender)?;
+    point.end_interval()?;
+    for _ in 0..3 {
+        point.request_interval_end()?;
+    }
+    totals(&mut point)?;
+    point.end_interval()?;
+    let flags = Flags { overrun: true, ..Flags::default() };
+    let expected = Totals { refused_ends: u16::MAX, flags, ..zero };
+    same(STAGE, 0, "refused ends near their end", &Some(expected), &totals(&mut point)?)
+}
+
+/// The totals of the interval whose control frames are due.
+fn totals(point: &mut HardwarePoint) -> Result<Option<Totals>, CheckError> {
+    point.wait_for_frames()?;
+    let frames = point.take_frames();
+    Ok(frames.first().and_then(|frame| Frame::decode(frame).ok()).map(|frame| frame.header.totals))
+}
+
+/// The text with all changes.
+fn changed(verilog: &str, changes: &[Change]) -> Result<String, CheckError> {
+    let mut text = verilog.to_string();
+    for (module, from, to) in changes {
+        let start = text.find(module.as_str()).unwrap_or(text.len());
+        let changed = text[start..].replacen(from.as_str(), to, 1);
+        same(STAGE, 0, "text to change", &true, &(changed != text[start..]))?;
+        text.replace_range(start.., &changed);
+    }
+    Ok(text)
+}
+
+/// A module, a text in it, and what replaces its first occurrence.
+type Change = (String, String, String);

@@ -45,7 +45,8 @@ struct Twin {
 ///
 /// [`CheckError::Mismatch`] with the first difference.
 pub fn check(toolchain: &Toolchain, verilog: &str, count: u64, seed: u64) -> Result<u64, CheckError> {
-    let bench = Bench::new(toolchain, "identity", verilog)?;
+    let mut bench = Bench::new(toolchain, "identity", verilog)?;
+    bench.set(bench.port("running")?, 1);
     let word = (0..KEY_WORDS).map(|i| bench.port(&format!("word_{i}"))).collect::<Result<_, _>>()?;
     let mut twin = Twin {
         tdata: bench.port("s_axis_tdata")?,
@@ -78,6 +79,59 @@ pub fn check(toolchain: &Toolchain, verilog: &str, count: u64, seed: u64) -> Res
     twin.finish()
 }
 
+/// None to three VLAN tags, each with none to five MPLS labels behind them.
+fn tag_stacks() -> Vec<Vec<u8>> {
+    let vlan = |tags: usize| [0x81, 0, 0x20, 7].repeat(tags);
+    let labels = |labels: usize| match labels {
+        0 => vec![],
+        _ => [&[0x88, 0x47][..], &[0, 1, 0x10, 64].repeat(labels - 1), &[0, 2, 0x11, 63]].concat(),
+    };
+    (0..=3).flat_map(|tags| (0..=5).map(move |count| [vlan(tags), labels(count)].concat())).collect()
+}
+
+/// EtherTypes and packets: IPv4 of every header length, IPv6 with every kind of extension header and chains of them.
+fn packets(random: &mut StdRng) -> Vec<([u8; 2], Vec<u8>)> {
+    let mut noise = |count: usize| -> Vec<u8> { (0..count).map(|_| random.random()).collect() };
+    let ipv4 = (4..=15u8).map(|words| {
+        let mut packet = noise(4 * usize::from(words.max(5)) + 30);
+        packet[0] = 0x40 | words;
+        packet[2..4].copy_from_slice(&(4 * u16::from(words) + 30).to_be_bytes());
+        ([8, 0], packet)
+    });
+    let mut all: Vec<_> = ipv4.collect();
+    let chains: [&[u8]; 12] = [
+        &[],
+        &[0],
+        &[43],
+        &[44],
+        &[51],
+        &[60],
+        &[135],
+        &[139],
+        &[140],
+        &[0, 43, 60],
+        &[60, 44, 0],
+        &[51, 51],
+    ];
+    for chain in chains {
+        let mut packet = noise(40);
+        packet[0] = 0x60;
+        packet[6] = chain.first().copied().unwrap_or(17);
+        for (index, kind) in chain.iter().enumerate() {
+            // Authentication headers count in fours, 2 of them beyond the first eight bytes; the others in eights.
+            let length_field = if *kind == 51 { 2 } else { 1 };
+            let mut header = noise(if *kind == 44 { 8 } else { 16 });
+            header[..2].copy_from_slice(&[chain.get(index + 1).copied().unwrap_or(17), length_field]);
+            packet.extend(header);
+        }
+        packet.extend(noise(30));
+        let payload = (packet.len() - 40) as u16;
+        packet[4..6].copy_from_slice(&payload.to_be_bytes());
+        all.push(([0x86, 0xdd], packet));
+    }
+    all
+}
+
 impl Twin {
     /// Frames whose timing or length is at an edge.
     fn directed(&mut self, random: &mut StdRng) -> Result<(), CheckError> {
@@ -91,17 +145,15 @@ impl Twin {
             }
             self.frame(&udp_frame(number, 60 + number as usize % 9), number % 8 == 7, 0, random)?;
         }
-        let mut frames = Frames::new(77);
-        let mut whole = vec![];
-        while whole.len() < 48 {
-            let frame = frames.next_frame();
-            if identify(&frame).is_ok_and(|identity| !identity.truncated) && frame.len() < 140 {
-                whole.push(frame);
-            }
-        }
-        for frame in whole {
-            for length in 1..=frame.len() {
-                self.frame(&frame[..length], false, 0, random)?;
+        // Every stack of tags with every kind of header behind it, cut at every byte of the header window and beyond.
+        for tags in tag_stacks() {
+            for (ethertype, packet) in packets(random) {
+                let behind_labels = tags.len() % 4 == 2;
+                let ethertype: &[u8] = if behind_labels { &[] } else { &ethertype };
+                let frame = [&[0x5a; 12], &tags[..], ethertype, &packet].concat();
+                for length in 1..=frame.len().min(132) {
+                    self.frame(&frame[..length], false, 0, random)?;
+                }
             }
         }
         Ok(())
