@@ -282,7 +282,7 @@ local function info(header)
   local cells = header.cells > 0 and string.format("rows %d..%d", header.first_row, header.first_row + header.cells - 1)
     or "no rows"
   local role = ROLES[header.role] or string.format("role %d", header.role)
-  local fragment = string.format("%d/%d", header.fragment + 1, header.fragments)
+  local fragment = string.format("fragment %d of %d", header.fragment, header.fragments)
   return string.format("%s interval %.0f bank %d %s (%s)", role, header.interval, header.bank, cells, fragment)
 end
 

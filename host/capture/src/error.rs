@@ -127,6 +127,14 @@ pub enum WriteError {
         /// What the operating system says.
         reason: io::Error,
     },
+    /// There is something under the file's name that is not a file: a device, a pipe, a folder.
+    #[error(
+        "{file}: cannot be written: it is not a regular file, and would be replaced by one; name another file"
+    )]
+    Special {
+        /// The file as it was named by the caller.
+        file: String,
+    },
     /// The timestamp does not fit the format.
     #[error(
         "{file}: packet {packet}: {timestamp} ns lies behind the year 2106, where pcap ends; write pcapng instead"

@@ -33,4 +33,4 @@ pub mod writing;
 pub use error::{CaptureError, Place, WriteError};
 pub use input::Progress;
 pub use reading::{Capture, Packet, PacketRef};
-pub use writing::{PcapWriter, PcapngWriter};
+pub use writing::{PcapWriter, PcapngWriter, write_file};

@@ -14,6 +14,7 @@
 
 use crate::error::WriteError;
 use crate::reading::{MAX_CAPTURED, PacketRef};
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -30,7 +31,7 @@ impl PcapWriter {
     ///
     /// # Errors
     ///
-    /// [`WriteError::Io`].
+    /// [`WriteError::Io`], [`WriteError::Special`].
     pub fn create(path: impl AsRef<Path>) -> Result<Self, WriteError> {
         let mut draft = Draft::create(path.as_ref())?;
         let mut header = Vec::with_capacity(24);
@@ -88,7 +89,8 @@ impl PcapngWriter {
     ///
     /// # Errors
     ///
-    /// [`WriteError::Text`] when a text is longer than 65,535 bytes, [`WriteError::Io`].
+    /// [`WriteError::Text`] when a text is longer than 65,535 bytes, [`WriteError::Io`],
+    /// [`WriteError::Special`].
     pub fn create(path: impl AsRef<Path>, interface: &str, comment: &str) -> Result<Self, WriteError> {
         let mut draft = Draft::create(path.as_ref())?;
         for text in [interface, comment] {
@@ -148,6 +150,17 @@ impl PcapngWriter {
     }
 }
 
+/// Writes a file whole, or leaves what was there, as the writers of captures do.
+///
+/// # Errors
+///
+/// [`WriteError::Io`], [`WriteError::Special`].
+pub fn write_file(path: impl AsRef<Path>, contents: &[u8]) -> Result<(), WriteError> {
+    let mut draft = Draft::create(path.as_ref())?;
+    draft.write(contents)?;
+    draft.finish()
+}
+
 /// A file that has its contents but not yet its name.
 struct Draft {
     writer: BufWriter<NamedTempFile>,
@@ -156,7 +169,12 @@ struct Draft {
 }
 
 impl Draft {
-    fn create(target: &Path) -> Result<Self, WriteError> {
+    fn create(named: &Path) -> Result<Self, WriteError> {
+        // What a symbolic link points to is replaced, not the link.
+        let target = fs::canonicalize(named).unwrap_or_else(|_| named.to_path_buf());
+        if fs::metadata(&target).is_ok_and(|existing| !existing.is_file()) {
+            return Err(WriteError::Special { file: named.display().to_string() });
+        }
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
         let mut builder = tempfile::Builder::new();
         builder.prefix(".").suffix(".part");
@@ -164,8 +182,12 @@ impl Draft {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         match builder.tempfile_in(folder.unwrap_or(Path::new("."))) {
-            Ok(file) => Ok(Draft { writer: BufWriter::new(file), target: target.to_path_buf(), packets: 0 }),
-            Err(reason) => Err(WriteError::Io { file: target.display().to_string(), reason }),
+            Ok(file) => Ok(Draft { writer: BufWriter::new(file), target, packets: 0 }),
+            // The reason alone: the temporary file's name says nothing to anybody.
+            Err(reason) => {
+                let reason = reason.kind().into();
+                Err(WriteError::Io { file: named.display().to_string(), reason })
+            }
         }
     }
 

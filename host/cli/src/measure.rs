@@ -210,6 +210,9 @@ fn check_outputs(arguments: &Measure) -> Result<(), Failure> {
             return Err(Failure::new(Exit::Usage, message));
         }
     }
+    if arguments.frames.is_some() && arguments.frames == arguments.plot {
+        return Err(Failure::new(Exit::Usage, "--frames and --plot name the same file; name two"));
+    }
     Ok(())
 }
 

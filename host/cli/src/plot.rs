@@ -2,8 +2,8 @@
 
 use crate::exit::{Exit, Failure};
 use crate::results::IntervalFigures;
+use deltaline_capture::write_file;
 use plotters::prelude::*;
-use std::fs;
 use std::path::Path;
 
 const SIZE: (u32, u32) = (960, 480);
@@ -39,21 +39,10 @@ fn step(interval: &IntervalFigures) -> Option<Step> {
 pub(crate) fn write(path: &Path, intervals: &[IntervalFigures]) -> Result<(), Failure> {
     let steps: Vec<Step> = intervals.iter().filter_map(step).collect();
     let mut svg = String::new();
-    let failed = |reason: &dyn std::fmt::Display| {
-        let path = path.display();
-        Failure::new(
-            Exit::Output,
-            format!("{path}: the plot cannot be written: {reason}; choose another file"),
-        )
-    };
-    draw(&steps, &mut svg).map_err(|error| failed(&error))?;
-    let mut unfinished = path.as_os_str().to_owned();
-    unfinished.push(".unfinished");
-    fs::write(&unfinished, svg).and_then(|()| fs::rename(&unfinished, path)).map_err(|error| {
-        // What is left of a failed write, if anything: there is nobody to tell if it cannot be removed.
-        let _ = fs::remove_file(&unfinished);
-        failed(&error)
-    })
+    draw(&steps, &mut svg).map_err(|error| {
+        Failure::new(Exit::Output, format!("{}: cannot be drawn: {error}", path.display()))
+    })?;
+    Ok(write_file(path, svg.as_bytes())?)
 }
 
 fn draw(steps: &[Step], svg: &mut String) -> Result<(), Box<dyn std::error::Error>> {
@@ -61,19 +50,21 @@ fn draw(steps: &[Step], svg: &mut String) -> Result<(), Box<dyn std::error::Erro
     area.fill(&WHITE)?;
     let delays = || steps.iter().flat_map(|step| [step.mean, step.truth]).flatten();
     let limits = || steps.iter().filter_map(|step| step.range).flatten().chain(delays());
-    let lowest = limits().fold(0.0, f64::min);
-    let highest = limits().fold(0.0, f64::max);
+    let (lowest, highest) = limits().fold((f64::INFINITY, f64::NEG_INFINITY), |(lowest, highest), limit| {
+        (lowest.min(limit), highest.max(limit))
+    });
     let end = steps.iter().fold(0.0, |end: f64, step| end.max(step.span.1));
     // Something to look at even if there is no delay and no time.
-    let (highest, end) =
-        (if highest > lowest { highest } else { lowest + 1.0 }, if end > 0.0 { end } else { 1.0 });
+    let (lowest, highest) = if lowest <= highest { (lowest, highest) } else { (0.0, 1.0) };
+    let room = if lowest < highest { 0.1 * (highest - lowest) } else { 0.1 + 0.1 * highest.abs() };
+    let end = if end > 0.0 { end } else { 1.0 };
 
     let mut chart = ChartBuilder::on(&area)
         .caption("One-way delay: mean of each interval", ("sans-serif", 20))
         .margin(16)
         .x_label_area_size(40)
         .y_label_area_size(64)
-        .build_cartesian_2d(0.0..end, 1.1 * lowest..1.1 * highest)?;
+        .build_cartesian_2d(0.0..end, lowest - room..highest + room)?;
     chart
         .configure_mesh()
         .x_desc("time at the sender (s)")

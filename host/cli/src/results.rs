@@ -150,6 +150,18 @@ impl Reasons {
     }
 }
 
+/// Why delays that can be computed mean nothing all the same.
+fn distrust<'a>(mut rows: impl Iterator<Item = &'a Rows> + Clone) -> Option<&'static str> {
+    if rows.clone().any(Rows::are_unrelated) {
+        return Some(UNRELATED);
+    }
+    rows.any(|rows| rows.largest_sum >= SUM_NEAR_WRAP).then_some(SUMS_WRAP)
+}
+
+/// What a row says whose sum of delays may have wrapped.
+const SUMS_WRAP: &str = "a row's sum of delays comes near 2^39 ns (550 s), where sums wrap; bring the two clocks nearer \
+                         to each other, or use shorter intervals, more rows or longer prefixes";
+
 /// What the two ends' rows say when they have nothing to do with each other.
 pub(crate) const UNRELATED: &str = "the two ends have not seen the same packets: as many rows hold more packets at \
                                     the receiver as hold fewer, which loss cannot do; \
@@ -160,11 +172,11 @@ impl Figures {
         Figures { reason: Some(reason.to_string()), ..Figures::default() }
     }
 
-    fn of_interval(estimate: &Estimate, are_related: bool) -> Self {
-        Figures::of(&together(std::slice::from_ref(estimate)), are_related, Reasons::default())
+    fn of_interval(estimate: &Estimate, distrust: Option<&str>) -> Self {
+        Figures::of(&together(std::slice::from_ref(estimate)), distrust, Reasons::default())
     }
 
-    fn of(overall: &Overall, are_related: bool, mut reasons: Reasons) -> Self {
+    fn of(overall: &Overall, distrust: Option<&str>, mut reasons: Reasons) -> Self {
         let mut figures = Figures {
             sent: Some(overall.sent),
             received: Some(overall.received),
@@ -172,7 +184,10 @@ impl Figures {
             effective_samples: Some(overall.effective_samples),
             ..Figures::default()
         };
-        if are_related {
+        if let Some(distrust) = distrust {
+            figures.effective_samples = None;
+            reasons.add("mean_ns", distrust.into());
+        } else {
             let mean: Option<Mean> = reasons.keep_part("mean_ns", overall.mean);
             figures.mean_ns = mean.map(|mean| mean.nanoseconds);
             figures.mean_ci95_ns = mean
@@ -180,9 +195,6 @@ impl Figures {
                 .map(|range| [range.lower, range.upper]);
             figures.std_ns = reasons.keep_part("std_ns", overall.deviation);
             figures.std_paper_ns = reasons.keep_part("std_paper_ns", overall.paper_deviation);
-        } else {
-            figures.effective_samples = None;
-            reasons.add("mean_ns", UNRELATED.into());
         }
         figures.reason = reasons.into_text();
         figures
@@ -226,7 +238,7 @@ pub(crate) fn summarize(evaluations: &[Evaluation]) -> Results {
     let usable = || evaluations.iter().filter_map(|each| each.result.as_ref().ok());
     let estimates: Vec<Estimate> = usable().map(|(estimate, _)| *estimate).collect();
     let overall = together(&estimates);
-    let are_related = !usable().any(|(_, rows)| rows.are_unrelated());
+    let distrusted = distrust(usable().map(|(_, rows)| rows));
 
     let mut reasons = Reasons::default();
     let void = evaluations.len() - estimates.len();
@@ -235,7 +247,7 @@ pub(crate) fn summarize(evaluations: &[Evaluation]) -> Results {
     }
     let figures = match evaluations.iter().find_map(|each| each.result.as_ref().err()) {
         Some(unusable) if estimates.is_empty() => Figures::of_void(unusable),
-        _ => Figures::of(&overall, are_related, reasons),
+        _ => Figures::of(&overall, distrusted, reasons),
     };
     let base = evaluations.iter().find_map(|each| seen(each.sender?)).map(|(first, _)| first);
     let intervals = evaluations.iter().map(|each| {
@@ -247,12 +259,12 @@ pub(crate) fn summarize(evaluations: &[Evaluation]) -> Results {
             end_ns: times.map(|((_, last), base)| difference(last, base)),
             usable_rows: each.result.as_ref().ok().map(|(estimate, _)| estimate.usable_rows),
             figures: match &each.result {
-                Ok((estimate, rows)) => Figures::of_interval(estimate, !rows.are_unrelated()),
+                Ok((estimate, rows)) => Figures::of_interval(estimate, distrust(std::iter::once(rows))),
                 Err(unusable) => Figures::of_void(unusable),
             },
         }
     });
-    let (exit, messages) = judge(&overall, are_related, void, evaluations);
+    let (exit, messages) = judge(&overall, distrusted, void, evaluations);
     Results { intervals: intervals.collect(), overall: figures, exit, messages }
 }
 
@@ -267,18 +279,23 @@ fn difference(time: Timestamp, base: Timestamp) -> i64 {
 }
 
 /// What is to be said of a segment's result.
-fn judge(overall: &Overall, are_related: bool, void: usize, all: &[Evaluation]) -> (Exit, Vec<String>) {
+fn judge(
+    overall: &Overall,
+    distrust: Option<&'static str>,
+    void: usize,
+    all: &[Evaluation],
+) -> (Exit, Vec<String>) {
     let mut messages = vec![];
     let mean = overall.mean.ok().map(|mean| mean.value);
-    let is_negative = mean.is_some_and(|mean| mean.clock_suspect());
+    let is_negative = distrust.is_none() && mean.is_some_and(|mean| mean.clock_suspect());
     let surplus = match overall.loss() {
         Loss::Surplus(surplus) => surplus,
         Loss::Lost(_) => 0,
     };
     let mut exit = Exit::Done;
-    if !are_related {
-        exit = Exit::Ends;
-        messages.push(UNRELATED.to_string());
+    if let Some(distrust) = distrust {
+        exit = if distrust == UNRELATED { Exit::Ends } else { Exit::NotIdentifiable };
+        messages.push(format!("the delay is not identifiable: {distrust}"));
     } else if surplus > 0 && is_negative {
         exit = Exit::Ends;
         messages.push(format!(
@@ -292,6 +309,13 @@ fn judge(overall: &Overall, are_related: bool, void: usize, all: &[Evaluation]) 
         messages.push(format!("the delay is {reason}"));
     }
     if exit != Exit::Ends {
+        if overall.received > 0 && 2 * overall.received < overall.sent {
+            messages.push(format!(
+                "of {} packets sent only {} were received; unless the path is that bad, \
+                 check that both recordings cover the same time",
+                overall.sent, overall.received
+            ));
+        }
         if surplus > 0 {
             messages.extend(lost(overall).err());
         }
@@ -301,16 +325,6 @@ fn judge(overall: &Overall, are_related: bool, void: usize, all: &[Evaluation]) 
             messages.push(format!(
                 "the mean delay is negative: the receiver's clock is behind the sender's by at least {least}, \
                  or the two ends are swapped; losses and the standard deviation are right all the same"
-            ));
-        }
-        let near = |(_, rows): &&(Estimate, Rows)| rows.largest_sum >= SUM_NEAR_WRAP;
-        let wrapped = all.iter().filter_map(|each| each.result.as_ref().ok()).filter(near).count();
-        if wrapped > 0 {
-            messages.push(format!(
-                "in {wrapped} of {} intervals a row's sum of delays comes near 2^39 ns (550 s), where sums wrap: mean and \
-                 standard deviation are not to be trusted; bring the two clocks nearer to each other, \
-                 or use shorter intervals, more rows or longer prefixes",
-                all.len()
             ));
         }
     }

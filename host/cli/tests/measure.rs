@@ -232,8 +232,14 @@ fn clocks_so_far_apart_that_sums_wrap_are_told() {
     // With about 28 packets in a row, 37 s are 1036 s, beyond 549 s.
     received.iter_mut().for_each(|packet| packet.timestamp += 37_000_000_000);
     let receiver = folder.capture("receiver.pcap", &received);
-    let result = run(&["measure", SENDER, &receiver]);
-    result.told(0, &["in 1 of 1 intervals a row's sum of delays comes near 2^39 ns", "not to be trusted"]);
+    let result = run(&["measure", "--json", SENDER, &receiver]);
+    result.told(6, &["a row's sum of delays comes near 2^39 ns", "not identifiable"]);
+    let overall = &result.json()["overall"];
+    assert_eq!((&overall["mean_ns"], &overall["std_ns"]), (&Value::Null, &Value::Null));
+    assert_eq!(overall["lost"], 1566);
+    assert!(overall["reason"].as_str().unwrap().contains("sums wrap"));
+    // Nothing is said of a sign that is not known.
+    assert!(!result.messages.contains("negative"));
 }
 
 #[test]

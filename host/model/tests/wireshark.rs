@@ -240,11 +240,11 @@ fn the_info_column_tells_the_place_in_the_interval() {
     let split: Vec<(&str, &str)> = infos.iter().map(|line| line.split_once(' ').unwrap()).collect();
     assert!(split.iter().all(|(protocol, _)| *protocol == "Deltaline"));
     let info = |at: usize| split[at].1.trim();
-    assert_eq!(info(0), "sender interval 0 bank 0 rows 0..15 (1/2)");
-    assert_eq!(info(9), "receiver interval 1 bank 1 rows 0..15 (2/2)");
+    assert_eq!(info(0), "sender interval 0 bank 0 rows 0..15 (fragment 0 of 2)");
+    assert_eq!(info(9), "receiver interval 1 bank 1 rows 0..15 (fragment 1 of 2)");
     assert_eq!(info(19), "sender interval 0 bank 7 rows 0..7 (8/8)");
-    assert_eq!(info(21), "receiver interval 4294967295 bank 0 rows 128..255 (2/16)");
-    assert_eq!(info(35), "receiver interval 4294967295 bank 1 rows 896..1023 (16/16)");
+    assert_eq!(info(21), "receiver interval 4294967295 bank 0 rows 128..255 (fragment 1 of 16)");
+    assert_eq!(info(35), "receiver interval 4294967295 bank 1 rows 896..1023 (fragment 15 of 16)");
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn every_cut_is_told() {
         }
     }
     let info = infos(&[(frame[..100].to_vec(), frame.len())]).remove(0);
-    assert!(info.ends_with("sender interval 0 bank 0 rows 0..15 (1/2) [truncated]"), "{info}");
+    assert!(info.ends_with("sender interval 0 bank 0 rows 0..15 (fragment 0 of 2) [truncated]"), "{info}");
 }
 
 #[test]

@@ -31,12 +31,12 @@ const fn mutation(module: Module, fault: &'static str, from: &'static str, to: &
 }
 
 /// All mutations.
-pub const MUTATIONS: [Mutation; 32] = [
+pub const MUTATIONS: [Mutation; 44] = [
     mutation(
         Module::Identity,
         "a stalled beat is taken",
-        "fire = s_axis_tvalid & s_axis_tready;",
-        "fire = s_axis_tvalid;",
+        "transfer = s_axis_tvalid & s_axis_tready;",
+        "transfer = s_axis_tvalid;",
     ),
     mutation(
         Module::Identity,
@@ -199,6 +199,78 @@ pub const MUTATIONS: [Mutation; 32] = [
         "counts = identity_commit;",
     ),
     mutation(Module::Core, "check word not rotated", "rotated = check_q << 32'h1;", "rotated = check_q;"),
+    mutation(
+        Module::Core,
+        "a carry of the byte total lost",
+        "bytes_carry_d = bytes_sum[32'h18];",
+        "bytes_carry_d = 1'b0;",
+    ),
+    mutation(
+        Module::Core,
+        "a carry of the packet total lost",
+        "packets_carry_d = packets_sum[32'h18];",
+        "packets_carry_d = 1'b0;",
+    ),
+    mutation(
+        Module::Core,
+        "cell overflow not flagged",
+        "totals_0_overflow = lda_overflow & ~lda_overflow_epoch;",
+        "totals_0_overflow = 1'b0;",
+    ),
+    mutation(
+        Module::Core,
+        "a saturating counter wraps",
+        "if (unmeasured & ~&unmeasured_count_q) begin",
+        "if (unmeasured) begin",
+    ),
+    mutation(
+        Module::Core,
+        "idle a cycle before the drain has ended",
+        "busy = state_q != 32'h2;",
+        "busy = (state_q != 32'h2) & (state_q != 32'h9);",
+    ),
+    mutation(
+        Module::Core,
+        "intervals by the wrong bit of the clock",
+        "clock_bit_d = nanoseconds[interval_log2];",
+        "clock_bit_d = nanoseconds[10];",
+    ),
+    mutation(
+        Module::Core,
+        "a lost lock flags both copies",
+        "totals_0_unlocked = unlocked & idle;",
+        "totals_0_unlocked = unlocked;",
+    ),
+    mutation(
+        Module::Core,
+        "a lost lock flagged a cycle early",
+        "unlocked = ~locked_6_q & emitter_running;",
+        "unlocked = ~locked_5_q & emitter_running;",
+    ),
+    mutation(
+        Module::Core,
+        "a refused end counted in both copies",
+        "totals_1_refused = interval_refused & ~idle;",
+        "totals_1_refused = interval_refused;",
+    ),
+    mutation(
+        Module::Core,
+        "the rest of a frame cut by reset is measured",
+        "fire = transfer & ~is_adrift;",
+        "fire = transfer;",
+    ),
+    mutation(
+        Module::Core,
+        "m_axis without tkeep",
+        "m_axis_tkeep = emitter_m_axis_tkeep;",
+        "m_axis_tkeep = 8'h0;",
+    ),
+    mutation(
+        Module::Core,
+        "m_axis gives a beat up before it is taken",
+        "if ((state_q == 32'h8) & m_axis_tready) begin",
+        "if (state_q == 32'h8) begin",
+    ),
 ];
 
 /// What became of a mutation.
@@ -252,7 +324,7 @@ pub fn check(
         Module::Hash => checks::hash::check(toolchain, configuration, verilog, 1000, 7),
         Module::Sampler => checks::sampler::check(toolchain, configuration, verilog, 1000, 7),
         Module::Lda => checks::lda::check(toolchain, verilog, words, 100_000, 7),
-        Module::Core => checks::core::check(toolchain, configuration, verilog, 5000, 7),
+        Module::Core => checks::core::check(toolchain, configuration, verilog, 3000, 7),
     }
     .map(|_| ())
 }

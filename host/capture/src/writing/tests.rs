@@ -115,7 +115,7 @@ fn places_that_cannot_be_written() {
     // A folder that has the target's name.
     let taken = folder.path().join("a.pcapng");
     fs::create_dir(&taken).unwrap();
-    assert!(matches!(write_pcapng(&taken, &[]), Err(WriteError::Io { .. })));
+    assert!(matches!(write_pcapng(&taken, &[]), Err(WriteError::Special { .. })));
     assert_eq!(names(&folder), ["a.pcapng"]);
 }
 
@@ -186,5 +186,26 @@ proptest! {
             write(&path, &packets).unwrap();
             prop_assert_eq!(&read(&path), &packets);
         }
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn special_files_are_left_alone_and_links_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (target, link) = (folder.path().join("target"), folder.path().join("link"));
+    std::fs::write(&target, "old").unwrap();
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    crate::write_file(&link, b"new").unwrap();
+    assert_eq!(std::fs::read(&target).unwrap(), b"new");
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+
+    // A socket stands for devices and pipes too; a folder is no file either.
+    let socket = folder.path().join("socket");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    for special in [socket.as_path(), folder.path()] {
+        let refused = crate::write_file(special, b"new").unwrap_err();
+        assert!(refused.to_string().contains("is not a regular file"), "{refused}");
+        assert!(!std::fs::symlink_metadata(special).unwrap().is_file());
     }
 }

@@ -49,8 +49,8 @@ struct Twin {
     back_pressure: bool,
 }
 
-/// Runs the directed scenarios and intervals of random traffic until `count` frames have passed; returns their
-/// number.
+/// Runs the directed scenarios and intervals of random traffic until `count` frames of it have passed; returns the
+/// number of all frames.
 ///
 /// # Errors
 ///
@@ -79,8 +79,8 @@ pub fn check(
             twin.end_interval()?;
             twin.compare()?;
         }
-        let mut frames = Frames::new(seed);
-        while twin.packets < count / 2 {
+        let (mut frames, directed) = (Frames::new(seed), twin.packets);
+        while twin.packets - directed < count / 2 {
             twin.random_interval(&mut frames)?;
         }
         twin.reset_in_the_middle(configuration, role)?;
