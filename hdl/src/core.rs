@@ -33,10 +33,24 @@
 //! | running | out | 1 | the memories have been cleared after reset: counting |
 //! | m_axis_* | out (tready in) | 64 + 8 + 1 + 1 + 1 | control frames |
 //!
-//! # Latency and throughput
+//! # For integrators
 //!
-//! One beat a cycle, frames of any length back to back. A frame's cell is written in the 16th
-//! cycle behind its last beat. Parameters: R = log2(rows); A = R + bits of a bank number.
+//! * One clock: `ptp_ts`, `ptp_locked`, `interval_end` and the timestamps in tuser belong to the domain of `clk`.
+//! * `rst` for one cycle is enough. Then both copies are cleared, two cycles a word of the counter memory, and
+//!   `running` rises; what comes before does not count. A control frame under way is cut off without tlast.
+//! * `receiver` is a strap; `interval_log2` may change at run time, which may end an interval once.
+//! * PTP relative-64: nanoseconds in bits 63:16, their fraction in bits 15:0. Cells add the low 40 bits of the
+//!   nanoseconds.
+//! * An interval is sent as banks × ceil(rows / 128) frames of 120 + 9 × min(rows, 128) bytes (1272 with 128 rows and
+//!   more), with gaps between words: put a frame buffer before a MAC that cannot pause.
+//! * Intervals must be longer than a drain: 8 cycles a cell is a safe bound with m_axis always ready, 16,400 cycles in
+//!   all for 2 x 1024 cells. An end that comes earlier is refused, counted and flagged in the next report.
+//!
+//! # Parameters, latency and throughput
+//!
+//! R = log2(rows), A = R + bits of a bank number; the configuration's hash, seed, prefix lengths and segment become
+//! constants. One beat a cycle, frames of any length back to back. A frame's cell is written in the 16th cycle behind
+//! its last beat.
 //!
 //! # Test plan
 //!

@@ -23,7 +23,7 @@ use xxhash_rust::xxh3::xxh3_128;
 /// What `cargo xtask tools` installs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
 pub(crate) enum Selection {
-    /// Verilator: all that the tests and the demo need
+    /// Verilator: all that the demo needs
     Simulation,
     /// Yosys
     Synthesis,

@@ -15,11 +15,11 @@ pub(crate) struct Arguments {
     /// Name of the top module, prefix of all others, and name of the file
     #[arg(long, default_value = "deltaline")]
     name: String,
-    /// Rows of each bank
+    /// Rows of each bank: a power of two from 8 to 1024
     #[arg(long, default_value_t = 1024)]
     rows: usize,
-    /// Prefix length of each bank: bank j samples with probability 2^-k
-    #[arg(long, value_delimiter = ',', default_values_t = [1, 6])]
+    /// Prefix lengths of up to four banks, such as 1,6: bank j samples with probability 2^-k
+    #[arg(long, value_delimiter = ',', default_value = "1,6", value_name = "LENGTHS")]
     banks: Vec<u8>,
     /// Use Rabin's fingerprint instead of H3
     #[arg(long)]

@@ -587,6 +587,28 @@ mod tests {
     }
 
     #[test]
+    fn every_burst_of_63_bits_is_refused_and_longer_ones_need_not_be() {
+        let (_, bytes) = frames(8, &[2], Totals::default(), &cells(8, 1)).remove(0);
+        let flip = |bytes: &mut [u8], bit: usize| bytes[bit / 8] ^= 0x80 >> (bit % 8);
+        for first in 16 * 8..bytes.len() * 8 - 64 {
+            for length in 2..=63 {
+                // The ends of the burst and noise in between.
+                let mut broken = bytes.clone();
+                let noise = xxhash_rust::xxh3::xxh3_64(&[first as u8, (first >> 8) as u8, length as u8]);
+                for bit in (0..length).filter(|&bit| bit == 0 || bit == length - 1 || noise >> bit & 1 == 1) {
+                    flip(&mut broken, first + bit);
+                }
+                assert!(Frame::decode(&broken).is_err(), "{length} bits from {first}");
+            }
+        }
+        let mut unnoticed = bytes.clone();
+        // A bit, and the one that it is rotated onto in the next word: 64 bits from end to end.
+        flip(&mut unnoticed, 8 * 96 + 1);
+        flip(&mut unnoticed, 8 * 96 + 64);
+        assert!(Frame::decode(&unnoticed).is_ok());
+    }
+
+    #[test]
     fn a_frame_by_hand() {
         let (header, bytes) = frames(8, &[1, 6], Totals::default(), &cells(16, 2)).remove(1);
         assert_eq!(bytes.len(), 96 + 72 + 24);
