@@ -52,6 +52,9 @@
 //! constants. One beat a cycle, frames of any length back to back. A frame's cell is written in the 16th cycle behind
 //! its last beat.
 //!
+//! Cost in all, 2 x 1024 rows, before placement (`cargo xtask cost`): iCE40 6552 LUT4, 3323 flip-flops, 72 block RAMs;
+//! ECP5 8170 LUT4, 3323 flip-flops, 16 block RAMs.
+//!
 //! # Test plan
 //!
 //! `sim/cosim`: control frames of random and directed traffic against `deltaline_model::point`, byte by byte.

@@ -32,6 +32,9 @@
 //!
 //! Latency two cycles, one pair a cycle.
 //!
+//! No parameters. Cost, 2 x 1024 rows, before placement (`cargo xtask cost`): iCE40 241 LUT4, 228 flip-flops;
+//! ECP5 280 LUT4, 228 flip-flops.
+//!
 //! # Test plan
 //!
 //! Cosimulated as part of the identity path: every header length, chains of extension headers, truncation at every

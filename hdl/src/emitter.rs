@@ -39,6 +39,9 @@
 //! the shortest interval. Words come with gaps: a MAC that cannot pause within a frame needs a frame buffer before it.
 //! Clearing after reset takes two cycles a word.
 //!
+//! Cost, 2 x 1024 rows, before placement (`cargo xtask cost`): iCE40 1043 LUT4, 345 flip-flops;
+//! ECP5 1461 LUT4, 345 flip-flops.
+//!
 //! # Test plan
 //!
 //! `sim/cosim`: frames against `deltaline_model::frame::encode`, for every size that is built, with random

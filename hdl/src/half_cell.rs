@@ -38,6 +38,8 @@
 //! Latency five cycles from read address to written word, one update a cycle. Parameters: A, the width of a word's
 //! address.
 //!
+//! Cost: half of the lda's.
+//!
 //! # Test plan
 //!
 //! `sim/cosim`: as part of the lda; distances 1..=8, both epochs, all carries.

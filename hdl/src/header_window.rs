@@ -33,6 +33,9 @@
 //!
 //! Latency: a beat's words two cycles later, the closing slot three cycles behind the last beat. One beat a cycle.
 //!
+//! No parameters. Cost, 2 x 1024 rows, before placement (`cargo xtask cost`): iCE40 352 LUT4, 308 flip-flops;
+//! ECP5 372 LUT4, 308 flip-flops.
+//!
 //! # Test plan
 //!
 //! Cosimulated as part of the identity path (`sim/cosim`): all lengths from 1 byte, gaps, back-to-back frames.

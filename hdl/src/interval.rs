@@ -33,6 +33,9 @@
 //!
 //! Latency seven cycles, as a frame's commit; ends at least one drain apart. No parameters.
 //!
+//! Cost, 2 x 1024 rows, before placement (`cargo xtask cost`): iCE40 112 LUT4, 80 flip-flops;
+//! ECP5 182 LUT4, 80 flip-flops.
+//!
 //! # Test plan
 //!
 //! `sim/cosim`: ends at every distance from frames, during drains, by the clock, during the clearing after reset.

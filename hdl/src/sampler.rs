@@ -18,6 +18,9 @@
 //!
 //! Latency one cycle, one hash a cycle. Parameters: R = log2(rows), A = R + bits of a bank number.
 //!
+//! Cost, 2 x 1024 rows, before placement (`cargo xtask cost`): iCE40 4 LUT4, 12 flip-flops;
+//! ECP5 5 LUT4, 12 flip-flops.
+//!
 //! # Test plan
 //!
 //! `sim/cosim`: every number of leading zeros, random hashes, for several configurations.

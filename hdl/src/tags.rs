@@ -29,6 +29,9 @@
 //!
 //! Latency one cycle, one pair a cycle.
 //!
+//! No parameters. Cost, 2 x 1024 rows, before placement (`cargo xtask cost`): iCE40 218 LUT4, 113 flip-flops;
+//! ECP5 370 LUT4, 113 flip-flops.
+//!
 //! # Test plan
 //!
 //! Cosimulated as part of the identity path: all stacks of 0..=3 VLAN tags and 0..=5 labels.

@@ -27,6 +27,9 @@
 //!
 //! Latency two cycles, one packet a cycle. No parameters.
 //!
+//! Cost for both copies, 2 x 1024 rows, before placement (`cargo xtask cost`): iCE40 1030 LUT4, 622 flip-flops;
+//! ECP5 1660 LUT4, 622 flip-flops.
+//!
 //! # Test plan
 //!
 //! `sim/cosim`: with the whole core; carries and saturation of every counter with the counters preloaded.

@@ -23,7 +23,8 @@ const GROUP: usize = 2;
 /// | row     | out | R       | lowest hash bits, two cycles later |
 /// | prefix  | out | 16      | highest hash bits, two cycles later; bits below the longest prefix are zero |
 ///
-/// Latency two cycles, one key a cycle. Parameters: R = log2(rows). Tested in `sim/cosim`: every key bit alone, and
+/// Latency two cycles, one key a cycle. Parameters: R = log2(rows). Cost with 10 row bits and a
+/// prefix of 6 (`cargo xtask cost`): iCE40 1392 LUT4, 165 flip-flops; ECP5 1417 LUT4. Tested in `sim/cosim`: every key bit alone, and
 /// random keys.
 /// Only bits that the configuration uses are built.
 #[derive(LogicBlock)]

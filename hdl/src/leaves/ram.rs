@@ -13,7 +13,8 @@ use rust_hdl_core::prelude::*;
 ///
 /// A read and a write of the same word in the same cycle return anything: the user forwards instead, which is what
 /// the attribute tells synthesis. The content starts as zero in FPGAs and simulation; nothing relies on it, because
-/// the core clears both copies after reset. Tested as part of the lda. **This is the seam for a memory macro**: replace the module's body.
+/// the core clears both copies after reset. Tested as part of the lda. Parameters: W and A. Cost of 36 bits
+/// x 2048: 18 iCE40 or 4 ECP5 block RAMs. **This is the seam for a memory macro**: replace the module's body.
 #[derive(LogicBlock)]
 pub struct Ram<const W: usize, const A: usize> {
     pub clk: Signal<In, Clock>,
