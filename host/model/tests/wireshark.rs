@@ -242,7 +242,7 @@ fn the_info_column_tells_the_place_in_the_interval() {
     let info = |at: usize| split[at].1.trim();
     assert_eq!(info(0), "sender interval 0 bank 0 rows 0..15 (fragment 0 of 2)");
     assert_eq!(info(9), "receiver interval 1 bank 1 rows 0..15 (fragment 1 of 2)");
-    assert_eq!(info(19), "sender interval 0 bank 7 rows 0..7 (8/8)");
+    assert_eq!(info(19), "sender interval 0 bank 7 rows 0..7 (fragment 7 of 8)");
     assert_eq!(info(21), "receiver interval 4294967295 bank 0 rows 128..255 (fragment 1 of 16)");
     assert_eq!(info(35), "receiver interval 4294967295 bank 1 rows 896..1023 (fragment 15 of 16)");
 }
