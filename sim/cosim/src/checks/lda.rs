@@ -13,9 +13,9 @@ const STAGE: &str = "lda";
 /// Cycles from an update to its overflow pulse.
 const OVERFLOW_LATENCY: u64 = 7;
 /// Cycles from the last update of a copy to its first drain.
-const SETTLE: usize = 9;
+const SETTLE: usize = 6;
 /// Cycles from an address to its cell.
-const DRAIN_LATENCY: usize = 5;
+const DRAIN_LATENCY: usize = 4;
 
 /// What the memory starts with in the emitted text, and what a check of long carries starts it with instead: every
 /// bit of every cell's count set.
