@@ -89,23 +89,18 @@ macro_rules! for_size {
 ///
 /// [`EmitError`] when the hardware is not built for the configuration's sizes or `name` is no identifier.
 pub fn emit(configuration: &Configuration, module: Module, name: &str) -> Result<String, EmitError> {
-    let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    if !starts_well || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-        return Err(EmitError::Name(name.to_string()));
-    }
     macro_rules! build {
         ($r:literal, $a:literal) => {
             match module {
-                Module::Core => verilog_of(&mut Core::<$r, $a>::new(configuration)),
-                Module::Identity => verilog_of(&mut Identity::default()),
-                Module::Hash => verilog_of(&mut Clocked::new(HashMatrix::<$r>::new(configuration))),
-                Module::Sampler => verilog_of(&mut Sampler::<$r, $a>::new(configuration)),
-                Module::Lda => verilog_of(&mut Lda::<$a>::default()),
+                Module::Core => emit_block(&mut Core::<$r, $a>::new(configuration), name),
+                Module::Identity => emit_block(&mut Identity::default(), name),
+                Module::Hash => emit_block(&mut Clocked::new(HashMatrix::<$r>::new(configuration)), name),
+                Module::Sampler => emit_block(&mut Sampler::<$r, $a>::new(configuration), name),
+                Module::Lda => emit_block(&mut Lda::<$a>::default(), name),
             }
         };
     }
-    let raw = for_size!(configuration, build)?;
-    let body = flatten(&raw, name)?;
+    let body = for_size!(configuration, build)?;
     Ok(format!("{}\n{}", header(configuration, module, name, &body), body))
 }
 
@@ -143,10 +138,19 @@ impl<const R: usize> Logic for Clocked<R> {
     }
 }
 
-fn verilog_of<T: Block>(block: &mut T) -> Result<String, EmitError> {
+/// The Verilog of any block, without a header; all names are prefixed by `name`.
+///
+/// # Errors
+///
+/// [`EmitError`] when `name` is no identifier or the block is not connected.
+pub fn emit_block<T: Block>(block: &mut T, name: &str) -> Result<String, EmitError> {
+    let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if !starts_well || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        return Err(EmitError::Name(name.to_string()));
+    }
     block.connect_all();
     check_all(block).map_err(|error| EmitError::Design(format!("{error:?}")))?;
-    Ok(generate_verilog_unchecked(block))
+    flatten(&generate_verilog_unchecked(block), name)
 }
 
 /// Renames `top` to `name` and makes every identifier plain.
