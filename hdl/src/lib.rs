@@ -12,13 +12,17 @@
 // Ports are documented in each module's port table, where they can be read side by side.
 #![allow(missing_docs)]
 
+pub mod aggregator;
+pub mod boundary;
 pub mod core;
 pub mod datagram;
+pub mod delimiter_match;
 pub mod emitter;
 pub mod half_cell;
 pub mod header_window;
 pub mod identity;
 pub mod interval;
+pub mod lane;
 pub mod lda;
 pub mod leaves;
 pub mod sampler;

@@ -13,7 +13,7 @@
 use crate::core::Core;
 use crate::identity::Identity;
 use crate::lda::Lda;
-use crate::leaves::HashMatrix;
+use crate::leaves::{HashMatrix, KeyVector};
 use crate::sampler::Sampler;
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
@@ -93,7 +93,7 @@ pub fn emit(configuration: &Configuration, module: Module, name: &str) -> Result
         ($r:literal, $a:literal) => {
             match module {
                 Module::Core => emit_block(&mut Core::<$r, $a>::new(configuration), name),
-                Module::Identity => emit_block(&mut Identity::default(), name),
+                Module::Identity => emit_block(&mut Identity::new(configuration), name),
                 Module::Hash => emit_block(&mut Clocked::new(HashMatrix::<$r>::new(configuration)), name),
                 Module::Sampler => emit_block(&mut Sampler::<$r, $a>::new(configuration), name),
                 Module::Lda => emit_block(&mut Lda::<$a>::default(), name),
@@ -106,21 +106,24 @@ pub fn emit(configuration: &Configuration, module: Module, name: &str) -> Result
 
 /// A leaf cannot be RustHDL's top module; this wraps the hash for its own test bench.
 #[derive(LogicBlock)]
-struct Clocked<const R: usize> {
+pub struct Clocked<const R: usize> {
     pub clk: Signal<In, Clock>,
     pub word: [Signal<In, Bits<32>>; 17],
     pub row: Signal<Out, Bits<R>>,
     pub prefix: Signal<Out, Bits<16>>,
+    vector: KeyVector,
     matrix: HashMatrix<R>,
 }
 
 impl<const R: usize> Clocked<R> {
-    fn new(matrix: HashMatrix<R>) -> Self {
+    /// Wraps a hash.
+    pub fn new(matrix: HashMatrix<R>) -> Self {
         Clocked {
             clk: Default::default(),
             word: Default::default(),
             row: Default::default(),
             prefix: Default::default(),
+            vector: Default::default(),
             matrix,
         }
     }
@@ -131,8 +134,9 @@ impl<const R: usize> Logic for Clocked<R> {
     fn update(&mut self) {
         self.matrix.clk.next = self.clk.val();
         for i in 0..17 {
-            self.matrix.word[i].next = self.word[i].val();
+            self.vector.word[i].next = self.word[i].val();
         }
+        self.matrix.key.next = self.vector.key.val();
         self.row.next = self.matrix.row.val();
         self.prefix.next = self.matrix.prefix.val();
     }

@@ -46,6 +46,7 @@
 //! | bit 1 | overrun | an interval end came while the previous interval was still being drained and was refused: this interval is longer than asked for |
 //! | bit 2 | clock | the clock was not locked at some moment of the interval |
 //! | bit 3 | timed | the clock, not a delimiter in the stream, started or ended the interval |
+//! | bit 4 | gap | the delimiter at the end of the interval is not the one that was due: one before it is missing, and the interval covers more than its number says |
 //!
 //! The **check** word guards what the FCS does not: assembly, storage, truncation. It starts as the 32 bits
 //! (EtherType, version, role); for each following 64-bit word of the frame it is rotated left by one bit and the
@@ -121,6 +122,8 @@ pub struct Flags {
     pub clock: bool,
     /// The clock, not a delimiter in the stream, started or ended the interval.
     pub timed: bool,
+    /// A delimiter before the one that ended the interval is missing.
+    pub gap: bool,
 }
 
 impl Flags {
@@ -130,12 +133,13 @@ impl Flags {
             | u16::from(self.overrun) << 1
             | u16::from(self.clock) << 2
             | u16::from(self.timed) << 3
+            | u16::from(self.gap) << 4
     }
 
-    /// From the flags field; bits 15:4 are reserved and ignored.
+    /// From the flags field; bits 15:5 are reserved and ignored.
     pub fn from_bits(bits: u16) -> Self {
         let flag = |bit: u32| bits >> bit & 1 == 1;
-        Flags { saturated: flag(0), overrun: flag(1), clock: flag(2), timed: flag(3) }
+        Flags { saturated: flag(0), overrun: flag(1), clock: flag(2), timed: flag(3), gap: flag(4) }
     }
 }
 

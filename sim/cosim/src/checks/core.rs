@@ -420,23 +420,23 @@ fn preloaded_counters(
 ) -> Result<(), CheckError> {
     let reset_to = |name: &str, width: u32, value: u64| {
         (
-            format!("module deltaline_totals_{name}("),
+            format!("module deltaline_aggregator_totals_{name}("),
             format!("q <= {width}'h0;"),
             format!("q <= {width}'h{value:x};"),
         )
     };
     let near_carry = [
-        reset_to("0_packets_low", 24, 0xff_fff0),
-        reset_to("0_bytes_low", 24, 0xff_ff00),
-        reset_to("0_unmeasured_count", 32, 0xffff_fffe),
-        reset_to("0_bad_count", 32, 0xffff_fffd),
+        reset_to("packets_low", 24, 0xff_fff0),
+        reset_to("bytes_low", 24, 0xff_ff00),
+        reset_to("unmeasured_count", 32, 0xffff_fffe),
+        reset_to("bad_count", 32, 0xffff_fffd),
     ];
-    let near_overflow = [reset_to("0_packets_low", 24, 0xff_fff0), reset_to("0_packets_high", 24, 0xff_ffff)];
+    let near_overflow = [reset_to("packets_low", 24, 0xff_fff0), reset_to("packets_high", 24, 0xff_ffff)];
     let near_overflow_of_bytes =
-        [reset_to("0_bytes_low", 24, 0xff_ff00), reset_to("0_bytes_high", 24, 0xff_ffff)];
+        [reset_to("bytes_low", 24, 0xff_ff00), reset_to("bytes_high", 24, 0xff_ffff)];
     let full = |half: &str| {
         (
-            format!("module deltaline_lda_{half}("),
+            format!("module deltaline_aggregator_lane_0_lda_{half}("),
             "ram_0_write_data = 32'h0;".into(),
             "ram_0_write_data = 36'hffff00000;".into(),
         )
@@ -483,8 +483,12 @@ fn preloaded_counters(
         same(STAGE, case, "totals near their ends", &Some(expected), &totals(&mut point)?)?;
     }
 
-    // Ends are refused at the earliest in the second interval, by the other copy.
-    let near_end = [reset_to("1_refused_count", 16, 0xfffe)];
+    // Ends are refused at the earliest in the second interval, so the first must leave the counter full.
+    let near_end = [(
+        "module deltaline_aggregator_totals(".to_string(),
+        "refused_count_d = 32'h0;".to_string(),
+        "refused_count_d = 16'hfffe;".to_string(),
+    )];
     let mut point =
         Hardware::of(toolchain, configuration, &changed(verilog, &near_end)?)?.point(Role::Sender)?;
     point.end_interval()?;
