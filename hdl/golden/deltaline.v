@@ -86,192 +86,65 @@ module deltaline(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s
     wire  [31:0] identity_word_16;
     wire  [63:0] identity_timestamp;
     wire  [16:0] identity_ip_length;
-    reg  hash_clk;
-    reg  [31:0] hash_word_0;
-    reg  [31:0] hash_word_1;
-    reg  [31:0] hash_word_2;
-    reg  [31:0] hash_word_3;
-    reg  [31:0] hash_word_4;
-    reg  [31:0] hash_word_5;
-    reg  [31:0] hash_word_6;
-    reg  [31:0] hash_word_7;
-    reg  [31:0] hash_word_8;
-    reg  [31:0] hash_word_9;
-    reg  [31:0] hash_word_10;
-    reg  [31:0] hash_word_11;
-    reg  [31:0] hash_word_12;
-    reg  [31:0] hash_word_13;
-    reg  [31:0] hash_word_14;
-    reg  [31:0] hash_word_15;
-    reg  [31:0] hash_word_16;
-    wire  [9:0] hash_row;
-    wire  [15:0] hash_prefix;
-    reg  sampler_clk;
-    reg  sampler_rst;
-    reg  sampler_valid;
-    reg  [9:0] sampler_row;
-    reg  [15:0] sampler_prefix;
-    wire  sampler_sampled;
-    wire  [10:0] sampler_address;
-    reg  lda_clk;
-    reg  lda_rst;
-    reg  lda_update;
-    reg  lda_epoch;
-    reg  [10:0] lda_address;
-    reg  [39:0] lda_timestamp;
-    wire  lda_overflow;
-    wire  lda_overflow_epoch;
-    reg  [10:0] lda_drain_address;
-    reg  lda_drain_epoch;
-    reg  lda_clear_0;
-    reg  lda_clear_1;
-    wire  [71:0] lda_drained_cell;
-    reg  totals_0_clk;
-    reg  totals_0_rst;
-    reg  totals_0_clear;
-    reg  totals_0_packet;
-    reg  [16:0] totals_0_ip_length;
-    reg  [63:0] totals_0_timestamp;
-    reg  totals_0_unmeasured;
-    reg  totals_0_bad;
-    reg  totals_0_refused;
-    reg  totals_0_unlocked;
-    reg  totals_0_by_clock;
-    reg  totals_0_overflow;
-    wire  [47:0] totals_0_packets;
-    wire  [47:0] totals_0_bytes;
-    wire  [63:0] totals_0_first;
-    wire  [63:0] totals_0_last;
-    wire  [31:0] totals_0_unmeasured_frames;
-    wire  [31:0] totals_0_bad_frames;
-    wire  [15:0] totals_0_refused_ends;
-    wire  [3:0] totals_0_flags;
-    reg  totals_1_clk;
-    reg  totals_1_rst;
-    reg  totals_1_clear;
-    reg  totals_1_packet;
-    reg  [16:0] totals_1_ip_length;
-    reg  [63:0] totals_1_timestamp;
-    reg  totals_1_unmeasured;
-    reg  totals_1_bad;
-    reg  totals_1_refused;
-    reg  totals_1_unlocked;
-    reg  totals_1_by_clock;
-    reg  totals_1_overflow;
-    wire  [47:0] totals_1_packets;
-    wire  [47:0] totals_1_bytes;
-    wire  [63:0] totals_1_first;
-    wire  [63:0] totals_1_last;
-    wire  [31:0] totals_1_unmeasured_frames;
-    wire  [31:0] totals_1_bad_frames;
-    wire  [15:0] totals_1_refused_ends;
-    wire  [3:0] totals_1_flags;
-    reg  interval_clk;
-    reg  interval_rst;
-    reg  interval_interval_end;
-    reg  [5:0] interval_interval_log2;
-    reg  [63:0] interval_ptp_ts;
-    reg  interval_running;
-    reg  interval_drain_busy;
-    wire  interval_epoch;
-    wire  [31:0] interval_number;
-    wire  interval_start_drain;
-    wire  interval_refused;
-    wire  interval_timed;
-    reg  emitter_clk;
-    reg  emitter_rst;
-    reg  emitter_start;
-    reg  emitter_receiver;
-    reg  [31:0] emitter_interval;
-    reg  [47:0] emitter_packets;
-    reg  [47:0] emitter_bytes;
-    reg  [63:0] emitter_first;
-    reg  [63:0] emitter_last;
-    reg  [31:0] emitter_unmeasured;
-    reg  [31:0] emitter_bad;
-    reg  [15:0] emitter_refused_ends;
-    reg  [3:0] emitter_flags;
-    reg  [71:0] emitter_drained_cell;
-    wire  [10:0] emitter_drain_address;
-    wire  emitter_clear;
-    wire  emitter_clear_all;
-    wire  emitter_clear_totals;
-    wire  emitter_busy;
-    wire  emitter_running;
-    wire  [63:0] emitter_m_axis_tdata;
-    wire  [7:0] emitter_m_axis_tkeep;
-    wire  emitter_m_axis_tvalid;
-    reg  emitter_m_axis_tready;
-    wire  emitter_m_axis_tlast;
-    wire  emitter_m_axis_tuser;
-    reg  hashing_0_clock;
-    reg  hashing_0_rst;
-    reg  hashing_0_d;
-    wire  hashing_0_q;
-    reg  hashing_1_clock;
-    reg  hashing_1_rst;
-    reg  hashing_1_d;
-    wire  hashing_1_q;
-    reg  hash_epoch_0_clock;
-    reg  hash_epoch_0_rst;
-    reg  hash_epoch_0_d;
-    wire  hash_epoch_0_q;
-    reg  hash_epoch_1_clock;
-    reg  hash_epoch_1_rst;
-    reg  hash_epoch_1_d;
-    wire  hash_epoch_1_q;
-    reg  hash_epoch_2_clock;
-    reg  hash_epoch_2_rst;
-    reg  hash_epoch_2_d;
-    wire  hash_epoch_2_q;
-    reg  locked_0_clock;
-    reg  locked_0_rst;
-    reg  locked_0_d;
-    wire  locked_0_q;
-    reg  locked_1_clock;
-    reg  locked_1_rst;
-    reg  locked_1_d;
-    wire  locked_1_q;
-    reg  locked_2_clock;
-    reg  locked_2_rst;
-    reg  locked_2_d;
-    wire  locked_2_q;
-    reg  locked_3_clock;
-    reg  locked_3_rst;
-    reg  locked_3_d;
-    wire  locked_3_q;
-    reg  locked_4_clock;
-    reg  locked_4_rst;
-    reg  locked_4_d;
-    wire  locked_4_q;
-    reg  locked_5_clock;
-    reg  locked_5_rst;
-    reg  locked_5_d;
-    wire  locked_5_q;
-    reg  locked_6_clock;
-    reg  locked_6_rst;
-    reg  locked_6_d;
-    wire  locked_6_q;
-    reg  timestamp_clock;
-    reg  timestamp_rst;
-    reg  [39:0] timestamp_d;
-    wire  [39:0] timestamp_q;
-
-    // Local signals
-    reg  counts;
-    reg  packet;
-    reg  unmeasured;
-    reg  bad;
-    reg  unlocked;
-    reg  idle;
-    reg  [47:0] idle_packets;
-    reg  [47:0] idle_bytes;
-    reg  [63:0] idle_first;
-    reg  [63:0] idle_last;
-    reg  [31:0] idle_unmeasured;
-    reg  [31:0] idle_bad;
-    reg  [15:0] idle_refused_ends;
-    reg  [3:0] idle_flags;
+    wire  identity_delimiter;
+    wire  [31:0] identity_delimiter_number;
+    reg  boundary_clk;
+    reg  boundary_rst;
+    reg  boundary_interval_end;
+    reg  [5:0] boundary_interval_log2;
+    reg  [63:0] boundary_ptp_ts;
+    reg  boundary_ptp_locked;
+    wire  boundary_request;
+    wire  boundary_timed;
+    wire  boundary_unlocked;
+    reg  [31:0] key_word_0;
+    reg  [31:0] key_word_1;
+    reg  [31:0] key_word_2;
+    reg  [31:0] key_word_3;
+    reg  [31:0] key_word_4;
+    reg  [31:0] key_word_5;
+    reg  [31:0] key_word_6;
+    reg  [31:0] key_word_7;
+    reg  [31:0] key_word_8;
+    reg  [31:0] key_word_9;
+    reg  [31:0] key_word_10;
+    reg  [31:0] key_word_11;
+    reg  [31:0] key_word_12;
+    reg  [31:0] key_word_13;
+    reg  [31:0] key_word_14;
+    reg  [31:0] key_word_15;
+    reg  [31:0] key_word_16;
+    wire  [543:0] key_key;
+    reg  aggregator_clk;
+    reg  aggregator_rst;
+    reg  aggregator_commit_0;
+    reg  aggregator_measured_0;
+    reg  aggregator_bad_0;
+    reg  [543:0] aggregator_key_0;
+    reg  [63:0] aggregator_timestamp_0;
+    reg  [16:0] aggregator_ip_length_0;
+    reg  aggregator_delimiter;
+    reg  [31:0] aggregator_delimiter_number;
+    reg  aggregator_request;
+    reg  aggregator_timed;
+    reg  aggregator_unlocked;
+    reg  aggregator_receiver;
+    wire  aggregator_running;
+    wire  aggregator_draining;
+    wire  aggregator_ended;
+    wire  aggregator_refused;
+    wire  aggregator_gap;
+    wire  [31:0] aggregator_interval;
+    wire  [47:0] aggregator_packets;
+    wire  [47:0] aggregator_bytes;
+    wire  [31:0] aggregator_unmeasured_frames;
+    wire  [31:0] aggregator_bad_frames;
+    wire  [63:0] aggregator_m_axis_tdata;
+    wire  [7:0] aggregator_m_axis_tkeep;
+    wire  aggregator_m_axis_tvalid;
+    reg  aggregator_m_axis_tready;
+    wire  aggregator_m_axis_tlast;
+    wire  aggregator_m_axis_tuser;
 
     // Sub module instances
     deltaline_identity identity(
@@ -305,113 +178,327 @@ module deltaline(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s
         .word_15(identity_word_15),
         .word_16(identity_word_16),
         .timestamp(identity_timestamp),
-        .ip_length(identity_ip_length)
+        .ip_length(identity_ip_length),
+        .delimiter(identity_delimiter),
+        .delimiter_number(identity_delimiter_number)
     );
-    deltaline_hash hash(
-        .clk(hash_clk),
-        .word_0(hash_word_0),
-        .word_1(hash_word_1),
-        .word_2(hash_word_2),
-        .word_3(hash_word_3),
-        .word_4(hash_word_4),
-        .word_5(hash_word_5),
-        .word_6(hash_word_6),
-        .word_7(hash_word_7),
-        .word_8(hash_word_8),
-        .word_9(hash_word_9),
-        .word_10(hash_word_10),
-        .word_11(hash_word_11),
-        .word_12(hash_word_12),
-        .word_13(hash_word_13),
-        .word_14(hash_word_14),
-        .word_15(hash_word_15),
-        .word_16(hash_word_16),
-        .row(hash_row),
-        .prefix(hash_prefix)
+    deltaline_boundary boundary(
+        .clk(boundary_clk),
+        .rst(boundary_rst),
+        .interval_end(boundary_interval_end),
+        .interval_log2(boundary_interval_log2),
+        .ptp_ts(boundary_ptp_ts),
+        .ptp_locked(boundary_ptp_locked),
+        .request(boundary_request),
+        .timed(boundary_timed),
+        .unlocked(boundary_unlocked)
     );
-    deltaline_sampler sampler(
-        .clk(sampler_clk),
-        .rst(sampler_rst),
-        .valid(sampler_valid),
-        .row(sampler_row),
-        .prefix(sampler_prefix),
-        .sampled(sampler_sampled),
-        .address(sampler_address)
+    deltaline_key key(
+        .word_0(key_word_0),
+        .word_1(key_word_1),
+        .word_2(key_word_2),
+        .word_3(key_word_3),
+        .word_4(key_word_4),
+        .word_5(key_word_5),
+        .word_6(key_word_6),
+        .word_7(key_word_7),
+        .word_8(key_word_8),
+        .word_9(key_word_9),
+        .word_10(key_word_10),
+        .word_11(key_word_11),
+        .word_12(key_word_12),
+        .word_13(key_word_13),
+        .word_14(key_word_14),
+        .word_15(key_word_15),
+        .word_16(key_word_16),
+        .key(key_key)
     );
-    deltaline_lda lda(
-        .clk(lda_clk),
-        .rst(lda_rst),
-        .update(lda_update),
-        .epoch(lda_epoch),
-        .address(lda_address),
-        .timestamp(lda_timestamp),
-        .overflow(lda_overflow),
-        .overflow_epoch(lda_overflow_epoch),
-        .drain_address(lda_drain_address),
-        .drain_epoch(lda_drain_epoch),
-        .clear_0(lda_clear_0),
-        .clear_1(lda_clear_1),
-        .drained_cell(lda_drained_cell)
+    deltaline_aggregator aggregator(
+        .clk(aggregator_clk),
+        .rst(aggregator_rst),
+        .commit_0(aggregator_commit_0),
+        .measured_0(aggregator_measured_0),
+        .bad_0(aggregator_bad_0),
+        .key_0(aggregator_key_0),
+        .timestamp_0(aggregator_timestamp_0),
+        .ip_length_0(aggregator_ip_length_0),
+        .delimiter(aggregator_delimiter),
+        .delimiter_number(aggregator_delimiter_number),
+        .request(aggregator_request),
+        .timed(aggregator_timed),
+        .unlocked(aggregator_unlocked),
+        .receiver(aggregator_receiver),
+        .running(aggregator_running),
+        .draining(aggregator_draining),
+        .ended(aggregator_ended),
+        .refused(aggregator_refused),
+        .gap(aggregator_gap),
+        .interval(aggregator_interval),
+        .packets(aggregator_packets),
+        .bytes(aggregator_bytes),
+        .unmeasured_frames(aggregator_unmeasured_frames),
+        .bad_frames(aggregator_bad_frames),
+        .m_axis_tdata(aggregator_m_axis_tdata),
+        .m_axis_tkeep(aggregator_m_axis_tkeep),
+        .m_axis_tvalid(aggregator_m_axis_tvalid),
+        .m_axis_tready(aggregator_m_axis_tready),
+        .m_axis_tlast(aggregator_m_axis_tlast),
+        .m_axis_tuser(aggregator_m_axis_tuser)
     );
-    deltaline_totals_0 totals_0(
-        .clk(totals_0_clk),
-        .rst(totals_0_rst),
-        .clear(totals_0_clear),
-        .packet(totals_0_packet),
-        .ip_length(totals_0_ip_length),
-        .timestamp(totals_0_timestamp),
-        .unmeasured(totals_0_unmeasured),
-        .bad(totals_0_bad),
-        .refused(totals_0_refused),
-        .unlocked(totals_0_unlocked),
-        .by_clock(totals_0_by_clock),
-        .overflow(totals_0_overflow),
-        .packets(totals_0_packets),
-        .bytes(totals_0_bytes),
-        .first(totals_0_first),
-        .last(totals_0_last),
-        .unmeasured_frames(totals_0_unmeasured_frames),
-        .bad_frames(totals_0_bad_frames),
-        .refused_ends(totals_0_refused_ends),
-        .flags(totals_0_flags)
+
+    // Update code
+    always @(*) begin
+        identity_clk = clk;
+        identity_rst = rst;
+        identity_running = aggregator_running;
+        identity_s_axis_tdata = s_axis_tdata;
+        identity_s_axis_tkeep = s_axis_tkeep;
+        identity_s_axis_tvalid = s_axis_tvalid;
+        identity_s_axis_tready = s_axis_tready;
+        identity_s_axis_tlast = s_axis_tlast;
+        identity_s_axis_tuser = s_axis_tuser;
+        boundary_clk = clk;
+        boundary_rst = rst;
+        boundary_interval_end = interval_end;
+        boundary_interval_log2 = interval_log2;
+        boundary_ptp_ts = ptp_ts;
+        boundary_ptp_locked = ptp_locked;
+        key_word_0 = identity_word_0;
+        key_word_1 = identity_word_1;
+        key_word_2 = identity_word_2;
+        key_word_3 = identity_word_3;
+        key_word_4 = identity_word_4;
+        key_word_5 = identity_word_5;
+        key_word_6 = identity_word_6;
+        key_word_7 = identity_word_7;
+        key_word_8 = identity_word_8;
+        key_word_9 = identity_word_9;
+        key_word_10 = identity_word_10;
+        key_word_11 = identity_word_11;
+        key_word_12 = identity_word_12;
+        key_word_13 = identity_word_13;
+        key_word_14 = identity_word_14;
+        key_word_15 = identity_word_15;
+        key_word_16 = identity_word_16;
+        aggregator_clk = clk;
+        aggregator_rst = rst;
+        aggregator_commit_0 = identity_commit;
+        aggregator_measured_0 = identity_measured;
+        aggregator_bad_0 = identity_bad;
+        aggregator_key_0 = key_key;
+        aggregator_timestamp_0 = identity_timestamp;
+        aggregator_ip_length_0 = identity_ip_length;
+        aggregator_delimiter = identity_delimiter;
+        aggregator_delimiter_number = identity_delimiter_number;
+        aggregator_request = boundary_request;
+        aggregator_timed = boundary_timed;
+        aggregator_unlocked = boundary_unlocked;
+        aggregator_receiver = receiver;
+        aggregator_m_axis_tready = m_axis_tready;
+        running = aggregator_running;
+        m_axis_tdata = aggregator_m_axis_tdata;
+        m_axis_tkeep = aggregator_m_axis_tkeep;
+        m_axis_tvalid = aggregator_m_axis_tvalid;
+        m_axis_tlast = aggregator_m_axis_tlast;
+        m_axis_tuser = aggregator_m_axis_tuser;
+    end
+
+endmodule // deltaline
+
+module deltaline_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,ip_length_0,delimiter,delimiter_number,request,timed,unlocked,receiver,running,draining,ended,refused,gap,interval,packets,bytes,unmeasured_frames,bad_frames,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  commit_0;
+    input wire  measured_0;
+    input wire  bad_0;
+    input wire  [543:0] key_0;
+    input wire  [63:0] timestamp_0;
+    input wire  [16:0] ip_length_0;
+    input wire  delimiter;
+    input wire  [31:0] delimiter_number;
+    input wire  request;
+    input wire  timed;
+    input wire  unlocked;
+    input wire  receiver;
+    output reg  running;
+    output reg  draining;
+    output reg  ended;
+    output reg  refused;
+    output reg  gap;
+    output reg  [31:0] interval;
+    output reg  [47:0] packets;
+    output reg  [47:0] bytes;
+    output reg  [31:0] unmeasured_frames;
+    output reg  [31:0] bad_frames;
+    output reg  [63:0] m_axis_tdata;
+    output reg  [7:0] m_axis_tkeep;
+    output reg  m_axis_tvalid;
+    input wire  m_axis_tready;
+    output reg  m_axis_tlast;
+    output reg  m_axis_tuser;
+
+    // Constant declarations
+    localparam  lanes = 1'b0;
+
+    // Stub signals
+    reg  lane_0_clk;
+    reg  lane_0_rst;
+    reg  lane_0_packet;
+    reg  lane_0_epoch;
+    reg  [543:0] lane_0_key;
+    reg  [39:0] lane_0_nanoseconds;
+    reg  [10:0] lane_0_drain_address;
+    reg  lane_0_drain_epoch;
+    reg  lane_0_clear_0;
+    reg  lane_0_clear_1;
+    wire  [71:0] lane_0_drained_cell;
+    wire  lane_0_overflow;
+    wire  lane_0_overflow_epoch;
+    reg  totals_clk;
+    reg  totals_rst;
+    reg  totals_ends;
+    reg  totals_epoch;
+    reg  [2:0] totals_packet;
+    reg  [18:0] totals_ip_length;
+    reg  [63:0] totals_first_now;
+    reg  [63:0] totals_last_now;
+    reg  [2:0] totals_unmeasured;
+    reg  [2:0] totals_bad;
+    reg  totals_refused;
+    reg  totals_unlocked;
+    reg  totals_timed;
+    reg  totals_gap;
+    reg  totals_overflow;
+    reg  totals_overflow_epoch;
+    wire  [47:0] totals_packets;
+    wire  [47:0] totals_bytes;
+    wire  [31:0] totals_unmeasured_frames;
+    wire  [31:0] totals_bad_frames;
+    wire  [47:0] totals_ended_packets;
+    wire  [47:0] totals_ended_bytes;
+    wire  [63:0] totals_ended_first;
+    wire  [63:0] totals_ended_last;
+    wire  [31:0] totals_ended_unmeasured;
+    wire  [31:0] totals_ended_bad;
+    wire  [15:0] totals_ended_refused;
+    wire  [4:0] totals_ended_flags;
+    reg  intervals_clk;
+    reg  intervals_rst;
+    reg  intervals_request;
+    reg  intervals_delimiter;
+    reg  [31:0] intervals_delimiter_number;
+    reg  intervals_running;
+    reg  intervals_drain_busy;
+    wire  intervals_epoch;
+    wire  [31:0] intervals_number;
+    wire  intervals_start_drain;
+    wire  intervals_gap;
+    wire  intervals_refused;
+    reg  emitter_clk;
+    reg  emitter_rst;
+    reg  emitter_start;
+    reg  emitter_receiver;
+    reg  [31:0] emitter_interval;
+    reg  [47:0] emitter_packets;
+    reg  [47:0] emitter_bytes;
+    reg  [63:0] emitter_first;
+    reg  [63:0] emitter_last;
+    reg  [31:0] emitter_unmeasured;
+    reg  [31:0] emitter_bad;
+    reg  [15:0] emitter_refused_ends;
+    reg  [4:0] emitter_flags;
+    reg  [71:0] emitter_drained_cell;
+    wire  [10:0] emitter_drain_address;
+    wire  emitter_clear;
+    wire  emitter_clear_all;
+    wire  emitter_busy;
+    wire  emitter_running;
+    wire  [63:0] emitter_m_axis_tdata;
+    wire  [7:0] emitter_m_axis_tkeep;
+    wire  emitter_m_axis_tvalid;
+    reg  emitter_m_axis_tready;
+    wire  emitter_m_axis_tlast;
+    wire  emitter_m_axis_tuser;
+
+    // Local signals
+    reg  idle;
+    reg  packet_0;
+    reg  [2:0] measured_now;
+    reg  [2:0] unmeasured_now;
+    reg  [2:0] bad_now;
+    reg  [16:0] octets;
+    reg  [18:0] octets_now;
+    reg  [63:0] first_now;
+    reg  [63:0] last_now;
+    reg  overflow;
+    reg  overflow_epoch;
+    reg  [31:0] count_sum;
+    reg  [39:0] time_sum;
+    reg  [4:0] flags;
+
+    // Sub module instances
+    deltaline_aggregator_lane_0 lane_0(
+        .clk(lane_0_clk),
+        .rst(lane_0_rst),
+        .packet(lane_0_packet),
+        .epoch(lane_0_epoch),
+        .key(lane_0_key),
+        .nanoseconds(lane_0_nanoseconds),
+        .drain_address(lane_0_drain_address),
+        .drain_epoch(lane_0_drain_epoch),
+        .clear_0(lane_0_clear_0),
+        .clear_1(lane_0_clear_1),
+        .drained_cell(lane_0_drained_cell),
+        .overflow(lane_0_overflow),
+        .overflow_epoch(lane_0_overflow_epoch)
     );
-    deltaline_totals_1 totals_1(
-        .clk(totals_1_clk),
-        .rst(totals_1_rst),
-        .clear(totals_1_clear),
-        .packet(totals_1_packet),
-        .ip_length(totals_1_ip_length),
-        .timestamp(totals_1_timestamp),
-        .unmeasured(totals_1_unmeasured),
-        .bad(totals_1_bad),
-        .refused(totals_1_refused),
-        .unlocked(totals_1_unlocked),
-        .by_clock(totals_1_by_clock),
-        .overflow(totals_1_overflow),
-        .packets(totals_1_packets),
-        .bytes(totals_1_bytes),
-        .first(totals_1_first),
-        .last(totals_1_last),
-        .unmeasured_frames(totals_1_unmeasured_frames),
-        .bad_frames(totals_1_bad_frames),
-        .refused_ends(totals_1_refused_ends),
-        .flags(totals_1_flags)
+    deltaline_aggregator_totals totals(
+        .clk(totals_clk),
+        .rst(totals_rst),
+        .ends(totals_ends),
+        .epoch(totals_epoch),
+        .packet(totals_packet),
+        .ip_length(totals_ip_length),
+        .first_now(totals_first_now),
+        .last_now(totals_last_now),
+        .unmeasured(totals_unmeasured),
+        .bad(totals_bad),
+        .refused(totals_refused),
+        .unlocked(totals_unlocked),
+        .timed(totals_timed),
+        .gap(totals_gap),
+        .overflow(totals_overflow),
+        .overflow_epoch(totals_overflow_epoch),
+        .packets(totals_packets),
+        .bytes(totals_bytes),
+        .unmeasured_frames(totals_unmeasured_frames),
+        .bad_frames(totals_bad_frames),
+        .ended_packets(totals_ended_packets),
+        .ended_bytes(totals_ended_bytes),
+        .ended_first(totals_ended_first),
+        .ended_last(totals_ended_last),
+        .ended_unmeasured(totals_ended_unmeasured),
+        .ended_bad(totals_ended_bad),
+        .ended_refused(totals_ended_refused),
+        .ended_flags(totals_ended_flags)
     );
-    deltaline_interval interval(
-        .clk(interval_clk),
-        .rst(interval_rst),
-        .interval_end(interval_interval_end),
-        .interval_log2(interval_interval_log2),
-        .ptp_ts(interval_ptp_ts),
-        .running(interval_running),
-        .drain_busy(interval_drain_busy),
-        .epoch(interval_epoch),
-        .number(interval_number),
-        .start_drain(interval_start_drain),
-        .refused(interval_refused),
-        .timed(interval_timed)
+    deltaline_aggregator_intervals intervals(
+        .clk(intervals_clk),
+        .rst(intervals_rst),
+        .request(intervals_request),
+        .delimiter(intervals_delimiter),
+        .delimiter_number(intervals_delimiter_number),
+        .running(intervals_running),
+        .drain_busy(intervals_drain_busy),
+        .epoch(intervals_epoch),
+        .number(intervals_number),
+        .start_drain(intervals_start_drain),
+        .gap(intervals_gap),
+        .refused(intervals_refused)
     );
-    deltaline_emitter emitter(
+    deltaline_aggregator_emitter emitter(
         .clk(emitter_clk),
         .rst(emitter_rst),
         .start(emitter_start),
@@ -429,7 +516,6 @@ module deltaline(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s
         .drain_address(emitter_drain_address),
         .clear(emitter_clear),
         .clear_all(emitter_clear_all),
-        .clear_totals(emitter_clear_totals),
         .busy(emitter_busy),
         .running(emitter_running),
         .m_axis_tdata(emitter_m_axis_tdata),
@@ -439,242 +525,107 @@ module deltaline(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s
         .m_axis_tlast(emitter_m_axis_tlast),
         .m_axis_tuser(emitter_m_axis_tuser)
     );
-    deltaline_hashing_0 hashing_0(
-        .clock(hashing_0_clock),
-        .rst(hashing_0_rst),
-        .d(hashing_0_d),
-        .q(hashing_0_q)
-    );
-    deltaline_hashing_1 hashing_1(
-        .clock(hashing_1_clock),
-        .rst(hashing_1_rst),
-        .d(hashing_1_d),
-        .q(hashing_1_q)
-    );
-    deltaline_hash_epoch_0 hash_epoch_0(
-        .clock(hash_epoch_0_clock),
-        .rst(hash_epoch_0_rst),
-        .d(hash_epoch_0_d),
-        .q(hash_epoch_0_q)
-    );
-    deltaline_hash_epoch_1 hash_epoch_1(
-        .clock(hash_epoch_1_clock),
-        .rst(hash_epoch_1_rst),
-        .d(hash_epoch_1_d),
-        .q(hash_epoch_1_q)
-    );
-    deltaline_hash_epoch_2 hash_epoch_2(
-        .clock(hash_epoch_2_clock),
-        .rst(hash_epoch_2_rst),
-        .d(hash_epoch_2_d),
-        .q(hash_epoch_2_q)
-    );
-    deltaline_locked_0 locked_0(
-        .clock(locked_0_clock),
-        .rst(locked_0_rst),
-        .d(locked_0_d),
-        .q(locked_0_q)
-    );
-    deltaline_locked_1 locked_1(
-        .clock(locked_1_clock),
-        .rst(locked_1_rst),
-        .d(locked_1_d),
-        .q(locked_1_q)
-    );
-    deltaline_locked_2 locked_2(
-        .clock(locked_2_clock),
-        .rst(locked_2_rst),
-        .d(locked_2_d),
-        .q(locked_2_q)
-    );
-    deltaline_locked_3 locked_3(
-        .clock(locked_3_clock),
-        .rst(locked_3_rst),
-        .d(locked_3_d),
-        .q(locked_3_q)
-    );
-    deltaline_locked_4 locked_4(
-        .clock(locked_4_clock),
-        .rst(locked_4_rst),
-        .d(locked_4_d),
-        .q(locked_4_q)
-    );
-    deltaline_locked_5 locked_5(
-        .clock(locked_5_clock),
-        .rst(locked_5_rst),
-        .d(locked_5_d),
-        .q(locked_5_q)
-    );
-    deltaline_locked_6 locked_6(
-        .clock(locked_6_clock),
-        .rst(locked_6_rst),
-        .d(locked_6_d),
-        .q(locked_6_q)
-    );
-    deltaline_timestamp timestamp(
-        .clock(timestamp_clock),
-        .rst(timestamp_rst),
-        .d(timestamp_d),
-        .q(timestamp_q)
-    );
 
     // Update code
     always @(*) begin
-        timestamp_clock = clk;
-        timestamp_d = timestamp_q;
-        timestamp_rst = rst;
-        identity_clk = clk;
-        identity_rst = rst;
-        identity_running = emitter_running;
-        identity_s_axis_tdata = s_axis_tdata;
-        identity_s_axis_tkeep = s_axis_tkeep;
-        identity_s_axis_tvalid = s_axis_tvalid;
-        identity_s_axis_tready = s_axis_tready;
-        identity_s_axis_tlast = s_axis_tlast;
-        identity_s_axis_tuser = s_axis_tuser;
-        counts = identity_commit & emitter_running;
-        packet = counts & identity_measured;
-        bad = counts & identity_bad;
-        unmeasured = counts & ~identity_measured & ~identity_bad;
-        idle = ~interval_epoch;
-        interval_clk = clk;
-        interval_rst = rst;
-        interval_interval_end = interval_end;
-        interval_interval_log2 = interval_log2;
-        interval_ptp_ts = ptp_ts;
-        interval_running = emitter_running;
-        interval_drain_busy = emitter_busy;
-        totals_0_clk = clk;
-        totals_0_rst = rst;
-        totals_0_ip_length = identity_ip_length;
-        totals_0_timestamp = identity_timestamp;
-        totals_1_clk = clk;
-        totals_1_rst = rst;
-        totals_1_ip_length = identity_ip_length;
-        totals_1_timestamp = identity_timestamp;
-        totals_0_packet = packet & idle;
-        totals_1_packet = packet & ~idle;
-        totals_0_unmeasured = unmeasured & idle;
-        totals_1_unmeasured = unmeasured & ~idle;
-        totals_0_bad = bad & idle;
-        totals_1_bad = bad & ~idle;
-        totals_0_refused = interval_refused & idle;
-        totals_1_refused = interval_refused & ~idle;
-        locked_0_clock = clk;
-        locked_0_rst = rst;
-        locked_1_clock = clk;
-        locked_1_rst = rst;
-        locked_2_clock = clk;
-        locked_2_rst = rst;
-        locked_3_clock = clk;
-        locked_3_rst = rst;
-        locked_4_clock = clk;
-        locked_4_rst = rst;
-        locked_5_clock = clk;
-        locked_5_rst = rst;
-        locked_6_clock = clk;
-        locked_6_rst = rst;
-        locked_1_d = locked_0_q;
-        locked_2_d = locked_1_q;
-        locked_3_d = locked_2_q;
-        locked_4_d = locked_3_q;
-        locked_5_d = locked_4_q;
-        locked_6_d = locked_5_q;
-        locked_0_d = ptp_locked;
-        unlocked = ~locked_6_q & emitter_running;
-        totals_0_unlocked = unlocked & idle;
-        totals_1_unlocked = unlocked & ~idle;
-        totals_0_by_clock = interval_start_drain & interval_timed;
-        totals_1_by_clock = interval_start_drain & interval_timed;
-        totals_0_clear = emitter_clear_totals & ~idle;
-        totals_1_clear = emitter_clear_totals & idle;
-        totals_0_overflow = lda_overflow & ~lda_overflow_epoch;
-        totals_1_overflow = lda_overflow & lda_overflow_epoch;
-        hash_clk = clk;
-        hash_word_0 = identity_word_0;
-        hash_word_1 = identity_word_1;
-        hash_word_2 = identity_word_2;
-        hash_word_3 = identity_word_3;
-        hash_word_4 = identity_word_4;
-        hash_word_5 = identity_word_5;
-        hash_word_6 = identity_word_6;
-        hash_word_7 = identity_word_7;
-        hash_word_8 = identity_word_8;
-        hash_word_9 = identity_word_9;
-        hash_word_10 = identity_word_10;
-        hash_word_11 = identity_word_11;
-        hash_word_12 = identity_word_12;
-        hash_word_13 = identity_word_13;
-        hash_word_14 = identity_word_14;
-        hash_word_15 = identity_word_15;
-        hash_word_16 = identity_word_16;
-        hashing_0_clock = clk;
-        hashing_0_rst = rst;
-        hashing_1_clock = clk;
-        hashing_1_rst = rst;
-        hash_epoch_0_clock = clk;
-        hash_epoch_0_rst = rst;
-        hash_epoch_1_clock = clk;
-        hash_epoch_1_rst = rst;
-        hash_epoch_2_clock = clk;
-        hash_epoch_2_rst = rst;
-        hashing_0_d = packet;
-        hashing_1_d = hashing_0_q;
-        hash_epoch_0_d = interval_epoch;
-        hash_epoch_1_d = hash_epoch_0_q;
-        hash_epoch_2_d = hash_epoch_1_q;
-        if (packet) begin
-            timestamp_d = identity_timestamp[(32'h10)+:(40)];
+        intervals_clk = clk;
+        intervals_rst = rst;
+        intervals_request = request;
+        intervals_delimiter = delimiter;
+        intervals_delimiter_number = delimiter_number;
+        intervals_running = emitter_running;
+        intervals_drain_busy = emitter_busy;
+        idle = ~intervals_epoch;
+        measured_now = 32'h0;
+        unmeasured_now = 32'h0;
+        bad_now = 32'h0;
+        octets_now = 32'h0;
+        first_now = 32'h0;
+        last_now = 32'h0;
+        octets = 32'h0;
+        packet_0 = commit_0 & measured_0 & emitter_running;
+        if (commit_0 & emitter_running) begin
+            if (measured_0) begin
+                if (~|measured_now) begin
+                    first_now = timestamp_0;
+                end
+                last_now = timestamp_0;
+                measured_now = measured_now + 32'h1;
+                octets = ip_length_0;
+                octets_now = octets_now + ((octets) & 19'h7ffff);
+            end
+            else if (bad_0) begin
+                bad_now = bad_now + 32'h1;
+            end
+            else begin
+                unmeasured_now = unmeasured_now + 32'h1;
+            end
         end
-        sampler_clk = clk;
-        sampler_rst = rst;
-        sampler_valid = hashing_1_q;
-        sampler_row = hash_row;
-        sampler_prefix = hash_prefix;
-        lda_clk = clk;
-        lda_rst = rst;
-        lda_update = sampler_sampled;
-        lda_epoch = hash_epoch_2_q;
-        lda_address = sampler_address;
-        lda_timestamp = timestamp_q;
-        lda_drain_address = emitter_drain_address;
-        lda_drain_epoch = idle;
-        lda_clear_0 = emitter_clear_all | (emitter_clear & ~idle);
-        lda_clear_1 = emitter_clear_all | (emitter_clear & idle);
+        lane_0_clk = clk;
+        lane_0_rst = rst;
+        lane_0_packet = packet_0;
+        lane_0_epoch = intervals_epoch;
+        lane_0_key = key_0;
+        lane_0_nanoseconds = timestamp_0[(32'h10)+:(40)];
+        lane_0_drain_address = emitter_drain_address;
+        lane_0_drain_epoch = idle;
+        lane_0_clear[0] = emitter_clear_all | (emitter_clear & ~idle);
+        lane_0_clear[1] = emitter_clear_all | (emitter_clear & idle);
+        overflow = 1'b0;
+        overflow_epoch = 1'b0;
+        count_sum = 32'h0;
+        time_sum = 32'h0;
+        overflow = overflow | lane_0_overflow;
+        if (lane_0_overflow) begin
+            overflow_epoch = lane_0_overflow_epoch;
+        end
+        count_sum = count_sum + lane_0_drained_cell[(32'h28)+:(32)];
+        time_sum = time_sum + lane_0_drained_cell[(32'h0)+:(40)];
+        totals_clk = clk;
+        totals_rst = rst;
+        totals_ends = intervals_start_drain;
+        totals_epoch = intervals_epoch;
+        totals_packet = measured_now;
+        totals_ip_length = octets_now;
+        totals_first_now = first_now;
+        totals_last_now = last_now;
+        totals_unmeasured = unmeasured_now;
+        totals_bad = bad_now;
+        totals_refused = intervals_refused;
+        totals_unlocked = unlocked & emitter_running;
+        totals_timed = intervals_start_drain & timed;
+        totals_gap = intervals_gap;
+        totals_overflow = overflow;
+        totals_overflow_epoch = overflow_epoch;
+        flags = totals_ended_flags;
+        if (|lanes & |totals_ended_packets[(32'h20)+:(16)]) begin
+            flags = totals_ended_flags | 32'h1;
+        end
         emitter_clk = clk;
         emitter_rst = rst;
-        emitter_start = interval_start_drain;
+        emitter_start = intervals_start_drain;
         emitter_receiver = receiver;
-        emitter_interval = interval_number;
-        idle_packets = totals_0_packets;
-        idle_bytes = totals_0_bytes;
-        idle_first = totals_0_first;
-        idle_last = totals_0_last;
-        idle_unmeasured = totals_0_unmeasured_frames;
-        idle_bad = totals_0_bad_frames;
-        idle_refused_ends = totals_0_refused_ends;
-        idle_flags = totals_0_flags;
-        if (idle) begin
-            idle_packets = totals_1_packets;
-            idle_bytes = totals_1_bytes;
-            idle_first = totals_1_first;
-            idle_last = totals_1_last;
-            idle_unmeasured = totals_1_unmeasured_frames;
-            idle_bad = totals_1_bad_frames;
-            idle_refused_ends = totals_1_refused_ends;
-            idle_flags = totals_1_flags;
-        end
-        emitter_packets = idle_packets;
-        emitter_bytes = idle_bytes;
-        emitter_first = idle_first;
-        emitter_last = idle_last;
-        emitter_unmeasured = idle_unmeasured;
-        emitter_bad = idle_bad;
-        emitter_refused_ends = idle_refused_ends;
-        emitter_flags = idle_flags;
-        emitter_drained_cell = lda_drained_cell;
+        emitter_interval = intervals_number;
+        emitter_packets = totals_ended_packets;
+        emitter_bytes = totals_ended_bytes;
+        emitter_first = totals_ended_first;
+        emitter_last = totals_ended_last;
+        emitter_unmeasured = totals_ended_unmeasured;
+        emitter_bad = totals_ended_bad;
+        emitter_refused_ends = totals_ended_refused;
+        emitter_flags = flags;
+        emitter_drained_cell = ((time_sum) & 72'hffffffffffffffffff) | (((count_sum) & 72'hffffffffffffffffff) << 32'h28);
         emitter_m_axis_tready = m_axis_tready;
         running = emitter_running;
+        draining = emitter_busy;
+        ended = intervals_start_drain;
+        refused = intervals_refused;
+        gap = intervals_gap;
+        interval = intervals_number;
+        packets = totals_packets;
+        bytes = totals_bytes;
+        unmeasured_frames = totals_unmeasured_frames;
+        bad_frames = totals_bad_frames;
         m_axis_tdata = emitter_m_axis_tdata;
         m_axis_tkeep = emitter_m_axis_tkeep;
         m_axis_tvalid = emitter_m_axis_tvalid;
@@ -682,9 +633,9 @@ module deltaline(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s
         m_axis_tuser = emitter_m_axis_tuser;
     end
 
-endmodule // deltaline
+endmodule // deltaline_aggregator
 
-module deltaline_emitter(clk,rst,start,receiver,interval,packets,bytes,first,last,unmeasured,bad,refused_ends,flags,drained_cell,drain_address,clear,clear_all,clear_totals,busy,running,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_aggregator_emitter(clk,rst,start,receiver,interval,packets,bytes,first,last,unmeasured,bad,refused_ends,flags,drained_cell,drain_address,clear,clear_all,busy,running,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -699,12 +650,11 @@ module deltaline_emitter(clk,rst,start,receiver,interval,packets,bytes,first,las
     input wire  [31:0] unmeasured;
     input wire  [31:0] bad;
     input wire  [15:0] refused_ends;
-    input wire  [3:0] flags;
+    input wire  [4:0] flags;
     input wire  [71:0] drained_cell;
     output reg  [10:0] drain_address;
     output reg  clear;
     output reg  clear_all;
-    output reg  clear_totals;
     output reg  busy;
     output reg  running;
     output reg  [63:0] m_axis_tdata;
@@ -789,73 +739,73 @@ module deltaline_emitter(clk,rst,start,receiver,interval,packets,bytes,first,las
     reg  fragment_ends;
 
     // Sub module instances
-    deltaline_emitter_state state(
+    deltaline_aggregator_emitter_state state(
         .clock(state_clock),
         .rst(state_rst),
         .d(state_d),
         .q(state_q)
     );
-    deltaline_emitter_section section(
+    deltaline_aggregator_emitter_section section(
         .clock(section_clock),
         .rst(section_rst),
         .d(section_d),
         .q(section_q)
     );
-    deltaline_emitter_step step(
+    deltaline_aggregator_emitter_step step(
         .clock(step_clock),
         .rst(step_rst),
         .d(step_d),
         .q(step_q)
     );
-    deltaline_emitter_cleared cleared(
+    deltaline_aggregator_emitter_cleared cleared(
         .clock(cleared_clock),
         .rst(cleared_rst),
         .d(cleared_d),
         .q(cleared_q)
     );
-    deltaline_emitter_address_now address_now(
+    deltaline_aggregator_emitter_address_now address_now(
         .clock(address_now_clock),
         .rst(address_now_rst),
         .d(address_now_d),
         .q(address_now_q)
     );
-    deltaline_emitter_header_word header_word(
+    deltaline_aggregator_emitter_header_word header_word(
         .clock(header_word_clock),
         .rst(header_word_rst),
         .d(header_word_d),
         .q(header_word_q)
     );
-    deltaline_emitter_chosen chosen(
+    deltaline_aggregator_emitter_chosen chosen(
         .clock(chosen_clock),
         .rst(chosen_rst),
         .d(chosen_d),
         .q(chosen_q)
     );
-    deltaline_emitter_tops tops(
+    deltaline_aggregator_emitter_tops tops(
         .clock(tops_clock),
         .rst(tops_rst),
         .d(tops_d),
         .q(tops_q)
     );
-    deltaline_emitter_check check(
+    deltaline_aggregator_emitter_check check(
         .clock(check_clock),
         .rst(check_rst),
         .d(check_d),
         .q(check_q)
     );
-    deltaline_emitter_data data(
+    deltaline_aggregator_emitter_data data(
         .clock(data_clock),
         .rst(data_rst),
         .d(data_d),
         .q(data_q)
     );
-    deltaline_emitter_valid valid(
+    deltaline_aggregator_emitter_valid valid(
         .clock(valid_clock),
         .rst(valid_rst),
         .d(valid_d),
         .q(valid_q)
     );
-    deltaline_emitter_is_last is_last(
+    deltaline_aggregator_emitter_is_last is_last(
         .clock(is_last_clock),
         .rst(is_last_rst),
         .d(is_last_d),
@@ -1059,16 +1009,12 @@ module deltaline_emitter(clk,rst,start,receiver,interval,packets,bytes,first,las
                 section_d = 32'h0;
                 step_d = 32'h0;
                 if (~|address_now_q) begin
-                    state_d = 32'h9;
+                    state_d = 32'h2;
                 end
             end
         end
-        if (state_q == 32'h9) begin
-            state_d = 32'h2;
-        end
         clear = (state_q == 32'h6) & (step_q == 32'h1);
         clear_all = state_q == 32'h0;
-        clear_totals = state_q == 32'h9;
         drain_address = address_now_q;
         running = cleared_q;
         busy = state_q != 32'h2;
@@ -1079,9 +1025,9 @@ module deltaline_emitter(clk,rst,start,receiver,interval,packets,bytes,first,las
         m_axis_tuser = 1'b0;
     end
 
-endmodule // deltaline_emitter
+endmodule // deltaline_aggregator_emitter
 
-module deltaline_emitter_address_now(clock,rst,d,q);
+module deltaline_aggregator_emitter_address_now(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -1094,24 +1040,9 @@ module deltaline_emitter_address_now(clock,rst,d,q);
         if (rst) q <= 11'h0;
         else q <= d;
     end
-endmodule // deltaline_emitter_address_now
+endmodule // deltaline_aggregator_emitter_address_now
 
-module deltaline_emitter_check(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [63:0] d;
-    output reg  [63:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 64'h0;
-        else q <= d;
-    end
-endmodule // deltaline_emitter_check
-
-module deltaline_emitter_chosen(clock,rst,d,q);
+module deltaline_aggregator_emitter_check(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -1124,9 +1055,24 @@ module deltaline_emitter_chosen(clock,rst,d,q);
         if (rst) q <= 64'h0;
         else q <= d;
     end
-endmodule // deltaline_emitter_chosen
+endmodule // deltaline_aggregator_emitter_check
 
-module deltaline_emitter_cleared(clock,rst,d,q);
+module deltaline_aggregator_emitter_chosen(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [63:0] d;
+    output reg  [63:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 64'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_emitter_chosen
+
+module deltaline_aggregator_emitter_cleared(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -1139,24 +1085,9 @@ module deltaline_emitter_cleared(clock,rst,d,q);
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_emitter_cleared
+endmodule // deltaline_aggregator_emitter_cleared
 
-module deltaline_emitter_data(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [63:0] d;
-    output reg  [63:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 64'h0;
-        else q <= d;
-    end
-endmodule // deltaline_emitter_data
-
-module deltaline_emitter_header_word(clock,rst,d,q);
+module deltaline_aggregator_emitter_data(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -1169,9 +1100,24 @@ module deltaline_emitter_header_word(clock,rst,d,q);
         if (rst) q <= 64'h0;
         else q <= d;
     end
-endmodule // deltaline_emitter_header_word
+endmodule // deltaline_aggregator_emitter_data
 
-module deltaline_emitter_is_last(clock,rst,d,q);
+module deltaline_aggregator_emitter_header_word(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [63:0] d;
+    output reg  [63:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 64'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_emitter_header_word
+
+module deltaline_aggregator_emitter_is_last(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -1184,9 +1130,9 @@ module deltaline_emitter_is_last(clock,rst,d,q);
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_emitter_is_last
+endmodule // deltaline_aggregator_emitter_is_last
 
-module deltaline_emitter_section(clock,rst,d,q);
+module deltaline_aggregator_emitter_section(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -1199,24 +1145,9 @@ module deltaline_emitter_section(clock,rst,d,q);
         if (rst) q <= 3'h0;
         else q <= d;
     end
-endmodule // deltaline_emitter_section
+endmodule // deltaline_aggregator_emitter_section
 
-module deltaline_emitter_state(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [3:0] d;
-    output reg  [3:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 4'h0;
-        else q <= d;
-    end
-endmodule // deltaline_emitter_state
-
-module deltaline_emitter_step(clock,rst,d,q);
+module deltaline_aggregator_emitter_state(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -1229,9 +1160,24 @@ module deltaline_emitter_step(clock,rst,d,q);
         if (rst) q <= 4'h0;
         else q <= d;
     end
-endmodule // deltaline_emitter_step
+endmodule // deltaline_aggregator_emitter_state
 
-module deltaline_emitter_tops(clock,rst,d,q);
+module deltaline_aggregator_emitter_step(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [3:0] d;
+    output reg  [3:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 4'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_emitter_step
+
+module deltaline_aggregator_emitter_tops(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -1244,9 +1190,9 @@ module deltaline_emitter_tops(clock,rst,d,q);
         if (rst) q <= 64'h0;
         else q <= d;
     end
-endmodule // deltaline_emitter_tops
+endmodule // deltaline_aggregator_emitter_tops
 
-module deltaline_emitter_valid(clock,rst,d,q);
+module deltaline_aggregator_emitter_valid(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -1259,29 +1205,368 @@ module deltaline_emitter_valid(clock,rst,d,q);
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_emitter_valid
+endmodule // deltaline_aggregator_emitter_valid
 
-module deltaline_hash(clk,word_0,word_1,word_2,word_3,word_4,word_5,word_6,word_7,word_8,word_9,word_10,word_11,word_12,word_13,word_14,word_15,word_16,row,prefix);
+module deltaline_aggregator_intervals(clk,rst,request,delimiter,delimiter_number,running,drain_busy,epoch,number,start_drain,gap,refused);
 
     // Module arguments
     input wire  clk;
-    input wire  [31:0] word_0;
-    input wire  [31:0] word_1;
-    input wire  [31:0] word_2;
-    input wire  [31:0] word_3;
-    input wire  [31:0] word_4;
-    input wire  [31:0] word_5;
-    input wire  [31:0] word_6;
-    input wire  [31:0] word_7;
-    input wire  [31:0] word_8;
-    input wire  [31:0] word_9;
-    input wire  [31:0] word_10;
-    input wire  [31:0] word_11;
-    input wire  [31:0] word_12;
-    input wire  [31:0] word_13;
-    input wire  [31:0] word_14;
-    input wire  [31:0] word_15;
-    input wire  [31:0] word_16;
+    input wire  rst;
+    input wire  request;
+    input wire  delimiter;
+    input wire  [31:0] delimiter_number;
+    input wire  running;
+    input wire  drain_busy;
+    output reg  epoch;
+    output reg  [31:0] number;
+    output reg  start_drain;
+    output reg  gap;
+    output reg  refused;
+
+    // Stub signals
+    reg  current_clock;
+    reg  current_rst;
+    reg  current_d;
+    wire  current_q;
+    reg  count_clock;
+    reg  count_rst;
+    reg  [31:0] count_d;
+    wire  [31:0] count_q;
+    reg  ended_clock;
+    reg  ended_rst;
+    reg  [31:0] ended_d;
+    wire  [31:0] ended_q;
+
+    // Local signals
+    reg  asked;
+    reg  ends;
+    reg  [31:0] ending;
+
+    // Sub module instances
+    deltaline_aggregator_intervals_current current(
+        .clock(current_clock),
+        .rst(current_rst),
+        .d(current_d),
+        .q(current_q)
+    );
+    deltaline_aggregator_intervals_count count(
+        .clock(count_clock),
+        .rst(count_rst),
+        .d(count_d),
+        .q(count_q)
+    );
+    deltaline_aggregator_intervals_ended ended(
+        .clock(ended_clock),
+        .rst(ended_rst),
+        .d(ended_d),
+        .q(ended_q)
+    );
+
+    // Update code
+    always @(*) begin
+        current_clock = clk;
+        count_clock = clk;
+        ended_clock = clk;
+        current_d = current_q;
+        count_d = count_q;
+        ended_d = ended_q;
+        current_rst = rst;
+        count_rst = rst;
+        ended_rst = rst;
+        asked = request | delimiter;
+        ends = asked & running & ~drain_busy;
+        refused = asked & running & drain_busy;
+        ending = count_q;
+        if (delimiter) begin
+            ending = delimiter_number;
+        end
+        start_drain = ends;
+        gap = ends & (ending != count_q);
+        if (ends) begin
+            current_d = ~current_q;
+            ended_d = ending;
+            count_d = ending + 32'h1;
+        end
+        epoch = current_q;
+        number = ended_q;
+    end
+
+endmodule // deltaline_aggregator_intervals
+
+module deltaline_aggregator_intervals_count(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_intervals_count
+
+module deltaline_aggregator_intervals_current(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_intervals_current
+
+module deltaline_aggregator_intervals_ended(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_intervals_ended
+
+module deltaline_aggregator_lane_0(clk,rst,packet,epoch,key,nanoseconds,drain_address,drain_epoch,clear_0,clear_1,drained_cell,overflow,overflow_epoch);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  packet;
+    input wire  epoch;
+    input wire  [543:0] key;
+    input wire  [39:0] nanoseconds;
+    input wire  [10:0] drain_address;
+    input wire  drain_epoch;
+    input wire  clear_0;
+    input wire  clear_1;
+    output reg  [71:0] drained_cell;
+    output reg  overflow;
+    output reg  overflow_epoch;
+
+    // Stub signals
+    reg  hash_clk;
+    reg  [543:0] hash_key;
+    wire  [9:0] hash_row;
+    wire  [15:0] hash_prefix;
+    reg  sampler_clk;
+    reg  sampler_rst;
+    reg  sampler_valid;
+    reg  [9:0] sampler_row;
+    reg  [15:0] sampler_prefix;
+    wire  sampler_sampled;
+    wire  [10:0] sampler_address;
+    reg  lda_clk;
+    reg  lda_rst;
+    reg  lda_update;
+    reg  lda_epoch;
+    reg  [10:0] lda_address;
+    reg  [39:0] lda_timestamp;
+    wire  lda_overflow;
+    wire  lda_overflow_epoch;
+    reg  [10:0] lda_drain_address;
+    reg  lda_drain_epoch;
+    reg  lda_clear_0;
+    reg  lda_clear_1;
+    wire  [71:0] lda_drained_cell;
+    reg  hashing_0_clock;
+    reg  hashing_0_rst;
+    reg  hashing_0_d;
+    wire  hashing_0_q;
+    reg  hashing_1_clock;
+    reg  hashing_1_rst;
+    reg  hashing_1_d;
+    wire  hashing_1_q;
+    reg  copy_0_clock;
+    reg  copy_0_rst;
+    reg  copy_0_d;
+    wire  copy_0_q;
+    reg  copy_1_clock;
+    reg  copy_1_rst;
+    reg  copy_1_d;
+    wire  copy_1_q;
+    reg  copy_2_clock;
+    reg  copy_2_rst;
+    reg  copy_2_d;
+    wire  copy_2_q;
+    reg  timestamp_clk;
+    reg  timestamp_rst;
+    reg  [39:0] timestamp_d;
+    wire  [39:0] timestamp_q;
+
+    // Sub module instances
+    deltaline_aggregator_lane_0_hash hash(
+        .clk(hash_clk),
+        .key(hash_key),
+        .row(hash_row),
+        .prefix(hash_prefix)
+    );
+    deltaline_aggregator_lane_0_sampler sampler(
+        .clk(sampler_clk),
+        .rst(sampler_rst),
+        .valid(sampler_valid),
+        .row(sampler_row),
+        .prefix(sampler_prefix),
+        .sampled(sampler_sampled),
+        .address(sampler_address)
+    );
+    deltaline_aggregator_lane_0_lda lda(
+        .clk(lda_clk),
+        .rst(lda_rst),
+        .update(lda_update),
+        .epoch(lda_epoch),
+        .address(lda_address),
+        .timestamp(lda_timestamp),
+        .overflow(lda_overflow),
+        .overflow_epoch(lda_overflow_epoch),
+        .drain_address(lda_drain_address),
+        .drain_epoch(lda_drain_epoch),
+        .clear_0(lda_clear_0),
+        .clear_1(lda_clear_1),
+        .drained_cell(lda_drained_cell)
+    );
+    deltaline_aggregator_lane_0_hashing_0 hashing_0(
+        .clock(hashing_0_clock),
+        .rst(hashing_0_rst),
+        .d(hashing_0_d),
+        .q(hashing_0_q)
+    );
+    deltaline_aggregator_lane_0_hashing_1 hashing_1(
+        .clock(hashing_1_clock),
+        .rst(hashing_1_rst),
+        .d(hashing_1_d),
+        .q(hashing_1_q)
+    );
+    deltaline_aggregator_lane_0_copy_0 copy_0(
+        .clock(copy_0_clock),
+        .rst(copy_0_rst),
+        .d(copy_0_d),
+        .q(copy_0_q)
+    );
+    deltaline_aggregator_lane_0_copy_1 copy_1(
+        .clock(copy_1_clock),
+        .rst(copy_1_rst),
+        .d(copy_1_d),
+        .q(copy_1_q)
+    );
+    deltaline_aggregator_lane_0_copy_2 copy_2(
+        .clock(copy_2_clock),
+        .rst(copy_2_rst),
+        .d(copy_2_d),
+        .q(copy_2_q)
+    );
+    deltaline_aggregator_lane_0_timestamp timestamp(
+        .clk(timestamp_clk),
+        .rst(timestamp_rst),
+        .d(timestamp_d),
+        .q(timestamp_q)
+    );
+
+    // Update code
+    always @(*) begin
+        hash_clk = clk;
+        hash_key = key;
+        hashing_0_clock = clk;
+        hashing_0_rst = rst;
+        hashing_1_clock = clk;
+        hashing_1_rst = rst;
+        copy_0_clock = clk;
+        copy_0_rst = rst;
+        copy_1_clock = clk;
+        copy_1_rst = rst;
+        copy_2_clock = clk;
+        copy_2_rst = rst;
+        hashing_0_d = packet;
+        hashing_1_d = hashing_0_q;
+        copy_0_d = epoch;
+        copy_1_d = copy_0_q;
+        copy_2_d = copy_1_q;
+        timestamp_clk = clk;
+        timestamp_rst = rst;
+        timestamp_d = nanoseconds;
+        sampler_clk = clk;
+        sampler_rst = rst;
+        sampler_valid = hashing_1_q;
+        sampler_row = hash_row;
+        sampler_prefix = hash_prefix;
+        lda_clk = clk;
+        lda_rst = rst;
+        lda_update = sampler_sampled;
+        lda_epoch = copy_2_q;
+        lda_address = sampler_address;
+        lda_timestamp = timestamp_q;
+        lda_drain_address = drain_address;
+        lda_drain_epoch = drain_epoch;
+        lda_clear_0 = clear_0;
+        lda_clear_1 = clear_1;
+        drained_cell = lda_drained_cell;
+        overflow = lda_overflow;
+        overflow_epoch = lda_overflow_epoch;
+    end
+
+endmodule // deltaline_aggregator_lane_0
+
+module deltaline_aggregator_lane_0_copy_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_copy_0
+
+module deltaline_aggregator_lane_0_copy_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_copy_1
+
+module deltaline_aggregator_lane_0_copy_2(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_copy_2
+
+module deltaline_aggregator_lane_0_hash(clk,key,row,prefix);
+
+    // Module arguments
+    input wire  clk;
+    input wire  [543:0] key;
     output reg  [9:0] row;
     output reg  [15:0] prefix;
 
@@ -1313,240 +1598,240 @@ module deltaline_hash(clk,word_0,word_1,word_2,word_3,word_4,word_5,word_6,word_
     reg [8:0] parity_24;
     reg [8:0] parity_25;
     always @(posedge clk) begin
-        parity_0[0] <= ^(word_0 & 32'h5aa51bf5) ^ ^(word_1 & 32'hb0d0483f);
-        parity_0[1] <= ^(word_2 & 32'h95f68ff8) ^ ^(word_3 & 32'hc87bdd60);
-        parity_0[2] <= ^(word_4 & 32'h77b3c0b8) ^ ^(word_5 & 32'h40c12aaf);
-        parity_0[3] <= ^(word_6 & 32'h671eeac8) ^ ^(word_7 & 32'h4703b95d);
-        parity_0[4] <= ^(word_8 & 32'h7b1ddb9f) ^ ^(word_9 & 32'h40810b15);
-        parity_0[5] <= ^(word_10 & 32'ha91a5587) ^ ^(word_11 & 32'hc7691399);
-        parity_0[6] <= ^(word_12 & 32'hbee516eb) ^ ^(word_13 & 32'hdc25fa34);
-        parity_0[7] <= ^(word_14 & 32'h19041da8) ^ ^(word_15 & 32'ha0a3b068);
-        parity_0[8] <= ^(word_16 & 32'h34d896b0);
-        parity_1[0] <= ^(word_0 & 32'h0cfc76c0) ^ ^(word_1 & 32'he5096dc9);
-        parity_1[1] <= ^(word_2 & 32'h985fb770) ^ ^(word_3 & 32'h91f810ef);
-        parity_1[2] <= ^(word_4 & 32'hd33f31e6) ^ ^(word_5 & 32'he130668a);
-        parity_1[3] <= ^(word_6 & 32'hca14d3c2) ^ ^(word_7 & 32'hcca46a42);
-        parity_1[4] <= ^(word_8 & 32'hae0d408c) ^ ^(word_9 & 32'hb21f3186);
-        parity_1[5] <= ^(word_10 & 32'h8f5dae44) ^ ^(word_11 & 32'h7562d642);
-        parity_1[6] <= ^(word_12 & 32'h3ccc098b) ^ ^(word_13 & 32'h4765d193);
-        parity_1[7] <= ^(word_14 & 32'h0aa1b9ce) ^ ^(word_15 & 32'h3b44c721);
-        parity_1[8] <= ^(word_16 & 32'h3ac5b632);
-        parity_2[0] <= ^(word_0 & 32'he0a35b34) ^ ^(word_1 & 32'h32bcd9d8);
-        parity_2[1] <= ^(word_2 & 32'hd99e16ef) ^ ^(word_3 & 32'h5a2ada06);
-        parity_2[2] <= ^(word_4 & 32'h0a32386a) ^ ^(word_5 & 32'hb90b2fbd);
-        parity_2[3] <= ^(word_6 & 32'hd185f903) ^ ^(word_7 & 32'h6172966e);
-        parity_2[4] <= ^(word_8 & 32'h88d6e048) ^ ^(word_9 & 32'hf431d84e);
-        parity_2[5] <= ^(word_10 & 32'h4c744c28) ^ ^(word_11 & 32'h3b9b90d9);
-        parity_2[6] <= ^(word_12 & 32'h75c5abe1) ^ ^(word_13 & 32'h3e7cff29);
-        parity_2[7] <= ^(word_14 & 32'h239123ab) ^ ^(word_15 & 32'h12de1573);
-        parity_2[8] <= ^(word_16 & 32'h9443f7b0);
-        parity_3[0] <= ^(word_0 & 32'ha2051444) ^ ^(word_1 & 32'h713ac3c0);
-        parity_3[1] <= ^(word_2 & 32'h5567f81b) ^ ^(word_3 & 32'h46ca076d);
-        parity_3[2] <= ^(word_4 & 32'h6db7ffd4) ^ ^(word_5 & 32'hca766ffc);
-        parity_3[3] <= ^(word_6 & 32'h0db388f6) ^ ^(word_7 & 32'h6c1d4133);
-        parity_3[4] <= ^(word_8 & 32'hd234c651) ^ ^(word_9 & 32'hd6ad2f8e);
-        parity_3[5] <= ^(word_10 & 32'h4053f5b2) ^ ^(word_11 & 32'h4b19b634);
-        parity_3[6] <= ^(word_12 & 32'hb627c6f1) ^ ^(word_13 & 32'hafe6e9f5);
-        parity_3[7] <= ^(word_14 & 32'hf71bfce5) ^ ^(word_15 & 32'h5130063d);
-        parity_3[8] <= ^(word_16 & 32'hb8a20c2c);
-        parity_4[0] <= ^(word_0 & 32'hf73461f0) ^ ^(word_1 & 32'ha139a34f);
-        parity_4[1] <= ^(word_2 & 32'h88d8d7e1) ^ ^(word_3 & 32'h4ad01868);
-        parity_4[2] <= ^(word_4 & 32'h4a2794be) ^ ^(word_5 & 32'h8a5a00be);
-        parity_4[3] <= ^(word_6 & 32'h10fdf252) ^ ^(word_7 & 32'h1b557624);
-        parity_4[4] <= ^(word_8 & 32'h3b7d58ed) ^ ^(word_9 & 32'h230b9842);
-        parity_4[5] <= ^(word_10 & 32'h064c68a4) ^ ^(word_11 & 32'h9255edd2);
-        parity_4[6] <= ^(word_12 & 32'h532944e5) ^ ^(word_13 & 32'hdfd28646);
-        parity_4[7] <= ^(word_14 & 32'h720c2b85) ^ ^(word_15 & 32'h07f6941c);
-        parity_4[8] <= ^(word_16 & 32'hc68858c2);
-        parity_5[0] <= ^(word_0 & 32'h4ee02166) ^ ^(word_1 & 32'h5080b040);
-        parity_5[1] <= ^(word_2 & 32'h0311bfe5) ^ ^(word_3 & 32'hf9d681a9);
-        parity_5[2] <= ^(word_4 & 32'h9eba6f6d) ^ ^(word_5 & 32'he81419d8);
-        parity_5[3] <= ^(word_6 & 32'h745ea550) ^ ^(word_7 & 32'h5b39c7d3);
-        parity_5[4] <= ^(word_8 & 32'hab39682d) ^ ^(word_9 & 32'h86cd98fc);
-        parity_5[5] <= ^(word_10 & 32'h9e50d948) ^ ^(word_11 & 32'hf447a3df);
-        parity_5[6] <= ^(word_12 & 32'h96e378ea) ^ ^(word_13 & 32'h0efb8e37);
-        parity_5[7] <= ^(word_14 & 32'hc97bf837) ^ ^(word_15 & 32'ha278d4d4);
-        parity_5[8] <= ^(word_16 & 32'hf564076e);
-        parity_6[0] <= ^(word_0 & 32'h90b81ff5) ^ ^(word_1 & 32'h5b5f2538);
-        parity_6[1] <= ^(word_2 & 32'h3ecb77b6) ^ ^(word_3 & 32'h07bb886d);
-        parity_6[2] <= ^(word_4 & 32'hd887663c) ^ ^(word_5 & 32'h2fb0b26b);
-        parity_6[3] <= ^(word_6 & 32'haab79b45) ^ ^(word_7 & 32'h0cc93129);
-        parity_6[4] <= ^(word_8 & 32'ha44bf632) ^ ^(word_9 & 32'h107236f0);
-        parity_6[5] <= ^(word_10 & 32'he11698e1) ^ ^(word_11 & 32'h7c9fb50e);
-        parity_6[6] <= ^(word_12 & 32'h3aeeb224) ^ ^(word_13 & 32'he712c4c0);
-        parity_6[7] <= ^(word_14 & 32'h98e268e2) ^ ^(word_15 & 32'h2b740db6);
-        parity_6[8] <= ^(word_16 & 32'hfcee1115);
-        parity_7[0] <= ^(word_0 & 32'h6cd9635d) ^ ^(word_1 & 32'h07aaf8ea);
-        parity_7[1] <= ^(word_2 & 32'h43e2e6f6) ^ ^(word_3 & 32'hb256a64d);
-        parity_7[2] <= ^(word_4 & 32'h23ae619d) ^ ^(word_5 & 32'h14e1cd03);
-        parity_7[3] <= ^(word_6 & 32'h77d4dd80) ^ ^(word_7 & 32'h0bfb364f);
-        parity_7[4] <= ^(word_8 & 32'h442e53e6) ^ ^(word_9 & 32'h3f23d1d1);
-        parity_7[5] <= ^(word_10 & 32'he02e3425) ^ ^(word_11 & 32'h348543c8);
-        parity_7[6] <= ^(word_12 & 32'hc7d31721) ^ ^(word_13 & 32'h01d6a4c0);
-        parity_7[7] <= ^(word_14 & 32'h206b4719) ^ ^(word_15 & 32'h6e85b2c2);
-        parity_7[8] <= ^(word_16 & 32'h6708a4d7);
-        parity_8[0] <= ^(word_0 & 32'ha9058280) ^ ^(word_1 & 32'h405a3ff1);
-        parity_8[1] <= ^(word_2 & 32'h0a46df21) ^ ^(word_3 & 32'h914bc5db);
-        parity_8[2] <= ^(word_4 & 32'h84ceec56) ^ ^(word_5 & 32'h45c93b20);
-        parity_8[3] <= ^(word_6 & 32'h8022b0cd) ^ ^(word_7 & 32'h184b41c7);
-        parity_8[4] <= ^(word_8 & 32'h7a101c5d) ^ ^(word_9 & 32'h37c1777a);
-        parity_8[5] <= ^(word_10 & 32'hcc4e797d) ^ ^(word_11 & 32'hc61f65cf);
-        parity_8[6] <= ^(word_12 & 32'h47e69c38) ^ ^(word_13 & 32'h8afa3839);
-        parity_8[7] <= ^(word_14 & 32'h5e7db64b) ^ ^(word_15 & 32'h4dd7417d);
-        parity_8[8] <= ^(word_16 & 32'he44938d3);
-        parity_9[0] <= ^(word_0 & 32'h6e53690e) ^ ^(word_1 & 32'hb587dfcd);
-        parity_9[1] <= ^(word_2 & 32'h968cad48) ^ ^(word_3 & 32'h2dae6000);
-        parity_9[2] <= ^(word_4 & 32'ha0d3d7a2) ^ ^(word_5 & 32'hf2b60029);
-        parity_9[3] <= ^(word_6 & 32'h600e29f1) ^ ^(word_7 & 32'hb023799d);
-        parity_9[4] <= ^(word_8 & 32'h83c6ec74) ^ ^(word_9 & 32'h58ca2b9e);
-        parity_9[5] <= ^(word_10 & 32'h8641c313) ^ ^(word_11 & 32'hcf2381eb);
-        parity_9[6] <= ^(word_12 & 32'h2ad5face) ^ ^(word_13 & 32'hf9a85aea);
-        parity_9[7] <= ^(word_14 & 32'h7e4a0995) ^ ^(word_15 & 32'h8ba7b0a3);
-        parity_9[8] <= ^(word_16 & 32'h4d5d09a1);
-        parity_10[0] <= ^(word_0 & 32'h00000000) ^ ^(word_1 & 32'h00000000);
-        parity_10[1] <= ^(word_2 & 32'h00000000) ^ ^(word_3 & 32'h00000000);
-        parity_10[2] <= ^(word_4 & 32'h00000000) ^ ^(word_5 & 32'h00000000);
-        parity_10[3] <= ^(word_6 & 32'h00000000) ^ ^(word_7 & 32'h00000000);
-        parity_10[4] <= ^(word_8 & 32'h00000000) ^ ^(word_9 & 32'h00000000);
-        parity_10[5] <= ^(word_10 & 32'h00000000) ^ ^(word_11 & 32'h00000000);
-        parity_10[6] <= ^(word_12 & 32'h00000000) ^ ^(word_13 & 32'h00000000);
-        parity_10[7] <= ^(word_14 & 32'h00000000) ^ ^(word_15 & 32'h00000000);
-        parity_10[8] <= ^(word_16 & 32'h00000000);
-        parity_11[0] <= ^(word_0 & 32'h00000000) ^ ^(word_1 & 32'h00000000);
-        parity_11[1] <= ^(word_2 & 32'h00000000) ^ ^(word_3 & 32'h00000000);
-        parity_11[2] <= ^(word_4 & 32'h00000000) ^ ^(word_5 & 32'h00000000);
-        parity_11[3] <= ^(word_6 & 32'h00000000) ^ ^(word_7 & 32'h00000000);
-        parity_11[4] <= ^(word_8 & 32'h00000000) ^ ^(word_9 & 32'h00000000);
-        parity_11[5] <= ^(word_10 & 32'h00000000) ^ ^(word_11 & 32'h00000000);
-        parity_11[6] <= ^(word_12 & 32'h00000000) ^ ^(word_13 & 32'h00000000);
-        parity_11[7] <= ^(word_14 & 32'h00000000) ^ ^(word_15 & 32'h00000000);
-        parity_11[8] <= ^(word_16 & 32'h00000000);
-        parity_12[0] <= ^(word_0 & 32'h00000000) ^ ^(word_1 & 32'h00000000);
-        parity_12[1] <= ^(word_2 & 32'h00000000) ^ ^(word_3 & 32'h00000000);
-        parity_12[2] <= ^(word_4 & 32'h00000000) ^ ^(word_5 & 32'h00000000);
-        parity_12[3] <= ^(word_6 & 32'h00000000) ^ ^(word_7 & 32'h00000000);
-        parity_12[4] <= ^(word_8 & 32'h00000000) ^ ^(word_9 & 32'h00000000);
-        parity_12[5] <= ^(word_10 & 32'h00000000) ^ ^(word_11 & 32'h00000000);
-        parity_12[6] <= ^(word_12 & 32'h00000000) ^ ^(word_13 & 32'h00000000);
-        parity_12[7] <= ^(word_14 & 32'h00000000) ^ ^(word_15 & 32'h00000000);
-        parity_12[8] <= ^(word_16 & 32'h00000000);
-        parity_13[0] <= ^(word_0 & 32'h00000000) ^ ^(word_1 & 32'h00000000);
-        parity_13[1] <= ^(word_2 & 32'h00000000) ^ ^(word_3 & 32'h00000000);
-        parity_13[2] <= ^(word_4 & 32'h00000000) ^ ^(word_5 & 32'h00000000);
-        parity_13[3] <= ^(word_6 & 32'h00000000) ^ ^(word_7 & 32'h00000000);
-        parity_13[4] <= ^(word_8 & 32'h00000000) ^ ^(word_9 & 32'h00000000);
-        parity_13[5] <= ^(word_10 & 32'h00000000) ^ ^(word_11 & 32'h00000000);
-        parity_13[6] <= ^(word_12 & 32'h00000000) ^ ^(word_13 & 32'h00000000);
-        parity_13[7] <= ^(word_14 & 32'h00000000) ^ ^(word_15 & 32'h00000000);
-        parity_13[8] <= ^(word_16 & 32'h00000000);
-        parity_14[0] <= ^(word_0 & 32'h00000000) ^ ^(word_1 & 32'h00000000);
-        parity_14[1] <= ^(word_2 & 32'h00000000) ^ ^(word_3 & 32'h00000000);
-        parity_14[2] <= ^(word_4 & 32'h00000000) ^ ^(word_5 & 32'h00000000);
-        parity_14[3] <= ^(word_6 & 32'h00000000) ^ ^(word_7 & 32'h00000000);
-        parity_14[4] <= ^(word_8 & 32'h00000000) ^ ^(word_9 & 32'h00000000);
-        parity_14[5] <= ^(word_10 & 32'h00000000) ^ ^(word_11 & 32'h00000000);
-        parity_14[6] <= ^(word_12 & 32'h00000000) ^ ^(word_13 & 32'h00000000);
-        parity_14[7] <= ^(word_14 & 32'h00000000) ^ ^(word_15 & 32'h00000000);
-        parity_14[8] <= ^(word_16 & 32'h00000000);
-        parity_15[0] <= ^(word_0 & 32'h00000000) ^ ^(word_1 & 32'h00000000);
-        parity_15[1] <= ^(word_2 & 32'h00000000) ^ ^(word_3 & 32'h00000000);
-        parity_15[2] <= ^(word_4 & 32'h00000000) ^ ^(word_5 & 32'h00000000);
-        parity_15[3] <= ^(word_6 & 32'h00000000) ^ ^(word_7 & 32'h00000000);
-        parity_15[4] <= ^(word_8 & 32'h00000000) ^ ^(word_9 & 32'h00000000);
-        parity_15[5] <= ^(word_10 & 32'h00000000) ^ ^(word_11 & 32'h00000000);
-        parity_15[6] <= ^(word_12 & 32'h00000000) ^ ^(word_13 & 32'h00000000);
-        parity_15[7] <= ^(word_14 & 32'h00000000) ^ ^(word_15 & 32'h00000000);
-        parity_15[8] <= ^(word_16 & 32'h00000000);
-        parity_16[0] <= ^(word_0 & 32'h00000000) ^ ^(word_1 & 32'h00000000);
-        parity_16[1] <= ^(word_2 & 32'h00000000) ^ ^(word_3 & 32'h00000000);
-        parity_16[2] <= ^(word_4 & 32'h00000000) ^ ^(word_5 & 32'h00000000);
-        parity_16[3] <= ^(word_6 & 32'h00000000) ^ ^(word_7 & 32'h00000000);
-        parity_16[4] <= ^(word_8 & 32'h00000000) ^ ^(word_9 & 32'h00000000);
-        parity_16[5] <= ^(word_10 & 32'h00000000) ^ ^(word_11 & 32'h00000000);
-        parity_16[6] <= ^(word_12 & 32'h00000000) ^ ^(word_13 & 32'h00000000);
-        parity_16[7] <= ^(word_14 & 32'h00000000) ^ ^(word_15 & 32'h00000000);
-        parity_16[8] <= ^(word_16 & 32'h00000000);
-        parity_17[0] <= ^(word_0 & 32'h00000000) ^ ^(word_1 & 32'h00000000);
-        parity_17[1] <= ^(word_2 & 32'h00000000) ^ ^(word_3 & 32'h00000000);
-        parity_17[2] <= ^(word_4 & 32'h00000000) ^ ^(word_5 & 32'h00000000);
-        parity_17[3] <= ^(word_6 & 32'h00000000) ^ ^(word_7 & 32'h00000000);
-        parity_17[4] <= ^(word_8 & 32'h00000000) ^ ^(word_9 & 32'h00000000);
-        parity_17[5] <= ^(word_10 & 32'h00000000) ^ ^(word_11 & 32'h00000000);
-        parity_17[6] <= ^(word_12 & 32'h00000000) ^ ^(word_13 & 32'h00000000);
-        parity_17[7] <= ^(word_14 & 32'h00000000) ^ ^(word_15 & 32'h00000000);
-        parity_17[8] <= ^(word_16 & 32'h00000000);
-        parity_18[0] <= ^(word_0 & 32'h00000000) ^ ^(word_1 & 32'h00000000);
-        parity_18[1] <= ^(word_2 & 32'h00000000) ^ ^(word_3 & 32'h00000000);
-        parity_18[2] <= ^(word_4 & 32'h00000000) ^ ^(word_5 & 32'h00000000);
-        parity_18[3] <= ^(word_6 & 32'h00000000) ^ ^(word_7 & 32'h00000000);
-        parity_18[4] <= ^(word_8 & 32'h00000000) ^ ^(word_9 & 32'h00000000);
-        parity_18[5] <= ^(word_10 & 32'h00000000) ^ ^(word_11 & 32'h00000000);
-        parity_18[6] <= ^(word_12 & 32'h00000000) ^ ^(word_13 & 32'h00000000);
-        parity_18[7] <= ^(word_14 & 32'h00000000) ^ ^(word_15 & 32'h00000000);
-        parity_18[8] <= ^(word_16 & 32'h00000000);
-        parity_19[0] <= ^(word_0 & 32'h00000000) ^ ^(word_1 & 32'h00000000);
-        parity_19[1] <= ^(word_2 & 32'h00000000) ^ ^(word_3 & 32'h00000000);
-        parity_19[2] <= ^(word_4 & 32'h00000000) ^ ^(word_5 & 32'h00000000);
-        parity_19[3] <= ^(word_6 & 32'h00000000) ^ ^(word_7 & 32'h00000000);
-        parity_19[4] <= ^(word_8 & 32'h00000000) ^ ^(word_9 & 32'h00000000);
-        parity_19[5] <= ^(word_10 & 32'h00000000) ^ ^(word_11 & 32'h00000000);
-        parity_19[6] <= ^(word_12 & 32'h00000000) ^ ^(word_13 & 32'h00000000);
-        parity_19[7] <= ^(word_14 & 32'h00000000) ^ ^(word_15 & 32'h00000000);
-        parity_19[8] <= ^(word_16 & 32'h00000000);
-        parity_20[0] <= ^(word_0 & 32'hfbdb480b) ^ ^(word_1 & 32'hb9fd284c);
-        parity_20[1] <= ^(word_2 & 32'hf384ce06) ^ ^(word_3 & 32'hdf0a051f);
-        parity_20[2] <= ^(word_4 & 32'hf7c6d738) ^ ^(word_5 & 32'h28d6f57c);
-        parity_20[3] <= ^(word_6 & 32'h612f2427) ^ ^(word_7 & 32'h7fd82c49);
-        parity_20[4] <= ^(word_8 & 32'h4d3fdb7d) ^ ^(word_9 & 32'h8d316052);
-        parity_20[5] <= ^(word_10 & 32'h22f6f031) ^ ^(word_11 & 32'h10affc1e);
-        parity_20[6] <= ^(word_12 & 32'h68b32db0) ^ ^(word_13 & 32'ha751d2ae);
-        parity_20[7] <= ^(word_14 & 32'hc19688bb) ^ ^(word_15 & 32'h70c6c671);
-        parity_20[8] <= ^(word_16 & 32'hdf5348d6);
-        parity_21[0] <= ^(word_0 & 32'h8cd6a057) ^ ^(word_1 & 32'h244bd384);
-        parity_21[1] <= ^(word_2 & 32'hb5b73f91) ^ ^(word_3 & 32'h0c5becfd);
-        parity_21[2] <= ^(word_4 & 32'h9ef30372) ^ ^(word_5 & 32'h016d52b9);
-        parity_21[3] <= ^(word_6 & 32'h71613e7f) ^ ^(word_7 & 32'h991f514b);
-        parity_21[4] <= ^(word_8 & 32'h652bc6a6) ^ ^(word_9 & 32'h9e333585);
-        parity_21[5] <= ^(word_10 & 32'h84cd339e) ^ ^(word_11 & 32'hd3409176);
-        parity_21[6] <= ^(word_12 & 32'ha20b1a1e) ^ ^(word_13 & 32'h701f6062);
-        parity_21[7] <= ^(word_14 & 32'h2fed942f) ^ ^(word_15 & 32'haddf4857);
-        parity_21[8] <= ^(word_16 & 32'h5255757c);
-        parity_22[0] <= ^(word_0 & 32'hb6623547) ^ ^(word_1 & 32'hba912625);
-        parity_22[1] <= ^(word_2 & 32'he1960d51) ^ ^(word_3 & 32'h20f30ad3);
-        parity_22[2] <= ^(word_4 & 32'hde101cb7) ^ ^(word_5 & 32'h72f29624);
-        parity_22[3] <= ^(word_6 & 32'hd43a72d2) ^ ^(word_7 & 32'h59c69f72);
-        parity_22[4] <= ^(word_8 & 32'h4405f0e3) ^ ^(word_9 & 32'h6337e4f8);
-        parity_22[5] <= ^(word_10 & 32'h02ba17f5) ^ ^(word_11 & 32'hc8ede61c);
-        parity_22[6] <= ^(word_12 & 32'h81413efe) ^ ^(word_13 & 32'hfee0161a);
-        parity_22[7] <= ^(word_14 & 32'h027526f2) ^ ^(word_15 & 32'h8b762bdd);
-        parity_22[8] <= ^(word_16 & 32'h0882678b);
-        parity_23[0] <= ^(word_0 & 32'h1b3a6def) ^ ^(word_1 & 32'h64b59f52);
-        parity_23[1] <= ^(word_2 & 32'h9e9ad6f9) ^ ^(word_3 & 32'h8f6761fd);
-        parity_23[2] <= ^(word_4 & 32'hdafe48ed) ^ ^(word_5 & 32'he95f945d);
-        parity_23[3] <= ^(word_6 & 32'h176419db) ^ ^(word_7 & 32'hd6cbc5a4);
-        parity_23[4] <= ^(word_8 & 32'h6026112c) ^ ^(word_9 & 32'hf46e42ba);
-        parity_23[5] <= ^(word_10 & 32'hadeeddce) ^ ^(word_11 & 32'h92170d8a);
-        parity_23[6] <= ^(word_12 & 32'haa9bc46e) ^ ^(word_13 & 32'hffef5b6f);
-        parity_23[7] <= ^(word_14 & 32'hc6339040) ^ ^(word_15 & 32'he5c46ead);
-        parity_23[8] <= ^(word_16 & 32'hc641cb81);
-        parity_24[0] <= ^(word_0 & 32'h1677d2ef) ^ ^(word_1 & 32'h0a3ba5f6);
-        parity_24[1] <= ^(word_2 & 32'h75c14603) ^ ^(word_3 & 32'h8560ae77);
-        parity_24[2] <= ^(word_4 & 32'h68b9dda4) ^ ^(word_5 & 32'h7700b0d2);
-        parity_24[3] <= ^(word_6 & 32'h018a8d0d) ^ ^(word_7 & 32'h06374b70);
-        parity_24[4] <= ^(word_8 & 32'hd3b42640) ^ ^(word_9 & 32'h3188f1dd);
-        parity_24[5] <= ^(word_10 & 32'hc2e3e95b) ^ ^(word_11 & 32'h6f2dc59d);
-        parity_24[6] <= ^(word_12 & 32'h61d18c98) ^ ^(word_13 & 32'he6dd9ef1);
-        parity_24[7] <= ^(word_14 & 32'h8f1bfa0a) ^ ^(word_15 & 32'h9f807a10);
-        parity_24[8] <= ^(word_16 & 32'h937ef32d);
-        parity_25[0] <= ^(word_0 & 32'hc53d6b7f) ^ ^(word_1 & 32'h41d9d81d);
-        parity_25[1] <= ^(word_2 & 32'h97ce5bc4) ^ ^(word_3 & 32'hd26565c6);
-        parity_25[2] <= ^(word_4 & 32'h169d6e4b) ^ ^(word_5 & 32'h5bf8bf78);
-        parity_25[3] <= ^(word_6 & 32'haf8a76e6) ^ ^(word_7 & 32'h7c09ca15);
-        parity_25[4] <= ^(word_8 & 32'h726fdc28) ^ ^(word_9 & 32'h613729a1);
-        parity_25[5] <= ^(word_10 & 32'h42686e69) ^ ^(word_11 & 32'h5f696aca);
-        parity_25[6] <= ^(word_12 & 32'h34279269) ^ ^(word_13 & 32'h85711fe0);
-        parity_25[7] <= ^(word_14 & 32'hf30dee14) ^ ^(word_15 & 32'hd3f24afa);
-        parity_25[8] <= ^(word_16 & 32'h1d0a7924);
+        parity_0[0] <= ^(key[31:0] & 32'h5aa51bf5) ^ ^(key[63:32] & 32'hb0d0483f);
+        parity_0[1] <= ^(key[95:64] & 32'h95f68ff8) ^ ^(key[127:96] & 32'hc87bdd60);
+        parity_0[2] <= ^(key[159:128] & 32'h77b3c0b8) ^ ^(key[191:160] & 32'h40c12aaf);
+        parity_0[3] <= ^(key[223:192] & 32'h671eeac8) ^ ^(key[255:224] & 32'h4703b95d);
+        parity_0[4] <= ^(key[287:256] & 32'h7b1ddb9f) ^ ^(key[319:288] & 32'h40810b15);
+        parity_0[5] <= ^(key[351:320] & 32'ha91a5587) ^ ^(key[383:352] & 32'hc7691399);
+        parity_0[6] <= ^(key[415:384] & 32'hbee516eb) ^ ^(key[447:416] & 32'hdc25fa34);
+        parity_0[7] <= ^(key[479:448] & 32'h19041da8) ^ ^(key[511:480] & 32'ha0a3b068);
+        parity_0[8] <= ^(key[543:512] & 32'h34d896b0);
+        parity_1[0] <= ^(key[31:0] & 32'h0cfc76c0) ^ ^(key[63:32] & 32'he5096dc9);
+        parity_1[1] <= ^(key[95:64] & 32'h985fb770) ^ ^(key[127:96] & 32'h91f810ef);
+        parity_1[2] <= ^(key[159:128] & 32'hd33f31e6) ^ ^(key[191:160] & 32'he130668a);
+        parity_1[3] <= ^(key[223:192] & 32'hca14d3c2) ^ ^(key[255:224] & 32'hcca46a42);
+        parity_1[4] <= ^(key[287:256] & 32'hae0d408c) ^ ^(key[319:288] & 32'hb21f3186);
+        parity_1[5] <= ^(key[351:320] & 32'h8f5dae44) ^ ^(key[383:352] & 32'h7562d642);
+        parity_1[6] <= ^(key[415:384] & 32'h3ccc098b) ^ ^(key[447:416] & 32'h4765d193);
+        parity_1[7] <= ^(key[479:448] & 32'h0aa1b9ce) ^ ^(key[511:480] & 32'h3b44c721);
+        parity_1[8] <= ^(key[543:512] & 32'h3ac5b632);
+        parity_2[0] <= ^(key[31:0] & 32'he0a35b34) ^ ^(key[63:32] & 32'h32bcd9d8);
+        parity_2[1] <= ^(key[95:64] & 32'hd99e16ef) ^ ^(key[127:96] & 32'h5a2ada06);
+        parity_2[2] <= ^(key[159:128] & 32'h0a32386a) ^ ^(key[191:160] & 32'hb90b2fbd);
+        parity_2[3] <= ^(key[223:192] & 32'hd185f903) ^ ^(key[255:224] & 32'h6172966e);
+        parity_2[4] <= ^(key[287:256] & 32'h88d6e048) ^ ^(key[319:288] & 32'hf431d84e);
+        parity_2[5] <= ^(key[351:320] & 32'h4c744c28) ^ ^(key[383:352] & 32'h3b9b90d9);
+        parity_2[6] <= ^(key[415:384] & 32'h75c5abe1) ^ ^(key[447:416] & 32'h3e7cff29);
+        parity_2[7] <= ^(key[479:448] & 32'h239123ab) ^ ^(key[511:480] & 32'h12de1573);
+        parity_2[8] <= ^(key[543:512] & 32'h9443f7b0);
+        parity_3[0] <= ^(key[31:0] & 32'ha2051444) ^ ^(key[63:32] & 32'h713ac3c0);
+        parity_3[1] <= ^(key[95:64] & 32'h5567f81b) ^ ^(key[127:96] & 32'h46ca076d);
+        parity_3[2] <= ^(key[159:128] & 32'h6db7ffd4) ^ ^(key[191:160] & 32'hca766ffc);
+        parity_3[3] <= ^(key[223:192] & 32'h0db388f6) ^ ^(key[255:224] & 32'h6c1d4133);
+        parity_3[4] <= ^(key[287:256] & 32'hd234c651) ^ ^(key[319:288] & 32'hd6ad2f8e);
+        parity_3[5] <= ^(key[351:320] & 32'h4053f5b2) ^ ^(key[383:352] & 32'h4b19b634);
+        parity_3[6] <= ^(key[415:384] & 32'hb627c6f1) ^ ^(key[447:416] & 32'hafe6e9f5);
+        parity_3[7] <= ^(key[479:448] & 32'hf71bfce5) ^ ^(key[511:480] & 32'h5130063d);
+        parity_3[8] <= ^(key[543:512] & 32'hb8a20c2c);
+        parity_4[0] <= ^(key[31:0] & 32'hf73461f0) ^ ^(key[63:32] & 32'ha139a34f);
+        parity_4[1] <= ^(key[95:64] & 32'h88d8d7e1) ^ ^(key[127:96] & 32'h4ad01868);
+        parity_4[2] <= ^(key[159:128] & 32'h4a2794be) ^ ^(key[191:160] & 32'h8a5a00be);
+        parity_4[3] <= ^(key[223:192] & 32'h10fdf252) ^ ^(key[255:224] & 32'h1b557624);
+        parity_4[4] <= ^(key[287:256] & 32'h3b7d58ed) ^ ^(key[319:288] & 32'h230b9842);
+        parity_4[5] <= ^(key[351:320] & 32'h064c68a4) ^ ^(key[383:352] & 32'h9255edd2);
+        parity_4[6] <= ^(key[415:384] & 32'h532944e5) ^ ^(key[447:416] & 32'hdfd28646);
+        parity_4[7] <= ^(key[479:448] & 32'h720c2b85) ^ ^(key[511:480] & 32'h07f6941c);
+        parity_4[8] <= ^(key[543:512] & 32'hc68858c2);
+        parity_5[0] <= ^(key[31:0] & 32'h4ee02166) ^ ^(key[63:32] & 32'h5080b040);
+        parity_5[1] <= ^(key[95:64] & 32'h0311bfe5) ^ ^(key[127:96] & 32'hf9d681a9);
+        parity_5[2] <= ^(key[159:128] & 32'h9eba6f6d) ^ ^(key[191:160] & 32'he81419d8);
+        parity_5[3] <= ^(key[223:192] & 32'h745ea550) ^ ^(key[255:224] & 32'h5b39c7d3);
+        parity_5[4] <= ^(key[287:256] & 32'hab39682d) ^ ^(key[319:288] & 32'h86cd98fc);
+        parity_5[5] <= ^(key[351:320] & 32'h9e50d948) ^ ^(key[383:352] & 32'hf447a3df);
+        parity_5[6] <= ^(key[415:384] & 32'h96e378ea) ^ ^(key[447:416] & 32'h0efb8e37);
+        parity_5[7] <= ^(key[479:448] & 32'hc97bf837) ^ ^(key[511:480] & 32'ha278d4d4);
+        parity_5[8] <= ^(key[543:512] & 32'hf564076e);
+        parity_6[0] <= ^(key[31:0] & 32'h90b81ff5) ^ ^(key[63:32] & 32'h5b5f2538);
+        parity_6[1] <= ^(key[95:64] & 32'h3ecb77b6) ^ ^(key[127:96] & 32'h07bb886d);
+        parity_6[2] <= ^(key[159:128] & 32'hd887663c) ^ ^(key[191:160] & 32'h2fb0b26b);
+        parity_6[3] <= ^(key[223:192] & 32'haab79b45) ^ ^(key[255:224] & 32'h0cc93129);
+        parity_6[4] <= ^(key[287:256] & 32'ha44bf632) ^ ^(key[319:288] & 32'h107236f0);
+        parity_6[5] <= ^(key[351:320] & 32'he11698e1) ^ ^(key[383:352] & 32'h7c9fb50e);
+        parity_6[6] <= ^(key[415:384] & 32'h3aeeb224) ^ ^(key[447:416] & 32'he712c4c0);
+        parity_6[7] <= ^(key[479:448] & 32'h98e268e2) ^ ^(key[511:480] & 32'h2b740db6);
+        parity_6[8] <= ^(key[543:512] & 32'hfcee1115);
+        parity_7[0] <= ^(key[31:0] & 32'h6cd9635d) ^ ^(key[63:32] & 32'h07aaf8ea);
+        parity_7[1] <= ^(key[95:64] & 32'h43e2e6f6) ^ ^(key[127:96] & 32'hb256a64d);
+        parity_7[2] <= ^(key[159:128] & 32'h23ae619d) ^ ^(key[191:160] & 32'h14e1cd03);
+        parity_7[3] <= ^(key[223:192] & 32'h77d4dd80) ^ ^(key[255:224] & 32'h0bfb364f);
+        parity_7[4] <= ^(key[287:256] & 32'h442e53e6) ^ ^(key[319:288] & 32'h3f23d1d1);
+        parity_7[5] <= ^(key[351:320] & 32'he02e3425) ^ ^(key[383:352] & 32'h348543c8);
+        parity_7[6] <= ^(key[415:384] & 32'hc7d31721) ^ ^(key[447:416] & 32'h01d6a4c0);
+        parity_7[7] <= ^(key[479:448] & 32'h206b4719) ^ ^(key[511:480] & 32'h6e85b2c2);
+        parity_7[8] <= ^(key[543:512] & 32'h6708a4d7);
+        parity_8[0] <= ^(key[31:0] & 32'ha9058280) ^ ^(key[63:32] & 32'h405a3ff1);
+        parity_8[1] <= ^(key[95:64] & 32'h0a46df21) ^ ^(key[127:96] & 32'h914bc5db);
+        parity_8[2] <= ^(key[159:128] & 32'h84ceec56) ^ ^(key[191:160] & 32'h45c93b20);
+        parity_8[3] <= ^(key[223:192] & 32'h8022b0cd) ^ ^(key[255:224] & 32'h184b41c7);
+        parity_8[4] <= ^(key[287:256] & 32'h7a101c5d) ^ ^(key[319:288] & 32'h37c1777a);
+        parity_8[5] <= ^(key[351:320] & 32'hcc4e797d) ^ ^(key[383:352] & 32'hc61f65cf);
+        parity_8[6] <= ^(key[415:384] & 32'h47e69c38) ^ ^(key[447:416] & 32'h8afa3839);
+        parity_8[7] <= ^(key[479:448] & 32'h5e7db64b) ^ ^(key[511:480] & 32'h4dd7417d);
+        parity_8[8] <= ^(key[543:512] & 32'he44938d3);
+        parity_9[0] <= ^(key[31:0] & 32'h6e53690e) ^ ^(key[63:32] & 32'hb587dfcd);
+        parity_9[1] <= ^(key[95:64] & 32'h968cad48) ^ ^(key[127:96] & 32'h2dae6000);
+        parity_9[2] <= ^(key[159:128] & 32'ha0d3d7a2) ^ ^(key[191:160] & 32'hf2b60029);
+        parity_9[3] <= ^(key[223:192] & 32'h600e29f1) ^ ^(key[255:224] & 32'hb023799d);
+        parity_9[4] <= ^(key[287:256] & 32'h83c6ec74) ^ ^(key[319:288] & 32'h58ca2b9e);
+        parity_9[5] <= ^(key[351:320] & 32'h8641c313) ^ ^(key[383:352] & 32'hcf2381eb);
+        parity_9[6] <= ^(key[415:384] & 32'h2ad5face) ^ ^(key[447:416] & 32'hf9a85aea);
+        parity_9[7] <= ^(key[479:448] & 32'h7e4a0995) ^ ^(key[511:480] & 32'h8ba7b0a3);
+        parity_9[8] <= ^(key[543:512] & 32'h4d5d09a1);
+        parity_10[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
+        parity_10[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
+        parity_10[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
+        parity_10[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
+        parity_10[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
+        parity_10[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
+        parity_10[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
+        parity_10[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
+        parity_10[8] <= ^(key[543:512] & 32'h00000000);
+        parity_11[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
+        parity_11[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
+        parity_11[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
+        parity_11[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
+        parity_11[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
+        parity_11[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
+        parity_11[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
+        parity_11[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
+        parity_11[8] <= ^(key[543:512] & 32'h00000000);
+        parity_12[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
+        parity_12[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
+        parity_12[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
+        parity_12[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
+        parity_12[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
+        parity_12[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
+        parity_12[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
+        parity_12[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
+        parity_12[8] <= ^(key[543:512] & 32'h00000000);
+        parity_13[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
+        parity_13[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
+        parity_13[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
+        parity_13[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
+        parity_13[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
+        parity_13[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
+        parity_13[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
+        parity_13[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
+        parity_13[8] <= ^(key[543:512] & 32'h00000000);
+        parity_14[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
+        parity_14[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
+        parity_14[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
+        parity_14[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
+        parity_14[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
+        parity_14[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
+        parity_14[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
+        parity_14[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
+        parity_14[8] <= ^(key[543:512] & 32'h00000000);
+        parity_15[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
+        parity_15[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
+        parity_15[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
+        parity_15[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
+        parity_15[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
+        parity_15[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
+        parity_15[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
+        parity_15[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
+        parity_15[8] <= ^(key[543:512] & 32'h00000000);
+        parity_16[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
+        parity_16[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
+        parity_16[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
+        parity_16[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
+        parity_16[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
+        parity_16[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
+        parity_16[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
+        parity_16[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
+        parity_16[8] <= ^(key[543:512] & 32'h00000000);
+        parity_17[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
+        parity_17[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
+        parity_17[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
+        parity_17[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
+        parity_17[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
+        parity_17[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
+        parity_17[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
+        parity_17[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
+        parity_17[8] <= ^(key[543:512] & 32'h00000000);
+        parity_18[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
+        parity_18[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
+        parity_18[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
+        parity_18[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
+        parity_18[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
+        parity_18[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
+        parity_18[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
+        parity_18[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
+        parity_18[8] <= ^(key[543:512] & 32'h00000000);
+        parity_19[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
+        parity_19[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
+        parity_19[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
+        parity_19[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
+        parity_19[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
+        parity_19[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
+        parity_19[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
+        parity_19[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
+        parity_19[8] <= ^(key[543:512] & 32'h00000000);
+        parity_20[0] <= ^(key[31:0] & 32'hfbdb480b) ^ ^(key[63:32] & 32'hb9fd284c);
+        parity_20[1] <= ^(key[95:64] & 32'hf384ce06) ^ ^(key[127:96] & 32'hdf0a051f);
+        parity_20[2] <= ^(key[159:128] & 32'hf7c6d738) ^ ^(key[191:160] & 32'h28d6f57c);
+        parity_20[3] <= ^(key[223:192] & 32'h612f2427) ^ ^(key[255:224] & 32'h7fd82c49);
+        parity_20[4] <= ^(key[287:256] & 32'h4d3fdb7d) ^ ^(key[319:288] & 32'h8d316052);
+        parity_20[5] <= ^(key[351:320] & 32'h22f6f031) ^ ^(key[383:352] & 32'h10affc1e);
+        parity_20[6] <= ^(key[415:384] & 32'h68b32db0) ^ ^(key[447:416] & 32'ha751d2ae);
+        parity_20[7] <= ^(key[479:448] & 32'hc19688bb) ^ ^(key[511:480] & 32'h70c6c671);
+        parity_20[8] <= ^(key[543:512] & 32'hdf5348d6);
+        parity_21[0] <= ^(key[31:0] & 32'h8cd6a057) ^ ^(key[63:32] & 32'h244bd384);
+        parity_21[1] <= ^(key[95:64] & 32'hb5b73f91) ^ ^(key[127:96] & 32'h0c5becfd);
+        parity_21[2] <= ^(key[159:128] & 32'h9ef30372) ^ ^(key[191:160] & 32'h016d52b9);
+        parity_21[3] <= ^(key[223:192] & 32'h71613e7f) ^ ^(key[255:224] & 32'h991f514b);
+        parity_21[4] <= ^(key[287:256] & 32'h652bc6a6) ^ ^(key[319:288] & 32'h9e333585);
+        parity_21[5] <= ^(key[351:320] & 32'h84cd339e) ^ ^(key[383:352] & 32'hd3409176);
+        parity_21[6] <= ^(key[415:384] & 32'ha20b1a1e) ^ ^(key[447:416] & 32'h701f6062);
+        parity_21[7] <= ^(key[479:448] & 32'h2fed942f) ^ ^(key[511:480] & 32'haddf4857);
+        parity_21[8] <= ^(key[543:512] & 32'h5255757c);
+        parity_22[0] <= ^(key[31:0] & 32'hb6623547) ^ ^(key[63:32] & 32'hba912625);
+        parity_22[1] <= ^(key[95:64] & 32'he1960d51) ^ ^(key[127:96] & 32'h20f30ad3);
+        parity_22[2] <= ^(key[159:128] & 32'hde101cb7) ^ ^(key[191:160] & 32'h72f29624);
+        parity_22[3] <= ^(key[223:192] & 32'hd43a72d2) ^ ^(key[255:224] & 32'h59c69f72);
+        parity_22[4] <= ^(key[287:256] & 32'h4405f0e3) ^ ^(key[319:288] & 32'h6337e4f8);
+        parity_22[5] <= ^(key[351:320] & 32'h02ba17f5) ^ ^(key[383:352] & 32'hc8ede61c);
+        parity_22[6] <= ^(key[415:384] & 32'h81413efe) ^ ^(key[447:416] & 32'hfee0161a);
+        parity_22[7] <= ^(key[479:448] & 32'h027526f2) ^ ^(key[511:480] & 32'h8b762bdd);
+        parity_22[8] <= ^(key[543:512] & 32'h0882678b);
+        parity_23[0] <= ^(key[31:0] & 32'h1b3a6def) ^ ^(key[63:32] & 32'h64b59f52);
+        parity_23[1] <= ^(key[95:64] & 32'h9e9ad6f9) ^ ^(key[127:96] & 32'h8f6761fd);
+        parity_23[2] <= ^(key[159:128] & 32'hdafe48ed) ^ ^(key[191:160] & 32'he95f945d);
+        parity_23[3] <= ^(key[223:192] & 32'h176419db) ^ ^(key[255:224] & 32'hd6cbc5a4);
+        parity_23[4] <= ^(key[287:256] & 32'h6026112c) ^ ^(key[319:288] & 32'hf46e42ba);
+        parity_23[5] <= ^(key[351:320] & 32'hadeeddce) ^ ^(key[383:352] & 32'h92170d8a);
+        parity_23[6] <= ^(key[415:384] & 32'haa9bc46e) ^ ^(key[447:416] & 32'hffef5b6f);
+        parity_23[7] <= ^(key[479:448] & 32'hc6339040) ^ ^(key[511:480] & 32'he5c46ead);
+        parity_23[8] <= ^(key[543:512] & 32'hc641cb81);
+        parity_24[0] <= ^(key[31:0] & 32'h1677d2ef) ^ ^(key[63:32] & 32'h0a3ba5f6);
+        parity_24[1] <= ^(key[95:64] & 32'h75c14603) ^ ^(key[127:96] & 32'h8560ae77);
+        parity_24[2] <= ^(key[159:128] & 32'h68b9dda4) ^ ^(key[191:160] & 32'h7700b0d2);
+        parity_24[3] <= ^(key[223:192] & 32'h018a8d0d) ^ ^(key[255:224] & 32'h06374b70);
+        parity_24[4] <= ^(key[287:256] & 32'hd3b42640) ^ ^(key[319:288] & 32'h3188f1dd);
+        parity_24[5] <= ^(key[351:320] & 32'hc2e3e95b) ^ ^(key[383:352] & 32'h6f2dc59d);
+        parity_24[6] <= ^(key[415:384] & 32'h61d18c98) ^ ^(key[447:416] & 32'he6dd9ef1);
+        parity_24[7] <= ^(key[479:448] & 32'h8f1bfa0a) ^ ^(key[511:480] & 32'h9f807a10);
+        parity_24[8] <= ^(key[543:512] & 32'h937ef32d);
+        parity_25[0] <= ^(key[31:0] & 32'hc53d6b7f) ^ ^(key[63:32] & 32'h41d9d81d);
+        parity_25[1] <= ^(key[95:64] & 32'h97ce5bc4) ^ ^(key[127:96] & 32'hd26565c6);
+        parity_25[2] <= ^(key[159:128] & 32'h169d6e4b) ^ ^(key[191:160] & 32'h5bf8bf78);
+        parity_25[3] <= ^(key[223:192] & 32'haf8a76e6) ^ ^(key[255:224] & 32'h7c09ca15);
+        parity_25[4] <= ^(key[287:256] & 32'h726fdc28) ^ ^(key[319:288] & 32'h613729a1);
+        parity_25[5] <= ^(key[351:320] & 32'h42686e69) ^ ^(key[383:352] & 32'h5f696aca);
+        parity_25[6] <= ^(key[415:384] & 32'h34279269) ^ ^(key[447:416] & 32'h85711fe0);
+        parity_25[7] <= ^(key[479:448] & 32'hf30dee14) ^ ^(key[511:480] & 32'hd3f24afa);
+        parity_25[8] <= ^(key[543:512] & 32'h1d0a7924);
         row[0] <= ^parity_0;
         row[1] <= ^parity_1;
         row[2] <= ^parity_2;
@@ -1574,24 +1859,9 @@ module deltaline_hash(clk,word_0,word_1,word_2,word_3,word_4,word_5,word_6,word_
         prefix[14] <= ^parity_24;
         prefix[15] <= ^parity_25;
     end
-endmodule // deltaline_hash
+endmodule // deltaline_aggregator_lane_0_hash
 
-module deltaline_hash_epoch_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_hash_epoch_0
-
-module deltaline_hash_epoch_1(clock,rst,d,q);
+module deltaline_aggregator_lane_0_hashing_0(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -1604,24 +1874,9 @@ module deltaline_hash_epoch_1(clock,rst,d,q);
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_hash_epoch_1
+endmodule // deltaline_aggregator_lane_0_hashing_0
 
-module deltaline_hash_epoch_2(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_hash_epoch_2
-
-module deltaline_hashing_0(clock,rst,d,q);
+module deltaline_aggregator_lane_0_hashing_1(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -1634,9 +1889,787 @@ module deltaline_hashing_0(clock,rst,d,q);
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_hashing_0
+endmodule // deltaline_aggregator_lane_0_hashing_1
 
-module deltaline_hashing_1(clock,rst,d,q);
+module deltaline_aggregator_lane_0_lda(clk,rst,update,epoch,address,timestamp,overflow,overflow_epoch,drain_address,drain_epoch,clear_0,clear_1,drained_cell);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  update;
+    input wire  epoch;
+    input wire  [10:0] address;
+    input wire  [39:0] timestamp;
+    output reg  overflow;
+    output reg  overflow_epoch;
+    input wire  [10:0] drain_address;
+    input wire  drain_epoch;
+    input wire  clear_0;
+    input wire  clear_1;
+    output reg  [71:0] drained_cell;
+
+    // Stub signals
+    reg  lower_clk;
+    reg  lower_rst;
+    reg  [10:0] lower_read_address_0;
+    reg  [10:0] lower_read_address_1;
+    reg  lower_epoch;
+    reg  lower_forward_1;
+    reg  lower_forward_2;
+    reg  lower_forward_3;
+    reg  lower_forward_4;
+    reg  [19:0] lower_addend;
+    reg  lower_sum_carry_in;
+    reg  lower_count_carry_in;
+    wire  lower_sum_carry;
+    wire  lower_count_carry;
+    reg  lower_write_0;
+    reg  lower_write_1;
+    reg  lower_clear_0;
+    reg  lower_clear_1;
+    reg  [10:0] lower_write_address_0;
+    reg  [10:0] lower_write_address_1;
+    wire  [35:0] lower_stored_0;
+    wire  [35:0] lower_stored_1;
+    reg  upper_clk;
+    reg  upper_rst;
+    reg  [10:0] upper_read_address_0;
+    reg  [10:0] upper_read_address_1;
+    reg  upper_epoch;
+    reg  upper_forward_1;
+    reg  upper_forward_2;
+    reg  upper_forward_3;
+    reg  upper_forward_4;
+    reg  [19:0] upper_addend;
+    reg  upper_sum_carry_in;
+    reg  upper_count_carry_in;
+    wire  upper_sum_carry;
+    wire  upper_count_carry;
+    reg  upper_write_0;
+    reg  upper_write_1;
+    reg  upper_clear_0;
+    reg  upper_clear_1;
+    reg  [10:0] upper_write_address_0;
+    reg  [10:0] upper_write_address_1;
+    wire  [35:0] upper_stored_0;
+    wire  [35:0] upper_stored_1;
+    reg  valid_0_clock;
+    reg  valid_0_rst;
+    reg  valid_0_d;
+    wire  valid_0_q;
+    reg  valid_1_clock;
+    reg  valid_1_rst;
+    reg  valid_1_d;
+    wire  valid_1_q;
+    reg  valid_2_clock;
+    reg  valid_2_rst;
+    reg  valid_2_d;
+    wire  valid_2_q;
+    reg  valid_3_clock;
+    reg  valid_3_rst;
+    reg  valid_3_d;
+    wire  valid_3_q;
+    reg  valid_4_clock;
+    reg  valid_4_rst;
+    reg  valid_4_d;
+    wire  valid_4_q;
+    reg  valid_5_clock;
+    reg  valid_5_rst;
+    reg  valid_5_d;
+    wire  valid_5_q;
+    reg  copy_0_clock;
+    reg  copy_0_rst;
+    reg  copy_0_d;
+    wire  copy_0_q;
+    reg  copy_1_clock;
+    reg  copy_1_rst;
+    reg  copy_1_d;
+    wire  copy_1_q;
+    reg  copy_2_clock;
+    reg  copy_2_rst;
+    reg  copy_2_d;
+    wire  copy_2_q;
+    reg  copy_3_clock;
+    reg  copy_3_rst;
+    reg  copy_3_d;
+    wire  copy_3_q;
+    reg  copy_4_clock;
+    reg  copy_4_rst;
+    reg  copy_4_d;
+    wire  copy_4_q;
+    reg  copy_5_clock;
+    reg  copy_5_rst;
+    reg  copy_5_d;
+    wire  copy_5_q;
+    reg  word_0_clock;
+    reg  word_0_rst;
+    reg  [10:0] word_0_d;
+    wire  [10:0] word_0_q;
+    reg  word_1_clock;
+    reg  word_1_rst;
+    reg  [10:0] word_1_d;
+    wire  [10:0] word_1_q;
+    reg  word_2_clock;
+    reg  word_2_rst;
+    reg  [10:0] word_2_d;
+    wire  [10:0] word_2_q;
+    reg  word_3_clock;
+    reg  word_3_rst;
+    reg  [10:0] word_3_d;
+    wire  [10:0] word_3_q;
+    reg  word_4_clock;
+    reg  word_4_rst;
+    reg  [10:0] word_4_d;
+    wire  [10:0] word_4_q;
+    reg  word_5_clock;
+    reg  word_5_rst;
+    reg  [10:0] word_5_d;
+    wire  [10:0] word_5_q;
+    reg  nanoseconds_0_clock;
+    reg  nanoseconds_0_rst;
+    reg  [39:0] nanoseconds_0_d;
+    wire  [39:0] nanoseconds_0_q;
+    reg  nanoseconds_1_clock;
+    reg  nanoseconds_1_rst;
+    reg  [39:0] nanoseconds_1_d;
+    wire  [39:0] nanoseconds_1_q;
+    reg  nanoseconds_2_clock;
+    reg  nanoseconds_2_rst;
+    reg  [39:0] nanoseconds_2_d;
+    wire  [39:0] nanoseconds_2_q;
+    reg  nanoseconds_3_clock;
+    reg  nanoseconds_3_rst;
+    reg  [39:0] nanoseconds_3_d;
+    wire  [39:0] nanoseconds_3_q;
+    reg  nanoseconds_4_clock;
+    reg  nanoseconds_4_rst;
+    reg  [39:0] nanoseconds_4_d;
+    wire  [39:0] nanoseconds_4_q;
+    reg  read_address_0_clock;
+    reg  read_address_0_rst;
+    reg  [10:0] read_address_0_d;
+    wire  [10:0] read_address_0_q;
+    reg  read_address_1_clock;
+    reg  read_address_1_rst;
+    reg  [10:0] read_address_1_d;
+    wire  [10:0] read_address_1_q;
+    reg  read_address_2_clock;
+    reg  read_address_2_rst;
+    reg  [10:0] read_address_2_d;
+    wire  [10:0] read_address_2_q;
+    reg  read_address_3_clock;
+    reg  read_address_3_rst;
+    reg  [10:0] read_address_3_d;
+    wire  [10:0] read_address_3_q;
+    reg  hazard_1_0_clock;
+    reg  hazard_1_0_rst;
+    reg  hazard_1_0_d;
+    wire  hazard_1_0_q;
+    reg  hazard_1_1_clock;
+    reg  hazard_1_1_rst;
+    reg  hazard_1_1_d;
+    wire  hazard_1_1_q;
+    reg  hazard_1_2_clock;
+    reg  hazard_1_2_rst;
+    reg  hazard_1_2_d;
+    wire  hazard_1_2_q;
+    reg  hazard_1_3_clock;
+    reg  hazard_1_3_rst;
+    reg  hazard_1_3_d;
+    wire  hazard_1_3_q;
+    reg  hazard_2_0_clock;
+    reg  hazard_2_0_rst;
+    reg  hazard_2_0_d;
+    wire  hazard_2_0_q;
+    reg  hazard_2_1_clock;
+    reg  hazard_2_1_rst;
+    reg  hazard_2_1_d;
+    wire  hazard_2_1_q;
+    reg  hazard_2_2_clock;
+    reg  hazard_2_2_rst;
+    reg  hazard_2_2_d;
+    wire  hazard_2_2_q;
+    reg  hazard_3_0_clock;
+    reg  hazard_3_0_rst;
+    reg  hazard_3_0_d;
+    wire  hazard_3_0_q;
+    reg  hazard_3_1_clock;
+    reg  hazard_3_1_rst;
+    reg  hazard_3_1_d;
+    wire  hazard_3_1_q;
+    reg  hazard_3_2_clock;
+    reg  hazard_3_2_rst;
+    reg  hazard_3_2_d;
+    wire  hazard_3_2_q;
+    reg  hazard_4_0_clock;
+    reg  hazard_4_0_rst;
+    reg  hazard_4_0_d;
+    wire  hazard_4_0_q;
+    reg  hazard_4_1_clock;
+    reg  hazard_4_1_rst;
+    reg  hazard_4_1_d;
+    wire  hazard_4_1_q;
+    reg  hazard_4_2_clock;
+    reg  hazard_4_2_rst;
+    reg  hazard_4_2_d;
+    wire  hazard_4_2_q;
+    reg  clearing_0_clock;
+    reg  clearing_0_rst;
+    reg  clearing_0_d;
+    wire  clearing_0_q;
+    reg  clearing_1_clock;
+    reg  clearing_1_rst;
+    reg  clearing_1_d;
+    wire  clearing_1_q;
+    reg  wraps_clock;
+    reg  wraps_rst;
+    reg  wraps_d;
+    wire  wraps_q;
+    reg  wraps_copy_clock;
+    reg  wraps_copy_rst;
+    reg  wraps_copy_d;
+    wire  wraps_copy_q;
+
+    // Local signals
+    reg  hazard_0;
+    reg  hazard_1;
+    reg  hazard_2;
+    reg  hazard_3;
+    reg  [10:0] lower_target_0;
+    reg  [10:0] lower_target_1;
+    reg  [10:0] upper_target_0;
+    reg  [10:0] upper_target_1;
+    reg  [35:0] drained_lower;
+    reg  [35:0] drained_upper;
+
+    // Sub module instances
+    deltaline_aggregator_lane_0_lda_lower lower(
+        .clk(lower_clk),
+        .rst(lower_rst),
+        .read_address_0(lower_read_address_0),
+        .read_address_1(lower_read_address_1),
+        .epoch(lower_epoch),
+        .forward_1(lower_forward_1),
+        .forward_2(lower_forward_2),
+        .forward_3(lower_forward_3),
+        .forward_4(lower_forward_4),
+        .addend(lower_addend),
+        .sum_carry_in(lower_sum_carry_in),
+        .count_carry_in(lower_count_carry_in),
+        .sum_carry(lower_sum_carry),
+        .count_carry(lower_count_carry),
+        .write_0(lower_write_0),
+        .write_1(lower_write_1),
+        .clear_0(lower_clear_0),
+        .clear_1(lower_clear_1),
+        .write_address_0(lower_write_address_0),
+        .write_address_1(lower_write_address_1),
+        .stored_0(lower_stored_0),
+        .stored_1(lower_stored_1)
+    );
+    deltaline_aggregator_lane_0_lda_upper upper(
+        .clk(upper_clk),
+        .rst(upper_rst),
+        .read_address_0(upper_read_address_0),
+        .read_address_1(upper_read_address_1),
+        .epoch(upper_epoch),
+        .forward_1(upper_forward_1),
+        .forward_2(upper_forward_2),
+        .forward_3(upper_forward_3),
+        .forward_4(upper_forward_4),
+        .addend(upper_addend),
+        .sum_carry_in(upper_sum_carry_in),
+        .count_carry_in(upper_count_carry_in),
+        .sum_carry(upper_sum_carry),
+        .count_carry(upper_count_carry),
+        .write_0(upper_write_0),
+        .write_1(upper_write_1),
+        .clear_0(upper_clear_0),
+        .clear_1(upper_clear_1),
+        .write_address_0(upper_write_address_0),
+        .write_address_1(upper_write_address_1),
+        .stored_0(upper_stored_0),
+        .stored_1(upper_stored_1)
+    );
+    deltaline_aggregator_lane_0_lda_valid_0 valid_0(
+        .clock(valid_0_clock),
+        .rst(valid_0_rst),
+        .d(valid_0_d),
+        .q(valid_0_q)
+    );
+    deltaline_aggregator_lane_0_lda_valid_1 valid_1(
+        .clock(valid_1_clock),
+        .rst(valid_1_rst),
+        .d(valid_1_d),
+        .q(valid_1_q)
+    );
+    deltaline_aggregator_lane_0_lda_valid_2 valid_2(
+        .clock(valid_2_clock),
+        .rst(valid_2_rst),
+        .d(valid_2_d),
+        .q(valid_2_q)
+    );
+    deltaline_aggregator_lane_0_lda_valid_3 valid_3(
+        .clock(valid_3_clock),
+        .rst(valid_3_rst),
+        .d(valid_3_d),
+        .q(valid_3_q)
+    );
+    deltaline_aggregator_lane_0_lda_valid_4 valid_4(
+        .clock(valid_4_clock),
+        .rst(valid_4_rst),
+        .d(valid_4_d),
+        .q(valid_4_q)
+    );
+    deltaline_aggregator_lane_0_lda_valid_5 valid_5(
+        .clock(valid_5_clock),
+        .rst(valid_5_rst),
+        .d(valid_5_d),
+        .q(valid_5_q)
+    );
+    deltaline_aggregator_lane_0_lda_copy_0 copy_0(
+        .clock(copy_0_clock),
+        .rst(copy_0_rst),
+        .d(copy_0_d),
+        .q(copy_0_q)
+    );
+    deltaline_aggregator_lane_0_lda_copy_1 copy_1(
+        .clock(copy_1_clock),
+        .rst(copy_1_rst),
+        .d(copy_1_d),
+        .q(copy_1_q)
+    );
+    deltaline_aggregator_lane_0_lda_copy_2 copy_2(
+        .clock(copy_2_clock),
+        .rst(copy_2_rst),
+        .d(copy_2_d),
+        .q(copy_2_q)
+    );
+    deltaline_aggregator_lane_0_lda_copy_3 copy_3(
+        .clock(copy_3_clock),
+        .rst(copy_3_rst),
+        .d(copy_3_d),
+        .q(copy_3_q)
+    );
+    deltaline_aggregator_lane_0_lda_copy_4 copy_4(
+        .clock(copy_4_clock),
+        .rst(copy_4_rst),
+        .d(copy_4_d),
+        .q(copy_4_q)
+    );
+    deltaline_aggregator_lane_0_lda_copy_5 copy_5(
+        .clock(copy_5_clock),
+        .rst(copy_5_rst),
+        .d(copy_5_d),
+        .q(copy_5_q)
+    );
+    deltaline_aggregator_lane_0_lda_word_0 word_0(
+        .clock(word_0_clock),
+        .rst(word_0_rst),
+        .d(word_0_d),
+        .q(word_0_q)
+    );
+    deltaline_aggregator_lane_0_lda_word_1 word_1(
+        .clock(word_1_clock),
+        .rst(word_1_rst),
+        .d(word_1_d),
+        .q(word_1_q)
+    );
+    deltaline_aggregator_lane_0_lda_word_2 word_2(
+        .clock(word_2_clock),
+        .rst(word_2_rst),
+        .d(word_2_d),
+        .q(word_2_q)
+    );
+    deltaline_aggregator_lane_0_lda_word_3 word_3(
+        .clock(word_3_clock),
+        .rst(word_3_rst),
+        .d(word_3_d),
+        .q(word_3_q)
+    );
+    deltaline_aggregator_lane_0_lda_word_4 word_4(
+        .clock(word_4_clock),
+        .rst(word_4_rst),
+        .d(word_4_d),
+        .q(word_4_q)
+    );
+    deltaline_aggregator_lane_0_lda_word_5 word_5(
+        .clock(word_5_clock),
+        .rst(word_5_rst),
+        .d(word_5_d),
+        .q(word_5_q)
+    );
+    deltaline_aggregator_lane_0_lda_nanoseconds_0 nanoseconds_0(
+        .clock(nanoseconds_0_clock),
+        .rst(nanoseconds_0_rst),
+        .d(nanoseconds_0_d),
+        .q(nanoseconds_0_q)
+    );
+    deltaline_aggregator_lane_0_lda_nanoseconds_1 nanoseconds_1(
+        .clock(nanoseconds_1_clock),
+        .rst(nanoseconds_1_rst),
+        .d(nanoseconds_1_d),
+        .q(nanoseconds_1_q)
+    );
+    deltaline_aggregator_lane_0_lda_nanoseconds_2 nanoseconds_2(
+        .clock(nanoseconds_2_clock),
+        .rst(nanoseconds_2_rst),
+        .d(nanoseconds_2_d),
+        .q(nanoseconds_2_q)
+    );
+    deltaline_aggregator_lane_0_lda_nanoseconds_3 nanoseconds_3(
+        .clock(nanoseconds_3_clock),
+        .rst(nanoseconds_3_rst),
+        .d(nanoseconds_3_d),
+        .q(nanoseconds_3_q)
+    );
+    deltaline_aggregator_lane_0_lda_nanoseconds_4 nanoseconds_4(
+        .clock(nanoseconds_4_clock),
+        .rst(nanoseconds_4_rst),
+        .d(nanoseconds_4_d),
+        .q(nanoseconds_4_q)
+    );
+    deltaline_aggregator_lane_0_lda_read_address_0 read_address_0(
+        .clock(read_address_0_clock),
+        .rst(read_address_0_rst),
+        .d(read_address_0_d),
+        .q(read_address_0_q)
+    );
+    deltaline_aggregator_lane_0_lda_read_address_1 read_address_1(
+        .clock(read_address_1_clock),
+        .rst(read_address_1_rst),
+        .d(read_address_1_d),
+        .q(read_address_1_q)
+    );
+    deltaline_aggregator_lane_0_lda_read_address_2 read_address_2(
+        .clock(read_address_2_clock),
+        .rst(read_address_2_rst),
+        .d(read_address_2_d),
+        .q(read_address_2_q)
+    );
+    deltaline_aggregator_lane_0_lda_read_address_3 read_address_3(
+        .clock(read_address_3_clock),
+        .rst(read_address_3_rst),
+        .d(read_address_3_d),
+        .q(read_address_3_q)
+    );
+    deltaline_aggregator_lane_0_lda_hazard_1_0 hazard_1_0(
+        .clock(hazard_1_0_clock),
+        .rst(hazard_1_0_rst),
+        .d(hazard_1_0_d),
+        .q(hazard_1_0_q)
+    );
+    deltaline_aggregator_lane_0_lda_hazard_1_1 hazard_1_1(
+        .clock(hazard_1_1_clock),
+        .rst(hazard_1_1_rst),
+        .d(hazard_1_1_d),
+        .q(hazard_1_1_q)
+    );
+    deltaline_aggregator_lane_0_lda_hazard_1_2 hazard_1_2(
+        .clock(hazard_1_2_clock),
+        .rst(hazard_1_2_rst),
+        .d(hazard_1_2_d),
+        .q(hazard_1_2_q)
+    );
+    deltaline_aggregator_lane_0_lda_hazard_1_3 hazard_1_3(
+        .clock(hazard_1_3_clock),
+        .rst(hazard_1_3_rst),
+        .d(hazard_1_3_d),
+        .q(hazard_1_3_q)
+    );
+    deltaline_aggregator_lane_0_lda_hazard_2_0 hazard_2_0(
+        .clock(hazard_2_0_clock),
+        .rst(hazard_2_0_rst),
+        .d(hazard_2_0_d),
+        .q(hazard_2_0_q)
+    );
+    deltaline_aggregator_lane_0_lda_hazard_2_1 hazard_2_1(
+        .clock(hazard_2_1_clock),
+        .rst(hazard_2_1_rst),
+        .d(hazard_2_1_d),
+        .q(hazard_2_1_q)
+    );
+    deltaline_aggregator_lane_0_lda_hazard_2_2 hazard_2_2(
+        .clock(hazard_2_2_clock),
+        .rst(hazard_2_2_rst),
+        .d(hazard_2_2_d),
+        .q(hazard_2_2_q)
+    );
+    deltaline_aggregator_lane_0_lda_hazard_3_0 hazard_3_0(
+        .clock(hazard_3_0_clock),
+        .rst(hazard_3_0_rst),
+        .d(hazard_3_0_d),
+        .q(hazard_3_0_q)
+    );
+    deltaline_aggregator_lane_0_lda_hazard_3_1 hazard_3_1(
+        .clock(hazard_3_1_clock),
+        .rst(hazard_3_1_rst),
+        .d(hazard_3_1_d),
+        .q(hazard_3_1_q)
+    );
+    deltaline_aggregator_lane_0_lda_hazard_3_2 hazard_3_2(
+        .clock(hazard_3_2_clock),
+        .rst(hazard_3_2_rst),
+        .d(hazard_3_2_d),
+        .q(hazard_3_2_q)
+    );
+    deltaline_aggregator_lane_0_lda_hazard_4_0 hazard_4_0(
+        .clock(hazard_4_0_clock),
+        .rst(hazard_4_0_rst),
+        .d(hazard_4_0_d),
+        .q(hazard_4_0_q)
+    );
+    deltaline_aggregator_lane_0_lda_hazard_4_1 hazard_4_1(
+        .clock(hazard_4_1_clock),
+        .rst(hazard_4_1_rst),
+        .d(hazard_4_1_d),
+        .q(hazard_4_1_q)
+    );
+    deltaline_aggregator_lane_0_lda_hazard_4_2 hazard_4_2(
+        .clock(hazard_4_2_clock),
+        .rst(hazard_4_2_rst),
+        .d(hazard_4_2_d),
+        .q(hazard_4_2_q)
+    );
+    deltaline_aggregator_lane_0_lda_clearing_0 clearing_0(
+        .clock(clearing_0_clock),
+        .rst(clearing_0_rst),
+        .d(clearing_0_d),
+        .q(clearing_0_q)
+    );
+    deltaline_aggregator_lane_0_lda_clearing_1 clearing_1(
+        .clock(clearing_1_clock),
+        .rst(clearing_1_rst),
+        .d(clearing_1_d),
+        .q(clearing_1_q)
+    );
+    deltaline_aggregator_lane_0_lda_wraps wraps(
+        .clock(wraps_clock),
+        .rst(wraps_rst),
+        .d(wraps_d),
+        .q(wraps_q)
+    );
+    deltaline_aggregator_lane_0_lda_wraps_copy wraps_copy(
+        .clock(wraps_copy_clock),
+        .rst(wraps_copy_rst),
+        .d(wraps_copy_d),
+        .q(wraps_copy_q)
+    );
+
+    // Update code
+    always @(*) begin
+        wraps_clock = clk;
+        wraps_copy_clock = clk;
+        wraps_d = wraps_q;
+        wraps_copy_d = wraps_copy_q;
+        wraps_rst = rst;
+        wraps_copy_rst = rst;
+        valid_0_clock = clk;
+        valid_0_rst = rst;
+        copy_0_clock = clk;
+        copy_0_rst = rst;
+        word_0_clock = clk;
+        word_0_rst = rst;
+        valid_1_clock = clk;
+        valid_1_rst = rst;
+        copy_1_clock = clk;
+        copy_1_rst = rst;
+        word_1_clock = clk;
+        word_1_rst = rst;
+        valid_2_clock = clk;
+        valid_2_rst = rst;
+        copy_2_clock = clk;
+        copy_2_rst = rst;
+        word_2_clock = clk;
+        word_2_rst = rst;
+        valid_3_clock = clk;
+        valid_3_rst = rst;
+        copy_3_clock = clk;
+        copy_3_rst = rst;
+        word_3_clock = clk;
+        word_3_rst = rst;
+        valid_4_clock = clk;
+        valid_4_rst = rst;
+        copy_4_clock = clk;
+        copy_4_rst = rst;
+        word_4_clock = clk;
+        word_4_rst = rst;
+        valid_5_clock = clk;
+        valid_5_rst = rst;
+        copy_5_clock = clk;
+        copy_5_rst = rst;
+        word_5_clock = clk;
+        word_5_rst = rst;
+        valid_1_d = valid_0_q;
+        copy_1_d = copy_0_q;
+        word_1_d = word_0_q;
+        valid_2_d = valid_1_q;
+        copy_2_d = copy_1_q;
+        word_2_d = word_1_q;
+        valid_3_d = valid_2_q;
+        copy_3_d = copy_2_q;
+        word_3_d = word_2_q;
+        valid_4_d = valid_3_q;
+        copy_4_d = copy_3_q;
+        word_4_d = word_3_q;
+        valid_5_d = valid_4_q;
+        copy_5_d = copy_4_q;
+        word_5_d = word_4_q;
+        valid_0_d = update;
+        copy_0_d = epoch;
+        word_0_d = address;
+        nanoseconds_0_clock = clk;
+        nanoseconds_0_rst = rst;
+        nanoseconds_1_clock = clk;
+        nanoseconds_1_rst = rst;
+        nanoseconds_2_clock = clk;
+        nanoseconds_2_rst = rst;
+        nanoseconds_3_clock = clk;
+        nanoseconds_3_rst = rst;
+        nanoseconds_4_clock = clk;
+        nanoseconds_4_rst = rst;
+        nanoseconds_1_d = nanoseconds_0_q;
+        nanoseconds_2_d = nanoseconds_1_q;
+        nanoseconds_3_d = nanoseconds_2_q;
+        nanoseconds_4_d = nanoseconds_3_q;
+        nanoseconds_0_d = timestamp;
+        read_address_0_clock = clk;
+        read_address_0_rst = rst;
+        read_address_1_clock = clk;
+        read_address_1_rst = rst;
+        read_address_2_clock = clk;
+        read_address_2_rst = rst;
+        read_address_3_clock = clk;
+        read_address_3_rst = rst;
+        read_address_0_d = drain_address;
+        read_address_1_d = drain_address;
+        if (update) begin
+            if (epoch) begin
+                read_address_1_d = address;
+            end
+            else begin
+                read_address_0_d = address;
+            end
+        end
+        read_address_2_d = read_address_0_q;
+        read_address_3_d = read_address_1_q;
+        lower_read_address_0 = read_address_0_q;
+        lower_read_address_1 = read_address_1_q;
+        upper_read_address_0 = read_address_2_q;
+        upper_read_address_1 = read_address_3_q;
+        hazard_0 = valid_1_q & (copy_1_q == copy_0_q) & (word_1_q == word_0_q);
+        hazard_1 = valid_2_q & (copy_2_q == copy_0_q) & (word_2_q == word_0_q);
+        hazard_2 = valid_3_q & (copy_3_q == copy_0_q) & (word_3_q == word_0_q);
+        hazard_3 = valid_4_q & (copy_4_q == copy_0_q) & (word_4_q == word_0_q);
+        hazard_1_0_clock = clk;
+        hazard_1_0_rst = rst;
+        hazard_1_1_clock = clk;
+        hazard_1_1_rst = rst;
+        hazard_1_2_clock = clk;
+        hazard_1_2_rst = rst;
+        hazard_1_3_clock = clk;
+        hazard_1_3_rst = rst;
+        hazard_1_1_d = hazard_1_0_q;
+        hazard_2_0_clock = clk;
+        hazard_2_0_rst = rst;
+        hazard_3_0_clock = clk;
+        hazard_3_0_rst = rst;
+        hazard_4_0_clock = clk;
+        hazard_4_0_rst = rst;
+        hazard_1_2_d = hazard_1_1_q;
+        hazard_2_1_clock = clk;
+        hazard_2_1_rst = rst;
+        hazard_3_1_clock = clk;
+        hazard_3_1_rst = rst;
+        hazard_4_1_clock = clk;
+        hazard_4_1_rst = rst;
+        hazard_1_3_d = hazard_1_2_q;
+        hazard_2_2_clock = clk;
+        hazard_2_2_rst = rst;
+        hazard_3_2_clock = clk;
+        hazard_3_2_rst = rst;
+        hazard_4_2_clock = clk;
+        hazard_4_2_rst = rst;
+        hazard_2_1_d = hazard_2_0_q;
+        hazard_3_1_d = hazard_3_0_q;
+        hazard_4_1_d = hazard_4_0_q;
+        hazard_2_2_d = hazard_2_1_q;
+        hazard_3_2_d = hazard_3_1_q;
+        hazard_4_2_d = hazard_4_1_q;
+        hazard_1_0_d = hazard_0;
+        hazard_2_0_d = hazard_1;
+        hazard_3_0_d = hazard_2;
+        hazard_4_0_d = hazard_3;
+        lower_clk = clk;
+        lower_rst = rst;
+        lower_epoch = copy_2_q;
+        lower_forward_1 = hazard_1_2_q;
+        lower_forward_2 = hazard_2_1_q;
+        lower_forward_3 = hazard_3_1_q;
+        lower_forward_4 = hazard_4_1_q;
+        lower_addend = nanoseconds_3_q[(32'h0)+:(20)];
+        lower_sum_carry_in = 1'b0;
+        lower_count_carry_in = valid_3_q;
+        upper_clk = clk;
+        upper_rst = rst;
+        upper_epoch = copy_3_q;
+        upper_forward_1 = hazard_1_3_q;
+        upper_forward_2 = hazard_2_2_q;
+        upper_forward_3 = hazard_3_2_q;
+        upper_forward_4 = hazard_4_2_q;
+        upper_addend = nanoseconds_4_q[(32'h14)+:(20)];
+        upper_sum_carry_in = lower_sum_carry;
+        upper_count_carry_in = lower_count_carry;
+        clearing_0_clock = clk;
+        clearing_0_rst = rst;
+        clearing_0_d = clear_0;
+        lower_clear_0 = clear_0;
+        upper_clear_0 = clearing_0_q;
+        lower_target_0 = word_4_q;
+        upper_target_0 = word_5_q;
+        if (clear_0) begin
+            lower_target_0 = drain_address;
+        end
+        if (clearing_0_q) begin
+            upper_target_0 = drain_address;
+        end
+        lower_write_address_0 = lower_target_0;
+        upper_write_address_0 = upper_target_0;
+        clearing_1_clock = clk;
+        clearing_1_rst = rst;
+        clearing_1_d = clear_1;
+        lower_clear_1 = clear_1;
+        upper_clear_1 = clearing_1_q;
+        lower_target_1 = word_4_q;
+        upper_target_1 = word_5_q;
+        if (clear_1) begin
+            lower_target_1 = drain_address;
+        end
+        if (clearing_1_q) begin
+            upper_target_1 = drain_address;
+        end
+        lower_write_address_1 = lower_target_1;
+        upper_write_address_1 = upper_target_1;
+        lower_write_0 = valid_4_q & ~copy_4_q;
+        lower_write_1 = valid_4_q & copy_4_q;
+        upper_write_0 = valid_5_q & ~copy_5_q;
+        upper_write_1 = valid_5_q & copy_5_q;
+        wraps_d = upper_count_carry & valid_5_q;
+        wraps_copy_d = copy_5_q;
+        overflow = wraps_q;
+        overflow_epoch = wraps_copy_q;
+        drained_lower = lower_stored_0;
+        drained_upper = upper_stored_0;
+        if (drain_epoch) begin
+            drained_lower = lower_stored_1;
+            drained_upper = upper_stored_1;
+        end
+        drained_cell = ((drained_lower[(32'h0)+:(20)]) & 72'hffffffffffffffffff) | (((drained_upper[(32'h0)+:(20)]) & 72'hffffffffffffffffff) << 32'h14) | (((drained_lower[(32'h14)+:(16)]) & 72'hffffffffffffffffff) << 32'h28) | (((drained_upper[(32'h14)+:(16)]) & 72'hffffffffffffffffff) << 32'h38);
+    end
+
+endmodule // deltaline_aggregator_lane_0_lda
+
+module deltaline_aggregator_lane_0_lda_clearing_0(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -1649,9 +2682,2816 @@ module deltaline_hashing_1(clock,rst,d,q);
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_hashing_1
+endmodule // deltaline_aggregator_lane_0_lda_clearing_0
 
-module deltaline_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,commit,measured,bad,word_0,word_1,word_2,word_3,word_4,word_5,word_6,word_7,word_8,word_9,word_10,word_11,word_12,word_13,word_14,word_15,word_16,timestamp,ip_length);
+module deltaline_aggregator_lane_0_lda_clearing_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_clearing_1
+
+module deltaline_aggregator_lane_0_lda_copy_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_copy_0
+
+module deltaline_aggregator_lane_0_lda_copy_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_copy_1
+
+module deltaline_aggregator_lane_0_lda_copy_2(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_copy_2
+
+module deltaline_aggregator_lane_0_lda_copy_3(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_copy_3
+
+module deltaline_aggregator_lane_0_lda_copy_4(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_copy_4
+
+module deltaline_aggregator_lane_0_lda_copy_5(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_copy_5
+
+module deltaline_aggregator_lane_0_lda_hazard_1_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_hazard_1_0
+
+module deltaline_aggregator_lane_0_lda_hazard_1_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_hazard_1_1
+
+module deltaline_aggregator_lane_0_lda_hazard_1_2(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_hazard_1_2
+
+module deltaline_aggregator_lane_0_lda_hazard_1_3(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_hazard_1_3
+
+module deltaline_aggregator_lane_0_lda_hazard_2_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_hazard_2_0
+
+module deltaline_aggregator_lane_0_lda_hazard_2_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_hazard_2_1
+
+module deltaline_aggregator_lane_0_lda_hazard_2_2(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_hazard_2_2
+
+module deltaline_aggregator_lane_0_lda_hazard_3_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_hazard_3_0
+
+module deltaline_aggregator_lane_0_lda_hazard_3_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_hazard_3_1
+
+module deltaline_aggregator_lane_0_lda_hazard_3_2(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_hazard_3_2
+
+module deltaline_aggregator_lane_0_lda_hazard_4_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_hazard_4_0
+
+module deltaline_aggregator_lane_0_lda_hazard_4_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_hazard_4_1
+
+module deltaline_aggregator_lane_0_lda_hazard_4_2(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_hazard_4_2
+
+module deltaline_aggregator_lane_0_lda_lower(clk,rst,read_address_0,read_address_1,epoch,forward_1,forward_2,forward_3,forward_4,addend,sum_carry_in,count_carry_in,sum_carry,count_carry,write_0,write_1,clear_0,clear_1,write_address_0,write_address_1,stored_0,stored_1);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  [10:0] read_address_0;
+    input wire  [10:0] read_address_1;
+    input wire  epoch;
+    input wire  forward_1;
+    input wire  forward_2;
+    input wire  forward_3;
+    input wire  forward_4;
+    input wire  [19:0] addend;
+    input wire  sum_carry_in;
+    input wire  count_carry_in;
+    output reg  sum_carry;
+    output reg  count_carry;
+    input wire  write_0;
+    input wire  write_1;
+    input wire  clear_0;
+    input wire  clear_1;
+    input wire  [10:0] write_address_0;
+    input wire  [10:0] write_address_1;
+    output reg  [35:0] stored_0;
+    output reg  [35:0] stored_1;
+
+    // Stub signals
+    reg  ram_0_clk;
+    reg  [10:0] ram_0_read_address;
+    wire  [35:0] ram_0_read_data;
+    reg  ram_0_write_enable;
+    reg  [10:0] ram_0_write_address;
+    reg  [35:0] ram_0_write_data;
+    reg  ram_1_clk;
+    reg  [10:0] ram_1_read_address;
+    wire  [35:0] ram_1_read_data;
+    reg  ram_1_write_enable;
+    reg  [10:0] ram_1_write_address;
+    reg  [35:0] ram_1_write_data;
+    reg  read_out_0_clock;
+    reg  read_out_0_rst;
+    reg  [35:0] read_out_0_d;
+    wire  [35:0] read_out_0_q;
+    reg  read_out_1_clock;
+    reg  read_out_1_rst;
+    reg  [35:0] read_out_1_d;
+    wire  [35:0] read_out_1_q;
+    reg  operand_clock;
+    reg  operand_rst;
+    reg  [35:0] operand_d;
+    wire  [35:0] operand_q;
+    reg  result_clock;
+    reg  result_rst;
+    reg  [35:0] result_d;
+    wire  [35:0] result_q;
+    reg  result_older_clock;
+    reg  result_older_rst;
+    reg  [35:0] result_older_d;
+    wire  [35:0] result_older_q;
+    reg  result_oldest_clock;
+    reg  result_oldest_rst;
+    reg  [35:0] result_oldest_d;
+    wire  [35:0] result_oldest_q;
+    reg  sum_carry_out_clock;
+    reg  sum_carry_out_rst;
+    reg  sum_carry_out_d;
+    wire  sum_carry_out_q;
+    reg  count_carry_out_clock;
+    reg  count_carry_out_rst;
+    reg  count_carry_out_d;
+    wire  count_carry_out_q;
+
+    // Local signals
+    reg  [35:0] augend;
+    reg  [21:0] sum_left;
+    reg  [21:0] sum_right;
+    reg  [21:0] sum_total;
+    reg  [17:0] count_left;
+    reg  [17:0] count_right;
+    reg  [17:0] count_total;
+
+    // Sub module instances
+    deltaline_aggregator_lane_0_lda_lower_ram_0 ram_0(
+        .clk(ram_0_clk),
+        .read_address(ram_0_read_address),
+        .read_data(ram_0_read_data),
+        .write_enable(ram_0_write_enable),
+        .write_address(ram_0_write_address),
+        .write_data(ram_0_write_data)
+    );
+    deltaline_aggregator_lane_0_lda_lower_ram_1 ram_1(
+        .clk(ram_1_clk),
+        .read_address(ram_1_read_address),
+        .read_data(ram_1_read_data),
+        .write_enable(ram_1_write_enable),
+        .write_address(ram_1_write_address),
+        .write_data(ram_1_write_data)
+    );
+    deltaline_aggregator_lane_0_lda_lower_read_out_0 read_out_0(
+        .clock(read_out_0_clock),
+        .rst(read_out_0_rst),
+        .d(read_out_0_d),
+        .q(read_out_0_q)
+    );
+    deltaline_aggregator_lane_0_lda_lower_read_out_1 read_out_1(
+        .clock(read_out_1_clock),
+        .rst(read_out_1_rst),
+        .d(read_out_1_d),
+        .q(read_out_1_q)
+    );
+    deltaline_aggregator_lane_0_lda_lower_operand operand(
+        .clock(operand_clock),
+        .rst(operand_rst),
+        .d(operand_d),
+        .q(operand_q)
+    );
+    deltaline_aggregator_lane_0_lda_lower_result result(
+        .clock(result_clock),
+        .rst(result_rst),
+        .d(result_d),
+        .q(result_q)
+    );
+    deltaline_aggregator_lane_0_lda_lower_result_older result_older(
+        .clock(result_older_clock),
+        .rst(result_older_rst),
+        .d(result_older_d),
+        .q(result_older_q)
+    );
+    deltaline_aggregator_lane_0_lda_lower_result_oldest result_oldest(
+        .clock(result_oldest_clock),
+        .rst(result_oldest_rst),
+        .d(result_oldest_d),
+        .q(result_oldest_q)
+    );
+    deltaline_aggregator_lane_0_lda_lower_sum_carry_out sum_carry_out(
+        .clock(sum_carry_out_clock),
+        .rst(sum_carry_out_rst),
+        .d(sum_carry_out_d),
+        .q(sum_carry_out_q)
+    );
+    deltaline_aggregator_lane_0_lda_lower_count_carry_out count_carry_out(
+        .clock(count_carry_out_clock),
+        .rst(count_carry_out_rst),
+        .d(count_carry_out_d),
+        .q(count_carry_out_q)
+    );
+
+    // Update code
+    always @(*) begin
+        operand_clock = clk;
+        result_clock = clk;
+        result_older_clock = clk;
+        result_oldest_clock = clk;
+        sum_carry_out_clock = clk;
+        count_carry_out_clock = clk;
+        operand_d = operand_q;
+        result_d = result_q;
+        result_older_d = result_older_q;
+        result_oldest_d = result_oldest_q;
+        sum_carry_out_d = sum_carry_out_q;
+        count_carry_out_d = count_carry_out_q;
+        operand_rst = rst;
+        result_rst = rst;
+        result_older_rst = rst;
+        result_oldest_rst = rst;
+        sum_carry_out_rst = rst;
+        count_carry_out_rst = rst;
+        ram_0_clk = clk;
+        ram_0_read_address = read_address_0;
+        ram_0_write_enable = write_0 | clear_0;
+        ram_0_write_address = write_address_0;
+        ram_0_write_data = result_q;
+        if (clear_0) begin
+            ram_0_write_data = 32'h0;
+        end
+        read_out_0_clock = clk;
+        read_out_0_rst = rst;
+        read_out_0_d = ram_0_read_data;
+        stored_0 = read_out_0_q;
+        ram_1_clk = clk;
+        ram_1_read_address = read_address_1;
+        ram_1_write_enable = write_1 | clear_1;
+        ram_1_write_address = write_address_1;
+        ram_1_write_data = result_q;
+        if (clear_1) begin
+            ram_1_write_data = 32'h0;
+        end
+        read_out_1_clock = clk;
+        read_out_1_rst = rst;
+        read_out_1_d = ram_1_read_data;
+        stored_1 = read_out_1_q;
+        operand_d = read_out_0_q;
+        if (epoch) begin
+            operand_d = read_out_1_q;
+        end
+        if (forward_2) begin
+            operand_d = result_q;
+        end
+        else if (forward_3) begin
+            operand_d = result_older_q;
+        end
+        else if (forward_4) begin
+            operand_d = result_oldest_q;
+        end
+        augend = operand_q;
+        if (forward_1) begin
+            augend = result_q;
+        end
+        sum_left = (((augend[(32'h0)+:(20)]) & 22'h3fffff) << 32'h1) | 32'h1;
+        sum_right = ((addend) & 22'h3fffff) << 32'h1;
+        if (sum_carry_in) begin
+            sum_right = sum_right | 32'h1;
+        end
+        sum_total = sum_left + sum_right;
+        count_left = (((augend[(32'h14)+:(16)]) & 18'h3ffff) << 32'h1) | 32'h1;
+        count_right = 32'h0;
+        if (count_carry_in) begin
+            count_right = 32'h1;
+        end
+        count_total = count_left + count_right;
+        result_d = ((sum_total[(32'h1)+:(20)]) & 36'hfffffffff) | (((count_total[(32'h1)+:(16)]) & 36'hfffffffff) << 32'h14);
+        sum_carry_out_d = sum_total[32'h15];
+        count_carry_out_d = count_total[32'h11];
+        result_older_d = result_q;
+        result_oldest_d = result_older_q;
+        sum_carry = sum_carry_out_q;
+        count_carry = count_carry_out_q;
+    end
+
+endmodule // deltaline_aggregator_lane_0_lda_lower
+
+module deltaline_aggregator_lane_0_lda_lower_count_carry_out(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_lower_count_carry_out
+
+module deltaline_aggregator_lane_0_lda_lower_operand(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [35:0] d;
+    output reg  [35:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 36'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_lower_operand
+
+module deltaline_aggregator_lane_0_lda_lower_ram_0(clk,read_address,read_data,write_enable,write_address,write_data);
+
+    // Module arguments
+    input wire  clk;
+    input wire  [10:0] read_address;
+    output reg  [35:0] read_data;
+    input wire  write_enable;
+    input wire  [10:0] write_address;
+    input wire  [35:0] write_data;
+
+    // Update code (custom)
+    (* no_rw_check *)
+    reg [35:0] words [0:2047];
+    integer i;
+    initial begin
+        for (i = 0; i <= 2047; i = i + 1) words[i] = 36'h0;
+    end
+    always @(posedge clk) begin
+        read_data <= words[read_address];
+        if (write_enable) words[write_address] <= write_data;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_lower_ram_0
+
+module deltaline_aggregator_lane_0_lda_lower_ram_1(clk,read_address,read_data,write_enable,write_address,write_data);
+
+    // Module arguments
+    input wire  clk;
+    input wire  [10:0] read_address;
+    output reg  [35:0] read_data;
+    input wire  write_enable;
+    input wire  [10:0] write_address;
+    input wire  [35:0] write_data;
+
+    // Update code (custom)
+    (* no_rw_check *)
+    reg [35:0] words [0:2047];
+    integer i;
+    initial begin
+        for (i = 0; i <= 2047; i = i + 1) words[i] = 36'h0;
+    end
+    always @(posedge clk) begin
+        read_data <= words[read_address];
+        if (write_enable) words[write_address] <= write_data;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_lower_ram_1
+
+module deltaline_aggregator_lane_0_lda_lower_read_out_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [35:0] d;
+    output reg  [35:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 36'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_lower_read_out_0
+
+module deltaline_aggregator_lane_0_lda_lower_read_out_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [35:0] d;
+    output reg  [35:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 36'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_lower_read_out_1
+
+module deltaline_aggregator_lane_0_lda_lower_result(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [35:0] d;
+    output reg  [35:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 36'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_lower_result
+
+module deltaline_aggregator_lane_0_lda_lower_result_older(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [35:0] d;
+    output reg  [35:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 36'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_lower_result_older
+
+module deltaline_aggregator_lane_0_lda_lower_result_oldest(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [35:0] d;
+    output reg  [35:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 36'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_lower_result_oldest
+
+module deltaline_aggregator_lane_0_lda_lower_sum_carry_out(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_lower_sum_carry_out
+
+module deltaline_aggregator_lane_0_lda_nanoseconds_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [39:0] d;
+    output reg  [39:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 40'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_nanoseconds_0
+
+module deltaline_aggregator_lane_0_lda_nanoseconds_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [39:0] d;
+    output reg  [39:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 40'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_nanoseconds_1
+
+module deltaline_aggregator_lane_0_lda_nanoseconds_2(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [39:0] d;
+    output reg  [39:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 40'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_nanoseconds_2
+
+module deltaline_aggregator_lane_0_lda_nanoseconds_3(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [39:0] d;
+    output reg  [39:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 40'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_nanoseconds_3
+
+module deltaline_aggregator_lane_0_lda_nanoseconds_4(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [39:0] d;
+    output reg  [39:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 40'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_nanoseconds_4
+
+module deltaline_aggregator_lane_0_lda_read_address_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [10:0] d;
+    output reg  [10:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 11'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_read_address_0
+
+module deltaline_aggregator_lane_0_lda_read_address_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [10:0] d;
+    output reg  [10:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 11'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_read_address_1
+
+module deltaline_aggregator_lane_0_lda_read_address_2(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [10:0] d;
+    output reg  [10:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 11'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_read_address_2
+
+module deltaline_aggregator_lane_0_lda_read_address_3(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [10:0] d;
+    output reg  [10:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 11'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_read_address_3
+
+module deltaline_aggregator_lane_0_lda_upper(clk,rst,read_address_0,read_address_1,epoch,forward_1,forward_2,forward_3,forward_4,addend,sum_carry_in,count_carry_in,sum_carry,count_carry,write_0,write_1,clear_0,clear_1,write_address_0,write_address_1,stored_0,stored_1);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  [10:0] read_address_0;
+    input wire  [10:0] read_address_1;
+    input wire  epoch;
+    input wire  forward_1;
+    input wire  forward_2;
+    input wire  forward_3;
+    input wire  forward_4;
+    input wire  [19:0] addend;
+    input wire  sum_carry_in;
+    input wire  count_carry_in;
+    output reg  sum_carry;
+    output reg  count_carry;
+    input wire  write_0;
+    input wire  write_1;
+    input wire  clear_0;
+    input wire  clear_1;
+    input wire  [10:0] write_address_0;
+    input wire  [10:0] write_address_1;
+    output reg  [35:0] stored_0;
+    output reg  [35:0] stored_1;
+
+    // Stub signals
+    reg  ram_0_clk;
+    reg  [10:0] ram_0_read_address;
+    wire  [35:0] ram_0_read_data;
+    reg  ram_0_write_enable;
+    reg  [10:0] ram_0_write_address;
+    reg  [35:0] ram_0_write_data;
+    reg  ram_1_clk;
+    reg  [10:0] ram_1_read_address;
+    wire  [35:0] ram_1_read_data;
+    reg  ram_1_write_enable;
+    reg  [10:0] ram_1_write_address;
+    reg  [35:0] ram_1_write_data;
+    reg  read_out_0_clock;
+    reg  read_out_0_rst;
+    reg  [35:0] read_out_0_d;
+    wire  [35:0] read_out_0_q;
+    reg  read_out_1_clock;
+    reg  read_out_1_rst;
+    reg  [35:0] read_out_1_d;
+    wire  [35:0] read_out_1_q;
+    reg  operand_clock;
+    reg  operand_rst;
+    reg  [35:0] operand_d;
+    wire  [35:0] operand_q;
+    reg  result_clock;
+    reg  result_rst;
+    reg  [35:0] result_d;
+    wire  [35:0] result_q;
+    reg  result_older_clock;
+    reg  result_older_rst;
+    reg  [35:0] result_older_d;
+    wire  [35:0] result_older_q;
+    reg  result_oldest_clock;
+    reg  result_oldest_rst;
+    reg  [35:0] result_oldest_d;
+    wire  [35:0] result_oldest_q;
+    reg  sum_carry_out_clock;
+    reg  sum_carry_out_rst;
+    reg  sum_carry_out_d;
+    wire  sum_carry_out_q;
+    reg  count_carry_out_clock;
+    reg  count_carry_out_rst;
+    reg  count_carry_out_d;
+    wire  count_carry_out_q;
+
+    // Local signals
+    reg  [35:0] augend;
+    reg  [21:0] sum_left;
+    reg  [21:0] sum_right;
+    reg  [21:0] sum_total;
+    reg  [17:0] count_left;
+    reg  [17:0] count_right;
+    reg  [17:0] count_total;
+
+    // Sub module instances
+    deltaline_aggregator_lane_0_lda_upper_ram_0 ram_0(
+        .clk(ram_0_clk),
+        .read_address(ram_0_read_address),
+        .read_data(ram_0_read_data),
+        .write_enable(ram_0_write_enable),
+        .write_address(ram_0_write_address),
+        .write_data(ram_0_write_data)
+    );
+    deltaline_aggregator_lane_0_lda_upper_ram_1 ram_1(
+        .clk(ram_1_clk),
+        .read_address(ram_1_read_address),
+        .read_data(ram_1_read_data),
+        .write_enable(ram_1_write_enable),
+        .write_address(ram_1_write_address),
+        .write_data(ram_1_write_data)
+    );
+    deltaline_aggregator_lane_0_lda_upper_read_out_0 read_out_0(
+        .clock(read_out_0_clock),
+        .rst(read_out_0_rst),
+        .d(read_out_0_d),
+        .q(read_out_0_q)
+    );
+    deltaline_aggregator_lane_0_lda_upper_read_out_1 read_out_1(
+        .clock(read_out_1_clock),
+        .rst(read_out_1_rst),
+        .d(read_out_1_d),
+        .q(read_out_1_q)
+    );
+    deltaline_aggregator_lane_0_lda_upper_operand operand(
+        .clock(operand_clock),
+        .rst(operand_rst),
+        .d(operand_d),
+        .q(operand_q)
+    );
+    deltaline_aggregator_lane_0_lda_upper_result result(
+        .clock(result_clock),
+        .rst(result_rst),
+        .d(result_d),
+        .q(result_q)
+    );
+    deltaline_aggregator_lane_0_lda_upper_result_older result_older(
+        .clock(result_older_clock),
+        .rst(result_older_rst),
+        .d(result_older_d),
+        .q(result_older_q)
+    );
+    deltaline_aggregator_lane_0_lda_upper_result_oldest result_oldest(
+        .clock(result_oldest_clock),
+        .rst(result_oldest_rst),
+        .d(result_oldest_d),
+        .q(result_oldest_q)
+    );
+    deltaline_aggregator_lane_0_lda_upper_sum_carry_out sum_carry_out(
+        .clock(sum_carry_out_clock),
+        .rst(sum_carry_out_rst),
+        .d(sum_carry_out_d),
+        .q(sum_carry_out_q)
+    );
+    deltaline_aggregator_lane_0_lda_upper_count_carry_out count_carry_out(
+        .clock(count_carry_out_clock),
+        .rst(count_carry_out_rst),
+        .d(count_carry_out_d),
+        .q(count_carry_out_q)
+    );
+
+    // Update code
+    always @(*) begin
+        operand_clock = clk;
+        result_clock = clk;
+        result_older_clock = clk;
+        result_oldest_clock = clk;
+        sum_carry_out_clock = clk;
+        count_carry_out_clock = clk;
+        operand_d = operand_q;
+        result_d = result_q;
+        result_older_d = result_older_q;
+        result_oldest_d = result_oldest_q;
+        sum_carry_out_d = sum_carry_out_q;
+        count_carry_out_d = count_carry_out_q;
+        operand_rst = rst;
+        result_rst = rst;
+        result_older_rst = rst;
+        result_oldest_rst = rst;
+        sum_carry_out_rst = rst;
+        count_carry_out_rst = rst;
+        ram_0_clk = clk;
+        ram_0_read_address = read_address_0;
+        ram_0_write_enable = write_0 | clear_0;
+        ram_0_write_address = write_address_0;
+        ram_0_write_data = result_q;
+        if (clear_0) begin
+            ram_0_write_data = 32'h0;
+        end
+        read_out_0_clock = clk;
+        read_out_0_rst = rst;
+        read_out_0_d = ram_0_read_data;
+        stored_0 = read_out_0_q;
+        ram_1_clk = clk;
+        ram_1_read_address = read_address_1;
+        ram_1_write_enable = write_1 | clear_1;
+        ram_1_write_address = write_address_1;
+        ram_1_write_data = result_q;
+        if (clear_1) begin
+            ram_1_write_data = 32'h0;
+        end
+        read_out_1_clock = clk;
+        read_out_1_rst = rst;
+        read_out_1_d = ram_1_read_data;
+        stored_1 = read_out_1_q;
+        operand_d = read_out_0_q;
+        if (epoch) begin
+            operand_d = read_out_1_q;
+        end
+        if (forward_2) begin
+            operand_d = result_q;
+        end
+        else if (forward_3) begin
+            operand_d = result_older_q;
+        end
+        else if (forward_4) begin
+            operand_d = result_oldest_q;
+        end
+        augend = operand_q;
+        if (forward_1) begin
+            augend = result_q;
+        end
+        sum_left = (((augend[(32'h0)+:(20)]) & 22'h3fffff) << 32'h1) | 32'h1;
+        sum_right = ((addend) & 22'h3fffff) << 32'h1;
+        if (sum_carry_in) begin
+            sum_right = sum_right | 32'h1;
+        end
+        sum_total = sum_left + sum_right;
+        count_left = (((augend[(32'h14)+:(16)]) & 18'h3ffff) << 32'h1) | 32'h1;
+        count_right = 32'h0;
+        if (count_carry_in) begin
+            count_right = 32'h1;
+        end
+        count_total = count_left + count_right;
+        result_d = ((sum_total[(32'h1)+:(20)]) & 36'hfffffffff) | (((count_total[(32'h1)+:(16)]) & 36'hfffffffff) << 32'h14);
+        sum_carry_out_d = sum_total[32'h15];
+        count_carry_out_d = count_total[32'h11];
+        result_older_d = result_q;
+        result_oldest_d = result_older_q;
+        sum_carry = sum_carry_out_q;
+        count_carry = count_carry_out_q;
+    end
+
+endmodule // deltaline_aggregator_lane_0_lda_upper
+
+module deltaline_aggregator_lane_0_lda_upper_count_carry_out(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_upper_count_carry_out
+
+module deltaline_aggregator_lane_0_lda_upper_operand(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [35:0] d;
+    output reg  [35:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 36'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_upper_operand
+
+module deltaline_aggregator_lane_0_lda_upper_ram_0(clk,read_address,read_data,write_enable,write_address,write_data);
+
+    // Module arguments
+    input wire  clk;
+    input wire  [10:0] read_address;
+    output reg  [35:0] read_data;
+    input wire  write_enable;
+    input wire  [10:0] write_address;
+    input wire  [35:0] write_data;
+
+    // Update code (custom)
+    (* no_rw_check *)
+    reg [35:0] words [0:2047];
+    integer i;
+    initial begin
+        for (i = 0; i <= 2047; i = i + 1) words[i] = 36'h0;
+    end
+    always @(posedge clk) begin
+        read_data <= words[read_address];
+        if (write_enable) words[write_address] <= write_data;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_upper_ram_0
+
+module deltaline_aggregator_lane_0_lda_upper_ram_1(clk,read_address,read_data,write_enable,write_address,write_data);
+
+    // Module arguments
+    input wire  clk;
+    input wire  [10:0] read_address;
+    output reg  [35:0] read_data;
+    input wire  write_enable;
+    input wire  [10:0] write_address;
+    input wire  [35:0] write_data;
+
+    // Update code (custom)
+    (* no_rw_check *)
+    reg [35:0] words [0:2047];
+    integer i;
+    initial begin
+        for (i = 0; i <= 2047; i = i + 1) words[i] = 36'h0;
+    end
+    always @(posedge clk) begin
+        read_data <= words[read_address];
+        if (write_enable) words[write_address] <= write_data;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_upper_ram_1
+
+module deltaline_aggregator_lane_0_lda_upper_read_out_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [35:0] d;
+    output reg  [35:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 36'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_upper_read_out_0
+
+module deltaline_aggregator_lane_0_lda_upper_read_out_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [35:0] d;
+    output reg  [35:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 36'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_upper_read_out_1
+
+module deltaline_aggregator_lane_0_lda_upper_result(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [35:0] d;
+    output reg  [35:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 36'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_upper_result
+
+module deltaline_aggregator_lane_0_lda_upper_result_older(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [35:0] d;
+    output reg  [35:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 36'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_upper_result_older
+
+module deltaline_aggregator_lane_0_lda_upper_result_oldest(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [35:0] d;
+    output reg  [35:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 36'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_upper_result_oldest
+
+module deltaline_aggregator_lane_0_lda_upper_sum_carry_out(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_upper_sum_carry_out
+
+module deltaline_aggregator_lane_0_lda_valid_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_valid_0
+
+module deltaline_aggregator_lane_0_lda_valid_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_valid_1
+
+module deltaline_aggregator_lane_0_lda_valid_2(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_valid_2
+
+module deltaline_aggregator_lane_0_lda_valid_3(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_valid_3
+
+module deltaline_aggregator_lane_0_lda_valid_4(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_valid_4
+
+module deltaline_aggregator_lane_0_lda_valid_5(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_valid_5
+
+module deltaline_aggregator_lane_0_lda_word_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [10:0] d;
+    output reg  [10:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 11'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_word_0
+
+module deltaline_aggregator_lane_0_lda_word_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [10:0] d;
+    output reg  [10:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 11'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_word_1
+
+module deltaline_aggregator_lane_0_lda_word_2(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [10:0] d;
+    output reg  [10:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 11'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_word_2
+
+module deltaline_aggregator_lane_0_lda_word_3(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [10:0] d;
+    output reg  [10:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 11'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_word_3
+
+module deltaline_aggregator_lane_0_lda_word_4(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [10:0] d;
+    output reg  [10:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 11'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_word_4
+
+module deltaline_aggregator_lane_0_lda_word_5(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [10:0] d;
+    output reg  [10:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 11'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_word_5
+
+module deltaline_aggregator_lane_0_lda_wraps(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_wraps
+
+module deltaline_aggregator_lane_0_lda_wraps_copy(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_lda_wraps_copy
+
+module deltaline_aggregator_lane_0_sampler(clk,rst,valid,row,prefix,sampled,address);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  valid;
+    input wire  [9:0] row;
+    input wire  [15:0] prefix;
+    output reg  sampled;
+    output reg  [10:0] address;
+
+    // Constant declarations
+    localparam  mask_0 = 16'h8000;
+    localparam  mask_1 = 16'hfc00;
+    localparam  mask_2 = 16'h0;
+    localparam  mask_3 = 16'h0;
+    localparam  mask_4 = 16'h0;
+    localparam  mask_5 = 16'h0;
+    localparam  mask_6 = 16'h0;
+    localparam  mask_7 = 16'h0;
+    localparam  exists_0 = 1'b1;
+    localparam  exists_1 = 1'b1;
+    localparam  exists_2 = 1'b0;
+    localparam  exists_3 = 1'b0;
+    localparam  exists_4 = 1'b0;
+    localparam  exists_5 = 1'b0;
+    localparam  exists_6 = 1'b0;
+    localparam  exists_7 = 1'b0;
+    localparam  base_0 = 11'b0;
+    localparam  base_1 = 11'b10000000000;
+    localparam  base_2 = 11'b0;
+    localparam  base_3 = 11'b0;
+    localparam  base_4 = 11'b0;
+    localparam  base_5 = 11'b0;
+    localparam  base_6 = 11'b0;
+    localparam  base_7 = 11'b0;
+
+    // Stub signals
+    reg  sampled_now_clock;
+    reg  sampled_now_rst;
+    reg  sampled_now_d;
+    wire  sampled_now_q;
+    reg  word_clock;
+    reg  word_rst;
+    reg  [10:0] word_d;
+    wire  [10:0] word_q;
+
+    // Local signals
+    reg  claimed;
+    reg  [10:0] bank_base;
+
+    // Sub module instances
+    deltaline_aggregator_lane_0_sampler_sampled_now sampled_now(
+        .clock(sampled_now_clock),
+        .rst(sampled_now_rst),
+        .d(sampled_now_d),
+        .q(sampled_now_q)
+    );
+    deltaline_aggregator_lane_0_sampler_word word(
+        .clock(word_clock),
+        .rst(word_rst),
+        .d(word_d),
+        .q(word_q)
+    );
+
+    // Update code
+    always @(*) begin
+        sampled_now_clock = clk;
+        word_clock = clk;
+        sampled_now_d = sampled_now_q;
+        word_d = word_q;
+        sampled_now_rst = rst;
+        word_rst = rst;
+        claimed = 1'b0;
+        bank_base = 32'h0;
+        if (|exists_0 & ~|(prefix & mask_0)) begin
+            claimed = valid;
+            bank_base = base_0;
+        end
+        if (|exists_1 & ~|(prefix & mask_1)) begin
+            claimed = valid;
+            bank_base = base_1;
+        end
+        if (|exists_2 & ~|(prefix & mask_2)) begin
+            claimed = valid;
+            bank_base = base_2;
+        end
+        if (|exists_3 & ~|(prefix & mask_3)) begin
+            claimed = valid;
+            bank_base = base_3;
+        end
+        if (|exists_4 & ~|(prefix & mask_4)) begin
+            claimed = valid;
+            bank_base = base_4;
+        end
+        if (|exists_5 & ~|(prefix & mask_5)) begin
+            claimed = valid;
+            bank_base = base_5;
+        end
+        if (|exists_6 & ~|(prefix & mask_6)) begin
+            claimed = valid;
+            bank_base = base_6;
+        end
+        if (|exists_7 & ~|(prefix & mask_7)) begin
+            claimed = valid;
+            bank_base = base_7;
+        end
+        sampled_now_d = claimed;
+        word_d = bank_base | ((row) & 11'h7ff);
+        sampled = sampled_now_q;
+        address = word_q;
+    end
+
+endmodule // deltaline_aggregator_lane_0_sampler
+
+module deltaline_aggregator_lane_0_sampler_sampled_now(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_sampler_sampled_now
+
+module deltaline_aggregator_lane_0_sampler_word(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [10:0] d;
+    output reg  [10:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 11'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_lane_0_sampler_word
+
+module deltaline_aggregator_lane_0_timestamp(clk,rst,d,q);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  [39:0] d;
+    output reg  [39:0] q;
+
+    // Update code (custom)
+    reg [39:0] stage_1;
+    reg [39:0] stage_2;
+    always @(posedge clk) begin
+        if (rst) begin
+            stage_1 <= 40'h0;
+            stage_2 <= 40'h0;
+            q <= 40'h0;
+        end else begin
+            stage_1 <= d;
+            stage_2 <= stage_1;
+            q <= stage_2;
+        end
+    end
+endmodule // deltaline_aggregator_lane_0_timestamp
+
+module deltaline_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,first_now,last_now,unmeasured,bad,refused,unlocked,timed,gap,overflow,overflow_epoch,packets,bytes,unmeasured_frames,bad_frames,ended_packets,ended_bytes,ended_first,ended_last,ended_unmeasured,ended_bad,ended_refused,ended_flags);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  ends;
+    input wire  epoch;
+    input wire  [2:0] packet;
+    input wire  [18:0] ip_length;
+    input wire  [63:0] first_now;
+    input wire  [63:0] last_now;
+    input wire  [2:0] unmeasured;
+    input wire  [2:0] bad;
+    input wire  refused;
+    input wire  unlocked;
+    input wire  timed;
+    input wire  gap;
+    input wire  overflow;
+    input wire  overflow_epoch;
+    output reg  [47:0] packets;
+    output reg  [47:0] bytes;
+    output reg  [31:0] unmeasured_frames;
+    output reg  [31:0] bad_frames;
+    output reg  [47:0] ended_packets;
+    output reg  [47:0] ended_bytes;
+    output reg  [63:0] ended_first;
+    output reg  [63:0] ended_last;
+    output reg  [31:0] ended_unmeasured;
+    output reg  [31:0] ended_bad;
+    output reg  [15:0] ended_refused;
+    output reg  [4:0] ended_flags;
+
+    // Stub signals
+    reg  any_clock;
+    reg  any_rst;
+    reg  any_d;
+    wire  any_q;
+    reg  packets_low_clock;
+    reg  packets_low_rst;
+    reg  [23:0] packets_low_d;
+    wire  [23:0] packets_low_q;
+    reg  packets_high_clock;
+    reg  packets_high_rst;
+    reg  [23:0] packets_high_d;
+    wire  [23:0] packets_high_q;
+    reg  packets_carry_clock;
+    reg  packets_carry_rst;
+    reg  packets_carry_d;
+    wire  packets_carry_q;
+    reg  bytes_low_clock;
+    reg  bytes_low_rst;
+    reg  [23:0] bytes_low_d;
+    wire  [23:0] bytes_low_q;
+    reg  bytes_high_clock;
+    reg  bytes_high_rst;
+    reg  [23:0] bytes_high_d;
+    wire  [23:0] bytes_high_q;
+    reg  bytes_carry_clock;
+    reg  bytes_carry_rst;
+    reg  bytes_carry_d;
+    wire  bytes_carry_q;
+    reg  first_clock;
+    reg  first_rst;
+    reg  [63:0] first_d;
+    wire  [63:0] first_q;
+    reg  last_clock;
+    reg  last_rst;
+    reg  [63:0] last_d;
+    wire  [63:0] last_q;
+    reg  unmeasured_count_clock;
+    reg  unmeasured_count_rst;
+    reg  [31:0] unmeasured_count_d;
+    wire  [31:0] unmeasured_count_q;
+    reg  bad_count_clock;
+    reg  bad_count_rst;
+    reg  [31:0] bad_count_d;
+    wire  [31:0] bad_count_q;
+    reg  refused_count_clock;
+    reg  refused_count_rst;
+    reg  [15:0] refused_count_d;
+    wire  [15:0] refused_count_q;
+    reg  saturated_clock;
+    reg  saturated_rst;
+    reg  saturated_d;
+    wire  saturated_q;
+    reg  clock_lost_clock;
+    reg  clock_lost_rst;
+    reg  clock_lost_d;
+    wire  clock_lost_q;
+    reg  by_clock_clock;
+    reg  by_clock_rst;
+    reg  by_clock_d;
+    wire  by_clock_q;
+    reg  just_ended_clock;
+    reg  just_ended_rst;
+    reg  just_ended_d;
+    wire  just_ended_q;
+    reg  old_packets_low_clock;
+    reg  old_packets_low_rst;
+    reg  [23:0] old_packets_low_d;
+    wire  [23:0] old_packets_low_q;
+    reg  old_packets_high_clock;
+    reg  old_packets_high_rst;
+    reg  [23:0] old_packets_high_d;
+    wire  [23:0] old_packets_high_q;
+    reg  old_bytes_low_clock;
+    reg  old_bytes_low_rst;
+    reg  [23:0] old_bytes_low_d;
+    wire  [23:0] old_bytes_low_q;
+    reg  old_bytes_high_clock;
+    reg  old_bytes_high_rst;
+    reg  [23:0] old_bytes_high_d;
+    wire  [23:0] old_bytes_high_q;
+    reg  old_first_clock;
+    reg  old_first_rst;
+    reg  [63:0] old_first_d;
+    wire  [63:0] old_first_q;
+    reg  old_last_clock;
+    reg  old_last_rst;
+    reg  [63:0] old_last_d;
+    wire  [63:0] old_last_q;
+    reg  old_unmeasured_clock;
+    reg  old_unmeasured_rst;
+    reg  [31:0] old_unmeasured_d;
+    wire  [31:0] old_unmeasured_q;
+    reg  old_bad_clock;
+    reg  old_bad_rst;
+    reg  [31:0] old_bad_d;
+    wire  [31:0] old_bad_q;
+    reg  old_refused_clock;
+    reg  old_refused_rst;
+    reg  [15:0] old_refused_d;
+    wire  [15:0] old_refused_q;
+    reg  old_saturated_clock;
+    reg  old_saturated_rst;
+    reg  old_saturated_d;
+    wire  old_saturated_q;
+    reg  old_clock_lost_clock;
+    reg  old_clock_lost_rst;
+    reg  old_clock_lost_d;
+    wire  old_clock_lost_q;
+    reg  old_by_clock_clock;
+    reg  old_by_clock_rst;
+    reg  old_by_clock_d;
+    wire  old_by_clock_q;
+    reg  old_gap_clock;
+    reg  old_gap_rst;
+    reg  old_gap_d;
+    wire  old_gap_q;
+
+    // Local signals
+    reg  [24:0] packets_sum;
+    reg  [24:0] packets_sum_high;
+    reg  [24:0] bytes_sum;
+    reg  [24:0] bytes_sum_high;
+    reg  [23:0] packets_now;
+    reg  [23:0] packets_high_now;
+    reg  [23:0] bytes_now;
+    reg  [23:0] bytes_high_now;
+    reg  [63:0] first_next;
+    reg  [63:0] last_next;
+    reg  [32:0] unmeasured_sum;
+    reg  [31:0] unmeasured_next;
+    reg  [32:0] bad_sum;
+    reg  [31:0] bad_next;
+    reg  [15:0] refused_next;
+    reg  saturated_now;
+    reg  overflows_old;
+    reg  saturated_next;
+    reg  clock_lost_next;
+    reg  by_clock_next;
+    reg  [4:0] conditions;
+
+    // Sub module instances
+    deltaline_aggregator_totals_any any(
+        .clock(any_clock),
+        .rst(any_rst),
+        .d(any_d),
+        .q(any_q)
+    );
+    deltaline_aggregator_totals_packets_low packets_low(
+        .clock(packets_low_clock),
+        .rst(packets_low_rst),
+        .d(packets_low_d),
+        .q(packets_low_q)
+    );
+    deltaline_aggregator_totals_packets_high packets_high(
+        .clock(packets_high_clock),
+        .rst(packets_high_rst),
+        .d(packets_high_d),
+        .q(packets_high_q)
+    );
+    deltaline_aggregator_totals_packets_carry packets_carry(
+        .clock(packets_carry_clock),
+        .rst(packets_carry_rst),
+        .d(packets_carry_d),
+        .q(packets_carry_q)
+    );
+    deltaline_aggregator_totals_bytes_low bytes_low(
+        .clock(bytes_low_clock),
+        .rst(bytes_low_rst),
+        .d(bytes_low_d),
+        .q(bytes_low_q)
+    );
+    deltaline_aggregator_totals_bytes_high bytes_high(
+        .clock(bytes_high_clock),
+        .rst(bytes_high_rst),
+        .d(bytes_high_d),
+        .q(bytes_high_q)
+    );
+    deltaline_aggregator_totals_bytes_carry bytes_carry(
+        .clock(bytes_carry_clock),
+        .rst(bytes_carry_rst),
+        .d(bytes_carry_d),
+        .q(bytes_carry_q)
+    );
+    deltaline_aggregator_totals_first first(
+        .clock(first_clock),
+        .rst(first_rst),
+        .d(first_d),
+        .q(first_q)
+    );
+    deltaline_aggregator_totals_last last(
+        .clock(last_clock),
+        .rst(last_rst),
+        .d(last_d),
+        .q(last_q)
+    );
+    deltaline_aggregator_totals_unmeasured_count unmeasured_count(
+        .clock(unmeasured_count_clock),
+        .rst(unmeasured_count_rst),
+        .d(unmeasured_count_d),
+        .q(unmeasured_count_q)
+    );
+    deltaline_aggregator_totals_bad_count bad_count(
+        .clock(bad_count_clock),
+        .rst(bad_count_rst),
+        .d(bad_count_d),
+        .q(bad_count_q)
+    );
+    deltaline_aggregator_totals_refused_count refused_count(
+        .clock(refused_count_clock),
+        .rst(refused_count_rst),
+        .d(refused_count_d),
+        .q(refused_count_q)
+    );
+    deltaline_aggregator_totals_saturated saturated(
+        .clock(saturated_clock),
+        .rst(saturated_rst),
+        .d(saturated_d),
+        .q(saturated_q)
+    );
+    deltaline_aggregator_totals_clock_lost clock_lost(
+        .clock(clock_lost_clock),
+        .rst(clock_lost_rst),
+        .d(clock_lost_d),
+        .q(clock_lost_q)
+    );
+    deltaline_aggregator_totals_by_clock by_clock(
+        .clock(by_clock_clock),
+        .rst(by_clock_rst),
+        .d(by_clock_d),
+        .q(by_clock_q)
+    );
+    deltaline_aggregator_totals_just_ended just_ended(
+        .clock(just_ended_clock),
+        .rst(just_ended_rst),
+        .d(just_ended_d),
+        .q(just_ended_q)
+    );
+    deltaline_aggregator_totals_old_packets_low old_packets_low(
+        .clock(old_packets_low_clock),
+        .rst(old_packets_low_rst),
+        .d(old_packets_low_d),
+        .q(old_packets_low_q)
+    );
+    deltaline_aggregator_totals_old_packets_high old_packets_high(
+        .clock(old_packets_high_clock),
+        .rst(old_packets_high_rst),
+        .d(old_packets_high_d),
+        .q(old_packets_high_q)
+    );
+    deltaline_aggregator_totals_old_bytes_low old_bytes_low(
+        .clock(old_bytes_low_clock),
+        .rst(old_bytes_low_rst),
+        .d(old_bytes_low_d),
+        .q(old_bytes_low_q)
+    );
+    deltaline_aggregator_totals_old_bytes_high old_bytes_high(
+        .clock(old_bytes_high_clock),
+        .rst(old_bytes_high_rst),
+        .d(old_bytes_high_d),
+        .q(old_bytes_high_q)
+    );
+    deltaline_aggregator_totals_old_first old_first(
+        .clock(old_first_clock),
+        .rst(old_first_rst),
+        .d(old_first_d),
+        .q(old_first_q)
+    );
+    deltaline_aggregator_totals_old_last old_last(
+        .clock(old_last_clock),
+        .rst(old_last_rst),
+        .d(old_last_d),
+        .q(old_last_q)
+    );
+    deltaline_aggregator_totals_old_unmeasured old_unmeasured(
+        .clock(old_unmeasured_clock),
+        .rst(old_unmeasured_rst),
+        .d(old_unmeasured_d),
+        .q(old_unmeasured_q)
+    );
+    deltaline_aggregator_totals_old_bad old_bad(
+        .clock(old_bad_clock),
+        .rst(old_bad_rst),
+        .d(old_bad_d),
+        .q(old_bad_q)
+    );
+    deltaline_aggregator_totals_old_refused old_refused(
+        .clock(old_refused_clock),
+        .rst(old_refused_rst),
+        .d(old_refused_d),
+        .q(old_refused_q)
+    );
+    deltaline_aggregator_totals_old_saturated old_saturated(
+        .clock(old_saturated_clock),
+        .rst(old_saturated_rst),
+        .d(old_saturated_d),
+        .q(old_saturated_q)
+    );
+    deltaline_aggregator_totals_old_clock_lost old_clock_lost(
+        .clock(old_clock_lost_clock),
+        .rst(old_clock_lost_rst),
+        .d(old_clock_lost_d),
+        .q(old_clock_lost_q)
+    );
+    deltaline_aggregator_totals_old_by_clock old_by_clock(
+        .clock(old_by_clock_clock),
+        .rst(old_by_clock_rst),
+        .d(old_by_clock_d),
+        .q(old_by_clock_q)
+    );
+    deltaline_aggregator_totals_old_gap old_gap(
+        .clock(old_gap_clock),
+        .rst(old_gap_rst),
+        .d(old_gap_d),
+        .q(old_gap_q)
+    );
+
+    // Update code
+    always @(*) begin
+        any_clock = clk;
+        packets_low_clock = clk;
+        packets_high_clock = clk;
+        packets_carry_clock = clk;
+        bytes_low_clock = clk;
+        bytes_high_clock = clk;
+        bytes_carry_clock = clk;
+        first_clock = clk;
+        last_clock = clk;
+        unmeasured_count_clock = clk;
+        bad_count_clock = clk;
+        refused_count_clock = clk;
+        saturated_clock = clk;
+        clock_lost_clock = clk;
+        by_clock_clock = clk;
+        just_ended_clock = clk;
+        old_packets_low_clock = clk;
+        old_packets_high_clock = clk;
+        old_bytes_low_clock = clk;
+        old_bytes_high_clock = clk;
+        old_first_clock = clk;
+        old_last_clock = clk;
+        old_unmeasured_clock = clk;
+        old_bad_clock = clk;
+        old_refused_clock = clk;
+        old_saturated_clock = clk;
+        old_clock_lost_clock = clk;
+        old_by_clock_clock = clk;
+        old_gap_clock = clk;
+        any_d = any_q;
+        packets_low_d = packets_low_q;
+        packets_high_d = packets_high_q;
+        packets_carry_d = packets_carry_q;
+        bytes_low_d = bytes_low_q;
+        bytes_high_d = bytes_high_q;
+        bytes_carry_d = bytes_carry_q;
+        first_d = first_q;
+        last_d = last_q;
+        unmeasured_count_d = unmeasured_count_q;
+        bad_count_d = bad_count_q;
+        refused_count_d = refused_count_q;
+        saturated_d = saturated_q;
+        clock_lost_d = clock_lost_q;
+        by_clock_d = by_clock_q;
+        just_ended_d = just_ended_q;
+        old_packets_low_d = old_packets_low_q;
+        old_packets_high_d = old_packets_high_q;
+        old_bytes_low_d = old_bytes_low_q;
+        old_bytes_high_d = old_bytes_high_q;
+        old_first_d = old_first_q;
+        old_last_d = old_last_q;
+        old_unmeasured_d = old_unmeasured_q;
+        old_bad_d = old_bad_q;
+        old_refused_d = old_refused_q;
+        old_saturated_d = old_saturated_q;
+        old_clock_lost_d = old_clock_lost_q;
+        old_by_clock_d = old_by_clock_q;
+        old_gap_d = old_gap_q;
+        any_rst = rst;
+        packets_low_rst = rst;
+        packets_high_rst = rst;
+        packets_carry_rst = rst;
+        bytes_low_rst = rst;
+        bytes_high_rst = rst;
+        bytes_carry_rst = rst;
+        first_rst = rst;
+        last_rst = rst;
+        unmeasured_count_rst = rst;
+        bad_count_rst = rst;
+        refused_count_rst = rst;
+        saturated_rst = rst;
+        clock_lost_rst = rst;
+        by_clock_rst = rst;
+        just_ended_rst = rst;
+        old_packets_low_rst = rst;
+        old_packets_high_rst = rst;
+        old_bytes_low_rst = rst;
+        old_bytes_high_rst = rst;
+        old_first_rst = rst;
+        old_last_rst = rst;
+        old_unmeasured_rst = rst;
+        old_bad_rst = rst;
+        old_refused_rst = rst;
+        old_saturated_rst = rst;
+        old_clock_lost_rst = rst;
+        old_by_clock_rst = rst;
+        old_gap_rst = rst;
+        packets_sum = ((packets_low_q) & 25'h1ffffff) + ((packet) & 25'h1ffffff);
+        packets_now = packets_sum[(32'h0)+:(24)];
+        bytes_sum = ((bytes_low_q) & 25'h1ffffff);
+        first_next = first_q;
+        last_next = last_q;
+        if (|packet) begin
+            bytes_sum = ((bytes_low_q) & 25'h1ffffff) + ((ip_length) & 25'h1ffffff);
+            last_next = last_now;
+            if (~any_q) begin
+                first_next = first_now;
+            end
+        end
+        bytes_now = bytes_sum[(32'h0)+:(24)];
+        unmeasured_sum = ((unmeasured_count_q) & 33'h1ffffffff) + ((unmeasured) & 33'h1ffffffff);
+        unmeasured_next = unmeasured_sum[(32'h0)+:(32)];
+        if (unmeasured_sum[32'h20]) begin
+            unmeasured_next = 64'hffffffff;
+        end
+        bad_sum = ((bad_count_q) & 33'h1ffffffff) + ((bad) & 33'h1ffffffff);
+        bad_next = bad_sum[(32'h0)+:(32)];
+        if (bad_sum[32'h20]) begin
+            bad_next = 64'hffffffff;
+        end
+        refused_next = refused_count_q;
+        if (refused & ~&refused_count_q) begin
+            refused_next = refused_count_q + 32'h1;
+        end
+        clock_lost_next = clock_lost_q | unlocked;
+        by_clock_next = by_clock_q | timed;
+        packets_sum_high = ((packets_high_q) & 25'h1ffffff);
+        if (packets_carry_q) begin
+            packets_sum_high = ((packets_high_q) & 25'h1ffffff) + 32'h1;
+        end
+        packets_high_now = packets_sum_high[(32'h0)+:(24)];
+        bytes_sum_high = ((bytes_high_q) & 25'h1ffffff);
+        if (bytes_carry_q) begin
+            bytes_sum_high = ((bytes_high_q) & 25'h1ffffff) + 32'h1;
+        end
+        bytes_high_now = bytes_sum_high[(32'h0)+:(24)];
+        saturated_now = saturated_q | packets_sum_high[32'h18] | bytes_sum_high[32'h18];
+        overflows_old = overflow & (overflow_epoch != epoch);
+        saturated_next = saturated_now | (overflow & (overflow_epoch == epoch));
+        any_d = any_q | |packet;
+        packets_low_d = packets_now;
+        packets_carry_d = packets_sum[32'h18];
+        bytes_low_d = bytes_now;
+        bytes_carry_d = bytes_sum[32'h18];
+        first_d = first_next;
+        last_d = last_next;
+        unmeasured_count_d = unmeasured_next;
+        bad_count_d = bad_next;
+        refused_count_d = refused_next;
+        clock_lost_d = clock_lost_next;
+        by_clock_d = by_clock_next;
+        if (ends) begin
+            old_packets_low_d = packets_now;
+            old_bytes_low_d = bytes_now;
+            old_first_d = first_next;
+            old_last_d = last_next;
+            old_unmeasured_d = unmeasured_next;
+            old_bad_d = bad_next;
+            old_refused_d = refused_next;
+            old_clock_lost_d = clock_lost_next;
+            old_by_clock_d = by_clock_next;
+            old_gap_d = gap;
+            any_d = 1'b0;
+            packets_low_d = 32'h0;
+            bytes_low_d = 32'h0;
+            first_d = 32'h0;
+            last_d = 32'h0;
+            unmeasured_count_d = 32'h0;
+            bad_count_d = 32'h0;
+            refused_count_d = 32'h0;
+            clock_lost_d = 1'b0;
+            by_clock_d = timed;
+        end
+        just_ended_d = ends;
+        packets_high_d = packets_high_now;
+        bytes_high_d = bytes_high_now;
+        saturated_d = saturated_next;
+        old_saturated_d = old_saturated_q | overflows_old;
+        if (just_ended_q) begin
+            old_packets_high_d = packets_high_now;
+            old_bytes_high_d = bytes_high_now;
+            packets_high_d = 32'h0;
+            bytes_high_d = 32'h0;
+            old_saturated_d = saturated_now | overflows_old;
+            saturated_d = overflow & (overflow_epoch == epoch);
+        end
+        packets = ((packets_low_q) & 48'hffffffffffff) | (((packets_high_q) & 48'hffffffffffff) << 32'h18);
+        bytes = ((bytes_low_q) & 48'hffffffffffff) | (((bytes_high_q) & 48'hffffffffffff) << 32'h18);
+        unmeasured_frames = unmeasured_count_q;
+        bad_frames = bad_count_q;
+        ended_packets = ((old_packets_low_q) & 48'hffffffffffff) | (((old_packets_high_q) & 48'hffffffffffff) << 32'h18);
+        ended_bytes = ((old_bytes_low_q) & 48'hffffffffffff) | (((old_bytes_high_q) & 48'hffffffffffff) << 32'h18);
+        ended_first = old_first_q;
+        ended_last = old_last_q;
+        ended_unmeasured = old_unmeasured_q;
+        ended_bad = old_bad_q;
+        ended_refused = old_refused_q;
+        conditions = 32'h0;
+        if (old_saturated_q) begin
+            conditions = conditions | 32'h1;
+        end
+        if (|old_refused_q) begin
+            conditions = conditions | 32'h2;
+        end
+        if (old_clock_lost_q) begin
+            conditions = conditions | 32'h4;
+        end
+        if (old_by_clock_q) begin
+            conditions = conditions | 32'h8;
+        end
+        if (old_gap_q) begin
+            conditions = conditions | 32'h10;
+        end
+        ended_flags = conditions;
+    end
+
+endmodule // deltaline_aggregator_totals
+
+module deltaline_aggregator_totals_any(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_any
+
+module deltaline_aggregator_totals_bad_count(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_bad_count
+
+module deltaline_aggregator_totals_by_clock(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_by_clock
+
+module deltaline_aggregator_totals_bytes_carry(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_bytes_carry
+
+module deltaline_aggregator_totals_bytes_high(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_bytes_high
+
+module deltaline_aggregator_totals_bytes_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_bytes_low
+
+module deltaline_aggregator_totals_clock_lost(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_clock_lost
+
+module deltaline_aggregator_totals_first(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [63:0] d;
+    output reg  [63:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 64'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_first
+
+module deltaline_aggregator_totals_just_ended(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_just_ended
+
+module deltaline_aggregator_totals_last(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [63:0] d;
+    output reg  [63:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 64'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_last
+
+module deltaline_aggregator_totals_old_bad(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_old_bad
+
+module deltaline_aggregator_totals_old_by_clock(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_old_by_clock
+
+module deltaline_aggregator_totals_old_bytes_high(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_old_bytes_high
+
+module deltaline_aggregator_totals_old_bytes_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_old_bytes_low
+
+module deltaline_aggregator_totals_old_clock_lost(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_old_clock_lost
+
+module deltaline_aggregator_totals_old_first(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [63:0] d;
+    output reg  [63:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 64'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_old_first
+
+module deltaline_aggregator_totals_old_gap(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_old_gap
+
+module deltaline_aggregator_totals_old_last(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [63:0] d;
+    output reg  [63:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 64'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_old_last
+
+module deltaline_aggregator_totals_old_packets_high(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_old_packets_high
+
+module deltaline_aggregator_totals_old_packets_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_old_packets_low
+
+module deltaline_aggregator_totals_old_refused(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_old_refused
+
+module deltaline_aggregator_totals_old_saturated(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_old_saturated
+
+module deltaline_aggregator_totals_old_unmeasured(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_old_unmeasured
+
+module deltaline_aggregator_totals_packets_carry(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_packets_carry
+
+module deltaline_aggregator_totals_packets_high(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_packets_high
+
+module deltaline_aggregator_totals_packets_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_packets_low
+
+module deltaline_aggregator_totals_refused_count(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_refused_count
+
+module deltaline_aggregator_totals_saturated(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_saturated
+
+module deltaline_aggregator_totals_unmeasured_count(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_aggregator_totals_unmeasured_count
+
+module deltaline_boundary(clk,rst,interval_end,interval_log2,ptp_ts,ptp_locked,request,timed,unlocked);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  interval_end;
+    input wire  [5:0] interval_log2;
+    input wire  [63:0] ptp_ts;
+    input wire  ptp_locked;
+    output reg  request;
+    output reg  timed;
+    output reg  unlocked;
+
+    // Stub signals
+    reg  clock_bit_clock;
+    reg  clock_bit_rst;
+    reg  clock_bit_d;
+    wire  clock_bit_q;
+    reg  clock_bit_before_clock;
+    reg  clock_bit_before_rst;
+    reg  clock_bit_before_d;
+    wire  clock_bit_before_q;
+    reg  asked_clock;
+    reg  asked_rst;
+    reg  asked_d;
+    wire  asked_q;
+    reg  lock_lost_clock;
+    reg  lock_lost_rst;
+    reg  lock_lost_d;
+    wire  lock_lost_q;
+    reg  delay_clk;
+    reg  delay_rst;
+    reg  [2:0] delay_d;
+    wire  [2:0] delay_q;
+
+    // Local signals
+    reg  [63:0] nanoseconds;
+    reg  crossed;
+    reg  [2:0] now;
+
+    // Sub module instances
+    deltaline_boundary_clock_bit clock_bit(
+        .clock(clock_bit_clock),
+        .rst(clock_bit_rst),
+        .d(clock_bit_d),
+        .q(clock_bit_q)
+    );
+    deltaline_boundary_clock_bit_before clock_bit_before(
+        .clock(clock_bit_before_clock),
+        .rst(clock_bit_before_rst),
+        .d(clock_bit_before_d),
+        .q(clock_bit_before_q)
+    );
+    deltaline_boundary_asked asked(
+        .clock(asked_clock),
+        .rst(asked_rst),
+        .d(asked_d),
+        .q(asked_q)
+    );
+    deltaline_boundary_lock_lost lock_lost(
+        .clock(lock_lost_clock),
+        .rst(lock_lost_rst),
+        .d(lock_lost_d),
+        .q(lock_lost_q)
+    );
+    deltaline_boundary_delay delay(
+        .clk(delay_clk),
+        .rst(delay_rst),
+        .d(delay_d),
+        .q(delay_q)
+    );
+
+    // Update code
+    always @(*) begin
+        clock_bit_clock = clk;
+        clock_bit_before_clock = clk;
+        asked_clock = clk;
+        lock_lost_clock = clk;
+        clock_bit_d = clock_bit_q;
+        clock_bit_before_d = clock_bit_before_q;
+        asked_d = asked_q;
+        lock_lost_d = lock_lost_q;
+        clock_bit_rst = rst;
+        clock_bit_before_rst = rst;
+        asked_rst = rst;
+        lock_lost_rst = rst;
+        nanoseconds = ((ptp_ts[(32'h10)+:(48)]) & 64'hffffffffffffffff);
+        clock_bit_d = nanoseconds[interval_log2];
+        clock_bit_before_d = clock_bit_q;
+        asked_d = interval_end;
+        lock_lost_d = ~ptp_locked;
+        crossed = |interval_log2 & (clock_bit_q != clock_bit_before_q);
+        now = 32'h0;
+        if (asked_q) begin
+            now = now | 32'h1;
+        end
+        if (crossed) begin
+            now = now | 32'h3;
+        end
+        if (lock_lost_q) begin
+            now = now | 32'h4;
+        end
+        delay_clk = clk;
+        delay_rst = rst;
+        delay_d = now;
+        request = delay_q[32'h0];
+        timed = delay_q[32'h1];
+        unlocked = delay_q[32'h2];
+    end
+
+endmodule // deltaline_boundary
+
+module deltaline_boundary_asked(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_boundary_asked
+
+module deltaline_boundary_clock_bit(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_boundary_clock_bit
+
+module deltaline_boundary_clock_bit_before(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_boundary_clock_bit_before
+
+module deltaline_boundary_delay(clk,rst,d,q);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  [2:0] d;
+    output reg  [2:0] q;
+
+    // Update code (custom)
+    reg [2:0] stage_1;
+    reg [2:0] stage_2;
+    reg [2:0] stage_3;
+    reg [2:0] stage_4;
+    reg [2:0] stage_5;
+    always @(posedge clk) begin
+        if (rst) begin
+            stage_1 <= 3'h0;
+            stage_2 <= 3'h0;
+            stage_3 <= 3'h0;
+            stage_4 <= 3'h0;
+            stage_5 <= 3'h0;
+            q <= 3'h0;
+        end else begin
+            stage_1 <= d;
+            stage_2 <= stage_1;
+            stage_3 <= stage_2;
+            stage_4 <= stage_3;
+            stage_5 <= stage_4;
+            q <= stage_5;
+        end
+    end
+endmodule // deltaline_boundary_delay
+
+module deltaline_boundary_lock_lost(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_boundary_lock_lost
+
+module deltaline_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,commit,measured,bad,word_0,word_1,word_2,word_3,word_4,word_5,word_6,word_7,word_8,word_9,word_10,word_11,word_12,word_13,word_14,word_15,word_16,timestamp,ip_length,delimiter,delimiter_number);
 
     // Module arguments
     input wire  clk;
@@ -1685,6 +5525,8 @@ module deltaline_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_tvali
     output reg  [31:0] word_16;
     output reg  [63:0] timestamp;
     output reg  [16:0] ip_length;
+    output reg  delimiter;
+    output reg  [31:0] delimiter_number;
 
     // Constant declarations
     localparam  all_bytes = 28'hfffffff;
@@ -1749,6 +5591,16 @@ module deltaline_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_tvali
     wire  datagram_measured;
     wire  datagram_bad;
     wire  [16:0] datagram_ip_length;
+    reg  delimiter_match_clk;
+    reg  delimiter_match_rst;
+    reg  delimiter_match_slot;
+    reg  delimiter_match_opening;
+    reg  delimiter_match_closing;
+    reg  delimiter_match_bad;
+    reg  [31:0] delimiter_match_a;
+    reg  [31:0] delimiter_match_b;
+    wire  delimiter_match_delimiter;
+    wire  [31:0] delimiter_match_number;
     reg  key_0_clock;
     reg  key_0_rst;
     reg  [31:0] key_0_d;
@@ -1920,6 +5772,18 @@ module deltaline_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_tvali
         .bad(datagram_bad),
         .ip_length(datagram_ip_length)
     );
+    deltaline_identity_delimiter_match delimiter_match(
+        .clk(delimiter_match_clk),
+        .rst(delimiter_match_rst),
+        .slot(delimiter_match_slot),
+        .opening(delimiter_match_opening),
+        .closing(delimiter_match_closing),
+        .bad(delimiter_match_bad),
+        .a(delimiter_match_a),
+        .b(delimiter_match_b),
+        .delimiter(delimiter_match_delimiter),
+        .number(delimiter_match_number)
+    );
     deltaline_identity_key_0 key_0(
         .clock(key_0_clock),
         .rst(key_0_rst),
@@ -2079,6 +5943,16 @@ module deltaline_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_tvali
         header_window_s_axis_tready = s_axis_tready;
         header_window_s_axis_tlast = s_axis_tlast;
         header_window_s_axis_tuser = s_axis_tuser;
+        delimiter_match_clk = clk;
+        delimiter_match_rst = rst;
+        delimiter_match_slot = header_window_slot;
+        delimiter_match_opening = header_window_opening;
+        delimiter_match_closing = header_window_closing;
+        delimiter_match_bad = header_window_bad;
+        delimiter_match_a = header_window_a;
+        delimiter_match_b = header_window_b;
+        delimiter = delimiter_match_delimiter;
+        delimiter_number = delimiter_match_number;
         tags_clk = clk;
         tags_rst = rst;
         tags_slot = header_window_slot;
@@ -3638,6 +7512,232 @@ module deltaline_identity_datagram_six(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_identity_datagram_six
+
+module deltaline_identity_delimiter_match(clk,rst,slot,opening,closing,bad,a,b,delimiter,number);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  slot;
+    input wire  opening;
+    input wire  closing;
+    input wire  bad;
+    input wire  [31:0] a;
+    input wire  [31:0] b;
+    output reg  delimiter;
+    output reg  [31:0] number;
+
+    // Constant declarations
+    localparam  ethertype = 16'h88b5;
+    localparam  kind_and_segment = 32'h1020000;
+    localparam  segment_low = 16'h0;
+    localparam  digest_high = 16'he328;
+    localparam  digest_middle = 32'hf138d5;
+    localparam  digest_low = 16'h5c7e;
+
+    // Stub signals
+    reg  matched_clock;
+    reg  matched_rst;
+    reg  [2:0] matched_d;
+    wire  [2:0] matched_q;
+    reg  number_seen_clock;
+    reg  number_seen_rst;
+    reg  [31:0] number_seen_d;
+    wire  [31:0] number_seen_q;
+    reg  number_held_clock;
+    reg  number_held_rst;
+    reg  [31:0] number_held_d;
+    wire  [31:0] number_held_q;
+    reg  found_clock;
+    reg  found_rst;
+    reg  found_d;
+    wire  found_q;
+    reg  wait_clk;
+    reg  wait_rst;
+    reg  wait_d;
+    wire  wait_q;
+
+    // Local signals
+    reg  ended;
+    reg  [2:0] matched_next;
+
+    // Sub module instances
+    deltaline_identity_delimiter_match_matched matched(
+        .clock(matched_clock),
+        .rst(matched_rst),
+        .d(matched_d),
+        .q(matched_q)
+    );
+    deltaline_identity_delimiter_match_number_seen number_seen(
+        .clock(number_seen_clock),
+        .rst(number_seen_rst),
+        .d(number_seen_d),
+        .q(number_seen_q)
+    );
+    deltaline_identity_delimiter_match_number_held number_held(
+        .clock(number_held_clock),
+        .rst(number_held_rst),
+        .d(number_held_d),
+        .q(number_held_q)
+    );
+    deltaline_identity_delimiter_match_found found(
+        .clock(found_clock),
+        .rst(found_rst),
+        .d(found_d),
+        .q(found_q)
+    );
+    deltaline_identity_delimiter_match_wait wait(
+        .clk(wait_clk),
+        .rst(wait_rst),
+        .d(wait_d),
+        .q(wait_q)
+    );
+
+    // Update code
+    always @(*) begin
+        matched_clock = clk;
+        number_seen_clock = clk;
+        number_held_clock = clk;
+        found_clock = clk;
+        matched_d = matched_q;
+        number_seen_d = number_seen_q;
+        number_held_d = number_held_q;
+        found_d = found_q;
+        matched_rst = rst;
+        number_seen_rst = rst;
+        number_held_rst = rst;
+        found_rst = rst;
+        matched_next = 32'h0;
+        if (opening) begin
+            if (b[(32'h0)+:(16)] == ethertype) begin
+                matched_next = 32'h1;
+            end
+        end
+        else if (matched_q == 32'h1) begin
+            if ((a == kind_and_segment) & (b[(32'h10)+:(16)] == segment_low)) begin
+                matched_next = 32'h2;
+            end
+        end
+        else if (matched_q == 32'h2) begin
+            if ((a[(32'h0)+:(16)] == digest_high) & (b == digest_middle)) begin
+                matched_next = 32'h3;
+            end
+        end
+        else if (matched_q == 32'h3) begin
+            if (a[(32'h10)+:(16)] == digest_low) begin
+                matched_next = 32'h4;
+            end
+        end
+        else if (matched_q == 32'h4) begin
+            matched_next = 32'h4;
+        end
+        if (slot) begin
+            matched_d = matched_next;
+            if ((matched_q == 32'h1) & ~opening) begin
+                number_seen_d = (number_seen_q & 64'hffff) | (((b[(32'h0)+:(16)]) & 32'hffffffff) << 32'h10);
+            end
+            if ((matched_q == 32'h2) & ~opening) begin
+                number_seen_d = (number_seen_q & 64'hffff0000) | ((a[(32'h10)+:(16)]) & 32'hffffffff);
+            end
+        end
+        found_d = slot & closing & ~bad & (matched_q == 32'h4);
+        ended = 32'h0;
+        if (found_q) begin
+            number_held_d = number_seen_q;
+            ended = 32'h1;
+        end
+        wait_clk = clk;
+        wait_rst = rst;
+        wait_d = ended;
+        delimiter = |wait_q;
+        number = number_held_q;
+    end
+
+endmodule // deltaline_identity_delimiter_match
+
+module deltaline_identity_delimiter_match_found(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_identity_delimiter_match_found
+
+module deltaline_identity_delimiter_match_matched(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [2:0] d;
+    output reg  [2:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 3'h0;
+        else q <= d;
+    end
+endmodule // deltaline_identity_delimiter_match_matched
+
+module deltaline_identity_delimiter_match_number_held(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_identity_delimiter_match_number_held
+
+module deltaline_identity_delimiter_match_number_seen(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_identity_delimiter_match_number_seen
+
+module deltaline_identity_delimiter_match_wait(clk,rst,d,q);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    reg [0:0] stage_1;
+    reg [0:0] stage_2;
+    always @(posedge clk) begin
+        if (rst) begin
+            stage_1 <= 1'h0;
+            stage_2 <= 1'h0;
+            q <= 1'h0;
+        end else begin
+            stage_1 <= d;
+            stage_2 <= stage_1;
+            q <= stage_2;
+        end
+    end
+endmodule // deltaline_identity_delimiter_match_wait
 
 module deltaline_identity_header_window(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,slot,opening,closing,bad,a,b,a_tag,b_tag,timestamp);
 
@@ -5622,4204 +9722,28 @@ module deltaline_identity_tags_step_b(state,tag,following);
 
 endmodule // deltaline_identity_tags_step_b
 
-module deltaline_interval(clk,rst,interval_end,interval_log2,ptp_ts,running,drain_busy,epoch,number,start_drain,refused,timed);
-
-    // Module arguments
-    input wire  clk;
-    input wire  rst;
-    input wire  interval_end;
-    input wire  [5:0] interval_log2;
-    input wire  [63:0] ptp_ts;
-    input wire  running;
-    input wire  drain_busy;
-    output reg  epoch;
-    output reg  [31:0] number;
-    output reg  start_drain;
-    output reg  refused;
-    output reg  timed;
-
-    // Stub signals
-    reg  clock_bit_clock;
-    reg  clock_bit_rst;
-    reg  clock_bit_d;
-    wire  clock_bit_q;
-    reg  clock_bit_before_clock;
-    reg  clock_bit_before_rst;
-    reg  clock_bit_before_d;
-    wire  clock_bit_before_q;
-    reg  request_0_clock;
-    reg  request_0_rst;
-    reg  request_0_d;
-    wire  request_0_q;
-    reg  request_1_clock;
-    reg  request_1_rst;
-    reg  request_1_d;
-    wire  request_1_q;
-    reg  request_2_clock;
-    reg  request_2_rst;
-    reg  request_2_d;
-    wire  request_2_q;
-    reg  request_3_clock;
-    reg  request_3_rst;
-    reg  request_3_d;
-    wire  request_3_q;
-    reg  request_4_clock;
-    reg  request_4_rst;
-    reg  request_4_d;
-    wire  request_4_q;
-    reg  request_5_clock;
-    reg  request_5_rst;
-    reg  request_5_d;
-    wire  request_5_q;
-    reg  request_6_clock;
-    reg  request_6_rst;
-    reg  request_6_d;
-    wire  request_6_q;
-    reg  by_clock_0_clock;
-    reg  by_clock_0_rst;
-    reg  by_clock_0_d;
-    wire  by_clock_0_q;
-    reg  by_clock_1_clock;
-    reg  by_clock_1_rst;
-    reg  by_clock_1_d;
-    wire  by_clock_1_q;
-    reg  by_clock_2_clock;
-    reg  by_clock_2_rst;
-    reg  by_clock_2_d;
-    wire  by_clock_2_q;
-    reg  by_clock_3_clock;
-    reg  by_clock_3_rst;
-    reg  by_clock_3_d;
-    wire  by_clock_3_q;
-    reg  by_clock_4_clock;
-    reg  by_clock_4_rst;
-    reg  by_clock_4_d;
-    wire  by_clock_4_q;
-    reg  by_clock_5_clock;
-    reg  by_clock_5_rst;
-    reg  by_clock_5_d;
-    wire  by_clock_5_q;
-    reg  current_clock;
-    reg  current_rst;
-    reg  current_d;
-    wire  current_q;
-    reg  count_clock;
-    reg  count_rst;
-    reg  [31:0] count_d;
-    wire  [31:0] count_q;
-    reg  ended_clock;
-    reg  ended_rst;
-    reg  [31:0] ended_d;
-    wire  [31:0] ended_q;
-
-    // Local signals
-    reg  [63:0] nanoseconds;
-    reg  crossed;
-    reg  ends;
-
-    // Sub module instances
-    deltaline_interval_clock_bit clock_bit(
-        .clock(clock_bit_clock),
-        .rst(clock_bit_rst),
-        .d(clock_bit_d),
-        .q(clock_bit_q)
-    );
-    deltaline_interval_clock_bit_before clock_bit_before(
-        .clock(clock_bit_before_clock),
-        .rst(clock_bit_before_rst),
-        .d(clock_bit_before_d),
-        .q(clock_bit_before_q)
-    );
-    deltaline_interval_request_0 request_0(
-        .clock(request_0_clock),
-        .rst(request_0_rst),
-        .d(request_0_d),
-        .q(request_0_q)
-    );
-    deltaline_interval_request_1 request_1(
-        .clock(request_1_clock),
-        .rst(request_1_rst),
-        .d(request_1_d),
-        .q(request_1_q)
-    );
-    deltaline_interval_request_2 request_2(
-        .clock(request_2_clock),
-        .rst(request_2_rst),
-        .d(request_2_d),
-        .q(request_2_q)
-    );
-    deltaline_interval_request_3 request_3(
-        .clock(request_3_clock),
-        .rst(request_3_rst),
-        .d(request_3_d),
-        .q(request_3_q)
-    );
-    deltaline_interval_request_4 request_4(
-        .clock(request_4_clock),
-        .rst(request_4_rst),
-        .d(request_4_d),
-        .q(request_4_q)
-    );
-    deltaline_interval_request_5 request_5(
-        .clock(request_5_clock),
-        .rst(request_5_rst),
-        .d(request_5_d),
-        .q(request_5_q)
-    );
-    deltaline_interval_request_6 request_6(
-        .clock(request_6_clock),
-        .rst(request_6_rst),
-        .d(request_6_d),
-        .q(request_6_q)
-    );
-    deltaline_interval_by_clock_0 by_clock_0(
-        .clock(by_clock_0_clock),
-        .rst(by_clock_0_rst),
-        .d(by_clock_0_d),
-        .q(by_clock_0_q)
-    );
-    deltaline_interval_by_clock_1 by_clock_1(
-        .clock(by_clock_1_clock),
-        .rst(by_clock_1_rst),
-        .d(by_clock_1_d),
-        .q(by_clock_1_q)
-    );
-    deltaline_interval_by_clock_2 by_clock_2(
-        .clock(by_clock_2_clock),
-        .rst(by_clock_2_rst),
-        .d(by_clock_2_d),
-        .q(by_clock_2_q)
-    );
-    deltaline_interval_by_clock_3 by_clock_3(
-        .clock(by_clock_3_clock),
-        .rst(by_clock_3_rst),
-        .d(by_clock_3_d),
-        .q(by_clock_3_q)
-    );
-    deltaline_interval_by_clock_4 by_clock_4(
-        .clock(by_clock_4_clock),
-        .rst(by_clock_4_rst),
-        .d(by_clock_4_d),
-        .q(by_clock_4_q)
-    );
-    deltaline_interval_by_clock_5 by_clock_5(
-        .clock(by_clock_5_clock),
-        .rst(by_clock_5_rst),
-        .d(by_clock_5_d),
-        .q(by_clock_5_q)
-    );
-    deltaline_interval_current current(
-        .clock(current_clock),
-        .rst(current_rst),
-        .d(current_d),
-        .q(current_q)
-    );
-    deltaline_interval_count count(
-        .clock(count_clock),
-        .rst(count_rst),
-        .d(count_d),
-        .q(count_q)
-    );
-    deltaline_interval_ended ended(
-        .clock(ended_clock),
-        .rst(ended_rst),
-        .d(ended_d),
-        .q(ended_q)
-    );
-
-    // Update code
-    always @(*) begin
-        clock_bit_clock = clk;
-        clock_bit_before_clock = clk;
-        current_clock = clk;
-        count_clock = clk;
-        ended_clock = clk;
-        clock_bit_d = clock_bit_q;
-        clock_bit_before_d = clock_bit_before_q;
-        current_d = current_q;
-        count_d = count_q;
-        ended_d = ended_q;
-        clock_bit_rst = rst;
-        clock_bit_before_rst = rst;
-        current_rst = rst;
-        count_rst = rst;
-        ended_rst = rst;
-        nanoseconds = ((ptp_ts[(32'h10)+:(48)]) & 64'hffffffffffffffff);
-        clock_bit_d = nanoseconds[interval_log2];
-        clock_bit_before_d = clock_bit_q;
-        crossed = |interval_log2 & (clock_bit_q != clock_bit_before_q);
-        request_0_clock = clk;
-        request_0_rst = rst;
-        request_1_clock = clk;
-        request_1_rst = rst;
-        request_2_clock = clk;
-        request_2_rst = rst;
-        request_3_clock = clk;
-        request_3_rst = rst;
-        request_4_clock = clk;
-        request_4_rst = rst;
-        request_5_clock = clk;
-        request_5_rst = rst;
-        request_6_clock = clk;
-        request_6_rst = rst;
-        request_1_d = request_0_q;
-        by_clock_0_clock = clk;
-        by_clock_0_rst = rst;
-        request_2_d = request_1_q;
-        by_clock_1_clock = clk;
-        by_clock_1_rst = rst;
-        request_3_d = request_2_q;
-        by_clock_2_clock = clk;
-        by_clock_2_rst = rst;
-        request_4_d = request_3_q;
-        by_clock_3_clock = clk;
-        by_clock_3_rst = rst;
-        request_5_d = request_4_q;
-        by_clock_4_clock = clk;
-        by_clock_4_rst = rst;
-        request_6_d = request_5_q;
-        by_clock_5_clock = clk;
-        by_clock_5_rst = rst;
-        by_clock_1_d = by_clock_0_q;
-        by_clock_2_d = by_clock_1_q;
-        by_clock_3_d = by_clock_2_q;
-        by_clock_4_d = by_clock_3_q;
-        by_clock_5_d = by_clock_4_q;
-        request_0_d = interval_end;
-        by_clock_0_d = crossed;
-        if (crossed) begin
-            request_1_d = 1'b1;
-        end
-        ends = request_6_q & running & ~drain_busy;
-        refused = request_6_q & running & drain_busy;
-        start_drain = ends;
-        timed = by_clock_5_q;
-        if (ends) begin
-            current_d = ~current_q;
-            ended_d = count_q;
-            count_d = count_q + 32'h1;
-        end
-        epoch = current_q;
-        number = ended_q;
-    end
-
-endmodule // deltaline_interval
-
-module deltaline_interval_by_clock_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_interval_by_clock_0
-
-module deltaline_interval_by_clock_1(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_interval_by_clock_1
-
-module deltaline_interval_by_clock_2(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_interval_by_clock_2
-
-module deltaline_interval_by_clock_3(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_interval_by_clock_3
-
-module deltaline_interval_by_clock_4(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_interval_by_clock_4
-
-module deltaline_interval_by_clock_5(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_interval_by_clock_5
-
-module deltaline_interval_clock_bit(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_interval_clock_bit
-
-module deltaline_interval_clock_bit_before(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_interval_clock_bit_before
-
-module deltaline_interval_count(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_interval_count
-
-module deltaline_interval_current(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_interval_current
-
-module deltaline_interval_ended(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_interval_ended
-
-module deltaline_interval_request_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_interval_request_0
-
-module deltaline_interval_request_1(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_interval_request_1
-
-module deltaline_interval_request_2(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_interval_request_2
-
-module deltaline_interval_request_3(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_interval_request_3
-
-module deltaline_interval_request_4(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_interval_request_4
-
-module deltaline_interval_request_5(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_interval_request_5
-
-module deltaline_interval_request_6(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_interval_request_6
-
-module deltaline_lda(clk,rst,update,epoch,address,timestamp,overflow,overflow_epoch,drain_address,drain_epoch,clear_0,clear_1,drained_cell);
-
-    // Module arguments
-    input wire  clk;
-    input wire  rst;
-    input wire  update;
-    input wire  epoch;
-    input wire  [10:0] address;
-    input wire  [39:0] timestamp;
-    output reg  overflow;
-    output reg  overflow_epoch;
-    input wire  [10:0] drain_address;
-    input wire  drain_epoch;
-    input wire  clear_0;
-    input wire  clear_1;
-    output reg  [71:0] drained_cell;
-
-    // Stub signals
-    reg  lower_clk;
-    reg  lower_rst;
-    reg  [10:0] lower_read_address_0;
-    reg  [10:0] lower_read_address_1;
-    reg  lower_epoch;
-    reg  lower_forward_1;
-    reg  lower_forward_2;
-    reg  lower_forward_3;
-    reg  lower_forward_4;
-    reg  [19:0] lower_addend;
-    reg  lower_sum_carry_in;
-    reg  lower_count_carry_in;
-    wire  lower_sum_carry;
-    wire  lower_count_carry;
-    reg  lower_write_0;
-    reg  lower_write_1;
-    reg  lower_clear_0;
-    reg  lower_clear_1;
-    reg  [10:0] lower_write_address_0;
-    reg  [10:0] lower_write_address_1;
-    wire  [35:0] lower_stored_0;
-    wire  [35:0] lower_stored_1;
-    reg  upper_clk;
-    reg  upper_rst;
-    reg  [10:0] upper_read_address_0;
-    reg  [10:0] upper_read_address_1;
-    reg  upper_epoch;
-    reg  upper_forward_1;
-    reg  upper_forward_2;
-    reg  upper_forward_3;
-    reg  upper_forward_4;
-    reg  [19:0] upper_addend;
-    reg  upper_sum_carry_in;
-    reg  upper_count_carry_in;
-    wire  upper_sum_carry;
-    wire  upper_count_carry;
-    reg  upper_write_0;
-    reg  upper_write_1;
-    reg  upper_clear_0;
-    reg  upper_clear_1;
-    reg  [10:0] upper_write_address_0;
-    reg  [10:0] upper_write_address_1;
-    wire  [35:0] upper_stored_0;
-    wire  [35:0] upper_stored_1;
-    reg  valid_0_clock;
-    reg  valid_0_rst;
-    reg  valid_0_d;
-    wire  valid_0_q;
-    reg  valid_1_clock;
-    reg  valid_1_rst;
-    reg  valid_1_d;
-    wire  valid_1_q;
-    reg  valid_2_clock;
-    reg  valid_2_rst;
-    reg  valid_2_d;
-    wire  valid_2_q;
-    reg  valid_3_clock;
-    reg  valid_3_rst;
-    reg  valid_3_d;
-    wire  valid_3_q;
-    reg  valid_4_clock;
-    reg  valid_4_rst;
-    reg  valid_4_d;
-    wire  valid_4_q;
-    reg  valid_5_clock;
-    reg  valid_5_rst;
-    reg  valid_5_d;
-    wire  valid_5_q;
-    reg  copy_0_clock;
-    reg  copy_0_rst;
-    reg  copy_0_d;
-    wire  copy_0_q;
-    reg  copy_1_clock;
-    reg  copy_1_rst;
-    reg  copy_1_d;
-    wire  copy_1_q;
-    reg  copy_2_clock;
-    reg  copy_2_rst;
-    reg  copy_2_d;
-    wire  copy_2_q;
-    reg  copy_3_clock;
-    reg  copy_3_rst;
-    reg  copy_3_d;
-    wire  copy_3_q;
-    reg  copy_4_clock;
-    reg  copy_4_rst;
-    reg  copy_4_d;
-    wire  copy_4_q;
-    reg  copy_5_clock;
-    reg  copy_5_rst;
-    reg  copy_5_d;
-    wire  copy_5_q;
-    reg  word_0_clock;
-    reg  word_0_rst;
-    reg  [10:0] word_0_d;
-    wire  [10:0] word_0_q;
-    reg  word_1_clock;
-    reg  word_1_rst;
-    reg  [10:0] word_1_d;
-    wire  [10:0] word_1_q;
-    reg  word_2_clock;
-    reg  word_2_rst;
-    reg  [10:0] word_2_d;
-    wire  [10:0] word_2_q;
-    reg  word_3_clock;
-    reg  word_3_rst;
-    reg  [10:0] word_3_d;
-    wire  [10:0] word_3_q;
-    reg  word_4_clock;
-    reg  word_4_rst;
-    reg  [10:0] word_4_d;
-    wire  [10:0] word_4_q;
-    reg  word_5_clock;
-    reg  word_5_rst;
-    reg  [10:0] word_5_d;
-    wire  [10:0] word_5_q;
-    reg  nanoseconds_0_clock;
-    reg  nanoseconds_0_rst;
-    reg  [39:0] nanoseconds_0_d;
-    wire  [39:0] nanoseconds_0_q;
-    reg  nanoseconds_1_clock;
-    reg  nanoseconds_1_rst;
-    reg  [39:0] nanoseconds_1_d;
-    wire  [39:0] nanoseconds_1_q;
-    reg  nanoseconds_2_clock;
-    reg  nanoseconds_2_rst;
-    reg  [39:0] nanoseconds_2_d;
-    wire  [39:0] nanoseconds_2_q;
-    reg  nanoseconds_3_clock;
-    reg  nanoseconds_3_rst;
-    reg  [39:0] nanoseconds_3_d;
-    wire  [39:0] nanoseconds_3_q;
-    reg  nanoseconds_4_clock;
-    reg  nanoseconds_4_rst;
-    reg  [39:0] nanoseconds_4_d;
-    wire  [39:0] nanoseconds_4_q;
-    reg  read_address_0_clock;
-    reg  read_address_0_rst;
-    reg  [10:0] read_address_0_d;
-    wire  [10:0] read_address_0_q;
-    reg  read_address_1_clock;
-    reg  read_address_1_rst;
-    reg  [10:0] read_address_1_d;
-    wire  [10:0] read_address_1_q;
-    reg  read_address_2_clock;
-    reg  read_address_2_rst;
-    reg  [10:0] read_address_2_d;
-    wire  [10:0] read_address_2_q;
-    reg  read_address_3_clock;
-    reg  read_address_3_rst;
-    reg  [10:0] read_address_3_d;
-    wire  [10:0] read_address_3_q;
-    reg  hazard_1_0_clock;
-    reg  hazard_1_0_rst;
-    reg  hazard_1_0_d;
-    wire  hazard_1_0_q;
-    reg  hazard_1_1_clock;
-    reg  hazard_1_1_rst;
-    reg  hazard_1_1_d;
-    wire  hazard_1_1_q;
-    reg  hazard_1_2_clock;
-    reg  hazard_1_2_rst;
-    reg  hazard_1_2_d;
-    wire  hazard_1_2_q;
-    reg  hazard_1_3_clock;
-    reg  hazard_1_3_rst;
-    reg  hazard_1_3_d;
-    wire  hazard_1_3_q;
-    reg  hazard_2_0_clock;
-    reg  hazard_2_0_rst;
-    reg  hazard_2_0_d;
-    wire  hazard_2_0_q;
-    reg  hazard_2_1_clock;
-    reg  hazard_2_1_rst;
-    reg  hazard_2_1_d;
-    wire  hazard_2_1_q;
-    reg  hazard_2_2_clock;
-    reg  hazard_2_2_rst;
-    reg  hazard_2_2_d;
-    wire  hazard_2_2_q;
-    reg  hazard_3_0_clock;
-    reg  hazard_3_0_rst;
-    reg  hazard_3_0_d;
-    wire  hazard_3_0_q;
-    reg  hazard_3_1_clock;
-    reg  hazard_3_1_rst;
-    reg  hazard_3_1_d;
-    wire  hazard_3_1_q;
-    reg  hazard_3_2_clock;
-    reg  hazard_3_2_rst;
-    reg  hazard_3_2_d;
-    wire  hazard_3_2_q;
-    reg  hazard_4_0_clock;
-    reg  hazard_4_0_rst;
-    reg  hazard_4_0_d;
-    wire  hazard_4_0_q;
-    reg  hazard_4_1_clock;
-    reg  hazard_4_1_rst;
-    reg  hazard_4_1_d;
-    wire  hazard_4_1_q;
-    reg  hazard_4_2_clock;
-    reg  hazard_4_2_rst;
-    reg  hazard_4_2_d;
-    wire  hazard_4_2_q;
-    reg  clearing_0_clock;
-    reg  clearing_0_rst;
-    reg  clearing_0_d;
-    wire  clearing_0_q;
-    reg  clearing_1_clock;
-    reg  clearing_1_rst;
-    reg  clearing_1_d;
-    wire  clearing_1_q;
-    reg  wraps_clock;
-    reg  wraps_rst;
-    reg  wraps_d;
-    wire  wraps_q;
-    reg  wraps_copy_clock;
-    reg  wraps_copy_rst;
-    reg  wraps_copy_d;
-    wire  wraps_copy_q;
-
-    // Local signals
-    reg  hazard_0;
-    reg  hazard_1;
-    reg  hazard_2;
-    reg  hazard_3;
-    reg  [10:0] lower_target_0;
-    reg  [10:0] lower_target_1;
-    reg  [10:0] upper_target_0;
-    reg  [10:0] upper_target_1;
-    reg  [35:0] drained_lower;
-    reg  [35:0] drained_upper;
-
-    // Sub module instances
-    deltaline_lda_lower lower(
-        .clk(lower_clk),
-        .rst(lower_rst),
-        .read_address_0(lower_read_address_0),
-        .read_address_1(lower_read_address_1),
-        .epoch(lower_epoch),
-        .forward_1(lower_forward_1),
-        .forward_2(lower_forward_2),
-        .forward_3(lower_forward_3),
-        .forward_4(lower_forward_4),
-        .addend(lower_addend),
-        .sum_carry_in(lower_sum_carry_in),
-        .count_carry_in(lower_count_carry_in),
-        .sum_carry(lower_sum_carry),
-        .count_carry(lower_count_carry),
-        .write_0(lower_write_0),
-        .write_1(lower_write_1),
-        .clear_0(lower_clear_0),
-        .clear_1(lower_clear_1),
-        .write_address_0(lower_write_address_0),
-        .write_address_1(lower_write_address_1),
-        .stored_0(lower_stored_0),
-        .stored_1(lower_stored_1)
-    );
-    deltaline_lda_upper upper(
-        .clk(upper_clk),
-        .rst(upper_rst),
-        .read_address_0(upper_read_address_0),
-        .read_address_1(upper_read_address_1),
-        .epoch(upper_epoch),
-        .forward_1(upper_forward_1),
-        .forward_2(upper_forward_2),
-        .forward_3(upper_forward_3),
-        .forward_4(upper_forward_4),
-        .addend(upper_addend),
-        .sum_carry_in(upper_sum_carry_in),
-        .count_carry_in(upper_count_carry_in),
-        .sum_carry(upper_sum_carry),
-        .count_carry(upper_count_carry),
-        .write_0(upper_write_0),
-        .write_1(upper_write_1),
-        .clear_0(upper_clear_0),
-        .clear_1(upper_clear_1),
-        .write_address_0(upper_write_address_0),
-        .write_address_1(upper_write_address_1),
-        .stored_0(upper_stored_0),
-        .stored_1(upper_stored_1)
-    );
-    deltaline_lda_valid_0 valid_0(
-        .clock(valid_0_clock),
-        .rst(valid_0_rst),
-        .d(valid_0_d),
-        .q(valid_0_q)
-    );
-    deltaline_lda_valid_1 valid_1(
-        .clock(valid_1_clock),
-        .rst(valid_1_rst),
-        .d(valid_1_d),
-        .q(valid_1_q)
-    );
-    deltaline_lda_valid_2 valid_2(
-        .clock(valid_2_clock),
-        .rst(valid_2_rst),
-        .d(valid_2_d),
-        .q(valid_2_q)
-    );
-    deltaline_lda_valid_3 valid_3(
-        .clock(valid_3_clock),
-        .rst(valid_3_rst),
-        .d(valid_3_d),
-        .q(valid_3_q)
-    );
-    deltaline_lda_valid_4 valid_4(
-        .clock(valid_4_clock),
-        .rst(valid_4_rst),
-        .d(valid_4_d),
-        .q(valid_4_q)
-    );
-    deltaline_lda_valid_5 valid_5(
-        .clock(valid_5_clock),
-        .rst(valid_5_rst),
-        .d(valid_5_d),
-        .q(valid_5_q)
-    );
-    deltaline_lda_copy_0 copy_0(
-        .clock(copy_0_clock),
-        .rst(copy_0_rst),
-        .d(copy_0_d),
-        .q(copy_0_q)
-    );
-    deltaline_lda_copy_1 copy_1(
-        .clock(copy_1_clock),
-        .rst(copy_1_rst),
-        .d(copy_1_d),
-        .q(copy_1_q)
-    );
-    deltaline_lda_copy_2 copy_2(
-        .clock(copy_2_clock),
-        .rst(copy_2_rst),
-        .d(copy_2_d),
-        .q(copy_2_q)
-    );
-    deltaline_lda_copy_3 copy_3(
-        .clock(copy_3_clock),
-        .rst(copy_3_rst),
-        .d(copy_3_d),
-        .q(copy_3_q)
-    );
-    deltaline_lda_copy_4 copy_4(
-        .clock(copy_4_clock),
-        .rst(copy_4_rst),
-        .d(copy_4_d),
-        .q(copy_4_q)
-    );
-    deltaline_lda_copy_5 copy_5(
-        .clock(copy_5_clock),
-        .rst(copy_5_rst),
-        .d(copy_5_d),
-        .q(copy_5_q)
-    );
-    deltaline_lda_word_0 word_0(
-        .clock(word_0_clock),
-        .rst(word_0_rst),
-        .d(word_0_d),
-        .q(word_0_q)
-    );
-    deltaline_lda_word_1 word_1(
-        .clock(word_1_clock),
-        .rst(word_1_rst),
-        .d(word_1_d),
-        .q(word_1_q)
-    );
-    deltaline_lda_word_2 word_2(
-        .clock(word_2_clock),
-        .rst(word_2_rst),
-        .d(word_2_d),
-        .q(word_2_q)
-    );
-    deltaline_lda_word_3 word_3(
-        .clock(word_3_clock),
-        .rst(word_3_rst),
-        .d(word_3_d),
-        .q(word_3_q)
-    );
-    deltaline_lda_word_4 word_4(
-        .clock(word_4_clock),
-        .rst(word_4_rst),
-        .d(word_4_d),
-        .q(word_4_q)
-    );
-    deltaline_lda_word_5 word_5(
-        .clock(word_5_clock),
-        .rst(word_5_rst),
-        .d(word_5_d),
-        .q(word_5_q)
-    );
-    deltaline_lda_nanoseconds_0 nanoseconds_0(
-        .clock(nanoseconds_0_clock),
-        .rst(nanoseconds_0_rst),
-        .d(nanoseconds_0_d),
-        .q(nanoseconds_0_q)
-    );
-    deltaline_lda_nanoseconds_1 nanoseconds_1(
-        .clock(nanoseconds_1_clock),
-        .rst(nanoseconds_1_rst),
-        .d(nanoseconds_1_d),
-        .q(nanoseconds_1_q)
-    );
-    deltaline_lda_nanoseconds_2 nanoseconds_2(
-        .clock(nanoseconds_2_clock),
-        .rst(nanoseconds_2_rst),
-        .d(nanoseconds_2_d),
-        .q(nanoseconds_2_q)
-    );
-    deltaline_lda_nanoseconds_3 nanoseconds_3(
-        .clock(nanoseconds_3_clock),
-        .rst(nanoseconds_3_rst),
-        .d(nanoseconds_3_d),
-        .q(nanoseconds_3_q)
-    );
-    deltaline_lda_nanoseconds_4 nanoseconds_4(
-        .clock(nanoseconds_4_clock),
-        .rst(nanoseconds_4_rst),
-        .d(nanoseconds_4_d),
-        .q(nanoseconds_4_q)
-    );
-    deltaline_lda_read_address_0 read_address_0(
-        .clock(read_address_0_clock),
-        .rst(read_address_0_rst),
-        .d(read_address_0_d),
-        .q(read_address_0_q)
-    );
-    deltaline_lda_read_address_1 read_address_1(
-        .clock(read_address_1_clock),
-        .rst(read_address_1_rst),
-        .d(read_address_1_d),
-        .q(read_address_1_q)
-    );
-    deltaline_lda_read_address_2 read_address_2(
-        .clock(read_address_2_clock),
-        .rst(read_address_2_rst),
-        .d(read_address_2_d),
-        .q(read_address_2_q)
-    );
-    deltaline_lda_read_address_3 read_address_3(
-        .clock(read_address_3_clock),
-        .rst(read_address_3_rst),
-        .d(read_address_3_d),
-        .q(read_address_3_q)
-    );
-    deltaline_lda_hazard_1_0 hazard_1_0(
-        .clock(hazard_1_0_clock),
-        .rst(hazard_1_0_rst),
-        .d(hazard_1_0_d),
-        .q(hazard_1_0_q)
-    );
-    deltaline_lda_hazard_1_1 hazard_1_1(
-        .clock(hazard_1_1_clock),
-        .rst(hazard_1_1_rst),
-        .d(hazard_1_1_d),
-        .q(hazard_1_1_q)
-    );
-    deltaline_lda_hazard_1_2 hazard_1_2(
-        .clock(hazard_1_2_clock),
-        .rst(hazard_1_2_rst),
-        .d(hazard_1_2_d),
-        .q(hazard_1_2_q)
-    );
-    deltaline_lda_hazard_1_3 hazard_1_3(
-        .clock(hazard_1_3_clock),
-        .rst(hazard_1_3_rst),
-        .d(hazard_1_3_d),
-        .q(hazard_1_3_q)
-    );
-    deltaline_lda_hazard_2_0 hazard_2_0(
-        .clock(hazard_2_0_clock),
-        .rst(hazard_2_0_rst),
-        .d(hazard_2_0_d),
-        .q(hazard_2_0_q)
-    );
-    deltaline_lda_hazard_2_1 hazard_2_1(
-        .clock(hazard_2_1_clock),
-        .rst(hazard_2_1_rst),
-        .d(hazard_2_1_d),
-        .q(hazard_2_1_q)
-    );
-    deltaline_lda_hazard_2_2 hazard_2_2(
-        .clock(hazard_2_2_clock),
-        .rst(hazard_2_2_rst),
-        .d(hazard_2_2_d),
-        .q(hazard_2_2_q)
-    );
-    deltaline_lda_hazard_3_0 hazard_3_0(
-        .clock(hazard_3_0_clock),
-        .rst(hazard_3_0_rst),
-        .d(hazard_3_0_d),
-        .q(hazard_3_0_q)
-    );
-    deltaline_lda_hazard_3_1 hazard_3_1(
-        .clock(hazard_3_1_clock),
-        .rst(hazard_3_1_rst),
-        .d(hazard_3_1_d),
-        .q(hazard_3_1_q)
-    );
-    deltaline_lda_hazard_3_2 hazard_3_2(
-        .clock(hazard_3_2_clock),
-        .rst(hazard_3_2_rst),
-        .d(hazard_3_2_d),
-        .q(hazard_3_2_q)
-    );
-    deltaline_lda_hazard_4_0 hazard_4_0(
-        .clock(hazard_4_0_clock),
-        .rst(hazard_4_0_rst),
-        .d(hazard_4_0_d),
-        .q(hazard_4_0_q)
-    );
-    deltaline_lda_hazard_4_1 hazard_4_1(
-        .clock(hazard_4_1_clock),
-        .rst(hazard_4_1_rst),
-        .d(hazard_4_1_d),
-        .q(hazard_4_1_q)
-    );
-    deltaline_lda_hazard_4_2 hazard_4_2(
-        .clock(hazard_4_2_clock),
-        .rst(hazard_4_2_rst),
-        .d(hazard_4_2_d),
-        .q(hazard_4_2_q)
-    );
-    deltaline_lda_clearing_0 clearing_0(
-        .clock(clearing_0_clock),
-        .rst(clearing_0_rst),
-        .d(clearing_0_d),
-        .q(clearing_0_q)
-    );
-    deltaline_lda_clearing_1 clearing_1(
-        .clock(clearing_1_clock),
-        .rst(clearing_1_rst),
-        .d(clearing_1_d),
-        .q(clearing_1_q)
-    );
-    deltaline_lda_wraps wraps(
-        .clock(wraps_clock),
-        .rst(wraps_rst),
-        .d(wraps_d),
-        .q(wraps_q)
-    );
-    deltaline_lda_wraps_copy wraps_copy(
-        .clock(wraps_copy_clock),
-        .rst(wraps_copy_rst),
-        .d(wraps_copy_d),
-        .q(wraps_copy_q)
-    );
-
-    // Update code
-    always @(*) begin
-        wraps_clock = clk;
-        wraps_copy_clock = clk;
-        wraps_d = wraps_q;
-        wraps_copy_d = wraps_copy_q;
-        wraps_rst = rst;
-        wraps_copy_rst = rst;
-        valid_0_clock = clk;
-        valid_0_rst = rst;
-        copy_0_clock = clk;
-        copy_0_rst = rst;
-        word_0_clock = clk;
-        word_0_rst = rst;
-        valid_1_clock = clk;
-        valid_1_rst = rst;
-        copy_1_clock = clk;
-        copy_1_rst = rst;
-        word_1_clock = clk;
-        word_1_rst = rst;
-        valid_2_clock = clk;
-        valid_2_rst = rst;
-        copy_2_clock = clk;
-        copy_2_rst = rst;
-        word_2_clock = clk;
-        word_2_rst = rst;
-        valid_3_clock = clk;
-        valid_3_rst = rst;
-        copy_3_clock = clk;
-        copy_3_rst = rst;
-        word_3_clock = clk;
-        word_3_rst = rst;
-        valid_4_clock = clk;
-        valid_4_rst = rst;
-        copy_4_clock = clk;
-        copy_4_rst = rst;
-        word_4_clock = clk;
-        word_4_rst = rst;
-        valid_5_clock = clk;
-        valid_5_rst = rst;
-        copy_5_clock = clk;
-        copy_5_rst = rst;
-        word_5_clock = clk;
-        word_5_rst = rst;
-        valid_1_d = valid_0_q;
-        copy_1_d = copy_0_q;
-        word_1_d = word_0_q;
-        valid_2_d = valid_1_q;
-        copy_2_d = copy_1_q;
-        word_2_d = word_1_q;
-        valid_3_d = valid_2_q;
-        copy_3_d = copy_2_q;
-        word_3_d = word_2_q;
-        valid_4_d = valid_3_q;
-        copy_4_d = copy_3_q;
-        word_4_d = word_3_q;
-        valid_5_d = valid_4_q;
-        copy_5_d = copy_4_q;
-        word_5_d = word_4_q;
-        valid_0_d = update;
-        copy_0_d = epoch;
-        word_0_d = address;
-        nanoseconds_0_clock = clk;
-        nanoseconds_0_rst = rst;
-        nanoseconds_1_clock = clk;
-        nanoseconds_1_rst = rst;
-        nanoseconds_2_clock = clk;
-        nanoseconds_2_rst = rst;
-        nanoseconds_3_clock = clk;
-        nanoseconds_3_rst = rst;
-        nanoseconds_4_clock = clk;
-        nanoseconds_4_rst = rst;
-        nanoseconds_1_d = nanoseconds_0_q;
-        nanoseconds_2_d = nanoseconds_1_q;
-        nanoseconds_3_d = nanoseconds_2_q;
-        nanoseconds_4_d = nanoseconds_3_q;
-        nanoseconds_0_d = timestamp;
-        read_address_0_clock = clk;
-        read_address_0_rst = rst;
-        read_address_1_clock = clk;
-        read_address_1_rst = rst;
-        read_address_2_clock = clk;
-        read_address_2_rst = rst;
-        read_address_3_clock = clk;
-        read_address_3_rst = rst;
-        read_address_0_d = drain_address;
-        read_address_1_d = drain_address;
-        if (update) begin
-            if (epoch) begin
-                read_address_1_d = address;
-            end
-            else begin
-                read_address_0_d = address;
-            end
-        end
-        read_address_2_d = read_address_0_q;
-        read_address_3_d = read_address_1_q;
-        lower_read_address_0 = read_address_0_q;
-        lower_read_address_1 = read_address_1_q;
-        upper_read_address_0 = read_address_2_q;
-        upper_read_address_1 = read_address_3_q;
-        hazard_0 = valid_1_q & (copy_1_q == copy_0_q) & (word_1_q == word_0_q);
-        hazard_1 = valid_2_q & (copy_2_q == copy_0_q) & (word_2_q == word_0_q);
-        hazard_2 = valid_3_q & (copy_3_q == copy_0_q) & (word_3_q == word_0_q);
-        hazard_3 = valid_4_q & (copy_4_q == copy_0_q) & (word_4_q == word_0_q);
-        hazard_1_0_clock = clk;
-        hazard_1_0_rst = rst;
-        hazard_1_1_clock = clk;
-        hazard_1_1_rst = rst;
-        hazard_1_2_clock = clk;
-        hazard_1_2_rst = rst;
-        hazard_1_3_clock = clk;
-        hazard_1_3_rst = rst;
-        hazard_1_1_d = hazard_1_0_q;
-        hazard_2_0_clock = clk;
-        hazard_2_0_rst = rst;
-        hazard_3_0_clock = clk;
-        hazard_3_0_rst = rst;
-        hazard_4_0_clock = clk;
-        hazard_4_0_rst = rst;
-        hazard_1_2_d = hazard_1_1_q;
-        hazard_2_1_clock = clk;
-        hazard_2_1_rst = rst;
-        hazard_3_1_clock = clk;
-        hazard_3_1_rst = rst;
-        hazard_4_1_clock = clk;
-        hazard_4_1_rst = rst;
-        hazard_1_3_d = hazard_1_2_q;
-        hazard_2_2_clock = clk;
-        hazard_2_2_rst = rst;
-        hazard_3_2_clock = clk;
-        hazard_3_2_rst = rst;
-        hazard_4_2_clock = clk;
-        hazard_4_2_rst = rst;
-        hazard_2_1_d = hazard_2_0_q;
-        hazard_3_1_d = hazard_3_0_q;
-        hazard_4_1_d = hazard_4_0_q;
-        hazard_2_2_d = hazard_2_1_q;
-        hazard_3_2_d = hazard_3_1_q;
-        hazard_4_2_d = hazard_4_1_q;
-        hazard_1_0_d = hazard_0;
-        hazard_2_0_d = hazard_1;
-        hazard_3_0_d = hazard_2;
-        hazard_4_0_d = hazard_3;
-        lower_clk = clk;
-        lower_rst = rst;
-        lower_epoch = copy_2_q;
-        lower_forward_1 = hazard_1_2_q;
-        lower_forward_2 = hazard_2_1_q;
-        lower_forward_3 = hazard_3_1_q;
-        lower_forward_4 = hazard_4_1_q;
-        lower_addend = nanoseconds_3_q[(32'h0)+:(20)];
-        lower_sum_carry_in = 1'b0;
-        lower_count_carry_in = valid_3_q;
-        upper_clk = clk;
-        upper_rst = rst;
-        upper_epoch = copy_3_q;
-        upper_forward_1 = hazard_1_3_q;
-        upper_forward_2 = hazard_2_2_q;
-        upper_forward_3 = hazard_3_2_q;
-        upper_forward_4 = hazard_4_2_q;
-        upper_addend = nanoseconds_4_q[(32'h14)+:(20)];
-        upper_sum_carry_in = lower_sum_carry;
-        upper_count_carry_in = lower_count_carry;
-        clearing_0_clock = clk;
-        clearing_0_rst = rst;
-        clearing_0_d = clear_0;
-        lower_clear_0 = clear_0;
-        upper_clear_0 = clearing_0_q;
-        lower_target_0 = word_4_q;
-        upper_target_0 = word_5_q;
-        if (clear_0) begin
-            lower_target_0 = drain_address;
-        end
-        if (clearing_0_q) begin
-            upper_target_0 = drain_address;
-        end
-        lower_write_address_0 = lower_target_0;
-        upper_write_address_0 = upper_target_0;
-        clearing_1_clock = clk;
-        clearing_1_rst = rst;
-        clearing_1_d = clear_1;
-        lower_clear_1 = clear_1;
-        upper_clear_1 = clearing_1_q;
-        lower_target_1 = word_4_q;
-        upper_target_1 = word_5_q;
-        if (clear_1) begin
-            lower_target_1 = drain_address;
-        end
-        if (clearing_1_q) begin
-            upper_target_1 = drain_address;
-        end
-        lower_write_address_1 = lower_target_1;
-        upper_write_address_1 = upper_target_1;
-        lower_write_0 = valid_4_q & ~copy_4_q;
-        lower_write_1 = valid_4_q & copy_4_q;
-        upper_write_0 = valid_5_q & ~copy_5_q;
-        upper_write_1 = valid_5_q & copy_5_q;
-        wraps_d = upper_count_carry & valid_5_q;
-        wraps_copy_d = copy_5_q;
-        overflow = wraps_q;
-        overflow_epoch = wraps_copy_q;
-        drained_lower = lower_stored_0;
-        drained_upper = upper_stored_0;
-        if (drain_epoch) begin
-            drained_lower = lower_stored_1;
-            drained_upper = upper_stored_1;
-        end
-        drained_cell = ((drained_lower[(32'h0)+:(20)]) & 72'hffffffffffffffffff) | (((drained_upper[(32'h0)+:(20)]) & 72'hffffffffffffffffff) << 32'h14) | (((drained_lower[(32'h14)+:(16)]) & 72'hffffffffffffffffff) << 32'h28) | (((drained_upper[(32'h14)+:(16)]) & 72'hffffffffffffffffff) << 32'h38);
-    end
-
-endmodule // deltaline_lda
-
-module deltaline_lda_clearing_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_clearing_0
-
-module deltaline_lda_clearing_1(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_clearing_1
-
-module deltaline_lda_copy_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_copy_0
-
-module deltaline_lda_copy_1(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_copy_1
-
-module deltaline_lda_copy_2(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_copy_2
-
-module deltaline_lda_copy_3(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_copy_3
-
-module deltaline_lda_copy_4(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_copy_4
-
-module deltaline_lda_copy_5(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_copy_5
-
-module deltaline_lda_hazard_1_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_hazard_1_0
-
-module deltaline_lda_hazard_1_1(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_hazard_1_1
-
-module deltaline_lda_hazard_1_2(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_hazard_1_2
-
-module deltaline_lda_hazard_1_3(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_hazard_1_3
-
-module deltaline_lda_hazard_2_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_hazard_2_0
-
-module deltaline_lda_hazard_2_1(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_hazard_2_1
-
-module deltaline_lda_hazard_2_2(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_hazard_2_2
-
-module deltaline_lda_hazard_3_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_hazard_3_0
-
-module deltaline_lda_hazard_3_1(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_hazard_3_1
-
-module deltaline_lda_hazard_3_2(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_hazard_3_2
-
-module deltaline_lda_hazard_4_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_hazard_4_0
-
-module deltaline_lda_hazard_4_1(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_hazard_4_1
-
-module deltaline_lda_hazard_4_2(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_hazard_4_2
-
-module deltaline_lda_lower(clk,rst,read_address_0,read_address_1,epoch,forward_1,forward_2,forward_3,forward_4,addend,sum_carry_in,count_carry_in,sum_carry,count_carry,write_0,write_1,clear_0,clear_1,write_address_0,write_address_1,stored_0,stored_1);
-
-    // Module arguments
-    input wire  clk;
-    input wire  rst;
-    input wire  [10:0] read_address_0;
-    input wire  [10:0] read_address_1;
-    input wire  epoch;
-    input wire  forward_1;
-    input wire  forward_2;
-    input wire  forward_3;
-    input wire  forward_4;
-    input wire  [19:0] addend;
-    input wire  sum_carry_in;
-    input wire  count_carry_in;
-    output reg  sum_carry;
-    output reg  count_carry;
-    input wire  write_0;
-    input wire  write_1;
-    input wire  clear_0;
-    input wire  clear_1;
-    input wire  [10:0] write_address_0;
-    input wire  [10:0] write_address_1;
-    output reg  [35:0] stored_0;
-    output reg  [35:0] stored_1;
-
-    // Stub signals
-    reg  ram_0_clk;
-    reg  [10:0] ram_0_read_address;
-    wire  [35:0] ram_0_read_data;
-    reg  ram_0_write_enable;
-    reg  [10:0] ram_0_write_address;
-    reg  [35:0] ram_0_write_data;
-    reg  ram_1_clk;
-    reg  [10:0] ram_1_read_address;
-    wire  [35:0] ram_1_read_data;
-    reg  ram_1_write_enable;
-    reg  [10:0] ram_1_write_address;
-    reg  [35:0] ram_1_write_data;
-    reg  read_out_0_clock;
-    reg  read_out_0_rst;
-    reg  [35:0] read_out_0_d;
-    wire  [35:0] read_out_0_q;
-    reg  read_out_1_clock;
-    reg  read_out_1_rst;
-    reg  [35:0] read_out_1_d;
-    wire  [35:0] read_out_1_q;
-    reg  operand_clock;
-    reg  operand_rst;
-    reg  [35:0] operand_d;
-    wire  [35:0] operand_q;
-    reg  result_clock;
-    reg  result_rst;
-    reg  [35:0] result_d;
-    wire  [35:0] result_q;
-    reg  result_older_clock;
-    reg  result_older_rst;
-    reg  [35:0] result_older_d;
-    wire  [35:0] result_older_q;
-    reg  result_oldest_clock;
-    reg  result_oldest_rst;
-    reg  [35:0] result_oldest_d;
-    wire  [35:0] result_oldest_q;
-    reg  sum_carry_out_clock;
-    reg  sum_carry_out_rst;
-    reg  sum_carry_out_d;
-    wire  sum_carry_out_q;
-    reg  count_carry_out_clock;
-    reg  count_carry_out_rst;
-    reg  count_carry_out_d;
-    wire  count_carry_out_q;
-
-    // Local signals
-    reg  [35:0] augend;
-    reg  [21:0] sum_left;
-    reg  [21:0] sum_right;
-    reg  [21:0] sum_total;
-    reg  [17:0] count_left;
-    reg  [17:0] count_right;
-    reg  [17:0] count_total;
-
-    // Sub module instances
-    deltaline_lda_lower_ram_0 ram_0(
-        .clk(ram_0_clk),
-        .read_address(ram_0_read_address),
-        .read_data(ram_0_read_data),
-        .write_enable(ram_0_write_enable),
-        .write_address(ram_0_write_address),
-        .write_data(ram_0_write_data)
-    );
-    deltaline_lda_lower_ram_1 ram_1(
-        .clk(ram_1_clk),
-        .read_address(ram_1_read_address),
-        .read_data(ram_1_read_data),
-        .write_enable(ram_1_write_enable),
-        .write_address(ram_1_write_address),
-        .write_data(ram_1_write_data)
-    );
-    deltaline_lda_lower_read_out_0 read_out_0(
-        .clock(read_out_0_clock),
-        .rst(read_out_0_rst),
-        .d(read_out_0_d),
-        .q(read_out_0_q)
-    );
-    deltaline_lda_lower_read_out_1 read_out_1(
-        .clock(read_out_1_clock),
-        .rst(read_out_1_rst),
-        .d(read_out_1_d),
-        .q(read_out_1_q)
-    );
-    deltaline_lda_lower_operand operand(
-        .clock(operand_clock),
-        .rst(operand_rst),
-        .d(operand_d),
-        .q(operand_q)
-    );
-    deltaline_lda_lower_result result(
-        .clock(result_clock),
-        .rst(result_rst),
-        .d(result_d),
-        .q(result_q)
-    );
-    deltaline_lda_lower_result_older result_older(
-        .clock(result_older_clock),
-        .rst(result_older_rst),
-        .d(result_older_d),
-        .q(result_older_q)
-    );
-    deltaline_lda_lower_result_oldest result_oldest(
-        .clock(result_oldest_clock),
-        .rst(result_oldest_rst),
-        .d(result_oldest_d),
-        .q(result_oldest_q)
-    );
-    deltaline_lda_lower_sum_carry_out sum_carry_out(
-        .clock(sum_carry_out_clock),
-        .rst(sum_carry_out_rst),
-        .d(sum_carry_out_d),
-        .q(sum_carry_out_q)
-    );
-    deltaline_lda_lower_count_carry_out count_carry_out(
-        .clock(count_carry_out_clock),
-        .rst(count_carry_out_rst),
-        .d(count_carry_out_d),
-        .q(count_carry_out_q)
-    );
-
-    // Update code
-    always @(*) begin
-        operand_clock = clk;
-        result_clock = clk;
-        result_older_clock = clk;
-        result_oldest_clock = clk;
-        sum_carry_out_clock = clk;
-        count_carry_out_clock = clk;
-        operand_d = operand_q;
-        result_d = result_q;
-        result_older_d = result_older_q;
-        result_oldest_d = result_oldest_q;
-        sum_carry_out_d = sum_carry_out_q;
-        count_carry_out_d = count_carry_out_q;
-        operand_rst = rst;
-        result_rst = rst;
-        result_older_rst = rst;
-        result_oldest_rst = rst;
-        sum_carry_out_rst = rst;
-        count_carry_out_rst = rst;
-        ram_0_clk = clk;
-        ram_0_read_address = read_address_0;
-        ram_0_write_enable = write_0 | clear_0;
-        ram_0_write_address = write_address_0;
-        ram_0_write_data = result_q;
-        if (clear_0) begin
-            ram_0_write_data = 32'h0;
-        end
-        read_out_0_clock = clk;
-        read_out_0_rst = rst;
-        read_out_0_d = ram_0_read_data;
-        stored_0 = read_out_0_q;
-        ram_1_clk = clk;
-        ram_1_read_address = read_address_1;
-        ram_1_write_enable = write_1 | clear_1;
-        ram_1_write_address = write_address_1;
-        ram_1_write_data = result_q;
-        if (clear_1) begin
-            ram_1_write_data = 32'h0;
-        end
-        read_out_1_clock = clk;
-        read_out_1_rst = rst;
-        read_out_1_d = ram_1_read_data;
-        stored_1 = read_out_1_q;
-        operand_d = read_out_0_q;
-        if (epoch) begin
-            operand_d = read_out_1_q;
-        end
-        if (forward_2) begin
-            operand_d = result_q;
-        end
-        else if (forward_3) begin
-            operand_d = result_older_q;
-        end
-        else if (forward_4) begin
-            operand_d = result_oldest_q;
-        end
-        augend = operand_q;
-        if (forward_1) begin
-            augend = result_q;
-        end
-        sum_left = (((augend[(32'h0)+:(20)]) & 22'h3fffff) << 32'h1) | 32'h1;
-        sum_right = ((addend) & 22'h3fffff) << 32'h1;
-        if (sum_carry_in) begin
-            sum_right = sum_right | 32'h1;
-        end
-        sum_total = sum_left + sum_right;
-        count_left = (((augend[(32'h14)+:(16)]) & 18'h3ffff) << 32'h1) | 32'h1;
-        count_right = 32'h0;
-        if (count_carry_in) begin
-            count_right = 32'h1;
-        end
-        count_total = count_left + count_right;
-        result_d = ((sum_total[(32'h1)+:(20)]) & 36'hfffffffff) | (((count_total[(32'h1)+:(16)]) & 36'hfffffffff) << 32'h14);
-        sum_carry_out_d = sum_total[32'h15];
-        count_carry_out_d = count_total[32'h11];
-        result_older_d = result_q;
-        result_oldest_d = result_older_q;
-        sum_carry = sum_carry_out_q;
-        count_carry = count_carry_out_q;
-    end
-
-endmodule // deltaline_lda_lower
-
-module deltaline_lda_lower_count_carry_out(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_lower_count_carry_out
-
-module deltaline_lda_lower_operand(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [35:0] d;
-    output reg  [35:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 36'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_lower_operand
-
-module deltaline_lda_lower_ram_0(clk,read_address,read_data,write_enable,write_address,write_data);
-
-    // Module arguments
-    input wire  clk;
-    input wire  [10:0] read_address;
-    output reg  [35:0] read_data;
-    input wire  write_enable;
-    input wire  [10:0] write_address;
-    input wire  [35:0] write_data;
-
-    // Update code (custom)
-    (* no_rw_check *)
-    reg [35:0] words [0:2047];
-    integer i;
-    initial begin
-        for (i = 0; i <= 2047; i = i + 1) words[i] = 36'h0;
-    end
-    always @(posedge clk) begin
-        read_data <= words[read_address];
-        if (write_enable) words[write_address] <= write_data;
-    end
-endmodule // deltaline_lda_lower_ram_0
-
-module deltaline_lda_lower_ram_1(clk,read_address,read_data,write_enable,write_address,write_data);
-
-    // Module arguments
-    input wire  clk;
-    input wire  [10:0] read_address;
-    output reg  [35:0] read_data;
-    input wire  write_enable;
-    input wire  [10:0] write_address;
-    input wire  [35:0] write_data;
-
-    // Update code (custom)
-    (* no_rw_check *)
-    reg [35:0] words [0:2047];
-    integer i;
-    initial begin
-        for (i = 0; i <= 2047; i = i + 1) words[i] = 36'h0;
-    end
-    always @(posedge clk) begin
-        read_data <= words[read_address];
-        if (write_enable) words[write_address] <= write_data;
-    end
-endmodule // deltaline_lda_lower_ram_1
-
-module deltaline_lda_lower_read_out_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [35:0] d;
-    output reg  [35:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 36'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_lower_read_out_0
-
-module deltaline_lda_lower_read_out_1(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [35:0] d;
-    output reg  [35:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 36'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_lower_read_out_1
-
-module deltaline_lda_lower_result(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [35:0] d;
-    output reg  [35:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 36'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_lower_result
-
-module deltaline_lda_lower_result_older(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [35:0] d;
-    output reg  [35:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 36'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_lower_result_older
-
-module deltaline_lda_lower_result_oldest(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [35:0] d;
-    output reg  [35:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 36'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_lower_result_oldest
-
-module deltaline_lda_lower_sum_carry_out(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_lower_sum_carry_out
-
-module deltaline_lda_nanoseconds_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [39:0] d;
-    output reg  [39:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 40'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_nanoseconds_0
-
-module deltaline_lda_nanoseconds_1(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [39:0] d;
-    output reg  [39:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 40'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_nanoseconds_1
-
-module deltaline_lda_nanoseconds_2(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [39:0] d;
-    output reg  [39:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 40'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_nanoseconds_2
-
-module deltaline_lda_nanoseconds_3(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [39:0] d;
-    output reg  [39:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 40'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_nanoseconds_3
-
-module deltaline_lda_nanoseconds_4(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [39:0] d;
-    output reg  [39:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 40'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_nanoseconds_4
-
-module deltaline_lda_read_address_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [10:0] d;
-    output reg  [10:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 11'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_read_address_0
-
-module deltaline_lda_read_address_1(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [10:0] d;
-    output reg  [10:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 11'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_read_address_1
-
-module deltaline_lda_read_address_2(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [10:0] d;
-    output reg  [10:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 11'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_read_address_2
-
-module deltaline_lda_read_address_3(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [10:0] d;
-    output reg  [10:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 11'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_read_address_3
-
-module deltaline_lda_upper(clk,rst,read_address_0,read_address_1,epoch,forward_1,forward_2,forward_3,forward_4,addend,sum_carry_in,count_carry_in,sum_carry,count_carry,write_0,write_1,clear_0,clear_1,write_address_0,write_address_1,stored_0,stored_1);
-
-    // Module arguments
-    input wire  clk;
-    input wire  rst;
-    input wire  [10:0] read_address_0;
-    input wire  [10:0] read_address_1;
-    input wire  epoch;
-    input wire  forward_1;
-    input wire  forward_2;
-    input wire  forward_3;
-    input wire  forward_4;
-    input wire  [19:0] addend;
-    input wire  sum_carry_in;
-    input wire  count_carry_in;
-    output reg  sum_carry;
-    output reg  count_carry;
-    input wire  write_0;
-    input wire  write_1;
-    input wire  clear_0;
-    input wire  clear_1;
-    input wire  [10:0] write_address_0;
-    input wire  [10:0] write_address_1;
-    output reg  [35:0] stored_0;
-    output reg  [35:0] stored_1;
-
-    // Stub signals
-    reg  ram_0_clk;
-    reg  [10:0] ram_0_read_address;
-    wire  [35:0] ram_0_read_data;
-    reg  ram_0_write_enable;
-    reg  [10:0] ram_0_write_address;
-    reg  [35:0] ram_0_write_data;
-    reg  ram_1_clk;
-    reg  [10:0] ram_1_read_address;
-    wire  [35:0] ram_1_read_data;
-    reg  ram_1_write_enable;
-    reg  [10:0] ram_1_write_address;
-    reg  [35:0] ram_1_write_data;
-    reg  read_out_0_clock;
-    reg  read_out_0_rst;
-    reg  [35:0] read_out_0_d;
-    wire  [35:0] read_out_0_q;
-    reg  read_out_1_clock;
-    reg  read_out_1_rst;
-    reg  [35:0] read_out_1_d;
-    wire  [35:0] read_out_1_q;
-    reg  operand_clock;
-    reg  operand_rst;
-    reg  [35:0] operand_d;
-    wire  [35:0] operand_q;
-    reg  result_clock;
-    reg  result_rst;
-    reg  [35:0] result_d;
-    wire  [35:0] result_q;
-    reg  result_older_clock;
-    reg  result_older_rst;
-    reg  [35:0] result_older_d;
-    wire  [35:0] result_older_q;
-    reg  result_oldest_clock;
-    reg  result_oldest_rst;
-    reg  [35:0] result_oldest_d;
-    wire  [35:0] result_oldest_q;
-    reg  sum_carry_out_clock;
-    reg  sum_carry_out_rst;
-    reg  sum_carry_out_d;
-    wire  sum_carry_out_q;
-    reg  count_carry_out_clock;
-    reg  count_carry_out_rst;
-    reg  count_carry_out_d;
-    wire  count_carry_out_q;
-
-    // Local signals
-    reg  [35:0] augend;
-    reg  [21:0] sum_left;
-    reg  [21:0] sum_right;
-    reg  [21:0] sum_total;
-    reg  [17:0] count_left;
-    reg  [17:0] count_right;
-    reg  [17:0] count_total;
-
-    // Sub module instances
-    deltaline_lda_upper_ram_0 ram_0(
-        .clk(ram_0_clk),
-        .read_address(ram_0_read_address),
-        .read_data(ram_0_read_data),
-        .write_enable(ram_0_write_enable),
-        .write_address(ram_0_write_address),
-        .write_data(ram_0_write_data)
-    );
-    deltaline_lda_upper_ram_1 ram_1(
-        .clk(ram_1_clk),
-        .read_address(ram_1_read_address),
-        .read_data(ram_1_read_data),
-        .write_enable(ram_1_write_enable),
-        .write_address(ram_1_write_address),
-        .write_data(ram_1_write_data)
-    );
-    deltaline_lda_upper_read_out_0 read_out_0(
-        .clock(read_out_0_clock),
-        .rst(read_out_0_rst),
-        .d(read_out_0_d),
-        .q(read_out_0_q)
-    );
-    deltaline_lda_upper_read_out_1 read_out_1(
-        .clock(read_out_1_clock),
-        .rst(read_out_1_rst),
-        .d(read_out_1_d),
-        .q(read_out_1_q)
-    );
-    deltaline_lda_upper_operand operand(
-        .clock(operand_clock),
-        .rst(operand_rst),
-        .d(operand_d),
-        .q(operand_q)
-    );
-    deltaline_lda_upper_result result(
-        .clock(result_clock),
-        .rst(result_rst),
-        .d(result_d),
-        .q(result_q)
-    );
-    deltaline_lda_upper_result_older result_older(
-        .clock(result_older_clock),
-        .rst(result_older_rst),
-        .d(result_older_d),
-        .q(result_older_q)
-    );
-    deltaline_lda_upper_result_oldest result_oldest(
-        .clock(result_oldest_clock),
-        .rst(result_oldest_rst),
-        .d(result_oldest_d),
-        .q(result_oldest_q)
-    );
-    deltaline_lda_upper_sum_carry_out sum_carry_out(
-        .clock(sum_carry_out_clock),
-        .rst(sum_carry_out_rst),
-        .d(sum_carry_out_d),
-        .q(sum_carry_out_q)
-    );
-    deltaline_lda_upper_count_carry_out count_carry_out(
-        .clock(count_carry_out_clock),
-        .rst(count_carry_out_rst),
-        .d(count_carry_out_d),
-        .q(count_carry_out_q)
-    );
-
-    // Update code
-    always @(*) begin
-        operand_clock = clk;
-        result_clock = clk;
-        result_older_clock = clk;
-        result_oldest_clock = clk;
-        sum_carry_out_clock = clk;
-        count_carry_out_clock = clk;
-        operand_d = operand_q;
-        result_d = result_q;
-        result_older_d = result_older_q;
-        result_oldest_d = result_oldest_q;
-        sum_carry_out_d = sum_carry_out_q;
-        count_carry_out_d = count_carry_out_q;
-        operand_rst = rst;
-        result_rst = rst;
-        result_older_rst = rst;
-        result_oldest_rst = rst;
-        sum_carry_out_rst = rst;
-        count_carry_out_rst = rst;
-        ram_0_clk = clk;
-        ram_0_read_address = read_address_0;
-        ram_0_write_enable = write_0 | clear_0;
-        ram_0_write_address = write_address_0;
-        ram_0_write_data = result_q;
-        if (clear_0) begin
-            ram_0_write_data = 32'h0;
-        end
-        read_out_0_clock = clk;
-        read_out_0_rst = rst;
-        read_out_0_d = ram_0_read_data;
-        stored_0 = read_out_0_q;
-        ram_1_clk = clk;
-        ram_1_read_address = read_address_1;
-        ram_1_write_enable = write_1 | clear_1;
-        ram_1_write_address = write_address_1;
-        ram_1_write_data = result_q;
-        if (clear_1) begin
-            ram_1_write_data = 32'h0;
-        end
-        read_out_1_clock = clk;
-        read_out_1_rst = rst;
-        read_out_1_d = ram_1_read_data;
-        stored_1 = read_out_1_q;
-        operand_d = read_out_0_q;
-        if (epoch) begin
-            operand_d = read_out_1_q;
-        end
-        if (forward_2) begin
-            operand_d = result_q;
-        end
-        else if (forward_3) begin
-            operand_d = result_older_q;
-        end
-        else if (forward_4) begin
-            operand_d = result_oldest_q;
-        end
-        augend = operand_q;
-        if (forward_1) begin
-            augend = result_q;
-        end
-        sum_left = (((augend[(32'h0)+:(20)]) & 22'h3fffff) << 32'h1) | 32'h1;
-        sum_right = ((addend) & 22'h3fffff) << 32'h1;
-        if (sum_carry_in) begin
-            sum_right = sum_right | 32'h1;
-        end
-        sum_total = sum_left + sum_right;
-        count_left = (((augend[(32'h14)+:(16)]) & 18'h3ffff) << 32'h1) | 32'h1;
-        count_right = 32'h0;
-        if (count_carry_in) begin
-            count_right = 32'h1;
-        end
-        count_total = count_left + count_right;
-        result_d = ((sum_total[(32'h1)+:(20)]) & 36'hfffffffff) | (((count_total[(32'h1)+:(16)]) & 36'hfffffffff) << 32'h14);
-        sum_carry_out_d = sum_total[32'h15];
-        count_carry_out_d = count_total[32'h11];
-        result_older_d = result_q;
-        result_oldest_d = result_older_q;
-        sum_carry = sum_carry_out_q;
-        count_carry = count_carry_out_q;
-    end
-
-endmodule // deltaline_lda_upper
-
-module deltaline_lda_upper_count_carry_out(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_upper_count_carry_out
-
-module deltaline_lda_upper_operand(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [35:0] d;
-    output reg  [35:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 36'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_upper_operand
-
-module deltaline_lda_upper_ram_0(clk,read_address,read_data,write_enable,write_address,write_data);
-
-    // Module arguments
-    input wire  clk;
-    input wire  [10:0] read_address;
-    output reg  [35:0] read_data;
-    input wire  write_enable;
-    input wire  [10:0] write_address;
-    input wire  [35:0] write_data;
-
-    // Update code (custom)
-    (* no_rw_check *)
-    reg [35:0] words [0:2047];
-    integer i;
-    initial begin
-        for (i = 0; i <= 2047; i = i + 1) words[i] = 36'h0;
-    end
-    always @(posedge clk) begin
-        read_data <= words[read_address];
-        if (write_enable) words[write_address] <= write_data;
-    end
-endmodule // deltaline_lda_upper_ram_0
-
-module deltaline_lda_upper_ram_1(clk,read_address,read_data,write_enable,write_address,write_data);
-
-    // Module arguments
-    input wire  clk;
-    input wire  [10:0] read_address;
-    output reg  [35:0] read_data;
-    input wire  write_enable;
-    input wire  [10:0] write_address;
-    input wire  [35:0] write_data;
-
-    // Update code (custom)
-    (* no_rw_check *)
-    reg [35:0] words [0:2047];
-    integer i;
-    initial begin
-        for (i = 0; i <= 2047; i = i + 1) words[i] = 36'h0;
-    end
-    always @(posedge clk) begin
-        read_data <= words[read_address];
-        if (write_enable) words[write_address] <= write_data;
-    end
-endmodule // deltaline_lda_upper_ram_1
-
-module deltaline_lda_upper_read_out_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [35:0] d;
-    output reg  [35:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 36'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_upper_read_out_0
-
-module deltaline_lda_upper_read_out_1(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [35:0] d;
-    output reg  [35:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 36'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_upper_read_out_1
-
-module deltaline_lda_upper_result(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [35:0] d;
-    output reg  [35:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 36'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_upper_result
-
-module deltaline_lda_upper_result_older(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [35:0] d;
-    output reg  [35:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 36'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_upper_result_older
-
-module deltaline_lda_upper_result_oldest(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [35:0] d;
-    output reg  [35:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 36'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_upper_result_oldest
-
-module deltaline_lda_upper_sum_carry_out(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_upper_sum_carry_out
-
-module deltaline_lda_valid_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_valid_0
-
-module deltaline_lda_valid_1(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_valid_1
-
-module deltaline_lda_valid_2(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_valid_2
-
-module deltaline_lda_valid_3(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_valid_3
-
-module deltaline_lda_valid_4(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_valid_4
-
-module deltaline_lda_valid_5(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_valid_5
-
-module deltaline_lda_word_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [10:0] d;
-    output reg  [10:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 11'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_word_0
-
-module deltaline_lda_word_1(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [10:0] d;
-    output reg  [10:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 11'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_word_1
-
-module deltaline_lda_word_2(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [10:0] d;
-    output reg  [10:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 11'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_word_2
-
-module deltaline_lda_word_3(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [10:0] d;
-    output reg  [10:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 11'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_word_3
-
-module deltaline_lda_word_4(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [10:0] d;
-    output reg  [10:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 11'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_word_4
-
-module deltaline_lda_word_5(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [10:0] d;
-    output reg  [10:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 11'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_word_5
-
-module deltaline_lda_wraps(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_wraps
-
-module deltaline_lda_wraps_copy(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_lda_wraps_copy
-
-module deltaline_locked_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_locked_0
-
-module deltaline_locked_1(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_locked_1
-
-module deltaline_locked_2(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_locked_2
-
-module deltaline_locked_3(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_locked_3
-
-module deltaline_locked_4(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_locked_4
-
-module deltaline_locked_5(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_locked_5
-
-module deltaline_locked_6(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_locked_6
-
-module deltaline_sampler(clk,rst,valid,row,prefix,sampled,address);
-
-    // Module arguments
-    input wire  clk;
-    input wire  rst;
-    input wire  valid;
-    input wire  [9:0] row;
-    input wire  [15:0] prefix;
-    output reg  sampled;
-    output reg  [10:0] address;
-
-    // Constant declarations
-    localparam  mask_0 = 16'h8000;
-    localparam  mask_1 = 16'hfc00;
-    localparam  mask_2 = 16'h0;
-    localparam  mask_3 = 16'h0;
-    localparam  mask_4 = 16'h0;
-    localparam  mask_5 = 16'h0;
-    localparam  mask_6 = 16'h0;
-    localparam  mask_7 = 16'h0;
-    localparam  exists_0 = 1'b1;
-    localparam  exists_1 = 1'b1;
-    localparam  exists_2 = 1'b0;
-    localparam  exists_3 = 1'b0;
-    localparam  exists_4 = 1'b0;
-    localparam  exists_5 = 1'b0;
-    localparam  exists_6 = 1'b0;
-    localparam  exists_7 = 1'b0;
-    localparam  base_0 = 11'b0;
-    localparam  base_1 = 11'b10000000000;
-    localparam  base_2 = 11'b0;
-    localparam  base_3 = 11'b0;
-    localparam  base_4 = 11'b0;
-    localparam  base_5 = 11'b0;
-    localparam  base_6 = 11'b0;
-    localparam  base_7 = 11'b0;
-
-    // Stub signals
-    reg  sampled_now_clock;
-    reg  sampled_now_rst;
-    reg  sampled_now_d;
-    wire  sampled_now_q;
-    reg  word_clock;
-    reg  word_rst;
-    reg  [10:0] word_d;
-    wire  [10:0] word_q;
-
-    // Local signals
-    reg  claimed;
-    reg  [10:0] bank_base;
-
-    // Sub module instances
-    deltaline_sampler_sampled_now sampled_now(
-        .clock(sampled_now_clock),
-        .rst(sampled_now_rst),
-        .d(sampled_now_d),
-        .q(sampled_now_q)
-    );
-    deltaline_sampler_word word(
-        .clock(word_clock),
-        .rst(word_rst),
-        .d(word_d),
-        .q(word_q)
-    );
-
-    // Update code
-    always @(*) begin
-        sampled_now_clock = clk;
-        word_clock = clk;
-        sampled_now_d = sampled_now_q;
-        word_d = word_q;
-        sampled_now_rst = rst;
-        word_rst = rst;
-        claimed = 1'b0;
-        bank_base = 32'h0;
-        if (|exists_0 & ~|(prefix & mask_0)) begin
-            claimed = valid;
-            bank_base = base_0;
-        end
-        if (|exists_1 & ~|(prefix & mask_1)) begin
-            claimed = valid;
-            bank_base = base_1;
-        end
-        if (|exists_2 & ~|(prefix & mask_2)) begin
-            claimed = valid;
-            bank_base = base_2;
-        end
-        if (|exists_3 & ~|(prefix & mask_3)) begin
-            claimed = valid;
-            bank_base = base_3;
-        end
-        if (|exists_4 & ~|(prefix & mask_4)) begin
-            claimed = valid;
-            bank_base = base_4;
-        end
-        if (|exists_5 & ~|(prefix & mask_5)) begin
-            claimed = valid;
-            bank_base = base_5;
-        end
-        if (|exists_6 & ~|(prefix & mask_6)) begin
-            claimed = valid;
-            bank_base = base_6;
-        end
-        if (|exists_7 & ~|(prefix & mask_7)) begin
-            claimed = valid;
-            bank_base = base_7;
-        end
-        sampled_now_d = claimed;
-        word_d = bank_base | ((row) & 11'h7ff);
-        sampled = sampled_now_q;
-        address = word_q;
-    end
-
-endmodule // deltaline_sampler
-
-module deltaline_sampler_sampled_now(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_sampler_sampled_now
-
-module deltaline_sampler_word(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [10:0] d;
-    output reg  [10:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 11'h0;
-        else q <= d;
-    end
-endmodule // deltaline_sampler_word
-
-module deltaline_timestamp(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [39:0] d;
-    output reg  [39:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 40'h0;
-        else q <= d;
-    end
-endmodule // deltaline_timestamp
-
-module deltaline_totals_0(clk,rst,clear,packet,ip_length,timestamp,unmeasured,bad,refused,unlocked,by_clock,overflow,packets,bytes,first,last,unmeasured_frames,bad_frames,refused_ends,flags);
-
-    // Module arguments
-    input wire  clk;
-    input wire  rst;
-    input wire  clear;
-    input wire  packet;
-    input wire  [16:0] ip_length;
-    input wire  [63:0] timestamp;
-    input wire  unmeasured;
-    input wire  bad;
-    input wire  refused;
-    input wire  unlocked;
-    input wire  by_clock;
-    input wire  overflow;
-    output reg  [47:0] packets;
-    output reg  [47:0] bytes;
-    output reg  [63:0] first;
-    output reg  [63:0] last;
-    output reg  [31:0] unmeasured_frames;
-    output reg  [31:0] bad_frames;
-    output reg  [15:0] refused_ends;
-    output reg  [3:0] flags;
-
-    // Stub signals
-    reg  any_clock;
-    reg  any_rst;
-    reg  any_d;
-    wire  any_q;
-    reg  packets_low_clock;
-    reg  packets_low_rst;
-    reg  [23:0] packets_low_d;
-    wire  [23:0] packets_low_q;
-    reg  packets_high_clock;
-    reg  packets_high_rst;
-    reg  [23:0] packets_high_d;
-    wire  [23:0] packets_high_q;
-    reg  packets_carry_clock;
-    reg  packets_carry_rst;
-    reg  packets_carry_d;
-    wire  packets_carry_q;
-    reg  bytes_low_clock;
-    reg  bytes_low_rst;
-    reg  [23:0] bytes_low_d;
-    wire  [23:0] bytes_low_q;
-    reg  bytes_high_clock;
-    reg  bytes_high_rst;
-    reg  [23:0] bytes_high_d;
-    wire  [23:0] bytes_high_q;
-    reg  bytes_carry_clock;
-    reg  bytes_carry_rst;
-    reg  bytes_carry_d;
-    wire  bytes_carry_q;
-    reg  first_time_clock;
-    reg  first_time_rst;
-    reg  [63:0] first_time_d;
-    wire  [63:0] first_time_q;
-    reg  last_time_clock;
-    reg  last_time_rst;
-    reg  [63:0] last_time_d;
-    wire  [63:0] last_time_q;
-    reg  unmeasured_count_clock;
-    reg  unmeasured_count_rst;
-    reg  [31:0] unmeasured_count_d;
-    wire  [31:0] unmeasured_count_q;
-    reg  bad_count_clock;
-    reg  bad_count_rst;
-    reg  [31:0] bad_count_d;
-    wire  [31:0] bad_count_q;
-    reg  refused_count_clock;
-    reg  refused_count_rst;
-    reg  [15:0] refused_count_d;
-    wire  [15:0] refused_count_q;
-    reg  saturated_clock;
-    reg  saturated_rst;
-    reg  saturated_d;
-    wire  saturated_q;
-    reg  overrun_clock;
-    reg  overrun_rst;
-    reg  overrun_d;
-    wire  overrun_q;
-    reg  clock_lost_clock;
-    reg  clock_lost_rst;
-    reg  clock_lost_d;
-    wire  clock_lost_q;
-    reg  timed_clock;
-    reg  timed_rst;
-    reg  timed_d;
-    wire  timed_q;
-
-    // Local signals
-    reg  [24:0] packets_sum;
-    reg  [24:0] packets_sum_high;
-    reg  [24:0] bytes_sum;
-    reg  [24:0] bytes_sum_high;
-    reg  [3:0] conditions;
-
-    // Sub module instances
-    deltaline_totals_0_any any(
-        .clock(any_clock),
-        .rst(any_rst),
-        .d(any_d),
-        .q(any_q)
-    );
-    deltaline_totals_0_packets_low packets_low(
-        .clock(packets_low_clock),
-        .rst(packets_low_rst),
-        .d(packets_low_d),
-        .q(packets_low_q)
-    );
-    deltaline_totals_0_packets_high packets_high(
-        .clock(packets_high_clock),
-        .rst(packets_high_rst),
-        .d(packets_high_d),
-        .q(packets_high_q)
-    );
-    deltaline_totals_0_packets_carry packets_carry(
-        .clock(packets_carry_clock),
-        .rst(packets_carry_rst),
-        .d(packets_carry_d),
-        .q(packets_carry_q)
-    );
-    deltaline_totals_0_bytes_low bytes_low(
-        .clock(bytes_low_clock),
-        .rst(bytes_low_rst),
-        .d(bytes_low_d),
-        .q(bytes_low_q)
-    );
-    deltaline_totals_0_bytes_high bytes_high(
-        .clock(bytes_high_clock),
-        .rst(bytes_high_rst),
-        .d(bytes_high_d),
-        .q(bytes_high_q)
-    );
-    deltaline_totals_0_bytes_carry bytes_carry(
-        .clock(bytes_carry_clock),
-        .rst(bytes_carry_rst),
-        .d(bytes_carry_d),
-        .q(bytes_carry_q)
-    );
-    deltaline_totals_0_first_time first_time(
-        .clock(first_time_clock),
-        .rst(first_time_rst),
-        .d(first_time_d),
-        .q(first_time_q)
-    );
-    deltaline_totals_0_last_time last_time(
-        .clock(last_time_clock),
-        .rst(last_time_rst),
-        .d(last_time_d),
-        .q(last_time_q)
-    );
-    deltaline_totals_0_unmeasured_count unmeasured_count(
-        .clock(unmeasured_count_clock),
-        .rst(unmeasured_count_rst),
-        .d(unmeasured_count_d),
-        .q(unmeasured_count_q)
-    );
-    deltaline_totals_0_bad_count bad_count(
-        .clock(bad_count_clock),
-        .rst(bad_count_rst),
-        .d(bad_count_d),
-        .q(bad_count_q)
-    );
-    deltaline_totals_0_refused_count refused_count(
-        .clock(refused_count_clock),
-        .rst(refused_count_rst),
-        .d(refused_count_d),
-        .q(refused_count_q)
-    );
-    deltaline_totals_0_saturated saturated(
-        .clock(saturated_clock),
-        .rst(saturated_rst),
-        .d(saturated_d),
-        .q(saturated_q)
-    );
-    deltaline_totals_0_overrun overrun(
-        .clock(overrun_clock),
-        .rst(overrun_rst),
-        .d(overrun_d),
-        .q(overrun_q)
-    );
-    deltaline_totals_0_clock_lost clock_lost(
-        .clock(clock_lost_clock),
-        .rst(clock_lost_rst),
-        .d(clock_lost_d),
-        .q(clock_lost_q)
-    );
-    deltaline_totals_0_timed timed(
-        .clock(timed_clock),
-        .rst(timed_rst),
-        .d(timed_d),
-        .q(timed_q)
-    );
-
-    // Update code
-    always @(*) begin
-        any_clock = clk;
-        packets_low_clock = clk;
-        packets_high_clock = clk;
-        packets_carry_clock = clk;
-        bytes_low_clock = clk;
-        bytes_high_clock = clk;
-        bytes_carry_clock = clk;
-        first_time_clock = clk;
-        last_time_clock = clk;
-        unmeasured_count_clock = clk;
-        bad_count_clock = clk;
-        refused_count_clock = clk;
-        saturated_clock = clk;
-        overrun_clock = clk;
-        clock_lost_clock = clk;
-        timed_clock = clk;
-        any_d = any_q;
-        packets_low_d = packets_low_q;
-        packets_high_d = packets_high_q;
-        packets_carry_d = packets_carry_q;
-        bytes_low_d = bytes_low_q;
-        bytes_high_d = bytes_high_q;
-        bytes_carry_d = bytes_carry_q;
-        first_time_d = first_time_q;
-        last_time_d = last_time_q;
-        unmeasured_count_d = unmeasured_count_q;
-        bad_count_d = bad_count_q;
-        refused_count_d = refused_count_q;
-        saturated_d = saturated_q;
-        overrun_d = overrun_q;
-        clock_lost_d = clock_lost_q;
-        timed_d = timed_q;
-        any_rst = rst;
-        packets_low_rst = rst;
-        packets_high_rst = rst;
-        packets_carry_rst = rst;
-        bytes_low_rst = rst;
-        bytes_high_rst = rst;
-        bytes_carry_rst = rst;
-        first_time_rst = rst;
-        last_time_rst = rst;
-        unmeasured_count_rst = rst;
-        bad_count_rst = rst;
-        refused_count_rst = rst;
-        saturated_rst = rst;
-        overrun_rst = rst;
-        clock_lost_rst = rst;
-        timed_rst = rst;
-        packets_sum = ((packets_low_q) & 25'h1ffffff) + 32'h1;
-        bytes_sum = ((bytes_low_q) & 25'h1ffffff) + ((ip_length) & 25'h1ffffff);
-        packets_carry_d = 1'b0;
-        bytes_carry_d = 1'b0;
-        if (packet) begin
-            packets_low_d = packets_sum[(32'h0)+:(24)];
-            packets_carry_d = packets_sum[32'h18];
-            bytes_low_d = bytes_sum[(32'h0)+:(24)];
-            bytes_carry_d = bytes_sum[32'h18];
-            any_d = 1'b1;
-            last_time_d = timestamp;
-            if (~any_q) begin
-                first_time_d = timestamp;
-            end
-        end
-        packets_sum_high = ((packets_high_q) & 25'h1ffffff) + 32'h1;
-        if (packets_carry_q) begin
-            packets_high_d = packets_sum_high[(32'h0)+:(24)];
-            if (packets_sum_high[32'h18]) begin
-                saturated_d = 1'b1;
-            end
-        end
-        bytes_sum_high = ((bytes_high_q) & 25'h1ffffff) + 32'h1;
-        if (bytes_carry_q) begin
-            bytes_high_d = bytes_sum_high[(32'h0)+:(24)];
-            if (bytes_sum_high[32'h18]) begin
-                saturated_d = 1'b1;
-            end
-        end
-        if (overflow) begin
-            saturated_d = 1'b1;
-        end
-        if (unmeasured & ~&unmeasured_count_q) begin
-            unmeasured_count_d = unmeasured_count_q + 32'h1;
-        end
-        if (bad & ~&bad_count_q) begin
-            bad_count_d = bad_count_q + 32'h1;
-        end
-        if (refused) begin
-            overrun_d = 1'b1;
-            if (~&refused_count_q) begin
-                refused_count_d = refused_count_q + 32'h1;
-            end
-        end
-        if (unlocked) begin
-            clock_lost_d = 1'b1;
-        end
-        if (by_clock) begin
-            timed_d = 1'b1;
-        end
-        if (clear) begin
-            any_d = 1'b0;
-            packets_low_d = 32'h0;
-            packets_high_d = 32'h0;
-            bytes_low_d = 32'h0;
-            bytes_high_d = 32'h0;
-            first_time_d = 32'h0;
-            last_time_d = 32'h0;
-            unmeasured_count_d = 32'h0;
-            bad_count_d = 32'h0;
-            refused_count_d = 32'h0;
-            saturated_d = 1'b0;
-            overrun_d = 1'b0;
-            clock_lost_d = 1'b0;
-            timed_d = 1'b0;
-        end
-        packets = ((packets_low_q) & 48'hffffffffffff) | (((packets_high_q) & 48'hffffffffffff) << 32'h18);
-        bytes = ((bytes_low_q) & 48'hffffffffffff) | (((bytes_high_q) & 48'hffffffffffff) << 32'h18);
-        first = first_time_q;
-        last = last_time_q;
-        unmeasured_frames = unmeasured_count_q;
-        bad_frames = bad_count_q;
-        refused_ends = refused_count_q;
-        conditions = 32'h0;
-        if (saturated_q) begin
-            conditions = conditions | 32'h1;
-        end
-        if (overrun_q) begin
-            conditions = conditions | 32'h2;
-        end
-        if (clock_lost_q) begin
-            conditions = conditions | 32'h4;
-        end
-        if (timed_q) begin
-            conditions = conditions | 32'h8;
-        end
-        flags = conditions;
-    end
-
-endmodule // deltaline_totals_0
-
-module deltaline_totals_0_any(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_0_any
-
-module deltaline_totals_0_bad_count(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_0_bad_count
-
-module deltaline_totals_0_bytes_carry(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_0_bytes_carry
-
-module deltaline_totals_0_bytes_high(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [23:0] d;
-    output reg  [23:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 24'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_0_bytes_high
-
-module deltaline_totals_0_bytes_low(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [23:0] d;
-    output reg  [23:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 24'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_0_bytes_low
-
-module deltaline_totals_0_clock_lost(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_0_clock_lost
-
-module deltaline_totals_0_first_time(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [63:0] d;
-    output reg  [63:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 64'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_0_first_time
-
-module deltaline_totals_0_last_time(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [63:0] d;
-    output reg  [63:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 64'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_0_last_time
-
-module deltaline_totals_0_overrun(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_0_overrun
-
-module deltaline_totals_0_packets_carry(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_0_packets_carry
-
-module deltaline_totals_0_packets_high(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [23:0] d;
-    output reg  [23:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 24'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_0_packets_high
-
-module deltaline_totals_0_packets_low(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [23:0] d;
-    output reg  [23:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 24'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_0_packets_low
-
-module deltaline_totals_0_refused_count(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [15:0] d;
-    output reg  [15:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 16'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_0_refused_count
-
-module deltaline_totals_0_saturated(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_0_saturated
-
-module deltaline_totals_0_timed(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_0_timed
-
-module deltaline_totals_0_unmeasured_count(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_0_unmeasured_count
-
-module deltaline_totals_1(clk,rst,clear,packet,ip_length,timestamp,unmeasured,bad,refused,unlocked,by_clock,overflow,packets,bytes,first,last,unmeasured_frames,bad_frames,refused_ends,flags);
-
-    // Module arguments
-    input wire  clk;
-    input wire  rst;
-    input wire  clear;
-    input wire  packet;
-    input wire  [16:0] ip_length;
-    input wire  [63:0] timestamp;
-    input wire  unmeasured;
-    input wire  bad;
-    input wire  refused;
-    input wire  unlocked;
-    input wire  by_clock;
-    input wire  overflow;
-    output reg  [47:0] packets;
-    output reg  [47:0] bytes;
-    output reg  [63:0] first;
-    output reg  [63:0] last;
-    output reg  [31:0] unmeasured_frames;
-    output reg  [31:0] bad_frames;
-    output reg  [15:0] refused_ends;
-    output reg  [3:0] flags;
-
-    // Stub signals
-    reg  any_clock;
-    reg  any_rst;
-    reg  any_d;
-    wire  any_q;
-    reg  packets_low_clock;
-    reg  packets_low_rst;
-    reg  [23:0] packets_low_d;
-    wire  [23:0] packets_low_q;
-    reg  packets_high_clock;
-    reg  packets_high_rst;
-    reg  [23:0] packets_high_d;
-    wire  [23:0] packets_high_q;
-    reg  packets_carry_clock;
-    reg  packets_carry_rst;
-    reg  packets_carry_d;
-    wire  packets_carry_q;
-    reg  bytes_low_clock;
-    reg  bytes_low_rst;
-    reg  [23:0] bytes_low_d;
-    wire  [23:0] bytes_low_q;
-    reg  bytes_high_clock;
-    reg  bytes_high_rst;
-    reg  [23:0] bytes_high_d;
-    wire  [23:0] bytes_high_q;
-    reg  bytes_carry_clock;
-    reg  bytes_carry_rst;
-    reg  bytes_carry_d;
-    wire  bytes_carry_q;
-    reg  first_time_clock;
-    reg  first_time_rst;
-    reg  [63:0] first_time_d;
-    wire  [63:0] first_time_q;
-    reg  last_time_clock;
-    reg  last_time_rst;
-    reg  [63:0] last_time_d;
-    wire  [63:0] last_time_q;
-    reg  unmeasured_count_clock;
-    reg  unmeasured_count_rst;
-    reg  [31:0] unmeasured_count_d;
-    wire  [31:0] unmeasured_count_q;
-    reg  bad_count_clock;
-    reg  bad_count_rst;
-    reg  [31:0] bad_count_d;
-    wire  [31:0] bad_count_q;
-    reg  refused_count_clock;
-    reg  refused_count_rst;
-    reg  [15:0] refused_count_d;
-    wire  [15:0] refused_count_q;
-    reg  saturated_clock;
-    reg  saturated_rst;
-    reg  saturated_d;
-    wire  saturated_q;
-    reg  overrun_clock;
-    reg  overrun_rst;
-    reg  overrun_d;
-    wire  overrun_q;
-    reg  clock_lost_clock;
-    reg  clock_lost_rst;
-    reg  clock_lost_d;
-    wire  clock_lost_q;
-    reg  timed_clock;
-    reg  timed_rst;
-    reg  timed_d;
-    wire  timed_q;
-
-    // Local signals
-    reg  [24:0] packets_sum;
-    reg  [24:0] packets_sum_high;
-    reg  [24:0] bytes_sum;
-    reg  [24:0] bytes_sum_high;
-    reg  [3:0] conditions;
-
-    // Sub module instances
-    deltaline_totals_1_any any(
-        .clock(any_clock),
-        .rst(any_rst),
-        .d(any_d),
-        .q(any_q)
-    );
-    deltaline_totals_1_packets_low packets_low(
-        .clock(packets_low_clock),
-        .rst(packets_low_rst),
-        .d(packets_low_d),
-        .q(packets_low_q)
-    );
-    deltaline_totals_1_packets_high packets_high(
-        .clock(packets_high_clock),
-        .rst(packets_high_rst),
-        .d(packets_high_d),
-        .q(packets_high_q)
-    );
-    deltaline_totals_1_packets_carry packets_carry(
-        .clock(packets_carry_clock),
-        .rst(packets_carry_rst),
-        .d(packets_carry_d),
-        .q(packets_carry_q)
-    );
-    deltaline_totals_1_bytes_low bytes_low(
-        .clock(bytes_low_clock),
-        .rst(bytes_low_rst),
-        .d(bytes_low_d),
-        .q(bytes_low_q)
-    );
-    deltaline_totals_1_bytes_high bytes_high(
-        .clock(bytes_high_clock),
-        .rst(bytes_high_rst),
-        .d(bytes_high_d),
-        .q(bytes_high_q)
-    );
-    deltaline_totals_1_bytes_carry bytes_carry(
-        .clock(bytes_carry_clock),
-        .rst(bytes_carry_rst),
-        .d(bytes_carry_d),
-        .q(bytes_carry_q)
-    );
-    deltaline_totals_1_first_time first_time(
-        .clock(first_time_clock),
-        .rst(first_time_rst),
-        .d(first_time_d),
-        .q(first_time_q)
-    );
-    deltaline_totals_1_last_time last_time(
-        .clock(last_time_clock),
-        .rst(last_time_rst),
-        .d(last_time_d),
-        .q(last_time_q)
-    );
-    deltaline_totals_1_unmeasured_count unmeasured_count(
-        .clock(unmeasured_count_clock),
-        .rst(unmeasured_count_rst),
-        .d(unmeasured_count_d),
-        .q(unmeasured_count_q)
-    );
-    deltaline_totals_1_bad_count bad_count(
-        .clock(bad_count_clock),
-        .rst(bad_count_rst),
-        .d(bad_count_d),
-        .q(bad_count_q)
-    );
-    deltaline_totals_1_refused_count refused_count(
-        .clock(refused_count_clock),
-        .rst(refused_count_rst),
-        .d(refused_count_d),
-        .q(refused_count_q)
-    );
-    deltaline_totals_1_saturated saturated(
-        .clock(saturated_clock),
-        .rst(saturated_rst),
-        .d(saturated_d),
-        .q(saturated_q)
-    );
-    deltaline_totals_1_overrun overrun(
-        .clock(overrun_clock),
-        .rst(overrun_rst),
-        .d(overrun_d),
-        .q(overrun_q)
-    );
-    deltaline_totals_1_clock_lost clock_lost(
-        .clock(clock_lost_clock),
-        .rst(clock_lost_rst),
-        .d(clock_lost_d),
-        .q(clock_lost_q)
-    );
-    deltaline_totals_1_timed timed(
-        .clock(timed_clock),
-        .rst(timed_rst),
-        .d(timed_d),
-        .q(timed_q)
-    );
-
-    // Update code
-    always @(*) begin
-        any_clock = clk;
-        packets_low_clock = clk;
-        packets_high_clock = clk;
-        packets_carry_clock = clk;
-        bytes_low_clock = clk;
-        bytes_high_clock = clk;
-        bytes_carry_clock = clk;
-        first_time_clock = clk;
-        last_time_clock = clk;
-        unmeasured_count_clock = clk;
-        bad_count_clock = clk;
-        refused_count_clock = clk;
-        saturated_clock = clk;
-        overrun_clock = clk;
-        clock_lost_clock = clk;
-        timed_clock = clk;
-        any_d = any_q;
-        packets_low_d = packets_low_q;
-        packets_high_d = packets_high_q;
-        packets_carry_d = packets_carry_q;
-        bytes_low_d = bytes_low_q;
-        bytes_high_d = bytes_high_q;
-        bytes_carry_d = bytes_carry_q;
-        first_time_d = first_time_q;
-        last_time_d = last_time_q;
-        unmeasured_count_d = unmeasured_count_q;
-        bad_count_d = bad_count_q;
-        refused_count_d = refused_count_q;
-        saturated_d = saturated_q;
-        overrun_d = overrun_q;
-        clock_lost_d = clock_lost_q;
-        timed_d = timed_q;
-        any_rst = rst;
-        packets_low_rst = rst;
-        packets_high_rst = rst;
-        packets_carry_rst = rst;
-        bytes_low_rst = rst;
-        bytes_high_rst = rst;
-        bytes_carry_rst = rst;
-        first_time_rst = rst;
-        last_time_rst = rst;
-        unmeasured_count_rst = rst;
-        bad_count_rst = rst;
-        refused_count_rst = rst;
-        saturated_rst = rst;
-        overrun_rst = rst;
-        clock_lost_rst = rst;
-        timed_rst = rst;
-        packets_sum = ((packets_low_q) & 25'h1ffffff) + 32'h1;
-        bytes_sum = ((bytes_low_q) & 25'h1ffffff) + ((ip_length) & 25'h1ffffff);
-        packets_carry_d = 1'b0;
-        bytes_carry_d = 1'b0;
-        if (packet) begin
-            packets_low_d = packets_sum[(32'h0)+:(24)];
-            packets_carry_d = packets_sum[32'h18];
-            bytes_low_d = bytes_sum[(32'h0)+:(24)];
-            bytes_carry_d = bytes_sum[32'h18];
-            any_d = 1'b1;
-            last_time_d = timestamp;
-            if (~any_q) begin
-                first_time_d = timestamp;
-            end
-        end
-        packets_sum_high = ((packets_high_q) & 25'h1ffffff) + 32'h1;
-        if (packets_carry_q) begin
-            packets_high_d = packets_sum_high[(32'h0)+:(24)];
-            if (packets_sum_high[32'h18]) begin
-                saturated_d = 1'b1;
-            end
-        end
-        bytes_sum_high = ((bytes_high_q) & 25'h1ffffff) + 32'h1;
-        if (bytes_carry_q) begin
-            bytes_high_d = bytes_sum_high[(32'h0)+:(24)];
-            if (bytes_sum_high[32'h18]) begin
-                saturated_d = 1'b1;
-            end
-        end
-        if (overflow) begin
-            saturated_d = 1'b1;
-        end
-        if (unmeasured & ~&unmeasured_count_q) begin
-            unmeasured_count_d = unmeasured_count_q + 32'h1;
-        end
-        if (bad & ~&bad_count_q) begin
-            bad_count_d = bad_count_q + 32'h1;
-        end
-        if (refused) begin
-            overrun_d = 1'b1;
-            if (~&refused_count_q) begin
-                refused_count_d = refused_count_q + 32'h1;
-            end
-        end
-        if (unlocked) begin
-            clock_lost_d = 1'b1;
-        end
-        if (by_clock) begin
-            timed_d = 1'b1;
-        end
-        if (clear) begin
-            any_d = 1'b0;
-            packets_low_d = 32'h0;
-            packets_high_d = 32'h0;
-            bytes_low_d = 32'h0;
-            bytes_high_d = 32'h0;
-            first_time_d = 32'h0;
-            last_time_d = 32'h0;
-            unmeasured_count_d = 32'h0;
-            bad_count_d = 32'h0;
-            refused_count_d = 32'h0;
-            saturated_d = 1'b0;
-            overrun_d = 1'b0;
-            clock_lost_d = 1'b0;
-            timed_d = 1'b0;
-        end
-        packets = ((packets_low_q) & 48'hffffffffffff) | (((packets_high_q) & 48'hffffffffffff) << 32'h18);
-        bytes = ((bytes_low_q) & 48'hffffffffffff) | (((bytes_high_q) & 48'hffffffffffff) << 32'h18);
-        first = first_time_q;
-        last = last_time_q;
-        unmeasured_frames = unmeasured_count_q;
-        bad_frames = bad_count_q;
-        refused_ends = refused_count_q;
-        conditions = 32'h0;
-        if (saturated_q) begin
-            conditions = conditions | 32'h1;
-        end
-        if (overrun_q) begin
-            conditions = conditions | 32'h2;
-        end
-        if (clock_lost_q) begin
-            conditions = conditions | 32'h4;
-        end
-        if (timed_q) begin
-            conditions = conditions | 32'h8;
-        end
-        flags = conditions;
-    end
-
-endmodule // deltaline_totals_1
-
-module deltaline_totals_1_any(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_1_any
-
-module deltaline_totals_1_bad_count(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_1_bad_count
-
-module deltaline_totals_1_bytes_carry(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_1_bytes_carry
-
-module deltaline_totals_1_bytes_high(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [23:0] d;
-    output reg  [23:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 24'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_1_bytes_high
-
-module deltaline_totals_1_bytes_low(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [23:0] d;
-    output reg  [23:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 24'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_1_bytes_low
-
-module deltaline_totals_1_clock_lost(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_1_clock_lost
-
-module deltaline_totals_1_first_time(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [63:0] d;
-    output reg  [63:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 64'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_1_first_time
-
-module deltaline_totals_1_last_time(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [63:0] d;
-    output reg  [63:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 64'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_1_last_time
-
-module deltaline_totals_1_overrun(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_1_overrun
-
-module deltaline_totals_1_packets_carry(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_1_packets_carry
-
-module deltaline_totals_1_packets_high(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [23:0] d;
-    output reg  [23:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 24'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_1_packets_high
-
-module deltaline_totals_1_packets_low(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [23:0] d;
-    output reg  [23:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 24'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_1_packets_low
-
-module deltaline_totals_1_refused_count(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [15:0] d;
-    output reg  [15:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 16'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_1_refused_count
-
-module deltaline_totals_1_saturated(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_1_saturated
-
-module deltaline_totals_1_timed(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_1_timed
-
-module deltaline_totals_1_unmeasured_count(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_totals_1_unmeasured_count
+module deltaline_key(word_0,word_1,word_2,word_3,word_4,word_5,word_6,word_7,word_8,word_9,word_10,word_11,word_12,word_13,word_14,word_15,word_16,key);
+
+    // Module arguments
+    input wire  [31:0] word_0;
+    input wire  [31:0] word_1;
+    input wire  [31:0] word_2;
+    input wire  [31:0] word_3;
+    input wire  [31:0] word_4;
+    input wire  [31:0] word_5;
+    input wire  [31:0] word_6;
+    input wire  [31:0] word_7;
+    input wire  [31:0] word_8;
+    input wire  [31:0] word_9;
+    input wire  [31:0] word_10;
+    input wire  [31:0] word_11;
+    input wire  [31:0] word_12;
+    input wire  [31:0] word_13;
+    input wire  [31:0] word_14;
+    input wire  [31:0] word_15;
+    input wire  [31:0] word_16;
+    output reg  [543:0] key;
+
+    // Update code (custom)
+    always @(*) key = {word_16, word_15, word_14, word_13, word_12, word_11, word_10, word_9, word_8, word_7, word_6, word_5, word_4, word_3, word_2, word_1, word_0};
+endmodule // deltaline_key

@@ -214,9 +214,9 @@ impl<const R: usize, const A: usize, const L: usize> Logic for Aggregator<R, A, 
             self.lane[i].nanoseconds.next = self.timestamp[i].val().get_bits::<40>(16);
             self.lane[i].drain_address.next = self.emitter.drain_address.val();
             self.lane[i].drain_epoch.next = self.idle.val();
-            self.lane[i].clear[0].next =
+            self.lane[i].clear_first.next =
                 self.emitter.clear_all.val() | (self.emitter.clear.val() & !self.idle.val());
-            self.lane[i].clear[1].next =
+            self.lane[i].clear_second.next =
                 self.emitter.clear_all.val() | (self.emitter.clear.val() & self.idle.val());
         }
         // All lanes are equally far behind their commits: they tell of the same copy.

@@ -20,6 +20,7 @@
 //! |------|-----------|-------|---------|
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | slot, opening, closing, bad, a, b | in | | from the header window |
+//! | a_whole | in | 1 | all four bytes of word a are there |
 //! | delimiter | out | 1 | a delimiter has ended; in the cycle in which the frame is committed |
 //! | number | out | 32 | with delimiter: the number of the interval that it ends |
 //!
@@ -77,6 +78,7 @@ pub struct DelimiterMatch {
     pub bad: Signal<In, Bit>,
     pub a: Signal<In, Bits<32>>,
     pub b: Signal<In, Bits<32>>,
+    pub a_whole: Signal<In, Bit>,
     pub delimiter: Signal<Out, Bit>,
     pub number: Signal<Out, Bits<32>>,
 
@@ -92,7 +94,7 @@ pub struct DelimiterMatch {
     /// Holds still until the commit, when the next delimiter may have brought its own.
     number_held: Flop<Bits<32>>,
     found: Flop<Bit>,
-    wait: Delay<1, 3>,
+    to_commit: Delay<1, 3>,
     ended: Signal<Local, Bits<1>>,
     matched_next: Signal<Local, Bits<3>>,
 }
@@ -110,6 +112,7 @@ impl DelimiterMatch {
             bad: Default::default(),
             a: Default::default(),
             b: Default::default(),
+            a_whole: Default::default(),
             delimiter: Default::default(),
             number: Default::default(),
             ethertype: Constant::new(pattern.ethertype.into()),
@@ -122,7 +125,7 @@ impl DelimiterMatch {
             number_seen: Default::default(),
             number_held: Default::default(),
             found: Default::default(),
-            wait: Default::default(),
+            to_commit: Default::default(),
             ended: Default::default(),
             matched_next: Default::default(),
         }
@@ -156,7 +159,7 @@ impl Logic for DelimiterMatch {
                 self.matched_next.next = 3.into();
             }
         } else if self.matched.q.val() == 3 {
-            if self.a.val().get_bits::<16>(16) == self.digest_low.val() {
+            if self.a_whole.val() & (self.a.val().get_bits::<16>(16) == self.digest_low.val()) {
                 self.matched_next.next = 4.into();
             }
         } else if self.matched.q.val() == 4 {
@@ -180,10 +183,10 @@ impl Logic for DelimiterMatch {
             self.number_held.d.next = self.number_seen.q.val();
             self.ended.next = 1.into();
         }
-        self.wait.clk.next = self.clk.val();
-        self.wait.rst.next = self.rst.val();
-        self.wait.d.next = self.ended.val();
-        self.delimiter.next = self.wait.q.val().any();
+        self.to_commit.clk.next = self.clk.val();
+        self.to_commit.rst.next = self.rst.val();
+        self.to_commit.d.next = self.ended.val();
+        self.delimiter.next = self.to_commit.q.val().any();
         self.number.next = self.number_held.q.val();
     }
 }

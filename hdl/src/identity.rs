@@ -169,6 +169,7 @@ impl Logic for Identity {
         self.delimiter_match.bad.next = self.header_window.bad.val();
         self.delimiter_match.a.next = self.header_window.a.val();
         self.delimiter_match.b.next = self.header_window.b.val();
+        self.delimiter_match.a_whole.next = self.header_window.a_tag.val().get_bit(0);
         self.delimiter.next = self.delimiter_match.delimiter.val();
         self.delimiter_number.next = self.delimiter_match.number.val();
 

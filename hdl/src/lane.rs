@@ -19,7 +19,7 @@
 //! | epoch | in | 1 | to this copy |
 //! | key | in | 544 | its key, word i in bits 32i+31:32i |
 //! | nanoseconds | in | 40 | its timestamp |
-//! | drain_address, drain_epoch, clear$0, clear$1, drained_cell | | | as the lda's |
+//! | drain_address, drain_epoch, clear_first, clear_second, drained_cell | | | as the lda's |
 //! | overflow, overflow_epoch | out | 1 | as the lda's |
 //!
 //! One packet a cycle; a cell is written nine cycles behind the commit. Parameters: R = log2(rows), A = R + bits of
@@ -46,7 +46,8 @@ pub struct Lane<const R: usize, const A: usize> {
     pub nanoseconds: Signal<In, Bits<40>>,
     pub drain_address: Signal<In, Bits<A>>,
     pub drain_epoch: Signal<In, Bit>,
-    pub clear: [Signal<In, Bit>; 2],
+    pub clear_first: Signal<In, Bit>,
+    pub clear_second: Signal<In, Bit>,
     pub drained_cell: Signal<Out, Bits<72>>,
     pub overflow: Signal<Out, Bit>,
     pub overflow_epoch: Signal<Out, Bit>,
@@ -71,7 +72,8 @@ impl<const R: usize, const A: usize> Lane<R, A> {
             nanoseconds: Default::default(),
             drain_address: Default::default(),
             drain_epoch: Default::default(),
-            clear: Default::default(),
+            clear_first: Default::default(),
+            clear_second: Default::default(),
             drained_cell: Default::default(),
             overflow: Default::default(),
             overflow_epoch: Default::default(),
@@ -121,9 +123,8 @@ impl<const R: usize, const A: usize> Logic for Lane<R, A> {
         self.lda.timestamp.next = self.timestamp.q.val();
         self.lda.drain_address.next = self.drain_address.val();
         self.lda.drain_epoch.next = self.drain_epoch.val();
-        for i in 0..2 {
-            self.lda.clear[i].next = self.clear[i].val();
-        }
+        self.lda.clear[0].next = self.clear_first.val();
+        self.lda.clear[1].next = self.clear_second.val();
         self.drained_cell.next = self.lda.drained_cell.val();
         self.overflow.next = self.lda.overflow.val();
         self.overflow_epoch.next = self.lda.overflow_epoch.val();

@@ -29,3 +29,4 @@ pub mod sampler;
 pub mod tags;
 pub mod totals;
 pub mod verilog;
+pub mod wide_identity;
