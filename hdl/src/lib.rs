@@ -29,4 +29,5 @@ pub mod sampler;
 pub mod tags;
 pub mod totals;
 pub mod verilog;
+pub mod wide_core;
 pub mod wide_identity;

@@ -15,6 +15,8 @@ use crate::identity::Identity;
 use crate::lda::Lda;
 use crate::leaves::{HashMatrix, KeyVector};
 use crate::sampler::Sampler;
+use crate::wide_core::{Core256, Core512};
+use crate::wide_identity::{Identity256, Identity512};
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
 use std::collections::BTreeMap;
@@ -23,10 +25,20 @@ use std::fmt::Write;
 /// What can be emitted on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Module {
-    /// The whole core.
+    /// The whole core for beats of 64 bits.
     Core,
-    /// The identity stage: stream in, keys out.
+    /// The whole core for beats of 256 bits.
+    Core256,
+    /// The whole core for beats of 512 bits.
+    Core512,
+    /// The whole core for two lanes with beats of 512 bits.
+    TwoLanes512,
+    /// The identity stage for beats of 64 bits: stream in, keys out.
     Identity,
+    /// The identity stage for beats of 256 bits.
+    Identity256,
+    /// The identity stage for beats of 512 bits.
+    Identity512,
     /// The hash stage.
     Hash,
     /// The sampler.
@@ -93,10 +105,15 @@ pub fn emit(configuration: &Configuration, module: Module, name: &str) -> Result
         ($r:literal, $a:literal) => {
             match module {
                 Module::Core => emit_block(&mut Core::<$r, $a>::new(configuration), name),
-                Module::Identity => emit_block(&mut Identity::new(configuration), name),
                 Module::Hash => emit_block(&mut Clocked::new(HashMatrix::<$r>::new(configuration)), name),
                 Module::Sampler => emit_block(&mut Sampler::<$r, $a>::new(configuration), name),
                 Module::Lda => emit_block(&mut Lda::<$a>::default(), name),
+                Module::Identity => emit_block(&mut Identity::new(configuration), name),
+                Module::Identity256 => emit_block(&mut Identity256::new(configuration), name),
+                Module::Identity512 => emit_block(&mut Identity512::new(configuration), name),
+                Module::Core256 => emit_block(&mut Core256::<$r, $a>::new(configuration), name),
+                Module::Core512 => emit_block(&mut Core512::<$r, $a, 1>::new(configuration), name),
+                Module::TwoLanes512 => emit_block(&mut Core512::<$r, $a, 2>::new(configuration), name),
             }
         };
     }
@@ -157,8 +174,15 @@ pub fn emit_block<T: Block>(block: &mut T, name: &str) -> Result<String, EmitErr
     flatten(&generate_verilog_unchecked(block), name)
 }
 
+/// The name of a lane's port: `s_axis_tdata` if there is one lane, else `s0_axis_tdata` and so on.
+fn lane_port(token: &str, has_lanes: bool) -> Option<String> {
+    let (port, lane) = token.strip_prefix("s_axis_")?.split_once('$')?;
+    Some(if has_lanes { format!("s{lane}_axis_{port}") } else { format!("s_axis_{port}") })
+}
+
 /// Renames `top` to `name` and makes every identifier plain.
 fn flatten(raw: &str, name: &str) -> Result<String, EmitError> {
+    let has_lanes = raw.contains("s_axis_tdata$1");
     let mut plain: BTreeMap<String, String> = BTreeMap::new();
     let mut flat = String::new();
     let mut rest = raw;
@@ -180,7 +204,7 @@ fn flatten(raw: &str, name: &str) -> Result<String, EmitError> {
         let renamed = match token.strip_prefix("top") {
             Some("") => name.to_string(),
             Some(path) if path.starts_with('$') => format!("{name}{}", path.replace('$', "_")),
-            _ => token.replace('$', "_"),
+            _ => lane_port(token, has_lanes).unwrap_or_else(|| token.replace('$', "_")),
         };
         match plain.get(&renamed) {
             Some(first) if first != token => {

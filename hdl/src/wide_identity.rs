@@ -15,8 +15,8 @@
 //! * A beat waits in `former` for the one behind it, or for none if it is the frame's last; then its *slot* comes:
 //!   the words of both. In a frame's first slot all its tags are there, because at most 34 bytes lie before the
 //!   IP header; they say by how many words to shift.
-//! * Shifted, the words of a slot are a *group*: group g holds the words N·g .. N·g+N-1 of the IP packet. A shift that
-//!   is no less than N takes the words from one slot later.
+//! * Shifted, the words of a slot are a *group*: group g holds the words N·g .. N·g+N-1 of the IP packet. A shift by
+//!   more than N words takes them from one slot later.
 //! * The walk over extension headers passes a whole group at once, pair by pair, from a position that is counted
 //!   relative to the group's start; the position behind the last pair goes to the next group.
 //! * A group waits for the one behind it likewise; if the payload starts in it, seven words from there are the key's.
@@ -167,8 +167,8 @@ pub struct WideIdentity<
     transfer: Signal<Local, Bit>,
     is_adrift: Signal<Local, Bit>,
     fire: Signal<Local, Bit>,
-    inside: Signal<Local, Bit>,
-    more_inside: Signal<Local, Bit>,
+    in_window: Signal<Local, Bit>,
+    more_in_window: Signal<Local, Bit>,
     index_now: Signal<Local, Bits<3>>,
     slot: Signal<Local, Bit>,
     latter_words: Signal<Local, Bits<B>>,
@@ -236,13 +236,14 @@ pub struct WideIdentity<
     last_beat: Constant<Bits<3>>,
     beat_bits: Constant<Bits<10>>,
     beat_words_count: Constant<Bits<6>>,
+    longest_shift: Constant<Bits<4>>,
     /// Ones in the bits of a word's index within a group.
-    within: Constant<Bits<4>>,
+    group_mask: Constant<Bits<4>>,
     /// The same of a longer index, complemented.
     beyond: Constant<Bits<6>>,
     /// Which group holds word 9, the last of the IPv6 header, and where.
-    word_9_group: Constant<Bits<3>>,
-    word_9: Constant<Bits<N>>,
+    ipv6_end_group: Constant<Bits<3>>,
+    ipv6_end: Constant<Bits<N>>,
     pair_start: [Constant<Bits<6>>; P],
     pair_end: [Constant<Bits<6>>; P],
     all_bytes: Constant<Bits<28>>,
@@ -335,8 +336,8 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             transfer: Default::default(),
             is_adrift: Default::default(),
             fire: Default::default(),
-            inside: Default::default(),
-            more_inside: Default::default(),
+            in_window: Default::default(),
+            more_in_window: Default::default(),
             index_now: Default::default(),
             slot: Default::default(),
             latter_words: Default::default(),
@@ -399,10 +400,11 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             last_beat: Constant::new((32 / words - 1).into()),
             beat_bits: Constant::new((B as u64).into()),
             beat_words_count: Constant::new(words.into()),
-            within: Constant::new((words - 1).into()),
+            longest_shift: Constant::new(words.min(15).into()),
+            group_mask: Constant::new((words - 1).into()),
             beyond: Constant::new((!(words - 1) & 63).into()),
-            word_9_group: Constant::new((9 / words).into()),
-            word_9: Constant::new((1u64 << (9 % words)).into()),
+            ipv6_end_group: Constant::new((9 / words).into()),
+            ipv6_end: Constant::new((1u64 << (9 % words)).into()),
             pair_start: std::array::from_fn(|pair| Constant::new((2 * pair as u64).into())),
             pair_end: std::array::from_fn(|pair| Constant::new((2 * pair as u64 + 2).into())),
             all_bytes: Constant::new(0xfff_ffff_u64.into()),
@@ -548,16 +550,16 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         if self.in_frame.q.val() {
             self.index_now.next = self.count.q.val();
         }
-        self.inside.next = self.index_now.val() != self.window_beats.val();
-        self.more_inside.next = self.inside.val() & (self.index_now.val() != self.last_beat.val());
+        self.in_window.next = self.index_now.val() != self.window_beats.val();
+        self.more_in_window.next = self.in_window.val() & (self.index_now.val() != self.last_beat.val());
         self.cutter.data.next = self.tdata.val();
         self.cutter.keep.next = self.tkeep.val();
-        self.cutter.before.next = self.beat_tail.q.val();
+        self.cutter.preceding.next = self.beat_tail.q.val();
         self.beat_valid.d.next = self.fire.val();
         if self.fire.val() {
             self.in_frame.d.next = !self.tlast.val();
             self.count.d.next = self.index_now.val();
-            if self.inside.val() {
+            if self.in_window.val() {
                 self.count.d.next = self.index_now.val() + 1;
             }
             if !self.in_frame.q.val() {
@@ -569,11 +571,11 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             self.beat_words.d.next = 0.into();
             self.beat_whole.d.next = 0.into();
             self.beat_tail.d.next = 0.into();
-            if self.inside.val() {
+            if self.in_window.val() {
                 self.beat_words.d.next = self.cutter.words.val();
                 self.beat_whole.d.next = self.cutter.whole.val();
             }
-            if self.more_inside.val() {
+            if self.more_in_window.val() {
                 self.beat_tail.d.next = self.cutter.behind.val();
             }
         }
@@ -721,9 +723,12 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             }
         }
 
-        // The shift; one that is no less than a group takes a slot more.
-        self.late.next = (self.start_now.val() & !self.within.val()).any();
-        self.rotate.next = self.start_now.val() & self.within.val();
+        // The shift; one that is longer than a group takes a slot more instead.
+        self.late.next = self.start_now.val() > self.longest_shift.val();
+        self.rotate.next = self.start_now.val();
+        if self.late.val() {
+            self.rotate.next = self.start_now.val() & self.group_mask.val();
+        }
         self.shift.next = bit_cast::<10, 4>(self.rotate.val()) << 5;
         self.shifted.next = self.window.val() >> self.shift.val();
         self.whole_shifted.next = self.whole_window.val() >> self.rotate.val();
@@ -807,8 +812,8 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         self.is_complete.next = self.complete.q.val();
         if self.is_active.val() {
             if self.is_six.val() {
-                if (self.group_index.q.val() == self.word_9_group.val())
-                    & (self.group_whole.q.val() & self.word_9.val()).any()
+                if (self.group_index.q.val() == self.ipv6_end_group.val())
+                    & (self.group_whole.q.val() & self.ipv6_end.val()).any()
                 {
                     self.is_complete.next = true;
                 }
@@ -839,7 +844,7 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             self.old_index.d.next = self.group_index.q.val();
             self.old_bad.d.next = self.group_bad.q.val();
             self.old_hit.d.next = self.hit.val();
-            self.old_offset.d.next = self.position_now.val().get_bits::<4>(0) & self.within.val();
+            self.old_offset.d.next = self.position_now.val().get_bits::<4>(0) & self.group_mask.val();
             self.old_time.d.next = self.group_time.q.val();
             self.old_measured.d.next = self.is_complete.val() & !self.group_bad.q.val();
             self.old_closes.d.next = self.group_closes.q.val();

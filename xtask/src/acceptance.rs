@@ -2,7 +2,7 @@
 //! value on any output; yosys synthesises it without latches and finds the memories.
 
 use crate::{Failure, tools};
-use deltaline_cosim::hardware::{Beat, beats};
+use deltaline_cosim::hardware::{Beat, IDLE, beats};
 use deltaline_hdl::verilog::{Module, emit};
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::frame::Role;
@@ -21,8 +21,7 @@ const DRAIN: usize = 1500;
 
 /// What the bench applies in one cycle: tdata, tkeep, tvalid, tlast, tuser, interval_end.
 fn stimulus(beat: Option<Beat>, end: bool) -> String {
-    let beat_or_idle = beat.unwrap_or(Beat { data: 0, keep: 0, last: false, timestamp: 0, bad: false });
-    let Beat { data, keep, last, timestamp, bad } = beat_or_idle;
+    let Beat { data: [data, ..], keep, last, timestamp, bad } = beat.unwrap_or(IDLE);
     let user = u128::from(timestamp) << 1 | u128::from(bad);
     let valid = u8::from(beat.is_some());
     format!("{data:064b}{keep:08b}{valid}{}{user:065b}{}\n", u8::from(last), u8::from(end))
@@ -38,7 +37,7 @@ pub(crate) fn icarus() -> Result<(), Failure> {
     for _ in 0..INTERVALS {
         for number in 0..FRAMES {
             let (frame, time) = (frames.next_frame(), Timestamp(number as u64 * 0x1234_5678_9abc));
-            beats(&frame, time, false).for_each(|beat| cycles += &stimulus(Some(beat), false));
+            beats(8, &frame, time, false).for_each(|beat| cycles += &stimulus(Some(beat), false));
             point.observe(&frame, time);
         }
         cycles += &stimulus(None, true);

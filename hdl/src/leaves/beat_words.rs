@@ -6,7 +6,7 @@ use rust_hdl_core::prelude::*;
 /// |------|-----------|-------|---------|
 /// | data | in | B | the beat, first byte in bits 7:0 |
 /// | keep | in | K | which bytes are there; the others read as zero |
-/// | before | in | 16 | the two bytes before the beat, the first in bits 15:8 |
+/// | preceding | in | 16 | the two bytes before the beat, the first in bits 15:8 |
 /// | words | out | B | N words, the first in bits 31:0, its first byte on the wire in bits 31:24 |
 /// | whole | out | N | which words have all their bytes in or before the beat |
 /// | behind | out | 16 | the last two bytes of the beat |
@@ -16,7 +16,7 @@ use rust_hdl_core::prelude::*;
 pub struct BeatWords<const N: usize, const B: usize, const K: usize> {
     pub data: Signal<In, Bits<B>>,
     pub keep: Signal<In, Bits<K>>,
-    pub before: Signal<In, Bits<16>>,
+    pub preceding: Signal<In, Bits<16>>,
     pub words: Signal<Out, Bits<B>>,
     pub whole: Signal<Out, Bits<N>>,
     pub behind: Signal<Out, Bits<16>>,
@@ -24,13 +24,13 @@ pub struct BeatWords<const N: usize, const B: usize, const K: usize> {
 
 impl<const N: usize, const B: usize, const K: usize> Logic for BeatWords<N, B, K> {
     fn update(&mut self) {
-        let (data, keep, before) = (self.data.val(), self.keep.val(), self.before.val().to_u32());
+        let (data, keep, preceding) = (self.data.val(), self.keep.val(), self.preceding.val().to_u32());
         let byte =
             |index: usize| if keep.get_bit(index) { data.get_bits::<8>(8 * index).to_u32() } else { 0 };
         let mut words = Bits::<B>::default();
         let mut whole = Bits::<N>::default();
         for index in (0..N).rev() {
-            let high = if index == 0 { before } else { byte(4 * index - 2) << 8 | byte(4 * index - 1) };
+            let high = if index == 0 { preceding } else { byte(4 * index - 2) << 8 | byte(4 * index - 1) };
             let word = high << 16 | byte(4 * index) << 8 | byte(4 * index + 1);
             words = (words << 32u64) | bit_cast::<B, 32>(u64::from(word).into());
             whole = whole.replace_bit(index, keep.get_bit(4 * index + 1));
@@ -56,7 +56,7 @@ impl<const N: usize, const B: usize, const K: usize> Logic for BeatWords<N, B, K
         }
         let word = |index: usize| {
             let high = match index {
-                0 => "before".to_string(),
+                0 => "preceding".to_string(),
                 _ => format!("{}, {}", byte(4 * index - 2), byte(4 * index - 1)),
             };
             format!("{high}, {}, {}", byte(4 * index), byte(4 * index + 1))

@@ -118,6 +118,23 @@ impl Bench {
         self.instance.set(port, value);
     }
 
+    /// Sets an input of up to 512 bits; words beyond its width are left out.
+    pub fn set_words(&mut self, port: Port, value: &[u64; 8]) {
+        if port.width() <= 64 {
+            return self.instance.set(port, value[0]);
+        }
+        let mut words = [0; 16];
+        for (words, value) in words.chunks_exact_mut(2).zip(value) {
+            words.copy_from_slice(&[*value as u32, (*value >> 32) as u32]);
+        }
+        self.instance.set_wide(port, &words[..port.words()]);
+    }
+
+    /// Reads an output of any width, 32 bits a word, the lowest first.
+    pub fn get_words(&self, port: Port, words: &mut [u32]) {
+        self.instance.get_wide(port, words);
+    }
+
     /// Sets an input of up to 128 bits.
     pub fn set_wide(&mut self, port: Port, value: u128) {
         let words = [value as u32, (value >> 32) as u32, (value >> 64) as u32, (value >> 96) as u32];

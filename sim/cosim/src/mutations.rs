@@ -310,11 +310,16 @@ pub fn check(
 ) -> Result<(), CheckError> {
     let words = (configuration.rows() * configuration.prefixes().banks()).next_power_of_two();
     match module {
-        Module::Identity => checks::identity::check(toolchain, verilog, 20_000, 7),
+        Module::Identity | Module::Identity256 | Module::Identity512 => {
+            checks::identity::check(toolchain, verilog, 20_000, 7)
+        }
         Module::Hash => checks::hash::check(toolchain, configuration, verilog, 1000, 7),
         Module::Sampler => checks::sampler::check(toolchain, configuration, verilog, 1000, 7),
         Module::Lda => checks::lda::check(toolchain, verilog, words, 100_000, 7),
-        Module::Core => checks::core::check(toolchain, configuration, verilog, 3000, 7),
+        Module::Core | Module::Core256 | Module::Core512 => {
+            checks::core::check(toolchain, configuration, verilog, 3000, 7)
+        }
+        Module::TwoLanes512 => checks::lanes::check(toolchain, configuration, verilog, 3000, 7),
     }
     .map(|_| ())
 }
@@ -322,8 +327,8 @@ pub fn check(
 /// The name that a module is emitted under for its check.
 pub fn name(module: Module) -> &'static str {
     match module {
-        Module::Core => "deltaline",
-        Module::Identity => "identity",
+        Module::Core | Module::Core256 | Module::Core512 | Module::TwoLanes512 => "deltaline",
+        Module::Identity | Module::Identity256 | Module::Identity512 => "identity",
         Module::Hash => "hash",
         Module::Sampler => "sampler",
         Module::Lda => "lda",

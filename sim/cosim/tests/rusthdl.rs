@@ -112,7 +112,7 @@ fn stream(seed: u64) -> impl FnMut() -> [u128; 6] {
         if waiting.is_empty() {
             let time = Timestamp(random.random());
             let bad = random.random_ratio(1, 16);
-            waiting = beats(&frames.next_frame(), time, bad).collect();
+            waiting = beats(8, &frames.next_frame(), time, bad).collect();
             waiting.reverse();
         }
         let beat = waiting[waiting.len() - 1];

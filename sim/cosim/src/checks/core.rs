@@ -1,7 +1,7 @@
 //! Core: frames and interval ends in, control frames out.
 
 use super::{CheckError, same};
-use crate::hardware::{Beat, Hardware, HardwarePoint, beats};
+use crate::hardware::{Beat, Hardware, HardwarePoint};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::frame::{Flags, Frame, Role, Totals};
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
@@ -13,7 +13,7 @@ use verilator_sys::Toolchain;
 
 const STAGE: &str = "core";
 
-/// Cycles from the last beat of a frame, or an interval end, to its commit.
+/// Most cycles from the last beat of a frame, or an interval end, to its commit.
 const COMMIT: usize = 7;
 
 /// Runs random traffic alone, `count` frames; returns their number.
@@ -118,7 +118,7 @@ impl Twin {
     /// A frame, one cycle in `gaps` idle or stalled, shown to both.
     fn frame(&mut self, frame: &[u8], bad: bool, gaps: u32) -> Result<(), CheckError> {
         let time = Timestamp(self.random.random());
-        for beat in beats(frame, time, bad) {
+        for beat in self.hardware.beats(frame, time, bad) {
             while gaps > 0 && self.random.random_ratio(1, gaps) {
                 if self.random.random() {
                     self.cycle()?;
@@ -174,7 +174,7 @@ impl Twin {
         let mut frames = Frames::new(3);
         while !self.hardware.is_running() {
             let frame = frames.next_frame();
-            for beat in beats(&frame[..frame.len().min(64)], Timestamp(1), false) {
+            for beat in self.hardware.beats(&frame[..frame.len().min(64)], Timestamp(1), false) {
                 if !self.hardware.is_running() {
                     self.hardware.beat(beat)?;
                 }
@@ -222,7 +222,7 @@ impl Twin {
     /// An interval end in each cycle of two frames: up to a frame's last beat it comes before the frame, from its
     /// last beat on behind it. With `log2` the clock ends the interval, every 2^log2 ns, 8 ns a cycle.
     fn ends_between_neighbours(&mut self, log2: Option<u8>) -> Result<(), CheckError> {
-        let beat_count = udp_frame(0, 60).len().div_ceil(8);
+        let beat_count = udp_frame(0, 60).len().div_ceil(self.hardware.beat_bytes());
         for at in 0..2 * beat_count {
             // Times in the window that the previous boundary opened: nothing but the next boundary ends an interval.
             let boundary = log2.map(|log2| (at as u64 + 1) << log2);
@@ -230,7 +230,7 @@ impl Twin {
             for number in 0..2 {
                 let time = Timestamp(self.random.random());
                 let frame = udp_frame(number, 60);
-                for (index, beat) in beats(&frame, time, false).enumerate() {
+                for (index, beat) in self.hardware.beats(&frame, time, false).enumerate() {
                     let position = number as usize * beat_count + index;
                     if beat.last {
                         self.model.observe(&frame, time);
@@ -305,7 +305,7 @@ impl Twin {
             self.frame(&udp_frame(1, 60), false, 0)?;
             self.end_interval()?;
             self.frame(&udp_frame(2, 60), false, 0)?;
-            let beats = udp_frame(2, 60).len().div_ceil(8) as u64;
+            let beats = udp_frame(2, 60).len().div_ceil(self.hardware.beat_bytes()) as u64;
             for _ in 0..distance - beats {
                 self.cycle()?;
             }
@@ -393,9 +393,9 @@ impl Twin {
             self.cycle()?;
         }
         let mut long = udp_frame(3, 1514);
-        long[48..108].copy_from_slice(&udp_frame(4, 60));
-        let long: Vec<Beat> = beats(&long, Timestamp(5), false).collect();
-        let (before, behind) = long.split_at(6);
+        long[64..124].copy_from_slice(&udp_frame(4, 60));
+        let long: Vec<Beat> = self.hardware.beats(&long, Timestamp(5), false).collect();
+        let (before, behind) = long.split_at(64 / self.hardware.beat_bytes());
         before.iter().try_for_each(|beat| self.hardware.beat(*beat))?;
         self.hardware.restart()?;
         self.model = MeasurementPoint::new(configuration, role);
@@ -476,7 +476,10 @@ fn preloaded_counters(
         }
         for _ in 0..3 {
             point.observe(&[0; 60], Timestamp(7))?;
-            beats(&udp_frame(0, 60), Timestamp(7), true).try_for_each(|beat| point.beat(beat))?;
+            let bad = udp_frame(0, 60);
+            for beat in point.beats(&bad, Timestamp(7), true) {
+                point.beat(beat)?;
+            }
         }
         point.end_interval()?;
         let expected = Totals { first: Timestamp(7), last: Timestamp(7), ..*expected };
