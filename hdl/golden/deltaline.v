@@ -23,6 +23,16 @@
 //   input           ptp_locked     low: the interval is flagged
 //   input           receiver       strap: 0 sender, 1 receiver
 //   output          running        memories are clear: counting
+//   output   [47:0] packets        measured packets of the running interval so far
+//   output   [47:0] bytes          their IP octets
+//   output   [31:0] unmeasured     frames that are not measured, of the running interval
+//   output   [31:0] bad            frames that the MAC marked bad, of the running interval
+//   output   [31:0] interval       number of the running interval
+//   output          draining       the last interval is being sent
+//   output          ended          an interval ends behind this cycle
+//   output          refused        an interval end was refused
+//   output          gap            with ended: a delimiter is missing
+//   output          delimiter      a delimiter of this measurement has come
 //   output   [63:0] m_axis_tdata   control frames, first byte in bits 7:0, no FCS
 //   output    [7:0] m_axis_tkeep   all ones
 //   output          m_axis_tvalid  words come with gaps
@@ -30,7 +40,7 @@
 //   output          m_axis_tlast   last word of a control frame
 //   output          m_axis_tuser   zero
 
-module deltaline(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,interval_end,interval_log2,ptp_ts,ptp_locked,receiver,running,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,interval_end,interval_log2,ptp_ts,ptp_locked,receiver,running,packets,bytes,unmeasured,bad,interval,draining,ended,refused,gap,delimiter,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -47,6 +57,16 @@ module deltaline(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s
     input wire  ptp_locked;
     input wire  receiver;
     output reg  running;
+    output reg  [47:0] packets;
+    output reg  [47:0] bytes;
+    output reg  [31:0] unmeasured;
+    output reg  [31:0] bad;
+    output reg  [31:0] interval;
+    output reg  draining;
+    output reg  ended;
+    output reg  refused;
+    output reg  gap;
+    output reg  delimiter;
     output reg  [63:0] m_axis_tdata;
     output reg  [7:0] m_axis_tkeep;
     output reg  m_axis_tvalid;
@@ -296,6 +316,16 @@ module deltaline(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s
         aggregator_receiver = receiver;
         aggregator_m_axis_tready = m_axis_tready;
         running = aggregator_running;
+        packets = aggregator_packets;
+        bytes = aggregator_bytes;
+        unmeasured = aggregator_unmeasured_frames;
+        bad = aggregator_bad_frames;
+        interval = aggregator_interval;
+        draining = aggregator_draining;
+        ended = aggregator_ended;
+        refused = aggregator_refused;
+        gap = aggregator_gap;
+        delimiter = identity_delimiter & aggregator_running;
         m_axis_tdata = aggregator_m_axis_tdata;
         m_axis_tkeep = aggregator_m_axis_tkeep;
         m_axis_tvalid = aggregator_m_axis_tvalid;
@@ -351,8 +381,8 @@ module deltaline_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,
     reg  [39:0] lane_0_nanoseconds;
     reg  [10:0] lane_0_drain_address;
     reg  lane_0_drain_epoch;
-    reg  lane_0_clear_0;
-    reg  lane_0_clear_1;
+    reg  lane_0_clear_first;
+    reg  lane_0_clear_second;
     wire  [71:0] lane_0_drained_cell;
     wire  lane_0_overflow;
     wire  lane_0_overflow_epoch;
@@ -393,6 +423,7 @@ module deltaline_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,
     reg  intervals_drain_busy;
     wire  intervals_epoch;
     wire  [31:0] intervals_number;
+    wire  [31:0] intervals_running_number;
     wire  intervals_start_drain;
     wire  intervals_gap;
     wire  intervals_refused;
@@ -448,8 +479,8 @@ module deltaline_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,
         .nanoseconds(lane_0_nanoseconds),
         .drain_address(lane_0_drain_address),
         .drain_epoch(lane_0_drain_epoch),
-        .clear_0(lane_0_clear_0),
-        .clear_1(lane_0_clear_1),
+        .clear_first(lane_0_clear_first),
+        .clear_second(lane_0_clear_second),
         .drained_cell(lane_0_drained_cell),
         .overflow(lane_0_overflow),
         .overflow_epoch(lane_0_overflow_epoch)
@@ -494,6 +525,7 @@ module deltaline_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,
         .drain_busy(intervals_drain_busy),
         .epoch(intervals_epoch),
         .number(intervals_number),
+        .running_number(intervals_running_number),
         .start_drain(intervals_start_drain),
         .gap(intervals_gap),
         .refused(intervals_refused)
@@ -569,8 +601,8 @@ module deltaline_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,
         lane_0_nanoseconds = timestamp_0[(32'h10)+:(40)];
         lane_0_drain_address = emitter_drain_address;
         lane_0_drain_epoch = idle;
-        lane_0_clear[0] = emitter_clear_all | (emitter_clear & ~idle);
-        lane_0_clear[1] = emitter_clear_all | (emitter_clear & idle);
+        lane_0_clear_first = emitter_clear_all | (emitter_clear & ~idle);
+        lane_0_clear_second = emitter_clear_all | (emitter_clear & idle);
         overflow = 1'b0;
         overflow_epoch = 1'b0;
         count_sum = 32'h0;
@@ -621,7 +653,7 @@ module deltaline_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,
         ended = intervals_start_drain;
         refused = intervals_refused;
         gap = intervals_gap;
-        interval = intervals_number;
+        interval = intervals_running_number;
         packets = totals_packets;
         bytes = totals_bytes;
         unmeasured_frames = totals_unmeasured_frames;
@@ -1207,7 +1239,7 @@ module deltaline_aggregator_emitter_valid(clock,rst,d,q);
     end
 endmodule // deltaline_aggregator_emitter_valid
 
-module deltaline_aggregator_intervals(clk,rst,request,delimiter,delimiter_number,running,drain_busy,epoch,number,start_drain,gap,refused);
+module deltaline_aggregator_intervals(clk,rst,request,delimiter,delimiter_number,running,drain_busy,epoch,number,running_number,start_drain,gap,refused);
 
     // Module arguments
     input wire  clk;
@@ -1219,6 +1251,7 @@ module deltaline_aggregator_intervals(clk,rst,request,delimiter,delimiter_number
     input wire  drain_busy;
     output reg  epoch;
     output reg  [31:0] number;
+    output reg  [31:0] running_number;
     output reg  start_drain;
     output reg  gap;
     output reg  refused;
@@ -1288,6 +1321,7 @@ module deltaline_aggregator_intervals(clk,rst,request,delimiter,delimiter_number
             count_d = ending + 32'h1;
         end
         epoch = current_q;
+        running_number = count_q;
         number = ended_q;
     end
 
@@ -1338,7 +1372,7 @@ module deltaline_aggregator_intervals_ended(clock,rst,d,q);
     end
 endmodule // deltaline_aggregator_intervals_ended
 
-module deltaline_aggregator_lane_0(clk,rst,packet,epoch,key,nanoseconds,drain_address,drain_epoch,clear_0,clear_1,drained_cell,overflow,overflow_epoch);
+module deltaline_aggregator_lane_0(clk,rst,packet,epoch,key,nanoseconds,drain_address,drain_epoch,clear_first,clear_second,drained_cell,overflow,overflow_epoch);
 
     // Module arguments
     input wire  clk;
@@ -1349,8 +1383,8 @@ module deltaline_aggregator_lane_0(clk,rst,packet,epoch,key,nanoseconds,drain_ad
     input wire  [39:0] nanoseconds;
     input wire  [10:0] drain_address;
     input wire  drain_epoch;
-    input wire  clear_0;
-    input wire  clear_1;
+    input wire  clear_first;
+    input wire  clear_second;
     output reg  [71:0] drained_cell;
     output reg  overflow;
     output reg  overflow_epoch;
@@ -1508,8 +1542,8 @@ module deltaline_aggregator_lane_0(clk,rst,packet,epoch,key,nanoseconds,drain_ad
         lda_timestamp = timestamp_q;
         lda_drain_address = drain_address;
         lda_drain_epoch = drain_epoch;
-        lda_clear_0 = clear_0;
-        lda_clear_1 = clear_1;
+        lda_clear_0 = clear_first;
+        lda_clear_1 = clear_second;
         drained_cell = lda_drained_cell;
         overflow = lda_overflow;
         overflow_epoch = lda_overflow_epoch;
@@ -5599,6 +5633,7 @@ module deltaline_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_tvali
     reg  delimiter_match_bad;
     reg  [31:0] delimiter_match_a;
     reg  [31:0] delimiter_match_b;
+    reg  delimiter_match_a_whole;
     wire  delimiter_match_delimiter;
     wire  [31:0] delimiter_match_number;
     reg  key_0_clock;
@@ -5781,6 +5816,7 @@ module deltaline_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_tvali
         .bad(delimiter_match_bad),
         .a(delimiter_match_a),
         .b(delimiter_match_b),
+        .a_whole(delimiter_match_a_whole),
         .delimiter(delimiter_match_delimiter),
         .number(delimiter_match_number)
     );
@@ -5951,6 +5987,7 @@ module deltaline_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_tvali
         delimiter_match_bad = header_window_bad;
         delimiter_match_a = header_window_a;
         delimiter_match_b = header_window_b;
+        delimiter_match_a_whole = header_window_a_tag[32'h0];
         delimiter = delimiter_match_delimiter;
         delimiter_number = delimiter_match_number;
         tags_clk = clk;
@@ -7513,7 +7550,7 @@ module deltaline_identity_datagram_six(clock,rst,d,q);
     end
 endmodule // deltaline_identity_datagram_six
 
-module deltaline_identity_delimiter_match(clk,rst,slot,opening,closing,bad,a,b,delimiter,number);
+module deltaline_identity_delimiter_match(clk,rst,slot,opening,closing,bad,a,b,a_whole,delimiter,number);
 
     // Module arguments
     input wire  clk;
@@ -7524,6 +7561,7 @@ module deltaline_identity_delimiter_match(clk,rst,slot,opening,closing,bad,a,b,d
     input wire  bad;
     input wire  [31:0] a;
     input wire  [31:0] b;
+    input wire  a_whole;
     output reg  delimiter;
     output reg  [31:0] number;
 
@@ -7552,10 +7590,10 @@ module deltaline_identity_delimiter_match(clk,rst,slot,opening,closing,bad,a,b,d
     reg  found_rst;
     reg  found_d;
     wire  found_q;
-    reg  wait_clk;
-    reg  wait_rst;
-    reg  wait_d;
-    wire  wait_q;
+    reg  to_commit_clk;
+    reg  to_commit_rst;
+    reg  to_commit_d;
+    wire  to_commit_q;
 
     // Local signals
     reg  ended;
@@ -7586,11 +7624,11 @@ module deltaline_identity_delimiter_match(clk,rst,slot,opening,closing,bad,a,b,d
         .d(found_d),
         .q(found_q)
     );
-    deltaline_identity_delimiter_match_wait wait(
-        .clk(wait_clk),
-        .rst(wait_rst),
-        .d(wait_d),
-        .q(wait_q)
+    deltaline_identity_delimiter_match_to_commit to_commit(
+        .clk(to_commit_clk),
+        .rst(to_commit_rst),
+        .d(to_commit_d),
+        .q(to_commit_q)
     );
 
     // Update code
@@ -7624,7 +7662,7 @@ module deltaline_identity_delimiter_match(clk,rst,slot,opening,closing,bad,a,b,d
             end
         end
         else if (matched_q == 32'h3) begin
-            if (a[(32'h10)+:(16)] == digest_low) begin
+            if (a_whole & (a[(32'h10)+:(16)] == digest_low)) begin
                 matched_next = 32'h4;
             end
         end
@@ -7646,10 +7684,10 @@ module deltaline_identity_delimiter_match(clk,rst,slot,opening,closing,bad,a,b,d
             number_held_d = number_seen_q;
             ended = 32'h1;
         end
-        wait_clk = clk;
-        wait_rst = rst;
-        wait_d = ended;
-        delimiter = |wait_q;
+        to_commit_clk = clk;
+        to_commit_rst = rst;
+        to_commit_d = ended;
+        delimiter = |to_commit_q;
         number = number_held_q;
     end
 
@@ -7715,7 +7753,7 @@ module deltaline_identity_delimiter_match_number_seen(clock,rst,d,q);
     end
 endmodule // deltaline_identity_delimiter_match_number_seen
 
-module deltaline_identity_delimiter_match_wait(clk,rst,d,q);
+module deltaline_identity_delimiter_match_to_commit(clk,rst,d,q);
 
     // Module arguments
     input wire  clk;
@@ -7737,7 +7775,7 @@ module deltaline_identity_delimiter_match_wait(clk,rst,d,q);
             q <= stage_2;
         end
     end
-endmodule // deltaline_identity_delimiter_match_wait
+endmodule // deltaline_identity_delimiter_match_to_commit
 
 module deltaline_identity_header_window(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,slot,opening,closing,bad,a,b,a_tag,b_tag,timestamp);
 

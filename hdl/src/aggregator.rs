@@ -34,7 +34,7 @@
 //! | ended | out | 1 | an interval ends behind this cycle |
 //! | refused | out | 1 | an end was refused |
 //! | gap | out | 1 | with ended: a delimiter is missing |
-//! | interval | out | 32 | number of the interval that ended last |
+//! | interval | out | 32 | number of the running interval |
 //! | packets, bytes, unmeasured_frames, bad_frames | out | 48, 48, 32, 32 | the running interval so far |
 //! | m_axis_* | out (tready in) | 64 + 8 + 1 + 1 + 1 | control frames |
 //!
@@ -276,7 +276,7 @@ impl<const R: usize, const A: usize, const L: usize> Logic for Aggregator<R, A, 
         self.ended.next = self.intervals.start_drain.val();
         self.refused.next = self.intervals.refused.val();
         self.gap.next = self.intervals.gap.val();
-        self.interval.next = self.intervals.number.val();
+        self.interval.next = self.intervals.running_number.val();
         self.packets.next = self.totals.packets.val();
         self.bytes.next = self.totals.bytes.val();
         self.unmeasured_frames.next = self.totals.unmeasured_frames.val();

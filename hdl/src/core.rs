@@ -31,6 +31,14 @@
 //! | ptp_locked | in | 1 | the clock is locked; else the interval is flagged |
 //! | receiver | in | 1 | role: 0 sender, 1 receiver |
 //! | running | out | 1 | the memories have been cleared after reset: counting |
+//! | packets, bytes | out | 48 | measured packets and their IP octets, the running interval so far |
+//! | unmeasured, bad | out | 32 | other frames, the running interval so far |
+//! | interval | out | 32 | number of the running interval |
+//! | draining | out | 1 | the last interval is being sent, or memories are being cleared |
+//! | ended | out | 1 | an interval ends behind this cycle |
+//! | refused | out | 1 | an interval end was refused |
+//! | delimiter | out | 1 | a delimiter of this measurement has come |
+//! | gap | out | 1 | with ended: a delimiter before this one is missing |
 //! | m_axis_* | out (tready in) | 64 + 8 + 1 + 1 + 1 | control frames |
 //!
 //! # For integrators
@@ -83,6 +91,16 @@ pub struct Core<const R: usize, const A: usize> {
     pub ptp_locked: Signal<In, Bit>,
     pub receiver: Signal<In, Bit>,
     pub running: Signal<Out, Bit>,
+    pub packets: Signal<Out, Bits<48>>,
+    pub bytes: Signal<Out, Bits<48>>,
+    pub unmeasured: Signal<Out, Bits<32>>,
+    pub bad: Signal<Out, Bits<32>>,
+    pub interval: Signal<Out, Bits<32>>,
+    pub draining: Signal<Out, Bit>,
+    pub ended: Signal<Out, Bit>,
+    pub refused: Signal<Out, Bit>,
+    pub gap: Signal<Out, Bit>,
+    pub delimiter: Signal<Out, Bit>,
     pub m_axis_tdata: Signal<Out, Bits<64>>,
     pub m_axis_tkeep: Signal<Out, Bits<8>>,
     pub m_axis_tvalid: Signal<Out, Bit>,
@@ -114,6 +132,16 @@ impl<const R: usize, const A: usize> Core<R, A> {
             ptp_locked: Default::default(),
             receiver: Default::default(),
             running: Default::default(),
+            packets: Default::default(),
+            bytes: Default::default(),
+            unmeasured: Default::default(),
+            bad: Default::default(),
+            interval: Default::default(),
+            draining: Default::default(),
+            ended: Default::default(),
+            refused: Default::default(),
+            gap: Default::default(),
+            delimiter: Default::default(),
             m_axis_tdata: Default::default(),
             m_axis_tkeep: Default::default(),
             m_axis_tvalid: Default::default(),
@@ -168,6 +196,16 @@ impl<const R: usize, const A: usize> Logic for Core<R, A> {
         self.aggregator.m_axis_tready.next = self.m_axis_tready.val();
 
         self.running.next = self.aggregator.running.val();
+        self.packets.next = self.aggregator.packets.val();
+        self.bytes.next = self.aggregator.bytes.val();
+        self.unmeasured.next = self.aggregator.unmeasured_frames.val();
+        self.bad.next = self.aggregator.bad_frames.val();
+        self.interval.next = self.aggregator.interval.val();
+        self.draining.next = self.aggregator.draining.val();
+        self.ended.next = self.aggregator.ended.val();
+        self.refused.next = self.aggregator.refused.val();
+        self.gap.next = self.aggregator.gap.val();
+        self.delimiter.next = self.identity.delimiter.val() & self.aggregator.running.val();
         self.m_axis_tdata.next = self.aggregator.m_axis_tdata.val();
         self.m_axis_tkeep.next = self.aggregator.m_axis_tkeep.val();
         self.m_axis_tvalid.next = self.aggregator.m_axis_tvalid.val();

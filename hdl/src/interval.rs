@@ -25,6 +25,7 @@
 //! | drain_busy | in | 1 | the drain still works on the idle copy |
 //! | epoch | out | 1 | the copy that counts; changes behind the commit of the interval's last frame |
 //! | number | out | 32 | number of the interval that was ended last |
+//! | running_number | out | 32 | number of the running interval |
 //! | start_drain | out | 1 | the cycle of the change |
 //! | gap | out | 1 | with start_drain: the delimiter before is missing |
 //! | refused | out | 1 | an end was refused |
@@ -52,6 +53,7 @@ pub struct Interval {
     pub drain_busy: Signal<In, Bit>,
     pub epoch: Signal<Out, Bit>,
     pub number: Signal<Out, Bits<32>>,
+    pub running_number: Signal<Out, Bits<32>>,
     pub start_drain: Signal<Out, Bit>,
     pub gap: Signal<Out, Bit>,
     pub refused: Signal<Out, Bit>,
@@ -88,6 +90,7 @@ impl Logic for Interval {
             self.count.d.next = self.ending.val() + 1;
         }
         self.epoch.next = self.current.q.val();
+        self.running_number.next = self.count.q.val();
         self.number.next = self.ended.q.val();
     }
 }

@@ -232,7 +232,7 @@ fn flatten(raw: &str, name: &str) -> Result<String, EmitError> {
 }
 
 /// What the core's ports mean, in short; the long form is the port table of [`crate::core`].
-const CORE_PORTS: [(&str, &str); 20] = [
+const CORE_PORTS: [(&str, &str); 30] = [
     ("clk", "clock of all ports"),
     ("rst", "synchronous reset, active high; memories are cleared behind it"),
     ("s_axis_tdata", "observed stream, first byte in bits 7:0, no FCS"),
@@ -247,6 +247,16 @@ const CORE_PORTS: [(&str, &str); 20] = [
     ("ptp_locked", "low: the interval is flagged"),
     ("receiver", "strap: 0 sender, 1 receiver"),
     ("running", "memories are clear: counting"),
+    ("packets", "measured packets of the running interval so far"),
+    ("bytes", "their IP octets"),
+    ("unmeasured", "frames that are not measured, of the running interval"),
+    ("bad", "frames that the MAC marked bad, of the running interval"),
+    ("interval", "number of the running interval"),
+    ("draining", "the last interval is being sent"),
+    ("ended", "an interval ends behind this cycle"),
+    ("refused", "an interval end was refused"),
+    ("gap", "with ended: a delimiter is missing"),
+    ("delimiter", "a delimiter of this measurement has come"),
     ("m_axis_tdata", "control frames, first byte in bits 7:0, no FCS"),
     ("m_axis_tkeep", "all ones"),
     ("m_axis_tvalid", "words come with gaps"),

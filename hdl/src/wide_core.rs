@@ -67,6 +67,16 @@ pub struct WideCore<
     pub ptp_locked: Signal<In, Bit>,
     pub receiver: Signal<In, Bit>,
     pub running: Signal<Out, Bit>,
+    pub packets: Signal<Out, Bits<48>>,
+    pub bytes: Signal<Out, Bits<48>>,
+    pub unmeasured: Signal<Out, Bits<32>>,
+    pub bad: Signal<Out, Bits<32>>,
+    pub interval: Signal<Out, Bits<32>>,
+    pub draining: Signal<Out, Bit>,
+    pub ended: Signal<Out, Bit>,
+    pub refused: Signal<Out, Bit>,
+    pub gap: Signal<Out, Bit>,
+    pub delimiter: Signal<Out, Bit>,
     pub m_axis_tdata: Signal<Out, Bits<64>>,
     pub m_axis_tkeep: Signal<Out, Bits<8>>,
     pub m_axis_tvalid: Signal<Out, Bit>,
@@ -77,7 +87,7 @@ pub struct WideCore<
     identity: [WideIdentity<N, P, B, K, W, V>; L],
     boundary: Boundary<4>,
     aggregator: Aggregator<R, A, L>,
-    delimiter: Signal<Local, Bit>,
+    delimiter_now: Signal<Local, Bit>,
     delimiter_number: Signal<Local, Bits<32>>,
 }
 
@@ -113,6 +123,16 @@ impl<
             ptp_locked: Default::default(),
             receiver: Default::default(),
             running: Default::default(),
+            packets: Default::default(),
+            bytes: Default::default(),
+            unmeasured: Default::default(),
+            bad: Default::default(),
+            interval: Default::default(),
+            draining: Default::default(),
+            ended: Default::default(),
+            refused: Default::default(),
+            gap: Default::default(),
+            delimiter: Default::default(),
             m_axis_tdata: Default::default(),
             m_axis_tkeep: Default::default(),
             m_axis_tvalid: Default::default(),
@@ -122,7 +142,7 @@ impl<
             identity: std::array::from_fn(|_| WideIdentity::new(configuration)),
             boundary: Default::default(),
             aggregator: Aggregator::new(configuration),
-            delimiter: Default::default(),
+            delimiter_now: Default::default(),
             delimiter_number: Default::default(),
         }
     }
@@ -149,7 +169,7 @@ impl<
         self.boundary.ptp_ts.next = self.ptp_ts.val();
         self.boundary.ptp_locked.next = self.ptp_locked.val();
 
-        self.delimiter.next = false;
+        self.delimiter_now.next = false;
         self.delimiter_number.next = 0.into();
         for i in 0..L {
             self.identity[i].clk.next = self.clk.val();
@@ -168,13 +188,13 @@ impl<
             self.aggregator.timestamp[i].next = self.identity[i].timestamp.val();
             self.aggregator.ip_length[i].next = self.identity[i].ip_length.val();
             if self.identity[i].delimiter.val() {
-                self.delimiter.next = true;
+                self.delimiter_now.next = true;
                 self.delimiter_number.next = self.identity[i].delimiter_number.val();
             }
         }
         self.aggregator.clk.next = self.clk.val();
         self.aggregator.rst.next = self.rst.val();
-        self.aggregator.delimiter.next = self.delimiter.val();
+        self.aggregator.delimiter.next = self.delimiter_now.val();
         self.aggregator.delimiter_number.next = self.delimiter_number.val();
         self.aggregator.request.next = self.boundary.request.val();
         self.aggregator.timed.next = self.boundary.timed.val();
@@ -183,6 +203,16 @@ impl<
         self.aggregator.m_axis_tready.next = self.m_axis_tready.val();
 
         self.running.next = self.aggregator.running.val();
+        self.packets.next = self.aggregator.packets.val();
+        self.bytes.next = self.aggregator.bytes.val();
+        self.unmeasured.next = self.aggregator.unmeasured_frames.val();
+        self.bad.next = self.aggregator.bad_frames.val();
+        self.interval.next = self.aggregator.interval.val();
+        self.draining.next = self.aggregator.draining.val();
+        self.ended.next = self.aggregator.ended.val();
+        self.refused.next = self.aggregator.refused.val();
+        self.gap.next = self.aggregator.gap.val();
+        self.delimiter.next = self.delimiter_now.val() & self.aggregator.running.val();
         self.m_axis_tdata.next = self.aggregator.m_axis_tdata.val();
         self.m_axis_tkeep.next = self.aggregator.m_axis_tkeep.val();
         self.m_axis_tvalid.next = self.aggregator.m_axis_tvalid.val();

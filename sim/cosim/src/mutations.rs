@@ -31,7 +31,7 @@ const fn mutation(module: Module, fault: &'static str, from: &'static str, to: &
 }
 
 /// All mutations.
-pub const MUTATIONS: [Mutation; 44] = [
+pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Identity,
         "a stalled beat is taken",
@@ -182,6 +182,73 @@ pub const MUTATIONS: [Mutation; 44] = [
         "ends = asked & running;",
     ),
     mutation(Module::Core, "interval end a cycle early", "if (asked_q) begin", "if (interval_end) begin"),
+    mutation(
+        Module::Core,
+        "delimiters of other segments count",
+        "if ((a == kind_and_segment) & (b[(32'h10)+:(16)] == segment_low)) begin",
+        "if (a[31:16] == kind_and_segment[31:16]) begin",
+    ),
+    mutation(
+        Module::Core,
+        "bad delimiters count",
+        "found_d = slot & closing & ~bad & (matched_q == 32'h4);",
+        "found_d = slot & closing & (matched_q == 32'h4);",
+    ),
+    mutation(
+        Module::Core,
+        "a missing delimiter is not told",
+        "gap = ends & (ending != count_q);",
+        "gap = 1'b0;",
+    ),
+    mutation(
+        Module::Core,
+        "the number of the delimiter behind",
+        "number = number_held_q;",
+        "number = number_seen_q;",
+    ),
+    mutation(
+        Module::Identity256,
+        "a shift by a whole group taken a slot late",
+        "late = start_now > longest_shift;",
+        "late = start_now >= longest_shift;",
+    ),
+    mutation(
+        Module::Identity512,
+        "the next frame's words taken for the payload's",
+        "if (~old_closes_q & group_there_q) begin",
+        "if (group_there_q) begin",
+    ),
+    mutation(
+        Module::Identity256,
+        "the header of the next frame read too early",
+        "committed_d = old_slot & old_closes_q;",
+        "committed_d = group_event_q & group_closes_q;",
+    ),
+    mutation(
+        Module::Identity512,
+        "an extension header's length forgotten",
+        "position_now = pair_end_5 + step;",
+        "position_now = pair_end_5;",
+    ),
+    mutation(
+        Module::Identity256,
+        "a frame of one beat waits for the next",
+        "slot = former_valid_q & (former_last_q | beat_valid_q);",
+        "slot = former_valid_q & beat_valid_q;",
+    ),
+    mutation(
+        Module::TwoLanes512,
+        "the second lane's cells not added",
+        "count_sum = count_sum + lane_1_drained_cell[(32'h28)+:(32)];",
+        "",
+    ),
+    mutation(Module::TwoLanes512, "the last of two packets' timestamps lost", "last_now = timestamp_1;", ""),
+    mutation(
+        Module::Core256,
+        "the payload's first word from the wrong place",
+        "offset_shift = (({10{1'b0}} | old_offset_q) << 32'h5);",
+        "offset_shift = 10'h0;",
+    ),
     mutation(
         Module::Core,
         "counting before the memories are clear",

@@ -3,6 +3,7 @@
 use super::{CheckError, same};
 use crate::hardware::{Beat, Hardware, HardwarePoint};
 use deltaline_model::configuration::Configuration;
+use deltaline_model::delimiter::Delimiter;
 use deltaline_model::frame::{Flags, Frame, Role, Totals};
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
@@ -76,6 +77,7 @@ pub fn check(
             twin.ends_between_neighbours(None)?;
             twin.ends_by_the_clock()?;
             twin.lost_clock()?;
+            twin.delimiters()?;
             twin.end_interval()?;
             twin.compare()?;
         }
@@ -196,6 +198,46 @@ impl Twin {
     fn line_rate(&mut self) -> Result<(), CheckError> {
         for number in 0..3000 {
             self.frame(&udp_frame(number, 60), false, 0)?;
+        }
+        self.end_interval()?;
+        self.compare()
+    }
+
+    /// Delimiters of this measurement end intervals behind themselves and bring their number; others, broken and
+    /// bad ones end none.
+    fn delimiters(&mut self) -> Result<(), CheckError> {
+        let configuration = *self.model.configuration();
+        let ours = |number: u32| Delimiter::new(&configuration, number).encode().to_vec();
+        let changed = |position: usize| {
+            let mut frame = ours(1);
+            frame[position] ^= 0x10;
+            frame
+        };
+        // Each byte that is compared, MAC addresses and number that are not, every length, a bad one.
+        let mut frames: Vec<(Vec<u8>, bool)> = vec![(ours(7), true)];
+        frames.extend((0..32).map(|position| (changed(position), false)));
+        frames.extend((14..=64).map(|length| (ours(0x1234_5678)[..length].to_vec(), false)));
+        frames.extend([0, 1, 2, 2, 4, 0xffff_ffff, 0].map(|number| (ours(number), false)));
+        let mut number = 0;
+        for (frame, bad) in frames {
+            self.frame(&udp_frame(number, 60), false, 0)?;
+            self.frame(&frame, bad, 0)?;
+            let found = if bad { None } else { Delimiter::recognise(&configuration, &frame) };
+            if let Some(found) = found {
+                let expected = &mut self.expected;
+                self.model.end_interval_at(found, |frame| expected.push(frame.to_vec()));
+                self.hardware.expect_interval();
+            }
+            // Packets, a control frame and another delimiter right behind it change nothing any more.
+            self.frame(&udp_frame(number + 1, 60), false, 0)?;
+            self.frame(&changed(15), false, 0)?;
+            if found.is_some() {
+                self.frame(&ours(99), false, 0)?;
+                self.model.refuse_interval_end();
+            }
+            self.frame(&udp_frame(number + 2, 60), false, 0)?;
+            number += 3;
+            self.compare()?;
         }
         self.end_interval()?;
         self.compare()
