@@ -12,6 +12,7 @@
 // Ports are documented in each module's port table, where they can be read side by side.
 #![allow(missing_docs)]
 
+pub mod axi_lite;
 pub mod core;
 pub mod datagram;
 pub mod emitter;
@@ -21,6 +22,7 @@ pub mod identity;
 pub mod interval;
 pub mod lda;
 pub mod leaves;
+pub mod registers;
 pub mod sampler;
 pub mod tags;
 pub mod totals;

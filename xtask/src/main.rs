@@ -4,6 +4,7 @@ mod acceptance;
 mod cargo;
 mod check;
 mod cost;
+mod registers;
 mod tools;
 mod verilog;
 
@@ -28,6 +29,12 @@ enum Task {
     Test,
     /// Write the Verilog of a configuration's core
     Verilog(verilog::Arguments),
+    /// Make the register block, its accessors and its documentation from the SystemRDL source
+    Registers {
+        /// Only compare them with the committed ones
+        #[arg(long)]
+        check: bool,
+    },
     /// Plant faults in the Verilog and show which check notices each
     Mutate,
     /// Run the emitted Verilog through Icarus Verilog and yosys
@@ -74,6 +81,7 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::Test => {
             tools::install(tools::Selection::All)?;
             cargo::format()?;
+            registers::generate(true)?;
             cargo::lint()?;
             cargo::document()?;
             cargo::test()?;
@@ -81,6 +89,7 @@ fn run(task: Task) -> Result<(), Failure> {
             acceptance::yosys()
         }
         Task::Verilog(arguments) => verilog::write(&arguments),
+        Task::Registers { check } => registers::generate(check),
         Task::Mutate => check::mutate(),
         Task::Acceptance => acceptance::icarus().and_then(|()| acceptance::yosys()),
         Task::Cosim { packets, seed } => check::cosim(packets, seed),

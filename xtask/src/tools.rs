@@ -2,6 +2,7 @@
 //!
 //! * `.tools/simulation`: Python virtual environment with Verilator,
 //! * `.tools/synthesis`: Python virtual environment with Yosys,
+//! * `.tools/registers`: Python virtual environment with SystemRDL's reference compiler,
 //! * `.tools/debian`: Icarus Verilog and tshark unpacked from Debian packages, only if the system has none.
 //!
 //! Each is made in a folder beside it and renamed when it is complete and was seen to run, so that a folder under the
@@ -27,6 +28,8 @@ pub(crate) enum Selection {
     Simulation,
     /// Yosys
     Synthesis,
+    /// SystemRDL's compiler
+    Registers,
     /// Icarus Verilog and tshark, unless the system has them
     Debian,
     /// All of them
@@ -107,6 +110,20 @@ const SYNTHESIS: Environment = Environment {
     hint: "\nthe pinned package of Yosys exists for Linux on x86_64 and aarch64 and Python 3.10 to 3.14",
 };
 
+const REGISTERS: Environment = Environment {
+    name: "registers",
+    requirements: include_str!("../requirements/registers.txt"),
+    check: "import systemrdl",
+    hint: "\nthe pinned packages are for Linux on x86_64 and Python 3.10 or later",
+};
+
+/// All environments, by what selects them.
+const ENVIRONMENTS: [(Selection, &Environment); 3] = [
+    (Selection::Simulation, &SIMULATION),
+    (Selection::Synthesis, &SYNTHESIS),
+    (Selection::Registers, &REGISTERS),
+];
+
 impl Environment {
     fn is_installed(&self) -> Result<bool, Error> {
         Ok(is_complete(&folder()?.join(self.name), &marker_text(self.requirements)))
@@ -117,7 +134,7 @@ impl Environment {
 pub(crate) fn install(selection: Selection) -> Result<(), Error> {
     let selected = |one: Selection| selection == one || selection == Selection::All;
     let mut environments = Vec::new();
-    for (one, environment) in [(Selection::Simulation, &SIMULATION), (Selection::Synthesis, &SYNTHESIS)] {
+    for (one, environment) in ENVIRONMENTS {
         if selected(one) && !environment.is_installed()? {
             environments.push(environment);
         }
@@ -144,6 +161,12 @@ pub(crate) fn install(selection: Selection) -> Result<(), Error> {
 pub(crate) fn yosys_python() -> Result<Command, Error> {
     install(Selection::Synthesis)?;
     Ok(Command::new(folder()?.join(SYNTHESIS.name).join("bin/python")))
+}
+
+/// The Python interpreter that can import `systemrdl`; installed on first use.
+pub(crate) fn registers_python() -> Result<Command, Error> {
+    install(Selection::Registers)?;
+    Ok(Command::new(folder()?.join(REGISTERS.name).join("bin/python")))
 }
 
 /// Icarus Verilog's compiler; installed on first use.
@@ -535,7 +558,7 @@ mod tests {
 
     #[test]
     fn every_requirement_is_pinned_and_locked() {
-        for environment in [&SIMULATION, &SYNTHESIS] {
+        for (_, environment) in ENVIRONMENTS {
             let text = environment.requirements.replace("\\\n", " ");
             let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
             assert!(!lines.is_empty());
