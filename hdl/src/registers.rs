@@ -15,7 +15,7 @@
 //! |------|-----------|-------|---------|
 //! | clk, rst | in | 1 | clock of everything; synchronous reset, active high |
 //! | s_axil_* | | | AXI4-Lite, 32 data bits, 12 address bits; awprot and arprot are not looked at |
-//! | control_*, clock_period_*, clock_rate, clock_offset, clock_time | out | of the field | what was written, from the next cycle on |
+//! | control_*, clock_synchronised, clock_period, clock_rate, clock_offset, clock_value | out | of the field | what was written, from the next cycle on |
 //! | snapshot, interval_end, clock_command_* | out | 1 | high for one cycle, the one behind the write |
 //! | status_*, clock_status_* | in | 1 | read as they are |
 //! | interval, packets, bytes, unmeasured, bad, refused_ends, control_frames, unmatched, delimiters, delimiter_gaps, timestamp | in | of the field | taken at the end of the cycle in which `snapshot` is high |
@@ -36,6 +36,7 @@ mod block;
 
 pub use block::{Emitted, Registers};
 
+use crate::verilog::{EmitError, emit_block};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::registers::{Capability, HashKind};
 
@@ -65,4 +66,13 @@ impl Emitted {
             .with_has_delimiters(options.delimiters);
         Emitted { capability, configuration: configuration.digest(), build }
     }
+}
+
+/// The Verilog of the register block alone.
+///
+/// # Errors
+///
+/// [`EmitError`] when `name` is no identifier.
+pub fn emit(emitted: &Emitted, name: &str) -> Result<String, EmitError> {
+    emit_block(&mut Registers::new(emitted), name)
 }

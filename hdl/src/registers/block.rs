@@ -63,15 +63,16 @@ pub struct Registers {
     pub delimiter_gaps: Signal<In, Bits<32>>,
     pub interval_end: Signal<Out, Bit>,
     pub timestamp: Signal<In, Bits<64>>,
-    pub clock_status_is_set: Signal<In, Bit>,
-    pub clock_status_shifting: Signal<In, Bit>,
-    pub clock_period_fraction: Signal<Out, Bits<32>>,
-    pub clock_period_nanoseconds: Signal<Out, Bits<8>>,
+    pub clock_status_locked: Signal<In, Bit>,
+    pub clock_status_slewing: Signal<In, Bit>,
+    pub clock_synchronised: Signal<Out, Bit>,
+    pub clock_period: Signal<Out, Bits<40>>,
     pub clock_rate: Signal<Out, Bits<32>>,
     pub clock_offset: Signal<Out, Bits<32>>,
-    pub clock_time: Signal<Out, Bits<64>>,
+    pub clock_value: Signal<Out, Bits<64>>,
     pub clock_command_set: Signal<Out, Bit>,
-    pub clock_command_shift: Signal<Out, Bit>,
+    pub clock_command_step: Signal<Out, Bit>,
+    pub clock_command_slew: Signal<Out, Bit>,
 
     axi: AxiLite,
     readable: Signal<Local, Bit>,
@@ -129,6 +130,11 @@ pub struct Registers {
     timestamp_1_read: Signal<Local, Bits<32>>,
     timestamp_taken: Flop<Bits<64>>,
     clock_status_read: Signal<Local, Bits<32>>,
+    clock_synchronised_read: Signal<Local, Bits<32>>,
+    clock_synchronised_reserved: Signal<Local, Bits<32>>,
+    clock_synchronised_legal: Signal<Local, Bit>,
+    clock_synchronised_write: Signal<Local, Bit>,
+    clock_synchronised_held: Flop<Bit>,
     clock_period_0_read: Signal<Local, Bits<32>>,
     clock_period_0_legal: Signal<Local, Bit>,
     clock_period_0_write: Signal<Local, Bit>,
@@ -136,8 +142,8 @@ pub struct Registers {
     clock_period_1_reserved: Signal<Local, Bits<32>>,
     clock_period_1_legal: Signal<Local, Bit>,
     clock_period_1_write: Signal<Local, Bit>,
-    clock_period_fraction_held: Flop<Bits<32>>,
-    clock_period_nanoseconds_held: Flop<Bits<8>>,
+    clock_period_held_0: Flop<Bits<32>>,
+    clock_period_held_1: Flop<Bits<8>>,
     clock_rate_read: Signal<Local, Bits<32>>,
     clock_rate_legal: Signal<Local, Bit>,
     clock_rate_write: Signal<Local, Bit>,
@@ -146,19 +152,20 @@ pub struct Registers {
     clock_offset_legal: Signal<Local, Bit>,
     clock_offset_write: Signal<Local, Bit>,
     clock_offset_held: Flop<Bits<32>>,
-    clock_time_0_read: Signal<Local, Bits<32>>,
-    clock_time_0_legal: Signal<Local, Bit>,
-    clock_time_0_write: Signal<Local, Bit>,
-    clock_time_1_read: Signal<Local, Bits<32>>,
-    clock_time_1_legal: Signal<Local, Bit>,
-    clock_time_1_write: Signal<Local, Bit>,
-    clock_time_held_0: Flop<Bits<32>>,
-    clock_time_held_1: Flop<Bits<32>>,
+    clock_value_0_read: Signal<Local, Bits<32>>,
+    clock_value_0_legal: Signal<Local, Bit>,
+    clock_value_0_write: Signal<Local, Bit>,
+    clock_value_1_read: Signal<Local, Bits<32>>,
+    clock_value_1_legal: Signal<Local, Bit>,
+    clock_value_1_write: Signal<Local, Bit>,
+    clock_value_held_0: Flop<Bits<32>>,
+    clock_value_held_1: Flop<Bits<32>>,
     clock_command_reserved: Signal<Local, Bits<32>>,
     clock_command_legal: Signal<Local, Bit>,
     clock_command_write: Signal<Local, Bit>,
     clock_command_set_pulse: Flop<Bit>,
-    clock_command_shift_pulse: Flop<Bit>,
+    clock_command_step_pulse: Flop<Bit>,
+    clock_command_slew_pulse: Flop<Bit>,
 }
 
 impl Registers {
@@ -206,15 +213,16 @@ impl Registers {
             delimiter_gaps: Default::default(),
             interval_end: Default::default(),
             timestamp: Default::default(),
-            clock_status_is_set: Default::default(),
-            clock_status_shifting: Default::default(),
-            clock_period_fraction: Default::default(),
-            clock_period_nanoseconds: Default::default(),
+            clock_status_locked: Default::default(),
+            clock_status_slewing: Default::default(),
+            clock_synchronised: Default::default(),
+            clock_period: Default::default(),
             clock_rate: Default::default(),
             clock_offset: Default::default(),
-            clock_time: Default::default(),
+            clock_value: Default::default(),
             clock_command_set: Default::default(),
-            clock_command_shift: Default::default(),
+            clock_command_step: Default::default(),
+            clock_command_slew: Default::default(),
             axi: Default::default(),
             readable: Default::default(),
             capability_given: Constant::new((u64::from(emitted.capability.0)).into()),
@@ -271,6 +279,11 @@ impl Registers {
             timestamp_1_read: Default::default(),
             timestamp_taken: Default::default(),
             clock_status_read: Default::default(),
+            clock_synchronised_read: Default::default(),
+            clock_synchronised_reserved: Default::default(),
+            clock_synchronised_legal: Default::default(),
+            clock_synchronised_write: Default::default(),
+            clock_synchronised_held: Default::default(),
             clock_period_0_read: Default::default(),
             clock_period_0_legal: Default::default(),
             clock_period_0_write: Default::default(),
@@ -278,8 +291,8 @@ impl Registers {
             clock_period_1_reserved: Default::default(),
             clock_period_1_legal: Default::default(),
             clock_period_1_write: Default::default(),
-            clock_period_fraction_held: Default::default(),
-            clock_period_nanoseconds_held: Default::default(),
+            clock_period_held_0: Default::default(),
+            clock_period_held_1: Default::default(),
             clock_rate_read: Default::default(),
             clock_rate_legal: Default::default(),
             clock_rate_write: Default::default(),
@@ -288,19 +301,20 @@ impl Registers {
             clock_offset_legal: Default::default(),
             clock_offset_write: Default::default(),
             clock_offset_held: Default::default(),
-            clock_time_0_read: Default::default(),
-            clock_time_0_legal: Default::default(),
-            clock_time_0_write: Default::default(),
-            clock_time_1_read: Default::default(),
-            clock_time_1_legal: Default::default(),
-            clock_time_1_write: Default::default(),
-            clock_time_held_0: Default::default(),
-            clock_time_held_1: Default::default(),
+            clock_value_0_read: Default::default(),
+            clock_value_0_legal: Default::default(),
+            clock_value_0_write: Default::default(),
+            clock_value_1_read: Default::default(),
+            clock_value_1_legal: Default::default(),
+            clock_value_1_write: Default::default(),
+            clock_value_held_0: Default::default(),
+            clock_value_held_1: Default::default(),
             clock_command_reserved: Default::default(),
             clock_command_legal: Default::default(),
             clock_command_write: Default::default(),
             clock_command_set_pulse: Default::default(),
-            clock_command_shift_pulse: Default::default(),
+            clock_command_step_pulse: Default::default(),
+            clock_command_slew_pulse: Default::default(),
         }
     }
 }
@@ -327,14 +341,16 @@ impl Logic for Registers {
             delimiter_gaps_taken,
             interval_end_pulse,
             timestamp_taken,
-            clock_period_fraction_held,
-            clock_period_nanoseconds_held,
+            clock_synchronised_held,
+            clock_period_held_0,
+            clock_period_held_1,
             clock_rate_held,
             clock_offset_held,
-            clock_time_held_0,
-            clock_time_held_1,
+            clock_value_held_0,
+            clock_value_held_1,
             clock_command_set_pulse,
-            clock_command_shift_pulse
+            clock_command_step_pulse,
+            clock_command_slew_pulse
         );
         self.control_role_held.rst.next = self.rst.val();
         self.control_interval_source_held.rst.next = self.rst.val();
@@ -352,14 +368,16 @@ impl Logic for Registers {
         self.delimiter_gaps_taken.rst.next = self.rst.val();
         self.interval_end_pulse.rst.next = self.rst.val();
         self.timestamp_taken.rst.next = self.rst.val();
-        self.clock_period_fraction_held.rst.next = self.rst.val();
-        self.clock_period_nanoseconds_held.rst.next = self.rst.val();
+        self.clock_synchronised_held.rst.next = self.rst.val();
+        self.clock_period_held_0.rst.next = self.rst.val();
+        self.clock_period_held_1.rst.next = self.rst.val();
         self.clock_rate_held.rst.next = self.rst.val();
         self.clock_offset_held.rst.next = self.rst.val();
-        self.clock_time_held_0.rst.next = self.rst.val();
-        self.clock_time_held_1.rst.next = self.rst.val();
+        self.clock_value_held_0.rst.next = self.rst.val();
+        self.clock_value_held_1.rst.next = self.rst.val();
         self.clock_command_set_pulse.rst.next = self.rst.val();
-        self.clock_command_shift_pulse.rst.next = self.rst.val();
+        self.clock_command_step_pulse.rst.next = self.rst.val();
+        self.clock_command_slew_pulse.rst.next = self.rst.val();
 
         self.axi.clk.next = self.clk.val();
         self.axi.rst.next = self.rst.val();
@@ -545,18 +563,32 @@ impl Logic for Registers {
         }
         self.clock_status_read.next = 0.into();
         if self.axi.read_address.val() == 0x68 {
-            self.clock_status_read.next = bit_cast::<32, 1>(self.clock_status_is_set.val().into())
-                | (bit_cast::<32, 1>(self.clock_status_shifting.val().into()) << 1);
+            self.clock_status_read.next = bit_cast::<32, 1>(self.clock_status_locked.val().into())
+                | (bit_cast::<32, 1>(self.clock_status_slewing.val().into()) << 1);
         }
+        self.clock_synchronised_read.next = 0.into();
+        if self.axi.read_address.val() == 0x6c {
+            self.clock_synchronised_read.next =
+                bit_cast::<32, 1>(self.clock_synchronised_held.q.val().into());
+        }
+        self.clock_synchronised_reserved.next = self.axi.write_data.val() & 0xfffffffe_u64;
+        self.clock_synchronised_legal.next = self.axi.write_whole.val()
+            & (self.axi.write_address.val() == 0x6c)
+            & !self.clock_synchronised_reserved.val().any();
+        self.clock_synchronised_write.next = self.axi.write.val() & self.clock_synchronised_legal.val();
+        if self.clock_synchronised_write.val() {
+            self.clock_synchronised_held.d.next = self.axi.write_data.val().get_bit(0);
+        }
+        self.clock_synchronised.next = self.clock_synchronised_held.q.val();
         self.clock_period_0_read.next = 0.into();
         if self.axi.read_address.val() == 0x70 {
-            self.clock_period_0_read.next = self.clock_period_fraction_held.q.val();
+            self.clock_period_0_read.next = self.clock_period_held_0.q.val();
         }
         self.clock_period_0_legal.next = self.axi.write_whole.val() & (self.axi.write_address.val() == 0x70);
         self.clock_period_0_write.next = self.axi.write.val() & self.clock_period_0_legal.val();
         self.clock_period_1_read.next = 0.into();
         if self.axi.read_address.val() == 0x74 {
-            self.clock_period_1_read.next = bit_cast::<32, 8>(self.clock_period_nanoseconds_held.q.val());
+            self.clock_period_1_read.next = bit_cast::<32, 8>(self.clock_period_held_1.q.val());
         }
         self.clock_period_1_reserved.next = self.axi.write_data.val() & 0xffffff00_u64;
         self.clock_period_1_legal.next = self.axi.write_whole.val()
@@ -564,13 +596,13 @@ impl Logic for Registers {
             & !self.clock_period_1_reserved.val().any();
         self.clock_period_1_write.next = self.axi.write.val() & self.clock_period_1_legal.val();
         if self.clock_period_0_write.val() {
-            self.clock_period_fraction_held.d.next = self.axi.write_data.val();
+            self.clock_period_held_0.d.next = self.axi.write_data.val();
         }
-        self.clock_period_fraction.next = self.clock_period_fraction_held.q.val();
         if self.clock_period_1_write.val() {
-            self.clock_period_nanoseconds_held.d.next = self.axi.write_data.val().get_bits::<8>(0);
+            self.clock_period_held_1.d.next = self.axi.write_data.val().get_bits::<8>(0);
         }
-        self.clock_period_nanoseconds.next = self.clock_period_nanoseconds_held.q.val();
+        self.clock_period.next = bit_cast::<40, 32>(self.clock_period_held_0.q.val())
+            | (bit_cast::<40, 8>(self.clock_period_held_1.q.val()) << 32);
         self.clock_rate_read.next = 0.into();
         if self.axi.read_address.val() == 0x78 {
             self.clock_rate_read.next = self.clock_rate_held.q.val();
@@ -591,27 +623,27 @@ impl Logic for Registers {
             self.clock_offset_held.d.next = self.axi.write_data.val();
         }
         self.clock_offset.next = self.clock_offset_held.q.val();
-        self.clock_time_0_read.next = 0.into();
+        self.clock_value_0_read.next = 0.into();
         if self.axi.read_address.val() == 0x80 {
-            self.clock_time_0_read.next = self.clock_time_held_0.q.val();
+            self.clock_value_0_read.next = self.clock_value_held_0.q.val();
         }
-        self.clock_time_0_legal.next = self.axi.write_whole.val() & (self.axi.write_address.val() == 0x80);
-        self.clock_time_0_write.next = self.axi.write.val() & self.clock_time_0_legal.val();
-        self.clock_time_1_read.next = 0.into();
+        self.clock_value_0_legal.next = self.axi.write_whole.val() & (self.axi.write_address.val() == 0x80);
+        self.clock_value_0_write.next = self.axi.write.val() & self.clock_value_0_legal.val();
+        self.clock_value_1_read.next = 0.into();
         if self.axi.read_address.val() == 0x84 {
-            self.clock_time_1_read.next = self.clock_time_held_1.q.val();
+            self.clock_value_1_read.next = self.clock_value_held_1.q.val();
         }
-        self.clock_time_1_legal.next = self.axi.write_whole.val() & (self.axi.write_address.val() == 0x84);
-        self.clock_time_1_write.next = self.axi.write.val() & self.clock_time_1_legal.val();
-        if self.clock_time_0_write.val() {
-            self.clock_time_held_0.d.next = self.axi.write_data.val();
+        self.clock_value_1_legal.next = self.axi.write_whole.val() & (self.axi.write_address.val() == 0x84);
+        self.clock_value_1_write.next = self.axi.write.val() & self.clock_value_1_legal.val();
+        if self.clock_value_0_write.val() {
+            self.clock_value_held_0.d.next = self.axi.write_data.val();
         }
-        if self.clock_time_1_write.val() {
-            self.clock_time_held_1.d.next = self.axi.write_data.val();
+        if self.clock_value_1_write.val() {
+            self.clock_value_held_1.d.next = self.axi.write_data.val();
         }
-        self.clock_time.next = bit_cast::<64, 32>(self.clock_time_held_0.q.val())
-            | (bit_cast::<64, 32>(self.clock_time_held_1.q.val()) << 32);
-        self.clock_command_reserved.next = self.axi.write_data.val() & 0xfffffffc_u64;
+        self.clock_value.next = bit_cast::<64, 32>(self.clock_value_held_0.q.val())
+            | (bit_cast::<64, 32>(self.clock_value_held_1.q.val()) << 32);
+        self.clock_command_reserved.next = self.axi.write_data.val() & 0xfffffff8_u64;
         self.clock_command_legal.next = self.axi.write_whole.val()
             & (self.axi.write_address.val() == 0x88)
             & !self.clock_command_reserved.val().any();
@@ -619,9 +651,12 @@ impl Logic for Registers {
         self.clock_command_set_pulse.d.next =
             self.clock_command_write.val() & self.axi.write_data.val().get_bit(0);
         self.clock_command_set.next = self.clock_command_set_pulse.q.val();
-        self.clock_command_shift_pulse.d.next =
+        self.clock_command_step_pulse.d.next =
             self.clock_command_write.val() & self.axi.write_data.val().get_bit(1);
-        self.clock_command_shift.next = self.clock_command_shift_pulse.q.val();
+        self.clock_command_step.next = self.clock_command_step_pulse.q.val();
+        self.clock_command_slew_pulse.d.next =
+            self.clock_command_write.val() & self.axi.write_data.val().get_bit(2);
+        self.clock_command_slew.next = self.clock_command_slew_pulse.q.val();
 
         self.readable.next = (self.axi.read_address.val() == 0x0)
             | (self.axi.read_address.val() == 0x4)
@@ -649,6 +684,7 @@ impl Logic for Registers {
             | (self.axi.read_address.val() == 0x60)
             | (self.axi.read_address.val() == 0x64)
             | (self.axi.read_address.val() == 0x68)
+            | (self.axi.read_address.val() == 0x6c)
             | (self.axi.read_address.val() == 0x70)
             | (self.axi.read_address.val() == 0x74)
             | (self.axi.read_address.val() == 0x78)
@@ -680,21 +716,23 @@ impl Logic for Registers {
             | self.timestamp_0_read.val()
             | self.timestamp_1_read.val()
             | self.clock_status_read.val()
+            | self.clock_synchronised_read.val()
             | self.clock_period_0_read.val()
             | self.clock_period_1_read.val()
             | self.clock_rate_read.val()
             | self.clock_offset_read.val()
-            | self.clock_time_0_read.val()
-            | self.clock_time_1_read.val();
+            | self.clock_value_0_read.val()
+            | self.clock_value_1_read.val();
         self.axi.write_legal.next = self.control_legal.val()
             | self.snapshot_legal.val()
             | self.interval_end_legal.val()
+            | self.clock_synchronised_legal.val()
             | self.clock_period_0_legal.val()
             | self.clock_period_1_legal.val()
             | self.clock_rate_legal.val()
             | self.clock_offset_legal.val()
-            | self.clock_time_0_legal.val()
-            | self.clock_time_1_legal.val()
+            | self.clock_value_0_legal.val()
+            | self.clock_value_1_legal.val()
             | self.clock_command_legal.val();
     }
 }

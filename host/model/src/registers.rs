@@ -197,8 +197,8 @@ mod tests {
         assert_eq!(control.with_interval_log2(30).interval_log2(), 30);
         registers.write_clock_rate(-2).unwrap();
         assert_eq!(registers.clock_rate(), Ok(-2));
-        registers.write_clock_time(0x0123_4567_89ab_cdef).unwrap();
-        assert_eq!(registers.clock_time(), Ok(0x0123_4567_89ab_cdef));
+        registers.write_clock_value(0x0123_4567_89ab_cdef).unwrap();
+        assert_eq!(registers.clock_value(), Ok(0x0123_4567_89ab_cdef));
         registers.snapshot().unwrap();
         assert_eq!(memory.0[0x20 / 4], 0x1e11);
         assert_eq!(memory.0[0x28 / 4], 1);

@@ -8,7 +8,7 @@
 use super::{Bus, Field, Kind, Legal, Register, Registers};
 
 /// All registers, by ascending offset.
-pub const REGISTERS: [Register; 27] = [
+pub const REGISTERS: [Register; 28] = [
     Register {
         name: "block_type",
         offset: 0x0,
@@ -172,18 +172,21 @@ pub const REGISTERS: [Register; 27] = [
         offset: 0x68,
         width: 32,
         fields: &[
-            Field { name: "is_set", low: 0, width: 1, kind: Kind::Input, legal: Legal::Any },
-            Field { name: "shifting", low: 1, width: 1, kind: Kind::Input, legal: Legal::Any },
+            Field { name: "locked", low: 0, width: 1, kind: Kind::Input, legal: Legal::Any },
+            Field { name: "slewing", low: 1, width: 1, kind: Kind::Input, legal: Legal::Any },
         ],
+    },
+    Register {
+        name: "clock_synchronised",
+        offset: 0x6c,
+        width: 32,
+        fields: &[Field { name: "value", low: 0, width: 1, kind: Kind::Storage, legal: Legal::Any }],
     },
     Register {
         name: "clock_period",
         offset: 0x70,
         width: 64,
-        fields: &[
-            Field { name: "fraction", low: 0, width: 32, kind: Kind::Storage, legal: Legal::Any },
-            Field { name: "nanoseconds", low: 32, width: 8, kind: Kind::Storage, legal: Legal::Any },
-        ],
+        fields: &[Field { name: "value", low: 0, width: 40, kind: Kind::Storage, legal: Legal::Any }],
     },
     Register {
         name: "clock_rate",
@@ -198,7 +201,7 @@ pub const REGISTERS: [Register; 27] = [
         fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Storage, legal: Legal::Any }],
     },
     Register {
-        name: "clock_time",
+        name: "clock_value",
         offset: 0x80,
         width: 64,
         fields: &[Field { name: "value", low: 0, width: 64, kind: Kind::Storage, legal: Legal::Any }],
@@ -209,7 +212,8 @@ pub const REGISTERS: [Register; 27] = [
         width: 32,
         fields: &[
             Field { name: "set", low: 0, width: 1, kind: Kind::Strobe, legal: Legal::Any },
-            Field { name: "shift", low: 1, width: 1, kind: Kind::Strobe, legal: Legal::Any },
+            Field { name: "step", low: 1, width: 1, kind: Kind::Strobe, legal: Legal::Any },
+            Field { name: "slew", low: 2, width: 1, kind: Kind::Strobe, legal: Legal::Any },
         ],
     },
 ];
@@ -260,14 +264,16 @@ pub mod offset {
     pub const TIMESTAMP: u32 = 0x60;
     /// Clock status.
     pub const CLOCK_STATUS: u32 = 0x68;
+    /// Clock synchronised.
+    pub const CLOCK_SYNCHRONISED: u32 = 0x6c;
     /// Clock period.
     pub const CLOCK_PERIOD: u32 = 0x70;
     /// Clock rate.
     pub const CLOCK_RATE: u32 = 0x78;
     /// Clock offset.
     pub const CLOCK_OFFSET: u32 = 0x7c;
-    /// Clock time.
-    pub const CLOCK_TIME: u32 = 0x80;
+    /// Clock value.
+    pub const CLOCK_VALUE: u32 = 0x80;
     /// Clock command.
     pub const CLOCK_COMMAND: u32 = 0x88;
 }
@@ -570,64 +576,31 @@ impl Status {
 pub struct ClockStatus(pub u32);
 
 impl ClockStatus {
-    /// Bits of `is_set`.
-    pub const IS_SET: u32 = 0x1;
-    /// Bits of `shifting`.
-    pub const SHIFTING: u32 = 0x2;
+    /// Bits of `locked`.
+    pub const LOCKED: u32 = 0x1;
+    /// Bits of `slewing`.
+    pub const SLEWING: u32 = 0x2;
 
-    /// The clock has been set since reset.
-    pub fn is_set(self) -> bool {
-        self.0 & Self::IS_SET != 0
+    /// Software called it synchronised, and it was not stepped since.
+    pub fn locked(self) -> bool {
+        self.0 & Self::LOCKED != 0
     }
 
-    /// With another `is_set`.
+    /// With another `locked`.
     #[must_use]
-    pub fn with_is_set(self, value: bool) -> Self {
-        ClockStatus(self.0 & !Self::IS_SET | ((u32::from(value)) << 0) & Self::IS_SET)
+    pub fn with_locked(self, value: bool) -> Self {
+        ClockStatus(self.0 & !Self::LOCKED | ((u32::from(value)) << 0) & Self::LOCKED)
     }
 
-    /// An offset is being worked off.
-    pub fn shifting(self) -> bool {
-        self.0 & Self::SHIFTING != 0
+    /// A slew is under way.
+    pub fn slewing(self) -> bool {
+        self.0 & Self::SLEWING != 0
     }
 
-    /// With another `shifting`.
+    /// With another `slewing`.
     #[must_use]
-    pub fn with_shifting(self, value: bool) -> Self {
-        ClockStatus(self.0 & !Self::SHIFTING | ((u32::from(value)) << 1) & Self::SHIFTING)
-    }
-}
-
-/// Clock period: its content.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct ClockPeriod(pub u64);
-
-impl ClockPeriod {
-    /// Bits of `fraction`.
-    pub const FRACTION: u64 = 0xffffffff;
-    /// Bits of `nanoseconds`.
-    pub const NANOSECONDS: u64 = 0xff00000000;
-
-    /// In 2^-32 ns.
-    pub fn fraction(self) -> u32 {
-        ((self.0 & Self::FRACTION) >> 0) as u32
-    }
-
-    /// With another `fraction`.
-    #[must_use]
-    pub fn with_fraction(self, value: u32) -> Self {
-        ClockPeriod(self.0 & !Self::FRACTION | ((u64::from(value)) << 0) & Self::FRACTION)
-    }
-
-    /// In ns.
-    pub fn nanoseconds(self) -> u32 {
-        ((self.0 & Self::NANOSECONDS) >> 32) as u32
-    }
-
-    /// With another `nanoseconds`.
-    #[must_use]
-    pub fn with_nanoseconds(self, value: u32) -> Self {
-        ClockPeriod(self.0 & !Self::NANOSECONDS | ((u64::from(value)) << 32) & Self::NANOSECONDS)
+    pub fn with_slewing(self, value: bool) -> Self {
+        ClockStatus(self.0 & !Self::SLEWING | ((u32::from(value)) << 1) & Self::SLEWING)
     }
 }
 
@@ -638,10 +611,12 @@ pub struct ClockCommand(pub u32);
 impl ClockCommand {
     /// Bits of `set`.
     pub const SET: u32 = 0x1;
-    /// Bits of `shift`.
-    pub const SHIFT: u32 = 0x2;
+    /// Bits of `step`.
+    pub const STEP: u32 = 0x2;
+    /// Bits of `slew`.
+    pub const SLEW: u32 = 0x4;
 
-    /// Write 1 to set the clock to `clock_time`.
+    /// Write 1: the time goes on from `clock_value`.
     pub fn set(self) -> bool {
         self.0 & Self::SET != 0
     }
@@ -652,15 +627,26 @@ impl ClockCommand {
         ClockCommand(self.0 & !Self::SET | ((u32::from(value)) << 0) & Self::SET)
     }
 
-    /// Write 1 to add `clock_offset` to the clock.
-    pub fn shift(self) -> bool {
-        self.0 & Self::SHIFT != 0
+    /// Write 1: add `clock_value` to the time, modulo 2^64.
+    pub fn step(self) -> bool {
+        self.0 & Self::STEP != 0
     }
 
-    /// With another `shift`.
+    /// With another `step`.
     #[must_use]
-    pub fn with_shift(self, value: bool) -> Self {
-        ClockCommand(self.0 & !Self::SHIFT | ((u32::from(value)) << 1) & Self::SHIFT)
+    pub fn with_step(self, value: bool) -> Self {
+        ClockCommand(self.0 & !Self::STEP | ((u32::from(value)) << 1) & Self::STEP)
+    }
+
+    /// Write 1: spread `clock_offset` over the next 65,536 cycles.
+    pub fn slew(self) -> bool {
+        self.0 & Self::SLEW != 0
+    }
+
+    /// With another `slew`.
+    #[must_use]
+    pub fn with_slew(self, value: bool) -> Self {
+        ClockCommand(self.0 & !Self::SLEW | ((u32::from(value)) << 2) & Self::SLEW)
     }
 }
 
@@ -863,7 +849,7 @@ impl<B: Bus> Registers<B> {
         self.read_long(offset::TIMESTAMP)
     }
 
-    /// Clock status: As it is at the moment of reading.
+    /// Clock status: Of the built-in clock, as it is at the moment of reading.
     ///
     /// # Errors
     ///
@@ -872,22 +858,40 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::CLOCK_STATUS).map(ClockStatus)
     }
 
-    /// Clock period: What the clock advances by in a cycle.
+    /// Clock synchronised: 1: software holds the built-in clock to its reference.
     ///
     /// # Errors
     ///
     /// What the bus says.
-    pub fn clock_period(&mut self) -> Result<ClockPeriod, B::Error> {
-        self.read_long(offset::CLOCK_PERIOD).map(ClockPeriod)
+    pub fn clock_synchronised(&mut self) -> Result<u32, B::Error> {
+        self.bus.read(offset::CLOCK_SYNCHRONISED)
     }
 
-    /// Writes it: Clock period: What the clock advances by in a cycle.
+    /// Writes it: Clock synchronised: 1: software holds the built-in clock to its reference.
     ///
     /// # Errors
     ///
     /// What the bus says.
-    pub fn write_clock_period(&mut self, value: ClockPeriod) -> Result<(), B::Error> {
-        self.write_long(offset::CLOCK_PERIOD, value.0)
+    pub fn write_clock_synchronised(&mut self, value: u32) -> Result<(), B::Error> {
+        self.bus.write(offset::CLOCK_SYNCHRONISED, value)
+    }
+
+    /// Clock period: Nominal length of a cycle in 2^-32 ns. The words take effect one by one: set the period before the time.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn clock_period(&mut self) -> Result<u64, B::Error> {
+        self.read_long(offset::CLOCK_PERIOD)
+    }
+
+    /// Writes it: Clock period: Nominal length of a cycle in 2^-32 ns. The words take effect one by one: set the period before the time.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn write_clock_period(&mut self, value: u64) -> Result<(), B::Error> {
+        self.write_long(offset::CLOCK_PERIOD, value)
     }
 
     /// Clock rate: Added to the period, in 2^-32 ns, two's complement.
@@ -908,7 +912,7 @@ impl<B: Bus> Registers<B> {
         self.bus.write(offset::CLOCK_RATE, value.cast_unsigned())
     }
 
-    /// Clock offset: What `clock_command.shift` adds to the time, in 2^-16 ns, two's complement.
+    /// Clock offset: What `clock_command.slew` adds to the time, in 2^-16 ns, two's complement.
     ///
     /// # Errors
     ///
@@ -917,7 +921,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::CLOCK_OFFSET).map(u32::cast_signed)
     }
 
-    /// Writes it: Clock offset: What `clock_command.shift` adds to the time, in 2^-16 ns, two's complement.
+    /// Writes it: Clock offset: What `clock_command.slew` adds to the time, in 2^-16 ns, two's complement.
     ///
     /// # Errors
     ///
@@ -926,25 +930,25 @@ impl<B: Bus> Registers<B> {
         self.bus.write(offset::CLOCK_OFFSET, value.cast_unsigned())
     }
 
-    /// Clock time: What `clock_command.set` sets the clock to, PTP relative-64.
+    /// Clock value: For `clock_command.set` and `clock_command.step`, PTP relative-64.
     ///
     /// # Errors
     ///
     /// What the bus says.
-    pub fn clock_time(&mut self) -> Result<u64, B::Error> {
-        self.read_long(offset::CLOCK_TIME)
+    pub fn clock_value(&mut self) -> Result<u64, B::Error> {
+        self.read_long(offset::CLOCK_VALUE)
     }
 
-    /// Writes it: Clock time: What `clock_command.set` sets the clock to, PTP relative-64.
+    /// Writes it: Clock value: For `clock_command.set` and `clock_command.step`, PTP relative-64.
     ///
     /// # Errors
     ///
     /// What the bus says.
-    pub fn write_clock_time(&mut self, value: u64) -> Result<(), B::Error> {
-        self.write_long(offset::CLOCK_TIME, value)
+    pub fn write_clock_value(&mut self, value: u64) -> Result<(), B::Error> {
+        self.write_long(offset::CLOCK_VALUE, value)
     }
 
-    /// Writes it: Clock command.
+    /// Writes it: Clock command: What the built-in clock does now. `set` wins over `step`, and both over `slew`.
     ///
     /// # Errors
     ///
