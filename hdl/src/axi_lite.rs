@@ -27,13 +27,13 @@
 //!
 //! # Parameters, latency and throughput
 //!
-//! No parameters. A response is offered two cycles behind the acceptance of its address (and data); an access
-//! takes four cycles with a master that is always ready.
+//! No parameters. An answer is offered two cycles behind the acceptance of its address (and data). One write and one
+//! read every two cycles with a master that is always ready; every three if it waits for answers.
 //!
 //! # Test plan
 //!
-//! `sim/cosim` `checks::registers`: random pauses on all channels, responses compared, the rules of the bus in every
-//! cycle. The rules are proven for all time in `hdl/formal/axi_lite.v`.
+//! `sim/cosim` `checks::registers`: random pauses on all channels, answers compared, the rules of the bus in every
+//! cycle, the throughput. `hdl/formal/axi_lite.v` proves the rules without bound on time.
 
 use crate::leaves::Flop;
 use rust_hdl_core::prelude::*;
@@ -122,23 +122,23 @@ impl Logic for AxiLite {
         self.reads.next = self.ar_full.q.val() & !self.r_full.q.val();
 
         // Accept.
-        self.aw_next.next = (self.aw_full.q.val() | (self.s_axil_awvalid.val() & self.aw_ready.q.val()))
-            & !self.writes.val();
+        self.aw_next.next =
+            (self.aw_full.q.val() | (self.s_axil_awvalid.val() & self.aw_ready.q.val())) & !self.writes.val();
         self.aw_full.d.next = self.aw_next.val();
         self.aw_ready.d.next = !self.aw_next.val();
         if self.aw_ready.q.val() {
             self.aw_address.d.next = self.s_axil_awaddr.val();
         }
-        self.w_next.next = (self.w_full.q.val() | (self.s_axil_wvalid.val() & self.w_ready.q.val()))
-            & !self.writes.val();
+        self.w_next.next =
+            (self.w_full.q.val() | (self.s_axil_wvalid.val() & self.w_ready.q.val())) & !self.writes.val();
         self.w_full.d.next = self.w_next.val();
         self.w_ready.d.next = !self.w_next.val();
         if self.w_ready.q.val() {
             self.w_data.d.next = self.s_axil_wdata.val();
             self.w_whole.d.next = self.s_axil_wstrb.val().all();
         }
-        self.ar_next.next = (self.ar_full.q.val() | (self.s_axil_arvalid.val() & self.ar_ready.q.val()))
-            & !self.reads.val();
+        self.ar_next.next =
+            (self.ar_full.q.val() | (self.s_axil_arvalid.val() & self.ar_ready.q.val())) & !self.reads.val();
         self.ar_full.d.next = self.ar_next.val();
         self.ar_ready.d.next = !self.ar_next.val();
         if self.ar_ready.q.val() {

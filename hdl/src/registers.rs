@@ -24,8 +24,11 @@
 //!
 //! # Parameters, latency and throughput
 //!
-//! [`Emitted`] gives the constants of a build. An access takes four cycles with a master that is always ready. A
-//! snapshot is complete before its write can be answered and a read follow.
+//! [`Emitted`] gives the constants of a build. Accesses take the time of [`crate::axi_lite`]. A read that is offered
+//! when the write to `snapshot` has been answered, or later, sees the new values.
+//!
+//! Cost before placement: iCE40 576 LUT4, 682 flip-flops; ECP5 1756 LUT4, 682 flip-flops. Of these, 400 flip-flops hold
+//! the snapshot.
 //!
 //! # Test plan
 //!

@@ -3,6 +3,7 @@
 mod acceptance;
 mod cargo;
 mod check;
+mod cocotb;
 mod cost;
 mod registers;
 mod tools;
@@ -39,6 +40,8 @@ enum Task {
     Mutate,
     /// Run the emitted Verilog through Icarus Verilog and yosys
     Acceptance,
+    /// Run the emitted Verilog in Icarus Verilog under cocotb, with the AXI masters and streams of cocotbext-axi
+    Cocotb,
     /// Compare hardware and model on many random packets
     Cosim {
         /// Packets through the identity stage and through the core, each
@@ -86,12 +89,14 @@ fn run(task: Task) -> Result<(), Failure> {
             cargo::document()?;
             cargo::test()?;
             acceptance::icarus()?;
-            acceptance::yosys()
+            acceptance::yosys()?;
+            cocotb::run()
         }
         Task::Verilog(arguments) => verilog::write(&arguments),
         Task::Registers { check } => registers::generate(check),
         Task::Mutate => check::mutate(),
         Task::Acceptance => acceptance::icarus().and_then(|()| acceptance::yosys()),
+        Task::Cocotb => cocotb::run(),
         Task::Cosim { packets, seed } => check::cosim(packets, seed),
         Task::Cost { rows } => cost::print(rows),
         Task::Tools { selection } => Ok(tools::install(selection)?),

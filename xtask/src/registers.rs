@@ -43,14 +43,15 @@ pub(crate) fn generate(check: bool) -> Result<(), Failure> {
         let path = root.join(name);
         if check {
             if fs::read_to_string(&path).ok().as_deref() != Some(&text) {
-                return Err(
-                    format!("{name} is not what {SOURCE} makes: run `cargo xtask registers`").into()
-                );
+                return Err(format!("{name} is not what {SOURCE} makes: run `cargo xtask registers`").into());
             }
             continue;
         }
         let failed = |error| format!("{name}: cannot be written: {error}");
-        path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, text)).map_err(failed)?;
+        path.parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .and_then(|()| fs::write(&path, text))
+            .map_err(failed)?;
         println!("{name}");
     }
     if check {

@@ -173,7 +173,11 @@ mod tests {
     fn nothing_overlaps() {
         let mut end = 0;
         for register in &REGISTERS {
-            assert!(register.offset >= end && register.offset % (register.width / 8) == 0, "{}", register.name);
+            assert!(
+                register.offset >= end && register.offset % (register.width / 8) == 0,
+                "{}",
+                register.name
+            );
             end = register.offset + register.width / 8;
             let mut bit = 0;
             for field in register.fields {

@@ -28,7 +28,8 @@ fn lint_finds_nothing() {
     let waivers = include_str!("../../../hdl/lint/registers.vlt");
     let verilog = verilog();
     let source = Source { top: "registers", verilog: &verilog };
-    let warnings = lint(&Toolchain::find().unwrap(), &source, LintOptions { waivers, arguments: &[] }).unwrap();
+    let warnings =
+        lint(&Toolchain::find().unwrap(), &source, LintOptions { waivers, arguments: &[] }).unwrap();
     assert_eq!(warnings, []);
 }
 
@@ -36,7 +37,8 @@ fn lint_finds_nothing() {
 #[test]
 fn a_host_measures() {
     let mut hardware = Hardware::new(&Toolchain::find().unwrap(), &verilog()).unwrap();
-    let values = [("packets", 0x1234_5678_9abc), ("timestamp", u64::MAX), ("refused_ends", 7), ("status_running", 1)];
+    let values =
+        [("packets", 0x1234_5678_9abc), ("timestamp", u64::MAX), ("refused_ends", 7), ("status_running", 1)];
     for (port, value) in values {
         hardware.set(port, value).unwrap();
     }
@@ -54,8 +56,10 @@ fn a_host_measures() {
     assert_eq!(registers.packets().unwrap(), 0x1234_5678_9abc);
     assert_eq!((registers.timestamp().unwrap(), registers.refused_ends().unwrap()), (u64::MAX, 7));
 
-    let control =
-        Control::default().with_role(Role::Receiver).with_interval_source(IntervalSource::Clock).with_interval_log2(30);
+    let control = Control::default()
+        .with_role(Role::Receiver)
+        .with_interval_source(IntervalSource::Clock)
+        .with_interval_log2(30);
     registers.write_control(control).unwrap();
     let refused = registers.write_control(control.with_interval_log2(48));
     assert!(matches!(refused, Err(AccessError::Refused(0x20))));
@@ -97,7 +101,8 @@ fn the_map_by_hand() {
     for (_, offset, value) in inputs {
         assert_eq!(u64::from(bus.read(offset).unwrap()), value);
     }
-    let fixed = [(0x00, 0x4445_4c54), (0x04, 0x0001_0000), (0x08, 0), (0x0c, 0x100a_2108), (0x18, 0x1234_5678)];
+    let fixed =
+        [(0x00, 0x4445_4c54), (0x04, 0x0001_0000), (0x08, 0), (0x0c, 0x100a_2108), (0x18, 0x1234_5678)];
     for (offset, value) in fixed.into_iter().chain([(0x24, 0b1010), (0x68, 2)]) {
         assert_eq!(bus.read(offset).unwrap(), value, "{offset:#x}");
     }
@@ -105,7 +110,9 @@ fn the_map_by_hand() {
         bus.write(offset, value).unwrap();
         assert_eq!(bus.read(offset).unwrap(), value, "{offset:#x}");
     }
-    for (offset, value) in [(0x20, 0x3000), (0x20, 0x20), (0x74, 0x100), (0x1c, 0), (0x8c, 0), (0x02, 0), (0x24, 0)] {
+    for (offset, value) in
+        [(0x20, 0x3000), (0x20, 0x20), (0x74, 0x100), (0x1c, 0), (0x8c, 0), (0x02, 0), (0x24, 0)]
+    {
         assert!(bus.write(offset, value).is_err(), "{offset:#x}");
     }
 }
@@ -113,8 +120,16 @@ fn the_map_by_hand() {
 /// Faults that a designer or a tool could make: each must be noticed.
 const FAULTS: [(&str, &str, &str); 17] = [
     ("a write of some bytes is done", "w_whole_d = &s_axil_wstrb;", "w_whole_d = s_axil_wstrb[0];"),
-    ("a write happens before its data", "writes = aw_full_q & w_full_q & ~b_full_q;", "writes = aw_full_q & ~b_full_q;"),
-    ("a write happens over an answer that waits", "writes = aw_full_q & w_full_q & ~b_full_q;", "writes = aw_full_q & w_full_q;"),
+    (
+        "a write happens before its data",
+        "writes = aw_full_q & w_full_q & ~b_full_q;",
+        "writes = aw_full_q & ~b_full_q;",
+    ),
+    (
+        "a write happens over an answer that waits",
+        "writes = aw_full_q & w_full_q & ~b_full_q;",
+        "writes = aw_full_q & w_full_q;",
+    ),
     ("an answer to a write is given up", "if (s_axil_bready) begin", "if (b_full_q) begin"),
     ("read data change while they wait", "reads = ar_full_q & ~r_full_q;", "reads = ar_full_q;"),
     ("a second address is accepted too early", "ar_ready_d = ~ar_next;", "ar_ready_d = 1'b1;"),
@@ -124,11 +139,31 @@ const FAULTS: [(&str, &str, &str); 17] = [
     ("a reserved value is taken", "(control_interval_source_asked != 32'h3) & ", ""),
     ("a bit without a field is taken", "axi_write_data & 64'hffffff00;", "axi_write_data & 64'hfffffe00;"),
     ("a strobe lasts until the answer is taken", "interval_end_write = axi_write &", "interval_end_write ="),
-    ("a refused write starts a strobe", "clock_command_write = axi_write & clock_command_legal;", "clock_command_write = axi_write;"),
-    ("writing 0 is a snapshot", "snapshot_pulse_d = snapshot_write & axi_write_data[32'h0];", "snapshot_pulse_d = snapshot_write;"),
-    ("a counter is taken in every cycle", "if (snapshot_pulse_q) begin\n            bytes_taken_d", "if (1'b1) begin\n            bytes_taken_d"),
-    ("a counter is taken a cycle before the others", "if (snapshot_pulse_q) begin\n            packets_taken_d", "if (snapshot_pulse_d) begin\n            packets_taken_d"),
-    ("the wrong bits of a long counter", "packets_taken_q[(32'h20)+:(16)]", "packets_taken_q[(32'h10)+:(16)]"),
+    (
+        "a refused write starts a strobe",
+        "clock_command_write = axi_write & clock_command_legal;",
+        "clock_command_write = axi_write;",
+    ),
+    (
+        "writing 0 is a snapshot",
+        "snapshot_pulse_d = snapshot_write & axi_write_data[32'h0];",
+        "snapshot_pulse_d = snapshot_write;",
+    ),
+    (
+        "a counter is taken in every cycle",
+        "if (snapshot_pulse_q) begin\n            bytes_taken_d",
+        "if (1'b1) begin\n            bytes_taken_d",
+    ),
+    (
+        "a counter is taken a cycle before the others",
+        "if (snapshot_pulse_q) begin\n            packets_taken_d",
+        "if (snapshot_pulse_d) begin\n            packets_taken_d",
+    ),
+    (
+        "the wrong bits of a long counter",
+        "packets_taken_q[(32'h20)+:(16)]",
+        "packets_taken_q[(32'h10)+:(16)]",
+    ),
 ];
 
 #[test]
@@ -138,6 +173,9 @@ fn faults_are_noticed() {
         assert!(sound.contains(from), "{fault}: its text is not in the Verilog any more");
         let noticed = check(&toolchain, &sound.replacen(from, to, 1), emitted(), 20_000, 7);
         let noticed = noticed.expect_err(fault);
-        assert!(matches!(noticed, deltaline_cosim::checks::CheckError::Mismatch { .. }), "{fault}: {noticed}");
+        assert!(
+            matches!(noticed, deltaline_cosim::checks::CheckError::Mismatch { .. }),
+            "{fault}: {noticed}"
+        );
     }
 }

@@ -31,7 +31,7 @@ nothing.
         let used = fields.iter().map(|field| field.low + field.width).max().unwrap_or(0);
         let first = fields.first().map_or(String::new(), access);
         let only = if let [only] = &fields[..] { values(only) } else { String::new() };
-        let meaning = [&format!("{title}."), description, &only].map(String::as_str).join(" ");
+        let meaning = [&format!("*{title}.*"), description, &only].map(String::as_str).join(" ");
         let _ = writeln!(text, "| {offset:#04x} | `{name}` | {used} | {first} | {} |", meaning.trim_end());
     }
     for register in block.registers.iter().filter(|register| register.fields.len() > 1) {
@@ -40,13 +40,18 @@ nothing.
             "\n## `{}`, {:#04x}\n\n{}| bits | field | access | meaning |\n|------|-------|--------|---------|\n",
             register.name,
             register.offset,
-            if register.description.is_empty() { String::new() } else { format!("{}\n\n", register.description) }
+            if register.description.is_empty() {
+                String::new()
+            } else {
+                format!("{}\n\n", register.description)
+            }
         );
         for field in &register.fields {
             let high = field.low + field.width - 1;
             let bits = if high == field.low { high.to_string() } else { format!("{high}:{}", field.low) };
             let meaning = format!("{} {}", field.description, values(field));
-            let _ = writeln!(text, "| {bits} | `{}` | {} | {} |", field.name, access(field), meaning.trim_end());
+            let _ =
+                writeln!(text, "| {bits} | `{}` | {} | {} |", field.name, access(field), meaning.trim_end());
         }
     }
     text
@@ -66,7 +71,8 @@ fn access(field: &Field) -> String {
 fn values(field: &Field) -> String {
     match (&field.enumeration, field.maximum) {
         (Some(all), _) => {
-            let members = all.members.iter().map(|one| format!("{}: {} ({})", one.value, one.name, one.description));
+            let members =
+                all.members.iter().map(|one| format!("{}: {} ({})", one.value, one.name, one.description));
             members.collect::<Vec<_>>().join("; ") + "."
         }
         (None, Some(maximum)) => format!("At most {maximum}."),

@@ -44,7 +44,8 @@ fn signal_type(width: u32) -> String {
 /// Some bits of `value`, a signal of `width` bits, at their place in a word.
 fn in_word(value: &str, width: u32, part: Part) -> String {
     let Part { position, from, width: bits } = part;
-    let sliced = if bits == width { value.to_string() } else { format!("{value}.get_bits::<{bits}>({from})") };
+    let sliced =
+        if bits == width { value.to_string() } else { format!("{value}.get_bits::<{bits}>({from})") };
     placed(&sliced, bits, 32, position)
 }
 
@@ -75,7 +76,11 @@ impl Sections {
         match field.kind {
             Kind::Constant(_) => {}
             Kind::Emitted => {
-                let of_host = if register.fields.len() > 1 { pascal(&register.name) } else { format!("u{}", register.width) };
+                let of_host = if register.fields.len() > 1 {
+                    pascal(&register.name)
+                } else {
+                    format!("u{}", register.width)
+                };
                 if self.emitted.last().is_none_or(|(name, _)| *name != register.name) {
                     self.emitted.push((register.name.clone(), of_host));
                 }
@@ -134,7 +139,9 @@ impl Sections {
         for (field, part) in register.parts(word) {
             let port = register.port(field);
             match field.kind {
-                Kind::Constant(value) => constant |= ((value >> part.from) as u32) << part.position & part.mask(),
+                Kind::Constant(value) => {
+                    constant |= ((value >> part.from) as u32) << part.position & part.mask()
+                }
                 Kind::Emitted => {
                     let term = format!("self.{name}_given.val()");
                     if terms.last() != Some(&term) {
@@ -142,7 +149,9 @@ impl Sections {
                     }
                 }
                 Kind::Input => terms.push(in_word(&format!("self.{port}.val()"), field.width, part)),
-                Kind::Snapshot => terms.push(in_word(&format!("self.{port}_taken.q.val()"), field.width, part)),
+                Kind::Snapshot => {
+                    terms.push(in_word(&format!("self.{port}_taken.q.val()"), field.width, part))
+                }
                 Kind::Storage => {
                     let held = held(register, field, word);
                     terms.push(placed(&format!("self.{held}.q.val()"), part.width, 32, part.position));

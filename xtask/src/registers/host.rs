@@ -78,7 +78,13 @@ fn enumerate(text: &mut String, enumeration: &Enumeration) {
         "/// The values of fields of this kind.\n#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\npub enum {name} {{"
     );
     for member in &enumeration.members {
-        let _ = writeln!(text, "/// {}.\n{} = {},", sentence(&member.description), pascal(&member.name), member.value);
+        let _ = writeln!(
+            text,
+            "/// {}.\n{} = {},",
+            sentence(&member.description),
+            pascal(&member.name),
+            member.value
+        );
     }
     let _ = writeln!(text, "}}\n\nimpl {name} {{\nfn of(value: u32) -> Option<Self> {{\nmatch value {{");
     for member in &enumeration.members {
@@ -114,7 +120,9 @@ fn structure(text: &mut String, register: &Register) {
                 let of = pascal(&all.name);
                 (of.clone(), format!("{of}::of({bits} as u32)"), format!("value as {of_register}"))
             }
-            (None, 1) => ("bool".into(), format!("self.0 & {mask} != 0"), format!("{of_register}::from(value)")),
+            (None, 1) => {
+                ("bool".into(), format!("self.0 & {mask} != 0"), format!("{of_register}::from(value)"))
+            }
             (None, 2..=32) => ("u32".into(), format!("{bits} as u32"), format!("{of_register}::from(value)")),
             (None, _) => ("u64".into(), bits, "value".into()),
         };
@@ -138,7 +146,7 @@ fn access(text: &mut String, register: &Register) {
     let description = if register.description.is_empty() {
         format!("{}.", register.title)
     } else {
-        format!("{}: {}", register.title, register.description)
+        format!("{}. {}", register.title, register.description)
     };
     let strobe = register.fields.iter().all(|field| field.kind == Kind::Strobe);
     let several = register.fields.len() > 1;
@@ -161,11 +169,15 @@ fn access(text: &mut String, register: &Register) {
     if !strobe {
         let value = match (several, signed) {
             (true, _) => format!("{bus}.{read}(offset::{constant}).map({of})"),
-            (false, true) => format!("{bus}.{read}(offset::{constant}).map(u{}::cast_signed)", register.width),
+            (false, true) => {
+                format!("{bus}.{read}(offset::{constant}).map(u{}::cast_signed)", register.width)
+            }
             (false, false) => format!("{bus}.{read}(offset::{constant})"),
         };
-        let _ =
-            writeln!(text, "/// {description}\n{errors}pub fn {name}(&mut self) -> Result<{of}, B::Error> {{ {value} }}\n");
+        let _ = writeln!(
+            text,
+            "/// {description}\n{errors}pub fn {name}(&mut self) -> Result<{of}, B::Error> {{ {value} }}\n"
+        );
     }
     if register.is_writable() {
         let value = match (several, signed) {
@@ -175,7 +187,7 @@ fn access(text: &mut String, register: &Register) {
         };
         let _ = writeln!(
             text,
-            "/// Writes it: {description}\n{errors}pub fn write_{name}(&mut self, value: {of}) -> Result<(), B::Error> {{ \
+            "/// Writes `{name}`.\n{errors}pub fn write_{name}(&mut self, value: {of}) -> Result<(), B::Error> {{ \
              {bus}.{write}(offset::{constant}, {value}) }}\n"
         );
     }

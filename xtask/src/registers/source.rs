@@ -95,8 +95,11 @@ struct JsonField {
 pub(super) fn read(json: &str) -> Result<Block, String> {
     let block: JsonBlock = serde_json::from_str(json).map_err(|error| error.to_string())?;
     let registers = block.registers.into_iter().map(register).collect::<Result<Vec<_>, _>>()?;
-    let fields = || registers.iter().flat_map(|register| register.fields.iter().map(move |field| (register, field)));
-    let strobe = |(register, field): (&Register, &Field)| register.port(field) == "snapshot" && field.kind == Kind::Strobe;
+    let fields =
+        || registers.iter().flat_map(|register| register.fields.iter().map(move |field| (register, field)));
+    let strobe = |(register, field): (&Register, &Field)| {
+        register.port(field) == "snapshot" && field.kind == Kind::Strobe
+    };
     if fields().any(|(_, field)| field.kind == Kind::Snapshot) && !fields().any(strobe) {
         return Err("fields with the property snapshot need a register `snapshot` with one strobe".into());
     }
@@ -108,8 +111,10 @@ fn register(json: JsonRegister) -> Result<Register, String> {
     if access_width != 32 || ![32, 64].contains(&width) {
         return Err(format!("{name}: give it regwidth 32 or 64 and accesswidth 32"));
     }
-    let fields =
-        fields.into_iter().map(|one| field(one).map_err(|error| format!("{name}.{error}"))).collect::<Result<_, _>>()?;
+    let fields = fields
+        .into_iter()
+        .map(|one| field(one).map_err(|error| format!("{name}.{error}")))
+        .collect::<Result<_, _>>()?;
     Ok(Register { name, title, description, offset, width, fields })
 }
 
@@ -130,7 +135,9 @@ fn field(json: JsonField) -> Result<Field, String> {
             ));
         }
     };
-    if (maximum.is_some() || (enumeration.is_some() && kind == Kind::Storage)) && (width > 16 || low % 32 + width > 32) {
+    if (maximum.is_some() || (enumeration.is_some() && kind == Kind::Storage))
+        && (width > 16 || low % 32 + width > 32)
+    {
         return Err(format!("{name}: values are restricted only in fields of up to 16 bits in one word"));
     }
     Ok(Field { name, description, low, width, kind, signed, maximum, enumeration })
@@ -184,7 +191,11 @@ impl Field {
     fn part(&self, word: u32) -> Option<Part> {
         let start = self.low.max(32 * word);
         let end = (self.low + self.width).min(32 * word + 32);
-        (start < end).then(|| Part { position: start - 32 * word, from: start - self.low, width: end - start })
+        (start < end).then(|| Part {
+            position: start - 32 * word,
+            from: start - self.low,
+            width: end - start,
+        })
     }
 
     /// Whether it lies in several words.
@@ -196,7 +207,9 @@ impl Field {
     pub(super) fn reserved(&self) -> Vec<u64> {
         let values = || 0..1u64 << self.width;
         match (&self.enumeration, self.maximum) {
-            (Some(all), _) => values().filter(|value| all.members.iter().all(|one| one.value != *value)).collect(),
+            (Some(all), _) => {
+                values().filter(|value| all.members.iter().all(|one| one.value != *value)).collect()
+            }
             (None, Some(maximum)) => values().filter(|value| *value > maximum).collect(),
             (None, None) => vec![],
         }
@@ -226,7 +239,10 @@ mod tests {
     fn refusals_name_the_field_and_the_remedy() {
         for field in [r#""software": "w""#, r#""reset": 7"#, r#""hardware": "rw""#, r#""pulse": true"#] {
             let refusal = refusal(field);
-            assert!(refusal.starts_with("r.f: no hardware") && refusal.contains("the head of the file"), "{refusal}");
+            assert!(
+                refusal.starts_with("r.f: no hardware") && refusal.contains("the head of the file"),
+                "{refusal}"
+            );
         }
         assert!(refusal(r#""access_width": 64"#).contains("accesswidth 32"));
         assert!(refusal(r#""maximum": 47"#).contains("in one word"));
@@ -236,7 +252,16 @@ mod tests {
     fn a_field_over_two_words_has_two_parts() {
         let kind = Kind::Storage;
         let (name, description) = (String::from("f"), String::new());
-        let field = Field { name, description, low: 24, width: 10, kind, signed: false, maximum: None, enumeration: None };
+        let field = Field {
+            name,
+            description,
+            low: 24,
+            width: 10,
+            kind,
+            signed: false,
+            maximum: None,
+            enumeration: None,
+        };
         assert_eq!(field.part(0), Some(Part { position: 24, from: 0, width: 8 }));
         assert_eq!(field.part(1), Some(Part { position: 0, from: 8, width: 2 }));
         assert_eq!(field.part(0).unwrap().mask(), 0xff00_0000);

@@ -651,7 +651,7 @@ impl ClockCommand {
 }
 
 impl<B: Bus> Registers<B> {
-    /// Type: What this block is: "DELT" in ASCII, first letter in the highest byte.
+    /// Type. What this block is: "DELT" in ASCII, first letter in the highest byte.
     ///
     /// # Errors
     ///
@@ -660,7 +660,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::BLOCK_TYPE)
     }
 
-    /// Version: Of this register map.
+    /// Version. Of this register map.
     ///
     /// # Errors
     ///
@@ -669,7 +669,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::VERSION).map(Version)
     }
 
-    /// Next: Offset of the next block from this one; 0: this is the last.
+    /// Next. Offset of the next block from this one; 0: this is the last.
     ///
     /// # Errors
     ///
@@ -678,7 +678,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::NEXT)
     }
 
-    /// Capability: What the hardware was built with.
+    /// Capability. What the hardware was built with.
     ///
     /// # Errors
     ///
@@ -687,7 +687,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::CAPABILITY).map(Capability)
     }
 
-    /// Configuration digest: Of all that must be equal at both ends; control frames carry it too.
+    /// Configuration digest. Of all that must be equal at both ends; control frames carry it too.
     ///
     /// # Errors
     ///
@@ -696,7 +696,7 @@ impl<B: Bus> Registers<B> {
         self.read_long(offset::CONFIGURATION)
     }
 
-    /// Build: Identity of the build, as given when the Verilog was emitted.
+    /// Build. Identity of the build, as given when the Verilog was emitted.
     ///
     /// # Errors
     ///
@@ -714,7 +714,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::CONTROL).map(Control)
     }
 
-    /// Writes it: Control.
+    /// Writes `control`.
     ///
     /// # Errors
     ///
@@ -723,7 +723,7 @@ impl<B: Bus> Registers<B> {
         self.bus.write(offset::CONTROL, value.0)
     }
 
-    /// Status: As it is at the moment of reading.
+    /// Status. As it is at the moment of reading.
     ///
     /// # Errors
     ///
@@ -732,7 +732,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::STATUS).map(Status)
     }
 
-    /// Snapshot: Write 1 to take all registers marked *snapshot* in one cycle. They keep their values until the next.
+    /// Snapshot. Write 1 to take all registers marked *snapshot* in one cycle. They keep their values until the next.
     ///
     /// # Errors
     ///
@@ -741,7 +741,7 @@ impl<B: Bus> Registers<B> {
         self.bus.write(offset::SNAPSHOT, 1)
     }
 
-    /// Interval: Number of the running interval, modulo 2^32.
+    /// Interval. Number of the running interval, modulo 2^32.
     ///
     /// # Errors
     ///
@@ -750,7 +750,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::INTERVAL)
     }
 
-    /// Packets: Measured packets, modulo 2^48.
+    /// Packets. Measured packets, modulo 2^48.
     ///
     /// # Errors
     ///
@@ -759,7 +759,7 @@ impl<B: Bus> Registers<B> {
         self.read_long(offset::PACKETS)
     }
 
-    /// Bytes: IP octets of the measured packets, modulo 2^48.
+    /// Bytes. IP octets of the measured packets, modulo 2^48.
     ///
     /// # Errors
     ///
@@ -768,7 +768,7 @@ impl<B: Bus> Registers<B> {
         self.read_long(offset::BYTES)
     }
 
-    /// Unmeasured frames: Frames that are not measured.
+    /// Unmeasured frames. Frames that are not measured.
     ///
     /// # Errors
     ///
@@ -777,7 +777,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::UNMEASURED)
     }
 
-    /// Bad frames: Frames that the MAC marked bad.
+    /// Bad frames. Frames that the MAC marked bad.
     ///
     /// # Errors
     ///
@@ -786,7 +786,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::BAD)
     }
 
-    /// Refused interval ends: Interval ends that came during a drain.
+    /// Refused interval ends. Interval ends that came during a drain.
     ///
     /// # Errors
     ///
@@ -795,7 +795,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::REFUSED_ENDS)
     }
 
-    /// Control frames: Control frames sent.
+    /// Control frames. Control frames sent.
     ///
     /// # Errors
     ///
@@ -804,7 +804,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::CONTROL_FRAMES)
     }
 
-    /// Unmatched packets: IP packets of other segments.
+    /// Unmatched packets. IP packets of other segments.
     ///
     /// # Errors
     ///
@@ -813,7 +813,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::UNMATCHED)
     }
 
-    /// Delimiters: Delimiters seen in the stream.
+    /// Delimiters. Delimiters seen in the stream.
     ///
     /// # Errors
     ///
@@ -822,7 +822,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::DELIMITERS)
     }
 
-    /// Delimiter gaps: Delimiters whose number did not follow the one before: some were lost.
+    /// Delimiter gaps. Delimiters whose number did not follow the one before: some were lost.
     ///
     /// # Errors
     ///
@@ -831,7 +831,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::DELIMITER_GAPS)
     }
 
-    /// Interval end: Write 1 to end the interval now.
+    /// Interval end. Write 1 to end the interval now.
     ///
     /// # Errors
     ///
@@ -840,7 +840,7 @@ impl<B: Bus> Registers<B> {
         self.bus.write(offset::INTERVAL_END, 1)
     }
 
-    /// Timestamp: The clock at the snapshot, PTP relative-64: ns in bits 63:16, their fraction in bits 15:0.
+    /// Timestamp. The clock at the snapshot, PTP relative-64: ns in bits 63:16, their fraction in bits 15:0.
     ///
     /// # Errors
     ///
@@ -849,7 +849,7 @@ impl<B: Bus> Registers<B> {
         self.read_long(offset::TIMESTAMP)
     }
 
-    /// Clock status: Of the built-in clock, as it is at the moment of reading.
+    /// Clock status. Of the built-in clock, as it is at the moment of reading.
     ///
     /// # Errors
     ///
@@ -858,7 +858,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::CLOCK_STATUS).map(ClockStatus)
     }
 
-    /// Clock synchronised: 1: software holds the built-in clock to its reference.
+    /// Clock synchronised. 1: software holds the built-in clock to its reference.
     ///
     /// # Errors
     ///
@@ -867,7 +867,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::CLOCK_SYNCHRONISED)
     }
 
-    /// Writes it: Clock synchronised: 1: software holds the built-in clock to its reference.
+    /// Writes `clock_synchronised`.
     ///
     /// # Errors
     ///
@@ -876,7 +876,7 @@ impl<B: Bus> Registers<B> {
         self.bus.write(offset::CLOCK_SYNCHRONISED, value)
     }
 
-    /// Clock period: Nominal length of a cycle in 2^-32 ns. The words take effect one by one: set the period before the time.
+    /// Clock period. Nominal length of a cycle in 2^-32 ns. The words take effect one by one: set the period before the time.
     ///
     /// # Errors
     ///
@@ -885,7 +885,7 @@ impl<B: Bus> Registers<B> {
         self.read_long(offset::CLOCK_PERIOD)
     }
 
-    /// Writes it: Clock period: Nominal length of a cycle in 2^-32 ns. The words take effect one by one: set the period before the time.
+    /// Writes `clock_period`.
     ///
     /// # Errors
     ///
@@ -894,7 +894,7 @@ impl<B: Bus> Registers<B> {
         self.write_long(offset::CLOCK_PERIOD, value)
     }
 
-    /// Clock rate: Added to the period, in 2^-32 ns, two's complement.
+    /// Clock rate. Added to the period, in 2^-32 ns, two's complement.
     ///
     /// # Errors
     ///
@@ -903,7 +903,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::CLOCK_RATE).map(u32::cast_signed)
     }
 
-    /// Writes it: Clock rate: Added to the period, in 2^-32 ns, two's complement.
+    /// Writes `clock_rate`.
     ///
     /// # Errors
     ///
@@ -912,7 +912,7 @@ impl<B: Bus> Registers<B> {
         self.bus.write(offset::CLOCK_RATE, value.cast_unsigned())
     }
 
-    /// Clock offset: What `clock_command.slew` adds to the time, in 2^-16 ns, two's complement.
+    /// Clock offset. What `clock_command.slew` adds to the time, in 2^-16 ns, two's complement.
     ///
     /// # Errors
     ///
@@ -921,7 +921,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::CLOCK_OFFSET).map(u32::cast_signed)
     }
 
-    /// Writes it: Clock offset: What `clock_command.slew` adds to the time, in 2^-16 ns, two's complement.
+    /// Writes `clock_offset`.
     ///
     /// # Errors
     ///
@@ -930,7 +930,7 @@ impl<B: Bus> Registers<B> {
         self.bus.write(offset::CLOCK_OFFSET, value.cast_unsigned())
     }
 
-    /// Clock value: For `clock_command.set` and `clock_command.step`, PTP relative-64.
+    /// Clock value. For `clock_command.set` and `clock_command.step`, PTP relative-64.
     ///
     /// # Errors
     ///
@@ -939,7 +939,7 @@ impl<B: Bus> Registers<B> {
         self.read_long(offset::CLOCK_VALUE)
     }
 
-    /// Writes it: Clock value: For `clock_command.set` and `clock_command.step`, PTP relative-64.
+    /// Writes `clock_value`.
     ///
     /// # Errors
     ///
@@ -948,7 +948,7 @@ impl<B: Bus> Registers<B> {
         self.write_long(offset::CLOCK_VALUE, value)
     }
 
-    /// Writes it: Clock command: What the built-in clock does now. `set` wins over `step`, and both over `slew`.
+    /// Writes `clock_command`.
     ///
     /// # Errors
     ///
