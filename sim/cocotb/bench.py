@@ -14,6 +14,12 @@ def pauses():
             yield pause
 
 
+def quiet(*parts):
+    """Not a line for every transfer."""
+    for part in parts:
+        part.log.setLevel("WARNING")
+
+
 async def reset(dut, inputs):
     """Starts the clock and resets the module with these inputs at zero."""
     for name in inputs:

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import cocotb
-from bench import pauses, reset
+from bench import pauses, quiet, reset
 from cocotb.triggers import RisingEdge
 from cocotbext.axi import AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
 
@@ -26,6 +26,7 @@ async def control_frames(dut):
     dut.receiver.value = vectors["receiver"]
     source = AxiStreamSource(AxiStreamBus.from_prefix(dut, "s_axis"), dut.clk, dut.rst)
     sink = AxiStreamSink(AxiStreamBus.from_prefix(dut, "m_axis"), dut.clk, dut.rst)
+    quiet(source, sink)
     source.set_pause_generator(pauses())
     sink.set_pause_generator(pauses())
     cocotb.start_soon(ready(dut))

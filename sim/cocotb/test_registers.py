@@ -3,7 +3,7 @@
 import random
 
 import cocotb
-from bench import pauses, reset
+from bench import pauses, quiet, reset
 from cocotb.triggers import RisingEdge
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 
@@ -30,6 +30,7 @@ OTHERS = ["clock_status_locked", "clock_status_slewing"]
 async def start(dut):
     await reset(dut, [name for name, *_ in COUNTERS] + STATES + OTHERS)
     master = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axil"), dut.clk, dut.rst)
+    quiet(master.write_if, master.read_if)
     channels = [
         master.write_if.aw_channel,
         master.write_if.w_channel,

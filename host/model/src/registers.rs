@@ -174,7 +174,7 @@ mod tests {
         let mut end = 0;
         for register in &REGISTERS {
             assert!(
-                register.offset >= end && register.offset % (register.width / 8) == 0,
+                register.offset >= end && register.offset.is_multiple_of(register.width / 8),
                 "{}",
                 register.name
             );

@@ -221,17 +221,15 @@ mod tests {
     use super::*;
 
     fn refusal(field: &str) -> String {
-        let json = format!(
-            r#"{{"title": "T", "registers": [{{"name": "r", "title": "R", "description": "", "offset": 0, "width": 64,
-               "access_width": 32, "fields": [{{"name": "f", "description": "", "low": 24, "width": 10,
-               "software": "rw", "hardware": "r", "reset": 0, "pulse": false, "emitted": false, "snapshot": false,
-               "signed": false, "maximum": null, "enumeration": null}}]}}]}}"#
-        );
+        let json = r#"{"title": "T", "registers": [{"name": "r", "title": "R", "description": "", "offset": 0,
+            "width": 64, "access_width": 32, "fields": [{"name": "f", "description": "", "low": 24, "width": 10,
+            "software": "rw", "hardware": "r", "reset": 0, "pulse": false, "emitted": false, "snapshot": false,
+            "signed": false, "maximum": null, "enumeration": null}]}]}"#;
         let (key, _) = field.split_once(':').unwrap();
         let start = json.find(&format!("{key}:")).unwrap();
         let end = start + json[start..].find([',', '}']).unwrap();
         let changed = format!("{}{field}{}", &json[..start], &json[end..]);
-        read(&json).unwrap();
+        read(json).unwrap();
         read(&changed).unwrap_err()
     }
 

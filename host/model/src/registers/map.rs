@@ -31,7 +31,7 @@ pub const REGISTERS: [Register; 28] = [
         ],
     },
     Register {
-        name: "next",
+        name: "next_block",
         offset: 0x8,
         width: 32,
         fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Constant(0x0), legal: Legal::Any }],
@@ -225,7 +225,7 @@ pub mod offset {
     /// Version.
     pub const VERSION: u32 = 0x4;
     /// Next.
-    pub const NEXT: u32 = 0x8;
+    pub const NEXT_BLOCK: u32 = 0x8;
     /// Capability.
     pub const CAPABILITY: u32 = 0xc;
     /// Configuration digest.
@@ -674,8 +674,8 @@ impl<B: Bus> Registers<B> {
     /// # Errors
     ///
     /// What the bus says.
-    pub fn next(&mut self) -> Result<u32, B::Error> {
-        self.bus.read(offset::NEXT)
+    pub fn next_block(&mut self) -> Result<u32, B::Error> {
+        self.bus.read(offset::NEXT_BLOCK)
     }
 
     /// Capability. What the hardware was built with.

@@ -42,7 +42,7 @@ impl Model {
         let holds =
             |register: &Register| (register.offset..register.offset + register.width / 8).contains(&address);
         let index = REGISTERS.iter().position(holds)?;
-        (address % 4 == 0).then(|| (index, (address - REGISTERS[index].offset) / 4))
+        address.is_multiple_of(4).then(|| (index, (address - REGISTERS[index].offset) / 4))
     }
 
     fn read(&self, address: u32, inputs: &[Vec<u64>]) -> Option<u32> {
@@ -160,7 +160,8 @@ impl<T: Copy> Channel<T> {
 
     /// Offers the next item, at once or with a pause; what is offered stays. The item on the wires, if any.
     fn offer(&mut self, random: &mut StdRng, pauses: bool) -> Option<T> {
-        self.offered |= !self.todo.is_empty() && !(pauses && random.random_ratio(1, 2));
+        let pause = pauses && random.random_ratio(1, 2);
+        self.offered |= !pause && !self.todo.is_empty();
         self.todo.front().filter(|_| self.offered).copied()
     }
 
@@ -479,13 +480,12 @@ impl Twin {
         if taken {
             self.r = None;
         }
-        if self.r.is_none() && valid {
-            if let Some(address) = self.ar.accepted.pop_front().filter(|_| may_answer) {
-                let data = before.read(address, &self.inputs);
-                self.r = Some(data.map_or((SLVERR, 0), |data| (OKAY, u64::from(data))));
-                self.answers += 1;
-                self.refusals += u64::from(data.is_none());
-            }
+        let request = if self.r.is_none() && valid { self.ar.accepted.pop_front() } else { None };
+        if let Some(address) = request.filter(|_| may_answer) {
+            let data = before.read(address, &self.inputs);
+            self.r = Some(data.map_or((SLVERR, 0), |data| (OKAY, u64::from(data))));
+            self.answers += 1;
+            self.refusals += u64::from(data.is_none());
         }
         same(STAGE, self.answers, "answer to a read", &self.r, &found)
     }
