@@ -14,6 +14,7 @@
 
 pub mod aggregator;
 pub mod boundary;
+pub mod axi_lite;
 pub mod core;
 pub mod datagram;
 pub mod delimiter_match;
@@ -25,6 +26,7 @@ pub mod interval;
 pub mod lane;
 pub mod lda;
 pub mod leaves;
+pub mod registers;
 pub mod sampler;
 pub mod tags;
 pub mod totals;

@@ -3,7 +3,9 @@
 mod acceptance;
 mod cargo;
 mod check;
+mod cocotb;
 mod cost;
+mod registers;
 mod tools;
 mod verilog;
 
@@ -28,10 +30,18 @@ enum Task {
     Test,
     /// Write the Verilog of a configuration's core
     Verilog(verilog::Arguments),
+    /// Make the register block, its accessors and its documentation from the SystemRDL source
+    Registers {
+        /// Only compare them with the committed ones
+        #[arg(long)]
+        check: bool,
+    },
     /// Plant faults in the Verilog and show which check notices each
     Mutate,
     /// Run the emitted Verilog through Icarus Verilog and yosys
     Acceptance,
+    /// Run the emitted Verilog in Icarus Verilog under cocotb, with the AXI masters and streams of cocotbext-axi
+    Cocotb,
     /// Compare hardware and model on many random packets
     Cosim {
         /// Packets through the identity stage and through the core, each
@@ -74,15 +84,19 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::Test => {
             tools::install(tools::Selection::All)?;
             cargo::format()?;
+            registers::generate(true)?;
             cargo::lint()?;
             cargo::document()?;
             cargo::test()?;
             acceptance::icarus()?;
-            acceptance::yosys()
+            acceptance::yosys()?;
+            cocotb::run()
         }
         Task::Verilog(arguments) => verilog::write(&arguments),
+        Task::Registers { check } => registers::generate(check),
         Task::Mutate => check::mutate(),
         Task::Acceptance => acceptance::icarus().and_then(|()| acceptance::yosys()),
+        Task::Cocotb => cocotb::run(),
         Task::Cosim { packets, seed } => check::cosim(packets, seed),
         Task::Cost { rows } => cost::print(rows),
         Task::Tools { selection } => Ok(tools::install(selection)?),

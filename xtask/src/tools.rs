@@ -2,6 +2,8 @@
 //!
 //! * `.tools/simulation`: Python virtual environment with Verilator,
 //! * `.tools/synthesis`: Python virtual environment with Yosys,
+//! * `.tools/registers`: Python virtual environment with SystemRDL's reference compiler,
+//! * `.tools/cocotb`: Python virtual environment with cocotb and its AXI extension,
 //! * `.tools/debian`: Icarus Verilog and tshark unpacked from Debian packages, only if the system has none.
 //!
 //! Each is made in a folder beside it and renamed when it is complete and was seen to run, so that a folder under the
@@ -27,6 +29,10 @@ pub(crate) enum Selection {
     Simulation,
     /// Yosys
     Synthesis,
+    /// SystemRDL's compiler
+    Registers,
+    /// cocotb
+    Cocotb,
     /// Icarus Verilog and tshark, unless the system has them
     Debian,
     /// All of them
@@ -107,6 +113,30 @@ const SYNTHESIS: Environment = Environment {
     hint: "\nthe pinned package of Yosys exists for Linux on x86_64 and aarch64 and Python 3.10 to 3.14",
 };
 
+const REGISTERS: Environment = Environment {
+    name: "registers",
+    requirements: include_str!("../requirements/registers.txt"),
+    check: "import systemrdl",
+    hint: "\nthe pinned packages are for Linux on x86_64 and Python 3.10 or later",
+};
+
+const COCOTB: Environment = Environment {
+    name: "cocotb",
+    requirements: include_str!("../../sim/cocotb/requirements.txt"),
+    check: "import cocotb_tools.runner, cocotbext.axi, find_libpython, sys\n\
+            if not find_libpython.find_libpython(): sys.exit('no shared library of Python')",
+    hint: "\nthe pinned packages are for Linux on x86_64, Python 3.10 to 3.14 and its shared library; \
+           on Debian: apt-get install libpython3-dev",
+};
+
+/// All environments, by what selects them.
+const ENVIRONMENTS: [(Selection, &Environment); 4] = [
+    (Selection::Simulation, &SIMULATION),
+    (Selection::Synthesis, &SYNTHESIS),
+    (Selection::Registers, &REGISTERS),
+    (Selection::Cocotb, &COCOTB),
+];
+
 impl Environment {
     fn is_installed(&self) -> Result<bool, Error> {
         Ok(is_complete(&folder()?.join(self.name), &marker_text(self.requirements)))
@@ -117,7 +147,7 @@ impl Environment {
 pub(crate) fn install(selection: Selection) -> Result<(), Error> {
     let selected = |one: Selection| selection == one || selection == Selection::All;
     let mut environments = Vec::new();
-    for (one, environment) in [(Selection::Simulation, &SIMULATION), (Selection::Synthesis, &SYNTHESIS)] {
+    for (one, environment) in ENVIRONMENTS {
         if selected(one) && !environment.is_installed()? {
             environments.push(environment);
         }
@@ -144,6 +174,57 @@ pub(crate) fn install(selection: Selection) -> Result<(), Error> {
 pub(crate) fn yosys_python() -> Result<Command, Error> {
     install(Selection::Synthesis)?;
     Ok(Command::new(folder()?.join(SYNTHESIS.name).join("bin/python")))
+}
+
+/// The Python interpreter that can import `systemrdl`; installed on first use.
+pub(crate) fn registers_python() -> Result<Command, Error> {
+    install(Selection::Registers)?;
+    Ok(Command::new(folder()?.join(REGISTERS.name).join("bin/python")))
+}
+
+/// The Python interpreter that can import `cocotb`, and Icarus Verilog for it, on the PATH; installed on first use.
+pub(crate) fn cocotb_python() -> Result<Command, Error> {
+    install(Selection::Cocotb)?;
+    let folder = folder()?;
+    let programs = folder.join("icarus");
+    script(&programs.join("iverilog"), &iverilog()?)?;
+    script(&programs.join("vvp"), &vvp()?)?;
+    let mut command = Command::new(folder.join(COCOTB.name).join("bin/python"));
+    let path = env::var_os("PATH").unwrap_or_default();
+    // Fails only for a folder with a colon in its name.
+    if let Ok(path) = env::join_paths(std::iter::once(programs).chain(env::split_paths(&path))) {
+        command.env("PATH", path);
+    }
+    Ok(command)
+}
+
+/// Writes a script that runs a command, its arguments first, with the environment that it needs: for programs that
+/// call others by their bare name.
+pub(crate) fn script(path: &Path, command: &Command) -> Result<(), Error> {
+    use std::os::unix::fs::PermissionsExt;
+    let quoted = |text: &OsStr| format!("'{}'", text.to_string_lossy().replace('\'', r"'\''"));
+    let mut text = String::from("#!/bin/sh\n");
+    for (name, value) in command.get_envs() {
+        if let Some(value) = value {
+            text += &format!("export {}={}\n", name.to_string_lossy(), quoted(value));
+        }
+    }
+    // Without a folder of its own it is on the PATH, where this script must not find itself.
+    let program = Path::new(command.get_program());
+    let program = on_path(program).unwrap_or_else(|| program.to_path_buf());
+    let words: Vec<String> =
+        std::iter::once(program.as_os_str()).chain(command.get_args()).map(quoted).collect();
+    text += &format!("exec {} \"$@\"\n", words.join(" "));
+    path.parent().map_or(Ok(()), fs::create_dir_all).map_err(io_error("make the folder of", path))?;
+    fs::write(path, text).map_err(io_error("write", path))?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).map_err(io_error("make executable", path))
+}
+
+/// Where the PATH has a program that is given by its bare name.
+fn on_path(program: &Path) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let found = env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file());
+    found.filter(|_| program.components().count() == 1)
 }
 
 /// Icarus Verilog's compiler; installed on first use.
@@ -535,7 +616,7 @@ mod tests {
 
     #[test]
     fn every_requirement_is_pinned_and_locked() {
-        for environment in [&SIMULATION, &SYNTHESIS] {
+        for (_, environment) in ENVIRONMENTS {
             let text = environment.requirements.replace("\\\n", " ");
             let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
             assert!(!lines.is_empty());

@@ -23,5 +23,6 @@ pub mod hash;
 pub mod identity;
 pub mod lda;
 pub mod point;
+pub mod registers;
 pub mod sampler;
 pub mod time;
