@@ -12,6 +12,7 @@
 // Ports are documented in each module's port table, where they can be read side by side.
 #![allow(missing_docs)]
 
+pub mod adjustable_clock;
 pub mod core;
 pub mod datagram;
 pub mod emitter;
@@ -22,6 +23,8 @@ pub mod interval;
 pub mod lda;
 pub mod leaves;
 pub mod sampler;
+pub mod stream_time_of_day;
 pub mod tags;
+pub mod time_of_day;
 pub mod totals;
 pub mod verilog;
