@@ -15,6 +15,7 @@
 pub mod aggregator;
 pub mod boundary;
 pub mod axi_lite;
+pub mod adjustable_clock;
 pub mod core;
 pub mod datagram;
 pub mod delimiter_match;
@@ -28,7 +29,9 @@ pub mod lda;
 pub mod leaves;
 pub mod registers;
 pub mod sampler;
+pub mod stream_time_of_day;
 pub mod tags;
+pub mod time_of_day;
 pub mod totals;
 pub mod verilog;
 pub mod wide_core;

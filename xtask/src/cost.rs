@@ -1,9 +1,13 @@
 //! What each stage of the core costs, by yosys, before placement.
 //!
-//! The hierarchy is kept, so that cells can be told apart by stage; synthesis across stages would save some.
+//! The hierarchy is kept, so that cells can be told apart by stage; synthesis across stages would save some. Modules
+//! that stand beside the core follow.
 
 use crate::{Failure, tools};
-use deltaline_hdl::verilog::{Module, emit};
+use deltaline_hdl::adjustable_clock::AdjustableClock;
+use deltaline_hdl::stream_time_of_day::StreamTimeOfDay;
+use deltaline_hdl::time_of_day::TimeOfDay;
+use deltaline_hdl::verilog::{EmitError, Module, emit, emit_block};
 use deltaline_model::configuration::{Configuration, Settings};
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,6 +27,14 @@ const STAGES: [&str; 10] = [
     "totals",
     "interval",
     "emitter",
+];
+
+/// The modules beside the core, and how each is emitted under a name.
+type Emission = fn(&str) -> Result<String, EmitError>;
+const BESIDE: [(&str, Emission); 3] = [
+    ("time_of_day", |name| emit_block(&mut TimeOfDay::default(), name)),
+    ("stream_time_of_day", |name| emit_block(&mut StreamTimeOfDay::<64, 8>::default(), name)),
+    ("adjustable_clock", |name| emit_block(&mut AdjustableClock::default(), name)),
 ];
 
 /// A device family: yosys's command, and which cells are which.
@@ -64,28 +76,44 @@ pub(crate) fn print(rows: usize) -> Result<(), Failure> {
         "{:<24} {:>8} {:>8} {:>6} {:>8} {:>8} {:>6}",
         "stage", "LUT4", "flops", "RAM", "LUT4", "flops", "RAM"
     );
-    let costs: Vec<_> = FAMILIES.iter().map(|family| costs(family, &design)).collect::<Result<_, _>>()?;
+    let core: Vec<_> =
+        FAMILIES.iter().map(|family| costs(family, &design, NAME)).collect::<Result<_, _>>()?;
     let stages = STAGES.iter().copied().chain(["core"]);
     for stage in stages.chain(["total"]) {
-        let mut line = format!("{stage:<24}");
-        for costs in &costs {
-            let [luts, flops, memories] = costs.get(stage).copied().unwrap_or_default();
-            line += &format!(" {luts:>8} {flops:>8} {memories:>6}");
-        }
-        println!("{line}");
+        print_line(stage, stage, &core);
+    }
+    println!("beside the core");
+    for (name, emission) in BESIDE {
+        let design = folder.join(format!("{name}.v"));
+        fs::write(&design, emission(name)?)?;
+        let module: Vec<_> =
+            FAMILIES.iter().map(|family| costs(family, &design, name)).collect::<Result<_, _>>()?;
+        print_line(name, "total", &module);
     }
     println!("An ECP5 carry cell (CCU2C) counts as two LUT4.");
     Ok(())
 }
 
-/// LUTs, flip-flops and memories of each stage.
-fn costs(family: &Family, design: &std::path::Path) -> Result<BTreeMap<&'static str, [u64; 3]>, Failure> {
-    eprintln!("==> yosys synthesises for {}", family.name);
+/// LUTs, flip-flops and memories by stage.
+type Costs = BTreeMap<&'static str, [u64; 3]>;
+
+fn print_line(title: &str, stage: &str, families: &[Costs]) {
+    let mut line = format!("{title:<24}");
+    for costs in families {
+        let [luts, flops, memories] = costs.get(stage).copied().unwrap_or_default();
+        line += &format!(" {luts:>8} {flops:>8} {memories:>6}");
+    }
+    println!("{line}");
+}
+
+/// What each stage of the design with this top module costs.
+fn costs(family: &Family, design: &std::path::Path, top: &str) -> Result<Costs, Failure> {
+    eprintln!("==> yosys synthesises {top} for {}", family.name);
     let script = "\
 import sys
 from pyosys import libyosys as yosys
 design = yosys.Design()
-for command in ('read_verilog ' + sys.argv[1], sys.argv[2] + ' -noflatten -top deltaline'):
+for command in ('read_verilog ' + sys.argv[1], sys.argv[2] + ' -noflatten -top ' + sys.argv[3]):
     yosys.run_pass(command, design)
 for module in design.modules_.values():
     counts = {}
@@ -94,9 +122,10 @@ for module in design.modules_.values():
     for kind, count in counts.items():
         print('cells', module.name.str().lstrip('\\\\'), kind.lstrip('\\\\'), count)
 ";
-    let printed =
-        crate::acceptance::run(tools::yosys_python()?.arg("-c").arg(script).arg(design).arg(family.command))?;
-    let mut costs: BTreeMap<&'static str, [u64; 3]> = BTreeMap::new();
+    let printed = crate::acceptance::run(
+        tools::yosys_python()?.arg("-c").arg(script).arg(design).arg(family.command).arg(top),
+    )?;
+    let mut costs = Costs::new();
     for line in printed.lines().filter_map(|line| line.strip_prefix("cells ")) {
         let [module, kind, count] = line.split(' ').collect::<Vec<_>>()[..] else { continue };
         let count: u64 = count.parse()?;
