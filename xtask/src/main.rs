@@ -4,6 +4,7 @@ mod acceptance;
 mod cargo;
 mod check;
 mod cost;
+mod formal;
 mod tools;
 mod verilog;
 
@@ -40,6 +41,12 @@ enum Task {
         /// Seed of the first run; each run of 100,000 packets takes the next
         #[arg(long, default_value_t = 1000)]
         seed: u64,
+    },
+    /// Prove properties of the emitted Verilog, and show that the proofs notice planted faults
+    Formal {
+        /// Only this proof
+        #[arg(long, value_name = "NAME")]
+        only: Option<String>,
     },
     /// Show what each stage of the core costs in FPGA cells
     Cost {
@@ -78,12 +85,14 @@ fn run(task: Task) -> Result<(), Failure> {
             cargo::document()?;
             cargo::test()?;
             acceptance::icarus()?;
-            acceptance::yosys()
+            acceptance::yosys()?;
+            formal::prove(None)
         }
         Task::Verilog(arguments) => verilog::write(&arguments),
         Task::Mutate => check::mutate(),
         Task::Acceptance => acceptance::icarus().and_then(|()| acceptance::yosys()),
         Task::Cosim { packets, seed } => check::cosim(packets, seed),
+        Task::Formal { only } => formal::prove(only.as_deref()),
         Task::Cost { rows } => cost::print(rows),
         Task::Tools { selection } => Ok(tools::install(selection)?),
     }

