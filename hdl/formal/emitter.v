@@ -40,7 +40,7 @@ module emitter_proof(
     reg started = 0;
     always @(posedge clk) started <= 1;
     always @* if (!started) assume (rst);
-`ifdef FAULT
+`ifdef TRACE
     // One trace is enough to reach, or to break, all that there is.
     always @* assume (rst == !started && start && m_axis_tready == (beat[1:0] != stalls));
     reg [1:0] stalls = 0;
@@ -59,7 +59,7 @@ module emitter_proof(
     wire [63:0] m_axis_tdata;
     wire [7:0] m_axis_tkeep;
     wire [71:0] drained_cell = settled == 4 ? content : anything;
-    emitter dut(
+    core_emitter dut(
         .clk(clk), .rst(rst), .start(start), .receiver(receiver), .interval(interval), .packets(packets),
         .bytes(bytes), .first(first), .last(last), .unmeasured(unmeasured), .bad(bad), .refused_ends(refused_ends),
         .flags(flags), .drained_cell(drained_cell), .drain_address(drain_address), .clear(clear),

@@ -27,7 +27,7 @@ module interval_proof(
 
     wire epoch, start_drain, refused, timed;
     wire [31:0] number;
-    interval dut(
+    core_interval dut(
         .clk(clk), .rst(rst), .interval_end(interval_end), .interval_log2(interval_log2), .ptp_ts(ptp_ts),
         .running(running), .drain_busy(drain_busy), .epoch(epoch), .number(number), .start_drain(start_drain),
         .refused(refused), .timed(timed)

@@ -11,9 +11,10 @@
 // Assumed: what lda's port table asks of the drain, which core.v proves of the core.
 //   * a copy is cleared only when no update of it was accepted in this cycle and the six before;
 //   * the drain's address stays for a cycle behind a clear.
-// A reset may come at any time; the cell is known again when it has been cleared.
+// A reset may come at any time. Behind it the stored cell is whatever it is, and the bookkeeping starts from there, or
+// from zero when the cell is cleared.
 //
-// Parameters: A, the width of an address. The memories are the contract of memory.v.
+// Parameters: A, the width of an address. The memories are the contract of memory.v, so that all else of them is any.
 `include "memory.v"
 
 `define MEMORY(name) \
@@ -21,10 +22,10 @@
         input wire write_enable, input wire [`A-1:0] write_address, input wire [35:0] write_data); \
         contract #(.A(`A)) memory(clk, read_address, read_data, write_enable, write_address, write_data); \
     endmodule
-`MEMORY(lda_lower_ram_0)
-`MEMORY(lda_lower_ram_1)
-`MEMORY(lda_upper_ram_0)
-`MEMORY(lda_upper_ram_1)
+`MEMORY(core_lda_lower_ram_0)
+`MEMORY(core_lda_lower_ram_1)
+`MEMORY(core_lda_upper_ram_0)
+`MEMORY(core_lda_upper_ram_1)
 
 module lda_proof(
     input wire clk,
@@ -36,11 +37,12 @@ module lda_proof(
     input wire [`A-1:0] drain_address,
     input wire drain_epoch,
     input wire clear_0,
-    input wire clear_1
+    input wire clear_1,
+    input wire adopt
 );
     wire overflow, overflow_epoch;
     wire [71:0] drained_cell;
-    lda dut(
+    core_lda dut(
         .clk(clk), .rst(rst), .update(update), .epoch(epoch), .address(address), .timestamp(timestamp),
         .overflow(overflow), .overflow_epoch(overflow_epoch), .drain_address(drain_address),
         .drain_epoch(drain_epoch), .clear_0(clear_0), .clear_1(clear_1), .drained_cell(drained_cell)
@@ -88,7 +90,7 @@ module lda_proof(
         if (clear) assume (!(valid[5:0] & ~(copy[5:0] ^ {6{chosen_copy}})));
         if (clear_before) assume (drain_address == drain_before);
     end
-`ifdef FAULT
+`ifdef TRACE
     // A planted fault is searched among few timestamps, all of whose sums carry.
     always @* assume (timestamp == {40{timestamp[0]}});
 `endif
@@ -99,13 +101,14 @@ module lda_proof(
     reg [39:0] sum [0:7];
     wire accepted = update && epoch == chosen_copy && address == chosen;
     wire cleared = clear && drain_address == chosen;
-    always @(posedge clk) begin
-        known <= !rst && (known || cleared);
-    end
+    // Nothing is under way to the cell: its bookkeeping may start.
+    wire adopted = adopt && started && !known && !hit && !accepted && !clear && !clear_before && settled == 0;
+    always @(posedge clk) known <= !rst && (known || cleared || adopted);
     wire [35:0] lower [0:7], upper [0:7];
     generate for (g = 0; g < 8; g = g + 1) begin
         always @(posedge clk) begin
             if (cleared) {count[g], sum[g]} <= 0;
+            else if (adopted) {count[g], sum[g]} <= stored;
             else if (g > 0) {count[g], sum[g]} <= {count[g - (g > 0)], sum[g - (g > 0)]};
             else if (accepted) {count[g], sum[g]} <= {count[g] + 32'd1, sum[g] + timestamp};
         end
@@ -118,6 +121,7 @@ module lda_proof(
     (* hierconn *) wire [35:0] \dut.upper.ram_0.memory.held , \dut.upper.ram_1.memory.held ;
     wire [35:0] lower_held = chosen_copy ? \dut.lower.ram_1.memory.held : \dut.lower.ram_0.memory.held ;
     wire [35:0] upper_held = chosen_copy ? \dut.upper.ram_1.memory.held : \dut.upper.ram_0.memory.held ;
+    wire [71:0] stored = {upper_held[35:20], lower_held[35:20], upper_held[19:0], lower_held[19:0]};
     // The upper half is cleared a cycle later.
     wire upper_settled = !(clear_before && drain_before == chosen);
     always @* if (known) begin
@@ -147,6 +151,7 @@ module lda_proof(
         cover (known && hit[0] && valid[1] && !hit[1] && copy[1] != chosen_copy && hit[2]);
         cover (known && settled == 4 && drain_epoch == chosen_copy && !hit && count[0] == 2 && sum[0][39:20]);
         cover (known && clear && update);
+        cover (lasting && overflow);
         cover (known && clear_before && drain_before == chosen && valid[0]);
     end
 
