@@ -12,10 +12,10 @@
 // Ports are documented in each module's port table, where they can be read side by side.
 #![allow(missing_docs)]
 
-pub mod aggregator;
-pub mod boundary;
-pub mod axi_lite;
 pub mod adjustable_clock;
+pub mod aggregator;
+pub mod axi_lite;
+pub mod boundary;
 pub mod core;
 pub mod datagram;
 pub mod delimiter_match;

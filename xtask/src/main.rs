@@ -5,6 +5,7 @@ mod cargo;
 mod check;
 mod cocotb;
 mod cost;
+mod formal;
 mod registers;
 mod tools;
 mod verilog;
@@ -51,6 +52,12 @@ enum Task {
         #[arg(long, default_value_t = 1000)]
         seed: u64,
     },
+    /// Prove properties of the emitted Verilog, and show that the proofs notice planted faults
+    Formal {
+        /// Only this proof
+        #[arg(long, value_name = "NAME")]
+        only: Option<String>,
+    },
     /// Show what each stage of the core costs in FPGA cells
     Cost {
         /// Rows of each bank
@@ -90,7 +97,8 @@ fn run(task: Task) -> Result<(), Failure> {
             cargo::test()?;
             acceptance::icarus()?;
             acceptance::yosys()?;
-            cocotb::run()
+            cocotb::run()?;
+            formal::prove(None)
         }
         Task::Verilog(arguments) => verilog::write(&arguments),
         Task::Registers { check } => registers::generate(check),
@@ -98,6 +106,7 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::Acceptance => acceptance::icarus().and_then(|()| acceptance::yosys()),
         Task::Cocotb => cocotb::run(),
         Task::Cosim { packets, seed } => check::cosim(packets, seed),
+        Task::Formal { only } => formal::prove(only.as_deref()),
         Task::Cost { rows } => cost::print(rows),
         Task::Tools { selection } => Ok(tools::install(selection)?),
     }

