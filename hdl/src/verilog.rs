@@ -58,6 +58,16 @@ pub enum EmitError {
         /// Number of banks.
         banks: usize,
     },
+    /// The wide hardware is not built for these sizes.
+    #[error(
+        "no wide core for {rows} rows and {banks} banks: it has 16, 256 or 1024 rows and at most 4 banks"
+    )]
+    UnsupportedWide {
+        /// Rows of each bank.
+        rows: usize,
+        /// Number of banks.
+        banks: usize,
+    },
     /// Not a Verilog identifier.
     #[error("'{0}' is not a plain Verilog identifier: use letters, digits and underscores")]
     Name(String),
@@ -95,29 +105,54 @@ macro_rules! for_size {
     }};
 }
 
+/// The same for wide cores, of which fewer sizes are built: each costs the compiler seconds.
+macro_rules! for_wide_size {
+    ($configuration:expr, $with:ident) => {{
+        let (rows, banks) = ($configuration.rows(), $configuration.prefixes().banks());
+        match (rows, banks) {
+            (16, 1..=2) => $with!(4, 5),
+            (16, 3..=4) => $with!(4, 6),
+            (256, 1..=2) => $with!(8, 9),
+            (256, 3..=4) => $with!(8, 10),
+            (1024, 1..=2) => $with!(10, 11),
+            (1024, 3..=4) => $with!(10, 12),
+            _ => Err(EmitError::UnsupportedWide { rows, banks }),
+        }
+    }};
+}
+
 /// The Verilog of one module of a configuration, with all names prefixed by `name`.
 ///
 /// # Errors
 ///
 /// [`EmitError`] when the hardware is not built for the configuration's sizes or `name` is no identifier.
 pub fn emit(configuration: &Configuration, module: Module, name: &str) -> Result<String, EmitError> {
-    macro_rules! build {
+    macro_rules! narrow {
         ($r:literal, $a:literal) => {
             match module {
-                Module::Core => emit_block(&mut Core::<$r, $a>::new(configuration), name),
                 Module::Hash => emit_block(&mut Clocked::new(HashMatrix::<$r>::new(configuration)), name),
                 Module::Sampler => emit_block(&mut Sampler::<$r, $a>::new(configuration), name),
                 Module::Lda => emit_block(&mut Lda::<$a>::default(), name),
-                Module::Identity => emit_block(&mut Identity::new(configuration), name),
-                Module::Identity256 => emit_block(&mut Identity256::new(configuration), name),
-                Module::Identity512 => emit_block(&mut Identity512::new(configuration), name),
-                Module::Core256 => emit_block(&mut Core256::<$r, $a>::new(configuration), name),
-                Module::Core512 => emit_block(&mut Core512::<$r, $a, 1>::new(configuration), name),
-                Module::TwoLanes512 => emit_block(&mut Core512::<$r, $a, 2>::new(configuration), name),
+                _ => emit_block(&mut Core::<$r, $a>::new(configuration), name),
             }
         };
     }
-    let body = for_size!(configuration, build)?;
+    macro_rules! wide {
+        ($r:literal, $a:literal) => {
+            match module {
+                Module::Core256 => emit_block(&mut Core256::<$r, $a>::new(configuration), name),
+                Module::Core512 => emit_block(&mut Core512::<$r, $a, 1>::new(configuration), name),
+                _ => emit_block(&mut Core512::<$r, $a, 2>::new(configuration), name),
+            }
+        };
+    }
+    let body = match module {
+        Module::Identity => emit_block(&mut Identity::new(configuration), name),
+        Module::Identity256 => emit_block(&mut Identity256::new(configuration), name),
+        Module::Identity512 => emit_block(&mut Identity512::new(configuration), name),
+        Module::Core256 | Module::Core512 | Module::TwoLanes512 => for_wide_size!(configuration, wide),
+        Module::Core | Module::Hash | Module::Sampler | Module::Lda => for_size!(configuration, narrow),
+    }?;
     Ok(format!("{}\n{}", header(configuration, module, name, &body), body))
 }
 

@@ -121,7 +121,7 @@ fn stream(seed: u64) -> impl FnMut() -> [u128; 6] {
             waiting.pop();
         }
         let user = u128::from(beat.timestamp) << 1 | u128::from(beat.bad);
-        [beat.data.into(), beat.keep.into(), valid.into(), ready.into(), beat.last.into(), user]
+        [beat.data[0].into(), beat.keep.into(), valid.into(), ready.into(), beat.last.into(), user]
     }
 }
 

@@ -228,13 +228,13 @@ impl Twin {
                 self.model.end_interval_at(found, |frame| expected.push(frame.to_vec()));
                 self.hardware.expect_interval();
             }
-            // Packets, a control frame and another delimiter right behind it change nothing any more.
-            self.frame(&udp_frame(number + 1, 60), false, 0)?;
-            self.frame(&changed(15), false, 0)?;
+            // Another delimiter right behind it is refused; a control frame and packets change nothing.
             if found.is_some() {
-                self.frame(&ours(99), false, 0)?;
+                self.frame(&ours(0xfeed_beef), false, 0)?;
                 self.model.refuse_interval_end();
             }
+            self.frame(&changed(15), false, 0)?;
+            self.frame(&udp_frame(number + 1, 60), false, 0)?;
             self.frame(&udp_frame(number + 2, 60), false, 0)?;
             number += 3;
             self.compare()?;

@@ -108,6 +108,7 @@ pub fn check(
         }
         twin.cycle(false)?;
     }
+    twin.end(0, None)?;
     twin.interval(&mut frames, 1, 0, Some(0))?;
     while twin.packets < count {
         let length = twin.random.random_range(1..800);
@@ -148,6 +149,11 @@ impl Twin {
             }
             self.cycle(false)?;
         }
+        self.end(length, delimiter)
+    }
+
+    /// Ends the interval and compares its control frames.
+    fn end(&mut self, length: u64, delimiter: Option<usize>) -> Result<(), CheckError> {
         match delimiter {
             None => self.cycle(true)?,
             Some(lane) => {
