@@ -26,7 +26,7 @@ enum Task {
     Demo,
     /// Run every check; installs the tools that they need
     Test,
-    /// Write the Verilog of a configuration's core
+    /// Write a design's Verilog with all that goes along with it: constraints, file lists, documentation
     Verilog(verilog::Arguments),
     /// Plant faults in the Verilog and show which check notices each
     Mutate,
@@ -80,7 +80,7 @@ fn run(task: Task) -> Result<(), Failure> {
             acceptance::icarus()?;
             acceptance::yosys()
         }
-        Task::Verilog(arguments) => verilog::write(&arguments),
+        Task::Verilog(arguments) => verilog::run(&arguments),
         Task::Mutate => check::mutate(),
         Task::Acceptance => acceptance::icarus().and_then(|()| acceptance::yosys()),
         Task::Cosim { packets, seed } => check::cosim(packets, seed),
