@@ -132,7 +132,7 @@ pub enum DesignError {
         source: io::Error,
     },
     /// The text is not TOML, a key is missing, unknown or twice there, or its value is of the wrong type.
-    #[error("{file}: {}\nhdl/configurations/10g.toml shows every key and what is allowed", source.to_string().trim_end())]
+    #[error("{file}: {}\nhdl/configurations/10g.toml shows every key and what is allowed", plain(source))]
     Text {
         /// The file.
         file: String,
@@ -171,6 +171,12 @@ pub enum DesignError {
 /// The shipped names, for messages.
 fn names() -> String {
     SHIPPED.map(|(name, _)| name).join(", ")
+}
+
+/// The parser's message, without Rust's names of types.
+fn plain(error: &toml::de::Error) -> String {
+    let message = error.to_string().replace("expected i64", "expected a whole number");
+    message.replace("expected f64", "expected a number").trim_end().to_string()
 }
 
 /// The file as it is written. Numbers are read wide, so that a refusal can say more than that they do not fit.
@@ -351,12 +357,30 @@ impl Design {
     ///
     /// [`EmitError`] when there is no hardware for its stream yet or `prefix` is no identifier.
     pub fn emit(&self, prefix: &str) -> Result<String, EmitError> {
+        (self.hardware()?.emit)(&self.configuration, prefix)
+    }
+
+    /// The hardware for its stream. Whatever differs between cores is told apart here and nowhere else.
+    pub(crate) fn hardware(&self) -> Result<Hardware, EmitError> {
         let (shell, Stream { width, lanes, .. }) = (self.shell, self.stream);
         match (shell, width, lanes) {
-            (Shell::Tap, 64, 1) => verilog::emit(&self.configuration, Module::Core, prefix),
+            (Shell::Tap, 64, 1) => Ok(Hardware {
+                emit: |configuration, prefix| verilog::emit(configuration, Module::Core, prefix),
+                commit_cycles: 16,
+                drain_cycles: 8,
+            }),
             _ => Err(EmitError::Stream { shell, width, lanes }),
         }
     }
+}
+
+/// A core, and what is to be said of it.
+pub(crate) struct Hardware {
+    emit: fn(&Configuration, &str) -> Result<String, EmitError>,
+    /// A frame's cell is written in this cycle behind its last beat.
+    pub(crate) commit_cycles: usize,
+    /// A drain takes fewer cycles than this for each cell.
+    pub(crate) drain_cycles: usize,
 }
 
 /// The file of a shipped design, for messages.

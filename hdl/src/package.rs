@@ -29,7 +29,7 @@
 //! elaborates the template and runs the core with the model of the macro, which gives unknown values wherever a
 //! macro may; yosys accepts both ways; `sim/cosim/tests/lint.rs`: so does Verilator -Wall.
 
-use crate::design::{Design, Stream};
+use crate::design::{Design, Hardware, Stream};
 use crate::verilog::{EmitError, Port, ports};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -61,15 +61,20 @@ pub struct File {
 /// As [`Design::emit`].
 pub fn package(design: &Design, prefix: &str) -> Result<Vec<File>, EmitError> {
     let verilog = design.emit(prefix)?;
-    let parts =
-        Parts { design, prefix, ports: ports(&verilog, prefix), memories: memories(&verilog, prefix) };
+    let parts = Parts {
+        design,
+        hardware: design.hardware()?,
+        prefix,
+        ports: ports(&verilog, prefix),
+        memories: memories(&verilog, prefix),
+    };
     let mut files = vec![];
     let mut add = |ending: &str, text: String| files.push(File { name: format!("{prefix}{ending}"), text });
     add("_template.v", parts.template());
     add("_ram_macro.v", parts.ram_macro());
     add(".f", format!("{prefix}.v\n"));
     add(".core", parts.fusesoc());
-    add(".vlt", include_str!("../lint/verilator.vlt").to_string());
+    add(".vlt", format!("`verilator_config\n{}", include_str!("../lint/verilator.vlt")));
     add(".sdc", parts.sdc());
     add(".xdc", parts.xdc());
     if design.clock_mhz() <= ECP5_LIMIT {
@@ -126,6 +131,7 @@ fn memories(verilog: &str, prefix: &str) -> Vec<Memory> {
 /// What the texts are made of.
 struct Parts<'a> {
     design: &'a Design,
+    hardware: Hardware,
     prefix: &'a str,
     ports: Vec<Port>,
     memories: Vec<Memory>,
@@ -170,10 +176,8 @@ impl Parts<'_> {
         let prefix = self.prefix;
         let head = self.head(
             "//",
-            &format!(
-                "A model of the memory macro, for simulations with the define DELTALINE_RAM_MACRO.\n\
-                 // For synthesis, put a module of this name with your macro in its place."
-            ),
+            "A model of the memory macro, for simulations with the define DELTALINE_RAM_MACRO.\n\
+                 // For synthesis, put a module of this name with your macro in its place.",
         );
         format!(
             "{head}//
@@ -242,19 +246,20 @@ targets:
       - \"tool_verilator? (waivers)\"
   lint:
     description: Verilator -Wall
-    default_tool: verilator
+    flow: lint
+    flow_options:
+      tool: verilator
+      verilator_options:
+        - -Wall
     filesets:
       - waivers
       - rtl
     toplevel: {prefix}
-    tools:
-      verilator:
-        mode: lint-only
-        verilator_options:
-          - -Wall
   elaborate:
     description: The template around the core, in Icarus Verilog
-    default_tool: icarus
+    flow: sim
+    flow_options:
+      tool: icarus
     filesets:
       - rtl
       - template
@@ -311,14 +316,15 @@ targets:
     }
 
     fn readme(&self) -> String {
-        let Parts { design, prefix, ports, memories } = self;
+        let Parts { design, hardware, prefix, ports, memories } = self;
         let Stream { width, lanes, clock_mhz, rate_gbps } = design.stream();
         let configuration = design.configuration();
         let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
         let mut text = format!(
             "# {prefix}
 
-{description}: the design `{design}` of Deltaline {version}. MIT OR Apache-2.0.
+{description}.
+The design `{design}` of Deltaline {version}; MIT OR Apache-2.0.
 
 `{prefix}.v` is generated; do not edit it. `{prefix}_template.v` holds an instance to copy. `sha256sum -c {MANIFEST}`
 tells whether anything here was changed.
@@ -372,7 +378,7 @@ every control frame tells.
             let _ = writeln!(text, "| {name} | {direction} | {width} | {meaning} |");
         }
         let cells = rows * banks;
-        let drain = 8 * cells + 16;
+        let drain = hardware.drain_cycles * cells + 16;
         let _ = write!(
             text,
             "
@@ -380,7 +386,7 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
 
 ## Timing
 
-* One beat a cycle, frames of any length back to back; a frame's cell is written in the 16th cycle behind its last beat.
+* One beat a cycle, frames of any length back to back; a frame's cell is written in cycle {commit} behind its last beat.
 * `rst` for one cycle is enough. Then the counter memory is cleared in {clearing} cycles, and `running` rises.
 * An interval is sent as {frames} control frames of {bytes} bytes, with gaps between words: put a frame buffer before a
   MAC that cannot pause. With `m_axis_tready` always high this takes at most {drain} cycles ({microseconds:.1} µs), the
@@ -394,6 +400,7 @@ The stream carries every frame length from 64 to 9018 bytes back to back; the ti
 | frame with FCS | frames/s that the link brings | frames/s that the stream carries |
 |----------------|-------------------------------|----------------------------------|
 ",
+            commit = hardware.commit_cycles,
             clearing = 2 * rows * banks.next_power_of_two(),
             frames = banks * rows.div_ceil(128),
             bytes = 120 + 9 * rows.min(128),
@@ -412,7 +419,7 @@ The stream carries every frame length from 64 to 9018 bytes back to back; the ti
 ## Seams
 
 **Memories.** With the define `DELTALINE_RAM_MACRO` the modules below hold an instance of `{prefix}_ram_macro` instead of
-registers: supply a module of that name around your macro; no generated file is edited. It has one write port, one read port
+an array: supply a module of that name around your macro; no generated file is edited. It has one write port, one read port
 and one clock, and answers a read in the next cycle. What a read gives that meets a write of the same word, and what the
 words hold before they are written, does not matter. `{prefix}_ram_macro.v` is a model with ports and parameters.
 

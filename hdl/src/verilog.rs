@@ -68,7 +68,7 @@ pub enum EmitError {
     #[error("'{0}' is not a plain Verilog identifier: use letters, digits and underscores")]
     Name(String),
     /// Flattening `$` made two names equal.
-    #[error("identifiers '{0}' and '{1}' would both become '{2}'")]
+    #[error("identifiers '{0}' and '{1}' would both become '{2}': give another name")]
     Collision(String, String, String),
     /// RustHDL refuses the design.
     #[error("the design is not connected: {0}")]

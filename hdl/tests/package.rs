@@ -14,7 +14,9 @@ fn default_package(prefix: &str) -> Vec<File> {
 }
 
 fn text<'a>(files: &'a [File], name: &str) -> &'a str {
-    &files.iter().find(|file| file.name == name).unwrap_or_else(|| panic!("no {name}")).text
+    let found = files.iter().find(|file| file.name == name);
+    assert!(found.is_some(), "no {name}");
+    &found.unwrap().text
 }
 
 /// The default design with a line of its file replaced, and its rate lowered to what any clock carries.
@@ -106,8 +108,12 @@ fn the_core_file_is_yaml_that_fusesoc_can_use() {
             assert!(filesets.contains(fileset), "{fileset}");
         }
     }
-    for (target, toplevel) in [("lint", "deltaline"), ("elaborate", "deltaline_template")] {
-        assert_eq!(core["targets"][target]["toplevel"].as_str(), Some(toplevel));
+    for (target, flow, tool, toplevel) in
+        [("lint", "lint", "verilator", "deltaline"), ("elaborate", "sim", "icarus", "deltaline_template")]
+    {
+        let target = &core["targets"][target];
+        let found = [&target["flow"], &target["flow_options"]["tool"], &target["toplevel"]];
+        assert_eq!(found.map(|value| value.as_str()), [Some(flow), Some(tool), Some(toplevel)]);
     }
 }
 

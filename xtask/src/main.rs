@@ -77,12 +77,11 @@ fn run(task: Task) -> Result<(), Failure> {
             cargo::lint()?;
             cargo::document()?;
             cargo::test()?;
-            acceptance::icarus()?;
-            acceptance::yosys()
+            acceptance::run_all()
         }
         Task::Verilog(arguments) => verilog::run(&arguments),
         Task::Mutate => check::mutate(),
-        Task::Acceptance => acceptance::icarus().and_then(|()| acceptance::yosys()),
+        Task::Acceptance => acceptance::run_all(),
         Task::Cosim { packets, seed } => check::cosim(packets, seed),
         Task::Cost { rows } => cost::print(rows),
         Task::Tools { selection } => Ok(tools::install(selection)?),

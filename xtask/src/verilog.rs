@@ -201,21 +201,22 @@ mod tests {
     #[test]
     fn a_package_is_written_whole_and_replaces_an_older_one() {
         use std::os::unix::fs::PermissionsExt;
+        let (one, other) = (files("one_tap"), files("other_tap"));
         let folder = tempfile::tempdir().unwrap();
         let empty = folder.path().join("empty");
         fs::create_dir(&empty).unwrap();
         let linked = folder.path().join("linked");
         std::os::unix::fs::symlink(&empty, &linked).unwrap();
         for out in [empty, folder.path().join("missing/and/deeper"), linked.clone()] {
-            for prefix in ["first", "first", "second"] {
-                let files = files(prefix);
-                write(&out, &files).unwrap();
+            for files in [&one, &one, &other] {
+                write(&out, files).unwrap();
                 assert_eq!(fs::read_dir(&out).unwrap().count(), files.len());
                 for file in files {
-                    assert_eq!(fs::read_to_string(out.join(file.name)).unwrap(), file.text);
+                    assert_eq!(fs::read_to_string(out.join(&file.name)).unwrap(), file.text);
                 }
-                let hashes = Command::new("sha256sum").args(["-c", "--strict", "--quiet", MANIFEST]);
-                let checked = { hashes }.current_dir(&out).status().unwrap();
+                let mut sha256sum = Command::new("sha256sum");
+                sha256sum.args(["-c", "--strict", "--quiet", MANIFEST]).current_dir(&out);
+                let checked = sha256sum.status().unwrap();
                 assert!(checked.success());
             }
             // As any folder, not as a temporary one.
@@ -232,7 +233,9 @@ mod tests {
 
     #[test]
     fn what_is_not_an_untouched_package_stays() {
-        let change: [(&str, fn(&Path)); 6] = [
+        let (one, other) = (files("deltaline"), files("other"));
+        type Change = fn(&Path);
+        let changes: [(&str, Change); 6] = [
             ("is not a folder", |out| {
                 fs::remove_dir_all(out).unwrap();
                 fs::write(out, "mine").unwrap();
@@ -246,21 +249,21 @@ mod tests {
                 fs::create_dir(out.join("deltaline.f")).unwrap();
             }),
         ];
-        for (what, change) in change {
+        for (what, change) in changes {
             let folder = tempfile::tempdir().unwrap();
             let out = folder.path().join("package");
-            write(&out, &files("deltaline")).unwrap();
+            write(&out, &one).unwrap();
             change(&out);
             let before = content(folder.path());
-            let message = write(&out, &files("other")).unwrap_err().to_string();
+            let message = write(&out, &other).unwrap_err().to_string();
             for fragment in [what, out.to_str().unwrap(), "choose another --out"] {
                 assert!(message.contains(fragment), "no '{fragment}' in: {message}");
             }
             assert_eq!(content(folder.path()), before, "{what}");
         }
-        let message = write(Path::new("."), &files("deltaline")).unwrap_err().to_string();
+        let message = write(Path::new("."), &one).unwrap_err().to_string();
         assert!(message.contains("working folder"), "{message}");
-        let message = write(Path::new("/dev/null/package"), &files("deltaline")).unwrap_err().to_string();
+        let message = write(Path::new("/dev/null/package"), &one).unwrap_err().to_string();
         assert!(message.contains("/dev/null") && message.contains("cannot be written"), "{message}");
     }
 
