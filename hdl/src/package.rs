@@ -194,11 +194,11 @@ module {prefix}_ram_macro #(
     input wire [ADDRESS-1:0] write_address,
     input wire [WIDTH-1:0] write_data
 );
-    reg [WIDTH-1:0] words [0:(1<<ADDRESS)-1];
+    reg [WIDTH-1:0] content [0:(1<<ADDRESS)-1];
     always @(posedge clk) begin
         if (write_enable && write_address == read_address) read_data <= {{WIDTH{{1'bx}}}};
-        else read_data <= words[read_address];
-        if (write_enable) words[write_address] <= write_data;
+        else read_data <= content[read_address];
+        if (write_enable) content[write_address] <= write_data;
     end
 endmodule
 "

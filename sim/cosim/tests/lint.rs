@@ -51,5 +51,6 @@ fn a_package_is_as_clean_with_and_without_memory_macros() {
     // The macro is the user's: without one there is nothing to build.
     let source = Source { top: "tap_template", verilog: &core };
     let options = LintOptions { waivers, arguments: &["-DDELTALINE_RAM_MACRO"] };
-    assert!(lint(&Toolchain::find().unwrap(), &source, options).is_err());
+    let warnings = lint(&Toolchain::find().unwrap(), &source, options);
+    assert!(warnings.is_err() || warnings.is_ok_and(|warnings| !warnings.is_empty()));
 }
