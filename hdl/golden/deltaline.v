@@ -36,7 +36,7 @@
 //   output   [63:0] m_axis_tdata   control frames, first byte in bits 7:0, no FCS
 //   output    [7:0] m_axis_tkeep   all ones
 //   output          m_axis_tvalid  words come with gaps
-//   input           m_axis_tready
+//   input           m_axis_tready  a word is taken when tvalid and tready are high
 //   output          m_axis_tlast   last word of a control frame
 //   output          m_axis_tuser   zero
 
@@ -3290,6 +3290,12 @@ module deltaline_aggregator_lane_0_lda_lower_ram_0(clk,read_address,read_data,wr
     input wire  [35:0] write_data;
 
     // Update code (custom)
+    `ifdef DELTALINE_RAM_MACRO
+    wire [35:0] word;
+    deltaline_ram_macro #(.WIDTH(36), .ADDRESS(11)) words(.clk(clk), .read_address(read_address), .read_data(word),
+        .write_enable(write_enable), .write_address(write_address), .write_data(write_data));
+    always @(*) read_data = word;
+    `else
     (* no_rw_check *)
     reg [35:0] words [0:2047];
     integer i;
@@ -3300,6 +3306,7 @@ module deltaline_aggregator_lane_0_lda_lower_ram_0(clk,read_address,read_data,wr
         read_data <= words[read_address];
         if (write_enable) words[write_address] <= write_data;
     end
+    `endif
 endmodule // deltaline_aggregator_lane_0_lda_lower_ram_0
 
 module deltaline_aggregator_lane_0_lda_lower_ram_1(clk,read_address,read_data,write_enable,write_address,write_data);
@@ -3313,6 +3320,12 @@ module deltaline_aggregator_lane_0_lda_lower_ram_1(clk,read_address,read_data,wr
     input wire  [35:0] write_data;
 
     // Update code (custom)
+    `ifdef DELTALINE_RAM_MACRO
+    wire [35:0] word;
+    deltaline_ram_macro #(.WIDTH(36), .ADDRESS(11)) words(.clk(clk), .read_address(read_address), .read_data(word),
+        .write_enable(write_enable), .write_address(write_address), .write_data(write_data));
+    always @(*) read_data = word;
+    `else
     (* no_rw_check *)
     reg [35:0] words [0:2047];
     integer i;
@@ -3323,6 +3336,7 @@ module deltaline_aggregator_lane_0_lda_lower_ram_1(clk,read_address,read_data,wr
         read_data <= words[read_address];
         if (write_enable) words[write_address] <= write_data;
     end
+    `endif
 endmodule // deltaline_aggregator_lane_0_lda_lower_ram_1
 
 module deltaline_aggregator_lane_0_lda_lower_read_out_0(clock,rst,d,q);
@@ -3822,6 +3836,12 @@ module deltaline_aggregator_lane_0_lda_upper_ram_0(clk,read_address,read_data,wr
     input wire  [35:0] write_data;
 
     // Update code (custom)
+    `ifdef DELTALINE_RAM_MACRO
+    wire [35:0] word;
+    deltaline_ram_macro #(.WIDTH(36), .ADDRESS(11)) words(.clk(clk), .read_address(read_address), .read_data(word),
+        .write_enable(write_enable), .write_address(write_address), .write_data(write_data));
+    always @(*) read_data = word;
+    `else
     (* no_rw_check *)
     reg [35:0] words [0:2047];
     integer i;
@@ -3832,6 +3852,7 @@ module deltaline_aggregator_lane_0_lda_upper_ram_0(clk,read_address,read_data,wr
         read_data <= words[read_address];
         if (write_enable) words[write_address] <= write_data;
     end
+    `endif
 endmodule // deltaline_aggregator_lane_0_lda_upper_ram_0
 
 module deltaline_aggregator_lane_0_lda_upper_ram_1(clk,read_address,read_data,write_enable,write_address,write_data);
@@ -3845,6 +3866,12 @@ module deltaline_aggregator_lane_0_lda_upper_ram_1(clk,read_address,read_data,wr
     input wire  [35:0] write_data;
 
     // Update code (custom)
+    `ifdef DELTALINE_RAM_MACRO
+    wire [35:0] word;
+    deltaline_ram_macro #(.WIDTH(36), .ADDRESS(11)) words(.clk(clk), .read_address(read_address), .read_data(word),
+        .write_enable(write_enable), .write_address(write_address), .write_data(write_data));
+    always @(*) read_data = word;
+    `else
     (* no_rw_check *)
     reg [35:0] words [0:2047];
     integer i;
@@ -3855,6 +3882,7 @@ module deltaline_aggregator_lane_0_lda_upper_ram_1(clk,read_address,read_data,wr
         read_data <= words[read_address];
         if (write_enable) words[write_address] <= write_data;
     end
+    `endif
 endmodule // deltaline_aggregator_lane_0_lda_upper_ram_1
 
 module deltaline_aggregator_lane_0_lda_upper_read_out_0(clock,rst,d,q);

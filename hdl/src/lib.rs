@@ -8,7 +8,9 @@
 //!                                    totals, interval
 //! ```
 //!
-//! [`core::Core`] puts them together; [`verilog::emit`] writes a configuration out as one Verilog file.
+//! [`core::Core`] puts them together; [`verilog::emit`] writes a configuration out as one Verilog file. A
+//! [`design::Design`] is a configuration with a name and the stream that it is for; [`package::package`] makes of it
+//! all that a user drops into a project.
 // Ports are documented in each module's port table, where they can be read side by side.
 #![allow(missing_docs)]
 
@@ -19,6 +21,7 @@ pub mod boundary;
 pub mod core;
 pub mod datagram;
 pub mod delimiter_match;
+pub mod design;
 pub mod emitter;
 pub mod half_cell;
 pub mod header_window;
@@ -27,6 +30,7 @@ pub mod interval;
 pub mod lane;
 pub mod lda;
 pub mod leaves;
+pub mod package;
 pub mod registers;
 pub mod sampler;
 pub mod stream_time_of_day;

@@ -11,16 +11,22 @@
 //! Verilator `-Wall` under the waivers, Icarus and yosys accept it (`cargo xtask test`).
 
 use crate::core::Core;
+use crate::design::{BUILT, Shell};
 use crate::identity::Identity;
 use crate::lda::Lda;
 use crate::leaves::{HashMatrix, KeyVector};
 use crate::sampler::Sampler;
 use crate::wide_core::{Core256, Core512};
 use crate::wide_identity::{Identity256, Identity512};
-use deltaline_model::configuration::Configuration;
+use deltaline_model::configuration::{Configuration, MIN_ROWS};
 use rust_hdl_core::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+
+/// Most rows of a bank that hardware is built for.
+pub const MAX_ROWS: usize = 1024;
+/// Most banks that hardware is built for.
+pub const MAX_BANKS: usize = 4;
 
 /// What can be emitted on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +39,8 @@ pub enum Module {
     Core512,
     /// The whole core for two lanes with beats of 512 bits.
     TwoLanes512,
+    /// The whole core for four lanes with beats of 512 bits.
+    FourLanes512,
     /// The identity stage for beats of 64 bits: stream in, keys out.
     Identity,
     /// The identity stage for beats of 256 bits.
@@ -51,7 +59,9 @@ pub enum Module {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EmitError {
     /// The hardware is not built for these sizes.
-    #[error("no core for {rows} rows and {banks} banks: the hardware has 8 to 1024 rows and at most 4 banks")]
+    #[error(
+        "no core for {rows} rows and {banks} banks: the hardware has {MIN_ROWS} to {MAX_ROWS} rows and at most {MAX_BANKS} banks"
+    )]
     Unsupported {
         /// Rows of each bank.
         rows: usize,
@@ -68,11 +78,21 @@ pub enum EmitError {
         /// Number of banks.
         banks: usize,
     },
+    /// The hardware is not built for this stream.
+    #[error("no {shell} core for {lanes} lanes of {width} bits yet: built are {BUILT}")]
+    Stream {
+        /// How the core meets the stream.
+        shell: Shell,
+        /// Width of a lane in bits.
+        width: usize,
+        /// Number of lanes.
+        lanes: usize,
+    },
     /// Not a Verilog identifier.
     #[error("'{0}' is not a plain Verilog identifier: use letters, digits and underscores")]
     Name(String),
     /// Flattening `$` made two names equal.
-    #[error("identifiers '{0}' and '{1}' would both become '{2}'")]
+    #[error("identifiers '{0}' and '{1}' would both become '{2}': give another name")]
     Collision(String, String, String),
     /// RustHDL refuses the design.
     #[error("the design is not connected: {0}")]
@@ -142,17 +162,20 @@ pub fn emit(configuration: &Configuration, module: Module, name: &str) -> Result
             match module {
                 Module::Core256 => emit_block(&mut Core256::<$r, $a>::new(configuration), name),
                 Module::Core512 => emit_block(&mut Core512::<$r, $a, 1>::new(configuration), name),
-                _ => emit_block(&mut Core512::<$r, $a, 2>::new(configuration), name),
+                Module::TwoLanes512 => emit_block(&mut Core512::<$r, $a, 2>::new(configuration), name),
+                _ => emit_block(&mut Core512::<$r, $a, 4>::new(configuration), name),
             }
         };
     }
-    let body = match module {
+    let body = with_room(|| match module {
         Module::Identity => emit_block(&mut Identity::new(configuration), name),
         Module::Identity256 => emit_block(&mut Identity256::new(configuration), name),
         Module::Identity512 => emit_block(&mut Identity512::new(configuration), name),
-        Module::Core256 | Module::Core512 | Module::TwoLanes512 => for_wide_size!(configuration, wide),
+        Module::Core256 | Module::Core512 | Module::TwoLanes512 | Module::FourLanes512 => {
+            for_wide_size!(configuration, wide)
+        }
         Module::Core | Module::Hash | Module::Sampler | Module::Lda => for_size!(configuration, narrow),
-    }?;
+    })?;
     Ok(format!("{}\n{}", header(configuration, module, name, &body), body))
 }
 
@@ -192,6 +215,17 @@ impl<const R: usize> Logic for Clocked<R> {
         self.row.next = self.matrix.row.val();
         self.prefix.next = self.matrix.prefix.val();
     }
+}
+
+/// Runs emission on a stack of its own: RustHDL's blocks are values, those of wide cores of several megabytes.
+fn with_room(emission: impl FnOnce() -> Result<String, EmitError> + Send) -> Result<String, EmitError> {
+    const STACK: usize = 1 << 29;
+    let failed = |what: &dyn std::fmt::Debug| EmitError::Design(format!("emission failed: {what:?}"));
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, emission);
+        let thread = thread.map_err(|error| failed(&error))?;
+        thread.join().map_err(|panic| failed(&panic.downcast_ref::<&str>()))?
+    })
 }
 
 /// The Verilog of any block, without a header; all names are prefixed by `name`.
@@ -295,7 +329,7 @@ const CORE_PORTS: [(&str, &str); 30] = [
     ("m_axis_tdata", "control frames, first byte in bits 7:0, no FCS"),
     ("m_axis_tkeep", "all ones"),
     ("m_axis_tvalid", "words come with gaps"),
-    ("m_axis_tready", ""),
+    ("m_axis_tready", "a word is taken when tvalid and tready are high"),
     ("m_axis_tlast", "last word of a control frame"),
     ("m_axis_tuser", "zero"),
 ];
@@ -325,19 +359,49 @@ fn header(configuration: &Configuration, module: Module, name: &str, body: &str)
         segment = configuration.segment(),
         digest = configuration.digest(),
     );
-    let top = body.split_once(&format!("module {name}(")).map_or("", |(_, behind)| behind);
-    for line in top.lines().take_while(|line| !line.starts_with("endmodule")) {
-        let line = line.trim();
-        for direction in ["input wire", "output reg", "output wire"] {
-            if let Some(port) = line.strip_prefix(direction).and_then(|port| port.strip_suffix(';')) {
-                let (width, port) = port.trim().rsplit_once(' ').unwrap_or(("", port.trim()));
-                let direction = direction.split(' ').next().unwrap_or("");
-                let meaning = CORE_PORTS.iter().find(|(name, _)| module == Module::Core && *name == port);
-                let meaning = meaning.map_or("", |(_, meaning)| meaning);
-                let line = format!("//   {direction:<6} {width:>8} {port:<14} {meaning}");
-                let _ = writeln!(text, "{}", line.trim_end());
-            }
-        }
+    for Port { direction, width, name, meaning } in ports(body, name) {
+        let range = if width == 1 { String::new() } else { format!("[{}:0]", width - 1) };
+        let meaning = if module == Module::Core { meaning } else { "" };
+        let line = format!("//   {direction:<6} {range:>8} {name:<14} {meaning}");
+        let _ = writeln!(text, "{}", line.trim_end());
     }
     text
+}
+
+/// A port of an emitted module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// `input` or `output`.
+    pub direction: &'static str,
+    /// Width in bits.
+    pub width: usize,
+    /// Name.
+    pub name: String,
+    /// What the core's port of this name means, in short; empty for a name that the core does not have.
+    pub meaning: &'static str,
+}
+
+/// The ports of module `name` of an emitted text, in their order.
+pub fn ports(verilog: &str, name: &str) -> Vec<Port> {
+    let module = verilog.split_once(&format!("module {name}(")).map_or("", |(_, behind)| behind);
+    let lines = module.lines().map(str::trim).take_while(|line| !line.starts_with("endmodule"));
+    lines.filter_map(port).collect()
+}
+
+/// Reads a declaration such as `input wire  [63:0] ptp_ts;`.
+fn port(line: &str) -> Option<Port> {
+    let mut words = line.strip_suffix(';')?.split_whitespace();
+    let direction = match words.next()? {
+        "input" => "input",
+        "output" => "output",
+        _ => return None,
+    };
+    let _wire_or_reg = words.next()?;
+    let last = words.next()?;
+    let (width, name) = match last.strip_prefix('[').and_then(|range| range.strip_suffix(":0]")) {
+        Some(top) => (top.parse::<usize>().ok()? + 1, words.next()?),
+        None => (1, last),
+    };
+    let meaning = CORE_PORTS.iter().find(|(known, _)| *known == name).map_or("", |(_, meaning)| meaning);
+    Some(Port { direction, width, name: name.to_string(), meaning })
 }

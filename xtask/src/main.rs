@@ -29,7 +29,7 @@ enum Task {
     Demo,
     /// Run every check; installs the tools that they need
     Test,
-    /// Write the Verilog of a configuration's core
+    /// Write a design's Verilog with all that goes along with it: constraints, file lists, documentation
     Verilog(verilog::Arguments),
     /// Make the register block, its accessors and its documentation from the SystemRDL source
     Registers {
@@ -95,15 +95,14 @@ fn run(task: Task) -> Result<(), Failure> {
             cargo::lint()?;
             cargo::document()?;
             cargo::test()?;
-            acceptance::icarus()?;
-            acceptance::yosys()?;
+            acceptance::run_all()?;
             cocotb::run()?;
             formal::prove(None)
         }
-        Task::Verilog(arguments) => verilog::write(&arguments),
+        Task::Verilog(arguments) => verilog::run(&arguments),
         Task::Registers { check } => registers::generate(check),
         Task::Mutate => check::mutate(),
-        Task::Acceptance => acceptance::icarus().and_then(|()| acceptance::yosys()),
+        Task::Acceptance => acceptance::run_all(),
         Task::Cocotb => cocotb::run(),
         Task::Cosim { packets, seed } => check::cosim(packets, seed),
         Task::Formal { only } => formal::prove(only.as_deref()),

@@ -386,7 +386,9 @@ pub fn check(
         Module::Core | Module::Core256 | Module::Core512 => {
             checks::core::check(toolchain, configuration, verilog, 3000, 7)
         }
-        Module::TwoLanes512 => checks::lanes::check(toolchain, configuration, verilog, 3000, 7),
+        Module::TwoLanes512 | Module::FourLanes512 => {
+            checks::lanes::check(toolchain, configuration, verilog, 3000, 7)
+        }
     }
     .map(|_| ())
 }
@@ -394,7 +396,9 @@ pub fn check(
 /// The name that a module is emitted under for its check.
 pub fn name(module: Module) -> &'static str {
     match module {
-        Module::Core | Module::Core256 | Module::Core512 | Module::TwoLanes512 => "deltaline",
+        Module::Core | Module::Core256 | Module::Core512 | Module::TwoLanes512 | Module::FourLanes512 => {
+            "deltaline"
+        }
         Module::Identity | Module::Identity256 | Module::Identity512 => "identity",
         Module::Hash => "hash",
         Module::Sampler => "sampler",

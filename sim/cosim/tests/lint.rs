@@ -2,6 +2,8 @@
 //! waiver there is needed.
 #![allow(clippy::unwrap_used)]
 
+use deltaline_hdl::design::{DEFAULT, Design};
+use deltaline_hdl::package::package;
 use deltaline_hdl::verilog::{Module, emit};
 use deltaline_model::configuration::{Configuration, Settings};
 use verilator_sys::{LintOptions, Source, Toolchain, Warning, lint};
@@ -30,4 +32,25 @@ fn nothing_but_what_is_waived_and_no_waiver_too_many() {
         let others: Vec<&str> = statements.iter().filter(|line| *line != left_out).copied().collect();
         assert_ne!(warnings(&verilog, &others.join("\n")), [], "not needed: {left_out}");
     }
+}
+
+/// With the core, its template, and the model of its memory macro in one file.
+#[test]
+fn a_package_is_as_clean_with_and_without_memory_macros() {
+    let files = package(&Design::named(DEFAULT).unwrap(), "tap").unwrap();
+    let text = |name: &str| files.iter().find(|file| file.name == name).unwrap().text.as_str();
+    // The linter starts the waivers' file with this line itself.
+    let waivers = text("tap.vlt").strip_prefix("`verilator_config\n").unwrap();
+    let core = format!("{}{}", text("tap_template.v"), text("tap.v"));
+    let with_model = format!("{core}{}", text("tap_ram_macro.v"));
+    for (verilog, arguments) in [(&core, &[][..]), (&with_model, &["-DDELTALINE_RAM_MACRO"])] {
+        let source = Source { top: "tap_template", verilog };
+        let options = LintOptions { waivers, arguments };
+        assert_eq!(lint(&Toolchain::find().unwrap(), &source, options).unwrap(), [], "{arguments:?}");
+    }
+    // The macro is the user's: without one there is nothing to build.
+    let source = Source { top: "tap_template", verilog: &core };
+    let options = LintOptions { waivers, arguments: &["-DDELTALINE_RAM_MACRO"] };
+    let warnings = lint(&Toolchain::find().unwrap(), &source, options);
+    assert!(warnings.is_err() || warnings.is_ok_and(|warnings| !warnings.is_empty()));
 }

@@ -78,11 +78,13 @@ fn wide_cores() {
 }
 
 #[test]
-fn two_lanes() {
+fn several_lanes() {
     let configuration = configurations()[1];
-    let verilog = emit(&configuration, Module::TwoLanes512, "deltaline").unwrap();
-    let packets = checks::lanes::check(&toolchain(), &configuration, &verilog, 40_000, 1).unwrap();
-    assert!(packets >= 40_000);
+    for module in [Module::TwoLanes512, Module::FourLanes512] {
+        let verilog = emit(&configuration, module, "deltaline").unwrap();
+        let packets = checks::lanes::check(&toolchain(), &configuration, &verilog, 40_000, 1).unwrap();
+        assert!(packets >= 40_000);
+    }
 }
 
 /// Every size that is built.

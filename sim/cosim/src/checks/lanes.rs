@@ -17,7 +17,6 @@ use std::collections::VecDeque;
 use verilator_sys::{Port, Toolchain};
 
 const STAGE: &str = "lanes";
-const LANES: usize = 2;
 /// Cycles until a drain must be over, per word of the memory and for the rest.
 const PATIENCE: (u64, u64) = (16, 2000);
 
@@ -62,7 +61,8 @@ pub fn check(
 ) -> Result<u64, CheckError> {
     let mut bench = Bench::new(toolchain, "deltaline", verilog)?;
     let mut lanes = vec![];
-    for lane in 0..LANES {
+    let count_lanes = (0..).take_while(|lane| bench.port(&format!("s{lane}_axis_tdata")).is_ok()).count();
+    for lane in 0..count_lanes {
         let port = |name: &str| bench.port(&format!("s{lane}_axis_{name}"));
         lanes.push(Lane {
             tdata: port("tdata")?,
@@ -103,8 +103,8 @@ pub fn check(
     let mut frames = Frames::new(seed);
     // One frame a cycle and lane, and no other cycle.
     for number in 0..2000 {
-        for lane in 0..LANES {
-            twin.offer(lane, &udp_frame(number * 2 + lane as u32, 60), false);
+        for lane in 0..count_lanes {
+            twin.offer(lane, &udp_frame(number * 4 + lane as u32, 60), false);
         }
         twin.cycle(false)?;
     }
@@ -113,8 +113,8 @@ pub fn check(
     while twin.packets < count {
         let length = twin.random.random_range(1..800);
         let gaps = [0, 0, 2, 8][twin.random.random_range(0..4)];
-        let delimiter = match twin.random.random_range(0..4) {
-            lane @ 0..LANES => Some(lane),
+        let delimiter = match twin.random.random_range(0..6) {
+            lane if lane < count_lanes => Some(lane),
             _ => None,
         };
         twin.interval(&mut frames, length, gaps, delimiter)?;
@@ -141,7 +141,7 @@ impl Twin {
         delimiter: Option<usize>,
     ) -> Result<(), CheckError> {
         for _ in 0..length {
-            for lane in 0..LANES {
+            for lane in 0..self.lanes.len() {
                 if self.lanes[lane].beats.is_empty() && !(gaps > 0 && self.random.random_ratio(1, gaps)) {
                     let (frame, bad) = (frames.next_frame(), self.random.random_ratio(1, 32));
                     self.offer(lane, &frame, bad);
