@@ -17,6 +17,7 @@ extern crate alloc;
 
 pub mod cell;
 pub mod configuration;
+pub mod delimiter;
 pub mod frame;
 pub mod hash;
 pub mod identity;
