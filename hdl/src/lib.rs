@@ -18,6 +18,7 @@ pub mod emitter;
 pub mod half_cell;
 pub mod header_window;
 pub mod identity;
+pub mod inline;
 pub mod interval;
 pub mod lda;
 pub mod leaves;
