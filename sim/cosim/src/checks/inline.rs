@@ -24,6 +24,8 @@ const STAGE: &str = "insertion";
 pub const TOP: &str = "insertion";
 /// Words of the shortest and the longest control frame.
 const CONTROL_WORDS: std::ops::RangeInclusive<usize> = 15..=159;
+/// Cycles in which nothing moves although something waits.
+const STUCK: u64 = 2000;
 /// Cycles from the last word of a control frame until it waits for its place.
 const BUFFERING: u64 = 2;
 
@@ -131,6 +133,8 @@ struct Surroundings<'a> {
     width: usize,
     random: StdRng,
     cycle: u64,
+    /// The last cycle with a transfer on any side.
+    moved: u64,
 
     // What drives it.
     traffic: VecDeque<Beat>,
@@ -164,8 +168,9 @@ struct Surroundings<'a> {
     was_stalled: bool,
     /// Cycles of this stall of s_axis that no stall of m_axis explains.
     stall: u64,
-    /// The longest frame inserted in this stall or just behind it, and all such stalls and frames.
+    /// All such stalls.
     stalls: Vec<u64>,
+    /// Beats of all inserted frames.
     lengths: Vec<u64>,
 }
 
@@ -241,6 +246,7 @@ impl<'a> Surroundings<'a> {
             width: 8 * width.words(),
             random: StdRng::seed_from_u64(seed),
             cycle: 0,
+            moved: 0,
             traffic: VecDeque::new(),
             s_gate: Gate::new(Flow::Always),
             s_offered: false,
@@ -362,6 +368,12 @@ impl<'a> Surroundings<'a> {
         self.bench.set(ports.cut, u64::from(cut));
 
         // Transfers.
+        let moves = (m_valid && m_ready) || (self.s_offered && s_ready) || (self.c_offered && c_ready);
+        if moves || self.is_empty() {
+            self.moved = self.cycle;
+        } else if self.cycle > self.moved + STUCK {
+            return Err(HardwareError::Stuck("move a beat", STUCK).into());
+        }
         if m_valid && m_ready {
             self.leave(beat)?;
         } else if m_valid {
@@ -468,15 +480,8 @@ impl<'a> Surroundings<'a> {
     /// Runs until all that went in has come out, and nothing else.
     fn drain(&mut self) -> Result<(), CheckError> {
         self.cut_ratio = 0;
-        let beats = self.traffic.len() + self.control.len() + 1000;
-        let patience = 40 * (self.cycle + beats as u64 + PATIENCE);
-        let mut waited = 0;
         while !self.is_empty() {
             self.cycle()?;
-            waited += 1;
-            if waited > patience {
-                return Err(HardwareError::Stuck("let all frames through", patience).into());
-            }
         }
         (self.s_gate, self.c_gate, self.m_gate) =
             (Gate::new(Flow::Always), Gate::new(Flow::Always), Gate::new(Flow::Always));
