@@ -9,6 +9,7 @@
 //! ```
 //!
 //! [`core::Core`] puts them together; [`verilog::emit`] writes a configuration out as one Verilog file.
+//! [`inline`] stands in the stream itself: it inserts delimiters and control frames.
 // Ports are documented in each module's port table, where they can be read side by side.
 #![allow(missing_docs)]
 

@@ -20,6 +20,9 @@
 //!
 //! Parameters: W, bits of a beat: 64, 256 or 512; K = W / 8. From cut to the first beat one cycle; 512 / W beats.
 //!
+//! Cost, before placement: 64 bits: iCE40 107 LUT4, 36 flip-flops, ECP5 138 LUT4, 36 flip-flops; 256 bits: iCE40
+//! 104 LUT4, 36 flip-flops.
+//!
 //! # Test plan
 //!
 //! `sim/cosim`: as part of [`insertion`](super::insertion): delimiters against the model, consecutive numbers, a

@@ -22,6 +22,9 @@
 //! first beat. A frame occupies the buffer from its first word to its last beat: m_axis then adds one cycle a beat to
 //! the emitter's pace, besides what it stalls.
 //!
+//! Cost, before placement: 64 bits: iCE40 46 LUT4, 19 flip-flops, 4 block RAMs, ECP5 83 LUT4, 19 flip-flops, 2 block
+//! RAMs; 256 bits: iCE40 63 LUT4, 22 flip-flops, 16 block RAMs.
+//!
 //! # Test plan
 //!
 //! `sim/cosim`: as part of [`insertion`](super::insertion): frames of 1 to 159 words, with and without gaps, and

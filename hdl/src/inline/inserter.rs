@@ -32,6 +32,9 @@
 //! for each cycle in which m_axis stalls. A waiting frame that is not urgent is inserted at the first pause between
 //! two frames, at the latest behind the traffic frame that is under way [`PATIENCE`] cycles after it was offered.
 //!
+//! Cost, before placement: 64 bits: iCE40 517 LUT4, 290 flip-flops, ECP5 530 LUT4, 290 flip-flops; 256 bits: iCE40
+//! 1381 LUT4, 722 flip-flops.
+//!
 //! # Test plan
 //!
 //! `sim/cosim`: as part of [`insertion`](super::insertion). `hdl/formal/inserter.v`: no beat is dropped, doubled,

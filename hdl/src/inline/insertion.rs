@@ -30,6 +30,11 @@
 //! | 4 | 2 cycles | 40 cycles |
 //! | 8 | 1 cycle | 20 cycles |
 //!
+//! A reset in the middle of a frame cuts that frame: reset the stream's source with it.
+//!
+//! Cost with all it consists of, before placement: 64 bits: iCE40 749 LUT4, 347 flip-flops, 4 block RAMs, ECP5 911 LUT4,
+//! 347 flip-flops, 2 block RAMs; 256 bits: iCE40 1843 LUT4, 782 flip-flops, 16 block RAMs.
+//!
 //! # Test plan
 //!
 //! `sim/cosim`, for every width: traffic of every length from one byte, idle, back to back and random, with
