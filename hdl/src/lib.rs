@@ -11,6 +11,8 @@
 //! [`core::Core`] puts them together; [`verilog::emit`] writes a configuration out as one Verilog file. A
 //! [`design::Design`] is a configuration with a name and the stream that it is for; [`package::package`] makes of it
 //! all that a user drops into a project.
+//! [`core::Core`] puts them together; [`verilog::emit`] writes a configuration out as one Verilog file.
+//! [`inline`] stands in the stream itself: it inserts delimiters and control frames.
 // Ports are documented in each module's port table, where they can be read side by side.
 #![allow(missing_docs)]
 
@@ -26,6 +28,7 @@ pub mod emitter;
 pub mod half_cell;
 pub mod header_window;
 pub mod identity;
+pub mod inline;
 pub mod interval;
 pub mod lane;
 pub mod lda;

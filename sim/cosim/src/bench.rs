@@ -112,6 +112,16 @@ impl Bench {
         words.iter().rev().fold(0, |value, word| value << 32 | u128::from(*word))
     }
 
+    /// An output of any width in words of 32 bits, the least significant first.
+    pub fn get_words(&self, port: Port, words: &mut [u32]) {
+        self.instance.get_wide(port, words);
+    }
+
+    /// Sets an input of any width to words of 32 bits, the least significant first.
+    pub fn set_words(&mut self, port: Port, words: &[u32]) {
+        self.instance.set_wide(port, words);
+    }
+
     /// Sets an input of up to 64 bits.
     #[inline]
     pub fn set(&mut self, port: Port, value: u64) {
