@@ -89,7 +89,7 @@ const PROOFS: [Proof; 5] = [
     Proof {
         name: "lda",
         sizes: &[DEFAULT],
-        small: DEFAULT,
+        small: SMALL,
         cut: "",
         window: None,
         base: 2,
