@@ -3,6 +3,7 @@
 // Proven, without bound on time, for any traffic and any interval ends:
 //   * a copy is cleared only when none of its updates was accepted in this cycle and the six before; nor is any
 //     accepted from then on until the copies swap: the drain has its port for itself, and what it shows is complete;
+//   * the drain's clear reaches the idle copy, and only it; the clear behind a reset reaches both;
 //   * the drain's address stays for a cycle behind a clear; drains never overlap, and no copy changes its role in one;
 //   * both copies are cleared before anything counts;
 //   * a packet's cell is updated three cycles behind its commit, in the copy whose totals counted it, with its own
@@ -25,6 +26,9 @@ module core_proof(
     reg started = 0;
     always @(posedge clk) started <= 1;
     always @* if (!started) assume (rst);
+`ifdef TRACE
+    always @* assume (rst == !started && m_axis_tready);
+`endif
     wire running;
     core dut(
         .clk(clk), .rst(rst), .interval_end(interval_end), .interval_log2(interval_log2), .ptp_ts(ptp_ts),
@@ -37,6 +41,7 @@ module core_proof(
     (* hierconn *) wire [39:0] \dut.lda_timestamp ;
     (* hierconn *) wire \dut.totals_0_packet , \dut.totals_1_packet , \dut.interval_start_drain , \dut.emitter_busy ;
     (* hierconn *) wire [63:0] \dut.identity_timestamp ;
+    (* hierconn *) wire \dut.emitter_clear , \dut.emitter_clear_all ;
     (* anyconst *) wire copy;
     wire update = \dut.lda_update && \dut.lda_epoch == copy;
     wire clear = copy ? \dut.lda_clear_1 : \dut.lda_clear_0 ;
@@ -61,7 +66,7 @@ module core_proof(
 
     always @* if (started) begin
         if (clear) assert (!update && updates == 0);
-        if (clear && running) assert (\dut.lda_drain_epoch == copy);
+        assert (clear == (\dut.emitter_clear_all || (\dut.emitter_clear && \dut.lda_drain_epoch == copy)));
         if (!rst_before && clear_before) assert (\dut.lda_drain_address == address_before);
         if (\dut.interval_start_drain ) assert (!\dut.emitter_busy && running);
         if (!rst_before && start_before) assert (\dut.emitter_busy );
@@ -75,7 +80,7 @@ module core_proof(
     always @* if (started) begin
         cover (running);
         cover (\dut.lda_update && \dut.lda_epoch );
-        cover (updates[0] && \dut.lda_update );
+        cover (updates[3] && \dut.lda_update );
         cover (clear && running && \dut.lda_update );
     end
 
