@@ -110,7 +110,7 @@ pub struct Core<const R: usize, const A: usize> {
 
     identity: Identity,
     boundary: Boundary<6>,
-    key: KeyVector,
+    vector: KeyVector,
     aggregator: Aggregator<R, A, 1>,
 }
 
@@ -150,7 +150,7 @@ impl<const R: usize, const A: usize> Core<R, A> {
             m_axis_tuser: Default::default(),
             identity: Identity::new(configuration),
             boundary: Default::default(),
-            key: Default::default(),
+            vector: Default::default(),
             aggregator: Aggregator::new(configuration),
         }
     }
@@ -177,14 +177,14 @@ impl<const R: usize, const A: usize> Logic for Core<R, A> {
         self.boundary.ptp_locked.next = self.ptp_locked.val();
 
         for i in 0..17 {
-            self.key.word[i].next = self.identity.word[i].val();
+            self.vector.word[i].next = self.identity.word[i].val();
         }
         self.aggregator.clk.next = self.clk.val();
         self.aggregator.rst.next = self.rst.val();
         self.aggregator.commit[0].next = self.identity.commit.val();
         self.aggregator.measured[0].next = self.identity.measured.val();
         self.aggregator.bad[0].next = self.identity.bad.val();
-        self.aggregator.key[0].next = self.key.key.val();
+        self.aggregator.key[0].next = self.vector.key.val();
         self.aggregator.timestamp[0].next = self.identity.timestamp.val();
         self.aggregator.ip_length[0].next = self.identity.ip_length.val();
         self.aggregator.delimiter.next = self.identity.delimiter.val();

@@ -21,6 +21,7 @@
 //! known from elsewhere (14,880,952 at 10 Gbit/s), and known hard cases: 256 bits at 156.25 MHz carry 40 Gbit/s of
 //! payload but not of every frame length. Arbitrary text, and arbitrary values under the right keys, never panic.
 
+use crate::shell::{self, ClockSource, Core, Shell};
 use crate::verilog::{self, EmitError, MAX_BANKS, MAX_ROWS, Module};
 use deltaline_model::configuration::{Configuration, MIN_ROWS, Settings};
 use deltaline_model::hash::HashKind;
@@ -35,8 +36,9 @@ use std::path::Path;
 pub const DEFAULT: &str = "10g";
 
 /// The shipped designs, by rising rate: name and text of the file.
-const SHIPPED: [(&str, &str); 4] = [
+const SHIPPED: [(&str, &str); 5] = [
     ("10g", include_str!("../configurations/10g.toml")),
+    ("10g-inline", include_str!("../configurations/10g-inline.toml")),
     ("40g", include_str!("../configurations/40g.toml")),
     ("100g", include_str!("../configurations/100g.toml")),
     ("400g", include_str!("../configurations/400g.toml")),
@@ -44,7 +46,7 @@ const SHIPPED: [(&str, &str); 4] = [
 
 /// What [`Design::emit`] has hardware for, in words.
 pub(crate) const BUILT: &str =
-    "tap cores for one lane of 64 or 256 bits, and for one, two or four lanes of 512 bits";
+    "one lane of 64, 256 or 512 bits; taps also for two and four lanes of 512 bits";
 
 /// Widths of a stream.
 const WIDTHS: [usize; 4] = [8, 64, 256, 512];
@@ -55,25 +57,6 @@ const FRAMES: std::ops::RangeInclusive<u32> = 64..=9018;
 const GAP_BYTES: u32 = 20;
 /// The frame check sequence, which the stream does not carry.
 const FCS_BYTES: u32 = 4;
-
-/// How a core meets the observed stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Shell {
-    /// It watches and drives nothing back.
-    Tap,
-    /// The stream passes through it.
-    Inline,
-}
-
-impl fmt::Display for Shell {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(match self {
-            Shell::Tap => "tap",
-            Shell::Inline => "inline",
-        })
-    }
-}
 
 /// The stream that a design observes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -120,7 +103,9 @@ pub struct Design {
     description: String,
     stream: Stream,
     shell: Shell,
+    clock: ClockSource,
     configuration: Configuration,
+    build: u32,
 }
 
 /// Why a design is refused.
@@ -191,6 +176,7 @@ fn plain(error: &toml::de::Error) -> String {
 struct Text {
     description: String,
     shell: Shell,
+    clock: ClockSource,
     stream: StreamText,
     measurement: MeasurementText,
 }
@@ -257,7 +243,7 @@ impl Design {
     }
 
     fn parse(file: &str, name: &str, text: &str) -> Result<Design, DesignError> {
-        let Text { description, shell, stream, measurement } = toml::from_str(text)
+        let Text { description, shell, clock, stream, measurement } = toml::from_str(text)
             .map_err(|source| DesignError::Text { file: file.to_string(), source: Box::new(source) })?;
         let refuse = |key: &'static str, value: &dyn fmt::Debug, why: String| DesignError::Value {
             file: file.to_string(),
@@ -324,7 +310,7 @@ impl Design {
         if stream.frames_possible(length) < stream.frames_needed(length) {
             return Err(DesignError::Rate { file: file.to_string(), stream, length });
         }
-        Ok(Design { name: name.to_string(), description, stream, shell, configuration })
+        Ok(Design { name: name.to_string(), description, stream, shell, clock, configuration, build: 0 })
     }
 
     /// Its name: that of its file.
@@ -352,9 +338,19 @@ impl Design {
         self.shell
     }
 
+    /// Where its time comes from.
+    pub fn clock(&self) -> ClockSource {
+        self.clock
+    }
+
     /// What it measures.
     pub fn configuration(&self) -> &Configuration {
         &self.configuration
+    }
+
+    /// The same with a number that hosts read from a register, to tell builds apart; it is 0 otherwise.
+    pub fn with_build(self, build: u32) -> Design {
+        Design { build, ..self }
     }
 
     /// Its Verilog, with all names prefixed by `prefix`.
@@ -363,27 +359,31 @@ impl Design {
     ///
     /// [`EmitError`] when there is no hardware for its stream yet or `prefix` is no identifier.
     pub fn emit(&self, prefix: &str) -> Result<String, EmitError> {
-        verilog::emit(&self.configuration, self.hardware()?.module, prefix)
+        let core = self.hardware()?.core;
+        let body = shell::shell(&self.configuration, core, self.shell, self.clock, self.build, prefix)?;
+        let what = format!("{} of design {}: {}", self.shell, self.name, self.description);
+        Ok(format!("{}\n{body}", verilog::header(&self.configuration, &what, prefix, &body)))
     }
 
     /// The hardware for its stream. Whatever differs between cores is told apart here and nowhere else.
     pub(crate) fn hardware(&self) -> Result<Hardware, EmitError> {
         let (shell, Stream { width, lanes, .. }) = (self.shell, self.stream);
         let (module, commit_cycles) = match (shell, width, lanes) {
-            (Shell::Tap, 64, 1) => (Module::Core, 16),
-            (Shell::Tap, 256, 1) => (Module::Core256, 14),
-            (Shell::Tap, 512, 1) => (Module::Core512, 14),
+            (_, 64, 1) => (Module::Core, 16),
+            (_, 256, 1) => (Module::Core256, 14),
+            (_, 512, 1) => (Module::Core512, 14),
             (Shell::Tap, 512, 2) => (Module::TwoLanes512, 14),
             (Shell::Tap, 512, 4) => (Module::FourLanes512, 14),
             _ => return Err(EmitError::Stream { shell, width, lanes }),
         };
-        Ok(Hardware { module, commit_cycles, drain_cycles: 8 })
+        let core = Core { module, data_bytes: width as u32 / 8, lanes: lanes as u32 };
+        Ok(Hardware { core, commit_cycles, drain_cycles: 8 })
     }
 }
 
 /// A core, and what is to be said of it.
 pub(crate) struct Hardware {
-    module: Module,
+    core: Core,
     /// A frame's cell is written in this cycle behind its last beat.
     pub(crate) commit_cycles: usize,
     /// A drain takes fewer cycles than this for each cell.

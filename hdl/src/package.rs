@@ -37,9 +37,8 @@ use std::fmt::Write;
 /// Name of the file with the hashes of all others.
 pub const MANIFEST: &str = "MANIFEST.sha256";
 
-/// Ports that the template connects to a constant: no intervals by the clock, a locked clock, a sender.
-const STRAPS: [(&str, &str); 4] =
-    [("interval_log2", "6'd0"), ("ptp_ts", "64'd0"), ("ptp_locked", "1'b1"), ("receiver", "1'b0")];
+/// Ports that the template connects to a constant: a port that may stay idle.
+const STRAPS: [(&str, &str); 1] = [("interval_end", "1'b0")];
 
 /// Above these clocks in MHz no device of the family runs logic like this.
 const ICE40_LIMIT: f64 = 135.0;
@@ -346,6 +345,7 @@ every control frame tells.
 | parameter | value |
 |-----------|-------|
 | shell | {shell} |
+| clock | {clock} |
 | stream | {lanes} x {width} bits at {clock_mhz} MHz |
 | link | {rate_gbps} Gbit/s |
 | hash | {hash:?}, seed {seed} |
@@ -368,6 +368,7 @@ every control frame tells.
                 .map(|(_, ending)| format!(", `{prefix}{ending}`"))
                 .collect::<String>(),
             shell = design.shell(),
+            clock = design.clock(),
             hash = configuration.hash(),
             seed = configuration.seed(),
             prefixes = configuration.prefixes().lengths(),
@@ -378,7 +379,9 @@ every control frame tells.
             let _ = writeln!(text, "| {name} | {direction} | {width} | {meaning} |");
         }
         let cells = rows * banks;
-        let drain = hardware.drain_cycles * cells + 16;
+        let frames = banks * rows.div_ceil(128);
+        // The core waits while a frame leaves the buffer.
+        let drain = hardware.drain_cycles * cells + 200 * frames;
         let _ = write!(
             text,
             "
@@ -388,9 +391,9 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
 
 * One beat a cycle, frames of any length back to back; a frame's cell is written in cycle {commit} behind its last beat.
 * `rst` for one cycle is enough. Then the counter memory is cleared in {clearing} cycles, and `running` rises.
-* An interval is sent as {frames} control frames of {bytes} bytes, with gaps between words: put a frame buffer before a
-  MAC that cannot pause. With `m_axis_tready` always high this takes at most {drain} cycles ({microseconds:.1} µs), the
-  shortest interval; an end that comes earlier is refused, counted and flagged.
+* An interval is sent as {frames} control frames of {bytes} bytes, each whole and without gaps. A tap whose
+  `m_axis_tready` is always high takes at most {drain} cycles ({microseconds:.1} µs) for them, the shortest interval; in
+  line they also wait for their turn. An end that comes earlier is refused, counted and flagged.
 
 ## Line rate
 
@@ -402,7 +405,6 @@ The stream carries every frame length from 64 to 9018 bytes back to back; the ti
 ",
             commit = hardware.commit_cycles,
             clearing = 2 * rows * banks.next_power_of_two(),
-            frames = banks * rows.div_ceil(128),
             bytes = 120 + 9 * rows.min(128),
             microseconds = drain as f64 / clock_mhz,
             tightest = design.stream().tightest(),

@@ -53,15 +53,21 @@ pub struct Options {
 }
 
 impl Emitted {
-    /// The constants of a 64-bit core with one lane.
-    pub fn new(configuration: &Configuration, build: u32, options: Options) -> Self {
+    /// The constants of a core with `lanes` lanes of `data_bytes` bytes.
+    pub fn new(
+        configuration: &Configuration,
+        data_bytes: u32,
+        lanes: u32,
+        build: u32,
+        options: Options,
+    ) -> Self {
         let hash = match configuration.hash() {
             deltaline_model::hash::HashKind::H3 => HashKind::H3,
             deltaline_model::hash::HashKind::Rabin => HashKind::Rabin,
         };
         let capability = Capability::default()
-            .with_data_bytes(8)
-            .with_lanes(1)
+            .with_data_bytes(data_bytes)
+            .with_lanes(lanes)
             .with_banks(configuration.prefixes().banks() as u32)
             .with_rows_log2(configuration.row_bits())
             .with_hash(hash)

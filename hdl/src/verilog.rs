@@ -11,11 +11,12 @@
 //! Verilator `-Wall` under the waivers, Icarus and yosys accept it (`cargo xtask test`).
 
 use crate::core::Core;
-use crate::design::{BUILT, Shell};
+use crate::design::BUILT;
 use crate::identity::Identity;
 use crate::lda::Lda;
 use crate::leaves::{HashMatrix, KeyVector};
 use crate::sampler::Sampler;
+use crate::shell::Shell;
 use crate::wide_core::{Core256, Core512};
 use crate::wide_identity::{Identity256, Identity512};
 use deltaline_model::configuration::{Configuration, MIN_ROWS};
@@ -176,7 +177,8 @@ pub fn emit(configuration: &Configuration, module: Module, name: &str) -> Result
         }
         Module::Core | Module::Hash | Module::Sampler | Module::Lda => for_size!(configuration, narrow),
     })?;
-    Ok(format!("{}\n{}", header(configuration, module, name, &body), body))
+    let what = format!("stage {module:?}");
+    Ok(format!("{}\n{}", header(configuration, &what, name, &body), body))
 }
 
 /// A leaf cannot be RustHDL's top module; this wraps the hash for its own test bench.
@@ -300,19 +302,23 @@ fn flatten(raw: &str, name: &str) -> Result<String, EmitError> {
     Ok(tidy)
 }
 
-/// What the core's ports mean, in short; the long form is the port table of [`crate::core`].
-const CORE_PORTS: [(&str, &str); 30] = [
+/// What ports of cores and shells mean, in short; the long form is in the port tables of the modules. Lanes' ports
+/// (s0_axis_tdata) mean what those of a single lane do.
+const PORTS: [(&str, &str); 49] = [
     ("clk", "clock of all ports"),
     ("rst", "synchronous reset, active high; memories are cleared behind it"),
     ("s_axis_tdata", "observed stream, first byte in bits 7:0, no FCS"),
     ("s_axis_tkeep", "contiguous, partial only with tlast"),
     ("s_axis_tvalid", "a beat is observed when tvalid and tready are high"),
-    ("s_axis_tready", "an input: the core drives nothing back"),
+    ("s_axis_tready", "as an input: nothing is driven back; as an output: low while a frame is inserted"),
     ("s_axis_tlast", "last beat of a frame"),
-    ("s_axis_tuser", "bit 0 with tlast: bad frame; bits 64:1 with the first beat: timestamp, ns in 64:17"),
-    ("interval_end", "end the interval behind this cycle: a delimiter was seen in the stream"),
+    (
+        "s_axis_tuser",
+        "bit 0 with tlast: bad frame; bits 64:1, if any, with the first beat: timestamp, ns in 64:17",
+    ),
+    ("interval_end", "end the interval behind this cycle; in line: insert a delimiter"),
     ("interval_log2", "0 or 48..63: never; else end intervals by the clock every 2^n ns"),
-    ("ptp_ts", "the clock for interval_log2, ns in 63:16; else 0"),
+    ("ptp_ts", "the clock, ns in 63:16; 0 if intervals do not end by it"),
     ("ptp_locked", "low: the interval is flagged"),
     ("receiver", "strap: 0 sender, 1 receiver"),
     ("running", "memories are clear: counting"),
@@ -326,22 +332,44 @@ const CORE_PORTS: [(&str, &str); 30] = [
     ("refused", "an interval end was refused"),
     ("gap", "with ended: a delimiter is missing"),
     ("delimiter", "a delimiter of this measurement has come"),
-    ("m_axis_tdata", "control frames, first byte in bits 7:0, no FCS"),
-    ("m_axis_tkeep", "all ones"),
-    ("m_axis_tvalid", "words come with gaps"),
-    ("m_axis_tready", "a word is taken when tvalid and tready are high"),
-    ("m_axis_tlast", "last word of a control frame"),
-    ("m_axis_tuser", "zero"),
+    (
+        "m_axis_tdata",
+        "control frames, first byte in bits 7:0, no FCS; in line: the stream with frames inserted",
+    ),
+    ("m_axis_tkeep", "contiguous, partial only with tlast"),
+    ("m_axis_tvalid", "of a shell: without gaps within inserted or control frames"),
+    ("m_axis_tready", "a beat is taken when tvalid and tready are high"),
+    ("m_axis_tlast", "last beat of a frame"),
+    ("m_axis_tuser", "zero; in line: as s_axis_tuser, zero for inserted frames"),
+    ("s_axil_awaddr", "AXI4-Lite, registers: docs/registers.md"),
+    ("s_axil_awprot", "not looked at"),
+    ("s_axil_awvalid", "write address is there"),
+    ("s_axil_awready", "write address is taken"),
+    ("s_axil_wdata", "write data"),
+    ("s_axil_wstrb", "all ones, or the write is refused"),
+    ("s_axil_wvalid", "write data is there"),
+    ("s_axil_wready", "write data is taken"),
+    ("s_axil_bresp", "0 OKAY, 2 SLVERR: refused"),
+    ("s_axil_bvalid", "write answer is there"),
+    ("s_axil_bready", "write answer is taken"),
+    ("s_axil_araddr", "read address"),
+    ("s_axil_arprot", "not looked at"),
+    ("s_axil_arvalid", "read address is there"),
+    ("s_axil_arready", "read address is taken"),
+    ("s_axil_rdata", "read data"),
+    ("s_axil_rresp", "0 OKAY, 2 SLVERR: no such register"),
+    ("s_axil_rvalid", "read data is there"),
+    ("s_axil_rready", "read data is taken"),
 ];
 
-fn header(configuration: &Configuration, module: Module, name: &str, body: &str) -> String {
+pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body: &str) -> String {
     let mut text = String::new();
     let _ = write!(
         text,
         "// {name}: generated by Deltaline {version} from RustHDL; do not edit.
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// stage          {module:?}
+// {what}
 // hash           {hash:?}, seed {seed}
 // banks          {banks}, prefix lengths {prefixes:?}
 // rows           {rows} a bank
@@ -361,7 +389,6 @@ fn header(configuration: &Configuration, module: Module, name: &str, body: &str)
     );
     for Port { direction, width, name, meaning } in ports(body, name) {
         let range = if width == 1 { String::new() } else { format!("[{}:0]", width - 1) };
-        let meaning = if module == Module::Core { meaning } else { "" };
         let line = format!("//   {direction:<6} {range:>8} {name:<14} {meaning}");
         let _ = writeln!(text, "{}", line.trim_end());
     }
@@ -402,6 +429,9 @@ fn port(line: &str) -> Option<Port> {
         Some(top) => (top.parse::<usize>().ok()? + 1, words.next()?),
         None => (1, last),
     };
-    let meaning = CORE_PORTS.iter().find(|(known, _)| *known == name).map_or("", |(_, meaning)| meaning);
+    let lane = name.strip_prefix('s').and_then(|rest| rest.split_once("_axis_"));
+    let lane = lane.filter(|(lane, _)| lane.chars().all(|c| c.is_ascii_digit()));
+    let single = lane.map_or(name.to_string(), |(_, port)| format!("s_axis_{port}"));
+    let meaning = PORTS.iter().find(|(known, _)| *known == single).map_or("", |(_, meaning)| meaning);
     Some(Port { direction, width, name: name.to_string(), meaning })
 }

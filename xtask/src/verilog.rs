@@ -25,6 +25,9 @@ pub(crate) struct Arguments {
     /// Name of the top module, and prefix of all other modules and files
     #[arg(long, default_value = "deltaline", value_name = "PREFIX")]
     name: String,
+    /// Number that hosts read from the register `build`, to tell builds apart
+    #[arg(long, default_value_t = 0)]
+    build: u32,
     /// Show the shipped designs and write nothing
     #[arg(long)]
     list: bool,
@@ -35,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.list {
         return list();
     }
-    let design = find(&arguments.design)?;
+    let design = find(&arguments.design)?.with_build(arguments.build);
     let files =
         package(&design, &arguments.name).map_err(|error| format!("{}: {error}", arguments.design))?;
     write(&arguments.out, &files)?;
@@ -52,11 +55,11 @@ fn find(design: &str) -> Result<Design, DesignError> {
 
 /// Prints the shipped designs.
 fn list() -> Result<(), Failure> {
-    println!("{:<8} {:>9} {:>7} {:>11} {:>10}  what for", "design", "Gbit/s", "bits", "MHz", "rows");
+    println!("{:<10} {:>9} {:>7} {:>11} {:>10}  what for", "design", "Gbit/s", "bits", "MHz", "rows");
     for design in Design::all()? {
         let (stream, configuration) = (design.stream(), design.configuration());
         println!(
-            "{:<8} {:>9} {:>7} {:>11.3} {:>10}  {}",
+            "{:<10} {:>9} {:>7} {:>11.3} {:>10}  {}",
             design.name(),
             stream.rate_gbps,
             format!("{} x {}", stream.lanes, stream.width),

@@ -129,7 +129,7 @@ impl Bench {
     }
 
     /// Sets an input of up to 512 bits; words beyond its width are left out.
-    pub fn set_words(&mut self, port: Port, value: &[u64; 8]) {
+    pub fn set_beat(&mut self, port: Port, value: &[u64; 8]) {
         if port.width() <= 64 {
             return self.instance.set(port, value[0]);
         }
@@ -138,11 +138,6 @@ impl Bench {
             words.copy_from_slice(&[*value as u32, (*value >> 32) as u32]);
         }
         self.instance.set_wide(port, &words[..port.words()]);
-    }
-
-    /// Reads an output of any width, 32 bits a word, the lowest first.
-    pub fn get_words(&self, port: Port, words: &mut [u32]) {
-        self.instance.get_wide(port, words);
     }
 
     /// Sets an input of up to 128 bits.

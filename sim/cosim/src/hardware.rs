@@ -304,7 +304,7 @@ impl HardwarePoint {
 
     fn offer(&mut self, beat: Beat) {
         let ports = &self.ports;
-        self.bench.set_words(ports.tdata, &beat.data);
+        self.bench.set_beat(ports.tdata, &beat.data);
         self.bench.set(ports.tkeep, beat.keep);
         self.bench.set(ports.tlast, u64::from(beat.last));
         self.bench.set_wide(ports.tuser, u128::from(beat.timestamp) << 1 | u128::from(beat.bad));

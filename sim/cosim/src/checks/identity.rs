@@ -194,7 +194,7 @@ impl Twin {
     }
 
     fn cycle(&mut self, beat: Beat, valid: u64, ready: u64) -> Result<(), CheckError> {
-        self.bench.set_words(self.tdata, &beat.data);
+        self.bench.set_beat(self.tdata, &beat.data);
         self.bench.set(self.tkeep, beat.keep);
         self.bench.set(self.tlast, u64::from(beat.last));
         self.bench.set_wide(self.tuser, u128::from(beat.timestamp) << 1 | u128::from(beat.bad));

@@ -186,7 +186,7 @@ impl Twin {
             let beat = lane.beats.pop_front();
             self.bench.set(lane.tvalid, u64::from(beat.is_some()));
             let beat = beat.unwrap_or(IDLE);
-            self.bench.set_words(lane.tdata, &beat.data);
+            self.bench.set_beat(lane.tdata, &beat.data);
             self.bench.set(lane.tkeep, beat.keep);
             self.bench.set(lane.tlast, u64::from(beat.last));
             self.bench.set_wide(lane.tuser, u128::from(beat.timestamp) << 1 | u128::from(beat.bad));
