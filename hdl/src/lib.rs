@@ -12,6 +12,7 @@
 // Ports are documented in each module's port table, where they can be read side by side.
 #![allow(missing_docs)]
 
+pub mod byte;
 pub mod core;
 pub mod datagram;
 pub mod emitter;

@@ -4,12 +4,15 @@
 //! |------|-------------------------|
 //! | [`Flop`] | RustHDL's flip-flop has no reset, only an initial value, which an ASIC does not have |
 //! | [`Ram`] | inference needs an attribute, a defined content and no read-first emulation; it is also the seam for a memory macro |
+//! | [`Rom`] | a case statement over constants is what synthesis turns into block RAM with content |
 //! | [`HashMatrix`] | reductions over constant masks keep the emitted text small and its constants visible |
 
 mod flop;
 mod hash_matrix;
 mod ram;
+mod rom;
 
 pub use flop::Flop;
 pub use hash_matrix::{HashMatrix, PREFIX_BITS};
 pub use ram::Ram;
+pub use rom::Rom;
