@@ -17,7 +17,8 @@
 //!
 //! When a group ends the packet that waits goes first, then the drain (not twice running), then the counts. Unmeasured
 //! and bad frames may be one byte long and refused ends may come every cycle; the small counters of seven bits absorb
-//! them: one is emptied every 62 cycles or less. No operation meets a word that another one still works on.
+//! them: one is emptied every 62 cycles or less. No operation meets a word that another one still works on: packets and
+//! counts each have their own words, the drain has the idle copy, and counts leave that alone when nothing was counted.
 //!
 //! ```text
 //! 0 group, step   1 address   2 memory, addend   3 addition   4 write
@@ -570,8 +571,9 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
             if self.is_turn[2].val() | self.is_turn[5].val() {
                 self.word[0].d.next = 22.into();
                 self.looks_full[0].d.next = true;
-                self.writes[0].d.next = self.step.q.val() == 1;
             }
+            // Without a count nothing is written: the idle copy's word may just be being cleared.
+            self.writes[0].d.next = self.amount.q.val().any() & !self.is_turn[2].val() & !self.is_turn[5].val();
             if self.step.q.val() == 0 {
                 self.looks[0].d.next = true;
                 self.writes[0].d.next = false;
@@ -583,6 +585,7 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
                 if self.is_turn[2].val() | self.is_turn[5].val() {
                     self.word[0].d.next = 23.into();
                 }
+                self.writes[0].d.next = self.chosen.val().any();
                 self.addend_is[0].d.next = 4.into();
                 self.saturates[0].d.next = true;
             } else {

@@ -110,7 +110,7 @@ pub struct Walk {
     low_half: Signal<Local, Bits<16>>,
     tag: WordTag,
     kind: Signal<Local, Bits<6>>,
-    class: NextHeaderClass,
+    next_header: NextHeaderClass,
     word_ends: Signal<Local, Bit>,
     version: Signal<Local, Bits<4>>,
     header_words: Signal<Local, Bits<4>>,
@@ -208,7 +208,7 @@ impl Logic for Walk {
         self.tag.low_half.next = self.low_half.val();
         self.tag.whole.next = true;
         self.kind.next = self.tag.tag.val();
-        self.class.next_header.next = self.octet.q.val();
+        self.next_header.next_header.next = self.octet.q.val();
         self.word_ends.next = self.index.q.val().get_bits::<2>(0) == 1;
         self.version.next = self.octet.q.val().get_bits::<4>(4);
         self.header_words.next = self.octet.q.val().get_bits::<4>(0);
@@ -313,7 +313,7 @@ impl Logic for Walk {
                     self.length.d.next = (self.length.q.val() << 8) | bit_cast::<16, 8>(self.octet.q.val());
                 }
                 if self.position.q.val() == 6 {
-                    self.chain.d.next = self.class.class_code.val();
+                    self.chain.d.next = self.next_header.class_code.val();
                 }
                 if self.header_ends.val() {
                     self.position.d.next = 40.into();
@@ -334,7 +334,7 @@ impl Logic for Walk {
                 self.offset.d.next = self.offset.q.val() + 1;
                 if self.six.q.val() {
                     if self.fresh.q.val() & (self.offset.q.val().get_bits::<3>(0) == 0) {
-                        self.next_chain.d.next = self.class.class_code.val();
+                        self.next_chain.d.next = self.next_header.class_code.val();
                         if self.chain.q.val() == 3 {
                             self.next_chain.d.next = 0.into();
                         }

@@ -1,0 +1,51 @@
+//! The byte core against the model; see `deltaline_cosim::checks::byte` for the scenarios.
+#![allow(clippy::unwrap_used)]
+
+use deltaline_cosim::checks::byte::{TOP, check, preloaded_counters, traffic};
+use deltaline_hdl::byte::emit;
+use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::hash::HashKind;
+use verilator_sys::Toolchain;
+
+fn toolchain() -> Toolchain {
+    Toolchain::find().unwrap()
+}
+
+fn configuration(settings: Settings) -> Configuration {
+    Configuration::new(settings).unwrap()
+}
+
+#[test]
+fn whole_core() {
+    let base = Settings::default();
+    for settings in [
+        Settings { rows: 16, prefixes: &[0, 2], ..base },
+        Settings { rows: 16, seed: 2, hash: HashKind::Rabin, segment: 0xdead_beef, ..base },
+    ] {
+        let configuration = configuration(settings);
+        let verilog = emit(&configuration, TOP).unwrap();
+        let packets = check(&toolchain(), &configuration, &verilog, 10_000, 1).unwrap();
+        assert!(packets >= 10_000);
+    }
+}
+
+#[test]
+fn counters_near_their_ends() {
+    let configuration = configuration(Settings { rows: 16, ..Settings::default() });
+    let verilog = emit(&configuration, TOP).unwrap();
+    preloaded_counters(&toolchain(), &configuration, &verilog).unwrap();
+}
+
+/// Sizes with one and with several fragments a bank, prefixes of no and of 16 bits.
+#[test]
+fn sizes() {
+    let base = Settings::default();
+    for settings in [
+        Settings { rows: 128, ..base },
+        Settings { rows: 256, hash: HashKind::Rabin, prefixes: &[0, 3, 16], seed: 3, segment: 0xdead_beef },
+    ] {
+        let configuration = configuration(settings);
+        let verilog = emit(&configuration, TOP).unwrap();
+        traffic(&toolchain(), &configuration, &verilog, 4000, 2).unwrap();
+    }
+}
