@@ -126,6 +126,9 @@ pub struct Walk {
 
     key: Flop<Bits<8>>,
     place: Flop<Bits<7>>,
+    /// The byte lies behind the datagram's end.
+    padding: Flop<Bit>,
+    key_now: Signal<Local, Bits<8>>,
     takes: Flop<Bit>,
     /// Index i: what ended i + 2 cycles ago.
     ended: [Flop<Bit>; 4],
@@ -137,7 +140,7 @@ pub struct Walk {
 impl Logic for Walk {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, octet_seen, adrift, in_frame, first_time, octet, there, closing, spoiled, index, previous, state, tags, allows4, allows6, six, position, offset, length, skip, fresh, chain, next_chain, complete, key, place, takes, total);
+        dff_setup!(self, clk, octet_seen, adrift, in_frame, first_time, octet, there, closing, spoiled, index, previous, state, tags, allows4, allows6, six, position, offset, length, skip, fresh, chain, next_chain, complete, key, place, padding, takes, total);
         self.octet_seen.rst.next = self.rst.val();
         self.adrift.rst.next = self.rst.val();
         self.in_frame.rst.next = self.rst.val();
@@ -163,6 +166,7 @@ impl Logic for Walk {
         self.complete.rst.next = self.rst.val();
         self.key.rst.next = self.rst.val();
         self.place.rst.next = self.rst.val();
+        self.padding.rst.next = self.rst.val();
         self.takes.rst.next = self.rst.val();
         self.total.rst.next = self.rst.val();
         for i in 0..4 {
@@ -246,8 +250,10 @@ impl Logic for Walk {
             self.is_key.next = !self.is_masked.val();
         }
         if self.state.q.val() == 6 {
-            self.is_key.next = self.before_end.val();
+            self.is_key.next = true;
         }
+        // Told one cycle later, when the key's byte leaves: comparing takes long.
+        self.padding.d.next = (self.state.q.val() == 6) & !self.before_end.val();
         self.key.d.next = 0.into();
         if self.passes.val() & self.is_key.val() {
             self.key.d.next = self.kept.val();
@@ -395,7 +401,11 @@ impl Logic for Walk {
             self.is_complete.val() & self.ends.val() & !self.spoiled.q.val();
         self.ended_bad[0].d.next = self.spoiled.q.val();
 
-        self.key_octet.next = self.key.q.val();
+        self.key_now.next = self.key.q.val();
+        if self.padding.q.val() {
+            self.key_now.next = 0.into();
+        }
+        self.key_octet.next = self.key_now.val();
         self.key_position.next = self.place.q.val();
         self.stamp.next = self.first_time.q.val();
         self.take_stamp.next = self.takes.q.val();

@@ -1,7 +1,9 @@
 //! The byte core against the model; see `deltaline_cosim::checks::byte` for the scenarios.
 #![allow(clippy::unwrap_used)]
 
-use deltaline_cosim::checks::byte::{TOP, check, preloaded_counters, traffic};
+use deltaline_cosim::checks::CheckError;
+use deltaline_cosim::checks::byte::{FAULTS, TOP, check, preloaded_counters, traffic};
+use deltaline_cosim::hardware::HardwareError;
 use deltaline_hdl::byte::emit;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::hash::HashKind;
@@ -48,4 +50,26 @@ fn sizes() {
         let verilog = emit(&configuration, TOP).unwrap();
         traffic(&toolchain(), &configuration, &verilog, 4000, 2).unwrap();
     }
+}
+
+/// Every planted fault is caught, and the design without faults passes the same check.
+#[test]
+fn planted_faults() {
+    let configuration = configuration(Settings { rows: 16, prefixes: &[0, 2], ..Settings::default() });
+    let verilog = emit(&configuration, TOP).unwrap();
+    check(&toolchain(), &configuration, &verilog, 2000, 7).unwrap();
+    let mut blind = vec![];
+    for (fault, from, to) in &FAULTS {
+        if !verilog.contains(from) {
+            blind.push(format!("{fault}: the emitted text does not hold it"));
+            continue;
+        }
+        let mutant = verilog.replacen(from, to, 1);
+        match check(&toolchain(), &configuration, &mutant, 2000, 7) {
+            Ok(_) => blind.push(format!("{fault}: survived")),
+            Err(CheckError::Hardware(HardwareError::Verilator(error))) => panic!("{fault}: {error}"),
+            Err(noticed) => println!("{fault}: {noticed:.150}"),
+        }
+    }
+    assert!(blind.is_empty(), "{blind:#?}");
 }

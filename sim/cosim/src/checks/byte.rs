@@ -477,6 +477,19 @@ impl Twin {
                 self.frame(&frame[..length], false, 0)?;
             }
         }
+        // The deepest headers, up to and beyond the window: two VLAN tags and four labels, then three extension
+        // headers or all IPv4 options.
+        let mut deep = [&[0; 12][..], &[0x81, 0, 0, 1].repeat(2), &[0x88, 0x47], &[0, 0, 0, 64].repeat(3)].concat();
+        deep.extend([0, 0, 1, 64]);
+        let mut six = [&deep[..], &[0x60, 0, 0, 0, 0, 70, 0, 64], &[7; 32]].concat();
+        six.extend([[43, 0, 1, 1, 1, 1, 1, 1], [60, 0, 2, 2, 2, 2, 2, 2], [17, 0, 3, 3, 3, 3, 3, 3]].concat());
+        let mut four = [&deep[..], &[0x4f, 0, 0, 100], &[9; 56]].concat();
+        for number in 0..32 {
+            for deep in [&mut six, &mut four] {
+                deep.extend([number; 4]);
+                self.frame(deep, false, 0)?;
+            }
+        }
         self.compare()?;
         self.end_interval()?;
         self.compare()
@@ -730,55 +743,69 @@ pub fn preloaded_counters(
 ) -> Result<(), CheckError> {
     let zero = Totals::default();
     let saturated = Flags { saturated: true, ..Flags::default() };
-    // Words of the totals' memory of both copies, and what they start with.
-    let cases: [(&[(u32, u32)], Totals); 6] = [
+    // Words of the totals' memory of both copies and what they start with; both words of the cells' counts.
+    let cases: [(&[(u32, u32)], u32, Totals); 4] = [
         (
-            &[(27, 0xfff0), (31, 0xff00), (45, 0xfffe), (47, 0xfffd)],
+            &[(27, 0xfff0), (30, 0xffff), (31, 0xff00), (44, 0xffff), (45, 0xfffe), (46, 0xfffe), (47, 0xfffe)],
+            0,
             Totals {
                 packets: 0xfff0 + 40,
-                bytes: 0xff00 + 40 * 46,
-                unmeasured: 0xfffe + 3,
-                bad: 0xfffd + 3,
+                bytes: 0xffff_ff00 + 40 * 46,
+                unmeasured: u32::MAX,
+                bad: 0xffff_0001,
                 ..zero
             },
         ),
         (
-            &[(26, 0xffff), (27, 0xfff0), (30, 0xffff), (31, 0xff00)],
+            &[(26, 0xffff), (27, 0xfff0), (31, 0xff00), (44, 0xffff), (45, 0xfff0), (46, 0xffff), (47, 0xfffd)],
+            0xffff,
             Totals {
                 packets: 0xffff_fff0 + 40,
-                bytes: 0xffff_ff00 + 40 * 46,
-                unmeasured: 3,
-                bad: 3,
+                bytes: 0xff00 + 40 * 46,
+                unmeasured: 0xffff_fff3,
+                bad: u32::MAX,
                 ..zero
             },
-        ),
-        (
-            &[(44, 0xffff), (45, 0xfffe), (46, 0xffff), (47, 0xfffd)],
-            Totals { packets: 40, bytes: 40 * 46, unmeasured: u32::MAX, bad: u32::MAX, ..zero },
-        ),
-        (
-            &[(44, 0xffff), (45, 0xfff0), (46, 0xfffe), (47, 0xfffe)],
-            Totals { packets: 40, bytes: 40 * 46, unmeasured: 0xffff_fff3, bad: 0xffff_0001, ..zero },
         ),
         (
             &[(25, 0xffff), (26, 0xffff), (27, 0xfff0)],
+            0,
             Totals { packets: 40 - 16, bytes: 40 * 46, unmeasured: 3, bad: 3, flags: saturated, ..zero },
         ),
         (
-            &[(29, 0xffff), (30, 0xffff), (31, 0xff00)],
-            Totals { packets: 40, bytes: 40 * 46 - 0x100, unmeasured: 3, bad: 3, flags: saturated, ..zero },
+            &[(29, 0xffff), (30, 0xffff), (31, 0xff00), (23, 0xfffe)],
+            u32::MAX,
+            Totals {
+                packets: 40,
+                bytes: 40 * 46 - 0x100,
+                unmeasured: 3,
+                bad: 3,
+                refused_ends: 0xfffe,
+                flags: saturated,
+                ..zero
+            },
         ),
     ];
-    for (case, (words, expected)) in (0..).zip(&cases) {
-        let value = words.iter().fold("write_data".to_string(), |rest, (word, value)| {
+    for (case, (words, count, expected)) in (0..).zip(&cases) {
+        let value = words.iter().fold("16'h0".to_string(), |rest, (word, value)| {
             format!("(clearing_q[6:1] == 6'd{word}) ? 16'h{value:x} : {rest}")
         });
-        let text = changed(
-            verilog,
-            "totals_write_data = write_data;",
-            &format!("totals_write_data = cleared_q ? write_data : {value};"),
-        )?;
-        let mut twin = preloaded(toolchain, configuration, &text)?;
+        let preload = [
+            ("totals", value),
+            ("count_low", format!("16'h{:x}", count & 0xffff)),
+            ("count_high", format!("16'h{:x}", count >> 16)),
+        ];
+        let mut text = verilog.to_string();
+        for (memory, value) in preload {
+            let from = format!("{memory}_write_data = write_data;");
+            let to = format!("{memory}_write_data = cleared_q ? write_data : {value};");
+            let changed = text.replacen(&from, &to, 1);
+            same(STAGE, case, "text to change", &true, &(changed != text))?;
+            text = changed;
+        }
+        let model = Model::build(toolchain, &Source { top: TOP, verilog: &text }, Options::default())?;
+        let mut twin = Twin::new(&model, configuration, Role::Sender, 1)?;
+        twin.point.start()?;
         for number in 0..40 {
             twin.frame(&udp_frame(number, 60), false, 0)?;
         }
@@ -786,82 +813,68 @@ pub fn preloaded_counters(
             twin.frame(&[0; 60], false, 0)?;
             twin.frame(&udp_frame(0, 60), true, 0)?;
         }
-        let expected = Totals { first: twin.model.totals().first, last: twin.model.totals().last, ..*expected };
+        let times = twin.model.totals();
+        let wraps = twin.model.cells().iter().any(|cell| cell.count.checked_add(*count).is_none());
+        let mut expected = Totals { first: times.first, last: times.last, ..*expected };
+        expected.flags.saturated |= wraps;
+        let counts: Vec<u32> = twin.model.cells().iter().map(|cell| cell.count.wrapping_add(*count)).collect();
         twin.point.request_interval_end()?;
-        same(STAGE, case, "totals near their ends", &Some(expected), &twin.totals()?)?;
-    }
-
-    // A cell's count: full in its low word, and in both, where it wraps.
-    for (high, wraps) in [(0u32, false), (0xffff, true)] {
-        let text = changed(
-            verilog,
-            "count_low_write_data = write_data;",
-            "count_low_write_data = cleared_q ? write_data : 16'hffff;",
-        )?;
-        let text = changed(
-            &text,
-            "count_high_write_data = write_data;",
-            &format!("count_high_write_data = cleared_q ? write_data : 16'h{high:x};"),
-        )?;
-        let mut twin = preloaded(toolchain, configuration, &text)?;
-        for number in 0..40 {
-            twin.frame(&udp_frame(number, 60), false, 0)?;
+        // Behind the switch: refused by the other copy.
+        for _ in 0..3 {
+            twin.point.request_interval_end()?;
         }
+        let (found, found_counts) = twin.interval()?;
+        same(STAGE, case, "totals near their ends", &Some(expected), &found)?;
+        same(STAGE, case, "counts near their ends", &counts, &found_counts)?;
         twin.point.request_interval_end()?;
-        twin.point.expect_interval();
-        twin.point.wait_for_frames()?;
-        let found = std::mem::take(&mut twin.point.frames);
-        let mut counts = vec![];
-        let mut flag = false;
-        for frame in found.iter().filter_map(|frame| Frame::decode(frame).ok()) {
-            flag = frame.header.totals.flags.saturated;
-            counts.extend(frame.cells().map(|cell| cell.count));
-        }
-        let start = high << 16 | 0xffff;
-        let expected: Vec<u32> =
-            twin.model.cells().iter().map(|cell| cell.count.wrapping_add(start)).collect();
-        same(STAGE, u64::from(high), "counts near their ends", &expected, &counts)?;
-        same(STAGE, u64::from(high), "saturated flag", &wraps, &flag)?;
+        let refused = expected.refused_ends.saturating_add(3);
+        let found = twin.interval()?.0.map(|totals| totals.refused_ends);
+        same(STAGE, case, "refused ends near their end", &Some(refused), &found)?;
     }
-
-    // Refused ends, in the second interval at the earliest: by the other copy.
-    let text = changed(
-        verilog,
-        "totals_write_data = write_data;",
-        "totals_write_data = cleared_q ? write_data : (clearing_q[6:0] == 7'd47) ? 16'hfffe : write_data;",
-    )?;
-    let mut twin = preloaded(toolchain, configuration, &text)?;
-    twin.point.request_interval_end()?;
-    for _ in 0..3 {
-        twin.point.request_interval_end()?;
-    }
-    twin.totals()?;
-    twin.point.request_interval_end()?;
-    let flags = Flags { overrun: true, ..Flags::default() };
-    let expected = Totals { refused_ends: u16::MAX, flags, ..zero };
-    same(STAGE, 0, "refused ends near their end", &Some(expected), &twin.totals()?)
-}
-
-fn preloaded(toolchain: &Toolchain, configuration: &Configuration, verilog: &str) -> Result<Twin, CheckError> {
-    let model = Model::build(toolchain, &Source { top: TOP, verilog }, Options::default())?;
-    let mut twin = Twin::new(&model, configuration, Role::Sender, 1)?;
-    twin.point.start()?;
-    Ok(twin)
+    Ok(())
 }
 
 impl Twin {
-    /// The totals of the interval that has just been ended.
-    fn totals(&mut self) -> Result<Option<Totals>, CheckError> {
+    /// Totals and cell counts of the interval that has just been ended.
+    fn interval(&mut self) -> Result<(Option<Totals>, Vec<u32>), CheckError> {
         self.point.expect_interval();
         self.point.wait_for_frames()?;
         let frames = std::mem::take(&mut self.point.frames);
-        Ok(frames.first().and_then(|frame| Frame::decode(frame).ok()).map(|frame| frame.header.totals))
+        let frames: Vec<Frame> = frames.iter().filter_map(|frame| Frame::decode(frame).ok()).collect();
+        let counts = frames.iter().flat_map(Frame::cells).map(|cell| cell.count).collect();
+        Ok((frames.first().map(|frame| frame.header.totals), counts))
     }
 }
 
-/// The text with one change.
-fn changed(verilog: &str, from: &str, to: &str) -> Result<String, CheckError> {
-    let text = verilog.replacen(from, to, 1);
-    same(STAGE, 0, "text to change", &true, &(text != verilog))?;
-    Ok(text)
-}
+/// A fault: what goes wrong, emitted text, and what replaces it once.
+pub type Fault = (&'static str, &'static str, &'static str);
+
+/// Faults that [`check`] must notice.
+pub const FAULTS: [Fault; 26] = [
+    ("a stalled byte is taken", "transfer = s_axis_tvalid & s_axis_tready;", "transfer = s_axis_tvalid;"),
+    ("the rest of a frame cut by reset is measured", "fire = transfer & ~is_adrift;", "fire = transfer;"),
+    ("the timestamp of the wrong byte", "if (~in_frame_q) begin", "if (in_frame_q) begin"),
+    ("the window is a byte longer", "(index_q != 32'h7e);", "(index_q != 32'h7f);"),
+    ("TTL is not masked", "| (position_q == 32'h8) |", "|"),
+    ("padding is part of the key", "padding_d = (state_q == 32'h6) & ~before_end;", "padding_d = 1'b0;"),
+    ("fragment headers continue the chain", "if (chain_q == 32'h3) begin", "if (1'b0) begin"),
+    ("the fourth label is one too many", "else if (tags_q == 32'h3) begin", "else if (tags_q == 32'h2) begin"),
+    ("IPv6 length without its header", "+ 32'h28;", "+ 32'h0;"),
+    ("the last places of the key share a row", "(pair_0 << 32'h2) | 32'h10;", "32'h14;"),
+    ("a hash starts from the one before", "if (starting_1_q) begin", "if (1'b0) begin"),
+    ("every cell's sum takes the lowest time word", "turns_time_0_d = 1'b1;", "turns_time_0_d = 1'b0;"),
+    ("carries are lost", "if (one_2_q | (chains_2_q & carry_q)) begin", "if (one_2_q) begin"),
+    ("every packet is the first", "writes_0_d = is_first_q;", "writes_0_d = 1'b1;"),
+    ("packets that no bank samples get a cell", "writes_0_d = is_sampled_q;", "writes_0_d = 1'b1;"),
+    ("a frame is lost when its counter is emptied", "pending_0_d = 32'h1;", "pending_0_d = 32'h0;"),
+    ("a count of zero restores what the drain cleared", "writes_0_d = |chosen;", "writes_0_d = 1'b1;"),
+    ("the copy that counts is drained", "copy_0_d = ~epoch;", "copy_0_d = epoch;"),
+    ("totals are cleared too early", "ask_clear = is_last_fragment_q |", "ask_clear = 1'b1 |"),
+    ("cells are not cleared", "ask_clear = is_last_fragment_q | (section_q != 32'h0);", "ask_clear = section_q == 32'h0;"),
+    ("the check word's top bit is lost", "if (check_top_q) begin", "if (1'b0) begin"),
+    ("interval end a cycle early", "request_2_d = request_1_q;", "request_2_d = request_0_q;"),
+    ("intervals by the wrong bit of the clock", "clock_bit_d = candidates[high_q];", "clock_bit_d = candidates[1];"),
+    ("an end during a drain is not refused", "running & ~drain_busy;", "running;"),
+    ("a lost lock is noted a cycle early", "unlocked = ~locked_4_q &", "unlocked = ~locked_3_q &"),
+    ("m_axis gives a byte up before it is taken", "(state_q == 32'h5) & m_axis_tready", "(state_q == 32'h5)"),
+];
