@@ -221,7 +221,23 @@ fn contents(words: &[u64; 12]) -> Vec<u64> {
 impl<const A: usize> Logic for Emitter<A> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, state, section, word, lane, address_now, is_last_fragment, number, octet, low_octet, check, check_top, valid, is_last);
+        dff_setup!(
+            self,
+            clk,
+            state,
+            section,
+            word,
+            lane,
+            address_now,
+            is_last_fragment,
+            number,
+            octet,
+            low_octet,
+            check,
+            check_top,
+            valid,
+            is_last
+        );
         self.state.rst.next = self.rst.val();
         self.section.rst.next = self.rst.val();
         self.word.rst.next = self.rst.val();
@@ -377,7 +393,8 @@ impl<const A: usize> Logic for Emitter<A> {
                     }
                     1 => {
                         self.word.d.next = 0.into();
-                        self.address_now.d.next = self.block_base.val() | bit_cast::<A, 3>(self.next_in_block.val());
+                        self.address_now.d.next =
+                            self.block_base.val() | bit_cast::<A, 3>(self.next_in_block.val());
                         if self.address_now.q.val().get_bits::<3>(0).all() {
                             self.section.d.next = 2.into();
                         }

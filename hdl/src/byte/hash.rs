@@ -128,8 +128,8 @@ impl<const R: usize, const A: usize> Logic for Hash<R, A> {
                     | (self.pair[i].val() << 2)
                     | 16;
             } else if self.pair[i].val().any() {
-                self.rom_address[i].next = bit_cast::<8, 6>(self.key_position.val().get_bits::<6>(0))
-                    | (self.pair[i].val() << 6);
+                self.rom_address[i].next =
+                    bit_cast::<8, 6>(self.key_position.val().get_bits::<6>(0)) | (self.pair[i].val() << 6);
             }
             self.rom[i].clk.next = self.clk.val();
             self.rom[i].address.next = self.rom_address[i].val();

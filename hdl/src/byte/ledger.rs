@@ -171,7 +171,7 @@ pub struct Ledger<const A: usize, const C: usize> {
     // One bit longer at each end: the carry in enters below, the carry out leaves above.
     left_longer: Signal<Local, Bits<18>>,
     right_longer: Signal<Local, Bits<18>>,
-    sum: Signal<Local, Bits<18>>,
+    sum_total: Signal<Local, Bits<18>>,
     carry: Flop<Bit>,
     full: Flop<Bit>,
     // Cycle 4.
@@ -269,7 +269,7 @@ impl<const A: usize, const C: usize> Default for Ledger<A, C> {
             right: Default::default(),
             left_longer: Default::default(),
             right_longer: Default::default(),
-            sum: Default::default(),
+            sum_total: Default::default(),
             carry: Default::default(),
             full: Default::default(),
             result: Default::default(),
@@ -283,7 +283,31 @@ impl<const A: usize, const C: usize> Default for Ledger<A, C> {
 impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, cleared, clearing, waiting, landing, is_first, is_sampled, target, packet_copy, time_words, turn, amount, group, step, asked, left, right, carry, full, result, result_full, overflows);
+        dff_setup!(
+            self,
+            clk,
+            cleared,
+            clearing,
+            waiting,
+            landing,
+            is_first,
+            is_sampled,
+            target,
+            packet_copy,
+            time_words,
+            turn,
+            amount,
+            group,
+            step,
+            asked,
+            left,
+            right,
+            carry,
+            full,
+            result,
+            result_full,
+            overflows
+        );
         self.cleared.rst.next = self.rst.val();
         self.clearing.rst.next = self.rst.val();
         self.waiting.rst.next = self.rst.val();
@@ -573,7 +597,8 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
                 self.looks_full[0].d.next = true;
             }
             // Without a count nothing is written: the idle copy's word may just be being cleared.
-            self.writes[0].d.next = self.amount.q.val().any() & !self.is_turn[2].val() & !self.is_turn[5].val();
+            self.writes[0].d.next =
+                self.amount.q.val().any() & !self.is_turn[2].val() & !self.is_turn[5].val();
             if self.step.q.val() == 0 {
                 self.looks[0].d.next = true;
                 self.writes[0].d.next = false;
@@ -776,14 +801,15 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
         if self.one[2].q.val() | (self.chains[2].q.val() & self.carry.q.val()) {
             self.right_longer.next = self.right_longer.val() | 1;
         }
-        self.sum.next = self.left_longer.val() + self.right_longer.val();
-        self.result.d.next = self.sum.val().get_bits::<16>(1);
+        self.sum_total.next = self.left_longer.val() + self.right_longer.val();
+        self.result.d.next = self.sum_total.val().get_bits::<16>(1);
         if self.carries[2].q.val() {
-            self.carry.d.next = self.sum.val().get_bit(17) & !(self.saturates[2].q.val() & self.full.q.val());
+            self.carry.d.next =
+                self.sum_total.val().get_bit(17) & !(self.saturates[2].q.val() & self.full.q.val());
         }
         self.result_full.d.next =
-            self.sum.val().get_bit(17) & self.saturates[2].q.val() & self.full.q.val();
-        self.overflows.d.next = self.sum.val().get_bit(17) & self.tells[2].q.val();
+            self.sum_total.val().get_bit(17) & self.saturates[2].q.val() & self.full.q.val();
+        self.overflows.d.next = self.sum_total.val().get_bit(17) & self.tells[2].q.val();
         if self.looks[2].q.val() {
             self.full.d.next = self.looks_full[2].q.val() | self.left.q.val().all();
         }

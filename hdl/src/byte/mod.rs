@@ -214,9 +214,22 @@ pub fn emit(configuration: &Configuration, name: &str) -> Result<String, EmitErr
     }
     let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
     match (rows, banks) {
+        (8, 1..=2) => build!(3, 4, 5),
+        (8, 3..=4) => build!(3, 5, 6),
         (16, 1..=2) => build!(4, 5, 6),
+        (16, 3..=4) => build!(4, 6, 7),
+        (32, 1..=2) => build!(5, 6, 7),
+        (32, 3..=4) => build!(5, 7, 8),
+        (64, 1..=2) => build!(6, 7, 8),
+        (64, 3..=4) => build!(6, 8, 9),
         (128, 1..=2) => build!(7, 8, 9),
+        (128, 3..=4) => build!(7, 9, 10),
+        (256, 1..=2) => build!(8, 9, 10),
         (256, 3..=4) => build!(8, 10, 11),
+        (512, 1..=2) => build!(9, 10, 11),
+        (512, 3..=4) => build!(9, 11, 12),
+        (1024, 1..=2) => build!(10, 11, 12),
+        (1024, 3..=4) => build!(10, 12, 13),
         _ => Err(EmitError::Unsupported { rows, banks }),
     }
 }

@@ -108,10 +108,9 @@ pub struct Walk {
     passes: Signal<Local, Bit>,
     ends: Signal<Local, Bit>,
     low_half: Signal<Local, Bits<16>>,
-    tag: WordTag,
+    tag_of_word: WordTag,
     kind: Signal<Local, Bits<6>>,
-    next_header: NextHeaderClass,
-    word_ends: Signal<Local, Bit>,
+    class_of_octet: NextHeaderClass,
     version: Signal<Local, Bits<4>>,
     header_words: Signal<Local, Bits<4>>,
     opens4: Signal<Local, Bit>,
@@ -140,7 +139,11 @@ pub struct Walk {
 impl Logic for Walk {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, octet_seen, adrift, in_frame, first_time, octet, there, closing, spoiled, index, previous, state, tags, allows4, allows6, six, position, offset, length, skip, fresh, chain, next_chain, complete, key, place, padding, takes, total);
+        dff_setup!(
+            self, clk, octet_seen, adrift, in_frame, first_time, octet, there, closing, spoiled, index,
+            previous, state, tags, allows4, allows6, six, position, offset, length, skip, fresh, chain,
+            next_chain, complete, key, place, padding, takes, total
+        );
         self.octet_seen.rst.next = self.rst.val();
         self.adrift.rst.next = self.rst.val();
         self.in_frame.rst.next = self.rst.val();
@@ -209,15 +212,14 @@ impl Logic for Walk {
         self.ends.next = self.there.q.val() & self.closing.q.val();
         self.low_half.next =
             (bit_cast::<16, 8>(self.previous.q.val()) << 8) | bit_cast::<16, 8>(self.octet.q.val());
-        self.tag.low_half.next = self.low_half.val();
-        self.tag.whole.next = true;
-        self.kind.next = self.tag.tag.val();
-        self.next_header.next_header.next = self.octet.q.val();
-        self.word_ends.next = self.index.q.val().get_bits::<2>(0) == 1;
+        self.tag_of_word.low_half.next = self.low_half.val();
+        // Judged where a word ends.
+        self.tag_of_word.whole.next = self.index.q.val().get_bits::<2>(0) == 1;
+        self.kind.next = self.tag_of_word.tag.val();
+        self.class_of_octet.next_header.next = self.octet.q.val();
         self.version.next = self.octet.q.val().get_bits::<4>(4);
         self.header_words.next = self.octet.q.val().get_bits::<4>(0);
-        self.opens4.next =
-            self.allows4.q.val() & (self.version.val() == 4) & (self.header_words.val() >= 5);
+        self.opens4.next = self.allows4.q.val() & (self.version.val() == 4) & (self.header_words.val() >= 5);
         self.opens6.next = self.allows6.q.val() & (self.version.val() == 6);
 
         // Bytes of the fixed header that routers rewrite.
@@ -276,7 +278,7 @@ impl Logic for Walk {
             if (self.state.q.val() == 0) & (self.index.q.val() == 11) {
                 self.state.d.next = 1.into();
             }
-            if (self.state.q.val() == 1) & self.word_ends.val() {
+            if (self.state.q.val() == 1) & self.kind.val().get_bit(0) {
                 self.allows4.d.next = self.kind.val().get_bit(3);
                 self.allows6.d.next = self.kind.val().get_bit(4);
                 if self.kind.val().get_bit(1) & !self.tags.q.val().get_bit(1) {
@@ -290,7 +292,7 @@ impl Logic for Walk {
                     self.state.d.next = 7.into();
                 }
             }
-            if (self.state.q.val() == 2) & self.word_ends.val() {
+            if (self.state.q.val() == 2) & self.kind.val().get_bit(0) {
                 self.allows4.d.next = true;
                 self.allows6.d.next = true;
                 self.tags.d.next = self.tags.q.val() + 1;
@@ -319,7 +321,7 @@ impl Logic for Walk {
                     self.length.d.next = (self.length.q.val() << 8) | bit_cast::<16, 8>(self.octet.q.val());
                 }
                 if self.position.q.val() == 6 {
-                    self.chain.d.next = self.next_header.class_code.val();
+                    self.chain.d.next = self.class_of_octet.class_code.val();
                 }
                 if self.header_ends.val() {
                     self.position.d.next = 40.into();
@@ -340,7 +342,7 @@ impl Logic for Walk {
                 self.offset.d.next = self.offset.q.val() + 1;
                 if self.six.q.val() {
                     if self.fresh.q.val() & (self.offset.q.val().get_bits::<3>(0) == 0) {
-                        self.next_chain.d.next = self.next_header.class_code.val();
+                        self.next_chain.d.next = self.class_of_octet.class_code.val();
                         if self.chain.q.val() == 3 {
                             self.next_chain.d.next = 0.into();
                         }
@@ -397,8 +399,7 @@ impl Logic for Walk {
             self.ended_bad[i + 1].d.next = self.ended_bad[i].q.val();
         }
         self.ended[0].d.next = self.ends.val();
-        self.ended_measured[0].d.next =
-            self.is_complete.val() & self.ends.val() & !self.spoiled.q.val();
+        self.ended_measured[0].d.next = self.is_complete.val() & self.ends.val() & !self.spoiled.q.val();
         self.ended_bad[0].d.next = self.spoiled.q.val();
 
         self.key_now.next = self.key.q.val();

@@ -33,9 +33,23 @@ pub fn check(
     seed: u64,
 ) -> Result<u64, CheckError> {
     let model = Model::build(toolchain, &Source { top: TOP, verilog }, Options::default())?;
+    scenarios(&model, configuration, count, seed, 0)
+}
+
+/// [`check`] of a model, with one of the [`FAULTS`] if it is not zero.
+fn scenarios(
+    model: &Model,
+    configuration: &Configuration,
+    count: u64,
+    seed: u64,
+    fault: u64,
+) -> Result<u64, CheckError> {
     let mut packets = 0;
     for (role, seed) in [(Role::Sender, seed), (Role::Receiver, !seed)] {
-        let mut twin = Twin::new(&model, configuration, role, seed)?;
+        let mut twin = Twin::new(model, configuration, role, seed)?;
+        if let Ok(port) = twin.point.bench.port("fault") {
+            twin.point.bench.set(port, fault);
+        }
         twin.before_it_counts()?;
         twin.line_rate()?;
         twin.every_cut()?;
@@ -313,12 +327,7 @@ struct Twin {
 
 impl Twin {
     /// Hardware out of reset, still clearing its memories.
-    fn new(
-        model: &Model,
-        configuration: &Configuration,
-        role: Role,
-        seed: u64,
-    ) -> Result<Self, CheckError> {
+    fn new(model: &Model, configuration: &Configuration, role: Role, seed: u64) -> Result<Self, CheckError> {
         Ok(Twin {
             point: Point::new(model, configuration, role)?,
             model: MeasurementPoint::new(configuration, role),
@@ -456,7 +465,13 @@ impl Twin {
             self.model.refuse_interval_end();
         }
         self.point.set_interval_end(false);
-        same(STAGE, self.packets, "drain over before the ends were refused", &true, &(self.point.frames_due > 0))?;
+        same(
+            STAGE,
+            self.packets,
+            "drain over before the ends were refused",
+            &true,
+            &(self.point.frames_due > 0),
+        )?;
         self.compare()?;
         // Nothing but the shortest packets, through a whole drain.
         self.end_interval()?;
@@ -479,10 +494,13 @@ impl Twin {
         }
         // The deepest headers, up to and beyond the window: two VLAN tags and four labels, then three extension
         // headers or all IPv4 options.
-        let mut deep = [&[0; 12][..], &[0x81, 0, 0, 1].repeat(2), &[0x88, 0x47], &[0, 0, 0, 64].repeat(3)].concat();
+        let mut deep =
+            [&[0; 12][..], &[0x81, 0, 0, 1].repeat(2), &[0x88, 0x47], &[0, 0, 0, 64].repeat(3)].concat();
         deep.extend([0, 0, 1, 64]);
         let mut six = [&deep[..], &[0x60, 0, 0, 0, 0, 70, 0, 64], &[7; 32]].concat();
-        six.extend([[43, 0, 1, 1, 1, 1, 1, 1], [60, 0, 2, 2, 2, 2, 2, 2], [17, 0, 3, 3, 3, 3, 3, 3]].concat());
+        six.extend(
+            [[43, 0, 1, 1, 1, 1, 1, 1], [60, 0, 2, 2, 2, 2, 2, 2], [17, 0, 3, 3, 3, 3, 3, 3]].concat(),
+        );
         let mut four = [&deep[..], &[0x4f, 0, 0, 100], &[9; 56]].concat();
         for number in 0..32 {
             for deep in [&mut six, &mut four] {
@@ -645,7 +663,13 @@ impl Twin {
             self.end_interval()?;
             self.compare()?;
         }
-        same(STAGE, length, "second ends refused before and accepted behind", &true, &(40..120).contains(&accepted))
+        same(
+            STAGE,
+            length,
+            "second ends refused before and accepted behind",
+            &true,
+            &(40..120).contains(&accepted),
+        )
     }
 
     /// One cycle without lock flags the interval of the frames that end in that cycle, and no other.
@@ -746,7 +770,15 @@ pub fn preloaded_counters(
     // Words of the totals' memory of both copies and what they start with; both words of the cells' counts.
     let cases: [(&[(u32, u32)], u32, Totals); 4] = [
         (
-            &[(27, 0xfff0), (30, 0xffff), (31, 0xff00), (44, 0xffff), (45, 0xfffe), (46, 0xfffe), (47, 0xfffe)],
+            &[
+                (27, 0xfff0),
+                (30, 0xffff),
+                (31, 0xff00),
+                (44, 0xffff),
+                (45, 0xfffe),
+                (46, 0xfffe),
+                (47, 0xfffe),
+            ],
             0,
             Totals {
                 packets: 0xfff0 + 40,
@@ -757,7 +789,15 @@ pub fn preloaded_counters(
             },
         ),
         (
-            &[(26, 0xffff), (27, 0xfff0), (31, 0xff00), (44, 0xffff), (45, 0xfff0), (46, 0xffff), (47, 0xfffd)],
+            &[
+                (26, 0xffff),
+                (27, 0xfff0),
+                (31, 0xff00),
+                (44, 0xffff),
+                (45, 0xfff0),
+                (46, 0xffff),
+                (47, 0xfffd),
+            ],
             0xffff,
             Totals {
                 packets: 0xffff_fff0 + 40,
@@ -817,7 +857,8 @@ pub fn preloaded_counters(
         let wraps = twin.model.cells().iter().any(|cell| cell.count.checked_add(*count).is_none());
         let mut expected = Totals { first: times.first, last: times.last, ..*expected };
         expected.flags.saturated |= wraps;
-        let counts: Vec<u32> = twin.model.cells().iter().map(|cell| cell.count.wrapping_add(*count)).collect();
+        let counts: Vec<u32> =
+            twin.model.cells().iter().map(|cell| cell.count.wrapping_add(*count)).collect();
         twin.point.request_interval_end()?;
         // Behind the switch: refused by the other copy.
         for _ in 0..3 {
@@ -846,35 +887,85 @@ impl Twin {
     }
 }
 
-/// A fault: what goes wrong, emitted text, and what replaces it once.
-pub type Fault = (&'static str, &'static str, &'static str);
+/// A fault in an expression of the emitted text.
+#[derive(Clone, Copy, Debug)]
+pub struct Fault {
+    /// What goes wrong.
+    pub fault: &'static str,
+    /// The text just before the expression.
+    before: &'static str,
+    expression: &'static str,
+    faulty: &'static str,
+}
+
+const fn fault(
+    fault: &'static str,
+    before: &'static str,
+    expression: &'static str,
+    faulty: &'static str,
+) -> Fault {
+    Fault { fault, before, expression, faulty }
+}
 
 /// Faults that [`check`] must notice.
 pub const FAULTS: [Fault; 26] = [
-    ("a stalled byte is taken", "transfer = s_axis_tvalid & s_axis_tready;", "transfer = s_axis_tvalid;"),
-    ("the rest of a frame cut by reset is measured", "fire = transfer & ~is_adrift;", "fire = transfer;"),
-    ("the timestamp of the wrong byte", "if (~in_frame_q) begin", "if (in_frame_q) begin"),
-    ("the window is a byte longer", "(index_q != 32'h7e);", "(index_q != 32'h7f);"),
-    ("TTL is not masked", "| (position_q == 32'h8) |", "|"),
-    ("padding is part of the key", "padding_d = (state_q == 32'h6) & ~before_end;", "padding_d = 1'b0;"),
-    ("fragment headers continue the chain", "if (chain_q == 32'h3) begin", "if (1'b0) begin"),
-    ("the fourth label is one too many", "else if (tags_q == 32'h3) begin", "else if (tags_q == 32'h2) begin"),
-    ("IPv6 length without its header", "+ 32'h28;", "+ 32'h0;"),
-    ("the last places of the key share a row", "(pair_0 << 32'h2) | 32'h10;", "32'h14;"),
-    ("a hash starts from the one before", "if (starting_1_q) begin", "if (1'b0) begin"),
-    ("every cell's sum takes the lowest time word", "turns_time_0_d = 1'b1;", "turns_time_0_d = 1'b0;"),
-    ("carries are lost", "if (one_2_q | (chains_2_q & carry_q)) begin", "if (one_2_q) begin"),
-    ("every packet is the first", "writes_0_d = is_first_q;", "writes_0_d = 1'b1;"),
-    ("packets that no bank samples get a cell", "writes_0_d = is_sampled_q;", "writes_0_d = 1'b1;"),
-    ("a frame is lost when its counter is emptied", "pending_0_d = 32'h1;", "pending_0_d = 32'h0;"),
-    ("a count of zero restores what the drain cleared", "writes_0_d = |chosen;", "writes_0_d = 1'b1;"),
-    ("the copy that counts is drained", "copy_0_d = ~epoch;", "copy_0_d = epoch;"),
-    ("totals are cleared too early", "ask_clear = is_last_fragment_q |", "ask_clear = 1'b1 |"),
-    ("cells are not cleared", "ask_clear = is_last_fragment_q | (section_q != 32'h0);", "ask_clear = section_q == 32'h0;"),
-    ("the check word's top bit is lost", "if (check_top_q) begin", "if (1'b0) begin"),
-    ("interval end a cycle early", "request_2_d = request_1_q;", "request_2_d = request_0_q;"),
-    ("intervals by the wrong bit of the clock", "clock_bit_d = candidates[high_q];", "clock_bit_d = candidates[1];"),
-    ("an end during a drain is not refused", "running & ~drain_busy;", "running;"),
-    ("a lost lock is noted a cycle early", "unlocked = ~locked_4_q &", "unlocked = ~locked_3_q &"),
-    ("m_axis gives a byte up before it is taken", "(state_q == 32'h5) & m_axis_tready", "(state_q == 32'h5)"),
+    fault("a stalled byte is taken", "transfer = ", "s_axis_tvalid & s_axis_tready", "s_axis_tvalid"),
+    fault("the rest of a frame cut by reset is measured", "fire = ", "transfer & ~is_adrift", "transfer"),
+    fault("the timestamp of the wrong byte", "if (", "~in_frame_q", "in_frame_q"),
+    fault("the window is a byte longer", "passes = there_q & ", "(index_q != 32'h7e)", "(index_q != 32'h7f)"),
+    fault("TTL is not masked", "is_masked = (position_q == 32'h1) | ", "(position_q == 32'h8)", "1'b0"),
+    fault("padding is part of the key", "padding_d = ", "(state_q == 32'h6) & ~before_end", "1'b0"),
+    fault("fragment headers continue the chain", "if (", "chain_q == 32'h3", "1'b0"),
+    fault("the fourth label is one too many", "else if (", "tags_q == 32'h3", "tags_q == 32'h2"),
+    fault("IPv6 length without its header", "17'h1ffff) + ", "32'h28", "32'h0"),
+    fault("the last places of the key share a row", "(pair_0 << 32'h2) | ", "32'h10", "32'h14"),
+    fault("a hash starts from the one before", "if (", "starting_1_q", "1'b0"),
+    fault("the time's words are not turned", "turns_time_0_d = ", "1'b1", "1'b0"),
+    fault("carries are lost", "if (one_2_q | ", "(chains_2_q & carry_q)", "1'b0"),
+    fault("every packet is the first", "writes_0_d = ", "is_first_q", "1'b1"),
+    fault("packets that no bank samples get a cell", "writes_0_d = ", "is_sampled_q", "1'b1"),
+    fault("a frame is lost when its counter is emptied", "pending_0_d = ", "32'h1", "32'h0"),
+    fault("a count of zero restores what the drain cleared", "writes_0_d = ", "|chosen", "1'b1"),
+    fault("the copy that counts is drained", "copy_0_d = ", "~epoch", "epoch"),
+    fault("totals are cleared too early", "ask_clear = ", "is_last_fragment_q", "1'b1"),
+    fault("cells are not cleared", "| ", "(section_q != 32'h0)", "1'b0"),
+    fault("the check word's top bit is lost", "if (", "check_top_q", "1'b0"),
+    fault("interval end a cycle early", "request_2_d = ", "request_1_q", "request_0_q"),
+    fault("intervals by the wrong bit of the clock", "clock_bit_d = ", "candidates[high_q]", "candidates[1]"),
+    fault("an end during a drain is not refused", "running & ", "~drain_busy", "1'b1"),
+    fault("a lost lock is noted a cycle early", "unlocked = ", "~locked_4_q", "~locked_3_q"),
+    fault("m_axis gives a byte up before it is taken", "(state_q == 32'h5) & ", "m_axis_tready", "1'b1"),
 ];
+
+/// Plants each of [`FAULTS`] and runs [`check`] on it; returns what noticed each, or none. All faults are in one
+/// build, told apart by an input that is added for this.
+///
+/// # Errors
+///
+/// Verilator failed, or the design without faults does not pass.
+pub fn planted_faults(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    verilog: &str,
+    count: u64,
+) -> Result<Vec<(&'static str, Option<String>)>, CheckError> {
+    let mut text = verilog.replacen("module deltaline(clk,", "module deltaline(fault,clk,", 1).replacen(
+        ");",
+        ");\n    input wire [7:0] fault;",
+        1,
+    );
+    for (number, fault) in (1u64..).zip(&FAULTS) {
+        let Fault { before, expression, faulty, .. } = fault;
+        let to = format!("{before}((deltaline.fault == 8'd{number}) ? ({faulty}) : ({expression}))");
+        let changed = text.replacen(&format!("{before}{expression}"), &to, 1);
+        same(STAGE, number, "text to change", &true, &(changed != text))?;
+        text = changed;
+    }
+    let model = Model::build(toolchain, &Source { top: TOP, verilog: &text }, Options::default())?;
+    scenarios(&model, configuration, count, 7, 0)?;
+    let outcome = |(number, fault): (u64, &Fault)| {
+        let noticed = scenarios(&model, configuration, count, 7, number).err();
+        (fault.fault, noticed.map(|noticed| noticed.to_string()))
+    };
+    Ok((1u64..).zip(&FAULTS).map(outcome).collect())
+}
