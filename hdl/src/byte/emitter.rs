@@ -33,8 +33,8 @@
 //! | end_drain | out | 1 | the drain is over |
 //! | m_axis_* | out (tready in) | 8 + 1 + 1 + 1 | control frames; bytes as on the wire |
 //!
-//! Parameters: A, the width of a cell's address. A byte takes four cycles, each word of the ledger 5 to 26 more; an
-//! interval of 2 x 128 cells some 19,000 cycles on a quiet line: see the [core](crate::byte).
+//! Parameters: A, the width of a cell's address. A byte takes four cycles, each word of the ledger 5 to 26 more; what
+//! that makes of an interval tells the [core](crate::byte).
 //!
 //! # Test plan
 //!

@@ -39,7 +39,14 @@
 //!
 //! R = log2(rows), A = R + bits of a bank number, C = A + 1; the configuration's hash, seed, prefix lengths and segment
 //! become constants. One byte a cycle, frames of any length from one byte, back to back. A frame counts five cycles
-//! behind its last byte, and is recorded 28 cycles behind it at the latest.
+//! behind its last byte, and is recorded 36 cycles behind it at the latest.
+//!
+//! A drain, with m_axis always ready, takes up to 70 cycles a cell and 600 a frame on a quiet line, 110 and 900 under
+//! the shortest packets back to back: 18,000 to 30,000 cycles for 2 x 128 cells. That is the shortest interval.
+//!
+//! Cost of a sender and a receiver with 2 x 128 rows each on one iCE40 HX8K: 3,082 of 7,680 logic cells, of which
+//! 256 are the test wrapper's shift register, and 30 of 32 block RAMs: for each core nine for the cells, one for the
+//! totals, four for the hash, one for the header; 104 MHz. The ROMs become logic on an ASIC.
 //!
 //! # Test plan
 //!

@@ -475,9 +475,21 @@ impl Twin {
         self.compare()?;
         // Nothing but the shortest packets, through a whole drain.
         self.end_interval()?;
-        for number in 0..400 {
+        let started = self.point.bench.cycles();
+        let mut number = 0;
+        while self.point.frames_due > 0 {
             self.frame(&shortest_packet(number), false, 0)?;
+            number += 1;
         }
+        let length = self.point.bench.cycles() - started;
+        let (cells, frames) = (self.model.cells().len() as u64, self.point.frames_per_interval as u64);
+        same(
+            STAGE,
+            length,
+            "the drain under load takes longer",
+            &true,
+            &(length <= 110 * cells + 900 * frames),
+        )?;
         self.compare()?;
         self.end_interval()?;
         self.compare()
@@ -636,6 +648,8 @@ impl Twin {
         }
         let length = self.point.bench.cycles() - started;
         self.compare()?;
+        let (cells, frames) = (self.model.cells().len() as u64, self.point.frames_per_interval as u64);
+        same(STAGE, length, "the drain takes longer", &true, &(length <= 70 * cells + 600 * frames))?;
         let mut accepted = 0;
         for distance in length - 80..length + 80 {
             self.frame(&shortest_packet(1), false, 0)?;

@@ -11,6 +11,7 @@
 //! | [`sampler`] | hashes | every number of leading zeros, every row bit |
 //! | [`lda`] | updates on few and on many words, both copies, drains under way | one word only; the same word at distances 1..=8; copy change between neighbours; count carries at 2^16 and 2^32; sum carries at 2^20 and 2^40 |
 //! | [`core`] | traffic, interval ends, back-pressure on m_axis, bad frames, clock lost | 64-byte frames back to back without a lost update; ends by delimiter and by clock at every beat of two frames; ends around the end of a drain; refused ends; lock lost around an end; every counter's carry and saturation, preloaded; reset in the middle of a frame whose rest follows; frames while clearing; the rules of m_axis in every cycle |
+//! | [`byte`] | traffic, interval ends, back-pressure on m_axis, bad frames | shortest packets, 64-byte and 1-byte frames back to back with an end refused every cycle; frames cut at every byte, headers up to the window's end; ends by delimiter and by clock at every byte of six frames; ends around the end of a drain, whose length is bounded; lock lost around an end; every counter's carry and saturation, preloaded; reset in the middle of a frame whose rest follows; frames while clearing; the rules of m_axis in every cycle; 26 planted faults |
 
 pub mod byte;
 pub mod core;
