@@ -36,17 +36,20 @@ fn counters_near_their_ends() {
     preloaded_counters(&toolchain(), &configuration, &verilog).unwrap();
 }
 
-/// Sizes with one and with several fragments a bank, prefixes of no and of 16 bits.
+/// The smallest and the largest sizes, with one and with several fragments a bank; prefixes of no and of 16 bits.
 #[test]
 fn sizes() {
     let base = Settings::default();
     for settings in [
+        Settings { rows: 8, prefixes: &[2], ..base },
+        Settings { rows: 8, prefixes: &[0, 1, 3, 5], ..base },
+        Settings { rows: 1024, prefixes: &[0, 1, 3, 5], ..base },
         Settings { rows: 128, ..base },
         Settings { rows: 256, hash: HashKind::Rabin, prefixes: &[0, 3, 16], seed: 3, segment: 0xdead_beef },
     ] {
         let configuration = configuration(settings);
         let verilog = emit(&configuration, TOP).unwrap();
-        traffic(&toolchain(), &configuration, &verilog, 4000, 2).unwrap();
+        traffic(&toolchain(), &configuration, &verilog, 2000, 2).unwrap();
     }
 }
 

@@ -768,6 +768,9 @@ impl Twin {
     }
 }
 
+/// Words of the totals' memory with what they start with, what all cells' counts start with, the totals expected.
+type Preload = (&'static [(u32, u32)], u32, Totals);
+
 /// Counters near their ends: carries between their words, saturation, the saturated flag. The emitted text is changed
 /// so that clearing leaves them full.
 ///
@@ -781,8 +784,7 @@ pub fn preloaded_counters(
 ) -> Result<(), CheckError> {
     let zero = Totals::default();
     let saturated = Flags { saturated: true, ..Flags::default() };
-    // Words of the totals' memory of both copies and what they start with; both words of the cells' counts.
-    let cases: [(&[(u32, u32)], u32, Totals); 4] = [
+    let cases: [Preload; 4] = [
         (
             &[
                 (27, 0xfff0),
