@@ -4,61 +4,78 @@
 module deltaline_template(
     input wire clk,
     input wire rst,
+    input wire [63:0] ptp_ts,
+    input wire ptp_locked,
+    output wire running,
     input wire [63:0] s_axis_tdata,
     input wire [7:0] s_axis_tkeep,
     input wire s_axis_tvalid,
     input wire s_axis_tready,
     input wire s_axis_tlast,
     input wire [64:0] s_axis_tuser,
-    input wire interval_end,
-    output wire running,
-    output wire [47:0] packets,
-    output wire [47:0] bytes,
-    output wire [31:0] unmeasured,
-    output wire [31:0] bad,
-    output wire [31:0] interval,
-    output wire draining,
-    output wire ended,
-    output wire refused,
-    output wire gap,
-    output wire delimiter,
     output wire [63:0] m_axis_tdata,
     output wire [7:0] m_axis_tkeep,
     output wire m_axis_tvalid,
-    input wire m_axis_tready,
     output wire m_axis_tlast,
-    output wire m_axis_tuser
+    output wire m_axis_tuser,
+    input wire m_axis_tready,
+    input wire [11:0] s_axil_awaddr,
+    input wire [2:0] s_axil_awprot,
+    input wire s_axil_awvalid,
+    output wire s_axil_awready,
+    input wire [31:0] s_axil_wdata,
+    input wire [3:0] s_axil_wstrb,
+    input wire s_axil_wvalid,
+    output wire s_axil_wready,
+    output wire [1:0] s_axil_bresp,
+    output wire s_axil_bvalid,
+    input wire s_axil_bready,
+    input wire [11:0] s_axil_araddr,
+    input wire [2:0] s_axil_arprot,
+    input wire s_axil_arvalid,
+    output wire s_axil_arready,
+    output wire [31:0] s_axil_rdata,
+    output wire [1:0] s_axil_rresp,
+    output wire s_axil_rvalid,
+    input wire s_axil_rready
 );
     deltaline point(
         .clk(clk),                         // clock of all ports
         .rst(rst),                         // synchronous reset, active high; memories are cleared behind it
+        .ptp_ts(ptp_ts),                   // the clock, ns in 63:16; 0 if intervals do not end by it
+        .ptp_locked(ptp_locked),           // low: the interval is flagged
+        .interval_end(1'b0),               // end the interval behind this cycle; in line: insert a delimiter
+        .running(running),                 // memories are clear: counting
         .s_axis_tdata(s_axis_tdata),       // observed stream, first byte in bits 7:0, no FCS
         .s_axis_tkeep(s_axis_tkeep),       // contiguous, partial only with tlast
         .s_axis_tvalid(s_axis_tvalid),     // a beat is observed when tvalid and tready are high
-        .s_axis_tready(s_axis_tready),     // an input: the core drives nothing back
+        .s_axis_tready(s_axis_tready),     // as an input: nothing is driven back; as an output: low while a frame is inserted
         .s_axis_tlast(s_axis_tlast),       // last beat of a frame
-        .s_axis_tuser(s_axis_tuser),       // bit 0 with tlast: bad frame; bits 64:1 with the first beat: timestamp, ns in 64:17
-        .interval_end(interval_end),       // end the interval behind this cycle: a delimiter was seen in the stream
-        .interval_log2(6'd0),              // 0 or 48..63: never; else end intervals by the clock every 2^n ns
-        .ptp_ts(64'd0),                    // the clock for interval_log2, ns in 63:16; else 0
-        .ptp_locked(1'b1),                 // low: the interval is flagged
-        .receiver(1'b0),                   // strap: 0 sender, 1 receiver
-        .running(running),                 // memories are clear: counting
-        .packets(packets),                 // measured packets of the running interval so far
-        .bytes(bytes),                     // their IP octets
-        .unmeasured(unmeasured),           // frames that are not measured, of the running interval
-        .bad(bad),                         // frames that the MAC marked bad, of the running interval
-        .interval(interval),               // number of the running interval
-        .draining(draining),               // the last interval is being sent
-        .ended(ended),                     // an interval ends behind this cycle
-        .refused(refused),                 // an interval end was refused
-        .gap(gap),                         // with ended: a delimiter is missing
-        .delimiter(delimiter),             // a delimiter of this measurement has come
-        .m_axis_tdata(m_axis_tdata),       // control frames, first byte in bits 7:0, no FCS
-        .m_axis_tkeep(m_axis_tkeep),       // all ones
-        .m_axis_tvalid(m_axis_tvalid),     // words come with gaps
-        .m_axis_tready(m_axis_tready),     // a word is taken when tvalid and tready are high
-        .m_axis_tlast(m_axis_tlast),       // last word of a control frame
-        .m_axis_tuser(m_axis_tuser)        // zero
+        .s_axis_tuser(s_axis_tuser),       // bit 0 with tlast: bad frame; bits 64:1, if any, with the first beat: timestamp, ns in 64:17
+        .m_axis_tdata(m_axis_tdata),       // control frames, first byte in bits 7:0, no FCS; in line: the stream with frames inserted
+        .m_axis_tkeep(m_axis_tkeep),       // contiguous, partial only with tlast
+        .m_axis_tvalid(m_axis_tvalid),     // of a shell: without gaps within inserted or control frames
+        .m_axis_tlast(m_axis_tlast),       // last beat of a frame
+        .m_axis_tuser(m_axis_tuser),       // zero; in line: as s_axis_tuser, zero for inserted frames
+        .m_axis_tready(m_axis_tready),     // a beat is taken when tvalid and tready are high
+        .s_axil_awaddr(s_axil_awaddr),     // AXI4-Lite, registers: docs/registers.md
+        .s_axil_awprot(s_axil_awprot),     // not looked at
+        .s_axil_awvalid(s_axil_awvalid),   // write address is there
+        .s_axil_awready(s_axil_awready),   // write address is taken
+        .s_axil_wdata(s_axil_wdata),       // write data
+        .s_axil_wstrb(s_axil_wstrb),       // all ones, or the write is refused
+        .s_axil_wvalid(s_axil_wvalid),     // write data is there
+        .s_axil_wready(s_axil_wready),     // write data is taken
+        .s_axil_bresp(s_axil_bresp),       // 0 OKAY, 2 SLVERR: refused
+        .s_axil_bvalid(s_axil_bvalid),     // write answer is there
+        .s_axil_bready(s_axil_bready),     // write answer is taken
+        .s_axil_araddr(s_axil_araddr),     // read address
+        .s_axil_arprot(s_axil_arprot),     // not looked at
+        .s_axil_arvalid(s_axil_arvalid),   // read address is there
+        .s_axil_arready(s_axil_arready),   // read address is taken
+        .s_axil_rdata(s_axil_rdata),       // read data
+        .s_axil_rresp(s_axil_rresp),       // 0 OKAY, 2 SLVERR: no such register
+        .s_axil_rvalid(s_axil_rvalid),     // read data is there
+        .s_axil_rready(s_axil_rready)      // read data is taken
     );
 endmodule

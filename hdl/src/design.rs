@@ -21,6 +21,7 @@
 //! known from elsewhere (14,880,952 at 10 Gbit/s), and known hard cases: 256 bits at 156.25 MHz carry 40 Gbit/s of
 //! payload but not of every frame length. Arbitrary text, and arbitrary values under the right keys, never panic.
 
+use crate::byte;
 use crate::shell::{self, ClockSource, Core, Shell};
 use crate::verilog::{self, EmitError, MAX_BANKS, MAX_ROWS, Module};
 use deltaline_model::configuration::{Configuration, MIN_ROWS, Settings};
@@ -36,7 +37,8 @@ use std::path::Path;
 pub const DEFAULT: &str = "10g";
 
 /// The shipped designs, by rising rate: name and text of the file.
-const SHIPPED: [(&str, &str); 5] = [
+const SHIPPED: [(&str, &str); 6] = [
+    ("1g", include_str!("../configurations/1g.toml")),
     ("10g", include_str!("../configurations/10g.toml")),
     ("10g-inline", include_str!("../configurations/10g-inline.toml")),
     ("40g", include_str!("../configurations/40g.toml")),
@@ -45,8 +47,7 @@ const SHIPPED: [(&str, &str); 5] = [
 ];
 
 /// What [`Design::emit`] has hardware for, in words.
-pub(crate) const BUILT: &str =
-    "one lane of 64, 256 or 512 bits; taps also for two and four lanes of 512 bits";
+pub(crate) const BUILT: &str = "one lane of 64, 256 or 512 bits; taps also for two and four lanes of 512 bits, and for one of 8 bits with the clock ptp";
 
 /// Widths of a stream.
 const WIDTHS: [usize; 4] = [8, 64, 256, 512];
@@ -359,8 +360,12 @@ impl Design {
     ///
     /// [`EmitError`] when there is no hardware for its stream yet or `prefix` is no identifier.
     pub fn emit(&self, prefix: &str) -> Result<String, EmitError> {
-        let core = self.hardware()?.core;
-        let body = shell::shell(&self.configuration, core, self.shell, self.clock, self.build, prefix)?;
+        let body = match self.hardware()?.kind {
+            Kind::Byte => byte::emit(&self.configuration, prefix)?,
+            Kind::Shell(core) => {
+                shell::shell(&self.configuration, core, self.shell, self.clock, self.build, prefix)?
+            }
+        };
         let what = format!("{} of design {}: {}", self.shell, self.name, self.description);
         Ok(format!("{}\n{body}", verilog::header(&self.configuration, &what, prefix, &body)))
     }
@@ -368,6 +373,14 @@ impl Design {
     /// The hardware for its stream. Whatever differs between cores is told apart here and nowhere else.
     pub(crate) fn hardware(&self) -> Result<Hardware, EmitError> {
         let (shell, Stream { width, lanes, .. }) = (self.shell, self.stream);
+        if (shell, self.clock, width, lanes) == (Shell::Tap, ClockSource::Ptp, 8, 1) {
+            return Ok(Hardware {
+                kind: Kind::Byte,
+                commit_cycles: 36,
+                drain_cycles: 110,
+                frame_cycles: 900,
+            });
+        }
         let (module, commit_cycles) = match (shell, width, lanes) {
             (_, 64, 1) => (Module::Core, 16),
             (_, 256, 1) => (Module::Core256, 14),
@@ -377,17 +390,28 @@ impl Design {
             _ => return Err(EmitError::Stream { shell, width, lanes }),
         };
         let core = Core { module, data_bytes: width as u32 / 8, lanes: lanes as u32 };
-        Ok(Hardware { core, commit_cycles, drain_cycles: 8 })
+        // The core waits while a frame leaves the buffer.
+        Ok(Hardware { kind: Kind::Shell(core), commit_cycles, drain_cycles: 8, frame_cycles: 200 })
     }
+}
+
+/// What a design's hardware is.
+enum Kind {
+    /// The byte core, which has straps instead of registers: it is the smallest.
+    Byte,
+    /// A core in a shell.
+    Shell(Core),
 }
 
 /// A core, and what is to be said of it.
 pub(crate) struct Hardware {
-    core: Core,
+    kind: Kind,
     /// A frame's cell is written in this cycle behind its last beat.
     pub(crate) commit_cycles: usize,
     /// A drain takes fewer cycles than this for each cell.
     pub(crate) drain_cycles: usize,
+    /// And this for each control frame.
+    pub(crate) frame_cycles: usize,
 }
 
 /// The file of a shipped design, for messages.

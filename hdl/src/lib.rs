@@ -20,6 +20,7 @@ pub mod adjustable_clock;
 pub mod aggregator;
 pub mod axi_lite;
 pub mod boundary;
+pub mod byte;
 pub mod core;
 pub mod datagram;
 pub mod delimiter_match;

@@ -38,7 +38,7 @@ use std::fmt::Write;
 pub const MANIFEST: &str = "MANIFEST.sha256";
 
 /// Ports that the template connects to a constant: a port that may stay idle.
-const STRAPS: [(&str, &str); 1] = [("interval_end", "1'b0")];
+const STRAPS: [(&str, &str); 3] = [("interval_end", "1'b0"), ("interval_log2", "6'd0"), ("receiver", "1'b0")];
 
 /// Above these clocks in MHz no device of the family runs logic like this.
 const ICE40_LIMIT: f64 = 135.0;
@@ -380,8 +380,7 @@ every control frame tells.
         }
         let cells = rows * banks;
         let frames = banks * rows.div_ceil(128);
-        // The core waits while a frame leaves the buffer.
-        let drain = hardware.drain_cycles * cells + 200 * frames;
+        let drain = hardware.drain_cycles * cells + hardware.frame_cycles * frames;
         let _ = write!(
             text,
             "

@@ -230,6 +230,11 @@ pub fn shell(
     wiring.text()
 }
 
+/// Whether an expression names a wire.
+fn mentions(expression: &str, wire: &str) -> bool {
+    expression.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == wire)
+}
+
 /// A module under construction: instances, and what drives which wire.
 struct Wiring {
     prefix: String,
@@ -337,6 +342,14 @@ impl Wiring {
             let _ = writeln!(text, "{}\n    );", connections.join(",\n"));
         }
         text.push('\n');
+        // What nobody reads, in a form that linters take for intended.
+        let outputs = self.parts.iter().flat_map(|(part, ports)| {
+            let outputs = ports.iter().filter(|(_, direction, _)| *direction == "output");
+            outputs.map(move |(name, ..)| format!("{part}_{name}"))
+        });
+        let is_read = |wire: &str| self.drivers.values().any(|driver| mentions(driver, wire));
+        let unread: Vec<String> = outputs.filter(|wire| !is_read(wire)).collect();
+        let _ = writeln!(text, "    wire unused = &{{1'b0, {}}};", unread.join(", "));
         for (part, ports) in &self.parts {
             for (name, ..) in ports.iter().filter(|(_, direction, _)| *direction == "input") {
                 let wire = format!("{part}_{name}");

@@ -18,7 +18,6 @@ COUNTERS = [
     ("bad", 0x44, 1, 32),
     ("refused_ends", 0x48, 1, 16),
     ("control_frames", 0x4C, 1, 32),
-    ("unmatched", 0x50, 1, 32),
     ("delimiters", 0x54, 1, 32),
     ("delimiter_gaps", 0x58, 1, 32),
     ("timestamp", 0x60, 2, 64),

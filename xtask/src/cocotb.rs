@@ -21,6 +21,8 @@ pub(crate) fn run() -> Result<(), Failure> {
     // The registers are those of the default core.
     let emitted = Emitted::new(
         &Configuration::new(Settings::default())?,
+        8,
+        1,
         0x1234_5678,
         Options { clock: true, delimiters: false },
     );

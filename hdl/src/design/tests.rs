@@ -202,7 +202,7 @@ fn a_stream_keeps_up_with_every_frame_length_or_is_refused() {
 
 #[test]
 fn what_is_not_built_says_so() {
-    for (width, lanes, shell) in [(8, 1, "tap"), (64, 2, "tap"), (512, 4, "inline")] {
+    for (width, lanes, shell) in [(8, 1, "inline"), (64, 2, "tap"), (512, 4, "inline")] {
         let text = with_stream(width, lanes, 400.0, 1.0).replace("\"tap\"", &format!("\"{shell}\""));
         let message = parse(&text).unwrap().emit("core").unwrap_err().to_string();
         for fragment in [shell, &format!("{lanes} lanes"), &format!("{width} bits"), BUILT] {

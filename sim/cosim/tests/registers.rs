@@ -85,7 +85,6 @@ fn the_map_by_hand() {
         ("bad", 0x44, 5),
         ("refused_ends", 0x48, 6),
         ("control_frames", 0x4c, 7),
-        ("unmatched", 0x50, 8),
         ("delimiters", 0x54, 9),
         ("delimiter_gaps", 0x58, 10),
         ("timestamp", 0x60, 11),

@@ -8,7 +8,7 @@
 use super::{Bus, Field, Kind, Legal, Register, Registers};
 
 /// All registers, by ascending offset.
-pub const REGISTERS: [Register; 28] = [
+pub const REGISTERS: [Register; 27] = [
     Register {
         name: "block_type",
         offset: 0x0,
@@ -138,12 +138,6 @@ pub const REGISTERS: [Register; 28] = [
         fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Snapshot, legal: Legal::Any }],
     },
     Register {
-        name: "unmatched",
-        offset: 0x50,
-        width: 32,
-        fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Snapshot, legal: Legal::Any }],
-    },
-    Register {
         name: "delimiters",
         offset: 0x54,
         width: 32,
@@ -252,8 +246,6 @@ pub mod offset {
     pub const REFUSED_ENDS: u32 = 0x48;
     /// Control frames.
     pub const CONTROL_FRAMES: u32 = 0x4c;
-    /// Unmatched packets.
-    pub const UNMATCHED: u32 = 0x50;
     /// Delimiters.
     pub const DELIMITERS: u32 = 0x54;
     /// Delimiter gaps.
@@ -750,7 +742,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::INTERVAL)
     }
 
-    /// Packets. Measured packets, modulo 2^48.
+    /// Packets. Measured packets of the running interval so far, modulo 2^48.
     ///
     /// # Errors
     ///
@@ -759,7 +751,7 @@ impl<B: Bus> Registers<B> {
         self.read_long(offset::PACKETS)
     }
 
-    /// Bytes. IP octets of the measured packets, modulo 2^48.
+    /// Bytes. IP octets of the measured packets of the running interval so far, modulo 2^48.
     ///
     /// # Errors
     ///
@@ -768,7 +760,7 @@ impl<B: Bus> Registers<B> {
         self.read_long(offset::BYTES)
     }
 
-    /// Unmeasured frames. Frames that are not measured.
+    /// Unmeasured frames. Frames of the running interval so far that are not measured.
     ///
     /// # Errors
     ///
@@ -777,7 +769,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::UNMEASURED)
     }
 
-    /// Bad frames. Frames that the MAC marked bad.
+    /// Bad frames. Frames of the running interval so far that the MAC marked bad.
     ///
     /// # Errors
     ///
@@ -786,7 +778,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::BAD)
     }
 
-    /// Refused interval ends. Interval ends that came during a drain.
+    /// Refused interval ends. Interval ends since reset that came during a drain, saturating.
     ///
     /// # Errors
     ///
@@ -795,7 +787,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::REFUSED_ENDS)
     }
 
-    /// Control frames. Control frames sent.
+    /// Control frames. Control frames sent since reset, saturating.
     ///
     /// # Errors
     ///
@@ -804,16 +796,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::CONTROL_FRAMES)
     }
 
-    /// Unmatched packets. IP packets of other segments.
-    ///
-    /// # Errors
-    ///
-    /// What the bus says.
-    pub fn unmatched(&mut self) -> Result<u32, B::Error> {
-        self.bus.read(offset::UNMATCHED)
-    }
-
-    /// Delimiters. Delimiters seen in the stream.
+    /// Delimiters. Delimiters of this measurement seen in the stream since reset, saturating.
     ///
     /// # Errors
     ///
@@ -822,7 +805,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::DELIMITERS)
     }
 
-    /// Delimiter gaps. Delimiters whose number did not follow the one before: some were lost.
+    /// Delimiter gaps. Delimiters since reset whose number was not the one due, saturating: some before were lost or refused.
     ///
     /// # Errors
     ///
