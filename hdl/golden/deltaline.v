@@ -8050,7 +8050,7 @@ module deltaline_core_identity_delimiter_match(clk,rst,slot,opening,closing,bad,
                 number_seen_d = (number_seen_q & 64'hffff0000) | ((a[(32'h10)+:(16)]) & 32'hffffffff);
             end
         end
-        found_d = slot & closing & ~bad & (matched_q == 32'h4);
+        found_d = slot & closing & ~opening & ~bad & (matched_q == 32'h4);
         ended = 32'h0;
         if (found_q) begin
             number_held_d = number_seen_q;

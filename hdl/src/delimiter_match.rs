@@ -176,8 +176,12 @@ impl Logic for DelimiterMatch {
                     | bit_cast::<32, 16>(self.a.val().get_bits::<16>(16));
             }
         }
-        self.found.d.next =
-            self.slot.val() & self.closing.val() & !self.bad.val() & (self.matched.q.val() == 4);
+        // A frame of one beat opens and closes in one slot, where the match is still that of the frame before.
+        self.found.d.next = self.slot.val()
+            & self.closing.val()
+            & !self.opening.val()
+            & !self.bad.val()
+            & (self.matched.q.val() == 4);
         self.ended.next = 0.into();
         if self.found.q.val() {
             self.number_held.d.next = self.number_seen.q.val();

@@ -191,8 +191,14 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "bad delimiters count",
+        "found_d = slot & closing & ~opening & ~bad & (matched_q == 32'h4);",
+        "found_d = slot & closing & ~opening & (matched_q == 32'h4);",
+    ),
+    mutation(
+        Module::Core,
+        "a short frame behind a delimiter taken for another",
+        "found_d = slot & closing & ~opening & ~bad & (matched_q == 32'h4);",
         "found_d = slot & closing & ~bad & (matched_q == 32'h4);",
-        "found_d = slot & closing & (matched_q == 32'h4);",
     ),
     mutation(
         Module::Core,
@@ -246,8 +252,8 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core256,
         "the payload's first word from the wrong place",
-        "offset_shift = (({10{1'b0}} | old_offset_q) << 32'h5);",
-        "offset_shift = 10'h0;",
+        "payload = old_window >> offset_shift;",
+        "payload = old_window;",
     ),
     mutation(
         Module::Core,

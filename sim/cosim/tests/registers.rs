@@ -10,7 +10,7 @@ use verilator_sys::{LintOptions, Source, Toolchain, lint};
 
 fn emitted() -> Emitted {
     let configuration = Configuration::new(Settings::default()).unwrap();
-    Emitted::new(&configuration, 0x1234_5678, Options { clock: true, delimiters: false })
+    Emitted::new(&configuration, 8, 1, 0x1234_5678, Options { clock: true, delimiters: false })
 }
 
 fn verilog() -> String {

@@ -235,6 +235,15 @@ impl Twin {
             }
             self.frame(&changed(15), false, 0)?;
             self.frame(&udp_frame(number + 1, 60), false, 0)?;
+            self.compare()?;
+            // Nor does a frame of one byte behind a delimiter end another interval.
+            if let Some(found) = found {
+                self.frame(&frame, false, 0)?;
+                let expected = &mut self.expected;
+                self.model.end_interval_at(found, |frame| expected.push(frame.to_vec()));
+                self.hardware.expect_interval();
+                self.frame(&[0xff], false, 0)?;
+            }
             self.frame(&udp_frame(number + 2, 60), false, 0)?;
             number += 3;
             self.compare()?;

@@ -1,0 +1,51 @@
+//! Whole designs against the model; see `deltaline_cosim::checks::shell`.
+#![allow(clippy::unwrap_used)]
+
+use deltaline_cosim::checks::shell;
+use deltaline_hdl::design::Design;
+use std::fs;
+use std::path::Path;
+use verilator_sys::Toolchain;
+
+/// A design of few rows, read from a file as a user's own is.
+fn design(name: &str, shell: &str, clock: &str, width: usize, lanes: usize) -> Design {
+    let text = format!(
+        "description = \"{name}\"\nshell = \"{shell}\"\nclock = \"{clock}\"\n\
+         [stream]\nwidth = {width}\nlanes = {lanes}\nclock_mhz = 400\nrate_gbps = 10\n\
+         [measurement]\nhash = \"h3\"\nseed = 7\nrows = 16\nprefixes = [0, 2]\nsegment = 9\n"
+    );
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.toml"));
+    fs::write(&path, text).unwrap();
+    Design::read(&path).unwrap()
+}
+
+#[test]
+fn taps() {
+    for (name, clock, width, lanes) in [
+        ("tap-64", "ptp", 64, 1),
+        ("tap-64-clock", "built-in", 64, 1),
+        ("tap-256", "ptp", 256, 1),
+        ("tap-512", "built-in", 512, 1),
+        ("tap-2x512", "ptp", 512, 2),
+    ] {
+        let sent =
+            shell::tap(&Toolchain::find().unwrap(), &design(name, "tap", clock, width, lanes), 2000, 1);
+        assert!(sent.unwrap_or_else(|error| panic!("{name}: {error}")) >= 2000);
+    }
+}
+
+#[test]
+fn segments() {
+    for (name, clock, width) in [
+        ("in-64", "ptp", 64),
+        ("in-64-clock", "built-in", 64),
+        ("in-256", "ptp", 256),
+        ("in-512", "ptp", 512),
+    ] {
+        let sender = design(name, "inline", clock, width, 1);
+        // The receiver's beats need not be as wide as the sender's.
+        let receiver = design(&format!("{name}-receiver"), "tap", "ptp", 64, 1);
+        let sent = shell::segment(&Toolchain::find().unwrap(), &sender, &receiver, 2000, 2);
+        assert!(sent.unwrap_or_else(|error| panic!("{name}: {error}")) >= 2000);
+    }
+}
