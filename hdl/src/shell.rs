@@ -34,7 +34,7 @@ use crate::inline::frame_buffer::FrameBuffer;
 use crate::inline::{self, Width};
 use crate::registers::{self, Emitted, Options};
 use crate::ticker::Ticker;
-use crate::verilog::{EmitError, Module, emit, emit_block, ports};
+use crate::verilog::{EmitError, Module, check_name, emit, emit_block, ports};
 use deltaline_model::configuration::Configuration;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -103,6 +103,7 @@ pub fn shell(
     build: u32,
     prefix: &str,
 ) -> Result<String, EmitError> {
+    check_name(prefix)?;
     let options = Options { clock: clock == ClockSource::BuiltIn, delimiters: true };
     let emitted = Emitted::new(configuration, core.data_bytes, core.lanes, build, options);
     let name = |part: &str| format!("{prefix}_{part}");

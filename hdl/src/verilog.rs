@@ -230,16 +230,22 @@ fn with_room(emission: impl FnOnce() -> Result<String, EmitError> + Send) -> Res
     })
 }
 
+/// Refuses what is no plain identifier.
+pub(crate) fn check_name(name: &str) -> Result<(), EmitError> {
+    let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if !starts_well || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        return Err(EmitError::Name(name.to_string()));
+    }
+    Ok(())
+}
+
 /// The Verilog of any block, without a header; all names are prefixed by `name`.
 ///
 /// # Errors
 ///
 /// [`EmitError`] when `name` is no identifier or the block is not connected.
 pub fn emit_block<T: Block>(block: &mut T, name: &str) -> Result<String, EmitError> {
-    let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    if !starts_well || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-        return Err(EmitError::Name(name.to_string()));
-    }
+    check_name(name)?;
     block.connect_all();
     check_all(block).map_err(|error| EmitError::Design(format!("{error:?}")))?;
     flatten(&generate_verilog_unchecked(block), name)

@@ -3,6 +3,7 @@
 
 mod common;
 
+use deltaline_hdl::design::Design;
 use deltaline_hdl::verilog::{EmitError, Module, emit};
 use deltaline_model::configuration::{Configuration, Settings};
 
@@ -39,5 +40,7 @@ fn illegal_requests_are_refused() {
 
 #[test]
 fn signals_between_processes_are_assigned_once() {
-    common::assert_signals_between_processes_are_assigned_once(&default_core("deltaline"));
+    for design in Design::all().unwrap() {
+        common::assert_signals_between_processes_are_assigned_once(&design.emit("deltaline").unwrap());
+    }
 }

@@ -141,8 +141,8 @@ fn every_port_is_explained_and_connected() {
         assert_eq!(template.matches(&format!("        .{}(", port.name)).count(), 1, "{}", port.name);
     }
     let width = |name: &str| ports.iter().find(|port| port.name == name).map(|port| port.width);
-    let widths = ["clk", "s_axis_tdata", "s_axis_tuser", "interval_log2"].map(width);
-    assert_eq!(widths, [Some(1), Some(64), Some(65), Some(6)]);
+    let widths = ["clk", "s_axis_tdata", "s_axis_tuser", "s_axil_awaddr"].map(width);
+    assert_eq!(widths, [Some(1), Some(64), Some(65), Some(12)]);
 }
 
 #[test]
@@ -154,16 +154,20 @@ fn the_readme_states_the_designs_figures() {
         "| stream | 1 x 64 bits at 156.25 MHz |",
         "| banks | 2, prefix lengths [1, 6] |",
         &format!("`{:#018x}`", design.configuration().digest()),
-        // 2 x 1024 words, two cycles each; 16 control frames of 120 + 9 x 128 bytes; 8 cycles a cell.
+        // 2 x 1024 words, two cycles each; 16 control frames of 120 + 9 x 128 bytes; 8 cycles a
+        // cell and 200 a frame.
         "cleared in 4096 cycles",
         "16 control frames of 1272 bytes",
-        "at most 16400 cycles (105.0 µs)",
+        "at most 19584 cycles (125.3 µs)",
         "| 64 | 14880952 | 19531250 |",
     ] {
         assert!(readme.contains(figure), "no '{figure}'");
     }
     for memory in ["lower_ram_0", "lower_ram_1", "upper_ram_0", "upper_ram_1"] {
-        assert!(readme.contains(&format!("| tap_lda_{memory} | 36 | 2048 = 2^11 |")), "{memory}");
+        assert!(
+            readme.contains(&format!("| tap_core_aggregator_lane_0_lda_{memory} | 36 | 2048 = 2^11 |")),
+            "{memory}"
+        );
     }
     for File { name, .. } in files.iter().filter(|file| file.name != MANIFEST) {
         assert!(readme.contains(&format!("`{name}`")) || name == "tap.md", "{name} is not explained");

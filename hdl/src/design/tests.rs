@@ -7,9 +7,13 @@ fn parse(text: &str) -> Result<Design, DesignError> {
     Design::parse(FILE, "tap", text)
 }
 
+fn default_text() -> &'static str {
+    SHIPPED.iter().find(|(name, _)| *name == DEFAULT).unwrap().1
+}
+
 /// The default design's text with a line replaced.
 fn edited(key: &str, line: &str) -> String {
-    let text = SHIPPED[0].1;
+    let text = default_text();
     let start = text.find(&format!("\n{key} = ")).unwrap() + 1;
     let end = start + text[start..].find('\n').unwrap();
     format!("{}{line}{}", &text[..start], &text[end..])
@@ -17,9 +21,9 @@ fn edited(key: &str, line: &str) -> String {
 
 /// A stream's design text.
 fn with_stream(width: u32, lanes: u32, clock: f64, rate: f64) -> String {
-    let measurement = SHIPPED[0].1.split_once("[measurement]").unwrap().1;
+    let measurement = default_text().split_once("[measurement]").unwrap().1;
     format!(
-        "description = \"x\"\nshell = \"tap\"\n[stream]\nwidth = {width}\nlanes = {lanes}\nclock_mhz = {clock}\n\
+        "description = \"x\"\nshell = \"tap\"\nclock = \"ptp\"\n[stream]\nwidth = {width}\nlanes = {lanes}\nclock_mhz = {clock}\n\
          rate_gbps = {rate}\n[measurement]{measurement}"
     )
 }
@@ -37,7 +41,7 @@ fn shipped_designs_pass_and_emit() {
     }
     let folder = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/configurations")).unwrap();
     assert_eq!(folder.count(), SHIPPED.len(), "every file is shipped");
-    assert!(all.windows(2).all(|pair| pair[0].stream.rate_gbps < pair[1].stream.rate_gbps));
+    assert!(all.windows(2).all(|pair| pair[0].stream.rate_gbps <= pair[1].stream.rate_gbps));
 }
 
 #[test]
@@ -78,6 +82,8 @@ fn every_refusal_names_file_key_reason_and_what_is_allowed() {
         ("description", "description = \"a\\nb\"", &["description = \"a\\nb\"", "one line"]),
         ("description", "description = 7", &["description", "7", "expected a string"]),
         ("shell", "", &["shell", "missing"]),
+        ("clock", "", &["clock", "missing"]),
+        ("clock", "clock = \"quartz\"", &["clock", "quartz", "`ptp` or `built-in`"]),
         ("shell", "shell = \"mirror\"", &["shell", "mirror", "`tap` or `inline`"]),
         ("width", "", &["width", "missing"]),
         ("width", "width = 32", &["stream.width = 32", "[8, 64, 256, 512]"]),
@@ -125,7 +131,7 @@ fn every_refusal_names_file_key_reason_and_what_is_allowed() {
         let remedy = message.contains(" = ") || message.contains("10g.toml shows every key");
         assert!(remedy, "{message}");
     }
-    let message = Design::parse(FILE, "a\nb", SHIPPED[0].1).unwrap_err().to_string();
+    let message = Design::parse(FILE, "a\nb", default_text()).unwrap_err().to_string();
     assert!(message.contains("the file's name = \"a\\nb\": give one line"), "{message}");
 }
 
@@ -238,7 +244,7 @@ proptest! {
         segment in any::<i64>(),
     ) {
         let text = format!(
-            "description = \"x\"\nshell = \"tap\"\n[stream]\nwidth = {width}\nlanes = {lanes}\n\
+            "description = \"x\"\nshell = \"tap\"\nclock = \"ptp\"\n[stream]\nwidth = {width}\nlanes = {lanes}\n\
              clock_mhz = {clock:e}\nrate_gbps = {rate:e}\n[measurement]\nhash = \"h3\"\nseed = {seed}\nrows = {rows}\n\
              prefixes = {prefixes:?}\nsegment = {segment}\n"
         ).replace("NaN", "nan");

@@ -334,6 +334,8 @@ impl Collector {
         let number = self.frames;
         match Frame::decode(bytes) {
             Ok(frame) => self.gather(number, &frame),
+            // Delimiters pass in-band as control frames do, and say nothing that control frames do not.
+            Err(FrameError::Delimiter) => self.foreign += 1,
             Err(error) => self.problems.push(Problem::Corrupted { frame: number, error }),
         }
     }

@@ -283,14 +283,14 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "a saturating counter wraps",
-        "unmeasured_next = 32'hffffffff;",
-        "unmeasured_next = 32'h0;",
+        "unmeasured_next = 64'hffffffff;",
+        "unmeasured_next = 64'h0;",
     ),
     mutation(
         Module::Core,
         "idle a cycle before the drain has ended",
         "busy = state_q != 32'h2;",
-        "busy = (state_q != 32'h2) & ~((section_q == 32'h0) & (step_q == 32'h0) & (state_q == 32'h4));",
+        "busy = (state_q != 32'h2) & ~((section_q == 32'h4) & (state_q == 32'h8));",
     ),
     mutation(
         Module::Core,

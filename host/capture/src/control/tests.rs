@@ -256,6 +256,19 @@ fn a_cut_by_the_clock_voids_both_neighbours() {
     }
 }
 
+#[test]
+fn an_interval_behind_a_missing_delimiter_is_void_and_delimiters_are_passed_over() {
+    for late in [Role::Sender, Role::Receiver] {
+        let mut frames = segment([SETTINGS; 2], 2, |_, _, _| IntervalEnd::Delimiter);
+        rewrite(&mut frames, late, |totals| totals.flags.gap = true);
+        let configuration = Configuration::new(SETTINGS).unwrap();
+        frames.push(deltaline_model::delimiter::Delimiter::new(&configuration, 1).encode().to_vec());
+        let collected = collect(&frames);
+        assert_eq!(voids(&collected), [Some(Void::LostDelimiter { role: late }), None]);
+        assert!(collected.problems.iter().all(|problem| !matches!(problem, Problem::Corrupted { .. })));
+    }
+}
+
 /// Rewrites the header of every frame of an end's interval 0.
 fn rewrite(frames: &mut [Vec<u8>], role: Role, change: impl Fn(&mut Totals)) {
     for bytes in frames {
