@@ -18,9 +18,11 @@
 //! failures.
 
 use crate::{Failure, tools};
+use deltaline_hdl::aggregator::Aggregator;
 use deltaline_hdl::emitter::Emitter;
 use deltaline_hdl::inline::inserter::Inserter;
 use deltaline_hdl::interval::Interval;
+use deltaline_hdl::lane::Lane;
 use deltaline_hdl::lda::Lda;
 use deltaline_hdl::registers::{self, Emitted, Options};
 use deltaline_hdl::verilog::emit_block;
@@ -81,6 +83,21 @@ const EMITTER_SMALL: Design = design("1 x 8 cells", "-DA=4 -DROWS=8 -DBANKS=1", 
     Ok(emit_block(&mut Emitter::<4>::new(&configuration(1, 8)?), "emitter")?)
 });
 const INTERVAL: Design = design("", "", || Ok(emit_block(&mut Interval::default(), "interval")?));
+const LANE: Design = design("2 x 1024 cells", "-DA=11 -DBANKS=2", || {
+    Ok(emit_block(&mut Lane::<10, 11>::new(&configuration(2, 1024)?), "lane")?)
+});
+const LANE_SMALL: Design = design("1 x 8 cells", "-DA=4 -DBANKS=1", || {
+    Ok(emit_block(&mut Lane::<3, 4>::new(&configuration(1, 8)?), "lane")?)
+});
+const AGGREGATOR: Design = design("1 lane, 2 x 1024 cells", "-DA=11", || {
+    Ok(emit_block(&mut Aggregator::<10, 11, 1>::new(&configuration(2, 1024)?), "aggregator")?)
+});
+const AGGREGATOR_TWO_LANES: Design = design("2 lanes, 2 x 1024 cells", "-DA=11 -DTWO_LANES", || {
+    Ok(emit_block(&mut Aggregator::<10, 11, 2>::new(&configuration(2, 1024)?), "aggregator")?)
+});
+const AGGREGATOR_SMALL: Design = design("2 lanes, 1 x 8 cells", "-DA=4 -DTWO_LANES", || {
+    Ok(emit_block(&mut Aggregator::<3, 4, 2>::new(&configuration(1, 8)?), "aggregator")?)
+});
 const REGISTERS: Design = design("", "", || {
     let options = Options { clock: true, delimiters: true };
     Ok(registers::emit(&Emitted::new(&configuration(2, 1024)?, 0, options), "registers")?)
@@ -100,7 +117,7 @@ const fn fault(what: &'static str, from: &'static str, to: &'static str, cycles:
     Fault { what, from, to, cycles }
 }
 
-const PROOFS: [Proof; 6] = [
+const PROOFS: [Proof; 8] = [
     Proof {
         name: "ram",
         designs: &[LDA],
@@ -252,6 +269,79 @@ const PROOFS: [Proof; 6] = [
                 (1, 3),
             ),
             fault("the epoch stays", "current_d = ~current_q;", "current_d = current_q;", (2, 4)),
+        ],
+    },
+    Proof {
+        name: "lane",
+        designs: &[LANE],
+        small: LANE_SMALL,
+        cut: "lane_hash lane_lda",
+        window: None,
+        base: 2,
+        step: 2,
+        cover: 20,
+        faults: &[
+            fault(
+                "copy of an update taken a cycle late",
+                "lda_epoch = copy_2_q;",
+                "lda_epoch = copy_1_q;",
+                (1, 5),
+            ),
+            fault("the timestamp of the packet behind", "q <= stage_2;", "q <= stage_1;", (1, 5)),
+            fault(
+                "a packet right behind another is lost",
+                "hashing_1_d = hashing_0_q;",
+                "hashing_1_d = hashing_0_q & ~hashing_1_q;",
+                (1, 6),
+            ),
+        ],
+    },
+    Proof {
+        name: "aggregator",
+        designs: &[AGGREGATOR, AGGREGATOR_TWO_LANES],
+        small: AGGREGATOR_SMALL,
+        cut: "aggregator_lane_? aggregator_totals",
+        window: None,
+        base: 2,
+        step: 2,
+        cover: 80,
+        faults: &[
+            fault(
+                "counting before all is clear",
+                "packet_0 = commit_0 & measured_0 & emitter_running;",
+                "packet_0 = commit_0 & measured_0;",
+                (1, 2),
+            ),
+            fault(
+                "the counting copy is cleared",
+                "clear_second = emitter_clear_all | (emitter_clear & idle);",
+                "clear_second = emitter_clear_all | (emitter_clear & ~idle);",
+                (60, 80),
+            ),
+            fault(
+                "cells are drained behind the header's first word",
+                "if ((section_q == 32'h0) & (step_q == 32'hb)) begin",
+                "if ((section_q == 32'h0) & (step_q == 32'h0)) begin",
+                (16, 40),
+            ),
+            fault(
+                "an interval ends during a drain",
+                "ends = asked & running & ~drain_busy;",
+                "ends = asked & running;",
+                (16, 40),
+            ),
+            fault(
+                "the last timestamp is not the last lane's",
+                "last_now = timestamp_1;",
+                "last_now = timestamp_0;",
+                (16, 40),
+            ),
+            fault(
+                "a lane's counts are left out of the drained cell",
+                "count_sum = count_sum + lane_1_drained_cell",
+                "count_sum = count_sum + lane_0_drained_cell",
+                (1, 2),
+            ),
         ],
     },
     Proof {
