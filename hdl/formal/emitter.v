@@ -5,11 +5,12 @@
 //   * a frame has exactly BEATS beats, tlast with the last and only there; an interval has exactly FRAMES frames,
 //     numbered by their header's fragment, bank and first row;
 //   * the chosen cell's two parts leave at their places in their frame, and only there; it is cleared exactly once,
-//     after it was read, before clear_totals; no clear happens outside a drain, none in both copies while running;
+//     after it was read; no clear happens outside a drain, none in both copies while running;
 //   * the address stays for a cycle behind every clear, and stands for four cycles before a cell is read;
 //   * after reset clear_all visits every cell before running rises, 2 * CELLS cycles after the reset; nothing is sent
 //     before that;
-//   * a start that is not busy is followed by busy; between the words of a drain at most six cycles pass.
+//   * a start that is not busy is followed by busy, which falls behind the last frame's last beat and not before;
+//     between the words of a drain at most six cycles pass.
 //
 // Assumed: the drained cell is the chosen one's content when its address has stood for four cycles, and anything
 // otherwise, as lda.v proves. A start may come at any time, and so may a reset.
@@ -33,7 +34,7 @@ module emitter_proof(
     input wire [31:0] unmeasured,
     input wire [31:0] bad,
     input wire [15:0] refused_ends,
-    input wire [3:0] flags,
+    input wire [4:0] flags,
     input wire [71:0] anything,
     input wire m_axis_tready
 );
@@ -55,15 +56,15 @@ module emitter_proof(
     wire [`A-1:0] place = chosen % `FRAGMENT;
 
     wire [`A-1:0] drain_address;
-    wire clear, clear_all, clear_totals, busy, running, m_axis_tvalid, m_axis_tlast, m_axis_tuser;
+    wire clear, clear_all, busy, running, m_axis_tvalid, m_axis_tlast, m_axis_tuser;
     wire [63:0] m_axis_tdata;
     wire [7:0] m_axis_tkeep;
     wire [71:0] drained_cell = settled == 4 ? content : anything;
-    core_emitter dut(
+    emitter dut(
         .clk(clk), .rst(rst), .start(start), .receiver(receiver), .interval(interval), .packets(packets),
         .bytes(bytes), .first(first), .last(last), .unmeasured(unmeasured), .bad(bad), .refused_ends(refused_ends),
         .flags(flags), .drained_cell(drained_cell), .drain_address(drain_address), .clear(clear),
-        .clear_all(clear_all), .clear_totals(clear_totals), .busy(busy), .running(running),
+        .clear_all(clear_all), .busy(busy), .running(running),
         .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tvalid(m_axis_tvalid),
         .m_axis_tready(m_axis_tready), .m_axis_tlast(m_axis_tlast), .m_axis_tuser(m_axis_tuser)
     );
@@ -86,6 +87,7 @@ module emitter_proof(
     reg [`A+1:0] since_reset;
     reg visited;
     wire taken = m_axis_tvalid && m_axis_tready;
+    wire ends = taken && m_axis_tlast && frame == `FRAMES - 1;
     always @(posedge clk) begin
         if (rst) begin
             {draining, total, done, clears, frame, beat, gap, since_reset, visited} <= 0;
@@ -96,11 +98,11 @@ module emitter_proof(
                 draining <= 1;
                 {total, done, clears, frame, beat} <= 0;
             end
-            if (clear_totals) draining <= 0;
+            if (ends) draining <= 0;
             if (clear) total <= total + 1;
             if (clear) done <= done + 1;
             if (clear && drain_address == chosen && clears != 3) clears <= clears + 1;
-            gap <= draining && !m_axis_tvalid && !clear_totals ? gap + 1 : 0;
+            gap <= draining && !m_axis_tvalid ? gap + 1 : 0;
             if (taken) begin
                 beat <= beat + 1;
                 if (m_axis_tlast) begin
@@ -114,13 +116,13 @@ module emitter_proof(
 
     // The cycle before.
     reg rst_before = 1, tvalid_before, tready_before, clear_before, clear_all_before, start_before, busy_before;
-    reg running_before, totals_before;
+    reg running_before;
     reg [73:0] beat_before;
     reg [`A-1:0] address_before;
     always @(posedge clk) begin
         rst_before <= rst;
         {tvalid_before, tready_before, clear_before, clear_all_before} <= {m_axis_tvalid, m_axis_tready, clear, clear_all};
-        {start_before, busy_before, running_before, totals_before} <= {start, busy, running, clear_totals};
+        {start_before, busy_before, running_before} <= {start, busy, running};
         beat_before <= {m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser};
         address_before <= drain_address;
     end
@@ -151,24 +153,21 @@ module emitter_proof(
         if (clear) assert (draining && running && !clear_all && total == drain_address);
         if (clear_all) assert (!running);
         if (!rst_before && (clear_before || clear_all_before)) assert (drain_address == address_before);
-        if (clear_totals) begin
-            assert (draining && frame == `FRAMES && beat == 0 && total == `CELLS && clears == 1);
-        end
+        if (ends) assert (total == `CELLS && clears == 1);
         assert (clears <= 1);
         if (running) assert (visited);
         if (!running) assert (busy && !m_axis_tvalid && since_reset < 2 * `CELLS);
         if (running) assert (busy == draining);
         if (!rst_before && running_before) assert (running);
         if (!rst_before && start_before && !busy_before) assert (busy);
-        if (!rst_before && running_before && busy_before && !busy) assert (totals_before);
-        assert (gap < 6 || m_axis_tvalid || clear_totals);
+        assert (gap < 6 || m_axis_tvalid);
     end
     always @* begin
         if (started) cover (running && !running_before);
         if (started) cover (m_axis_tvalid && !m_axis_tready);
         if (started) cover (m_axis_tvalid && frame == chosen_frame && beat == 12 + place + place / 8 && &cell_word);
         if (started) cover (m_axis_tvalid && m_axis_tlast);
-        if (started) cover (clear_totals);
+        if (started) cover (ends);
     end
 
 `ifdef INVARIANTS
@@ -187,7 +186,7 @@ module emitter_proof(
     wire [`A:0] behind = read - 1 - chosen;
     wire [`A:0] group = chosen / 8 * 8;
     always @* if (started) begin
-        assert (state <= 9 && state != 3 && section <= 4 && settled <= 4);
+        assert (state <= 8 && state != 3 && section <= 4 && settled <= 4);
         assert (running == (state >= 2));
         assert (draining == (state >= 4));
         assert (m_axis_tvalid == (state == 8));
@@ -197,17 +196,15 @@ module emitter_proof(
             assert (step == 0 && section == 0 && since_reset == 2 * drain_address + state);
             assert (visited == (drain_address > chosen || (drain_address == chosen && state == 1)));
         end
-        if (state == 2 || state == 9) assert (drain_address == 0 && step == 0 && section == 0);
+        if (state == 2) assert (drain_address == 0 && step == 0 && section == 0);
         if (state == 6) assert (section == 1 && step <= 2);
         if (draining) begin
-            assert (total == frame_start + done && total <= `CELLS && frame <= `FRAMES && done <= `FRAGMENT);
+            assert (total == frame_start + done && total <= `CELLS && frame < `FRAMES && done <= `FRAGMENT);
             assert (clears == (total > chosen));
             if (state == 6 && step == 2) assert (total == drain_address + 1);
             else assert (drain_address == (total == `CELLS ? 0 : total));
-            assert ((frame == `FRAMES) == (state == 9));
         end
-        if (state == 9) assert (total == `CELLS && beat == 0);
-        if (draining && state != 9) case (section)
+        if (draining) case (section)
             0: assert (beat == step && step <= 11 && done == 0 && state != 6);
             1: begin
                 if (sending || (state == 6 && step == 2)) begin
@@ -220,17 +217,17 @@ module emitter_proof(
             3: assert (done == `FRAGMENT && step <= 1 && beat == 12 + `FRAGMENT / 8 * 9 + step);
             4: assert (done == `FRAGMENT && beat == `BEATS - 1);
         endcase
-        if (state == 4 || state == 9) assert (gap == 0);
+        if (state == 4) assert (gap == 0);
         if (state == 5) assert (gap == 1);
         if (state == 6) assert (gap == 2 + step);
         if (state == 7) assert (gap == (section == 1 ? 5 : 2));
 
         // The header's words of this frame.
-        if (draining && section == 0 && step == 4 && state != 9) begin
+        if (draining && section == 0 && step == 4) begin
             if (state == 5) assert (\dut.header_word_q [63:48] == frame && \dut.header_word_q [31:24] == frame_start / `ROWS);
             if (state == 7) assert (word[63:48] == frame && word[31:24] == frame_start / `ROWS);
         end
-        if (draining && section == 0 && step == 5 && state != 9) begin
+        if (draining && section == 0 && step == 5) begin
             if (state == 5) assert (\dut.header_word_q [63:48] == frame_start % `ROWS);
             if (state == 7) assert (word[63:48] == frame_start % `ROWS);
         end

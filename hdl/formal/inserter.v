@@ -14,7 +14,7 @@
 // | what is urgent or overdue takes the next boundary, nothing else does but in a pause | "the turn" |
 //
 // Lines marked "inductive" relate registers within the inserter to what is seen outside; they are proven, too.
-module inserter_properties(
+module inserter_proof(
     input clk,
     input [63:0] s_tdata, input [7:0] s_tkeep, input s_tvalid, input s_tlast, input [64:0] s_tuser,
     input [63:0] i_tdata, input [7:0] i_tkeep, input i_tvalid, input i_tlast, input urgent,

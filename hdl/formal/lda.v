@@ -22,10 +22,10 @@
         input wire write_enable, input wire [`A-1:0] write_address, input wire [35:0] write_data); \
         contract #(.A(`A)) memory(clk, read_address, read_data, write_enable, write_address, write_data); \
     endmodule
-`MEMORY(core_lda_lower_ram_0)
-`MEMORY(core_lda_lower_ram_1)
-`MEMORY(core_lda_upper_ram_0)
-`MEMORY(core_lda_upper_ram_1)
+`MEMORY(lda_lower_ram_0)
+`MEMORY(lda_lower_ram_1)
+`MEMORY(lda_upper_ram_0)
+`MEMORY(lda_upper_ram_1)
 
 module lda_proof(
     input wire clk,
@@ -42,7 +42,7 @@ module lda_proof(
 );
     wire overflow, overflow_epoch;
     wire [71:0] drained_cell;
-    core_lda dut(
+    lda dut(
         .clk(clk), .rst(rst), .update(update), .epoch(epoch), .address(address), .timestamp(timestamp),
         .overflow(overflow), .overflow_epoch(overflow_epoch), .drain_address(drain_address),
         .drain_epoch(drain_epoch), .clear_0(clear_0), .clear_1(clear_1), .drained_cell(drained_cell)

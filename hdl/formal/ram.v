@@ -16,7 +16,7 @@ module ram_proof(
     (* hierconn *) wire [`A-1:0] \dut.chosen ;
     wire [`A-1:0] chosen = \dut.chosen ;
     wire [35:0] read_data;
-    core_lda_lower_ram_0 dut(
+    lda_lower_ram_0 dut(
         .clk(clk), .read_address(read_address), .read_data(read_data), .write_enable(write_enable),
         .write_address(write_address), .write_data(write_data)
     );

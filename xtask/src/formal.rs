@@ -18,19 +18,26 @@
 //! failures.
 
 use crate::{Failure, tools};
-use deltaline_hdl::verilog::{Module, emit};
+use deltaline_hdl::aggregator::Aggregator;
+use deltaline_hdl::emitter::Emitter;
+use deltaline_hdl::inline::inserter::Inserter;
+use deltaline_hdl::interval::Interval;
+use deltaline_hdl::lane::Lane;
+use deltaline_hdl::lda::Lda;
+use deltaline_hdl::registers::{self, Emitted, Options};
+use deltaline_hdl::verilog::emit_block;
 use deltaline_model::configuration::{Configuration, Settings};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// A proof in `hdl/formal/<name>.v`, whose top module is `<name>_proof`, of the core emitted under the name `core`.
+/// A proof in `hdl/formal/<name>.v`, whose top module is `<name>_proof`.
 struct Proof {
     name: &'static str,
-    /// Sizes that it is proven for.
-    sizes: &'static [Size],
-    /// Size in which covers and faults are searched.
-    small: Size,
+    /// What it is proven for.
+    designs: &'static [Design],
+    /// In which covers and faults are searched.
+    small: Design,
     /// Modules that are cut out of the design: their outputs become anything.
     cut: &'static str,
     /// Text that is put in front of the end of a module, so that the properties can look into its memory.
@@ -44,15 +51,59 @@ struct Proof {
     faults: &'static [Fault],
 }
 
-/// Rows of each bank, and banks.
+/// What is emitted, under the name of the emitted module, and what the properties are told of its size.
 #[derive(Clone, Copy)]
-struct Size(usize, usize);
+struct Design {
+    size: &'static str,
+    defines: &'static str,
+    emit: fn() -> Result<String, Failure>,
+}
 
-const DEFAULT: Size = Size(1024, 2);
-/// The smallest core.
-const SMALL: Size = Size(8, 1);
+const fn design(size: &'static str, defines: &'static str, emit: fn() -> Result<String, Failure>) -> Design {
+    Design { size, defines, emit }
+}
+
+/// A configuration of `banks` banks of `rows` rows.
+fn configuration(banks: u8, rows: usize) -> Result<Configuration, Failure> {
+    let prefixes: Vec<u8> = (1..=banks).collect();
+    Ok(Configuration::new(Settings { rows, prefixes: &prefixes, ..Settings::default() })?)
+}
+
+const LDA: Design = design("11 address bits", "-DA=11", || Ok(emit_block(&mut Lda::<11>::default(), "lda")?));
+const LDA_SMALL: Design =
+    design("4 address bits", "-DA=4", || Ok(emit_block(&mut Lda::<4>::default(), "lda")?));
+const EMITTER: Design = design("2 x 1024 cells", "-DA=11 -DROWS=1024 -DBANKS=2", || {
+    Ok(emit_block(&mut Emitter::<11>::new(&configuration(2, 1024)?), "emitter")?)
+});
 /// As many cells as are no power of two.
-const UNEVEN: Size = Size(8, 3);
+const EMITTER_UNEVEN: Design = design("3 x 8 cells", "-DA=5 -DROWS=8 -DBANKS=3", || {
+    Ok(emit_block(&mut Emitter::<5>::new(&configuration(3, 8)?), "emitter")?)
+});
+const EMITTER_SMALL: Design = design("1 x 8 cells", "-DA=4 -DROWS=8 -DBANKS=1", || {
+    Ok(emit_block(&mut Emitter::<4>::new(&configuration(1, 8)?), "emitter")?)
+});
+const INTERVAL: Design = design("", "", || Ok(emit_block(&mut Interval::default(), "interval")?));
+const LANE: Design = design("2 x 1024 cells", "-DA=11 -DBANKS=2", || {
+    Ok(emit_block(&mut Lane::<10, 11>::new(&configuration(2, 1024)?), "lane")?)
+});
+const LANE_SMALL: Design = design("1 x 8 cells", "-DA=4 -DBANKS=1", || {
+    Ok(emit_block(&mut Lane::<3, 4>::new(&configuration(1, 8)?), "lane")?)
+});
+const AGGREGATOR: Design = design("1 lane, 2 x 1024 cells", "-DA=11", || {
+    Ok(emit_block(&mut Aggregator::<10, 11, 1>::new(&configuration(2, 1024)?), "aggregator")?)
+});
+const AGGREGATOR_TWO_LANES: Design = design("2 lanes, 2 x 1024 cells", "-DA=11 -DTWO_LANES", || {
+    Ok(emit_block(&mut Aggregator::<10, 11, 2>::new(&configuration(2, 1024)?), "aggregator")?)
+});
+const AGGREGATOR_SMALL: Design = design("2 lanes, 1 x 8 cells", "-DA=4 -DTWO_LANES", || {
+    Ok(emit_block(&mut Aggregator::<3, 4, 2>::new(&configuration(1, 8)?), "aggregator")?)
+});
+const REGISTERS: Design = design("", "", || {
+    let options = Options { clock: true, delimiters: true };
+    Ok(registers::emit(&Emitted::new(&configuration(2, 1024)?, 0, options), "registers")?)
+});
+const INSERTER: Design =
+    design("64 bits", "", || Ok(emit_block(&mut Inserter::<64, 8>::default(), "inserter")?));
 
 /// A change of the emitted text that breaks a property in one of these cycles.
 struct Fault {
@@ -66,14 +117,14 @@ const fn fault(what: &'static str, from: &'static str, to: &'static str, cycles:
     Fault { what, from, to, cycles }
 }
 
-const PROOFS: [Proof; 5] = [
+const PROOFS: [Proof; 8] = [
     Proof {
         name: "ram",
-        sizes: &[DEFAULT],
-        small: SMALL,
+        designs: &[LDA],
+        small: LDA_SMALL,
         cut: "",
         window: Some((
-            "core_lda_lower_ram_0",
+            "lda_lower_ram_0",
             "(* anyconst *) wire [`A-1:0] chosen;\nwire [35:0] held = words[chosen];\n",
         )),
         base: 1,
@@ -88,8 +139,8 @@ const PROOFS: [Proof; 5] = [
     },
     Proof {
         name: "lda",
-        sizes: &[DEFAULT],
-        small: SMALL,
+        designs: &[LDA],
+        small: LDA_SMALL,
         cut: "",
         window: None,
         base: 2,
@@ -142,8 +193,8 @@ const PROOFS: [Proof; 5] = [
     },
     Proof {
         name: "emitter",
-        sizes: &[DEFAULT, UNEVEN],
-        small: SMALL,
+        designs: &[EMITTER, EMITTER_UNEVEN],
+        small: EMITTER_SMALL,
         cut: "",
         window: None,
         base: 2,
@@ -178,7 +229,7 @@ const PROOFS: [Proof; 5] = [
                 "cells are not cleared",
                 "clear = (state_q == 32'h6) & (step_q == 32'h1);",
                 "clear = 1'b0;",
-                (153, 153),
+                (152, 152),
             ),
             fault("a top byte is displaced", "(tops_q << 32'h8)", "(tops_q << 32'h4)", (136, 136)),
             fault(
@@ -191,56 +242,151 @@ const PROOFS: [Proof; 5] = [
     },
     Proof {
         name: "interval",
-        sizes: &[SMALL],
-        small: SMALL,
+        designs: &[INTERVAL],
+        small: INTERVAL,
         cut: "",
         window: None,
-        base: 10,
-        step: 10,
-        cover: 14,
+        base: 2,
+        step: 1,
+        cover: 8,
         faults: &[
             fault(
                 "an end during a drain not refused",
-                "ends = request_6_q & running & ~drain_busy;",
-                "ends = request_6_q & running;",
-                (2, 12),
+                "ends = asked & running & ~drain_busy;",
+                "ends = asked & running;",
+                (2, 4),
             ),
             fault(
                 "a refused end not reported",
-                "refused = request_6_q & running & drain_busy;",
+                "refused = asked & running & drain_busy;",
                 "refused = 1'b0;",
-                (2, 12),
+                (2, 4),
             ),
-            fault("the epoch stays", "current_d = ~current_q;", "current_d = current_q;", (2, 12)),
+            fault(
+                "a delimiter's number is not adopted",
+                "ending = delimiter_number;",
+                "ending = count_q;",
+                (1, 3),
+            ),
+            fault("the epoch stays", "current_d = ~current_q;", "current_d = current_q;", (2, 4)),
         ],
     },
     Proof {
-        name: "core",
-        sizes: &[DEFAULT, UNEVEN],
-        small: SMALL,
-        cut: "core_identity core_hash core_totals_0 core_totals_1 core_lda",
+        name: "lane",
+        designs: &[LANE],
+        small: LANE_SMALL,
+        cut: "lane_hash lane_lda",
+        window: None,
+        base: 2,
+        step: 2,
+        cover: 20,
+        faults: &[
+            fault(
+                "copy of an update taken a cycle late",
+                "lda_epoch = copy_2_q;",
+                "lda_epoch = copy_1_q;",
+                (1, 5),
+            ),
+            fault("the timestamp of the packet behind", "q <= stage_2;", "q <= stage_1;", (1, 5)),
+            fault(
+                "a packet right behind another is lost",
+                "hashing_1_d = hashing_0_q;",
+                "hashing_1_d = hashing_0_q & ~hashing_1_q;",
+                (1, 6),
+            ),
+        ],
+    },
+    Proof {
+        name: "aggregator",
+        designs: &[AGGREGATOR, AGGREGATOR_TWO_LANES],
+        small: AGGREGATOR_SMALL,
+        cut: "aggregator_lane_? aggregator_totals",
         window: None,
         base: 2,
         step: 2,
         cover: 80,
         faults: &[
             fault(
-                "epoch of an update taken a cycle late",
-                "lda_epoch = hash_epoch_2_q;",
-                "lda_epoch = hash_epoch_1_q;",
-                (24, 24),
-            ),
-            fault(
                 "counting before all is clear",
-                "counts = identity_commit & emitter_running;",
-                "counts = identity_commit;",
-                (2, 2),
+                "packet_0 = commit_0 & measured_0 & emitter_running;",
+                "packet_0 = commit_0 & measured_0;",
+                (1, 2),
             ),
             fault(
                 "the counting copy is cleared",
-                "lda_clear_1 = emitter_clear_all | (emitter_clear & idle);",
-                "lda_clear_1 = emitter_clear_all | (emitter_clear & ~idle);",
-                (69, 69),
+                "clear_second = emitter_clear_all | (emitter_clear & idle);",
+                "clear_second = emitter_clear_all | (emitter_clear & ~idle);",
+                (60, 80),
+            ),
+            fault(
+                "cells are drained behind the header's first word",
+                "if ((section_q == 32'h0) & (step_q == 32'hb)) begin",
+                "if ((section_q == 32'h0) & (step_q == 32'h0)) begin",
+                (16, 40),
+            ),
+            fault(
+                "an interval ends during a drain",
+                "ends = asked & running & ~drain_busy;",
+                "ends = asked & running;",
+                (16, 40),
+            ),
+            fault(
+                "the last timestamp is not the last lane's",
+                "last_now = timestamp_1;",
+                "last_now = timestamp_0;",
+                (16, 40),
+            ),
+            fault(
+                "a lane's counts are left out of the drained cell",
+                "count_sum = count_sum + lane_1_drained_cell",
+                "count_sum = count_sum + lane_0_drained_cell",
+                (1, 2),
+            ),
+        ],
+    },
+    Proof {
+        name: "axi_lite",
+        designs: &[REGISTERS],
+        small: REGISTERS,
+        cut: "",
+        window: None,
+        base: 12,
+        step: 2,
+        cover: 24,
+        faults: &[fault(
+            "a write does not wait for the answer before it",
+            "writes = aw_full_q & w_full_q & ~b_full_q;",
+            "writes = aw_full_q & w_full_q;",
+            (1, 16),
+        )],
+    },
+    Proof {
+        name: "inserter",
+        designs: &[INSERTER],
+        small: INSERTER,
+        cut: "",
+        window: None,
+        base: 20,
+        step: 3,
+        cover: 20,
+        faults: &[
+            fault(
+                "a turn within a frame",
+                "(s_taken & s_axis_tlast & overdue)",
+                "(s_taken & overdue)",
+                (1, 20),
+            ),
+            fault(
+                "a beat runs over the skid register",
+                "s_ready_d = ~skid_next &",
+                "s_ready_d = ~stalled &",
+                (1, 20),
+            ),
+            fault(
+                "traffic's tuser on an inserted beat",
+                "beat_user = 32'h0",
+                "beat_user = s_axis_tuser",
+                (1, 20),
             ),
         ],
     },
@@ -277,8 +423,8 @@ pub(crate) fn prove(only: Option<&str>) -> Result<(), Failure> {
             bad += usize::from(!good);
             Ok(())
         };
-        for size in proof.sizes {
-            line(&|| hold(proof, *size))?;
+        for design in proof.designs {
+            line(&|| hold(proof, design))?;
         }
         line(&|| cover(proof))?;
         for fault in proof.faults {
@@ -289,12 +435,14 @@ pub(crate) fn prove(only: Option<&str>) -> Result<(), Failure> {
 }
 
 /// The properties hold for ever.
-fn hold(proof: &Proof, size: Size) -> Result<Outcome, Failure> {
-    let model = Model { proof, size, task: "prove", define: "-DINVARIANTS" }.write(&design(proof, size)?)?;
+fn hold(proof: &Proof, design: &Design) -> Result<Outcome, Failure> {
+    let text = emitted(proof, design)?;
+    let model = Model { proof, design, task: "prove", define: "-DINVARIANTS" }.write(&text)?;
     let base = ask(&model, &["-t", &proof.base.to_string()])?;
     let answer = if base.holds { ask(&model, &["-i", "-t", &proof.step.to_string()])? } else { base };
+    let separator = if design.size.is_empty() { "" } else { ", " };
     Ok(Outcome {
-        property: format!("{}, {} x {}", proof.name, size.1, size.0),
+        property: format!("{}{separator}{}", proof.name, design.size),
         engine: "induction",
         depth: proof.step.to_string(),
         good: answer.holds,
@@ -304,8 +452,9 @@ fn hold(proof: &Proof, size: Size) -> Result<Outcome, Failure> {
 
 /// Everything coverable is reached.
 fn cover(proof: &Proof) -> Result<Outcome, Failure> {
-    let size = proof.small;
-    let model = Model { proof, size, task: "cover", define: "-DTRACE" }.write(&design(proof, size)?)?;
+    let design = &proof.small;
+    let text = emitted(proof, design)?;
+    let model = Model { proof, design, task: "cover", define: "-DTRACE" }.write(&text)?;
     let answer = ask(&model, &["-c", "-t", &proof.cover.to_string()])?;
     Ok(Outcome {
         property: format!("{}: covers", proof.name),
@@ -319,7 +468,8 @@ fn cover(proof: &Proof) -> Result<Outcome, Failure> {
 /// The fault breaks a property.
 fn notice(proof: &Proof, fault: &Fault) -> Result<Outcome, Failure> {
     let (first, last) = fault.cycles;
-    let design = design(proof, proof.small)?;
+    let design = &proof.small;
+    let text = emitted(proof, design)?;
     let mut outcome = Outcome {
         property: format!("{}, fault: {}", proof.name, fault.what),
         engine: "bounded",
@@ -327,9 +477,9 @@ fn notice(proof: &Proof, fault: &Fault) -> Result<Outcome, Failure> {
         good: false,
         result: "STALE: its text is gone".into(),
     };
-    if design.contains(fault.from) {
-        let faulty = design.replace(fault.from, fault.to);
-        let model = Model { proof, size: proof.small, task: "fault", define: "-DTRACE" }.write(&faulty)?;
+    if text.contains(fault.from) {
+        let faulty = text.replace(fault.from, fault.to);
+        let model = Model { proof, design, task: "fault", define: "-DTRACE" }.write(&faulty)?;
         let answer = ask(&model, &["-t", &format!("{first}:{}", last + 1)])?;
         outcome.good = !answer.holds;
         outcome.result = if answer.holds { "MISSED".into() } else { format!("found, {}", answer.detail) };
@@ -337,29 +487,28 @@ fn notice(proof: &Proof, fault: &Fault) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-fn design(proof: &Proof, Size(rows, banks): Size) -> Result<String, Failure> {
-    let prefixes: Vec<u8> = (1..=banks as u8).collect();
-    let configuration = Configuration::new(Settings { rows, prefixes: &prefixes, ..Settings::default() })?;
-    let design = emit(&configuration, Module::Core, "core")?;
-    let Some((module, text)) = proof.window else { return Ok(design) };
+/// A proof's design, with its window.
+fn emitted(proof: &Proof, design: &Design) -> Result<String, Failure> {
+    let text = (design.emit)()?;
+    let Some((module, window)) = proof.window else { return Ok(text) };
     let end = format!("endmodule // {module}\n");
-    if !design.contains(&end) {
-        return Err(format!("proof {}: the emitted core has no module {module}", proof.name).into());
+    if !text.contains(&end) {
+        return Err(format!("proof {}: nothing emitted is called {module}", proof.name).into());
     }
-    Ok(design.replacen(&end, &format!("{text}{end}"), 1))
+    Ok(text.replacen(&end, &format!("{window}{end}"), 1))
 }
 
 /// What is asked of the solver.
 struct Model<'a> {
     proof: &'a Proof,
-    size: Size,
+    design: &'a Design,
     task: &'static str,
     define: &'static str,
 }
 
 impl Model<'_> {
     /// Makes SMT of a design and its properties; the file's path.
-    fn write(&self, design: &str) -> Result<PathBuf, Failure> {
+    fn write(&self, text: &str) -> Result<PathBuf, Failure> {
         let script = "\
 import sys
 from pyosys import libyosys as yosys
@@ -381,17 +530,16 @@ for command in (
     if command:
         yosys.run_pass(command, design)
 ";
-        let Model { proof, size: Size(rows, banks), task, define } = self;
-        let address = rows.ilog2() + (*banks as u32).next_power_of_two().ilog2().max(1);
+        let Model { proof, design, task, define } = self;
         let folder = tools::folder()?.join("formal-run");
         fs::create_dir_all(&folder)?;
         let emitted = folder.join(format!("{}-{task}.v", proof.name));
-        fs::write(&emitted, design)?;
+        fs::write(&emitted, text)?;
         let model = folder.join(format!("{}-{task}.smt2", proof.name));
         let mut yosys = tools::yosys_python()?;
         yosys.arg("-c").arg(script).arg(&emitted).arg(tools::workspace()?.join("hdl/formal"));
         yosys.arg(proof.name).arg(&model);
-        yosys.arg(format!("-DA={address} -DROWS={rows} -DBANKS={banks} {define}")).arg(proof.cut);
+        yosys.arg(format!("{} {define}", design.defines)).arg(proof.cut);
         crate::acceptance::run(&mut yosys)?;
         Ok(model)
     }

@@ -1,0 +1,178 @@
+// aggregator: what the proofs of lane and emitter assume of each other holds, and cells and totals tell of one interval.
+//
+// Proven, without bound on time, for one lane and for two, any frames (in every cycle, if they like) and any ends:
+//   * a copy is cleared only when no packet of it was committed in this cycle and the sixteen before; nor is any from
+//     then on until the copies swap: the drain has its port for itself, and what it shows is complete;
+//   * the drain's clear reaches the idle copy, and only it; the clear behind a reset reaches both;
+//   * the drain's address stays for a cycle behind a clear; drains never overlap, and no copy changes its role in one;
+//   * nothing counts before both copies are clear;
+//   * a measured frame that is committed is told to its lane and to the totals in the same cycle, once, for the same
+//     copy, with its own key, length and timestamp; frames of one cycle count in the order of their lanes; any other
+//     frame is counted as bad or unmeasured and not told to the lane;
+//   * the drain sees the sums of the lanes' cells.
+//
+// Assumed: nothing. The lanes and the totals are cut out: their outputs are anything. A reset may come at any time.
+//
+// Parameters: A, the width of an address; TWO_LANES.
+module aggregator_proof(
+    input wire clk,
+    input wire rst,
+    input wire [1:0] commit,
+    input wire [1:0] measured,
+    input wire [1:0] bad,
+    input wire [543:0] key_0,
+    input wire [543:0] key_1,
+    input wire [63:0] timestamp_0,
+    input wire [63:0] timestamp_1,
+    input wire [16:0] ip_length_0,
+    input wire [16:0] ip_length_1,
+    input wire delimiter,
+    input wire [31:0] delimiter_number,
+    input wire request,
+    input wire timed,
+    input wire unlocked,
+    input wire receiver,
+    input wire m_axis_tready
+);
+    reg started = 0;
+    always @(posedge clk) started <= 1;
+    always @* if (!started) assume (rst);
+`ifdef TRACE
+    always @* assume (rst == !started && m_axis_tready);
+`endif
+    wire running;
+    aggregator dut(
+        .clk(clk), .rst(rst), .commit_0(commit[0]), .measured_0(measured[0]), .bad_0(bad[0]), .key_0(key_0),
+        .timestamp_0(timestamp_0), .ip_length_0(ip_length_0),
+`ifdef TWO_LANES
+        .commit_1(commit[1]), .measured_1(measured[1]), .bad_1(bad[1]), .key_1(key_1), .timestamp_1(timestamp_1),
+        .ip_length_1(ip_length_1),
+`endif
+        .delimiter(delimiter), .delimiter_number(delimiter_number), .request(request), .timed(timed),
+        .unlocked(unlocked), .receiver(receiver), .m_axis_tready(m_axis_tready), .running(running)
+    );
+
+    // The ports of the lanes, whose second one is idle if there is none.
+    (* hierconn *) wire \dut.lane_0_packet , \dut.lane_0_epoch , \dut.lane_0_drain_epoch ;
+    (* hierconn *) wire \dut.lane_0_clear_first , \dut.lane_0_clear_second ;
+    (* hierconn *) wire [`A-1:0] \dut.lane_0_drain_address ;
+    (* hierconn *) wire [543:0] \dut.lane_0_key ;
+    (* hierconn *) wire [39:0] \dut.lane_0_nanoseconds ;
+    (* hierconn *) wire [71:0] \dut.lane_0_drained_cell ;
+    wire epoch = \dut.lane_0_epoch ;
+    wire drain_epoch = \dut.lane_0_drain_epoch ;
+    wire [`A-1:0] drain_address = \dut.lane_0_drain_address ;
+    wire [`A+3:0] orders = {epoch, drain_epoch, \dut.lane_0_clear_first , \dut.lane_0_clear_second , drain_address};
+`ifdef TWO_LANES
+    (* hierconn *) wire \dut.lane_1_packet , \dut.lane_1_epoch , \dut.lane_1_drain_epoch ;
+    (* hierconn *) wire \dut.lane_1_clear_first , \dut.lane_1_clear_second ;
+    (* hierconn *) wire [`A-1:0] \dut.lane_1_drain_address ;
+    (* hierconn *) wire [543:0] \dut.lane_1_key ;
+    (* hierconn *) wire [39:0] \dut.lane_1_nanoseconds ;
+    (* hierconn *) wire [71:0] \dut.lane_1_drained_cell ;
+    wire [`A+3:0] orders_1 = {\dut.lane_1_epoch , \dut.lane_1_drain_epoch , \dut.lane_1_clear_first ,
+        \dut.lane_1_clear_second , \dut.lane_1_drain_address };
+    wire [1:0] lane_packet = {\dut.lane_1_packet , \dut.lane_0_packet };
+    wire [1:0] frame = commit & {2{running}};
+    wire [71:0] other_cell = \dut.lane_1_drained_cell ;
+    always @* if (started) begin
+        assert (orders_1 == orders);
+        assert (\dut.lane_1_key == key_1 && \dut.lane_1_nanoseconds == timestamp_1[55:16]);
+    end
+`else
+    wire [1:0] lane_packet = {1'b0, \dut.lane_0_packet };
+    wire [1:0] frame = {1'b0, commit[0] & running};
+    wire [71:0] other_cell = 0;
+`endif
+
+    // The ports of the totals, the emitter and the interval.
+    (* hierconn *) wire \dut.totals_ends , \dut.totals_epoch ;
+    (* hierconn *) wire [2:0] \dut.totals_packet , \dut.totals_unmeasured , \dut.totals_bad ;
+    (* hierconn *) wire [18:0] \dut.totals_ip_length ;
+    (* hierconn *) wire [63:0] \dut.totals_first_now , \dut.totals_last_now ;
+    (* hierconn *) wire \dut.intervals_start_drain , \dut.emitter_start , \dut.emitter_busy ;
+    (* hierconn *) wire \dut.emitter_clear , \dut.emitter_clear_all ;
+    (* hierconn *) wire [71:0] \dut.emitter_drained_cell ;
+    wire start = \dut.intervals_start_drain ;
+
+    // Commit.
+    wire [1:0] packet = frame & measured;
+    wire [1:0] rejected = frame & ~measured & bad;
+    wire [1:0] foreign = frame & ~measured & ~bad;
+    wire [39:0] time_sum = \dut.lane_0_drained_cell [39:0] + other_cell[39:0];
+    wire [31:0] count_sum = \dut.lane_0_drained_cell [71:40] + other_cell[71:40];
+    always @* if (started) begin
+        assert (lane_packet == packet && \dut.totals_epoch == epoch);
+        assert (\dut.lane_0_key == key_0 && \dut.lane_0_nanoseconds == timestamp_0[55:16]);
+        assert (\dut.totals_packet == packet[0] + packet[1]);
+        assert (\dut.totals_bad == rejected[0] + rejected[1]);
+        assert (\dut.totals_unmeasured == foreign[0] + foreign[1]);
+        assert (\dut.totals_ip_length == (packet[0] ? ip_length_0 : 0) + (packet[1] ? ip_length_1 : 0));
+        if (packet != 0) assert (\dut.totals_first_now == (packet[0] ? timestamp_0 : timestamp_1));
+        if (packet != 0) assert (\dut.totals_last_now == (packet[1] ? timestamp_1 : timestamp_0));
+        assert (\dut.emitter_drained_cell == {count_sum, time_sum});
+        assert (\dut.totals_ends == start && \dut.emitter_start == start);
+    end
+
+    // Clears and drains, in an arbitrary copy.
+    (* anyconst *) wire copy;
+    wire packet_here = packet != 0 && epoch == copy;
+    wire clear = copy ? \dut.lane_0_clear_second : \dut.lane_0_clear_first ;
+    reg [15:0] packets_here = 0;
+    reg rst_before = 1, clear_before, start_before, drain_epoch_before, running_before;
+    reg [`A-1:0] address_before;
+    always @(posedge clk) begin
+        packets_here <= rst ? 0 : {packets_here[14:0], packet_here};
+        {rst_before, clear_before, start_before, running_before} <= {rst, clear, start, running};
+        {drain_epoch_before, address_before} <= {drain_epoch, drain_address};
+    end
+    always @* if (started) begin
+        if (clear) assert (!packet_here && packets_here == 0);
+        assert (clear == (\dut.emitter_clear_all || (\dut.emitter_clear && drain_epoch == copy)));
+        if (\dut.emitter_clear_all ) assert (!running);
+        assert (drain_epoch != epoch);
+        if (!rst_before && clear_before) assert (drain_address == address_before);
+        if (start) assert (!\dut.emitter_busy && running);
+        if (!rst_before && start_before) assert (\dut.emitter_busy );
+        if (!rst_before) assert (drain_epoch == (drain_epoch_before ^ start_before));
+        if (!rst_before && running_before) assert (running);
+    end
+    always @* if (started) begin
+        cover (running && !running_before);
+        cover (start && packet_here);
+        cover (clear && running && packet != 0);
+        cover (&packets_here && lane_packet != 0 && packet_here);
+`ifdef TWO_LANES
+        cover (start && packet == 3 && timestamp_0 != timestamp_1);
+`endif
+    end
+
+`ifdef INVARIANTS
+    (* hierconn *) wire [3:0] \dut.emitter.state_q , \dut.emitter.step_q ;
+    (* hierconn *) wire [2:0] \dut.emitter.section_q ;
+    wire [3:0] state = \dut.emitter.state_q ;
+    wire [3:0] step = \dut.emitter.step_q ;
+    wire [2:0] section = \dut.emitter.section_q ;
+    // Cycles since the copies swapped, as far as it matters.
+    reg [5:0] since = 40;
+    always @(posedge clk) begin
+        if (rst) since <= 40;
+        else if (start) since <= 0;
+        else if (since < 40) since <= since + 1;
+    end
+    wire [5:0] header = 4 * step + (state == 8 ? 3 : state == 7 ? 2 : state == 5);
+    genvar g;
+    generate for (g = 0; g < 16; g = g + 1) begin
+        always @* if (started && since > g && copy != epoch) assert (!packets_here[g]);
+    end endgenerate
+    always @* if (started) begin
+        assert (since <= 40 && state <= 8 && state != 3 && section <= 4 && running == (state >= 2));
+        if (state < 2) assert (since == 40 && section == 0 && step == 0);
+        if (state == 6) assert (section == 1);
+        if (state >= 4 && section == 0) assert (step <= 11 && (since == 40 || since >= header));
+        if (state >= 4 && section != 0) assert (since == 40);
+        if (state == 2) assert (section == 0 && step == 0);
+        if (!running) assert (packets_here == 0);
+    end
+`endif
+endmodule
