@@ -160,6 +160,7 @@ fn expected(bytes: &[u8]) -> Value {
             "deltaline.flags.overrun": flag(totals.flags.overrun),
             "deltaline.flags.clock": flag(totals.flags.clock),
             "deltaline.flags.timed": flag(totals.flags.timed),
+            "deltaline.flags.gap": flag(totals.flags.gap),
         },
         "deltaline.refused_ends": number(totals.refused_ends),
         "deltaline.packets": number(totals.packets),
