@@ -100,7 +100,7 @@ const AGGREGATOR_SMALL: Design = design("2 lanes, 1 x 8 cells", "-DA=4 -DTWO_LAN
 });
 const REGISTERS: Design = design("", "", || {
     let options = Options { clock: true, delimiters: true };
-    Ok(registers::emit(&Emitted::new(&configuration(2, 1024)?, 0, options), "registers")?)
+    Ok(registers::emit(&Emitted::new(&configuration(2, 1024)?, 8, 1, 0, options), "registers")?)
 });
 const INSERTER: Design =
     design("64 bits", "", || Ok(emit_block(&mut Inserter::<64, 8>::default(), "inserter")?));

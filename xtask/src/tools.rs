@@ -371,6 +371,10 @@ fn succeeds(command: &mut Command) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
+}
+
 /// True if all programs are on the PATH and are to be used.
 fn is_on_path(programs: &[&str]) -> bool {
     // For testing the private installation on a system that has the tools.
@@ -417,7 +421,7 @@ const APT_HINT: &str = "\nas root, `apt-get install iverilog tshark` makes this 
 const DPKG_STATUS: &str = "/var/lib/dpkg/status";
 
 fn debian_marker() -> String {
-    marker_text(&PACKAGES.join(" "))
+    marker_text(&format!("{} with links of their own", PACKAGES.join(" ")))
 }
 
 fn is_debian_installed() -> Result<bool, Error> {
@@ -449,7 +453,16 @@ fn install_debian() -> Result<(), Error> {
     let unpacked = Unpacked::at(new)?;
     run("testing iverilog", unpacked.icarus("iverilog", "-B").arg("-V"), "")?;
     run("testing vvp", unpacked.icarus("vvp", "-M").arg("-V"), "")?;
-    run("testing tshark", unpacked.tshark().arg("--version"), "")?;
+    unpacked.relink()?;
+    let data = unpacked.data();
+    let mut tshark = unpacked.tshark();
+    let folders = tshark.args(["-G", "folders"]).output().map_err(io_error("run tshark of", &place))?;
+    if !String::from_utf8_lossy(&folders.stdout).contains(&*data.to_string_lossy()) {
+        let what =
+            format!("tshark that reads its data from {}; as root it needs user namespaces", data.display());
+        let remedy = "apt-get install tshark".to_string();
+        return Err(Error::Missing { list: vec![what], remedy });
+    }
     staging.finish(&place, &debian_marker())?;
     eprintln!("installed {}", PACKAGES.join(" and "));
     Ok(())
@@ -557,9 +570,33 @@ impl Unpacked {
     }
 
     fn tshark(&self) -> Command {
-        let mut command = self.program("tshark");
-        command.env("WIRESHARK_DATA_DIR", self.root.join("usr/share/wireshark"));
+        let tshark = self.program("tshark");
+        // To root, Wireshark reads its data from the system's folder alone; in a user namespace root is somebody else.
+        let mut command = if is_root() { Command::new("unshare") } else { self.program("tshark") };
+        if is_root() {
+            command.args(["--user", "--map-user=1000", "--map-group=1000"]).arg(tshark.get_program());
+        }
+        command.envs(tshark.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.env("WIRESHARK_DATA_DIR", self.data());
         command
+    }
+
+    /// Wireshark's data.
+    fn data(&self) -> PathBuf {
+        self.root.join("usr/share/wireshark")
+    }
+
+    /// Links from Wireshark's data to its settings, which name the place in the system, are made to name that in here.
+    fn relink(&self) -> Result<(), Error> {
+        for link in entries(&self.data())? {
+            let target =
+                fs::read_link(&link).ok().and_then(|target| target.strip_prefix("/").ok().map(PathBuf::from));
+            let Some(target) = target.filter(|target| self.root.join(target).exists()) else { continue };
+            fs::remove_file(&link).map_err(io_error("replace", &link))?;
+            std::os::unix::fs::symlink(Path::new("../../..").join(target), &link)
+                .map_err(io_error("replace", &link))?;
+        }
+        Ok(())
     }
 }
 
