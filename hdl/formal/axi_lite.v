@@ -50,6 +50,7 @@ module axi_lite_proof(
         .status_running(reported[0]), .status_ptp_locked(reported[1]), .status_drain_busy(reported[2]),
         .status_end_refused(reported[3]), .interval(reported[35:4]), .packets(reported[83:36]),
         .bytes(reported[131:84]), .unmeasured(reported[163:132]), .bad(reported[195:164]),
+        .refused_ends(reported[211:196]), .control_frames(reported[243:212]),
         .delimiters(reported[307:276]), .delimiter_gaps(reported[339:308]), .timestamp(reported[403:340]),
         .clock_status_locked(reported[404]), .clock_status_slewing(reported[405])
     );
