@@ -154,7 +154,7 @@ module axi_lite_proof(
     // What is read.
     wire [31:0] control_word = {18'h0, control_before[8:3], 2'h0, control_before[2:1], 3'h0, control_before[0]};
     always @* if (started && r_new) begin
-        if (araddr[1:0] != 0 || araddr > 12'h88 || araddr == 12'h1c) assert (s_axil_rresp == 2 && s_axil_rdata == 0);
+        if (araddr[1:0] != 0 || araddr > 12'h88 || araddr == 12'h1c || araddr == 12'h50) assert (s_axil_rresp == 2 && s_axil_rdata == 0);
         else assert (s_axil_rresp == 0);
         if (araddr == 0) assert (s_axil_rdata == 32'h44454c54);
         if (araddr == 12'h20) assert (s_axil_rdata == control_word);

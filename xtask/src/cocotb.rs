@@ -1,9 +1,10 @@
 //! The emitted Verilog under cocotb: `sim/cocotb/README.md` has the test plan.
 
 use crate::{Failure, acceptance, tools};
+use deltaline_hdl::design::Design;
 use deltaline_hdl::registers::{self, Emitted, Options};
-use deltaline_hdl::verilog::{Module, emit};
 use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::delimiter::Delimiter;
 use deltaline_model::frame::Role;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
@@ -11,23 +12,61 @@ use deltaline_traffic::Frames;
 use serde_json::{Value, json};
 use std::fs;
 
-/// Frames of each interval, and intervals, of the core's run.
+/// The build number that the designs are given.
+const BUILD: u32 = 0x1234_5678;
+/// What differs from the shipped designs of 64 bits: few rows, so that an interval is sent in a few hundred cycles.
+const ROWS: usize = 16;
+
+/// Frames of each interval, and intervals, of a run.
 const FRAMES: u64 = 40;
-const INTERVALS: u64 = 2;
+const INTERVALS: u32 = 3;
+/// The interval behind whose start the tap is asked for an end that it has to refuse.
+const REFUSING: u32 = 1;
+/// Where the built-in clock stands still: a frame's timestamp does not depend on the bench's pauses then.
+const STOPPED: Timestamp = Timestamp(0x0123_4567_89ab_cdef);
 
 /// Runs all benches.
 pub(crate) fn run() -> Result<(), Failure> {
-    let configuration = Configuration::new(Settings { rows: 16, ..Settings::default() })?;
     // The registers are those of the default core.
     let emitted = Emitted::new(
         &Configuration::new(Settings::default())?,
         8,
         1,
-        0x1234_5678,
+        BUILD,
         Options { clock: true, delimiters: false },
     );
     bench("registers", "registers", &registers::emit(&emitted, "registers")?, &Value::Null)?;
-    bench("core", "deltaline", &emit(&configuration, Module::Core, "deltaline")?, &vectors(&configuration))
+    let tap = design("tap", "ptp")?;
+    bench("tap", "deltaline", &tap.emit("deltaline")?, &tap_vectors(tap.configuration()))?;
+    let inline = design("inline", "built-in")?;
+    bench("inline", "deltaline", &inline.emit("deltaline")?, &inline_vectors(inline.configuration()))
+}
+
+/// A small design of 64 bits.
+fn design(shell: &str, clock: &str) -> Result<Design, Failure> {
+    let text = format!(
+        r#"description = "A {shell} under cocotb"
+shell = "{shell}"
+clock = "{clock}"
+
+[stream]
+width = 64
+lanes = 1
+clock_mhz = 156.25
+rate_gbps = 10
+
+[measurement]
+hash = "h3"
+seed = 1
+rows = {ROWS}
+prefixes = [1, 6]
+segment = 7
+"#
+    );
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join(format!("{shell}.toml"));
+    fs::write(&file, text)?;
+    Ok(Design::read(&file)?.with_build(BUILD))
 }
 
 /// Runs `sim/cocotb/test_<name>.py` on a module with these vectors.
@@ -45,30 +84,101 @@ fn bench(name: &str, top: &str, verilog: &str, vectors: &Value) -> Result<(), Fa
     Ok(())
 }
 
-/// Frames with their timestamps, and the control frames that the model makes of them.
-fn vectors(configuration: &Configuration) -> Value {
+/// What a tap at the receiving end sees and reports: frames with their timestamps and the counts behind each, some
+/// bad; intervals that the register ends, and the last one, which a delimiter in the stream ends.
+fn tap_vectors(configuration: &Configuration) -> Value {
     let mut point = MeasurementPoint::new(configuration, Role::Receiver);
-    let mut frames = Frames::new(5);
+    let mut source = Frames::new(5);
     let intervals: Vec<Value> = (0..INTERVALS)
         .map(|interval| {
-            let frames: Vec<Value> = (0..FRAMES)
+            if interval == REFUSING {
+                point.refuse_interval_end();
+            }
+            let mut frames: Vec<Value> = (0..FRAMES)
                 .map(|number| {
-                    let (frame, bad) = (frames.next_frame(), number % 16 == 7);
-                    let time = Timestamp((interval * FRAMES + number) * 0x1234_5678_9abc);
-                    if bad {
-                        point.observe_bad()
-                    } else {
-                        point.observe(&frame, time)
-                    }
-                    json!({ "bytes": hex(&frame), "timestamp": time.0, "bad": u8::from(bad) })
+                    let (frame, bad) = (source.next_frame(), number % 16 == 7);
+                    let time = Timestamp((u64::from(interval) * FRAMES + number) * 0x1234_5678_9abc);
+                    seen(&mut point, &frame, time, bad)
                 })
                 .collect();
-            let mut control_frames = vec![];
-            point.end_interval(IntervalEnd::Delimiter, |frame| control_frames.push(hex(frame)));
-            json!({ "frames": frames, "control_frames": control_frames })
+            let delimited = interval == INTERVALS - 1;
+            if delimited {
+                let delimiter = Delimiter::new(configuration, interval).encode();
+                frames.push(seen(&mut point, &delimiter, Timestamp(0), false));
+            }
+            json!({
+                "frames": frames,
+                "delimited": delimited,
+                "refuses": interval == REFUSING,
+                "control_frames": control_frames(&mut point),
+            })
         })
         .collect();
-    json!({ "receiver": 1, "intervals": intervals })
+    json!({ "configuration": configuration.digest(), "intervals": intervals })
+}
+
+/// What the inline design at the sending end passes and inserts, with its clock standing still. What it inserts, it
+/// sees as well: the delimiter in the interval that it ends, control frames in the interval behind theirs.
+fn inline_vectors(configuration: &Configuration) -> Value {
+    let mut point = MeasurementPoint::new(configuration, Role::Sender);
+    // The bench waits until frames are counted before it calls the clock synchronised.
+    point.clock_unlocked();
+    let mut source = Frames::new(6);
+    let mut sent: Vec<Vec<u8>> = vec![];
+    let intervals: Vec<Value> = (0..INTERVALS)
+        .map(|interval| {
+            let inserted: Vec<String> = sent.iter().map(|frame| hex(frame)).collect();
+            sent.drain(..).for_each(|frame| point.observe(&frame, Timestamp(0)));
+            let frames: Vec<Value> = (0..FRAMES)
+                .map(|number| seen(&mut point, &source.next_frame(), STOPPED, number % 16 == 7))
+                .collect();
+            let counts = counts(&point);
+            let delimiter = Delimiter::new(configuration, interval).encode();
+            point.observe(&delimiter, Timestamp(0));
+            point.end_interval_at(interval, |frame| sent.push(frame.to_vec()));
+            json!({
+                "frames": frames,
+                "control_frames": inserted,
+                "counts": counts,
+                "delimiter": hex(&delimiter),
+            })
+        })
+        .collect();
+    let last: Vec<String> = sent.iter().map(|frame| hex(frame)).collect();
+    json!({
+        "configuration": configuration.digest(),
+        "clock": STOPPED.0,
+        "intervals": intervals,
+        "control_frames": last,
+    })
+}
+
+/// Records a frame, and tells what the bench has to send and what is counted then.
+fn seen(point: &mut MeasurementPoint, frame: &[u8], time: Timestamp, bad: bool) -> Value {
+    if bad {
+        point.observe_bad()
+    } else {
+        point.observe(frame, time)
+    }
+    json!({ "bytes": hex(frame), "timestamp": time.0, "bad": u8::from(bad), "counts": counts(point) })
+}
+
+/// The running interval's counts, by the names of their registers.
+fn counts(point: &MeasurementPoint) -> Value {
+    let totals = point.totals();
+    json!({
+        "packets": totals.packets,
+        "bytes": totals.bytes,
+        "unmeasured": totals.unmeasured,
+        "bad": totals.bad,
+    })
+}
+
+/// Ends the interval.
+fn control_frames(point: &mut MeasurementPoint) -> Vec<String> {
+    let mut frames = vec![];
+    point.end_interval(IntervalEnd::Delimiter, |frame| frames.push(hex(frame)));
+    frames
 }
 
 fn hex(bytes: &[u8]) -> String {
