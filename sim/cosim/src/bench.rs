@@ -1,6 +1,6 @@
 //! Bench: a Verilated module with a clock and a reset.
 
-use verilator_sys::{Direction, Instance, Model, Options, Port, Source, Toolchain};
+use verilator_sys::{Direction, Effort, Instance, Model, Options, Port, Source, Toolchain};
 
 /// A module under simulation. Between ticks the clock is high: outputs are those behind the rising edge.
 pub struct Bench {
@@ -17,7 +17,11 @@ impl Bench {
     ///
     /// What Verilator says, or that it is missing.
     pub fn new(toolchain: &Toolchain, top: &str, verilog: &str) -> Result<Self, verilator_sys::Error> {
-        Self::of(&Model::build(toolchain, &Source { top, verilog }, Options::default())?)
+        Self::of(&Model::build(
+            toolchain,
+            &Source { top, verilog },
+            Options { effort: Effort::Build, ..Options::default() },
+        )?)
     }
 
     /// An instance of a model that has been built.
@@ -36,7 +40,11 @@ impl Bench {
     ///
     /// As [`Bench::new`].
     pub fn zeroed(toolchain: &Toolchain, top: &str, verilog: &str) -> Result<Self, verilator_sys::Error> {
-        let model = Model::build(toolchain, &Source { top, verilog }, Options::default())?;
+        let model = Model::build(
+            toolchain,
+            &Source { top, verilog },
+            Options { effort: Effort::Build, ..Options::default() },
+        )?;
         Self::started(model.instantiate()?)
     }
 

@@ -5,7 +5,7 @@ use deltaline_hdl::verilog::{EmitError, Module, emit};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::frame::{Header, MAX_FRAME_BYTES, Role, Totals, frame_bytes};
 use deltaline_model::time::Timestamp;
-use verilator_sys::{Model, Options, Port, Source, Toolchain};
+use verilator_sys::{Effort, Model, Options, Port, Source, Toolchain};
 
 /// Name of the emitted top module.
 const TOP: &str = "deltaline";
@@ -41,10 +41,10 @@ impl Hardware {
     /// [`HardwareError`] when the configuration has no core or Verilator is missing.
     pub fn build(toolchain: &Toolchain, configuration: &Configuration) -> Result<Self, HardwareError> {
         let verilog = emit(configuration, Module::Core, TOP)?;
-        Self::of(toolchain, configuration, &verilog)
+        Self::with(toolchain, configuration, &verilog, Effort::Run)
     }
 
-    /// Builds a core from its Verilog.
+    /// Builds a core from its Verilog, quickly, for checks.
     ///
     /// # Errors
     ///
@@ -54,7 +54,17 @@ impl Hardware {
         configuration: &Configuration,
         verilog: &str,
     ) -> Result<Self, HardwareError> {
-        let model = Model::build(toolchain, &Source { top: TOP, verilog }, Options::default())?;
+        Self::with(toolchain, configuration, verilog, Effort::Build)
+    }
+
+    fn with(
+        toolchain: &Toolchain,
+        configuration: &Configuration,
+        verilog: &str,
+        effort: Effort,
+    ) -> Result<Self, HardwareError> {
+        let options = Options { effort, ..Options::default() };
+        let model = Model::build(toolchain, &Source { top: TOP, verilog }, options)?;
         Ok(Hardware { model, configuration: *configuration })
     }
 

@@ -37,11 +37,23 @@ pub enum Trace {
     Vcd,
 }
 
+/// What is to take little time.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Effort {
+    /// The simulation: the compiler optimises all it can.
+    #[default]
+    Run,
+    /// The build: for models that run for seconds only, such as those of planted faults.
+    Build,
+}
+
 /// How a model is built.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Options {
     /// The waveform format that instances can write.
     pub trace: Trace,
+    /// Whether the build or the simulation is to be quick.
+    pub effort: Effort,
 }
 
 const SHIM: &str = include_str!("shim.cpp");
@@ -187,7 +199,11 @@ impl Build<'_> {
             }
             objects.push(object);
         }
-        for (level, unit) in [("-O3", fast), ("-O1", slow)] {
+        let level = match self.options.effort {
+            Effort::Run => "-O3",
+            Effort::Build => "-O1",
+        };
+        for (level, unit) in [(level, fast), ("-O1", slow)] {
             let object = unit.with_extension("o");
             jobs.push(self.compile(level, &unit, &object));
             objects.push(object);

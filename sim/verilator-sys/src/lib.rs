@@ -29,7 +29,7 @@ mod model;
 mod port;
 mod toolchain;
 
-pub use compile::{Options, Source, Trace};
+pub use compile::{Effort, Options, Source, Trace};
 pub use error::Error;
 pub use lint::{LintOptions, Warning, lint};
 pub use model::{Instance, Model};

@@ -323,7 +323,8 @@ fn a_loop_that_does_not_settle_is_an_error() {
 fn a_waveform_holds_the_changes_of_the_signals() {
     let folder = tempfile::tempdir().unwrap();
     let source = Source { top: "counter", verilog: COUNTER };
-    let model = Model::build(toolchain(), &source, Options { trace: Trace::Vcd }).unwrap();
+    let model =
+        Model::build(toolchain(), &source, Options { trace: Trace::Vcd, ..Options::default() }).unwrap();
     let clk = model.port("clk").unwrap();
     let mut instance = model.instantiate().unwrap();
     for name in ["first.vcd", "second.vcd"] {

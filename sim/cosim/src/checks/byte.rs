@@ -10,7 +10,7 @@ use deltaline_model::time::Timestamp;
 use deltaline_traffic::{Frames, udp_frame};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use verilator_sys::{Model, Options, Port, Source, Toolchain};
+use verilator_sys::{Effort, Model, Options, Port, Source, Toolchain};
 
 const STAGE: &str = "byte core";
 
@@ -32,7 +32,11 @@ pub fn check(
     count: u64,
     seed: u64,
 ) -> Result<u64, CheckError> {
-    let model = Model::build(toolchain, &Source { top: TOP, verilog }, Options::default())?;
+    let model = Model::build(
+        toolchain,
+        &Source { top: TOP, verilog },
+        Options { effort: Effort::Build, ..Options::default() },
+    )?;
     scenarios(&model, configuration, count, seed, 0)
 }
 
@@ -85,7 +89,11 @@ pub fn traffic(
     count: u64,
     seed: u64,
 ) -> Result<u64, CheckError> {
-    let model = Model::build(toolchain, &Source { top: TOP, verilog }, Options::default())?;
+    let model = Model::build(
+        toolchain,
+        &Source { top: TOP, verilog },
+        Options { effort: Effort::Build, ..Options::default() },
+    )?;
     let mut twin = Twin::new(&model, configuration, Role::Sender, seed)?;
     twin.point.start()?;
     let mut frames = Frames::new(seed);
@@ -859,7 +867,11 @@ pub fn preloaded_counters(
             same(STAGE, case, "text to change", &true, &(changed != text))?;
             text = changed;
         }
-        let model = Model::build(toolchain, &Source { top: TOP, verilog: &text }, Options::default())?;
+        let model = Model::build(
+            toolchain,
+            &Source { top: TOP, verilog: &text },
+            Options { effort: Effort::Build, ..Options::default() },
+        )?;
         let mut twin = Twin::new(&model, configuration, Role::Sender, 1)?;
         twin.point.start()?;
         for number in 0..40 {
@@ -977,7 +989,11 @@ pub fn planted_faults(
         same(STAGE, number, "text to change", &true, &(changed != text))?;
         text = changed;
     }
-    let model = Model::build(toolchain, &Source { top: TOP, verilog: &text }, Options::default())?;
+    let model = Model::build(
+        toolchain,
+        &Source { top: TOP, verilog: &text },
+        Options { effort: Effort::Build, ..Options::default() },
+    )?;
     scenarios(&model, configuration, count, 7, 0)?;
     let outcome = |(number, fault): (u64, &Fault)| {
         let noticed = scenarios(&model, configuration, count, 7, number).err();
