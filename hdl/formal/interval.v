@@ -7,7 +7,7 @@
 //   * the epoch changes behind every start_drain and at no other time;
 //   * an interval that a delimiter ends gets the delimiter's number, any other the one behind its predecessor's, zero
 //     being the first; `number` is that of the interval that ended last, `running_number` the one that is due;
-//   * gap tells exactly the ends by a delimiter whose number was not due.
+//   * gap tells exactly the ends by a delimiter whose number was not due, or before which no interval ended.
 //
 // Assumed: nothing but a reset at the start; it may come again at any time.
 module interval_proof(
@@ -52,7 +52,7 @@ module interval_proof(
         assert (epoch == odd);
         assert (number == last);
         assert (running_number == due);
-        assert (gap == (start_drain && delimiter && delimiter_number != due));
+        assert (gap == (start_drain && delimiter && (delimiter_number != due || !any)));
     end
     always @* if (started && !rst) begin
         cover (start_drain && epoch && !delimiter);

@@ -48,6 +48,7 @@
 use crate::emitter::Emitter;
 use crate::interval::Interval;
 use crate::lane::Lane;
+use crate::leaves::Delay;
 use crate::totals::Totals;
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
@@ -89,6 +90,8 @@ pub struct Aggregator<const R: usize, const A: usize, const L: usize> {
     lane: [Lane<R, A>; L],
     totals: Totals,
     intervals: Interval,
+    /// As late as what the totals show.
+    shown_interval: Delay<32, 1>,
     emitter: Emitter<A>,
 
     /// One where there are several lanes.
@@ -149,6 +152,7 @@ impl<const R: usize, const A: usize, const L: usize> Aggregator<R, A, L> {
             lane: std::array::from_fn(|_| Lane::new(configuration)),
             totals: Default::default(),
             intervals: Default::default(),
+            shown_interval: Default::default(),
             emitter: Emitter::new(configuration),
             lanes: Constant::new(u64::from(L > 1).into()),
             idle: Default::default(),
@@ -276,7 +280,10 @@ impl<const R: usize, const A: usize, const L: usize> Logic for Aggregator<R, A, 
         self.ended.next = self.intervals.start_drain.val();
         self.refused.next = self.intervals.refused.val();
         self.gap.next = self.intervals.gap.val();
-        self.interval.next = self.intervals.running_number.val();
+        self.shown_interval.clk.next = self.clk.val();
+        self.shown_interval.rst.next = self.rst.val();
+        self.shown_interval.d.next = self.intervals.running_number.val();
+        self.interval.next = self.shown_interval.q.val();
         self.packets.next = self.totals.packets.val();
         self.bytes.next = self.totals.bytes.val();
         self.unmeasured_frames.next = self.totals.unmeasured_frames.val();

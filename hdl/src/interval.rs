@@ -7,8 +7,9 @@
 //! interval before, the end is refused and counted, and the running interval goes on.
 //!
 //! A delimiter carries the number of the interval that it ends. It becomes this point's number too; if it is not
-//! the one that was due, a delimiter is missing, and the interval says so: it has a gap. So lost delimiters, ends
-//! that were refused, and a point that starts amid the stream are all told.
+//! the one that was due, a delimiter is missing, and the interval says so: it has a gap. So has the first interval if
+//! a delimiter ends it, since it began with the reset. So lost delimiters, ends that were refused, and a point that
+//! starts amid the stream are all told.
 //!
 //! After reset the drain first clears both copies; `running` tells when counting starts. Interval ends before that
 //! are ignored.
@@ -62,6 +63,8 @@ pub struct Interval {
     /// Number of the running interval.
     count: Flop<Bits<32>>,
     ended: Flop<Bits<32>>,
+    /// An interval has ended: the running one began at a known place.
+    started: Flop<Bit>,
     asked: Signal<Local, Bit>,
     ends: Signal<Local, Bit>,
     ending: Signal<Local, Bits<32>>,
@@ -70,10 +73,11 @@ pub struct Interval {
 impl Logic for Interval {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, current, count, ended);
+        dff_setup!(self, clk, current, count, ended, started);
         self.current.rst.next = self.rst.val();
         self.count.rst.next = self.rst.val();
         self.ended.rst.next = self.rst.val();
+        self.started.rst.next = self.rst.val();
 
         self.asked.next = self.request.val() | self.delimiter.val();
         self.ends.next = self.asked.val() & self.running.val() & !self.drain_busy.val();
@@ -83,8 +87,10 @@ impl Logic for Interval {
             self.ending.next = self.delimiter_number.val();
         }
         self.start_drain.next = self.ends.val();
-        self.gap.next = self.ends.val() & (self.ending.val() != self.count.q.val());
+        self.gap.next = self.ends.val()
+            & ((self.ending.val() != self.count.q.val()) | (self.delimiter.val() & !self.started.q.val()));
         if self.ends.val() {
+            self.started.d.next = true;
             self.current.d.next = !self.current.q.val();
             self.ended.d.next = self.ending.val();
             self.count.d.next = self.ending.val() + 1;

@@ -433,7 +433,7 @@ words hold before they are written, does not matter. `{prefix}_ram_macro.v` is a
         }
         text + "
 **Clocks.** There is no clock crossing inside: bring timestamps, `interval_end` and `ptp_locked` into the domain of `clk`
-first. `receiver` is a strap; `interval_log2` may change at run time, which may end an interval once.
+first.
 "
     }
 }

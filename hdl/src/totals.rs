@@ -25,7 +25,7 @@
 //! | gap | in | 1 | with ends: a delimiter is missing |
 //! | overflow | in | 1 | a cell's count wrapped |
 //! | overflow_epoch | in | 1 | in this copy |
-//! | packets, bytes | out | 48 | the running interval's totals, complete two cycles after the last packet |
+//! | packets, bytes | out | 48 | the running interval's totals as of two cycles ago, all of one moment |
 //! | unmeasured_frames, bad_frames | out | 32 | its saturating counters |
 //! | ended_packets, ended_bytes | out | 48 | totals of the interval that ended last |
 //! | ended_first, ended_last | out | 64 | its timestamps |
@@ -94,6 +94,12 @@ pub struct Totals {
     /// The interval ended one cycle ago.
     just_ended: Flop<Bit>,
 
+    /// What is shown of the running interval: the lower halves as late as the upper ones, and the rest likewise.
+    shown_packets: Flop<Bits<24>>,
+    shown_bytes: Flop<Bits<24>>,
+    shown_unmeasured: Flop<Bits<32>>,
+    shown_bad: Flop<Bits<32>>,
+
     /// The interval that ended last.
     old_packets_low: Flop<Bits<24>>,
     old_packets_high: Flop<Bits<24>>,
@@ -154,6 +160,10 @@ impl Logic for Totals {
             clock_lost,
             by_clock,
             just_ended,
+            shown_packets,
+            shown_bytes,
+            shown_unmeasured,
+            shown_bad,
             old_packets_low,
             old_packets_high,
             old_bytes_low,
@@ -184,6 +194,10 @@ impl Logic for Totals {
         self.clock_lost.rst.next = self.rst.val();
         self.by_clock.rst.next = self.rst.val();
         self.just_ended.rst.next = self.rst.val();
+        self.shown_packets.rst.next = self.rst.val();
+        self.shown_bytes.rst.next = self.rst.val();
+        self.shown_unmeasured.rst.next = self.rst.val();
+        self.shown_bad.rst.next = self.rst.val();
         self.old_packets_low.rst.next = self.rst.val();
         self.old_packets_high.rst.next = self.rst.val();
         self.old_bytes_low.rst.next = self.rst.val();
@@ -301,12 +315,16 @@ impl Logic for Totals {
             self.saturated.d.next = self.overflow.val() & (self.overflow_epoch.val() == self.epoch.val());
         }
 
-        self.packets.next = bit_cast::<48, 24>(self.packets_low.q.val())
+        self.shown_packets.d.next = self.packets_low.q.val();
+        self.shown_bytes.d.next = self.bytes_low.q.val();
+        self.shown_unmeasured.d.next = self.unmeasured_count.q.val();
+        self.shown_bad.d.next = self.bad_count.q.val();
+        self.packets.next = bit_cast::<48, 24>(self.shown_packets.q.val())
             | (bit_cast::<48, 24>(self.packets_high.q.val()) << 24);
-        self.bytes.next =
-            bit_cast::<48, 24>(self.bytes_low.q.val()) | (bit_cast::<48, 24>(self.bytes_high.q.val()) << 24);
-        self.unmeasured_frames.next = self.unmeasured_count.q.val();
-        self.bad_frames.next = self.bad_count.q.val();
+        self.bytes.next = bit_cast::<48, 24>(self.shown_bytes.q.val())
+            | (bit_cast::<48, 24>(self.bytes_high.q.val()) << 24);
+        self.unmeasured_frames.next = self.shown_unmeasured.q.val();
+        self.bad_frames.next = self.shown_bad.q.val();
         self.ended_packets.next = bit_cast::<48, 24>(self.old_packets_low.q.val())
             | (bit_cast::<48, 24>(self.old_packets_high.q.val()) << 24);
         self.ended_bytes.next = bit_cast::<48, 24>(self.old_bytes_low.q.val())

@@ -124,6 +124,10 @@ pub struct WideIdentity<
     network_kept: Flop<Bits<2>>,
     delimiter_kept: Flop<Bit>,
     number: Flop<Bits<32>>,
+    group_number: Flop<Bits<32>>,
+    old_number: Flop<Bits<32>>,
+    commit_number: Flop<Bits<32>>,
+    number_now: Signal<Local, Bits<32>>,
     /// Cycle 3: the group, or only the end of a frame.
     group_event: Flop<Bit>,
     group_there: Flop<Bit>,
@@ -300,6 +304,10 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             network_kept: Default::default(),
             delimiter_kept: Default::default(),
             number: Default::default(),
+            group_number: Default::default(),
+            old_number: Default::default(),
+            commit_number: Default::default(),
+            number_now: Default::default(),
             group_event: Default::default(),
             group_there: Default::default(),
             group_words: Default::default(),
@@ -445,6 +453,9 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             network_kept,
             delimiter_kept,
             number,
+            group_number,
+            old_number,
+            commit_number,
             group_event,
             group_there,
             group_words,
@@ -504,6 +515,9 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         self.network_kept.rst.next = self.rst.val();
         self.delimiter_kept.rst.next = self.rst.val();
         self.number.rst.next = self.rst.val();
+        self.group_number.rst.next = self.rst.val();
+        self.old_number.rst.next = self.rst.val();
+        self.commit_number.rst.next = self.rst.val();
         self.group_event.rst.next = self.rst.val();
         self.group_there.rst.next = self.rst.val();
         self.group_words.rst.next = self.rst.val();
@@ -695,6 +709,11 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             & (self.window.val().get_bits::<32>(224) == self.digest_middle.val())
             & (self.window.val().get_bits::<16>(272) == self.digest_low.val());
 
+        self.number_now.next = self.number.q.val();
+        if self.first_slot.val() {
+            self.number_now.next = (bit_cast::<32, 16>(self.window.val().get_bits::<16>(160)) << 16)
+                | bit_cast::<32, 16>(self.window.val().get_bits::<16>(208));
+        }
         self.start_now.next = self.start_kept.q.val();
         self.found_now.next = self.found_kept.q.val();
         self.network_now.next = self.network_kept.q.val();
@@ -710,18 +729,11 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             self.found_kept.d.next = self.found_now.val();
             self.network_kept.d.next = self.network_now.val();
             self.delimiter_kept.d.next = self.delimiter_now.val();
-            // A number stays until its delimiter is committed. One that follows before that ends no interval
-            // anyway, since the drain has only begun.
-            if self.first_slot.val()
-                & self.delimiter_seen.val()
-                & !self.group_delimiter.q.val()
-                & !self.old_delimiter.q.val()
-                & !self.commit_delimiter.q.val()
-            {
-                self.number.d.next = (bit_cast::<32, 16>(self.window.val().get_bits::<16>(160)) << 16)
-                    | bit_cast::<32, 16>(self.window.val().get_bits::<16>(208));
-            }
+            self.number.d.next = self.number_now.val();
         }
+        self.group_number.d.next = self.number_now.val();
+        self.old_number.d.next = self.group_number.q.val();
+        self.commit_number.d.next = self.old_number.q.val();
 
         // The shift; one that is longer than a group takes a slot more instead.
         self.late.next = self.start_now.val() > self.longest_shift.val();
@@ -947,6 +959,6 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         self.timestamp.next = self.commit_time.q.val();
         self.ip_length.next = self.commit_length.q.val();
         self.delimiter.next = self.commit_delimiter.q.val();
-        self.delimiter_number.next = self.number.q.val();
+        self.delimiter_number.next = self.commit_number.q.val();
     }
 }

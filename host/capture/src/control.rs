@@ -516,7 +516,9 @@ impl Refused {
     fn follow(&mut self, sender: Option<&Report>, receiver: Option<&Report>) -> Option<Void> {
         let began_together = self.sender == self.receiver;
         for (end, sum) in [(sender, &mut self.sender), (receiver, &mut self.receiver)] {
-            let refused = end.map_or(0, |end| end.totals.refused_ends);
+            // Behind a delimiter that was refused, the next one brings its number: the ends are together again, and the
+            // interval in between has a gap.
+            let refused = end.filter(|end| !end.totals.flags.gap).map_or(0, |end| end.totals.refused_ends);
             *sum = sum.saturating_add(refused.into());
             self.is_unknown |= refused == u16::MAX;
         }

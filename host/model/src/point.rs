@@ -35,6 +35,8 @@ pub struct MeasurementPoint {
     hash: LinearHash,
     lda: Lda,
     interval: u32,
+    /// An interval has ended: the running one began at a known place.
+    has_ended: bool,
     totals: Totals,
 }
 
@@ -47,6 +49,7 @@ impl MeasurementPoint {
             hash: LinearHash::new(configuration.hash(), configuration.seed()),
             lda: Lda::new(configuration),
             interval: 0,
+            has_ended: false,
             totals: Totals::default(),
         }
     }
@@ -106,9 +109,10 @@ impl MeasurementPoint {
     }
 
     /// Ends the interval at a delimiter that carries `number`, which becomes the interval's own; if it is not the
-    /// one that was due, a delimiter is missing, and the interval has a gap.
+    /// one that was due, a delimiter is missing, and the interval has a gap. So has the very first interval, which
+    /// no delimiter has begun.
     pub fn end_interval_at(&mut self, number: u32, emit: impl FnMut(&[u8])) {
-        self.totals.flags.gap |= number != self.interval;
+        self.totals.flags.gap |= number != self.interval || !self.has_ended;
         self.interval = number;
         self.end_interval(IntervalEnd::Delimiter, emit);
     }
@@ -128,6 +132,7 @@ impl MeasurementPoint {
             }
         }
         self.lda.clear();
+        self.has_ended = true;
         self.interval = self.interval.wrapping_add(1);
         self.totals = Totals::default();
         self.totals.flags.timed = end == IntervalEnd::Clock;

@@ -269,6 +269,29 @@ fn an_interval_behind_a_missing_delimiter_is_void_and_delimiters_are_passed_over
     }
 }
 
+/// The receiver refuses the second of five delimiters: that interval and the one behind it are void, no other.
+#[test]
+fn a_delimiter_refused_at_one_end_voids_what_it_touches_alone() {
+    let mut frames = vec![];
+    for role in [Role::Sender, Role::Receiver] {
+        let mut point = point(SETTINGS, role);
+        end(&mut point, IntervalEnd::Delimiter);
+        for number in 1..6 {
+            observe(&mut point, 100 * number..100 * (number + 1), 50 * role as u64);
+            if (number, role) == (2, Role::Receiver) {
+                point.refuse_interval_end();
+            } else {
+                point.end_interval_at(number, |frame| frames.push(frame.to_vec()));
+            }
+        }
+    }
+    let voids = voids(&collect(&frames));
+    let late = Role::Receiver;
+    let expected =
+        [None, Some(Void::MissingEnd { role: late }), Some(Void::LostDelimiter { role: late }), None, None];
+    assert_eq!(voids, expected);
+}
+
 /// Rewrites the header of every frame of an end's interval 0.
 fn rewrite(frames: &mut [Vec<u8>], role: Role, change: impl Fn(&mut Totals)) {
     for bytes in frames {

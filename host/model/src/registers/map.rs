@@ -573,7 +573,7 @@ impl ClockStatus {
     /// Bits of `slewing`.
     pub const SLEWING: u32 = 0x2;
 
-    /// Software called it synchronised, and it was not stepped since.
+    /// Software calls it synchronised, and it is not being stepped.
     pub fn locked(self) -> bool {
         self.0 & Self::LOCKED != 0
     }
@@ -814,7 +814,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::DELIMITER_GAPS)
     }
 
-    /// Interval end. Write 1 to end the interval now.
+    /// Interval end. Write 1 to end the interval now; in line, to insert a delimiter. In line at the receiver, or while a delimiter is due, it does nothing.
     ///
     /// # Errors
     ///
