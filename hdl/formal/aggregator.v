@@ -14,6 +14,9 @@
 // Assumed: nothing. The lanes and the totals are cut out: their outputs are anything. A reset may come at any time.
 //
 // Parameters: A, the width of an address; TWO_LANES.
+`define MEMORY aggregator_ram_macro
+`include "memory.v"
+
 module aggregator_proof(
     input wire clk,
     input wire rst,

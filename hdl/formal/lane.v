@@ -11,6 +11,9 @@
 // sixteen before. The hash and the lda are cut out: their outputs are anything. A reset may come at any time.
 //
 // Parameters: A, the width of an address; BANKS, 1 or 2, with prefixes of one and two bits.
+`define MEMORY lane_ram_macro
+`include "memory.v"
+
 module lane_proof(
     input wire clk,
     input wire rst,

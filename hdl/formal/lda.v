@@ -8,24 +8,15 @@
 //   * a clear leaves zero, and touches no other cell;
 //   * overflow tells that this word's count wrapped, seven cycles behind the update, and only then.
 //
-// Assumed: what lda's port table asks of the drain, which core.v proves of the core.
+// Assumed: what lda's port table asks of the drain, which lane.v and aggregator.v prove of the core.
 //   * a copy is cleared only when no update of it was accepted in this cycle and the six before;
 //   * the drain's address stays for a cycle behind a clear.
 // A reset may come at any time. Behind it the stored cell is whatever it is, and the bookkeeping starts from there, or
 // from zero when the cell is cleared.
 //
 // Parameters: A, the width of an address. The memories are the contract of memory.v, so that all else of them is any.
+`define MEMORY lda_ram_macro
 `include "memory.v"
-
-`define MEMORY(name) \
-    module name(input wire clk, input wire [`A-1:0] read_address, output wire [35:0] read_data, \
-        input wire write_enable, input wire [`A-1:0] write_address, input wire [35:0] write_data); \
-        contract #(.A(`A)) memory(clk, read_address, read_data, write_enable, write_address, write_data); \
-    endmodule
-`MEMORY(lda_lower_ram_0)
-`MEMORY(lda_lower_ram_1)
-`MEMORY(lda_upper_ram_0)
-`MEMORY(lda_upper_ram_1)
 
 module lda_proof(
     input wire clk,
@@ -51,13 +42,13 @@ module lda_proof(
     // The chosen cell.
     (* anyconst *) wire chosen_copy;
     (* anyconst *) wire [`A-1:0] chosen;
-    (* hierconn *) wire [`A-1:0] \dut.lower.ram_0.memory.chosen , \dut.lower.ram_1.memory.chosen ;
-    (* hierconn *) wire [`A-1:0] \dut.upper.ram_0.memory.chosen , \dut.upper.ram_1.memory.chosen ;
+    (* hierconn *) wire [`A-1:0] \dut.lower.ram_0.words.chosen , \dut.lower.ram_1.words.chosen ;
+    (* hierconn *) wire [`A-1:0] \dut.upper.ram_0.words.chosen , \dut.upper.ram_1.words.chosen ;
     always @* begin
-        assume (\dut.lower.ram_0.memory.chosen == chosen);
-        assume (\dut.lower.ram_1.memory.chosen == chosen);
-        assume (\dut.upper.ram_0.memory.chosen == chosen);
-        assume (\dut.upper.ram_1.memory.chosen == chosen);
+        assume (\dut.lower.ram_0.words.chosen == chosen);
+        assume (\dut.lower.ram_1.words.chosen == chosen);
+        assume (\dut.upper.ram_0.words.chosen == chosen);
+        assume (\dut.upper.ram_1.words.chosen == chosen);
     end
     reg started = 0;
     always @(posedge clk) started <= 1;
@@ -117,10 +108,10 @@ module lda_proof(
     end endgenerate
 
     // What is stored.
-    (* hierconn *) wire [35:0] \dut.lower.ram_0.memory.held , \dut.lower.ram_1.memory.held ;
-    (* hierconn *) wire [35:0] \dut.upper.ram_0.memory.held , \dut.upper.ram_1.memory.held ;
-    wire [35:0] lower_held = chosen_copy ? \dut.lower.ram_1.memory.held : \dut.lower.ram_0.memory.held ;
-    wire [35:0] upper_held = chosen_copy ? \dut.upper.ram_1.memory.held : \dut.upper.ram_0.memory.held ;
+    (* hierconn *) wire [35:0] \dut.lower.ram_0.words.held , \dut.lower.ram_1.words.held ;
+    (* hierconn *) wire [35:0] \dut.upper.ram_0.words.held , \dut.upper.ram_1.words.held ;
+    wire [35:0] lower_held = chosen_copy ? \dut.lower.ram_1.words.held : \dut.lower.ram_0.words.held ;
+    wire [35:0] upper_held = chosen_copy ? \dut.upper.ram_1.words.held : \dut.upper.ram_0.words.held ;
     wire [71:0] stored = {upper_held[35:20], lower_held[35:20], upper_held[19:0], lower_held[19:0]};
     // The upper half is cleared a cycle later.
     wire upper_settled = !(clear_before && drain_before == chosen);
