@@ -10,11 +10,11 @@ from cocotb.triggers import RisingEdge
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp, AxiStreamBus
 
 
-def pauses():
-    """An endless sequence of cycles with and without a pause, in runs of some length."""
+def pauses(longest=5):
+    """An endless sequence of cycles with and without a pause, in runs of 1 to `longest` cycles."""
     while True:
         pause = random.random() < 0.5
-        for _ in range(random.randrange(1, 6)):
+        for _ in range(random.randint(1, longest)):
             yield pause
 
 
@@ -41,11 +41,11 @@ def vectors():
     return json.loads(Path(os.environ["DELTALINE_VECTORS"]).read_text())
 
 
-def stream(part, dut, prefix):
+def stream(part, dut, prefix, longest=5):
     """An AXI4-Stream source or sink of cocotbext-axi, with pauses."""
     part = part(AxiStreamBus.from_prefix(dut, prefix), dut.clk, dut.rst)
     quiet(part)
-    part.set_pause_generator(pauses())
+    part.set_pause_generator(pauses(longest))
     return part
 
 

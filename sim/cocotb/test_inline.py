@@ -34,7 +34,7 @@ async def stop_clock(dut, registers, value):
     assert await registers.read(TIMESTAMP, 2) == value
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=100, timeout_unit="us")
 async def stream_and_intervals(dut):
     expected = vectors()
     await reset(dut, ["interval_end", "s_axis_tvalid", "m_axis_tready"])
