@@ -771,6 +771,10 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     wire  intervals_start_drain;
     wire  intervals_gap;
     wire  intervals_refused;
+    reg  shown_interval_clk;
+    reg  shown_interval_rst;
+    reg  [31:0] shown_interval_d;
+    wire  [31:0] shown_interval_q;
     reg  emitter_clk;
     reg  emitter_rst;
     reg  emitter_start;
@@ -873,6 +877,12 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .start_drain(intervals_start_drain),
         .gap(intervals_gap),
         .refused(intervals_refused)
+    );
+    deltaline_core_aggregator_shown_interval shown_interval(
+        .clk(shown_interval_clk),
+        .rst(shown_interval_rst),
+        .d(shown_interval_d),
+        .q(shown_interval_q)
     );
     deltaline_core_aggregator_emitter emitter(
         .clk(emitter_clk),
@@ -997,7 +1007,10 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         ended = intervals_start_drain;
         refused = intervals_refused;
         gap = intervals_gap;
-        interval = intervals_running_number;
+        shown_interval_clk = clk;
+        shown_interval_rst = rst;
+        shown_interval_d = intervals_running_number;
+        interval = shown_interval_q;
         packets = totals_packets;
         bytes = totals_bytes;
         unmeasured_frames = totals_unmeasured_frames;
@@ -1613,6 +1626,10 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter,delimiter_n
     reg  ended_rst;
     reg  [31:0] ended_d;
     wire  [31:0] ended_q;
+    reg  started_clock;
+    reg  started_rst;
+    reg  started_d;
+    wire  started_q;
 
     // Local signals
     reg  asked;
@@ -1638,18 +1655,27 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter,delimiter_n
         .d(ended_d),
         .q(ended_q)
     );
+    deltaline_core_aggregator_intervals_started started(
+        .clock(started_clock),
+        .rst(started_rst),
+        .d(started_d),
+        .q(started_q)
+    );
 
     // Update code
     always @(*) begin
         current_clock = clk;
         count_clock = clk;
         ended_clock = clk;
+        started_clock = clk;
         current_d = current_q;
         count_d = count_q;
         ended_d = ended_q;
+        started_d = started_q;
         current_rst = rst;
         count_rst = rst;
         ended_rst = rst;
+        started_rst = rst;
         asked = request | delimiter;
         ends = asked & running & ~drain_busy;
         refused = asked & running & drain_busy;
@@ -1658,8 +1684,9 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter,delimiter_n
             ending = delimiter_number;
         end
         start_drain = ends;
-        gap = ends & (ending != count_q);
+        gap = ends & ((ending != count_q) | (delimiter & ~started_q));
         if (ends) begin
+            started_d = 1'b1;
             current_d = ~current_q;
             ended_d = ending;
             count_d = ending + 32'h1;
@@ -1715,6 +1742,21 @@ module deltaline_core_aggregator_intervals_ended(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_intervals_ended
+
+module deltaline_core_aggregator_intervals_started(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_started
 
 module deltaline_core_aggregator_lane_0(clk,rst,packet,epoch,key,nanoseconds,drain_address,drain_epoch,clear_first,clear_second,drained_cell,overflow,overflow_epoch);
 
@@ -4698,6 +4740,24 @@ module deltaline_core_aggregator_lane_0_timestamp(clk,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_lane_0_timestamp
 
+module deltaline_core_aggregator_shown_interval(clk,rst,d,q);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clk) begin
+        if (rst) begin
+            q <= 32'h0;
+        end else begin
+            q <= d;
+        end
+    end
+endmodule // deltaline_core_aggregator_shown_interval
+
 module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,first_now,last_now,unmeasured,bad,refused,unlocked,timed,gap,overflow,overflow_epoch,packets,bytes,unmeasured_frames,bad_frames,ended_packets,ended_bytes,ended_first,ended_last,ended_unmeasured,ended_bad,ended_refused,ended_flags);
 
     // Module arguments
@@ -4795,6 +4855,22 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
     reg  just_ended_rst;
     reg  just_ended_d;
     wire  just_ended_q;
+    reg  shown_packets_clock;
+    reg  shown_packets_rst;
+    reg  [23:0] shown_packets_d;
+    wire  [23:0] shown_packets_q;
+    reg  shown_bytes_clock;
+    reg  shown_bytes_rst;
+    reg  [23:0] shown_bytes_d;
+    wire  [23:0] shown_bytes_q;
+    reg  shown_unmeasured_clock;
+    reg  shown_unmeasured_rst;
+    reg  [31:0] shown_unmeasured_d;
+    wire  [31:0] shown_unmeasured_q;
+    reg  shown_bad_clock;
+    reg  shown_bad_rst;
+    reg  [31:0] shown_bad_d;
+    wire  [31:0] shown_bad_q;
     reg  old_packets_low_clock;
     reg  old_packets_low_rst;
     reg  [23:0] old_packets_low_d;
@@ -4968,6 +5044,30 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
         .d(just_ended_d),
         .q(just_ended_q)
     );
+    deltaline_core_aggregator_totals_shown_packets shown_packets(
+        .clock(shown_packets_clock),
+        .rst(shown_packets_rst),
+        .d(shown_packets_d),
+        .q(shown_packets_q)
+    );
+    deltaline_core_aggregator_totals_shown_bytes shown_bytes(
+        .clock(shown_bytes_clock),
+        .rst(shown_bytes_rst),
+        .d(shown_bytes_d),
+        .q(shown_bytes_q)
+    );
+    deltaline_core_aggregator_totals_shown_unmeasured shown_unmeasured(
+        .clock(shown_unmeasured_clock),
+        .rst(shown_unmeasured_rst),
+        .d(shown_unmeasured_d),
+        .q(shown_unmeasured_q)
+    );
+    deltaline_core_aggregator_totals_shown_bad shown_bad(
+        .clock(shown_bad_clock),
+        .rst(shown_bad_rst),
+        .d(shown_bad_d),
+        .q(shown_bad_q)
+    );
     deltaline_core_aggregator_totals_old_packets_low old_packets_low(
         .clock(old_packets_low_clock),
         .rst(old_packets_low_rst),
@@ -5065,6 +5165,10 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
         clock_lost_clock = clk;
         by_clock_clock = clk;
         just_ended_clock = clk;
+        shown_packets_clock = clk;
+        shown_bytes_clock = clk;
+        shown_unmeasured_clock = clk;
+        shown_bad_clock = clk;
         old_packets_low_clock = clk;
         old_packets_high_clock = clk;
         old_bytes_low_clock = clk;
@@ -5094,6 +5198,10 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
         clock_lost_d = clock_lost_q;
         by_clock_d = by_clock_q;
         just_ended_d = just_ended_q;
+        shown_packets_d = shown_packets_q;
+        shown_bytes_d = shown_bytes_q;
+        shown_unmeasured_d = shown_unmeasured_q;
+        shown_bad_d = shown_bad_q;
         old_packets_low_d = old_packets_low_q;
         old_packets_high_d = old_packets_high_q;
         old_bytes_low_d = old_bytes_low_q;
@@ -5123,6 +5231,10 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
         clock_lost_rst = rst;
         by_clock_rst = rst;
         just_ended_rst = rst;
+        shown_packets_rst = rst;
+        shown_bytes_rst = rst;
+        shown_unmeasured_rst = rst;
+        shown_bad_rst = rst;
         old_packets_low_rst = rst;
         old_packets_high_rst = rst;
         old_bytes_low_rst = rst;
@@ -5225,10 +5337,14 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
             old_saturated_d = saturated_now | overflows_old;
             saturated_d = overflow & (overflow_epoch == epoch);
         end
-        packets = ((packets_low_q) & 48'hffffffffffff) | (((packets_high_q) & 48'hffffffffffff) << 32'h18);
-        bytes = ((bytes_low_q) & 48'hffffffffffff) | (((bytes_high_q) & 48'hffffffffffff) << 32'h18);
-        unmeasured_frames = unmeasured_count_q;
-        bad_frames = bad_count_q;
+        shown_packets_d = packets_low_q;
+        shown_bytes_d = bytes_low_q;
+        shown_unmeasured_d = unmeasured_count_q;
+        shown_bad_d = bad_count_q;
+        packets = ((shown_packets_q) & 48'hffffffffffff) | (((packets_high_q) & 48'hffffffffffff) << 32'h18);
+        bytes = ((shown_bytes_q) & 48'hffffffffffff) | (((bytes_high_q) & 48'hffffffffffff) << 32'h18);
+        unmeasured_frames = shown_unmeasured_q;
+        bad_frames = shown_bad_q;
         ended_packets = ((old_packets_low_q) & 48'hffffffffffff) | (((old_packets_high_q) & 48'hffffffffffff) << 32'h18);
         ended_bytes = ((old_bytes_low_q) & 48'hffffffffffff) | (((old_bytes_high_q) & 48'hffffffffffff) << 32'h18);
         ended_first = old_first_q;
@@ -5676,6 +5792,66 @@ module deltaline_core_aggregator_totals_saturated(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_totals_saturated
+
+module deltaline_core_aggregator_totals_shown_bad(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_shown_bad
+
+module deltaline_core_aggregator_totals_shown_bytes(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_shown_bytes
+
+module deltaline_core_aggregator_totals_shown_packets(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_shown_packets
+
+module deltaline_core_aggregator_totals_shown_unmeasured(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_shown_unmeasured
 
 module deltaline_core_aggregator_totals_unmeasured_count(clock,rst,d,q);
 

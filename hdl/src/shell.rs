@@ -236,12 +236,14 @@ fn mentions(expression: &str, wire: &str) -> bool {
     expression.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == wire)
 }
 
+/// Name, direction and width of a part's ports.
+type PartPorts = Vec<(String, &'static str, usize)>;
+
 /// A module under construction: instances, and what drives which wire.
 struct Wiring {
     prefix: String,
     ports: Vec<(&'static str, usize, String)>,
-    /// Name, direction and width of each part's ports.
-    parts: Vec<(&'static str, Vec<(String, &'static str, usize)>)>,
+    parts: Vec<(&'static str, PartPorts)>,
     drivers: BTreeMap<String, String>,
     modules: String,
 }

@@ -42,7 +42,7 @@ fn keys() {
     for columns in files.into_iter().flat_map(lines) {
         for beat in beats(8, &bytes(columns[0]), Timestamp(0), false) {
             bench.set_beat(data, &beat.data);
-            bench.set(keep, beat.keep.into());
+            bench.set(keep, beat.keep);
             bench.set(last, beat.last.into());
             bench.set_wide(user, 0);
             bench.set(valid, 1);

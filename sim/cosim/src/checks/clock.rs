@@ -36,7 +36,7 @@ impl<T: Clone + Default> Due<T> {
 /// A moment's relative-64 by the definition.
 fn truth(time: TimeOfDay) -> Timestamp {
     let nanoseconds = (time.0 >> 48) * 1_000_000_000 + (time.0 >> 16) % (1 << 30);
-    Timestamp(((nanoseconds % (1 << 48)) << 16 | time.0 % (1 << 16)) as u64)
+    Timestamp((((nanoseconds % (1 << 48)) << 16) | (time.0 % (1 << 16))) as u64)
 }
 
 /// Any moment, small and large seconds alike, with noise in the reserved bits.

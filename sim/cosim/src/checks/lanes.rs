@@ -160,7 +160,8 @@ impl Twin {
                 while !self.lanes[lane].beats.is_empty() {
                     self.cycle(false)?;
                 }
-                let number = self.delimiters.wrapping_mul(0x1_0001).wrapping_add(u32::from(length % 5 == 0));
+                let number =
+                    self.delimiters.wrapping_mul(0x1_0001).wrapping_add(u32::from(length.is_multiple_of(5)));
                 let frame = Delimiter::new(self.model.configuration(), number).encode();
                 self.offer(lane, &frame, false);
                 self.cycle(false)?;
