@@ -10,9 +10,9 @@
 //! ```
 //!
 //! Twin of `deltaline_model::point`, as the [64-bit core](crate::core) is, and gives the same control frames. It uses
-//! the time that a narrow stream gives: a packet takes at least 34 cycles. The [walk](walk) goes through a frame byte by
-//! byte; the [hash](hash) adds up as the key's bytes pass, so that no key is stored; the [ledger](ledger) updates cells
-//! and totals word by word in memories with one adder; the [emitter](emitter) reads them byte by byte.
+//! the time that a narrow stream gives: a packet takes at least 34 cycles. The [walk] goes through a frame byte by
+//! byte; the [hash] adds up as the key's bytes pass, so that no key is stored; the [ledger] updates cells
+//! and totals word by word in memories with one adder; the [emitter] reads them byte by byte.
 //!
 //! # Ports
 //!
