@@ -4,6 +4,7 @@ mod acceptance;
 mod cargo;
 mod check;
 mod cost;
+mod report;
 mod tools;
 mod verilog;
 
@@ -47,6 +48,8 @@ enum Task {
         #[arg(long, default_value_t = 1024)]
         rows: usize,
     },
+    /// Measure what each configuration costs on FPGA and ASIC; writes docs/report.md and docs/report.json
+    Report(report::Arguments),
     /// Install the pinned tools into the folder `.tools`; does nothing if they are there
     Tools {
         /// Which tools
@@ -72,7 +75,7 @@ fn run(task: Task) -> Result<(), Failure> {
             cargo::demo()
         }
         Task::Test => {
-            tools::install(tools::Selection::All)?;
+            tools::install(tools::Selection::Test)?;
             cargo::format()?;
             cargo::lint()?;
             cargo::document()?;
@@ -85,6 +88,7 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::Acceptance => acceptance::icarus().and_then(|()| acceptance::yosys()),
         Task::Cosim { packets, seed } => check::cosim(packets, seed),
         Task::Cost { rows } => cost::print(rows),
+        Task::Report(arguments) => report::run(&arguments),
         Task::Tools { selection } => Ok(tools::install(selection)?),
     }
 }

@@ -1,0 +1,264 @@
+//! `cargo xtask report`: what each configuration costs on FPGA and ASIC, measured.
+//!
+//! * FPGA area: yosys, the core flattened ([`synthesis`]). FPGA frequency: nextpnr on the core in a wrapper, three
+//!   seeds, all reported ([`placement`], [`netlist`]).
+//! * ASIC area and speed: yosys and OpenSTA with any Liberty file, RAM as black boxes ([`asic`], [`liberty`]).
+//! * `--check` compares the cells of every module with its budget instead ([`budget`]).
+//!
+//! `docs/report.md` and `docs/report.json` are written anew by each run. What a tool found is kept in the folder of
+//! the tools under a hash of all it depends on, so that an interrupted run continues, and only what changed is
+//! measured again. A figure therefore never comes from another design, tool or option than it says.
+
+mod asic;
+mod budget;
+mod liberty;
+mod netlist;
+mod page;
+mod placement;
+mod subject;
+mod synthesis;
+
+use crate::{Failure, tools};
+use placement::{DEVICES, Device, Run};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Instant;
+use subject::Subject;
+use synthesis::{Cells, ECP5, Family, ICE40};
+use xxhash_rust::xxh3::xxh3_128;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Compare every module with its budget in hdl/budget.toml instead: synthesis for iCE40 only
+    #[arg(long)]
+    check: bool,
+    /// Configurations to measure; all by default
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    configuration: Vec<String>,
+    /// Devices to place on: hx8k, 25f, 85f
+    #[arg(long, value_delimiter = ',', default_value = "hx8k,25f,85f", value_name = "NAMES")]
+    device: Vec<String>,
+    /// Speed grades of ECP5
+    #[arg(long, value_delimiter = ',', default_value = "6", value_name = "GRADES",
+          value_parser = clap::value_parser!(u8).range(6..=8))]
+    speed: Vec<u8>,
+    /// Standard cell libraries, Liberty, plain or with gzip; osu018 by default
+    #[arg(long, value_delimiter = ',', value_name = "FILES")]
+    liberty: Vec<PathBuf>,
+    /// Liberty file of a memory macro, for the times of RAM leaves
+    #[arg(long, value_name = "FILE")]
+    ram: Option<PathBuf>,
+}
+
+/// What was found on one device.
+struct Placed {
+    device: &'static Device,
+    speed: Option<u8>,
+    /// Or why it was not placed.
+    runs: Result<Vec<Run>, String>,
+}
+
+/// All that was found of one configuration.
+struct Measured {
+    name: String,
+    description: String,
+    clock_mhz: f64,
+    cells: Vec<(&'static Family, Cells)>,
+    modules: BTreeMap<String, [Cells; 2]>,
+    placed: Vec<Placed>,
+    asic: Vec<asic::Cost>,
+}
+
+/// Where tools run, and where what they found is kept.
+struct Work {
+    folder: PathBuf,
+}
+
+impl Work {
+    fn new() -> Result<Self, Failure> {
+        let folder = tools::folder()?.join("report");
+        fs::create_dir_all(&folder)?;
+        Ok(Self { folder })
+    }
+
+    /// A file for what depends on `key` and on the tools.
+    fn file(&self, key: &[&str], extension: &str) -> PathBuf {
+        let mut text = tools::pinned().join("\n");
+        for part in key {
+            text += &format!("\n{} {part}", part.len());
+        }
+        self.folder.join(format!("{:032x}.{extension}", xxh3_128(text.as_bytes())))
+    }
+
+    /// What `find` returned for this key, now or earlier.
+    fn remembered(
+        &self,
+        what: &str,
+        key: &[&str],
+        find: impl FnOnce() -> Result<String, Failure>,
+    ) -> Result<String, Failure> {
+        let file = self.file(key, "txt");
+        if let Ok(found) = fs::read_to_string(&file) {
+            return Ok(found);
+        }
+        eprintln!("==> {what}");
+        let start = Instant::now();
+        let found = find()?;
+        eprintln!("    {:.0} s", start.elapsed().as_secs_f64());
+        // Under its name only when it is whole.
+        let unfinished = self.file(key, "part");
+        fs::write(&unfinished, &found)?;
+        fs::rename(unfinished, file)?;
+        Ok(found)
+    }
+
+    /// Makes the next [`Work::remembered`] find it anew.
+    fn forget(&self, key: &[&str]) -> Result<(), Failure> {
+        match fs::remove_file(self.file(key, "txt")) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Measures, or checks the budget.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.check {
+        return check();
+    }
+    for name in &arguments.device {
+        if !DEVICES.iter().any(|device| device.option == name) {
+            return Err(format!("there is no device '{name}': choose from hx8k, 25f, 85f").into());
+        }
+    }
+    let mut subjects = subject::all()?;
+    for name in &arguments.configuration {
+        if !subjects.iter().any(|subject| subject.name == *name) {
+            let names: Vec<&str> = subjects.iter().map(|subject| subject.name.as_str()).collect();
+            return Err(
+                format!("there is no configuration '{name}': choose from {}", names.join(", ")).into()
+            );
+        }
+    }
+    let wanted = |name: &String| arguments.configuration.is_empty() || arguments.configuration.contains(name);
+    subjects.retain(|subject| wanted(&subject.name));
+
+    let work = Work::new()?;
+    let ram = match &arguments.ram {
+        Some(file) => Some(liberty::Macro::parse(&liberty::read(file)?)?),
+        None => None,
+    };
+    let libraries = match &arguments.liberty[..] {
+        [] => vec![liberty::read(&tools::osu018()?)?],
+        files => files.iter().map(|file| liberty::read(file)).collect::<Result<_, _>>()?,
+    };
+    let mut measured = vec![];
+    for subject in &subjects {
+        measured.push(measure(&work, subject, arguments, &libraries, ram.as_ref())?);
+    }
+    let folder = tools::workspace()?.join("docs");
+    fs::create_dir_all(&folder)?;
+    let (text, figures) = (folder.join("report.md"), folder.join("report.json"));
+    fs::write(&text, page::markdown(&measured, &command(arguments)))?;
+    fs::write(&figures, page::json(&measured)?)?;
+    println!("{}\n{}", text.display(), figures.display());
+    Ok(())
+}
+
+fn measure(
+    work: &Work,
+    subject: &Subject,
+    arguments: &Arguments,
+    libraries: &[String],
+    ram: Option<&liberty::Macro>,
+) -> Result<Measured, Failure> {
+    let mut asic = vec![];
+    for library in libraries {
+        asic.push(asic::measure(work, subject, library, ram)?);
+    }
+    let (mut cells, mut placed) = (vec![], vec![]);
+    for family in [&ICE40, &ECP5] {
+        let (total, netlist) = synthesis::whole(work, subject, family)?;
+        cells.push((family, total));
+        let wanted = |device: &&Device| {
+            device.family.name == family.name && arguments.device.iter().any(|name| name == device.option)
+        };
+        for device in DEVICES.iter().filter(wanted) {
+            let speeds: Vec<Option<u8>> = if device.has_speeds {
+                arguments.speed.iter().copied().map(Some).collect()
+            } else {
+                vec![None]
+            };
+            for speed in speeds {
+                let runs = match device.refuses(total) {
+                    Some(reason) => Err(reason),
+                    None => Ok(placement::place(work, subject, device, speed, &netlist)?),
+                };
+                placed.push(Placed { device, speed, runs });
+            }
+        }
+    }
+    Ok(Measured {
+        name: subject.name.clone(),
+        description: subject.description.clone(),
+        clock_mhz: subject.clock_mhz,
+        cells,
+        modules: modules(work, subject)?,
+        placed,
+        asic,
+    })
+}
+
+/// Cells of each module in both families.
+fn modules(work: &Work, subject: &Subject) -> Result<BTreeMap<String, [Cells; 2]>, Failure> {
+    let mut ecp5 = synthesis::by_module(work, subject, &ECP5)?;
+    let ice40 = synthesis::by_module(work, subject, &ICE40)?;
+    Ok(ice40
+        .into_iter()
+        .map(|(name, cells)| {
+            let other = ecp5.remove(&name).unwrap_or_default();
+            (name, [cells, other])
+        })
+        .collect())
+}
+
+/// Compares every module with its budget.
+fn check() -> Result<(), Failure> {
+    let path = tools::workspace()?.join(budget::FILE);
+    let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let budget = budget::Budget::read(&text)?;
+    let (work, subjects) = (Work::new()?, subject::all()?);
+    let names: Vec<&str> = subjects.iter().map(|subject| subject.name.as_str()).collect();
+    let mut wrong = budget.check_names(&names);
+    let mut checked = 0;
+    for subject in subjects.iter().filter(|subject| !budget.exempts(&subject.name)) {
+        let found = synthesis::by_module(&work, subject, &ICE40)?;
+        checked += found.len();
+        wrong.extend(budget.check(&subject.name, &found));
+    }
+    if wrong.is_empty() {
+        eprintln!("    {checked} modules within their budgets");
+        Ok(())
+    } else {
+        Err(wrong.join("\n").into())
+    }
+}
+
+/// The command that reproduces the report, with the names of files alone.
+fn command(arguments: &Arguments) -> String {
+    let mut command = String::from("cargo xtask report");
+    let mut add = |option: &str, values: Vec<String>, default: &str| {
+        let values = values.join(",");
+        if values != default {
+            command += &format!(" --{option} {values}");
+        }
+    };
+    let name = |file: &PathBuf| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    add("configuration", arguments.configuration.clone(), "");
+    add("device", arguments.device.clone(), "hx8k,25f,85f");
+    add("speed", arguments.speed.iter().map(u8::to_string).collect(), "6");
+    add("liberty", arguments.liberty.iter().map(name).collect(), "");
+    add("ram", arguments.ram.iter().map(name).collect(), "");
+    command
+}
