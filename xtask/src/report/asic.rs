@@ -66,12 +66,12 @@ impl Delay {
     }
 }
 
-/// Arguments: Verilog, library, top, period in picoseconds, netlist to write, stages, RAM leaves. Statistics are
+/// Arguments: Verilog, library, constraints for abc, top, period in picoseconds, netlist to write, stages, RAM leaves. Statistics are
 /// printed as JSON behind a line `statistics`; RAM instances of the flattened netlist behind `ram`.
 const SCRIPT: &str = "\
 import sys
 from pyosys import libyosys as yosys
-verilog, library, top, period, netlist, stages, rams = sys.argv[1:]
+verilog, library, constraints, top, period, netlist, stages, rams = sys.argv[1:]
 design = yosys.Design()
 def command(text):
     yosys.run_pass(text, design)
@@ -82,7 +82,7 @@ for stage in stages.split():
     command('setattr -mod -set keep_hierarchy 1 ' + stage)
 command('synth -noabc -flatten -top ' + top)
 command('dfflibmap -liberty ' + library)
-command('abc -liberty ' + library + ' -D ' + period + ' -script +&get,-n;&st;&dch;&nf;&put;buffer,-c;topo;upsize,{D};dnsize,{D}')
+command('abc -liberty ' + library + ' -constr ' + constraints + ' -D ' + period + ' -script +&get,-n;&st;&dch;&nf;&put;buffer,-c;topo;upsize,{D};dnsize,{D}')
 command('opt_clean -purge')
 command('check -mapped -assert')
 command('tee -o ' + netlist + '.json stat -json -liberty ' + library)
@@ -91,7 +91,7 @@ command('setattr -mod -unset keep_hierarchy *')
 for text in ('flatten', 'splitnets', 'opt_clean -purge', 'rename -wire -suffix _reg'):
     command(text)
 command('write_verilog -noattr -noexpr -nohex -nodec ' + netlist)
-found = design.top_module().cells_.values()
+found = list(design.top_module().cells_.values())
 rams = [cell.name.str().lstrip('\\\\') for cell in found if cell.type.str().lstrip('\\\\') in rams.split()]
 print('ram ' + ' '.join(rams))
 print('cells', len(found) - len(rams))
@@ -125,11 +125,14 @@ pub(crate) fn measure(
     let mapped = work.folder.join(format!("{}-{}.v", subject.name, library.name));
     fs::write(&design, &verilog)?;
     fs::write(&cells, library_text)?;
+    // Without a driving cell abc takes what comes from flip-flops as infinitely strong, and buffers none of it.
+    let constraints = work.folder.join(format!("{}.constr", library.name));
+    fs::write(&constraints, format!("set_driving_cell {}\nset_load 0.02 [all_outputs]\n", library.inverter))?;
     let what = format!("{}: synthesis for {}", subject.name, library.name);
     let key = [SCRIPT, &verilog, library_text, &period.to_string()];
     let summary = work.remembered(&what, &key, || {
         let mut yosys = tools::yosys_python()?;
-        yosys.arg("-c").arg(SCRIPT).arg(&design).arg(&cells).arg(&subject.top);
+        yosys.arg("-c").arg(SCRIPT).arg(&design).arg(&cells).arg(&constraints).arg(&subject.top);
         yosys.arg((period * 1000.0).to_string()).arg(&mapped).args([&stage_list, &leaf_list]);
         let printed = run(&mut yosys)?;
         let instances =

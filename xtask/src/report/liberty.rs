@@ -19,6 +19,8 @@ pub(crate) struct Library {
     pub(crate) name: String,
     /// Area of the smallest two-input NAND.
     pub(crate) nand2: f64,
+    /// Name of the smallest inverter.
+    pub(crate) inverter: String,
 }
 
 /// A memory macro.
@@ -57,14 +59,15 @@ impl Library {
     /// Reads a standard cell library.
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
         let name = library_name(text)?;
-        let nands = groups(text, "cell").filter(|(name, _)| name.to_lowercase().contains("nand2"));
-        let areas = nands.filter_map(|(_, cell)| attribute(cell, "area")?.parse().ok());
-        let nand2 = areas.fold(f64::INFINITY, f64::min);
-        if nand2.is_finite() {
-            Ok(Self { name, nand2 })
-        } else {
-            Err(format!("library '{name}' has no cell with 'nand2' in its name to count in").into())
-        }
+        let smallest = |kind: &str| {
+            let cells = groups(text, "cell").filter(|(name, _)| name.to_lowercase().contains(kind));
+            let areas =
+                cells.filter_map(|(name, cell)| Some((attribute(cell, "area")?.parse::<f64>().ok()?, name)));
+            let least = areas.min_by(|a, b| a.0.total_cmp(&b.0));
+            least.ok_or_else(|| format!("library '{name}' has no cell with '{kind}' in its name"))
+        };
+        let ((nand2, _), (_, inverter)) = (smallest("nand2")?, smallest("inv")?);
+        Ok(Self { nand2, inverter: inverter.to_string(), name: name.clone() })
     }
 }
 
@@ -227,8 +230,9 @@ mod tests {
 
     #[test]
     fn the_smallest_nand_is_the_unit() {
-        let text = "library(tiny) {\n cell (NAND2X1) {\n area : 24;\n pin(A) { } }\n cell (\"my_nand2_2\") { area : 12.5 ; }\n}";
-        assert_eq!(Library::parse(text).unwrap(), Library { name: "tiny".into(), nand2: 12.5 });
+        let text = "library(tiny) {\n cell (NAND2X1) {\n area : 24;\n pin(A) { } }\n cell (\"my_nand2_2\") { area : 12.5 ; } cell(INVX1) { area : 8; }\n}";
+        let expected = Library { name: "tiny".into(), nand2: 12.5, inverter: "INVX1".into() };
+        assert_eq!(Library::parse(text).unwrap(), expected);
         assert!(
             Library::parse("library(empty) { }").unwrap_err().to_string().contains("'empty' has no cell")
         );

@@ -122,11 +122,13 @@ pub(crate) fn place(
             let what = format!("{}: place and route on {}{speed}, seed {seed}", subject.name, device.name);
             let report = work.remembered(&what, &key, || {
                 // nextpnr is WebAssembly, which sees the files of its working folder under relative names only.
-                let (input, output) = ("netlist.json", format!("report-{}-{seed}.json", device.option));
-                fs::write(work.folder.join(input), &content)?;
+                let run_name =
+                    format!("{}-{}{speed}-{seed}", subject.name, device.option).replace([',', ' '], "");
+                let (input, output) = (format!("{run_name}.json"), format!("{run_name}-report.json"));
+                fs::write(work.folder.join(&input), &content)?;
                 let mut nextpnr = tools::nextpnr_python()?;
                 nextpnr.current_dir(&work.folder).arg("-c").arg(device.python).args(&arguments);
-                run(nextpnr.args(["--quiet", "--json", input, "--report", &output]))?;
+                run(nextpnr.args(["--quiet", "--json", &input, "--report", &output]))?;
                 Ok(fs::read_to_string(work.folder.join(&output))?)
             })?;
             read(seed, &report)
