@@ -3,7 +3,6 @@
 mod acceptance;
 mod cargo;
 mod check;
-mod cost;
 mod report;
 mod tools;
 mod verilog;
@@ -42,7 +41,7 @@ enum Task {
         #[arg(long, default_value_t = 1000)]
         seed: u64,
     },
-    /// Show what each stage of the core costs in FPGA cells
+    /// Show what each module of the core costs in FPGA cells
     Cost {
         /// Rows of each bank
         #[arg(long, default_value_t = 1024)]
@@ -87,7 +86,7 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::Mutate => check::mutate(),
         Task::Acceptance => acceptance::icarus().and_then(|()| acceptance::yosys()),
         Task::Cosim { packets, seed } => check::cosim(packets, seed),
-        Task::Cost { rows } => cost::print(rows),
+        Task::Cost { rows } => report::cost(rows),
         Task::Report(arguments) => report::run(&arguments),
         Task::Tools { selection } => Ok(tools::install(selection)?),
     }

@@ -3,7 +3,8 @@
 //! * FPGA area: yosys, the core flattened ([`synthesis`]). FPGA frequency: nextpnr on the core in a wrapper, three
 //!   seeds, all reported ([`placement`], [`netlist`]).
 //! * ASIC area and speed: yosys and OpenSTA with any Liberty file, RAM as black boxes ([`asic`], [`liberty`]).
-//! * `--check` compares the cells of every module with its budget instead ([`budget`]).
+//! * `cargo xtask cost` prints the cells of every module; `--check` compares them with their
+//!   budget ([`budget`]).
 //!
 //! `docs/report.md` and `docs/report.json` are written anew by each run. What a tool found is kept in the folder of
 //! the tools under a hash of all it depends on, so that an interrupted run continues, and only what changed is
@@ -160,8 +161,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let folder = tools::workspace()?.join("docs");
     fs::create_dir_all(&folder)?;
     let (text, figures) = (folder.join("report.md"), folder.join("report.json"));
-    fs::write(&text, page::markdown(&measured, &command(arguments)))?;
-    fs::write(&figures, page::json(&measured)?)?;
+    let mut used = tools::pinned().into_iter().map(String::from).collect::<Vec<_>>();
+    used.push(format!("OpenSTA {}", crate::acceptance::run(tools::sta()?.arg("-version"))?.trim()));
+    fs::write(&text, page::markdown(&measured, &command(arguments), &used))?;
+    fs::write(&figures, page::json(&measured, &used)?)?;
     println!("{}\n{}", text.display(), figures.display());
     Ok(())
 }
@@ -221,6 +224,29 @@ fn modules(work: &Work, subject: &Subject) -> Result<BTreeMap<String, [Cells; 2]
             (name, [cells, other])
         })
         .collect())
+}
+
+/// Prints the table of modules of the core with as many rows as given.
+pub(crate) fn cost(rows: usize) -> Result<(), Failure> {
+    let subject = subject::core(&format!("cost-{rows}"), rows)?;
+    let modules = modules(&Work::new()?, &subject)?;
+    println!(
+        "{}; cells before placement, hierarchy kept, flip-flops in the module that holds them",
+        subject.description
+    );
+    println!("{:<32} {:>24} {:>24}", "", ICE40.name, ECP5.name);
+    let titles = format!(" {:>8} {:>8} {:>6}", "LUT4", "flops", "RAM").repeat(2);
+    println!("{:<32}{titles}", "module");
+    let mut sum = [Cells::default(); 2];
+    for cells in modules.values() {
+        sum.iter_mut().zip(cells).for_each(|(sum, cells)| *sum += *cells);
+    }
+    for (module, cells) in modules.iter().chain([(&"sum".to_string(), &sum)]) {
+        let columns = cells.map(|Cells { luts, flops, rams }| format!(" {luts:>8} {flops:>8} {rams:>6}"));
+        println!("{module:<32}{}", columns.concat());
+    }
+    println!("An ECP5 carry cell (CCU2C) counts as two LUT4.");
+    Ok(())
 }
 
 /// Compares every module with its budget.

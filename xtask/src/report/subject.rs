@@ -20,19 +20,19 @@ pub(crate) struct Subject {
 
 /// All configurations.
 pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
-    [("default", 1024), ("small", 128)]
-        .into_iter()
-        .map(|(name, rows)| {
-            let configuration = Configuration::new(Settings { rows, ..Settings::default() })?;
-            let top = "deltaline".to_string();
-            Ok(Subject {
-                name: name.to_string(),
-                description: format!("64-bit stream, 2 x {rows} rows"),
-                verilog: emit(&configuration, Module::Core, &top)?,
-                top,
-                // 10 Gbit/s.
-                clock_mhz: 156.25,
-            })
-        })
-        .collect()
+    [("default", 1024), ("small", 128)].into_iter().map(|(name, rows)| core(name, rows)).collect()
+}
+
+/// The core with 2 x `rows` rows.
+pub(crate) fn core(name: &str, rows: usize) -> Result<Subject, Failure> {
+    let configuration = Configuration::new(Settings { rows, ..Settings::default() })?;
+    let top = "deltaline".to_string();
+    Ok(Subject {
+        name: name.to_string(),
+        description: format!("64-bit stream, 2 x {rows} rows"),
+        verilog: emit(&configuration, Module::Core, &top)?,
+        top,
+        // 10 Gbit/s.
+        clock_mhz: 156.25,
+    })
 }

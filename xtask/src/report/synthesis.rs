@@ -174,7 +174,7 @@ mod tests {
         let counted =
             "cells core CCU2C 3\ncells core LUT4 10\ncells core_ram DP16KD 4\ncells core TRELLIS_FF 7\n";
         assert_eq!(total(&ECP5, counted, "core").unwrap(), Cells { luts: 16, flops: 7, rams: 0 });
-        assert_eq!(total(&ECP5, counted, "core_ram").unwrap(), RAM);
+        assert_eq!(total(&ECP5, counted, "core_ram").unwrap(), Cells { rams: 4, ..Cells::default() });
         assert_eq!(total(&ICE40, "cells a SB_DFFSR 2\ncells a SB_CARRY 9\n", "a").unwrap().flops, 2);
     }
 }
