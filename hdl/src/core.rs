@@ -31,6 +31,14 @@
 //! | ptp_locked | in | 1 | the clock is locked; else the interval is flagged |
 //! | receiver | in | 1 | role: 0 sender, 1 receiver |
 //! | running | out | 1 | the memories have been cleared after reset: counting |
+//! | packets, bytes | out | 48 | measured packets and their IP octets, the running interval so far |
+//! | unmeasured, bad | out | 32 | other frames, the running interval so far |
+//! | interval | out | 32 | number of the running interval |
+//! | draining | out | 1 | the last interval is being sent, or memories are being cleared |
+//! | ended | out | 1 | an interval ends behind this cycle |
+//! | refused | out | 1 | an interval end was refused |
+//! | delimiter | out | 1 | a delimiter of this measurement has come |
+//! | gap | out | 1 | with ended: a delimiter before this one is missing |
 //! | m_axis_* | out (tready in) | 64 + 8 + 1 + 1 + 1 | control frames |
 //!
 //! # For integrators
@@ -59,16 +67,12 @@
 //!
 //! `sim/cosim`: control frames of random and directed traffic against `deltaline_model::point`, byte by byte.
 
-use crate::emitter::Emitter;
+use crate::aggregator::Aggregator;
+use crate::boundary::Boundary;
 use crate::identity::Identity;
-use crate::interval::Interval;
-use crate::lda::Lda;
-use crate::leaves::{Flop, HashMatrix};
-use crate::sampler::Sampler;
-use crate::totals::Totals;
+use crate::leaves::KeyVector;
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self). R = log2(rows), A = R + bits of a bank number.
 #[derive(LogicBlock)]
@@ -87,6 +91,16 @@ pub struct Core<const R: usize, const A: usize> {
     pub ptp_locked: Signal<In, Bit>,
     pub receiver: Signal<In, Bit>,
     pub running: Signal<Out, Bit>,
+    pub packets: Signal<Out, Bits<48>>,
+    pub bytes: Signal<Out, Bits<48>>,
+    pub unmeasured: Signal<Out, Bits<32>>,
+    pub bad: Signal<Out, Bits<32>>,
+    pub interval: Signal<Out, Bits<32>>,
+    pub draining: Signal<Out, Bit>,
+    pub ended: Signal<Out, Bit>,
+    pub refused: Signal<Out, Bit>,
+    pub gap: Signal<Out, Bit>,
+    pub delimiter: Signal<Out, Bit>,
     pub m_axis_tdata: Signal<Out, Bits<64>>,
     pub m_axis_tkeep: Signal<Out, Bits<8>>,
     pub m_axis_tvalid: Signal<Out, Bit>,
@@ -95,33 +109,9 @@ pub struct Core<const R: usize, const A: usize> {
     pub m_axis_tuser: Signal<Out, Bit>,
 
     identity: Identity,
-    hash: HashMatrix<R>,
-    sampler: Sampler<R, A>,
-    lda: Lda<A>,
-    totals: [Totals; 2],
-    interval: Interval,
-    emitter: Emitter<A>,
-
-    counts: Signal<Local, Bit>,
-    packet: Signal<Local, Bit>,
-    unmeasured: Signal<Local, Bit>,
-    bad: Signal<Local, Bit>,
-    unlocked: Signal<Local, Bit>,
-    idle: Signal<Local, Bit>,
-    idle_packets: Signal<Local, Bits<48>>,
-    idle_bytes: Signal<Local, Bits<48>>,
-    idle_first: Signal<Local, Bits<64>>,
-    idle_last: Signal<Local, Bits<64>>,
-    idle_unmeasured: Signal<Local, Bits<32>>,
-    idle_bad: Signal<Local, Bits<32>>,
-    idle_refused_ends: Signal<Local, Bits<16>>,
-    idle_flags: Signal<Local, Bits<4>>,
-    /// Index i: what was committed i + 1 cycles ago.
-    hashing: [Flop<Bit>; 2],
-    hash_epoch: [Flop<Bit>; 3],
-    /// Index i: whether the clock was locked i + 1 cycles ago. As long as a frame's commit takes.
-    locked: [Flop<Bit>; 7],
-    timestamp: Flop<Bits<40>>,
+    boundary: Boundary<6>,
+    vector: KeyVector,
+    aggregator: Aggregator<R, A, 1>,
 }
 
 impl<const R: usize, const A: usize> Core<R, A> {
@@ -142,37 +132,26 @@ impl<const R: usize, const A: usize> Core<R, A> {
             ptp_locked: Default::default(),
             receiver: Default::default(),
             running: Default::default(),
+            packets: Default::default(),
+            bytes: Default::default(),
+            unmeasured: Default::default(),
+            bad: Default::default(),
+            interval: Default::default(),
+            draining: Default::default(),
+            ended: Default::default(),
+            refused: Default::default(),
+            gap: Default::default(),
+            delimiter: Default::default(),
             m_axis_tdata: Default::default(),
             m_axis_tkeep: Default::default(),
             m_axis_tvalid: Default::default(),
             m_axis_tready: Default::default(),
             m_axis_tlast: Default::default(),
             m_axis_tuser: Default::default(),
-            identity: Default::default(),
-            hash: HashMatrix::new(configuration),
-            sampler: Sampler::new(configuration),
-            lda: Default::default(),
-            totals: Default::default(),
-            interval: Default::default(),
-            emitter: Emitter::new(configuration),
-            counts: Default::default(),
-            packet: Default::default(),
-            unmeasured: Default::default(),
-            bad: Default::default(),
-            unlocked: Default::default(),
-            idle: Default::default(),
-            idle_packets: Default::default(),
-            idle_bytes: Default::default(),
-            idle_first: Default::default(),
-            idle_last: Default::default(),
-            idle_unmeasured: Default::default(),
-            idle_bad: Default::default(),
-            idle_refused_ends: Default::default(),
-            idle_flags: Default::default(),
-            hashing: Default::default(),
-            hash_epoch: Default::default(),
-            locked: Default::default(),
-            timestamp: Default::default(),
+            identity: Identity::new(configuration),
+            boundary: Default::default(),
+            vector: Default::default(),
+            aggregator: Aggregator::new(configuration),
         }
     }
 }
@@ -180,12 +159,9 @@ impl<const R: usize, const A: usize> Core<R, A> {
 impl<const R: usize, const A: usize> Logic for Core<R, A> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, timestamp);
-        self.timestamp.rst.next = self.rst.val();
-
         self.identity.clk.next = self.clk.val();
         self.identity.rst.next = self.rst.val();
-        self.identity.running.next = self.emitter.running.val();
+        self.identity.running.next = self.aggregator.running.val();
         self.identity.s_axis_tdata.next = self.s_axis_tdata.val();
         self.identity.s_axis_tkeep.next = self.s_axis_tkeep.val();
         self.identity.s_axis_tvalid.next = self.s_axis_tvalid.val();
@@ -193,132 +169,47 @@ impl<const R: usize, const A: usize> Logic for Core<R, A> {
         self.identity.s_axis_tlast.next = self.s_axis_tlast.val();
         self.identity.s_axis_tuser.next = self.s_axis_tuser.val();
 
-        // Commit: the frame counts in the copy of this moment.
-        self.counts.next = self.identity.commit.val() & self.emitter.running.val();
-        self.packet.next = self.counts.val() & self.identity.measured.val();
-        self.bad.next = self.counts.val() & self.identity.bad.val();
-        self.unmeasured.next = self.counts.val() & !self.identity.measured.val() & !self.identity.bad.val();
-        self.idle.next = !self.interval.epoch.val();
+        self.boundary.clk.next = self.clk.val();
+        self.boundary.rst.next = self.rst.val();
+        self.boundary.interval_end.next = self.interval_end.val();
+        self.boundary.interval_log2.next = self.interval_log2.val();
+        self.boundary.ptp_ts.next = self.ptp_ts.val();
+        self.boundary.ptp_locked.next = self.ptp_locked.val();
 
-        self.interval.clk.next = self.clk.val();
-        self.interval.rst.next = self.rst.val();
-        self.interval.interval_end.next = self.interval_end.val();
-        self.interval.interval_log2.next = self.interval_log2.val();
-        self.interval.ptp_ts.next = self.ptp_ts.val();
-        self.interval.running.next = self.emitter.running.val();
-        self.interval.drain_busy.next = self.emitter.busy.val();
-
-        for i in 0..2 {
-            self.totals[i].clk.next = self.clk.val();
-            self.totals[i].rst.next = self.rst.val();
-            self.totals[i].ip_length.next = self.identity.ip_length.val();
-            self.totals[i].timestamp.next = self.identity.timestamp.val();
-        }
-        self.totals[0].packet.next = self.packet.val() & self.idle.val();
-        self.totals[1].packet.next = self.packet.val() & !self.idle.val();
-        self.totals[0].unmeasured.next = self.unmeasured.val() & self.idle.val();
-        self.totals[1].unmeasured.next = self.unmeasured.val() & !self.idle.val();
-        self.totals[0].bad.next = self.bad.val() & self.idle.val();
-        self.totals[1].bad.next = self.bad.val() & !self.idle.val();
-        self.totals[0].refused.next = self.interval.refused.val() & self.idle.val();
-        self.totals[1].refused.next = self.interval.refused.val() & !self.idle.val();
-        // The clock's lock concerns the frames whose last beat is accepted in the same cycle.
-        for i in 0..7 {
-            self.locked[i].clock.next = self.clk.val();
-            self.locked[i].rst.next = self.rst.val();
-        }
-        for i in 0..6 {
-            self.locked[i + 1].d.next = self.locked[i].q.val();
-        }
-        self.locked[0].d.next = self.ptp_locked.val();
-        self.unlocked.next = !self.locked[6].q.val() & self.emitter.running.val();
-        self.totals[0].unlocked.next = self.unlocked.val() & self.idle.val();
-        self.totals[1].unlocked.next = self.unlocked.val() & !self.idle.val();
-        // A timed end concerns the interval that it ends and the one that it starts.
-        self.totals[0].by_clock.next = self.interval.start_drain.val() & self.interval.timed.val();
-        self.totals[1].by_clock.next = self.interval.start_drain.val() & self.interval.timed.val();
-        self.totals[0].clear.next = self.emitter.clear_totals.val() & !self.idle.val();
-        self.totals[1].clear.next = self.emitter.clear_totals.val() & self.idle.val();
-        self.totals[0].overflow.next = self.lda.overflow.val() & !self.lda.overflow_epoch.val();
-        self.totals[1].overflow.next = self.lda.overflow.val() & self.lda.overflow_epoch.val();
-
-        self.hash.clk.next = self.clk.val();
         for i in 0..17 {
-            self.hash.word[i].next = self.identity.word[i].val();
+            self.vector.word[i].next = self.identity.word[i].val();
         }
-        for i in 0..2 {
-            self.hashing[i].clock.next = self.clk.val();
-            self.hashing[i].rst.next = self.rst.val();
-        }
-        for i in 0..3 {
-            self.hash_epoch[i].clock.next = self.clk.val();
-            self.hash_epoch[i].rst.next = self.rst.val();
-        }
-        self.hashing[0].d.next = self.packet.val();
-        self.hashing[1].d.next = self.hashing[0].q.val();
-        self.hash_epoch[0].d.next = self.interval.epoch.val();
-        self.hash_epoch[1].d.next = self.hash_epoch[0].q.val();
-        self.hash_epoch[2].d.next = self.hash_epoch[1].q.val();
-        // Measured frames are at least five cycles apart: one register holds the time until the update.
-        if self.packet.val() {
-            self.timestamp.d.next = self.identity.timestamp.val().get_bits::<40>(16);
-        }
-        self.sampler.clk.next = self.clk.val();
-        self.sampler.rst.next = self.rst.val();
-        self.sampler.valid.next = self.hashing[1].q.val();
-        self.sampler.row.next = self.hash.row.val();
-        self.sampler.prefix.next = self.hash.prefix.val();
+        self.aggregator.clk.next = self.clk.val();
+        self.aggregator.rst.next = self.rst.val();
+        self.aggregator.commit[0].next = self.identity.commit.val();
+        self.aggregator.measured[0].next = self.identity.measured.val();
+        self.aggregator.bad[0].next = self.identity.bad.val();
+        self.aggregator.key[0].next = self.vector.key.val();
+        self.aggregator.timestamp[0].next = self.identity.timestamp.val();
+        self.aggregator.ip_length[0].next = self.identity.ip_length.val();
+        self.aggregator.delimiter.next = self.identity.delimiter.val();
+        self.aggregator.delimiter_number.next = self.identity.delimiter_number.val();
+        self.aggregator.request.next = self.boundary.request.val();
+        self.aggregator.timed.next = self.boundary.timed.val();
+        self.aggregator.unlocked.next = self.boundary.unlocked.val();
+        self.aggregator.receiver.next = self.receiver.val();
+        self.aggregator.m_axis_tready.next = self.m_axis_tready.val();
 
-        self.lda.clk.next = self.clk.val();
-        self.lda.rst.next = self.rst.val();
-        self.lda.update.next = self.sampler.sampled.val();
-        self.lda.epoch.next = self.hash_epoch[2].q.val();
-        self.lda.address.next = self.sampler.address.val();
-        self.lda.timestamp.next = self.timestamp.q.val();
-        self.lda.drain_address.next = self.emitter.drain_address.val();
-        self.lda.drain_epoch.next = self.idle.val();
-        self.lda.clear[0].next = self.emitter.clear_all.val() | (self.emitter.clear.val() & !self.idle.val());
-        self.lda.clear[1].next = self.emitter.clear_all.val() | (self.emitter.clear.val() & self.idle.val());
-
-        self.emitter.clk.next = self.clk.val();
-        self.emitter.rst.next = self.rst.val();
-        self.emitter.start.next = self.interval.start_drain.val();
-        self.emitter.receiver.next = self.receiver.val();
-        self.emitter.interval.next = self.interval.number.val();
-        // Chosen in locals: a submodule's input is assigned once (see the emitter).
-        self.idle_packets.next = self.totals[0].packets.val();
-        self.idle_bytes.next = self.totals[0].bytes.val();
-        self.idle_first.next = self.totals[0].first.val();
-        self.idle_last.next = self.totals[0].last.val();
-        self.idle_unmeasured.next = self.totals[0].unmeasured_frames.val();
-        self.idle_bad.next = self.totals[0].bad_frames.val();
-        self.idle_refused_ends.next = self.totals[0].refused_ends.val();
-        self.idle_flags.next = self.totals[0].flags.val();
-        if self.idle.val() {
-            self.idle_packets.next = self.totals[1].packets.val();
-            self.idle_bytes.next = self.totals[1].bytes.val();
-            self.idle_first.next = self.totals[1].first.val();
-            self.idle_last.next = self.totals[1].last.val();
-            self.idle_unmeasured.next = self.totals[1].unmeasured_frames.val();
-            self.idle_bad.next = self.totals[1].bad_frames.val();
-            self.idle_refused_ends.next = self.totals[1].refused_ends.val();
-            self.idle_flags.next = self.totals[1].flags.val();
-        }
-        self.emitter.packets.next = self.idle_packets.val();
-        self.emitter.bytes.next = self.idle_bytes.val();
-        self.emitter.first.next = self.idle_first.val();
-        self.emitter.last.next = self.idle_last.val();
-        self.emitter.unmeasured.next = self.idle_unmeasured.val();
-        self.emitter.bad.next = self.idle_bad.val();
-        self.emitter.refused_ends.next = self.idle_refused_ends.val();
-        self.emitter.flags.next = self.idle_flags.val();
-        self.emitter.drained_cell.next = self.lda.drained_cell.val();
-        self.emitter.m_axis_tready.next = self.m_axis_tready.val();
-        self.running.next = self.emitter.running.val();
-        self.m_axis_tdata.next = self.emitter.m_axis_tdata.val();
-        self.m_axis_tkeep.next = self.emitter.m_axis_tkeep.val();
-        self.m_axis_tvalid.next = self.emitter.m_axis_tvalid.val();
-        self.m_axis_tlast.next = self.emitter.m_axis_tlast.val();
-        self.m_axis_tuser.next = self.emitter.m_axis_tuser.val();
+        self.running.next = self.aggregator.running.val();
+        self.packets.next = self.aggregator.packets.val();
+        self.bytes.next = self.aggregator.bytes.val();
+        self.unmeasured.next = self.aggregator.unmeasured_frames.val();
+        self.bad.next = self.aggregator.bad_frames.val();
+        self.interval.next = self.aggregator.interval.val();
+        self.draining.next = self.aggregator.draining.val();
+        self.ended.next = self.aggregator.ended.val();
+        self.refused.next = self.aggregator.refused.val();
+        self.gap.next = self.aggregator.gap.val();
+        self.delimiter.next = self.identity.delimiter.val() & self.aggregator.running.val();
+        self.m_axis_tdata.next = self.aggregator.m_axis_tdata.val();
+        self.m_axis_tkeep.next = self.aggregator.m_axis_tkeep.val();
+        self.m_axis_tvalid.next = self.aggregator.m_axis_tvalid.val();
+        self.m_axis_tlast.next = self.aggregator.m_axis_tlast.val();
+        self.m_axis_tuser.next = self.aggregator.m_axis_tuser.val();
     }
 }

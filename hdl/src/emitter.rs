@@ -29,7 +29,6 @@
 //! | drain_address | out | A | word to show or to clear |
 //! | clear | out | 1 | clear the word in the idle copy |
 //! | clear_all | out | 1 | clear it in both |
-//! | clear_totals | out | 1 | the drain is over: clear the idle copy's totals |
 //! | busy | out | 1 | draining or clearing |
 //! | running | out | 1 | both copies have been cleared since reset |
 //! | m_axis_* | out (tready in) | 64 + 8 + 1 + 1 + 1 | control frames; tkeep is all ones; bytes as on the wire |
@@ -68,12 +67,11 @@ pub struct Emitter<const A: usize> {
     pub unmeasured: Signal<In, Bits<32>>,
     pub bad: Signal<In, Bits<32>>,
     pub refused_ends: Signal<In, Bits<16>>,
-    pub flags: Signal<In, Bits<4>>,
+    pub flags: Signal<In, Bits<5>>,
     pub drained_cell: Signal<In, Bits<72>>,
     pub drain_address: Signal<Out, Bits<A>>,
     pub clear: Signal<Out, Bit>,
     pub clear_all: Signal<Out, Bit>,
-    pub clear_totals: Signal<Out, Bit>,
     pub busy: Signal<Out, Bit>,
     pub running: Signal<Out, Bit>,
     pub m_axis_tdata: Signal<Out, Bits<64>>,
@@ -98,7 +96,7 @@ pub struct Emitter<const A: usize> {
     fragment_mask: Constant<Bits<A>>,
     last_address: Constant<Bits<A>>,
 
-    /// 0 clear, 1 clear and step, 2 idle, 4 look up, 5 choose, 6 read, 7 add to check, 8 offer, 9 over.
+    /// 0 clear, 1 clear and step, 2 idle, 4 look up, 5 choose, 6 read, 7 add to check, 8 offer.
     state: Flop<Bits<4>>,
     /// 0 header, 1 cells, 2 sum tops, 3 tag, 4 check.
     section: Flop<Bits<3>>,
@@ -150,7 +148,6 @@ impl<const A: usize> Emitter<A> {
             drain_address: Default::default(),
             clear: Default::default(),
             clear_all: Default::default(),
-            clear_totals: Default::default(),
             busy: Default::default(),
             running: Default::default(),
             m_axis_tdata: Default::default(),
@@ -288,7 +285,7 @@ impl<const A: usize> Logic for Emitter<A> {
             5 => {
                 self.header_word.d.next = self.extent_word.val()
                     | (bit_cast::<64, A>(self.first_row.val()) << 48)
-                    | (bit_cast::<64, 4>(self.flags.val()) << 16)
+                    | (bit_cast::<64, 5>(self.flags.val()) << 16)
                     | bit_cast::<64, 16>(self.refused_ends.val());
             }
             6 => {
@@ -401,20 +398,15 @@ impl<const A: usize> Logic for Emitter<A> {
                 self.step.d.next = 0.into();
                 // The address is back at zero behind the last fragment.
                 if !self.address_now.q.val().any() {
-                    self.state.d.next = 9.into();
+                    self.state.d.next = 2.into();
                 }
             }
-        }
-        // Over.
-        if self.state.q.val() == 9 {
-            self.state.d.next = 2.into();
         }
 
         // Outputs are assigned once, here: one that changed twice in a process would wake its readers twice, and two
         // such modules that read each other would never let an event-driven simulator come to rest.
         self.clear.next = (self.state.q.val() == 6) & (self.step.q.val() == 1);
         self.clear_all.next = self.state.q.val() == 0;
-        self.clear_totals.next = self.state.q.val() == 9;
         self.drain_address.next = self.address_now.q.val();
         self.running.next = self.cleared.q.val();
         self.busy.next = self.state.q.val() != 2;

@@ -27,6 +27,8 @@
 //! | word$0 ... word$16 | out | 32 | with commit: the key |
 //! | timestamp | out | 64 | with commit: timestamp of the first beat |
 //! | ip_length | out | 17 | with commit: IP octets |
+//! | delimiter | out | 1 | with commit: it is a delimiter of this measurement |
+//! | delimiter_number | out | 32 | with delimiter: the number of the interval that it ends |
 //!
 //! Latency seven cycles behind the last beat; one beat a cycle, frames of any length back to back.
 //!
@@ -39,9 +41,11 @@
 //! `deltaline_model::identity::identify`, every key bit compared.
 
 use crate::datagram::Datagram;
+use crate::delimiter_match::DelimiterMatch;
 use crate::header_window::HeaderWindow;
 use crate::leaves::Flop;
 use crate::tags::Tags;
+use deltaline_model::configuration::Configuration;
 use deltaline_model::identity::{KEY_WORDS, PAYLOAD_WORD};
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::dff_setup;
@@ -66,10 +70,13 @@ pub struct Identity {
     pub word: [Signal<Out, Bits<32>>; 17],
     pub timestamp: Signal<Out, Bits<64>>,
     pub ip_length: Signal<Out, Bits<17>>,
+    pub delimiter: Signal<Out, Bit>,
+    pub delimiter_number: Signal<Out, Bits<32>>,
 
     header_window: HeaderWindow,
     tags: Tags,
     datagram: Datagram,
+    delimiter_match: DelimiterMatch,
 
     x: Signal<Local, Bits<32>>,
     y: Signal<Local, Bits<32>>,
@@ -90,8 +97,9 @@ pub struct Identity {
     commit_time: Flop<Bits<64>>,
 }
 
-impl Default for Identity {
-    fn default() -> Self {
+impl Identity {
+    /// The identity stage; of the configuration, only what its delimiters look like matters.
+    pub fn new(configuration: &Configuration) -> Self {
         Identity {
             clk: Default::default(),
             rst: Default::default(),
@@ -108,9 +116,12 @@ impl Default for Identity {
             word: Default::default(),
             timestamp: Default::default(),
             ip_length: Default::default(),
+            delimiter: Default::default(),
+            delimiter_number: Default::default(),
             header_window: Default::default(),
             tags: Default::default(),
             datagram: Default::default(),
+            delimiter_match: DelimiterMatch::new(configuration),
             x: Default::default(),
             y: Default::default(),
             six: Default::default(),
@@ -149,6 +160,18 @@ impl Logic for Identity {
         self.header_window.s_axis_tready.next = self.s_axis_tready.val();
         self.header_window.s_axis_tlast.next = self.s_axis_tlast.val();
         self.header_window.s_axis_tuser.next = self.s_axis_tuser.val();
+
+        self.delimiter_match.clk.next = self.clk.val();
+        self.delimiter_match.rst.next = self.rst.val();
+        self.delimiter_match.slot.next = self.header_window.slot.val();
+        self.delimiter_match.opening.next = self.header_window.opening.val();
+        self.delimiter_match.closing.next = self.header_window.closing.val();
+        self.delimiter_match.bad.next = self.header_window.bad.val();
+        self.delimiter_match.a.next = self.header_window.a.val();
+        self.delimiter_match.b.next = self.header_window.b.val();
+        self.delimiter_match.a_whole.next = self.header_window.a_tag.val().get_bit(0);
+        self.delimiter.next = self.delimiter_match.delimiter.val();
+        self.delimiter_number.next = self.delimiter_match.number.val();
 
         self.tags.clk.next = self.clk.val();
         self.tags.rst.next = self.rst.val();

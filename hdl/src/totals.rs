@@ -1,34 +1,39 @@
-//! Totals: what an interval counts besides its cells. One instance a copy.
+//! Totals: what an interval counts besides its cells.
 //!
 //! # Theory of operation
 //!
-//! Twin of `deltaline_model::frame::Totals` as `deltaline_model::point` fills it. The 48-bit totals are added in
-//! two halves of 24 bits with the carry in between kept for a cycle. The saturating counters stop at all ones.
+//! Twin of `deltaline_model::frame::Totals` as `deltaline_model::point` fills it. One set of counters counts; when
+//! an interval ends, they move into a set of registers that holds still for the drain, and start from zero. The
+//! 48-bit totals are added in two halves of 24 bits with the carry in between kept for a cycle, so their upper
+//! halves move one cycle after the rest. The saturating counters stop at all ones. Several lanes may bring a packet
+//! each in one cycle: their numbers and lengths arrive added up.
 //!
 //! # Ports
 //!
 //! | port | direction | width | meaning |
 //! |------|-----------|-------|---------|
 //! | clk, rst | in | 1 | clock; synchronous reset |
-//! | clear | in | 1 | start from zero |
-//! | packet | in | 1 | a measured packet |
-//! | ip_length | in | 17 | with packet: its IP octets |
-//! | timestamp | in | 64 | with packet: its timestamp |
-//! | unmeasured, bad | in | 1 | a frame of that kind |
+//! | ends | in | 1 | the interval ends behind this cycle |
+//! | epoch | in | 1 | the copy that counts in this cycle |
+//! | packet | in | 3 | measured packets in this cycle, 0..=4 |
+//! | ip_length | in | 19 | their IP octets |
+//! | first_now, last_now | in | 64 | with packet: the first's and the last's timestamp |
+//! | unmeasured, bad | in | 3 | frames of that kind, 0..=4 |
 //! | refused | in | 1 | an interval end was refused |
 //! | unlocked | in | 1 | the clock is not locked |
-//! | by_clock | in | 1 | the clock ends or starts the interval |
+//! | timed | in | 1 | with ends: the clock ends the interval |
+//! | gap | in | 1 | with ends: a delimiter is missing |
 //! | overflow | in | 1 | a cell's count wrapped |
-//! | packets, bytes | out | 48 | totals, complete two cycles after the last packet |
-//! | first, last | out | 64 | timestamps |
-//! | unmeasured_frames, bad_frames | out | 32 | saturating counters |
-//! | refused_ends | out | 16 | saturating counter |
-//! | flags | out | 4 | saturated, overrun, clock, timed from bit 0 on |
+//! | overflow_epoch | in | 1 | in this copy |
+//! | packets, bytes | out | 48 | the running interval's totals, complete two cycles after the last packet |
+//! | unmeasured_frames, bad_frames | out | 32 | its saturating counters |
+//! | ended_packets, ended_bytes | out | 48 | totals of the interval that ended last |
+//! | ended_first, ended_last | out | 64 | its timestamps |
+//! | ended_unmeasured, ended_bad | out | 32 | its saturating counters |
+//! | ended_refused | out | 16 | its saturating counter |
+//! | ended_flags | out | 5 | saturated, overrun, clock, timed, gap from bit 0 on |
 //!
-//! Latency two cycles, one packet a cycle. No parameters.
-//!
-//! Cost for both copies, 2 x 1024 rows, before placement (`cargo xtask cost`): iCE40 1030 LUT4, 622 flip-flops;
-//! ECP5 1660 LUT4, 622 flip-flops.
+//! Latency two cycles, any number of packets. No parameters.
 //!
 //! # Test plan
 //!
@@ -43,25 +48,34 @@ use rust_hdl_widgets::dff_setup;
 pub struct Totals {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
-    pub clear: Signal<In, Bit>,
-    pub packet: Signal<In, Bit>,
-    pub ip_length: Signal<In, Bits<17>>,
-    pub timestamp: Signal<In, Bits<64>>,
-    pub unmeasured: Signal<In, Bit>,
-    pub bad: Signal<In, Bit>,
+    pub ends: Signal<In, Bit>,
+    pub epoch: Signal<In, Bit>,
+    pub packet: Signal<In, Bits<3>>,
+    pub ip_length: Signal<In, Bits<19>>,
+    pub first_now: Signal<In, Bits<64>>,
+    pub last_now: Signal<In, Bits<64>>,
+    pub unmeasured: Signal<In, Bits<3>>,
+    pub bad: Signal<In, Bits<3>>,
     pub refused: Signal<In, Bit>,
     pub unlocked: Signal<In, Bit>,
-    pub by_clock: Signal<In, Bit>,
+    pub timed: Signal<In, Bit>,
+    pub gap: Signal<In, Bit>,
     pub overflow: Signal<In, Bit>,
+    pub overflow_epoch: Signal<In, Bit>,
     pub packets: Signal<Out, Bits<48>>,
     pub bytes: Signal<Out, Bits<48>>,
-    pub first: Signal<Out, Bits<64>>,
-    pub last: Signal<Out, Bits<64>>,
     pub unmeasured_frames: Signal<Out, Bits<32>>,
     pub bad_frames: Signal<Out, Bits<32>>,
-    pub refused_ends: Signal<Out, Bits<16>>,
-    pub flags: Signal<Out, Bits<4>>,
+    pub ended_packets: Signal<Out, Bits<48>>,
+    pub ended_bytes: Signal<Out, Bits<48>>,
+    pub ended_first: Signal<Out, Bits<64>>,
+    pub ended_last: Signal<Out, Bits<64>>,
+    pub ended_unmeasured: Signal<Out, Bits<32>>,
+    pub ended_bad: Signal<Out, Bits<32>>,
+    pub ended_refused: Signal<Out, Bits<16>>,
+    pub ended_flags: Signal<Out, Bits<5>>,
 
+    /// The running interval. Packets are there; the upper halves are one cycle behind.
     any: Flop<Bit>,
     packets_low: Flop<Bits<24>>,
     packets_high: Flop<Bits<24>>,
@@ -69,21 +83,53 @@ pub struct Totals {
     bytes_low: Flop<Bits<24>>,
     bytes_high: Flop<Bits<24>>,
     bytes_carry: Flop<Bit>,
-    first_time: Flop<Bits<64>>,
-    last_time: Flop<Bits<64>>,
+    first: Flop<Bits<64>>,
+    last: Flop<Bits<64>>,
     unmeasured_count: Flop<Bits<32>>,
     bad_count: Flop<Bits<32>>,
     refused_count: Flop<Bits<16>>,
     saturated: Flop<Bit>,
-    overrun: Flop<Bit>,
     clock_lost: Flop<Bit>,
-    timed: Flop<Bit>,
+    by_clock: Flop<Bit>,
+    /// The interval ended one cycle ago.
+    just_ended: Flop<Bit>,
+
+    /// The interval that ended last.
+    old_packets_low: Flop<Bits<24>>,
+    old_packets_high: Flop<Bits<24>>,
+    old_bytes_low: Flop<Bits<24>>,
+    old_bytes_high: Flop<Bits<24>>,
+    old_first: Flop<Bits<64>>,
+    old_last: Flop<Bits<64>>,
+    old_unmeasured: Flop<Bits<32>>,
+    old_bad: Flop<Bits<32>>,
+    old_refused: Flop<Bits<16>>,
+    old_saturated: Flop<Bit>,
+    old_clock_lost: Flop<Bit>,
+    old_by_clock: Flop<Bit>,
+    old_gap: Flop<Bit>,
 
     packets_sum: Signal<Local, Bits<25>>,
     packets_sum_high: Signal<Local, Bits<25>>,
     bytes_sum: Signal<Local, Bits<25>>,
     bytes_sum_high: Signal<Local, Bits<25>>,
-    conditions: Signal<Local, Bits<4>>,
+    packets_now: Signal<Local, Bits<24>>,
+    packets_high_now: Signal<Local, Bits<24>>,
+    bytes_now: Signal<Local, Bits<24>>,
+    bytes_high_now: Signal<Local, Bits<24>>,
+    first_next: Signal<Local, Bits<64>>,
+    last_next: Signal<Local, Bits<64>>,
+    unmeasured_sum: Signal<Local, Bits<33>>,
+    unmeasured_next: Signal<Local, Bits<32>>,
+    bad_sum: Signal<Local, Bits<33>>,
+    bad_next: Signal<Local, Bits<32>>,
+    refused_next: Signal<Local, Bits<16>>,
+    saturated_now: Signal<Local, Bit>,
+    overflows_old: Signal<Local, Bit>,
+    saturated_next: Signal<Local, Bit>,
+    clock_lost_next: Signal<Local, Bit>,
+    by_clock_next: Signal<Local, Bit>,
+    conditions: Signal<Local, Bits<5>>,
 }
 
 impl Logic for Totals {
@@ -99,15 +145,28 @@ impl Logic for Totals {
             bytes_low,
             bytes_high,
             bytes_carry,
-            first_time,
-            last_time,
+            first,
+            last,
             unmeasured_count,
             bad_count,
             refused_count,
             saturated,
-            overrun,
             clock_lost,
-            timed
+            by_clock,
+            just_ended,
+            old_packets_low,
+            old_packets_high,
+            old_bytes_low,
+            old_bytes_high,
+            old_first,
+            old_last,
+            old_unmeasured,
+            old_bad,
+            old_refused,
+            old_saturated,
+            old_clock_lost,
+            old_by_clock,
+            old_gap
         );
         self.any.rst.next = self.rst.val();
         self.packets_low.rst.next = self.rst.val();
@@ -116,108 +175,163 @@ impl Logic for Totals {
         self.bytes_low.rst.next = self.rst.val();
         self.bytes_high.rst.next = self.rst.val();
         self.bytes_carry.rst.next = self.rst.val();
-        self.first_time.rst.next = self.rst.val();
-        self.last_time.rst.next = self.rst.val();
+        self.first.rst.next = self.rst.val();
+        self.last.rst.next = self.rst.val();
         self.unmeasured_count.rst.next = self.rst.val();
         self.bad_count.rst.next = self.rst.val();
         self.refused_count.rst.next = self.rst.val();
         self.saturated.rst.next = self.rst.val();
-        self.overrun.rst.next = self.rst.val();
         self.clock_lost.rst.next = self.rst.val();
-        self.timed.rst.next = self.rst.val();
+        self.by_clock.rst.next = self.rst.val();
+        self.just_ended.rst.next = self.rst.val();
+        self.old_packets_low.rst.next = self.rst.val();
+        self.old_packets_high.rst.next = self.rst.val();
+        self.old_bytes_low.rst.next = self.rst.val();
+        self.old_bytes_high.rst.next = self.rst.val();
+        self.old_first.rst.next = self.rst.val();
+        self.old_last.rst.next = self.rst.val();
+        self.old_unmeasured.rst.next = self.rst.val();
+        self.old_bad.rst.next = self.rst.val();
+        self.old_refused.rst.next = self.rst.val();
+        self.old_saturated.rst.next = self.rst.val();
+        self.old_clock_lost.rst.next = self.rst.val();
+        self.old_by_clock.rst.next = self.rst.val();
+        self.old_gap.rst.next = self.rst.val();
 
-        self.packets_sum.next = bit_cast::<25, 24>(self.packets_low.q.val()) + 1;
-        self.bytes_sum.next =
-            bit_cast::<25, 24>(self.bytes_low.q.val()) + bit_cast::<25, 17>(self.ip_length.val());
-        self.packets_carry.d.next = false;
-        self.bytes_carry.d.next = false;
-        if self.packet.val() {
-            self.packets_low.d.next = self.packets_sum.val().get_bits::<24>(0);
-            self.packets_carry.d.next = self.packets_sum.val().get_bit(24);
-            self.bytes_low.d.next = self.bytes_sum.val().get_bits::<24>(0);
-            self.bytes_carry.d.next = self.bytes_sum.val().get_bit(24);
-            self.any.d.next = true;
-            self.last_time.d.next = self.timestamp.val();
+        // What the running interval counts with this cycle.
+        self.packets_sum.next =
+            bit_cast::<25, 24>(self.packets_low.q.val()) + bit_cast::<25, 3>(self.packet.val());
+        self.packets_now.next = self.packets_sum.val().get_bits::<24>(0);
+        self.bytes_sum.next = bit_cast::<25, 24>(self.bytes_low.q.val());
+        self.first_next.next = self.first.q.val();
+        self.last_next.next = self.last.q.val();
+        if self.packet.val().any() {
+            self.bytes_sum.next =
+                bit_cast::<25, 24>(self.bytes_low.q.val()) + bit_cast::<25, 19>(self.ip_length.val());
+            self.last_next.next = self.last_now.val();
             if !self.any.q.val() {
-                self.first_time.d.next = self.timestamp.val();
+                self.first_next.next = self.first_now.val();
             }
         }
-        self.packets_sum_high.next = bit_cast::<25, 24>(self.packets_high.q.val()) + 1;
+        self.bytes_now.next = self.bytes_sum.val().get_bits::<24>(0);
+        self.unmeasured_sum.next =
+            bit_cast::<33, 32>(self.unmeasured_count.q.val()) + bit_cast::<33, 3>(self.unmeasured.val());
+        self.unmeasured_next.next = self.unmeasured_sum.val().get_bits::<32>(0);
+        if self.unmeasured_sum.val().get_bit(32) {
+            self.unmeasured_next.next = 0xffff_ffff_u64.into();
+        }
+        self.bad_sum.next = bit_cast::<33, 32>(self.bad_count.q.val()) + bit_cast::<33, 3>(self.bad.val());
+        self.bad_next.next = self.bad_sum.val().get_bits::<32>(0);
+        if self.bad_sum.val().get_bit(32) {
+            self.bad_next.next = 0xffff_ffff_u64.into();
+        }
+        self.refused_next.next = self.refused_count.q.val();
+        if self.refused.val() & !self.refused_count.q.val().all() {
+            self.refused_next.next = self.refused_count.q.val() + 1;
+        }
+        self.clock_lost_next.next = self.clock_lost.q.val() | self.unlocked.val();
+        self.by_clock_next.next = self.by_clock.q.val() | self.timed.val();
+
+        // Upper halves, one cycle later, of the interval that was running then.
+        self.packets_sum_high.next = bit_cast::<25, 24>(self.packets_high.q.val());
         if self.packets_carry.q.val() {
-            self.packets_high.d.next = self.packets_sum_high.val().get_bits::<24>(0);
-            if self.packets_sum_high.val().get_bit(24) {
-                self.saturated.d.next = true;
-            }
+            self.packets_sum_high.next = bit_cast::<25, 24>(self.packets_high.q.val()) + 1;
         }
-        self.bytes_sum_high.next = bit_cast::<25, 24>(self.bytes_high.q.val()) + 1;
+        self.packets_high_now.next = self.packets_sum_high.val().get_bits::<24>(0);
+        self.bytes_sum_high.next = bit_cast::<25, 24>(self.bytes_high.q.val());
         if self.bytes_carry.q.val() {
-            self.bytes_high.d.next = self.bytes_sum_high.val().get_bits::<24>(0);
-            if self.bytes_sum_high.val().get_bit(24) {
-                self.saturated.d.next = true;
-            }
+            self.bytes_sum_high.next = bit_cast::<25, 24>(self.bytes_high.q.val()) + 1;
         }
-        if self.overflow.val() {
-            self.saturated.d.next = true;
-        }
+        self.bytes_high_now.next = self.bytes_sum_high.val().get_bits::<24>(0);
+        self.saturated_now.next = self.saturated.q.val()
+            | self.packets_sum_high.val().get_bit(24)
+            | self.bytes_sum_high.val().get_bit(24);
+        // A cell tells its overflow several cycles after its packet's commit.
+        self.overflows_old.next = self.overflow.val() & (self.overflow_epoch.val() != self.epoch.val());
+        self.saturated_next.next = self.saturated_now.val()
+            | (self.overflow.val() & (self.overflow_epoch.val() == self.epoch.val()));
 
-        if self.unmeasured.val() & !self.unmeasured_count.q.val().all() {
-            self.unmeasured_count.d.next = self.unmeasured_count.q.val() + 1;
-        }
-        if self.bad.val() & !self.bad_count.q.val().all() {
-            self.bad_count.d.next = self.bad_count.q.val() + 1;
-        }
-        if self.refused.val() {
-            self.overrun.d.next = true;
-            if !self.refused_count.q.val().all() {
-                self.refused_count.d.next = self.refused_count.q.val() + 1;
-            }
-        }
-        if self.unlocked.val() {
-            self.clock_lost.d.next = true;
-        }
-        if self.by_clock.val() {
-            self.timed.d.next = true;
-        }
-
-        if self.clear.val() {
+        self.any.d.next = self.any.q.val() | self.packet.val().any();
+        self.packets_low.d.next = self.packets_now.val();
+        self.packets_carry.d.next = self.packets_sum.val().get_bit(24);
+        self.bytes_low.d.next = self.bytes_now.val();
+        self.bytes_carry.d.next = self.bytes_sum.val().get_bit(24);
+        self.first.d.next = self.first_next.val();
+        self.last.d.next = self.last_next.val();
+        self.unmeasured_count.d.next = self.unmeasured_next.val();
+        self.bad_count.d.next = self.bad_next.val();
+        self.refused_count.d.next = self.refused_next.val();
+        self.clock_lost.d.next = self.clock_lost_next.val();
+        self.by_clock.d.next = self.by_clock_next.val();
+        if self.ends.val() {
+            self.old_packets_low.d.next = self.packets_now.val();
+            self.old_bytes_low.d.next = self.bytes_now.val();
+            self.old_first.d.next = self.first_next.val();
+            self.old_last.d.next = self.last_next.val();
+            self.old_unmeasured.d.next = self.unmeasured_next.val();
+            self.old_bad.d.next = self.bad_next.val();
+            self.old_refused.d.next = self.refused_next.val();
+            self.old_clock_lost.d.next = self.clock_lost_next.val();
+            self.old_by_clock.d.next = self.by_clock_next.val();
+            self.old_gap.d.next = self.gap.val();
             self.any.d.next = false;
             self.packets_low.d.next = 0.into();
-            self.packets_high.d.next = 0.into();
             self.bytes_low.d.next = 0.into();
-            self.bytes_high.d.next = 0.into();
-            self.first_time.d.next = 0.into();
-            self.last_time.d.next = 0.into();
+            self.first.d.next = 0.into();
+            self.last.d.next = 0.into();
             self.unmeasured_count.d.next = 0.into();
             self.bad_count.d.next = 0.into();
             self.refused_count.d.next = 0.into();
-            self.saturated.d.next = false;
-            self.overrun.d.next = false;
             self.clock_lost.d.next = false;
-            self.timed.d.next = false;
+            // A timed end concerns the interval that it ends and the one that it starts.
+            self.by_clock.d.next = self.timed.val();
+        }
+
+        self.just_ended.d.next = self.ends.val();
+        self.packets_high.d.next = self.packets_high_now.val();
+        self.bytes_high.d.next = self.bytes_high_now.val();
+        self.saturated.d.next = self.saturated_next.val();
+        self.old_saturated.d.next = self.old_saturated.q.val() | self.overflows_old.val();
+        if self.just_ended.q.val() {
+            self.old_packets_high.d.next = self.packets_high_now.val();
+            self.old_bytes_high.d.next = self.bytes_high_now.val();
+            self.packets_high.d.next = 0.into();
+            self.bytes_high.d.next = 0.into();
+            self.old_saturated.d.next = self.saturated_now.val() | self.overflows_old.val();
+            self.saturated.d.next = self.overflow.val() & (self.overflow_epoch.val() == self.epoch.val());
         }
 
         self.packets.next = bit_cast::<48, 24>(self.packets_low.q.val())
             | (bit_cast::<48, 24>(self.packets_high.q.val()) << 24);
         self.bytes.next =
             bit_cast::<48, 24>(self.bytes_low.q.val()) | (bit_cast::<48, 24>(self.bytes_high.q.val()) << 24);
-        self.first.next = self.first_time.q.val();
-        self.last.next = self.last_time.q.val();
         self.unmeasured_frames.next = self.unmeasured_count.q.val();
         self.bad_frames.next = self.bad_count.q.val();
-        self.refused_ends.next = self.refused_count.q.val();
+        self.ended_packets.next = bit_cast::<48, 24>(self.old_packets_low.q.val())
+            | (bit_cast::<48, 24>(self.old_packets_high.q.val()) << 24);
+        self.ended_bytes.next = bit_cast::<48, 24>(self.old_bytes_low.q.val())
+            | (bit_cast::<48, 24>(self.old_bytes_high.q.val()) << 24);
+        self.ended_first.next = self.old_first.q.val();
+        self.ended_last.next = self.old_last.q.val();
+        self.ended_unmeasured.next = self.old_unmeasured.q.val();
+        self.ended_bad.next = self.old_bad.q.val();
+        self.ended_refused.next = self.old_refused.q.val();
         self.conditions.next = 0.into();
-        if self.saturated.q.val() {
+        if self.old_saturated.q.val() {
             self.conditions.next = self.conditions.val() | 1;
         }
-        if self.overrun.q.val() {
+        if self.old_refused.q.val().any() {
             self.conditions.next = self.conditions.val() | 2;
         }
-        if self.clock_lost.q.val() {
+        if self.old_clock_lost.q.val() {
             self.conditions.next = self.conditions.val() | 4;
         }
-        if self.timed.q.val() {
+        if self.old_by_clock.q.val() {
             self.conditions.next = self.conditions.val() | 8;
         }
-        self.flags.next = self.conditions.val();
+        if self.old_gap.q.val() {
+            self.conditions.next = self.conditions.val() | 16;
+        }
+        self.ended_flags.next = self.conditions.val();
     }
 }

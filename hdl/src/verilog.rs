@@ -11,22 +11,43 @@
 //! Verilator `-Wall` under the waivers, Icarus and yosys accept it (`cargo xtask test`).
 
 use crate::core::Core;
+use crate::design::BUILT;
 use crate::identity::Identity;
 use crate::lda::Lda;
-use crate::leaves::HashMatrix;
+use crate::leaves::{HashMatrix, KeyVector};
 use crate::sampler::Sampler;
-use deltaline_model::configuration::Configuration;
+use crate::shell::Shell;
+use crate::wide_core::{Core256, Core512};
+use crate::wide_identity::{Identity256, Identity512};
+use deltaline_model::configuration::{Configuration, MIN_ROWS};
 use rust_hdl_core::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+/// Most rows of a bank that hardware is built for.
+pub const MAX_ROWS: usize = 1024;
+/// Most banks that hardware is built for.
+pub const MAX_BANKS: usize = 4;
+
 /// What can be emitted on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Module {
-    /// The whole core.
+    /// The whole core for beats of 64 bits.
     Core,
-    /// The identity stage: stream in, keys out.
+    /// The whole core for beats of 256 bits.
+    Core256,
+    /// The whole core for beats of 512 bits.
+    Core512,
+    /// The whole core for two lanes with beats of 512 bits.
+    TwoLanes512,
+    /// The whole core for four lanes with beats of 512 bits.
+    FourLanes512,
+    /// The identity stage for beats of 64 bits: stream in, keys out.
     Identity,
+    /// The identity stage for beats of 256 bits.
+    Identity256,
+    /// The identity stage for beats of 512 bits.
+    Identity512,
     /// The hash stage.
     Hash,
     /// The sampler.
@@ -39,18 +60,40 @@ pub enum Module {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EmitError {
     /// The hardware is not built for these sizes.
-    #[error("no core for {rows} rows and {banks} banks: the hardware has 8 to 1024 rows and at most 4 banks")]
+    #[error(
+        "no core for {rows} rows and {banks} banks: the hardware has {MIN_ROWS} to {MAX_ROWS} rows and at most {MAX_BANKS} banks"
+    )]
     Unsupported {
         /// Rows of each bank.
         rows: usize,
         /// Number of banks.
         banks: usize,
     },
+    /// The wide hardware is not built for these sizes.
+    #[error(
+        "no wide core for {rows} rows and {banks} banks: it has 16, 256 or 1024 rows and at most 4 banks"
+    )]
+    UnsupportedWide {
+        /// Rows of each bank.
+        rows: usize,
+        /// Number of banks.
+        banks: usize,
+    },
+    /// The hardware is not built for this stream.
+    #[error("no {shell} core for {lanes} lanes of {width} bits yet: built are {BUILT}")]
+    Stream {
+        /// How the core meets the stream.
+        shell: Shell,
+        /// Width of a lane in bits.
+        width: usize,
+        /// Number of lanes.
+        lanes: usize,
+    },
     /// Not a Verilog identifier.
     #[error("'{0}' is not a plain Verilog identifier: use letters, digits and underscores")]
     Name(String),
     /// Flattening `$` made two names equal.
-    #[error("identifiers '{0}' and '{1}' would both become '{2}'")]
+    #[error("identifiers '{0}' and '{1}' would both become '{2}': give another name")]
     Collision(String, String, String),
     /// RustHDL refuses the design.
     #[error("the design is not connected: {0}")]
@@ -83,44 +126,81 @@ macro_rules! for_size {
     }};
 }
 
+/// The same for wide cores, of which fewer sizes are built: each costs the compiler seconds.
+macro_rules! for_wide_size {
+    ($configuration:expr, $with:ident) => {{
+        let (rows, banks) = ($configuration.rows(), $configuration.prefixes().banks());
+        match (rows, banks) {
+            (16, 1..=2) => $with!(4, 5),
+            (16, 3..=4) => $with!(4, 6),
+            (256, 1..=2) => $with!(8, 9),
+            (256, 3..=4) => $with!(8, 10),
+            (1024, 1..=2) => $with!(10, 11),
+            (1024, 3..=4) => $with!(10, 12),
+            _ => Err(EmitError::UnsupportedWide { rows, banks }),
+        }
+    }};
+}
+
 /// The Verilog of one module of a configuration, with all names prefixed by `name`.
 ///
 /// # Errors
 ///
 /// [`EmitError`] when the hardware is not built for the configuration's sizes or `name` is no identifier.
 pub fn emit(configuration: &Configuration, module: Module, name: &str) -> Result<String, EmitError> {
-    macro_rules! build {
+    macro_rules! narrow {
         ($r:literal, $a:literal) => {
             match module {
-                Module::Core => emit_block(&mut Core::<$r, $a>::new(configuration), name),
-                Module::Identity => emit_block(&mut Identity::default(), name),
                 Module::Hash => emit_block(&mut Clocked::new(HashMatrix::<$r>::new(configuration)), name),
                 Module::Sampler => emit_block(&mut Sampler::<$r, $a>::new(configuration), name),
                 Module::Lda => emit_block(&mut Lda::<$a>::default(), name),
+                _ => emit_block(&mut Core::<$r, $a>::new(configuration), name),
             }
         };
     }
-    let body = for_size!(configuration, build)?;
-    Ok(format!("{}\n{}", header(configuration, module, name, &body), body))
+    macro_rules! wide {
+        ($r:literal, $a:literal) => {
+            match module {
+                Module::Core256 => emit_block(&mut Core256::<$r, $a>::new(configuration), name),
+                Module::Core512 => emit_block(&mut Core512::<$r, $a, 1>::new(configuration), name),
+                Module::TwoLanes512 => emit_block(&mut Core512::<$r, $a, 2>::new(configuration), name),
+                _ => emit_block(&mut Core512::<$r, $a, 4>::new(configuration), name),
+            }
+        };
+    }
+    let body = with_room(|| match module {
+        Module::Identity => emit_block(&mut Identity::new(configuration), name),
+        Module::Identity256 => emit_block(&mut Identity256::new(configuration), name),
+        Module::Identity512 => emit_block(&mut Identity512::new(configuration), name),
+        Module::Core256 | Module::Core512 | Module::TwoLanes512 | Module::FourLanes512 => {
+            for_wide_size!(configuration, wide)
+        }
+        Module::Core | Module::Hash | Module::Sampler | Module::Lda => for_size!(configuration, narrow),
+    })?;
+    let what = format!("stage {module:?}");
+    Ok(format!("{}\n{}", header(configuration, &what, name, &body), body))
 }
 
 /// A leaf cannot be RustHDL's top module; this wraps the hash for its own test bench.
 #[derive(LogicBlock)]
-struct Clocked<const R: usize> {
+pub struct Clocked<const R: usize> {
     pub clk: Signal<In, Clock>,
     pub word: [Signal<In, Bits<32>>; 17],
     pub row: Signal<Out, Bits<R>>,
     pub prefix: Signal<Out, Bits<16>>,
+    vector: KeyVector,
     matrix: HashMatrix<R>,
 }
 
 impl<const R: usize> Clocked<R> {
-    fn new(matrix: HashMatrix<R>) -> Self {
+    /// Wraps a hash.
+    pub fn new(matrix: HashMatrix<R>) -> Self {
         Clocked {
             clk: Default::default(),
             word: Default::default(),
             row: Default::default(),
             prefix: Default::default(),
+            vector: Default::default(),
             matrix,
         }
     }
@@ -131,11 +211,23 @@ impl<const R: usize> Logic for Clocked<R> {
     fn update(&mut self) {
         self.matrix.clk.next = self.clk.val();
         for i in 0..17 {
-            self.matrix.word[i].next = self.word[i].val();
+            self.vector.word[i].next = self.word[i].val();
         }
+        self.matrix.key.next = self.vector.key.val();
         self.row.next = self.matrix.row.val();
         self.prefix.next = self.matrix.prefix.val();
     }
+}
+
+/// Runs emission on a stack of its own: RustHDL's blocks are values, those of wide cores of several megabytes.
+fn with_room(emission: impl FnOnce() -> Result<String, EmitError> + Send) -> Result<String, EmitError> {
+    const STACK: usize = 1 << 29;
+    let failed = |what: &dyn std::fmt::Debug| EmitError::Design(format!("emission failed: {what:?}"));
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, emission);
+        let thread = thread.map_err(|error| failed(&error))?;
+        thread.join().map_err(|panic| failed(&panic.downcast_ref::<&str>()))?
+    })
 }
 
 /// The Verilog of any block, without a header; all names are prefixed by `name`.
@@ -153,8 +245,15 @@ pub fn emit_block<T: Block>(block: &mut T, name: &str) -> Result<String, EmitErr
     flatten(&generate_verilog_unchecked(block), name)
 }
 
+/// The name of a lane's port: `s_axis_tdata` if there is one lane, else `s0_axis_tdata` and so on.
+fn lane_port(token: &str, has_lanes: bool) -> Option<String> {
+    let (port, lane) = token.strip_prefix("s_axis_")?.split_once('$')?;
+    Some(if has_lanes { format!("s{lane}_axis_{port}") } else { format!("s_axis_{port}") })
+}
+
 /// Renames `top` to `name` and makes every identifier plain.
 fn flatten(raw: &str, name: &str) -> Result<String, EmitError> {
+    let has_lanes = raw.contains("s_axis_tdata$1");
     let mut plain: BTreeMap<String, String> = BTreeMap::new();
     let mut flat = String::new();
     let mut rest = raw;
@@ -176,7 +275,7 @@ fn flatten(raw: &str, name: &str) -> Result<String, EmitError> {
         let renamed = match token.strip_prefix("top") {
             Some("") => name.to_string(),
             Some(path) if path.starts_with('$') => format!("{name}{}", path.replace('$', "_")),
-            _ => token.replace('$', "_"),
+            _ => lane_port(token, has_lanes).unwrap_or_else(|| token.replace('$', "_")),
         };
         match plain.get(&renamed) {
             Some(first) if first != token => {
@@ -203,38 +302,74 @@ fn flatten(raw: &str, name: &str) -> Result<String, EmitError> {
     Ok(tidy)
 }
 
-/// What the core's ports mean, in short; the long form is the port table of [`crate::core`].
-const CORE_PORTS: [(&str, &str); 20] = [
+/// What ports of cores and shells mean, in short; the long form is in the port tables of the modules. Lanes' ports
+/// (s0_axis_tdata) mean what those of a single lane do.
+const PORTS: [(&str, &str); 49] = [
     ("clk", "clock of all ports"),
     ("rst", "synchronous reset, active high; memories are cleared behind it"),
     ("s_axis_tdata", "observed stream, first byte in bits 7:0, no FCS"),
     ("s_axis_tkeep", "contiguous, partial only with tlast"),
     ("s_axis_tvalid", "a beat is observed when tvalid and tready are high"),
-    ("s_axis_tready", "an input: the core drives nothing back"),
+    ("s_axis_tready", "as an input: nothing is driven back; as an output: low while a frame is inserted"),
     ("s_axis_tlast", "last beat of a frame"),
-    ("s_axis_tuser", "bit 0 with tlast: bad frame; bits 64:1 with the first beat: timestamp, ns in 64:17"),
-    ("interval_end", "end the interval behind this cycle: a delimiter was seen in the stream"),
+    (
+        "s_axis_tuser",
+        "bit 0 with tlast: bad frame; bits 64:1, if any, with the first beat: timestamp, ns in 64:17",
+    ),
+    ("interval_end", "end the interval behind this cycle; in line: insert a delimiter"),
     ("interval_log2", "0 or 48..63: never; else end intervals by the clock every 2^n ns"),
-    ("ptp_ts", "the clock for interval_log2, ns in 63:16; else 0"),
+    ("ptp_ts", "the clock, ns in 63:16; 0 if intervals do not end by it"),
     ("ptp_locked", "low: the interval is flagged"),
     ("receiver", "strap: 0 sender, 1 receiver"),
     ("running", "memories are clear: counting"),
-    ("m_axis_tdata", "control frames, first byte in bits 7:0, no FCS"),
-    ("m_axis_tkeep", "all ones"),
-    ("m_axis_tvalid", "words come with gaps"),
-    ("m_axis_tready", ""),
-    ("m_axis_tlast", "last word of a control frame"),
-    ("m_axis_tuser", "zero"),
+    ("packets", "measured packets of the running interval so far"),
+    ("bytes", "their IP octets"),
+    ("unmeasured", "frames that are not measured, of the running interval"),
+    ("bad", "frames that the MAC marked bad, of the running interval"),
+    ("interval", "number of the running interval"),
+    ("draining", "the last interval is being sent"),
+    ("ended", "an interval ends behind this cycle"),
+    ("refused", "an interval end was refused"),
+    ("gap", "with ended: a delimiter is missing"),
+    ("delimiter", "a delimiter of this measurement has come"),
+    (
+        "m_axis_tdata",
+        "control frames, first byte in bits 7:0, no FCS; in line: the stream with frames inserted",
+    ),
+    ("m_axis_tkeep", "contiguous, partial only with tlast"),
+    ("m_axis_tvalid", "of a shell: without gaps within inserted or control frames"),
+    ("m_axis_tready", "a beat is taken when tvalid and tready are high"),
+    ("m_axis_tlast", "last beat of a frame"),
+    ("m_axis_tuser", "zero; in line: as s_axis_tuser, zero for inserted frames"),
+    ("s_axil_awaddr", "AXI4-Lite, registers: docs/registers.md"),
+    ("s_axil_awprot", "not looked at"),
+    ("s_axil_awvalid", "write address is there"),
+    ("s_axil_awready", "write address is taken"),
+    ("s_axil_wdata", "write data"),
+    ("s_axil_wstrb", "all ones, or the write is refused"),
+    ("s_axil_wvalid", "write data is there"),
+    ("s_axil_wready", "write data is taken"),
+    ("s_axil_bresp", "0 OKAY, 2 SLVERR: refused"),
+    ("s_axil_bvalid", "write answer is there"),
+    ("s_axil_bready", "write answer is taken"),
+    ("s_axil_araddr", "read address"),
+    ("s_axil_arprot", "not looked at"),
+    ("s_axil_arvalid", "read address is there"),
+    ("s_axil_arready", "read address is taken"),
+    ("s_axil_rdata", "read data"),
+    ("s_axil_rresp", "0 OKAY, 2 SLVERR: no such register"),
+    ("s_axil_rvalid", "read data is there"),
+    ("s_axil_rready", "read data is taken"),
 ];
 
-fn header(configuration: &Configuration, module: Module, name: &str, body: &str) -> String {
+pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body: &str) -> String {
     let mut text = String::new();
     let _ = write!(
         text,
         "// {name}: generated by Deltaline {version} from RustHDL; do not edit.
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// stage          {module:?}
+// {what}
 // hash           {hash:?}, seed {seed}
 // banks          {banks}, prefix lengths {prefixes:?}
 // rows           {rows} a bank
@@ -252,19 +387,51 @@ fn header(configuration: &Configuration, module: Module, name: &str, body: &str)
         segment = configuration.segment(),
         digest = configuration.digest(),
     );
-    let top = body.split_once(&format!("module {name}(")).map_or("", |(_, behind)| behind);
-    for line in top.lines().take_while(|line| !line.starts_with("endmodule")) {
-        let line = line.trim();
-        for direction in ["input wire", "output reg", "output wire"] {
-            if let Some(port) = line.strip_prefix(direction).and_then(|port| port.strip_suffix(';')) {
-                let (width, port) = port.trim().rsplit_once(' ').unwrap_or(("", port.trim()));
-                let direction = direction.split(' ').next().unwrap_or("");
-                let meaning = CORE_PORTS.iter().find(|(name, _)| module == Module::Core && *name == port);
-                let meaning = meaning.map_or("", |(_, meaning)| meaning);
-                let line = format!("//   {direction:<6} {width:>8} {port:<14} {meaning}");
-                let _ = writeln!(text, "{}", line.trim_end());
-            }
-        }
+    for Port { direction, width, name, meaning } in ports(body, name) {
+        let range = if width == 1 { String::new() } else { format!("[{}:0]", width - 1) };
+        let line = format!("//   {direction:<6} {range:>8} {name:<14} {meaning}");
+        let _ = writeln!(text, "{}", line.trim_end());
     }
     text
+}
+
+/// A port of an emitted module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// `input` or `output`.
+    pub direction: &'static str,
+    /// Width in bits.
+    pub width: usize,
+    /// Name.
+    pub name: String,
+    /// What the core's port of this name means, in short; empty for a name that the core does not have.
+    pub meaning: &'static str,
+}
+
+/// The ports of module `name` of an emitted text, in their order.
+pub fn ports(verilog: &str, name: &str) -> Vec<Port> {
+    let module = verilog.split_once(&format!("module {name}(")).map_or("", |(_, behind)| behind);
+    let lines = module.lines().map(str::trim).take_while(|line| !line.starts_with("endmodule"));
+    lines.filter_map(port).collect()
+}
+
+/// Reads a declaration such as `input wire  [63:0] ptp_ts;`.
+fn port(line: &str) -> Option<Port> {
+    let mut words = line.strip_suffix(';')?.split_whitespace();
+    let direction = match words.next()? {
+        "input" => "input",
+        "output" => "output",
+        _ => return None,
+    };
+    let _wire_or_reg = words.next()?;
+    let last = words.next()?;
+    let (width, name) = match last.strip_prefix('[').and_then(|range| range.strip_suffix(":0]")) {
+        Some(top) => (top.parse::<usize>().ok()? + 1, words.next()?),
+        None => (1, last),
+    };
+    let lane = name.strip_prefix('s').and_then(|rest| rest.split_once("_axis_"));
+    let lane = lane.filter(|(lane, _)| lane.chars().all(|c| c.is_ascii_digit()));
+    let single = lane.map_or(name.to_string(), |(_, port)| format!("s_axis_{port}"));
+    let meaning = PORTS.iter().find(|(known, _)| *known == single).map_or("", |(_, meaning)| meaning);
+    Some(Port { direction, width, name: name.to_string(), meaning })
 }

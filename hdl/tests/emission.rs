@@ -1,24 +1,13 @@
 //! The emitted text: stable, plain, and fit for event-driven simulators.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
 use deltaline_hdl::verilog::{EmitError, Module, emit};
 use deltaline_model::configuration::{Configuration, Settings};
-use std::collections::BTreeMap;
 
 fn default_core(name: &str) -> String {
     emit(&Configuration::new(Settings::default()).unwrap(), Module::Core, name).unwrap()
-}
-
-/// What `cargo xtask verilog --out hdl/golden` writes.
-#[test]
-fn the_default_core_is_the_golden_file() {
-    let golden = include_str!("../golden/deltaline.v");
-    let emitted = default_core("deltaline");
-    let differs = emitted.lines().zip(golden.lines()).position(|(emitted, golden)| emitted != golden);
-    assert!(
-        emitted == golden,
-        "differs at line {differs:?}; `cargo xtask verilog --out hdl/golden` writes it anew"
-    );
 }
 
 #[test]
@@ -48,36 +37,7 @@ fn illegal_requests_are_refused() {
     }
 }
 
-/// A process that assigns an output, or the input of a submodule with a combinational path, twice makes it change
-/// twice in no time. Two modules that do so and read each other wake each other for ever in an event-driven
-/// simulator. Inputs of flip-flops and memories are read at clock edges only and are exempt.
 #[test]
 fn signals_between_processes_are_assigned_once() {
-    let exempt = |name: &str| name.ends_with("_d") || name.ends_with("_write_data");
-    for module in default_core("deltaline").split("endmodule") {
-        let is_leaf = module.contains("(custom)");
-        let mut assigned: BTreeMap<&str, usize> = BTreeMap::new();
-        let between: Vec<&str> = module
-            .split("// Local signals")
-            .next()
-            .unwrap_or("")
-            .lines()
-            .map(str::trim)
-            .filter(|line| line.starts_with("output reg") || line.starts_with("reg "))
-            .filter_map(|line| line.strip_suffix(';')?.rsplit(' ').next())
-            .collect();
-        for line in module.lines() {
-            if let Some((target, _)) = line.trim().split_once(" = ") {
-                *assigned.entry(target).or_default() += 1;
-            }
-        }
-        for (name, count) in assigned {
-            let twice = count > 1 && between.contains(&name) && !exempt(name);
-            assert!(
-                is_leaf || !twice,
-                "{name} is assigned {count} times in {}",
-                module.trim().lines().next().unwrap()
-            );
-        }
-    }
+    common::assert_signals_between_processes_are_assigned_once(&default_core("deltaline"));
 }

@@ -50,6 +50,8 @@ local fields = {
     "The clock was not locked at some moment of the interval"),
   timed = ProtoField.bool("deltaline.flags.timed", "Timed", 16, nil, 0x0008,
     "The clock, not a delimiter in the stream, started or ended the interval"),
+  gap = ProtoField.bool("deltaline.flags.gap", "Gap", 16, nil, 0x0010,
+    "A delimiter before the one that ended the interval is missing"),
   refused_ends = ProtoField.uint16("deltaline.refused_ends", "Refused interval ends", base.DEC, nil, nil,
     "Interval ends that came during a drain, saturating"),
   packets = ProtoField.uint64("deltaline.packets", "Packets", base.DEC, nil, nil,
@@ -200,7 +202,7 @@ local function contradiction(header, lengths)
 end
 
 local function add_flags(item, range)
-  for _, name in ipairs({ "saturated", "overrun", "clock", "timed" }) do
+  for _, name in ipairs({ "saturated", "overrun", "clock", "timed", "gap" }) do
     item:add(fields[name], range)
   end
 end

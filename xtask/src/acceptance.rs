@@ -1,8 +1,11 @@
 //! Tools of others accept the emitted Verilog: Icarus simulates it to the same control frames, with no unknown
-//! value on any output; yosys synthesises it without latches and finds the memories.
+//! value on any output; yosys synthesises it without latches and finds the memories. Both also take the core with
+//! memory macros in the place of its memories, and the default package's template.
 
 use crate::{Failure, tools};
-use deltaline_cosim::hardware::{Beat, beats};
+use deltaline_cosim::hardware::{Beat, IDLE, beats};
+use deltaline_hdl::design::{DEFAULT, Design};
+use deltaline_hdl::package::package;
 use deltaline_hdl::verilog::{Module, emit};
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::frame::Role;
@@ -11,6 +14,7 @@ use deltaline_model::time::Timestamp;
 use deltaline_traffic::Frames;
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 /// Frames of each interval, and intervals, of the run in Icarus.
@@ -19,17 +23,26 @@ const INTERVALS: usize = 3;
 /// Cycles that the drain of 2 x 16 cells takes, with room to spare.
 const DRAIN: usize = 1500;
 
+/// Options of Icarus and yosys, without and with memory macros.
+const MACROS: [&[&str]; 2] = [&[], &["-DDELTALINE_RAM_MACRO"]];
+
 /// What the bench applies in one cycle: tdata, tkeep, tvalid, tlast, tuser, interval_end.
 fn stimulus(beat: Option<Beat>, end: bool) -> String {
-    let beat_or_idle = beat.unwrap_or(Beat { data: 0, keep: 0, last: false, timestamp: 0, bad: false });
-    let Beat { data, keep, last, timestamp, bad } = beat_or_idle;
+    let Beat { data: [data, ..], keep, last, timestamp, bad } = beat.unwrap_or(IDLE);
     let user = u128::from(timestamp) << 1 | u128::from(bad);
     let valid = u8::from(beat.is_some());
     format!("{data:064b}{keep:08b}{valid}{}{user:065b}{}\n", u8::from(last), u8::from(end))
 }
 
+/// All of them.
+pub(crate) fn run_all() -> Result<(), Failure> {
+    template()?;
+    icarus()?;
+    yosys()
+}
+
 /// A run in Icarus Verilog against the model.
-pub(crate) fn icarus() -> Result<(), Failure> {
+fn icarus() -> Result<(), Failure> {
     eprintln!("==> Icarus Verilog against the model");
     let configuration = Configuration::new(Settings { rows: 16, ..Settings::default() })?;
     let mut point = MeasurementPoint::new(&configuration, Role::Receiver);
@@ -38,7 +51,7 @@ pub(crate) fn icarus() -> Result<(), Failure> {
     for _ in 0..INTERVALS {
         for number in 0..FRAMES {
             let (frame, time) = (frames.next_frame(), Timestamp(number as u64 * 0x1234_5678_9abc));
-            beats(&frame, time, false).for_each(|beat| cycles += &stimulus(Some(beat), false));
+            beats(8, &frame, time, false).for_each(|beat| cycles += &stimulus(Some(beat), false));
             point.observe(&frame, time);
         }
         cycles += &stimulus(None, true);
@@ -47,9 +60,9 @@ pub(crate) fn icarus() -> Result<(), Failure> {
     }
 
     let folder = tools::folder()?.join("icarus-run");
-    fs::create_dir_all(&folder)?;
+    let macros = write_package(&folder)?.join("deltaline_ram_macro.v");
     let (design, bench, memory, program) = (
-        folder.join("deltaline.v"),
+        folder.join("small.v"),
         folder.join("bench.v"),
         folder.join("stimulus.bin"),
         folder.join("bench.vvp"),
@@ -57,27 +70,71 @@ pub(crate) fn icarus() -> Result<(), Failure> {
     fs::write(&design, emit(&configuration, Module::Core, "deltaline")?)?;
     fs::write(&memory, &cycles)?;
     fs::write(&bench, bench_text(&memory.to_string_lossy(), cycles.lines().count()))?;
-    run(tools::iverilog()?
-        .args(["-g2005", "-Wall", "-Wno-timescale", "-o"])
-        .arg(&program)
-        .arg(&bench)
-        .arg(&design))?;
-    let printed = run(tools::vvp()?.arg("-n").arg(&program))?;
+    for options in MACROS {
+        // The model of the macro gives unknown values wherever a macro may give any.
+        run(tools::iverilog()?
+            .args(["-g2005", "-Wall", "-Wno-timescale", "-s", "bench", "-o"])
+            .arg(&program)
+            .args(options)
+            .args([&bench, &design, &macros]))?;
+        let printed = run(tools::vvp()?.arg("-n").arg(&program))?;
 
-    let mut found = vec![];
-    for line in printed.lines() {
-        match line.split_once(' ') {
-            Some(("beat", data)) => found.extend(u64::from_str_radix(data, 16)?.to_le_bytes()),
-            _ if line.contains("unknown") => return Err(format!("Icarus: {line}").into()),
-            _ => {}
+        let mut found = vec![];
+        for line in printed.lines() {
+            match line.split_once(' ') {
+                Some(("beat", data)) => found.extend(u64::from_str_radix(data, 16)?.to_le_bytes()),
+                _ if line.contains("unknown") => return Err(format!("Icarus {options:?}: {line}").into()),
+                _ => {}
+            }
         }
+        if found != expected {
+            let at = found.iter().zip(&expected).take_while(|(a, b)| a == b).count();
+            let lengths = (found.len(), expected.len());
+            let what = format!("Icarus {options:?} and the model differ at byte {at}; lengths {lengths:?}");
+            return Err(what.into());
+        }
+        eprintln!("    {} control-frame bytes equal, no unknown value {options:?}", found.len());
     }
-    if found != expected {
-        let at = found.iter().zip(&expected).take_while(|(a, b)| a == b).count();
-        let lengths = (found.len(), expected.len());
-        return Err(format!("Icarus and the model differ at byte {at}; lengths {lengths:?}").into());
+    Ok(())
+}
+
+/// Writes the default package's files into a folder.
+fn write_package(folder: &Path) -> Result<&Path, Failure> {
+    fs::create_dir_all(folder)?;
+    for file in package(&Design::named(DEFAULT)?, "deltaline")? {
+        fs::write(folder.join(file.name), file.text)?;
     }
-    eprintln!("    {} control-frame bytes equal, no unknown value", found.len());
+    Ok(folder)
+}
+
+/// The default package's template elaborates, with and without memory macros.
+fn template() -> Result<(), Failure> {
+    eprintln!("==> Icarus Verilog and yosys elaborate the template");
+    let folder = tools::folder()?.join("package");
+    write_package(&folder)?;
+    let files =
+        ["deltaline_template.v", "deltaline.v", "deltaline_ram_macro.v"].map(|file| folder.join(file));
+    let script = "\
+import sys
+from pyosys import libyosys as yosys
+design = yosys.Design()
+for command in (
+    'read_verilog ' + ' '.join(sys.argv[1:]),
+    'hierarchy -check -top deltaline_template',
+    'proc',
+    'check -assert',
+    'select -assert-none t:$dlatch',
+):
+    yosys.run_pass(command, design)
+";
+    for options in MACROS {
+        run(tools::iverilog()?
+            .args(["-g2005", "-Wall", "-Wno-timescale", "-s", "deltaline_template", "-o"])
+            .arg(folder.join("template.vvp"))
+            .args(options)
+            .args(&files))?;
+        run(tools::yosys_python()?.arg("-c").arg(script).args(options).args(&files))?;
+    }
     Ok(())
 }
 
@@ -124,7 +181,7 @@ endmodule
 }
 
 /// Synthesis for iCE40, where memories and latches are easy to count.
-pub(crate) fn yosys() -> Result<(), Failure> {
+fn yosys() -> Result<(), Failure> {
     eprintln!("==> yosys synthesises the core");
     let configuration = Configuration::new(Settings { rows: 256, ..Settings::default() })?;
     let design = tools::folder()?.join("yosys-run.v");

@@ -42,19 +42,8 @@ pub(crate) fn test() -> Result<(), Failure> {
 /// A script that runs tshark with the environment that it needs where it is not installed, without giving that
 /// environment to cargo and the compiler.
 fn tshark_script() -> Result<String, Failure> {
-    use std::os::unix::fs::PermissionsExt;
-    let tshark = tools::tshark()?;
-    let quoted = |text: &std::ffi::OsStr| format!("'{}'", text.to_string_lossy().replace('\'', r"'\''"));
-    let mut script = String::from("#!/bin/sh\n");
-    for (name, value) in tshark.get_envs() {
-        if let Some(value) = value {
-            script += &format!("export {}={}\n", name.to_string_lossy(), quoted(value));
-        }
-    }
-    script += &format!("exec {} \"$@\"\n", quoted(tshark.get_program()));
     let path = tools::folder()?.join("tshark");
-    fs::write(&path, script)?;
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
+    tools::script(&path, &tools::tshark()?)?;
     Ok(path.to_string_lossy().into_owned())
 }
 

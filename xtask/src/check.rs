@@ -20,7 +20,7 @@ pub(crate) fn mutate() -> Result<(), Failure> {
     tools::install(tools::Selection::Simulation)?;
     let (toolchain, configuration) = (Toolchain::find()?, small()?);
     let mut blind = 0;
-    for mutation in &MUTATIONS {
+    for mutation in MUTATIONS {
         let outcome = run(&toolchain, &configuration, mutation)?;
         let verdict = match &outcome {
             Outcome::Caught(noticed) => {

@@ -3,6 +3,9 @@
 mod acceptance;
 mod cargo;
 mod check;
+mod cocotb;
+mod formal;
+mod registers;
 mod report;
 mod tools;
 mod verilog;
@@ -26,12 +29,20 @@ enum Task {
     Demo,
     /// Run every check; installs the tools that they need
     Test,
-    /// Write the Verilog of a configuration's core
+    /// Write a design's Verilog with all that goes along with it: constraints, file lists, documentation
     Verilog(verilog::Arguments),
+    /// Make the register block, its accessors and its documentation from the SystemRDL source
+    Registers {
+        /// Only compare them with the committed ones
+        #[arg(long)]
+        check: bool,
+    },
     /// Plant faults in the Verilog and show which check notices each
     Mutate,
     /// Run the emitted Verilog through Icarus Verilog and yosys
     Acceptance,
+    /// Run the emitted Verilog in Icarus Verilog under cocotb, with the AXI masters and streams of cocotbext-axi
+    Cocotb,
     /// Compare hardware and model on many random packets
     Cosim {
         /// Packets through the identity stage and through the core, each
@@ -40,6 +51,12 @@ enum Task {
         /// Seed of the first run; each run of 100,000 packets takes the next
         #[arg(long, default_value_t = 1000)]
         seed: u64,
+    },
+    /// Prove properties of the emitted Verilog, and show that the proofs notice planted faults
+    Formal {
+        /// Only this proof
+        #[arg(long, value_name = "NAME")]
+        only: Option<String>,
     },
     /// Show what each module of the core costs in FPGA cells
     Cost {
@@ -76,16 +93,21 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::Test => {
             tools::install(tools::Selection::Test)?;
             cargo::format()?;
+            registers::generate(true)?;
             cargo::lint()?;
             cargo::document()?;
             cargo::test()?;
-            acceptance::icarus()?;
-            acceptance::yosys()
+            acceptance::run_all()?;
+            cocotb::run()?;
+            formal::prove(None)
         }
-        Task::Verilog(arguments) => verilog::write(&arguments),
+        Task::Verilog(arguments) => verilog::run(&arguments),
+        Task::Registers { check } => registers::generate(check),
         Task::Mutate => check::mutate(),
-        Task::Acceptance => acceptance::icarus().and_then(|()| acceptance::yosys()),
+        Task::Acceptance => acceptance::run_all(),
+        Task::Cocotb => cocotb::run(),
         Task::Cosim { packets, seed } => check::cosim(packets, seed),
+        Task::Formal { only } => formal::prove(only.as_deref()),
         Task::Cost { rows } => report::cost(rows),
         Task::Report(arguments) => report::run(&arguments),
         Task::Tools { selection } => Ok(tools::install(selection)?),

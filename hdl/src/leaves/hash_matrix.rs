@@ -1,6 +1,6 @@
 use deltaline_model::configuration::Configuration;
 use deltaline_model::hash::LinearHash;
-use deltaline_model::identity::KEY_WORDS;
+use deltaline_model::identity::{KEY_BITS, KEY_WORDS};
 use rust_hdl_core::prelude::*;
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ const GROUP: usize = 2;
 /// | port    | direction | width | meaning |
 /// |---------|-----------|-------|---------|
 /// | clk     | in  | 1       | clock, rising edge |
-/// | word$0 ... word$16 | in | 32 | the key, first word first |
+/// | key     | in  | 544     | the key, word i in bits 32i+31:32i |
 /// | row     | out | R       | lowest hash bits, two cycles later |
 /// | prefix  | out | 16      | highest hash bits, two cycles later; bits below the longest prefix are zero |
 ///
@@ -30,7 +30,7 @@ const GROUP: usize = 2;
 #[derive(LogicBlock)]
 pub struct HashMatrix<const R: usize> {
     pub clk: Signal<In, Clock>,
-    pub word: [Signal<In, Bits<32>>; KEY_WORDS],
+    pub key: Signal<In, Bits<KEY_BITS>>,
     pub row: Signal<Out, Bits<R>>,
     pub prefix: Signal<Out, Bits<PREFIX_BITS>>,
     /// One mask of 17 words for each hash bit: R row bits, then the prefix bits, lowest first.
@@ -51,7 +51,7 @@ impl<const R: usize> HashMatrix<R> {
             .collect();
         HashMatrix {
             clk: Default::default(),
-            word: Default::default(),
+            key: Default::default(),
             row: Default::default(),
             prefix: Default::default(),
             _masks: masks,
@@ -77,12 +77,10 @@ impl<const R: usize> Logic for HashMatrix<R> {
     fn update(&mut self) {
         if self.clk.pos_edge() {
             let second = self._first;
+            let key = self.key.val();
+            let words: [u32; KEY_WORDS] = std::array::from_fn(|i| key.get_bits::<32>(i * 32).to_u32());
             self._first = self._masks.iter().enumerate().fold(0, |bits, (bit, mask)| {
-                let parity = self
-                    .word
-                    .iter()
-                    .zip(mask)
-                    .fold(0, |sum, (word, mask)| sum ^ (word.val().to_u32() & mask));
+                let parity = words.iter().zip(mask).fold(0, |sum, (word, mask)| sum ^ (word & mask));
                 bits | u64::from(parity.count_ones() & 1) << bit
             });
             self.row.next = (second & ((1 << R) - 1)).into();
@@ -107,7 +105,10 @@ impl<const R: usize> Logic for HashMatrix<R> {
                 let terms: Vec<String> = masks
                     .iter()
                     .enumerate()
-                    .map(|(i, mask)| format!("^(word${} & 32'h{mask:08x})", group * GROUP + i))
+                    .map(|(i, mask)| {
+                        let low = 32 * (group * GROUP + i);
+                        format!("^(key[{}:{low}] & 32'h{mask:08x})", low + 31)
+                    })
                     .collect();
                 let _ = writeln!(text, "    parity_{bit}[{group}] <= {};", terms.join(" ^ "));
             }

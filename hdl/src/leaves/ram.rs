@@ -14,7 +14,11 @@ use rust_hdl_core::prelude::*;
 /// A read and a write of the same word in the same cycle return anything: the user forwards instead, which is what
 /// the attribute tells synthesis. The content starts as zero in FPGAs and simulation; nothing relies on it, because
 /// the core clears both copies after reset. Tested as part of the lda. Parameters: W and A. Cost of 36 bits
-/// x 2048: 18 iCE40 or 4 ECP5 block RAMs. **This is the seam for a memory macro**: replace the module's body.
+/// x 2048: 18 iCE40 or 4 ECP5 block RAMs.
+///
+/// **This is the seam for a memory macro**: with the define `DELTALINE_RAM_MACRO` the body becomes an instance of
+/// a module `<prefix>_ram_macro`, which the user supplies, with these ports and the parameters WIDTH and ADDRESS.
+/// The package of a design holds a model of it (`crate::package`); both ways are in its test plan.
 #[derive(LogicBlock)]
 pub struct Ram<const W: usize, const A: usize> {
     pub clk: Signal<In, Clock>,
@@ -55,8 +59,15 @@ impl<const W: usize, const A: usize> Logic for Ram<W, A> {
     }
 
     fn hdl(&self) -> Verilog {
+        // Emission makes the prefix of `top`.
         Verilog::Custom(format!(
-            "(* no_rw_check *)
+            "`ifdef DELTALINE_RAM_MACRO
+wire [{w}:0] word;
+top$ram_macro #(.WIDTH({W}), .ADDRESS({A})) words(.clk(clk), .read_address(read_address), .read_data(word),
+    .write_enable(write_enable), .write_address(write_address), .write_data(write_data));
+always @(*) read_data = word;
+`else
+(* no_rw_check *)
 reg [{w}:0] words [0:{last}];
 integer i;
 initial begin
@@ -66,6 +77,7 @@ always @(posedge clk) begin
     read_data <= words[read_address];
     if (write_enable) words[write_address] <= write_data;
 end
+`endif
 ",
             w = W - 1,
             last = (1usize << A) - 1,

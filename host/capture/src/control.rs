@@ -226,6 +226,15 @@ pub enum Void {
         /// An end whose interval was cut by the clock.
         role: Role,
     },
+    /// A delimiter did not reach an end, or reached it during a drain.
+    #[error(
+        "a delimiter before this interval's end did not count at the {role}, so that its interval covers more than \
+         the number says: the interval is void; the first interval of an end that starts amid the stream is always so"
+    )]
+    LostDelimiter {
+        /// An end whose interval has a gap.
+        role: Role,
+    },
     /// A count overflowed.
     #[error("a counter of the {role} overflowed: the interval is void; use shorter intervals")]
     Saturated {
@@ -468,6 +477,9 @@ fn void(sender: Option<&Report>, receiver: Option<&Report>) -> Option<Void> {
     }
     if let Some((role, _)) = present().find(|(_, end)| end.totals.flags.timed) {
         return Some(Void::TimedCut { role });
+    }
+    if let Some((role, _)) = present().find(|(_, end)| end.totals.flags.gap) {
+        return Some(Void::LostDelimiter { role });
     }
     let (role, _) = present().find(|(_, end)| end.totals.flags.saturated)?;
     Some(Void::Saturated { role })

@@ -161,8 +161,9 @@ fn ends(interval: &Interval) -> impl Iterator<Item = EndOutput> {
 }
 
 fn flags(flags: Flags) -> Vec<&'static str> {
-    let Flags { saturated, overrun, clock, timed } = flags;
-    let named = [("saturated", saturated), ("overrun", overrun), ("clock", clock), ("timed", timed)];
+    let Flags { saturated, overrun, clock, timed, gap } = flags;
+    let named =
+        [("saturated", saturated), ("overrun", overrun), ("clock", clock), ("timed", timed), ("gap", gap)];
     named.into_iter().filter_map(|(name, is_set)| is_set.then_some(name)).collect()
 }
 

@@ -304,7 +304,7 @@ fn limits(text: &mut String) -> Result<(), Box<dyn Error>> {
         unmeasured: u32::MAX,
         bad: 0x8000_0001,
         refused_ends: u16::MAX,
-        flags: Flags { saturated: true, overrun: true, clock: true, timed: true },
+        flags: Flags { saturated: true, overrun: true, clock: true, timed: true, gap: true },
     };
     let configuration = configuration(1024, &[1, 6], 0xfedc_ba98)?;
     let mut buffer = [0; MAX_FRAME_BYTES];

@@ -13,7 +13,7 @@
 //! | 6      | 6     | source | [`SOURCE`] |
 //! | 12     | 2     | EtherType | 0x88B5, IEEE 802 local experimental |
 //! | 14     | 1     | version | 1 |
-//! | 15     | 1     | role | 0 sender, 1 receiver |
+//! | 15     | 1     | role | 0 sender, 1 receiver; 2 is a [delimiter](crate::delimiter) |
 //! | 16     | 4     | segment | number of the measurement segment |
 //! | 20     | 4     | interval | number of the interval, modulo 2^32 |
 //! | 24     | 8     | configuration digest | [`crate::configuration::Configuration::digest`] |
@@ -46,6 +46,7 @@
 //! | bit 1 | overrun | an interval end came while the previous interval was still being drained and was refused: this interval is longer than asked for |
 //! | bit 2 | clock | the clock was not locked at some moment of the interval |
 //! | bit 3 | timed | the clock, not a delimiter in the stream, started or ended the interval |
+//! | bit 4 | gap | the delimiter at the end of the interval is not the one that was due: one before it is missing, and the interval covers more than its number says |
 //!
 //! The **check** word guards what the FCS does not: assembly, storage, truncation. It starts as the 32 bits
 //! (EtherType, version, role); for each following 64-bit word of the frame it is rotated left by one bit and the
@@ -62,6 +63,7 @@
 
 use crate::cell::Cell;
 use crate::configuration::Configuration;
+use crate::delimiter;
 use crate::sampler::{MAX_BANKS, Prefixes};
 use crate::time::Timestamp;
 
@@ -120,6 +122,8 @@ pub struct Flags {
     pub clock: bool,
     /// The clock, not a delimiter in the stream, started or ended the interval.
     pub timed: bool,
+    /// A delimiter before the one that ended the interval is missing.
+    pub gap: bool,
 }
 
 impl Flags {
@@ -129,12 +133,13 @@ impl Flags {
             | u16::from(self.overrun) << 1
             | u16::from(self.clock) << 2
             | u16::from(self.timed) << 3
+            | u16::from(self.gap) << 4
     }
 
-    /// From the flags field; bits 15:4 are reserved and ignored.
+    /// From the flags field; bits 15:5 are reserved and ignored.
     pub fn from_bits(bits: u16) -> Self {
         let flag = |bit: u32| bits >> bit & 1 == 1;
-        Flags { saturated: flag(0), overrun: flag(1), clock: flag(2), timed: flag(3) }
+        Flags { saturated: flag(0), overrun: flag(1), clock: flag(2), timed: flag(3), gap: flag(4) }
     }
 }
 
@@ -219,9 +224,10 @@ impl Header {
     /// The header's twelve words: all that is in front of the first cell.
     pub fn words(&self) -> [u64; HEADER_BYTES / 8] {
         let totals = &self.totals;
+        let [first, second] = first_words(self.role as u8);
         [
-            mac(DESTINATION) << 16 | mac(SOURCE) >> 32,
-            mac(SOURCE) << 32 | check_start(self.role),
+            first,
+            second,
             u64::from(self.segment) << 32 | u64::from(self.interval),
             self.digest,
             u64::from(self.fragment) << 48
@@ -277,6 +283,9 @@ pub enum FrameError {
         "{0} bytes where a control frame needs {1}: capture with a snap length of at least {MAX_FRAME_BYTES}"
     )]
     Truncated(usize, usize),
+    /// The role of delimiters.
+    #[error("a delimiter, not a control frame: it ends an interval and reports nothing")]
+    Delimiter,
     /// A layout that this version does not know.
     #[error("layout version {0}, this is version {VERSION}: use the same release at both ends")]
     Version(u8),
@@ -321,7 +330,7 @@ pub fn encode(header: &Header, cells: &[Cell], buffer: &mut [u8]) -> Result<usiz
         }
     }
     frame[length - TRAILER_BYTES..].fill(0);
-    let check = check(&frame[16..length - 8], check_start(header.role));
+    let check = check(&frame[16..length - 8], check_start(header.role as u8));
     frame[length - 8..].copy_from_slice(&check.to_be_bytes());
     Ok(length)
 }
@@ -345,6 +354,9 @@ impl<'a> Frame<'a> {
         let ethertype = u16::from_be_bytes([ethertype[0], ethertype[1]]);
         if ethertype != ETHERTYPE {
             return Err(FrameError::EtherType(ethertype));
+        }
+        if bytes.get(14..16) == Some(&[VERSION, delimiter::ROLE]) {
+            return Err(FrameError::Delimiter);
         }
         if bytes.len() < HEADER_BYTES + TRAILER_BYTES {
             return Err(FrameError::Truncated(bytes.len(), HEADER_BYTES + TRAILER_BYTES));
@@ -442,8 +454,13 @@ fn check_geometry(header: &Header) -> Result<(), FrameError> {
     Ok(())
 }
 
+/// The first two words of every frame of ours: addresses, EtherType, version and role.
+pub(crate) const fn first_words(role: u8) -> [u64; 2] {
+    [mac(DESTINATION) << 16 | mac(SOURCE) >> 32, mac(SOURCE) << 32 | check_start(role)]
+}
+
 /// What the check word starts with: EtherType, version and role.
-pub const fn check_start(role: Role) -> u64 {
+pub const fn check_start(role: u8) -> u64 {
     (ETHERTYPE as u64) << 16 | (VERSION as u64) << 8 | role as u64
 }
 
@@ -452,7 +469,7 @@ pub const fn check_step(check: u64, word: u64) -> u64 {
     check.rotate_left(1) ^ word
 }
 
-fn check(bytes: &[u8], start: u64) -> u64 {
+pub(crate) fn check(bytes: &[u8], start: u64) -> u64 {
     bytes.chunks_exact(8).fold(start, |check, word| check_step(check, Fields(word).u64(0)))
 }
 
@@ -461,8 +478,9 @@ const fn mac(bytes: [u8; 6]) -> u64 {
     let [a, b, c, d, e, f] = bytes;
     u64::from_be_bytes([0, 0, a, b, c, d, e, f])
 }
+
 /// Big-endian fields at byte offsets; what lies outside reads as zero, lengths are checked before.
-struct Fields<'a>(&'a [u8]);
+pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
 
 impl Fields<'_> {
     fn number(&self, offset: usize, bytes: usize) -> u64 {
@@ -473,11 +491,11 @@ impl Fields<'_> {
         self.number(offset, 2) as u16
     }
 
-    fn u32(&self, offset: usize) -> u32 {
+    pub(crate) fn u32(&self, offset: usize) -> u32 {
         self.number(offset, 4) as u32
     }
 
-    fn u64(&self, offset: usize) -> u64 {
+    pub(crate) fn u64(&self, offset: usize) -> u64 {
         self.number(offset, 8)
     }
 }
@@ -562,7 +580,7 @@ mod tests {
             bytes[at] = value;
             let end = bytes.len() - 8;
             if Frame::decode(&bytes).is_err_and(|error| matches!(error, FrameError::Check { .. })) {
-                let good = check(&bytes[16..end], check_start(Role::Receiver));
+                let good = check(&bytes[16..end], check_start(Role::Receiver as u8));
                 bytes[end..].copy_from_slice(&good.to_be_bytes());
             }
             prop_assert!(Frame::decode(&bytes).is_err());

@@ -16,11 +16,14 @@
 extern crate alloc;
 
 pub mod cell;
+pub mod clock;
 pub mod configuration;
+pub mod delimiter;
 pub mod frame;
 pub mod hash;
 pub mod identity;
 pub mod lda;
 pub mod point;
+pub mod registers;
 pub mod sampler;
 pub mod time;

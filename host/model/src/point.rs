@@ -105,6 +105,14 @@ impl MeasurementPoint {
         self.totals.flags.clock = true;
     }
 
+    /// Ends the interval at a delimiter that carries `number`, which becomes the interval's own; if it is not the
+    /// one that was due, a delimiter is missing, and the interval has a gap.
+    pub fn end_interval_at(&mut self, number: u32, emit: impl FnMut(&[u8])) {
+        self.totals.flags.gap |= number != self.interval;
+        self.interval = number;
+        self.end_interval(IntervalEnd::Delimiter, emit);
+    }
+
     /// Ends the interval: hands its control frames to `emit`, in order, and starts the next from zero.
     pub fn end_interval(&mut self, end: IntervalEnd, mut emit: impl FnMut(&[u8])) {
         self.totals.flags.timed |= end == IntervalEnd::Clock;

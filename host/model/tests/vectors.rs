@@ -98,7 +98,7 @@ fn limits_are_decoded_as_written() {
                 unmeasured: 0xffff_ffff,
                 bad: 0x8000_0001,
                 refused_ends: 0xffff,
-                flags: Flags { saturated: true, overrun: true, clock: true, timed: true },
+                flags: Flags { saturated: true, overrun: true, clock: true, timed: true, gap: true },
             },
         };
         assert_eq!(frame.header, expected);

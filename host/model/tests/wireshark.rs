@@ -200,7 +200,7 @@ fn mentions(tree: &Value, key: &str) -> bool {
 fn set_check(frame: &mut [u8]) {
     let end = frame.len() - 8;
     let role = if frame[15] == 0 { Role::Sender } else { Role::Receiver };
-    let check = frame[16..end].chunks_exact(8).fold(check_start(role), |check, word| {
+    let check = frame[16..end].chunks_exact(8).fold(check_start(role as u8), |check, word| {
         check_step(check, u64::from_be_bytes(word.try_into().unwrap()))
     });
     frame[end..].copy_from_slice(&check.to_be_bytes());
@@ -270,12 +270,14 @@ fn every_single_bit_error_is_told_as_the_model_tells_it() {
             }
             FrameError::Truncated(..) => assert!(mentions(tree, "deltaline.truncated"), "{tree}"),
             FrameError::Version(_) => assert!(mentions(tree, "deltaline.version.unknown"), "{tree}"),
+            FrameError::Delimiter => assert_eq!(tree["deltaline.role"], "2"),
             FrameError::Field(_) => assert!(mentions(tree, "deltaline.contradiction"), "{tree}"),
             error => panic!("{error}"),
         }
     }
-    // All but those of the version and of the number of cells, and the one that makes eight cells none.
-    assert_eq!(wrong_checks, (frame.len() - 14 - 3) * 8 + 1);
+    // All but those of the version and of the number of cells, the one that makes eight cells none, and the one that
+    // makes a sender's role that of delimiters.
+    assert_eq!(wrong_checks, (frame.len() - 14 - 3) * 8 + 1 - 1);
 }
 
 #[test]

@@ -112,10 +112,32 @@ impl Bench {
         words.iter().rev().fold(0, |value, word| value << 32 | u128::from(*word))
     }
 
+    /// An output of any width in words of 32 bits, the least significant first.
+    pub fn get_words(&self, port: Port, words: &mut [u32]) {
+        self.instance.get_wide(port, words);
+    }
+
+    /// Sets an input of any width to words of 32 bits, the least significant first.
+    pub fn set_words(&mut self, port: Port, words: &[u32]) {
+        self.instance.set_wide(port, words);
+    }
+
     /// Sets an input of up to 64 bits.
     #[inline]
     pub fn set(&mut self, port: Port, value: u64) {
         self.instance.set(port, value);
+    }
+
+    /// Sets an input of up to 512 bits; words beyond its width are left out.
+    pub fn set_beat(&mut self, port: Port, value: &[u64; 8]) {
+        if port.width() <= 64 {
+            return self.instance.set(port, value[0]);
+        }
+        let mut words = [0; 16];
+        for (words, value) in words.chunks_exact_mut(2).zip(value) {
+            words.copy_from_slice(&[*value as u32, (*value >> 32) as u32]);
+        }
+        self.instance.set_wide(port, &words[..port.words()]);
     }
 
     /// Sets an input of up to 128 bits.

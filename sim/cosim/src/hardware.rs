@@ -82,6 +82,7 @@ impl Hardware {
             (frames + 1, bytes + frame_bytes(usize::from(header.cells)))
         });
         let mut point = HardwarePoint {
+            beat_bytes: ports.tkeep.width() as usize,
             bench,
             ports,
             role,
@@ -148,10 +149,10 @@ impl Ports {
 /// One beat of the observed stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beat {
-    /// Data, first byte in the lowest lane.
-    pub data: u64,
-    /// Lanes that hold data.
-    pub keep: u8,
+    /// Data, first byte in the lowest bits of the first word; up to 512 bits.
+    pub data: [u64; 8],
+    /// Bytes that hold data.
+    pub keep: u64,
     /// Last beat of its frame.
     pub last: bool,
     /// Timestamp of the frame on its first beat; anything elsewhere.
@@ -160,17 +161,22 @@ pub struct Beat {
     pub bad: bool,
 }
 
-/// The beats of a frame.
-pub fn beats(frame: &[u8], time: Timestamp, bad: bool) -> impl Iterator<Item = Beat> {
-    let count = frame.len().div_ceil(8);
-    frame.chunks(8).enumerate().map(move |(index, chunk)| {
-        // Lanes without data carry noise.
-        let noise = !0u64;
-        let data = chunk.iter().rev().fold(noise, |data, byte| data << 8 | u64::from(*byte));
+/// A beat of no frame, for idle cycles.
+pub const IDLE: Beat = Beat { data: [0; 8], keep: 0, last: false, timestamp: 0, bad: false };
+
+/// The beats of a frame, of `bytes` bytes each: 1..=64, a power of two.
+pub fn beats(bytes: usize, frame: &[u8], time: Timestamp, bad: bool) -> impl Iterator<Item = Beat> + use<'_> {
+    let count = frame.len().div_ceil(bytes);
+    frame.chunks(bytes).enumerate().map(move |(index, chunk)| {
+        // Bytes without data carry noise.
+        let mut data = [!0u64; 8];
+        for (word, bytes) in data.iter_mut().zip(chunk.chunks(8)) {
+            *word = bytes.iter().rev().fold(!0, |word, byte| word << 8 | u64::from(*byte));
+        }
         let last = index + 1 == count;
         // Only the first beat's timestamp may count: the others carry its complement.
         let timestamp = if index == 0 { time.0 } else { !time.0 };
-        Beat { data, keep: (0xff >> (8 - chunk.len())) as u8, last, timestamp, bad: bad && last }
+        Beat { data, keep: !0 >> (64 - chunk.len()), last, timestamp, bad: bad && last }
     })
 }
 
@@ -178,6 +184,7 @@ pub fn beats(frame: &[u8], time: Timestamp, bad: bool) -> impl Iterator<Item = B
 pub struct HardwarePoint {
     bench: Bench,
     ports: Ports,
+    beat_bytes: usize,
     role: Role,
     frames_per_interval: usize,
     patience: u64,
@@ -189,17 +196,25 @@ pub struct HardwarePoint {
 }
 
 impl HardwarePoint {
+    /// The beats of a frame, as wide as the core's.
+    pub fn beats<'a>(
+        &self,
+        frame: &'a [u8],
+        time: Timestamp,
+        bad: bool,
+    ) -> impl Iterator<Item = Beat> + use<'a> {
+        beats(self.beat_bytes, frame, time, bad)
+    }
+
+    /// Bytes of a beat.
+    pub fn beat_bytes(&self) -> usize {
+        self.beat_bytes
+    }
+
     fn apply_quiet_inputs(&mut self) {
         let ports = &self.ports;
-        let quiet = [
-            ports.tdata,
-            ports.tkeep,
-            ports.tlast,
-            ports.tvalid,
-            ports.interval_end,
-            ports.interval_log2,
-            ports.ptp_ts,
-        ];
+        let quiet =
+            [ports.tkeep, ports.tlast, ports.tvalid, ports.interval_end, ports.interval_log2, ports.ptp_ts];
         for port in quiet {
             self.bench.set(port, 0);
         }
@@ -289,8 +304,8 @@ impl HardwarePoint {
 
     fn offer(&mut self, beat: Beat) {
         let ports = &self.ports;
-        self.bench.set(ports.tdata, beat.data);
-        self.bench.set(ports.tkeep, u64::from(beat.keep));
+        self.bench.set_beat(ports.tdata, &beat.data);
+        self.bench.set(ports.tkeep, beat.keep);
         self.bench.set(ports.tlast, u64::from(beat.last));
         self.bench.set_wide(ports.tuser, u128::from(beat.timestamp) << 1 | u128::from(beat.bad));
         self.bench.set(ports.tvalid, 1);
@@ -314,7 +329,7 @@ impl HardwarePoint {
     ///
     /// The simulation has stopped.
     pub fn observe(&mut self, frame: &[u8], time: Timestamp) -> Result<(), HardwareError> {
-        for beat in beats(frame, time, false) {
+        for beat in self.beats(frame, time, false) {
             self.offer(beat);
             self.tick()?;
         }

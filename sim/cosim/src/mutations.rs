@@ -31,7 +31,7 @@ const fn mutation(module: Module, fault: &'static str, from: &'static str, to: &
 }
 
 /// All mutations.
-pub const MUTATIONS: [Mutation; 44] = [
+pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Identity,
         "a stalled beat is taken",
@@ -171,32 +171,89 @@ pub const MUTATIONS: [Mutation; 44] = [
     mutation(
         Module::Core,
         "epoch of an update taken a cycle late",
-        "lda_epoch = hash_epoch_2_q;",
-        "lda_epoch = hash_epoch_1_q;",
+        "lda_epoch = copy_2_q;",
+        "lda_epoch = copy_1_q;",
     ),
-    mutation(
-        Module::Core,
-        "totals not cleared",
-        "totals_0_clear = emitter_clear_totals & ~idle;",
-        "totals_0_clear = 1'b0;",
-    ),
+    mutation(Module::Core, "totals not cleared", "            bytes_low_d = 32'h0;", ""),
     mutation(
         Module::Core,
         "interval end during a drain not refused",
-        "ends = request_6_q & running & ~drain_busy;",
-        "ends = request_6_q & running;",
+        "ends = asked & running & ~drain_busy;",
+        "ends = asked & running;",
+    ),
+    mutation(Module::Core, "interval end a cycle early", "if (asked_q) begin", "if (interval_end) begin"),
+    mutation(
+        Module::Core,
+        "delimiters of other segments count",
+        "if ((a == kind_and_segment) & (b[(32'h10)+:(16)] == segment_low)) begin",
+        "if (a[31:16] == kind_and_segment[31:16]) begin",
     ),
     mutation(
         Module::Core,
-        "interval end a cycle early",
-        "request_1_d = request_0_q;",
-        "request_1_d = interval_end;",
+        "bad delimiters count",
+        "found_d = slot & closing & ~bad & (matched_q == 32'h4);",
+        "found_d = slot & closing & (matched_q == 32'h4);",
+    ),
+    mutation(
+        Module::Core,
+        "a missing delimiter is not told",
+        "gap = ends & (ending != count_q);",
+        "gap = 1'b0;",
+    ),
+    mutation(
+        Module::Core,
+        "the number of the delimiter behind",
+        "number = number_held_q;",
+        "number = number_seen_q;",
+    ),
+    mutation(
+        Module::Identity256,
+        "a shift by a whole group taken a slot late",
+        "late = start_now > longest_shift;",
+        "late = start_now >= longest_shift;",
+    ),
+    mutation(
+        Module::Identity512,
+        "the next frame's words taken for the payload's",
+        "if (~old_closes_q & group_there_q) begin",
+        "if (group_there_q) begin",
+    ),
+    mutation(
+        Module::Identity256,
+        "the header of the next frame read too early",
+        "committed_d = old_slot & old_closes_q;",
+        "committed_d = group_event_q & group_closes_q;",
+    ),
+    mutation(
+        Module::Identity512,
+        "an extension header's length forgotten",
+        "position_now = pair_end_5 + step;",
+        "position_now = pair_end_5;",
+    ),
+    mutation(
+        Module::Identity256,
+        "a frame of one beat waits for the next",
+        "slot = former_valid_q & (former_last_q | beat_valid_q);",
+        "slot = former_valid_q & beat_valid_q;",
+    ),
+    mutation(
+        Module::TwoLanes512,
+        "the second lane's cells not added",
+        "count_sum = count_sum + lane_1_drained_cell[(32'h28)+:(32)];",
+        "",
+    ),
+    mutation(Module::TwoLanes512, "the last of two packets' timestamps lost", "last_now = timestamp_1;", ""),
+    mutation(
+        Module::Core256,
+        "the payload's first word from the wrong place",
+        "offset_shift = (({10{1'b0}} | old_offset_q) << 32'h5);",
+        "offset_shift = 10'h0;",
     ),
     mutation(
         Module::Core,
         "counting before the memories are clear",
-        "counts = identity_commit & emitter_running;",
-        "counts = identity_commit;",
+        "if (commit_0 & emitter_running) begin",
+        "if (commit_0) begin",
     ),
     mutation(Module::Core, "check word not rotated", "rotated = check_q << 32'h1;", "rotated = check_q;"),
     mutation(
@@ -214,20 +271,20 @@ pub const MUTATIONS: [Mutation; 44] = [
     mutation(
         Module::Core,
         "cell overflow not flagged",
-        "totals_0_overflow = lda_overflow & ~lda_overflow_epoch;",
-        "totals_0_overflow = 1'b0;",
+        "totals_overflow = overflow;",
+        "totals_overflow = 1'b0;",
     ),
     mutation(
         Module::Core,
         "a saturating counter wraps",
-        "if (unmeasured & ~&unmeasured_count_q) begin",
-        "if (unmeasured) begin",
+        "unmeasured_next = 32'hffffffff;",
+        "unmeasured_next = 32'h0;",
     ),
     mutation(
         Module::Core,
         "idle a cycle before the drain has ended",
         "busy = state_q != 32'h2;",
-        "busy = (state_q != 32'h2) & (state_q != 32'h9);",
+        "busy = (state_q != 32'h2) & ~((section_q == 32'h0) & (step_q == 32'h0) & (state_q == 32'h4));",
     ),
     mutation(
         Module::Core,
@@ -237,21 +294,21 @@ pub const MUTATIONS: [Mutation; 44] = [
     ),
     mutation(
         Module::Core,
-        "a lost lock flags both copies",
-        "totals_0_unlocked = unlocked & idle;",
-        "totals_0_unlocked = unlocked;",
+        "a lost lock flags the next interval too",
+        "clock_lost_d = 1'b0;",
+        "clock_lost_d = clock_lost_next;",
     ),
     mutation(
         Module::Core,
         "a lost lock flagged a cycle early",
-        "unlocked = ~locked_6_q & emitter_running;",
-        "unlocked = ~locked_5_q & emitter_running;",
+        "if (lock_lost_q) begin",
+        "if (~ptp_locked) begin",
     ),
     mutation(
         Module::Core,
-        "a refused end counted in both copies",
-        "totals_1_refused = interval_refused & ~idle;",
-        "totals_1_refused = interval_refused;",
+        "a refused end counted in the next interval too",
+        "refused_count_d = 32'h0;",
+        "refused_count_d = refused_next;",
     ),
     mutation(
         Module::Core,
@@ -320,11 +377,18 @@ pub fn check(
 ) -> Result<(), CheckError> {
     let words = (configuration.rows() * configuration.prefixes().banks()).next_power_of_two();
     match module {
-        Module::Identity => checks::identity::check(toolchain, verilog, 20_000, 7),
+        Module::Identity | Module::Identity256 | Module::Identity512 => {
+            checks::identity::check(toolchain, verilog, 20_000, 7)
+        }
         Module::Hash => checks::hash::check(toolchain, configuration, verilog, 1000, 7),
         Module::Sampler => checks::sampler::check(toolchain, configuration, verilog, 1000, 7),
         Module::Lda => checks::lda::check(toolchain, verilog, words, 100_000, 7),
-        Module::Core => checks::core::check(toolchain, configuration, verilog, 3000, 7),
+        Module::Core | Module::Core256 | Module::Core512 => {
+            checks::core::check(toolchain, configuration, verilog, 3000, 7)
+        }
+        Module::TwoLanes512 | Module::FourLanes512 => {
+            checks::lanes::check(toolchain, configuration, verilog, 3000, 7)
+        }
     }
     .map(|_| ())
 }
@@ -332,8 +396,10 @@ pub fn check(
 /// The name that a module is emitted under for its check.
 pub fn name(module: Module) -> &'static str {
     match module {
-        Module::Core => "deltaline",
-        Module::Identity => "identity",
+        Module::Core | Module::Core256 | Module::Core512 | Module::TwoLanes512 | Module::FourLanes512 => {
+            "deltaline"
+        }
+        Module::Identity | Module::Identity256 | Module::Identity512 => "identity",
         Module::Hash => "hash",
         Module::Sampler => "sampler",
         Module::Lda => "lda",

@@ -15,7 +15,7 @@ fn all_are_caught() {
         check(&toolchain, &configuration, module, &verilog).unwrap();
     }
     let mut blind = vec![];
-    for mutation in &MUTATIONS {
+    for mutation in MUTATIONS {
         match run(&toolchain, &configuration, mutation).unwrap() {
             Outcome::Caught(_) => {}
             outcome => blind.push(format!("{}: {outcome:?}", mutation.fault)),

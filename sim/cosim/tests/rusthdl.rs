@@ -112,7 +112,7 @@ fn stream(seed: u64) -> impl FnMut() -> [u128; 6] {
         if waiting.is_empty() {
             let time = Timestamp(random.random());
             let bad = random.random_ratio(1, 16);
-            waiting = beats(&frames.next_frame(), time, bad).collect();
+            waiting = beats(8, &frames.next_frame(), time, bad).collect();
             waiting.reverse();
         }
         let beat = waiting[waiting.len() - 1];
@@ -121,7 +121,7 @@ fn stream(seed: u64) -> impl FnMut() -> [u128; 6] {
             waiting.pop();
         }
         let user = u128::from(beat.timestamp) << 1 | u128::from(beat.bad);
-        [beat.data.into(), beat.keep.into(), valid.into(), ready.into(), beat.last.into(), user]
+        [beat.data[0].into(), beat.keep.into(), valid.into(), ready.into(), beat.last.into(), user]
     }
 }
 
@@ -129,7 +129,7 @@ fn stream(seed: u64) -> impl FnMut() -> [u128; 6] {
 fn identity() {
     let mut stream = stream(1);
     lockstep!(
-        deltaline_hdl::identity::Identity::default(), bench(Module::Identity, "identity"), 3000u64, [rst],
+        deltaline_hdl::identity::Identity::new(&small()), bench(Module::Identity, "identity"), 3000u64, [rst],
         inputs [running, s_axis_tdata, s_axis_tkeep, s_axis_tvalid, s_axis_tready, s_axis_tlast, s_axis_tuser],
         outputs [
             commit, measured, bad, timestamp, ip_length, word[0], word[1], word[2], word[3], word[4], word[5],
@@ -146,7 +146,7 @@ fn identity() {
 fn hash() {
     let mut random = StdRng::seed_from_u64(2);
     lockstep!(
-        deltaline_hdl::leaves::HashMatrix::<4>::new(&small()), bench(Module::Hash, "hash"), 2000u64, [],
+        deltaline_hdl::verilog::Clocked::<4>::new(deltaline_hdl::leaves::HashMatrix::new(&small())), bench(Module::Hash, "hash"), 2000u64, [],
         inputs [
             word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7], word[8], word[9], word[10],
             word[11], word[12], word[13], word[14], word[15], word[16],

@@ -25,9 +25,11 @@ fn configurations() -> Vec<Configuration> {
 #[test]
 fn identity() {
     let configuration = configurations()[0];
-    let verilog = emit(&configuration, Module::Identity, "identity").unwrap();
-    let frames = checks::identity::check(&toolchain(), &verilog, 40_000, 1).unwrap();
-    assert!(frames > 40_000);
+    for module in [Module::Identity, Module::Identity256, Module::Identity512] {
+        let verilog = emit(&configuration, module, "identity").unwrap();
+        let frames = checks::identity::check(&toolchain(), &verilog, 40_000, 1).unwrap();
+        assert!(frames > 40_000);
+    }
 }
 
 #[test]
@@ -58,6 +60,29 @@ fn core() {
     for configuration in configurations() {
         let verilog = emit(&configuration, Module::Core, "deltaline").unwrap();
         let packets = checks::core::check(&toolchain(), &configuration, &verilog, 40_000, 1).unwrap();
+        assert!(packets >= 40_000);
+    }
+}
+
+#[test]
+fn wide_cores() {
+    for (module, configuration) in [
+        (Module::Core256, configurations()[1]),
+        (Module::Core256, configurations()[2]),
+        (Module::Core512, configurations()[1]),
+    ] {
+        let verilog = emit(&configuration, module, "deltaline").unwrap();
+        let packets = checks::core::check(&toolchain(), &configuration, &verilog, 20_000, 1).unwrap();
+        assert!(packets >= 20_000);
+    }
+}
+
+#[test]
+fn several_lanes() {
+    let configuration = configurations()[1];
+    for module in [Module::TwoLanes512, Module::FourLanes512] {
+        let verilog = emit(&configuration, module, "deltaline").unwrap();
+        let packets = checks::lanes::check(&toolchain(), &configuration, &verilog, 40_000, 1).unwrap();
         assert!(packets >= 40_000);
     }
 }

@@ -40,8 +40,8 @@ fn keys() {
     ];
     let mut vectors = 0;
     for columns in files.into_iter().flat_map(lines) {
-        for beat in beats(&bytes(columns[0]), Timestamp(0), false) {
-            bench.set(data, beat.data);
+        for beat in beats(8, &bytes(columns[0]), Timestamp(0), false) {
+            bench.set_beat(data, &beat.data);
             bench.set(keep, beat.keep.into());
             bench.set(last, beat.last.into());
             bench.set_wide(user, 0);

@@ -1,8 +1,9 @@
 //! Core: frames and interval ends in, control frames out.
 
 use super::{CheckError, same};
-use crate::hardware::{Beat, Hardware, HardwarePoint, beats};
+use crate::hardware::{Beat, Hardware, HardwarePoint};
 use deltaline_model::configuration::Configuration;
+use deltaline_model::delimiter::Delimiter;
 use deltaline_model::frame::{Flags, Frame, Role, Totals};
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
@@ -13,7 +14,7 @@ use verilator_sys::Toolchain;
 
 const STAGE: &str = "core";
 
-/// Cycles from the last beat of a frame, or an interval end, to its commit.
+/// Most cycles from the last beat of a frame, or an interval end, to its commit.
 const COMMIT: usize = 7;
 
 /// Runs random traffic alone, `count` frames; returns their number.
@@ -76,6 +77,7 @@ pub fn check(
             twin.ends_between_neighbours(None)?;
             twin.ends_by_the_clock()?;
             twin.lost_clock()?;
+            twin.delimiters()?;
             twin.end_interval()?;
             twin.compare()?;
         }
@@ -118,7 +120,7 @@ impl Twin {
     /// A frame, one cycle in `gaps` idle or stalled, shown to both.
     fn frame(&mut self, frame: &[u8], bad: bool, gaps: u32) -> Result<(), CheckError> {
         let time = Timestamp(self.random.random());
-        for beat in beats(frame, time, bad) {
+        for beat in self.hardware.beats(frame, time, bad) {
             while gaps > 0 && self.random.random_ratio(1, gaps) {
                 if self.random.random() {
                     self.cycle()?;
@@ -174,7 +176,7 @@ impl Twin {
         let mut frames = Frames::new(3);
         while !self.hardware.is_running() {
             let frame = frames.next_frame();
-            for beat in beats(&frame[..frame.len().min(64)], Timestamp(1), false) {
+            for beat in self.hardware.beats(&frame[..frame.len().min(64)], Timestamp(1), false) {
                 if !self.hardware.is_running() {
                     self.hardware.beat(beat)?;
                 }
@@ -201,6 +203,46 @@ impl Twin {
         self.compare()
     }
 
+    /// Delimiters of this measurement end intervals behind themselves and bring their number; others, broken and
+    /// bad ones end none.
+    fn delimiters(&mut self) -> Result<(), CheckError> {
+        let configuration = *self.model.configuration();
+        let ours = |number: u32| Delimiter::new(&configuration, number).encode().to_vec();
+        let changed = |position: usize| {
+            let mut frame = ours(1);
+            frame[position] ^= 0x10;
+            frame
+        };
+        // Each byte that is compared, MAC addresses and number that are not, every length, a bad one.
+        let mut frames: Vec<(Vec<u8>, bool)> = vec![(ours(7), true)];
+        frames.extend((0..32).map(|position| (changed(position), false)));
+        frames.extend((14..=64).map(|length| (ours(0x1234_5678)[..length].to_vec(), false)));
+        frames.extend([0, 1, 2, 2, 4, 0xffff_ffff, 0].map(|number| (ours(number), false)));
+        let mut number = 0;
+        for (frame, bad) in frames {
+            self.frame(&udp_frame(number, 60), false, 0)?;
+            self.frame(&frame, bad, 0)?;
+            let found = if bad { None } else { Delimiter::recognise(&configuration, &frame) };
+            if let Some(found) = found {
+                let expected = &mut self.expected;
+                self.model.end_interval_at(found, |frame| expected.push(frame.to_vec()));
+                self.hardware.expect_interval();
+            }
+            // Another delimiter right behind it is refused; a control frame and packets change nothing.
+            if found.is_some() {
+                self.frame(&ours(0xfeed_beef), false, 0)?;
+                self.model.refuse_interval_end();
+            }
+            self.frame(&changed(15), false, 0)?;
+            self.frame(&udp_frame(number + 1, 60), false, 0)?;
+            self.frame(&udp_frame(number + 2, 60), false, 0)?;
+            number += 3;
+            self.compare()?;
+        }
+        self.end_interval()?;
+        self.compare()
+    }
+
     /// Interval ends while the drain works are refused, counted, and nothing else changes.
     fn refused_ends(&mut self) -> Result<(), CheckError> {
         for refused in [1, 3] {
@@ -222,7 +264,7 @@ impl Twin {
     /// An interval end in each cycle of two frames: up to a frame's last beat it comes before the frame, from its
     /// last beat on behind it. With `log2` the clock ends the interval, every 2^log2 ns, 8 ns a cycle.
     fn ends_between_neighbours(&mut self, log2: Option<u8>) -> Result<(), CheckError> {
-        let beat_count = udp_frame(0, 60).len().div_ceil(8);
+        let beat_count = udp_frame(0, 60).len().div_ceil(self.hardware.beat_bytes());
         for at in 0..2 * beat_count {
             // Times in the window that the previous boundary opened: nothing but the next boundary ends an interval.
             let boundary = log2.map(|log2| (at as u64 + 1) << log2);
@@ -230,7 +272,7 @@ impl Twin {
             for number in 0..2 {
                 let time = Timestamp(self.random.random());
                 let frame = udp_frame(number, 60);
-                for (index, beat) in beats(&frame, time, false).enumerate() {
+                for (index, beat) in self.hardware.beats(&frame, time, false).enumerate() {
                     let position = number as usize * beat_count + index;
                     if beat.last {
                         self.model.observe(&frame, time);
@@ -305,7 +347,7 @@ impl Twin {
             self.frame(&udp_frame(1, 60), false, 0)?;
             self.end_interval()?;
             self.frame(&udp_frame(2, 60), false, 0)?;
-            let beats = udp_frame(2, 60).len().div_ceil(8) as u64;
+            let beats = udp_frame(2, 60).len().div_ceil(self.hardware.beat_bytes()) as u64;
             for _ in 0..distance - beats {
                 self.cycle()?;
             }
@@ -393,9 +435,9 @@ impl Twin {
             self.cycle()?;
         }
         let mut long = udp_frame(3, 1514);
-        long[48..108].copy_from_slice(&udp_frame(4, 60));
-        let long: Vec<Beat> = beats(&long, Timestamp(5), false).collect();
-        let (before, behind) = long.split_at(6);
+        long[64..124].copy_from_slice(&udp_frame(4, 60));
+        let long: Vec<Beat> = self.hardware.beats(&long, Timestamp(5), false).collect();
+        let (before, behind) = long.split_at(64 / self.hardware.beat_bytes());
         before.iter().try_for_each(|beat| self.hardware.beat(*beat))?;
         self.hardware.restart()?;
         self.model = MeasurementPoint::new(configuration, role);
@@ -420,23 +462,23 @@ fn preloaded_counters(
 ) -> Result<(), CheckError> {
     let reset_to = |name: &str, width: u32, value: u64| {
         (
-            format!("module deltaline_totals_{name}("),
+            format!("module deltaline_aggregator_totals_{name}("),
             format!("q <= {width}'h0;"),
             format!("q <= {width}'h{value:x};"),
         )
     };
     let near_carry = [
-        reset_to("0_packets_low", 24, 0xff_fff0),
-        reset_to("0_bytes_low", 24, 0xff_ff00),
-        reset_to("0_unmeasured_count", 32, 0xffff_fffe),
-        reset_to("0_bad_count", 32, 0xffff_fffd),
+        reset_to("packets_low", 24, 0xff_fff0),
+        reset_to("bytes_low", 24, 0xff_ff00),
+        reset_to("unmeasured_count", 32, 0xffff_fffe),
+        reset_to("bad_count", 32, 0xffff_fffd),
     ];
-    let near_overflow = [reset_to("0_packets_low", 24, 0xff_fff0), reset_to("0_packets_high", 24, 0xff_ffff)];
+    let near_overflow = [reset_to("packets_low", 24, 0xff_fff0), reset_to("packets_high", 24, 0xff_ffff)];
     let near_overflow_of_bytes =
-        [reset_to("0_bytes_low", 24, 0xff_ff00), reset_to("0_bytes_high", 24, 0xff_ffff)];
+        [reset_to("bytes_low", 24, 0xff_ff00), reset_to("bytes_high", 24, 0xff_ffff)];
     let full = |half: &str| {
         (
-            format!("module deltaline_lda_{half}("),
+            format!("module deltaline_aggregator_lane_0_lda_{half}("),
             "ram_0_write_data = 32'h0;".into(),
             "ram_0_write_data = 36'hffff00000;".into(),
         )
@@ -476,15 +518,22 @@ fn preloaded_counters(
         }
         for _ in 0..3 {
             point.observe(&[0; 60], Timestamp(7))?;
-            beats(&udp_frame(0, 60), Timestamp(7), true).try_for_each(|beat| point.beat(beat))?;
+            let bad = udp_frame(0, 60);
+            for beat in point.beats(&bad, Timestamp(7), true) {
+                point.beat(beat)?;
+            }
         }
         point.end_interval()?;
         let expected = Totals { first: Timestamp(7), last: Timestamp(7), ..*expected };
         same(STAGE, case, "totals near their ends", &Some(expected), &totals(&mut point)?)?;
     }
 
-    // Ends are refused at the earliest in the second interval, by the other copy.
-    let near_end = [reset_to("1_refused_count", 16, 0xfffe)];
+    // Ends are refused at the earliest in the second interval, so the first must leave the counter full.
+    let near_end = [(
+        "module deltaline_aggregator_totals(".to_string(),
+        "refused_count_d = 32'h0;".to_string(),
+        "refused_count_d = 16'hfffe;".to_string(),
+    )];
     let mut point =
         Hardware::of(toolchain, configuration, &changed(verilog, &near_end)?)?.point(Role::Sender)?;
     point.end_interval()?;

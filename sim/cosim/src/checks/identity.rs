@@ -2,7 +2,7 @@
 
 use super::{CheckError, same};
 use crate::bench::Bench;
-use crate::hardware::{Beat, beats};
+use crate::hardware::{Beat, IDLE, beats};
 use deltaline_model::identity::{Identity, KEY_WORDS, identify};
 use deltaline_model::time::Timestamp;
 use deltaline_traffic::{Frames, udp_frame};
@@ -21,6 +21,12 @@ enum Outcome {
     Bad,
 }
 
+/// Where the key comes out: one port, or one a word.
+enum Key {
+    Vector(Port),
+    Words(Vec<Port>),
+}
+
 struct Twin {
     bench: Bench,
     tdata: Port,
@@ -32,7 +38,8 @@ struct Twin {
     commit: Port,
     measured: Port,
     bad: Port,
-    word: Vec<Port>,
+    key: Key,
+    beat_bytes: usize,
     timestamp: Port,
     ip_length: Port,
     expected: VecDeque<Outcome>,
@@ -47,18 +54,25 @@ struct Twin {
 pub fn check(toolchain: &Toolchain, verilog: &str, count: u64, seed: u64) -> Result<u64, CheckError> {
     let mut bench = Bench::new(toolchain, "identity", verilog)?;
     bench.set(bench.port("running")?, 1);
-    let word = (0..KEY_WORDS).map(|i| bench.port(&format!("word_{i}"))).collect::<Result<_, _>>()?;
+    let key = match bench.port("key") {
+        Ok(vector) => Key::Vector(vector),
+        Err(_) => {
+            Key::Words((0..KEY_WORDS).map(|i| bench.port(&format!("word_{i}"))).collect::<Result<_, _>>()?)
+        }
+    };
+    let stream = |name: &str| bench.port(&format!("s_axis_{name}")).or_else(|_| bench.port(name));
     let mut twin = Twin {
-        tdata: bench.port("s_axis_tdata")?,
-        tkeep: bench.port("s_axis_tkeep")?,
-        tvalid: bench.port("s_axis_tvalid")?,
-        tready: bench.port("s_axis_tready")?,
-        tlast: bench.port("s_axis_tlast")?,
-        tuser: bench.port("s_axis_tuser")?,
+        tdata: stream("tdata")?,
+        tkeep: stream("tkeep")?,
+        tvalid: stream("tvalid")?,
+        tready: stream("tready")?,
+        tlast: stream("tlast")?,
+        tuser: stream("tuser")?,
+        beat_bytes: stream("tkeep")?.width() as usize,
         commit: bench.port("commit")?,
         measured: bench.port("measured")?,
         bad: bench.port("bad")?,
-        word,
+        key,
         timestamp: bench.port("timestamp")?,
         ip_length: bench.port("ip_length")?,
         bench,
@@ -141,7 +155,8 @@ impl Twin {
         // One-beat frames push the flush slots together; measured ones in between must survive them.
         for number in 0..64 {
             for length in 0..number % 4 {
-                self.frame(&[0xff; 8][..=length as usize * 2], false, 0, random)?;
+                let length = 1 + length as usize * self.beat_bytes / 4;
+                self.frame(&[0xff; 64][..length], false, 0, random)?;
             }
             self.frame(&udp_frame(number, 60 + number as usize % 9), number % 8 == 7, 0, random)?;
         }
@@ -168,7 +183,7 @@ impl Twin {
             Err(_) => Outcome::Unmeasured,
         });
         self.frames += 1;
-        for beat in beats(frame, Timestamp(timestamp), bad) {
+        for beat in beats(self.beat_bytes, frame, Timestamp(timestamp), bad) {
             while gaps > 0 && random.random_ratio(1, gaps) {
                 let (valid, ready) = [(0, 0), (0, 1), (1, 0)][random.random_range(0..3)];
                 self.cycle(beat, valid, ready)?;
@@ -179,8 +194,8 @@ impl Twin {
     }
 
     fn cycle(&mut self, beat: Beat, valid: u64, ready: u64) -> Result<(), CheckError> {
-        self.bench.set(self.tdata, beat.data);
-        self.bench.set(self.tkeep, u64::from(beat.keep));
+        self.bench.set_beat(self.tdata, &beat.data);
+        self.bench.set(self.tkeep, beat.keep);
         self.bench.set(self.tlast, u64::from(beat.last));
         self.bench.set_wide(self.tuser, u128::from(beat.timestamp) << 1 | u128::from(beat.bad));
         self.bench.set(self.tvalid, valid);
@@ -202,17 +217,23 @@ impl Twin {
             return if self.bench.get(self.bad) == 1 { Outcome::Bad } else { Outcome::Unmeasured };
         }
         let mut key = [0; 68];
-        for (bytes, port) in key.chunks_exact_mut(4).zip(&self.word) {
-            bytes.copy_from_slice(&(self.bench.get(*port) as u32).to_be_bytes());
+        let mut words = [0; KEY_WORDS];
+        match &self.key {
+            Key::Vector(port) => self.bench.get_words(*port, &mut words),
+            Key::Words(ports) => {
+                words.iter_mut().zip(ports).for_each(|(word, port)| *word = self.bench.get(*port) as u32);
+            }
+        }
+        for (bytes, word) in key.chunks_exact_mut(4).zip(words) {
+            bytes.copy_from_slice(&word.to_be_bytes());
         }
         let ip_length = self.bench.get(self.ip_length) as u32;
         Outcome::Measured { key, ip_length, timestamp: self.bench.get(self.timestamp) }
     }
 
     fn finish(mut self) -> Result<u64, CheckError> {
-        let idle = Beat { data: 0, keep: 0, last: false, timestamp: 0, bad: false };
         for _ in 0..16 {
-            self.cycle(idle, 0, 1)?;
+            self.cycle(IDLE, 0, 1)?;
         }
         same(STAGE, self.frames, "frames that never came out", &0, &self.expected.len())?;
         Ok(self.frames)

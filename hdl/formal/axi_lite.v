@@ -1,0 +1,186 @@
+// axi_lite: the register block keeps AXI4-Lite's rules, and does what it answers.
+//
+// Proven on the whole register block, without bound on time:
+//   * after reset nothing is valid; an answer comes only to a request that was accepted, one for each, and stays
+//     unchanged until it is taken;
+//   * a request is accepted in any order and never while one waits; ready is high when none does;
+//   * an answer is offered two cycles behind the acceptance, or behind the taking of the answer before it;
+//   * a write to `control` is answered OKAY when all bytes of a legal value are written, else SLVERR, and `control`
+//     changes by the former only; the strobes are high for exactly the first cycle of the OKAY to their write;
+//   * a write to where there is no register, or to a register that is read only, is refused; so is a read of the former;
+//   * a read of `control` gives what it held, of `block_type` its constant.
+//
+// Assumed of the master: what is offered stays until it is accepted. A reset may come at any time; the master
+// withdraws its requests then.
+module axi_lite_proof(
+    input wire clk,
+    input wire rst,
+    input wire [11:0] s_axil_awaddr,
+    input wire [2:0] s_axil_awprot,
+    input wire s_axil_awvalid,
+    input wire [31:0] s_axil_wdata,
+    input wire [3:0] s_axil_wstrb,
+    input wire s_axil_wvalid,
+    input wire s_axil_bready,
+    input wire [11:0] s_axil_araddr,
+    input wire [2:0] s_axil_arprot,
+    input wire s_axil_arvalid,
+    input wire s_axil_rready
+);
+    wire s_axil_awready, s_axil_wready, s_axil_bvalid, s_axil_arready, s_axil_rvalid;
+    wire [1:0] s_axil_bresp, s_axil_rresp;
+    wire [31:0] s_axil_rdata;
+    wire control_role, snapshot, interval_end, clock_command_set, clock_command_step, clock_command_slew;
+    wire [1:0] control_interval_source;
+    wire [5:0] control_interval_log2;
+    // What the hardware reports is anything, in every cycle.
+    (* anyseq *) wire [405:0] reported;
+    registers dut(
+        .clk(clk), .rst(rst), .s_axil_awaddr(s_axil_awaddr), .s_axil_awprot(s_axil_awprot),
+        .s_axil_awvalid(s_axil_awvalid), .s_axil_awready(s_axil_awready), .s_axil_wdata(s_axil_wdata),
+        .s_axil_wstrb(s_axil_wstrb), .s_axil_wvalid(s_axil_wvalid), .s_axil_wready(s_axil_wready),
+        .s_axil_bresp(s_axil_bresp), .s_axil_bvalid(s_axil_bvalid), .s_axil_bready(s_axil_bready),
+        .s_axil_araddr(s_axil_araddr), .s_axil_arprot(s_axil_arprot), .s_axil_arvalid(s_axil_arvalid),
+        .s_axil_arready(s_axil_arready), .s_axil_rdata(s_axil_rdata), .s_axil_rresp(s_axil_rresp),
+        .s_axil_rvalid(s_axil_rvalid), .s_axil_rready(s_axil_rready),
+        .control_role(control_role), .control_interval_source(control_interval_source),
+        .control_interval_log2(control_interval_log2), .snapshot(snapshot), .interval_end(interval_end),
+        .clock_command_set(clock_command_set), .clock_command_step(clock_command_step),
+        .clock_command_slew(clock_command_slew),
+        .status_running(reported[0]), .status_ptp_locked(reported[1]), .status_drain_busy(reported[2]),
+        .status_end_refused(reported[3]), .interval(reported[35:4]), .packets(reported[83:36]),
+        .bytes(reported[131:84]), .unmeasured(reported[163:132]), .bad(reported[195:164]),
+        .refused_ends(reported[211:196]), .control_frames(reported[243:212]), .unmatched(reported[275:244]),
+        .delimiters(reported[307:276]), .delimiter_gaps(reported[339:308]), .timestamp(reported[403:340]),
+        .clock_status_locked(reported[404]), .clock_status_slewing(reported[405])
+    );
+
+    // The master.
+    reg started = 0;
+    always @(posedge clk) started <= 1;
+    always @* if (!started) assume (rst);
+    reg rst_before = 1;
+    reg aw_stays = 0, w_stays = 0, ar_stays = 0;
+    reg [11:0] awaddr_before, araddr_before;
+    reg [31:0] wdata_before;
+    reg [3:0] wstrb_before;
+    always @(posedge clk) begin
+        rst_before <= rst;
+        aw_stays <= !rst && s_axil_awvalid && !s_axil_awready;
+        w_stays <= !rst && s_axil_wvalid && !s_axil_wready;
+        ar_stays <= !rst && s_axil_arvalid && !s_axil_arready;
+        awaddr_before <= s_axil_awaddr;
+        araddr_before <= s_axil_araddr;
+        wdata_before <= s_axil_wdata;
+        wstrb_before <= s_axil_wstrb;
+    end
+    always @* begin
+        if (rst) assume (!s_axil_awvalid && !s_axil_wvalid && !s_axil_arvalid);
+        else begin
+            if (aw_stays) assume (s_axil_awvalid && s_axil_awaddr == awaddr_before);
+            if (w_stays) assume (s_axil_wvalid && s_axil_wdata == wdata_before && s_axil_wstrb == wstrb_before);
+            if (ar_stays) assume (s_axil_arvalid && s_axil_araddr == araddr_before);
+        end
+    end
+
+    // What has been accepted and not been answered, and which answers have been seen and not been taken.
+    reg aw = 0, w = 0, ar = 0, b_seen = 0, r_seen = 0;
+    reg [11:0] awaddr, araddr;
+    reg [31:0] wdata;
+    reg [3:0] wstrb;
+    reg [1:0] bresp, rresp;
+    reg [31:0] rdata;
+    wire b_new = s_axil_bvalid && !b_seen;
+    wire r_new = s_axil_rvalid && !r_seen;
+    always @(posedge clk) begin
+        if (b_new) begin aw <= 0; w <= 0; end
+        if (r_new) ar <= 0;
+        if (s_axil_awvalid && s_axil_awready) begin aw <= 1; awaddr <= s_axil_awaddr; end
+        if (s_axil_wvalid && s_axil_wready) begin w <= 1; wdata <= s_axil_wdata; wstrb <= s_axil_wstrb; end
+        if (s_axil_arvalid && s_axil_arready) begin ar <= 1; araddr <= s_axil_araddr; end
+        b_seen <= s_axil_bvalid && !s_axil_bready;
+        r_seen <= s_axil_rvalid && !s_axil_rready;
+        bresp <= s_axil_bresp;
+        rresp <= s_axil_rresp;
+        rdata <= s_axil_rdata;
+        if (rst) begin aw <= 0; w <= 0; ar <= 0; b_seen <= 0; r_seen <= 0; end
+    end
+
+    // The rules.
+    reg write_due = 0, read_due = 0;
+    always @(posedge clk) begin
+        write_due <= !rst && aw && w && !s_axil_bvalid;
+        read_due <= !rst && ar && !s_axil_rvalid;
+    end
+    always @* if (started) begin
+        if (rst_before) begin
+            assert (!s_axil_bvalid && !s_axil_rvalid && !s_axil_awready && !s_axil_wready && !s_axil_arready);
+        end
+        if (b_seen) assert (s_axil_bvalid && s_axil_bresp == bresp);
+        if (r_seen) assert (s_axil_rvalid && s_axil_rresp == rresp && s_axil_rdata == rdata);
+        if (b_new) assert (aw && w && write_due);
+        if (r_new) assert (ar && read_due);
+        if (write_due) assert (s_axil_bvalid);
+        if (read_due) assert (s_axil_rvalid);
+        if (!rst_before) begin
+            assert (s_axil_awready == (!aw || b_new));
+            assert (s_axil_wready == (!w || b_new));
+            assert (s_axil_arready == (!ar || r_new));
+        end
+    end
+
+    // What is written.
+    wire control_legal = awaddr == 12'h20 && wstrb == 4'hf && (wdata & 32'hffffc0ee) == 0 && wdata[13:8] < 48;
+    wire okay = b_new && s_axil_bresp == 0;
+    wire one = wdata == 1;
+    reg [8:0] control_before = 0;
+    wire [8:0] control = {control_interval_log2, control_interval_source, control_role};
+    always @(posedge clk) control_before <= control;
+    always @* if (started) begin
+        assert (!s_axil_bresp[0] && !s_axil_rresp[0]);
+        if (b_new && awaddr == 12'h20) assert (okay == control_legal);
+        if (b_new && (awaddr < 12'h20 || awaddr > 12'h8b || awaddr[1:0] != 0 || wstrb != 4'hf)) assert (!okay);
+        if (b_new && (awaddr == 12'h24 || (awaddr >= 12'h2c && awaddr < 12'h5c) || awaddr == 12'h68)) assert (!okay);
+        if (rst_before) assert (control == 0);
+        else if (b_new && control_legal) assert (control == {wdata[13:8], wdata[5:4], wdata[0]});
+        else assert (control == control_before);
+        assert (snapshot == (okay && awaddr == 12'h28 && one));
+        assert (interval_end == (okay && awaddr == 12'h5c && one));
+        assert (clock_command_set == (okay && awaddr == 12'h88 && wdata[0]));
+        assert (clock_command_step == (okay && awaddr == 12'h88 && wdata[1]));
+        assert (clock_command_slew == (okay && awaddr == 12'h88 && wdata[2]));
+    end
+
+    // What is read.
+    wire [31:0] control_word = {18'h0, control_before[8:3], 2'h0, control_before[2:1], 3'h0, control_before[0]};
+    always @* if (started && r_new) begin
+        if (araddr[1:0] != 0 || araddr > 12'h88 || araddr == 12'h1c) assert (s_axil_rresp == 2 && s_axil_rdata == 0);
+        else assert (s_axil_rresp == 0);
+        if (araddr == 0) assert (s_axil_rdata == 32'h44454c54);
+        if (araddr == 12'h20) assert (s_axil_rdata == control_word);
+    end
+
+    // Induction has to know that what waits inside is what was accepted.
+`ifdef INVARIANTS
+    (* hierconn *) wire [11:0] \dut.axi.aw_address_q , \dut.axi.ar_address_q ;
+    (* hierconn *) wire [31:0] \dut.axi.w_data_q ;
+    (* hierconn *) wire \dut.axi.w_whole_q ;
+    always @* if (started) begin
+        if (aw && !b_new) assert (\dut.axi.aw_address_q == awaddr);
+        if (ar && !r_new) assert (\dut.axi.ar_address_q == araddr);
+        if (w && !b_new) assert (\dut.axi.w_data_q == wdata && \dut.axi.w_whole_q == (wstrb == 4'hf));
+    end
+`endif
+
+    // Room for what matters.
+    reg two = 0;
+    always @(posedge clk) two <= !rst && (two || (okay && awaddr == 12'h20 && control == 9'h0b3));
+    always @* if (started && !rst) begin
+        cover (two && r_new && araddr == 12'h20 && s_axil_rdata == 32'h1611);
+        cover (b_new && r_new);
+        cover (b_seen && aw && w);
+        cover (w && !aw && b_seen);
+        cover (b_new && s_axil_bresp == 2);
+        cover (snapshot);
+    end
+endmodule

@@ -1,0 +1,259 @@
+// emitter: every cell leaves exactly once and is cleared exactly once, in frames that keep the rules of AXI4-Stream.
+//
+// Proven, without bound on time, for an arbitrary cell and any behaviour of m_axis_tready:
+//   * AXI4-Stream: tvalid stays and nothing of the beat changes until it is taken;
+//   * a frame has exactly BEATS beats, tlast with the last and only there; an interval has exactly FRAMES frames,
+//     numbered by their header's fragment, bank and first row;
+//   * the chosen cell's two parts leave at their places in their frame, and only there; it is cleared exactly once,
+//     after it was read, before clear_totals; no clear happens outside a drain, none in both copies while running;
+//   * the address stays for a cycle behind every clear, and stands for four cycles before a cell is read;
+//   * after reset clear_all visits every cell before running rises, 2 * CELLS cycles after the reset; nothing is sent
+//     before that;
+//   * a start that is not busy is followed by busy; between the words of a drain at most six cycles pass.
+//
+// Assumed: the drained cell is the chosen one's content when its address has stood for four cycles, and anything
+// otherwise, as lda.v proves. A start may come at any time, and so may a reset.
+//
+// Parameters: A, ROWS, BANKS. The proof holds for the emitted sizes; the covers and the faults use the smallest.
+`define FRAGMENT (`ROWS < 128 ? `ROWS : 128)
+`define CELLS (`ROWS * `BANKS)
+`define FRAMES (`CELLS / `FRAGMENT)
+`define BEATS (12 + `FRAGMENT / 8 * 9 + 3)
+
+module emitter_proof(
+    input wire clk,
+    input wire rst,
+    input wire start,
+    input wire receiver,
+    input wire [31:0] interval,
+    input wire [47:0] packets,
+    input wire [47:0] bytes,
+    input wire [63:0] first,
+    input wire [63:0] last,
+    input wire [31:0] unmeasured,
+    input wire [31:0] bad,
+    input wire [15:0] refused_ends,
+    input wire [3:0] flags,
+    input wire [71:0] anything,
+    input wire m_axis_tready
+);
+    reg started = 0;
+    always @(posedge clk) started <= 1;
+    always @* if (!started) assume (rst);
+`ifdef TRACE
+    // One trace is enough to reach, or to break, all that there is.
+    always @* assume (rst == !started && start && m_axis_tready == (beat[1:0] != stalls));
+    reg [1:0] stalls = 0;
+    always @(posedge clk) stalls <= stalls + 1;
+`endif
+
+    // The chosen cell.
+    (* anyconst *) wire [`A-1:0] chosen;
+    (* anyconst *) wire [71:0] content;
+    always @* assume (chosen < `CELLS);
+    wire [`A-1:0] chosen_frame = chosen / `FRAGMENT;
+    wire [`A-1:0] place = chosen % `FRAGMENT;
+
+    wire [`A-1:0] drain_address;
+    wire clear, clear_all, clear_totals, busy, running, m_axis_tvalid, m_axis_tlast, m_axis_tuser;
+    wire [63:0] m_axis_tdata;
+    wire [7:0] m_axis_tkeep;
+    wire [71:0] drained_cell = settled == 4 ? content : anything;
+    core_emitter dut(
+        .clk(clk), .rst(rst), .start(start), .receiver(receiver), .interval(interval), .packets(packets),
+        .bytes(bytes), .first(first), .last(last), .unmeasured(unmeasured), .bad(bad), .refused_ends(refused_ends),
+        .flags(flags), .drained_cell(drained_cell), .drain_address(drain_address), .clear(clear),
+        .clear_all(clear_all), .clear_totals(clear_totals), .busy(busy), .running(running),
+        .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tvalid(m_axis_tvalid),
+        .m_axis_tready(m_axis_tready), .m_axis_tlast(m_axis_tlast), .m_axis_tuser(m_axis_tuser)
+    );
+
+    // For how many cycles the drain has shown the chosen cell.
+    reg [2:0] settled = 0;
+    always @(posedge clk) begin
+        if (rst || clear || clear_all || drain_address != chosen) settled <= 0;
+        else if (settled < 4) settled <= settled + 1;
+    end
+
+    // What happened in this drain: cells cleared in all, in this frame, and how often the chosen one; frames and
+    // beats taken. After reset: cycles, and whether the chosen cell was cleared.
+    reg draining;
+    reg [`A:0] total, done;
+    reg [1:0] clears;
+    reg [`A:0] frame;
+    reg [9:0] beat;
+    reg [3:0] gap;
+    reg [`A+1:0] since_reset;
+    reg visited;
+    wire taken = m_axis_tvalid && m_axis_tready;
+    always @(posedge clk) begin
+        if (rst) begin
+            {draining, total, done, clears, frame, beat, gap, since_reset, visited} <= 0;
+        end else begin
+            if (!running) since_reset <= since_reset + 1;
+            if (clear_all && drain_address == chosen) visited <= 1;
+            if (start && !busy) begin
+                draining <= 1;
+                {total, done, clears, frame, beat} <= 0;
+            end
+            if (clear_totals) draining <= 0;
+            if (clear) total <= total + 1;
+            if (clear) done <= done + 1;
+            if (clear && drain_address == chosen && clears != 3) clears <= clears + 1;
+            gap <= draining && !m_axis_tvalid && !clear_totals ? gap + 1 : 0;
+            if (taken) begin
+                beat <= beat + 1;
+                if (m_axis_tlast) begin
+                    beat <= 0;
+                    done <= 0;
+                    frame <= frame + 1;
+                end
+            end
+        end
+    end
+
+    // The cycle before.
+    reg rst_before = 1, tvalid_before, tready_before, clear_before, clear_all_before, start_before, busy_before;
+    reg running_before, totals_before;
+    reg [73:0] beat_before;
+    reg [`A-1:0] address_before;
+    always @(posedge clk) begin
+        rst_before <= rst;
+        {tvalid_before, tready_before, clear_before, clear_all_before} <= {m_axis_tvalid, m_axis_tready, clear, clear_all};
+        {start_before, busy_before, running_before, totals_before} <= {start, busy, running, clear_totals};
+        beat_before <= {m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser};
+        address_before <= drain_address;
+    end
+
+    // Words are sent with their first byte in the lowest lane.
+    function [63:0] swap(input [63:0] word);
+        swap = {word[7:0], word[15:8], word[23:16], word[31:24], word[39:32], word[47:40], word[55:48], word[63:56]};
+    endfunction
+    wire [63:0] cell_word = {content[71:40], content[31:0]};
+    wire [63:0] sent = swap(m_axis_tdata);
+    wire [`A:0] frame_start = frame * `FRAGMENT;
+
+    always @* if (started) begin
+        assert (m_axis_tkeep == 8'hff && !m_axis_tuser);
+        if (!rst_before && tvalid_before && !tready_before) begin
+            assert (m_axis_tvalid && beat_before == {m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser});
+        end
+        if (m_axis_tvalid) begin
+            assert (draining && running && frame < `FRAMES);
+            assert (m_axis_tlast == (beat == `BEATS - 1));
+            if (beat == 4) assert (sent[63:48] == frame && sent[31:24] == frame_start / `ROWS);
+            if (beat == 5) assert (sent[63:48] == frame_start % `ROWS);
+            if (frame == chosen_frame && beat == 12 + place + place / 8) assert (sent == cell_word);
+            if (frame == chosen_frame && beat == 12 + place / 8 * 9 + 8) begin
+                assert (m_axis_tdata[8 * place[2:0] +: 8] == content[39:32]);
+            end
+        end
+        if (clear) assert (draining && running && !clear_all && total == drain_address);
+        if (clear_all) assert (!running);
+        if (!rst_before && (clear_before || clear_all_before)) assert (drain_address == address_before);
+        if (clear_totals) begin
+            assert (draining && frame == `FRAMES && beat == 0 && total == `CELLS && clears == 1);
+        end
+        assert (clears <= 1);
+        if (running) assert (visited);
+        if (!running) assert (busy && !m_axis_tvalid && since_reset < 2 * `CELLS);
+        if (running) assert (busy == draining);
+        if (!rst_before && running_before) assert (running);
+        if (!rst_before && start_before && !busy_before) assert (busy);
+        if (!rst_before && running_before && busy_before && !busy) assert (totals_before);
+        assert (gap < 6 || m_axis_tvalid || clear_totals);
+    end
+    always @* begin
+        if (started) cover (running && !running_before);
+        if (started) cover (m_axis_tvalid && !m_axis_tready);
+        if (started) cover (m_axis_tvalid && frame == chosen_frame && beat == 12 + place + place / 8 && &cell_word);
+        if (started) cover (m_axis_tvalid && m_axis_tlast);
+        if (started) cover (clear_totals);
+    end
+
+`ifdef INVARIANTS
+    (* hierconn *) wire [3:0] \dut.state_q , \dut.step_q ;
+    (* hierconn *) wire [2:0] \dut.section_q ;
+    (* hierconn *) wire [63:0] \dut.header_word_q , \dut.chosen_q , \dut.tops_q ;
+    wire [3:0] state = \dut.state_q ;
+    wire [3:0] step = \dut.step_q ;
+    wire [2:0] section = \dut.section_q ;
+    wire [63:0] word = \dut.chosen_q ;
+    wire [63:0] tops = \dut.tops_q ;
+    // The word that is being sent was read already.
+    wire sending = state == 7 || state == 8;
+    wire [`A:0] before = done - 1;
+    wire [`A:0] read = total + (state == 6 && step == 1);
+    wire [`A:0] behind = read - 1 - chosen;
+    wire [`A:0] group = chosen / 8 * 8;
+    always @* if (started) begin
+        assert (state <= 9 && state != 3 && section <= 4 && settled <= 4);
+        assert (running == (state >= 2));
+        assert (draining == (state >= 4));
+        assert (m_axis_tvalid == (state == 8));
+        assert (m_axis_tlast == (state == 8 && section == 4));
+        assert (drain_address < `CELLS);
+        if (state < 2) begin
+            assert (step == 0 && section == 0 && since_reset == 2 * drain_address + state);
+            assert (visited == (drain_address > chosen || (drain_address == chosen && state == 1)));
+        end
+        if (state == 2 || state == 9) assert (drain_address == 0 && step == 0 && section == 0);
+        if (state == 6) assert (section == 1 && step <= 2);
+        if (draining) begin
+            assert (total == frame_start + done && total <= `CELLS && frame <= `FRAMES && done <= `FRAGMENT);
+            assert (clears == (total > chosen));
+            if (state == 6 && step == 2) assert (total == drain_address + 1);
+            else assert (drain_address == (total == `CELLS ? 0 : total));
+            assert ((frame == `FRAMES) == (state == 9));
+        end
+        if (state == 9) assert (total == `CELLS && beat == 0);
+        if (draining && state != 9) case (section)
+            0: assert (beat == step && step <= 11 && done == 0 && state != 6);
+            1: begin
+                if (sending || (state == 6 && step == 2)) begin
+                    assert (done >= 1 && beat == 12 + before + before / 8);
+                end else begin
+                    assert (done < `FRAGMENT && beat == 12 + done + done / 8);
+                end
+            end
+            2: assert (done >= 8 && done % 8 == 0 && beat == 12 + done + done / 8 - 1);
+            3: assert (done == `FRAGMENT && step <= 1 && beat == 12 + `FRAGMENT / 8 * 9 + step);
+            4: assert (done == `FRAGMENT && beat == `BEATS - 1);
+        endcase
+        if (state == 4 || state == 9) assert (gap == 0);
+        if (state == 5) assert (gap == 1);
+        if (state == 6) assert (gap == 2 + step);
+        if (state == 7) assert (gap == (section == 1 ? 5 : 2));
+
+        // The header's words of this frame.
+        if (draining && section == 0 && step == 4 && state != 9) begin
+            if (state == 5) assert (\dut.header_word_q [63:48] == frame && \dut.header_word_q [31:24] == frame_start / `ROWS);
+            if (state == 7) assert (word[63:48] == frame && word[31:24] == frame_start / `ROWS);
+        end
+        if (draining && section == 0 && step == 5 && state != 9) begin
+            if (state == 5) assert (\dut.header_word_q [63:48] == frame_start % `ROWS);
+            if (state == 7) assert (word[63:48] == frame_start % `ROWS);
+        end
+
+        // The chosen cell: shown long enough, read, sent; its top byte collected with its group's.
+        if (draining && drain_address == chosen && total == chosen) begin
+            if (state == 8) assert (settled >= 1);
+            if (state == 4 && beat != 0) assert (settled >= 2);
+            if (state == 5 && beat != 0) assert (settled >= 3);
+            if (state == 6 && step == 0) assert (settled == 4);
+            if (state == 6 && step == 1) assert (word == cell_word);
+        end
+        if (draining && total == chosen + 1) begin
+            if (state == 6 && step == 2) assert (word == cell_word);
+            if (state == 7 && section == 1) assert (word == cell_word);
+        end
+        if (draining && read > chosen && read <= group + 8) begin
+            if (section == 1 && (sending || (state == 6 && step != 0) || read % 8 != 0)) begin
+                assert (tops[8 * behind[2:0] +: 8] == content[39:32]);
+            end
+            if (section == 2 && !sending) assert (tops[8 * (7 - chosen[2:0]) +: 8] == content[39:32]);
+            if (section == 2 && state == 7) assert (word[8 * (7 - chosen[2:0]) +: 8] == content[39:32]);
+        end
+    end
+`endif
+endmodule

@@ -1,0 +1,1 @@
+deltaline.v

@@ -1,0 +1,290 @@
+//! Aggregator: everything behind the identity stage, for one lane or several.
+//!
+//! # Theory of operation
+//!
+//! ```text
+//! commit, key, timestamp (L lanes) -> lane (hash, sampler, lda in two copies), each <- emitter -> m_axis
+//!             |                                          ^ epoch                        ^
+//!             +--> totals -------------------------------+------------------------------+
+//! request, delimiter -> interval ------------------------+
+//! ```
+//!
+//! Every lane may commit a frame in every cycle. Lanes have cells of their own; the drain adds those of the same
+//! word, and the totals add what the lanes bring. Frames that are committed in the same cycle count in the order of
+//! their lanes.
+//!
+//! With several lanes, `saturated` is also raised by 2^32 packets in an interval, since a sum of cells might wrap.
+//!
+//! # Ports
+//!
+//! | port | direction | width | meaning |
+//! |------|-----------|-------|---------|
+//! | clk, rst | in | 1 | clock; synchronous reset |
+//! | commit$i | in | 1 | lane i: a frame has ended |
+//! | measured$i, bad$i | in | 1 | with commit: it is measured; the MAC marked it bad |
+//! | key$i | in | 544 | with measured: its key, word j in bits 32j+31:32j |
+//! | timestamp$i | in | 64 | with measured: PTP relative-64 |
+//! | ip_length$i | in | 17 | with measured: IP octets |
+//! | delimiter, delimiter_number | in | 1, 32 | a delimiter is committed; the number that it carries |
+//! | request, timed | in | 1 | end the interval behind this cycle's commits; the clock asks for it |
+//! | unlocked | in | 1 | the clock is not locked |
+//! | receiver | in | 1 | role: 0 sender, 1 receiver |
+//! | running | out | 1 | the memories have been cleared after reset: counting |
+//! | draining | out | 1 | the interval that ended last is being sent |
+//! | ended | out | 1 | an interval ends behind this cycle |
+//! | refused | out | 1 | an end was refused |
+//! | gap | out | 1 | with ended: a delimiter is missing |
+//! | interval | out | 32 | number of the running interval |
+//! | packets, bytes, unmeasured_frames, bad_frames | out | 48, 48, 32, 32 | the running interval so far |
+//! | m_axis_* | out (tready in) | 64 + 8 + 1 + 1 + 1 | control frames |
+//!
+//! Parameters: R = log2(rows), A = R + bits of a bank number, L = lanes (1..=4). Throughput: L frames a cycle.
+//! A frame's cell is written nine cycles behind its commit.
+//!
+//! # Test plan
+//!
+//! `sim/cosim`, with the cores of every width.
+
+use crate::emitter::Emitter;
+use crate::interval::Interval;
+use crate::lane::Lane;
+use crate::totals::Totals;
+use deltaline_model::configuration::Configuration;
+use rust_hdl_core::prelude::*;
+
+/// See the [module](self).
+#[derive(LogicBlock)]
+pub struct Aggregator<const R: usize, const A: usize, const L: usize> {
+    pub clk: Signal<In, Clock>,
+    pub rst: Signal<In, Bit>,
+    pub commit: [Signal<In, Bit>; L],
+    pub measured: [Signal<In, Bit>; L],
+    pub bad: [Signal<In, Bit>; L],
+    pub key: [Signal<In, Bits<544>>; L],
+    pub timestamp: [Signal<In, Bits<64>>; L],
+    pub ip_length: [Signal<In, Bits<17>>; L],
+    pub delimiter: Signal<In, Bit>,
+    pub delimiter_number: Signal<In, Bits<32>>,
+    pub request: Signal<In, Bit>,
+    pub timed: Signal<In, Bit>,
+    pub unlocked: Signal<In, Bit>,
+    pub receiver: Signal<In, Bit>,
+    pub running: Signal<Out, Bit>,
+    pub draining: Signal<Out, Bit>,
+    pub ended: Signal<Out, Bit>,
+    pub refused: Signal<Out, Bit>,
+    pub gap: Signal<Out, Bit>,
+    pub interval: Signal<Out, Bits<32>>,
+    pub packets: Signal<Out, Bits<48>>,
+    pub bytes: Signal<Out, Bits<48>>,
+    pub unmeasured_frames: Signal<Out, Bits<32>>,
+    pub bad_frames: Signal<Out, Bits<32>>,
+    pub m_axis_tdata: Signal<Out, Bits<64>>,
+    pub m_axis_tkeep: Signal<Out, Bits<8>>,
+    pub m_axis_tvalid: Signal<Out, Bit>,
+    pub m_axis_tready: Signal<In, Bit>,
+    pub m_axis_tlast: Signal<Out, Bit>,
+    pub m_axis_tuser: Signal<Out, Bit>,
+
+    lane: [Lane<R, A>; L],
+    totals: Totals,
+    intervals: Interval,
+    emitter: Emitter<A>,
+
+    /// One where there are several lanes.
+    lanes: Constant<Bits<1>>,
+    idle: Signal<Local, Bit>,
+    packet: [Signal<Local, Bit>; L],
+    measured_now: Signal<Local, Bits<3>>,
+    unmeasured_now: Signal<Local, Bits<3>>,
+    bad_now: Signal<Local, Bits<3>>,
+    octets: Signal<Local, Bits<17>>,
+    octets_now: Signal<Local, Bits<19>>,
+    first_now: Signal<Local, Bits<64>>,
+    last_now: Signal<Local, Bits<64>>,
+    overflow: Signal<Local, Bit>,
+    overflow_epoch: Signal<Local, Bit>,
+    count_sum: Signal<Local, Bits<32>>,
+    time_sum: Signal<Local, Bits<40>>,
+    flags: Signal<Local, Bits<5>>,
+}
+
+impl<const R: usize, const A: usize, const L: usize> Aggregator<R, A, L> {
+    /// The aggregator of a configuration with 2^R rows and at most 2^(A - R) banks.
+    pub fn new(configuration: &Configuration) -> Self {
+        fn each<T: Default, const L: usize>() -> [T; L] {
+            std::array::from_fn(|_| T::default())
+        }
+        Aggregator {
+            clk: Default::default(),
+            rst: Default::default(),
+            commit: each(),
+            measured: each(),
+            bad: each(),
+            key: each(),
+            timestamp: each(),
+            ip_length: each(),
+            delimiter: Default::default(),
+            delimiter_number: Default::default(),
+            request: Default::default(),
+            timed: Default::default(),
+            unlocked: Default::default(),
+            receiver: Default::default(),
+            running: Default::default(),
+            draining: Default::default(),
+            ended: Default::default(),
+            refused: Default::default(),
+            gap: Default::default(),
+            interval: Default::default(),
+            packets: Default::default(),
+            bytes: Default::default(),
+            unmeasured_frames: Default::default(),
+            bad_frames: Default::default(),
+            m_axis_tdata: Default::default(),
+            m_axis_tkeep: Default::default(),
+            m_axis_tvalid: Default::default(),
+            m_axis_tready: Default::default(),
+            m_axis_tlast: Default::default(),
+            m_axis_tuser: Default::default(),
+            lane: std::array::from_fn(|_| Lane::new(configuration)),
+            totals: Default::default(),
+            intervals: Default::default(),
+            emitter: Emitter::new(configuration),
+            lanes: Constant::new(u64::from(L > 1).into()),
+            idle: Default::default(),
+            packet: each(),
+            measured_now: Default::default(),
+            unmeasured_now: Default::default(),
+            bad_now: Default::default(),
+            octets: Default::default(),
+            octets_now: Default::default(),
+            first_now: Default::default(),
+            last_now: Default::default(),
+            overflow: Default::default(),
+            overflow_epoch: Default::default(),
+            count_sum: Default::default(),
+            time_sum: Default::default(),
+            flags: Default::default(),
+        }
+    }
+}
+
+impl<const R: usize, const A: usize, const L: usize> Logic for Aggregator<R, A, L> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.intervals.clk.next = self.clk.val();
+        self.intervals.rst.next = self.rst.val();
+        self.intervals.request.next = self.request.val();
+        self.intervals.delimiter.next = self.delimiter.val();
+        self.intervals.delimiter_number.next = self.delimiter_number.val();
+        self.intervals.running.next = self.emitter.running.val();
+        self.intervals.drain_busy.next = self.emitter.busy.val();
+        self.idle.next = !self.intervals.epoch.val();
+
+        // Commit: the frames count in the copy of this moment.
+        self.measured_now.next = 0.into();
+        self.unmeasured_now.next = 0.into();
+        self.bad_now.next = 0.into();
+        self.octets_now.next = 0.into();
+        self.first_now.next = 0.into();
+        self.last_now.next = 0.into();
+        self.octets.next = 0.into();
+        for i in 0..L {
+            self.packet[i].next = self.commit[i].val() & self.measured[i].val() & self.emitter.running.val();
+            if self.commit[i].val() & self.emitter.running.val() {
+                if self.measured[i].val() {
+                    if !self.measured_now.val().any() {
+                        self.first_now.next = self.timestamp[i].val();
+                    }
+                    self.last_now.next = self.timestamp[i].val();
+                    self.measured_now.next = self.measured_now.val() + 1;
+                    self.octets.next = self.ip_length[i].val();
+                    self.octets_now.next = self.octets_now.val() + bit_cast::<19, 17>(self.octets.val());
+                } else if self.bad[i].val() {
+                    self.bad_now.next = self.bad_now.val() + 1;
+                } else {
+                    self.unmeasured_now.next = self.unmeasured_now.val() + 1;
+                }
+            }
+            self.lane[i].clk.next = self.clk.val();
+            self.lane[i].rst.next = self.rst.val();
+            self.lane[i].packet.next = self.packet[i].val();
+            self.lane[i].epoch.next = self.intervals.epoch.val();
+            self.lane[i].key.next = self.key[i].val();
+            self.lane[i].nanoseconds.next = self.timestamp[i].val().get_bits::<40>(16);
+            self.lane[i].drain_address.next = self.emitter.drain_address.val();
+            self.lane[i].drain_epoch.next = self.idle.val();
+            self.lane[i].clear_first.next =
+                self.emitter.clear_all.val() | (self.emitter.clear.val() & !self.idle.val());
+            self.lane[i].clear_second.next =
+                self.emitter.clear_all.val() | (self.emitter.clear.val() & self.idle.val());
+        }
+        // All lanes are equally far behind their commits: they tell of the same copy.
+        self.overflow.next = false;
+        self.overflow_epoch.next = false;
+        self.count_sum.next = 0.into();
+        self.time_sum.next = 0.into();
+        for i in 0..L {
+            self.overflow.next = self.overflow.val() | self.lane[i].overflow.val();
+            if self.lane[i].overflow.val() {
+                self.overflow_epoch.next = self.lane[i].overflow_epoch.val();
+            }
+            self.count_sum.next = self.count_sum.val() + self.lane[i].drained_cell.val().get_bits::<32>(40);
+            self.time_sum.next = self.time_sum.val() + self.lane[i].drained_cell.val().get_bits::<40>(0);
+        }
+
+        self.totals.clk.next = self.clk.val();
+        self.totals.rst.next = self.rst.val();
+        self.totals.ends.next = self.intervals.start_drain.val();
+        self.totals.epoch.next = self.intervals.epoch.val();
+        self.totals.packet.next = self.measured_now.val();
+        self.totals.ip_length.next = self.octets_now.val();
+        self.totals.first_now.next = self.first_now.val();
+        self.totals.last_now.next = self.last_now.val();
+        self.totals.unmeasured.next = self.unmeasured_now.val();
+        self.totals.bad.next = self.bad_now.val();
+        self.totals.refused.next = self.intervals.refused.val();
+        self.totals.unlocked.next = self.unlocked.val() & self.emitter.running.val();
+        self.totals.timed.next = self.intervals.start_drain.val() & self.timed.val();
+        self.totals.gap.next = self.intervals.gap.val();
+        self.totals.overflow.next = self.overflow.val();
+        self.totals.overflow_epoch.next = self.overflow_epoch.val();
+
+        self.flags.next = self.totals.ended_flags.val();
+        if self.lanes.val().any() & self.totals.ended_packets.val().get_bits::<16>(32).any() {
+            self.flags.next = self.totals.ended_flags.val() | 1;
+        }
+        self.emitter.clk.next = self.clk.val();
+        self.emitter.rst.next = self.rst.val();
+        self.emitter.start.next = self.intervals.start_drain.val();
+        self.emitter.receiver.next = self.receiver.val();
+        self.emitter.interval.next = self.intervals.number.val();
+        self.emitter.packets.next = self.totals.ended_packets.val();
+        self.emitter.bytes.next = self.totals.ended_bytes.val();
+        self.emitter.first.next = self.totals.ended_first.val();
+        self.emitter.last.next = self.totals.ended_last.val();
+        self.emitter.unmeasured.next = self.totals.ended_unmeasured.val();
+        self.emitter.bad.next = self.totals.ended_bad.val();
+        self.emitter.refused_ends.next = self.totals.ended_refused.val();
+        self.emitter.flags.next = self.flags.val();
+        self.emitter.drained_cell.next =
+            bit_cast::<72, 40>(self.time_sum.val()) | (bit_cast::<72, 32>(self.count_sum.val()) << 40);
+        self.emitter.m_axis_tready.next = self.m_axis_tready.val();
+
+        self.running.next = self.emitter.running.val();
+        self.draining.next = self.emitter.busy.val();
+        self.ended.next = self.intervals.start_drain.val();
+        self.refused.next = self.intervals.refused.val();
+        self.gap.next = self.intervals.gap.val();
+        self.interval.next = self.intervals.running_number.val();
+        self.packets.next = self.totals.packets.val();
+        self.bytes.next = self.totals.bytes.val();
+        self.unmeasured_frames.next = self.totals.unmeasured_frames.val();
+        self.bad_frames.next = self.totals.bad_frames.val();
+        self.m_axis_tdata.next = self.emitter.m_axis_tdata.val();
+        self.m_axis_tkeep.next = self.emitter.m_axis_tkeep.val();
+        self.m_axis_tvalid.next = self.emitter.m_axis_tvalid.val();
+        self.m_axis_tlast.next = self.emitter.m_axis_tlast.val();
+        self.m_axis_tuser.next = self.emitter.m_axis_tuser.val();
+    }
+}

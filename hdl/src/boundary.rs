@@ -1,0 +1,92 @@
+//! Boundary: what may end an interval, told as late as the frames of the same moment are committed.
+//!
+//! # Theory of operation
+//!
+//! A frame is committed T cycles behind its last beat. Whoever asks for the end of an interval means the frames
+//! whose last beat was accepted in the same cycle or before; so the request waits T cycles as well, and so does the
+//! word whether the clock was locked. With `interval_log2` from 1 to 47, an end is asked for whenever that bit of
+//! the clock's nanoseconds changes: every 2^n ns, at the same moments at every point whose clock is right. A step
+//! of the clock, or a change of `interval_log2`, may ask for an end once.
+//!
+//! # Ports
+//!
+//! | port | direction | width | meaning |
+//! |------|-----------|-------|---------|
+//! | clk, rst | in | 1 | clock; synchronous reset |
+//! | interval_end | in | 1 | end the interval behind this cycle |
+//! | interval_log2 | in | 6 | 0 or 48..=63: never; 1..=47: end it by the clock every 2^n ns |
+//! | ptp_ts | in | 64 | the clock, PTP relative-64; used only with interval_log2 |
+//! | ptp_locked | in | 1 | the clock is locked |
+//! | request | out | 1 | T cycles later: an end is asked for |
+//! | timed | out | 1 | with request: by the clock |
+//! | unlocked | out | 1 | T cycles later: the clock was not locked |
+//!
+//! Parameters: D = T - 1. Latency T cycles.
+//!
+//! # Test plan
+//!
+//! `sim/cosim`, with the core: ends by delimiter and by clock at every beat of two frames; lock lost around an end.
+
+use crate::leaves::{Delay, Flop};
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::dff_setup;
+
+/// See the [module](self).
+#[derive(LogicBlock, Default)]
+pub struct Boundary<const D: usize> {
+    pub clk: Signal<In, Clock>,
+    pub rst: Signal<In, Bit>,
+    pub interval_end: Signal<In, Bit>,
+    pub interval_log2: Signal<In, Bits<6>>,
+    pub ptp_ts: Signal<In, Bits<64>>,
+    pub ptp_locked: Signal<In, Bit>,
+    pub request: Signal<Out, Bit>,
+    pub timed: Signal<Out, Bit>,
+    pub unlocked: Signal<Out, Bit>,
+
+    nanoseconds: Signal<Local, Bits<64>>,
+    clock_bit: Flop<Bit>,
+    clock_bit_before: Flop<Bit>,
+    asked: Flop<Bit>,
+    lock_lost: Flop<Bit>,
+    crossed: Signal<Local, Bit>,
+    /// Bit 0: an end is asked for; bit 1: by the clock; bit 2: the clock is not locked.
+    now: Signal<Local, Bits<3>>,
+    delay: Delay<3, D>,
+}
+
+impl<const D: usize> Logic for Boundary<D> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clk, clock_bit, clock_bit_before, asked, lock_lost);
+        self.clock_bit.rst.next = self.rst.val();
+        self.clock_bit_before.rst.next = self.rst.val();
+        self.asked.rst.next = self.rst.val();
+        self.lock_lost.rst.next = self.rst.val();
+
+        self.nanoseconds.next = bit_cast::<64, 48>(self.ptp_ts.val().get_bits::<48>(16));
+        self.clock_bit.d.next = self.nanoseconds.val().get_bit(self.interval_log2.val().index());
+        self.clock_bit_before.d.next = self.clock_bit.q.val();
+        self.asked.d.next = self.interval_end.val();
+        self.lock_lost.d.next = !self.ptp_locked.val();
+        // Behind a reset this compares with zero; the core does not count yet then, and ignores it.
+        self.crossed.next =
+            self.interval_log2.val().any() & (self.clock_bit.q.val() != self.clock_bit_before.q.val());
+        self.now.next = 0.into();
+        if self.asked.q.val() {
+            self.now.next = self.now.val() | 1;
+        }
+        if self.crossed.val() {
+            self.now.next = self.now.val() | 3;
+        }
+        if self.lock_lost.q.val() {
+            self.now.next = self.now.val() | 4;
+        }
+        self.delay.clk.next = self.clk.val();
+        self.delay.rst.next = self.rst.val();
+        self.delay.d.next = self.now.val();
+        self.request.next = self.delay.q.val().get_bit(0);
+        self.timed.next = self.delay.q.val().get_bit(1);
+        self.unlocked.next = self.delay.q.val().get_bit(2);
+    }
+}

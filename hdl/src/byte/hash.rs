@@ -1,0 +1,156 @@
+//! Hash: the linear hash of a key that comes byte by byte, and the cell that it names.
+//!
+//! # Theory of operation
+//!
+//! Twin of `deltaline_model::hash` and `deltaline_model::sampler`. The hash is the exclusive or of one matrix row for
+//! every set bit of the key, H3 or Rabin alike. Four [ROMs](crate::leaves::Rom) serve two bits of the key's byte each:
+//! they hold the exclusive or of the rows that these two bits pick, for each value from 1 to 3 and each of the 68
+//! places, which is 204 of 256 words. The four are added to the hash; place 0 starts a new one.
+//!
+//! | ROM address, bits 7:0 | word |
+//! |-----------------------|------|
+//! | value, place\[5:0\], value not 0 | places 0..=63 |
+//! | 0, 1, value, place\[1:0\] (2 + 2 + 2 + 2 bits) | places 64..=67; nothing for value 0 |
+//! | 0 | nothing: value 0 |
+//!
+//! # Ports
+//!
+//! | port | direction | width | meaning |
+//! |------|-----------|-------|---------|
+//! | clk, rst | in | 1 | clock; synchronous reset |
+//! | key_octet | in | 8 | a byte of the key, or zero |
+//! | key_position | in | 7 | its place: 0..=67 |
+//! | sampled | out | 1 | the packet belongs to a bank |
+//! | address | out | A | its cell: bank in the bits from R on, row below |
+//!
+//! Latency: a byte is part of the answer four cycles later; one byte a cycle. Parameters: R = log2(rows), A = R + bits
+//! of a bank number. Only hash bits that the configuration uses are built: up to 16 of them (row bits and longest
+//! prefix) the ROMs take four iCE40 block RAMs, else eight.
+//!
+//! # Test plan
+//!
+//! `sim/cosim`: through the whole core, several configurations, both hash kinds.
+
+use crate::leaves::{Flop, PREFIX_BITS, Rom};
+use crate::sampler::Sampler;
+use deltaline_model::configuration::Configuration;
+use deltaline_model::hash::LinearHash;
+use deltaline_model::identity::KEY_BYTES;
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::dff_setup;
+
+/// See the [module](self).
+#[derive(LogicBlock)]
+pub struct Hash<const R: usize, const A: usize> {
+    pub clk: Signal<In, Clock>,
+    pub rst: Signal<In, Bit>,
+    pub key_octet: Signal<In, Bits<8>>,
+    pub key_position: Signal<In, Bits<7>>,
+    pub sampled: Signal<Out, Bit>,
+    pub address: Signal<Out, Bits<A>>,
+
+    /// Two bits of the key's byte, from the most significant on.
+    pair: [Signal<Local, Bits<8>>; 4],
+    rom_address: [Signal<Local, Bits<8>>; 4],
+    rom: [Rom<32, 8>; 4],
+    starts: Signal<Local, Bit>,
+    starting: [Flop<Bit>; 2],
+    picked: Flop<Bits<32>>,
+    sum: Flop<Bits<32>>,
+    sampler: Sampler<R, A>,
+}
+
+impl<const R: usize, const A: usize> Hash<R, A> {
+    /// The hash of a configuration with 2^R rows.
+    pub fn new(configuration: &Configuration) -> Self {
+        let contents = contents(configuration);
+        Hash {
+            rom: std::array::from_fn(|pair| Rom::new(&contents[pair])),
+            sampler: Sampler::new(configuration),
+            clk: Default::default(),
+            rst: Default::default(),
+            key_octet: Default::default(),
+            key_position: Default::default(),
+            sampled: Default::default(),
+            address: Default::default(),
+            pair: Default::default(),
+            rom_address: Default::default(),
+            starts: Default::default(),
+            starting: Default::default(),
+            picked: Default::default(),
+            sum: Default::default(),
+        }
+    }
+}
+
+/// The words of the four ROMs: row bits below, prefix in bits 31:16.
+fn contents(configuration: &Configuration) -> [[u64; 256]; 4] {
+    let hash = LinearHash::new(configuration.hash(), configuration.seed());
+    let longest = configuration.prefixes().lengths().iter().copied().max().map_or(0, u32::from);
+    let prefix_mask = (0xffff_0000_u64 << 16 >> longest) & 0xffff_0000;
+    let row_mask = configuration.rows() as u64 - 1;
+    let used = |row: u64| (row >> (64 - PREFIX_BITS) << 16) & prefix_mask | row & row_mask;
+    let mut contents = [[0; 256]; 4];
+    for (pair, words) in contents.iter_mut().enumerate() {
+        for place in 0..KEY_BYTES {
+            for value in 1..4usize {
+                let first = 8 * place + 2 * pair;
+                let high = hash.rows()[first] & ((value as u64) >> 1).wrapping_neg();
+                let low = hash.rows()[first + 1] & ((value as u64) & 1).wrapping_neg();
+                let address = if place < 64 { value << 6 | place } else { 1 << 4 | value << 2 | place & 3 };
+                words[address] = used(high ^ low);
+            }
+        }
+    }
+    contents
+}
+
+impl<const R: usize, const A: usize> Logic for Hash<R, A> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clk, picked, sum);
+        self.picked.rst.next = self.rst.val();
+        self.sum.rst.next = self.rst.val();
+        for i in 0..2 {
+            self.starting[i].clock.next = self.clk.val();
+            self.starting[i].rst.next = self.rst.val();
+            self.starting[i].d.next = self.starting[i].q.val();
+        }
+
+        self.pair[0].next = bit_cast::<8, 2>(self.key_octet.val().get_bits::<2>(6));
+        self.pair[1].next = bit_cast::<8, 2>(self.key_octet.val().get_bits::<2>(4));
+        self.pair[2].next = bit_cast::<8, 2>(self.key_octet.val().get_bits::<2>(2));
+        self.pair[3].next = bit_cast::<8, 2>(self.key_octet.val().get_bits::<2>(0));
+        for i in 0..4 {
+            self.rom_address[i].next = 0.into();
+            if self.key_position.val().get_bit(6) {
+                self.rom_address[i].next = bit_cast::<8, 2>(self.key_position.val().get_bits::<2>(0))
+                    | (self.pair[i].val() << 2)
+                    | 16;
+            } else if self.pair[i].val().any() {
+                self.rom_address[i].next =
+                    bit_cast::<8, 6>(self.key_position.val().get_bits::<6>(0)) | (self.pair[i].val() << 6);
+            }
+            self.rom[i].clk.next = self.clk.val();
+            self.rom[i].address.next = self.rom_address[i].val();
+        }
+        self.starts.next = self.key_octet.val().any() & (self.key_position.val() == 0);
+        self.starting[0].d.next = self.starts.val();
+        self.starting[1].d.next = self.starting[0].q.val();
+        self.picked.d.next = self.rom[0].read_data.val()
+            ^ self.rom[1].read_data.val()
+            ^ self.rom[2].read_data.val()
+            ^ self.rom[3].read_data.val();
+        self.sum.d.next = self.sum.q.val() ^ self.picked.q.val();
+        if self.starting[1].q.val() {
+            self.sum.d.next = self.picked.q.val();
+        }
+        self.sampler.clk.next = self.clk.val();
+        self.sampler.rst.next = self.rst.val();
+        self.sampler.valid.next = true;
+        self.sampler.row.next = self.sum.q.val().get_bits::<R>(0);
+        self.sampler.prefix.next = self.sum.q.val().get_bits::<PREFIX_BITS>(16);
+        self.sampled.next = self.sampler.sampled.val();
+        self.address.next = self.sampler.address.val();
+    }
+}

@@ -1,0 +1,128 @@
+//! Interval: when intervals end, and which copy counts.
+//!
+//! # Theory of operation
+//!
+//! As [the 64-bit core's](crate::interval), with this core's commit of five cycles, and the bit of the clock picked in
+//! two steps.
+//!
+//! # Ports
+//!
+//! | port | direction | width | meaning |
+//! |------|-----------|-------|---------|
+//! | clk, rst | in | 1 | clock; synchronous reset |
+//! | interval_end | in | 1 | end the interval behind this cycle |
+//! | interval_log2 | in | 6 | 0 or 48..=63: never; 1..=47: end it by the clock every 2^n ns |
+//! | ptp_ts | in | 64 | the clock, PTP relative-64; used only with interval_log2 |
+//! | running | in | 1 | the memories are clear |
+//! | drain_busy | in | 1 | the drain still works on the idle copy |
+//! | epoch | out | 1 | the copy that counts; changes behind the commit of the interval's last frame |
+//! | start_drain | out | 1 | the cycle of the change |
+//! | refused | out | 1 | an end was refused |
+//! | timed | out | 1 | with start_drain: the clock ended the interval |
+//!
+//! Latency five cycles, as a frame's commit; ends at least one drain apart. No parameters.
+//!
+//! # Test plan
+//!
+//! `sim/cosim`: ends at every byte of a frame, during drains, by the clock, during the clearing after reset.
+
+use crate::leaves::Flop;
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::dff_setup;
+
+/// See the [module](self).
+#[derive(LogicBlock, Default)]
+pub struct Interval {
+    pub clk: Signal<In, Clock>,
+    pub rst: Signal<In, Bit>,
+    pub interval_end: Signal<In, Bit>,
+    pub interval_log2: Signal<In, Bits<6>>,
+    pub ptp_ts: Signal<In, Bits<64>>,
+    pub running: Signal<In, Bit>,
+    pub drain_busy: Signal<In, Bit>,
+    pub epoch: Signal<Out, Bit>,
+    pub start_drain: Signal<Out, Bit>,
+    pub refused: Signal<Out, Bit>,
+    pub timed: Signal<Out, Bit>,
+
+    /// The eight bits of each group of the clock's nanoseconds; the one that the exponent's low bits pick.
+    group: [Signal<Local, Bits<8>>; 8],
+    low: Signal<Local, Bits<3>>,
+    candidate: [Flop<Bit>; 8],
+    candidates: Signal<Local, Bits<8>>,
+    high: Flop<Bits<3>>,
+    clock_bit: Flop<Bit>,
+    clock_bit_before: Flop<Bit>,
+    crossed: Signal<Local, Bit>,
+    /// Index i: the request i + 1 cycles ago.
+    request: [Flop<Bit>; 5],
+    by_clock: [Flop<Bit>; 3],
+    current: Flop<Bit>,
+    ends: Signal<Local, Bit>,
+}
+
+impl Logic for Interval {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clk, high, clock_bit, clock_bit_before, current);
+        self.high.rst.next = self.rst.val();
+        self.clock_bit.rst.next = self.rst.val();
+        self.clock_bit_before.rst.next = self.rst.val();
+        self.current.rst.next = self.rst.val();
+        for i in 0..8 {
+            self.candidate[i].clock.next = self.clk.val();
+            self.candidate[i].rst.next = self.rst.val();
+            self.candidate[i].d.next = self.candidate[i].q.val();
+        }
+        for i in 0..5 {
+            self.request[i].clock.next = self.clk.val();
+            self.request[i].rst.next = self.rst.val();
+            self.request[i].d.next = self.request[i].q.val();
+        }
+        for i in 0..3 {
+            self.by_clock[i].clock.next = self.clk.val();
+            self.by_clock[i].rst.next = self.rst.val();
+            self.by_clock[i].d.next = self.by_clock[i].q.val();
+        }
+
+        // Groups 6 and 7 lie beyond the clock's 48 bits of nanoseconds.
+        self.low.next = self.interval_log2.val().get_bits::<3>(0);
+        self.high.d.next = self.interval_log2.val().get_bits::<3>(3);
+        self.candidates.next = 0.into();
+        for i in 0..6 {
+            self.group[i].next = self.ptp_ts.val().get_bits::<8>(i * 8 + 16);
+        }
+        self.group[6].next = 0.into();
+        self.group[7].next = 0.into();
+        for i in 0..8 {
+            self.candidate[i].d.next = self.group[i].val().get_bit(self.low.val().index());
+            self.candidates.next = self.candidates.val().replace_bit(i, self.candidate[i].q.val());
+        }
+        self.clock_bit.d.next = self.candidates.val().get_bit(self.high.q.val().index());
+        self.clock_bit_before.d.next = self.clock_bit.q.val();
+        // Behind a reset this compares with zero; the core does not count yet then, and ignores it.
+        self.crossed.next =
+            self.interval_log2.val().any() & (self.clock_bit.q.val() != self.clock_bit_before.q.val());
+
+        for i in 0..4 {
+            self.request[i + 1].d.next = self.request[i].q.val();
+        }
+        for i in 0..2 {
+            self.by_clock[i + 1].d.next = self.by_clock[i].q.val();
+        }
+        self.request[0].d.next = self.interval_end.val();
+        self.by_clock[0].d.next = self.crossed.val();
+        if self.crossed.val() {
+            self.request[2].d.next = true;
+        }
+
+        self.ends.next = self.request[4].q.val() & self.running.val() & !self.drain_busy.val();
+        self.refused.next = self.request[4].q.val() & self.running.val() & self.drain_busy.val();
+        self.start_drain.next = self.ends.val();
+        self.timed.next = self.by_clock[2].q.val();
+        if self.ends.val() {
+            self.current.d.next = !self.current.q.val();
+        }
+        self.epoch.next = self.current.q.val();
+    }
+}

@@ -1,0 +1,899 @@
+//! Ledger: all counters of both copies, cells and totals, in memories that one 16-bit adder works on.
+//!
+//! # Theory of operation
+//!
+//! Twin of `deltaline_model::cell`, `lda` and the sums of `point`. A frame that is measured has at least 34 bytes, so
+//! there are 34 cycles from one packet to the next: time to update everything word by word.
+//!
+//! Five *planes* hold the cells, one word of each cell in each: sum 15:0, 31:16 and 39:32, count 15:0 and 31:16. The
+//! sixth holds the totals of both copies at their word offsets in the control frame's header. Every cycle starts one
+//! operation: read a word, add something to it, write it back, over four cycles. Operations come in groups:
+//!
+//! | group | operations | what |
+//! |-------|------------|------|
+//! | packet | 19 | byte total; last time, first time and the cell's sum, word by word; the cell's count; packet total |
+//! | count | 3 | adds a small counter to one of the totals that saturate; all six of these take turns |
+//! | drain | 1 | reads a word for the emitter, and clears it if asked to |
+//!
+//! When a group ends the packet that waits goes first, then the drain (not twice running), then the counts. Unmeasured
+//! and bad frames may be one byte long and refused ends may come every cycle; the small counters of seven bits absorb
+//! them: one is emptied every 62 cycles or less. No operation meets a word that another one still works on: packets and
+//! counts each have their own words, the drain has the idle copy, and counts leave that alone when nothing was counted.
+//!
+//! ```text
+//! 0 group, step   1 address   2 memory, addend   3 addition   4 write
+//! ```
+//!
+//! A counter that saturates looks at its high word first: if that is all ones and the low word carries, the low word
+//! becomes all ones too.
+//!
+//! After reset both copies are cleared, one word of each plane a cycle.
+//!
+//! # Ports
+//!
+//! | port | direction | width | meaning |
+//! |------|-----------|-------|---------|
+//! | clk, rst | in | 1 | clock; synchronous reset |
+//! | epoch | in | 1 | the copy that counts now |
+//! | packet, unmeasured, bad, refused, unlocked | in | 1 | one of them to count, or a condition to note, in that copy |
+//! | octets | in | 17 | with packet, and ten cycles more: IP octets |
+//! | sampled, address | in | 1 + A | one cycle behind packet: its cell, if it has one |
+//! | stamp, take_stamp | in | 64 + 1 | the packet's timestamp, taken before the packet, at least 32 cycles behind the one before |
+//! | by_clock | in | 1 | a clock ends the interval: noted in both copies |
+//! | end_drain | in | 1 | the idle copy's words are clear: clear its flags |
+//! | ask | in | 1 | read a word of the idle copy, |
+//! | ask_plane | in | 3 | of this plane; 5: totals. Stands, as do the next three, until two cycles behind the answer |
+//! | ask_address, ask_word | in | A, 6 | at this address; the totals at this word |
+//! | ask_clear | in | 1 | and clear it |
+//! | answers | out | 1 | here it is: 5 to 26 cycles behind ask |
+//! | answer | out | 16 | the word |
+//! | flags | out | 4 | the idle copy's flags |
+//! | running | out | 1 | all words are clear |
+//!
+//! Parameters: A, the width of a cell's address; C = A + 1.
+//!
+//! # Test plan
+//!
+//! `sim/cosim`: through the whole core: packets every 34 cycles, unmeasured frames and refused ends every cycle, drains
+//! under way; carries and saturation of every counter, preloaded.
+
+use crate::leaves::{Flop, Ram};
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::dff_setup;
+
+/// See the [module](self).
+#[derive(LogicBlock)]
+pub struct Ledger<const A: usize, const C: usize> {
+    pub clk: Signal<In, Clock>,
+    pub rst: Signal<In, Bit>,
+    pub epoch: Signal<In, Bit>,
+    pub packet: Signal<In, Bit>,
+    pub unmeasured: Signal<In, Bit>,
+    pub bad: Signal<In, Bit>,
+    pub refused: Signal<In, Bit>,
+    pub unlocked: Signal<In, Bit>,
+    pub octets: Signal<In, Bits<17>>,
+    pub sampled: Signal<In, Bit>,
+    pub address: Signal<In, Bits<A>>,
+    pub stamp: Signal<In, Bits<64>>,
+    pub take_stamp: Signal<In, Bit>,
+    pub by_clock: Signal<In, Bit>,
+    pub end_drain: Signal<In, Bit>,
+    pub ask: Signal<In, Bit>,
+    pub ask_plane: Signal<In, Bits<3>>,
+    pub ask_address: Signal<In, Bits<A>>,
+    pub ask_word: Signal<In, Bits<6>>,
+    pub ask_clear: Signal<In, Bit>,
+    pub answers: Signal<Out, Bit>,
+    pub answer: Signal<Out, Bits<16>>,
+    pub flags: Signal<Out, Bits<4>>,
+    pub running: Signal<Out, Bit>,
+
+    sum_low: Ram<16, C>,
+    sum_middle: Ram<16, C>,
+    sum_high: Ram<8, C>,
+    count_low: Ram<16, C>,
+    count_high: Ram<16, C>,
+    totals: Ram<16, 7>,
+
+    // Clearing behind a reset.
+    cleared: Flop<Bit>,
+    clearing: Flop<Bits<13>>,
+    last_word: Constant<Bits<13>>,
+
+    // The packet that waits or is being recorded.
+    waiting: Flop<Bit>,
+    landing: Flop<Bit>,
+    is_first: Flop<Bit>,
+    is_sampled: Flop<Bit>,
+    target: Flop<Bits<A>>,
+    packet_copy: Flop<Bit>,
+    time_words: Flop<Bits<64>>,
+
+    // Index 3 x copy + kind: 0 unmeasured, 1 bad, 2 refused.
+    counts: [Signal<Local, Bit>; 6],
+    pending: [Flop<Bits<7>>; 6],
+    /// Which of them is next.
+    turn: Flop<Bits<3>>,
+    is_turn: [Signal<Local, Bit>; 6],
+    chosen: Signal<Local, Bits<7>>,
+    amount: Flop<Bits<7>>,
+
+    // Index: copy.
+    any: [Flop<Bit>; 2],
+    saturated: [Flop<Bit>; 2],
+    overrun: [Flop<Bit>; 2],
+    clock_lost: [Flop<Bit>; 2],
+    timed: [Flop<Bit>; 2],
+    here: [Signal<Local, Bit>; 2],
+    conditions: Signal<Local, Bits<4>>,
+
+    // Cycle 0.
+    /// 0 count, 1 packet, 2 drain.
+    group: Flop<Bits<2>>,
+    step: Flop<Bits<5>>,
+    asked: Flop<Bit>,
+    group_ends: Signal<Local, Bit>,
+    is_cell: Signal<Local, Bit>,
+
+    // Cycles 1 to 4: index i belongs to cycle i + 1.
+    plane: [Flop<Bits<3>>; 4],
+    word: [Flop<Bits<6>>; 4],
+    copy: [Flop<Bit>; 4],
+    drains: [Flop<Bit>; 4],
+    writes: [Flop<Bit>; 4],
+    /// What is added: 0 nothing, 1 octets 15:0, 2 octets 16, 3 time, 4 the small counter.
+    addend_is: [Flop<Bits<3>>; 2],
+    turns_time: [Flop<Bit>; 2],
+    /// The word read counts.
+    adds: [Flop<Bit>; 2],
+    one: [Flop<Bit>; 3],
+    chains: [Flop<Bit>; 3],
+    /// An addition, whose carry the next one may want.
+    carries: [Flop<Bit>; 3],
+    tells: [Flop<Bit>; 3],
+    looks: [Flop<Bit>; 3],
+    looks_full: [Flop<Bit>; 3],
+    saturates: [Flop<Bit>; 3],
+    clears: [Flop<Bit>; 4],
+
+    // Cycle 1 and 4.
+    read_cell: Signal<Local, Bits<C>>,
+    read_total: Signal<Local, Bits<7>>,
+    write_cell: Signal<Local, Bits<C>>,
+    write_total: Signal<Local, Bits<7>>,
+    // Cycle 2.
+    memory_word: Signal<Local, Bits<16>>,
+    addend: Signal<Local, Bits<16>>,
+    // Cycle 3.
+    left: Flop<Bits<16>>,
+    right: Flop<Bits<16>>,
+    // One bit longer at each end: the carry in enters below, the carry out leaves above.
+    left_longer: Signal<Local, Bits<18>>,
+    right_longer: Signal<Local, Bits<18>>,
+    sum_total: Signal<Local, Bits<18>>,
+    carry: Flop<Bit>,
+    full: Flop<Bit>,
+    // Cycle 4.
+    result: Flop<Bits<16>>,
+    result_full: Flop<Bit>,
+    overflows: Flop<Bit>,
+    write_data: Signal<Local, Bits<16>>,
+}
+
+impl<const A: usize, const C: usize> Default for Ledger<A, C> {
+    fn default() -> Self {
+        Ledger {
+            // The totals are 128 words.
+            last_word: Constant::new(((1u64 << C.max(7)) - 1).into()),
+            clk: Default::default(),
+            rst: Default::default(),
+            epoch: Default::default(),
+            packet: Default::default(),
+            unmeasured: Default::default(),
+            bad: Default::default(),
+            refused: Default::default(),
+            unlocked: Default::default(),
+            octets: Default::default(),
+            sampled: Default::default(),
+            address: Default::default(),
+            stamp: Default::default(),
+            take_stamp: Default::default(),
+            by_clock: Default::default(),
+            end_drain: Default::default(),
+            ask: Default::default(),
+            ask_plane: Default::default(),
+            ask_address: Default::default(),
+            ask_word: Default::default(),
+            ask_clear: Default::default(),
+            answers: Default::default(),
+            answer: Default::default(),
+            flags: Default::default(),
+            running: Default::default(),
+            sum_low: Default::default(),
+            sum_middle: Default::default(),
+            sum_high: Default::default(),
+            count_low: Default::default(),
+            count_high: Default::default(),
+            totals: Default::default(),
+            cleared: Default::default(),
+            clearing: Default::default(),
+            waiting: Default::default(),
+            landing: Default::default(),
+            is_first: Default::default(),
+            is_sampled: Default::default(),
+            target: Default::default(),
+            packet_copy: Default::default(),
+            time_words: Default::default(),
+            counts: Default::default(),
+            pending: Default::default(),
+            turn: Default::default(),
+            is_turn: Default::default(),
+            chosen: Default::default(),
+            amount: Default::default(),
+            any: Default::default(),
+            saturated: Default::default(),
+            overrun: Default::default(),
+            clock_lost: Default::default(),
+            timed: Default::default(),
+            here: Default::default(),
+            conditions: Default::default(),
+            group: Default::default(),
+            step: Default::default(),
+            asked: Default::default(),
+            group_ends: Default::default(),
+            is_cell: Default::default(),
+            plane: Default::default(),
+            word: Default::default(),
+            copy: Default::default(),
+            drains: Default::default(),
+            writes: Default::default(),
+            addend_is: Default::default(),
+            turns_time: Default::default(),
+            adds: Default::default(),
+            one: Default::default(),
+            chains: Default::default(),
+            carries: Default::default(),
+            tells: Default::default(),
+            looks: Default::default(),
+            looks_full: Default::default(),
+            saturates: Default::default(),
+            clears: Default::default(),
+            read_cell: Default::default(),
+            read_total: Default::default(),
+            write_cell: Default::default(),
+            write_total: Default::default(),
+            memory_word: Default::default(),
+            addend: Default::default(),
+            left: Default::default(),
+            right: Default::default(),
+            left_longer: Default::default(),
+            right_longer: Default::default(),
+            sum_total: Default::default(),
+            carry: Default::default(),
+            full: Default::default(),
+            result: Default::default(),
+            result_full: Default::default(),
+            overflows: Default::default(),
+            write_data: Default::default(),
+        }
+    }
+}
+
+impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clk,
+            cleared,
+            clearing,
+            waiting,
+            landing,
+            is_first,
+            is_sampled,
+            target,
+            packet_copy,
+            time_words,
+            turn,
+            amount,
+            group,
+            step,
+            asked,
+            left,
+            right,
+            carry,
+            full,
+            result,
+            result_full,
+            overflows
+        );
+        self.cleared.rst.next = self.rst.val();
+        self.clearing.rst.next = self.rst.val();
+        self.waiting.rst.next = self.rst.val();
+        self.landing.rst.next = self.rst.val();
+        self.is_first.rst.next = self.rst.val();
+        self.is_sampled.rst.next = self.rst.val();
+        self.target.rst.next = self.rst.val();
+        self.packet_copy.rst.next = self.rst.val();
+        self.time_words.rst.next = self.rst.val();
+        self.turn.rst.next = self.rst.val();
+        self.amount.rst.next = self.rst.val();
+        self.group.rst.next = self.rst.val();
+        self.step.rst.next = self.rst.val();
+        self.asked.rst.next = self.rst.val();
+        self.left.rst.next = self.rst.val();
+        self.right.rst.next = self.rst.val();
+        self.carry.rst.next = self.rst.val();
+        self.full.rst.next = self.rst.val();
+        self.result.rst.next = self.rst.val();
+        self.result_full.rst.next = self.rst.val();
+        self.overflows.rst.next = self.rst.val();
+        for i in 0..6 {
+            self.pending[i].clock.next = self.clk.val();
+            self.pending[i].rst.next = self.rst.val();
+            self.pending[i].d.next = self.pending[i].q.val();
+        }
+        for i in 0..2 {
+            self.any[i].clock.next = self.clk.val();
+            self.any[i].rst.next = self.rst.val();
+            self.any[i].d.next = self.any[i].q.val();
+        }
+        for i in 0..2 {
+            self.saturated[i].clock.next = self.clk.val();
+            self.saturated[i].rst.next = self.rst.val();
+            self.saturated[i].d.next = self.saturated[i].q.val();
+        }
+        for i in 0..2 {
+            self.overrun[i].clock.next = self.clk.val();
+            self.overrun[i].rst.next = self.rst.val();
+            self.overrun[i].d.next = self.overrun[i].q.val();
+        }
+        for i in 0..2 {
+            self.clock_lost[i].clock.next = self.clk.val();
+            self.clock_lost[i].rst.next = self.rst.val();
+            self.clock_lost[i].d.next = self.clock_lost[i].q.val();
+        }
+        for i in 0..2 {
+            self.timed[i].clock.next = self.clk.val();
+            self.timed[i].rst.next = self.rst.val();
+            self.timed[i].d.next = self.timed[i].q.val();
+        }
+        for i in 0..4 {
+            self.plane[i].clock.next = self.clk.val();
+            self.plane[i].rst.next = self.rst.val();
+            self.plane[i].d.next = self.plane[i].q.val();
+        }
+        for i in 0..4 {
+            self.word[i].clock.next = self.clk.val();
+            self.word[i].rst.next = self.rst.val();
+            self.word[i].d.next = self.word[i].q.val();
+        }
+        for i in 0..4 {
+            self.copy[i].clock.next = self.clk.val();
+            self.copy[i].rst.next = self.rst.val();
+            self.copy[i].d.next = self.copy[i].q.val();
+        }
+        for i in 0..4 {
+            self.drains[i].clock.next = self.clk.val();
+            self.drains[i].rst.next = self.rst.val();
+            self.drains[i].d.next = self.drains[i].q.val();
+        }
+        for i in 0..4 {
+            self.writes[i].clock.next = self.clk.val();
+            self.writes[i].rst.next = self.rst.val();
+            self.writes[i].d.next = self.writes[i].q.val();
+        }
+        for i in 0..2 {
+            self.addend_is[i].clock.next = self.clk.val();
+            self.addend_is[i].rst.next = self.rst.val();
+            self.addend_is[i].d.next = self.addend_is[i].q.val();
+        }
+        for i in 0..2 {
+            self.turns_time[i].clock.next = self.clk.val();
+            self.turns_time[i].rst.next = self.rst.val();
+            self.turns_time[i].d.next = self.turns_time[i].q.val();
+        }
+        for i in 0..2 {
+            self.adds[i].clock.next = self.clk.val();
+            self.adds[i].rst.next = self.rst.val();
+            self.adds[i].d.next = self.adds[i].q.val();
+        }
+        for i in 0..3 {
+            self.one[i].clock.next = self.clk.val();
+            self.one[i].rst.next = self.rst.val();
+            self.one[i].d.next = self.one[i].q.val();
+        }
+        for i in 0..3 {
+            self.chains[i].clock.next = self.clk.val();
+            self.chains[i].rst.next = self.rst.val();
+            self.chains[i].d.next = self.chains[i].q.val();
+        }
+        for i in 0..3 {
+            self.carries[i].clock.next = self.clk.val();
+            self.carries[i].rst.next = self.rst.val();
+            self.carries[i].d.next = self.carries[i].q.val();
+        }
+        for i in 0..3 {
+            self.tells[i].clock.next = self.clk.val();
+            self.tells[i].rst.next = self.rst.val();
+            self.tells[i].d.next = self.tells[i].q.val();
+        }
+        for i in 0..3 {
+            self.looks[i].clock.next = self.clk.val();
+            self.looks[i].rst.next = self.rst.val();
+            self.looks[i].d.next = self.looks[i].q.val();
+        }
+        for i in 0..3 {
+            self.looks_full[i].clock.next = self.clk.val();
+            self.looks_full[i].rst.next = self.rst.val();
+            self.looks_full[i].d.next = self.looks_full[i].q.val();
+        }
+        for i in 0..3 {
+            self.saturates[i].clock.next = self.clk.val();
+            self.saturates[i].rst.next = self.rst.val();
+            self.saturates[i].d.next = self.saturates[i].q.val();
+        }
+        for i in 0..4 {
+            self.clears[i].clock.next = self.clk.val();
+            self.clears[i].rst.next = self.rst.val();
+            self.clears[i].d.next = self.clears[i].q.val();
+        }
+
+        // Behind a reset.
+        if !self.cleared.q.val() {
+            self.clearing.d.next = self.clearing.q.val() + 1;
+            if self.clearing.q.val() == self.last_word.val() {
+                self.cleared.d.next = true;
+            }
+        }
+
+        // What is to be recorded.
+        self.here[0].next = !self.epoch.val();
+        self.here[1].next = self.epoch.val();
+        for i in 0..2 {
+            self.counts[i * 3].next = self.unmeasured.val() & self.here[i].val();
+            self.counts[i * 3 + 1].next = self.bad.val() & self.here[i].val();
+            self.counts[i * 3 + 2].next = self.refused.val() & self.here[i].val();
+            if self.packet.val() & self.here[i].val() {
+                self.any[i].d.next = true;
+            }
+            if self.refused.val() & self.here[i].val() {
+                self.overrun[i].d.next = true;
+            }
+            if self.unlocked.val() & self.here[i].val() {
+                self.clock_lost[i].d.next = true;
+            }
+            if self.by_clock.val() {
+                self.timed[i].d.next = true;
+            }
+            if self.end_drain.val() & !self.here[i].val() {
+                self.any[i].d.next = false;
+                self.saturated[i].d.next = false;
+                self.overrun[i].d.next = false;
+                self.clock_lost[i].d.next = false;
+                self.timed[i].d.next = false;
+            }
+        }
+        if self.overflows.q.val() {
+            if self.copy[3].q.val() {
+                self.saturated[1].d.next = true;
+            } else {
+                self.saturated[0].d.next = true;
+            }
+        }
+        self.landing.d.next = self.packet.val();
+        if self.packet.val() {
+            self.waiting.d.next = true;
+            self.packet_copy.d.next = self.epoch.val();
+            self.is_first.d.next = !self.any[0].q.val();
+            if self.epoch.val() {
+                self.is_first.d.next = !self.any[1].q.val();
+            }
+        }
+        if self.landing.q.val() {
+            self.is_sampled.d.next = self.sampled.val();
+            self.target.d.next = self.address.val();
+        }
+        if self.ask.val() {
+            self.asked.d.next = true;
+        }
+
+        // The small counters. The one whose turn it is hands over what it holds.
+        self.is_turn[0].next = self.turn.q.val() == 0;
+        self.is_turn[1].next = self.turn.q.val() == 1;
+        self.is_turn[2].next = self.turn.q.val() == 2;
+        self.is_turn[3].next = self.turn.q.val() == 3;
+        self.is_turn[4].next = self.turn.q.val() == 4;
+        self.is_turn[5].next = self.turn.q.val() == 5;
+        self.chosen.next = 0.into();
+        for i in 0..6 {
+            if self.is_turn[i].val() {
+                self.chosen.next = self.pending[i].q.val();
+            }
+            if self.counts[i].val() {
+                self.pending[i].d.next = self.pending[i].q.val() + 1;
+            }
+            if (self.group.q.val() == 0) & (self.step.q.val() == 1) & self.is_turn[i].val() {
+                self.pending[i].d.next = 0.into();
+                if self.counts[i].val() {
+                    self.pending[i].d.next = 1.into();
+                }
+            }
+        }
+        if (self.group.q.val() == 0) & (self.step.q.val() == 1) {
+            self.amount.d.next = self.chosen.val();
+        }
+
+        // Cycle 0: the order of operations.
+        self.step.d.next = self.step.q.val() + 1;
+        self.group_ends.next = ((self.group.q.val() == 0) & (self.step.q.val() == 2))
+            | ((self.group.q.val() == 1) & (self.step.q.val() == 18))
+            | (self.group.q.val() == 2);
+        if self.group_ends.val() {
+            self.step.d.next = 0.into();
+            self.group.d.next = 0.into();
+            if self.waiting.q.val() {
+                self.group.d.next = 1.into();
+                self.waiting.d.next = false;
+            } else if self.asked.q.val() & (self.group.q.val() != 2) {
+                self.group.d.next = 2.into();
+                self.asked.d.next = false;
+            }
+            if self.group.q.val() == 0 {
+                self.turn.d.next = self.turn.q.val() + 1;
+                if self.turn.q.val() == 5 {
+                    self.turn.d.next = 0.into();
+                }
+            }
+        }
+
+        for i in 0..3 {
+            self.plane[i + 1].d.next = self.plane[i].q.val();
+            self.word[i + 1].d.next = self.word[i].q.val();
+            self.copy[i + 1].d.next = self.copy[i].q.val();
+            self.drains[i + 1].d.next = self.drains[i].q.val();
+            self.writes[i + 1].d.next = self.writes[i].q.val();
+            self.clears[i + 1].d.next = self.clears[i].q.val();
+        }
+        for i in 0..2 {
+            self.one[i + 1].d.next = self.one[i].q.val();
+            self.chains[i + 1].d.next = self.chains[i].q.val();
+            self.carries[i + 1].d.next = self.carries[i].q.val();
+            self.tells[i + 1].d.next = self.tells[i].q.val();
+            self.looks[i + 1].d.next = self.looks[i].q.val();
+            self.looks_full[i + 1].d.next = self.looks_full[i].q.val();
+            self.saturates[i + 1].d.next = self.saturates[i].q.val();
+        }
+        self.addend_is[1].d.next = self.addend_is[0].q.val();
+        self.turns_time[1].d.next = self.turns_time[0].q.val();
+        self.adds[1].d.next = self.adds[0].q.val();
+
+        // Cycle 0: what the operation is.
+        self.plane[0].d.next = 5.into();
+        self.word[0].d.next = 0.into();
+        self.drains[0].d.next = false;
+        self.writes[0].d.next = true;
+        self.addend_is[0].d.next = 0.into();
+        self.turns_time[0].d.next = false;
+        self.adds[0].d.next = true;
+        self.one[0].d.next = false;
+        self.chains[0].d.next = false;
+        self.carries[0].d.next = true;
+        self.tells[0].d.next = false;
+        self.looks[0].d.next = false;
+        self.looks_full[0].d.next = false;
+        self.saturates[0].d.next = false;
+        self.clears[0].d.next = false;
+        self.is_cell.next = false;
+        if self.group.q.val() == 0 {
+            self.copy[0].d.next = self.turn.q.val() > 2;
+            self.word[0].d.next = 44.into();
+            if self.is_turn[1].val() | self.is_turn[4].val() {
+                self.word[0].d.next = 46.into();
+            }
+            if self.is_turn[2].val() | self.is_turn[5].val() {
+                self.word[0].d.next = 22.into();
+                self.looks_full[0].d.next = true;
+            }
+            // Without a count nothing is written: the idle copy's word may just be being cleared.
+            self.writes[0].d.next =
+                self.amount.q.val().any() & !self.is_turn[2].val() & !self.is_turn[5].val();
+            if self.step.q.val() == 0 {
+                self.looks[0].d.next = true;
+                self.writes[0].d.next = false;
+            } else if self.step.q.val() == 1 {
+                self.word[0].d.next = 45.into();
+                if self.is_turn[1].val() | self.is_turn[4].val() {
+                    self.word[0].d.next = 47.into();
+                }
+                if self.is_turn[2].val() | self.is_turn[5].val() {
+                    self.word[0].d.next = 23.into();
+                }
+                self.writes[0].d.next = self.chosen.val().any();
+                self.addend_is[0].d.next = 4.into();
+                self.saturates[0].d.next = true;
+            } else {
+                self.chains[0].d.next = true;
+            }
+        } else if self.group.q.val() == 1 {
+            self.copy[0].d.next = self.packet_copy.q.val();
+            match self.step.q.val().index() {
+                // The byte total.
+                0 => {
+                    self.word[0].d.next = 31.into();
+                    self.addend_is[0].d.next = 1.into();
+                }
+                1 => {
+                    self.word[0].d.next = 30.into();
+                    self.addend_is[0].d.next = 2.into();
+                    self.chains[0].d.next = true;
+                }
+                2 => {
+                    self.word[0].d.next = 29.into();
+                    self.chains[0].d.next = true;
+                    self.tells[0].d.next = true;
+                }
+                // Last time, first time and the cell's sum, from the time's lowest word up.
+                3 => {
+                    self.word[0].d.next = 39.into();
+                    self.addend_is[0].d.next = 3.into();
+                    self.adds[0].d.next = false;
+                    self.carries[0].d.next = false;
+                }
+                4 => {
+                    self.word[0].d.next = 35.into();
+                    self.addend_is[0].d.next = 3.into();
+                    self.adds[0].d.next = false;
+                    self.carries[0].d.next = false;
+                    self.writes[0].d.next = self.is_first.q.val();
+                    self.turns_time[0].d.next = true;
+                }
+                5 => {
+                    self.is_cell.next = true;
+                    self.plane[0].d.next = 0.into();
+                    self.addend_is[0].d.next = 3.into();
+                }
+                6 => {
+                    self.word[0].d.next = 38.into();
+                    self.addend_is[0].d.next = 3.into();
+                    self.adds[0].d.next = false;
+                    self.carries[0].d.next = false;
+                }
+                7 => {
+                    self.word[0].d.next = 34.into();
+                    self.addend_is[0].d.next = 3.into();
+                    self.adds[0].d.next = false;
+                    self.carries[0].d.next = false;
+                    self.writes[0].d.next = self.is_first.q.val();
+                    self.turns_time[0].d.next = true;
+                }
+                8 => {
+                    self.is_cell.next = true;
+                    self.plane[0].d.next = 1.into();
+                    self.addend_is[0].d.next = 3.into();
+                    self.chains[0].d.next = true;
+                }
+                9 => {
+                    self.word[0].d.next = 37.into();
+                    self.addend_is[0].d.next = 3.into();
+                    self.adds[0].d.next = false;
+                    self.carries[0].d.next = false;
+                }
+                10 => {
+                    self.word[0].d.next = 33.into();
+                    self.addend_is[0].d.next = 3.into();
+                    self.adds[0].d.next = false;
+                    self.carries[0].d.next = false;
+                    self.writes[0].d.next = self.is_first.q.val();
+                    self.turns_time[0].d.next = true;
+                }
+                11 => {
+                    self.is_cell.next = true;
+                    self.plane[0].d.next = 2.into();
+                    self.addend_is[0].d.next = 3.into();
+                    self.chains[0].d.next = true;
+                }
+                12 => {
+                    self.word[0].d.next = 36.into();
+                    self.addend_is[0].d.next = 3.into();
+                    self.adds[0].d.next = false;
+                    self.carries[0].d.next = false;
+                }
+                13 => {
+                    self.word[0].d.next = 32.into();
+                    self.addend_is[0].d.next = 3.into();
+                    self.adds[0].d.next = false;
+                    self.carries[0].d.next = false;
+                    self.writes[0].d.next = self.is_first.q.val();
+                    self.turns_time[0].d.next = true;
+                }
+                // The cell's count.
+                14 => {
+                    self.is_cell.next = true;
+                    self.plane[0].d.next = 3.into();
+                    self.one[0].d.next = true;
+                }
+                15 => {
+                    self.is_cell.next = true;
+                    self.plane[0].d.next = 4.into();
+                    self.chains[0].d.next = true;
+                    self.tells[0].d.next = self.is_sampled.q.val();
+                }
+                // The packet total.
+                16 => {
+                    self.word[0].d.next = 27.into();
+                    self.one[0].d.next = true;
+                }
+                17 => {
+                    self.word[0].d.next = 26.into();
+                    self.chains[0].d.next = true;
+                }
+                _ => {
+                    self.word[0].d.next = 25.into();
+                    self.chains[0].d.next = true;
+                    self.tells[0].d.next = true;
+                }
+            }
+            if self.is_cell.val() {
+                self.writes[0].d.next = self.is_sampled.q.val();
+            }
+        } else {
+            self.copy[0].d.next = !self.epoch.val();
+            self.plane[0].d.next = self.ask_plane.val();
+            self.word[0].d.next = self.ask_word.val();
+            self.drains[0].d.next = true;
+            self.carries[0].d.next = false;
+            self.writes[0].d.next = self.ask_clear.val();
+            self.clears[0].d.next = true;
+        }
+
+        // Cycle 1: addresses.
+        self.read_cell.next = bit_cast::<C, A>(self.target.q.val()) << 1;
+        if self.drains[0].q.val() {
+            self.read_cell.next = bit_cast::<C, A>(self.ask_address.val()) << 1;
+        }
+        self.read_total.next = bit_cast::<7, 6>(self.word[0].q.val()) << 1;
+        if self.copy[0].q.val() {
+            self.read_cell.next = self.read_cell.val() | 1;
+            self.read_total.next = self.read_total.val() | 1;
+        }
+
+        // Cycle 2: operands.
+        self.memory_word.next = self.totals.read_data.val();
+        if self.plane[1].q.val() == 0 {
+            self.memory_word.next = self.sum_low.read_data.val();
+        } else if self.plane[1].q.val() == 1 {
+            self.memory_word.next = self.sum_middle.read_data.val();
+        } else if self.plane[1].q.val() == 2 {
+            self.memory_word.next = bit_cast::<16, 8>(self.sum_high.read_data.val());
+        } else if self.plane[1].q.val() == 3 {
+            self.memory_word.next = self.count_low.read_data.val();
+        } else if self.plane[1].q.val() == 4 {
+            self.memory_word.next = self.count_high.read_data.val();
+        }
+        self.left.d.next = 0.into();
+        if self.adds[1].q.val() {
+            self.left.d.next = self.memory_word.val();
+        }
+        self.addend.next = 0.into();
+        if self.addend_is[1].q.val() == 1 {
+            self.addend.next = self.octets.val().get_bits::<16>(0);
+        } else if self.addend_is[1].q.val() == 2 {
+            self.addend.next = bit_cast::<16, 1>(self.octets.val().get_bits::<1>(16));
+        } else if self.addend_is[1].q.val() == 3 {
+            self.addend.next = self.time_words.q.val().get_bits::<16>(0);
+        } else if self.addend_is[1].q.val() == 4 {
+            self.addend.next = bit_cast::<16, 7>(self.amount.q.val());
+        }
+        self.right.d.next = self.addend.val();
+        if self.turns_time[1].q.val() {
+            self.time_words.d.next = (self.time_words.q.val() >> 16)
+                | (bit_cast::<64, 16>(self.time_words.q.val().get_bits::<16>(0)) << 48);
+        }
+        if self.take_stamp.val() {
+            self.time_words.d.next = self.stamp.val();
+        }
+
+        // Cycle 3: the addition.
+        self.left_longer.next = (bit_cast::<18, 16>(self.left.q.val()) << 1) | 1;
+        self.right_longer.next = bit_cast::<18, 16>(self.right.q.val()) << 1;
+        if self.one[2].q.val() | (self.chains[2].q.val() & self.carry.q.val()) {
+            self.right_longer.next = self.right_longer.val() | 1;
+        }
+        self.sum_total.next = self.left_longer.val() + self.right_longer.val();
+        self.result.d.next = self.sum_total.val().get_bits::<16>(1);
+        if self.carries[2].q.val() {
+            self.carry.d.next =
+                self.sum_total.val().get_bit(17) & !(self.saturates[2].q.val() & self.full.q.val());
+        }
+        self.result_full.d.next =
+            self.sum_total.val().get_bit(17) & self.saturates[2].q.val() & self.full.q.val();
+        self.overflows.d.next = self.sum_total.val().get_bit(17) & self.tells[2].q.val();
+        if self.looks[2].q.val() {
+            self.full.d.next = self.looks_full[2].q.val() | self.left.q.val().all();
+        }
+
+        // Cycle 4: the write.
+        self.write_data.next = self.result.q.val();
+        if self.result_full.q.val() {
+            self.write_data.next = 0xffff.into();
+        }
+        self.write_cell.next = bit_cast::<C, A>(self.target.q.val()) << 1;
+        if self.drains[3].q.val() {
+            self.write_cell.next = bit_cast::<C, A>(self.ask_address.val()) << 1;
+        }
+        self.write_total.next = bit_cast::<7, 6>(self.word[3].q.val()) << 1;
+        if self.copy[3].q.val() {
+            self.write_cell.next = self.write_cell.val() | 1;
+            self.write_total.next = self.write_total.val() | 1;
+        }
+        if self.clears[3].q.val() | !self.cleared.q.val() {
+            self.write_data.next = 0.into();
+        }
+        if !self.cleared.q.val() {
+            self.write_cell.next = self.clearing.q.val().get_bits::<C>(0);
+            self.write_total.next = self.clearing.q.val().get_bits::<7>(0);
+        }
+
+        self.sum_low.clk.next = self.clk.val();
+        self.sum_low.read_address.next = self.read_cell.val();
+        self.sum_low.write_address.next = self.write_cell.val();
+        self.sum_low.write_data.next = self.write_data.val();
+        self.sum_low.write_enable.next =
+            !self.cleared.q.val() | (self.writes[3].q.val() & (self.plane[3].q.val() == 0));
+        self.sum_middle.clk.next = self.clk.val();
+        self.sum_middle.read_address.next = self.read_cell.val();
+        self.sum_middle.write_address.next = self.write_cell.val();
+        self.sum_middle.write_data.next = self.write_data.val();
+        self.sum_middle.write_enable.next =
+            !self.cleared.q.val() | (self.writes[3].q.val() & (self.plane[3].q.val() == 1));
+        self.sum_high.clk.next = self.clk.val();
+        self.sum_high.read_address.next = self.read_cell.val();
+        self.sum_high.write_address.next = self.write_cell.val();
+        self.sum_high.write_data.next = self.write_data.val().get_bits::<8>(0);
+        self.sum_high.write_enable.next =
+            !self.cleared.q.val() | (self.writes[3].q.val() & (self.plane[3].q.val() == 2));
+        self.count_low.clk.next = self.clk.val();
+        self.count_low.read_address.next = self.read_cell.val();
+        self.count_low.write_address.next = self.write_cell.val();
+        self.count_low.write_data.next = self.write_data.val();
+        self.count_low.write_enable.next =
+            !self.cleared.q.val() | (self.writes[3].q.val() & (self.plane[3].q.val() == 3));
+        self.count_high.clk.next = self.clk.val();
+        self.count_high.read_address.next = self.read_cell.val();
+        self.count_high.write_address.next = self.write_cell.val();
+        self.count_high.write_data.next = self.write_data.val();
+        self.count_high.write_enable.next =
+            !self.cleared.q.val() | (self.writes[3].q.val() & (self.plane[3].q.val() == 4));
+        self.totals.clk.next = self.clk.val();
+        self.totals.read_address.next = self.read_total.val();
+        self.totals.write_address.next = self.write_total.val();
+        self.totals.write_data.next = self.write_data.val();
+        self.totals.write_enable.next =
+            !self.cleared.q.val() | (self.writes[3].q.val() & (self.plane[3].q.val() == 5));
+
+        // Outputs.
+        self.conditions.next = 0.into();
+        for i in 0..2 {
+            if !self.here[i].val() {
+                if self.saturated[i].q.val() {
+                    self.conditions.next = self.conditions.val() | 1;
+                }
+                if self.overrun[i].q.val() {
+                    self.conditions.next = self.conditions.val() | 2;
+                }
+                if self.clock_lost[i].q.val() {
+                    self.conditions.next = self.conditions.val() | 4;
+                }
+                if self.timed[i].q.val() {
+                    self.conditions.next = self.conditions.val() | 8;
+                }
+            }
+        }
+        self.flags.next = self.conditions.val();
+        self.answers.next = self.drains[2].q.val();
+        self.answer.next = self.left.q.val();
+        self.running.next = self.cleared.q.val();
+    }
+}

@@ -1,0 +1,242 @@
+//! The byte core: a passive measurement point on an 8-bit AXI4-Stream, for gigabit and slower links and small FPGAs.
+//!
+//! # Theory of operation
+//!
+//! ```text
+//! s_axis (observed) -> walk -> hash -> ledger (cells and totals, two copies) <-> emitter -> m_axis
+//!                       |                ^    ^ epoch
+//!                       +----------------+    |
+//! interval_end, ptp_ts -> interval -----------+
+//! ```
+//!
+//! Twin of `deltaline_model::point`, as the [64-bit core](crate::core) is, and gives the same control frames. It uses
+//! the time that a narrow stream gives: a packet takes at least 34 cycles. The [walk](walk) goes through a frame byte by
+//! byte; the [hash](hash) adds up as the key's bytes pass, so that no key is stored; the [ledger](ledger) updates cells
+//! and totals word by word in memories with one adder; the [emitter](emitter) reads them byte by byte.
+//!
+//! # Ports
+//!
+//! | port | direction | width | meaning |
+//! |------|-----------|-------|---------|
+//! | clk | in | 1 | clock of both streams |
+//! | rst | in | 1 | synchronous reset, active high |
+//! | s_axis_tdata | in | 8 | observed stream, frames without FCS |
+//! | s_axis_tvalid, s_axis_tready | in | 1 | a byte is transferred when both are high |
+//! | s_axis_tlast | in | 1 | last byte of a frame |
+//! | s_axis_tuser | in | 65 | bit 0 with tlast: bad frame; bits 64:1 with the first byte: PTP relative-64 timestamp |
+//! | interval_end | in | 1 | end the interval behind this cycle (a delimiter in the stream) |
+//! | interval_log2 | in | 6 | 0 or 48..=63: never; 1..=47: end intervals by the clock, every 2^n ns |
+//! | ptp_ts | in | 64 | clock for interval_log2, PTP relative-64; may be zero otherwise |
+//! | ptp_locked | in | 1 | the clock is locked; else the interval is flagged |
+//! | receiver | in | 1 | role: 0 sender, 1 receiver |
+//! | running | out | 1 | the memories have been cleared after reset: counting |
+//! | m_axis_* | out (tready in) | 8 + 1 + 1 + 1 | control frames, byte by byte as on the wire, for a UART or, through a frame buffer, a MAC |
+//!
+//! What the 64-bit core's page tells integrators holds here too, but for these: after reset the memories take one cycle
+//! a word, 2^(A + 1) or at least 128 cycles; a byte of m_axis comes every four cycles at best.
+//!
+//! # Parameters, latency and throughput
+//!
+//! R = log2(rows), A = R + bits of a bank number, C = A + 1; the configuration's hash, seed, prefix lengths and segment
+//! become constants. One byte a cycle, frames of any length from one byte, back to back. A frame counts five cycles
+//! behind its last byte, and is recorded 36 cycles behind it at the latest.
+//!
+//! A drain, with m_axis always ready, takes up to 70 cycles a cell and 600 a frame on a quiet line, 110 and 900 under
+//! the shortest packets back to back: 18,000 to 30,000 cycles for 2 x 128 cells. That is the shortest interval.
+//!
+//! Cost of a sender and a receiver with 2 x 128 rows each on one iCE40 HX8K: 3,082 of 7,680 logic cells, of which
+//! 256 are the test wrapper's shift register, and 30 of 32 block RAMs: for each core nine for the cells, one for the
+//! totals, four for the hash, one for the header; 104 MHz. The ROMs become logic on an ASIC.
+//!
+//! # Test plan
+//!
+//! `sim/cosim`: control frames of random and directed traffic against `deltaline_model::point`, byte by byte.
+
+pub mod emitter;
+pub mod hash;
+pub mod interval;
+pub mod ledger;
+pub mod walk;
+
+use crate::leaves::Flop;
+use crate::verilog::{EmitError, emit_block};
+use deltaline_model::configuration::Configuration;
+use emitter::Emitter;
+use hash::Hash;
+use interval::Interval;
+use ledger::Ledger;
+use rust_hdl_core::prelude::*;
+use walk::Walk;
+
+/// See the [module](self). R = log2(rows), A = R + bits of a bank number, C = A + 1.
+#[derive(LogicBlock)]
+pub struct Core<const R: usize, const A: usize, const C: usize> {
+    pub clk: Signal<In, Clock>,
+    pub rst: Signal<In, Bit>,
+    pub s_axis_tdata: Signal<In, Bits<8>>,
+    pub s_axis_tvalid: Signal<In, Bit>,
+    pub s_axis_tready: Signal<In, Bit>,
+    pub s_axis_tlast: Signal<In, Bit>,
+    pub s_axis_tuser: Signal<In, Bits<65>>,
+    pub interval_end: Signal<In, Bit>,
+    pub interval_log2: Signal<In, Bits<6>>,
+    pub ptp_ts: Signal<In, Bits<64>>,
+    pub ptp_locked: Signal<In, Bit>,
+    pub receiver: Signal<In, Bit>,
+    pub running: Signal<Out, Bit>,
+    pub m_axis_tdata: Signal<Out, Bits<8>>,
+    pub m_axis_tvalid: Signal<Out, Bit>,
+    pub m_axis_tready: Signal<In, Bit>,
+    pub m_axis_tlast: Signal<Out, Bit>,
+    pub m_axis_tuser: Signal<Out, Bit>,
+
+    walk: Walk,
+    hash: Hash<R, A>,
+    ledger: Ledger<A, C>,
+    interval: Interval,
+    emitter: Emitter<A>,
+
+    counts: Signal<Local, Bit>,
+    /// Index i: whether the clock was locked i + 1 cycles ago. As long as a frame's commit takes.
+    locked: [Flop<Bit>; 5],
+}
+
+impl<const R: usize, const A: usize, const C: usize> Core<R, A, C> {
+    /// The core of a configuration with 2^R rows and at most 2^(A - R) banks.
+    pub fn new(configuration: &Configuration) -> Self {
+        Core {
+            hash: Hash::new(configuration),
+            emitter: Emitter::new(configuration),
+            clk: Default::default(),
+            rst: Default::default(),
+            s_axis_tdata: Default::default(),
+            s_axis_tvalid: Default::default(),
+            s_axis_tready: Default::default(),
+            s_axis_tlast: Default::default(),
+            s_axis_tuser: Default::default(),
+            interval_end: Default::default(),
+            interval_log2: Default::default(),
+            ptp_ts: Default::default(),
+            ptp_locked: Default::default(),
+            receiver: Default::default(),
+            running: Default::default(),
+            m_axis_tdata: Default::default(),
+            m_axis_tvalid: Default::default(),
+            m_axis_tready: Default::default(),
+            m_axis_tlast: Default::default(),
+            m_axis_tuser: Default::default(),
+            walk: Default::default(),
+            ledger: Default::default(),
+            interval: Default::default(),
+            counts: Default::default(),
+            locked: Default::default(),
+        }
+    }
+}
+
+impl<const R: usize, const A: usize, const C: usize> Logic for Core<R, A, C> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.walk.clk.next = self.clk.val();
+        self.walk.rst.next = self.rst.val();
+        self.walk.running.next = self.ledger.running.val();
+        self.walk.s_axis_tdata.next = self.s_axis_tdata.val();
+        self.walk.s_axis_tvalid.next = self.s_axis_tvalid.val();
+        self.walk.s_axis_tready.next = self.s_axis_tready.val();
+        self.walk.s_axis_tlast.next = self.s_axis_tlast.val();
+        self.walk.s_axis_tuser.next = self.s_axis_tuser.val();
+
+        self.hash.clk.next = self.clk.val();
+        self.hash.rst.next = self.rst.val();
+        self.hash.key_octet.next = self.walk.key_octet.val();
+        self.hash.key_position.next = self.walk.key_position.val();
+
+        self.interval.clk.next = self.clk.val();
+        self.interval.rst.next = self.rst.val();
+        self.interval.interval_end.next = self.interval_end.val();
+        self.interval.interval_log2.next = self.interval_log2.val();
+        self.interval.ptp_ts.next = self.ptp_ts.val();
+        self.interval.running.next = self.ledger.running.val();
+        self.interval.drain_busy.next = self.emitter.busy.val();
+
+        // Commit: the frame counts in the copy of this moment.
+        self.counts.next = self.walk.commit.val() & self.ledger.running.val();
+        self.ledger.clk.next = self.clk.val();
+        self.ledger.rst.next = self.rst.val();
+        self.ledger.epoch.next = self.interval.epoch.val();
+        self.ledger.packet.next = self.counts.val() & self.walk.measured.val();
+        self.ledger.bad.next = self.counts.val() & self.walk.bad.val();
+        self.ledger.unmeasured.next = self.counts.val() & !self.walk.measured.val() & !self.walk.bad.val();
+        self.ledger.refused.next = self.interval.refused.val();
+        // The clock's lock concerns the frames whose last byte is accepted in the same cycle.
+        for i in 0..5 {
+            self.locked[i].clock.next = self.clk.val();
+            self.locked[i].rst.next = self.rst.val();
+        }
+        for i in 0..4 {
+            self.locked[i + 1].d.next = self.locked[i].q.val();
+        }
+        self.locked[0].d.next = self.ptp_locked.val();
+        self.ledger.unlocked.next = !self.locked[4].q.val() & self.ledger.running.val();
+        self.ledger.octets.next = self.walk.octets.val();
+        self.ledger.sampled.next = self.hash.sampled.val();
+        self.ledger.address.next = self.hash.address.val();
+        self.ledger.stamp.next = self.walk.stamp.val();
+        self.ledger.take_stamp.next = self.walk.take_stamp.val();
+        // A timed end concerns the interval that it ends and the one that it starts.
+        self.ledger.by_clock.next = self.interval.start_drain.val() & self.interval.timed.val();
+        self.ledger.end_drain.next = self.emitter.end_drain.val();
+        self.ledger.ask.next = self.emitter.ask.val();
+        self.ledger.ask_plane.next = self.emitter.ask_plane.val();
+        self.ledger.ask_address.next = self.emitter.ask_address.val();
+        self.ledger.ask_word.next = self.emitter.ask_word.val();
+        self.ledger.ask_clear.next = self.emitter.ask_clear.val();
+
+        self.emitter.clk.next = self.clk.val();
+        self.emitter.rst.next = self.rst.val();
+        self.emitter.start.next = self.interval.start_drain.val();
+        self.emitter.receiver.next = self.receiver.val();
+        self.emitter.flags.next = self.ledger.flags.val();
+        self.emitter.answers.next = self.ledger.answers.val();
+        self.emitter.answer.next = self.ledger.answer.val();
+        self.emitter.m_axis_tready.next = self.m_axis_tready.val();
+        self.running.next = self.ledger.running.val();
+        self.m_axis_tdata.next = self.emitter.m_axis_tdata.val();
+        self.m_axis_tvalid.next = self.emitter.m_axis_tvalid.val();
+        self.m_axis_tlast.next = self.emitter.m_axis_tlast.val();
+        self.m_axis_tuser.next = self.emitter.m_axis_tuser.val();
+    }
+}
+
+/// The Verilog of a configuration's byte core, without a header; all names are prefixed by `name`.
+///
+/// # Errors
+///
+/// [`EmitError`] when the hardware is not built for the configuration's sizes or `name` is no identifier.
+pub fn emit(configuration: &Configuration, name: &str) -> Result<String, EmitError> {
+    macro_rules! build {
+        ($r:literal, $a:literal, $c:literal) => {
+            emit_block(&mut Core::<$r, $a, $c>::new(configuration), name)
+        };
+    }
+    let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
+    match (rows, banks) {
+        (8, 1..=2) => build!(3, 4, 5),
+        (8, 3..=4) => build!(3, 5, 6),
+        (16, 1..=2) => build!(4, 5, 6),
+        (16, 3..=4) => build!(4, 6, 7),
+        (32, 1..=2) => build!(5, 6, 7),
+        (32, 3..=4) => build!(5, 7, 8),
+        (64, 1..=2) => build!(6, 7, 8),
+        (64, 3..=4) => build!(6, 8, 9),
+        (128, 1..=2) => build!(7, 8, 9),
+        (128, 3..=4) => build!(7, 9, 10),
+        (256, 1..=2) => build!(8, 9, 10),
+        (256, 3..=4) => build!(8, 10, 11),
+        (512, 1..=2) => build!(9, 10, 11),
+        (512, 3..=4) => build!(9, 11, 12),
+        (1024, 1..=2) => build!(10, 11, 12),
+        (1024, 3..=4) => build!(10, 12, 13),
+        _ => Err(EmitError::Unsupported { rows, banks }),
+    }
+}

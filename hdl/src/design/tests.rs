@@ -1,0 +1,256 @@
+use super::*;
+use proptest::prelude::*;
+
+const FILE: &str = "my/tap.toml";
+
+fn parse(text: &str) -> Result<Design, DesignError> {
+    Design::parse(FILE, "tap", text)
+}
+
+/// The default design's text with a line replaced.
+fn edited(key: &str, line: &str) -> String {
+    let text = SHIPPED[0].1;
+    let start = text.find(&format!("\n{key} = ")).unwrap() + 1;
+    let end = start + text[start..].find('\n').unwrap();
+    format!("{}{line}{}", &text[..start], &text[end..])
+}
+
+/// A stream's design text.
+fn with_stream(width: u32, lanes: u32, clock: f64, rate: f64) -> String {
+    let measurement = SHIPPED[0].1.split_once("[measurement]").unwrap().1;
+    format!(
+        "description = \"x\"\nshell = \"tap\"\n[stream]\nwidth = {width}\nlanes = {lanes}\nclock_mhz = {clock}\n\
+         rate_gbps = {rate}\n[measurement]{measurement}"
+    )
+}
+
+#[test]
+fn shipped_designs_pass_and_emit() {
+    let all = Design::all().unwrap();
+    assert_eq!(all.len(), SHIPPED.len());
+    for (design, (name, _)) in all.iter().zip(SHIPPED) {
+        assert_eq!(design.name(), name);
+        assert_eq!(&Design::named(name).unwrap(), design);
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("configurations").join(format!("{name}.toml"));
+        assert_eq!(&Design::read(&file).unwrap(), design);
+        assert!(design.emit("core").unwrap().contains("module core("));
+    }
+    let folder = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/configurations")).unwrap();
+    assert_eq!(folder.count(), SHIPPED.len(), "every file is shipped");
+    assert!(all.windows(2).all(|pair| pair[0].stream.rate_gbps < pair[1].stream.rate_gbps));
+}
+
+#[test]
+fn the_default_design_is_the_models_default() {
+    let design = Design::named(DEFAULT).unwrap();
+    assert_eq!(design.configuration(), &Configuration::new(Settings::default()).unwrap());
+    let stream = Stream { width: 64, lanes: 1, clock_mhz: 156.25, rate_gbps: 10.0 };
+    assert_eq!((design.stream(), design.clock_mhz(), design.shell()), (&stream, 156.25, Shell::Tap));
+}
+
+#[test]
+fn settings_reach_the_configuration() {
+    let mut text = edited("hash", "hash = \"rabin\"");
+    for (from, to) in [
+        ("seed = 1\n", "seed = 0x7fff_ffff_ffff_ffff\n"),
+        ("rows = 1024", "rows = 8"),
+        ("[1, 6]", "[0, 3, 16]"),
+        ("segment = 0", "segment = 4294967295"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    let settings = Settings {
+        hash: HashKind::Rabin,
+        seed: u64::MAX >> 1,
+        rows: 8,
+        prefixes: &[0, 3, 16],
+        segment: u32::MAX,
+    };
+    assert_eq!(parse(&text).unwrap().configuration, Configuration::new(settings).unwrap());
+}
+
+#[test]
+fn every_refusal_names_file_key_reason_and_what_is_allowed() {
+    for (key, line, fragments) in [
+        ("description", "", &["description", "missing"][..]),
+        ("description", "description = \"\"", &["description = \"\"", "one line"]),
+        ("description", "description = \"a\\nb\"", &["description = \"a\\nb\"", "one line"]),
+        ("description", "description = 7", &["description", "7", "expected a string"]),
+        ("shell", "", &["shell", "missing"]),
+        ("shell", "shell = \"mirror\"", &["shell", "mirror", "`tap` or `inline`"]),
+        ("width", "", &["width", "missing"]),
+        ("width", "width = 32", &["stream.width = 32", "[8, 64, 256, 512]"]),
+        ("width", "width = -8", &["stream.width = -8", "[8, 64, 256, 512]"]),
+        ("width", "width = \"64\"", &["width = \"64\"", "string", "expected a whole number"]),
+        ("lanes", "", &["lanes", "missing"]),
+        ("lanes", "lanes = 0", &["stream.lanes = 0", "at least one"]),
+        ("lanes", "lanes = -1", &["stream.lanes = -1", "at least one"]),
+        ("clock_mhz", "", &["clock_mhz", "missing"]),
+        ("clock_mhz", "clock_mhz = true", &["clock_mhz = true", "boolean", "expected a number"]),
+        ("clock_mhz", "clock_mhz = 0", &["stream.clock_mhz = 0", "above 0"]),
+        ("clock_mhz", "clock_mhz = nan", &["stream.clock_mhz = NaN", "above 0"]),
+        ("clock_mhz", "clock_mhz = inf", &["stream.clock_mhz = inf", "above 0"]),
+        ("rate_gbps", "", &["rate_gbps", "missing"]),
+        ("rate_gbps", "rate_gbps = -10", &["stream.rate_gbps = -10", "above 0"]),
+        ("hash", "", &["hash", "missing"]),
+        ("hash", "hash = \"crc\"", &["hash", "crc", "`h3` or `rabin`"]),
+        ("seed", "", &["seed", "missing"]),
+        ("seed", "seed = -1", &["measurement.seed = -1", "0 to 2^63 - 1"]),
+        ("seed", "seed = 9223372036854775808", &["seed = 9223372036854775808"]),
+        ("rows", "", &["rows", "missing"]),
+        ("rows", "rows = 1000", &["measurement.rows = 1000", "power of two from 8 to 1024"]),
+        ("rows", "rows = 4", &["measurement.rows = 4", "power of two from 8 to 1024"]),
+        ("rows", "rows = 2048", &["measurement.rows = 2048", "power of two from 8 to 1024"]),
+        ("rows", "rows = -8", &["measurement.rows = -8", "power of two from 8 to 1024"]),
+        ("prefixes", "", &["prefixes", "missing"]),
+        ("prefixes", "prefixes = []", &["measurement.prefixes = []", "0 banks", "1 to 4 ascending"]),
+        ("prefixes", "prefixes = [0, 1, 2, 3, 4]", &["measurement.prefixes", "5 banks", "1 to 4 ascending"]),
+        ("prefixes", "prefixes = [6, 1]", &["prefixes = [6, 1]", "1 follows 6", "ascending", "0 to 16"]),
+        ("prefixes", "prefixes = [17]", &["prefixes = [17]", "17 is too long", "0 to 16"]),
+        ("prefixes", "prefixes = [-1]", &["prefixes = [-1]", "-1 is no prefix length", "0 to 16"]),
+        ("prefixes", "prefixes = [257]", &["prefixes = [257]", "257 is no prefix length", "0 to 16"]),
+        ("segment", "", &["segment", "missing"]),
+        ("segment", "segment = -1", &["measurement.segment = -1", "0 to 2^32 - 1"]),
+        ("segment", "segment = 4294967296", &["measurement.segment = 4294967296", "0 to 2^32 - 1"]),
+        ("segment", "segment = 0\nsegments = 0", &["segments", "unknown field", "`segment`"]),
+        ("segment", "segment = 0\n[extra]", &["extra", "unknown field", "`measurement`"]),
+        ("segment", "segment = 0\nsegment = 0", &["segment", "duplicate"]),
+        ("segment", "segment =", &["segment ="]),
+    ] {
+        let message = parse(&edited(key, line)).unwrap_err().to_string();
+        for fragment in fragments.iter().chain(&[FILE]) {
+            assert!(message.contains(fragment), "'{line}' for {key}: no '{fragment}' in:\n{message}");
+        }
+        let remedy = message.contains(" = ") || message.contains("10g.toml shows every key");
+        assert!(remedy, "{message}");
+    }
+    let message = Design::parse(FILE, "a\nb", SHIPPED[0].1).unwrap_err().to_string();
+    assert!(message.contains("the file's name = \"a\\nb\": give one line"), "{message}");
+}
+
+#[test]
+fn names_and_files_that_are_not_there() {
+    let message = Design::named("11g").unwrap_err().to_string();
+    assert!(message.contains("'11g'") && message.contains("10g") && message.contains(".toml"), "{message}");
+    let message = Design::read(Path::new("/nowhere/tap.toml")).unwrap_err().to_string();
+    assert!(
+        message.starts_with("/nowhere/tap.toml: cannot be read: ") && message.contains("10g"),
+        "{message}"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("binary.toml");
+    fs::write(&file, [0xff, 0xfe]).unwrap();
+    assert!(matches!(Design::read(&file), Err(DesignError::Read { .. })));
+}
+
+/// From elsewhere: 1,488,095 frames/s at 1 Gbit/s and multiples of it; 812,744 of 1518 bytes at 10 Gbit/s.
+#[test]
+fn frames_a_second_are_those_of_ethernet() {
+    let stream = Stream { width: 64, lanes: 1, clock_mhz: 156.25, rate_gbps: 10.0 };
+    assert_eq!(stream.frames_needed(64).round(), 14_880_952.0);
+    assert_eq!(stream.frames_needed(1518).round(), 812_744.0);
+    // 60 bytes are 8 beats, 1514 are 190, 8996 are 1125.
+    assert_eq!(stream.frames_possible(64), 156.25e6 / 8.0);
+    assert_eq!(stream.frames_possible(1518), 156.25e6 / 190.0);
+    assert_eq!(stream.frames_possible(9000), 156.25e6 / 1125.0);
+    let lanes = Stream { width: 512, lanes: 2, ..stream };
+    assert_eq!(lanes.frames_possible(68), 2.0 * 156.25e6);
+    assert_eq!(lanes.frames_possible(69), 156.25e6);
+}
+
+#[test]
+fn a_stream_keeps_up_with_every_frame_length_or_is_refused() {
+    for (width, lanes, clock, rate) in [
+        (8, 1, 125.0, 1.0),
+        (64, 1, 156.25, 10.0),
+        (256, 1, 400.0, 40.0),
+        (512, 1, 322.265625, 100.0),
+        (512, 3, 402.83203125, 400.0),
+    ] {
+        let design = parse(&with_stream(width, lanes, clock, rate)).unwrap();
+        let stream = design.stream();
+        assert!(
+            FRAMES.into_iter().all(|length| stream.frames_possible(length) >= stream.frames_needed(length))
+        );
+        // The lowest clock is enough, and what is below it is not.
+        let needed = stream.clock_needed();
+        parse(&with_stream(width, lanes, needed * 1.000001, rate)).unwrap();
+        parse(&with_stream(width, lanes, needed * 0.999999, rate)).unwrap_err();
+    }
+    // A lane has its share of the frames only: 64 bytes pass at 400 Gbit/s in two lanes, 69 bytes do not.
+    let (passes, fails) = (400e9 / 8.0 / 84.0, 400e9 / 8.0 / 89.0);
+    assert!(passes < 2.0 * 402.83203125e6 && fails > 402.83203125e6);
+    for (width, lanes, clock, rate, fragments) in [
+        (64, 1, 155.9, 10.0, &["10 Gbit/s", "clock_mhz = 155.9:", "1 x 64 bits"][..]),
+        (
+            512,
+            2,
+            402.83203125,
+            400.0,
+            &["frames of 69 bytes need 561797753 frames/s, possible are 402832031;", "561.798 MHz"],
+        ),
+        (256, 1, 156.25, 40.0, &["40 Gbit/s", "possible are", "give a clock of at least"]),
+        (8, 1, 100.0, 1.0, &["1 Gbit/s"]),
+    ] {
+        let message = parse(&with_stream(width, lanes, clock, rate)).unwrap_err().to_string();
+        for fragment in fragments.iter().chain(&[FILE, "stream.clock_mhz"]) {
+            assert!(message.contains(fragment), "no '{fragment}' in:\n{message}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_built_says_so() {
+    for (width, lanes, shell) in [(8, 1, "inline"), (64, 2, "tap"), (512, 4, "inline")] {
+        let text = with_stream(width, lanes, 400.0, 1.0).replace("\"tap\"", &format!("\"{shell}\""));
+        let message = parse(&text).unwrap().emit("core").unwrap_err().to_string();
+        for fragment in [shell, &format!("{lanes} lanes"), &format!("{width} bits"), BUILT] {
+            assert!(message.contains(fragment), "{message}");
+        }
+    }
+}
+
+#[test]
+fn the_largest_and_smallest_hardware_is_built() {
+    for (rows, prefixes) in [(8, "[0]"), (8, "[0, 1, 2, 3]"), (1024, "[16]"), (1024, "[0, 1, 2, 3]")] {
+        let text = edited("rows", &format!("rows = {rows}"));
+        let text = text.replace("prefixes = [1, 6]", &format!("prefixes = {prefixes}"));
+        parse(&text).unwrap().emit("core").unwrap();
+    }
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_text_never_panics(text in ".*") {
+        let _ = parse(&text);
+    }
+
+    #[test]
+    fn arbitrary_values_never_panic_and_what_passes_is_sound(
+        width in prop_oneof![Just(8i64), Just(64), Just(256), Just(512), any::<i64>()],
+        lanes in prop_oneof![1i64..4, any::<i64>()],
+        clock in prop_oneof![1.0f64..1000.0, any::<f64>()],
+        rate in prop_oneof![0.1f64..100.0, any::<f64>()],
+        seed in any::<i64>(),
+        rows in prop_oneof![(0u32..12).prop_map(|bits| 1i64 << bits), any::<i64>()],
+        prefixes in prop::collection::vec(prop_oneof![0i64..18, any::<i64>()], 0..6),
+        segment in any::<i64>(),
+    ) {
+        let text = format!(
+            "description = \"x\"\nshell = \"tap\"\n[stream]\nwidth = {width}\nlanes = {lanes}\n\
+             clock_mhz = {clock:e}\nrate_gbps = {rate:e}\n[measurement]\nhash = \"h3\"\nseed = {seed}\nrows = {rows}\n\
+             prefixes = {prefixes:?}\nsegment = {segment}\n"
+        ).replace("NaN", "nan");
+        match parse(&text) {
+            Ok(design) => {
+                let stream = design.stream();
+                prop_assert!([64, 1518, 9000].into_iter().all(
+                    |length| stream.frames_possible(length) >= stream.frames_needed(length)
+                ));
+                prop_assert_eq!(design.configuration().rows() as i64, rows);
+            }
+            Err(error) => prop_assert!(error.to_string().contains(FILE)),
+        }
+    }
+}

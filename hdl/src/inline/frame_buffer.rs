@@ -1,0 +1,189 @@
+//! Frame buffer: takes a control frame word by word, with gaps, and offers it whole, a beat a cycle.
+//!
+//! # Theory of operation
+//!
+//! The core's emitter gives a word every few cycles; a MAC, or a place between two frames of a stream, wants the
+//! frame in one go. So a frame is stored whole before its first beat is offered, and the next one is accepted when
+//! its last beat has been taken. A beat is a row of N words, each in a memory of its own. While a row is offered, the
+//! memories look the next one up; a whole frame is stored before, so no row is read in the cycle in which it is
+//! written.
+//!
+//! Useful by itself, between the core and a MAC that cannot pause within a frame.
+//!
+//! # Ports
+//!
+//! | port | direction | width | meaning |
+//! |------|-----------|-------|---------|
+//! | clk, rst | in | 1 | clock; synchronous reset |
+//! | s_axis_* | in (tready out) | 64 + 1 + 1 | a frame of up to N × 2^A words, all bytes in use |
+//! | m_axis_* | out (tready in) | W + K + 1 + 1 | the frame without gaps; tkeep partial in the last beat only; bytes outside it are left over from earlier frames |
+//!
+//! Parameters: N words of 64 bits a beat, W = 64 × N, K = 8 × N, A = log2(rows). Two cycles from the last word to the
+//! first beat. A frame occupies the buffer from its first word to its last beat: m_axis then adds one cycle a beat to
+//! the emitter's pace, besides what it stalls.
+//!
+//! Cost, before placement: 64 bits: iCE40 46 LUT4, 19 flip-flops, 4 block RAMs, ECP5 83 LUT4, 19 flip-flops, 2 block
+//! RAMs; 256 bits: iCE40 63 LUT4, 22 flip-flops, 16 block RAMs.
+//!
+//! # Test plan
+//!
+//! `sim/cosim`: as part of [`insertion`](super::insertion): frames of 1 to 159 words, with and without gaps, and
+//! back-pressure at every beat.
+
+use crate::leaves::{Flop, Ram};
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::dff_setup;
+
+/// See the [module](self).
+#[derive(LogicBlock)]
+pub struct FrameBuffer<const W: usize, const K: usize, const N: usize, const A: usize> {
+    pub clk: Signal<In, Clock>,
+    pub rst: Signal<In, Bit>,
+    pub s_axis_tdata: Signal<In, Bits<64>>,
+    pub s_axis_tvalid: Signal<In, Bit>,
+    pub s_axis_tready: Signal<Out, Bit>,
+    pub s_axis_tlast: Signal<In, Bit>,
+    pub m_axis_tdata: Signal<Out, Bits<W>>,
+    pub m_axis_tkeep: Signal<Out, Bits<K>>,
+    pub m_axis_tvalid: Signal<Out, Bit>,
+    pub m_axis_tready: Signal<In, Bit>,
+    pub m_axis_tlast: Signal<Out, Bit>,
+
+    /// The frame's first word of each row goes to the highest memory, so that shifting the words in gives the beat.
+    ram: [Ram<64, A>; N],
+    /// One bit for each memory, of eight at most: the first that is written in a row.
+    first: Constant<Bits<8>>,
+
+    /// A whole frame is stored.
+    full: Flop<Bit>,
+    offered: Flop<Bit>,
+    /// The memory that takes the next word; none: the first one.
+    target: Flop<Bits<8>>,
+    /// The memories that have been written in this row.
+    filled: Flop<Bits<8>>,
+    write_row: Flop<Bits<A>>,
+    read_row: Flop<Bits<A>>,
+
+    write: Signal<Local, Bit>,
+    target_now: Signal<Local, Bits<8>>,
+    target_next: Signal<Local, Bits<8>>,
+    taken: Signal<Local, Bit>,
+    is_last: Signal<Local, Bit>,
+    look_up: Signal<Local, Bits<A>>,
+    word: Signal<Local, Bits<64>>,
+    data: Signal<Local, Bits<W>>,
+    keep: Signal<Local, Bits<K>>,
+}
+
+impl<const W: usize, const K: usize, const N: usize, const A: usize> Default for FrameBuffer<W, K, N, A> {
+    fn default() -> Self {
+        FrameBuffer {
+            clk: Default::default(),
+            rst: Default::default(),
+            s_axis_tdata: Default::default(),
+            s_axis_tvalid: Default::default(),
+            s_axis_tready: Default::default(),
+            s_axis_tlast: Default::default(),
+            m_axis_tdata: Default::default(),
+            m_axis_tkeep: Default::default(),
+            m_axis_tvalid: Default::default(),
+            m_axis_tready: Default::default(),
+            m_axis_tlast: Default::default(),
+            ram: std::array::from_fn(|_| Default::default()),
+            first: Constant::new((1_u64 << (N - 1)).into()),
+            full: Default::default(),
+            offered: Default::default(),
+            target: Default::default(),
+            filled: Default::default(),
+            write_row: Default::default(),
+            read_row: Default::default(),
+            write: Default::default(),
+            target_now: Default::default(),
+            target_next: Default::default(),
+            taken: Default::default(),
+            is_last: Default::default(),
+            look_up: Default::default(),
+            word: Default::default(),
+            data: Default::default(),
+            keep: Default::default(),
+        }
+    }
+}
+
+impl<const W: usize, const K: usize, const N: usize, const A: usize> Logic for FrameBuffer<W, K, N, A> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clk, full, offered, target, filled, write_row, read_row);
+        self.full.rst.next = self.rst.val();
+        self.offered.rst.next = self.rst.val();
+        self.target.rst.next = self.rst.val();
+        self.filled.rst.next = self.rst.val();
+        self.write_row.rst.next = self.rst.val();
+        self.read_row.rst.next = self.rst.val();
+
+        // Words in.
+        self.write.next = self.s_axis_tvalid.val() & !self.full.q.val();
+        self.target_now.next = self.target.q.val();
+        if !self.target.q.val().any() {
+            self.target_now.next = self.first.val();
+        }
+        self.target_next.next = self.target_now.val() >> 1;
+        if self.write.val() {
+            self.target.d.next = self.target_next.val();
+            self.filled.d.next = self.filled.q.val() | self.target_now.val();
+            if !self.target.q.val().any() {
+                self.filled.d.next = self.target_now.val();
+            }
+            if self.s_axis_tlast.val() {
+                self.target.d.next = 0.into();
+                self.full.d.next = true;
+            } else if !self.target_next.val().any() {
+                self.write_row.d.next = self.write_row.q.val() + 1;
+            }
+        }
+
+        // Beats out. The last row is the one that was written last.
+        self.is_last.next = self.read_row.q.val() == self.write_row.q.val();
+        self.taken.next = self.offered.q.val() & self.m_axis_tready.val();
+        self.look_up.next = self.read_row.q.val();
+        if self.taken.val() {
+            self.look_up.next = self.read_row.q.val() + 1;
+        }
+        self.read_row.d.next = self.look_up.val();
+        self.offered.d.next = self.full.q.val();
+        if self.taken.val() & self.is_last.val() {
+            self.full.d.next = false;
+            self.offered.d.next = false;
+            self.read_row.d.next = 0.into();
+            self.write_row.d.next = 0.into();
+        }
+        for i in 0..N {
+            self.ram[i].clk.next = self.clk.val();
+            self.ram[i].write_enable.next = self.write.val() & self.target_now.val().get_bit(i);
+            self.ram[i].write_address.next = self.write_row.q.val();
+            self.ram[i].write_data.next = self.s_axis_tdata.val();
+            self.ram[i].read_address.next = self.look_up.val();
+        }
+
+        self.word.next = self.ram[0].read_data.val();
+        self.data.next = bit_cast::<W, 64>(self.word.val());
+        self.keep.next = 0.into();
+        if !self.is_last.val() | self.filled.q.val().get_bit(0) {
+            self.keep.next = 0xff.into();
+        }
+        for i in 1..N {
+            self.word.next = self.ram[i].read_data.val();
+            self.data.next = (self.data.val() << 64) | bit_cast::<W, 64>(self.word.val());
+            self.keep.next = self.keep.val() << 8;
+            if !self.is_last.val() | self.filled.q.val().get_bit(i) {
+                self.keep.next = self.keep.val() | 0xff;
+            }
+        }
+
+        self.s_axis_tready.next = !self.full.q.val();
+        self.m_axis_tdata.next = self.data.val();
+        self.m_axis_tkeep.next = self.keep.val();
+        self.m_axis_tvalid.next = self.offered.q.val();
+        self.m_axis_tlast.next = self.is_last.val();
+    }
+}

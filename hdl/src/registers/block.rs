@@ -1,0 +1,721 @@
+//! The register block; see the module above for its theory and ports.
+//!
+//! Made by `cargo xtask registers` from `hdl/registers/deltaline.rdl`: change that.
+
+use crate::axi_lite::AxiLite;
+use crate::leaves::Flop;
+use deltaline_model::registers::Capability;
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::dff_setup;
+
+/// What is constant in hardware and given when it is emitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Emitted {
+    /// The register of this name.
+    pub capability: Capability,
+    /// The register of this name.
+    pub configuration: u64,
+    /// The register of this name.
+    pub build: u32,
+}
+
+/// See the [module](super).
+#[derive(LogicBlock)]
+pub struct Registers {
+    pub clk: Signal<In, Clock>,
+    pub rst: Signal<In, Bit>,
+    pub s_axil_awaddr: Signal<In, Bits<12>>,
+    pub s_axil_awprot: Signal<In, Bits<3>>,
+    pub s_axil_awvalid: Signal<In, Bit>,
+    pub s_axil_awready: Signal<Out, Bit>,
+    pub s_axil_wdata: Signal<In, Bits<32>>,
+    pub s_axil_wstrb: Signal<In, Bits<4>>,
+    pub s_axil_wvalid: Signal<In, Bit>,
+    pub s_axil_wready: Signal<Out, Bit>,
+    pub s_axil_bresp: Signal<Out, Bits<2>>,
+    pub s_axil_bvalid: Signal<Out, Bit>,
+    pub s_axil_bready: Signal<In, Bit>,
+    pub s_axil_araddr: Signal<In, Bits<12>>,
+    pub s_axil_arprot: Signal<In, Bits<3>>,
+    pub s_axil_arvalid: Signal<In, Bit>,
+    pub s_axil_arready: Signal<Out, Bit>,
+    pub s_axil_rdata: Signal<Out, Bits<32>>,
+    pub s_axil_rresp: Signal<Out, Bits<2>>,
+    pub s_axil_rvalid: Signal<Out, Bit>,
+    pub s_axil_rready: Signal<In, Bit>,
+    pub control_role: Signal<Out, Bit>,
+    pub control_interval_source: Signal<Out, Bits<2>>,
+    pub control_interval_log2: Signal<Out, Bits<6>>,
+    pub status_running: Signal<In, Bit>,
+    pub status_ptp_locked: Signal<In, Bit>,
+    pub status_drain_busy: Signal<In, Bit>,
+    pub status_end_refused: Signal<In, Bit>,
+    pub snapshot: Signal<Out, Bit>,
+    pub interval: Signal<In, Bits<32>>,
+    pub packets: Signal<In, Bits<48>>,
+    pub bytes: Signal<In, Bits<48>>,
+    pub unmeasured: Signal<In, Bits<32>>,
+    pub bad: Signal<In, Bits<32>>,
+    pub refused_ends: Signal<In, Bits<16>>,
+    pub control_frames: Signal<In, Bits<32>>,
+    pub delimiters: Signal<In, Bits<32>>,
+    pub delimiter_gaps: Signal<In, Bits<32>>,
+    pub interval_end: Signal<Out, Bit>,
+    pub timestamp: Signal<In, Bits<64>>,
+    pub clock_status_locked: Signal<In, Bit>,
+    pub clock_status_slewing: Signal<In, Bit>,
+    pub clock_synchronised: Signal<Out, Bit>,
+    pub clock_period: Signal<Out, Bits<40>>,
+    pub clock_rate: Signal<Out, Bits<32>>,
+    pub clock_offset: Signal<Out, Bits<32>>,
+    pub clock_value: Signal<Out, Bits<64>>,
+    pub clock_command_set: Signal<Out, Bit>,
+    pub clock_command_step: Signal<Out, Bit>,
+    pub clock_command_slew: Signal<Out, Bit>,
+
+    axi: AxiLite,
+    readable: Signal<Local, Bit>,
+    capability_given: Constant<Bits<32>>,
+    configuration_0_given: Constant<Bits<32>>,
+    configuration_1_given: Constant<Bits<32>>,
+    build_given: Constant<Bits<32>>,
+    block_type_read: Signal<Local, Bits<32>>,
+    version_read: Signal<Local, Bits<32>>,
+    capability_read: Signal<Local, Bits<32>>,
+    configuration_0_read: Signal<Local, Bits<32>>,
+    configuration_1_read: Signal<Local, Bits<32>>,
+    build_read: Signal<Local, Bits<32>>,
+    control_read: Signal<Local, Bits<32>>,
+    control_reserved: Signal<Local, Bits<32>>,
+    control_interval_source_asked: Signal<Local, Bits<2>>,
+    control_interval_log2_asked: Signal<Local, Bits<6>>,
+    control_legal: Signal<Local, Bit>,
+    control_write: Signal<Local, Bit>,
+    control_role_held: Flop<Bit>,
+    control_interval_source_held: Flop<Bits<2>>,
+    control_interval_log2_held: Flop<Bits<6>>,
+    status_read: Signal<Local, Bits<32>>,
+    snapshot_reserved: Signal<Local, Bits<32>>,
+    snapshot_legal: Signal<Local, Bit>,
+    snapshot_write: Signal<Local, Bit>,
+    snapshot_pulse: Flop<Bit>,
+    interval_read: Signal<Local, Bits<32>>,
+    interval_taken: Flop<Bits<32>>,
+    packets_0_read: Signal<Local, Bits<32>>,
+    packets_1_read: Signal<Local, Bits<32>>,
+    packets_taken: Flop<Bits<48>>,
+    bytes_0_read: Signal<Local, Bits<32>>,
+    bytes_1_read: Signal<Local, Bits<32>>,
+    bytes_taken: Flop<Bits<48>>,
+    unmeasured_read: Signal<Local, Bits<32>>,
+    unmeasured_taken: Flop<Bits<32>>,
+    bad_read: Signal<Local, Bits<32>>,
+    bad_taken: Flop<Bits<32>>,
+    refused_ends_read: Signal<Local, Bits<32>>,
+    refused_ends_taken: Flop<Bits<16>>,
+    control_frames_read: Signal<Local, Bits<32>>,
+    control_frames_taken: Flop<Bits<32>>,
+    delimiters_read: Signal<Local, Bits<32>>,
+    delimiters_taken: Flop<Bits<32>>,
+    delimiter_gaps_read: Signal<Local, Bits<32>>,
+    delimiter_gaps_taken: Flop<Bits<32>>,
+    interval_end_reserved: Signal<Local, Bits<32>>,
+    interval_end_legal: Signal<Local, Bit>,
+    interval_end_write: Signal<Local, Bit>,
+    interval_end_pulse: Flop<Bit>,
+    timestamp_0_read: Signal<Local, Bits<32>>,
+    timestamp_1_read: Signal<Local, Bits<32>>,
+    timestamp_taken: Flop<Bits<64>>,
+    clock_status_read: Signal<Local, Bits<32>>,
+    clock_synchronised_read: Signal<Local, Bits<32>>,
+    clock_synchronised_reserved: Signal<Local, Bits<32>>,
+    clock_synchronised_legal: Signal<Local, Bit>,
+    clock_synchronised_write: Signal<Local, Bit>,
+    clock_synchronised_held: Flop<Bit>,
+    clock_period_0_read: Signal<Local, Bits<32>>,
+    clock_period_0_legal: Signal<Local, Bit>,
+    clock_period_0_write: Signal<Local, Bit>,
+    clock_period_1_read: Signal<Local, Bits<32>>,
+    clock_period_1_reserved: Signal<Local, Bits<32>>,
+    clock_period_1_legal: Signal<Local, Bit>,
+    clock_period_1_write: Signal<Local, Bit>,
+    clock_period_held_0: Flop<Bits<32>>,
+    clock_period_held_1: Flop<Bits<8>>,
+    clock_rate_read: Signal<Local, Bits<32>>,
+    clock_rate_legal: Signal<Local, Bit>,
+    clock_rate_write: Signal<Local, Bit>,
+    clock_rate_held: Flop<Bits<32>>,
+    clock_offset_read: Signal<Local, Bits<32>>,
+    clock_offset_legal: Signal<Local, Bit>,
+    clock_offset_write: Signal<Local, Bit>,
+    clock_offset_held: Flop<Bits<32>>,
+    clock_value_0_read: Signal<Local, Bits<32>>,
+    clock_value_0_legal: Signal<Local, Bit>,
+    clock_value_0_write: Signal<Local, Bit>,
+    clock_value_1_read: Signal<Local, Bits<32>>,
+    clock_value_1_legal: Signal<Local, Bit>,
+    clock_value_1_write: Signal<Local, Bit>,
+    clock_value_held_0: Flop<Bits<32>>,
+    clock_value_held_1: Flop<Bits<32>>,
+    clock_command_reserved: Signal<Local, Bits<32>>,
+    clock_command_legal: Signal<Local, Bit>,
+    clock_command_write: Signal<Local, Bit>,
+    clock_command_set_pulse: Flop<Bit>,
+    clock_command_step_pulse: Flop<Bit>,
+    clock_command_slew_pulse: Flop<Bit>,
+}
+
+impl Registers {
+    /// The registers of a build.
+    pub fn new(emitted: &Emitted) -> Self {
+        Registers {
+            clk: Default::default(),
+            rst: Default::default(),
+            s_axil_awaddr: Default::default(),
+            s_axil_awprot: Default::default(),
+            s_axil_awvalid: Default::default(),
+            s_axil_awready: Default::default(),
+            s_axil_wdata: Default::default(),
+            s_axil_wstrb: Default::default(),
+            s_axil_wvalid: Default::default(),
+            s_axil_wready: Default::default(),
+            s_axil_bresp: Default::default(),
+            s_axil_bvalid: Default::default(),
+            s_axil_bready: Default::default(),
+            s_axil_araddr: Default::default(),
+            s_axil_arprot: Default::default(),
+            s_axil_arvalid: Default::default(),
+            s_axil_arready: Default::default(),
+            s_axil_rdata: Default::default(),
+            s_axil_rresp: Default::default(),
+            s_axil_rvalid: Default::default(),
+            s_axil_rready: Default::default(),
+            control_role: Default::default(),
+            control_interval_source: Default::default(),
+            control_interval_log2: Default::default(),
+            status_running: Default::default(),
+            status_ptp_locked: Default::default(),
+            status_drain_busy: Default::default(),
+            status_end_refused: Default::default(),
+            snapshot: Default::default(),
+            interval: Default::default(),
+            packets: Default::default(),
+            bytes: Default::default(),
+            unmeasured: Default::default(),
+            bad: Default::default(),
+            refused_ends: Default::default(),
+            control_frames: Default::default(),
+            delimiters: Default::default(),
+            delimiter_gaps: Default::default(),
+            interval_end: Default::default(),
+            timestamp: Default::default(),
+            clock_status_locked: Default::default(),
+            clock_status_slewing: Default::default(),
+            clock_synchronised: Default::default(),
+            clock_period: Default::default(),
+            clock_rate: Default::default(),
+            clock_offset: Default::default(),
+            clock_value: Default::default(),
+            clock_command_set: Default::default(),
+            clock_command_step: Default::default(),
+            clock_command_slew: Default::default(),
+            axi: Default::default(),
+            readable: Default::default(),
+            capability_given: Constant::new((u64::from(emitted.capability.0)).into()),
+            configuration_0_given: Constant::new((emitted.configuration & 0xffff_ffff).into()),
+            configuration_1_given: Constant::new((emitted.configuration >> 32).into()),
+            build_given: Constant::new((u64::from(emitted.build)).into()),
+            block_type_read: Default::default(),
+            version_read: Default::default(),
+            capability_read: Default::default(),
+            configuration_0_read: Default::default(),
+            configuration_1_read: Default::default(),
+            build_read: Default::default(),
+            control_read: Default::default(),
+            control_reserved: Default::default(),
+            control_interval_source_asked: Default::default(),
+            control_interval_log2_asked: Default::default(),
+            control_legal: Default::default(),
+            control_write: Default::default(),
+            control_role_held: Default::default(),
+            control_interval_source_held: Default::default(),
+            control_interval_log2_held: Default::default(),
+            status_read: Default::default(),
+            snapshot_reserved: Default::default(),
+            snapshot_legal: Default::default(),
+            snapshot_write: Default::default(),
+            snapshot_pulse: Default::default(),
+            interval_read: Default::default(),
+            interval_taken: Default::default(),
+            packets_0_read: Default::default(),
+            packets_1_read: Default::default(),
+            packets_taken: Default::default(),
+            bytes_0_read: Default::default(),
+            bytes_1_read: Default::default(),
+            bytes_taken: Default::default(),
+            unmeasured_read: Default::default(),
+            unmeasured_taken: Default::default(),
+            bad_read: Default::default(),
+            bad_taken: Default::default(),
+            refused_ends_read: Default::default(),
+            refused_ends_taken: Default::default(),
+            control_frames_read: Default::default(),
+            control_frames_taken: Default::default(),
+            delimiters_read: Default::default(),
+            delimiters_taken: Default::default(),
+            delimiter_gaps_read: Default::default(),
+            delimiter_gaps_taken: Default::default(),
+            interval_end_reserved: Default::default(),
+            interval_end_legal: Default::default(),
+            interval_end_write: Default::default(),
+            interval_end_pulse: Default::default(),
+            timestamp_0_read: Default::default(),
+            timestamp_1_read: Default::default(),
+            timestamp_taken: Default::default(),
+            clock_status_read: Default::default(),
+            clock_synchronised_read: Default::default(),
+            clock_synchronised_reserved: Default::default(),
+            clock_synchronised_legal: Default::default(),
+            clock_synchronised_write: Default::default(),
+            clock_synchronised_held: Default::default(),
+            clock_period_0_read: Default::default(),
+            clock_period_0_legal: Default::default(),
+            clock_period_0_write: Default::default(),
+            clock_period_1_read: Default::default(),
+            clock_period_1_reserved: Default::default(),
+            clock_period_1_legal: Default::default(),
+            clock_period_1_write: Default::default(),
+            clock_period_held_0: Default::default(),
+            clock_period_held_1: Default::default(),
+            clock_rate_read: Default::default(),
+            clock_rate_legal: Default::default(),
+            clock_rate_write: Default::default(),
+            clock_rate_held: Default::default(),
+            clock_offset_read: Default::default(),
+            clock_offset_legal: Default::default(),
+            clock_offset_write: Default::default(),
+            clock_offset_held: Default::default(),
+            clock_value_0_read: Default::default(),
+            clock_value_0_legal: Default::default(),
+            clock_value_0_write: Default::default(),
+            clock_value_1_read: Default::default(),
+            clock_value_1_legal: Default::default(),
+            clock_value_1_write: Default::default(),
+            clock_value_held_0: Default::default(),
+            clock_value_held_1: Default::default(),
+            clock_command_reserved: Default::default(),
+            clock_command_legal: Default::default(),
+            clock_command_write: Default::default(),
+            clock_command_set_pulse: Default::default(),
+            clock_command_step_pulse: Default::default(),
+            clock_command_slew_pulse: Default::default(),
+        }
+    }
+}
+
+impl Logic for Registers {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clk,
+            control_role_held,
+            control_interval_source_held,
+            control_interval_log2_held,
+            snapshot_pulse,
+            interval_taken,
+            packets_taken,
+            bytes_taken,
+            unmeasured_taken,
+            bad_taken,
+            refused_ends_taken,
+            control_frames_taken,
+            delimiters_taken,
+            delimiter_gaps_taken,
+            interval_end_pulse,
+            timestamp_taken,
+            clock_synchronised_held,
+            clock_period_held_0,
+            clock_period_held_1,
+            clock_rate_held,
+            clock_offset_held,
+            clock_value_held_0,
+            clock_value_held_1,
+            clock_command_set_pulse,
+            clock_command_step_pulse,
+            clock_command_slew_pulse
+        );
+        self.control_role_held.rst.next = self.rst.val();
+        self.control_interval_source_held.rst.next = self.rst.val();
+        self.control_interval_log2_held.rst.next = self.rst.val();
+        self.snapshot_pulse.rst.next = self.rst.val();
+        self.interval_taken.rst.next = self.rst.val();
+        self.packets_taken.rst.next = self.rst.val();
+        self.bytes_taken.rst.next = self.rst.val();
+        self.unmeasured_taken.rst.next = self.rst.val();
+        self.bad_taken.rst.next = self.rst.val();
+        self.refused_ends_taken.rst.next = self.rst.val();
+        self.control_frames_taken.rst.next = self.rst.val();
+        self.delimiters_taken.rst.next = self.rst.val();
+        self.delimiter_gaps_taken.rst.next = self.rst.val();
+        self.interval_end_pulse.rst.next = self.rst.val();
+        self.timestamp_taken.rst.next = self.rst.val();
+        self.clock_synchronised_held.rst.next = self.rst.val();
+        self.clock_period_held_0.rst.next = self.rst.val();
+        self.clock_period_held_1.rst.next = self.rst.val();
+        self.clock_rate_held.rst.next = self.rst.val();
+        self.clock_offset_held.rst.next = self.rst.val();
+        self.clock_value_held_0.rst.next = self.rst.val();
+        self.clock_value_held_1.rst.next = self.rst.val();
+        self.clock_command_set_pulse.rst.next = self.rst.val();
+        self.clock_command_step_pulse.rst.next = self.rst.val();
+        self.clock_command_slew_pulse.rst.next = self.rst.val();
+
+        self.axi.clk.next = self.clk.val();
+        self.axi.rst.next = self.rst.val();
+        self.axi.s_axil_awaddr.next = self.s_axil_awaddr.val();
+        self.axi.s_axil_awvalid.next = self.s_axil_awvalid.val();
+        self.s_axil_awready.next = self.axi.s_axil_awready.val();
+        self.axi.s_axil_wdata.next = self.s_axil_wdata.val();
+        self.axi.s_axil_wstrb.next = self.s_axil_wstrb.val();
+        self.axi.s_axil_wvalid.next = self.s_axil_wvalid.val();
+        self.s_axil_wready.next = self.axi.s_axil_wready.val();
+        self.s_axil_bresp.next = self.axi.s_axil_bresp.val();
+        self.s_axil_bvalid.next = self.axi.s_axil_bvalid.val();
+        self.axi.s_axil_bready.next = self.s_axil_bready.val();
+        self.axi.s_axil_araddr.next = self.s_axil_araddr.val();
+        self.axi.s_axil_arvalid.next = self.s_axil_arvalid.val();
+        self.s_axil_arready.next = self.axi.s_axil_arready.val();
+        self.s_axil_rdata.next = self.axi.s_axil_rdata.val();
+        self.s_axil_rresp.next = self.axi.s_axil_rresp.val();
+        self.s_axil_rvalid.next = self.axi.s_axil_rvalid.val();
+        self.axi.s_axil_rready.next = self.s_axil_rready.val();
+
+        self.block_type_read.next = 0.into();
+        if self.axi.read_address.val() == 0x0 {
+            self.block_type_read.next = 0x44454c54_u64.into();
+        }
+        self.version_read.next = 0.into();
+        if self.axi.read_address.val() == 0x4 {
+            self.version_read.next = 0x00010000_u64.into();
+        }
+        self.capability_read.next = 0.into();
+        if self.axi.read_address.val() == 0xc {
+            self.capability_read.next = self.capability_given.val();
+        }
+        self.configuration_0_read.next = 0.into();
+        if self.axi.read_address.val() == 0x10 {
+            self.configuration_0_read.next = self.configuration_0_given.val();
+        }
+        self.configuration_1_read.next = 0.into();
+        if self.axi.read_address.val() == 0x14 {
+            self.configuration_1_read.next = self.configuration_1_given.val();
+        }
+        self.build_read.next = 0.into();
+        if self.axi.read_address.val() == 0x18 {
+            self.build_read.next = self.build_given.val();
+        }
+        self.control_read.next = 0.into();
+        if self.axi.read_address.val() == 0x20 {
+            self.control_read.next = bit_cast::<32, 1>(self.control_role_held.q.val().into())
+                | (bit_cast::<32, 2>(self.control_interval_source_held.q.val()) << 4)
+                | (bit_cast::<32, 6>(self.control_interval_log2_held.q.val()) << 8);
+        }
+        self.control_reserved.next = self.axi.write_data.val() & 0xffffc0ce_u64;
+        self.control_interval_source_asked.next = self.axi.write_data.val().get_bits::<2>(4);
+        self.control_interval_log2_asked.next = self.axi.write_data.val().get_bits::<6>(8);
+        self.control_legal.next = self.axi.write_whole.val()
+            & (self.axi.write_address.val() == 0x20)
+            & !self.control_reserved.val().any()
+            & (self.control_interval_source_asked.val() != 2)
+            & (self.control_interval_source_asked.val() != 3)
+            & (self.control_interval_log2_asked.val() <= 47);
+        self.control_write.next = self.axi.write.val() & self.control_legal.val();
+        if self.control_write.val() {
+            self.control_role_held.d.next = self.axi.write_data.val().get_bit(0);
+        }
+        self.control_role.next = self.control_role_held.q.val();
+        if self.control_write.val() {
+            self.control_interval_source_held.d.next = self.axi.write_data.val().get_bits::<2>(4);
+        }
+        self.control_interval_source.next = self.control_interval_source_held.q.val();
+        if self.control_write.val() {
+            self.control_interval_log2_held.d.next = self.axi.write_data.val().get_bits::<6>(8);
+        }
+        self.control_interval_log2.next = self.control_interval_log2_held.q.val();
+        self.status_read.next = 0.into();
+        if self.axi.read_address.val() == 0x24 {
+            self.status_read.next = bit_cast::<32, 1>(self.status_running.val().into())
+                | (bit_cast::<32, 1>(self.status_ptp_locked.val().into()) << 1)
+                | (bit_cast::<32, 1>(self.status_drain_busy.val().into()) << 2)
+                | (bit_cast::<32, 1>(self.status_end_refused.val().into()) << 3);
+        }
+        self.snapshot_reserved.next = self.axi.write_data.val() & 0xfffffffe_u64;
+        self.snapshot_legal.next = self.axi.write_whole.val()
+            & (self.axi.write_address.val() == 0x28)
+            & !self.snapshot_reserved.val().any();
+        self.snapshot_write.next = self.axi.write.val() & self.snapshot_legal.val();
+        self.snapshot_pulse.d.next = self.snapshot_write.val() & self.axi.write_data.val().get_bit(0);
+        self.snapshot.next = self.snapshot_pulse.q.val();
+        self.interval_read.next = 0.into();
+        if self.axi.read_address.val() == 0x2c {
+            self.interval_read.next = self.interval_taken.q.val();
+        }
+        if self.snapshot_pulse.q.val() {
+            self.interval_taken.d.next = self.interval.val();
+        }
+        self.packets_0_read.next = 0.into();
+        if self.axi.read_address.val() == 0x30 {
+            self.packets_0_read.next = self.packets_taken.q.val().get_bits::<32>(0);
+        }
+        self.packets_1_read.next = 0.into();
+        if self.axi.read_address.val() == 0x34 {
+            self.packets_1_read.next = bit_cast::<32, 16>(self.packets_taken.q.val().get_bits::<16>(32));
+        }
+        if self.snapshot_pulse.q.val() {
+            self.packets_taken.d.next = self.packets.val();
+        }
+        self.bytes_0_read.next = 0.into();
+        if self.axi.read_address.val() == 0x38 {
+            self.bytes_0_read.next = self.bytes_taken.q.val().get_bits::<32>(0);
+        }
+        self.bytes_1_read.next = 0.into();
+        if self.axi.read_address.val() == 0x3c {
+            self.bytes_1_read.next = bit_cast::<32, 16>(self.bytes_taken.q.val().get_bits::<16>(32));
+        }
+        if self.snapshot_pulse.q.val() {
+            self.bytes_taken.d.next = self.bytes.val();
+        }
+        self.unmeasured_read.next = 0.into();
+        if self.axi.read_address.val() == 0x40 {
+            self.unmeasured_read.next = self.unmeasured_taken.q.val();
+        }
+        if self.snapshot_pulse.q.val() {
+            self.unmeasured_taken.d.next = self.unmeasured.val();
+        }
+        self.bad_read.next = 0.into();
+        if self.axi.read_address.val() == 0x44 {
+            self.bad_read.next = self.bad_taken.q.val();
+        }
+        if self.snapshot_pulse.q.val() {
+            self.bad_taken.d.next = self.bad.val();
+        }
+        self.refused_ends_read.next = 0.into();
+        if self.axi.read_address.val() == 0x48 {
+            self.refused_ends_read.next = bit_cast::<32, 16>(self.refused_ends_taken.q.val());
+        }
+        if self.snapshot_pulse.q.val() {
+            self.refused_ends_taken.d.next = self.refused_ends.val();
+        }
+        self.control_frames_read.next = 0.into();
+        if self.axi.read_address.val() == 0x4c {
+            self.control_frames_read.next = self.control_frames_taken.q.val();
+        }
+        if self.snapshot_pulse.q.val() {
+            self.control_frames_taken.d.next = self.control_frames.val();
+        }
+        self.delimiters_read.next = 0.into();
+        if self.axi.read_address.val() == 0x54 {
+            self.delimiters_read.next = self.delimiters_taken.q.val();
+        }
+        if self.snapshot_pulse.q.val() {
+            self.delimiters_taken.d.next = self.delimiters.val();
+        }
+        self.delimiter_gaps_read.next = 0.into();
+        if self.axi.read_address.val() == 0x58 {
+            self.delimiter_gaps_read.next = self.delimiter_gaps_taken.q.val();
+        }
+        if self.snapshot_pulse.q.val() {
+            self.delimiter_gaps_taken.d.next = self.delimiter_gaps.val();
+        }
+        self.interval_end_reserved.next = self.axi.write_data.val() & 0xfffffffe_u64;
+        self.interval_end_legal.next = self.axi.write_whole.val()
+            & (self.axi.write_address.val() == 0x5c)
+            & !self.interval_end_reserved.val().any();
+        self.interval_end_write.next = self.axi.write.val() & self.interval_end_legal.val();
+        self.interval_end_pulse.d.next = self.interval_end_write.val() & self.axi.write_data.val().get_bit(0);
+        self.interval_end.next = self.interval_end_pulse.q.val();
+        self.timestamp_0_read.next = 0.into();
+        if self.axi.read_address.val() == 0x60 {
+            self.timestamp_0_read.next = self.timestamp_taken.q.val().get_bits::<32>(0);
+        }
+        self.timestamp_1_read.next = 0.into();
+        if self.axi.read_address.val() == 0x64 {
+            self.timestamp_1_read.next = self.timestamp_taken.q.val().get_bits::<32>(32);
+        }
+        if self.snapshot_pulse.q.val() {
+            self.timestamp_taken.d.next = self.timestamp.val();
+        }
+        self.clock_status_read.next = 0.into();
+        if self.axi.read_address.val() == 0x68 {
+            self.clock_status_read.next = bit_cast::<32, 1>(self.clock_status_locked.val().into())
+                | (bit_cast::<32, 1>(self.clock_status_slewing.val().into()) << 1);
+        }
+        self.clock_synchronised_read.next = 0.into();
+        if self.axi.read_address.val() == 0x6c {
+            self.clock_synchronised_read.next =
+                bit_cast::<32, 1>(self.clock_synchronised_held.q.val().into());
+        }
+        self.clock_synchronised_reserved.next = self.axi.write_data.val() & 0xfffffffe_u64;
+        self.clock_synchronised_legal.next = self.axi.write_whole.val()
+            & (self.axi.write_address.val() == 0x6c)
+            & !self.clock_synchronised_reserved.val().any();
+        self.clock_synchronised_write.next = self.axi.write.val() & self.clock_synchronised_legal.val();
+        if self.clock_synchronised_write.val() {
+            self.clock_synchronised_held.d.next = self.axi.write_data.val().get_bit(0);
+        }
+        self.clock_synchronised.next = self.clock_synchronised_held.q.val();
+        self.clock_period_0_read.next = 0.into();
+        if self.axi.read_address.val() == 0x70 {
+            self.clock_period_0_read.next = self.clock_period_held_0.q.val();
+        }
+        self.clock_period_0_legal.next = self.axi.write_whole.val() & (self.axi.write_address.val() == 0x70);
+        self.clock_period_0_write.next = self.axi.write.val() & self.clock_period_0_legal.val();
+        self.clock_period_1_read.next = 0.into();
+        if self.axi.read_address.val() == 0x74 {
+            self.clock_period_1_read.next = bit_cast::<32, 8>(self.clock_period_held_1.q.val());
+        }
+        self.clock_period_1_reserved.next = self.axi.write_data.val() & 0xffffff00_u64;
+        self.clock_period_1_legal.next = self.axi.write_whole.val()
+            & (self.axi.write_address.val() == 0x74)
+            & !self.clock_period_1_reserved.val().any();
+        self.clock_period_1_write.next = self.axi.write.val() & self.clock_period_1_legal.val();
+        if self.clock_period_0_write.val() {
+            self.clock_period_held_0.d.next = self.axi.write_data.val();
+        }
+        if self.clock_period_1_write.val() {
+            self.clock_period_held_1.d.next = self.axi.write_data.val().get_bits::<8>(0);
+        }
+        self.clock_period.next = bit_cast::<40, 32>(self.clock_period_held_0.q.val())
+            | (bit_cast::<40, 8>(self.clock_period_held_1.q.val()) << 32);
+        self.clock_rate_read.next = 0.into();
+        if self.axi.read_address.val() == 0x78 {
+            self.clock_rate_read.next = self.clock_rate_held.q.val();
+        }
+        self.clock_rate_legal.next = self.axi.write_whole.val() & (self.axi.write_address.val() == 0x78);
+        self.clock_rate_write.next = self.axi.write.val() & self.clock_rate_legal.val();
+        if self.clock_rate_write.val() {
+            self.clock_rate_held.d.next = self.axi.write_data.val();
+        }
+        self.clock_rate.next = self.clock_rate_held.q.val();
+        self.clock_offset_read.next = 0.into();
+        if self.axi.read_address.val() == 0x7c {
+            self.clock_offset_read.next = self.clock_offset_held.q.val();
+        }
+        self.clock_offset_legal.next = self.axi.write_whole.val() & (self.axi.write_address.val() == 0x7c);
+        self.clock_offset_write.next = self.axi.write.val() & self.clock_offset_legal.val();
+        if self.clock_offset_write.val() {
+            self.clock_offset_held.d.next = self.axi.write_data.val();
+        }
+        self.clock_offset.next = self.clock_offset_held.q.val();
+        self.clock_value_0_read.next = 0.into();
+        if self.axi.read_address.val() == 0x80 {
+            self.clock_value_0_read.next = self.clock_value_held_0.q.val();
+        }
+        self.clock_value_0_legal.next = self.axi.write_whole.val() & (self.axi.write_address.val() == 0x80);
+        self.clock_value_0_write.next = self.axi.write.val() & self.clock_value_0_legal.val();
+        self.clock_value_1_read.next = 0.into();
+        if self.axi.read_address.val() == 0x84 {
+            self.clock_value_1_read.next = self.clock_value_held_1.q.val();
+        }
+        self.clock_value_1_legal.next = self.axi.write_whole.val() & (self.axi.write_address.val() == 0x84);
+        self.clock_value_1_write.next = self.axi.write.val() & self.clock_value_1_legal.val();
+        if self.clock_value_0_write.val() {
+            self.clock_value_held_0.d.next = self.axi.write_data.val();
+        }
+        if self.clock_value_1_write.val() {
+            self.clock_value_held_1.d.next = self.axi.write_data.val();
+        }
+        self.clock_value.next = bit_cast::<64, 32>(self.clock_value_held_0.q.val())
+            | (bit_cast::<64, 32>(self.clock_value_held_1.q.val()) << 32);
+        self.clock_command_reserved.next = self.axi.write_data.val() & 0xfffffff8_u64;
+        self.clock_command_legal.next = self.axi.write_whole.val()
+            & (self.axi.write_address.val() == 0x88)
+            & !self.clock_command_reserved.val().any();
+        self.clock_command_write.next = self.axi.write.val() & self.clock_command_legal.val();
+        self.clock_command_set_pulse.d.next =
+            self.clock_command_write.val() & self.axi.write_data.val().get_bit(0);
+        self.clock_command_set.next = self.clock_command_set_pulse.q.val();
+        self.clock_command_step_pulse.d.next =
+            self.clock_command_write.val() & self.axi.write_data.val().get_bit(1);
+        self.clock_command_step.next = self.clock_command_step_pulse.q.val();
+        self.clock_command_slew_pulse.d.next =
+            self.clock_command_write.val() & self.axi.write_data.val().get_bit(2);
+        self.clock_command_slew.next = self.clock_command_slew_pulse.q.val();
+
+        self.readable.next = (self.axi.read_address.val() == 0x0)
+            | (self.axi.read_address.val() == 0x4)
+            | (self.axi.read_address.val() == 0x8)
+            | (self.axi.read_address.val() == 0xc)
+            | (self.axi.read_address.val() == 0x10)
+            | (self.axi.read_address.val() == 0x14)
+            | (self.axi.read_address.val() == 0x18)
+            | (self.axi.read_address.val() == 0x20)
+            | (self.axi.read_address.val() == 0x24)
+            | (self.axi.read_address.val() == 0x28)
+            | (self.axi.read_address.val() == 0x2c)
+            | (self.axi.read_address.val() == 0x30)
+            | (self.axi.read_address.val() == 0x34)
+            | (self.axi.read_address.val() == 0x38)
+            | (self.axi.read_address.val() == 0x3c)
+            | (self.axi.read_address.val() == 0x40)
+            | (self.axi.read_address.val() == 0x44)
+            | (self.axi.read_address.val() == 0x48)
+            | (self.axi.read_address.val() == 0x4c)
+            | (self.axi.read_address.val() == 0x54)
+            | (self.axi.read_address.val() == 0x58)
+            | (self.axi.read_address.val() == 0x5c)
+            | (self.axi.read_address.val() == 0x60)
+            | (self.axi.read_address.val() == 0x64)
+            | (self.axi.read_address.val() == 0x68)
+            | (self.axi.read_address.val() == 0x6c)
+            | (self.axi.read_address.val() == 0x70)
+            | (self.axi.read_address.val() == 0x74)
+            | (self.axi.read_address.val() == 0x78)
+            | (self.axi.read_address.val() == 0x7c)
+            | (self.axi.read_address.val() == 0x80)
+            | (self.axi.read_address.val() == 0x84)
+            | (self.axi.read_address.val() == 0x88);
+        self.axi.read_legal.next = self.readable.val();
+        self.axi.read_data.next = self.block_type_read.val()
+            | self.version_read.val()
+            | self.capability_read.val()
+            | self.configuration_0_read.val()
+            | self.configuration_1_read.val()
+            | self.build_read.val()
+            | self.control_read.val()
+            | self.status_read.val()
+            | self.interval_read.val()
+            | self.packets_0_read.val()
+            | self.packets_1_read.val()
+            | self.bytes_0_read.val()
+            | self.bytes_1_read.val()
+            | self.unmeasured_read.val()
+            | self.bad_read.val()
+            | self.refused_ends_read.val()
+            | self.control_frames_read.val()
+            | self.delimiters_read.val()
+            | self.delimiter_gaps_read.val()
+            | self.timestamp_0_read.val()
+            | self.timestamp_1_read.val()
+            | self.clock_status_read.val()
+            | self.clock_synchronised_read.val()
+            | self.clock_period_0_read.val()
+            | self.clock_period_1_read.val()
+            | self.clock_rate_read.val()
+            | self.clock_offset_read.val()
+            | self.clock_value_0_read.val()
+            | self.clock_value_1_read.val();
+        self.axi.write_legal.next = self.control_legal.val()
+            | self.snapshot_legal.val()
+            | self.interval_end_legal.val()
+            | self.clock_synchronised_legal.val()
+            | self.clock_period_0_legal.val()
+            | self.clock_period_1_legal.val()
+            | self.clock_rate_legal.val()
+            | self.clock_offset_legal.val()
+            | self.clock_value_0_legal.val()
+            | self.clock_value_1_legal.val()
+            | self.clock_command_legal.val();
+    }
+}

@@ -1,0 +1,942 @@
+//! The register map.
+//!
+//! Made by `cargo xtask registers` from `hdl/registers/deltaline.rdl`: change that.
+
+// All fields and types are handled alike, where a hand would leave out a shift by 0 or a conversion.
+#![allow(clippy::identity_op, clippy::unnecessary_cast, clippy::useless_conversion)]
+
+use super::{Bus, Field, Kind, Legal, Register, Registers};
+
+/// All registers, by ascending offset.
+pub const REGISTERS: [Register; 27] = [
+    Register {
+        name: "block_type",
+        offset: 0x0,
+        width: 32,
+        fields: &[Field {
+            name: "value",
+            low: 0,
+            width: 32,
+            kind: Kind::Constant(0x44454c54),
+            legal: Legal::Any,
+        }],
+    },
+    Register {
+        name: "version",
+        offset: 0x4,
+        width: 32,
+        fields: &[
+            Field { name: "minor", low: 0, width: 16, kind: Kind::Constant(0x0), legal: Legal::Any },
+            Field { name: "major", low: 16, width: 16, kind: Kind::Constant(0x1), legal: Legal::Any },
+        ],
+    },
+    Register {
+        name: "next_block",
+        offset: 0x8,
+        width: 32,
+        fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Constant(0x0), legal: Legal::Any }],
+    },
+    Register {
+        name: "capability",
+        offset: 0xc,
+        width: 32,
+        fields: &[
+            Field { name: "data_bytes", low: 0, width: 8, kind: Kind::Emitted, legal: Legal::Any },
+            Field { name: "lanes", low: 8, width: 4, kind: Kind::Emitted, legal: Legal::Any },
+            Field { name: "banks", low: 12, width: 4, kind: Kind::Emitted, legal: Legal::Any },
+            Field { name: "rows_log2", low: 16, width: 5, kind: Kind::Emitted, legal: Legal::Any },
+            Field { name: "hash", low: 24, width: 1, kind: Kind::Emitted, legal: Legal::Any },
+            Field { name: "has_clock", low: 28, width: 1, kind: Kind::Emitted, legal: Legal::Any },
+            Field { name: "has_delimiters", low: 29, width: 1, kind: Kind::Emitted, legal: Legal::Any },
+        ],
+    },
+    Register {
+        name: "configuration",
+        offset: 0x10,
+        width: 64,
+        fields: &[Field { name: "value", low: 0, width: 64, kind: Kind::Emitted, legal: Legal::Any }],
+    },
+    Register {
+        name: "build",
+        offset: 0x18,
+        width: 32,
+        fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Emitted, legal: Legal::Any }],
+    },
+    Register {
+        name: "control",
+        offset: 0x20,
+        width: 32,
+        fields: &[
+            Field { name: "role", low: 0, width: 1, kind: Kind::Storage, legal: Legal::Only(&[0, 1]) },
+            Field {
+                name: "interval_source",
+                low: 4,
+                width: 2,
+                kind: Kind::Storage,
+                legal: Legal::Only(&[0, 1]),
+            },
+            Field { name: "interval_log2", low: 8, width: 6, kind: Kind::Storage, legal: Legal::UpTo(47) },
+        ],
+    },
+    Register {
+        name: "status",
+        offset: 0x24,
+        width: 32,
+        fields: &[
+            Field { name: "running", low: 0, width: 1, kind: Kind::Input, legal: Legal::Any },
+            Field { name: "ptp_locked", low: 1, width: 1, kind: Kind::Input, legal: Legal::Any },
+            Field { name: "drain_busy", low: 2, width: 1, kind: Kind::Input, legal: Legal::Any },
+            Field { name: "end_refused", low: 3, width: 1, kind: Kind::Input, legal: Legal::Any },
+        ],
+    },
+    Register {
+        name: "snapshot",
+        offset: 0x28,
+        width: 32,
+        fields: &[Field { name: "take", low: 0, width: 1, kind: Kind::Strobe, legal: Legal::Any }],
+    },
+    Register {
+        name: "interval",
+        offset: 0x2c,
+        width: 32,
+        fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Snapshot, legal: Legal::Any }],
+    },
+    Register {
+        name: "packets",
+        offset: 0x30,
+        width: 64,
+        fields: &[Field { name: "value", low: 0, width: 48, kind: Kind::Snapshot, legal: Legal::Any }],
+    },
+    Register {
+        name: "bytes",
+        offset: 0x38,
+        width: 64,
+        fields: &[Field { name: "value", low: 0, width: 48, kind: Kind::Snapshot, legal: Legal::Any }],
+    },
+    Register {
+        name: "unmeasured",
+        offset: 0x40,
+        width: 32,
+        fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Snapshot, legal: Legal::Any }],
+    },
+    Register {
+        name: "bad",
+        offset: 0x44,
+        width: 32,
+        fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Snapshot, legal: Legal::Any }],
+    },
+    Register {
+        name: "refused_ends",
+        offset: 0x48,
+        width: 32,
+        fields: &[Field { name: "value", low: 0, width: 16, kind: Kind::Snapshot, legal: Legal::Any }],
+    },
+    Register {
+        name: "control_frames",
+        offset: 0x4c,
+        width: 32,
+        fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Snapshot, legal: Legal::Any }],
+    },
+    Register {
+        name: "delimiters",
+        offset: 0x54,
+        width: 32,
+        fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Snapshot, legal: Legal::Any }],
+    },
+    Register {
+        name: "delimiter_gaps",
+        offset: 0x58,
+        width: 32,
+        fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Snapshot, legal: Legal::Any }],
+    },
+    Register {
+        name: "interval_end",
+        offset: 0x5c,
+        width: 32,
+        fields: &[Field { name: "now", low: 0, width: 1, kind: Kind::Strobe, legal: Legal::Any }],
+    },
+    Register {
+        name: "timestamp",
+        offset: 0x60,
+        width: 64,
+        fields: &[Field { name: "value", low: 0, width: 64, kind: Kind::Snapshot, legal: Legal::Any }],
+    },
+    Register {
+        name: "clock_status",
+        offset: 0x68,
+        width: 32,
+        fields: &[
+            Field { name: "locked", low: 0, width: 1, kind: Kind::Input, legal: Legal::Any },
+            Field { name: "slewing", low: 1, width: 1, kind: Kind::Input, legal: Legal::Any },
+        ],
+    },
+    Register {
+        name: "clock_synchronised",
+        offset: 0x6c,
+        width: 32,
+        fields: &[Field { name: "value", low: 0, width: 1, kind: Kind::Storage, legal: Legal::Any }],
+    },
+    Register {
+        name: "clock_period",
+        offset: 0x70,
+        width: 64,
+        fields: &[Field { name: "value", low: 0, width: 40, kind: Kind::Storage, legal: Legal::Any }],
+    },
+    Register {
+        name: "clock_rate",
+        offset: 0x78,
+        width: 32,
+        fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Storage, legal: Legal::Any }],
+    },
+    Register {
+        name: "clock_offset",
+        offset: 0x7c,
+        width: 32,
+        fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Storage, legal: Legal::Any }],
+    },
+    Register {
+        name: "clock_value",
+        offset: 0x80,
+        width: 64,
+        fields: &[Field { name: "value", low: 0, width: 64, kind: Kind::Storage, legal: Legal::Any }],
+    },
+    Register {
+        name: "clock_command",
+        offset: 0x88,
+        width: 32,
+        fields: &[
+            Field { name: "set", low: 0, width: 1, kind: Kind::Strobe, legal: Legal::Any },
+            Field { name: "step", low: 1, width: 1, kind: Kind::Strobe, legal: Legal::Any },
+            Field { name: "slew", low: 2, width: 1, kind: Kind::Strobe, legal: Legal::Any },
+        ],
+    },
+];
+
+/// Offsets of the registers in bytes.
+pub mod offset {
+    /// Type.
+    pub const BLOCK_TYPE: u32 = 0x0;
+    /// Version.
+    pub const VERSION: u32 = 0x4;
+    /// Next.
+    pub const NEXT_BLOCK: u32 = 0x8;
+    /// Capability.
+    pub const CAPABILITY: u32 = 0xc;
+    /// Configuration digest.
+    pub const CONFIGURATION: u32 = 0x10;
+    /// Build.
+    pub const BUILD: u32 = 0x18;
+    /// Control.
+    pub const CONTROL: u32 = 0x20;
+    /// Status.
+    pub const STATUS: u32 = 0x24;
+    /// Snapshot.
+    pub const SNAPSHOT: u32 = 0x28;
+    /// Interval.
+    pub const INTERVAL: u32 = 0x2c;
+    /// Packets.
+    pub const PACKETS: u32 = 0x30;
+    /// Bytes.
+    pub const BYTES: u32 = 0x38;
+    /// Unmeasured frames.
+    pub const UNMEASURED: u32 = 0x40;
+    /// Bad frames.
+    pub const BAD: u32 = 0x44;
+    /// Refused interval ends.
+    pub const REFUSED_ENDS: u32 = 0x48;
+    /// Control frames.
+    pub const CONTROL_FRAMES: u32 = 0x4c;
+    /// Delimiters.
+    pub const DELIMITERS: u32 = 0x54;
+    /// Delimiter gaps.
+    pub const DELIMITER_GAPS: u32 = 0x58;
+    /// Interval end.
+    pub const INTERVAL_END: u32 = 0x5c;
+    /// Timestamp.
+    pub const TIMESTAMP: u32 = 0x60;
+    /// Clock status.
+    pub const CLOCK_STATUS: u32 = 0x68;
+    /// Clock synchronised.
+    pub const CLOCK_SYNCHRONISED: u32 = 0x6c;
+    /// Clock period.
+    pub const CLOCK_PERIOD: u32 = 0x70;
+    /// Clock rate.
+    pub const CLOCK_RATE: u32 = 0x78;
+    /// Clock offset.
+    pub const CLOCK_OFFSET: u32 = 0x7c;
+    /// Clock value.
+    pub const CLOCK_VALUE: u32 = 0x80;
+    /// Clock command.
+    pub const CLOCK_COMMAND: u32 = 0x88;
+}
+
+/// The values of fields of this kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HashKind {
+    /// Random rows.
+    H3 = 0,
+    /// Residues modulo an irreducible polynomial.
+    Rabin = 1,
+}
+
+impl HashKind {
+    fn of(value: u32) -> Option<Self> {
+        match value {
+            0 => Some(HashKind::H3),
+            1 => Some(HashKind::Rabin),
+            _ => None,
+        }
+    }
+}
+
+/// The values of fields of this kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// The end that packets pass first.
+    Sender = 0,
+    /// The end that packets pass last.
+    Receiver = 1,
+}
+
+impl Role {
+    fn of(value: u32) -> Option<Self> {
+        match value {
+            0 => Some(Role::Sender),
+            1 => Some(Role::Receiver),
+            _ => None,
+        }
+    }
+}
+
+/// The values of fields of this kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IntervalSource {
+    /// By delimiters, `interval_end` and the port of that name only.
+    None = 0,
+    /// Also whenever bit `interval_log2` of the clock's nanoseconds changes.
+    Clock = 1,
+}
+
+impl IntervalSource {
+    fn of(value: u32) -> Option<Self> {
+        match value {
+            0 => Some(IntervalSource::None),
+            1 => Some(IntervalSource::Clock),
+            _ => None,
+        }
+    }
+}
+
+/// Version: its content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Version(pub u32);
+
+impl Version {
+    /// Bits of `minor`.
+    pub const MINOR: u32 = 0xffff;
+    /// Bits of `major`.
+    pub const MAJOR: u32 = 0xffff0000;
+
+    /// Grows when registers are added.
+    pub fn minor(self) -> u32 {
+        ((self.0 & Self::MINOR) >> 0) as u32
+    }
+
+    /// With another `minor`.
+    #[must_use]
+    pub fn with_minor(self, value: u32) -> Self {
+        Version(self.0 & !Self::MINOR | ((u32::from(value)) << 0) & Self::MINOR)
+    }
+
+    /// Grows when registers change their meaning.
+    pub fn major(self) -> u32 {
+        ((self.0 & Self::MAJOR) >> 16) as u32
+    }
+
+    /// With another `major`.
+    #[must_use]
+    pub fn with_major(self, value: u32) -> Self {
+        Version(self.0 & !Self::MAJOR | ((u32::from(value)) << 16) & Self::MAJOR)
+    }
+}
+
+/// Capability: its content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Capability(pub u32);
+
+impl Capability {
+    /// Bits of `data_bytes`.
+    pub const DATA_BYTES: u32 = 0xff;
+    /// Bits of `lanes`.
+    pub const LANES: u32 = 0xf00;
+    /// Bits of `banks`.
+    pub const BANKS: u32 = 0xf000;
+    /// Bits of `rows_log2`.
+    pub const ROWS_LOG2: u32 = 0x1f0000;
+    /// Bits of `hash`.
+    pub const HASH: u32 = 0x1000000;
+    /// Bits of `has_clock`.
+    pub const HAS_CLOCK: u32 = 0x10000000;
+    /// Bits of `has_delimiters`.
+    pub const HAS_DELIMITERS: u32 = 0x20000000;
+
+    /// Bytes of a beat of the observed stream.
+    pub fn data_bytes(self) -> u32 {
+        ((self.0 & Self::DATA_BYTES) >> 0) as u32
+    }
+
+    /// With another `data_bytes`.
+    #[must_use]
+    pub fn with_data_bytes(self, value: u32) -> Self {
+        Capability(self.0 & !Self::DATA_BYTES | ((u32::from(value)) << 0) & Self::DATA_BYTES)
+    }
+
+    /// Frames that can be counted in one cycle.
+    pub fn lanes(self) -> u32 {
+        ((self.0 & Self::LANES) >> 8) as u32
+    }
+
+    /// With another `lanes`.
+    #[must_use]
+    pub fn with_lanes(self, value: u32) -> Self {
+        Capability(self.0 & !Self::LANES | ((u32::from(value)) << 8) & Self::LANES)
+    }
+
+    /// Banks of cells.
+    pub fn banks(self) -> u32 {
+        ((self.0 & Self::BANKS) >> 12) as u32
+    }
+
+    /// With another `banks`.
+    #[must_use]
+    pub fn with_banks(self, value: u32) -> Self {
+        Capability(self.0 & !Self::BANKS | ((u32::from(value)) << 12) & Self::BANKS)
+    }
+
+    /// log2 of the rows of a bank.
+    pub fn rows_log2(self) -> u32 {
+        ((self.0 & Self::ROWS_LOG2) >> 16) as u32
+    }
+
+    /// With another `rows_log2`.
+    #[must_use]
+    pub fn with_rows_log2(self, value: u32) -> Self {
+        Capability(self.0 & !Self::ROWS_LOG2 | ((u32::from(value)) << 16) & Self::ROWS_LOG2)
+    }
+
+    /// The hash function. `None`: a value that this map does not know.
+    pub fn hash(self) -> Option<HashKind> {
+        HashKind::of(((self.0 & Self::HASH) >> 24) as u32)
+    }
+
+    /// With another `hash`.
+    #[must_use]
+    pub fn with_hash(self, value: HashKind) -> Self {
+        Capability(self.0 & !Self::HASH | ((value as u32) << 24) & Self::HASH)
+    }
+
+    /// The adjustable clock is built in; without it the `clock` registers have no effect.
+    pub fn has_clock(self) -> bool {
+        self.0 & Self::HAS_CLOCK != 0
+    }
+
+    /// With another `has_clock`.
+    #[must_use]
+    pub fn with_has_clock(self, value: bool) -> Self {
+        Capability(self.0 & !Self::HAS_CLOCK | ((u32::from(value)) << 28) & Self::HAS_CLOCK)
+    }
+
+    /// Delimiters are recognised in the stream; without it their counters stay 0.
+    pub fn has_delimiters(self) -> bool {
+        self.0 & Self::HAS_DELIMITERS != 0
+    }
+
+    /// With another `has_delimiters`.
+    #[must_use]
+    pub fn with_has_delimiters(self, value: bool) -> Self {
+        Capability(self.0 & !Self::HAS_DELIMITERS | ((u32::from(value)) << 29) & Self::HAS_DELIMITERS)
+    }
+}
+
+/// Control: its content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Control(pub u32);
+
+impl Control {
+    /// Bits of `role`.
+    pub const ROLE: u32 = 0x1;
+    /// Bits of `interval_source`.
+    pub const INTERVAL_SOURCE: u32 = 0x30;
+    /// Bits of `interval_log2`.
+    pub const INTERVAL_LOG2: u32 = 0x3f00;
+
+    /// Which end of the segment this is; control frames carry it. `None`: a value that this map does not know.
+    pub fn role(self) -> Option<Role> {
+        Role::of(((self.0 & Self::ROLE) >> 0) as u32)
+    }
+
+    /// With another `role`.
+    #[must_use]
+    pub fn with_role(self, value: Role) -> Self {
+        Control(self.0 & !Self::ROLE | ((value as u32) << 0) & Self::ROLE)
+    }
+
+    /// What ends intervals. `None`: a value that this map does not know.
+    pub fn interval_source(self) -> Option<IntervalSource> {
+        IntervalSource::of(((self.0 & Self::INTERVAL_SOURCE) >> 4) as u32)
+    }
+
+    /// With another `interval_source`.
+    #[must_use]
+    pub fn with_interval_source(self, value: IntervalSource) -> Self {
+        Control(self.0 & !Self::INTERVAL_SOURCE | ((value as u32) << 4) & Self::INTERVAL_SOURCE)
+    }
+
+    /// With source `clock`: intervals of 2^n ns; 0: never.
+    pub fn interval_log2(self) -> u32 {
+        ((self.0 & Self::INTERVAL_LOG2) >> 8) as u32
+    }
+
+    /// With another `interval_log2`.
+    #[must_use]
+    pub fn with_interval_log2(self, value: u32) -> Self {
+        Control(self.0 & !Self::INTERVAL_LOG2 | ((u32::from(value)) << 8) & Self::INTERVAL_LOG2)
+    }
+}
+
+/// Status: its content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Status(pub u32);
+
+impl Status {
+    /// Bits of `running`.
+    pub const RUNNING: u32 = 0x1;
+    /// Bits of `ptp_locked`.
+    pub const PTP_LOCKED: u32 = 0x2;
+    /// Bits of `drain_busy`.
+    pub const DRAIN_BUSY: u32 = 0x4;
+    /// Bits of `end_refused`.
+    pub const END_REFUSED: u32 = 0x8;
+
+    /// The memories have been cleared after reset: counting.
+    pub fn running(self) -> bool {
+        self.0 & Self::RUNNING != 0
+    }
+
+    /// With another `running`.
+    #[must_use]
+    pub fn with_running(self, value: bool) -> Self {
+        Status(self.0 & !Self::RUNNING | ((u32::from(value)) << 0) & Self::RUNNING)
+    }
+
+    /// The clock is locked.
+    pub fn ptp_locked(self) -> bool {
+        self.0 & Self::PTP_LOCKED != 0
+    }
+
+    /// With another `ptp_locked`.
+    #[must_use]
+    pub fn with_ptp_locked(self, value: bool) -> Self {
+        Status(self.0 & !Self::PTP_LOCKED | ((u32::from(value)) << 1) & Self::PTP_LOCKED)
+    }
+
+    /// The last interval is still being sent.
+    pub fn drain_busy(self) -> bool {
+        self.0 & Self::DRAIN_BUSY != 0
+    }
+
+    /// With another `drain_busy`.
+    #[must_use]
+    pub fn with_drain_busy(self, value: bool) -> Self {
+        Status(self.0 & !Self::DRAIN_BUSY | ((u32::from(value)) << 2) & Self::DRAIN_BUSY)
+    }
+
+    /// The last interval end was refused, because the drain was busy.
+    pub fn end_refused(self) -> bool {
+        self.0 & Self::END_REFUSED != 0
+    }
+
+    /// With another `end_refused`.
+    #[must_use]
+    pub fn with_end_refused(self, value: bool) -> Self {
+        Status(self.0 & !Self::END_REFUSED | ((u32::from(value)) << 3) & Self::END_REFUSED)
+    }
+}
+
+/// Clock status: its content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ClockStatus(pub u32);
+
+impl ClockStatus {
+    /// Bits of `locked`.
+    pub const LOCKED: u32 = 0x1;
+    /// Bits of `slewing`.
+    pub const SLEWING: u32 = 0x2;
+
+    /// Software called it synchronised, and it was not stepped since.
+    pub fn locked(self) -> bool {
+        self.0 & Self::LOCKED != 0
+    }
+
+    /// With another `locked`.
+    #[must_use]
+    pub fn with_locked(self, value: bool) -> Self {
+        ClockStatus(self.0 & !Self::LOCKED | ((u32::from(value)) << 0) & Self::LOCKED)
+    }
+
+    /// A slew is under way.
+    pub fn slewing(self) -> bool {
+        self.0 & Self::SLEWING != 0
+    }
+
+    /// With another `slewing`.
+    #[must_use]
+    pub fn with_slewing(self, value: bool) -> Self {
+        ClockStatus(self.0 & !Self::SLEWING | ((u32::from(value)) << 1) & Self::SLEWING)
+    }
+}
+
+/// Clock command: its content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ClockCommand(pub u32);
+
+impl ClockCommand {
+    /// Bits of `set`.
+    pub const SET: u32 = 0x1;
+    /// Bits of `step`.
+    pub const STEP: u32 = 0x2;
+    /// Bits of `slew`.
+    pub const SLEW: u32 = 0x4;
+
+    /// Write 1: the time goes on from `clock_value`.
+    pub fn set(self) -> bool {
+        self.0 & Self::SET != 0
+    }
+
+    /// With another `set`.
+    #[must_use]
+    pub fn with_set(self, value: bool) -> Self {
+        ClockCommand(self.0 & !Self::SET | ((u32::from(value)) << 0) & Self::SET)
+    }
+
+    /// Write 1: add `clock_value` to the time, modulo 2^64.
+    pub fn step(self) -> bool {
+        self.0 & Self::STEP != 0
+    }
+
+    /// With another `step`.
+    #[must_use]
+    pub fn with_step(self, value: bool) -> Self {
+        ClockCommand(self.0 & !Self::STEP | ((u32::from(value)) << 1) & Self::STEP)
+    }
+
+    /// Write 1: spread `clock_offset` over the next 65,536 cycles.
+    pub fn slew(self) -> bool {
+        self.0 & Self::SLEW != 0
+    }
+
+    /// With another `slew`.
+    #[must_use]
+    pub fn with_slew(self, value: bool) -> Self {
+        ClockCommand(self.0 & !Self::SLEW | ((u32::from(value)) << 2) & Self::SLEW)
+    }
+}
+
+impl<B: Bus> Registers<B> {
+    /// Type. What this block is: "DELT" in ASCII, first letter in the highest byte.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn block_type(&mut self) -> Result<u32, B::Error> {
+        self.bus.read(offset::BLOCK_TYPE)
+    }
+
+    /// Version. Of this register map.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn version(&mut self) -> Result<Version, B::Error> {
+        self.bus.read(offset::VERSION).map(Version)
+    }
+
+    /// Next. Offset of the next block from this one; 0: this is the last.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn next_block(&mut self) -> Result<u32, B::Error> {
+        self.bus.read(offset::NEXT_BLOCK)
+    }
+
+    /// Capability. What the hardware was built with.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn capability(&mut self) -> Result<Capability, B::Error> {
+        self.bus.read(offset::CAPABILITY).map(Capability)
+    }
+
+    /// Configuration digest. Of all that must be equal at both ends; control frames carry it too.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn configuration(&mut self) -> Result<u64, B::Error> {
+        self.read_long(offset::CONFIGURATION)
+    }
+
+    /// Build. Identity of the build, as given when the Verilog was emitted.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn build(&mut self) -> Result<u32, B::Error> {
+        self.bus.read(offset::BUILD)
+    }
+
+    /// Control.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn control(&mut self) -> Result<Control, B::Error> {
+        self.bus.read(offset::CONTROL).map(Control)
+    }
+
+    /// Writes `control`.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn write_control(&mut self, value: Control) -> Result<(), B::Error> {
+        self.bus.write(offset::CONTROL, value.0)
+    }
+
+    /// Status. As it is at the moment of reading.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn status(&mut self) -> Result<Status, B::Error> {
+        self.bus.read(offset::STATUS).map(Status)
+    }
+
+    /// Snapshot. Write 1 to take all registers marked *snapshot* in one cycle. They keep their values until the next.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn snapshot(&mut self) -> Result<(), B::Error> {
+        self.bus.write(offset::SNAPSHOT, 1)
+    }
+
+    /// Interval. Number of the running interval, modulo 2^32.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn interval(&mut self) -> Result<u32, B::Error> {
+        self.bus.read(offset::INTERVAL)
+    }
+
+    /// Packets. Measured packets of the running interval so far, modulo 2^48.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn packets(&mut self) -> Result<u64, B::Error> {
+        self.read_long(offset::PACKETS)
+    }
+
+    /// Bytes. IP octets of the measured packets of the running interval so far, modulo 2^48.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn bytes(&mut self) -> Result<u64, B::Error> {
+        self.read_long(offset::BYTES)
+    }
+
+    /// Unmeasured frames. Frames of the running interval so far that are not measured.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn unmeasured(&mut self) -> Result<u32, B::Error> {
+        self.bus.read(offset::UNMEASURED)
+    }
+
+    /// Bad frames. Frames of the running interval so far that the MAC marked bad.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn bad(&mut self) -> Result<u32, B::Error> {
+        self.bus.read(offset::BAD)
+    }
+
+    /// Refused interval ends. Interval ends since reset that came during a drain, saturating.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn refused_ends(&mut self) -> Result<u32, B::Error> {
+        self.bus.read(offset::REFUSED_ENDS)
+    }
+
+    /// Control frames. Control frames sent since reset, saturating.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn control_frames(&mut self) -> Result<u32, B::Error> {
+        self.bus.read(offset::CONTROL_FRAMES)
+    }
+
+    /// Delimiters. Delimiters of this measurement seen in the stream since reset, saturating.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn delimiters(&mut self) -> Result<u32, B::Error> {
+        self.bus.read(offset::DELIMITERS)
+    }
+
+    /// Delimiter gaps. Delimiters since reset whose number was not the one due, saturating: some before were lost or refused.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn delimiter_gaps(&mut self) -> Result<u32, B::Error> {
+        self.bus.read(offset::DELIMITER_GAPS)
+    }
+
+    /// Interval end. Write 1 to end the interval now.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn interval_end(&mut self) -> Result<(), B::Error> {
+        self.bus.write(offset::INTERVAL_END, 1)
+    }
+
+    /// Timestamp. The clock at the snapshot, PTP relative-64: ns in bits 63:16, their fraction in bits 15:0.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn timestamp(&mut self) -> Result<u64, B::Error> {
+        self.read_long(offset::TIMESTAMP)
+    }
+
+    /// Clock status. Of the built-in clock, as it is at the moment of reading.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn clock_status(&mut self) -> Result<ClockStatus, B::Error> {
+        self.bus.read(offset::CLOCK_STATUS).map(ClockStatus)
+    }
+
+    /// Clock synchronised. 1: software holds the built-in clock to its reference.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn clock_synchronised(&mut self) -> Result<u32, B::Error> {
+        self.bus.read(offset::CLOCK_SYNCHRONISED)
+    }
+
+    /// Writes `clock_synchronised`.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn write_clock_synchronised(&mut self, value: u32) -> Result<(), B::Error> {
+        self.bus.write(offset::CLOCK_SYNCHRONISED, value)
+    }
+
+    /// Clock period. Nominal length of a cycle in 2^-32 ns. The words take effect one by one: set the period before the time.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn clock_period(&mut self) -> Result<u64, B::Error> {
+        self.read_long(offset::CLOCK_PERIOD)
+    }
+
+    /// Writes `clock_period`.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn write_clock_period(&mut self, value: u64) -> Result<(), B::Error> {
+        self.write_long(offset::CLOCK_PERIOD, value)
+    }
+
+    /// Clock rate. Added to the period, in 2^-32 ns, two's complement.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn clock_rate(&mut self) -> Result<i32, B::Error> {
+        self.bus.read(offset::CLOCK_RATE).map(u32::cast_signed)
+    }
+
+    /// Writes `clock_rate`.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn write_clock_rate(&mut self, value: i32) -> Result<(), B::Error> {
+        self.bus.write(offset::CLOCK_RATE, value.cast_unsigned())
+    }
+
+    /// Clock offset. What `clock_command.slew` adds to the time, in 2^-16 ns, two's complement.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn clock_offset(&mut self) -> Result<i32, B::Error> {
+        self.bus.read(offset::CLOCK_OFFSET).map(u32::cast_signed)
+    }
+
+    /// Writes `clock_offset`.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn write_clock_offset(&mut self, value: i32) -> Result<(), B::Error> {
+        self.bus.write(offset::CLOCK_OFFSET, value.cast_unsigned())
+    }
+
+    /// Clock value. For `clock_command.set` and `clock_command.step`, PTP relative-64.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn clock_value(&mut self) -> Result<u64, B::Error> {
+        self.read_long(offset::CLOCK_VALUE)
+    }
+
+    /// Writes `clock_value`.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn write_clock_value(&mut self, value: u64) -> Result<(), B::Error> {
+        self.write_long(offset::CLOCK_VALUE, value)
+    }
+
+    /// Writes `clock_command`.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn write_clock_command(&mut self, value: ClockCommand) -> Result<(), B::Error> {
+        self.bus.write(offset::CLOCK_COMMAND, value.0)
+    }
+}

@@ -1,0 +1,987 @@
+//! Byte core: frames and interval ends in, control frames out, one byte a cycle.
+
+use super::{CheckError, same};
+use crate::bench::Bench;
+use crate::hardware::HardwareError;
+use deltaline_model::configuration::Configuration;
+use deltaline_model::frame::{Flags, Frame, Header, Role, Totals, frame_bytes};
+use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::time::Timestamp;
+use deltaline_traffic::{Frames, udp_frame};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use verilator_sys::{Model, Options, Port, Source, Toolchain};
+
+const STAGE: &str = "byte core";
+
+/// Name that the core is emitted under for its check.
+pub const TOP: &str = "deltaline";
+
+/// Cycles from the last byte of a frame, or an interval end, to its commit.
+const COMMIT: usize = 5;
+
+/// Runs the directed scenarios, then `count` frames of random traffic; returns the number of all frames.
+///
+/// # Errors
+///
+/// [`CheckError::Mismatch`] with the first difference.
+pub fn check(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    verilog: &str,
+    count: u64,
+    seed: u64,
+) -> Result<u64, CheckError> {
+    let model = Model::build(toolchain, &Source { top: TOP, verilog }, Options::default())?;
+    scenarios(&model, configuration, count, seed, 0)
+}
+
+/// [`check`] of a model, with one of the [`FAULTS`] if it is not zero.
+fn scenarios(
+    model: &Model,
+    configuration: &Configuration,
+    count: u64,
+    seed: u64,
+    fault: u64,
+) -> Result<u64, CheckError> {
+    let mut packets = 0;
+    for (role, seed) in [(Role::Sender, seed), (Role::Receiver, !seed)] {
+        let mut twin = Twin::new(model, configuration, role, seed)?;
+        if let Ok(port) = twin.point.bench.port("fault") {
+            twin.point.bench.set(port, fault);
+        }
+        twin.before_it_counts()?;
+        twin.line_rate()?;
+        twin.every_cut()?;
+        // With each of the two copies in the role of the other.
+        for _ in 0..2 {
+            twin.refused_ends()?;
+            twin.ends_around_a_drains_end()?;
+            twin.ends_at_every_byte(None)?;
+            twin.lost_clock()?;
+            twin.end_interval()?;
+            twin.compare()?;
+        }
+        twin.ends_by_the_clock()?;
+        let (mut frames, directed) = (Frames::new(seed), twin.packets);
+        while twin.packets - directed < count / 2 {
+            twin.random_interval(&mut frames)?;
+        }
+        twin.reset_in_the_middle(configuration, role)?;
+        packets += twin.packets;
+    }
+    Ok(packets)
+}
+
+/// Runs random traffic alone, `count` frames; returns their number.
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn traffic(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    verilog: &str,
+    count: u64,
+    seed: u64,
+) -> Result<u64, CheckError> {
+    let model = Model::build(toolchain, &Source { top: TOP, verilog }, Options::default())?;
+    let mut twin = Twin::new(&model, configuration, Role::Sender, seed)?;
+    twin.point.start()?;
+    let mut frames = Frames::new(seed);
+    while twin.packets < count {
+        twin.random_interval(&mut frames)?;
+    }
+    twin.compare()?;
+    Ok(twin.packets)
+}
+
+/// One byte of the observed stream.
+#[derive(Clone, Copy)]
+struct Octet {
+    data: u8,
+    last: bool,
+    /// Timestamp of the frame on its first byte; anything elsewhere.
+    timestamp: u64,
+    /// With last: the frame is bad; else anything.
+    bad: bool,
+}
+
+/// The bytes of a frame; what counts in one byte only is wrong in all others.
+fn octets(frame: &[u8], time: Timestamp, bad: bool) -> impl Iterator<Item = Octet> {
+    let count = frame.len();
+    frame.iter().enumerate().map(move |(index, data)| {
+        let last = index + 1 == count;
+        let timestamp = if index == 0 { time.0 } else { !time.0 };
+        Octet { data: *data, last, timestamp, bad: if last { bad } else { !bad } }
+    })
+}
+
+/// The shortest packet: an IPv4 header alone, told apart by `number`.
+fn shortest_packet(number: u32) -> Vec<u8> {
+    let mut frame = vec![0u8; 34];
+    frame[12..18].copy_from_slice(&[8, 0, 0x45, 0, 0, 20]);
+    frame[26..30].copy_from_slice(&number.to_be_bytes());
+    frame
+}
+
+/// Handles of the core's ports.
+struct Ports {
+    tdata: Port,
+    tvalid: Port,
+    tready: Port,
+    tlast: Port,
+    tuser: Port,
+    interval_end: Port,
+    interval_log2: Port,
+    ptp_ts: Port,
+    ptp_locked: Port,
+    receiver: Port,
+    running: Port,
+    m_tdata: Port,
+    m_tuser: Port,
+    m_tvalid: Port,
+    m_tready: Port,
+    m_tlast: Port,
+}
+
+/// The core under simulation, and the control frames that it has sent.
+struct Point {
+    bench: Bench,
+    ports: Ports,
+    frames_per_interval: usize,
+    patience: u64,
+    frame: Vec<u8>,
+    frames: Vec<Vec<u8>>,
+    frames_due: usize,
+    /// What m_axis offered in the last cycle without being taken.
+    waiting: Option<(u64, u64)>,
+}
+
+impl Point {
+    fn new(model: &Model, configuration: &Configuration, role: Role) -> Result<Self, CheckError> {
+        let bench = Bench::of(model)?;
+        let ports = Ports {
+            tdata: bench.port("s_axis_tdata")?,
+            tvalid: bench.port("s_axis_tvalid")?,
+            tready: bench.port("s_axis_tready")?,
+            tlast: bench.port("s_axis_tlast")?,
+            tuser: bench.port("s_axis_tuser")?,
+            interval_end: bench.port("interval_end")?,
+            interval_log2: bench.port("interval_log2")?,
+            ptp_ts: bench.port("ptp_ts")?,
+            ptp_locked: bench.port("ptp_locked")?,
+            receiver: bench.port("receiver")?,
+            running: bench.port("running")?,
+            m_tdata: bench.port("m_axis_tdata")?,
+            m_tuser: bench.port("m_axis_tuser")?,
+            m_tvalid: bench.port("m_axis_tvalid")?,
+            m_tready: bench.port("m_axis_tready")?,
+            m_tlast: bench.port("m_axis_tlast")?,
+        };
+        let headers = Header::of_interval(configuration, role, 0, Totals::default());
+        let (frames, bytes) = headers.fold((0, 0), |(frames, bytes), header| {
+            (frames + 1, bytes + frame_bytes(usize::from(header.cells)))
+        });
+        let mut point = Point {
+            bench,
+            ports,
+            frames_per_interval: frames,
+            // Four cycles a byte and up to 26 a word, with room for back-pressure in every other cycle.
+            patience: 20_000 + 40 * bytes as u64,
+            frame: vec![],
+            frames: vec![],
+            frames_due: 0,
+            waiting: None,
+        };
+        for (port, value) in [
+            (point.ports.tready, 1),
+            (point.ports.ptp_locked, 1),
+            (point.ports.m_tready, 1),
+            (point.ports.receiver, role as u64),
+        ] {
+            point.bench.set(port, value);
+        }
+        Ok(point)
+    }
+
+    fn is_running(&self) -> bool {
+        self.bench.get(self.ports.running) == 1
+    }
+
+    fn start(&mut self) -> Result<(), CheckError> {
+        for _ in 0..self.patience {
+            if self.is_running() {
+                return Ok(());
+            }
+            self.tick()?;
+        }
+        Err(HardwareError::Stuck("start to count", self.patience).into())
+    }
+
+    fn restart(&mut self) -> Result<(), CheckError> {
+        self.bench.set(self.ports.tvalid, 0);
+        self.bench.reset()?;
+        self.waiting = None;
+        self.frame.clear();
+        self.frames.clear();
+        self.frames_due = 0;
+        Ok(())
+    }
+
+    /// One clock cycle; a byte that is taken from m_axis joins its frame.
+    fn tick(&mut self) -> Result<(), CheckError> {
+        let ports = &self.ports;
+        let mut waiting = None;
+        if self.bench.get(ports.m_tvalid) == 1 {
+            let octet = (self.bench.get(ports.m_tdata), self.bench.get(ports.m_tlast));
+            if self.bench.get(ports.m_tuser) != 0 {
+                return Err(HardwareError::Stream("tuser must be zero").into());
+            }
+            if self.waiting.is_some_and(|waiting| waiting != octet) {
+                return Err(HardwareError::Stream("tdata or tlast changed before tready").into());
+            }
+            if self.bench.get(ports.m_tready) == 0 {
+                waiting = Some(octet);
+            } else {
+                self.frame.push(octet.0 as u8);
+                if octet.1 == 1 {
+                    self.frames.push(std::mem::take(&mut self.frame));
+                    self.frames_due = self.frames_due.saturating_sub(1);
+                }
+            }
+        } else if self.waiting.is_some() {
+            return Err(HardwareError::Stream("tvalid fell before tready").into());
+        }
+        self.waiting = waiting;
+        self.bench.tick()?;
+        Ok(())
+    }
+
+    fn offer(&mut self, octet: Octet) {
+        let ports = &self.ports;
+        self.bench.set(ports.tdata, octet.data.into());
+        self.bench.set(ports.tlast, octet.last.into());
+        self.bench.set_wide(ports.tuser, u128::from(octet.timestamp) << 1 | u128::from(octet.bad));
+        self.bench.set(ports.tvalid, 1);
+    }
+
+    /// Puts a byte on the stream for one cycle.
+    fn octet(&mut self, octet: Octet) -> Result<(), CheckError> {
+        self.offer(octet);
+        self.tick()?;
+        self.bench.set(self.ports.tvalid, 0);
+        Ok(())
+    }
+
+    /// Shows a byte for one cycle without accepting it.
+    fn stalled_octet(&mut self, octet: Octet) -> Result<(), CheckError> {
+        self.bench.set(self.ports.tready, 0);
+        self.octet(octet)?;
+        self.bench.set(self.ports.tready, 1);
+        Ok(())
+    }
+
+    fn set_interval_end(&mut self, end: bool) {
+        self.bench.set(self.ports.interval_end, end.into());
+    }
+
+    fn request_interval_end(&mut self) -> Result<(), CheckError> {
+        self.set_interval_end(true);
+        self.tick()?;
+        self.set_interval_end(false);
+        Ok(())
+    }
+
+    fn expect_interval(&mut self) {
+        self.frames_due += self.frames_per_interval;
+    }
+
+    /// Runs idle cycles until all control frames that are due have come out and the core is idle.
+    fn wait_for_frames(&mut self) -> Result<(), CheckError> {
+        let mut waited = 0;
+        while self.frames_due > 0 {
+            self.tick()?;
+            waited += 1;
+            if waited > self.patience {
+                return Err(HardwareError::Stuck("emit its control frames", self.patience).into());
+            }
+        }
+        // From the last byte taken to idle.
+        for _ in 0..4 {
+            self.tick()?;
+        }
+        Ok(())
+    }
+}
+
+/// Hardware and model side by side.
+struct Twin {
+    point: Point,
+    model: MeasurementPoint,
+    expected: Vec<Vec<u8>>,
+    packets: u64,
+    random: StdRng,
+    back_pressure: bool,
+}
+
+impl Twin {
+    /// Hardware out of reset, still clearing its memories.
+    fn new(model: &Model, configuration: &Configuration, role: Role, seed: u64) -> Result<Self, CheckError> {
+        Ok(Twin {
+            point: Point::new(model, configuration, role)?,
+            model: MeasurementPoint::new(configuration, role),
+            expected: vec![],
+            packets: 0,
+            random: StdRng::seed_from_u64(seed),
+            back_pressure: false,
+        })
+    }
+
+    /// Back-pressure for one cycle, if wanted.
+    fn press(&mut self) {
+        if self.back_pressure {
+            let ready: bool = self.random.random();
+            self.point.bench.set(self.point.ports.m_tready, u64::from(ready));
+        }
+    }
+
+    fn cycle(&mut self) -> Result<(), CheckError> {
+        self.press();
+        self.point.tick()
+    }
+
+    /// A frame, one cycle in `gaps` idle or stalled, shown to both.
+    fn frame(&mut self, frame: &[u8], bad: bool, gaps: u32) -> Result<(), CheckError> {
+        let time = Timestamp(self.random.random());
+        for octet in octets(frame, time, bad) {
+            while gaps > 0 && self.random.random_ratio(1, gaps) {
+                self.press();
+                if self.random.random() {
+                    self.point.tick()?;
+                } else {
+                    self.point.stalled_octet(octet)?;
+                }
+            }
+            self.press();
+            self.point.octet(octet)?;
+        }
+        self.observe(frame, time, bad);
+        Ok(())
+    }
+
+    fn observe(&mut self, frame: &[u8], time: Timestamp, bad: bool) {
+        self.packets += 1;
+        if bad {
+            self.model.observe_bad();
+        } else {
+            self.model.observe(frame, time);
+        }
+    }
+
+    fn end_model(&mut self, end: IntervalEnd) {
+        let expected = &mut self.expected;
+        self.model.end_interval(end, |frame| expected.push(frame.to_vec()));
+        self.point.expect_interval();
+    }
+
+    fn end_interval(&mut self) -> Result<(), CheckError> {
+        self.point.request_interval_end()?;
+        self.end_model(IntervalEnd::Delimiter);
+        Ok(())
+    }
+
+    /// Waits for the control frames that are due and compares them.
+    fn compare(&mut self) -> Result<(), CheckError> {
+        self.point.bench.set(self.point.ports.m_tready, 1);
+        self.point.wait_for_frames()?;
+        let found = std::mem::take(&mut self.point.frames);
+        same(STAGE, self.packets, "number of control frames", &self.expected.len(), &found.len())?;
+        for (expected, found) in std::mem::take(&mut self.expected).iter().zip(&found) {
+            if expected != found {
+                // The header says more than a thousand bytes do.
+                let header = |bytes| Frame::decode(bytes).map(|frame| frame.header);
+                same(STAGE, self.packets, "control frame's header", &header(expected), &header(found))?;
+                same(STAGE, self.packets, "control frame", expected, found)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Frames and interval ends while the memories are cleared leave no trace.
+    fn before_it_counts(&mut self) -> Result<(), CheckError> {
+        let end = self.clearing_cycles();
+        // Stops early enough for what is on its way to come through while the memories are still cleared.
+        'clearing: loop {
+            for octet in octets(&shortest_packet(1), Timestamp(1), false) {
+                if self.point.bench.cycles() + 16 > end {
+                    break 'clearing;
+                }
+                self.point.octet(octet)?;
+            }
+            self.point.octet(Octet { data: 0, last: true, timestamp: 0, bad: false })?;
+            self.point.request_interval_end()?;
+        }
+        self.point.start()?;
+        // The frame that was cut off by the loop ends here, bad.
+        self.frame(&[0; 8], true, 0)?;
+        self.end_interval()?;
+        self.compare()
+    }
+
+    /// When the core starts to count, in cycles since its bench was made: two of reset, then one a word of a plane.
+    fn clearing_cycles(&self) -> u64 {
+        let words = (2 * self.model.cells().len().next_power_of_two()).max(128);
+        words as u64 + 2
+    }
+
+    /// The shortest packets, 64-byte frames and 1-byte frames back to back, with interval ends in every cycle of the
+    /// drain: none is lost.
+    fn line_rate(&mut self) -> Result<(), CheckError> {
+        for number in 0..600 {
+            self.frame(&udp_frame(number, 60), false, 0)?;
+            self.frame(&shortest_packet(number), false, 0)?;
+        }
+        self.end_interval()?;
+        for _ in 0..COMMIT {
+            self.cycle()?;
+        }
+        self.point.set_interval_end(true);
+        for number in 0..30 {
+            for _ in 0..number {
+                self.frame(&[1], false, 0)?;
+                self.frame(&[2], true, 0)?;
+                (0..2).for_each(|_| self.model.refuse_interval_end());
+            }
+            self.frame(&shortest_packet(number), false, 0)?;
+            (0..34).for_each(|_| self.model.refuse_interval_end());
+        }
+        for _ in 0..200 {
+            self.frame(&[3], false, 0)?;
+            self.model.refuse_interval_end();
+        }
+        for _ in 0..200 {
+            self.frame(&[3], true, 0)?;
+            self.model.refuse_interval_end();
+        }
+        self.point.set_interval_end(false);
+        same(
+            STAGE,
+            self.packets,
+            "drain over before the ends were refused",
+            &true,
+            &(self.point.frames_due > 0),
+        )?;
+        self.compare()?;
+        // Nothing but the shortest packets, through a whole drain.
+        self.end_interval()?;
+        let started = self.point.bench.cycles();
+        let mut number = 0;
+        while self.point.frames_due > 0 {
+            self.frame(&shortest_packet(number), false, 0)?;
+            number += 1;
+        }
+        let length = self.point.bench.cycles() - started;
+        let (cells, frames) = (self.model.cells().len() as u64, self.point.frames_per_interval as u64);
+        same(
+            STAGE,
+            length,
+            "the drain under load takes longer",
+            &true,
+            &(length <= 110 * cells + 900 * frames),
+        )?;
+        self.compare()?;
+        self.end_interval()?;
+        self.compare()
+    }
+
+    /// Frames of every kind, cut at every byte of the window and behind it; a packet of its own each.
+    fn every_cut(&mut self) -> Result<(), CheckError> {
+        let mut frames = Frames::new(self.random.random());
+        for _ in 0..40 {
+            let frame = frames.next_frame();
+            for length in 1..=frame.len().min(140) {
+                self.frame(&frame[..length], false, 0)?;
+            }
+        }
+        // The deepest headers, up to and beyond the window: two VLAN tags and four labels, then three extension
+        // headers or all IPv4 options.
+        let mut deep =
+            [&[0; 12][..], &[0x81, 0, 0, 1].repeat(2), &[0x88, 0x47], &[0, 0, 0, 64].repeat(3)].concat();
+        deep.extend([0, 0, 1, 64]);
+        let mut six = [&deep[..], &[0x60, 0, 0, 0, 0, 70, 0, 64], &[7; 32]].concat();
+        six.extend(
+            [[43, 0, 1, 1, 1, 1, 1, 1], [60, 0, 2, 2, 2, 2, 2, 2], [17, 0, 3, 3, 3, 3, 3, 3]].concat(),
+        );
+        let mut four = [&deep[..], &[0x4f, 0, 0, 100], &[9; 56]].concat();
+        for number in 0..32 {
+            for deep in [&mut six, &mut four] {
+                deep.extend([number; 4]);
+                self.frame(deep, false, 0)?;
+            }
+        }
+        self.compare()?;
+        self.end_interval()?;
+        self.compare()
+    }
+
+    /// Interval ends while the drain works are refused, counted, and nothing else changes.
+    fn refused_ends(&mut self) -> Result<(), CheckError> {
+        for refused in [1, 3] {
+            self.frame(&udp_frame(refused, 60), false, 0)?;
+            self.end_interval()?;
+            for number in 0..refused {
+                self.frame(&udp_frame(number, 60), false, 0)?;
+                self.point.request_interval_end()?;
+                self.model.refuse_interval_end();
+            }
+            self.compare()?;
+            self.frame(&udp_frame(9, 60), false, 0)?;
+            self.end_interval()?;
+            self.compare()?;
+        }
+        Ok(())
+    }
+
+    /// An interval end in each cycle of a few frames: up to a frame's last byte it comes before the frame, from its
+    /// last byte on behind it. With `log2` the clock ends the interval, every 2^log2 ns, 8 ns a cycle.
+    fn ends_at_every_byte(&mut self, log2: Option<u8>) -> Result<(), CheckError> {
+        let frames: [(Vec<u8>, bool); 6] = [
+            (shortest_packet(1), false),
+            (vec![1], false),
+            (vec![2], true),
+            (vec![3, 4], false),
+            (udp_frame(2, 46), false),
+            (vec![5], true),
+        ];
+        let count: usize = frames.iter().map(|(frame, _)| frame.len()).sum();
+        for at in 0..count {
+            // Times in the window that the previous boundary opened: nothing but the next boundary ends an interval.
+            let boundary = log2.map(|log2| (at as u64 + 1) << log2);
+            self.frame(&udp_frame(0, 60), false, 0)?;
+            let mut position = 0;
+            for (frame, bad) in &frames {
+                let time = Timestamp(self.random.random());
+                for octet in octets(frame, time, *bad) {
+                    if octet.last {
+                        self.observe(frame, time, *bad);
+                    }
+                    if let Some(boundary) = boundary {
+                        let now = boundary + 8 * position as u64 - 8 * at as u64;
+                        let now = Timestamp::from_nanoseconds(now);
+                        self.point.bench.set(self.point.ports.ptp_ts, now.0);
+                    } else {
+                        self.point.set_interval_end(position == at);
+                    }
+                    if position == at {
+                        self.end_model(log2.map_or(IntervalEnd::Delimiter, |_| IntervalEnd::Clock));
+                    }
+                    self.point.octet(octet)?;
+                    self.point.set_interval_end(false);
+                    position += 1;
+                }
+            }
+            self.compare()?;
+        }
+        Ok(())
+    }
+
+    fn set_interval_log2(&mut self, log2: u8) {
+        self.point.bench.set(self.point.ports.interval_log2, log2.into());
+    }
+
+    fn set_time(&mut self, time: u64) {
+        self.point.bench.set(self.point.ports.ptp_ts, time);
+    }
+
+    /// Ends by the clock, with intervals from 1 µs to 39 hours.
+    fn ends_by_the_clock(&mut self) -> Result<(), CheckError> {
+        for log2 in [10, 13, 22, 47] {
+            // At time zero all bits are equal: neither the jump nor the new exponent ends an interval.
+            self.set_interval_log2(0);
+            self.set_time(0);
+            for _ in 0..2 * COMMIT {
+                self.cycle()?;
+            }
+            self.set_interval_log2(log2);
+            if log2 < 40 {
+                self.ends_at_every_byte(Some(log2))?;
+            } else {
+                // The clock's highest bit changes twice before it wraps.
+                for time in [1 << 63, 0] {
+                    self.set_time(time);
+                    self.end_model(IntervalEnd::Clock);
+                    self.compare()?;
+                }
+            }
+            self.set_interval_log2(0);
+            // What the last boundary started is flagged too.
+            self.end_interval()?;
+            self.compare()?;
+        }
+        // Exponents beyond the clock's width end nothing.
+        for log2 in [48, 63] {
+            self.set_interval_log2(log2);
+            for time in [0, 1 << 63, u64::MAX, 0] {
+                self.set_time(time);
+                for _ in 0..2 * COMMIT {
+                    self.cycle()?;
+                }
+            }
+        }
+        self.set_interval_log2(0);
+        self.set_time(0);
+        self.end_interval()?;
+        self.compare()
+    }
+
+    /// Two ends in all distances around the length of a drain: the second is either refused and counted, or
+    /// accepted, and nothing is lost.
+    fn ends_around_a_drains_end(&mut self) -> Result<(), CheckError> {
+        self.compare()?;
+        // How long a drain takes, from the end to the last byte of its last frame; it takes turns with the counts,
+        // which makes a cycle or two of difference.
+        self.end_interval()?;
+        let started = self.point.bench.cycles();
+        while self.point.frames_due > 0 {
+            self.cycle()?;
+        }
+        let length = self.point.bench.cycles() - started;
+        self.compare()?;
+        let (cells, frames) = (self.model.cells().len() as u64, self.point.frames_per_interval as u64);
+        same(STAGE, length, "the drain takes longer", &true, &(length <= 70 * cells + 600 * frames))?;
+        let mut accepted = 0;
+        for distance in length - 80..length + 80 {
+            self.frame(&shortest_packet(1), false, 0)?;
+            self.end_interval()?;
+            self.frame(&shortest_packet(2), false, 0)?;
+            for _ in 0..distance - 34 {
+                self.cycle()?;
+            }
+            self.point.request_interval_end()?;
+            self.compare()?;
+            // An accepted end brings frames of its own.
+            let asked = self.point.bench.cycles();
+            while self.point.bench.cycles() < asked + length + 200 {
+                self.cycle()?;
+            }
+            let found = std::mem::take(&mut self.point.frames);
+            if found.is_empty() {
+                self.model.refuse_interval_end();
+            } else {
+                accepted += 1;
+                let mut expected = vec![];
+                self.model.end_interval(IntervalEnd::Delimiter, |frame| expected.push(frame.to_vec()));
+                same(STAGE, distance, "control frames of the second end", &expected, &found)?;
+            }
+            self.end_interval()?;
+            self.compare()?;
+        }
+        same(
+            STAGE,
+            length,
+            "second ends refused before and accepted behind",
+            &true,
+            &(40..120).contains(&accepted),
+        )
+    }
+
+    /// One cycle without lock flags the interval of the frames that end in that cycle, and no other.
+    fn lost_clock(&mut self) -> Result<(), CheckError> {
+        const AROUND: usize = 8;
+        for lost in 0..2 * AROUND {
+            self.frame(&udp_frame(4, 60), false, 0)?;
+            for cycle in 0..2 * AROUND {
+                self.point.bench.set(self.point.ports.ptp_locked, u64::from(cycle != lost));
+                self.point.set_interval_end(cycle == AROUND);
+                if cycle == lost {
+                    self.model.clock_unlocked();
+                }
+                if cycle == AROUND {
+                    self.end_model(IntervalEnd::Delimiter);
+                }
+                self.cycle()?;
+            }
+            self.point.bench.set(self.point.ports.ptp_locked, 1);
+            self.point.set_interval_end(false);
+            self.compare()?;
+            self.end_interval()?;
+            self.compare()?;
+        }
+        Ok(())
+    }
+
+    /// Traffic of every kind, drained while the next interval's traffic passes.
+    fn random_interval(&mut self, frames: &mut Frames) -> Result<(), CheckError> {
+        self.back_pressure = self.random.random();
+        let gaps = [0, 0, 2, 8][self.random.random_range(0..4)];
+        let length = self.random.random_range(1..300);
+        for _ in 0..length {
+            let frame = frames.next_frame();
+            let bad = self.random.random_ratio(1, 32);
+            self.frame(&frame, bad, gaps)?;
+        }
+        // What the previous interval owes comes out meanwhile, or now.
+        self.compare()?;
+        self.end_interval()
+    }
+
+    /// A reset amid a frame and a drain: the core starts over as if nothing had been, and the frame's rest, which
+    /// holds what could pass for a frame, leaves no trace.
+    fn reset_in_the_middle(&mut self, configuration: &Configuration, role: Role) -> Result<(), CheckError> {
+        self.compare()?;
+        self.back_pressure = false;
+        for number in 0..200 {
+            self.frame(&udp_frame(number, 60), false, 0)?;
+        }
+        self.point.request_interval_end()?;
+        for _ in 0..300 {
+            self.cycle()?;
+        }
+        let mut long = udp_frame(3, 1514);
+        long[45..105].copy_from_slice(&udp_frame(4, 60));
+        let mut long: Vec<Octet> = octets(&long, Timestamp(5), false).collect();
+        // The rest ends while the memories are still cleared, and with what would be a packet of its own.
+        long.truncate(45 + 60);
+        if let Some(octet) = long.last_mut() {
+            octet.last = true;
+            octet.bad = false;
+        }
+        let rest = long.split_off(45);
+        long.into_iter().try_for_each(|octet| self.point.octet(octet))?;
+        self.point.restart()?;
+        self.model = MeasurementPoint::new(configuration, role);
+        // One byte of it comes before the core counts, the others behind.
+        for (index, octet) in rest.into_iter().enumerate() {
+            if index == 1 {
+                self.point.start()?;
+            }
+            self.point.octet(octet)?;
+        }
+        for number in 0..200 {
+            self.frame(&udp_frame(number, 60), false, 0)?;
+        }
+        self.end_interval()?;
+        self.compare()?;
+        self.end_interval()?;
+        self.compare()
+    }
+}
+
+/// Words of the totals' memory with what they start with, what all cells' counts start with, the totals expected.
+type Preload = (&'static [(u32, u32)], u32, Totals);
+
+/// Counters near their ends: carries between their words, saturation, the saturated flag. The emitted text is changed
+/// so that clearing leaves them full.
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn preloaded_counters(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    verilog: &str,
+) -> Result<(), CheckError> {
+    let zero = Totals::default();
+    let saturated = Flags { saturated: true, ..Flags::default() };
+    let cases: [Preload; 4] = [
+        (
+            &[
+                (27, 0xfff0),
+                (30, 0xffff),
+                (31, 0xff00),
+                (44, 0xffff),
+                (45, 0xfffe),
+                (46, 0xfffe),
+                (47, 0xfffe),
+            ],
+            0,
+            Totals {
+                packets: 0xfff0 + 40,
+                bytes: 0xffff_ff00 + 40 * 46,
+                unmeasured: u32::MAX,
+                bad: 0xffff_0001,
+                ..zero
+            },
+        ),
+        (
+            &[
+                (26, 0xffff),
+                (27, 0xfff0),
+                (31, 0xff00),
+                (44, 0xffff),
+                (45, 0xfff0),
+                (46, 0xffff),
+                (47, 0xfffd),
+            ],
+            0xffff,
+            Totals {
+                packets: 0xffff_fff0 + 40,
+                bytes: 0xff00 + 40 * 46,
+                unmeasured: 0xffff_fff3,
+                bad: u32::MAX,
+                ..zero
+            },
+        ),
+        (
+            &[(25, 0xffff), (26, 0xffff), (27, 0xfff0)],
+            0,
+            Totals { packets: 40 - 16, bytes: 40 * 46, unmeasured: 3, bad: 3, flags: saturated, ..zero },
+        ),
+        (
+            &[(29, 0xffff), (30, 0xffff), (31, 0xff00), (23, 0xfffe)],
+            u32::MAX,
+            Totals {
+                packets: 40,
+                bytes: 40 * 46 - 0x100,
+                unmeasured: 3,
+                bad: 3,
+                refused_ends: 0xfffe,
+                flags: saturated,
+                ..zero
+            },
+        ),
+    ];
+    for (case, (words, count, expected)) in (0..).zip(&cases) {
+        let value = words.iter().fold("16'h0".to_string(), |rest, (word, value)| {
+            format!("(clearing_q[6:1] == 6'd{word}) ? 16'h{value:x} : {rest}")
+        });
+        let preload = [
+            ("totals", value),
+            ("count_low", format!("16'h{:x}", count & 0xffff)),
+            ("count_high", format!("16'h{:x}", count >> 16)),
+        ];
+        let mut text = verilog.to_string();
+        for (memory, value) in preload {
+            let from = format!("{memory}_write_data = write_data;");
+            let to = format!("{memory}_write_data = cleared_q ? write_data : {value};");
+            let changed = text.replacen(&from, &to, 1);
+            same(STAGE, case, "text to change", &true, &(changed != text))?;
+            text = changed;
+        }
+        let model = Model::build(toolchain, &Source { top: TOP, verilog: &text }, Options::default())?;
+        let mut twin = Twin::new(&model, configuration, Role::Sender, 1)?;
+        twin.point.start()?;
+        for number in 0..40 {
+            twin.frame(&udp_frame(number, 60), false, 0)?;
+        }
+        for _ in 0..3 {
+            twin.frame(&[0; 60], false, 0)?;
+            twin.frame(&udp_frame(0, 60), true, 0)?;
+        }
+        let times = twin.model.totals();
+        let wraps = twin.model.cells().iter().any(|cell| cell.count.checked_add(*count).is_none());
+        let mut expected = Totals { first: times.first, last: times.last, ..*expected };
+        expected.flags.saturated |= wraps;
+        let counts: Vec<u32> =
+            twin.model.cells().iter().map(|cell| cell.count.wrapping_add(*count)).collect();
+        twin.point.request_interval_end()?;
+        // Behind the switch: refused by the other copy.
+        for _ in 0..3 {
+            twin.point.request_interval_end()?;
+        }
+        let (found, found_counts) = twin.interval()?;
+        same(STAGE, case, "totals near their ends", &Some(expected), &found)?;
+        same(STAGE, case, "counts near their ends", &counts, &found_counts)?;
+        twin.point.request_interval_end()?;
+        let refused = expected.refused_ends.saturating_add(3);
+        let found = twin.interval()?.0.map(|totals| totals.refused_ends);
+        same(STAGE, case, "refused ends near their end", &Some(refused), &found)?;
+    }
+    Ok(())
+}
+
+impl Twin {
+    /// Totals and cell counts of the interval that has just been ended.
+    fn interval(&mut self) -> Result<(Option<Totals>, Vec<u32>), CheckError> {
+        self.point.expect_interval();
+        self.point.wait_for_frames()?;
+        let frames = std::mem::take(&mut self.point.frames);
+        let frames: Vec<Frame> = frames.iter().filter_map(|frame| Frame::decode(frame).ok()).collect();
+        let counts = frames.iter().flat_map(Frame::cells).map(|cell| cell.count).collect();
+        Ok((frames.first().map(|frame| frame.header.totals), counts))
+    }
+}
+
+/// A fault in an expression of the emitted text.
+#[derive(Clone, Copy, Debug)]
+pub struct Fault {
+    /// What goes wrong.
+    pub fault: &'static str,
+    /// The text just before the expression.
+    before: &'static str,
+    expression: &'static str,
+    faulty: &'static str,
+}
+
+const fn fault(
+    fault: &'static str,
+    before: &'static str,
+    expression: &'static str,
+    faulty: &'static str,
+) -> Fault {
+    Fault { fault, before, expression, faulty }
+}
+
+/// Faults that [`check`] must notice.
+pub const FAULTS: [Fault; 26] = [
+    fault("a stalled byte is taken", "transfer = ", "s_axis_tvalid & s_axis_tready", "s_axis_tvalid"),
+    fault("the rest of a frame cut by reset is measured", "fire = ", "transfer & ~is_adrift", "transfer"),
+    fault("the timestamp of the wrong byte", "if (", "~in_frame_q", "in_frame_q"),
+    fault("the window is a byte longer", "passes = there_q & ", "(index_q != 32'h7e)", "(index_q != 32'h7f)"),
+    fault("TTL is not masked", "is_masked = (position_q == 32'h1) | ", "(position_q == 32'h8)", "1'b0"),
+    fault("padding is part of the key", "padding_d = ", "(state_q == 32'h6) & ~before_end", "1'b0"),
+    fault("fragment headers continue the chain", "if (", "chain_q == 32'h3", "1'b0"),
+    fault("the fourth label is one too many", "else if (", "tags_q == 32'h3", "tags_q == 32'h2"),
+    fault("IPv6 length without its header", "17'h1ffff) + ", "32'h28", "32'h0"),
+    fault("the last places of the key share a row", "(pair_0 << 32'h2) | ", "32'h10", "32'h14"),
+    fault("a hash starts from the one before", "if (", "starting_1_q", "1'b0"),
+    fault("the time's words are not turned", "turns_time_0_d = ", "1'b1", "1'b0"),
+    fault("carries are lost", "if (one_2_q | ", "(chains_2_q & carry_q)", "1'b0"),
+    fault("every packet is the first", "writes_0_d = ", "is_first_q", "1'b1"),
+    fault("packets that no bank samples get a cell", "writes_0_d = ", "is_sampled_q", "1'b1"),
+    fault("a frame is lost when its counter is emptied", "pending_0_d = ", "32'h1", "32'h0"),
+    fault("a count of zero restores what the drain cleared", "writes_0_d = ", "|chosen", "1'b1"),
+    fault("the copy that counts is drained", "copy_0_d = ", "~epoch", "epoch"),
+    fault("totals are cleared too early", "ask_clear = ", "is_last_fragment_q", "1'b1"),
+    fault("cells are not cleared", "| ", "(section_q != 32'h0)", "1'b0"),
+    fault("the check word's top bit is lost", "if (", "check_top_q", "1'b0"),
+    fault("interval end a cycle early", "request_2_d = ", "request_1_q", "request_0_q"),
+    fault("intervals by the wrong bit of the clock", "clock_bit_d = ", "candidates[high_q]", "candidates[1]"),
+    fault("an end during a drain is not refused", "running & ", "~drain_busy", "1'b1"),
+    fault("a lost lock is noted a cycle early", "unlocked = ", "~locked_4_q", "~locked_3_q"),
+    fault("m_axis gives a byte up before it is taken", "(state_q == 32'h5) & ", "m_axis_tready", "1'b1"),
+];
+
+/// Plants each of [`FAULTS`] and runs [`check`] on it; returns what noticed each, or none. All faults are in one
+/// build, told apart by an input that is added for this.
+///
+/// # Errors
+///
+/// Verilator failed, or the design without faults does not pass.
+pub fn planted_faults(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    verilog: &str,
+    count: u64,
+) -> Result<Vec<(&'static str, Option<String>)>, CheckError> {
+    let mut text = verilog.replacen("module deltaline(clk,", "module deltaline(fault,clk,", 1).replacen(
+        ");",
+        ");\n    input wire [7:0] fault;",
+        1,
+    );
+    for (number, fault) in (1u64..).zip(&FAULTS) {
+        let Fault { before, expression, faulty, .. } = fault;
+        let to = format!("{before}((deltaline.fault == 8'd{number}) ? ({faulty}) : ({expression}))");
+        let changed = text.replacen(&format!("{before}{expression}"), &to, 1);
+        same(STAGE, number, "text to change", &true, &(changed != text))?;
+        text = changed;
+    }
+    let model = Model::build(toolchain, &Source { top: TOP, verilog: &text }, Options::default())?;
+    scenarios(&model, configuration, count, 7, 0)?;
+    let outcome = |(number, fault): (u64, &Fault)| {
+        let noticed = scenarios(&model, configuration, count, 7, number).err();
+        (fault.fault, noticed.map(|noticed| noticed.to_string()))
+    };
+    Ok((1u64..).zip(&FAULTS).map(outcome).collect())
+}

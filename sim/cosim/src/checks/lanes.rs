@@ -1,0 +1,213 @@
+//! Lanes: frames on several lanes at once, control frames out.
+//!
+//! Frames count in the order in which their last beats come, those of one cycle in the order of their lanes.
+
+use super::{CheckError, same};
+use crate::bench::Bench;
+use crate::hardware::{Beat, HardwareError, IDLE, beats};
+use deltaline_model::configuration::Configuration;
+use deltaline_model::delimiter::Delimiter;
+use deltaline_model::frame::Role;
+use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::time::Timestamp;
+use deltaline_traffic::{Frames, udp_frame};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use std::collections::VecDeque;
+use verilator_sys::{Port, Toolchain};
+
+const STAGE: &str = "lanes";
+/// Cycles until a drain must be over, per word of the memory and for the rest.
+const PATIENCE: (u64, u64) = (16, 2000);
+
+struct Lane {
+    tdata: Port,
+    tkeep: Port,
+    tvalid: Port,
+    tlast: Port,
+    tuser: Port,
+    beats: VecDeque<Beat>,
+    /// The frame under way.
+    frame: Vec<u8>,
+    time: Timestamp,
+    bad: bool,
+}
+
+struct Twin {
+    bench: Bench,
+    lanes: Vec<Lane>,
+    interval_end: Port,
+    m_tdata: Port,
+    m_tvalid: Port,
+    model: MeasurementPoint,
+    expected: Vec<u8>,
+    found: Vec<u8>,
+    delimiters: u32,
+    packets: u64,
+    random: StdRng,
+}
+
+/// Runs `count` frames over both lanes; returns their number.
+///
+/// # Errors
+///
+/// [`CheckError::Mismatch`] with the first difference.
+pub fn check(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    verilog: &str,
+    count: u64,
+    seed: u64,
+) -> Result<u64, CheckError> {
+    let mut bench = Bench::new(toolchain, "deltaline", verilog)?;
+    let mut lanes = vec![];
+    let count_lanes = (0..).take_while(|lane| bench.port(&format!("s{lane}_axis_tdata")).is_ok()).count();
+    for lane in 0..count_lanes {
+        let port = |name: &str| bench.port(&format!("s{lane}_axis_{name}"));
+        lanes.push(Lane {
+            tdata: port("tdata")?,
+            tkeep: port("tkeep")?,
+            tvalid: port("tvalid")?,
+            tlast: port("tlast")?,
+            tuser: port("tuser")?,
+            beats: VecDeque::new(),
+            frame: vec![],
+            time: Timestamp(0),
+            bad: false,
+        });
+        let ready = port("tready")?;
+        bench.set(ready, 1);
+    }
+    for (name, value) in [("ptp_locked", 1), ("m_axis_tready", 1)] {
+        bench.set(bench.port(name)?, value);
+    }
+    let running = bench.port("running")?;
+    let words = (configuration.rows() * configuration.prefixes().banks()).next_power_of_two() as u64;
+    for _ in 0..4 * words + 64 {
+        bench.tick()?;
+    }
+    same(STAGE, 0, "running", &1, &bench.get(running))?;
+    let mut twin = Twin {
+        interval_end: bench.port("interval_end")?,
+        m_tdata: bench.port("m_axis_tdata")?,
+        m_tvalid: bench.port("m_axis_tvalid")?,
+        bench,
+        lanes,
+        model: MeasurementPoint::new(configuration, Role::Sender),
+        expected: vec![],
+        found: vec![],
+        delimiters: 0,
+        packets: 0,
+        random: StdRng::seed_from_u64(seed),
+    };
+    let mut frames = Frames::new(seed);
+    // One frame a cycle and lane, and no other cycle.
+    for number in 0..2000 {
+        for lane in 0..count_lanes {
+            twin.offer(lane, &udp_frame(number * 4 + lane as u32, 60), false);
+        }
+        twin.cycle(false)?;
+    }
+    twin.end(0, None)?;
+    twin.interval(&mut frames, 1, 0, Some(0))?;
+    while twin.packets < count {
+        let length = twin.random.random_range(1..800);
+        let gaps = [0, 0, 2, 8][twin.random.random_range(0..4)];
+        let delimiter = match twin.random.random_range(0..6) {
+            lane if lane < count_lanes => Some(lane),
+            _ => None,
+        };
+        twin.interval(&mut frames, length, gaps, delimiter)?;
+    }
+    Ok(twin.packets)
+}
+
+impl Twin {
+    fn offer(&mut self, lane: usize, frame: &[u8], bad: bool) {
+        let time = Timestamp(self.random.random());
+        let lane = &mut self.lanes[lane];
+        lane.beats.extend(beats(64, frame, time, bad));
+        lane.frame = frame.to_vec();
+        (lane.time, lane.bad) = (time, bad);
+        self.packets += 1;
+    }
+
+    /// Random frames on both lanes; the interval ends by request, or by a delimiter on a lane.
+    fn interval(
+        &mut self,
+        frames: &mut Frames,
+        length: u64,
+        gaps: u32,
+        delimiter: Option<usize>,
+    ) -> Result<(), CheckError> {
+        for _ in 0..length {
+            for lane in 0..self.lanes.len() {
+                if self.lanes[lane].beats.is_empty() && !(gaps > 0 && self.random.random_ratio(1, gaps)) {
+                    let (frame, bad) = (frames.next_frame(), self.random.random_ratio(1, 32));
+                    self.offer(lane, &frame, bad);
+                }
+            }
+            self.cycle(false)?;
+        }
+        self.end(length, delimiter)
+    }
+
+    /// Ends the interval and compares its control frames.
+    fn end(&mut self, length: u64, delimiter: Option<usize>) -> Result<(), CheckError> {
+        match delimiter {
+            None => self.cycle(true)?,
+            Some(lane) => {
+                while !self.lanes[lane].beats.is_empty() {
+                    self.cycle(false)?;
+                }
+                let number = self.delimiters.wrapping_mul(0x1_0001).wrapping_add(u32::from(length % 5 == 0));
+                let frame = Delimiter::new(self.model.configuration(), number).encode();
+                self.offer(lane, &frame, false);
+                self.cycle(false)?;
+            }
+        }
+        self.delimiters += 1;
+        let words = self.model.cells().len() as u64;
+        let patience = PATIENCE.0 * words + PATIENCE.1;
+        for _ in 0..patience {
+            self.cycle(false)?;
+        }
+        same(STAGE, self.packets, "length of control frames", &self.expected.len(), &self.found.len())?;
+        same(STAGE, self.packets, "control frames", &self.expected, &self.found)?;
+        self.expected.clear();
+        self.found.clear();
+        Ok(())
+    }
+
+    /// One cycle: a beat of every lane that has one.
+    fn cycle(&mut self, end: bool) -> Result<(), CheckError> {
+        let mut delimiter = None;
+        for lane in &mut self.lanes {
+            let beat = lane.beats.pop_front();
+            self.bench.set(lane.tvalid, u64::from(beat.is_some()));
+            let beat = beat.unwrap_or(IDLE);
+            self.bench.set_beat(lane.tdata, &beat.data);
+            self.bench.set(lane.tkeep, beat.keep);
+            self.bench.set(lane.tlast, u64::from(beat.last));
+            self.bench.set_wide(lane.tuser, u128::from(beat.timestamp) << 1 | u128::from(beat.bad));
+            if beat.last && lane.bad {
+                self.model.observe_bad();
+            } else if beat.last {
+                self.model.observe(&lane.frame, lane.time);
+                delimiter = delimiter.or(Delimiter::recognise(self.model.configuration(), &lane.frame));
+            }
+        }
+        let expected = &mut self.expected;
+        if let Some(number) = delimiter {
+            self.model.end_interval_at(number, |frame| expected.extend_from_slice(frame));
+        } else if end {
+            self.model.end_interval(IntervalEnd::Delimiter, |frame| expected.extend_from_slice(frame));
+        }
+        self.bench.set(self.interval_end, u64::from(end));
+        self.bench.tick().map_err(HardwareError::from)?;
+        if self.bench.get(self.m_tvalid) == 1 {
+            self.found.extend(self.bench.get(self.m_tdata).to_le_bytes());
+        }
+        Ok(())
+    }
+}

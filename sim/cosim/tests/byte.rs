@@ -1,0 +1,78 @@
+//! The byte core against the model; see `deltaline_cosim::checks::byte` for the scenarios.
+#![allow(clippy::unwrap_used)]
+
+use deltaline_cosim::checks::byte::{TOP, check, planted_faults, preloaded_counters, traffic};
+use deltaline_hdl::byte::emit;
+use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::hash::HashKind;
+use verilator_sys::{LintOptions, Source, Toolchain, lint};
+
+fn toolchain() -> Toolchain {
+    Toolchain::find().unwrap()
+}
+
+fn configuration(settings: Settings) -> Configuration {
+    Configuration::new(settings).unwrap()
+}
+
+#[test]
+fn whole_core() {
+    let base = Settings::default();
+    for settings in [
+        Settings { rows: 16, prefixes: &[0, 2], ..base },
+        Settings { rows: 16, seed: 2, hash: HashKind::Rabin, segment: 0xdead_beef, ..base },
+    ] {
+        let configuration = configuration(settings);
+        let verilog = emit(&configuration, TOP).unwrap();
+        let packets = check(&toolchain(), &configuration, &verilog, 10_000, 1).unwrap();
+        assert!(packets >= 10_000);
+    }
+}
+
+#[test]
+fn counters_near_their_ends() {
+    let configuration = configuration(Settings { rows: 16, ..Settings::default() });
+    let verilog = emit(&configuration, TOP).unwrap();
+    preloaded_counters(&toolchain(), &configuration, &verilog).unwrap();
+}
+
+/// The smallest and the largest sizes, with one and with several fragments a bank; prefixes of no and of 16 bits.
+#[test]
+fn sizes() {
+    let base = Settings::default();
+    for settings in [
+        Settings { rows: 8, prefixes: &[2], ..base },
+        Settings { rows: 8, prefixes: &[0, 1, 3, 5], ..base },
+        Settings { rows: 1024, prefixes: &[0, 1, 3, 5], ..base },
+        Settings { rows: 128, ..base },
+        Settings { rows: 256, hash: HashKind::Rabin, prefixes: &[0, 3, 16], seed: 3, segment: 0xdead_beef },
+    ] {
+        let configuration = configuration(settings);
+        let verilog = emit(&configuration, TOP).unwrap();
+        traffic(&toolchain(), &configuration, &verilog, 2000, 2).unwrap();
+    }
+}
+
+/// Every planted fault is caught, and the design without faults passes the same check.
+#[test]
+fn faults() {
+    let configuration = configuration(Settings { rows: 16, prefixes: &[1, 3], ..Settings::default() });
+    let verilog = emit(&configuration, TOP).unwrap();
+    let mut blind = vec![];
+    for (fault, noticed) in planted_faults(&toolchain(), &configuration, &verilog, 2000).unwrap() {
+        match noticed {
+            Some(noticed) => println!("{fault}: {noticed:.150}"),
+            None => blind.push(fault),
+        }
+    }
+    assert!(blind.is_empty(), "{blind:#?}");
+}
+
+/// Verilator -Wall finds nothing but what the 64-bit core's waivers explain.
+#[test]
+fn no_warnings() {
+    let waivers = include_str!("../../../hdl/lint/verilator.vlt");
+    let verilog = emit(&configuration(Settings { rows: 128, ..Settings::default() }), TOP).unwrap();
+    let source = Source { top: TOP, verilog: &verilog };
+    assert_eq!(lint(&toolchain(), &source, LintOptions { waivers, arguments: &[] }).unwrap(), []);
+}
