@@ -34,16 +34,12 @@ pub(crate) struct Arguments {
     /// Compare every module with its budget in hdl/budget.toml instead: synthesis for iCE40 only
     #[arg(long)]
     check: bool,
-    /// Configurations to measure; all by default
+    /// Subjects to measure: designs, 10g-shell, 1g-pair; all by default
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     configuration: Vec<String>,
-    /// Devices to place on: hx8k, 25f, 85f
-    #[arg(long, value_delimiter = ',', default_value = "hx8k,25f,85f", value_name = "NAMES")]
+    /// Devices to place on, of those that a subject is meant for: hx8k, 25f-6, 25f-8, 85f-6; all by default
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     device: Vec<String>,
-    /// Speed grades of ECP5
-    #[arg(long, value_delimiter = ',', default_value = "6", value_name = "GRADES",
-          value_parser = clap::value_parser!(u8).range(6..=8))]
-    speed: Vec<u8>,
     /// Standard cell libraries, Liberty, plain or with gzip; osu018 by default
     #[arg(long, value_delimiter = ',', value_name = "FILES")]
     liberty: Vec<PathBuf>,
@@ -55,7 +51,6 @@ pub(crate) struct Arguments {
 /// What was found on one device.
 struct Placed {
     device: &'static Device,
-    speed: Option<u8>,
     /// Or why it was not placed.
     runs: Result<Vec<Run>, String>,
 }
@@ -130,7 +125,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     for name in &arguments.device {
         if !DEVICES.iter().any(|device| device.option == name) {
-            return Err(format!("there is no device '{name}': choose from hx8k, 25f, 85f").into());
+            let names = DEVICES.map(|device| device.option).join(", ");
+            return Err(format!("there is no device '{name}': choose from {names}").into());
         }
     }
     let mut subjects = subject::all()?;
@@ -177,7 +173,7 @@ fn measure(
     ram: Option<&liberty::Macro>,
 ) -> Result<Measured, Failure> {
     let mut asic = vec![];
-    for library in libraries {
+    for library in libraries.iter().filter(|_| subject.asic) {
         asic.push(asic::measure(work, subject, library, ram)?);
     }
     let (mut cells, mut placed) = (vec![], vec![]);
@@ -185,21 +181,16 @@ fn measure(
         let (total, netlist) = synthesis::whole(work, subject, family)?;
         cells.push((family, total));
         let wanted = |device: &&Device| {
-            device.family.name == family.name && arguments.device.iter().any(|name| name == device.option)
+            device.family.name == family.name
+                && subject.devices.contains(&device.option)
+                && (arguments.device.is_empty() || arguments.device.iter().any(|name| name == device.option))
         };
         for device in DEVICES.iter().filter(wanted) {
-            let speeds: Vec<Option<u8>> = if device.has_speeds {
-                arguments.speed.iter().copied().map(Some).collect()
-            } else {
-                vec![None]
+            let runs = match device.refuses(total) {
+                Some(reason) => Err(reason),
+                None => Ok(placement::place(work, subject, device, &netlist)?),
             };
-            for speed in speeds {
-                let runs = match device.refuses(total) {
-                    Some(reason) => Err(reason),
-                    None => Ok(placement::place(work, subject, device, speed, &netlist)?),
-                };
-                placed.push(Placed { device, speed, runs });
-            }
+            placed.push(Placed { device, runs });
         }
     }
     Ok(Measured {
@@ -228,22 +219,22 @@ fn modules(work: &Work, subject: &Subject) -> Result<BTreeMap<String, [Cells; 2]
 
 /// Prints the table of modules of the core with as many rows as given.
 pub(crate) fn cost(rows: usize) -> Result<(), Failure> {
-    let subject = subject::core(&format!("cost-{rows}"), rows)?;
-    let modules = modules(&Work::new()?, &subject)?;
-    println!(
-        "{}; cells before placement, hierarchy kept, flip-flops in the module that holds them",
-        subject.description
-    );
-    println!("{:<32} {:>24} {:>24}", "", ICE40.name, ECP5.name);
+    let work = Work::new()?;
+    println!("cells before placement, hierarchy kept, flip-flops in the module that holds them");
+    println!("{:<36} {:>24} {:>24}", "", ICE40.name, ECP5.name);
     let titles = format!(" {:>8} {:>8} {:>6}", "LUT4", "flops", "RAM").repeat(2);
-    println!("{:<32}{titles}", "module");
-    let mut sum = [Cells::default(); 2];
-    for cells in modules.values() {
-        sum.iter_mut().zip(cells).for_each(|(sum, cells)| *sum += *cells);
-    }
-    for (module, cells) in modules.iter().chain([(&"sum".to_string(), &sum)]) {
-        let columns = cells.map(|Cells { luts, flops, rams }| format!(" {luts:>8} {flops:>8} {rams:>6}"));
-        println!("{module:<32}{}", columns.concat());
+    println!("{:<36}{titles}", "module");
+    for subject in subject::cost(rows)? {
+        println!("{}", subject.description);
+        let modules = modules(&work, &subject)?;
+        let mut sum = [Cells::default(); 2];
+        for cells in modules.values() {
+            sum.iter_mut().zip(cells).for_each(|(sum, cells)| *sum += *cells);
+        }
+        for (module, cells) in modules.iter().chain([(&"sum".to_string(), &sum)]) {
+            let columns = cells.map(|Cells { luts, flops, rams }| format!(" {luts:>8} {flops:>8} {rams:>6}"));
+            println!("{module:<36}{}", columns.concat());
+        }
     }
     println!("An ECP5 carry cell (CCU2C) counts as two LUT4.");
     Ok(())
@@ -274,17 +265,16 @@ fn check() -> Result<(), Failure> {
 /// The command that reproduces the report, with the names of files alone.
 fn command(arguments: &Arguments) -> String {
     let mut command = String::from("cargo xtask report");
-    let mut add = |option: &str, values: Vec<String>, default: &str| {
+    let mut add = |option: &str, values: Vec<String>| {
         let values = values.join(",");
-        if values != default {
+        if !values.is_empty() {
             command += &format!(" --{option} {values}");
         }
     };
     let name = |file: &PathBuf| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    add("configuration", arguments.configuration.clone(), "");
-    add("device", arguments.device.clone(), "hx8k,25f,85f");
-    add("speed", arguments.speed.iter().map(u8::to_string).collect(), "6");
-    add("liberty", arguments.liberty.iter().map(name).collect(), "");
-    add("ram", arguments.ram.iter().map(name).collect(), "");
+    add("configuration", arguments.configuration.clone());
+    add("device", arguments.device.clone());
+    add("liberty", arguments.liberty.iter().map(name).collect());
+    add("ram", arguments.ram.iter().map(name).collect());
     command
 }

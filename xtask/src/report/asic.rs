@@ -8,8 +8,10 @@
 //! * **NAND2 equivalents** are area divided by that of the library's smallest two-input NAND. Libraries differ in
 //!   what a flip-flop costs in this unit: four in osu018, almost seven in sg13g2, which has none without an
 //!   asynchronous reset.
-//! * **Stages** are the modules in the top module that are neither flip-flop nor RAM. Their hierarchy is kept through
-//!   mapping, so that they can be told apart, and dissolved before timing.
+//! * **Stages** are the modules in the top module that are neither flip-flop nor RAM, and those in an aggregator or
+//!   lane, which hold several. Their hierarchy is kept through mapping, so that they can be told apart, and dissolved
+//!   before timing.
+//! * **SRAM** is the area that the counters take at the density of real macros, whatever the library of the logic.
 //! * **Timing** is before layout: an ideal clock, no wires, inputs that arrive with the clock edge and outputs that are
 //!   taken with it. Mapping is driven by delay (`&dch; &nf`, then buffering and sizing) towards a clock of 400 MHz.
 
@@ -21,14 +23,21 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// The clock that mapping aims at.
+/// The clock that mapping aims at: that of the LDA paper's estimate.
 pub(crate) const TARGET_MHZ: f64 = 400.0;
+
+/// Area in mm² of 1024 x 72 bits in 130 nm: two macros of 1024 x 32 and one of 1024 x 16, each with two ports, of the
+/// IHP-Open-PDK (0.264167 and 0.155154 mm² by their Liberty files).
+pub(crate) const SRAM: f64 = 0.683;
+const SRAM_BITS: usize = 1024 * 72;
 
 /// What a configuration costs in a library.
 pub(crate) struct Cost {
     pub(crate) library: Library,
     pub(crate) cells: u64,
     pub(crate) area: f64,
+    /// Bits in RAM leaves.
+    pub(crate) ram_bits: usize,
     /// Stages and their area, the largest first; the last is what is in no stage.
     pub(crate) stages: Vec<(String, f64)>,
     pub(crate) worst: Delay,
@@ -51,6 +60,11 @@ impl Cost {
     /// Area in units of the NAND2.
     pub(crate) fn nand2(&self, area: f64) -> u64 {
         (area / self.library.nand2).round() as u64
+    }
+
+    /// Area of the RAM in mm², unless it is smaller than what the density is known for.
+    pub(crate) fn sram(&self) -> Option<f64> {
+        (self.ram_bits >= SRAM_BITS).then(|| SRAM * self.ram_bits as f64 / SRAM_BITS as f64)
     }
 }
 
@@ -108,16 +122,13 @@ pub(crate) fn measure(
     let verilog = netlist::without_rams(&subject.verilog);
     let modules = netlist::modules(&verilog);
     let top = netlist::find(&modules, &subject.top)?;
-    let stages: Vec<&str> = top
-        .children(&modules)
-        .into_iter()
-        .filter(|module| !module.is_flop() && !module.is_ram())
-        .map(|module| module.name)
-        .collect();
+    let mut stages = vec![];
+    find_stages(top, &modules, &mut stages);
     let leaves: Vec<(&str, Vec<netlist::Port<'_>>)> =
         modules.iter().filter(|module| module.is_ram()).map(|module| (module.name, module.ports())).collect();
     let names: Vec<&str> = leaves.iter().map(|(name, _)| *name).collect();
-    let (stage_list, leaf_list) = (stages.join(" "), names.join(" "));
+    let kept: Vec<&str> = stages.iter().map(|stage| stage.name).collect();
+    let (stage_list, leaf_list) = (kept.join(" "), names.join(" "));
     let period = 1000.0 / TARGET_MHZ;
 
     let design = work.folder.join(format!("{}-asic.v", subject.name));
@@ -155,9 +166,10 @@ pub(crate) fn measure(
     let area = area_of(&subject.top);
     let mut list: Vec<(String, f64)> = stages
         .iter()
-        .map(|stage| {
-            let name = stage.strip_prefix(subject.top.as_str()).unwrap_or(stage).trim_start_matches('_');
-            (name.to_string(), area_of(stage))
+        .map(|Stage { name, parts }| {
+            let path = name.strip_prefix(subject.top.as_str()).unwrap_or(name).trim_start_matches('_');
+            let own = area_of(name) - parts.iter().map(|part| area_of(part)).sum::<f64>();
+            (path.trim_start_matches("aggregator_").to_string(), own)
         })
         .collect();
     let rest = area - list.iter().map(|(_, area)| area).sum::<f64>();
@@ -174,15 +186,52 @@ pub(crate) fn measure(
         instances: instances.trim(),
     };
     let [worst, behind_ram, before_ram] = time(work, subject, &timed, period)?;
-    let macros = ram.map(|ram| {
-        let size = |ports: &[netlist::Port<'_>]| {
+    let sizes: Vec<(usize, usize)> = leaves
+        .iter()
+        .map(|(_, ports)| {
             let width = |name: &str| ports.iter().find(|port| port.name == name).map_or(0, |port| port.width);
-            ram.count(1 << width("read_address"), width("read_data"))
-        };
-        (ram.clone(), leaves.iter().map(|(_, ports)| size(ports)).sum())
-    });
+            (1 << width("read_address"), width("read_data"))
+        })
+        .collect();
+    let ram_bits = sizes.iter().map(|(words, width)| words * width).sum();
+    let macros =
+        ram.map(|ram| (ram.clone(), sizes.iter().map(|(words, width)| ram.count(*words, *width)).sum()));
     let worst = worst.ok_or_else(|| format!("OpenSTA found no path in '{}'", subject.name))?;
-    Ok(Cost { library, cells: count.parse()?, area, stages: list, worst, behind_ram, before_ram, macros })
+    Ok(Cost {
+        library,
+        cells: count.parse()?,
+        area,
+        ram_bits,
+        stages: list,
+        worst,
+        behind_ram,
+        before_ram,
+        macros,
+    })
+}
+
+/// A module whose area is told apart.
+struct Stage<'a> {
+    name: &'a str,
+    /// Stages in it, which its own area is without.
+    parts: Vec<&'a str>,
+}
+
+/// Adds the stages in `module`, and returns the names of those directly in it.
+fn find_stages<'a>(
+    module: &netlist::Module<'a>,
+    all: &[netlist::Module<'a>],
+    stages: &mut Vec<Stage<'a>>,
+) -> Vec<&'a str> {
+    let mut direct = vec![];
+    for child in module.children(all).into_iter().filter(|child| !child.is_flop() && !child.is_ram()) {
+        let word = child.name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
+        let holds_several = word.ends_with("_aggregator") || word.ends_with("_lane");
+        let parts = if holds_several { find_stages(child, all, stages) } else { vec![] };
+        stages.push(Stage { name: child.name, parts });
+        direct.push(child.name);
+    }
+    direct
 }
 
 /// Area of every module with all it holds, as one line of JSON.
@@ -265,6 +314,21 @@ fn path(printed: &str, part: &str, period: f64) -> Option<Delay> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stages_in_an_aggregator_are_told_apart() {
+        let text = "\nmodule a(clk);\n    a_aggregator aggregator(\n    a_tail tail(\nendmodule\n\
+                    \nmodule a_aggregator(clk);\n    a_aggregator_hash hash(\nendmodule\n\
+                    \nmodule a_aggregator_hash(clk);\n    a_aggregator_hash_tree tree(\nendmodule\n\
+                    \nmodule a_aggregator_hash_tree(clk);\nendmodule\n\nmodule a_tail(clk);\nendmodule\n";
+        let modules = netlist::modules(text);
+        let mut stages = vec![];
+        assert_eq!(find_stages(&modules[0], &modules, &mut stages), ["a_aggregator", "a_tail"]);
+        let found: Vec<_> = stages.iter().map(|stage| (stage.name, &stage.parts[..])).collect();
+        let expected: [(&str, &[&str]); 3] =
+            [("a_aggregator_hash", &[]), ("a_aggregator", &["a_aggregator_hash"]), ("a_tail", &[])];
+        assert_eq!(found, expected);
+    }
 
     #[test]
     fn paths_are_told_apart() {

