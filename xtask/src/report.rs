@@ -43,6 +43,9 @@ pub(crate) struct Arguments {
     /// Standard cell libraries, Liberty, plain or with gzip; osu018 by default
     #[arg(long, value_delimiter = ',', value_name = "FILES")]
     liberty: Vec<PathBuf>,
+    /// Measure nothing: write what earlier runs found, and name what they did not come to
+    #[arg(long)]
+    known: bool,
     /// Liberty file of a memory macro, for the times of RAM leaves
     #[arg(long, value_name = "FILE")]
     ram: Option<PathBuf>,
@@ -64,18 +67,41 @@ struct Measured {
     modules: BTreeMap<String, [Cells; 2]>,
     placed: Vec<Placed>,
     asic: Vec<asic::Cost>,
+    /// What is not known, with `--known`.
+    missing: Vec<String>,
+}
+
+/// With `--known`, that no earlier run found this.
+#[derive(Debug, thiserror::Error)]
+#[error("not measured yet: {0}; `cargo xtask report` without --known does it")]
+struct NotMeasured(String);
+
+/// The result, unless it is not measured, which is noted.
+fn known<T>(missing: &mut Vec<String>, result: Result<T, Failure>) -> Result<Option<T>, Failure> {
+    match result {
+        Ok(found) => Ok(Some(found)),
+        Err(error) => match error.downcast::<NotMeasured>() {
+            Ok(what) => {
+                missing.push(what.0);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        },
+    }
 }
 
 /// Where tools run, and where what they found is kept.
 struct Work {
     folder: PathBuf,
+    /// Nothing new is to be found.
+    known: bool,
 }
 
 impl Work {
     fn new() -> Result<Self, Failure> {
         let folder = tools::folder()?.join("report");
         fs::create_dir_all(&folder)?;
-        Ok(Self { folder })
+        Ok(Self { folder, known: false })
     }
 
     /// A file for what depends on `key` and on the tools.
@@ -97,6 +123,9 @@ impl Work {
         let file = self.file(key, "txt");
         if let Ok(found) = fs::read_to_string(&file) {
             return Ok(found);
+        }
+        if self.known {
+            return Err(NotMeasured(what.to_string()).into());
         }
         eprintln!("==> {what}");
         let start = Instant::now();
@@ -141,7 +170,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let wanted = |name: &String| arguments.configuration.is_empty() || arguments.configuration.contains(name);
     subjects.retain(|subject| wanted(&subject.name));
 
-    let work = Work::new()?;
+    let work = Work { known: arguments.known, ..Work::new()? };
     let ram = match &arguments.ram {
         Some(file) => Some(liberty::Macro::parse(&liberty::read(file)?)?),
         None => None,
@@ -172,13 +201,15 @@ fn measure(
     libraries: &[String],
     ram: Option<&liberty::Macro>,
 ) -> Result<Measured, Failure> {
-    let mut asic = vec![];
+    let (mut asic, mut missing) = (vec![], vec![]);
     for library in libraries.iter().filter(|_| subject.asic) {
-        asic.push(asic::measure(work, subject, library, ram)?);
+        asic.extend(known(&mut missing, asic::measure(work, subject, library, ram))?);
     }
     let (mut cells, mut placed) = (vec![], vec![]);
-    for family in [&ICE40, &ECP5] {
-        let (total, netlist) = synthesis::whole(work, subject, family)?;
+    for family in subject.families.iter().copied() {
+        let Some((total, netlist)) = known(&mut missing, synthesis::whole(work, subject, family))? else {
+            continue;
+        };
         cells.push((family, total));
         let wanted = |device: &&Device| {
             device.family.name == family.name
@@ -188,19 +219,21 @@ fn measure(
         for device in DEVICES.iter().filter(wanted) {
             let runs = match device.refuses(total) {
                 Some(reason) => Err(reason),
-                None => Ok(placement::place(work, subject, device, &netlist)?),
+                None => Ok(placement::place(work, subject, device, &netlist, &mut missing)?),
             };
             placed.push(Placed { device, runs });
         }
     }
+    let modules = if subject.by_module { known(&mut missing, modules(work, subject))? } else { None };
     Ok(Measured {
         name: subject.name.clone(),
         description: subject.description.clone(),
         clock_mhz: subject.clock_mhz,
         cells,
-        modules: modules(work, subject)?,
+        modules: modules.unwrap_or_default(),
         placed,
         asic,
+        missing,
     })
 }
 
@@ -246,10 +279,11 @@ fn check() -> Result<(), Failure> {
     let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let budget = budget::Budget::read(&text)?;
     let (work, subjects) = (Work::new()?, subject::all()?);
-    let names: Vec<&str> = subjects.iter().map(|subject| subject.name.as_str()).collect();
+    let checked = subjects.iter().filter(|subject| subject.by_module);
+    let names: Vec<&str> = checked.map(|subject| subject.name.as_str()).collect();
     let mut wrong = budget.check_names(&names);
     let mut checked = 0;
-    for subject in subjects.iter().filter(|subject| !budget.exempts(&subject.name)) {
+    for subject in subjects.iter().filter(|subject| subject.by_module) {
         let found = synthesis::by_module(&work, subject, &ICE40)?;
         checked += found.len();
         wrong.extend(budget.check(&subject.name, &found));
@@ -276,5 +310,8 @@ fn command(arguments: &Arguments) -> String {
     add("device", arguments.device.clone());
     add("liberty", arguments.liberty.iter().map(name).collect());
     add("ram", arguments.ram.iter().map(name).collect());
+    if arguments.known {
+        command += " --known";
+    }
     command
 }

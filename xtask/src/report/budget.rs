@@ -1,28 +1,24 @@
 //! The budget: upper bounds on the iCE40 cells of every module, in `hdl/budget.toml`.
 //!
 //! ```toml
-//! too_large = ["wide"]        # configurations that take too long to check
-//!
-//! [default]                   # a configuration, with a line for every module that is no flip-flop
+//! [10g]                       # a design, with a line for every module that is no flip-flop
 //! identity_tags = { luts = 140, flops = 150, rams = 0 }
 //! ```
 //!
 //! Cells of flip-flops count for the module that holds them, those of other modules do not. The check fails for a
-//! figure above its bound, a module or configuration without an entry, and an entry without a module or
-//! configuration; its message holds the lines that are missing.
+//! figure above its bound, a module without an entry, and an entry without a module or design; its message holds the lines that are missing.
 //!
 //! Test plan: each of these failures, and none for a budget that fits.
 
 use super::synthesis::Cells;
 use crate::Failure;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Where the budget is, in the workspace.
 pub(crate) const FILE: &str = "hdl/budget.toml";
 
 /// Bounds by configuration and module.
 pub(crate) struct Budget {
-    too_large: BTreeSet<String>,
     bounds: BTreeMap<String, BTreeMap<String, Cells>>,
 }
 
@@ -30,13 +26,8 @@ impl Budget {
     pub(crate) fn read(text: &str) -> Result<Self, Failure> {
         let wrong = |what: String| -> Failure { format!("{FILE}: {what}").into() };
         let table: toml::Table = text.parse().map_err(|error| wrong(format!("{error}")))?;
-        let mut budget = Self { too_large: BTreeSet::new(), bounds: BTreeMap::new() };
+        let mut budget = Self { bounds: BTreeMap::new() };
         for (name, value) in table {
-            if name == "too_large" {
-                let names = value.as_array().into_iter().flatten();
-                budget.too_large = names.filter_map(|name| name.as_str().map(String::from)).collect();
-                continue;
-            }
             let modules = value.as_table().ok_or_else(|| wrong(format!("'{name}' is not a table")))?;
             let mut bounds = BTreeMap::new();
             for (module, entry) in modules {
@@ -52,15 +43,10 @@ impl Budget {
         Ok(budget)
     }
 
-    /// True if this configuration is not to be synthesised for the check.
-    pub(crate) fn exempts(&self, configuration: &str) -> bool {
-        self.too_large.contains(configuration)
-    }
-
     /// What is wrong with the configurations as such.
     pub(crate) fn check_names(&self, configurations: &[&str]) -> Vec<String> {
-        let named = self.bounds.keys().chain(&self.too_large);
-        named
+        self.bounds
+            .keys()
             .filter(|name| !configurations.contains(&name.as_str()))
             .map(|name| format!("{FILE}: there is no configuration '{name}': remove its entry"))
             .collect()
@@ -110,7 +96,7 @@ fn line(module: &str, cells: &Cells) -> String {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "too_large = [\"wide\"]\n[default]\nhash = { luts = 100, flops = 10, rams = 0 }\n";
+    const TEXT: &str = "[default]\nhash = { luts = 100, flops = 10, rams = 0 }\n";
 
     fn found(module: &str, luts: u64) -> BTreeMap<String, Cells> {
         [(module.to_string(), Cells { luts, flops: 10, rams: 0 })].into()
@@ -121,7 +107,6 @@ mod tests {
         let budget = Budget::read(TEXT).unwrap();
         assert!(budget.check("default", &found("hash", 100)).is_empty());
         assert!(budget.check_names(&["default", "wide"]).is_empty());
-        assert!(budget.exempts("wide") && !budget.exempts("default"));
     }
 
     #[test]
@@ -133,7 +118,7 @@ mod tests {
         assert!(renamed[0].ends_with("add\nmash = { luts = 5, flops = 10, rams = 0 }"), "{renamed:?}");
         assert!(renamed[1].contains("hash: there is no such module"), "{renamed:?}");
         assert_eq!(budget.check("other", &found("hash", 1)).len(), 1);
-        assert_eq!(budget.check_names(&["default"]).len(), 1);
+        assert_eq!(budget.check_names(&["wide"]).len(), 1);
     }
 
     #[test]

@@ -66,13 +66,15 @@ of the worst path between two registers; named is that of the slowest seed.
             );
         }
     }
-    page += "\n| configuration | device | needs MHz | MHz, lowest | middle | highest | worst path |\n";
-    page += "|---|---|--:|--:|--:|--:|---|\n";
+    page +=
+        "\n| configuration | device | needs MHz | seeds | MHz, lowest | middle | highest | worst path |\n";
+    page += "|---|---|--:|--:|--:|--:|--:|---|\n";
     for one in measured {
         for Placed { device, runs } in &one.placed {
             let start = format!("| {} | {} | {} ", one.name, device.name, one.clock_mhz);
             let rest = match runs {
-                Err(reason) => format!("| | | | {reason} |"),
+                Err(reason) => format!("| | | | | {reason} |"),
+                Ok(runs) if runs.is_empty() => continue,
                 Ok(runs) => {
                     let [low, middle, high] = spread(runs);
                     let path = slowest(runs).map_or(String::new(), |run| {
@@ -85,7 +87,7 @@ of the worst path between two registers; named is that of the slowest seed.
                             run.routing
                         )
                     });
-                    format!("| {low:.1} | {middle:.1} | {high:.1} | {path} |")
+                    format!("| {} | {low:.1} | {middle:.1} | {high:.1} | {path} |", runs.len())
                 }
             };
             let _ = writeln!(page, "{start}{rest}");
@@ -170,9 +172,18 @@ between libraries only roughly (a flip-flop is 4 gates in one and 7 in another),
     for one in measured {
         page += &stages(one);
     }
+    let missing: Vec<&str> = measured.iter().flat_map(|one| &one.missing).map(String::as_str).collect();
+    if !missing.is_empty() {
+        page += "## Not measured\n\nThe runs that this page is made from did not come to these, which take minutes each;\n\
+                 the command above without `--known` measures them:\n\n";
+        for what in missing {
+            let _ = writeln!(page, "* {what}");
+        }
+        page.push('\n');
+    }
     page += "## Modules\n\nFlip-flops count for the module that holds them, other modules do not. Flattening across modules \
              saves some: see the sums above.\n";
-    for one in measured {
+    for one in measured.iter().filter(|one| !one.modules.is_empty()) {
         let _ = write!(page, "\n{}: {}\n\n| module |", one.name, one.description);
         for (family, _) in &one.cells {
             let _ = write!(page, " {} {} | flip-flops | RAM |", family.name, family.lut);

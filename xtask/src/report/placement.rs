@@ -111,9 +111,10 @@ pub(crate) fn place(
     subject: &Subject,
     device: &Device,
     netlist: &Path,
+    missing: &mut Vec<String>,
 ) -> Result<Vec<Run>, Failure> {
     let content = fs::read_to_string(netlist)?;
-    SEEDS
+    let runs: Vec<Option<Run>> = SEEDS
         .into_iter()
         .map(|seed| {
             // A frequency that is missed is a figure, not a failure.
@@ -123,19 +124,23 @@ pub(crate) fn place(
             );
             let key = [device.python, &arguments, &content];
             let what = format!("{}: place and route on {}, seed {seed}", subject.name, device.name);
-            let report = work.remembered(&what, &key, || {
-                // nextpnr is WebAssembly, which sees the files of its working folder under relative names only.
-                let run_name = format!("{}-{}-{seed}", subject.name, device.option);
-                let (input, output) = (format!("{run_name}.json"), format!("{run_name}-report.json"));
-                fs::write(work.folder.join(&input), &content)?;
-                let mut nextpnr = tools::nextpnr_python()?;
-                nextpnr.current_dir(&work.folder).arg("-c").arg(device.python).args(arguments.split(' '));
-                run(nextpnr.args(["--quiet", "--json", &input, "--report", &output]))?;
-                Ok(fs::read_to_string(work.folder.join(&output))?)
-            })?;
-            read(seed, &report)
+            let report = super::known(
+                missing,
+                work.remembered(&what, &key, || {
+                    // nextpnr is WebAssembly, which sees the files of its working folder under relative names only.
+                    let run_name = format!("{}-{}-{seed}", subject.name, device.option);
+                    let (input, output) = (format!("{run_name}.json"), format!("{run_name}-report.json"));
+                    fs::write(work.folder.join(&input), &content)?;
+                    let mut nextpnr = tools::nextpnr_python()?;
+                    nextpnr.current_dir(&work.folder).arg("-c").arg(device.python).args(arguments.split(' '));
+                    run(nextpnr.args(["--quiet", "--json", &input, "--report", &output]))?;
+                    Ok(fs::read_to_string(work.folder.join(&output))?)
+                }),
+            )?;
+            report.map(|report| read(seed, &report)).transpose()
         })
-        .collect()
+        .collect::<Result<_, Failure>>()?;
+    Ok(runs.into_iter().flatten().collect())
 }
 
 /// The worst path of nextpnr's report.

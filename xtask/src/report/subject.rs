@@ -9,6 +9,7 @@
 //! Test plan: a part of a file holds what its top needs and nothing else; the pair's cores share what they share.
 
 use super::netlist;
+use super::synthesis::{ECP5, Family, ICE40};
 use crate::Failure;
 use deltaline_hdl::adjustable_clock::AdjustableClock;
 use deltaline_hdl::design::{DEFAULT, Design};
@@ -34,6 +35,10 @@ pub(crate) struct Subject {
     pub(crate) top: String,
     /// The clock that its line rate needs.
     pub(crate) clock_mhz: f64,
+    /// The families that its area is found for.
+    pub(crate) families: &'static [&'static Family],
+    /// Whether a table of its modules is made; it takes as long as the sum.
+    pub(crate) by_module: bool,
     /// Options of the devices that it is placed on.
     pub(crate) devices: &'static [&'static str],
     /// Whether it is mapped to standard cells.
@@ -52,6 +57,8 @@ pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
             verilog: verilog.clone(),
             top: NAME.to_string(),
             clock_mhz: design.clock_mhz(),
+            families: &[&ECP5],
+            by_module: false,
             devices: &[],
             asic: false,
         };
@@ -69,6 +76,9 @@ pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
             verilog: netlist::part(&verilog, &top)?,
             top,
             clock_mhz: design.clock_mhz(),
+            // A wide core does not fit the small family, and takes minutes.
+            families: if design.stream().width <= 64 { &[&ICE40, &ECP5] } else { &[&ECP5] },
+            by_module: design.stream().width <= 64,
             devices: if is_default { &["25f-6", "25f-8", "85f-6"] } else { &[] },
             asic: true,
         });
@@ -82,6 +92,8 @@ pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
                 verilog: pair(&verilog)? + &verilog,
                 top: PAIR.to_string(),
                 clock_mhz: design.clock_mhz(),
+                families: &[&ICE40],
+                by_module: false,
                 devices: &["hx8k"],
                 asic: false,
             });
@@ -107,6 +119,8 @@ pub(crate) fn cost(rows: usize) -> Result<Vec<Subject>, Failure> {
         verilog: format!("\n{verilog}"),
         top: name.to_string(),
         clock_mhz: 156.25,
+        families: &[&ICE40, &ECP5],
+        by_module: true,
         devices: &[],
         asic: false,
     };

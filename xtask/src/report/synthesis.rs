@@ -131,7 +131,7 @@ pub(crate) fn whole(work: &Work, subject: &Subject, family: &Family) -> Result<(
     let what = format!("{}: synthesis for {}", subject.name, family.name);
     let key = [SCRIPT, &command, &verilog];
     let netlist = work.file(&key, "json");
-    if !netlist.is_file() {
+    if !netlist.is_file() && !work.known {
         work.forget(&key)?;
     }
     let counted = work.remembered(&what, &key, || {
