@@ -140,7 +140,7 @@ pub(crate) fn measure(
     let constraints = work.folder.join(format!("{}.constr", library.name));
     fs::write(&constraints, format!("set_driving_cell {}\nset_load 0.02 [all_outputs]\n", library.inverter))?;
     let what = format!("{}: synthesis for {}", subject.name, library.name);
-    let key = [SCRIPT, &verilog, library_text, &period.to_string()];
+    let key = [SCRIPT, &verilog, library_text, &period.to_string(), &stage_list];
     let summary = work.remembered(&what, &key, || {
         let mut yosys = tools::yosys_python()?;
         yosys.arg("-c").arg(SCRIPT).arg(&design).arg(&cells).arg(&constraints).arg(&subject.top);

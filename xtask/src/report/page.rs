@@ -134,7 +134,7 @@ between libraries only roughly (a flip-flop is 4 gates in one and 7 in another),
     }
     let _ = write!(
         page,
-        "\nBoth copies of the counters as SRAM in 130 nm, {SRAM} mm² for each 1024 x 72 bits (two-port macros of the \n\
+        "\nBoth copies of the counters as SRAM in 130 nm, {SRAM} mm² for each 1024 x 72 bits (two-port macros of the\n\
          IHP-Open-PDK); the share is of a die of 10 mm x 10 mm:\n\n\
          | configuration | bits | SRAM mm² | logic in | logic mm² | share of the die |\n|---|--:|--:|---|--:|--:|\n"
     );
