@@ -4,9 +4,9 @@ mod acceptance;
 mod cargo;
 mod check;
 mod cocotb;
-mod cost;
 mod formal;
 mod registers;
+mod report;
 mod tools;
 mod verilog;
 
@@ -58,12 +58,14 @@ enum Task {
         #[arg(long, value_name = "NAME")]
         only: Option<String>,
     },
-    /// Show what each stage of the core costs in FPGA cells
+    /// Show what each module of the core costs in FPGA cells
     Cost {
         /// Rows of each bank
         #[arg(long, default_value_t = 1024)]
         rows: usize,
     },
+    /// Measure what each configuration costs on FPGA and ASIC; writes docs/report.md and docs/report.json
+    Report(report::Arguments),
     /// Install the pinned tools into the folder `.tools`; does nothing if they are there
     Tools {
         /// Which tools
@@ -89,7 +91,7 @@ fn run(task: Task) -> Result<(), Failure> {
             cargo::demo()
         }
         Task::Test => {
-            tools::install(tools::Selection::All)?;
+            tools::install(tools::Selection::Test)?;
             cargo::format()?;
             registers::generate(true)?;
             cargo::lint()?;
@@ -106,7 +108,8 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::Cocotb => cocotb::run(),
         Task::Cosim { packets, seed } => check::cosim(packets, seed),
         Task::Formal { only } => formal::prove(only.as_deref()),
-        Task::Cost { rows } => cost::print(rows),
+        Task::Cost { rows } => report::cost(rows),
+        Task::Report(arguments) => report::run(&arguments),
         Task::Tools { selection } => Ok(tools::install(selection)?),
     }
 }

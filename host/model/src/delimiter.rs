@@ -12,8 +12,8 @@
 //!
 //! | offset | bytes | field | meaning |
 //! |--------|-------|-------|---------|
-//! | 0      | 6     | destination | [`frame::DESTINATION`](crate::frame::DESTINATION) |
-//! | 6      | 6     | source | [`frame::SOURCE`](crate::frame::SOURCE) |
+//! | 0      | 6     | destination | [`frame::DESTINATION`] |
+//! | 6      | 6     | source | [`frame::SOURCE`] |
 //! | 12     | 2     | EtherType | 0x88B5, IEEE 802 local experimental |
 //! | 14     | 1     | version | 1 |
 //! | 15     | 1     | role | 2 delimiter |

@@ -1,0 +1,203 @@
+//! What is measured: the one list of subjects.
+//!
+//! Every shipped design in a passive shell gives its bare core: what stands around it, register block, counters and
+//! frame buffer, is left out, and so it compares with published estimates. Besides:
+//!
+//! * `10g-shell`: the default design whole; `10g-inline` stands in the stream, so it is always measured whole.
+//! * `1g-pair`: two byte cores, sender and receiver, as a small FPGA holds them.
+//!
+//! Test plan: a part of a file holds what its top needs and nothing else; the pair's cores share what they share.
+
+use super::netlist;
+use super::synthesis::{ECP5, Family, ICE40};
+use crate::Failure;
+use deltaline_hdl::adjustable_clock::AdjustableClock;
+use deltaline_hdl::design::{DEFAULT, Design};
+use deltaline_hdl::shell::Shell;
+use deltaline_hdl::stream_time_of_day::StreamTimeOfDay;
+use deltaline_hdl::time_of_day::TimeOfDay;
+use deltaline_hdl::verilog::{Module, emit, emit_block};
+use deltaline_model::configuration::{Configuration, Settings};
+use std::fmt::Write as _;
+
+/// Prefix of all emitted modules.
+const NAME: &str = "deltaline";
+
+/// A design, or a part of one, to be measured.
+pub(crate) struct Subject {
+    /// Its name in tables, options and the budget.
+    pub(crate) name: String,
+    /// What it is, in a few words.
+    pub(crate) description: String,
+    /// Its Verilog: the top module and what it holds.
+    pub(crate) verilog: String,
+    /// The top module.
+    pub(crate) top: String,
+    /// The clock that its line rate needs.
+    pub(crate) clock_mhz: f64,
+    /// The families that its area is found for.
+    pub(crate) families: &'static [&'static Family],
+    /// Whether a table of its modules is made; it takes as long as the sum.
+    pub(crate) by_module: bool,
+    /// Options of the devices that it is placed on.
+    pub(crate) devices: &'static [&'static str],
+    /// Whether it is mapped to standard cells.
+    pub(crate) asic: bool,
+}
+
+/// All of them.
+pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
+    let mut subjects = vec![];
+    for design in Design::all()? {
+        let verilog = design.emit(NAME)?;
+        let name = design.name().to_string();
+        let whole = |name: String| Subject {
+            name,
+            description: format!("{}, whole", describe(&design)),
+            verilog: verilog.clone(),
+            top: NAME.to_string(),
+            clock_mhz: design.clock_mhz(),
+            families: &[&ECP5],
+            by_module: false,
+            devices: &[],
+            asic: false,
+        };
+        if design.shell() == Shell::Inline {
+            subjects.push(whole(name));
+            continue;
+        }
+        let is_default = name == DEFAULT;
+        let core = format!("{NAME}_core");
+        let has_shell = netlist::modules(&verilog).iter().any(|module| module.name == core);
+        let top = if has_shell { core } else { NAME.to_string() };
+        subjects.push(Subject {
+            name: name.clone(),
+            description: format!("{}, core", describe(&design)),
+            verilog: netlist::part(&verilog, &top)?,
+            top,
+            clock_mhz: design.clock_mhz(),
+            // A wide core does not fit the small family, and takes minutes.
+            families: if design.stream().width <= 64 { &[&ICE40, &ECP5] } else { &[&ECP5] },
+            by_module: design.stream().width <= 64,
+            devices: if is_default { &["25f-6", "25f-8", "85f-6"] } else { &[] },
+            asic: true,
+        });
+        if is_default {
+            subjects.push(whole(format!("{name}-shell")));
+        }
+        if !has_shell {
+            subjects.push(Subject {
+                name: format!("{name}-pair"),
+                description: format!("{}, two cores: sender and receiver", describe(&design)),
+                verilog: pair(&verilog)? + &verilog,
+                top: PAIR.to_string(),
+                clock_mhz: design.clock_mhz(),
+                families: &[&ICE40],
+                by_module: false,
+                devices: &["hx8k"],
+                asic: false,
+            });
+        }
+    }
+    Ok(subjects)
+}
+
+/// Stream and counters of a design.
+fn describe(design: &Design) -> String {
+    let (stream, configuration) = (design.stream(), design.configuration());
+    let lanes = if stream.lanes == 1 { String::new() } else { format!("{} x ", stream.lanes) };
+    let (banks, rows) = (configuration.prefixes().banks(), configuration.rows());
+    format!("{lanes}{} bits, {banks} x {rows} rows", stream.width)
+}
+
+/// The modules of `cargo xtask cost`: the 64-bit core with 2 x `rows` rows, and the clocks.
+pub(crate) fn cost(rows: usize) -> Result<Vec<Subject>, Failure> {
+    let configuration = Configuration::new(Settings { rows, ..Settings::default() })?;
+    let subject = |name: &str, description: String, verilog: String| Subject {
+        name: format!("cost-{name}"),
+        description,
+        verilog: format!("\n{verilog}"),
+        top: name.to_string(),
+        clock_mhz: 156.25,
+        families: &[&ICE40, &ECP5],
+        by_module: true,
+        devices: &[],
+        asic: false,
+    };
+    let clock = |name: &str, verilog: String| subject(name, format!("beside the core: {name}"), verilog);
+    let (time, stream_time, clock_name) = ("time_of_day", "stream_time_of_day", "adjustable_clock");
+    Ok(vec![
+        subject(NAME, format!("64 bits, 2 x {rows} rows"), emit(&configuration, Module::Core, NAME)?),
+        clock(time, emit_block(&mut TimeOfDay::default(), time)?),
+        clock(stream_time, emit_block(&mut StreamTimeOfDay::<64, 8>::default(), stream_time)?),
+        clock(clock_name, emit_block(&mut AdjustableClock::default(), clock_name)?),
+    ])
+}
+
+/// Name of the module that holds two cores.
+const PAIR: &str = "pair";
+
+/// What both cores of a pair take from the same place.
+const SHARED: [&str; 5] = ["clk", "rst", "interval_log2", "ptp_ts", "ptp_locked"];
+
+/// A module with two byte cores, each with streams of its own.
+fn pair(verilog: &str) -> Result<String, Failure> {
+    let modules = netlist::modules(verilog);
+    let ports = netlist::find(&modules, NAME)?.ports();
+    let (mut names, mut declarations, mut instances) = (vec![], String::new(), String::new());
+    for (role, strap) in [("sender", 0), ("receiver", 1)] {
+        let mut connections = vec![];
+        for port in &ports {
+            let is_shared = SHARED.contains(&port.name);
+            let name = if is_shared { port.name.to_string() } else { format!("{role}_{}", port.name) };
+            if port.name == "receiver" {
+                connections.push(format!(".receiver(1'b{strap})"));
+                continue;
+            }
+            connections.push(format!(".{}({name})", port.name));
+            if names.contains(&name) {
+                continue;
+            }
+            let direction = if port.is_input { "input" } else { "output" };
+            let range = if port.width == 1 { String::new() } else { format!("[{}:0] ", port.width - 1) };
+            let _ = writeln!(declarations, "    {direction} wire  {range}{name};");
+            names.push(name);
+        }
+        let _ = writeln!(instances, "    {NAME} {role}_core({});", connections.join(", "));
+    }
+    Ok(format!("\nmodule {PAIR}({});\n{declarations}{instances}endmodule\n", names.join(",")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_design_is_measured() {
+        let subjects = all().unwrap();
+        let names: Vec<&str> = subjects.iter().map(|subject| subject.name.as_str()).collect();
+        for design in Design::all().unwrap() {
+            assert!(names.contains(&design.name()), "{} of {names:?}", design.name());
+        }
+        for subject in &subjects {
+            let modules = netlist::modules(&subject.verilog);
+            assert!(netlist::find(&modules, &subject.top).is_ok(), "{}", subject.name);
+        }
+        let core = subjects.iter().find(|subject| subject.name == DEFAULT).unwrap();
+        assert!(!core.verilog.contains("module deltaline_registers"));
+    }
+
+    #[test]
+    fn the_cores_of_a_pair_have_streams_of_their_own() {
+        let text = "\nmodule deltaline(clk,receiver,data,done);\n    input wire  clk;\n    input wire  receiver;\n    input wire  [7:0] data;\n    output reg  done;\nendmodule\n";
+        let pair = pair(text).unwrap();
+        assert!(
+            pair.contains("module pair(clk,sender_data,sender_done,receiver_data,receiver_done);"),
+            "{pair}"
+        );
+        assert!(pair.contains("    input wire  [7:0] receiver_data;\n"), "{pair}");
+        assert!(pair.contains(
+            "deltaline sender_core(.clk(clk), .receiver(1'b0), .data(sender_data), .done(sender_done));"
+        ));
+    }
+}
