@@ -13,7 +13,7 @@
 //! | 6      | 6     | source | [`SOURCE`] |
 //! | 12     | 2     | EtherType | 0x88B5, IEEE 802 local experimental |
 //! | 14     | 1     | version | 1 |
-//! | 15     | 1     | role | 0 sender, 1 receiver; 2 is a [`delimiter`](crate::delimiter) |
+//! | 15     | 1     | role | 0 sender, 1 receiver; 2 is a [delimiter](crate::delimiter::Delimiter) |
 //! | 16     | 4     | segment | number of the measurement segment |
 //! | 20     | 4     | interval | number of the interval, modulo 2^32 |
 //! | 24     | 8     | configuration digest | [`crate::configuration::Configuration::digest`] |
