@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Cells of flip-flops count for the module that holds them, those of other modules do not. The check fails for a
-//! figure above its bound, a module without an entry, and an entry without a module or design; its message holds the lines that are missing.
+//! figure above its bound, a module without an entry, and an entry without a module or design; its message holds the
+//! lines that are missing.
 //!
 //! Test plan: each of these failures, and none for a budget that fits.
 
