@@ -3,10 +3,9 @@
 //! # Theory of operation
 //!
 //! ```text
-//! s_axis (observed) -> identity -> hash -> sampler -> lda (two copies) <- emitter -> m_axis
-//!                         |                             ^ epoch             ^ totals
-//!                         +--> totals (two copies)      |                   |
-//! interval_end, ptp_ts -> interval ---------------------+-------------------+
+//! s_axis (observed) -> identity ---+
+//!                                  +-> aggregator (hash, sampler, lda, totals, interval, emitter) -> m_axis
+//! interval_end, ptp_ts -> boundary +
 //! ```
 //!
 //! The stream is observed where tvalid and tready are both high; nothing is driven back, so the core cannot stall

@@ -6,6 +6,9 @@
 //! is that message. One suffices for both, because an interval starts where the one before it ends. The sender
 //! inserts it between two frames of the stream; both ends recognise it where it passes and end their interval there.
 //!
+//! It is an untagged Ethernet frame to a group address. It passes switches, but no router, and behind a change of tags
+//! it is not recognised; put it into the queue of the traffic that it cuts, which must not overtake it.
+//!
 //! It is made of eight 64-bit words, as long as the shortest Ethernet frames, and begins as a
 //! [control frame](crate::frame) does. All numbers are big-endian; offsets count bytes from the destination MAC
 //! address; the FCS is not part of it.

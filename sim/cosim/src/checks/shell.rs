@@ -12,7 +12,9 @@ use deltaline_model::configuration::Configuration;
 use deltaline_model::delimiter::Delimiter;
 use deltaline_model::frame::{ETHERTYPE, Frame, Role};
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
-use deltaline_model::registers::{Bus, ClockCommand, Control, Registers, Role as RoleField, offset};
+use deltaline_model::registers::{
+    Bus, ClockCommand, Control, IntervalSource, Registers, Role as RoleField, offset,
+};
 use deltaline_model::time::Timestamp;
 use deltaline_traffic::Frames;
 use rand::rngs::StdRng;
@@ -363,9 +365,15 @@ pub fn segment(
     b.registers().write_control(Control::default().with_role(RoleField::Receiver))?;
     a.pressure = Some(StdRng::seed_from_u64(!seed));
     let stopped = Timestamp(random.random());
+    let mut nanoseconds = 0xfff_f000u64;
     if built_in {
         a.stop_clock_at(stopped)?;
         ends[0].point.clock_unlocked();
+    } else {
+        a.bench.set(a.bench.port("ptp_ts")?, nanoseconds << 16);
+        a.idle(4)?;
+        let by_clock = Control::default().with_interval_source(IntervalSource::Clock).with_interval_log2(20);
+        a.registers().write_control(by_clock)?;
     }
     let (mut sent, mut given) = (0, VecDeque::new());
     while sent < count {
@@ -379,13 +387,18 @@ pub fn segment(
                 a.idle(random.random_range(1..8))?;
             }
         }
-        // The cut: by register or by port.
-        if random.random() {
-            a.registers().interval_end()?;
-        } else {
-            a.bench.set(a.interval_end, 1);
-            a.cycle()?;
-            a.bench.set(a.interval_end, 0);
+        // The cut: by register, by port, or by the clock, which passes a multiple of 2^20 ns.
+        match random.random_range(0..3) {
+            0 => a.registers().interval_end()?,
+            1 if !built_in => {
+                nanoseconds += 1 << 20;
+                a.bench.set(a.bench.port("ptp_ts")?, nanoseconds << 16);
+            }
+            _ => {
+                a.bench.set(a.interval_end, 1);
+                a.cycle()?;
+                a.bench.set(a.interval_end, 0);
+            }
         }
         a.idle(20 * ends[0].point.cells().len() as u64 + 4000)?;
         if built_in {
