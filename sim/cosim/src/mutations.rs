@@ -203,8 +203,14 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "a missing delimiter is not told",
+        "gap = ends & ((ending != count_q) | (delimiter & ~started_q));",
+        "gap = ends & (delimiter & ~started_q);",
+    ),
+    mutation(
+        Module::Core,
+        "an interval that began with the reset passes for a whole one",
+        "gap = ends & ((ending != count_q) | (delimiter & ~started_q));",
         "gap = ends & (ending != count_q);",
-        "gap = 1'b0;",
     ),
     mutation(
         Module::Core,
