@@ -61,4 +61,10 @@ module interval_proof(
         cover (refused && delimiter);
         cover (number == 32'hffffffff && running_number == 0 && start_drain && delimiter && !gap);
     end
+
+`ifdef INVARIANTS
+    (* hierconn *) wire \dut.started_q ;
+    wire has_started = \dut.started_q ;
+    always @* if (started) assert (has_started == any);
+`endif
 endmodule

@@ -266,7 +266,7 @@ const PROOFS: [Proof; 8] = [
                 "a delimiter's number is not adopted",
                 "ending = delimiter_number;",
                 "ending = count_q;",
-                (1, 1),
+                (2, 2),
             ),
             fault("the epoch stays", "current_d = ~current_q;", "current_d = current_q;", (2, 2)),
         ],
