@@ -59,8 +59,7 @@
 //! constants. One beat a cycle, frames of any length back to back. A frame's cell is written in the 16th cycle behind
 //! its last beat.
 //!
-//! Cost in all, 2 x 1024 rows, before placement (`cargo xtask cost`): iCE40 6552 LUT4, 3323 flip-flops, 72 block RAMs;
-//! ECP5 8170 LUT4, 3323 flip-flops, 16 block RAMs.
+//! Cost: `docs/report.md`, by stage, device and library; `cargo xtask cost` for another number of rows.
 //!
 //! # Test plan
 //!
