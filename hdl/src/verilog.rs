@@ -16,7 +16,7 @@ use crate::identity::Identity;
 use crate::lda::Lda;
 use crate::leaves::{HashMatrix, KeyVector};
 use crate::sampler::Sampler;
-use crate::shell::Shell;
+use crate::shell::{ClockSource, Shell};
 use crate::wide_core::{Core256, Core512};
 use crate::wide_identity::{Identity256, Identity512};
 use deltaline_model::configuration::{Configuration, MIN_ROWS};
@@ -88,6 +88,16 @@ pub enum EmitError {
         width: usize,
         /// Number of lanes.
         lanes: usize,
+    },
+    /// The shell is not built for this clock.
+    #[error(
+        "no {shell} shell for the clock {clock}: it converts what it observes, four cycles late; give the clock ptp and put the module time_of_day in front"
+    )]
+    Clock {
+        /// How the core meets the stream.
+        shell: Shell,
+        /// Where time comes from.
+        clock: ClockSource,
     },
     /// Not a Verilog identifier.
     #[error("'{0}' is not a plain Verilog identifier: use letters, digits and underscores")]
@@ -310,7 +320,7 @@ fn flatten(raw: &str, name: &str) -> Result<String, EmitError> {
 
 /// What ports of cores and shells mean, in short; the long form is in the port tables of the modules. Lanes' ports
 /// (s0_axis_tdata) mean what those of a single lane do.
-const PORTS: [(&str, &str); 49] = [
+const PORTS: [(&str, &str); 50] = [
     ("clk", "clock of all ports"),
     ("rst", "synchronous reset, active high; memories are cleared behind it"),
     ("s_axis_tdata", "observed stream, first byte in bits 7:0, no FCS"),
@@ -320,11 +330,12 @@ const PORTS: [(&str, &str); 49] = [
     ("s_axis_tlast", "last beat of a frame"),
     (
         "s_axis_tuser",
-        "bit 0 with tlast: bad frame; bits 64:1, if any, with the first beat: timestamp, ns in 64:17",
+        "bit 0 with tlast: bad frame; bits from 1 on, if any, with the first beat: timestamp, as ptp_ts or ptp_ts_96",
     ),
     ("interval_end", "end the interval behind this cycle; in line: insert a delimiter"),
     ("interval_log2", "0 or 48..63: never; else end intervals by the clock every 2^n ns"),
     ("ptp_ts", "the clock, ns in 63:16; 0 if intervals do not end by it"),
+    ("ptp_ts_96", "the clock as PTP time of day: seconds in 95:48, ns in 45:16"),
     ("ptp_locked", "low: the interval is flagged"),
     ("receiver", "strap: 0 sender, 1 receiver"),
     ("running", "memories are clear: counting"),

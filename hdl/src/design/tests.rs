@@ -83,7 +83,7 @@ fn every_refusal_names_file_key_reason_and_what_is_allowed() {
         ("description", "description = 7", &["description", "7", "expected a string"]),
         ("shell", "", &["shell", "missing"]),
         ("clock", "", &["clock", "missing"]),
-        ("clock", "clock = \"quartz\"", &["clock", "quartz", "`ptp` or `built-in`"]),
+        ("clock", "clock = \"quartz\"", &["clock", "quartz", "`ptp`, `time-of-day`, `built-in`"]),
         ("shell", "shell = \"mirror\"", &["shell", "mirror", "`tap` or `inline`"]),
         ("width", "", &["width", "missing"]),
         ("width", "width = 32", &["stream.width = 32", "[8, 64, 256, 512]"]),
@@ -215,6 +215,20 @@ fn what_is_not_built_says_so() {
             assert!(message.contains(fragment), "{message}");
         }
     }
+}
+
+#[test]
+fn times_of_day_are_for_taps() {
+    let text = with_stream(64, 1, 400.0, 1.0).replace("\"ptp\"", "\"time-of-day\"");
+    let verilog = parse(&text).unwrap().emit("core").unwrap();
+    let top = verilog.split("endmodule").next().unwrap();
+    assert!(top.contains("[95:0] ptp_ts_96;") && top.contains("input wire  [96:0] s_axis_tuser;"), "{top}");
+    let message =
+        parse(&text.replace("\"tap\"", "\"inline\"")).unwrap().emit("core").unwrap_err().to_string();
+    assert!(
+        message.contains("time-of-day") && message.contains("inline") && message.contains("give"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -27,6 +27,8 @@ fn taps() {
         ("tap-256", "ptp", 256, 1),
         ("tap-512", "built-in", 512, 1),
         ("tap-2x512", "ptp", 512, 2),
+        ("tap-64-day", "time-of-day", 64, 1),
+        ("tap-2x512-day", "time-of-day", 512, 2),
     ] {
         let sent =
             shell::tap(&Toolchain::find().unwrap(), &design(name, "tap", clock, width, lanes), 2000, 1);

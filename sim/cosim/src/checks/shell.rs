@@ -15,7 +15,7 @@ use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::registers::{
     Bus, ClockCommand, Control, IntervalSource, Registers, Role as RoleField, offset,
 };
-use deltaline_model::time::Timestamp;
+use deltaline_model::time::{TimeOfDay, Timestamp};
 use deltaline_traffic::Frames;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -25,6 +25,8 @@ use verilator_sys::{Port, Toolchain};
 const STAGE: &str = "shell";
 /// The code of a refused access.
 const SLAVE_ERROR: u64 = 2;
+/// In nanoseconds.
+const SECOND: u64 = 1_000_000_000;
 
 /// A stream of the design: one side's ports.
 struct Stream {
@@ -151,10 +153,15 @@ impl Device {
         self.bench.set_beat(source.tdata, &beat.data);
         self.bench.set(source.tkeep, beat.keep);
         self.bench.set(source.tlast, u64::from(beat.last));
-        if source.tuser.width() == 1 {
-            self.bench.set(source.tuser, u64::from(beat.bad));
-        } else {
-            self.bench.set_wide(source.tuser, u128::from(beat.timestamp) << 1 | u128::from(beat.bad));
+        match source.tuser.width() {
+            1 => self.bench.set(source.tuser, u64::from(beat.bad)),
+            65 => self.bench.set_wide(source.tuser, u128::from(beat.timestamp) << 1 | u128::from(beat.bad)),
+            _ => {
+                let time = Timestamp(beat.timestamp);
+                let (seconds, nanoseconds) = (time.nanoseconds() / SECOND, time.nanoseconds() % SECOND);
+                let time = TimeOfDay::new(seconds, nanoseconds as u32, time.0 as u16);
+                self.bench.set_wide(source.tuser, time.0 << 1 | u128::from(beat.bad));
+            }
         }
         self.bench.set(source.tvalid, 1);
         let patience = self.cycles + 4000;
