@@ -255,6 +255,11 @@ impl Bus for &mut Device {
     }
 }
 
+/// The timestamp of a frame: that of the stopped clock, or any.
+fn stopped_or(random: &mut StdRng, built_in: bool, stopped: Timestamp) -> Timestamp {
+    if built_in { stopped } else { Timestamp(random.random()) }
+}
+
 /// A tap through its registers: `count` random frames; returns how many frames were sent.
 ///
 /// # Errors
@@ -283,7 +288,7 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
         }
         for _ in 0..random.random_range(1..120) {
             let (frame, bad) = (frames.next_frame(), random.random_ratio(1, 16));
-            let time = if built_in { stopped } else { Timestamp(random.random()) };
+            let time = stopped_or(&mut random, built_in, stopped);
             device.frame(&frame, time, bad)?;
             if bad {
                 point.observe_bad()
@@ -323,6 +328,11 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
                 point.end_interval(IntervalEnd::Delimiter, &mut collect);
             }
             1 => {
+                // Close behind a frame, which belongs to the interval.
+                let (frame, time) = (frames.next_frame(), stopped_or(&mut random, built_in, stopped));
+                device.frame(&frame, time, false)?;
+                point.observe(&frame, time);
+                sent += 1;
                 device.bench.set(device.interval_end, 1);
                 device.cycle()?;
                 device.bench.set(device.interval_end, 0);
@@ -386,7 +396,7 @@ pub fn segment(
     while sent < count {
         for _ in 0..random.random_range(1..120) {
             let (frame, bad) = (frames.next_frame(), random.random_ratio(1, 16));
-            let time = if built_in { stopped } else { Timestamp(random.random()) };
+            let time = stopped_or(&mut random, built_in, stopped);
             a.frame(&frame, time, bad)?;
             given.push_back(Seen { bytes: frame, time: time.0, bad });
             sent += 1;
