@@ -20,8 +20,7 @@ pub(crate) fn mutate() -> Result<(), Failure> {
     tools::install(tools::Selection::Simulation)?;
     let (toolchain, configuration) = (Toolchain::find()?, small()?);
     let mut blind = 0;
-    for mutation in MUTATIONS {
-        let outcome = run(&toolchain, &configuration, mutation)?;
+    for (mutation, outcome) in run(&toolchain, &configuration)? {
         let verdict = match &outcome {
             Outcome::Caught(noticed) => {
                 format!("caught    {}", noticed.chars().take(100).collect::<String>())

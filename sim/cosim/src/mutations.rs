@@ -1,16 +1,20 @@
 //! Mutations: faults planted in the emitted Verilog, to show that the checks notice them.
 //!
-//! A test bench that has never failed proves little. Each [`Mutation`] is one textual change of the emitted
-//! Verilog, of the kind that a slip of the designer or of a synthesis tool would make; the check of its stage must
+//! A test bench that has never failed proves little. Each [`Mutation`] is one textual change of a statement, a
+//! condition or an expression of the emitted Verilog, of the kind that a slip of the designer or of a synthesis tool would make; the check of its stage must
 //! fail on it. `cargo xtask mutate` runs them all and prints what noticed each.
 //!
 //! # Test plan
 //!
 //! Every mutation applies (its text is there) and is caught; the unmutated text passes the same checks.
 
+use crate::bench::with_fault;
 use crate::checks::{self, CheckError};
+use crate::hardware::HardwareError;
 use deltaline_hdl::verilog::{EmitError, Module, emit};
 use deltaline_model::configuration::Configuration;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use verilator_sys::Toolchain;
 
 /// A fault.
@@ -130,13 +134,13 @@ pub const MUTATIONS: &[Mutation] = &[
         "upper_forward_4 = hazard_4_2_q;",
         "upper_forward_4 = 1'b0;",
     ),
+    mutation(Module::Lda, "forwarding across the epoch switch", "(copy_1_q == copy_0_q)", "1'b1"),
     mutation(
         Module::Lda,
-        "forwarding across the epoch switch",
-        "hazard_0 = valid_1_q & (copy_1_q == copy_0_q) &",
-        "hazard_0 = valid_1_q &",
+        "forwarding from an update that never was",
+        "valid_2_q & (copy_2_q == copy_0_q)",
+        "(copy_2_q == copy_0_q)",
     ),
-    mutation(Module::Lda, "forwarding from an update that never was", "hazard_1 = valid_2_q &", "hazard_1 ="),
     mutation(
         Module::Lda,
         "operand from the wrong epoch",
@@ -353,27 +357,114 @@ pub enum Outcome {
     Stale,
 }
 
-/// Emits, changes and checks.
+/// Tries every mutation, on all cores, and the designs without faults first; the outcomes in the order of
+/// [`MUTATIONS`].
 ///
 /// # Errors
 ///
-/// Emission or Verilator failed, which says nothing about the fault.
+/// A design does not pass without faults, or emission or Verilator failed.
 pub fn run(
     toolchain: &Toolchain,
     configuration: &Configuration,
-    mutation: &Mutation,
-) -> Result<Outcome, MutationError> {
-    let name = name(mutation.module);
-    let verilog = emit(configuration, mutation.module, name)?;
-    if !verilog.contains(mutation.from) {
-        return Ok(Outcome::Stale);
+) -> Result<Vec<(&'static Mutation, Outcome)>, CheckError> {
+    let mut modules = vec![];
+    for mutation in MUTATIONS {
+        if !modules.contains(&mutation.module) {
+            modules.push(mutation.module);
+        }
     }
-    let mutant = verilog.replacen(mutation.from, mutation.to, 1);
-    match check(toolchain, configuration, mutation.module, &mutant) {
-        Ok(()) => Ok(Outcome::Survived),
-        Err(CheckError::Hardware(crate::hardware::HardwareError::Verilator(error))) => Err(error.into()),
-        Err(noticed) => Ok(Outcome::Caught(noticed.to_string())),
+    let planted = on_all_cores(&modules, |module| {
+        let planted = Planted::new(configuration, *module).map_err(HardwareError::from)?;
+        check(toolchain, configuration, *module, &planted.verilog)?;
+        Ok(planted)
+    })?;
+    on_all_cores(MUTATIONS, |mutation| {
+        let planted = planted.iter().find(|planted| planted.module == mutation.module);
+        let number = planted.and_then(|planted| planted.number(mutation));
+        let (Some(planted), Some(number)) = (planted, number) else {
+            return Ok((mutation, Outcome::Stale));
+        };
+        match with_fault(number, || check(toolchain, configuration, mutation.module, &planted.verilog)) {
+            Ok(()) => Ok((mutation, Outcome::Survived)),
+            Err(error @ CheckError::Hardware(HardwareError::Verilator(_))) => Err(error),
+            Err(noticed) => Ok((mutation, Outcome::Caught(noticed.to_string()))),
+        }
+    })
+}
+
+/// Maps all items, with as many threads as there are cores; results in order, or the first error.
+fn on_all_cores<'a, T: Sync, R: Send>(
+    items: &'a [T],
+    work: impl Fn(&'a T) -> Result<R, CheckError> + Sync,
+) -> Result<Vec<R>, CheckError> {
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(vec![]));
+    let worker = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(index) else { break };
+            let result = work(item);
+            results.lock().unwrap_or_else(PoisonError::into_inner).push((index, result));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(worker);
+        }
+    });
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// A module with all its faults in it, told apart by an input that is added for this: they take one build.
+struct Planted {
+    module: Module,
+    verilog: String,
+    /// Those whose text was found; the input's value is the place here, from one.
+    faults: Vec<&'static str>,
+}
+
+impl Planted {
+    fn new(configuration: &Configuration, module: Module) -> Result<Self, EmitError> {
+        let top = name(module);
+        let verilog = emit(configuration, module, top)?;
+        let head = format!("module {top}(");
+        let mut verilog = verilog.replacen(&head, &format!("{head}fault,"), 1);
+        if let Some(end) = verilog.find(&head).and_then(|at| verilog[at..].find(");").map(|end| at + end)) {
+            verilog.insert_str(end + 2, "\n    input wire [7:0] fault;");
+        }
+        let mut faults = vec![];
+        for mutation in MUTATIONS.iter().filter(|mutation| mutation.module == module) {
+            if verilog.contains(mutation.from) {
+                faults.push(mutation.fault);
+                let is_on = format!("{top}.fault == 8'd{}", faults.len());
+                verilog = verilog.replacen(mutation.from, &either(&is_on, mutation.from, mutation.to), 1);
+            }
+        }
+        Ok(Planted { module, verilog, faults })
     }
+
+    /// The value of the input that switches a fault on.
+    fn number(&self, mutation: &Mutation) -> Option<u64> {
+        self.faults.iter().position(|fault| *fault == mutation.fault).map(|place| place as u64 + 1)
+    }
+}
+
+/// Verilog that does `to` where `is_on` holds and `from` otherwise: statements, conditions or expressions.
+fn either(is_on: &str, from: &str, to: &str) -> String {
+    let condition = |text: &str| Some(text.strip_prefix("if (")?.strip_suffix(") begin")?.to_string());
+    if let (Some(from), Some(to)) = (condition(from), condition(to)) {
+        return format!("if (({is_on}) ? ({to}) : ({from})) begin");
+    }
+    let assigns = |operator: &str| {
+        from.split_once(operator).is_some_and(|(target, _)| !target.trim().contains([' ', '(']))
+    };
+    if from.ends_with(';') && (assigns(" = ") || assigns(" <= ")) {
+        return format!("if ({is_on}) begin {to} end else begin {from} end");
+    }
+    let end = if from.ends_with(';') { ";" } else { "" };
+    let (from, to) = (from.trim_end_matches(';'), to.trim_end_matches(';'));
+    format!("(({is_on}) ? ({to}) : ({from})){end}")
 }
 
 /// The check of a module, at the effort that mutations are tried with.
@@ -416,15 +507,4 @@ pub fn name(module: Module) -> &'static str {
         Module::Sampler => "sampler",
         Module::Lda => "lda",
     }
-}
-
-/// Why a mutation could not be tried.
-#[derive(Debug, thiserror::Error)]
-pub enum MutationError {
-    /// The configuration has no hardware.
-    #[error(transparent)]
-    Emit(#[from] EmitError),
-    /// Verilator is missing, or refuses the mutant.
-    #[error(transparent)]
-    Verilator(#[from] verilator_sys::Error),
 }
