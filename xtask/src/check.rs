@@ -2,7 +2,8 @@
 
 use crate::{Failure, tools};
 use deltaline_cosim::checks;
-use deltaline_cosim::mutations::{MUTATIONS, Outcome, name, run};
+use deltaline_cosim::faults::Outcome;
+use deltaline_cosim::mutations::{MUTATIONS, name, run};
 use deltaline_hdl::verilog::{Module, emit};
 use deltaline_model::configuration::{Configuration, Settings};
 use std::time::Instant;

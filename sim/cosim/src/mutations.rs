@@ -8,10 +8,10 @@
 //!
 //! Every mutation applies (its text is there) and is caught; the unmutated text passes the same checks.
 
-use crate::bench::with_fault;
 use crate::checks::{self, CheckError};
+use crate::faults::{Outcome, Planted};
 use crate::hardware::HardwareError;
-use deltaline_hdl::verilog::{EmitError, Module, emit};
+use deltaline_hdl::verilog::{Module, emit};
 use deltaline_model::configuration::Configuration;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -346,17 +346,6 @@ pub const MUTATIONS: &[Mutation] = &[
     ),
 ];
 
-/// What became of a mutation.
-#[derive(Debug)]
-pub enum Outcome {
-    /// The check failed, with this message.
-    Caught(String),
-    /// The check passed: the test bench is blind to the fault.
-    Survived,
-    /// The emitted text does not hold the mutation's text: it has to be brought up to date.
-    Stale,
-}
-
 /// Tries every mutation, on all cores, and the designs without faults first; the outcomes in the order of
 /// [`MUTATIONS`].
 ///
@@ -374,21 +363,19 @@ pub fn run(
         }
     }
     let planted = on_all_cores(&modules, |module| {
-        let planted = Planted::new(configuration, *module).map_err(HardwareError::from)?;
+        let verilog = emit(configuration, *module, name(*module)).map_err(HardwareError::from)?;
+        let faults = MUTATIONS.iter().filter(|mutation| mutation.module == *module);
+        let faults = faults.map(|mutation| (mutation.fault, mutation.from, mutation.to));
+        let planted = Planted::new(&verilog, name(*module), faults);
         check(toolchain, configuration, *module, &planted.verilog)?;
-        Ok(planted)
+        Ok((*module, planted))
     })?;
     on_all_cores(MUTATIONS, |mutation| {
-        let planted = planted.iter().find(|planted| planted.module == mutation.module);
-        let number = planted.and_then(|planted| planted.number(mutation));
-        let (Some(planted), Some(number)) = (planted, number) else {
+        let Some((module, planted)) = planted.iter().find(|(module, _)| *module == mutation.module) else {
             return Ok((mutation, Outcome::Stale));
         };
-        match with_fault(number, || check(toolchain, configuration, mutation.module, &planted.verilog)) {
-            Ok(()) => Ok((mutation, Outcome::Survived)),
-            Err(error @ CheckError::Hardware(HardwareError::Verilator(_))) => Err(error),
-            Err(noticed) => Ok((mutation, Outcome::Caught(noticed.to_string()))),
-        }
+        let check = |verilog: &str| check(toolchain, configuration, *module, verilog);
+        Ok((mutation, planted.outcome(mutation.fault, check)?))
     })
 }
 
@@ -414,57 +401,6 @@ fn on_all_cores<'a, T: Sync, R: Send>(
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_by_key(|(index, _)| *index);
     results.into_iter().map(|(_, result)| result).collect()
-}
-
-/// A module with all its faults in it, told apart by an input that is added for this: they take one build.
-struct Planted {
-    module: Module,
-    verilog: String,
-    /// Those whose text was found; the input's value is the place here, from one.
-    faults: Vec<&'static str>,
-}
-
-impl Planted {
-    fn new(configuration: &Configuration, module: Module) -> Result<Self, EmitError> {
-        let top = name(module);
-        let verilog = emit(configuration, module, top)?;
-        let head = format!("module {top}(");
-        let mut verilog = verilog.replacen(&head, &format!("{head}fault,"), 1);
-        if let Some(end) = verilog.find(&head).and_then(|at| verilog[at..].find(");").map(|end| at + end)) {
-            verilog.insert_str(end + 2, "\n    input wire [7:0] fault;");
-        }
-        let mut faults = vec![];
-        for mutation in MUTATIONS.iter().filter(|mutation| mutation.module == module) {
-            if verilog.contains(mutation.from) {
-                faults.push(mutation.fault);
-                let is_on = format!("{top}.fault == 8'd{}", faults.len());
-                verilog = verilog.replacen(mutation.from, &either(&is_on, mutation.from, mutation.to), 1);
-            }
-        }
-        Ok(Planted { module, verilog, faults })
-    }
-
-    /// The value of the input that switches a fault on.
-    fn number(&self, mutation: &Mutation) -> Option<u64> {
-        self.faults.iter().position(|fault| *fault == mutation.fault).map(|place| place as u64 + 1)
-    }
-}
-
-/// Verilog that does `to` where `is_on` holds and `from` otherwise: statements, conditions or expressions.
-fn either(is_on: &str, from: &str, to: &str) -> String {
-    let condition = |text: &str| Some(text.strip_prefix("if (")?.strip_suffix(") begin")?.to_string());
-    if let (Some(from), Some(to)) = (condition(from), condition(to)) {
-        return format!("if (({is_on}) ? ({to}) : ({from})) begin");
-    }
-    let assigns = |operator: &str| {
-        from.split_once(operator).is_some_and(|(target, _)| !target.trim().contains([' ', '(']))
-    };
-    if from.ends_with(';') && (assigns(" = ") || assigns(" <= ")) {
-        return format!("if ({is_on}) begin {to} end else begin {from} end");
-    }
-    let end = if from.ends_with(';') { ";" } else { "" };
-    let (from, to) = (from.trim_end_matches(';'), to.trim_end_matches(';'));
-    format!("(({is_on}) ? ({to}) : ({from})){end}")
 }
 
 /// The check of a module, at the effort that mutations are tried with.

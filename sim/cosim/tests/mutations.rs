@@ -1,7 +1,8 @@
 //! Every planted fault is caught, and the designs without faults pass the same checks.
 #![allow(clippy::unwrap_used)]
 
-use deltaline_cosim::mutations::{Outcome, run};
+use deltaline_cosim::faults::Outcome;
+use deltaline_cosim::mutations::run;
 use deltaline_model::configuration::{Configuration, Settings};
 use verilator_sys::Toolchain;
 
