@@ -174,6 +174,8 @@ module emitter_proof(
     (* hierconn *) wire [3:0] \dut.state_q , \dut.step_q ;
     (* hierconn *) wire [2:0] \dut.section_q ;
     (* hierconn *) wire [63:0] \dut.header_word_q , \dut.chosen_q , \dut.tops_q ;
+    (* hierconn *) wire [11:0] \dut.header_step_q ;
+    (* hierconn *) wire \dut.clearing_q , \dut.clears_not_all_q ;
     wire [3:0] state = \dut.state_q ;
     wire [3:0] step = \dut.step_q ;
     wire [2:0] section = \dut.section_q ;
@@ -188,6 +190,7 @@ module emitter_proof(
     always @* if (started) begin
         assert (state <= 8 && state != 3 && section <= 4 && settled <= 4);
         assert (running == (state >= 2));
+        assert (\dut.clearing_q == (state == 6 && step == 1) && \dut.clears_not_all_q == (state != 0));
         assert (draining == (state >= 4));
         assert (m_axis_tvalid == (state == 8));
         assert (m_axis_tlast == (state == 8 && section == 4));
@@ -205,7 +208,7 @@ module emitter_proof(
             else assert (drain_address == (total == `CELLS ? 0 : total));
         end
         if (draining) case (section)
-            0: assert (beat == step && step <= 11 && done == 0 && state != 6);
+            0: assert (beat == step && step <= 11 && done == 0 && state != 6 && \dut.header_step_q == 1 << step);
             1: begin
                 if (sending || (state == 6 && step == 2)) begin
                     assert (done >= 1 && beat == 12 + before + before / 8);

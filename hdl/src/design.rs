@@ -383,10 +383,10 @@ impl Design {
         }
         let (module, commit_cycles) = match (shell, width, lanes) {
             (_, 64, 1) => (Module::Core, 16),
-            (_, 256, 1) => (Module::Core256, 14),
-            (_, 512, 1) => (Module::Core512, 14),
-            (Shell::Tap, 512, 2) => (Module::TwoLanes512, 14),
-            (Shell::Tap, 512, 4) => (Module::FourLanes512, 14),
+            (_, 256, 1) => (Module::Core256, 15),
+            (_, 512, 1) => (Module::Core512, 15),
+            (Shell::Tap, 512, 2) => (Module::TwoLanes512, 15),
+            (Shell::Tap, 512, 4) => (Module::FourLanes512, 15),
             _ => return Err(EmitError::Stream { shell, width, lanes }),
         };
         let core = Core { module, data_bytes: width as u32 / 8, lanes: lanes as u32 };

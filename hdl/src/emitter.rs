@@ -38,8 +38,7 @@
 //! the shortest interval. Words come with gaps: a MAC that cannot pause within a frame needs a frame buffer before it.
 //! Clearing after reset takes two cycles a word.
 //!
-//! Cost, 2 x 1024 rows, before placement (`cargo xtask cost`): iCE40 1043 LUT4, 345 flip-flops;
-//! ECP5 1461 LUT4, 345 flip-flops.
+//! Cost: `docs/report.md`, by stage and by module.
 //!
 //! # Test plan
 //!
@@ -103,7 +102,12 @@ pub struct Emitter<const A: usize> {
     /// Word within the header or the tag, or cycles waited.
     step: Flop<Bits<4>>,
     cleared: Flop<Bit>,
+    /// Clear the word in the idle copy; clear it in no more than that.
+    clearing: Flop<Bit>,
+    clears_not_all: Flop<Bit>,
     address_now: Flop<Bits<A>>,
+    /// One-hot: the word within the header.
+    header_step: Flop<Bits<12>>,
     header_word: Flop<Bits<64>>,
     chosen: Flop<Bits<64>>,
     tops: Flop<Bits<64>>,
@@ -117,6 +121,7 @@ pub struct Emitter<const A: usize> {
     first_row: Signal<Local, Bits<A>>,
     role_bit: Signal<Local, Bits<64>>,
     rotated: Signal<Local, Bits<64>>,
+    looked_up: Signal<Local, Bits<64>>,
     next_address: Signal<Local, Bits<A>>,
     block_ends: Signal<Local, Bit>,
     fragment_ends: Signal<Local, Bit>,
@@ -172,7 +177,10 @@ impl<const A: usize> Emitter<A> {
             section: Default::default(),
             step: Default::default(),
             cleared: Default::default(),
+            clearing: Default::default(),
+            clears_not_all: Default::default(),
             address_now: Default::default(),
+            header_step: Default::default(),
             header_word: Default::default(),
             chosen: Default::default(),
             tops: Default::default(),
@@ -185,6 +193,7 @@ impl<const A: usize> Emitter<A> {
             first_row: Default::default(),
             role_bit: Default::default(),
             rotated: Default::default(),
+            looked_up: Default::default(),
             next_address: Default::default(),
             block_ends: Default::default(),
             fragment_ends: Default::default(),
@@ -202,7 +211,10 @@ impl<const A: usize> Logic for Emitter<A> {
             section,
             step,
             cleared,
+            clearing,
+            clears_not_all,
             address_now,
+            header_step,
             header_word,
             chosen,
             tops,
@@ -215,7 +227,10 @@ impl<const A: usize> Logic for Emitter<A> {
         self.section.rst.next = self.rst.val();
         self.step.rst.next = self.rst.val();
         self.cleared.rst.next = self.rst.val();
+        self.clearing.rst.next = self.rst.val();
+        self.clears_not_all.rst.next = self.rst.val();
         self.address_now.rst.next = self.rst.val();
+        self.header_step.rst.next = self.rst.val();
         self.header_word.rst.next = self.rst.val();
         self.chosen.rst.next = self.rst.val();
         self.tops.rst.next = self.rst.val();
@@ -240,6 +255,10 @@ impl<const A: usize> Logic for Emitter<A> {
             self.rotated.next = self.rotated.val() | 1;
         }
 
+        // The memory's write ports are far: what they do next is known a cycle ahead, in state 0 and in step 1 of state 6.
+        self.clearing.d.next = (self.state.q.val() == 6) & (self.step.q.val() == 0);
+        self.clears_not_all.d.next =
+            (self.state.q.val() != 1) | (self.address_now.q.val() == self.last_address.val());
         // Clear both copies after reset; the address stands for two cycles, as the memory's upper half wants it.
         if self.state.q.val() == 0 {
             self.state.d.next = 1.into();
@@ -256,6 +275,7 @@ impl<const A: usize> Logic for Emitter<A> {
         // Idle.
         if self.state.q.val() == 2 {
             self.step.d.next = 0.into();
+            self.header_step.d.next = 1.into();
             self.section.d.next = 0.into();
             // The last updates reach memory and totals 16 to 18 cycles behind the end of their frame, which is long
             // before the first word that depends on them is looked up.
@@ -264,50 +284,54 @@ impl<const A: usize> Logic for Emitter<A> {
             }
         }
         // The header's word of this step, looked up all the time, and a cycle to do so.
-        match self.step.q.val().index() {
-            0 => {
-                self.header_word.d.next = self.destination_word.val();
-            }
-            1 => {
-                self.header_word.d.next = self.source_word.val() | self.role_bit.val();
-            }
-            2 => {
-                self.header_word.d.next = self.segment_word.val() | bit_cast::<64, 32>(self.interval.val());
-            }
-            3 => {
-                self.header_word.d.next = self.digest_word.val();
-            }
-            4 => {
-                self.header_word.d.next = self.place_word.val()
+        self.looked_up.next = 0.into();
+        if self.header_step.q.val().get_bit(0) {
+            self.looked_up.next = self.looked_up.val() | self.destination_word.val();
+        }
+        if self.header_step.q.val().get_bit(1) {
+            self.looked_up.next = self.looked_up.val() | (self.source_word.val() | self.role_bit.val());
+        }
+        if self.header_step.q.val().get_bit(2) {
+            self.looked_up.next =
+                self.looked_up.val() | (self.segment_word.val() | bit_cast::<64, 32>(self.interval.val()));
+        }
+        if self.header_step.q.val().get_bit(3) {
+            self.looked_up.next = self.looked_up.val() | self.digest_word.val();
+        }
+        if self.header_step.q.val().get_bit(4) {
+            self.looked_up.next = self.looked_up.val()
+                | (self.place_word.val()
                     | (bit_cast::<64, A>(self.fragment.val()) << 48)
-                    | (bit_cast::<64, A>(self.bank.val()) << 24);
-            }
-            5 => {
-                self.header_word.d.next = self.extent_word.val()
+                    | (bit_cast::<64, A>(self.bank.val()) << 24));
+        }
+        if self.header_step.q.val().get_bit(5) {
+            self.looked_up.next = self.looked_up.val()
+                | (self.extent_word.val()
                     | (bit_cast::<64, A>(self.first_row.val()) << 48)
                     | (bit_cast::<64, 5>(self.flags.val()) << 16)
-                    | bit_cast::<64, 16>(self.refused_ends.val());
-            }
-            6 => {
-                self.header_word.d.next = bit_cast::<64, 48>(self.packets.val());
-            }
-            7 => {
-                self.header_word.d.next = bit_cast::<64, 48>(self.bytes.val());
-            }
-            8 => {
-                self.header_word.d.next = self.first.val();
-            }
-            9 => {
-                self.header_word.d.next = self.last.val();
-            }
-            10 => {
-                self.header_word.d.next = self.prefixes_word.val();
-            }
-            _ => {
-                self.header_word.d.next =
-                    (bit_cast::<64, 32>(self.unmeasured.val()) << 32) | bit_cast::<64, 32>(self.bad.val());
-            }
+                    | bit_cast::<64, 16>(self.refused_ends.val()));
         }
+        if self.header_step.q.val().get_bit(6) {
+            self.looked_up.next = self.looked_up.val() | bit_cast::<64, 48>(self.packets.val());
+        }
+        if self.header_step.q.val().get_bit(7) {
+            self.looked_up.next = self.looked_up.val() | bit_cast::<64, 48>(self.bytes.val());
+        }
+        if self.header_step.q.val().get_bit(8) {
+            self.looked_up.next = self.looked_up.val() | self.first.val();
+        }
+        if self.header_step.q.val().get_bit(9) {
+            self.looked_up.next = self.looked_up.val() | self.last.val();
+        }
+        if self.header_step.q.val().get_bit(10) {
+            self.looked_up.next = self.looked_up.val() | self.prefixes_word.val();
+        }
+        if self.header_step.q.val().get_bit(11) {
+            self.looked_up.next = self.looked_up.val()
+                | (bit_cast::<64, 32>(self.unmeasured.val()) << 32)
+                | bit_cast::<64, 32>(self.bad.val());
+        }
+        self.header_word.d.next = self.looked_up.val();
         if self.state.q.val() == 4 {
             self.state.d.next = 5.into();
         }
@@ -377,6 +401,7 @@ impl<const A: usize> Logic for Emitter<A> {
             self.is_last.d.next = false;
             self.state.d.next = 4.into();
             self.step.d.next = self.step.q.val() + 1;
+            self.header_step.d.next = self.header_step.q.val() << 1;
             if (self.section.q.val() == 0) & (self.step.q.val() == 11) {
                 self.section.d.next = 1.into();
             }
@@ -396,6 +421,7 @@ impl<const A: usize> Logic for Emitter<A> {
             if self.section.q.val() == 4 {
                 self.section.d.next = 0.into();
                 self.step.d.next = 0.into();
+                self.header_step.d.next = 1.into();
                 // The address is back at zero behind the last fragment.
                 if !self.address_now.q.val().any() {
                     self.state.d.next = 2.into();
@@ -405,8 +431,8 @@ impl<const A: usize> Logic for Emitter<A> {
 
         // Outputs are assigned once, here: one that changed twice in a process would wake its readers twice, and two
         // such modules that read each other would never let an event-driven simulator come to rest.
-        self.clear.next = (self.state.q.val() == 6) & (self.step.q.val() == 1);
-        self.clear_all.next = self.state.q.val() == 0;
+        self.clear.next = self.clearing.q.val();
+        self.clear_all.next = !self.clears_not_all.q.val();
         self.drain_address.next = self.address_now.q.val();
         self.running.next = self.cleared.q.val();
         self.busy.next = self.state.q.val() != 2;

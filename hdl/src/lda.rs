@@ -35,8 +35,7 @@
 //! Throughput: one update a cycle, for any sequence of addresses. An update is written in cycles 5 and 6: a copy
 //! may be drained from the seventh cycle after its last update on. Parameters: A, the width of a word's address.
 //!
-//! Cost with both half cells, 2 x 1024 rows, before placement (`cargo xtask cost`): iCE40 777 LUT4, 775 flip-flops, 72 block RAMs;
-//! ECP5 798 LUT4, 775 flip-flops, 16 block RAMs.
+//! Cost: `docs/report.md`, by stage and by module.
 //!
 //! # Test plan
 //!

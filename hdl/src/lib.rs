@@ -27,6 +27,7 @@ pub mod delimiter_match;
 pub mod design;
 pub mod emitter;
 pub mod events;
+pub mod frame_count;
 pub mod half_cell;
 pub mod header_window;
 pub mod identity;

@@ -10,6 +10,7 @@
 //! | `my_tap.v` | the hardware |
 //! | `my_tap_template.v` | an instance to copy; elaborates as it is |
 //! | `my_tap_ram_macro.v` | a model of the memory macro, for a simulation with `DELTALINE_RAM_MACRO` |
+//! | `my_tap_registered_ram_macro.v` | the counters' memory of ECP5 block RAMs with their output registers, if the design is for ECP5 |
 //! | `my_tap.f` | file list |
 //! | `my_tap.core` | FuseSoC, CAPI2 |
 //! | `my_tap.vlt` | waivers for Verilator -Wall |
@@ -60,6 +61,7 @@ pub struct File {
 /// As [`Design::emit`].
 pub fn package(design: &Design, prefix: &str) -> Result<Vec<File>, EmitError> {
     let verilog = design.emit(prefix)?;
+    let has_registered_memories = verilog.contains("_registered_ram_macro #(");
     let parts = Parts {
         design,
         hardware: design.hardware()?,
@@ -78,6 +80,9 @@ pub fn package(design: &Design, prefix: &str) -> Result<Vec<File>, EmitError> {
     add(".xdc", parts.xdc());
     if design.clock_mhz() <= ECP5_LIMIT {
         add(".lpf", parts.lpf());
+        if has_registered_memories {
+            add("_registered_ram_macro.v", parts.registered_ram_macro());
+        }
     }
     if design.clock_mhz() <= ICE40_LIMIT {
         add(".pcf", parts.pcf());
@@ -202,6 +207,16 @@ module {prefix}_ram_macro #(
 endmodule
 "
         )
+    }
+
+    fn registered_ram_macro(&self) -> String {
+        let head = self.head(
+            "//",
+            "For the define DELTALINE_REGISTERED_RAM_MACRO: ECP5 block RAMs with their output registers.",
+        );
+        let text = include_str!("../ecp5/registered_ram_macro.v");
+        let body = text.find("//\n").map_or(text, |at| &text[at..]);
+        head + &body.replace("deltaline_", &format!("{}_", self.prefix))
     }
 
     fn fusesoc(&self) -> String {
@@ -423,6 +438,10 @@ The stream carries every frame length from 64 to 9018 bytes back to back; the ti
 an array: supply a module of that name around your macro; no generated file is edited. It has one write port, one read port
 and one clock, and answers a read in the next cycle. What a read gives that meets a write of the same word, and what the
 words hold before they are written, does not matter. `{prefix}_ram_macro.v` is a model with ports and parameters.
+
+With the define `DELTALINE_REGISTERED_RAM_MACRO` the memories of the counters become instances of
+`{prefix}_registered_ram_macro`, which has the register at their outputs inside: its data come one cycle later.
+`{prefix}_registered_ram_macro.v`, if it is in this package, is made of ECP5's block RAMs, whose own output limits the clock there.
 
 | module | WIDTH | words = 2^ADDRESS |
 |--------|-------|-------------------|

@@ -312,8 +312,9 @@ impl Wiring {
         }
         // A part that is emitted with a header of its own needs none here.
         let start = verilog.find("\nmodule ").map_or(0, |start| start + 1);
-        let verilog = verilog
-            .replace(&format!("{}_{part}_ram_macro", self.prefix), &format!("{}_ram_macro", self.prefix));
+        let verilog = ["ram_macro", "registered_ram_macro"].into_iter().fold(verilog, |verilog, name| {
+            verilog.replace(&format!("{}_{part}_{name}", self.prefix), &format!("{}_{name}", self.prefix))
+        });
         self.modules.push_str(if verilog.starts_with("module ") { &verilog } else { &verilog[start..] });
         self.modules.push('\n');
     }

@@ -5,7 +5,8 @@
 //! Twin of `deltaline_model::frame::Totals` as `deltaline_model::point` fills it. One set of counters counts; when
 //! an interval ends, they move into a set of registers that holds still for the drain, and start from zero. The
 //! 48-bit totals are added in two halves of 24 bits with the carry in between kept for a cycle, so their upper
-//! halves move one cycle after the rest. The saturating counters stop at all ones. Several lanes may bring a packet
+//! halves move one cycle after the rest. The saturating counters stop at all ones; those of frames are [counters of
+//! their own](crate::frame_count). Several lanes may bring a packet
 //! each in one cycle: their numbers and lengths arrive added up.
 //!
 //! # Ports
@@ -39,6 +40,7 @@
 //!
 //! `sim/cosim`: with the whole core; carries and saturation of every counter with the counters preloaded.
 
+use crate::frame_count::FrameCount;
 use crate::leaves::Flop;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::dff_setup;
@@ -75,6 +77,9 @@ pub struct Totals {
     pub ended_refused: Signal<Out, Bits<16>>,
     pub ended_flags: Signal<Out, Bits<5>>,
 
+    unmeasured_count: FrameCount,
+    bad_count: FrameCount,
+
     /// The running interval. Packets are there; the upper halves are one cycle behind.
     any: Flop<Bit>,
     packets_low: Flop<Bits<24>>,
@@ -85,8 +90,6 @@ pub struct Totals {
     bytes_carry: Flop<Bit>,
     first: Flop<Bits<64>>,
     last: Flop<Bits<64>>,
-    unmeasured_count: Flop<Bits<32>>,
-    bad_count: Flop<Bits<32>>,
     refused_count: Flop<Bits<16>>,
     saturated: Flop<Bit>,
     clock_lost: Flop<Bit>,
@@ -94,11 +97,9 @@ pub struct Totals {
     /// The interval ended one cycle ago.
     just_ended: Flop<Bit>,
 
-    /// What is shown of the running interval: the lower halves as late as the upper ones, and the rest likewise.
+    /// What is shown of the running interval: the lower halves as late as the upper ones.
     shown_packets: Flop<Bits<24>>,
     shown_bytes: Flop<Bits<24>>,
-    shown_unmeasured: Flop<Bits<32>>,
-    shown_bad: Flop<Bits<32>>,
 
     /// The interval that ended last.
     old_packets_low: Flop<Bits<24>>,
@@ -107,8 +108,6 @@ pub struct Totals {
     old_bytes_high: Flop<Bits<24>>,
     old_first: Flop<Bits<64>>,
     old_last: Flop<Bits<64>>,
-    old_unmeasured: Flop<Bits<32>>,
-    old_bad: Flop<Bits<32>>,
     old_refused: Flop<Bits<16>>,
     old_saturated: Flop<Bit>,
     old_clock_lost: Flop<Bit>,
@@ -125,10 +124,6 @@ pub struct Totals {
     bytes_high_now: Signal<Local, Bits<24>>,
     first_next: Signal<Local, Bits<64>>,
     last_next: Signal<Local, Bits<64>>,
-    unmeasured_sum: Signal<Local, Bits<33>>,
-    unmeasured_next: Signal<Local, Bits<32>>,
-    bad_sum: Signal<Local, Bits<33>>,
-    bad_next: Signal<Local, Bits<32>>,
     refused_next: Signal<Local, Bits<16>>,
     saturated_now: Signal<Local, Bit>,
     overflows_old: Signal<Local, Bit>,
@@ -153,8 +148,6 @@ impl Logic for Totals {
             bytes_carry,
             first,
             last,
-            unmeasured_count,
-            bad_count,
             refused_count,
             saturated,
             clock_lost,
@@ -162,16 +155,12 @@ impl Logic for Totals {
             just_ended,
             shown_packets,
             shown_bytes,
-            shown_unmeasured,
-            shown_bad,
             old_packets_low,
             old_packets_high,
             old_bytes_low,
             old_bytes_high,
             old_first,
             old_last,
-            old_unmeasured,
-            old_bad,
             old_refused,
             old_saturated,
             old_clock_lost,
@@ -187,8 +176,6 @@ impl Logic for Totals {
         self.bytes_carry.rst.next = self.rst.val();
         self.first.rst.next = self.rst.val();
         self.last.rst.next = self.rst.val();
-        self.unmeasured_count.rst.next = self.rst.val();
-        self.bad_count.rst.next = self.rst.val();
         self.refused_count.rst.next = self.rst.val();
         self.saturated.rst.next = self.rst.val();
         self.clock_lost.rst.next = self.rst.val();
@@ -196,21 +183,28 @@ impl Logic for Totals {
         self.just_ended.rst.next = self.rst.val();
         self.shown_packets.rst.next = self.rst.val();
         self.shown_bytes.rst.next = self.rst.val();
-        self.shown_unmeasured.rst.next = self.rst.val();
-        self.shown_bad.rst.next = self.rst.val();
         self.old_packets_low.rst.next = self.rst.val();
         self.old_packets_high.rst.next = self.rst.val();
         self.old_bytes_low.rst.next = self.rst.val();
         self.old_bytes_high.rst.next = self.rst.val();
         self.old_first.rst.next = self.rst.val();
         self.old_last.rst.next = self.rst.val();
-        self.old_unmeasured.rst.next = self.rst.val();
-        self.old_bad.rst.next = self.rst.val();
         self.old_refused.rst.next = self.rst.val();
         self.old_saturated.rst.next = self.rst.val();
         self.old_clock_lost.rst.next = self.rst.val();
         self.old_by_clock.rst.next = self.rst.val();
         self.old_gap.rst.next = self.rst.val();
+
+        self.unmeasured_count.clk.next = self.clk.val();
+        self.unmeasured_count.rst.next = self.rst.val();
+        self.unmeasured_count.frames.next = self.unmeasured.val();
+        self.unmeasured_count.ends.next = self.ends.val();
+        self.unmeasured_count.just_ended.next = self.just_ended.q.val();
+        self.bad_count.clk.next = self.clk.val();
+        self.bad_count.rst.next = self.rst.val();
+        self.bad_count.frames.next = self.bad.val();
+        self.bad_count.ends.next = self.ends.val();
+        self.bad_count.just_ended.next = self.just_ended.q.val();
 
         // What the running interval counts with this cycle.
         self.packets_sum.next =
@@ -228,17 +222,6 @@ impl Logic for Totals {
             }
         }
         self.bytes_now.next = self.bytes_sum.val().get_bits::<24>(0);
-        self.unmeasured_sum.next =
-            bit_cast::<33, 32>(self.unmeasured_count.q.val()) + bit_cast::<33, 3>(self.unmeasured.val());
-        self.unmeasured_next.next = self.unmeasured_sum.val().get_bits::<32>(0);
-        if self.unmeasured_sum.val().get_bit(32) {
-            self.unmeasured_next.next = 0xffff_ffff_u64.into();
-        }
-        self.bad_sum.next = bit_cast::<33, 32>(self.bad_count.q.val()) + bit_cast::<33, 3>(self.bad.val());
-        self.bad_next.next = self.bad_sum.val().get_bits::<32>(0);
-        if self.bad_sum.val().get_bit(32) {
-            self.bad_next.next = 0xffff_ffff_u64.into();
-        }
         self.refused_next.next = self.refused_count.q.val();
         if self.refused.val() & !self.refused_count.q.val().all() {
             self.refused_next.next = self.refused_count.q.val() + 1;
@@ -272,8 +255,6 @@ impl Logic for Totals {
         self.bytes_carry.d.next = self.bytes_sum.val().get_bit(24);
         self.first.d.next = self.first_next.val();
         self.last.d.next = self.last_next.val();
-        self.unmeasured_count.d.next = self.unmeasured_next.val();
-        self.bad_count.d.next = self.bad_next.val();
         self.refused_count.d.next = self.refused_next.val();
         self.clock_lost.d.next = self.clock_lost_next.val();
         self.by_clock.d.next = self.by_clock_next.val();
@@ -282,8 +263,6 @@ impl Logic for Totals {
             self.old_bytes_low.d.next = self.bytes_now.val();
             self.old_first.d.next = self.first_next.val();
             self.old_last.d.next = self.last_next.val();
-            self.old_unmeasured.d.next = self.unmeasured_next.val();
-            self.old_bad.d.next = self.bad_next.val();
             self.old_refused.d.next = self.refused_next.val();
             self.old_clock_lost.d.next = self.clock_lost_next.val();
             self.old_by_clock.d.next = self.by_clock_next.val();
@@ -293,8 +272,6 @@ impl Logic for Totals {
             self.bytes_low.d.next = 0.into();
             self.first.d.next = 0.into();
             self.last.d.next = 0.into();
-            self.unmeasured_count.d.next = 0.into();
-            self.bad_count.d.next = 0.into();
             self.refused_count.d.next = 0.into();
             self.clock_lost.d.next = false;
             // A timed end concerns the interval that it ends and the one that it starts.
@@ -317,22 +294,20 @@ impl Logic for Totals {
 
         self.shown_packets.d.next = self.packets_low.q.val();
         self.shown_bytes.d.next = self.bytes_low.q.val();
-        self.shown_unmeasured.d.next = self.unmeasured_count.q.val();
-        self.shown_bad.d.next = self.bad_count.q.val();
         self.packets.next = bit_cast::<48, 24>(self.shown_packets.q.val())
             | (bit_cast::<48, 24>(self.packets_high.q.val()) << 24);
         self.bytes.next = bit_cast::<48, 24>(self.shown_bytes.q.val())
             | (bit_cast::<48, 24>(self.bytes_high.q.val()) << 24);
-        self.unmeasured_frames.next = self.shown_unmeasured.q.val();
-        self.bad_frames.next = self.shown_bad.q.val();
+        self.unmeasured_frames.next = self.unmeasured_count.count.val();
+        self.bad_frames.next = self.bad_count.count.val();
         self.ended_packets.next = bit_cast::<48, 24>(self.old_packets_low.q.val())
             | (bit_cast::<48, 24>(self.old_packets_high.q.val()) << 24);
         self.ended_bytes.next = bit_cast::<48, 24>(self.old_bytes_low.q.val())
             | (bit_cast::<48, 24>(self.old_bytes_high.q.val()) << 24);
         self.ended_first.next = self.old_first.q.val();
         self.ended_last.next = self.old_last.q.val();
-        self.ended_unmeasured.next = self.old_unmeasured.q.val();
-        self.ended_bad.next = self.old_bad.q.val();
+        self.ended_unmeasured.next = self.unmeasured_count.ended.val();
+        self.ended_bad.next = self.bad_count.ended.val();
         self.ended_refused.next = self.old_refused.q.val();
         self.conditions.next = 0.into();
         if self.old_saturated.q.val() {

@@ -21,7 +21,7 @@
 //! # Parameters, latency and throughput
 //!
 //! N, P, B, K, W, V as the wide identity's; R = log2(rows), A = R + bits of a bank number, L lanes. One beat a cycle
-//! and lane, so with frames of one beat one frame a cycle and lane. A frame is committed five cycles behind its last
+//! and lane, so with frames of one beat one frame a cycle and lane. A frame is committed six cycles behind its last
 //! beat, and its cell is written nine cycles later.
 //!
 //! # Test plan
@@ -85,7 +85,7 @@ pub struct WideCore<
     pub m_axis_tready: Signal<In, Bit>,
 
     identity: [WideIdentity<N, P, B, K, W, V>; L],
-    boundary: Boundary<4>,
+    boundary: Boundary<5>,
     aggregator: Aggregator<R, A, L>,
     delimiter_now: Signal<Local, Bit>,
     delimiter_number: Signal<Local, Bits<32>>,

@@ -221,14 +221,14 @@ const PROOFS: [Proof; 8] = [
             ),
             fault(
                 "a clear as the address moves on",
-                "clear = (state_q == 32'h6) & (step_q == 32'h1);",
-                "clear = (state_q == 32'h6) & (step_q == 32'h2);",
+                "clearing_d = (state_q == 32'h6) & (step_q == 32'h0);",
+                "clearing_d = (state_q == 32'h6) & (step_q == 32'h1);",
                 (82, 82),
             ),
             fault(
                 "cells are not cleared",
-                "clear = (state_q == 32'h6) & (step_q == 32'h1);",
-                "clear = 1'b0;",
+                "clearing_d = (state_q == 32'h6) & (step_q == 32'h0);",
+                "clearing_d = 1'b0;",
                 (152, 152),
             ),
             fault("a top byte is displaced", "(tops_q << 32'h8)", "(tops_q << 32'h4)", (136, 136)),

@@ -102,12 +102,15 @@ fn either(is_on: &str, from: &str, to: &str) -> String {
     if let (Some((from, rest)), Some((to, _))) = (condition(from), condition(to)) {
         return format!("if (({is_on}) ? ({to}) : ({from})) begin{rest}");
     }
+    // Statements that are left out before others.
+    if let Some(left_out) = from.strip_suffix(to).filter(|text| text.trim_end().ends_with(';')) {
+        return format!("if (!({is_on})) begin {left_out} end {to}");
+    }
     match (assignment(from), assignment(to)) {
-        // An assignment that becomes another or none at all.
+        // An assignment that becomes another.
         (Some(_), Some(_)) if from.ends_with(';') => {
             format!("if ({is_on}) begin {to} end else begin {from} end")
         }
-        (Some(_), None) if to.is_empty() => format!("if (!({is_on})) begin {from} end"),
         // The beginning of one.
         (Some((target, from)), Some((_, to))) => format!("{target} = (({is_on}) ? ({to}) : ({from}))"),
         _ => {
@@ -139,7 +142,8 @@ mod tests {
         for (from, to, expected) in [
             ("a = b;", "a = c;", "if (on) begin a = c; end else begin a = b; end"),
             ("a[2] <= b;", "a[2] <= c;", "if (on) begin a[2] <= c; end else begin a[2] <= b; end"),
-            ("a = b;", "", "if (!(on)) begin a = b; end"),
+            ("a = b;", "", "if (!(on)) begin a = b; end "),
+            ("a = b;\nend", "end", "if (!(on)) begin a = b;\n end end"),
             ("if (b) begin", "if (c) begin", "if ((on) ? (c) : (b)) begin"),
             ("if (b) begin\n  x", "if (c) begin\n  x", "if ((on) ? (c) : (b)) begin\n  x"),
             ("a = (b)", "a = (c)", "a = ((on) ? ((c)) : ((b)))"),

@@ -231,14 +231,14 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Identity512,
         "the next frame's words taken for the payload's",
-        "if (~old_closes_q & group_there_q) begin",
-        "if (group_there_q) begin",
+        "if (~old_closes_q & walk_there_q) begin",
+        "if (walk_there_q) begin",
     ),
     mutation(
         Module::Identity256,
         "the header of the next frame read too early",
         "committed_d = old_slot & old_closes_q;",
-        "committed_d = group_event_q & group_closes_q;",
+        "committed_d = walk_event_q & walk_closes_q;",
     ),
     mutation(
         Module::Identity512,
@@ -290,12 +290,14 @@ pub const MUTATIONS: &[Mutation] = &[
         "totals_overflow = overflow;",
         "totals_overflow = 1'b0;",
     ),
+    mutation(Module::Core, "a saturating counter wraps", "old_high_d = 32'hffff;", "old_high_d = 32'h0;"),
     mutation(
         Module::Core,
-        "a saturating counter wraps",
-        "unmeasured_next = 64'hffffffff;",
-        "unmeasured_next = 64'h0;",
+        "a saturated counter goes on from zero",
+        "is_full = full_q | sum_high[32'h10];",
+        "is_full = sum_high[32'h10];",
     ),
+    mutation(Module::Core, "a carry of a frame count lost", "carry_d = sum[32'h10];", "carry_d = 1'b0;"),
     mutation(
         Module::Core,
         "idle a cycle before the drain has ended",

@@ -484,10 +484,17 @@ fn preloaded_counters(
     let near_carry = [
         reset_to("packets_low", 24, 0xff_fff0),
         reset_to("bytes_low", 24, 0xff_ff00),
-        reset_to("unmeasured_count", 32, 0xffff_fffe),
-        reset_to("bad_count", 32, 0xffff_fffd),
+        reset_to("unmeasured_count_low", 16, 0xfffe),
+        reset_to("bad_count_low", 16, 0xfffd),
     ];
-    let near_overflow = [reset_to("packets_low", 24, 0xff_fff0), reset_to("packets_high", 24, 0xff_ffff)];
+    let near_overflow = [
+        reset_to("packets_low", 24, 0xff_fff0),
+        reset_to("packets_high", 24, 0xff_ffff),
+        reset_to("unmeasured_count_low", 16, 0xfffe),
+        reset_to("unmeasured_count_high", 16, 0xffff),
+        reset_to("bad_count_low", 16, 0xfffd),
+        reset_to("bad_count_high", 16, 0xffff),
+    ];
     let near_overflow_of_bytes =
         [reset_to("bytes_low", 24, 0xff_ff00), reset_to("bytes_high", 24, 0xff_ffff)];
     let full = |half: &str| {
@@ -506,14 +513,21 @@ fn preloaded_counters(
             Totals {
                 packets: 0xff_fff0 + 40,
                 bytes: 0xff_ff00 + 40 * 46,
-                unmeasured: u32::MAX,
-                bad: u32::MAX,
+                unmeasured: 0xfffe + 3,
+                bad: 0xfffd + 3,
                 ..zero
             },
         ),
         (
             &near_overflow,
-            Totals { packets: 40 - 16, bytes: 40 * 46, unmeasured: 3, bad: 3, flags: saturated, ..zero },
+            Totals {
+                packets: 40 - 16,
+                bytes: 40 * 46,
+                unmeasured: u32::MAX,
+                bad: u32::MAX,
+                flags: saturated,
+                ..zero
+            },
         ),
         (
             &near_overflow_of_bytes,

@@ -61,12 +61,29 @@ pub fn check(
     let mut preloaded = Twin::new(toolchain, &full, words, Cell { count: u32::MAX, sum: 0 })?;
     preloaded.long_carries(&mut random)?;
 
+    Ok(preloaded.updates + updates(toolchain, verilog, words, count, seed)?)
+}
+
+/// The directed sequences and random updates of [`check`], without those that need the emitted memories' content: for
+/// memories of others.
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn updates(
+    toolchain: &Toolchain,
+    verilog: &str,
+    words: usize,
+    count: u64,
+    seed: u64,
+) -> Result<u64, CheckError> {
+    let mut random = StdRng::seed_from_u64(!seed);
     let mut twin = Twin::new(toolchain, verilog, words, Cell::default())?;
     twin.directed(&mut random)?;
     while twin.updates < count {
         twin.random_interval(&mut random)?;
     }
-    Ok(preloaded.updates + twin.updates)
+    Ok(twin.updates)
 }
 
 impl Twin {
