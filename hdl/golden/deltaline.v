@@ -1084,10 +1084,22 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     reg  cleared_rst;
     reg  cleared_d;
     wire  cleared_q;
+    reg  clearing_clock;
+    reg  clearing_rst;
+    reg  clearing_d;
+    wire  clearing_q;
+    reg  clears_not_all_clock;
+    reg  clears_not_all_rst;
+    reg  clears_not_all_d;
+    wire  clears_not_all_q;
     reg  address_now_clock;
     reg  address_now_rst;
     reg  [10:0] address_now_d;
     wire  [10:0] address_now_q;
+    reg  header_step_clock;
+    reg  header_step_rst;
+    reg  [11:0] header_step_d;
+    wire  [11:0] header_step_q;
     reg  header_word_clock;
     reg  header_word_rst;
     reg  [63:0] header_word_d;
@@ -1123,6 +1135,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     reg  [10:0] first_row;
     reg  [63:0] role_bit;
     reg  [63:0] rotated;
+    reg  [63:0] looked_up;
     reg  [10:0] next_address;
     reg  block_ends;
     reg  fragment_ends;
@@ -1152,11 +1165,29 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         .d(cleared_d),
         .q(cleared_q)
     );
+    deltaline_core_aggregator_emitter_clearing clearing(
+        .clock(clearing_clock),
+        .rst(clearing_rst),
+        .d(clearing_d),
+        .q(clearing_q)
+    );
+    deltaline_core_aggregator_emitter_clears_not_all clears_not_all(
+        .clock(clears_not_all_clock),
+        .rst(clears_not_all_rst),
+        .d(clears_not_all_d),
+        .q(clears_not_all_q)
+    );
     deltaline_core_aggregator_emitter_address_now address_now(
         .clock(address_now_clock),
         .rst(address_now_rst),
         .d(address_now_d),
         .q(address_now_q)
+    );
+    deltaline_core_aggregator_emitter_header_step header_step(
+        .clock(header_step_clock),
+        .rst(header_step_rst),
+        .d(header_step_d),
+        .q(header_step_q)
     );
     deltaline_core_aggregator_emitter_header_word header_word(
         .clock(header_word_clock),
@@ -1207,7 +1238,10 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         section_clock = clk;
         step_clock = clk;
         cleared_clock = clk;
+        clearing_clock = clk;
+        clears_not_all_clock = clk;
         address_now_clock = clk;
+        header_step_clock = clk;
         header_word_clock = clk;
         chosen_clock = clk;
         tops_clock = clk;
@@ -1219,7 +1253,10 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         section_d = section_q;
         step_d = step_q;
         cleared_d = cleared_q;
+        clearing_d = clearing_q;
+        clears_not_all_d = clears_not_all_q;
         address_now_d = address_now_q;
+        header_step_d = header_step_q;
         header_word_d = header_word_q;
         chosen_d = chosen_q;
         tops_d = tops_q;
@@ -1231,7 +1268,10 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         section_rst = rst;
         step_rst = rst;
         cleared_rst = rst;
+        clearing_rst = rst;
+        clears_not_all_rst = rst;
         address_now_rst = rst;
+        header_step_rst = rst;
         header_word_rst = rst;
         chosen_rst = rst;
         tops_rst = rst;
@@ -1253,6 +1293,8 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         if (check_q[32'h3f]) begin
             rotated = rotated | 32'h1;
         end
+        clearing_d = (state_q == 32'h6) & (step_q == 32'h0);
+        clears_not_all_d = (state_q != 32'h1) | (address_now_q == last_address);
         if (state_q == 32'h0) begin
             state_d = 32'h1;
         end
@@ -1267,61 +1309,50 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         end
         if (state_q == 32'h2) begin
             step_d = 32'h0;
+            header_step_d = 32'h1;
             section_d = 32'h0;
             if (start) begin
                 state_d = 32'h4;
             end
         end
-        case (step_q)
-            0:
-                begin
-                    header_word_d = destination_word;
-                end
-            1:
-                begin
-                    header_word_d = source_word | role_bit;
-                end
-            2:
-                begin
-                    header_word_d = segment_word | ((interval) & 64'hffffffffffffffff);
-                end
-            3:
-                begin
-                    header_word_d = digest_word;
-                end
-            4:
-                begin
-                    header_word_d = place_word | (((fragment) & 64'hffffffffffffffff) << 32'h30) | (((bank) & 64'hffffffffffffffff) << 32'h18);
-                end
-            5:
-                begin
-                    header_word_d = extent_word | (((first_row) & 64'hffffffffffffffff) << 32'h30) | (((flags) & 64'hffffffffffffffff) << 32'h10) | ((refused_ends) & 64'hffffffffffffffff);
-                end
-            6:
-                begin
-                    header_word_d = ((packets) & 64'hffffffffffffffff);
-                end
-            7:
-                begin
-                    header_word_d = ((bytes) & 64'hffffffffffffffff);
-                end
-            8:
-                begin
-                    header_word_d = first;
-                end
-            9:
-                begin
-                    header_word_d = last;
-                end
-            10:
-                begin
-                    header_word_d = prefixes_word;
-                end
-            default:
-                begin
-                    header_word_d = (((unmeasured) & 64'hffffffffffffffff) << 32'h20) | ((bad) & 64'hffffffffffffffff);
-                end
-        endcase
+        looked_up = 32'h0;
+        if (header_step_q[32'h0]) begin
+            looked_up = looked_up | destination_word;
+        end
+        if (header_step_q[32'h1]) begin
+            looked_up = looked_up | (source_word | role_bit);
+        end
+        if (header_step_q[32'h2]) begin
+            looked_up = looked_up | (segment_word | ((interval) & 64'hffffffffffffffff));
+        end
+        if (header_step_q[32'h3]) begin
+            looked_up = looked_up | digest_word;
+        end
+        if (header_step_q[32'h4]) begin
+            looked_up = looked_up | (place_word | (((fragment) & 64'hffffffffffffffff) << 32'h30) | (((bank) & 64'hffffffffffffffff) << 32'h18));
+        end
+        if (header_step_q[32'h5]) begin
+            looked_up = looked_up | (extent_word | (((first_row) & 64'hffffffffffffffff) << 32'h30) | (((flags) & 64'hffffffffffffffff) << 32'h10) | ((refused_ends) & 64'hffffffffffffffff));
+        end
+        if (header_step_q[32'h6]) begin
+            looked_up = looked_up | ((packets) & 64'hffffffffffffffff);
+        end
+        if (header_step_q[32'h7]) begin
+            looked_up = looked_up | ((bytes) & 64'hffffffffffffffff);
+        end
+        if (header_step_q[32'h8]) begin
+            looked_up = looked_up | first;
+        end
+        if (header_step_q[32'h9]) begin
+            looked_up = looked_up | last;
+        end
+        if (header_step_q[32'ha]) begin
+            looked_up = looked_up | prefixes_word;
+        end
+        if (header_step_q[32'hb]) begin
+            looked_up = looked_up | (((unmeasured) & 64'hffffffffffffffff) << 32'h20) | ((bad) & 64'hffffffffffffffff);
+        end
+        header_word_d = looked_up;
         if (state_q == 32'h4) begin
             state_d = 32'h5;
         end
@@ -1378,6 +1409,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
             is_last_d = 1'b0;
             state_d = 32'h4;
             step_d = step_q + 32'h1;
+            header_step_d = header_step_q << 32'h1;
             if ((section_q == 32'h0) & (step_q == 32'hb)) begin
                 section_d = 32'h1;
             end
@@ -1397,13 +1429,14 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
             if (section_q == 32'h4) begin
                 section_d = 32'h0;
                 step_d = 32'h0;
+                header_step_d = 32'h1;
                 if (~|address_now_q) begin
                     state_d = 32'h2;
                 end
             end
         end
-        clear = (state_q == 32'h6) & (step_q == 32'h1);
-        clear_all = state_q == 32'h0;
+        clear = clearing_q;
+        clear_all = ~clears_not_all_q;
         drain_address = address_now_q;
         running = cleared_q;
         busy = state_q != 32'h2;
@@ -1476,6 +1509,36 @@ module deltaline_core_aggregator_emitter_cleared(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_emitter_cleared
 
+module deltaline_core_aggregator_emitter_clearing(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_clearing
+
+module deltaline_core_aggregator_emitter_clears_not_all(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_clears_not_all
+
 module deltaline_core_aggregator_emitter_data(clock,rst,d,q);
 
     // Module arguments
@@ -1490,6 +1553,21 @@ module deltaline_core_aggregator_emitter_data(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_emitter_data
+
+module deltaline_core_aggregator_emitter_header_step(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [11:0] d;
+    output reg  [11:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 12'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_header_step
 
 module deltaline_core_aggregator_emitter_header_word(clock,rst,d,q);
 
@@ -1991,267 +2069,475 @@ module deltaline_core_aggregator_lane_0_hash(clk,key,row,prefix);
     output reg  [15:0] prefix;
 
     // Update code (custom)
-    reg [8:0] parity_0;
-    reg [8:0] parity_1;
-    reg [8:0] parity_2;
-    reg [8:0] parity_3;
-    reg [8:0] parity_4;
-    reg [8:0] parity_5;
-    reg [8:0] parity_6;
-    reg [8:0] parity_7;
-    reg [8:0] parity_8;
-    reg [8:0] parity_9;
-    reg [8:0] parity_10;
-    reg [8:0] parity_11;
-    reg [8:0] parity_12;
-    reg [8:0] parity_13;
-    reg [8:0] parity_14;
-    reg [8:0] parity_15;
-    reg [8:0] parity_16;
-    reg [8:0] parity_17;
-    reg [8:0] parity_18;
-    reg [8:0] parity_19;
-    reg [8:0] parity_20;
-    reg [8:0] parity_21;
-    reg [8:0] parity_22;
-    reg [8:0] parity_23;
-    reg [8:0] parity_24;
-    reg [8:0] parity_25;
+    reg [16:0] parity_0;
+    reg [16:0] parity_1;
+    reg [16:0] parity_2;
+    reg [16:0] parity_3;
+    reg [16:0] parity_4;
+    reg [16:0] parity_5;
+    reg [16:0] parity_6;
+    reg [16:0] parity_7;
+    reg [16:0] parity_8;
+    reg [16:0] parity_9;
+    reg [16:0] parity_10;
+    reg [16:0] parity_11;
+    reg [16:0] parity_12;
+    reg [16:0] parity_13;
+    reg [16:0] parity_14;
+    reg [16:0] parity_15;
+    reg [16:0] parity_16;
+    reg [16:0] parity_17;
+    reg [16:0] parity_18;
+    reg [16:0] parity_19;
+    reg [16:0] parity_20;
+    reg [16:0] parity_21;
+    reg [16:0] parity_22;
+    reg [16:0] parity_23;
+    reg [16:0] parity_24;
+    reg [16:0] parity_25;
     always @(posedge clk) begin
-        parity_0[0] <= ^(key[31:0] & 32'h5aa51bf5) ^ ^(key[63:32] & 32'hb0d0483f);
-        parity_0[1] <= ^(key[95:64] & 32'h95f68ff8) ^ ^(key[127:96] & 32'hc87bdd60);
-        parity_0[2] <= ^(key[159:128] & 32'h77b3c0b8) ^ ^(key[191:160] & 32'h40c12aaf);
-        parity_0[3] <= ^(key[223:192] & 32'h671eeac8) ^ ^(key[255:224] & 32'h4703b95d);
-        parity_0[4] <= ^(key[287:256] & 32'h7b1ddb9f) ^ ^(key[319:288] & 32'h40810b15);
-        parity_0[5] <= ^(key[351:320] & 32'ha91a5587) ^ ^(key[383:352] & 32'hc7691399);
-        parity_0[6] <= ^(key[415:384] & 32'hbee516eb) ^ ^(key[447:416] & 32'hdc25fa34);
-        parity_0[7] <= ^(key[479:448] & 32'h19041da8) ^ ^(key[511:480] & 32'ha0a3b068);
-        parity_0[8] <= ^(key[543:512] & 32'h34d896b0);
-        parity_1[0] <= ^(key[31:0] & 32'h0cfc76c0) ^ ^(key[63:32] & 32'he5096dc9);
-        parity_1[1] <= ^(key[95:64] & 32'h985fb770) ^ ^(key[127:96] & 32'h91f810ef);
-        parity_1[2] <= ^(key[159:128] & 32'hd33f31e6) ^ ^(key[191:160] & 32'he130668a);
-        parity_1[3] <= ^(key[223:192] & 32'hca14d3c2) ^ ^(key[255:224] & 32'hcca46a42);
-        parity_1[4] <= ^(key[287:256] & 32'hae0d408c) ^ ^(key[319:288] & 32'hb21f3186);
-        parity_1[5] <= ^(key[351:320] & 32'h8f5dae44) ^ ^(key[383:352] & 32'h7562d642);
-        parity_1[6] <= ^(key[415:384] & 32'h3ccc098b) ^ ^(key[447:416] & 32'h4765d193);
-        parity_1[7] <= ^(key[479:448] & 32'h0aa1b9ce) ^ ^(key[511:480] & 32'h3b44c721);
-        parity_1[8] <= ^(key[543:512] & 32'h3ac5b632);
-        parity_2[0] <= ^(key[31:0] & 32'he0a35b34) ^ ^(key[63:32] & 32'h32bcd9d8);
-        parity_2[1] <= ^(key[95:64] & 32'hd99e16ef) ^ ^(key[127:96] & 32'h5a2ada06);
-        parity_2[2] <= ^(key[159:128] & 32'h0a32386a) ^ ^(key[191:160] & 32'hb90b2fbd);
-        parity_2[3] <= ^(key[223:192] & 32'hd185f903) ^ ^(key[255:224] & 32'h6172966e);
-        parity_2[4] <= ^(key[287:256] & 32'h88d6e048) ^ ^(key[319:288] & 32'hf431d84e);
-        parity_2[5] <= ^(key[351:320] & 32'h4c744c28) ^ ^(key[383:352] & 32'h3b9b90d9);
-        parity_2[6] <= ^(key[415:384] & 32'h75c5abe1) ^ ^(key[447:416] & 32'h3e7cff29);
-        parity_2[7] <= ^(key[479:448] & 32'h239123ab) ^ ^(key[511:480] & 32'h12de1573);
-        parity_2[8] <= ^(key[543:512] & 32'h9443f7b0);
-        parity_3[0] <= ^(key[31:0] & 32'ha2051444) ^ ^(key[63:32] & 32'h713ac3c0);
-        parity_3[1] <= ^(key[95:64] & 32'h5567f81b) ^ ^(key[127:96] & 32'h46ca076d);
-        parity_3[2] <= ^(key[159:128] & 32'h6db7ffd4) ^ ^(key[191:160] & 32'hca766ffc);
-        parity_3[3] <= ^(key[223:192] & 32'h0db388f6) ^ ^(key[255:224] & 32'h6c1d4133);
-        parity_3[4] <= ^(key[287:256] & 32'hd234c651) ^ ^(key[319:288] & 32'hd6ad2f8e);
-        parity_3[5] <= ^(key[351:320] & 32'h4053f5b2) ^ ^(key[383:352] & 32'h4b19b634);
-        parity_3[6] <= ^(key[415:384] & 32'hb627c6f1) ^ ^(key[447:416] & 32'hafe6e9f5);
-        parity_3[7] <= ^(key[479:448] & 32'hf71bfce5) ^ ^(key[511:480] & 32'h5130063d);
-        parity_3[8] <= ^(key[543:512] & 32'hb8a20c2c);
-        parity_4[0] <= ^(key[31:0] & 32'hf73461f0) ^ ^(key[63:32] & 32'ha139a34f);
-        parity_4[1] <= ^(key[95:64] & 32'h88d8d7e1) ^ ^(key[127:96] & 32'h4ad01868);
-        parity_4[2] <= ^(key[159:128] & 32'h4a2794be) ^ ^(key[191:160] & 32'h8a5a00be);
-        parity_4[3] <= ^(key[223:192] & 32'h10fdf252) ^ ^(key[255:224] & 32'h1b557624);
-        parity_4[4] <= ^(key[287:256] & 32'h3b7d58ed) ^ ^(key[319:288] & 32'h230b9842);
-        parity_4[5] <= ^(key[351:320] & 32'h064c68a4) ^ ^(key[383:352] & 32'h9255edd2);
-        parity_4[6] <= ^(key[415:384] & 32'h532944e5) ^ ^(key[447:416] & 32'hdfd28646);
-        parity_4[7] <= ^(key[479:448] & 32'h720c2b85) ^ ^(key[511:480] & 32'h07f6941c);
-        parity_4[8] <= ^(key[543:512] & 32'hc68858c2);
-        parity_5[0] <= ^(key[31:0] & 32'h4ee02166) ^ ^(key[63:32] & 32'h5080b040);
-        parity_5[1] <= ^(key[95:64] & 32'h0311bfe5) ^ ^(key[127:96] & 32'hf9d681a9);
-        parity_5[2] <= ^(key[159:128] & 32'h9eba6f6d) ^ ^(key[191:160] & 32'he81419d8);
-        parity_5[3] <= ^(key[223:192] & 32'h745ea550) ^ ^(key[255:224] & 32'h5b39c7d3);
-        parity_5[4] <= ^(key[287:256] & 32'hab39682d) ^ ^(key[319:288] & 32'h86cd98fc);
-        parity_5[5] <= ^(key[351:320] & 32'h9e50d948) ^ ^(key[383:352] & 32'hf447a3df);
-        parity_5[6] <= ^(key[415:384] & 32'h96e378ea) ^ ^(key[447:416] & 32'h0efb8e37);
-        parity_5[7] <= ^(key[479:448] & 32'hc97bf837) ^ ^(key[511:480] & 32'ha278d4d4);
-        parity_5[8] <= ^(key[543:512] & 32'hf564076e);
-        parity_6[0] <= ^(key[31:0] & 32'h90b81ff5) ^ ^(key[63:32] & 32'h5b5f2538);
-        parity_6[1] <= ^(key[95:64] & 32'h3ecb77b6) ^ ^(key[127:96] & 32'h07bb886d);
-        parity_6[2] <= ^(key[159:128] & 32'hd887663c) ^ ^(key[191:160] & 32'h2fb0b26b);
-        parity_6[3] <= ^(key[223:192] & 32'haab79b45) ^ ^(key[255:224] & 32'h0cc93129);
-        parity_6[4] <= ^(key[287:256] & 32'ha44bf632) ^ ^(key[319:288] & 32'h107236f0);
-        parity_6[5] <= ^(key[351:320] & 32'he11698e1) ^ ^(key[383:352] & 32'h7c9fb50e);
-        parity_6[6] <= ^(key[415:384] & 32'h3aeeb224) ^ ^(key[447:416] & 32'he712c4c0);
-        parity_6[7] <= ^(key[479:448] & 32'h98e268e2) ^ ^(key[511:480] & 32'h2b740db6);
-        parity_6[8] <= ^(key[543:512] & 32'hfcee1115);
-        parity_7[0] <= ^(key[31:0] & 32'h6cd9635d) ^ ^(key[63:32] & 32'h07aaf8ea);
-        parity_7[1] <= ^(key[95:64] & 32'h43e2e6f6) ^ ^(key[127:96] & 32'hb256a64d);
-        parity_7[2] <= ^(key[159:128] & 32'h23ae619d) ^ ^(key[191:160] & 32'h14e1cd03);
-        parity_7[3] <= ^(key[223:192] & 32'h77d4dd80) ^ ^(key[255:224] & 32'h0bfb364f);
-        parity_7[4] <= ^(key[287:256] & 32'h442e53e6) ^ ^(key[319:288] & 32'h3f23d1d1);
-        parity_7[5] <= ^(key[351:320] & 32'he02e3425) ^ ^(key[383:352] & 32'h348543c8);
-        parity_7[6] <= ^(key[415:384] & 32'hc7d31721) ^ ^(key[447:416] & 32'h01d6a4c0);
-        parity_7[7] <= ^(key[479:448] & 32'h206b4719) ^ ^(key[511:480] & 32'h6e85b2c2);
-        parity_7[8] <= ^(key[543:512] & 32'h6708a4d7);
-        parity_8[0] <= ^(key[31:0] & 32'ha9058280) ^ ^(key[63:32] & 32'h405a3ff1);
-        parity_8[1] <= ^(key[95:64] & 32'h0a46df21) ^ ^(key[127:96] & 32'h914bc5db);
-        parity_8[2] <= ^(key[159:128] & 32'h84ceec56) ^ ^(key[191:160] & 32'h45c93b20);
-        parity_8[3] <= ^(key[223:192] & 32'h8022b0cd) ^ ^(key[255:224] & 32'h184b41c7);
-        parity_8[4] <= ^(key[287:256] & 32'h7a101c5d) ^ ^(key[319:288] & 32'h37c1777a);
-        parity_8[5] <= ^(key[351:320] & 32'hcc4e797d) ^ ^(key[383:352] & 32'hc61f65cf);
-        parity_8[6] <= ^(key[415:384] & 32'h47e69c38) ^ ^(key[447:416] & 32'h8afa3839);
-        parity_8[7] <= ^(key[479:448] & 32'h5e7db64b) ^ ^(key[511:480] & 32'h4dd7417d);
-        parity_8[8] <= ^(key[543:512] & 32'he44938d3);
-        parity_9[0] <= ^(key[31:0] & 32'h6e53690e) ^ ^(key[63:32] & 32'hb587dfcd);
-        parity_9[1] <= ^(key[95:64] & 32'h968cad48) ^ ^(key[127:96] & 32'h2dae6000);
-        parity_9[2] <= ^(key[159:128] & 32'ha0d3d7a2) ^ ^(key[191:160] & 32'hf2b60029);
-        parity_9[3] <= ^(key[223:192] & 32'h600e29f1) ^ ^(key[255:224] & 32'hb023799d);
-        parity_9[4] <= ^(key[287:256] & 32'h83c6ec74) ^ ^(key[319:288] & 32'h58ca2b9e);
-        parity_9[5] <= ^(key[351:320] & 32'h8641c313) ^ ^(key[383:352] & 32'hcf2381eb);
-        parity_9[6] <= ^(key[415:384] & 32'h2ad5face) ^ ^(key[447:416] & 32'hf9a85aea);
-        parity_9[7] <= ^(key[479:448] & 32'h7e4a0995) ^ ^(key[511:480] & 32'h8ba7b0a3);
-        parity_9[8] <= ^(key[543:512] & 32'h4d5d09a1);
-        parity_10[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
-        parity_10[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
-        parity_10[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
-        parity_10[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
-        parity_10[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
-        parity_10[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
-        parity_10[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
-        parity_10[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
-        parity_10[8] <= ^(key[543:512] & 32'h00000000);
-        parity_11[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
-        parity_11[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
-        parity_11[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
-        parity_11[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
-        parity_11[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
-        parity_11[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
-        parity_11[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
-        parity_11[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
-        parity_11[8] <= ^(key[543:512] & 32'h00000000);
-        parity_12[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
-        parity_12[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
-        parity_12[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
-        parity_12[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
-        parity_12[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
-        parity_12[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
-        parity_12[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
-        parity_12[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
-        parity_12[8] <= ^(key[543:512] & 32'h00000000);
-        parity_13[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
-        parity_13[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
-        parity_13[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
-        parity_13[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
-        parity_13[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
-        parity_13[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
-        parity_13[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
-        parity_13[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
-        parity_13[8] <= ^(key[543:512] & 32'h00000000);
-        parity_14[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
-        parity_14[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
-        parity_14[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
-        parity_14[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
-        parity_14[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
-        parity_14[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
-        parity_14[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
-        parity_14[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
-        parity_14[8] <= ^(key[543:512] & 32'h00000000);
-        parity_15[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
-        parity_15[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
-        parity_15[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
-        parity_15[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
-        parity_15[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
-        parity_15[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
-        parity_15[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
-        parity_15[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
-        parity_15[8] <= ^(key[543:512] & 32'h00000000);
-        parity_16[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
-        parity_16[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
-        parity_16[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
-        parity_16[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
-        parity_16[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
-        parity_16[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
-        parity_16[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
-        parity_16[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
-        parity_16[8] <= ^(key[543:512] & 32'h00000000);
-        parity_17[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
-        parity_17[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
-        parity_17[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
-        parity_17[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
-        parity_17[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
-        parity_17[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
-        parity_17[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
-        parity_17[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
-        parity_17[8] <= ^(key[543:512] & 32'h00000000);
-        parity_18[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
-        parity_18[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
-        parity_18[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
-        parity_18[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
-        parity_18[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
-        parity_18[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
-        parity_18[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
-        parity_18[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
-        parity_18[8] <= ^(key[543:512] & 32'h00000000);
-        parity_19[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
-        parity_19[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
-        parity_19[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
-        parity_19[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
-        parity_19[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
-        parity_19[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
-        parity_19[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
-        parity_19[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
-        parity_19[8] <= ^(key[543:512] & 32'h00000000);
-        parity_20[0] <= ^(key[31:0] & 32'hfbdb480b) ^ ^(key[63:32] & 32'hb9fd284c);
-        parity_20[1] <= ^(key[95:64] & 32'hf384ce06) ^ ^(key[127:96] & 32'hdf0a051f);
-        parity_20[2] <= ^(key[159:128] & 32'hf7c6d738) ^ ^(key[191:160] & 32'h28d6f57c);
-        parity_20[3] <= ^(key[223:192] & 32'h612f2427) ^ ^(key[255:224] & 32'h7fd82c49);
-        parity_20[4] <= ^(key[287:256] & 32'h4d3fdb7d) ^ ^(key[319:288] & 32'h8d316052);
-        parity_20[5] <= ^(key[351:320] & 32'h22f6f031) ^ ^(key[383:352] & 32'h10affc1e);
-        parity_20[6] <= ^(key[415:384] & 32'h68b32db0) ^ ^(key[447:416] & 32'ha751d2ae);
-        parity_20[7] <= ^(key[479:448] & 32'hc19688bb) ^ ^(key[511:480] & 32'h70c6c671);
-        parity_20[8] <= ^(key[543:512] & 32'hdf5348d6);
-        parity_21[0] <= ^(key[31:0] & 32'h8cd6a057) ^ ^(key[63:32] & 32'h244bd384);
-        parity_21[1] <= ^(key[95:64] & 32'hb5b73f91) ^ ^(key[127:96] & 32'h0c5becfd);
-        parity_21[2] <= ^(key[159:128] & 32'h9ef30372) ^ ^(key[191:160] & 32'h016d52b9);
-        parity_21[3] <= ^(key[223:192] & 32'h71613e7f) ^ ^(key[255:224] & 32'h991f514b);
-        parity_21[4] <= ^(key[287:256] & 32'h652bc6a6) ^ ^(key[319:288] & 32'h9e333585);
-        parity_21[5] <= ^(key[351:320] & 32'h84cd339e) ^ ^(key[383:352] & 32'hd3409176);
-        parity_21[6] <= ^(key[415:384] & 32'ha20b1a1e) ^ ^(key[447:416] & 32'h701f6062);
-        parity_21[7] <= ^(key[479:448] & 32'h2fed942f) ^ ^(key[511:480] & 32'haddf4857);
-        parity_21[8] <= ^(key[543:512] & 32'h5255757c);
-        parity_22[0] <= ^(key[31:0] & 32'hb6623547) ^ ^(key[63:32] & 32'hba912625);
-        parity_22[1] <= ^(key[95:64] & 32'he1960d51) ^ ^(key[127:96] & 32'h20f30ad3);
-        parity_22[2] <= ^(key[159:128] & 32'hde101cb7) ^ ^(key[191:160] & 32'h72f29624);
-        parity_22[3] <= ^(key[223:192] & 32'hd43a72d2) ^ ^(key[255:224] & 32'h59c69f72);
-        parity_22[4] <= ^(key[287:256] & 32'h4405f0e3) ^ ^(key[319:288] & 32'h6337e4f8);
-        parity_22[5] <= ^(key[351:320] & 32'h02ba17f5) ^ ^(key[383:352] & 32'hc8ede61c);
-        parity_22[6] <= ^(key[415:384] & 32'h81413efe) ^ ^(key[447:416] & 32'hfee0161a);
-        parity_22[7] <= ^(key[479:448] & 32'h027526f2) ^ ^(key[511:480] & 32'h8b762bdd);
-        parity_22[8] <= ^(key[543:512] & 32'h0882678b);
-        parity_23[0] <= ^(key[31:0] & 32'h1b3a6def) ^ ^(key[63:32] & 32'h64b59f52);
-        parity_23[1] <= ^(key[95:64] & 32'h9e9ad6f9) ^ ^(key[127:96] & 32'h8f6761fd);
-        parity_23[2] <= ^(key[159:128] & 32'hdafe48ed) ^ ^(key[191:160] & 32'he95f945d);
-        parity_23[3] <= ^(key[223:192] & 32'h176419db) ^ ^(key[255:224] & 32'hd6cbc5a4);
-        parity_23[4] <= ^(key[287:256] & 32'h6026112c) ^ ^(key[319:288] & 32'hf46e42ba);
-        parity_23[5] <= ^(key[351:320] & 32'hadeeddce) ^ ^(key[383:352] & 32'h92170d8a);
-        parity_23[6] <= ^(key[415:384] & 32'haa9bc46e) ^ ^(key[447:416] & 32'hffef5b6f);
-        parity_23[7] <= ^(key[479:448] & 32'hc6339040) ^ ^(key[511:480] & 32'he5c46ead);
-        parity_23[8] <= ^(key[543:512] & 32'hc641cb81);
-        parity_24[0] <= ^(key[31:0] & 32'h1677d2ef) ^ ^(key[63:32] & 32'h0a3ba5f6);
-        parity_24[1] <= ^(key[95:64] & 32'h75c14603) ^ ^(key[127:96] & 32'h8560ae77);
-        parity_24[2] <= ^(key[159:128] & 32'h68b9dda4) ^ ^(key[191:160] & 32'h7700b0d2);
-        parity_24[3] <= ^(key[223:192] & 32'h018a8d0d) ^ ^(key[255:224] & 32'h06374b70);
-        parity_24[4] <= ^(key[287:256] & 32'hd3b42640) ^ ^(key[319:288] & 32'h3188f1dd);
-        parity_24[5] <= ^(key[351:320] & 32'hc2e3e95b) ^ ^(key[383:352] & 32'h6f2dc59d);
-        parity_24[6] <= ^(key[415:384] & 32'h61d18c98) ^ ^(key[447:416] & 32'he6dd9ef1);
-        parity_24[7] <= ^(key[479:448] & 32'h8f1bfa0a) ^ ^(key[511:480] & 32'h9f807a10);
-        parity_24[8] <= ^(key[543:512] & 32'h937ef32d);
-        parity_25[0] <= ^(key[31:0] & 32'hc53d6b7f) ^ ^(key[63:32] & 32'h41d9d81d);
-        parity_25[1] <= ^(key[95:64] & 32'h97ce5bc4) ^ ^(key[127:96] & 32'hd26565c6);
-        parity_25[2] <= ^(key[159:128] & 32'h169d6e4b) ^ ^(key[191:160] & 32'h5bf8bf78);
-        parity_25[3] <= ^(key[223:192] & 32'haf8a76e6) ^ ^(key[255:224] & 32'h7c09ca15);
-        parity_25[4] <= ^(key[287:256] & 32'h726fdc28) ^ ^(key[319:288] & 32'h613729a1);
-        parity_25[5] <= ^(key[351:320] & 32'h42686e69) ^ ^(key[383:352] & 32'h5f696aca);
-        parity_25[6] <= ^(key[415:384] & 32'h34279269) ^ ^(key[447:416] & 32'h85711fe0);
-        parity_25[7] <= ^(key[479:448] & 32'hf30dee14) ^ ^(key[511:480] & 32'hd3f24afa);
-        parity_25[8] <= ^(key[543:512] & 32'h1d0a7924);
+        parity_0[0] <= ^(key[31:0] & 32'h5aa51bf5);
+        parity_0[1] <= ^(key[63:32] & 32'hb0d0483f);
+        parity_0[2] <= ^(key[95:64] & 32'h95f68ff8);
+        parity_0[3] <= ^(key[127:96] & 32'hc87bdd60);
+        parity_0[4] <= ^(key[159:128] & 32'h77b3c0b8);
+        parity_0[5] <= ^(key[191:160] & 32'h40c12aaf);
+        parity_0[6] <= ^(key[223:192] & 32'h671eeac8);
+        parity_0[7] <= ^(key[255:224] & 32'h4703b95d);
+        parity_0[8] <= ^(key[287:256] & 32'h7b1ddb9f);
+        parity_0[9] <= ^(key[319:288] & 32'h40810b15);
+        parity_0[10] <= ^(key[351:320] & 32'ha91a5587);
+        parity_0[11] <= ^(key[383:352] & 32'hc7691399);
+        parity_0[12] <= ^(key[415:384] & 32'hbee516eb);
+        parity_0[13] <= ^(key[447:416] & 32'hdc25fa34);
+        parity_0[14] <= ^(key[479:448] & 32'h19041da8);
+        parity_0[15] <= ^(key[511:480] & 32'ha0a3b068);
+        parity_0[16] <= ^(key[543:512] & 32'h34d896b0);
+        parity_1[0] <= ^(key[31:0] & 32'h0cfc76c0);
+        parity_1[1] <= ^(key[63:32] & 32'he5096dc9);
+        parity_1[2] <= ^(key[95:64] & 32'h985fb770);
+        parity_1[3] <= ^(key[127:96] & 32'h91f810ef);
+        parity_1[4] <= ^(key[159:128] & 32'hd33f31e6);
+        parity_1[5] <= ^(key[191:160] & 32'he130668a);
+        parity_1[6] <= ^(key[223:192] & 32'hca14d3c2);
+        parity_1[7] <= ^(key[255:224] & 32'hcca46a42);
+        parity_1[8] <= ^(key[287:256] & 32'hae0d408c);
+        parity_1[9] <= ^(key[319:288] & 32'hb21f3186);
+        parity_1[10] <= ^(key[351:320] & 32'h8f5dae44);
+        parity_1[11] <= ^(key[383:352] & 32'h7562d642);
+        parity_1[12] <= ^(key[415:384] & 32'h3ccc098b);
+        parity_1[13] <= ^(key[447:416] & 32'h4765d193);
+        parity_1[14] <= ^(key[479:448] & 32'h0aa1b9ce);
+        parity_1[15] <= ^(key[511:480] & 32'h3b44c721);
+        parity_1[16] <= ^(key[543:512] & 32'h3ac5b632);
+        parity_2[0] <= ^(key[31:0] & 32'he0a35b34);
+        parity_2[1] <= ^(key[63:32] & 32'h32bcd9d8);
+        parity_2[2] <= ^(key[95:64] & 32'hd99e16ef);
+        parity_2[3] <= ^(key[127:96] & 32'h5a2ada06);
+        parity_2[4] <= ^(key[159:128] & 32'h0a32386a);
+        parity_2[5] <= ^(key[191:160] & 32'hb90b2fbd);
+        parity_2[6] <= ^(key[223:192] & 32'hd185f903);
+        parity_2[7] <= ^(key[255:224] & 32'h6172966e);
+        parity_2[8] <= ^(key[287:256] & 32'h88d6e048);
+        parity_2[9] <= ^(key[319:288] & 32'hf431d84e);
+        parity_2[10] <= ^(key[351:320] & 32'h4c744c28);
+        parity_2[11] <= ^(key[383:352] & 32'h3b9b90d9);
+        parity_2[12] <= ^(key[415:384] & 32'h75c5abe1);
+        parity_2[13] <= ^(key[447:416] & 32'h3e7cff29);
+        parity_2[14] <= ^(key[479:448] & 32'h239123ab);
+        parity_2[15] <= ^(key[511:480] & 32'h12de1573);
+        parity_2[16] <= ^(key[543:512] & 32'h9443f7b0);
+        parity_3[0] <= ^(key[31:0] & 32'ha2051444);
+        parity_3[1] <= ^(key[63:32] & 32'h713ac3c0);
+        parity_3[2] <= ^(key[95:64] & 32'h5567f81b);
+        parity_3[3] <= ^(key[127:96] & 32'h46ca076d);
+        parity_3[4] <= ^(key[159:128] & 32'h6db7ffd4);
+        parity_3[5] <= ^(key[191:160] & 32'hca766ffc);
+        parity_3[6] <= ^(key[223:192] & 32'h0db388f6);
+        parity_3[7] <= ^(key[255:224] & 32'h6c1d4133);
+        parity_3[8] <= ^(key[287:256] & 32'hd234c651);
+        parity_3[9] <= ^(key[319:288] & 32'hd6ad2f8e);
+        parity_3[10] <= ^(key[351:320] & 32'h4053f5b2);
+        parity_3[11] <= ^(key[383:352] & 32'h4b19b634);
+        parity_3[12] <= ^(key[415:384] & 32'hb627c6f1);
+        parity_3[13] <= ^(key[447:416] & 32'hafe6e9f5);
+        parity_3[14] <= ^(key[479:448] & 32'hf71bfce5);
+        parity_3[15] <= ^(key[511:480] & 32'h5130063d);
+        parity_3[16] <= ^(key[543:512] & 32'hb8a20c2c);
+        parity_4[0] <= ^(key[31:0] & 32'hf73461f0);
+        parity_4[1] <= ^(key[63:32] & 32'ha139a34f);
+        parity_4[2] <= ^(key[95:64] & 32'h88d8d7e1);
+        parity_4[3] <= ^(key[127:96] & 32'h4ad01868);
+        parity_4[4] <= ^(key[159:128] & 32'h4a2794be);
+        parity_4[5] <= ^(key[191:160] & 32'h8a5a00be);
+        parity_4[6] <= ^(key[223:192] & 32'h10fdf252);
+        parity_4[7] <= ^(key[255:224] & 32'h1b557624);
+        parity_4[8] <= ^(key[287:256] & 32'h3b7d58ed);
+        parity_4[9] <= ^(key[319:288] & 32'h230b9842);
+        parity_4[10] <= ^(key[351:320] & 32'h064c68a4);
+        parity_4[11] <= ^(key[383:352] & 32'h9255edd2);
+        parity_4[12] <= ^(key[415:384] & 32'h532944e5);
+        parity_4[13] <= ^(key[447:416] & 32'hdfd28646);
+        parity_4[14] <= ^(key[479:448] & 32'h720c2b85);
+        parity_4[15] <= ^(key[511:480] & 32'h07f6941c);
+        parity_4[16] <= ^(key[543:512] & 32'hc68858c2);
+        parity_5[0] <= ^(key[31:0] & 32'h4ee02166);
+        parity_5[1] <= ^(key[63:32] & 32'h5080b040);
+        parity_5[2] <= ^(key[95:64] & 32'h0311bfe5);
+        parity_5[3] <= ^(key[127:96] & 32'hf9d681a9);
+        parity_5[4] <= ^(key[159:128] & 32'h9eba6f6d);
+        parity_5[5] <= ^(key[191:160] & 32'he81419d8);
+        parity_5[6] <= ^(key[223:192] & 32'h745ea550);
+        parity_5[7] <= ^(key[255:224] & 32'h5b39c7d3);
+        parity_5[8] <= ^(key[287:256] & 32'hab39682d);
+        parity_5[9] <= ^(key[319:288] & 32'h86cd98fc);
+        parity_5[10] <= ^(key[351:320] & 32'h9e50d948);
+        parity_5[11] <= ^(key[383:352] & 32'hf447a3df);
+        parity_5[12] <= ^(key[415:384] & 32'h96e378ea);
+        parity_5[13] <= ^(key[447:416] & 32'h0efb8e37);
+        parity_5[14] <= ^(key[479:448] & 32'hc97bf837);
+        parity_5[15] <= ^(key[511:480] & 32'ha278d4d4);
+        parity_5[16] <= ^(key[543:512] & 32'hf564076e);
+        parity_6[0] <= ^(key[31:0] & 32'h90b81ff5);
+        parity_6[1] <= ^(key[63:32] & 32'h5b5f2538);
+        parity_6[2] <= ^(key[95:64] & 32'h3ecb77b6);
+        parity_6[3] <= ^(key[127:96] & 32'h07bb886d);
+        parity_6[4] <= ^(key[159:128] & 32'hd887663c);
+        parity_6[5] <= ^(key[191:160] & 32'h2fb0b26b);
+        parity_6[6] <= ^(key[223:192] & 32'haab79b45);
+        parity_6[7] <= ^(key[255:224] & 32'h0cc93129);
+        parity_6[8] <= ^(key[287:256] & 32'ha44bf632);
+        parity_6[9] <= ^(key[319:288] & 32'h107236f0);
+        parity_6[10] <= ^(key[351:320] & 32'he11698e1);
+        parity_6[11] <= ^(key[383:352] & 32'h7c9fb50e);
+        parity_6[12] <= ^(key[415:384] & 32'h3aeeb224);
+        parity_6[13] <= ^(key[447:416] & 32'he712c4c0);
+        parity_6[14] <= ^(key[479:448] & 32'h98e268e2);
+        parity_6[15] <= ^(key[511:480] & 32'h2b740db6);
+        parity_6[16] <= ^(key[543:512] & 32'hfcee1115);
+        parity_7[0] <= ^(key[31:0] & 32'h6cd9635d);
+        parity_7[1] <= ^(key[63:32] & 32'h07aaf8ea);
+        parity_7[2] <= ^(key[95:64] & 32'h43e2e6f6);
+        parity_7[3] <= ^(key[127:96] & 32'hb256a64d);
+        parity_7[4] <= ^(key[159:128] & 32'h23ae619d);
+        parity_7[5] <= ^(key[191:160] & 32'h14e1cd03);
+        parity_7[6] <= ^(key[223:192] & 32'h77d4dd80);
+        parity_7[7] <= ^(key[255:224] & 32'h0bfb364f);
+        parity_7[8] <= ^(key[287:256] & 32'h442e53e6);
+        parity_7[9] <= ^(key[319:288] & 32'h3f23d1d1);
+        parity_7[10] <= ^(key[351:320] & 32'he02e3425);
+        parity_7[11] <= ^(key[383:352] & 32'h348543c8);
+        parity_7[12] <= ^(key[415:384] & 32'hc7d31721);
+        parity_7[13] <= ^(key[447:416] & 32'h01d6a4c0);
+        parity_7[14] <= ^(key[479:448] & 32'h206b4719);
+        parity_7[15] <= ^(key[511:480] & 32'h6e85b2c2);
+        parity_7[16] <= ^(key[543:512] & 32'h6708a4d7);
+        parity_8[0] <= ^(key[31:0] & 32'ha9058280);
+        parity_8[1] <= ^(key[63:32] & 32'h405a3ff1);
+        parity_8[2] <= ^(key[95:64] & 32'h0a46df21);
+        parity_8[3] <= ^(key[127:96] & 32'h914bc5db);
+        parity_8[4] <= ^(key[159:128] & 32'h84ceec56);
+        parity_8[5] <= ^(key[191:160] & 32'h45c93b20);
+        parity_8[6] <= ^(key[223:192] & 32'h8022b0cd);
+        parity_8[7] <= ^(key[255:224] & 32'h184b41c7);
+        parity_8[8] <= ^(key[287:256] & 32'h7a101c5d);
+        parity_8[9] <= ^(key[319:288] & 32'h37c1777a);
+        parity_8[10] <= ^(key[351:320] & 32'hcc4e797d);
+        parity_8[11] <= ^(key[383:352] & 32'hc61f65cf);
+        parity_8[12] <= ^(key[415:384] & 32'h47e69c38);
+        parity_8[13] <= ^(key[447:416] & 32'h8afa3839);
+        parity_8[14] <= ^(key[479:448] & 32'h5e7db64b);
+        parity_8[15] <= ^(key[511:480] & 32'h4dd7417d);
+        parity_8[16] <= ^(key[543:512] & 32'he44938d3);
+        parity_9[0] <= ^(key[31:0] & 32'h6e53690e);
+        parity_9[1] <= ^(key[63:32] & 32'hb587dfcd);
+        parity_9[2] <= ^(key[95:64] & 32'h968cad48);
+        parity_9[3] <= ^(key[127:96] & 32'h2dae6000);
+        parity_9[4] <= ^(key[159:128] & 32'ha0d3d7a2);
+        parity_9[5] <= ^(key[191:160] & 32'hf2b60029);
+        parity_9[6] <= ^(key[223:192] & 32'h600e29f1);
+        parity_9[7] <= ^(key[255:224] & 32'hb023799d);
+        parity_9[8] <= ^(key[287:256] & 32'h83c6ec74);
+        parity_9[9] <= ^(key[319:288] & 32'h58ca2b9e);
+        parity_9[10] <= ^(key[351:320] & 32'h8641c313);
+        parity_9[11] <= ^(key[383:352] & 32'hcf2381eb);
+        parity_9[12] <= ^(key[415:384] & 32'h2ad5face);
+        parity_9[13] <= ^(key[447:416] & 32'hf9a85aea);
+        parity_9[14] <= ^(key[479:448] & 32'h7e4a0995);
+        parity_9[15] <= ^(key[511:480] & 32'h8ba7b0a3);
+        parity_9[16] <= ^(key[543:512] & 32'h4d5d09a1);
+        parity_10[0] <= ^(key[31:0] & 32'h00000000);
+        parity_10[1] <= ^(key[63:32] & 32'h00000000);
+        parity_10[2] <= ^(key[95:64] & 32'h00000000);
+        parity_10[3] <= ^(key[127:96] & 32'h00000000);
+        parity_10[4] <= ^(key[159:128] & 32'h00000000);
+        parity_10[5] <= ^(key[191:160] & 32'h00000000);
+        parity_10[6] <= ^(key[223:192] & 32'h00000000);
+        parity_10[7] <= ^(key[255:224] & 32'h00000000);
+        parity_10[8] <= ^(key[287:256] & 32'h00000000);
+        parity_10[9] <= ^(key[319:288] & 32'h00000000);
+        parity_10[10] <= ^(key[351:320] & 32'h00000000);
+        parity_10[11] <= ^(key[383:352] & 32'h00000000);
+        parity_10[12] <= ^(key[415:384] & 32'h00000000);
+        parity_10[13] <= ^(key[447:416] & 32'h00000000);
+        parity_10[14] <= ^(key[479:448] & 32'h00000000);
+        parity_10[15] <= ^(key[511:480] & 32'h00000000);
+        parity_10[16] <= ^(key[543:512] & 32'h00000000);
+        parity_11[0] <= ^(key[31:0] & 32'h00000000);
+        parity_11[1] <= ^(key[63:32] & 32'h00000000);
+        parity_11[2] <= ^(key[95:64] & 32'h00000000);
+        parity_11[3] <= ^(key[127:96] & 32'h00000000);
+        parity_11[4] <= ^(key[159:128] & 32'h00000000);
+        parity_11[5] <= ^(key[191:160] & 32'h00000000);
+        parity_11[6] <= ^(key[223:192] & 32'h00000000);
+        parity_11[7] <= ^(key[255:224] & 32'h00000000);
+        parity_11[8] <= ^(key[287:256] & 32'h00000000);
+        parity_11[9] <= ^(key[319:288] & 32'h00000000);
+        parity_11[10] <= ^(key[351:320] & 32'h00000000);
+        parity_11[11] <= ^(key[383:352] & 32'h00000000);
+        parity_11[12] <= ^(key[415:384] & 32'h00000000);
+        parity_11[13] <= ^(key[447:416] & 32'h00000000);
+        parity_11[14] <= ^(key[479:448] & 32'h00000000);
+        parity_11[15] <= ^(key[511:480] & 32'h00000000);
+        parity_11[16] <= ^(key[543:512] & 32'h00000000);
+        parity_12[0] <= ^(key[31:0] & 32'h00000000);
+        parity_12[1] <= ^(key[63:32] & 32'h00000000);
+        parity_12[2] <= ^(key[95:64] & 32'h00000000);
+        parity_12[3] <= ^(key[127:96] & 32'h00000000);
+        parity_12[4] <= ^(key[159:128] & 32'h00000000);
+        parity_12[5] <= ^(key[191:160] & 32'h00000000);
+        parity_12[6] <= ^(key[223:192] & 32'h00000000);
+        parity_12[7] <= ^(key[255:224] & 32'h00000000);
+        parity_12[8] <= ^(key[287:256] & 32'h00000000);
+        parity_12[9] <= ^(key[319:288] & 32'h00000000);
+        parity_12[10] <= ^(key[351:320] & 32'h00000000);
+        parity_12[11] <= ^(key[383:352] & 32'h00000000);
+        parity_12[12] <= ^(key[415:384] & 32'h00000000);
+        parity_12[13] <= ^(key[447:416] & 32'h00000000);
+        parity_12[14] <= ^(key[479:448] & 32'h00000000);
+        parity_12[15] <= ^(key[511:480] & 32'h00000000);
+        parity_12[16] <= ^(key[543:512] & 32'h00000000);
+        parity_13[0] <= ^(key[31:0] & 32'h00000000);
+        parity_13[1] <= ^(key[63:32] & 32'h00000000);
+        parity_13[2] <= ^(key[95:64] & 32'h00000000);
+        parity_13[3] <= ^(key[127:96] & 32'h00000000);
+        parity_13[4] <= ^(key[159:128] & 32'h00000000);
+        parity_13[5] <= ^(key[191:160] & 32'h00000000);
+        parity_13[6] <= ^(key[223:192] & 32'h00000000);
+        parity_13[7] <= ^(key[255:224] & 32'h00000000);
+        parity_13[8] <= ^(key[287:256] & 32'h00000000);
+        parity_13[9] <= ^(key[319:288] & 32'h00000000);
+        parity_13[10] <= ^(key[351:320] & 32'h00000000);
+        parity_13[11] <= ^(key[383:352] & 32'h00000000);
+        parity_13[12] <= ^(key[415:384] & 32'h00000000);
+        parity_13[13] <= ^(key[447:416] & 32'h00000000);
+        parity_13[14] <= ^(key[479:448] & 32'h00000000);
+        parity_13[15] <= ^(key[511:480] & 32'h00000000);
+        parity_13[16] <= ^(key[543:512] & 32'h00000000);
+        parity_14[0] <= ^(key[31:0] & 32'h00000000);
+        parity_14[1] <= ^(key[63:32] & 32'h00000000);
+        parity_14[2] <= ^(key[95:64] & 32'h00000000);
+        parity_14[3] <= ^(key[127:96] & 32'h00000000);
+        parity_14[4] <= ^(key[159:128] & 32'h00000000);
+        parity_14[5] <= ^(key[191:160] & 32'h00000000);
+        parity_14[6] <= ^(key[223:192] & 32'h00000000);
+        parity_14[7] <= ^(key[255:224] & 32'h00000000);
+        parity_14[8] <= ^(key[287:256] & 32'h00000000);
+        parity_14[9] <= ^(key[319:288] & 32'h00000000);
+        parity_14[10] <= ^(key[351:320] & 32'h00000000);
+        parity_14[11] <= ^(key[383:352] & 32'h00000000);
+        parity_14[12] <= ^(key[415:384] & 32'h00000000);
+        parity_14[13] <= ^(key[447:416] & 32'h00000000);
+        parity_14[14] <= ^(key[479:448] & 32'h00000000);
+        parity_14[15] <= ^(key[511:480] & 32'h00000000);
+        parity_14[16] <= ^(key[543:512] & 32'h00000000);
+        parity_15[0] <= ^(key[31:0] & 32'h00000000);
+        parity_15[1] <= ^(key[63:32] & 32'h00000000);
+        parity_15[2] <= ^(key[95:64] & 32'h00000000);
+        parity_15[3] <= ^(key[127:96] & 32'h00000000);
+        parity_15[4] <= ^(key[159:128] & 32'h00000000);
+        parity_15[5] <= ^(key[191:160] & 32'h00000000);
+        parity_15[6] <= ^(key[223:192] & 32'h00000000);
+        parity_15[7] <= ^(key[255:224] & 32'h00000000);
+        parity_15[8] <= ^(key[287:256] & 32'h00000000);
+        parity_15[9] <= ^(key[319:288] & 32'h00000000);
+        parity_15[10] <= ^(key[351:320] & 32'h00000000);
+        parity_15[11] <= ^(key[383:352] & 32'h00000000);
+        parity_15[12] <= ^(key[415:384] & 32'h00000000);
+        parity_15[13] <= ^(key[447:416] & 32'h00000000);
+        parity_15[14] <= ^(key[479:448] & 32'h00000000);
+        parity_15[15] <= ^(key[511:480] & 32'h00000000);
+        parity_15[16] <= ^(key[543:512] & 32'h00000000);
+        parity_16[0] <= ^(key[31:0] & 32'h00000000);
+        parity_16[1] <= ^(key[63:32] & 32'h00000000);
+        parity_16[2] <= ^(key[95:64] & 32'h00000000);
+        parity_16[3] <= ^(key[127:96] & 32'h00000000);
+        parity_16[4] <= ^(key[159:128] & 32'h00000000);
+        parity_16[5] <= ^(key[191:160] & 32'h00000000);
+        parity_16[6] <= ^(key[223:192] & 32'h00000000);
+        parity_16[7] <= ^(key[255:224] & 32'h00000000);
+        parity_16[8] <= ^(key[287:256] & 32'h00000000);
+        parity_16[9] <= ^(key[319:288] & 32'h00000000);
+        parity_16[10] <= ^(key[351:320] & 32'h00000000);
+        parity_16[11] <= ^(key[383:352] & 32'h00000000);
+        parity_16[12] <= ^(key[415:384] & 32'h00000000);
+        parity_16[13] <= ^(key[447:416] & 32'h00000000);
+        parity_16[14] <= ^(key[479:448] & 32'h00000000);
+        parity_16[15] <= ^(key[511:480] & 32'h00000000);
+        parity_16[16] <= ^(key[543:512] & 32'h00000000);
+        parity_17[0] <= ^(key[31:0] & 32'h00000000);
+        parity_17[1] <= ^(key[63:32] & 32'h00000000);
+        parity_17[2] <= ^(key[95:64] & 32'h00000000);
+        parity_17[3] <= ^(key[127:96] & 32'h00000000);
+        parity_17[4] <= ^(key[159:128] & 32'h00000000);
+        parity_17[5] <= ^(key[191:160] & 32'h00000000);
+        parity_17[6] <= ^(key[223:192] & 32'h00000000);
+        parity_17[7] <= ^(key[255:224] & 32'h00000000);
+        parity_17[8] <= ^(key[287:256] & 32'h00000000);
+        parity_17[9] <= ^(key[319:288] & 32'h00000000);
+        parity_17[10] <= ^(key[351:320] & 32'h00000000);
+        parity_17[11] <= ^(key[383:352] & 32'h00000000);
+        parity_17[12] <= ^(key[415:384] & 32'h00000000);
+        parity_17[13] <= ^(key[447:416] & 32'h00000000);
+        parity_17[14] <= ^(key[479:448] & 32'h00000000);
+        parity_17[15] <= ^(key[511:480] & 32'h00000000);
+        parity_17[16] <= ^(key[543:512] & 32'h00000000);
+        parity_18[0] <= ^(key[31:0] & 32'h00000000);
+        parity_18[1] <= ^(key[63:32] & 32'h00000000);
+        parity_18[2] <= ^(key[95:64] & 32'h00000000);
+        parity_18[3] <= ^(key[127:96] & 32'h00000000);
+        parity_18[4] <= ^(key[159:128] & 32'h00000000);
+        parity_18[5] <= ^(key[191:160] & 32'h00000000);
+        parity_18[6] <= ^(key[223:192] & 32'h00000000);
+        parity_18[7] <= ^(key[255:224] & 32'h00000000);
+        parity_18[8] <= ^(key[287:256] & 32'h00000000);
+        parity_18[9] <= ^(key[319:288] & 32'h00000000);
+        parity_18[10] <= ^(key[351:320] & 32'h00000000);
+        parity_18[11] <= ^(key[383:352] & 32'h00000000);
+        parity_18[12] <= ^(key[415:384] & 32'h00000000);
+        parity_18[13] <= ^(key[447:416] & 32'h00000000);
+        parity_18[14] <= ^(key[479:448] & 32'h00000000);
+        parity_18[15] <= ^(key[511:480] & 32'h00000000);
+        parity_18[16] <= ^(key[543:512] & 32'h00000000);
+        parity_19[0] <= ^(key[31:0] & 32'h00000000);
+        parity_19[1] <= ^(key[63:32] & 32'h00000000);
+        parity_19[2] <= ^(key[95:64] & 32'h00000000);
+        parity_19[3] <= ^(key[127:96] & 32'h00000000);
+        parity_19[4] <= ^(key[159:128] & 32'h00000000);
+        parity_19[5] <= ^(key[191:160] & 32'h00000000);
+        parity_19[6] <= ^(key[223:192] & 32'h00000000);
+        parity_19[7] <= ^(key[255:224] & 32'h00000000);
+        parity_19[8] <= ^(key[287:256] & 32'h00000000);
+        parity_19[9] <= ^(key[319:288] & 32'h00000000);
+        parity_19[10] <= ^(key[351:320] & 32'h00000000);
+        parity_19[11] <= ^(key[383:352] & 32'h00000000);
+        parity_19[12] <= ^(key[415:384] & 32'h00000000);
+        parity_19[13] <= ^(key[447:416] & 32'h00000000);
+        parity_19[14] <= ^(key[479:448] & 32'h00000000);
+        parity_19[15] <= ^(key[511:480] & 32'h00000000);
+        parity_19[16] <= ^(key[543:512] & 32'h00000000);
+        parity_20[0] <= ^(key[31:0] & 32'hfbdb480b);
+        parity_20[1] <= ^(key[63:32] & 32'hb9fd284c);
+        parity_20[2] <= ^(key[95:64] & 32'hf384ce06);
+        parity_20[3] <= ^(key[127:96] & 32'hdf0a051f);
+        parity_20[4] <= ^(key[159:128] & 32'hf7c6d738);
+        parity_20[5] <= ^(key[191:160] & 32'h28d6f57c);
+        parity_20[6] <= ^(key[223:192] & 32'h612f2427);
+        parity_20[7] <= ^(key[255:224] & 32'h7fd82c49);
+        parity_20[8] <= ^(key[287:256] & 32'h4d3fdb7d);
+        parity_20[9] <= ^(key[319:288] & 32'h8d316052);
+        parity_20[10] <= ^(key[351:320] & 32'h22f6f031);
+        parity_20[11] <= ^(key[383:352] & 32'h10affc1e);
+        parity_20[12] <= ^(key[415:384] & 32'h68b32db0);
+        parity_20[13] <= ^(key[447:416] & 32'ha751d2ae);
+        parity_20[14] <= ^(key[479:448] & 32'hc19688bb);
+        parity_20[15] <= ^(key[511:480] & 32'h70c6c671);
+        parity_20[16] <= ^(key[543:512] & 32'hdf5348d6);
+        parity_21[0] <= ^(key[31:0] & 32'h8cd6a057);
+        parity_21[1] <= ^(key[63:32] & 32'h244bd384);
+        parity_21[2] <= ^(key[95:64] & 32'hb5b73f91);
+        parity_21[3] <= ^(key[127:96] & 32'h0c5becfd);
+        parity_21[4] <= ^(key[159:128] & 32'h9ef30372);
+        parity_21[5] <= ^(key[191:160] & 32'h016d52b9);
+        parity_21[6] <= ^(key[223:192] & 32'h71613e7f);
+        parity_21[7] <= ^(key[255:224] & 32'h991f514b);
+        parity_21[8] <= ^(key[287:256] & 32'h652bc6a6);
+        parity_21[9] <= ^(key[319:288] & 32'h9e333585);
+        parity_21[10] <= ^(key[351:320] & 32'h84cd339e);
+        parity_21[11] <= ^(key[383:352] & 32'hd3409176);
+        parity_21[12] <= ^(key[415:384] & 32'ha20b1a1e);
+        parity_21[13] <= ^(key[447:416] & 32'h701f6062);
+        parity_21[14] <= ^(key[479:448] & 32'h2fed942f);
+        parity_21[15] <= ^(key[511:480] & 32'haddf4857);
+        parity_21[16] <= ^(key[543:512] & 32'h5255757c);
+        parity_22[0] <= ^(key[31:0] & 32'hb6623547);
+        parity_22[1] <= ^(key[63:32] & 32'hba912625);
+        parity_22[2] <= ^(key[95:64] & 32'he1960d51);
+        parity_22[3] <= ^(key[127:96] & 32'h20f30ad3);
+        parity_22[4] <= ^(key[159:128] & 32'hde101cb7);
+        parity_22[5] <= ^(key[191:160] & 32'h72f29624);
+        parity_22[6] <= ^(key[223:192] & 32'hd43a72d2);
+        parity_22[7] <= ^(key[255:224] & 32'h59c69f72);
+        parity_22[8] <= ^(key[287:256] & 32'h4405f0e3);
+        parity_22[9] <= ^(key[319:288] & 32'h6337e4f8);
+        parity_22[10] <= ^(key[351:320] & 32'h02ba17f5);
+        parity_22[11] <= ^(key[383:352] & 32'hc8ede61c);
+        parity_22[12] <= ^(key[415:384] & 32'h81413efe);
+        parity_22[13] <= ^(key[447:416] & 32'hfee0161a);
+        parity_22[14] <= ^(key[479:448] & 32'h027526f2);
+        parity_22[15] <= ^(key[511:480] & 32'h8b762bdd);
+        parity_22[16] <= ^(key[543:512] & 32'h0882678b);
+        parity_23[0] <= ^(key[31:0] & 32'h1b3a6def);
+        parity_23[1] <= ^(key[63:32] & 32'h64b59f52);
+        parity_23[2] <= ^(key[95:64] & 32'h9e9ad6f9);
+        parity_23[3] <= ^(key[127:96] & 32'h8f6761fd);
+        parity_23[4] <= ^(key[159:128] & 32'hdafe48ed);
+        parity_23[5] <= ^(key[191:160] & 32'he95f945d);
+        parity_23[6] <= ^(key[223:192] & 32'h176419db);
+        parity_23[7] <= ^(key[255:224] & 32'hd6cbc5a4);
+        parity_23[8] <= ^(key[287:256] & 32'h6026112c);
+        parity_23[9] <= ^(key[319:288] & 32'hf46e42ba);
+        parity_23[10] <= ^(key[351:320] & 32'hadeeddce);
+        parity_23[11] <= ^(key[383:352] & 32'h92170d8a);
+        parity_23[12] <= ^(key[415:384] & 32'haa9bc46e);
+        parity_23[13] <= ^(key[447:416] & 32'hffef5b6f);
+        parity_23[14] <= ^(key[479:448] & 32'hc6339040);
+        parity_23[15] <= ^(key[511:480] & 32'he5c46ead);
+        parity_23[16] <= ^(key[543:512] & 32'hc641cb81);
+        parity_24[0] <= ^(key[31:0] & 32'h1677d2ef);
+        parity_24[1] <= ^(key[63:32] & 32'h0a3ba5f6);
+        parity_24[2] <= ^(key[95:64] & 32'h75c14603);
+        parity_24[3] <= ^(key[127:96] & 32'h8560ae77);
+        parity_24[4] <= ^(key[159:128] & 32'h68b9dda4);
+        parity_24[5] <= ^(key[191:160] & 32'h7700b0d2);
+        parity_24[6] <= ^(key[223:192] & 32'h018a8d0d);
+        parity_24[7] <= ^(key[255:224] & 32'h06374b70);
+        parity_24[8] <= ^(key[287:256] & 32'hd3b42640);
+        parity_24[9] <= ^(key[319:288] & 32'h3188f1dd);
+        parity_24[10] <= ^(key[351:320] & 32'hc2e3e95b);
+        parity_24[11] <= ^(key[383:352] & 32'h6f2dc59d);
+        parity_24[12] <= ^(key[415:384] & 32'h61d18c98);
+        parity_24[13] <= ^(key[447:416] & 32'he6dd9ef1);
+        parity_24[14] <= ^(key[479:448] & 32'h8f1bfa0a);
+        parity_24[15] <= ^(key[511:480] & 32'h9f807a10);
+        parity_24[16] <= ^(key[543:512] & 32'h937ef32d);
+        parity_25[0] <= ^(key[31:0] & 32'hc53d6b7f);
+        parity_25[1] <= ^(key[63:32] & 32'h41d9d81d);
+        parity_25[2] <= ^(key[95:64] & 32'h97ce5bc4);
+        parity_25[3] <= ^(key[127:96] & 32'hd26565c6);
+        parity_25[4] <= ^(key[159:128] & 32'h169d6e4b);
+        parity_25[5] <= ^(key[191:160] & 32'h5bf8bf78);
+        parity_25[6] <= ^(key[223:192] & 32'haf8a76e6);
+        parity_25[7] <= ^(key[255:224] & 32'h7c09ca15);
+        parity_25[8] <= ^(key[287:256] & 32'h726fdc28);
+        parity_25[9] <= ^(key[319:288] & 32'h613729a1);
+        parity_25[10] <= ^(key[351:320] & 32'h42686e69);
+        parity_25[11] <= ^(key[383:352] & 32'h5f696aca);
+        parity_25[12] <= ^(key[415:384] & 32'h34279269);
+        parity_25[13] <= ^(key[447:416] & 32'h85711fe0);
+        parity_25[14] <= ^(key[479:448] & 32'hf30dee14);
+        parity_25[15] <= ^(key[511:480] & 32'hd3f24afa);
+        parity_25[16] <= ^(key[543:512] & 32'h1d0a7924);
         row[0] <= ^parity_0;
         row[1] <= ^parity_1;
         row[2] <= ^parity_2;
@@ -3676,7 +3962,12 @@ module deltaline_core_aggregator_lane_0_lda_lower_ram_0(clk,read_address,read_da
     input wire  [35:0] write_data;
 
     // Update code (custom)
-    `ifdef DELTALINE_RAM_MACRO
+    `ifdef DELTALINE_REGISTERED_RAM_MACRO
+    wire [35:0] word;
+    deltaline_registered_ram_macro #(.WIDTH(36), .ADDRESS(11)) words(.clk(clk), .read_address(read_address), .read_data(word),
+        .write_enable(write_enable), .write_address(write_address), .write_data(write_data));
+    always @(*) read_data = word;
+    `elsif DELTALINE_RAM_MACRO
     wire [35:0] word;
     deltaline_ram_macro #(.WIDTH(36), .ADDRESS(11)) words(.clk(clk), .read_address(read_address), .read_data(word),
         .write_enable(write_enable), .write_address(write_address), .write_data(write_data));
@@ -3706,7 +3997,12 @@ module deltaline_core_aggregator_lane_0_lda_lower_ram_1(clk,read_address,read_da
     input wire  [35:0] write_data;
 
     // Update code (custom)
-    `ifdef DELTALINE_RAM_MACRO
+    `ifdef DELTALINE_REGISTERED_RAM_MACRO
+    wire [35:0] word;
+    deltaline_registered_ram_macro #(.WIDTH(36), .ADDRESS(11)) words(.clk(clk), .read_address(read_address), .read_data(word),
+        .write_enable(write_enable), .write_address(write_address), .write_data(write_data));
+    always @(*) read_data = word;
+    `elsif DELTALINE_RAM_MACRO
     wire [35:0] word;
     deltaline_ram_macro #(.WIDTH(36), .ADDRESS(11)) words(.clk(clk), .read_address(read_address), .read_data(word),
         .write_enable(write_enable), .write_address(write_address), .write_data(write_data));
@@ -3734,10 +4030,14 @@ module deltaline_core_aggregator_lane_0_lda_lower_read_out_0(clock,rst,d,q);
     output reg  [35:0] q;
 
     // Update code (custom)
+    `ifdef DELTALINE_REGISTERED_RAM_MACRO
+    always @(*) q = d;
+    `else
     always @(posedge clock) begin
         if (rst) q <= 36'h0;
         else q <= d;
     end
+    `endif
 endmodule // deltaline_core_aggregator_lane_0_lda_lower_read_out_0
 
 module deltaline_core_aggregator_lane_0_lda_lower_read_out_1(clock,rst,d,q);
@@ -3749,10 +4049,14 @@ module deltaline_core_aggregator_lane_0_lda_lower_read_out_1(clock,rst,d,q);
     output reg  [35:0] q;
 
     // Update code (custom)
+    `ifdef DELTALINE_REGISTERED_RAM_MACRO
+    always @(*) q = d;
+    `else
     always @(posedge clock) begin
         if (rst) q <= 36'h0;
         else q <= d;
     end
+    `endif
 endmodule // deltaline_core_aggregator_lane_0_lda_lower_read_out_1
 
 module deltaline_core_aggregator_lane_0_lda_lower_result(clock,rst,d,q);
@@ -4222,7 +4526,12 @@ module deltaline_core_aggregator_lane_0_lda_upper_ram_0(clk,read_address,read_da
     input wire  [35:0] write_data;
 
     // Update code (custom)
-    `ifdef DELTALINE_RAM_MACRO
+    `ifdef DELTALINE_REGISTERED_RAM_MACRO
+    wire [35:0] word;
+    deltaline_registered_ram_macro #(.WIDTH(36), .ADDRESS(11)) words(.clk(clk), .read_address(read_address), .read_data(word),
+        .write_enable(write_enable), .write_address(write_address), .write_data(write_data));
+    always @(*) read_data = word;
+    `elsif DELTALINE_RAM_MACRO
     wire [35:0] word;
     deltaline_ram_macro #(.WIDTH(36), .ADDRESS(11)) words(.clk(clk), .read_address(read_address), .read_data(word),
         .write_enable(write_enable), .write_address(write_address), .write_data(write_data));
@@ -4252,7 +4561,12 @@ module deltaline_core_aggregator_lane_0_lda_upper_ram_1(clk,read_address,read_da
     input wire  [35:0] write_data;
 
     // Update code (custom)
-    `ifdef DELTALINE_RAM_MACRO
+    `ifdef DELTALINE_REGISTERED_RAM_MACRO
+    wire [35:0] word;
+    deltaline_registered_ram_macro #(.WIDTH(36), .ADDRESS(11)) words(.clk(clk), .read_address(read_address), .read_data(word),
+        .write_enable(write_enable), .write_address(write_address), .write_data(write_data));
+    always @(*) read_data = word;
+    `elsif DELTALINE_RAM_MACRO
     wire [35:0] word;
     deltaline_ram_macro #(.WIDTH(36), .ADDRESS(11)) words(.clk(clk), .read_address(read_address), .read_data(word),
         .write_enable(write_enable), .write_address(write_address), .write_data(write_data));
@@ -4280,10 +4594,14 @@ module deltaline_core_aggregator_lane_0_lda_upper_read_out_0(clock,rst,d,q);
     output reg  [35:0] q;
 
     // Update code (custom)
+    `ifdef DELTALINE_REGISTERED_RAM_MACRO
+    always @(*) q = d;
+    `else
     always @(posedge clock) begin
         if (rst) q <= 36'h0;
         else q <= d;
     end
+    `endif
 endmodule // deltaline_core_aggregator_lane_0_lda_upper_read_out_0
 
 module deltaline_core_aggregator_lane_0_lda_upper_read_out_1(clock,rst,d,q);
@@ -4295,10 +4613,14 @@ module deltaline_core_aggregator_lane_0_lda_upper_read_out_1(clock,rst,d,q);
     output reg  [35:0] q;
 
     // Update code (custom)
+    `ifdef DELTALINE_REGISTERED_RAM_MACRO
+    always @(*) q = d;
+    `else
     always @(posedge clock) begin
         if (rst) q <= 36'h0;
         else q <= d;
     end
+    `endif
 endmodule // deltaline_core_aggregator_lane_0_lda_upper_read_out_1
 
 module deltaline_core_aggregator_lane_0_lda_upper_result(clock,rst,d,q);
@@ -4791,6 +5113,20 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
     output reg  [4:0] ended_flags;
 
     // Stub signals
+    reg  unmeasured_count_clk;
+    reg  unmeasured_count_rst;
+    reg  [2:0] unmeasured_count_frames;
+    reg  unmeasured_count_ends;
+    reg  unmeasured_count_just_ended;
+    wire  [31:0] unmeasured_count_count;
+    wire  [31:0] unmeasured_count_ended;
+    reg  bad_count_clk;
+    reg  bad_count_rst;
+    reg  [2:0] bad_count_frames;
+    reg  bad_count_ends;
+    reg  bad_count_just_ended;
+    wire  [31:0] bad_count_count;
+    wire  [31:0] bad_count_ended;
     reg  any_clock;
     reg  any_rst;
     reg  any_d;
@@ -4827,14 +5163,6 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
     reg  last_rst;
     reg  [63:0] last_d;
     wire  [63:0] last_q;
-    reg  unmeasured_count_clock;
-    reg  unmeasured_count_rst;
-    reg  [31:0] unmeasured_count_d;
-    wire  [31:0] unmeasured_count_q;
-    reg  bad_count_clock;
-    reg  bad_count_rst;
-    reg  [31:0] bad_count_d;
-    wire  [31:0] bad_count_q;
     reg  refused_count_clock;
     reg  refused_count_rst;
     reg  [15:0] refused_count_d;
@@ -4863,14 +5191,6 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
     reg  shown_bytes_rst;
     reg  [23:0] shown_bytes_d;
     wire  [23:0] shown_bytes_q;
-    reg  shown_unmeasured_clock;
-    reg  shown_unmeasured_rst;
-    reg  [31:0] shown_unmeasured_d;
-    wire  [31:0] shown_unmeasured_q;
-    reg  shown_bad_clock;
-    reg  shown_bad_rst;
-    reg  [31:0] shown_bad_d;
-    wire  [31:0] shown_bad_q;
     reg  old_packets_low_clock;
     reg  old_packets_low_rst;
     reg  [23:0] old_packets_low_d;
@@ -4895,14 +5215,6 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
     reg  old_last_rst;
     reg  [63:0] old_last_d;
     wire  [63:0] old_last_q;
-    reg  old_unmeasured_clock;
-    reg  old_unmeasured_rst;
-    reg  [31:0] old_unmeasured_d;
-    wire  [31:0] old_unmeasured_q;
-    reg  old_bad_clock;
-    reg  old_bad_rst;
-    reg  [31:0] old_bad_d;
-    wire  [31:0] old_bad_q;
     reg  old_refused_clock;
     reg  old_refused_rst;
     reg  [15:0] old_refused_d;
@@ -4935,10 +5247,6 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
     reg  [23:0] bytes_high_now;
     reg  [63:0] first_next;
     reg  [63:0] last_next;
-    reg  [32:0] unmeasured_sum;
-    reg  [31:0] unmeasured_next;
-    reg  [32:0] bad_sum;
-    reg  [31:0] bad_next;
     reg  [15:0] refused_next;
     reg  saturated_now;
     reg  overflows_old;
@@ -4948,6 +5256,24 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
     reg  [4:0] conditions;
 
     // Sub module instances
+    deltaline_core_aggregator_totals_unmeasured_count unmeasured_count(
+        .clk(unmeasured_count_clk),
+        .rst(unmeasured_count_rst),
+        .frames(unmeasured_count_frames),
+        .ends(unmeasured_count_ends),
+        .just_ended(unmeasured_count_just_ended),
+        .count(unmeasured_count_count),
+        .ended(unmeasured_count_ended)
+    );
+    deltaline_core_aggregator_totals_bad_count bad_count(
+        .clk(bad_count_clk),
+        .rst(bad_count_rst),
+        .frames(bad_count_frames),
+        .ends(bad_count_ends),
+        .just_ended(bad_count_just_ended),
+        .count(bad_count_count),
+        .ended(bad_count_ended)
+    );
     deltaline_core_aggregator_totals_any any(
         .clock(any_clock),
         .rst(any_rst),
@@ -5002,18 +5328,6 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
         .d(last_d),
         .q(last_q)
     );
-    deltaline_core_aggregator_totals_unmeasured_count unmeasured_count(
-        .clock(unmeasured_count_clock),
-        .rst(unmeasured_count_rst),
-        .d(unmeasured_count_d),
-        .q(unmeasured_count_q)
-    );
-    deltaline_core_aggregator_totals_bad_count bad_count(
-        .clock(bad_count_clock),
-        .rst(bad_count_rst),
-        .d(bad_count_d),
-        .q(bad_count_q)
-    );
     deltaline_core_aggregator_totals_refused_count refused_count(
         .clock(refused_count_clock),
         .rst(refused_count_rst),
@@ -5056,18 +5370,6 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
         .d(shown_bytes_d),
         .q(shown_bytes_q)
     );
-    deltaline_core_aggregator_totals_shown_unmeasured shown_unmeasured(
-        .clock(shown_unmeasured_clock),
-        .rst(shown_unmeasured_rst),
-        .d(shown_unmeasured_d),
-        .q(shown_unmeasured_q)
-    );
-    deltaline_core_aggregator_totals_shown_bad shown_bad(
-        .clock(shown_bad_clock),
-        .rst(shown_bad_rst),
-        .d(shown_bad_d),
-        .q(shown_bad_q)
-    );
     deltaline_core_aggregator_totals_old_packets_low old_packets_low(
         .clock(old_packets_low_clock),
         .rst(old_packets_low_rst),
@@ -5103,18 +5405,6 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
         .rst(old_last_rst),
         .d(old_last_d),
         .q(old_last_q)
-    );
-    deltaline_core_aggregator_totals_old_unmeasured old_unmeasured(
-        .clock(old_unmeasured_clock),
-        .rst(old_unmeasured_rst),
-        .d(old_unmeasured_d),
-        .q(old_unmeasured_q)
-    );
-    deltaline_core_aggregator_totals_old_bad old_bad(
-        .clock(old_bad_clock),
-        .rst(old_bad_rst),
-        .d(old_bad_d),
-        .q(old_bad_q)
     );
     deltaline_core_aggregator_totals_old_refused old_refused(
         .clock(old_refused_clock),
@@ -5158,8 +5448,6 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
         bytes_carry_clock = clk;
         first_clock = clk;
         last_clock = clk;
-        unmeasured_count_clock = clk;
-        bad_count_clock = clk;
         refused_count_clock = clk;
         saturated_clock = clk;
         clock_lost_clock = clk;
@@ -5167,16 +5455,12 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
         just_ended_clock = clk;
         shown_packets_clock = clk;
         shown_bytes_clock = clk;
-        shown_unmeasured_clock = clk;
-        shown_bad_clock = clk;
         old_packets_low_clock = clk;
         old_packets_high_clock = clk;
         old_bytes_low_clock = clk;
         old_bytes_high_clock = clk;
         old_first_clock = clk;
         old_last_clock = clk;
-        old_unmeasured_clock = clk;
-        old_bad_clock = clk;
         old_refused_clock = clk;
         old_saturated_clock = clk;
         old_clock_lost_clock = clk;
@@ -5191,8 +5475,6 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
         bytes_carry_d = bytes_carry_q;
         first_d = first_q;
         last_d = last_q;
-        unmeasured_count_d = unmeasured_count_q;
-        bad_count_d = bad_count_q;
         refused_count_d = refused_count_q;
         saturated_d = saturated_q;
         clock_lost_d = clock_lost_q;
@@ -5200,16 +5482,12 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
         just_ended_d = just_ended_q;
         shown_packets_d = shown_packets_q;
         shown_bytes_d = shown_bytes_q;
-        shown_unmeasured_d = shown_unmeasured_q;
-        shown_bad_d = shown_bad_q;
         old_packets_low_d = old_packets_low_q;
         old_packets_high_d = old_packets_high_q;
         old_bytes_low_d = old_bytes_low_q;
         old_bytes_high_d = old_bytes_high_q;
         old_first_d = old_first_q;
         old_last_d = old_last_q;
-        old_unmeasured_d = old_unmeasured_q;
-        old_bad_d = old_bad_q;
         old_refused_d = old_refused_q;
         old_saturated_d = old_saturated_q;
         old_clock_lost_d = old_clock_lost_q;
@@ -5224,8 +5502,6 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
         bytes_carry_rst = rst;
         first_rst = rst;
         last_rst = rst;
-        unmeasured_count_rst = rst;
-        bad_count_rst = rst;
         refused_count_rst = rst;
         saturated_rst = rst;
         clock_lost_rst = rst;
@@ -5233,21 +5509,27 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
         just_ended_rst = rst;
         shown_packets_rst = rst;
         shown_bytes_rst = rst;
-        shown_unmeasured_rst = rst;
-        shown_bad_rst = rst;
         old_packets_low_rst = rst;
         old_packets_high_rst = rst;
         old_bytes_low_rst = rst;
         old_bytes_high_rst = rst;
         old_first_rst = rst;
         old_last_rst = rst;
-        old_unmeasured_rst = rst;
-        old_bad_rst = rst;
         old_refused_rst = rst;
         old_saturated_rst = rst;
         old_clock_lost_rst = rst;
         old_by_clock_rst = rst;
         old_gap_rst = rst;
+        unmeasured_count_clk = clk;
+        unmeasured_count_rst = rst;
+        unmeasured_count_frames = unmeasured;
+        unmeasured_count_ends = ends;
+        unmeasured_count_just_ended = just_ended_q;
+        bad_count_clk = clk;
+        bad_count_rst = rst;
+        bad_count_frames = bad;
+        bad_count_ends = ends;
+        bad_count_just_ended = just_ended_q;
         packets_sum = ((packets_low_q) & 25'h1ffffff) + ((packet) & 25'h1ffffff);
         packets_now = packets_sum[(32'h0)+:(24)];
         bytes_sum = ((bytes_low_q) & 25'h1ffffff);
@@ -5261,16 +5543,6 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
             end
         end
         bytes_now = bytes_sum[(32'h0)+:(24)];
-        unmeasured_sum = ((unmeasured_count_q) & 33'h1ffffffff) + ((unmeasured) & 33'h1ffffffff);
-        unmeasured_next = unmeasured_sum[(32'h0)+:(32)];
-        if (unmeasured_sum[32'h20]) begin
-            unmeasured_next = 64'hffffffff;
-        end
-        bad_sum = ((bad_count_q) & 33'h1ffffffff) + ((bad) & 33'h1ffffffff);
-        bad_next = bad_sum[(32'h0)+:(32)];
-        if (bad_sum[32'h20]) begin
-            bad_next = 64'hffffffff;
-        end
         refused_next = refused_count_q;
         if (refused & ~&refused_count_q) begin
             refused_next = refused_count_q + 32'h1;
@@ -5297,8 +5569,6 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
         bytes_carry_d = bytes_sum[32'h18];
         first_d = first_next;
         last_d = last_next;
-        unmeasured_count_d = unmeasured_next;
-        bad_count_d = bad_next;
         refused_count_d = refused_next;
         clock_lost_d = clock_lost_next;
         by_clock_d = by_clock_next;
@@ -5307,8 +5577,6 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
             old_bytes_low_d = bytes_now;
             old_first_d = first_next;
             old_last_d = last_next;
-            old_unmeasured_d = unmeasured_next;
-            old_bad_d = bad_next;
             old_refused_d = refused_next;
             old_clock_lost_d = clock_lost_next;
             old_by_clock_d = by_clock_next;
@@ -5318,8 +5586,6 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
             bytes_low_d = 32'h0;
             first_d = 32'h0;
             last_d = 32'h0;
-            unmeasured_count_d = 32'h0;
-            bad_count_d = 32'h0;
             refused_count_d = 32'h0;
             clock_lost_d = 1'b0;
             by_clock_d = timed;
@@ -5339,18 +5605,16 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
         end
         shown_packets_d = packets_low_q;
         shown_bytes_d = bytes_low_q;
-        shown_unmeasured_d = unmeasured_count_q;
-        shown_bad_d = bad_count_q;
         packets = ((shown_packets_q) & 48'hffffffffffff) | (((packets_high_q) & 48'hffffffffffff) << 32'h18);
         bytes = ((shown_bytes_q) & 48'hffffffffffff) | (((bytes_high_q) & 48'hffffffffffff) << 32'h18);
-        unmeasured_frames = shown_unmeasured_q;
-        bad_frames = shown_bad_q;
+        unmeasured_frames = unmeasured_count_count;
+        bad_frames = bad_count_count;
         ended_packets = ((old_packets_low_q) & 48'hffffffffffff) | (((old_packets_high_q) & 48'hffffffffffff) << 32'h18);
         ended_bytes = ((old_bytes_low_q) & 48'hffffffffffff) | (((old_bytes_high_q) & 48'hffffffffffff) << 32'h18);
         ended_first = old_first_q;
         ended_last = old_last_q;
-        ended_unmeasured = old_unmeasured_q;
-        ended_bad = old_bad_q;
+        ended_unmeasured = unmeasured_count_ended;
+        ended_bad = bad_count_ended;
         ended_refused = old_refused_q;
         conditions = 32'h0;
         if (old_saturated_q) begin
@@ -5388,20 +5652,258 @@ module deltaline_core_aggregator_totals_any(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_totals_any
 
-module deltaline_core_aggregator_totals_bad_count(clock,rst,d,q);
+module deltaline_core_aggregator_totals_bad_count(clk,rst,frames,ends,just_ended,count,ended);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  [2:0] frames;
+    input wire  ends;
+    input wire  just_ended;
+    output reg  [31:0] count;
+    output reg  [31:0] ended;
+
+    // Stub signals
+    reg  low_clock;
+    reg  low_rst;
+    reg  [15:0] low_d;
+    wire  [15:0] low_q;
+    reg  carry_clock;
+    reg  carry_rst;
+    reg  carry_d;
+    wire  carry_q;
+    reg  high_clock;
+    reg  high_rst;
+    reg  [15:0] high_d;
+    wire  [15:0] high_q;
+    reg  full_clock;
+    reg  full_rst;
+    reg  full_d;
+    wire  full_q;
+    reg  shown_low_clock;
+    reg  shown_low_rst;
+    reg  [15:0] shown_low_d;
+    wire  [15:0] shown_low_q;
+    reg  old_low_clock;
+    reg  old_low_rst;
+    reg  [15:0] old_low_d;
+    wire  [15:0] old_low_q;
+    reg  old_high_clock;
+    reg  old_high_rst;
+    reg  [15:0] old_high_d;
+    wire  [15:0] old_high_q;
+
+    // Local signals
+    reg  [16:0] sum;
+    reg  [16:0] sum_high;
+    reg  is_full;
+    reg  [31:0] shown;
+
+    // Sub module instances
+    deltaline_core_aggregator_totals_bad_count_low low(
+        .clock(low_clock),
+        .rst(low_rst),
+        .d(low_d),
+        .q(low_q)
+    );
+    deltaline_core_aggregator_totals_bad_count_carry carry(
+        .clock(carry_clock),
+        .rst(carry_rst),
+        .d(carry_d),
+        .q(carry_q)
+    );
+    deltaline_core_aggregator_totals_bad_count_high high(
+        .clock(high_clock),
+        .rst(high_rst),
+        .d(high_d),
+        .q(high_q)
+    );
+    deltaline_core_aggregator_totals_bad_count_full full(
+        .clock(full_clock),
+        .rst(full_rst),
+        .d(full_d),
+        .q(full_q)
+    );
+    deltaline_core_aggregator_totals_bad_count_shown_low shown_low(
+        .clock(shown_low_clock),
+        .rst(shown_low_rst),
+        .d(shown_low_d),
+        .q(shown_low_q)
+    );
+    deltaline_core_aggregator_totals_bad_count_old_low old_low(
+        .clock(old_low_clock),
+        .rst(old_low_rst),
+        .d(old_low_d),
+        .q(old_low_q)
+    );
+    deltaline_core_aggregator_totals_bad_count_old_high old_high(
+        .clock(old_high_clock),
+        .rst(old_high_rst),
+        .d(old_high_d),
+        .q(old_high_q)
+    );
+
+    // Update code
+    always @(*) begin
+        low_clock = clk;
+        carry_clock = clk;
+        high_clock = clk;
+        full_clock = clk;
+        shown_low_clock = clk;
+        old_low_clock = clk;
+        old_high_clock = clk;
+        low_d = low_q;
+        carry_d = carry_q;
+        high_d = high_q;
+        full_d = full_q;
+        shown_low_d = shown_low_q;
+        old_low_d = old_low_q;
+        old_high_d = old_high_q;
+        low_rst = rst;
+        carry_rst = rst;
+        high_rst = rst;
+        full_rst = rst;
+        shown_low_rst = rst;
+        old_low_rst = rst;
+        old_high_rst = rst;
+        sum = ((low_q) & 17'h1ffff) + ((frames) & 17'h1ffff);
+        low_d = sum[(32'h0)+:(16)];
+        carry_d = sum[32'h10];
+        if (ends) begin
+            old_low_d = sum[(32'h0)+:(16)];
+            low_d = 32'h0;
+        end
+        sum_high = ((high_q) & 17'h1ffff);
+        if (carry_q) begin
+            sum_high = ((high_q) & 17'h1ffff) + 32'h1;
+        end
+        is_full = full_q | sum_high[32'h10];
+        high_d = sum_high[(32'h0)+:(16)];
+        full_d = is_full;
+        if (just_ended) begin
+            old_high_d = sum_high[(32'h0)+:(16)];
+            if (is_full) begin
+                old_low_d = 32'hffff;
+                old_high_d = 32'hffff;
+            end
+            high_d = 32'h0;
+            full_d = 1'b0;
+        end
+        shown_low_d = low_q;
+        shown = ((shown_low_q) & 32'hffffffff) | (((high_q) & 32'hffffffff) << 32'h10);
+        if (full_q) begin
+            shown = 64'hffffffff;
+        end
+        count = shown;
+        ended = ((old_low_q) & 32'hffffffff) | (((old_high_q) & 32'hffffffff) << 32'h10);
+    end
+
+endmodule // deltaline_core_aggregator_totals_bad_count
+
+module deltaline_core_aggregator_totals_bad_count_carry(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
     input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
+    input wire  d;
+    output reg  q;
 
     // Update code (custom)
     always @(posedge clock) begin
-        if (rst) q <= 32'h0;
+        if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_core_aggregator_totals_bad_count
+endmodule // deltaline_core_aggregator_totals_bad_count_carry
+
+module deltaline_core_aggregator_totals_bad_count_full(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_bad_count_full
+
+module deltaline_core_aggregator_totals_bad_count_high(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_bad_count_high
+
+module deltaline_core_aggregator_totals_bad_count_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_bad_count_low
+
+module deltaline_core_aggregator_totals_bad_count_old_high(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_bad_count_old_high
+
+module deltaline_core_aggregator_totals_bad_count_old_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_bad_count_old_low
+
+module deltaline_core_aggregator_totals_bad_count_shown_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_bad_count_shown_low
 
 module deltaline_core_aggregator_totals_by_clock(clock,rst,d,q);
 
@@ -5522,21 +6024,6 @@ module deltaline_core_aggregator_totals_last(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_totals_last
-
-module deltaline_core_aggregator_totals_old_bad(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_totals_old_bad
 
 module deltaline_core_aggregator_totals_old_by_clock(clock,rst,d,q);
 
@@ -5703,21 +6190,6 @@ module deltaline_core_aggregator_totals_old_saturated(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_totals_old_saturated
 
-module deltaline_core_aggregator_totals_old_unmeasured(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_totals_old_unmeasured
-
 module deltaline_core_aggregator_totals_packets_carry(clock,rst,d,q);
 
     // Module arguments
@@ -5793,21 +6265,6 @@ module deltaline_core_aggregator_totals_saturated(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_totals_saturated
 
-module deltaline_core_aggregator_totals_shown_bad(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_totals_shown_bad
-
 module deltaline_core_aggregator_totals_shown_bytes(clock,rst,d,q);
 
     // Module arguments
@@ -5838,35 +6295,258 @@ module deltaline_core_aggregator_totals_shown_packets(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_totals_shown_packets
 
-module deltaline_core_aggregator_totals_shown_unmeasured(clock,rst,d,q);
+module deltaline_core_aggregator_totals_unmeasured_count(clk,rst,frames,ends,just_ended,count,ended);
 
     // Module arguments
-    input wire  clock;
+    input wire  clk;
     input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
+    input wire  [2:0] frames;
+    input wire  ends;
+    input wire  just_ended;
+    output reg  [31:0] count;
+    output reg  [31:0] ended;
 
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
+    // Stub signals
+    reg  low_clock;
+    reg  low_rst;
+    reg  [15:0] low_d;
+    wire  [15:0] low_q;
+    reg  carry_clock;
+    reg  carry_rst;
+    reg  carry_d;
+    wire  carry_q;
+    reg  high_clock;
+    reg  high_rst;
+    reg  [15:0] high_d;
+    wire  [15:0] high_q;
+    reg  full_clock;
+    reg  full_rst;
+    reg  full_d;
+    wire  full_q;
+    reg  shown_low_clock;
+    reg  shown_low_rst;
+    reg  [15:0] shown_low_d;
+    wire  [15:0] shown_low_q;
+    reg  old_low_clock;
+    reg  old_low_rst;
+    reg  [15:0] old_low_d;
+    wire  [15:0] old_low_q;
+    reg  old_high_clock;
+    reg  old_high_rst;
+    reg  [15:0] old_high_d;
+    wire  [15:0] old_high_q;
+
+    // Local signals
+    reg  [16:0] sum;
+    reg  [16:0] sum_high;
+    reg  is_full;
+    reg  [31:0] shown;
+
+    // Sub module instances
+    deltaline_core_aggregator_totals_unmeasured_count_low low(
+        .clock(low_clock),
+        .rst(low_rst),
+        .d(low_d),
+        .q(low_q)
+    );
+    deltaline_core_aggregator_totals_unmeasured_count_carry carry(
+        .clock(carry_clock),
+        .rst(carry_rst),
+        .d(carry_d),
+        .q(carry_q)
+    );
+    deltaline_core_aggregator_totals_unmeasured_count_high high(
+        .clock(high_clock),
+        .rst(high_rst),
+        .d(high_d),
+        .q(high_q)
+    );
+    deltaline_core_aggregator_totals_unmeasured_count_full full(
+        .clock(full_clock),
+        .rst(full_rst),
+        .d(full_d),
+        .q(full_q)
+    );
+    deltaline_core_aggregator_totals_unmeasured_count_shown_low shown_low(
+        .clock(shown_low_clock),
+        .rst(shown_low_rst),
+        .d(shown_low_d),
+        .q(shown_low_q)
+    );
+    deltaline_core_aggregator_totals_unmeasured_count_old_low old_low(
+        .clock(old_low_clock),
+        .rst(old_low_rst),
+        .d(old_low_d),
+        .q(old_low_q)
+    );
+    deltaline_core_aggregator_totals_unmeasured_count_old_high old_high(
+        .clock(old_high_clock),
+        .rst(old_high_rst),
+        .d(old_high_d),
+        .q(old_high_q)
+    );
+
+    // Update code
+    always @(*) begin
+        low_clock = clk;
+        carry_clock = clk;
+        high_clock = clk;
+        full_clock = clk;
+        shown_low_clock = clk;
+        old_low_clock = clk;
+        old_high_clock = clk;
+        low_d = low_q;
+        carry_d = carry_q;
+        high_d = high_q;
+        full_d = full_q;
+        shown_low_d = shown_low_q;
+        old_low_d = old_low_q;
+        old_high_d = old_high_q;
+        low_rst = rst;
+        carry_rst = rst;
+        high_rst = rst;
+        full_rst = rst;
+        shown_low_rst = rst;
+        old_low_rst = rst;
+        old_high_rst = rst;
+        sum = ((low_q) & 17'h1ffff) + ((frames) & 17'h1ffff);
+        low_d = sum[(32'h0)+:(16)];
+        carry_d = sum[32'h10];
+        if (ends) begin
+            old_low_d = sum[(32'h0)+:(16)];
+            low_d = 32'h0;
+        end
+        sum_high = ((high_q) & 17'h1ffff);
+        if (carry_q) begin
+            sum_high = ((high_q) & 17'h1ffff) + 32'h1;
+        end
+        is_full = full_q | sum_high[32'h10];
+        high_d = sum_high[(32'h0)+:(16)];
+        full_d = is_full;
+        if (just_ended) begin
+            old_high_d = sum_high[(32'h0)+:(16)];
+            if (is_full) begin
+                old_low_d = 32'hffff;
+                old_high_d = 32'hffff;
+            end
+            high_d = 32'h0;
+            full_d = 1'b0;
+        end
+        shown_low_d = low_q;
+        shown = ((shown_low_q) & 32'hffffffff) | (((high_q) & 32'hffffffff) << 32'h10);
+        if (full_q) begin
+            shown = 64'hffffffff;
+        end
+        count = shown;
+        ended = ((old_low_q) & 32'hffffffff) | (((old_high_q) & 32'hffffffff) << 32'h10);
     end
-endmodule // deltaline_core_aggregator_totals_shown_unmeasured
 
-module deltaline_core_aggregator_totals_unmeasured_count(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
 endmodule // deltaline_core_aggregator_totals_unmeasured_count
+
+module deltaline_core_aggregator_totals_unmeasured_count_carry(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_unmeasured_count_carry
+
+module deltaline_core_aggregator_totals_unmeasured_count_full(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_unmeasured_count_full
+
+module deltaline_core_aggregator_totals_unmeasured_count_high(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_unmeasured_count_high
+
+module deltaline_core_aggregator_totals_unmeasured_count_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_unmeasured_count_low
+
+module deltaline_core_aggregator_totals_unmeasured_count_old_high(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_unmeasured_count_old_high
+
+module deltaline_core_aggregator_totals_unmeasured_count_old_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_unmeasured_count_old_low
+
+module deltaline_core_aggregator_totals_unmeasured_count_shown_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_unmeasured_count_shown_low
 
 module deltaline_core_boundary(clk,rst,interval_end,interval_log2,ptp_ts,ptp_locked,request,timed,unlocked);
 
@@ -7035,10 +7715,10 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
     reg  odd_header_rst;
     reg  odd_header_d;
     wire  odd_header_q;
-    reg  header4_clock;
-    reg  header4_rst;
-    reg  [5:0] header4_d;
-    wire  [5:0] header4_q;
+    reg  least_taken_clock;
+    reg  least_taken_rst;
+    reg  [5:0] least_taken_d;
+    wire  [5:0] least_taken_q;
     reg  left_clock;
     reg  left_rst;
     reg  [16:0] left_d;
@@ -7224,11 +7904,11 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         .d(odd_header_d),
         .q(odd_header_q)
     );
-    deltaline_core_identity_datagram_header4 header4(
-        .clock(header4_clock),
-        .rst(header4_rst),
-        .d(header4_d),
-        .q(header4_q)
+    deltaline_core_identity_datagram_least_taken least_taken(
+        .clock(least_taken_clock),
+        .rst(least_taken_rst),
+        .d(least_taken_d),
+        .q(least_taken_q)
     );
     deltaline_core_identity_datagram_left left(
         .clock(left_clock),
@@ -7329,7 +8009,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         phase_clock = clk;
         chain_clock = clk;
         odd_header_clock = clk;
-        header4_clock = clk;
+        least_taken_clock = clk;
         left_clock = clk;
         length_clock = clk;
         out_x_clock = clk;
@@ -7361,7 +8041,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         phase_d = phase_q;
         chain_d = chain_q;
         odd_header_d = odd_header_q;
-        header4_d = header4_q;
+        least_taken_d = least_taken_q;
         left_d = left_q;
         length_d = length_q;
         out_x_d = out_x_q;
@@ -7393,7 +8073,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         phase_rst = rst;
         chain_rst = rst;
         odd_header_rst = rst;
-        header4_rst = rst;
+        least_taken_rst = rst;
         left_rst = rst;
         length_rst = rst;
         out_x_rst = rst;
@@ -7435,10 +8115,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         else if (chain_q == 32'h2) begin
             extra = ((pair_x_q[(32'h11)+:(7)]) & 8'hff);
         end
-        taken = ((header4_q) & 17'h1ffff);
-        if (six_q) begin
-            taken = (((extra) & 17'h1ffff) << 32'h3) | 32'h7;
-        end
+        taken = (((extra) & 17'h1ffff) << 32'h3) | ((least_taken_q) & 17'h1ffff);
         rest = left_q + ~taken;
         next_phase = phase_q;
         if (phase_q != 32'h7) begin
@@ -7478,7 +8155,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
             chain_d = 32'h0;
             odd_header_d = opening_words[32'h0];
             left_d = ((pair_x_q[(32'h0)+:(16)]) & 17'h1ffff);
-            header4_d = (((opening_words) & 6'h3f) << 32'h2) - 32'h1;
+            least_taken_d = (((opening_words) & 6'h3f) << 32'h2) - 32'h1;
             length_d = pair_x_q[(32'h0)+:(16)];
         end
         if (opens6) begin
@@ -7488,6 +8165,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
             phase_d = 32'h1c;
             chain_d = class_y_q;
             left_d = ((pair_y_q[(32'h10)+:(16)]) & 17'h1ffff);
+            least_taken_d = 32'h7;
             length_d = pair_y_q[(32'h10)+:(16)];
         end
         is_complete = complete_q;
@@ -7708,7 +8386,7 @@ module deltaline_core_identity_datagram_count(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_datagram_count
 
-module deltaline_core_identity_datagram_header4(clock,rst,d,q);
+module deltaline_core_identity_datagram_least_taken(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -7721,7 +8399,7 @@ module deltaline_core_identity_datagram_header4(clock,rst,d,q);
         if (rst) q <= 6'h0;
         else q <= d;
     end
-endmodule // deltaline_core_identity_datagram_header4
+endmodule // deltaline_core_identity_datagram_least_taken
 
 module deltaline_core_identity_datagram_left(clock,rst,d,q);
 
@@ -10331,7 +11009,25 @@ module deltaline_core_vector(word_0,word_1,word_2,word_3,word_4,word_5,word_6,wo
     output reg  [543:0] key;
 
     // Update code (custom)
-    always @(*) key = {word_16, word_15, word_14, word_13, word_12, word_11, word_10, word_9, word_8, word_7, word_6, word_5, word_4, word_3, word_2, word_1, word_0};
+    always @(*) begin
+        key[31:0] = word_0;
+        key[63:32] = word_1;
+        key[95:64] = word_2;
+        key[127:96] = word_3;
+        key[159:128] = word_4;
+        key[191:160] = word_5;
+        key[223:192] = word_6;
+        key[255:224] = word_7;
+        key[287:256] = word_8;
+        key[319:288] = word_9;
+        key[351:320] = word_10;
+        key[383:352] = word_11;
+        key[415:384] = word_12;
+        key[447:416] = word_13;
+        key[479:448] = word_14;
+        key[511:480] = word_15;
+        key[543:512] = word_16;
+    end
 endmodule // deltaline_core_vector
 
 module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_axil_awready,s_axil_wdata,s_axil_wstrb,s_axil_wvalid,s_axil_wready,s_axil_bresp,s_axil_bvalid,s_axil_bready,s_axil_araddr,s_axil_arprot,s_axil_arvalid,s_axil_arready,s_axil_rdata,s_axil_rresp,s_axil_rvalid,s_axil_rready,control_role,control_interval_source,control_interval_log2,status_running,status_ptp_locked,status_drain_busy,status_end_refused,snapshot,interval,packets,bytes,unmeasured,bad,refused_ends,control_frames,delimiters,delimiter_gaps,interval_end,timestamp,clock_status_locked,clock_status_slewing,clock_synchronised,clock_period,clock_rate,clock_offset,clock_value,clock_command_set,clock_command_step,clock_command_slew);
