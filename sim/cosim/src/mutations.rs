@@ -243,8 +243,20 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Identity512,
         "an extension header's length forgotten",
-        "position_now = pair_end_5 + step;",
+        "next_1_5 = pair_behind_5 << extra_1_5[(32'h0)+:(4)];",
+        "next_1_5 = pair_behind_5;",
+    ),
+    mutation(
+        Module::Identity512,
+        "the length of an extension header that ends behind its group forgotten",
+        "position_now = pair_end_5 + step_1_5;",
         "position_now = pair_end_5;",
+    ),
+    mutation(
+        Module::Identity256,
+        "the chain goes on behind a fragment header",
+        "chain_now = 32'h0;\n        end\n        if (class_of_2_q == 32'h1) begin",
+        "end\n        if (class_of_2_q == 32'h1) begin",
     ),
     mutation(
         Module::Identity256,
