@@ -10,7 +10,7 @@
 
 use crate::checks::{self, CheckError};
 use deltaline_hdl::verilog::{EmitError, Module, emit};
-use deltaline_model::configuration::Configuration;
+use deltaline_model::configuration::{Configuration, ConfigurationError, Settings};
 use verilator_sys::Toolchain;
 
 /// A fault.
@@ -342,6 +342,76 @@ pub const MUTATIONS: &[Mutation] = &[
     ),
 ];
 
+/// Mutations of what tells classes apart, for [`with_classes`].
+pub const CLASS_MUTATIONS: &[Mutation] = &[
+    mutation(
+        Module::Classifier,
+        "an entry does not look at a bit",
+        "& 32'h00000003) == 32'h00000000)",
+        "& 32'h00000001) == 32'h00000000)",
+    ),
+    mutation(
+        Module::Classifier,
+        "an entry is left out",
+        "matched <= match_0 | match_1;",
+        "matched <= match_0;",
+    ),
+    mutation(Module::Classifier, "classes by the wrong entry", "kind[0] <= match_1;", "kind[0] <= match_0;"),
+    mutation(
+        Module::Core,
+        "cells of all classes in one",
+        "lda_address = sampler_address | class_base;",
+        "lda_address = sampler_address;",
+    ),
+    mutation(
+        Module::Core,
+        "the class of the packet behind",
+        "class_number = {{4{1'b0}}, kinds_1_q};",
+        "class_number = {{4{1'b0}}, kinds_0_q};",
+    ),
+    mutation(
+        Module::Core,
+        "packets of no class are measured",
+        "staged_measured_0_q & classifier_0_matched &",
+        "staged_measured_0_q &",
+    ),
+    mutation(
+        Module::Core,
+        "packets of no class are not counted",
+        "unmeasured_now = unmeasured_now + 32'h1;",
+        "",
+    ),
+    mutation(
+        Module::Core,
+        "the first class's totals for all",
+        "sent_bytes = class_totals_1_ended_bytes;",
+        "",
+    ),
+    mutation(Module::Core, "one segment for all classes", "segment_now = segment_word_1;", ""),
+    mutation(
+        Module::Core,
+        "fragments of all classes counted on",
+        "place = address_now_q & place_mask;",
+        "place = address_now_q;",
+    ),
+    mutation(Module::Core, "the last class is not cleared", "last_address = 6'h3f", "last_address = 6'h1f"),
+    mutation(
+        Module::Core256,
+        "totals not told apart",
+        "if (packet_0 & (classifier_0_kind == class_number_1)) begin",
+        "if (packet_0) begin",
+    ),
+];
+
+/// The configuration of [`CLASS_MUTATIONS`]: two classes and packets of none.
+///
+/// # Errors
+///
+/// Never: the tests use it.
+pub fn with_classes() -> Result<Configuration, ConfigurationError> {
+    Configuration::new(Settings { rows: 16, entries: &checks::core::entries(2), ..Settings::default() })
+}
+
 /// What became of a mutation.
 #[derive(Debug)]
 pub enum Outcome {
@@ -394,6 +464,7 @@ pub fn check(
         }
         Module::Hash => checks::hash::check(toolchain, configuration, verilog, 1000, 7),
         Module::Sampler => checks::sampler::check(toolchain, configuration, verilog, 1000, 7),
+        Module::Classifier => checks::classifier::check(toolchain, configuration, verilog, 1000, 7),
         Module::Lda => checks::lda::check(toolchain, verilog, words, 100_000, 7),
         Module::Core | Module::Core256 | Module::Core512 => {
             checks::core::check(toolchain, configuration, verilog, 3000, 7)
@@ -414,6 +485,7 @@ pub fn name(module: Module) -> &'static str {
         Module::Identity | Module::Identity256 | Module::Identity512 => "identity",
         Module::Hash => "hash",
         Module::Sampler => "sampler",
+        Module::Classifier => "classifier",
         Module::Lda => "lda",
     }
 }

@@ -191,7 +191,7 @@ fn lda() {
 fn core() {
     let (mut stream, mut random) = (stream(5), StdRng::seed_from_u64(5));
     lockstep!(
-        deltaline_hdl::core::Core::<4, 5>::new(&small()), bench(Module::Core, "deltaline"), 5000u64, [rst],
+        deltaline_hdl::core::Core::<4, 5, 1>::new(&small()), bench(Module::Core, "deltaline"), 5000u64, [rst],
         inputs [
             s_axis_tdata, s_axis_tkeep, s_axis_tvalid, s_axis_tready, s_axis_tlast, s_axis_tuser, interval_end,
             interval_log2, ptp_ts, ptp_locked, receiver, m_axis_tready,

@@ -16,7 +16,14 @@ fn configurations() -> Vec<Configuration> {
     [
         base,
         Settings { rows: 16, seed: 2, ..base },
-        Settings { rows: 256, hash: HashKind::Rabin, prefixes: &[0, 3, 16], seed: 3, segment: 0xdead_beef },
+        Settings {
+            rows: 256,
+            hash: HashKind::Rabin,
+            prefixes: &[0, 3, 16],
+            seed: 3,
+            segment: 0xdead_beef,
+            ..base
+        },
     ]
     .map(|settings| Configuration::new(settings).unwrap())
     .to_vec()
@@ -75,6 +82,43 @@ fn wide_cores() {
         let packets = checks::core::check(&toolchain(), &configuration, &verilog, 20_000, 1).unwrap();
         assert!(packets >= 20_000);
     }
+}
+
+/// Entries alone; two and four classes; three, with banks that leave words between the classes out.
+#[test]
+fn classes() {
+    let base = Settings { rows: 16, seed: 2, segment: u32::MAX - 3, ..Settings::default() };
+    for (module, classes, prefixes) in [
+        (Module::Core, 1, &[1, 6][..]),
+        (Module::Core, 2, &[1, 6]),
+        (Module::Core, 3, &[0, 2, 5]),
+        (Module::Core, 4, &[3]),
+        (Module::Core256, 2, &[1, 6]),
+        (Module::Core512, 4, &[1, 6]),
+    ] {
+        let entries = checks::core::entries(classes);
+        let configuration = Configuration::new(Settings { prefixes, entries: &entries, ..base }).unwrap();
+        assert_eq!(configuration.classes(), usize::from(classes));
+        let verilog = emit(&configuration, module, "deltaline").unwrap();
+        let packets = checks::core::check(&toolchain(), &configuration, &verilog, 10_000, 1).unwrap();
+        assert!(packets >= 10_000);
+    }
+}
+
+#[test]
+fn classifier() {
+    for classes in 0..=4 {
+        let entries = if classes == 0 { vec![] } else { checks::core::entries(classes) };
+        let entries = Settings { entries: &entries, ..Settings::default() };
+        let configuration = Configuration::new(entries).unwrap();
+        let verilog = emit(&configuration, Module::Classifier, "classifier").unwrap();
+        checks::classifier::check(&toolchain(), &configuration, &verilog, 10_000, 1).unwrap();
+    }
+}
+
+#[test]
+fn live_counter() {
+    checks::live_counter::check(&toolchain(), 20_000, 1).unwrap();
 }
 
 #[test]
