@@ -319,7 +319,7 @@ const PROOFS: [Proof; 8] = [
                 "hashing_d = packet & ~hashing_q;",
                 (4, 4),
             ),
-            fault("the class of the packet behind", "kinds_1_q}", "kinds_0_q}", (3, 3)),
+            fault("the class of the packet behind", "((kinds_1_q) &", "((kinds_0_q) &", (3, 3)),
         ],
     },
     Proof {

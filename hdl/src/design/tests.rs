@@ -181,18 +181,29 @@ fn every_refused_entry_names_file_key_and_reason() {
         ("class = 0\nversion = 4\nsource_port = 1", &["entry[0] =", "source_port = 1 }", "protocol 6 (TCP)"]),
         (
             &format!("class = 0\n{ten}\n[[entry]]\nclass = 1\ndestination = \"11.0.0.0/8\""),
-            &["entry[1] = { class = 1, destination = \"11.0.0.0/8\" }:", "entries 0 and 1", "exclude each other"],
+            &[
+                "entry[1] = { class = 1, destination = \"11.0.0.0/8\" }:",
+                "entries 0 and 1",
+                "exclude each other",
+            ],
         ),
-        (&"class = 0\n[[entry]]\n".repeat(9).trim_end_matches("[[entry]]\n"), &["entry.class", "9 entries", "at most 8"]),
+        (
+            &"class = 0\n[[entry]]\n".repeat(9).trim_end_matches("[[entry]]\n"),
+            &["entry.class", "9 entries", "at most 8"],
+        ),
     ] {
         let message = parse(&with_entries(&format!("[[entry]]\n{entries}\n"))).unwrap_err().to_string();
         for fragment in fragments.iter().chain(&[FILE]) {
             assert!(message.contains(fragment), "'{entries}': no '{fragment}' in:\n{message}");
         }
     }
-    let last = edited("segment", "segment = 0xffff_ffff") + "[[entry]]\nclass = 0\nversion = 4\n[[entry]]\nclass = 1\nversion = 6\n";
+    let last = edited("segment", "segment = 0xffff_ffff")
+        + "[[entry]]\nclass = 0\nversion = 4\n[[entry]]\nclass = 1\nversion = 6\n";
     let message = parse(&last).unwrap_err().to_string();
-    assert!(message.contains("measurement.segment = 4294967295: segment 4294967295 with 2 classes"), "{message}");
+    assert!(
+        message.contains("measurement.segment = 4294967295: segment 4294967295 with 2 classes"),
+        "{message}"
+    );
 }
 
 #[test]

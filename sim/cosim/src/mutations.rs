@@ -171,8 +171,8 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "epoch of an update taken a cycle late",
-        "lda_epoch = copy_2_q;",
         "lda_epoch = copy_1_q;",
+        "lda_epoch = copy_0_q;",
     ),
     mutation(Module::Core, "totals not cleared", "            bytes_low_d = 32'h0;", ""),
     mutation(
@@ -254,7 +254,12 @@ pub const MUTATIONS: &[Mutation] = &[
         "count_sum = count_sum + lane_1_drained_cell[(32'h28)+:(32)];",
         "",
     ),
-    mutation(Module::TwoLanes512, "the last of two packets' timestamps lost", "last_now = timestamp_1;", ""),
+    mutation(
+        Module::TwoLanes512,
+        "the last of two packets' timestamps lost",
+        "last_now_0 = staged_timestamp_1_q;",
+        "",
+    ),
     mutation(
         Module::Core256,
         "the payload's first word from the wrong place",
@@ -264,8 +269,8 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "counting before the memories are clear",
-        "if (commit_0 & emitter_running) begin",
-        "if (commit_0) begin",
+        "if (staged_commit_0_q & emitter_running) begin",
+        "if (staged_commit_0_q) begin",
     ),
     mutation(Module::Core, "check word not rotated", "rotated = check_q << 32'h1;", "rotated = check_q;"),
     mutation(
@@ -366,8 +371,8 @@ pub const CLASS_MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "the class of the packet behind",
-        "class_number = {{4{1'b0}}, kinds_1_q};",
-        "class_number = {{4{1'b0}}, kinds_0_q};",
+        "class_number = ((kinds_1_q) & 6'h3f);",
+        "class_number = ((kinds_0_q) & 6'h3f);",
     ),
     mutation(
         Module::Core,
@@ -394,7 +399,12 @@ pub const CLASS_MUTATIONS: &[Mutation] = &[
         "place = address_now_q & place_mask;",
         "place = address_now_q;",
     ),
-    mutation(Module::Core, "the last class is not cleared", "last_address = 6'h3f", "last_address = 6'h1f"),
+    mutation(
+        Module::Core,
+        "the last class is not cleared",
+        "last_address = 6'b111111",
+        "last_address = 6'b011111",
+    ),
     mutation(
         Module::Core256,
         "totals not told apart",
@@ -485,7 +495,7 @@ pub fn name(module: Module) -> &'static str {
         Module::Identity | Module::Identity256 | Module::Identity512 => "identity",
         Module::Hash => "hash",
         Module::Sampler => "sampler",
-        Module::Classifier => "classifier",
+        Module::Classifier => "classify",
         Module::Lda => "lda",
     }
 }

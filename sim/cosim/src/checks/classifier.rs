@@ -22,7 +22,7 @@ pub fn check(
     count: u64,
     seed: u64,
 ) -> Result<u64, CheckError> {
-    let mut bench = Bench::new(toolchain, "classifier", verilog)?;
+    let mut bench = Bench::new(toolchain, "classify", verilog)?;
     let words =
         (0..KEY_WORDS).map(|word| bench.port(&format!("word_{word}"))).collect::<Result<Vec<_>, _>>()?;
     let (matched, kind) = (bench.port("matched")?, bench.port("kind")?);
