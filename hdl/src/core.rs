@@ -32,6 +32,7 @@
 //! | running | out | 1 | the memories have been cleared after reset: counting |
 //! | packets, bytes | out | 48 | measured packets and their IP octets, the running interval so far |
 //! | unmeasured, bad | out | 32 | other frames, the running interval so far |
+//! | unmatched | out | 32 | measured frames of no class, which are part of the unmeasured ones |
 //! | interval | out | 32 | number of the running interval |
 //! | draining | out | 1 | the last interval is being sent, or memories are being cleared |
 //! | ended | out | 1 | an interval ends behind this cycle |
@@ -55,7 +56,8 @@
 //!
 //! # Parameters, latency and throughput
 //!
-//! R = log2(rows), A = R + bits of a bank number; the configuration's hash, seed, prefix lengths and segment become
+//! R = log2(rows), A = R + bits of a bank number + bits of a class, C classes; hash, seed, prefix lengths, segment and
+//! entries of the configuration become
 //! constants. One beat a cycle, frames of any length back to back. A frame's cell is written in the 16th cycle behind
 //! its last beat.
 //!
@@ -74,7 +76,7 @@ use rust_hdl_core::prelude::*;
 
 /// See the [module](self). R = log2(rows), A = R + bits of a bank number.
 #[derive(LogicBlock)]
-pub struct Core<const R: usize, const A: usize> {
+pub struct Core<const R: usize, const A: usize, const C: usize> {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
     pub s_axis_tdata: Signal<In, Bits<64>>,
@@ -93,6 +95,7 @@ pub struct Core<const R: usize, const A: usize> {
     pub bytes: Signal<Out, Bits<48>>,
     pub unmeasured: Signal<Out, Bits<32>>,
     pub bad: Signal<Out, Bits<32>>,
+    pub unmatched: Signal<Out, Bits<32>>,
     pub interval: Signal<Out, Bits<32>>,
     pub draining: Signal<Out, Bit>,
     pub ended: Signal<Out, Bit>,
@@ -109,11 +112,11 @@ pub struct Core<const R: usize, const A: usize> {
     identity: Identity,
     boundary: Boundary<6>,
     vector: KeyVector,
-    aggregator: Aggregator<R, A, 1>,
+    aggregator: Aggregator<R, A, 1, C>,
 }
 
-impl<const R: usize, const A: usize> Core<R, A> {
-    /// The core of a configuration with 2^R rows and at most 2^(A - R) banks.
+impl<const R: usize, const A: usize, const C: usize> Core<R, A, C> {
+    /// The core of a configuration with 2^R rows and at most C classes; A as [`crate::lane`] wants it.
     pub fn new(configuration: &Configuration) -> Self {
         Core {
             clk: Default::default(),
@@ -134,6 +137,7 @@ impl<const R: usize, const A: usize> Core<R, A> {
             bytes: Default::default(),
             unmeasured: Default::default(),
             bad: Default::default(),
+            unmatched: Default::default(),
             interval: Default::default(),
             draining: Default::default(),
             ended: Default::default(),
@@ -154,7 +158,7 @@ impl<const R: usize, const A: usize> Core<R, A> {
     }
 }
 
-impl<const R: usize, const A: usize> Logic for Core<R, A> {
+impl<const R: usize, const A: usize, const C: usize> Logic for Core<R, A, C> {
     #[hdl_gen]
     fn update(&mut self) {
         self.identity.clk.next = self.clk.val();
@@ -198,6 +202,7 @@ impl<const R: usize, const A: usize> Logic for Core<R, A> {
         self.bytes.next = self.aggregator.bytes.val();
         self.unmeasured.next = self.aggregator.unmeasured_frames.val();
         self.bad.next = self.aggregator.bad_frames.val();
+        self.unmatched.next = self.aggregator.unmatched_frames.val();
         self.interval.next = self.aggregator.interval.val();
         self.draining.next = self.aggregator.draining.val();
         self.ended.next = self.aggregator.ended.val();

@@ -7,13 +7,16 @@
 //! is taken. Cells come one after the other, so that the address alone says which bank, row and fragment is next.
 //! A cell is cleared when it has been read.
 //!
+//! With several classes the address goes on with the next class's first word behind the last word of a class, and the
+//! control frames of the next class follow, numbered anew, under the next segment's number.
+//!
 //! After reset the same machine first walks over all addresses and clears both copies.
 //!
 //! ```text
 //! clear all -> idle -> header words 0..=11 -> (8 x [read, cell word], sum tops) x 16 -> tag, tag, check
 //!               ^        ^                                                                      |
 //!               |        +------------------------------ next fragment -------------------------+
-//!               +------------------------------------ last fragment ----------------------------+
+//!               +------------------------------- last fragment of the last class ----------------+
 //! ```
 //!
 //! # Ports
@@ -25,6 +28,7 @@
 //! | receiver | in | 1 | the role field |
 //! | interval | in | 32 | from the cycle after start until idle: the interval's number |
 //! | packets, bytes, first, last, unmeasured, bad, refused_ends, flags | in | | the interval's totals |
+//! | kind | out | 2 | the class whose frames are being sent: asks for its packets, bytes, first, last |
 //! | drained_cell | in | 72 | the cell at drain_address |
 //! | drain_address | out | A | word to show or to clear |
 //! | clear | out | 1 | clear the word in the idle copy |
@@ -45,7 +49,9 @@
 //! `sim/cosim`: frames against `deltaline_model::frame::encode`, for every size that is built, with random
 //! back-pressure; memory found clear behind every drain and after reset.
 
+use crate::lane::class_shift;
 use crate::leaves::Flop;
+use deltaline_model::classifier::MAX_CLASSES;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::frame::{Header, Role, Totals};
 use rust_hdl_core::prelude::*;
@@ -67,6 +73,7 @@ pub struct Emitter<const A: usize> {
     pub bad: Signal<In, Bits<32>>,
     pub refused_ends: Signal<In, Bits<16>>,
     pub flags: Signal<In, Bits<5>>,
+    pub kind: Signal<Out, Bits<2>>,
     pub drained_cell: Signal<In, Bits<72>>,
     pub drain_address: Signal<Out, Bits<A>>,
     pub clear: Signal<Out, Bit>,
@@ -83,12 +90,17 @@ pub struct Emitter<const A: usize> {
     // Words of the header that never change.
     destination_word: Constant<Bits<64>>,
     source_word: Constant<Bits<64>>,
-    segment_word: Constant<Bits<64>>,
+    segment_word: [Constant<Bits<64>>; MAX_CLASSES],
     digest_word: Constant<Bits<64>>,
     place_word: Constant<Bits<64>>,
     extent_word: Constant<Bits<64>>,
     prefixes_word: Constant<Bits<64>>,
-    // How an address says fragment, bank and row.
+    // How an address says class, fragment, bank and row.
+    class_shift: Constant<Bits<5>>,
+    class_mask: Constant<Bits<A>>,
+    class_number: [Constant<Bits<2>>; MAX_CLASSES],
+    place_mask: Constant<Bits<A>>,
+    class_last: Constant<Bits<A>>,
     row_bits: Constant<Bits<5>>,
     fragment_bits: Constant<Bits<5>>,
     row_mask: Constant<Bits<A>>,
@@ -116,6 +128,11 @@ pub struct Emitter<const A: usize> {
     valid: Flop<Bit>,
     is_last: Flop<Bit>,
 
+    class_bits: Signal<Local, Bits<A>>,
+    class_now: Signal<Local, Bits<2>>,
+    segment_now: Signal<Local, Bits<64>>,
+    /// The address within its class.
+    place: Signal<Local, Bits<A>>,
     fragment: Signal<Local, Bits<A>>,
     bank: Signal<Local, Bits<A>>,
     first_row: Signal<Local, Bits<A>>,
@@ -128,12 +145,19 @@ pub struct Emitter<const A: usize> {
 }
 
 impl<const A: usize> Emitter<A> {
-    /// The emitter of a configuration; 2^A is at least banks × rows.
+    /// The emitter of a configuration; 2^A is at least classes × banks × rows, the latter two made powers of two.
     pub fn new(configuration: &Configuration) -> Self {
         let header = Header::of_interval(configuration, Role::Sender, 0, Totals::default()).next();
         let (cells, words) = header.map_or((0, [0; 12]), |header| (header.cells, header.words()));
         let banks = configuration.prefixes().banks() as u64;
         let rows = configuration.rows() as u64;
+        let classes = configuration.classes() as u64;
+        let class_shift = class_shift(configuration);
+        // With one class all bits of an address are within it.
+        let is_one = classes == 1;
+        let place_mask = if is_one { u64::MAX >> (64 - A) } else { (1 << class_shift) - 1 };
+        let class_mask = if is_one { 0 } else { classes.next_power_of_two() - 1 };
+        let class_last = banks * rows - 1;
         let word = |index: usize| Constant::new(Bits::<64>::from(words[index]));
         Emitter {
             clk: Default::default(),
@@ -149,6 +173,7 @@ impl<const A: usize> Emitter<A> {
             bad: Default::default(),
             refused_ends: Default::default(),
             flags: Default::default(),
+            kind: Default::default(),
             drained_cell: Default::default(),
             drain_address: Default::default(),
             clear: Default::default(),
@@ -163,16 +188,23 @@ impl<const A: usize> Emitter<A> {
             m_axis_tuser: Default::default(),
             destination_word: word(0),
             source_word: word(1),
-            segment_word: word(2),
+            segment_word: std::array::from_fn(|class| {
+                Constant::new(words[2].wrapping_add((class as u64) << 32).into())
+            }),
             digest_word: word(3),
             place_word: word(4),
             extent_word: word(5),
             prefixes_word: word(10),
+            class_shift: Constant::new(u64::from(class_shift).into()),
+            class_mask: Constant::new(class_mask.into()),
+            class_number: std::array::from_fn(|class| Constant::new((class as u64).into())),
+            place_mask: Constant::new(place_mask.into()),
+            class_last: Constant::new(class_last.into()),
             row_bits: Constant::new(u64::from(configuration.row_bits()).into()),
             fragment_bits: Constant::new(u64::from(cells.max(1).ilog2()).into()),
             row_mask: Constant::new((rows - 1).into()),
             fragment_mask: Constant::new(u64::from(cells.saturating_sub(1)).into()),
-            last_address: Constant::new((banks * rows - 1).into()),
+            last_address: Constant::new(((classes - 1) << class_shift | class_last).into()),
             state: Default::default(),
             section: Default::default(),
             step: Default::default(),
@@ -188,6 +220,10 @@ impl<const A: usize> Emitter<A> {
             data: Default::default(),
             valid: Default::default(),
             is_last: Default::default(),
+            class_bits: Default::default(),
+            class_now: Default::default(),
+            segment_now: Default::default(),
+            place: Default::default(),
             fragment: Default::default(),
             bank: Default::default(),
             first_row: Default::default(),
@@ -239,10 +275,23 @@ impl<const A: usize> Logic for Emitter<A> {
         self.valid.rst.next = self.rst.val();
         self.is_last.rst.next = self.rst.val();
 
-        self.fragment.next = self.address_now.q.val() >> self.fragment_bits.val();
-        self.bank.next = self.address_now.q.val() >> self.row_bits.val();
+        self.class_bits.next = (self.address_now.q.val() >> self.class_shift.val()) & self.class_mask.val();
+        self.class_now.next = self.class_bits.val().get_bits::<2>(0);
+        self.segment_now.next = self.segment_word[0].val();
+        for i in 0..4 {
+            if self.class_now.val() == self.class_number[i].val() {
+                self.segment_now.next = self.segment_word[i].val();
+            }
+        }
+        self.place.next = self.address_now.q.val() & self.place_mask.val();
+        self.fragment.next = self.place.val() >> self.fragment_bits.val();
+        self.bank.next = self.place.val() >> self.row_bits.val();
         self.first_row.next = self.address_now.q.val() & self.row_mask.val();
         self.next_address.next = self.address_now.q.val() + 1;
+        // Banks are no power of two, perhaps: the words between the last one and the next class are left out.
+        if self.place.val() == self.class_last.val() {
+            self.next_address.next = (self.address_now.q.val() | self.place_mask.val()) + 1;
+        }
         // Asked when the address is already that of the next cell.
         self.block_ends.next = !self.address_now.q.val().get_bits::<3>(0).any();
         self.fragment_ends.next = !(self.address_now.q.val() & self.fragment_mask.val()).any();
@@ -293,7 +342,7 @@ impl<const A: usize> Logic for Emitter<A> {
         }
         if self.header_step.q.val().get_bit(2) {
             self.looked_up.next =
-                self.looked_up.val() | (self.segment_word.val() | bit_cast::<64, 32>(self.interval.val()));
+                self.looked_up.val() | (self.segment_now.val() | bit_cast::<64, 32>(self.interval.val()));
         }
         if self.header_step.q.val().get_bit(3) {
             self.looked_up.next = self.looked_up.val() | self.digest_word.val();
@@ -434,6 +483,7 @@ impl<const A: usize> Logic for Emitter<A> {
         self.clear.next = self.clearing.q.val();
         self.clear_all.next = !self.clears_not_all.q.val();
         self.drain_address.next = self.address_now.q.val();
+        self.kind.next = self.class_now.val();
         self.running.next = self.cleared.q.val();
         self.busy.next = self.state.q.val() != 2;
         self.m_axis_tdata.next = self.data.q.val();

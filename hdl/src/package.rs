@@ -334,6 +334,7 @@ targets:
         let Stream { width, lanes, clock_mhz, rate_gbps } = design.stream();
         let configuration = design.configuration();
         let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
+        let classes = configuration.classes();
         let mut text = format!(
             "# {prefix}
 
@@ -367,7 +368,7 @@ every control frame tells.
 | banks | {banks}, prefix lengths {prefixes:?} |
 | rows | {rows} a bank |
 | segment | {segment} |
-| configuration digest | `{digest:#018x}` |
+{classes}| configuration digest | `{digest:#018x}` |
 
 ## Ports
 
@@ -388,13 +389,20 @@ every control frame tells.
             seed = configuration.seed(),
             prefixes = configuration.prefixes().lengths(),
             segment = configuration.segment(),
+            classes = match configuration.classifier().entries().len() {
+                0 => String::new(),
+                entries => format!(
+                    "| classes | {classes}, told apart by {entries} entries; class c reports as segment {segment} + c |\n",
+                    segment = configuration.segment()
+                ),
+            },
             digest = configuration.digest(),
         );
         for Port { direction, width, name, meaning } in ports {
             let _ = writeln!(text, "| {name} | {direction} | {width} | {meaning} |");
         }
-        let cells = rows * banks;
-        let frames = banks * rows.div_ceil(128);
+        let cells = classes * rows * banks;
+        let frames = classes * banks * rows.div_ceil(128);
         let drain = hardware.drain_cycles * cells + hardware.frame_cycles * frames;
         let _ = write!(
             text,
@@ -418,7 +426,7 @@ The stream carries every frame length from 64 to 9018 bytes back to back; the ti
 |----------------|-------------------------------|----------------------------------|
 ",
             commit = hardware.commit_cycles,
-            clearing = 2 * rows * banks.next_power_of_two(),
+            clearing = 2 * classes * rows * banks.next_power_of_two(),
             bytes = 120 + 9 * rows.min(128),
             microseconds = drain as f64 / clock_mhz,
             tightest = design.stream().tightest(),

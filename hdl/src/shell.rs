@@ -244,7 +244,7 @@ pub fn shell(
     for signal in ["ended", "refused", "gap", "delimiter"] {
         wiring.connect(&format!("events_{signal}"), &format!("core_{signal}"));
     }
-    for signal in ["interval", "packets", "bytes", "unmeasured", "bad"] {
+    for signal in ["interval", "packets", "bytes", "unmeasured", "bad", "unmatched"] {
         wiring.connect(&format!("registers_{signal}"), &format!("core_{signal}"));
     }
     for signal in ["refused_ends", "control_frames", "delimiters", "delimiter_gaps"] {

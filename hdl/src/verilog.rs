@@ -14,7 +14,7 @@ use crate::core::Core;
 use crate::design::BUILT;
 use crate::identity::Identity;
 use crate::lda::Lda;
-use crate::leaves::{HashMatrix, KeyVector};
+use crate::leaves::{Classifier, HashMatrix, KeyVector};
 use crate::sampler::Sampler;
 use crate::shell::{ClockSource, Shell};
 use crate::wide_core::{Core256, Core512};
@@ -52,6 +52,8 @@ pub enum Module {
     Hash,
     /// The sampler.
     Sampler,
+    /// The classifier.
+    Classifier,
     /// Banks of cells in two copies.
     Lda,
 }
@@ -79,6 +81,24 @@ pub enum EmitError {
         /// Number of banks.
         banks: usize,
     },
+    /// Hardware with several classes is not built for these sizes.
+    #[error(
+        "no core for {classes} classes with {rows} rows and {banks} banks: several classes are built with 16, 256 or 1024 rows for \
+         one lane of 64 bits, and with 16 or 1024 rows and at most 2 banks for one lane of 256 or 512 bits"
+    )]
+    UnsupportedClasses {
+        /// Number of classes.
+        classes: usize,
+        /// Rows of each bank.
+        rows: usize,
+        /// Number of banks.
+        banks: usize,
+    },
+    /// The byte core has no classifier.
+    #[error(
+        "the core of 8 bits has no classifier: leave the entries out, or use a stream of 64 bits or more"
+    )]
+    NoClassifier,
     /// The hardware is not built for this stream.
     #[error("no {shell} core for {lanes} lanes of {width} bits yet: built are {BUILT}")]
     Stream {
@@ -110,44 +130,64 @@ pub enum EmitError {
     Design(String),
 }
 
-/// Calls `$with!(R, A)` with the constants of a configuration.
+/// Calls `$with!(R, A, C)` with the constants of a configuration.
 macro_rules! for_size {
     ($configuration:expr, $with:ident) => {{
         let (rows, banks) = ($configuration.rows(), $configuration.prefixes().banks());
-        match (rows, banks) {
-            (8, 1..=2) => $with!(3, 4),
-            (8, 3..=4) => $with!(3, 5),
-            (16, 1..=2) => $with!(4, 5),
-            (16, 3..=4) => $with!(4, 6),
-            (32, 1..=2) => $with!(5, 6),
-            (32, 3..=4) => $with!(5, 7),
-            (64, 1..=2) => $with!(6, 7),
-            (64, 3..=4) => $with!(6, 8),
-            (128, 1..=2) => $with!(7, 8),
-            (128, 3..=4) => $with!(7, 9),
-            (256, 1..=2) => $with!(8, 9),
-            (256, 3..=4) => $with!(8, 10),
-            (512, 1..=2) => $with!(9, 10),
-            (512, 3..=4) => $with!(9, 11),
-            (1024, 1..=2) => $with!(10, 11),
-            (1024, 3..=4) => $with!(10, 12),
-            _ => Err(EmitError::Unsupported { rows, banks }),
+        let classes = $configuration.classes();
+        match (rows, banks, classes) {
+            (8, 1..=2, 1) => $with!(3, 4, 1),
+            (8, 3..=4, 1) => $with!(3, 5, 1),
+            (16, 1..=2, 1) => $with!(4, 5, 1),
+            (16, 3..=4, 1) => $with!(4, 6, 1),
+            (32, 1..=2, 1) => $with!(5, 6, 1),
+            (32, 3..=4, 1) => $with!(5, 7, 1),
+            (64, 1..=2, 1) => $with!(6, 7, 1),
+            (64, 3..=4, 1) => $with!(6, 8, 1),
+            (128, 1..=2, 1) => $with!(7, 8, 1),
+            (128, 3..=4, 1) => $with!(7, 9, 1),
+            (256, 1..=2, 1) => $with!(8, 9, 1),
+            (256, 3..=4, 1) => $with!(8, 10, 1),
+            (512, 1..=2, 1) => $with!(9, 10, 1),
+            (512, 3..=4, 1) => $with!(9, 11, 1),
+            (1024, 1..=2, 1) => $with!(10, 11, 1),
+            (1024, 3..=4, 1) => $with!(10, 12, 1),
+            (16, 1..=2, 2) => $with!(4, 6, 2),
+            (16, 3..=4, 2) => $with!(4, 7, 2),
+            (16, 1..=2, 3..=4) => $with!(4, 7, 4),
+            (16, 3..=4, 3..=4) => $with!(4, 8, 4),
+            (256, 1..=2, 2) => $with!(8, 10, 2),
+            (256, 3..=4, 2) => $with!(8, 11, 2),
+            (256, 1..=2, 3..=4) => $with!(8, 11, 4),
+            (256, 3..=4, 3..=4) => $with!(8, 12, 4),
+            (1024, 1..=2, 2) => $with!(10, 12, 2),
+            (1024, 3..=4, 2) => $with!(10, 13, 2),
+            (1024, 1..=2, 3..=4) => $with!(10, 13, 4),
+            (1024, 3..=4, 3..=4) => $with!(10, 14, 4),
+            (_, _, 1) => Err(EmitError::Unsupported { rows, banks }),
+            _ => Err(EmitError::UnsupportedClasses { classes, rows, banks }),
         }
     }};
 }
 
 /// The same for wide cores, of which fewer sizes are built: each costs the compiler seconds.
 macro_rules! for_wide_size {
-    ($configuration:expr, $with:ident) => {{
+    ($configuration:expr, $with:ident, $with_classes:ident) => {{
         let (rows, banks) = ($configuration.rows(), $configuration.prefixes().banks());
-        match (rows, banks) {
-            (16, 1..=2) => $with!(4, 5),
-            (16, 3..=4) => $with!(4, 6),
-            (256, 1..=2) => $with!(8, 9),
-            (256, 3..=4) => $with!(8, 10),
-            (1024, 1..=2) => $with!(10, 11),
-            (1024, 3..=4) => $with!(10, 12),
-            _ => Err(EmitError::UnsupportedWide { rows, banks }),
+        let classes = $configuration.classes();
+        match (rows, banks, classes) {
+            (16, 1..=2, 1) => $with!(4, 5, 1),
+            (16, 3..=4, 1) => $with!(4, 6, 1),
+            (256, 1..=2, 1) => $with!(8, 9, 1),
+            (256, 3..=4, 1) => $with!(8, 10, 1),
+            (1024, 1..=2, 1) => $with!(10, 11, 1),
+            (1024, 3..=4, 1) => $with!(10, 12, 1),
+            (16, 1..=2, 2) => $with_classes!(4, 6, 2),
+            (16, 1..=2, 3..=4) => $with_classes!(4, 7, 4),
+            (1024, 1..=2, 2) => $with_classes!(10, 12, 2),
+            (1024, 1..=2, 3..=4) => $with_classes!(10, 13, 4),
+            (_, _, 1) => Err(EmitError::UnsupportedWide { rows, banks }),
+            _ => Err(EmitError::UnsupportedClasses { classes, rows, banks }),
         }
     }};
 }
@@ -159,22 +199,36 @@ macro_rules! for_wide_size {
 /// [`EmitError`] when the hardware is not built for the configuration's sizes or `name` is no identifier.
 pub fn emit(configuration: &Configuration, module: Module, name: &str) -> Result<String, EmitError> {
     macro_rules! narrow {
-        ($r:literal, $a:literal) => {
+        ($r:literal, $a:literal, $c:literal) => {
             match module {
                 Module::Hash => emit_block(&mut Clocked::new(HashMatrix::<$r>::new(configuration)), name),
                 Module::Sampler => emit_block(&mut Sampler::<$r, $a>::new(configuration), name),
                 Module::Lda => emit_block(&mut Lda::<$a>::default(), name),
-                _ => emit_block(&mut Core::<$r, $a>::new(configuration), name),
+                _ => emit_block(&mut Core::<$r, $a, $c>::new(configuration), name),
             }
         };
     }
     macro_rules! wide {
-        ($r:literal, $a:literal) => {
+        ($r:literal, $a:literal, $c:literal) => {
             match module {
-                Module::Core256 => emit_block(&mut Core256::<$r, $a>::new(configuration), name),
-                Module::Core512 => emit_block(&mut Core512::<$r, $a, 1>::new(configuration), name),
-                Module::TwoLanes512 => emit_block(&mut Core512::<$r, $a, 2>::new(configuration), name),
-                _ => emit_block(&mut Core512::<$r, $a, 4>::new(configuration), name),
+                Module::Core256 => emit_block(&mut Core256::<$r, $a, $c>::new(configuration), name),
+                Module::Core512 => emit_block(&mut Core512::<$r, $a, 1, $c>::new(configuration), name),
+                Module::TwoLanes512 => emit_block(&mut Core512::<$r, $a, 2, $c>::new(configuration), name),
+                _ => emit_block(&mut Core512::<$r, $a, 4, $c>::new(configuration), name),
+            }
+        };
+    }
+    // Several lanes and several classes are not built together.
+    macro_rules! wide_with_classes {
+        ($r:literal, $a:literal, $c:literal) => {
+            match module {
+                Module::Core256 => emit_block(&mut Core256::<$r, $a, $c>::new(configuration), name),
+                Module::Core512 => emit_block(&mut Core512::<$r, $a, 1, $c>::new(configuration), name),
+                _ => Err(EmitError::UnsupportedClasses {
+                    classes: configuration.classes(),
+                    rows: configuration.rows(),
+                    banks: configuration.prefixes().banks(),
+                }),
             }
         };
     }
@@ -182,8 +236,9 @@ pub fn emit(configuration: &Configuration, module: Module, name: &str) -> Result
         Module::Identity => emit_block(&mut Identity::new(configuration), name),
         Module::Identity256 => emit_block(&mut Identity256::new(configuration), name),
         Module::Identity512 => emit_block(&mut Identity512::new(configuration), name),
+        Module::Classifier => emit_block(&mut Classified::new(Classifier::new(configuration)), name),
         Module::Core256 | Module::Core512 | Module::TwoLanes512 | Module::FourLanes512 => {
-            for_wide_size!(configuration, wide)
+            for_wide_size!(configuration, wide, wide_with_classes)
         }
         Module::Core | Module::Hash | Module::Sampler | Module::Lda => for_size!(configuration, narrow),
     })?;
@@ -226,6 +281,44 @@ impl<const R: usize> Logic for Clocked<R> {
         self.matrix.key.next = self.vector.key.val();
         self.row.next = self.matrix.row.val();
         self.prefix.next = self.matrix.prefix.val();
+    }
+}
+
+/// The same for the classifier.
+#[derive(LogicBlock)]
+pub struct Classified {
+    pub clk: Signal<In, Clock>,
+    pub word: [Signal<In, Bits<32>>; 17],
+    pub matched: Signal<Out, Bit>,
+    pub kind: Signal<Out, Bits<2>>,
+    vector: KeyVector,
+    classifier: Classifier,
+}
+
+impl Classified {
+    /// Wraps a classifier.
+    pub fn new(classifier: Classifier) -> Self {
+        Classified {
+            clk: Default::default(),
+            word: Default::default(),
+            matched: Default::default(),
+            kind: Default::default(),
+            vector: Default::default(),
+            classifier,
+        }
+    }
+}
+
+impl Logic for Classified {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.classifier.clk.next = self.clk.val();
+        for i in 0..17 {
+            self.vector.word[i].next = self.word[i].val();
+        }
+        self.classifier.key.next = self.vector.key.val();
+        self.matched.next = self.classifier.matched.val();
+        self.kind.next = self.classifier.kind.val();
     }
 }
 
@@ -320,7 +413,7 @@ fn flatten(raw: &str, name: &str) -> Result<String, EmitError> {
 
 /// What ports of cores and shells mean, in short; the long form is in the port tables of the modules. Lanes' ports
 /// (s0_axis_tdata) mean what those of a single lane do.
-const PORTS: [(&str, &str); 50] = [
+const PORTS: [(&str, &str); 51] = [
     ("clk", "clock of all ports"),
     ("rst", "synchronous reset, active high; memories are cleared behind it"),
     ("s_axis_tdata", "observed stream, first byte in bits 7:0, no FCS"),
@@ -343,6 +436,7 @@ const PORTS: [(&str, &str); 50] = [
     ("bytes", "their IP octets"),
     ("unmeasured", "frames that are not measured, of the running interval"),
     ("bad", "frames that the MAC marked bad, of the running interval"),
+    ("unmatched", "measured frames of no class, part of the unmeasured ones"),
     ("interval", "number of the running interval"),
     ("draining", "the last interval is being sent"),
     ("ended", "an interval ends behind this cycle"),
@@ -391,7 +485,7 @@ pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body
 // banks          {banks}, prefix lengths {prefixes:?}
 // rows           {rows} a bank
 // segment        {segment}
-// configuration  {digest:#018x}
+{classes}// configuration  {digest:#018x}
 //
 // Ports
 ",
@@ -402,6 +496,11 @@ pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body
         prefixes = configuration.prefixes().lengths(),
         rows = configuration.rows(),
         segment = configuration.segment(),
+        classes = match configuration.classifier().entries().len() {
+            0 => String::new(),
+            entries =>
+                format!("// classes        {}, told apart by {entries} entries\n", configuration.classes()),
+        },
         digest = configuration.digest(),
     );
     for Port { direction, width, name, meaning } in ports(body, name) {

@@ -241,6 +241,9 @@ pub fn emit(configuration: &Configuration, name: &str) -> Result<String, EmitErr
             emit_block(&mut Core::<$r, $a, $c>::new(configuration), name)
         };
     }
+    if !configuration.classifier().entries().is_empty() {
+        return Err(EmitError::NoClassifier);
+    }
     let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
     match (rows, banks) {
         (8, 1..=2) => build!(3, 4, 5),

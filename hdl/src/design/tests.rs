@@ -70,6 +70,7 @@ fn settings_reach_the_configuration() {
         rows: 8,
         prefixes: &[0, 3, 16],
         segment: u32::MAX,
+        ..Settings::default()
     };
     assert_eq!(parse(&text).unwrap().configuration, Configuration::new(settings).unwrap());
 }
@@ -133,6 +134,90 @@ fn every_refusal_names_file_key_reason_and_what_is_allowed() {
     }
     let message = Design::parse(FILE, "a\nb", default_text()).unwrap_err().to_string();
     assert!(message.contains("the file's name = \"a\\nb\": give one line"), "{message}");
+}
+
+/// The default design's text with entries.
+fn with_entries(entries: &str) -> String {
+    default_text().to_string() + entries
+}
+
+#[test]
+fn entries_reach_the_configuration() {
+    let text = with_entries(
+        "[[entry]]\nclass = 1\nsource = \"10.1.0.0/16\"\ndestination = \"10.2.3.4\"\nprotocol = 17\n\
+         source_port = 0x1234\ndestination_port = 53\n\
+         [[entry]]\nclass = 0\nversion = 6\nprotocol = 6\n\
+         [[entry]]\nclass = 0\ndestination = \"2001:db8::/33\"\n",
+    );
+    let mut v4 = Entry { class: 1, ..Entry::default() };
+    v4.value = [0x4000_0000, 0, 0x11_0000, 0x0a01_0000, 0x0a02_0304, 0, 0, 0, 0, 0, 0x1234_0035];
+    v4.mask = [0xf000_0000, 0x1fff, 0xff_0000, 0xffff_0000, u32::MAX, 0, 0, 0, 0, 0, u32::MAX];
+    let mut tcp = Entry::default();
+    tcp.value = [0x6000_0000, 0x600, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    tcp.mask = [0xf000_0000, 0xff00, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let mut v6 = Entry::default();
+    v6.value = [0x6000_0000, 0, 0, 0, 0, 0, 0x2001_0db8, 0, 0, 0, 0];
+    v6.mask = [0xf000_0000, 0, 0, 0, 0, 0, u32::MAX, 0x8000_0000, 0, 0, 0];
+    let settings = Settings { entries: &[v4, tcp, v6], ..Settings::default() };
+    assert_eq!(parse(&text).unwrap().configuration, Configuration::new(settings).unwrap());
+}
+
+#[test]
+fn every_refused_entry_names_file_key_and_reason() {
+    let ten = "source = \"10.0.0.0/8\"";
+    for (entries, fragments) in [
+        ("source = \"::/0\"", &["class", "missing"][..]),
+        ("class = 0\nport = 7", &["port", "unknown field", "`source_port`"]),
+        ("class = -1", &["entry[0].class = -1:", "0 to 255"]),
+        ("class = 4", &["entry[0] = { class = 4 }:", "0 to 3"]),
+        ("class = 1", &["entry.class = [1]:", "class 0", "without holes"]),
+        ("class = 0\nversion = 5", &["entry[0] = { class = 0, version = 5 }:", "4 or 6"]),
+        ("class = 0\nsource = \"10.0.0/8\"", &["entry[0].source = \"10.0.0/8\":", "10.1.0.0/16"]),
+        ("class = 0\ndestination = \"10.0.0.1/8\"", &["entry[0] =", "10.0.0.1/8", "give 10.0.0.0/8"]),
+        ("class = 0\nprotocol = 256", &["entry[0].protocol = 256:", "0 to 255"]),
+        ("class = 0\nprotocol = 17", &["entry[0] =", "give the version"]),
+        ("class = 0\nversion = 4\nsource = \"::1\"", &["entry[0] =", "not of one IP version"]),
+        ("class = 0\nversion = 4\nsource_port = 65536", &["entry[0].source_port = 65536:", "0 to 65535"]),
+        ("class = 0\nversion = 4\nsource_port = 1", &["entry[0] =", "source_port = 1 }", "protocol 6 (TCP)"]),
+        (
+            &format!("class = 0\n{ten}\n[[entry]]\nclass = 1\ndestination = \"11.0.0.0/8\""),
+            &[
+                "entry[1] = { class = 1, destination = \"11.0.0.0/8\" }:",
+                "entries 0 and 1",
+                "exclude each other",
+            ],
+        ),
+        (
+            &"class = 0\n[[entry]]\n".repeat(9).trim_end_matches("[[entry]]\n"),
+            &["entry.class", "9 entries", "at most 8"],
+        ),
+    ] {
+        let message = parse(&with_entries(&format!("[[entry]]\n{entries}\n"))).unwrap_err().to_string();
+        for fragment in fragments.iter().chain(&[FILE]) {
+            assert!(message.contains(fragment), "'{entries}': no '{fragment}' in:\n{message}");
+        }
+    }
+    let last = edited("segment", "segment = 0xffff_ffff")
+        + "[[entry]]\nclass = 0\nversion = 4\n[[entry]]\nclass = 1\nversion = 6\n";
+    let message = parse(&last).unwrap_err().to_string();
+    assert!(
+        message.contains("measurement.segment = 4294967295: segment 4294967295 with 2 classes"),
+        "{message}"
+    );
+}
+
+#[test]
+fn classes_that_are_not_built_say_so() {
+    let classes = "[[entry]]\nclass = 0\nversion = 4\n[[entry]]\nclass = 1\nversion = 6\n";
+    let text = with_entries(classes).replace("rows = 1024", "rows = 32");
+    let message = parse(&text).unwrap().emit("core").unwrap_err().to_string();
+    assert!(message.contains("no core for 2 classes with 32 rows and 2 banks"), "{message}");
+    let message = parse(&(with_stream(512, 2, 400.0, 1.0) + classes)).unwrap().emit("core").unwrap_err();
+    assert!(message.to_string().contains("no core for 2 classes"), "{message}");
+    let entry = "[[entry]]\nclass = 0\nversion = 4\n";
+    let message = parse(&(with_stream(8, 1, 125.0, 1.0) + entry)).unwrap().emit("core").unwrap_err();
+    assert!(message.to_string().contains("8 bits has no classifier"), "{message}");
+    parse(&(with_stream(512, 2, 400.0, 1.0) + entry)).unwrap().emit("core").unwrap();
 }
 
 #[test]

@@ -9,9 +9,11 @@
 //! | [`BeatWords`] | bytes regrouped for any width |
 //! | [`KeyVector`] | a concatenation, which RustHDL lacks |
 //! | [`Rom`] | a case statement over constants is what synthesis turns into block RAM with content |
+//! | [`Classifier`] | comparisons of the looked-at words alone keep the emitted text small and its constants visible |
 //! | [`HashMatrix`] | reductions over constant masks keep the emitted text small and its constants visible |
 
 mod beat_words;
+mod classifier;
 mod delay;
 mod flop;
 mod hash_matrix;
@@ -21,6 +23,7 @@ mod ram;
 mod rom;
 
 pub use beat_words::BeatWords;
+pub use classifier::Classifier;
 pub use delay::Delay;
 pub use flop::Flop;
 pub use hash_matrix::{HashMatrix, PREFIX_BITS};

@@ -2,7 +2,8 @@
 //!
 //! An interval is reported as a sequence of Ethernet frames (LDA paper, section V: "control packets are
 //! sequence-numbered so that loss of control packets translates into a measurement interval being ignored"), one
-//! for each 128 rows of each bank. Every frame repeats the whole header. This is the only place where the layout
+//! for each 128 rows of each bank. With several classes the sequences of the classes follow each other; unmeasured, bad,
+//! refused ends and flags are the point's, and repeat in each. Every frame repeats the whole header. This is the only place where the layout
 //! is defined; it is made of 64-bit words, so that hardware emits one a beat.
 //!
 //! All numbers are big-endian. Offsets count bytes from the destination MAC address; the FCS is not part of it.
@@ -14,7 +15,7 @@
 //! | 12     | 2     | EtherType | 0x88B5, IEEE 802 local experimental |
 //! | 14     | 1     | version | 1 |
 //! | 15     | 1     | role | 0 sender, 1 receiver; 2 is a [delimiter](crate::delimiter::Delimiter) |
-//! | 16     | 4     | segment | number of the measurement segment |
+//! | 16     | 4     | segment | number of the measurement segment; class c of a [classifier](crate::classifier) adds c |
 //! | 20     | 4     | interval | number of the interval, modulo 2^32 |
 //! | 24     | 8     | configuration digest | [`crate::configuration::Configuration::digest`] |
 //! | 32     | 2     | fragment | index of this frame in the interval, from 0 |
@@ -31,7 +32,7 @@
 //! | 64     | 8     | first time | PTP relative-64 timestamp of the first measured packet, 0 if there was none |
 //! | 72     | 8     | last time | of the last measured packet, 0 if there was none |
 //! | 80     | 8     | prefix lengths | one byte a bank, 255 where there is no bank |
-//! | 88     | 4     | unmeasured | frames that are not measured, saturating |
+//! | 88     | 4     | unmeasured | frames that are not IP, or of no class, saturating |
 //! | 92     | 4     | bad | frames that the MAC marked bad, saturating |
 //! | 96     | 9 × cells | blocks | cells in blocks of eight, 72 bytes each, see below |
 //! | 96 + 9 × cells | 16 | tag | room for an authentication tag; zero when there is none |

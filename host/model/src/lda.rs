@@ -13,7 +13,8 @@ use crate::time::Timestamp;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The cells of one measurement point: banks × rows, bank-major.
+/// The cells of one measurement point: banks × rows, bank-major. Each class has banks of its own, numbered behind
+/// those of the class before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lda {
     rows: usize,
@@ -24,7 +25,10 @@ impl Lda {
     /// An LDA with every cell zero.
     pub fn new(configuration: &Configuration) -> Self {
         let rows = configuration.rows();
-        Lda { rows, cells: vec![Cell::default(); rows * configuration.prefixes().banks()] }
+        Lda {
+            rows,
+            cells: vec![Cell::default(); rows * configuration.prefixes().banks() * configuration.classes()],
+        }
     }
 
     /// Counts a packet with this hash in its row of `bank`; true when the row's count overflowed.

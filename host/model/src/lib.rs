@@ -16,6 +16,7 @@
 extern crate alloc;
 
 pub mod cell;
+pub mod classifier;
 pub mod clock;
 pub mod configuration;
 pub mod delimiter;

@@ -12,7 +12,7 @@ use crate::checks::{self, CheckError};
 use crate::faults::{Outcome, Planted};
 use crate::hardware::HardwareError;
 use deltaline_hdl::verilog::{Module, emit};
-use deltaline_model::configuration::Configuration;
+use deltaline_model::configuration::{Configuration, ConfigurationError, Settings};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use verilator_sys::Toolchain;
@@ -175,8 +175,8 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "epoch of an update taken a cycle late",
-        "lda_epoch = copy_2_q;",
         "lda_epoch = copy_1_q;",
+        "lda_epoch = copy_0_q;",
     ),
     mutation(Module::Core, "totals not cleared", "            bytes_low_d = 32'h0;", ""),
     mutation(
@@ -270,7 +270,12 @@ pub const MUTATIONS: &[Mutation] = &[
         "count_sum = count_sum + lane_1_drained_cell[(32'h28)+:(32)];",
         "",
     ),
-    mutation(Module::TwoLanes512, "the last of two packets' timestamps lost", "last_now = timestamp_1;", ""),
+    mutation(
+        Module::TwoLanes512,
+        "the last of two packets' timestamps lost",
+        "last_now_0 = staged_timestamp_1_q;",
+        "",
+    ),
     mutation(
         Module::Core256,
         "the payload's first word from the wrong place",
@@ -280,8 +285,8 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "counting before the memories are clear",
-        "if (commit_0 & emitter_running) begin",
-        "if (commit_0) begin",
+        "if (staged_commit_0_q & emitter_running) begin",
+        "if (staged_commit_0_q) begin",
     ),
     mutation(Module::Core, "check word not rotated", "rotated = check_q << 32'h1;", "rotated = check_q;"),
     mutation(
@@ -360,8 +365,82 @@ pub const MUTATIONS: &[Mutation] = &[
     ),
 ];
 
-/// Tries every mutation, on all cores, and the designs without faults first; the outcomes in the order of
-/// [`MUTATIONS`].
+/// Mutations of what tells classes apart, for [`with_classes`].
+pub const CLASS_MUTATIONS: &[Mutation] = &[
+    mutation(
+        Module::Classifier,
+        "an entry does not look at a bit",
+        "& 32'h00000003) == 32'h00000000)",
+        "& 32'h00000001) == 32'h00000000)",
+    ),
+    mutation(
+        Module::Classifier,
+        "an entry is left out",
+        "matched <= match_0 | match_1;",
+        "matched <= match_0;",
+    ),
+    mutation(Module::Classifier, "classes by the wrong entry", "kind[0] <= match_1;", "kind[0] <= match_0;"),
+    mutation(
+        Module::Core,
+        "cells of all classes in one",
+        "lda_address = sampler_address | class_base;",
+        "lda_address = sampler_address;",
+    ),
+    mutation(
+        Module::Core,
+        "the class of the packet behind",
+        "class_number = ((kinds_1_q) & 6'h3f);",
+        "class_number = ((kinds_0_q) & 6'h3f);",
+    ),
+    mutation(
+        Module::Core,
+        "packets of no class are measured",
+        "staged_measured_0_q & classifier_0_matched &",
+        "staged_measured_0_q &",
+    ),
+    mutation(
+        Module::Core,
+        "packets of no class are not counted",
+        "unmeasured_now = unmeasured_now + 32'h1;",
+        "",
+    ),
+    mutation(
+        Module::Core,
+        "the first class's totals for all",
+        "sent_bytes = class_totals_1_ended_bytes;",
+        "",
+    ),
+    mutation(Module::Core, "one segment for all classes", "segment_now = segment_word_1;", ""),
+    mutation(
+        Module::Core,
+        "fragments of all classes counted on",
+        "place = address_now_q & place_mask;",
+        "place = address_now_q;",
+    ),
+    mutation(
+        Module::Core,
+        "the last class is not cleared",
+        "last_address = 6'b111111",
+        "last_address = 6'b011111",
+    ),
+    mutation(
+        Module::Core256,
+        "totals not told apart",
+        "if (packet_0 & (classifier_0_kind == class_number_1)) begin",
+        "if (packet_0) begin",
+    ),
+];
+
+/// The configuration of [`CLASS_MUTATIONS`]: two classes and packets of none.
+///
+/// # Errors
+///
+/// Never: the tests use it.
+pub fn with_classes() -> Result<Configuration, ConfigurationError> {
+    Configuration::new(Settings { rows: 16, entries: &checks::core::entries(2), ..Settings::default() })
+}
+
+/// Tries mutations, on all cores, and the designs without faults first; the outcomes in their order.
 ///
 /// # Errors
 ///
@@ -369,22 +448,23 @@ pub const MUTATIONS: &[Mutation] = &[
 pub fn run(
     toolchain: &Toolchain,
     configuration: &Configuration,
+    mutations: &'static [Mutation],
 ) -> Result<Vec<(&'static Mutation, Outcome)>, CheckError> {
     let mut modules = vec![];
-    for mutation in MUTATIONS {
+    for mutation in mutations {
         if !modules.contains(&mutation.module) {
             modules.push(mutation.module);
         }
     }
     let planted = on_all_cores(&modules, |module| {
         let verilog = emit(configuration, *module, name(*module)).map_err(HardwareError::from)?;
-        let faults = MUTATIONS.iter().filter(|mutation| mutation.module == *module);
+        let faults = mutations.iter().filter(|mutation| mutation.module == *module);
         let faults = faults.map(|mutation| (mutation.fault, mutation.from, mutation.to));
         let planted = Planted::new(&verilog, name(*module), faults);
         check(toolchain, configuration, *module, &planted.verilog)?;
         Ok((*module, planted))
     })?;
-    on_all_cores(MUTATIONS, |mutation| {
+    on_all_cores(mutations, |mutation| {
         let Some((module, planted)) = planted.iter().find(|(module, _)| *module == mutation.module) else {
             return Ok((mutation, Outcome::Stale));
         };
@@ -435,6 +515,7 @@ pub fn check(
         }
         Module::Hash => checks::hash::check(toolchain, configuration, verilog, 1000, 7),
         Module::Sampler => checks::sampler::check(toolchain, configuration, verilog, 1000, 7),
+        Module::Classifier => checks::classifier::check(toolchain, configuration, verilog, 1000, 7),
         Module::Lda => checks::lda::check(toolchain, verilog, words, 100_000, 7),
         Module::Core | Module::Core256 | Module::Core512 => {
             checks::core::check(toolchain, configuration, verilog, 3000, 7)
@@ -455,6 +536,7 @@ pub fn name(module: Module) -> &'static str {
         Module::Identity | Module::Identity256 | Module::Identity512 => "identity",
         Module::Hash => "hash",
         Module::Sampler => "sampler",
+        Module::Classifier => "classify",
         Module::Lda => "lda",
     }
 }

@@ -86,6 +86,7 @@ fn the_map_by_hand() {
         ("bad", 0x44, 5),
         ("refused_ends", 0x48, 6),
         ("control_frames", 0x4c, 7),
+        ("unmatched", 0x50, 8),
         ("delimiters", 0x54, 9),
         ("delimiter_gaps", 0x58, 10),
         ("timestamp", 0x60, 11),
@@ -102,7 +103,7 @@ fn the_map_by_hand() {
         assert_eq!(u64::from(bus.read(offset).unwrap()), value);
     }
     let fixed =
-        [(0x00, 0x4445_4c54), (0x04, 0x0001_0000), (0x08, 0), (0x0c, 0x100a_2108), (0x18, 0x1234_5678)];
+        [(0x00, 0x4445_4c54), (0x04, 0x0001_0001), (0x08, 0), (0x0c, 0x102a_2108), (0x18, 0x1234_5678)];
     for (offset, value) in fixed.into_iter().chain([(0x24, 0b1010), (0x68, 2)]) {
         assert_eq!(bus.read(offset).unwrap(), value, "{offset:#x}");
     }

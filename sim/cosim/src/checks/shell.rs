@@ -276,6 +276,8 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
         device.access(Some(u64::from(receiver.with_interval_log2(48).0)), offset::CONTROL.into())?.0;
     same(STAGE, 0, "answer to interval_log2 = 48", &SLAVE_ERROR, &refused)?;
     same(STAGE, 0, "control", &receiver, &device.registers().control()?)?;
+    let classes = device.registers().capability()?.classes();
+    same(STAGE, 0, "classes", &(configuration.classes() as u32), &classes)?;
     same(STAGE, 0, "digest", &configuration.digest(), &device.registers().configuration()?)?;
     let built_in = design.clock() == ClockSource::BuiltIn;
     let (mut sent, mut interval, mut reports, mut delimiters, mut gaps) = (0, 0u32, 0u32, 0u32, 0u32);
@@ -310,6 +312,7 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
         same(STAGE, sent, "bytes", &totals.bytes, &registers.bytes()?)?;
         same(STAGE, sent, "unmeasured", &totals.unmeasured, &registers.unmeasured()?)?;
         same(STAGE, sent, "bad", &totals.bad, &registers.bad()?)?;
+        same(STAGE, sent, "unmatched", &point.unmatched(), &registers.unmatched()?)?;
         same(STAGE, sent, "control frames", &reports, &registers.control_frames()?)?;
         same(STAGE, sent, "delimiters", &delimiters, &registers.delimiters()?)?;
         if built_in {
