@@ -25,7 +25,7 @@
 use crate::byte;
 use crate::shell::{self, ClockSource, Core, Shell};
 use crate::verilog::{self, EmitError, MAX_BANKS, MAX_ROWS, Module};
-use deltaline_model::classifier::{ClassifierError, Entry, Fields};
+use deltaline_model::classifier::{ClassifierError, Entry, Fields, MAX_CLASSES};
 use deltaline_model::configuration::{Configuration, ConfigurationError, MIN_ROWS, Settings};
 use deltaline_model::hash::HashKind;
 use deltaline_model::sampler::MAX_PREFIX;
@@ -250,7 +250,7 @@ impl EntryText {
             });
             parsed.transpose()
         };
-        let class = number("class", Some(self.class), u8::MAX.into())?.unwrap_or(0);
+        let class = number("class", Some(self.class), MAX_CLASSES as u32 - 1)?.unwrap_or(0);
         let fields = Fields {
             version: number("version", self.version, u8::MAX.into())?,
             source: net("source", &self.source)?,

@@ -4,8 +4,8 @@
 //! matrix and the frame layout:
 //!
 //! ```text
-//! identity (header_window, tags, datagram) -> hash -> sampler -> lda (half_cell) -> emitter
-//!                                    totals, interval
+//! identity (header_window, tags, datagram) -> classifier, hash -> sampler -> lda (half_cell) -> emitter
+//!                                             class_totals, totals, interval
 //! ```
 //!
 //! [`core::Core`] puts them together; [`verilog::emit`] writes a configuration out as one Verilog file. A

@@ -149,15 +149,21 @@ fn entries_reach_the_configuration() {
          [[entry]]\nclass = 0\nversion = 6\nprotocol = 6\n\
          [[entry]]\nclass = 0\ndestination = \"2001:db8::/33\"\n",
     );
-    let mut v4 = Entry { class: 1, ..Entry::default() };
-    v4.value = [0x4000_0000, 0, 0x11_0000, 0x0a01_0000, 0x0a02_0304, 0, 0, 0, 0, 0, 0x1234_0035];
-    v4.mask = [0xf000_0000, 0x1fff, 0xff_0000, 0xffff_0000, u32::MAX, 0, 0, 0, 0, 0, u32::MAX];
-    let mut tcp = Entry::default();
-    tcp.value = [0x6000_0000, 0x600, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    tcp.mask = [0xf000_0000, 0xff00, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    let mut v6 = Entry::default();
-    v6.value = [0x6000_0000, 0, 0, 0, 0, 0, 0x2001_0db8, 0, 0, 0, 0];
-    v6.mask = [0xf000_0000, 0, 0, 0, 0, 0, u32::MAX, 0x8000_0000, 0, 0, 0];
+    let v4 = Entry {
+        class: 1,
+        value: [0x4000_0000, 0, 0x11_0000, 0x0a01_0000, 0x0a02_0304, 0, 0, 0, 0, 0, 0x1234_0035],
+        mask: [0xf000_0000, 0x1fff, 0xff_0000, 0xffff_0000, u32::MAX, 0, 0, 0, 0, 0, u32::MAX],
+    };
+    let tcp = Entry {
+        class: 0,
+        value: [0x6000_0000, 0x600, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        mask: [0xf000_0000, 0xff00, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    };
+    let v6 = Entry {
+        class: 0,
+        value: [0x6000_0000, 0, 0, 0, 0, 0, 0x2001_0db8, 0, 0, 0, 0],
+        mask: [0xf000_0000, 0, 0, 0, 0, 0, u32::MAX, 0x8000_0000, 0, 0, 0],
+    };
     let settings = Settings { entries: &[v4, tcp, v6], ..Settings::default() };
     assert_eq!(parse(&text).unwrap().configuration, Configuration::new(settings).unwrap());
 }
@@ -168,7 +174,7 @@ fn every_refused_entry_names_file_key_and_reason() {
     for (entries, fragments) in [
         ("source = \"::/0\"", &["class", "missing"][..]),
         ("class = 0\nport = 7", &["port", "unknown field", "`source_port`"]),
-        ("class = -1", &["entry[0].class = -1:", "0 to 255"]),
+        ("class = -1", &["entry[0].class = -1:", "0 to 3"]),
         ("class = 4", &["entry[0] = { class = 4 }:", "0 to 3"]),
         ("class = 1", &["entry.class = [1]:", "class 0", "without holes"]),
         ("class = 0\nversion = 5", &["entry[0] = { class = 0, version = 5 }:", "4 or 6"]),
@@ -188,7 +194,7 @@ fn every_refused_entry_names_file_key_and_reason() {
             ],
         ),
         (
-            &"class = 0\n[[entry]]\n".repeat(9).trim_end_matches("[[entry]]\n"),
+            "class = 0\n[[entry]]\n".repeat(9).trim_end_matches("[[entry]]\n"),
             &["entry.class", "9 entries", "at most 8"],
         ),
     ] {
