@@ -516,16 +516,16 @@ fn preloaded_counters(
     let near_carry = [
         reset_to("class_totals_0_packets_low", 24, 0xff_fff0),
         reset_to("class_totals_0_bytes_low", 24, 0xff_ff00),
-        reset_to("unmeasured_count_low", 16, 0xfffe),
-        reset_to("bad_count_low", 16, 0xfffd),
+        reset_to("totals_unmeasured_count_low", 16, 0xfffe),
+        reset_to("totals_bad_count_low", 16, 0xfffd),
     ];
     let near_overflow = [
         reset_to("class_totals_0_packets_low", 24, 0xff_fff0),
         reset_to("class_totals_0_packets_high", 24, 0xff_ffff),
-        reset_to("unmeasured_count_low", 16, 0xfffe),
-        reset_to("unmeasured_count_high", 16, 0xffff),
-        reset_to("bad_count_low", 16, 0xfffd),
-        reset_to("bad_count_high", 16, 0xffff),
+        reset_to("totals_unmeasured_count_low", 16, 0xfffe),
+        reset_to("totals_unmeasured_count_high", 16, 0xffff),
+        reset_to("totals_bad_count_low", 16, 0xfffd),
+        reset_to("totals_bad_count_high", 16, 0xffff),
     ];
     let near_overflow_of_bytes = [
         reset_to("class_totals_0_bytes_low", 24, 0xff_ff00),
