@@ -97,6 +97,10 @@ pub(crate) struct Measure {
     /// Number of the measurement segment
     #[arg(long, default_value_t = 0)]
     pub(crate) segment: u32,
+    /// Sum a digest of every packet in its row, which guards the delays against foreign packets and tells quantiles;
+    /// a bank that samples about as many packets as it has rows serves them best
+    #[arg(long)]
+    pub(crate) digest: bool,
     /// What the measurement points are: the software, or the hardware design under simulation
     #[arg(long, value_enum, default_value_t = Through::Software)]
     pub(crate) through: Through,

@@ -175,6 +175,7 @@ fn configuration(arguments: &Measure) -> Result<Configuration, Failure> {
         rows: arguments.rows,
         prefixes: &arguments.banks,
         segment: arguments.segment,
+        digest: arguments.digest,
     })
     .map_err(|error| Failure::new(Exit::Usage, format!("--rows, --banks: {error}")))
 }

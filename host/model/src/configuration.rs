@@ -13,6 +13,9 @@ pub const MIN_ROWS: usize = 8;
 /// Most rows of a bank.
 pub const MAX_ROWS: usize = 32_768;
 
+/// What a configuration's digest covers of digest sums.
+const DIGESTS: u8 = b'd';
+
 /// What a user sets; [`Configuration::new`] checks it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings<'a> {
@@ -26,12 +29,14 @@ pub struct Settings<'a> {
     pub prefixes: &'a [u8],
     /// Number of the measurement segment, to tell several measurements apart.
     pub segment: u32,
+    /// Whether cells have a [digest sum](crate::digest).
+    pub digest: bool,
 }
 
 impl Default for Settings<'_> {
     /// The LDA paper's example of section V: banks of 1024 rows, probabilities 1/2 and 1/64.
     fn default() -> Self {
-        Settings { hash: HashKind::H3, seed: 1, rows: 1024, prefixes: &[1, 6], segment: 0 }
+        Settings { hash: HashKind::H3, seed: 1, rows: 1024, prefixes: &[1, 6], segment: 0, digest: false }
     }
 }
 
@@ -43,6 +48,7 @@ pub struct Configuration {
     rows: usize,
     prefixes: Prefixes,
     segment: u32,
+    digests: bool,
 }
 
 /// Why settings are refused.
@@ -63,11 +69,12 @@ impl Configuration {
     ///
     /// [`ConfigurationError`] with what is wrong and what is allowed.
     pub fn new(settings: Settings) -> Result<Self, ConfigurationError> {
-        let Settings { hash, seed, rows, prefixes, segment } = settings;
+        let Settings { hash, seed, rows, prefixes, segment, digest } = settings;
         if !rows.is_power_of_two() || !(MIN_ROWS..=MAX_ROWS).contains(&rows) {
             return Err(ConfigurationError::Rows(rows));
         }
-        Ok(Configuration { hash, seed, rows, prefixes: Prefixes::new(prefixes)?, segment })
+        let prefixes = Prefixes::new(prefixes)?;
+        Ok(Configuration { hash, seed, rows, prefixes, segment, digests: digest })
     }
 
     /// The hash function's kind.
@@ -100,17 +107,24 @@ impl Configuration {
         self.segment
     }
 
+    /// Whether cells have a [digest sum](crate::digest).
+    pub fn has_digests(&self) -> bool {
+        self.digests
+    }
+
     /// Digest of all that must be equal at both ends: xxh3 over (frame version, hash kind, seed, rows, prefix
-    /// lengths, segment) as 1 + 1 + 8 + 4 + 8 + 4 bytes, big-endian. The seed cannot be read back from it.
+    /// lengths, segment) as 1 + 1 + 8 + 4 + 8 + 4 bytes, big-endian, followed, with digest sums, by a byte
+    /// [`DIGESTS`]. The seed cannot be read back from it.
     pub fn digest(&self) -> u64 {
-        let mut bytes = [0; 26];
+        let mut bytes = [0; 27];
         bytes[0] = crate::frame::VERSION;
         bytes[1] = self.hash as u8;
         bytes[2..10].copy_from_slice(&self.seed.to_be_bytes());
         bytes[10..14].copy_from_slice(&(self.rows as u32).to_be_bytes());
         bytes[14..22].copy_from_slice(&self.prefixes.to_bytes());
-        bytes[22..].copy_from_slice(&self.segment.to_be_bytes());
-        xxh3_64(&bytes)
+        bytes[22..26].copy_from_slice(&self.segment.to_be_bytes());
+        bytes[26] = DIGESTS;
+        xxh3_64(if self.digests { &bytes } else { &bytes[..26] })
     }
 }
 
@@ -143,6 +157,7 @@ mod tests {
             Settings { prefixes: &[1, 5], ..base },
             Settings { prefixes: &[1], ..base },
             Settings { segment: 9, ..base },
+            Settings { digest: true, ..base },
         ];
         for (i, a) in variants.iter().enumerate() {
             for b in &variants[i + 1..] {

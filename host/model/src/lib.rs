@@ -19,6 +19,7 @@ pub mod cell;
 pub mod clock;
 pub mod configuration;
 pub mod delimiter;
+pub mod digest;
 pub mod frame;
 pub mod hash;
 pub mod identity;

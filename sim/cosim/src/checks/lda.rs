@@ -58,7 +58,7 @@ pub fn check(
     let mut random = StdRng::seed_from_u64(seed);
     let full = verilog.replace(ZERO, FULL);
     same(STAGE, 0, "memories that can be preloaded", &4, &full.matches(FULL).count())?;
-    let mut preloaded = Twin::new(toolchain, &full, words, Cell { count: u32::MAX, sum: 0 })?;
+    let mut preloaded = Twin::new(toolchain, &full, words, Cell { count: u32::MAX, ..Cell::default() })?;
     preloaded.long_carries(&mut random)?;
 
     let mut twin = Twin::new(toolchain, verilog, words, Cell::default())?;
