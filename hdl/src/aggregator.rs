@@ -13,6 +13,8 @@
 //! word, and the totals add what the lanes bring. Frames that are committed in the same cycle count in the order of
 //! their lanes.
 //!
+//! With digests, cells have digest sums, whose halves are added as they are in a lane.
+//!
 //! With several lanes, `saturated` is also raised by 2^32 packets in an interval, since a sum of cells might wrap.
 //!
 //! # Ports
@@ -38,13 +40,14 @@
 //! | packets, bytes, unmeasured_frames, bad_frames | out | 48, 48, 32, 32 | the running interval so far |
 //! | m_axis_* | out (tready in) | 64 + 8 + 1 + 1 + 1 | control frames |
 //!
-//! Parameters: R = log2(rows), A = R + bits of a bank number, L = lanes (1..=4). Throughput: L frames a cycle.
+//! Parameters: R = log2(rows), A = R + bits of a bank number, L = lanes (1..=4), S and D as the lda's. Throughput: L frames a cycle.
 //! A frame's cell is written nine cycles behind its commit.
 //!
 //! # Test plan
 //!
 //! `sim/cosim`, with the cores of every width.
 
+use crate::digest_cell::Place;
 use crate::emitter::Emitter;
 use crate::interval::Interval;
 use crate::lane::Lane;
@@ -55,7 +58,8 @@ use rust_hdl_core::prelude::*;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
-pub struct Aggregator<const R: usize, const A: usize, const L: usize> {
+pub struct Aggregator<const R: usize, const A: usize, const L: usize, const S: usize = 72, const D: usize = 0>
+{
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
     pub commit: [Signal<In, Bit>; L],
@@ -87,12 +91,12 @@ pub struct Aggregator<const R: usize, const A: usize, const L: usize> {
     pub m_axis_tlast: Signal<Out, Bit>,
     pub m_axis_tuser: Signal<Out, Bit>,
 
-    lane: [Lane<R, A>; L],
+    lane: [Lane<R, A, S, D>; L],
     totals: Totals,
     intervals: Interval,
     /// As late as what the totals show.
     shown_interval: Delay<32, 1>,
-    emitter: Emitter<A>,
+    emitter: Emitter<A, S, D>,
 
     /// One where there are several lanes.
     lanes: Constant<Bits<1>>,
@@ -109,10 +113,16 @@ pub struct Aggregator<const R: usize, const A: usize, const L: usize> {
     overflow_epoch: Signal<Local, Bit>,
     count_sum: Signal<Local, Bits<32>>,
     time_sum: Signal<Local, Bits<40>>,
+    digest_low_sum: [Signal<Local, Bits<16>>; D],
+    digest_high_sum: [Signal<Local, Bits<16>>; D],
+    digest_sum: [Place<S>; D],
+    drained: Signal<Local, Bits<S>>,
     flags: Signal<Local, Bits<5>>,
 }
 
-impl<const R: usize, const A: usize, const L: usize> Aggregator<R, A, L> {
+impl<const R: usize, const A: usize, const L: usize, const S: usize, const D: usize>
+    Aggregator<R, A, L, S, D>
+{
     /// The aggregator of a configuration with 2^R rows and at most 2^(A - R) banks.
     pub fn new(configuration: &Configuration) -> Self {
         fn each<T: Default, const L: usize>() -> [T; L] {
@@ -168,12 +178,18 @@ impl<const R: usize, const A: usize, const L: usize> Aggregator<R, A, L> {
             overflow_epoch: Default::default(),
             count_sum: Default::default(),
             time_sum: Default::default(),
+            digest_low_sum: each(),
+            digest_high_sum: each(),
+            digest_sum: each(),
+            drained: Default::default(),
             flags: Default::default(),
         }
     }
 }
 
-impl<const R: usize, const A: usize, const L: usize> Logic for Aggregator<R, A, L> {
+impl<const R: usize, const A: usize, const L: usize, const S: usize, const D: usize> Logic
+    for Aggregator<R, A, L, S, D>
+{
     #[hdl_gen]
     fn update(&mut self) {
         self.intervals.clk.next = self.clk.val();
@@ -237,6 +253,22 @@ impl<const R: usize, const A: usize, const L: usize> Logic for Aggregator<R, A, 
             self.time_sum.next = self.time_sum.val() + self.lane[i].drained_cell.val().get_bits::<40>(0);
         }
 
+        self.drained.next =
+            bit_cast::<S, 40>(self.time_sum.val()) | (bit_cast::<S, 32>(self.count_sum.val()) << 40);
+        for j in 0..D {
+            self.digest_low_sum[j].next = 0.into();
+            self.digest_high_sum[j].next = 0.into();
+            for i in 0..L {
+                self.digest_low_sum[j].next =
+                    self.digest_low_sum[j].val() + self.lane[i].drained_cell.val().get_bits::<16>(72);
+                self.digest_high_sum[j].next =
+                    self.digest_high_sum[j].val() + self.lane[i].drained_cell.val().get_bits::<16>(88);
+            }
+            self.digest_sum[j].low.next = self.digest_low_sum[j].val();
+            self.digest_sum[j].high.next = self.digest_high_sum[j].val();
+            self.drained.next = self.drained.val() | self.digest_sum[j].placed.val();
+        }
+
         self.totals.clk.next = self.clk.val();
         self.totals.rst.next = self.rst.val();
         self.totals.ends.next = self.intervals.start_drain.val();
@@ -271,8 +303,7 @@ impl<const R: usize, const A: usize, const L: usize> Logic for Aggregator<R, A, 
         self.emitter.bad.next = self.totals.ended_bad.val();
         self.emitter.refused_ends.next = self.totals.ended_refused.val();
         self.emitter.flags.next = self.flags.val();
-        self.emitter.drained_cell.next =
-            bit_cast::<72, 40>(self.time_sum.val()) | (bit_cast::<72, 32>(self.count_sum.val()) << 40);
+        self.emitter.drained_cell.next = self.drained.val();
         self.emitter.m_axis_tready.next = self.m_axis_tready.val();
 
         self.running.next = self.emitter.running.val();

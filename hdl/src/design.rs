@@ -4,7 +4,7 @@
 //!
 //! A design is a TOML file: `hdl/configurations/10g.toml` shows every key. The shipped ones are part of the library
 //! ([`Design::all`], [`Design::named`]); [`Design::read`] reads a user's own, whose name is that of its file.
-//! Nothing is optional and no other key is allowed. A file is refused unless hardware of its kind exists, the
+//! Nothing is optional but `digest`, and no other key is allowed. A file is refused unless hardware of its kind exists, the
 //! measurement's settings are legal, and its stream keeps up with its rate.
 //!
 //! # Keeping up
@@ -37,10 +37,11 @@ use std::path::Path;
 pub const DEFAULT: &str = "10g";
 
 /// The shipped designs, by rising rate: name and text of the file.
-const SHIPPED: [(&str, &str); 6] = [
+const SHIPPED: [(&str, &str); 7] = [
     ("1g", include_str!("../configurations/1g.toml")),
     ("10g", include_str!("../configurations/10g.toml")),
     ("10g-inline", include_str!("../configurations/10g-inline.toml")),
+    ("10g-quantiles", include_str!("../configurations/10g-quantiles.toml")),
     ("40g", include_str!("../configurations/40g.toml")),
     ("100g", include_str!("../configurations/100g.toml")),
     ("400g", include_str!("../configurations/400g.toml")),
@@ -199,6 +200,9 @@ struct MeasurementText {
     rows: i64,
     prefixes: Vec<i64>,
     segment: i64,
+    /// Off in files that do not name it.
+    #[serde(default)]
+    digest: bool,
 }
 
 #[derive(Deserialize)]
@@ -303,7 +307,8 @@ impl Design {
             HashText::H3 => HashKind::H3,
             HashText::Rabin => HashKind::Rabin,
         };
-        let settings = Settings { hash, seed, rows, prefixes: &lengths, segment };
+        let digest = measurement.digest;
+        let settings = Settings { hash, seed, rows, prefixes: &lengths, segment, digest };
         let configuration =
             Configuration::new(settings).map_err(|error| refuse_prefixes(error.to_string()))?;
 
@@ -390,8 +395,9 @@ impl Design {
             _ => return Err(EmitError::Stream { shell, width, lanes }),
         };
         let core = Core { module, data_bytes: width as u32 / 8, lanes: lanes as u32 };
+        let drain_cycles = if self.configuration.has_digests() { 10 } else { 8 };
         // The core waits while a frame leaves the buffer.
-        Ok(Hardware { kind: Kind::Shell(core), commit_cycles, drain_cycles: 8, frame_cycles: 200 })
+        Ok(Hardware { kind: Kind::Shell(core), commit_cycles, drain_cycles, frame_cycles: 200 })
     }
 }
 

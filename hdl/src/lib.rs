@@ -25,6 +25,8 @@ pub mod core;
 pub mod datagram;
 pub mod delimiter_match;
 pub mod design;
+pub mod digest;
+pub mod digest_cell;
 pub mod emitter;
 pub mod events;
 pub mod half_cell;

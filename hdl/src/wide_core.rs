@@ -20,7 +20,8 @@
 //!
 //! # Parameters, latency and throughput
 //!
-//! N, P, B, K, W, V as the wide identity's; R = log2(rows), A = R + bits of a bank number, L lanes. One beat a cycle
+//! N, P, B, K, W, V as the wide identity's; R = log2(rows), A = R + bits of a bank number, L lanes, S and D
+//! as the lda's (digests). One beat a cycle
 //! and lane, so with frames of one beat one frame a cycle and lane. A frame is committed five cycles behind its last
 //! beat, and its cell is written nine cycles later.
 //!
@@ -35,10 +36,11 @@ use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
 
 /// See the [module](self); beats of 256 bits.
-pub type Core256<const R: usize, const A: usize> = WideCore<8, 4, 256, 32, 512, 16, R, A, 1>;
+pub type Core256<const R: usize, const A: usize, const S: usize = 72, const D: usize = 0> =
+    WideCore<8, 4, 256, 32, 512, 16, R, A, 1, S, D>;
 /// See the [module](self); L lanes with beats of 512 bits.
-pub type Core512<const R: usize, const A: usize, const L: usize> =
-    WideCore<16, 8, 512, 64, 1024, 32, R, A, L>;
+pub type Core512<const R: usize, const A: usize, const L: usize, const S: usize = 72, const D: usize = 0> =
+    WideCore<16, 8, 512, 64, 1024, 32, R, A, L, S, D>;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
@@ -52,6 +54,8 @@ pub struct WideCore<
     const R: usize,
     const A: usize,
     const L: usize,
+    const S: usize = 72,
+    const D: usize = 0,
 > {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
@@ -86,7 +90,7 @@ pub struct WideCore<
 
     identity: [WideIdentity<N, P, B, K, W, V>; L],
     boundary: Boundary<4>,
-    aggregator: Aggregator<R, A, L>,
+    aggregator: Aggregator<R, A, L, S, D>,
     delimiter_now: Signal<Local, Bit>,
     delimiter_number: Signal<Local, Bits<32>>,
 }
@@ -101,7 +105,9 @@ impl<
     const R: usize,
     const A: usize,
     const L: usize,
-> WideCore<N, P, B, K, W, V, R, A, L>
+    const S: usize,
+    const D: usize,
+> WideCore<N, P, B, K, W, V, R, A, L, S, D>
 {
     /// The core of a configuration with 2^R rows and at most 2^(A - R) banks.
     pub fn new(configuration: &Configuration) -> Self {
@@ -158,7 +164,9 @@ impl<
     const R: usize,
     const A: usize,
     const L: usize,
-> Logic for WideCore<N, P, B, K, W, V, R, A, L>
+    const S: usize,
+    const D: usize,
+> Logic for WideCore<N, P, B, K, W, V, R, A, L, S, D>
 {
     #[hdl_gen]
     fn update(&mut self) {

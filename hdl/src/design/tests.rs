@@ -60,6 +60,7 @@ fn settings_reach_the_configuration() {
         ("rows = 1024", "rows = 8"),
         ("[1, 6]", "[0, 3, 16]"),
         ("segment = 0", "segment = 4294967295"),
+        ("digest = false", "digest = true"),
     ] {
         assert!(text.contains(from), "{from}");
         text = text.replace(from, to);
@@ -70,6 +71,7 @@ fn settings_reach_the_configuration() {
         rows: 8,
         prefixes: &[0, 3, 16],
         segment: u32::MAX,
+        digest: true,
     };
     assert_eq!(parse(&text).unwrap().configuration, Configuration::new(settings).unwrap());
 }

@@ -30,6 +30,9 @@ Examples:
   Every half second, for a program to read:
     deltaline measure --interval 500ms --json sender.pcap receiver.pcap
 
+  Quantiles: with digests, and a bank that samples about as many packets as it has rows:
+    deltaline measure --digest --banks 1,6 --interval 500ms sender.pcap receiver.pcap
+
   Through the hardware design under simulation, keeping the control frames:
     deltaline measure --through hardware --frames control.pcapng sender.pcap receiver.pcap";
 

@@ -115,11 +115,15 @@ fn blocks(frame: &Frame) -> Value {
     let cells: Vec<Value> = (frame.header.first_row..)
         .zip(frame.cells())
         .map(|(row, cell)| {
-            json!({
+            let mut shown = json!({
                 "deltaline.cell.row": number(row),
                 "deltaline.cell.count": number(cell.count),
                 "deltaline.cell.sum": number(cell.sum),
-            })
+            });
+            if frame.header.digests {
+                shown["deltaline.cell.digest"] = format!("{:#010x}", cell.digest).into();
+            }
+            shown
         })
         .collect();
     repeated(cells.chunks(BLOCK_CELLS).map(|cells| json!({ "deltaline.cell": cells })).collect())
@@ -161,6 +165,7 @@ fn expected(bytes: &[u8]) -> Value {
             "deltaline.flags.clock": flag(totals.flags.clock),
             "deltaline.flags.timed": flag(totals.flags.timed),
             "deltaline.flags.gap": flag(totals.flags.gap),
+            "deltaline.flags.digests": flag(frame.header.digests),
         },
         "deltaline.refused_ends": number(totals.refused_ends),
         "deltaline.packets": number(totals.packets),
@@ -327,6 +332,10 @@ fn impossible_fields_are_told_under_a_right_check_word() {
                 let ours = if name == "prefix lengths" { "prefixes".into() } else { name.replace(' ', "_") };
                 assert!(info.ends_with(&format!("[contradictory {ours}]")), "{name}: {info}");
                 names.insert(name);
+            }
+            // With the flag that says that there are digests, a frame has to be longer.
+            Err(FrameError::Truncated(..)) if frame[45] & 0x20 != 0 => {
+                assert!(mentions(&tree, "deltaline.truncated"), "{tree}");
             }
             Err(error) => panic!("{error}"),
         }
