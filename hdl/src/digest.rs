@@ -16,9 +16,12 @@
 //!
 //! Latency eight cycles, one key a cycle. Parameters: none; the configuration's hash and seed become constants.
 //!
+//! Cost before placement: iCE40 2794 LUT4, 512 flip-flops; ECP5 2865 LUT4, 512 flip-flops. Nine parts in ten are the
+//! 32 bits of hash: of a matrix that depends on all of the key, none can be spared without losing keys that differ.
+//!
 //! # Test plan
 //!
-//! `sim/cosim`: every hash vector of the model as a key's; as part of the cores, whose control frames hold the sums.
+//! `sim/cosim`: every key bit alone, and random keys; as part of the cores, whose control frames hold the sums.
 
 use crate::leaves::{Flop, HashMatrix};
 use deltaline_model::configuration::Configuration;

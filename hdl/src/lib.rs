@@ -5,6 +5,7 @@
 //!
 //! ```text
 //! identity (header_window, tags, datagram) -> hash -> sampler -> lda (half_cell) -> emitter
+//!                                        digest (if wanted) -> digest_cell
 //!                                    totals, interval
 //! ```
 //!

@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! bytes -> identity -> hash -> sampler -> cell (lda) -> interval end -> frame
+//!                          \-> digest (if wanted) -^
 //! ```
 //!
 //! Everything that both sides must agree on (which bytes identify a packet, the hash matrix, the bank rule, the
