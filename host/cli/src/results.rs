@@ -300,7 +300,8 @@ pub(crate) fn summarize(evaluations: &[Evaluation]) -> Results {
     let figures = match evaluations.iter().find_map(|each| each.result.as_ref().err()) {
         Some(unusable) if estimates.is_empty() => Figures::of_void(unusable),
         _ => {
-            let singles: Vec<&Singles> = evaluations.iter().filter_map(|each| each.singles.as_ref()).collect();
+            let singles: Vec<&Singles> =
+                evaluations.iter().filter_map(|each| each.singles.as_ref()).collect();
             Figures::of(&overall, &singles, distrusted, reasons)
         }
     };
@@ -314,11 +315,9 @@ pub(crate) fn summarize(evaluations: &[Evaluation]) -> Results {
             end_ns: times.map(|((_, last), base)| difference(last, base)),
             usable_rows: each.result.as_ref().ok().map(|(estimate, _)| estimate.usable_rows),
             figures: match &each.result {
-                Ok((estimate, rows)) => Figures::of_interval(
-                    estimate,
-                    each.singles.as_ref(),
-                    distrust(std::iter::once(rows)),
-                ),
+                Ok((estimate, rows)) => {
+                    Figures::of_interval(estimate, each.singles.as_ref(), distrust(std::iter::once(rows)))
+                }
                 Err(unusable) => Figures::of_void(unusable),
             },
         }

@@ -58,7 +58,10 @@ fn ranks_against_the_truth() {
         errors.sort_unstable_by(f64::total_cmp);
         (errors.len(), errors[errors.len() * 95 / 100])
     });
-    println!("{} exact delays an interval; (intervals, 95th percentile of rank errors): {at_95:?}", exact / 240);
+    println!(
+        "{} exact delays an interval; (intervals, 95th percentile of rank errors): {at_95:?}",
+        exact / 240
+    );
     println!("{covered} of {of} intervals cover");
     assert!(exact / 240 > 500);
     // sqrt(p (1 - p) / n) with n near 650, times 1.96: 0.038, 0.023, 0.0077; a fifth more for chance.
