@@ -249,6 +249,7 @@ local function add_header(tree, frame)
     items[name] = item
     if name == "flags" then
       add_flags(item, range)
+      header.flags = range:uint()
     elseif name == "first_time" then
       add_time(item, range, "first")
     elseif name == "last_time" then
