@@ -891,6 +891,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  overflow_epoch;
     reg  [31:0] count_sum;
     reg  [39:0] time_sum;
+    reg  [71:0] drained;
     reg  [4:0] flags;
 
     // Sub module instances
@@ -1192,6 +1193,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         end
         count_sum = count_sum + lane_0_drained_cell[(32'h28)+:(32)];
         time_sum = time_sum + lane_0_drained_cell[(32'h0)+:(40)];
+        drained = ((time_sum) & 72'hffffffffffffffffff) | (((count_sum) & 72'hffffffffffffffffff) << 32'h28);
         totals_clk = clk;
         totals_rst = rst;
         totals_ends = intervals_start_drain;
@@ -1222,7 +1224,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         emitter_bad = totals_ended_bad;
         emitter_refused_ends = totals_ended_refused;
         emitter_flags = flags;
-        emitter_drained_cell = ((time_sum) & 72'hffffffffffffffffff) | (((count_sum) & 72'hffffffffffffffffff) << 32'h28);
+        emitter_drained_cell = drained;
         emitter_m_axis_tready = m_axis_tready;
         running = emitter_running;
         draining = emitter_busy;
@@ -3739,6 +3741,7 @@ module deltaline_core_aggregator_lane_0_lda(clk,rst,update,epoch,address,timesta
     reg  [10:0] upper_target_1;
     reg  [35:0] drained_lower;
     reg  [35:0] drained_upper;
+    reg  [71:0] drained;
 
     // Sub module instances
     deltaline_core_aggregator_lane_0_lda_lower lower(
@@ -4262,7 +4265,8 @@ module deltaline_core_aggregator_lane_0_lda(clk,rst,update,epoch,address,timesta
             drained_lower = lower_stored_1;
             drained_upper = upper_stored_1;
         end
-        drained_cell = ((drained_lower[(32'h0)+:(20)]) & 72'hffffffffffffffffff) | (((drained_upper[(32'h0)+:(20)]) & 72'hffffffffffffffffff) << 32'h14) | (((drained_lower[(32'h14)+:(16)]) & 72'hffffffffffffffffff) << 32'h28) | (((drained_upper[(32'h14)+:(16)]) & 72'hffffffffffffffffff) << 32'h38);
+        drained = ((drained_lower[(32'h0)+:(20)]) & 72'hffffffffffffffffff) | (((drained_upper[(32'h0)+:(20)]) & 72'hffffffffffffffffff) << 32'h14) | (((drained_lower[(32'h14)+:(16)]) & 72'hffffffffffffffffff) << 32'h28) | (((drained_upper[(32'h14)+:(16)]) & 72'hffffffffffffffffff) << 32'h38);
+        drained_cell = drained;
     end
 
 endmodule // deltaline_core_aggregator_lane_0_lda

@@ -18,7 +18,11 @@
 //! word, and the totals add what the lanes bring. Frames that are committed in the same cycle count in the order of
 //! their lanes.
 //!
-//! The live packets and bytes are those of all classes. With several lanes, `saturated` is also raised by 2^32 packets of a class in an interval, since a sum of cells might wrap.
+//! The live packets and bytes are those of all classes. With digests, cells have digest sums, whose halves are added as
+//! they are in a lane.
+//!
+//! With several lanes, `saturated` is also raised by 2^32 packets of a class in an interval, since a sum of cells might
+//! wrap.
 //!
 //! # Ports
 //!
@@ -44,8 +48,8 @@
 //! | unmatched_frames | out | 32 | likewise: measured frames of no class, which are part of the unmeasured ones |
 //! | m_axis_* | out (tready in) | 64 + 8 + 1 + 1 + 1 | control frames |
 //!
-//! Parameters: R = log2(rows), A = R + bits of a bank number + bits of a class, L = lanes (1..=4), C = classes (1, 2 or 4).
-//! Throughput: L frames a cycle.
+//! Parameters: R = log2(rows), A = R + bits of a bank number + bits of a class, L = lanes (1..=4), C = classes (1, 2 or 4),
+//! S and D as the lda's. Throughput: L frames a cycle.
 //! A frame's cell is written nine cycles behind its commit.
 //!
 //! # Test plan
@@ -53,6 +57,7 @@
 //! `sim/cosim`, with the cores of every width.
 
 use crate::class_totals::ClassTotals;
+use crate::digest_cell::Place;
 use crate::emitter::Emitter;
 use crate::interval::Interval;
 use crate::lane::Lane;
@@ -64,7 +69,14 @@ use rust_hdl_core::prelude::*;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
-pub struct Aggregator<const R: usize, const A: usize, const L: usize, const C: usize> {
+pub struct Aggregator<
+    const R: usize,
+    const A: usize,
+    const L: usize,
+    const C: usize,
+    const S: usize = 72,
+    const D: usize = 0,
+> {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
     pub commit: [Signal<In, Bit>; L],
@@ -110,14 +122,14 @@ pub struct Aggregator<const R: usize, const A: usize, const L: usize, const C: u
     staged_timed: Flop<Bit>,
     staged_unlocked: Flop<Bit>,
 
-    lane: [Lane<R, A>; L],
+    lane: [Lane<R, A, S, D>; L],
     totals: Totals,
     class_totals: [ClassTotals; C],
     unmatched: LiveCounter,
     intervals: Interval,
     /// As late as what the totals show.
     shown_interval: Delay<32, 1>,
-    emitter: Emitter<A>,
+    emitter: Emitter<A, S, D>,
 
     /// One where there are several lanes.
     lanes: Constant<Bits<1>>,
@@ -144,10 +156,16 @@ pub struct Aggregator<const R: usize, const A: usize, const L: usize, const C: u
     overflow_epoch: Signal<Local, Bit>,
     count_sum: Signal<Local, Bits<32>>,
     time_sum: Signal<Local, Bits<40>>,
+    digest_low_sum: [Signal<Local, Bits<16>>; D],
+    digest_high_sum: [Signal<Local, Bits<16>>; D],
+    digest_sum: [Place<S>; D],
+    drained: Signal<Local, Bits<S>>,
     flags: Signal<Local, Bits<5>>,
 }
 
-impl<const R: usize, const A: usize, const L: usize, const C: usize> Aggregator<R, A, L, C> {
+impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: usize, const D: usize>
+    Aggregator<R, A, L, C, S, D>
+{
     /// The aggregator of a configuration with 2^R rows and at most C classes; A as [`Lane`] wants it.
     pub fn new(configuration: &Configuration) -> Self {
         fn each<T: Default, const L: usize>() -> [T; L] {
@@ -227,12 +245,18 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize> Aggregator<
             overflow_epoch: Default::default(),
             count_sum: Default::default(),
             time_sum: Default::default(),
+            digest_low_sum: each(),
+            digest_high_sum: each(),
+            digest_sum: each(),
+            drained: Default::default(),
             flags: Default::default(),
         }
     }
 }
 
-impl<const R: usize, const A: usize, const L: usize, const C: usize> Logic for Aggregator<R, A, L, C> {
+impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: usize, const D: usize> Logic
+    for Aggregator<R, A, L, C, S, D>
+{
     #[hdl_gen]
     fn update(&mut self) {
         self.staged_delimiter.clock.next = self.clk.val();
@@ -377,6 +401,22 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize> Logic for A
             self.time_sum.next = self.time_sum.val() + self.lane[i].drained_cell.val().get_bits::<40>(0);
         }
 
+        self.drained.next =
+            bit_cast::<S, 40>(self.time_sum.val()) | (bit_cast::<S, 32>(self.count_sum.val()) << 40);
+        for j in 0..D {
+            self.digest_low_sum[j].next = 0.into();
+            self.digest_high_sum[j].next = 0.into();
+            for i in 0..L {
+                self.digest_low_sum[j].next =
+                    self.digest_low_sum[j].val() + self.lane[i].drained_cell.val().get_bits::<16>(72);
+                self.digest_high_sum[j].next =
+                    self.digest_high_sum[j].val() + self.lane[i].drained_cell.val().get_bits::<16>(88);
+            }
+            self.digest_sum[j].low.next = self.digest_low_sum[j].val();
+            self.digest_sum[j].high.next = self.digest_high_sum[j].val();
+            self.drained.next = self.drained.val() | self.digest_sum[j].placed.val();
+        }
+
         self.totals.clk.next = self.clk.val();
         self.totals.rst.next = self.rst.val();
         self.totals.ends.next = self.intervals.start_drain.val();
@@ -408,8 +448,7 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize> Logic for A
         self.emitter.bad.next = self.totals.ended_bad.val();
         self.emitter.refused_ends.next = self.totals.ended_refused.val();
         self.emitter.flags.next = self.flags.val();
-        self.emitter.drained_cell.next =
-            bit_cast::<72, 40>(self.time_sum.val()) | (bit_cast::<72, 32>(self.count_sum.val()) << 40);
+        self.emitter.drained_cell.next = self.drained.val();
         self.emitter.m_axis_tready.next = self.m_axis_tready.val();
 
         self.running.next = self.emitter.running.val();

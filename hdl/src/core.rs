@@ -50,14 +50,14 @@
 //! * PTP relative-64: nanoseconds in bits 63:16, their fraction in bits 15:0. Cells add the low 40 bits of the
 //!   nanoseconds.
 //! * An interval is sent as banks × ceil(rows / 128) frames of 120 + 9 × min(rows, 128) bytes (1272 with 128 rows and
-//!   more), with gaps between words: put a frame buffer before a MAC that cannot pause.
-//! * Intervals must be longer than a drain: 8 cycles a cell is a safe bound with m_axis always ready, 16,400 cycles in
+//!   more; with digests banks × ceil(rows / 64) frames of 120 + 13 × min(rows, 64) bytes), with gaps between words: put a frame buffer before a MAC that cannot pause.
+//! * Intervals must be longer than a drain: 8 cycles a cell (10 with digests) is a safe bound with m_axis always ready, 16,400 cycles in
 //!   all for 2 x 1024 cells. An end that comes earlier is refused, counted and flagged in the next report.
 //!
 //! # Parameters, latency and throughput
 //!
-//! R = log2(rows), A = R + bits of a bank number + bits of a class, C classes; hash, seed, prefix lengths, segment and
-//! entries of the configuration become
+//! R = log2(rows), A = R + bits of a bank number + bits of a class, C classes, S and D as the lda's (digests); hash,
+//! seed, prefix lengths, segment and entries of the configuration become
 //! constants. One beat a cycle, frames of any length back to back. A frame's cell is written in the 16th cycle behind
 //! its last beat.
 //!
@@ -74,9 +74,9 @@ use crate::leaves::KeyVector;
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
 
-/// See the [module](self). R = log2(rows), A = R + bits of a bank number.
+/// See the [module](self). R = log2(rows), A = R + bits of a bank number, S bits a cell, D digests a cell.
 #[derive(LogicBlock)]
-pub struct Core<const R: usize, const A: usize, const C: usize> {
+pub struct Core<const R: usize, const A: usize, const C: usize, const S: usize = 72, const D: usize = 0> {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
     pub s_axis_tdata: Signal<In, Bits<64>>,
@@ -112,10 +112,10 @@ pub struct Core<const R: usize, const A: usize, const C: usize> {
     identity: Identity,
     boundary: Boundary<6>,
     vector: KeyVector,
-    aggregator: Aggregator<R, A, 1, C>,
+    aggregator: Aggregator<R, A, 1, C, S, D>,
 }
 
-impl<const R: usize, const A: usize, const C: usize> Core<R, A, C> {
+impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: usize> Core<R, A, C, S, D> {
     /// The core of a configuration with 2^R rows and at most C classes; A as [`crate::lane`] wants it.
     pub fn new(configuration: &Configuration) -> Self {
         Core {
@@ -158,7 +158,9 @@ impl<const R: usize, const A: usize, const C: usize> Core<R, A, C> {
     }
 }
 
-impl<const R: usize, const A: usize, const C: usize> Logic for Core<R, A, C> {
+impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: usize> Logic
+    for Core<R, A, C, S, D>
+{
     #[hdl_gen]
     fn update(&mut self) {
         self.identity.clk.next = self.clk.val();

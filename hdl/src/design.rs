@@ -4,8 +4,8 @@
 //!
 //! A design is a TOML file: `hdl/configurations/10g.toml` shows every key. The shipped ones are part of the library
 //! ([`Design::all`], [`Design::named`]); [`Design::read`] reads a user's own, whose name is that of its file.
-//! Nothing is optional but the entries, and no other key is allowed. An `[[entry]]` says which packets are of a measurement
-//! class (`hdl/configurations/10g-classes.toml`); without one all are. A file is refused unless hardware of its kind exists, the
+//! Nothing is optional but the entries and `digest`, and no other key is allowed. An `[[entry]]` says which packets are
+//! of a measurement class (`hdl/configurations/10g-classes.toml`); without one all are. A file is refused unless hardware of its kind exists, the
 //! measurement's settings are legal, and its stream keeps up with its rate.
 //!
 //! # Keeping up
@@ -41,11 +41,12 @@ use std::path::Path;
 pub const DEFAULT: &str = "10g";
 
 /// The shipped designs, by rising rate: name and text of the file.
-const SHIPPED: [(&str, &str); 8] = [
+const SHIPPED: [(&str, &str); 9] = [
     ("1g", include_str!("../configurations/1g.toml")),
     ("10g", include_str!("../configurations/10g.toml")),
     ("10g-classes", include_str!("../configurations/10g-classes.toml")),
     ("10g-inline", include_str!("../configurations/10g-inline.toml")),
+    ("10g-quantiles", include_str!("../configurations/10g-quantiles.toml")),
     ("40g", include_str!("../configurations/40g.toml")),
     ("40g-classifier", include_str!("../configurations/40g-classifier.toml")),
     ("100g", include_str!("../configurations/100g.toml")),
@@ -207,6 +208,9 @@ struct MeasurementText {
     rows: i64,
     prefixes: Vec<i64>,
     segment: i64,
+    /// Off in files that do not name it.
+    #[serde(default)]
+    digest: bool,
 }
 
 /// Packets with these fields are of this class; a field that is not given may be anything.
@@ -394,7 +398,8 @@ impl Design {
             let entry = text.entry();
             entries.push(entry.map_err(|(key, value, why)| refuse_entry(index, key, value, why))?);
         }
-        let settings = Settings { hash, seed, rows, prefixes: &lengths, segment, entries: &entries };
+        let digest = measurement.digest;
+        let settings = Settings { hash, seed, rows, prefixes: &lengths, segment, entries: &entries, digest };
         let configuration = Configuration::new(settings).map_err(|error| match error {
             ConfigurationError::Segment { .. } => refuse("measurement.segment", &segment, error.to_string()),
             ConfigurationError::Classifier(reason) => match reason {
@@ -495,8 +500,9 @@ impl Design {
             _ => return Err(EmitError::Stream { shell, width, lanes }),
         };
         let core = Core { module, data_bytes: width as u32 / 8, lanes: lanes as u32 };
+        let drain_cycles = if self.configuration.has_digests() { 10 } else { 8 };
         // The core waits while a frame leaves the buffer.
-        Ok(Hardware { kind: Kind::Shell(core), commit_cycles, drain_cycles: 8, frame_cycles: 200 })
+        Ok(Hardware { kind: Kind::Shell(core), commit_cycles, drain_cycles, frame_cycles: 200 })
     }
 }
 

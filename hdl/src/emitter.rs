@@ -19,6 +19,8 @@
 //!               +------------------------------- last fragment of the last class ----------------+
 //! ```
 //!
+//! With digests, the words of every two cells are followed by a word with their digest sums.
+//!
 //! # Ports
 //!
 //! | port | direction | width | meaning |
@@ -29,7 +31,7 @@
 //! | interval | in | 32 | from the cycle after start until idle: the interval's number |
 //! | packets, bytes, first, last, unmeasured, bad, refused_ends, flags | in | | the interval's totals |
 //! | kind | out | 2 | the class whose frames are being sent: asks for its packets, bytes, first, last |
-//! | drained_cell | in | 72 | the cell at drain_address |
+//! | drained_cell | in | S | the cell at drain_address |
 //! | drain_address | out | A | word to show or to clear |
 //! | clear | out | 1 | clear the word in the idle copy |
 //! | clear_all | out | 1 | clear it in both |
@@ -37,9 +39,9 @@
 //! | running | out | 1 | both copies have been cleared since reset |
 //! | m_axis_* | out (tready in) | 64 + 8 + 1 + 1 + 1 | control frames; tkeep is all ones; bytes as on the wire |
 //!
-//! Parameters: A, the width of a word's address. From start to the first word three cycles. Throughput: a word every
+//! Parameters: A, the width of a word's address; S and D as the lda's. From start to the first word three cycles. Throughput: a word every
 //! four cycles, a cell every seven; with m_axis ready, an interval of 2 x 1024 cells takes some 16,400 cycles, which is
-//! the shortest interval. Words come with gaps: a MAC that cannot pause within a frame needs a frame buffer before it.
+//! the shortest interval; with digests two cycles more a cell. Words come with gaps: a MAC that cannot pause within a frame needs a frame buffer before it.
 //! Clearing after reset takes two cycles a word.
 //!
 //! Cost: `docs/report.md`, by stage and by module.
@@ -59,7 +61,7 @@ use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
-pub struct Emitter<const A: usize> {
+pub struct Emitter<const A: usize, const S: usize = 72, const D: usize = 0> {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
     pub start: Signal<In, Bit>,
@@ -74,7 +76,7 @@ pub struct Emitter<const A: usize> {
     pub refused_ends: Signal<In, Bits<16>>,
     pub flags: Signal<In, Bits<5>>,
     pub kind: Signal<Out, Bits<2>>,
-    pub drained_cell: Signal<In, Bits<72>>,
+    pub drained_cell: Signal<In, Bits<S>>,
     pub drain_address: Signal<Out, Bits<A>>,
     pub clear: Signal<Out, Bit>,
     pub clear_all: Signal<Out, Bit>,
@@ -109,7 +111,7 @@ pub struct Emitter<const A: usize> {
 
     /// 0 clear, 1 clear and step, 2 idle, 4 look up, 5 choose, 6 read, 7 add to check, 8 offer.
     state: Flop<Bits<4>>,
-    /// 0 header, 1 cells, 2 sum tops, 3 tag, 4 check.
+    /// 0 header, 1 cells, 2 sum tops, 3 tag, 4 check, 5 two digest sums.
     section: Flop<Bits<3>>,
     /// Word within the header or the tag, or cycles waited.
     step: Flop<Bits<4>>,
@@ -123,6 +125,8 @@ pub struct Emitter<const A: usize> {
     header_word: Flop<Bits<64>>,
     chosen: Flop<Bits<64>>,
     tops: Flop<Bits<64>>,
+    /// The last two cells' digest sums.
+    pair: [Flop<Bits<64>>; D],
     check: Flop<Bits<64>>,
     data: Flop<Bits<64>>,
     valid: Flop<Bit>,
@@ -144,7 +148,7 @@ pub struct Emitter<const A: usize> {
     fragment_ends: Signal<Local, Bit>,
 }
 
-impl<const A: usize> Emitter<A> {
+impl<const A: usize, const S: usize, const D: usize> Emitter<A, S, D> {
     /// The emitter of a configuration; 2^A is at least classes × banks × rows, the latter two made powers of two.
     pub fn new(configuration: &Configuration) -> Self {
         let header = Header::of_interval(configuration, Role::Sender, 0, Totals::default()).next();
@@ -216,6 +220,7 @@ impl<const A: usize> Emitter<A> {
             header_word: Default::default(),
             chosen: Default::default(),
             tops: Default::default(),
+            pair: std::array::from_fn(|_| Default::default()),
             check: Default::default(),
             data: Default::default(),
             valid: Default::default(),
@@ -237,7 +242,7 @@ impl<const A: usize> Emitter<A> {
     }
 }
 
-impl<const A: usize> Logic for Emitter<A> {
+impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(
@@ -274,6 +279,12 @@ impl<const A: usize> Logic for Emitter<A> {
         self.data.rst.next = self.rst.val();
         self.valid.rst.next = self.rst.val();
         self.is_last.rst.next = self.rst.val();
+
+        for i in 0..D {
+            self.pair[i].clock.next = self.clk.val();
+            self.pair[i].rst.next = self.rst.val();
+            self.pair[i].d.next = self.pair[i].q.val();
+        }
 
         self.class_bits.next = (self.address_now.q.val() >> self.class_shift.val()) & self.class_mask.val();
         self.class_now.next = self.class_bits.val().get_bits::<2>(0);
@@ -403,6 +414,11 @@ impl<const A: usize> Logic for Emitter<A> {
             if self.section.q.val() == 4 {
                 self.chosen.d.next = self.check.q.val();
             }
+            for i in 0..D {
+                if self.section.q.val() == 5 {
+                    self.chosen.d.next = self.pair[i].q.val();
+                }
+            }
         }
         // Take the cell, whose address has stood for four cycles; clear it, which takes two cycles; go on.
         if self.state.q.val() == 6 {
@@ -412,6 +428,10 @@ impl<const A: usize> Logic for Emitter<A> {
                     | (bit_cast::<64, 32>(self.drained_cell.val().get_bits::<32>(40)) << 32);
                 self.tops.d.next =
                     (self.tops.q.val() << 8) | bit_cast::<64, 8>(self.drained_cell.val().get_bits::<8>(32));
+                for i in 0..D {
+                    self.pair[i].d.next = (self.pair[i].q.val() << 32)
+                        | bit_cast::<64, 32>(self.drained_cell.val().get_bits::<32>(72));
+                }
             }
             if self.step.q.val() == 2 {
                 self.address_now.d.next = self.next_address.val();
@@ -456,6 +476,18 @@ impl<const A: usize> Logic for Emitter<A> {
             }
             if (self.section.q.val() == 1) & self.block_ends.val() {
                 self.section.d.next = 2.into();
+            }
+            for _i in 0..D {
+                // Asked when the address is already that of the next cell.
+                if (self.section.q.val() == 1) & !self.address_now.q.val().get_bit(0) {
+                    self.section.d.next = 5.into();
+                }
+                if self.section.q.val() == 5 {
+                    self.section.d.next = 1.into();
+                    if self.block_ends.val() {
+                        self.section.d.next = 2.into();
+                    }
+                }
             }
             if self.section.q.val() == 2 {
                 self.section.d.next = 1.into();

@@ -6,6 +6,7 @@
 //! key -> hash -> hash -> sampler -> lda
 //!  0       1       2        3        as written there
 //!         packet, kind, epoch, nanoseconds
+//!  key -> digest (with digests) -------^ eight cycles
 //! ```
 //!
 //! Whether a key is that of a packet that counts, and of which class, is known one cycle behind the key. Class, copy and
@@ -26,12 +27,14 @@
 //! | overflow, overflow_epoch | out | 1 | as the lda's |
 //!
 //! One packet a cycle; a cell is written nine cycles behind its key. Parameters: R = log2(rows), A = R + bits of
-//! a bank number + bits of a class; the configuration's hash, seed and prefix lengths become constants.
+//! a bank number + bits of a class, S and D as the lda's; the configuration's hash, seed and prefix lengths become
+//! constants.
 //!
 //! # Test plan
 //!
 //! Its parts have checks of their own; together with the core, 64-byte frames back to back.
 
+use crate::digest::Digest;
 use crate::lda::Lda;
 use crate::leaves::{Delay, Flop, HashMatrix};
 use crate::sampler::Sampler;
@@ -40,7 +43,7 @@ use rust_hdl_core::prelude::*;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
-pub struct Lane<const R: usize, const A: usize> {
+pub struct Lane<const R: usize, const A: usize, const S: usize = 72, const D: usize = 0> {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
     pub key: Signal<In, Bits<544>>,
@@ -52,13 +55,14 @@ pub struct Lane<const R: usize, const A: usize> {
     pub drain_epoch: Signal<In, Bit>,
     pub clear_first: Signal<In, Bit>,
     pub clear_second: Signal<In, Bit>,
-    pub drained_cell: Signal<Out, Bits<72>>,
+    pub drained_cell: Signal<Out, Bits<S>>,
     pub overflow: Signal<Out, Bit>,
     pub overflow_epoch: Signal<Out, Bit>,
 
     hash: HashMatrix<R>,
     sampler: Sampler<R, A>,
-    lda: Lda<A>,
+    digest: [Digest; D],
+    lda: Lda<A, S, D>,
     hashing: Flop<Bit>,
     kinds: [Flop<Bits<2>>; 2],
     copy: [Flop<Bit>; 2],
@@ -75,7 +79,7 @@ pub(crate) fn class_shift(configuration: &Configuration) -> u32 {
     configuration.row_bits() + configuration.prefixes().banks().next_power_of_two().ilog2()
 }
 
-impl<const R: usize, const A: usize> Lane<R, A> {
+impl<const R: usize, const A: usize, const S: usize, const D: usize> Lane<R, A, S, D> {
     /// The lane of a configuration with 2^R rows; 2^A is at least classes × banks × rows, the latter two made powers of
     /// two.
     pub fn new(configuration: &Configuration) -> Self {
@@ -96,6 +100,7 @@ impl<const R: usize, const A: usize> Lane<R, A> {
             overflow_epoch: Default::default(),
             hash: HashMatrix::new(configuration),
             sampler: Sampler::new(configuration),
+            digest: std::array::from_fn(|_| Digest::new(configuration)),
             lda: Default::default(),
             hashing: Default::default(),
             kinds: Default::default(),
@@ -108,7 +113,7 @@ impl<const R: usize, const A: usize> Lane<R, A> {
     }
 }
 
-impl<const R: usize, const A: usize> Logic for Lane<R, A> {
+impl<const R: usize, const A: usize, const S: usize, const D: usize> Logic for Lane<R, A, S, D> {
     #[hdl_gen]
     fn update(&mut self) {
         self.hash.clk.next = self.clk.val();
@@ -148,6 +153,12 @@ impl<const R: usize, const A: usize> Logic for Lane<R, A> {
         self.lda.drain_epoch.next = self.drain_epoch.val();
         self.lda.clear[0].next = self.clear_first.val();
         self.lda.clear[1].next = self.clear_second.val();
+        for i in 0..D {
+            self.digest[i].clk.next = self.clk.val();
+            self.digest[i].rst.next = self.rst.val();
+            self.digest[i].key.next = self.key.val();
+            self.lda.digest[i].next = self.digest[i].value.val();
+        }
         self.drained_cell.next = self.lda.drained_cell.val();
         self.overflow.next = self.lda.overflow.val();
         self.overflow_epoch.next = self.lda.overflow_epoch.val();

@@ -5,6 +5,7 @@
 //!
 //! ```text
 //! identity (header_window, tags, datagram) -> classifier, hash -> sampler -> lda (half_cell) -> emitter
+//!                                             digest (if wanted) -> digest_cell
 //!                                             class_totals, totals, interval
 //! ```
 //!
@@ -26,6 +27,8 @@ pub mod core;
 pub mod datagram;
 pub mod delimiter_match;
 pub mod design;
+pub mod digest;
+pub mod digest_cell;
 pub mod emitter;
 pub mod events;
 pub mod frame_count;

@@ -32,6 +32,7 @@
 
 use crate::design::{Design, Hardware, Stream};
 use crate::verilog::{EmitError, Port, ports};
+use deltaline_model::frame::{MAX_CELLS, MAX_DIGEST_CELLS, frame_bytes};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
@@ -401,8 +402,10 @@ every control frame tells.
         for Port { direction, width, name, meaning } in ports {
             let _ = writeln!(text, "| {name} | {direction} | {width} | {meaning} |");
         }
+        let digests = configuration.has_digests();
+        let most = if digests { MAX_DIGEST_CELLS } else { MAX_CELLS };
         let cells = classes * rows * banks;
-        let frames = classes * banks * rows.div_ceil(128);
+        let frames = classes * banks * rows.div_ceil(most);
         let drain = hardware.drain_cycles * cells + hardware.frame_cycles * frames;
         let _ = write!(
             text,
@@ -427,7 +430,7 @@ The stream carries every frame length from 64 to 9018 bytes back to back; the ti
 ",
             commit = hardware.commit_cycles,
             clearing = 2 * classes * rows * banks.next_power_of_two(),
-            bytes = 120 + 9 * rows.min(128),
+            bytes = frame_bytes(rows.min(most), digests),
             microseconds = drain as f64 / clock_mhz,
             tightest = design.stream().tightest(),
             needed_clock = design.stream().clock_needed(),

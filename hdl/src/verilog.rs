@@ -12,6 +12,7 @@
 
 use crate::core::Core;
 use crate::design::BUILT;
+use crate::digest::Digest;
 use crate::identity::Identity;
 use crate::lda::Lda;
 use crate::leaves::{Classifier, HashMatrix, KeyVector};
@@ -50,6 +51,8 @@ pub enum Module {
     Identity512,
     /// The hash stage.
     Hash,
+    /// The digest stage.
+    Digest,
     /// The sampler.
     Sampler,
     /// The classifier.
@@ -94,11 +97,27 @@ pub enum EmitError {
         /// Number of banks.
         banks: usize,
     },
+    /// The hardware with digests is not built for these sizes.
+    #[error(
+        "no core with digests for {rows} rows and {banks} banks: for 64 bits it has 16, 256 or 1024 rows and at most \
+         4 banks, wider ones 16 or 1024 rows and 3 or 4 banks; all have one class"
+    )]
+    UnsupportedDigest {
+        /// Rows of each bank.
+        rows: usize,
+        /// Number of banks.
+        banks: usize,
+    },
     /// The byte core has no classifier.
     #[error(
         "the core of 8 bits has no classifier: leave the entries out, or use a stream of 64 bits or more"
     )]
     NoClassifier,
+    /// The smallest core has no digests.
+    #[error(
+        "no 8-bit core with digests: its time a packet is used up; leave digest out, or give a stream of 64 bits"
+    )]
+    ByteDigest,
     /// The hardware is not built for this stream.
     #[error("no {shell} core for {lanes} lanes of {width} bits yet: built are {BUILT}")]
     Stream {
@@ -192,6 +211,36 @@ macro_rules! for_wide_size {
     }};
 }
 
+/// Calls `$with!(R, A)` for a core with digests.
+macro_rules! for_digest_size {
+    ($configuration:expr, $with:ident) => {{
+        let (rows, banks) = ($configuration.rows(), $configuration.prefixes().banks());
+        match (rows, banks) {
+            _ if $configuration.classes() > 1 => Err(EmitError::UnsupportedDigest { rows, banks }),
+            (16, 1..=2) => $with!(4, 5),
+            (16, 3..=4) => $with!(4, 6),
+            (256, 1..=2) => $with!(8, 9),
+            (256, 3..=4) => $with!(8, 10),
+            (1024, 1..=2) => $with!(10, 11),
+            (1024, 3..=4) => $with!(10, 12),
+            _ => Err(EmitError::UnsupportedDigest { rows, banks }),
+        }
+    }};
+}
+
+/// The same for wide cores: a bank for quantiles stands beside at least two others.
+macro_rules! for_wide_digest_size {
+    ($configuration:expr, $with:ident) => {{
+        let (rows, banks) = ($configuration.rows(), $configuration.prefixes().banks());
+        match (rows, banks) {
+            _ if $configuration.classes() > 1 => Err(EmitError::UnsupportedDigest { rows, banks }),
+            (16, 3..=4) => $with!(4, 6),
+            (1024, 3..=4) => $with!(10, 12),
+            _ => Err(EmitError::UnsupportedDigest { rows, banks }),
+        }
+    }};
+}
+
 /// The Verilog of one module of a configuration, with all names prefixed by `name`.
 ///
 /// # Errors
@@ -232,14 +281,40 @@ pub fn emit(configuration: &Configuration, module: Module, name: &str) -> Result
             }
         };
     }
+    macro_rules! narrow_digest {
+        ($r:literal, $a:literal) => {
+            match module {
+                Module::Lda => emit_block(&mut Lda::<$a, 104, 1>::default(), name),
+                _ => emit_block(&mut Core::<$r, $a, 1, 104, 1>::new(configuration), name),
+            }
+        };
+    }
+    macro_rules! wide_digest {
+        ($r:literal, $a:literal) => {
+            match module {
+                Module::Core256 => emit_block(&mut Core256::<$r, $a, 1, 104, 1>::new(configuration), name),
+                Module::Core512 => emit_block(&mut Core512::<$r, $a, 1, 1, 104, 1>::new(configuration), name),
+                Module::TwoLanes512 => {
+                    emit_block(&mut Core512::<$r, $a, 2, 1, 104, 1>::new(configuration), name)
+                }
+                _ => emit_block(&mut Core512::<$r, $a, 4, 1, 104, 1>::new(configuration), name),
+            }
+        };
+    }
+    let digests = configuration.has_digests();
     let body = with_room(|| match module {
         Module::Identity => emit_block(&mut Identity::new(configuration), name),
         Module::Identity256 => emit_block(&mut Identity256::new(configuration), name),
         Module::Identity512 => emit_block(&mut Identity512::new(configuration), name),
         Module::Classifier => emit_block(&mut Classified::new(Classifier::new(configuration)), name),
+        Module::Core256 | Module::Core512 | Module::TwoLanes512 | Module::FourLanes512 if digests => {
+            for_wide_digest_size!(configuration, wide_digest)
+        }
+        Module::Core | Module::Lda if digests => for_digest_size!(configuration, narrow_digest),
         Module::Core256 | Module::Core512 | Module::TwoLanes512 | Module::FourLanes512 => {
             for_wide_size!(configuration, wide, wide_with_classes)
         }
+        Module::Digest => emit_block(&mut Digest::new(configuration), name),
         Module::Core | Module::Hash | Module::Sampler | Module::Lda => for_size!(configuration, narrow),
     })?;
     let what = format!("stage {module:?}");
@@ -485,7 +560,7 @@ pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body
 // banks          {banks}, prefix lengths {prefixes:?}
 // rows           {rows} a bank
 // segment        {segment}
-{classes}// configuration  {digest:#018x}
+{classes}{digests}// configuration  {digest:#018x}
 //
 // Ports
 ",
@@ -501,6 +576,7 @@ pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body
             entries =>
                 format!("// classes        {}, told apart by {entries} entries\n", configuration.classes()),
         },
+        digests = if configuration.has_digests() { "// digests        32 bits a cell\n" } else { "" },
         digest = configuration.digest(),
     );
     for Port { direction, width, name, meaning } in ports(body, name) {

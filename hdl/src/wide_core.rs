@@ -21,7 +21,7 @@
 //! # Parameters, latency and throughput
 //!
 //! N, P, B, K, W, V as the wide identity's; R = log2(rows), A = R + bits of a bank number + bits of a class, L lanes,
-//! C classes. One beat a cycle
+//! C classes, S and D as the lda's (digests). One beat a cycle
 //! and lane, so with frames of one beat one frame a cycle and lane. A frame is committed six cycles behind its last
 //! beat, and its cell is written nine cycles later.
 //!
@@ -36,11 +36,17 @@ use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
 
 /// See the [module](self); beats of 256 bits.
-pub type Core256<const R: usize, const A: usize, const C: usize> =
-    WideCore<8, 4, 256, 32, 512, 16, R, A, 1, C>;
+pub type Core256<const R: usize, const A: usize, const C: usize, const S: usize = 72, const D: usize = 0> =
+    WideCore<8, 4, 256, 32, 512, 16, R, A, 1, C, S, D>;
 /// See the [module](self); L lanes with beats of 512 bits.
-pub type Core512<const R: usize, const A: usize, const L: usize, const C: usize> =
-    WideCore<16, 8, 512, 64, 1024, 32, R, A, L, C>;
+pub type Core512<
+    const R: usize,
+    const A: usize,
+    const L: usize,
+    const C: usize,
+    const S: usize = 72,
+    const D: usize = 0,
+> = WideCore<16, 8, 512, 64, 1024, 32, R, A, L, C, S, D>;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
@@ -55,6 +61,8 @@ pub struct WideCore<
     const A: usize,
     const L: usize,
     const C: usize,
+    const S: usize = 72,
+    const D: usize = 0,
 > {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
@@ -90,7 +98,7 @@ pub struct WideCore<
 
     identity: [WideIdentity<N, P, B, K, W, V>; L],
     boundary: Boundary<5>,
-    aggregator: Aggregator<R, A, L, C>,
+    aggregator: Aggregator<R, A, L, C, S, D>,
     delimiter_now: Signal<Local, Bit>,
     delimiter_number: Signal<Local, Bits<32>>,
 }
@@ -106,7 +114,9 @@ impl<
     const A: usize,
     const L: usize,
     const C: usize,
-> WideCore<N, P, B, K, W, V, R, A, L, C>
+    const S: usize,
+    const D: usize,
+> WideCore<N, P, B, K, W, V, R, A, L, C, S, D>
 {
     /// The core of a configuration with 2^R rows and at most C classes; A as [`crate::lane`] wants it.
     pub fn new(configuration: &Configuration) -> Self {
@@ -165,7 +175,9 @@ impl<
     const A: usize,
     const L: usize,
     const C: usize,
-> Logic for WideCore<N, P, B, K, W, V, R, A, L, C>
+    const S: usize,
+    const D: usize,
+> Logic for WideCore<N, P, B, K, W, V, R, A, L, C, S, D>
 {
     #[hdl_gen]
     fn update(&mut self) {

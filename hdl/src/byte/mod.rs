@@ -236,6 +236,9 @@ impl<const R: usize, const A: usize, const C: usize> Logic for Core<R, A, C> {
 ///
 /// [`EmitError`] when the hardware is not built for the configuration's sizes or `name` is no identifier.
 pub fn emit(configuration: &Configuration, name: &str) -> Result<String, EmitError> {
+    if configuration.has_digests() {
+        return Err(EmitError::ByteDigest);
+    }
     macro_rules! build {
         ($r:literal, $a:literal, $c:literal) => {
             emit_block(&mut Core::<$r, $a, $c>::new(configuration), name)

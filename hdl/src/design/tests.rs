@@ -60,6 +60,7 @@ fn settings_reach_the_configuration() {
         ("rows = 1024", "rows = 8"),
         ("[1, 6]", "[0, 3, 16]"),
         ("segment = 0", "segment = 4294967295"),
+        ("digest = false", "digest = true"),
     ] {
         assert!(text.contains(from), "{from}");
         text = text.replace(from, to);
@@ -70,6 +71,7 @@ fn settings_reach_the_configuration() {
         rows: 8,
         prefixes: &[0, 3, 16],
         segment: u32::MAX,
+        digest: true,
         ..Settings::default()
     };
     assert_eq!(parse(&text).unwrap().configuration, Configuration::new(settings).unwrap());
@@ -120,6 +122,7 @@ fn every_refusal_names_file_key_reason_and_what_is_allowed() {
         ("segment", "", &["segment", "missing"]),
         ("segment", "segment = -1", &["measurement.segment = -1", "0 to 2^32 - 1"]),
         ("segment", "segment = 4294967296", &["measurement.segment = 4294967296", "0 to 2^32 - 1"]),
+        ("digest", "digest = 1", &["digest = 1", "integer", "boolean"]),
         ("segment", "segment = 0\nsegments = 0", &["segments", "unknown field", "`segment`"]),
         ("segment", "segment = 0\n[extra]", &["extra", "unknown field", "`measurement`"]),
         ("segment", "segment = 0\nsegment = 0", &["segment", "duplicate"]),
@@ -318,6 +321,23 @@ fn times_of_day_are_for_taps() {
         parse(&text.replace("\"tap\"", "\"inline\"")).unwrap().emit("core").unwrap_err().to_string();
     assert!(
         message.contains("time-of-day") && message.contains("inline") && message.contains("give"),
+        "{message}"
+    );
+}
+
+#[test]
+fn digests_may_be_left_out_and_are_not_built_for_every_stream() {
+    let design = parse(default_text()).unwrap();
+    assert!(!design.configuration().has_digests());
+    assert_eq!(parse(&edited("digest", "")).unwrap(), design);
+    assert!(Design::named("10g-quantiles").unwrap().configuration().has_digests());
+    let text = with_stream(8, 1, 125.0, 1.0).replace("digest = false", "digest = true");
+    let message = parse(&text).unwrap().emit("core").unwrap_err().to_string();
+    assert!(message.contains("no 8-bit core with digests") && message.contains("64 bits"), "{message}");
+    let text = edited("digest", "digest = true").replace("rows = 1024", "rows = 64");
+    let message = parse(&text).unwrap().emit("core").unwrap_err().to_string();
+    assert!(
+        message.contains("digests for 64 rows and 2 banks") && message.contains("16, 256 or 1024 rows"),
         "{message}"
     );
 }

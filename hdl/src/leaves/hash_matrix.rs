@@ -1,4 +1,5 @@
 use deltaline_model::configuration::Configuration;
+use deltaline_model::digest::FIRST_HASH_BIT;
 use deltaline_model::hash::LinearHash;
 use deltaline_model::identity::{KEY_BITS, KEY_WORDS};
 use rust_hdl_core::prelude::*;
@@ -47,6 +48,10 @@ impl<const R: usize> HashMatrix<R> {
             .chain((0..PREFIX_BITS).map(|bit| (bit >= unused).then_some((64 - PREFIX_BITS + bit) as u32)))
             .map(|hash_bit| mask(&hash, hash_bit))
             .collect();
+        Self::with(masks)
+    }
+
+    fn with(masks: Vec<[u32; KEY_WORDS]>) -> Self {
         HashMatrix {
             clk: Default::default(),
             key: Default::default(),
@@ -55,6 +60,15 @@ impl<const R: usize> HashMatrix<R> {
             _masks: masks,
             _first: 0,
         }
+    }
+}
+
+impl HashMatrix<32> {
+    /// The 32 hash bits that the digest of a configuration is made of, as row; no prefix.
+    pub fn of_digest(configuration: &Configuration) -> Self {
+        let hash = LinearHash::new(configuration.hash(), configuration.seed());
+        let rows = (FIRST_HASH_BIT..FIRST_HASH_BIT + 32).map(|hash_bit| mask(&hash, Some(hash_bit)));
+        Self::with(rows.chain((0..PREFIX_BITS).map(|_| mask(&hash, None))).collect())
     }
 }
 

@@ -16,6 +16,8 @@ pub const MAX_ROWS: usize = 32_768;
 
 /// Bytes of an entry under the digest.
 const ENTRY_BYTES: usize = 1 + 8 * WORDS;
+/// What a configuration's digest covers of digest sums.
+const DIGESTS: u8 = b'd';
 
 /// What a user sets; [`Configuration::new`] checks it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,12 +34,22 @@ pub struct Settings<'a> {
     pub segment: u32,
     /// What tells measurement classes apart, at most 8; without entries all packets are of one class.
     pub entries: &'a [Entry],
+    /// Whether cells have a [digest sum](crate::digest).
+    pub digest: bool,
 }
 
 impl Default for Settings<'_> {
     /// The LDA paper's example of section V: banks of 1024 rows, probabilities 1/2 and 1/64.
     fn default() -> Self {
-        Settings { hash: HashKind::H3, seed: 1, rows: 1024, prefixes: &[1, 6], segment: 0, entries: &[] }
+        Settings {
+            hash: HashKind::H3,
+            seed: 1,
+            rows: 1024,
+            prefixes: &[1, 6],
+            segment: 0,
+            entries: &[],
+            digest: false,
+        }
     }
 }
 
@@ -50,6 +62,7 @@ pub struct Configuration {
     prefixes: Prefixes,
     segment: u32,
     classifier: Classifier,
+    digests: bool,
 }
 
 /// Why settings are refused.
@@ -81,7 +94,7 @@ impl Configuration {
     ///
     /// [`ConfigurationError`] with what is wrong and what is allowed.
     pub fn new(settings: Settings) -> Result<Self, ConfigurationError> {
-        let Settings { hash, seed, rows, prefixes, segment, entries } = settings;
+        let Settings { hash, seed, rows, prefixes, segment, entries, digest } = settings;
         if !rows.is_power_of_two() || !(MIN_ROWS..=MAX_ROWS).contains(&rows) {
             return Err(ConfigurationError::Rows(rows));
         }
@@ -90,7 +103,8 @@ impl Configuration {
         if segment.checked_add(classes as u32 - 1).is_none() {
             return Err(ConfigurationError::Segment { segment, classes });
         }
-        Ok(Configuration { hash, seed, rows, prefixes: Prefixes::new(prefixes)?, segment, classifier })
+        let prefixes = Prefixes::new(prefixes)?;
+        Ok(Configuration { hash, seed, rows, prefixes, segment, classifier, digests: digest })
     }
 
     /// The hash function's kind.
@@ -133,11 +147,16 @@ impl Configuration {
         self.classifier.classes()
     }
 
+    /// Whether cells have a [digest sum](crate::digest).
+    pub fn has_digests(&self) -> bool {
+        self.digests
+    }
+
     /// Digest of all that must be equal at both ends: xxh3 over (frame version, hash kind, seed, rows, prefix
-    /// lengths, segment) as 1 + 1 + 8 + 4 + 8 + 4 bytes, big-endian, and (class, values, masks) of each entry as 1 + 44 +
-    /// 44 bytes. The seed cannot be read back from it.
+    /// lengths, segment) as 1 + 1 + 8 + 4 + 8 + 4 bytes, big-endian, then (class, values, masks) of each entry as 1 + 44 +
+    /// 44 bytes, then, with digest sums, a byte [`DIGESTS`]. The seed cannot be read back from it.
     pub fn digest(&self) -> u64 {
-        let mut bytes = [0; 26 + MAX_ENTRIES * ENTRY_BYTES];
+        let mut bytes = [0; 26 + MAX_ENTRIES * ENTRY_BYTES + 1];
         bytes[0] = crate::frame::VERSION;
         bytes[1] = self.hash as u8;
         bytes[2..10].copy_from_slice(&self.seed.to_be_bytes());
@@ -153,7 +172,12 @@ impl Configuration {
                 .zip(words)
                 .for_each(|(bytes, word)| bytes.copy_from_slice(&word.to_be_bytes()));
         }
-        xxh3_64(&bytes[..26 + entries.len() * ENTRY_BYTES])
+        let mut length = 26 + entries.len() * ENTRY_BYTES;
+        if self.digests {
+            bytes[length] = DIGESTS;
+            length += 1;
+        }
+        xxh3_64(&bytes[..length])
     }
 }
 
@@ -212,6 +236,7 @@ mod tests {
             Settings { entries: &entries, ..base },
             Settings { entries: &other, ..base },
             Settings { entries: &wider, ..base },
+            Settings { digest: true, ..base },
         ];
         for (i, a) in variants.iter().enumerate() {
             for b in &variants[i + 1..] {

@@ -514,6 +514,7 @@ pub fn check(
             checks::identity::check(toolchain, verilog, 20_000, 7)
         }
         Module::Hash => checks::hash::check(toolchain, configuration, verilog, 1000, 7),
+        Module::Digest => checks::digest::check(toolchain, configuration, verilog, 1000, 7),
         Module::Sampler => checks::sampler::check(toolchain, configuration, verilog, 1000, 7),
         Module::Classifier => checks::classifier::check(toolchain, configuration, verilog, 1000, 7),
         Module::Lda => checks::lda::check(toolchain, verilog, words, 100_000, 7),
@@ -535,6 +536,7 @@ pub fn name(module: Module) -> &'static str {
         }
         Module::Identity | Module::Identity256 | Module::Identity512 => "identity",
         Module::Hash => "hash",
+        Module::Digest => "digest",
         Module::Sampler => "sampler",
         Module::Classifier => "classify",
         Module::Lda => "lda",

@@ -80,7 +80,8 @@ pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
             clock_mhz: design.clock_mhz(),
             // A wide core does not fit the small family, and takes minutes.
             families: if design.stream().width <= 64 { &[&ICE40, &ECP5] } else { &[&ECP5] },
-            by_module: design.stream().width <= 64,
+            // What digests add is told in the pages of their modules.
+            by_module: design.stream().width <= 64 && !design.configuration().has_digests(),
             devices: if is_default { &["25f-6", "25f-8", "85f-6"] } else { &[] },
             asic: true,
         });

@@ -5,8 +5,15 @@ use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
 use proptest::prelude::*;
 
-const SETTINGS: Settings<'_> =
-    Settings { hash: HashKind::H3, seed: 1, rows: 256, prefixes: &[0, 2], segment: 7, entries: &[] };
+const SETTINGS: Settings<'_> = Settings {
+    hash: HashKind::H3,
+    seed: 1,
+    rows: 256,
+    prefixes: &[0, 2],
+    segment: 7,
+    entries: &[],
+    digest: false,
+};
 /// Of [`SETTINGS`], in an interval of one end.
 const FRAGMENTS: usize = 4;
 
@@ -533,4 +540,31 @@ proptest! {
         }
         prop_assert!(collector.finish().intervals.len() < 2);
     }
+}
+
+/// The receiver got another packet of the same row in place of a lost one: the counts agree, the digests do not.
+#[test]
+fn digests_pass_through_and_tell_foreign_packets() {
+    let settings = Settings { digest: true, rows: 8, prefixes: &[0], ..SETTINGS };
+    let mut frames = vec![];
+    // Packets of one row, alone in it: numbers found with the model's own cells.
+    let row_of = |number| {
+        let mut probe = point(settings, Role::Sender);
+        observe(&mut probe, [number], 0);
+        probe.cells().iter().position(|cell| cell.count == 1)
+    };
+    let other = (1..).find(|number| row_of(*number) == row_of(0)).unwrap();
+    for (role, number) in [(Role::Sender, 0), (Role::Receiver, other)] {
+        let mut point = point(settings, role);
+        observe(&mut point, [number], 0);
+        frames.extend(end(&mut point, IntervalEnd::Delimiter));
+    }
+    let collected = collect(&frames);
+    let pair = collected.intervals[0].pair().unwrap();
+    assert!(pair.sender.digests && pair.receiver.digests);
+    assert_eq!(pair.rows(), Rows { foreign: 1, ..Rows::default() });
+
+    let mixed = segment([settings, Settings { digest: false, ..settings }], 1, plain);
+    let void = voids(&collect(&mixed)).remove(0);
+    assert!(matches!(void, Some(Void::ConfigurationMismatch { .. })), "{void:?}");
 }

@@ -9,8 +9,9 @@
 //! | [`identity`] | frames of every encapsulation, sound and broken, with gaps and stalls | one-beat frames back to back; 64-byte frames back to back; every stack of tags with every header length and kind of extension header, cut at every byte |
 //! | [`hash`] | keys, one a cycle, H3 and Rabin | every single key bit |
 //! | [`classifier`] | keys of random words, of which some match | every bit of every word changed in a key that matches an entry |
+//! | [`digest`] | keys, one a cycle | every single key bit |
 //! | [`sampler`] | hashes | every number of leading zeros, every row bit |
-//! | [`lda`] | updates on few and on many words, both copies, drains under way | one word only; the same word at distances 1..=8; copy change between neighbours; count carries at 2^16 and 2^32; sum carries at 2^20 and 2^40 |
+//! | [`lda`] | updates on few and on many words, both copies, drains under way | one word only; the same word at distances 1..=8; copy change between neighbours; count carries at 2^16 and 2^32; sum carries at 2^20 and 2^40; with digests their sums, all ones plus one in either half |
 //! | [`lanes`] | frames on both lanes in the same cycles, with gaps and without, interval ends anywhere | frames of one beat on every lane in every cycle; delimiters on either lane |
 //! | [`live_counter`] | amounts and interval ends | the carry between the halves and saturation, preloaded |
 //! | [`registers`] | accesses with pauses on every channel, resets, signals that change in every cycle | every address, every bit and restricted value of every register, all byte strobes; snapshots as a host takes them |
@@ -24,6 +25,7 @@ pub mod byte;
 pub mod classifier;
 pub mod clock;
 pub mod core;
+pub mod digest;
 pub mod hash;
 pub mod identity;
 pub mod inline;
