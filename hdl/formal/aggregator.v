@@ -232,6 +232,7 @@ module aggregator_proof(
 `ifdef INVARIANTS
     (* hierconn *) wire [3:0] \dut.emitter.state_q , \dut.emitter.step_q ;
     (* hierconn *) wire [2:0] \dut.emitter.section_q ;
+    (* hierconn *) wire \dut.emitter.is_idle_q ;
     wire [3:0] state = \dut.emitter.state_q ;
     wire [3:0] step = \dut.emitter.step_q ;
     wire [2:0] section = \dut.emitter.section_q ;
@@ -250,6 +251,7 @@ module aggregator_proof(
     always @* if (started) begin
         assert (since <= 40 && state <= 8 && state != 3 && section <= 4 && running == (state >= 2));
         if (state < 2) assert (since == 40 && section == 0 && step == 0);
+        assert (\dut.emitter.is_idle_q == (state == 2));
         if (state == 6) assert (section == 1);
         if (state >= 4 && section == 0) assert (step <= 11 && (since == 40 || since >= header));
         if (state >= 4 && section != 0) assert (since == 40);

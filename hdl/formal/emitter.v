@@ -183,7 +183,7 @@ module emitter_proof(
     (* hierconn *) wire [2:0] \dut.section_q ;
     (* hierconn *) wire [63:0] \dut.header_word_q , \dut.chosen_q , \dut.tops_q ;
     (* hierconn *) wire [11:0] \dut.header_step_q ;
-    (* hierconn *) wire \dut.clearing_q , \dut.clears_not_all_q ;
+    (* hierconn *) wire \dut.clearing_q , \dut.clears_not_all_q , \dut.is_idle_q ;
     wire [3:0] state = \dut.state_q ;
     wire [3:0] step = \dut.step_q ;
     wire [2:0] section = \dut.section_q ;
@@ -199,6 +199,7 @@ module emitter_proof(
         assert (state <= 8 && state != 3 && section <= 4 && settled <= 4);
         assert (running == (state >= 2));
         assert (\dut.clearing_q == (state == 6 && step == 1) && \dut.clears_not_all_q == (state != 0));
+        assert (\dut.is_idle_q == (state == 2));
         assert (draining == (state >= 4));
         assert (m_axis_tvalid == (state == 8));
         assert (m_axis_tlast == (state == 8 && section == 4));

@@ -1952,6 +1952,10 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     reg  clears_not_all_rst;
     reg  clears_not_all_d;
     wire  clears_not_all_q;
+    reg  is_idle_clock;
+    reg  is_idle_rst;
+    reg  is_idle_d;
+    wire  is_idle_q;
     reg  address_now_clock;
     reg  address_now_rst;
     reg  [10:0] address_now_d;
@@ -2041,6 +2045,12 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         .d(clears_not_all_d),
         .q(clears_not_all_q)
     );
+    deltaline_core_aggregator_emitter_is_idle is_idle(
+        .clock(is_idle_clock),
+        .rst(is_idle_rst),
+        .d(is_idle_d),
+        .q(is_idle_q)
+    );
     deltaline_core_aggregator_emitter_address_now address_now(
         .clock(address_now_clock),
         .rst(address_now_rst),
@@ -2104,6 +2114,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         cleared_clock = clk;
         clearing_clock = clk;
         clears_not_all_clock = clk;
+        is_idle_clock = clk;
         address_now_clock = clk;
         header_step_clock = clk;
         header_word_clock = clk;
@@ -2119,6 +2130,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         cleared_d = cleared_q;
         clearing_d = clearing_q;
         clears_not_all_d = clears_not_all_q;
+        is_idle_d = is_idle_q;
         address_now_d = address_now_q;
         header_step_d = header_step_q;
         header_word_d = header_word_q;
@@ -2134,6 +2146,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         cleared_rst = rst;
         clearing_rst = rst;
         clears_not_all_rst = rst;
+        is_idle_rst = rst;
         address_now_rst = rst;
         header_step_rst = rst;
         header_word_rst = rst;
@@ -2188,6 +2201,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
                 address_now_d = 32'h0;
                 cleared_d = 1'b1;
                 state_d = 32'h2;
+                is_idle_d = 1'b1;
             end
         end
         if (state_q == 32'h2) begin
@@ -2196,6 +2210,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
             section_d = 32'h0;
             if (start) begin
                 state_d = 32'h4;
+                is_idle_d = 1'b0;
             end
         end
         looked_up = 32'h0;
@@ -2315,6 +2330,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
                 header_step_d = 32'h1;
                 if (~|address_now_q) begin
                     state_d = 32'h2;
+                    is_idle_d = 1'b1;
                 end
             end
         end
@@ -2323,7 +2339,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         drain_address = address_now_q;
         kind = class_now;
         running = cleared_q;
-        busy = state_q != 32'h2;
+        busy = ~is_idle_q;
         m_axis_tdata = data_q;
         m_axis_tvalid = valid_q;
         m_axis_tlast = is_last_q;
@@ -2467,6 +2483,21 @@ module deltaline_core_aggregator_emitter_header_word(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_emitter_header_word
+
+module deltaline_core_aggregator_emitter_is_idle(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_is_idle
 
 module deltaline_core_aggregator_emitter_is_last(clock,rst,d,q);
 

@@ -119,6 +119,8 @@ pub struct Emitter<const A: usize, const S: usize = 72, const D: usize = 0> {
     /// Clear the word in the idle copy; clear it in no more than that.
     clearing: Flop<Bit>,
     clears_not_all: Flop<Bit>,
+    /// The state is 2; many wait for it.
+    is_idle: Flop<Bit>,
     address_now: Flop<Bits<A>>,
     /// One-hot: the word within the header.
     header_step: Flop<Bits<12>>,
@@ -215,6 +217,7 @@ impl<const A: usize, const S: usize, const D: usize> Emitter<A, S, D> {
             cleared: Default::default(),
             clearing: Default::default(),
             clears_not_all: Default::default(),
+            is_idle: Default::default(),
             address_now: Default::default(),
             header_step: Default::default(),
             header_word: Default::default(),
@@ -254,6 +257,7 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
             cleared,
             clearing,
             clears_not_all,
+            is_idle,
             address_now,
             header_step,
             header_word,
@@ -270,6 +274,7 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
         self.cleared.rst.next = self.rst.val();
         self.clearing.rst.next = self.rst.val();
         self.clears_not_all.rst.next = self.rst.val();
+        self.is_idle.rst.next = self.rst.val();
         self.address_now.rst.next = self.rst.val();
         self.header_step.rst.next = self.rst.val();
         self.header_word.rst.next = self.rst.val();
@@ -330,6 +335,7 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
                 self.address_now.d.next = 0.into();
                 self.cleared.d.next = true;
                 self.state.d.next = 2.into();
+                self.is_idle.d.next = true;
             }
         }
         // Idle.
@@ -341,6 +347,7 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
             // before the first word that depends on them is looked up.
             if self.start.val() {
                 self.state.d.next = 4.into();
+                self.is_idle.d.next = false;
             }
         }
         // The header's word of this step, looked up all the time, and a cycle to do so.
@@ -506,6 +513,7 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
                 // The address is back at zero behind the last fragment.
                 if !self.address_now.q.val().any() {
                     self.state.d.next = 2.into();
+                    self.is_idle.d.next = true;
                 }
             }
         }
@@ -517,7 +525,7 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
         self.drain_address.next = self.address_now.q.val();
         self.kind.next = self.class_now.val();
         self.running.next = self.cleared.q.val();
-        self.busy.next = self.state.q.val() != 2;
+        self.busy.next = !self.is_idle.q.val();
         self.m_axis_tdata.next = self.data.q.val();
         self.m_axis_tvalid.next = self.valid.q.val();
         self.m_axis_tlast.next = self.is_last.q.val();

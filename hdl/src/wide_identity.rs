@@ -156,7 +156,8 @@ pub struct WideIdentity<
     walk_time: Flop<Bits<64>>,
     opens4: Flop<Bit>,
     opens6: Flop<Bit>,
-    /// Class of the header that IPv6's fixed one names.
+    /// Where the fixed header ends, and the class of the header that IPv6's names.
+    opening_position: Flop<Bits<6>>,
     opening_class: Flop<Bits<2>>,
     /// Class of the header that a header in this pair would name.
     class_of: [Flop<Bits<2>>; P],
@@ -173,7 +174,7 @@ pub struct WideIdentity<
     active: Flop<Bit>,
     six: Flop<Bit>,
     complete: Flop<Bit>,
-    /// Words from the group's start to the next header or the payload; 63: none.
+    /// Words from the group's start to the next header or the payload; 63: none; modulo 64 behind the payload's start.
     position: Flop<Bits<6>>,
     /// Class of the header there; 0: payload.
     chain: Flop<Bits<2>>,
@@ -227,6 +228,7 @@ pub struct WideIdentity<
     whole_shifted: Signal<Local, Bits<V>>,
     there: Signal<Local, Bit>,
     is_first: Signal<Local, Bit>,
+    is_opening6: Signal<Local, Bit>,
     extra_1: [Signal<Local, Bits<8>>; P],
     extra_2: [Signal<Local, Bits<8>>; P],
     next_1: [Signal<Local, Bits<P>>; P],
@@ -376,6 +378,7 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             walk_time: Default::default(),
             opens4: Default::default(),
             opens6: Default::default(),
+            opening_position: Default::default(),
             opening_class: Default::default(),
             class_of: each(),
             link_1: each(),
@@ -436,6 +439,7 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             whole_shifted: Default::default(),
             there: Default::default(),
             is_first: Default::default(),
+            is_opening6: Default::default(),
             extra_1: each(),
             extra_2: each(),
             next_1: each(),
@@ -558,6 +562,7 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             walk_time,
             opens4,
             opens6,
+            opening_position,
             opening_class,
             active,
             six,
@@ -634,6 +639,7 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         self.walk_time.rst.next = self.rst.val();
         self.opens4.rst.next = self.rst.val();
         self.opens6.rst.next = self.rst.val();
+        self.opening_position.rst.next = self.rst.val();
         self.opening_class.rst.next = self.rst.val();
         self.active.rst.next = self.rst.val();
         self.six.rst.next = self.rst.val();
@@ -890,12 +896,18 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             & (self.version.val() == 4)
             & (self.header_words.val() >= 5)
             & (self.group_network.q.val() != 1);
-        self.opens6.d.next = self.is_first.val()
+        self.is_opening6.next = self.is_first.val()
             & self.group_whole.q.val().get_bit(0)
             & (self.version.val() == 6)
             & self.group_network.q.val().any();
+        self.opens6.d.next = self.is_opening6.val();
         self.first_class.next_header.next = self.group_words.q.val().get_bits::<8>(40);
-        self.opening_class.d.next = self.first_class.class_code.val();
+        self.opening_position.d.next = bit_cast::<6, 4>(self.header_words.val());
+        self.opening_class.d.next = 0.into();
+        if self.is_opening6.val() {
+            self.opening_position.d.next = 10.into();
+            self.opening_class.d.next = self.first_class.class_code.val();
+        }
         for i in 0..P {
             self.class_of[i].clock.next = self.clk.val();
             self.class_of[i].rst.next = self.rst.val();
@@ -942,12 +954,10 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         if self.walk_first.q.val() {
             self.is_active.next = self.opens4.q.val() | self.opens6.q.val();
             self.is_six.next = self.opens6.q.val();
-            self.position_now.next = bit_cast::<6, 4>(self.walk_words.q.val().get_bits::<4>(24));
-            self.chain_now.next = 0.into();
+            self.position_now.next = self.opening_position.q.val();
+            self.chain_now.next = self.opening_class.q.val();
             self.length.d.next = self.walk_words.q.val().get_bits::<16>(0);
             if self.opens6.q.val() {
-                self.position_now.next = 10.into();
-                self.chain_now.next = self.opening_class.q.val();
                 self.length.d.next = self.walk_words.q.val().get_bits::<16>(48);
             }
         }
@@ -1028,10 +1038,8 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             self.active.d.next = self.is_active.val();
             self.six.d.next = self.is_six.val();
             self.chain.d.next = self.chain_now.val();
+            // Modulo 64: what was hit, and what is lost, stays beyond every group that the window still has.
             self.position.d.next = self.position_now.val() - self.beat_words_count.val();
-            if self.hit.val() | (self.position_now.val() == 63) {
-                self.position.d.next = 63.into();
-            }
             self.complete.d.next = self.is_complete.val();
         }
         if self.walk_closes.q.val() {

@@ -318,8 +318,8 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "idle a cycle before the drain has ended",
-        "busy = state_q != 32'h2;",
-        "busy = (state_q != 32'h2) & ~((section_q == 32'h4) & (state_q == 32'h8));",
+        "busy = ~is_idle_q;",
+        "busy = ~is_idle_q & ~((section_q == 32'h4) & (state_q == 32'h8));",
     ),
     mutation(
         Module::Core,
