@@ -420,8 +420,8 @@ pub const CLASS_MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "the last class is not cleared",
-        "last_address = 6'b111111",
-        "last_address = 6'b011111",
+        "if (address_now_q == last_address) begin",
+        "if (&address_now_q[4:0]) begin",
     ),
     mutation(
         Module::Core256,
