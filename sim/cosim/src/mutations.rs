@@ -1,8 +1,8 @@
 //! Mutations: faults planted in the emitted Verilog, to show that the checks notice them.
 //!
 //! A test bench that has never failed proves little. Each [`Mutation`] is one textual change of a statement, a
-//! condition or an expression of the emitted Verilog, of the kind that a slip of the designer or of a synthesis tool would make; the check of its stage must
-//! fail on it. `cargo xtask mutate` runs them all and prints what noticed each.
+//! condition or an expression of the emitted Verilog, of the kind that a slip of the designer or of a synthesis tool
+//! would make; the check of its stage must fail on it. `cargo xtask mutate` runs them all and prints what noticed each.
 //!
 //! # Test plan
 //!
@@ -370,8 +370,8 @@ pub const CLASS_MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Classifier,
         "an entry does not look at a bit",
-        "& 32'h00000003) == 32'h00000000)",
-        "& 32'h00000001) == 32'h00000000)",
+        "((key[351:320] & 32'h00000003) == 32'h00000000)",
+        "((key[351:320] & 32'h00000001) == 32'h00000000)",
     ),
     mutation(
         Module::Classifier,
@@ -395,8 +395,8 @@ pub const CLASS_MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "packets of no class are measured",
-        "staged_measured_0_q & classifier_0_matched &",
-        "staged_measured_0_q &",
+        "packet_0 = staged_commit_0_q & staged_measured_0_q & classifier_0_matched & emitter_running;",
+        "packet_0 = staged_commit_0_q & staged_measured_0_q & emitter_running;",
     ),
     mutation(
         Module::Core,
@@ -420,8 +420,8 @@ pub const CLASS_MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "the last class is not cleared",
-        "last_address = 6'b111111",
-        "last_address = 6'b011111",
+        "if (address_now_q == last_address) begin",
+        "if (&address_now_q[4:0]) begin",
     ),
     mutation(
         Module::Core256,
