@@ -2,7 +2,7 @@
 
 use super::{CheckError, same};
 use crate::bench::Bench;
-use deltaline_model::classifier::{Entry, WORDS};
+use deltaline_model::classifier::Entry;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::identity::{KEY_BYTES, KEY_WORDS};
 use rand::rngs::StdRng;
@@ -59,8 +59,8 @@ pub fn check(
 
 /// The key with the bits that an entry looks at set as it wants them.
 fn matching(entry: &Entry, mut key: [u32; KEY_WORDS]) -> [u32; KEY_WORDS] {
-    for word in 0..WORDS {
-        key[word] = key[word] & !entry.mask[word] | entry.value[word];
+    for (word, (mask, value)) in key.iter_mut().zip(entry.mask.iter().zip(&entry.value)) {
+        *word = *word & !mask | value;
     }
     key
 }
