@@ -312,7 +312,8 @@ impl Twin {
             self.frame(&udp_frame(0, 60), false, 0)?;
             for number in 0..2 {
                 let time = Timestamp(self.random.random());
-                let frame = udp_frame(number, 60);
+                // Any flow: only a sampled packet shows in which copy it counts.
+                let frame = udp_frame(self.random.random(), 60);
                 for (index, beat) in self.hardware.beats(&frame, time, false).enumerate() {
                     let position = number as usize * beat_count + index;
                     if beat.last {
