@@ -132,9 +132,10 @@ pub(crate) fn quantiles(intervals: &[IntervalFigures], overall: &Figures) -> Str
     }
     let mut table = table(&["interval", "exact delays", "p50 (95 %)", "p90 (95 %)", "p99 (95 %)"]);
     let mut row = |name: String, figures: &Figures| {
-        let of = |value: fn(&QuantileFigures) -> (Option<f64>, Option<[f64; 2]>)| {
-            let (value, range) = figures.quantiles.as_ref().map(value).unwrap_or_default();
-            or_none(value.zip(range), |(value, [low, high])| {
+        let of = |value: fn(&QuantileFigures) -> Option<f64>,
+                  range: fn(&QuantileFigures) -> Option<[f64; 2]>| {
+            let quantiles = figures.quantiles.as_ref();
+            or_none(quantiles.and_then(value).zip(quantiles.and_then(range)), |(value, [low, high])| {
                 let (scale, unit) = unit(value);
                 format!("{:.3} ({:.3} to {:.3}) {unit}", value / scale, low / scale, high / scale)
             })
@@ -142,9 +143,9 @@ pub(crate) fn quantiles(intervals: &[IntervalFigures], overall: &Figures) -> Str
         table.add_row([
             name,
             or_none(figures.quantiles, |quantiles| quantiles.exact_delays.to_string()),
-            of(|quantiles| (quantiles.p50_ns, quantiles.p50_ci95_ns)),
-            of(|quantiles| (quantiles.p90_ns, quantiles.p90_ci95_ns)),
-            of(|quantiles| (quantiles.p99_ns, quantiles.p99_ci95_ns)),
+            of(|quantiles| quantiles.p50_ns, |quantiles| quantiles.p50_ci95_ns),
+            of(|quantiles| quantiles.p90_ns, |quantiles| quantiles.p90_ci95_ns),
+            of(|quantiles| quantiles.p99_ns, |quantiles| quantiles.p99_ci95_ns),
         ]);
     };
     for interval in intervals {
