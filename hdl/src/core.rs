@@ -50,16 +50,17 @@
 //! * PTP relative-64: nanoseconds in bits 63:16, their fraction in bits 15:0. Cells add the low 40 bits of the
 //!   nanoseconds.
 //! * An interval is sent as banks × ceil(rows / 128) frames of 120 + 9 × min(rows, 128) bytes (1272 with 128 rows and
-//!   more; with digests banks × ceil(rows / 64) frames of 120 + 13 × min(rows, 64) bytes), with gaps between words: put a frame buffer before a MAC that cannot pause.
-//! * Intervals must be longer than a drain: 8 cycles a cell (10 with digests) is a safe bound with m_axis always ready, 16,400 cycles in
-//!   all for 2 x 1024 cells. An end that comes earlier is refused, counted and flagged in the next report.
+//!   more; with digests banks × ceil(rows / 64) frames of 120 + 13 × min(rows, 64) bytes), with gaps between words:
+//!   put a frame buffer before a MAC that cannot pause.
+//! * Intervals must be longer than a drain: 8 cycles a cell (10 with digests) is a safe bound with m_axis always
+//!   ready, 16,400 cycles in all for 2 x 1024 cells. An end that comes earlier is refused, counted and flagged in the
+//!   next report.
 //!
 //! # Parameters, latency and throughput
 //!
 //! R = log2(rows), A = R + bits of a bank number + bits of a class, C classes, S and D as the lda's (digests); hash,
-//! seed, prefix lengths, segment and entries of the configuration become
-//! constants. One beat a cycle, frames of any length back to back. A frame's cell is written in the 16th cycle behind
-//! its last beat.
+//! seed, prefix lengths, segment and entries of the configuration become constants. One beat a cycle, frames of any
+//! length back to back. A frame's cell is written in the 16th cycle behind its last beat.
 //!
 //! Cost: `docs/report.md`, by stage, device and library; `cargo xtask cost` for another number of rows.
 //!

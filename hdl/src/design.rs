@@ -5,8 +5,8 @@
 //! A design is a TOML file: `hdl/configurations/10g.toml` shows every key. The shipped ones are part of the library
 //! ([`Design::all`], [`Design::named`]); [`Design::read`] reads a user's own, whose name is that of its file.
 //! Nothing is optional but the entries and `digest`, and no other key is allowed. An `[[entry]]` says which packets are
-//! of a measurement class (`hdl/configurations/10g-classes.toml`); without one all are. A file is refused unless hardware of its kind exists, the
-//! measurement's settings are legal, and its stream keeps up with its rate.
+//! of a measurement class (`hdl/configurations/10g-classes.toml`); without one all are. A file is refused unless
+//! hardware of its kind exists, the measurement's settings are legal, and its stream keeps up with its rate.
 //!
 //! # Keeping up
 //!

@@ -39,10 +39,10 @@
 //! | running | out | 1 | both copies have been cleared since reset |
 //! | m_axis_* | out (tready in) | 64 + 8 + 1 + 1 + 1 | control frames; tkeep is all ones; bytes as on the wire |
 //!
-//! Parameters: A, the width of a word's address; S and D as the lda's. From start to the first word three cycles. Throughput: a word every
-//! four cycles, a cell every seven; with m_axis ready, an interval of 2 x 1024 cells takes some 16,400 cycles, which is
-//! the shortest interval; with digests two cycles more a cell. Words come with gaps: a MAC that cannot pause within a frame needs a frame buffer before it.
-//! Clearing after reset takes two cycles a word.
+//! Parameters: A, the width of a word's address; S and D as the lda's. From start to the first word three cycles.
+//! Throughput: a word every four cycles, a cell every seven; with m_axis ready, an interval of 2 x 1024 cells takes
+//! some 16,400 cycles, which is the shortest interval; with digests two cycles more a cell. Words come with gaps: a
+//! MAC that cannot pause within a frame needs a frame buffer before it. Clearing after reset takes two cycles a word.
 //!
 //! Cost: `docs/report.md`, by stage and by module.
 //!

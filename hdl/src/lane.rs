@@ -9,9 +9,9 @@
 //!  key -> digest (with digests) -------^ eight cycles
 //! ```
 //!
-//! Whether a key is that of a packet that counts, and of which class, is known one cycle behind the key. Class, copy and
-//! timestamp of a packet wait until its word is known; the class is the highest part of the word's address. Lanes know nothing of each other: cells are
-//! linear, so those of several lanes may be added when they are drained.
+//! Whether a key is that of a packet that counts, and of which class, is known one cycle behind the key. Class, copy
+//! and timestamp of a packet wait until its word is known; the class is the highest part of the word's address. Lanes
+//! know nothing of each other: cells are linear, so those of several lanes may be added when they are drained.
 //!
 //! # Ports
 //!

@@ -154,7 +154,7 @@ impl Configuration {
 
     /// Digest of all that must be equal at both ends: xxh3 over (frame version, hash kind, seed, rows, prefix
     /// lengths, segment) as 1 + 1 + 8 + 4 + 8 + 4 bytes, big-endian, then (class, values, masks) of each entry as 1 + 44 +
-    /// 44 bytes, then, with digest sums, a byte [`DIGESTS`]. The seed cannot be read back from it.
+    /// 44 bytes, then, with digest sums, a byte `d`. The seed cannot be read back from it.
     pub fn digest(&self) -> u64 {
         let mut bytes = [0; 26 + MAX_ENTRIES * ENTRY_BYTES + 1];
         bytes[0] = crate::frame::VERSION;

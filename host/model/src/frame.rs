@@ -1,11 +1,11 @@
 //! The control frame: how a measurement point reports an interval.
 //!
 //! An interval is reported as a sequence of Ethernet frames (LDA paper, section V: "control packets are
-//! sequence-numbered so that loss of control packets translates into a measurement interval being ignored"), one
-//! for each 128 rows of each bank (64 rows with digests). With several classes the sequences of the classes follow each
+//! sequence-numbered so that loss of control packets translates into a measurement interval being ignored"), one for
+//! each 128 rows of each bank (64 rows with digests). With several classes the sequences of the classes follow each
 //! other; unmeasured, bad, refused ends and flags are the point's, and repeat in each. Every frame repeats the whole
-//! header. This is the only place where the layout
-//! is defined; it is made of 64-bit words, so that hardware emits one a beat.
+//! header. This is the only place where the layout is defined; it is made of 64-bit words, so that hardware emits one
+//! a beat.
 //!
 //! All numbers are big-endian. Offsets count bytes from the destination MAC address; the FCS is not part of it.
 //!
