@@ -1,3 +1,4 @@
+use super::shared_parity::SharedParity;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::digest::FIRST_HASH_BIT;
 use deltaline_model::hash::LinearHash;
@@ -8,14 +9,11 @@ use std::fmt::Write;
 /// Width of the part of the hash that picks the bank: the longest prefix that a bank may have.
 pub const PREFIX_BITS: usize = 16;
 
-/// Key words that one first-stage parity covers: 32 key bits, on average 16 of them set in a random matrix.
-const GROUP: usize = 1;
-
 /// The hash: a linear map over GF(2) from the key to the R lowest and the 16 highest bits of the 64-bit hash.
 ///
 /// Twin of `deltaline_model::hash`: the same table of rows, H3 or Rabin, read by columns. Every hash bit is the
 /// parity of the key under a constant mask. The parity is taken in two steps: that of each key word, then the parity of
-/// these seventeen.
+/// these seventeen. Within a word, sums that several hash bits need are taken once.
 ///
 /// | port    | direction | width | meaning |
 /// |---------|-----------|-------|---------|
@@ -106,25 +104,30 @@ impl<const R: usize> Logic for HashMatrix<R> {
     }
 
     fn hdl(&self) -> Verilog {
-        let groups = KEY_WORDS.div_ceil(GROUP);
         let mut text = String::new();
+        let mut parities = String::new();
         for bit in 0..self._masks.len() {
-            let _ = writeln!(text, "reg [{}:0] parity_{bit};", groups - 1);
+            let _ = writeln!(text, "reg [{}:0] parity_{bit};", KEY_WORDS - 1);
         }
-        text += "always @(posedge clk) begin\n";
-        for (bit, mask) in self._masks.iter().enumerate() {
-            for (group, masks) in mask.chunks(GROUP).enumerate() {
-                let terms: Vec<String> = masks
-                    .iter()
-                    .enumerate()
-                    .map(|(i, mask)| {
-                        let low = 32 * (group * GROUP + i);
-                        format!("^(key[{}:{low}] & 32'h{mask:08x})", low + 31)
-                    })
-                    .collect();
-                let _ = writeln!(text, "    parity_{bit}[{group}] <= {};", terms.join(" ^ "));
+        for word in 0..KEY_WORDS {
+            let masks: Vec<u32> = self._masks.iter().map(|mask| mask[word]).collect();
+            let shared = SharedParity::new(&masks);
+            let term = |term: usize| match term.checked_sub(32) {
+                None => format!("key[{}]", 32 * word + term),
+                Some(pair) => format!("sum_{word}_{pair}"),
+            };
+            for (pair, &(left, right)) in shared.pairs.iter().enumerate() {
+                let _ = writeln!(text, "wire sum_{word}_{pair} = {} ^ {};", term(left), term(right));
+            }
+            for (bit, terms) in shared.outputs.iter().enumerate() {
+                let terms: Vec<String> = terms.iter().map(|&part| term(part)).collect();
+                let sum =
+                    if terms.is_empty() { "1'b0".to_string() } else { format!("^{{{}}}", terms.join(", ")) };
+                let _ = writeln!(parities, "    parity_{bit}[{word}] <= {sum};");
             }
         }
+        text += "always @(posedge clk) begin\n";
+        text += &parities;
         for bit in 0..self._masks.len() {
             let target = if bit < R { format!("row[{bit}]") } else { format!("prefix[{}]", bit - R) };
             let _ = writeln!(text, "    {target} <= ^parity_{bit};");
