@@ -111,13 +111,14 @@ pub struct Aggregator<
 
     /// What comes with a commit, a cycle later: as late as the classifier's answer.
     classifier: [Classifier; L],
-    staged_commit: [Flop<Bit>; L],
     staged_measured: [Flop<Bit>; L],
     staged_bad: [Flop<Bit>; L],
+    staged_unmeasured: [Flop<Bit>; L],
     staged_timestamp: [Flop<Bits<64>>; L],
     staged_length: [Flop<Bits<17>>; L],
     staged_delimiter: Flop<Bit>,
     staged_number: Flop<Bits<32>>,
+    staged_unexpected: Flop<Bit>,
     staged_request: Flop<Bit>,
     staged_timed: Flop<Bit>,
     staged_unlocked: Flop<Bit>,
@@ -204,13 +205,14 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
             m_axis_tlast: Default::default(),
             m_axis_tuser: Default::default(),
             classifier: std::array::from_fn(|_| Classifier::new(configuration)),
-            staged_commit: each(),
             staged_measured: each(),
             staged_bad: each(),
+            staged_unmeasured: each(),
             staged_timestamp: each(),
             staged_length: each(),
             staged_delimiter: Default::default(),
             staged_number: Default::default(),
+            staged_unexpected: Default::default(),
             staged_request: Default::default(),
             staged_timed: Default::default(),
             staged_unlocked: Default::default(),
@@ -265,6 +267,10 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
         self.staged_number.clock.next = self.clk.val();
         self.staged_number.rst.next = self.rst.val();
         self.staged_number.d.next = self.delimiter_number.val();
+        // The running interval's number does not change between here and an end that is not refused.
+        self.staged_unexpected.clock.next = self.clk.val();
+        self.staged_unexpected.rst.next = self.rst.val();
+        self.staged_unexpected.d.next = self.delimiter_number.val() != self.intervals.running_number.val();
         self.staged_request.clock.next = self.clk.val();
         self.staged_request.rst.next = self.rst.val();
         self.staged_request.d.next = self.request.val();
@@ -277,15 +283,22 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
         for i in 0..L {
             self.classifier[i].clk.next = self.clk.val();
             self.classifier[i].key.next = self.key[i].val();
-            self.staged_commit[i].clock.next = self.clk.val();
-            self.staged_commit[i].rst.next = self.rst.val();
-            self.staged_commit[i].d.next = self.commit[i].val();
             self.staged_measured[i].clock.next = self.clk.val();
             self.staged_measured[i].rst.next = self.rst.val();
-            self.staged_measured[i].d.next = self.measured[i].val();
+            self.staged_measured[i].d.next =
+                self.commit[i].val() & self.measured[i].val() & self.emitter.running.val();
             self.staged_bad[i].clock.next = self.clk.val();
             self.staged_bad[i].rst.next = self.rst.val();
-            self.staged_bad[i].d.next = self.bad[i].val();
+            self.staged_bad[i].d.next = self.commit[i].val()
+                & !self.measured[i].val()
+                & self.bad[i].val()
+                & self.emitter.running.val();
+            self.staged_unmeasured[i].clock.next = self.clk.val();
+            self.staged_unmeasured[i].rst.next = self.rst.val();
+            self.staged_unmeasured[i].d.next = self.commit[i].val()
+                & !self.measured[i].val()
+                & !self.bad[i].val()
+                & self.emitter.running.val();
             self.staged_timestamp[i].clock.next = self.clk.val();
             self.staged_timestamp[i].rst.next = self.rst.val();
             self.staged_timestamp[i].d.next = self.timestamp[i].val();
@@ -299,6 +312,7 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
         self.intervals.request.next = self.staged_request.q.val();
         self.intervals.delimiter.next = self.staged_delimiter.q.val();
         self.intervals.delimiter_number.next = self.staged_number.q.val();
+        self.intervals.unexpected.next = self.staged_unexpected.q.val();
         self.intervals.running.next = self.emitter.running.val();
         self.intervals.drain_busy.next = self.emitter.busy.val();
         self.idle.next = !self.intervals.epoch.val();
@@ -308,21 +322,16 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
         self.unmatched_now.next = 0.into();
         self.bad_now.next = 0.into();
         for i in 0..L {
-            self.packet[i].next = self.staged_commit[i].q.val()
-                & self.staged_measured[i].q.val()
-                & self.classifier[i].matched.val()
-                & self.emitter.running.val();
-            if self.staged_commit[i].q.val() & self.emitter.running.val() {
-                if self.staged_measured[i].q.val() {
-                    if !self.classifier[i].matched.val() {
-                        self.unmatched_now.next = self.unmatched_now.val() + 1;
-                        self.unmeasured_now.next = self.unmeasured_now.val() + 1;
-                    }
-                } else if self.staged_bad[i].q.val() {
-                    self.bad_now.next = self.bad_now.val() + 1;
-                } else {
-                    self.unmeasured_now.next = self.unmeasured_now.val() + 1;
-                }
+            self.packet[i].next = self.staged_measured[i].q.val() & self.classifier[i].matched.val();
+            if self.staged_measured[i].q.val() & !self.classifier[i].matched.val() {
+                self.unmatched_now.next = self.unmatched_now.val() + 1;
+                self.unmeasured_now.next = self.unmeasured_now.val() + 1;
+            }
+            if self.staged_unmeasured[i].q.val() {
+                self.unmeasured_now.next = self.unmeasured_now.val() + 1;
+            }
+            if self.staged_bad[i].q.val() {
+                self.bad_now.next = self.bad_now.val() + 1;
             }
             self.lane[i].clk.next = self.clk.val();
             self.lane[i].rst.next = self.rst.val();

@@ -116,12 +116,17 @@ pub struct Emitter<const A: usize, const S: usize = 72, const D: usize = 0> {
     /// Word within the header or the tag, or cycles waited.
     step: Flop<Bits<4>>,
     cleared: Flop<Bit>,
+    /// Take the cell: state 6, step 0.
+    taking: Flop<Bit>,
     /// Clear the word in the idle copy; clear it in no more than that.
     clearing: Flop<Bit>,
     clears_not_all: Flop<Bit>,
     /// The state is 2; many wait for it.
     is_idle: Flop<Bit>,
     address_now: Flop<Bits<A>>,
+    /// The address, if it has stood for a cycle, is that of the first cell, and of the last one.
+    at_first: Flop<Bit>,
+    at_last: Flop<Bit>,
     /// One-hot: the word within the header.
     header_step: Flop<Bits<12>>,
     header_word: Flop<Bits<64>>,
@@ -215,10 +220,13 @@ impl<const A: usize, const S: usize, const D: usize> Emitter<A, S, D> {
             section: Default::default(),
             step: Default::default(),
             cleared: Default::default(),
+            taking: Default::default(),
             clearing: Default::default(),
             clears_not_all: Default::default(),
             is_idle: Default::default(),
             address_now: Default::default(),
+            at_first: Default::default(),
+            at_last: Default::default(),
             header_step: Default::default(),
             header_word: Default::default(),
             chosen: Default::default(),
@@ -255,10 +263,13 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
             section,
             step,
             cleared,
+            taking,
             clearing,
             clears_not_all,
             is_idle,
             address_now,
+            at_first,
+            at_last,
             header_step,
             header_word,
             chosen,
@@ -272,10 +283,13 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
         self.section.rst.next = self.rst.val();
         self.step.rst.next = self.rst.val();
         self.cleared.rst.next = self.rst.val();
+        self.taking.rst.next = self.rst.val();
         self.clearing.rst.next = self.rst.val();
         self.clears_not_all.rst.next = self.rst.val();
         self.is_idle.rst.next = self.rst.val();
         self.address_now.rst.next = self.rst.val();
+        self.at_first.rst.next = self.rst.val();
+        self.at_last.rst.next = self.rst.val();
         self.header_step.rst.next = self.rst.val();
         self.header_word.rst.next = self.rst.val();
         self.chosen.rst.next = self.rst.val();
@@ -320,10 +334,13 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
             self.rotated.next = self.rotated.val() | 1;
         }
 
+        // Asked when the address has stood for a cycle or more.
+        self.at_first.d.next = !self.address_now.q.val().any();
+        self.at_last.d.next = self.address_now.q.val() == self.last_address.val();
         // The memory's write ports are far: what they do next is known a cycle ahead, in state 0 and in step 1 of state 6.
+        self.taking.d.next = (self.state.q.val() == 5) & (self.section.q.val() == 1);
         self.clearing.d.next = (self.state.q.val() == 6) & (self.step.q.val() == 0);
-        self.clears_not_all.d.next =
-            (self.state.q.val() != 1) | (self.address_now.q.val() == self.last_address.val());
+        self.clears_not_all.d.next = (self.state.q.val() != 1) | self.at_last.q.val();
         // Clear both copies after reset; the address stands for two cycles, as the memory's upper half wants it.
         if self.state.q.val() == 0 {
             self.state.d.next = 1.into();
@@ -331,7 +348,7 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
         if self.state.q.val() == 1 {
             self.state.d.next = 0.into();
             self.address_now.d.next = self.next_address.val();
-            if self.address_now.q.val() == self.last_address.val() {
+            if self.at_last.q.val() {
                 self.address_now.d.next = 0.into();
                 self.cleared.d.next = true;
                 self.state.d.next = 2.into();
@@ -430,7 +447,7 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
         // Take the cell, whose address has stood for four cycles; clear it, which takes two cycles; go on.
         if self.state.q.val() == 6 {
             self.step.d.next = self.step.q.val() + 1;
-            if self.step.q.val() == 0 {
+            if self.taking.q.val() {
                 self.chosen.d.next = bit_cast::<64, 32>(self.drained_cell.val().get_bits::<32>(0))
                     | (bit_cast::<64, 32>(self.drained_cell.val().get_bits::<32>(40)) << 32);
                 self.tops.d.next =
@@ -442,7 +459,7 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
             }
             if self.step.q.val() == 2 {
                 self.address_now.d.next = self.next_address.val();
-                if self.address_now.q.val() == self.last_address.val() {
+                if self.at_last.q.val() {
                     self.address_now.d.next = 0.into();
                 }
                 self.state.d.next = 7.into();
@@ -511,7 +528,7 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
                 self.step.d.next = 0.into();
                 self.header_step.d.next = 1.into();
                 // The address is back at zero behind the last fragment.
-                if !self.address_now.q.val().any() {
+                if self.at_first.q.val() {
                     self.state.d.next = 2.into();
                     self.is_idle.d.next = true;
                 }

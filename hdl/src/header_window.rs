@@ -113,7 +113,7 @@ pub struct HeaderWindow {
     beat_seen: Flop<Bit>,
     /// Where the stream's frames start is not known until the next tlast.
     adrift: Flop<Bit>,
-    in_frame: Flop<Bit>,
+    beat_time: Flop<Bits<64>>,
     first_time: Flop<Bits<64>>,
     beat: [Flop<Bits<8>>; 8],
     beat_valid: Flop<Bit>,
@@ -158,7 +158,7 @@ impl Logic for HeaderWindow {
             clk,
             beat_seen,
             adrift,
-            in_frame,
+            beat_time,
             first_time,
             beat_valid,
             beat_last,
@@ -182,7 +182,7 @@ impl Logic for HeaderWindow {
         );
         self.beat_seen.rst.next = self.rst.val();
         self.adrift.rst.next = self.rst.val();
-        self.in_frame.rst.next = self.rst.val();
+        self.beat_time.rst.next = self.rst.val();
         self.first_time.rst.next = self.rst.val();
         self.beat_valid.rst.next = self.rst.val();
         self.beat_last.rst.next = self.rst.val();
@@ -225,18 +225,16 @@ impl Logic for HeaderWindow {
         self.beat_bad.d.next = self.s_axis_tuser.val().get_bit(0);
         self.beat_a_whole.d.next = self.s_axis_tkeep.val().get_bit(1);
         self.beat_b_whole.d.next = self.s_axis_tkeep.val().get_bit(5);
-        if self.fire.val() {
-            self.in_frame.d.next = !self.s_axis_tlast.val();
-            if !self.in_frame.q.val() {
-                self.first_time.d.next = self.s_axis_tuser.val().get_bits::<64>(1);
-            }
-        }
+        self.beat_time.d.next = self.s_axis_tuser.val().get_bits::<64>(1);
 
         // Where in its frame the beat is, and the slot behind the last beat.
         self.ends.next = self.beat_valid.q.val() & self.beat_last.q.val();
         self.next_index.next = self.beat_index.q.val();
         if !self.beat_index.q.val().get_bit(4) {
             self.next_index.next = self.beat_index.q.val() + 1;
+        }
+        if self.beat_valid.q.val() & !self.beat_index.q.val().any() {
+            self.first_time.d.next = self.beat_time.q.val();
         }
         if self.beat_valid.q.val() {
             self.beat_index.d.next = self.next_index.val();
