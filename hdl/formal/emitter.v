@@ -184,7 +184,7 @@ module emitter_proof(
     (* hierconn *) wire [63:0] \dut.header_word_q , \dut.chosen_q , \dut.tops_q ;
     (* hierconn *) wire [11:0] \dut.header_step_q ;
     (* hierconn *) wire \dut.clearing_q , \dut.clears_not_all_q , \dut.is_idle_q ;
-    (* hierconn *) wire \dut.at_first_q , \dut.at_last_q , \dut.taking_q ;
+    (* hierconn *) wire \dut.at_first_q , \dut.at_last_q , \dut.block_ends_q , \dut.fragment_ends_q , \dut.taking_q ;
     wire [3:0] state = \dut.state_q ;
     wire [3:0] step = \dut.step_q ;
     wire [2:0] section = \dut.section_q ;
@@ -203,6 +203,8 @@ module emitter_proof(
         assert (\dut.is_idle_q == (state == 2) && \dut.taking_q == (state == 6 && step == 0));
         if (!rst_before && drain_address == address_before) begin
             assert (\dut.at_first_q == (drain_address == 0) && \dut.at_last_q == (drain_address == `ADDRESS(`CELLS - 1)));
+            assert (\dut.block_ends_q == (drain_address % 8 == 0));
+            assert (\dut.fragment_ends_q == (drain_address % `FRAGMENT == 0));
         end
         assert (draining == (state >= 4));
         assert (m_axis_tvalid == (state == 8));

@@ -142,6 +142,9 @@ pub struct Datagram {
     x_by_eight: Flop<Bit>,
     x_by_four: Flop<Bit>,
     x_fragment: Flop<Bit>,
+    /// If a header of that kind starts with x: minus its pairs beyond the first. The window ends long before sixteen.
+    x_back_by_eight: Flop<Bits<5>>,
+    x_back_by_four: Flop<Bits<5>>,
     y_by_eight: Flop<Bit>,
     y_by_four: Flop<Bit>,
     y_fragment: Flop<Bit>,
@@ -195,6 +198,8 @@ impl Logic for Datagram {
             x_by_eight,
             x_by_four,
             x_fragment,
+            x_back_by_eight,
+            x_back_by_four,
             y_by_eight,
             y_by_four,
             y_fragment,
@@ -234,6 +239,8 @@ impl Logic for Datagram {
         self.x_by_eight.rst.next = self.rst.val();
         self.x_by_four.rst.next = self.rst.val();
         self.x_fragment.rst.next = self.rst.val();
+        self.x_back_by_eight.rst.next = self.rst.val();
+        self.x_back_by_four.rst.next = self.rst.val();
         self.y_by_eight.rst.next = self.rst.val();
         self.y_by_four.rst.next = self.rst.val();
         self.y_fragment.rst.next = self.rst.val();
@@ -290,6 +297,14 @@ impl Logic for Datagram {
         self.y_by_eight.d.next = self.class_of_y.class_code.val() == 1;
         self.y_by_four.d.next = self.class_of_y.class_code.val() == 2;
         self.y_fragment.d.next = self.class_of_y.class_code.val() == 3;
+        self.x_back_by_eight.d.next = 0 - bit_cast::<5, 4>(self.x.val().get_bits::<4>(16));
+        if self.x.val().get_bits::<4>(20).any() {
+            self.x_back_by_eight.d.next = 16.into();
+        }
+        self.x_back_by_four.d.next = 0 - bit_cast::<5, 4>(self.x.val().get_bits::<4>(17));
+        if self.x.val().get_bits::<3>(21).any() {
+            self.x_back_by_four.d.next = 16.into();
+        }
 
         // Second cycle: walk.
         self.opening_words.next = self.pair_x.q.val().get_bits::<4>(24);
@@ -336,10 +351,12 @@ impl Logic for Datagram {
                     self.chain_by_four.d.next = false;
                     self.chain_fragment.d.next = false;
                 }
-                // -extra; the window ends long before sixteen pairs are over.
-                self.phase.d.next = 0 - bit_cast::<5, 4>(self.extra.val().get_bits::<4>(0));
-                if self.extra.val().get_bits::<4>(4).any() {
-                    self.phase.d.next = 16.into();
+                self.phase.d.next = 0.into();
+                if self.chain_by_eight.q.val() {
+                    self.phase.d.next = self.x_back_by_eight.q.val();
+                }
+                if self.chain_by_four.q.val() {
+                    self.phase.d.next = self.x_back_by_four.q.val();
                 }
                 // Without the header's first word nothing behind it is there either.
                 if !self.pair_x_whole.q.val() {

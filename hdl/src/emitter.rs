@@ -124,7 +124,9 @@ pub struct Emitter<const A: usize, const S: usize = 72, const D: usize = 0> {
     /// The state is 2; many wait for it.
     is_idle: Flop<Bit>,
     address_now: Flop<Bits<A>>,
-    /// The address, if it has stood for a cycle, is that of the first cell, and of the last one.
+    /// If the address has stood for a cycle: it is behind a block, behind a fragment, that of the first cell, of the last.
+    block_ends: Flop<Bit>,
+    fragment_ends: Flop<Bit>,
     at_first: Flop<Bit>,
     at_last: Flop<Bit>,
     /// One-hot: the word within the header.
@@ -151,8 +153,6 @@ pub struct Emitter<const A: usize, const S: usize = 72, const D: usize = 0> {
     rotated: Signal<Local, Bits<64>>,
     looked_up: Signal<Local, Bits<64>>,
     next_address: Signal<Local, Bits<A>>,
-    block_ends: Signal<Local, Bit>,
-    fragment_ends: Signal<Local, Bit>,
 }
 
 impl<const A: usize, const S: usize, const D: usize> Emitter<A, S, D> {
@@ -225,6 +225,8 @@ impl<const A: usize, const S: usize, const D: usize> Emitter<A, S, D> {
             clears_not_all: Default::default(),
             is_idle: Default::default(),
             address_now: Default::default(),
+            block_ends: Default::default(),
+            fragment_ends: Default::default(),
             at_first: Default::default(),
             at_last: Default::default(),
             header_step: Default::default(),
@@ -247,8 +249,6 @@ impl<const A: usize, const S: usize, const D: usize> Emitter<A, S, D> {
             rotated: Default::default(),
             looked_up: Default::default(),
             next_address: Default::default(),
-            block_ends: Default::default(),
-            fragment_ends: Default::default(),
         }
     }
 }
@@ -268,6 +268,8 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
             clears_not_all,
             is_idle,
             address_now,
+            block_ends,
+            fragment_ends,
             at_first,
             at_last,
             header_step,
@@ -288,6 +290,8 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
         self.clears_not_all.rst.next = self.rst.val();
         self.is_idle.rst.next = self.rst.val();
         self.address_now.rst.next = self.rst.val();
+        self.block_ends.rst.next = self.rst.val();
+        self.fragment_ends.rst.next = self.rst.val();
         self.at_first.rst.next = self.rst.val();
         self.at_last.rst.next = self.rst.val();
         self.header_step.rst.next = self.rst.val();
@@ -322,9 +326,6 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
         if self.place.val() == self.class_last.val() {
             self.next_address.next = (self.address_now.q.val() | self.place_mask.val()) + 1;
         }
-        // Asked when the address is already that of the next cell.
-        self.block_ends.next = !self.address_now.q.val().get_bits::<3>(0).any();
-        self.fragment_ends.next = !(self.address_now.q.val() & self.fragment_mask.val()).any();
         self.role_bit.next = 0.into();
         if self.receiver.val() {
             self.role_bit.next = 1.into();
@@ -335,6 +336,8 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
         }
 
         // Asked when the address has stood for a cycle or more.
+        self.block_ends.d.next = !self.address_now.q.val().get_bits::<3>(0).any();
+        self.fragment_ends.d.next = !(self.address_now.q.val() & self.fragment_mask.val()).any();
         self.at_first.d.next = !self.address_now.q.val().any();
         self.at_last.d.next = self.address_now.q.val() == self.last_address.val();
         // The memory's write ports are far: what they do next is known a cycle ahead, in state 0 and in step 1 of state 6.
@@ -498,7 +501,7 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
             if (self.section.q.val() == 0) & (self.step.q.val() == 11) {
                 self.section.d.next = 1.into();
             }
-            if (self.section.q.val() == 1) & self.block_ends.val() {
+            if (self.section.q.val() == 1) & self.block_ends.q.val() {
                 self.section.d.next = 2.into();
             }
             for _i in 0..D {
@@ -508,14 +511,14 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
                 }
                 if self.section.q.val() == 5 {
                     self.section.d.next = 1.into();
-                    if self.block_ends.val() {
+                    if self.block_ends.q.val() {
                         self.section.d.next = 2.into();
                     }
                 }
             }
             if self.section.q.val() == 2 {
                 self.section.d.next = 1.into();
-                if self.fragment_ends.val() {
+                if self.fragment_ends.q.val() {
                     self.section.d.next = 3.into();
                     self.step.d.next = 0.into();
                 }

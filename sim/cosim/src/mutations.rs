@@ -76,8 +76,8 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Identity,
         "the timestamp of the wrong beat",
-        "if (beat_valid_q & ~|beat_index_q) begin",
-        "if (beat_valid_q & |beat_index_q) begin",
+        "beat_opens_d = fire & ~in_frame_q;",
+        "beat_opens_d = fire & in_frame_q;",
     ),
     mutation(Module::Identity, "bad frames are measured", "is_complete & ~pair_bad_q;", "is_complete;"),
     mutation(Module::Identity, "the fourth label is one too many", "(state & 32'h38)", "(state & 32'h18)"),
