@@ -1,6 +1,7 @@
 //! The command line's arguments.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use deltaline_lab::{Experiment, Scale};
 use deltaline_model::hash::HashKind;
 use std::fmt;
 use std::path::PathBuf;
@@ -49,6 +50,18 @@ Examples:
   Every half second, for a program to read:
     deltaline truth --interval 500ms --json sender.pcap receiver.pcap";
 
+const LAB_EXAMPLES: &str = "\
+Examples:
+  The LDA paper's figures 4a to 4c, in full:
+    deltaline lab 4
+
+  Everything, a tenth of the packets, to look at:
+    deltaline lab all --packets 500000 --out out/quick
+
+  The results page of the documentation:
+    deltaline lab all --out docs --recording \\
+        sim/traffic/captures/t1-sender.pcap.zst sim/traffic/captures/t1-receiver.pcap.zst";
+
 /// One-way delay, its deviation and loss between two points of a path.
 ///
 /// Both points keep the same small table of packet counts and timestamp sums (Lossy Difference Aggregator); the
@@ -71,6 +84,9 @@ pub(crate) enum Command {
     /// Compare two captures packet by packet
     #[command(after_help = TRUTH_EXAMPLES, after_long_help = TRUTH_EXAMPLES)]
     Truth(Truth),
+    /// Run the LDA paper's experiments, and some more
+    #[command(after_help = LAB_EXAMPLES, after_long_help = LAB_EXAMPLES)]
+    Lab(Lab),
 }
 
 #[derive(Debug, Args)]
@@ -139,6 +155,89 @@ pub(crate) struct Truth {
     /// Write the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Lab {
+    /// Which experiment
+    #[arg(value_enum, required = true, value_name = "FIGURE")]
+    figures: Vec<LabFigure>,
+    /// Packets of an interval
+    #[arg(long, default_value_t = Scale::default().packets, value_parser = count::<1000>)]
+    pub(crate) packets: usize,
+    /// Runs of each point
+    #[arg(long, default_value_t = Scale::default().runs, value_parser = count::<1>)]
+    pub(crate) runs: usize,
+    /// Seed of all random numbers
+    #[arg(long, default_value_t = Scale::default().seed)]
+    pub(crate) seed: u64,
+    /// Captures of both ends whose delays and losses figure 7 measures as well
+    #[arg(long, num_args = 2, value_names = ["SENDER", "RECEIVER"])]
+    pub(crate) recording: Vec<PathBuf>,
+    /// Where to write results.md and, in results/, each figure as CSV and SVG
+    #[arg(long, default_value = "out/lab", value_name = "FOLDER")]
+    pub(crate) out: PathBuf,
+    /// Write the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl Lab {
+    /// The experiments asked for, each once, in the order of their figures.
+    pub(crate) fn experiments(&self) -> impl Iterator<Item = Experiment> {
+        let asked = |experiment| {
+            let is_it = |figure: &LabFigure| figure.experiment().is_none_or(|asked| asked == experiment);
+            self.figures.iter().any(is_it)
+        };
+        Experiment::ALL.into_iter().filter(move |&experiment| asked(experiment))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LabFigure {
+    /// 4a to 4c: one bank, tuned to the loss
+    #[value(name = "4", aliases = ["4a", "4b", "4c"])]
+    KnownLoss,
+    /// 5a to 5c: one to four banks, the loss unknown
+    #[value(name = "5", aliases = ["5a", "5b", "5c"])]
+    UnknownLoss,
+    /// 6a to 6c: two banks against Poisson probes, loss in bursts
+    #[value(name = "6", aliases = ["6a", "6b", "6c"])]
+    Probes,
+    /// 7: the standard deviation behind queues
+    #[value(name = "7", alias = "queues")]
+    Queues,
+    /// 8: how often the confidence intervals hold the truth
+    #[value(name = "8", aliases = ["8a", "8b", "coverage"])]
+    Coverage,
+    /// 9: reordering at the edges of intervals
+    #[value(name = "9", alias = "edges")]
+    Edges,
+    /// All of them
+    All,
+}
+
+impl LabFigure {
+    /// The experiment; none for all of them.
+    fn experiment(self) -> Option<Experiment> {
+        match self {
+            LabFigure::KnownLoss => Some(Experiment::KnownLoss),
+            LabFigure::UnknownLoss => Some(Experiment::UnknownLoss),
+            LabFigure::Probes => Some(Experiment::Probes),
+            LabFigure::Queues => Some(Experiment::Queues),
+            LabFigure::Coverage => Some(Experiment::Coverage),
+            LabFigure::Edges => Some(Experiment::Edges),
+            LabFigure::All => None,
+        }
+    }
+}
+
+/// A number that is at least `LEAST`.
+fn count<const LEAST: usize>(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number >= LEAST => Ok(number),
+        _ => Err(format!("give a whole number of at least {LEAST}")),
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
