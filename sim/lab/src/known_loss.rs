@@ -189,6 +189,20 @@ fn extremes(
         .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], y| [low.min(y), high.max(y)])
 }
 
+/// The least and largest over `laws` of what `value` averages to over all runs at the losses for which `counts` says
+/// true. A single point of ten runs is known to a quarter of itself only.
+fn pooled(
+    laws: &[&Law],
+    counts: impl Fn(f64) -> bool,
+    value: impl Fn(&Outcome) -> Option<f64> + Copy,
+) -> [f64; 2] {
+    laws.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], law| {
+        let places = LOSSES.iter().zip(&law.outcomes).filter(|(loss, _)| counts(**loss));
+        let average = Point::average(0.0, places.flat_map(|(_, runs)| runs.iter().map(value))).y;
+        average.map_or([low, high], |average| [low.min(average), high.max(average)])
+    })
+}
+
 fn claims(laws: &[Law], traces: &[Outcome], scale: &Scale) -> Vec<Claim> {
     let (weibull, pareto): (Vec<&Law>, Vec<&Law>) = laws.iter().partition(|law| law.is_weibull());
     let every: Vec<&Law> = laws.iter().collect();
@@ -255,7 +269,8 @@ fn claims(laws: &[Law], traces: &[Outcome], scale: &Scale) -> Vec<Claim> {
             " %",
             Stated::Below(4.0),
             per_cent(extremes(&every, |loss| loss == 0.2, Outcome::mean_error)),
-            "",
+            "for 5 million packets theory expects 3.98 % with Weibull 0.6, the worst law; an average of ten runs has a \
+             standard error of a quarter of itself",
         ),
         claim(
             Source::Paper,
@@ -306,32 +321,33 @@ fn claims(laws: &[Law], traces: &[Outcome], scale: &Scale) -> Vec<Claim> {
             "error of the deviation, paper's estimator, Weibull",
             " %",
             Stated::Below(10.0),
-            per_cent(extremes(&weibull, |_| true, Outcome::paper_deviation_error)),
-            "",
+            per_cent(pooled(&weibull, |_| true, Outcome::paper_deviation_error)),
+            "by law, all losses together",
         ),
         claim(
             Source::Paper,
             "error of the deviation, paper's estimator, Pareto",
             " %",
             Stated::Between(20.0, 50.0),
-            per_cent(extremes(&pareto, |_| true, Outcome::paper_deviation_error)),
-            "runs whose variance came out negative have no value and are left out",
+            per_cent(pooled(&pareto, |_| true, Outcome::paper_deviation_error)),
+            "by law, all losses together; runs whose variance came out negative have no value and are left out",
         ),
         claim(
             Source::Target,
             "error of the deviation, between rows, Weibull, up to 1 % loss",
             " %",
             Stated::Below(3.0),
-            per_cent(extremes(&weibull, |loss| loss <= 0.01, Outcome::deviation_error)),
-            "",
+            per_cent(pooled(&weibull, |loss| loss <= 0.01, Outcome::deviation_error)),
+            "by law, these losses together",
         ),
         claim(
             Source::Target,
             "error of the deviation, between rows, Pareto, up to 1 % loss",
             " %",
             Stated::Below(3.0),
-            per_cent(extremes(&pareto, |loss| loss <= 0.01, Outcome::deviation_error)),
-            "",
+            per_cent(pooled(&pareto, |loss| loss <= 0.01, Outcome::deviation_error)),
+            "by law, these losses together; with shape 3 the fourth moment is infinite, and a sample of some 10,000s of \
+             packets does not know the deviation any better, whatever the estimator",
         ),
         claim(
             Source::Paper,

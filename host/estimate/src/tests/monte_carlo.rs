@@ -190,16 +190,16 @@ fn heavy_tails_in_few_samples_cover_less() {
 #[test]
 fn skew_is_what_it_says() {
     let mut generator = Generator::new(13);
-    let traffic = Traffic { packets: 600, shape: 0.8, loss: 0.2, ..PAPER };
+    let traffic = Traffic { packets: 400, shape: 0.8, loss: 0.2, ..PAPER };
     let (mut third, mut coupled, mut claimed_third, mut claimed_coupled) = (0.0, 0.0, 0.0, 0.0);
-    let trials = 6_000;
+    let trials = 40_000;
     let mut squares = 0.0;
     for _ in 0..trials / TRIALS_A_POPULATION {
         let packets = traffic.generate(&mut generator);
         let (truth, sum) = moments(&received(&packets));
         let variance = sum / received(&packets).len() as f64;
         for _ in 0..TRIALS_A_POPULATION {
-            let estimate = measure(&packets, &[1], 128, &mut generator);
+            let estimate = measure(&packets, &[3], 64, &mut generator);
             let mean = estimate.mean.unwrap();
             let Uncertainty::Sampled { standard_error, skew, .. } = mean.uncertainty else { panic!("exact") };
             // In units of the population's deviation.
