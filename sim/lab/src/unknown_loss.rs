@@ -1,4 +1,5 @@
-//! Figure 5: one to four banks with 1024 counters in all, the loss unknown.
+//! Figure 5: one to four banks with 1024 counters in all, the loss unknown; and banks that follow the loss of the last
+//! interval ([`prefixes_for_loss`]).
 //!
 //! # Test plan
 //!
