@@ -14,7 +14,7 @@ use crate::classifier::MAX_CLASSES;
 use crate::configuration::Configuration;
 use crate::frame::{self, Header, MAX_FRAME_BYTES, Role, Totals};
 use crate::hash::LinearHash;
-use crate::identity::{Identity, identify};
+use crate::identity::{Identity, identify_into};
 use crate::lda::Lda;
 use crate::time::Timestamp;
 
@@ -90,8 +90,9 @@ impl MeasurementPoint {
 
     /// Records a frame whose first byte was seen at `time`.
     pub fn observe(&mut self, frame: &[u8], time: Timestamp) {
-        match identify(frame) {
-            Ok(identity) => self.record(&identity, time),
+        let mut identity = Identity::BLANK;
+        match identify_into(frame, &mut identity) {
+            Ok(()) => self.record(&identity, time),
             Err(_) => self.totals.unmeasured = self.totals.unmeasured.saturating_add(1),
         }
     }
@@ -195,6 +196,7 @@ mod tests {
     use super::*;
     use crate::configuration::Settings;
     use crate::frame::{Flags, Frame};
+    use crate::identity::identify;
     use std::vec;
     use std::vec::Vec;
 
