@@ -43,6 +43,7 @@ pub struct MeasurementPoint {
     /// Packets, bytes, first and last of each class; the rest is the point's.
     classes: [Totals; MAX_CLASSES],
     unmatched: u32,
+    truncated: u64,
 }
 
 impl MeasurementPoint {
@@ -58,6 +59,7 @@ impl MeasurementPoint {
             totals: Totals::default(),
             classes: [Totals::default(); MAX_CLASSES],
             unmatched: 0,
+            truncated: 0,
         }
     }
 
@@ -88,11 +90,19 @@ impl MeasurementPoint {
         self.unmatched
     }
 
+    /// Frames so far, of all intervals, that ended before bytes of their identity ([`Identity::truncated`]).
+    pub fn truncated(&self) -> u64 {
+        self.truncated
+    }
+
     /// Records a frame whose first byte was seen at `time`.
     pub fn observe(&mut self, frame: &[u8], time: Timestamp) {
         let mut identity = Identity::BLANK;
         match identify_into(frame, &mut identity) {
-            Ok(()) => self.record(&identity, time),
+            Ok(()) => {
+                self.truncated += u64::from(identity.truncated);
+                self.record(&identity, time);
+            }
             Err(_) => self.totals.unmeasured = self.totals.unmeasured.saturating_add(1),
         }
     }
