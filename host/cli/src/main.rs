@@ -1,4 +1,4 @@
-//! The command line: `deltaline measure`, `decode`, `truth` and `lab`.
+//! The command line: `deltaline measure`, `decode`, `truth`, `lab` and `size`.
 //!
 //! The program parses the command line, calls the libraries and prints; exit codes are in `deltaline --help`.
 
@@ -13,6 +13,7 @@ mod points;
 mod progress;
 mod report;
 mod results;
+mod size;
 mod truth;
 
 use arguments::{Arguments, Command};
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Command::Decode(arguments) => decode::run(&arguments),
         Command::Truth(arguments) => truth::run(&arguments),
         Command::Lab(arguments) => lab::run(&arguments),
+        Command::Size(arguments) => size::run(&arguments),
     };
     match outcome {
         Ok(exit) => exit,

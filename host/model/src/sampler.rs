@@ -81,7 +81,7 @@ impl Prefixes {
         // All lengths at once, a byte each: its high bit stays where `zeros` is at least the length; an unused one is
         // more than any hash has. Lengths ascend, so that the banks reached are the first ones.
         let zeros = u64::from(hash.leading_zeros());
-        let reached = ((zeros * LOW | HIGH) - (u64::from_le_bytes(self.lengths) & !HIGH)) & HIGH;
+        let reached = (((zeros * LOW) | HIGH) - (u64::from_le_bytes(self.lengths) & !HIGH)) & HIGH;
         let reached = (!reached & HIGH).trailing_zeros() as usize / 8;
         reached.checked_sub(1)
     }

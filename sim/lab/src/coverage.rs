@@ -39,6 +39,8 @@ struct Cell {
     held: [f64; 2],
     /// Usable rows, in all intervals together.
     rows: f64,
+    /// Usable rows of an interval, over all laws: they have nothing to do with delays.
+    place: f64,
 }
 
 impl Cell {
@@ -58,6 +60,7 @@ impl Cell {
             intervals: self.intervals + other.intervals,
             held: [self.held[0] + other.held[0], self.held[1] + other.held[1]],
             rows: self.rows + other.rows,
+            place: 0.0,
         }
     }
 
@@ -65,7 +68,7 @@ impl Cell {
         let share = self.held[level] / self.intervals;
         let deviation = (share * (1.0 - share) / self.intervals).sqrt();
         let runs = self.intervals as usize;
-        Point { runs, ..Point::range(self.rows / self.intervals, 100.0 * share, 200.0 * deviation) }
+        Point { runs, ..Point::range(self.place, 100.0 * share, 200.0 * deviation) }
     }
 }
 
@@ -116,9 +119,15 @@ pub(crate) fn run(scale: &Scale, progress: &dyn Progress) -> Result<Report, LabE
                 of_law.push(parts.into_iter().fold(Cell::default(), Cell::plus));
             }
         }
-        of_law.retain(|cell| cell.intervals > 0.0);
-        of_law.sort_by(|a, b| (a.rows / a.intervals).total_cmp(&(b.rows / b.intervals)));
         cells.push(of_law);
+    }
+    for number in 0..ROWS.len() * LOSSES.len() {
+        let all = cells.iter().fold(Cell::default(), |sum, of_law| sum.plus(of_law[number]));
+        cells.iter_mut().for_each(|of_law| of_law[number].place = all.rows / all.intervals);
+    }
+    for of_law in &mut cells {
+        of_law.retain(|cell| cell.intervals > 0.0);
+        of_law.sort_by(|a, b| a.place.total_cmp(&b.place));
     }
     let figure = |name, title, level: usize| {
         let series = laws.iter().zip(&cells).enumerate().map(|(colour, ((law, _), cells))| Series {
