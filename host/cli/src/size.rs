@@ -4,6 +4,7 @@ use crate::arguments::{Budget, Size};
 use crate::exit::{Exit, Failure};
 use crate::report::{self, duration, table};
 use deltaline_capture::write_file;
+use deltaline_estimate::Confidence;
 use deltaline_estimate::sizing::{Expectation, LEAST_ROWS, Load, Sizing, Targets, best_prefixes};
 use deltaline_hdl::design::Design;
 use deltaline_model::configuration::{Configuration, Settings};
@@ -282,7 +283,7 @@ impl<'a> Request<'a> {
                 usable_rows: expected.rows,
                 single_packets: expected.singles,
                 mean_error: expected.mean,
-                mean_ci95: expected.mean_interval,
+                mean_ci95: expected.mean_interval(Confidence::P95),
                 std_error: expected.deviation,
                 quantiles: self.targets.quantiles.iter().map(quantile).collect(),
             }

@@ -69,8 +69,6 @@ pub struct Expectation {
     pub singles: f64,
     /// Root mean square error of the mean, relative to it.
     pub mean: f64,
-    /// Half of the 95 % interval of the mean, relative to it.
-    pub mean_interval: f64,
     /// Root mean square error of the standard deviation, relative to it.
     pub deviation: f64,
 }
@@ -105,9 +103,13 @@ impl Expectation {
             rows: usable,
             singles,
             mean,
-            mean_interval: Confidence::P95.student(usable - 1.0) * mean,
             deviation: 0.5 * (squares / (usable - 1.0).max(0.0)).sqrt(),
         }
+    }
+
+    /// Half of the mean's confidence interval, relative to it.
+    pub fn mean_interval(&self, confidence: Confidence) -> f64 {
+        confidence.student(self.rows - 1.0) * self.mean
     }
 
     /// Root mean square error of the rank of the `probability`-quantile.
@@ -127,6 +129,9 @@ fn mean_reciprocal(average: f64) -> f64 {
     for n in 1..200 {
         probability *= average / f64::from(n);
         sum += probability / f64::from(n);
+        if f64::from(n) > average && probability < 1e-9 {
+            break;
+        }
     }
     sum
 }
@@ -218,7 +223,7 @@ mod tests {
     fn extremes() {
         // Nothing lost and everything sampled: the mean is exact, and sigma has 1023 degrees of freedom.
         let whole = expected(1024, &[0], &Load { loss: 0.0, ..LOAD });
-        assert_eq!((whole.samples, whole.mean, whole.mean_interval), (1e6, 0.0, 0.0));
+        assert_eq!((whole.samples, whole.mean, whole.mean_interval(Confidence::P95)), (1e6, 0.0, 0.0));
         close(whole.deviation, (0.5 / 1023f64).sqrt(), 0.002);
         // One packet a row or none: the sample's own moments.
         let sparse = expected(1024, &[16], &LOAD);
