@@ -93,7 +93,7 @@ mod tests {
             figures: vec![Figure { name: "9z", title: "a figure", x: axis, y: axis, series: vec![] }],
             claims: vec![claim(1.0), claim(5.0)],
         };
-        let page = page(&[report.clone()], &Scale { packets: 1000, runs: 2, seed: 3 });
+        let page = page(std::slice::from_ref(&report), &Scale { packets: 1000, runs: 2, seed: 3 });
         for part in [
             "`deltaline lab --packets 1000 --runs 2 --seed 3 ...`",
             "2 statements",

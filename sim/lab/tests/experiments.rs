@@ -5,6 +5,8 @@
 //! Averages over runs against what the effective samples, the rows and the banks' probabilities let expect, within
 //! margins that five standard deviations of such an average fill; the order of configurations; what is counted as missing.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
 use deltaline_lab::figure::{Figure, Point};
 use deltaline_lab::{Experiment, Report, Scale};
 

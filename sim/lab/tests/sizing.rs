@@ -7,6 +7,8 @@
 //! average of n values is known to its standard error, which the values tell; five of them, at 200 averages, leave one
 //! false alarm in some 10,000. The theory is of second order: 4 % are left to it at a point, 2 % over all points.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 use deltaline_estimate::sizing::{Expectation, Load};
 use deltaline_estimate::{Observation, Singles, estimate};
 use deltaline_lab::banks::Banks;

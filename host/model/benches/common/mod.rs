@@ -3,13 +3,13 @@
 use deltaline_model::hash::HashKind;
 
 /// The hash functions and their names.
-pub const KINDS: [(&str, HashKind); 2] = [("h3", HashKind::H3), ("rabin", HashKind::Rabin)];
+pub(crate) const KINDS: [(&str, HashKind); 2] = [("h3", HashKind::H3), ("rabin", HashKind::Rabin)];
 /// Bytes of a frame: all that a key of IPv4 is made of, and Ethernet's header.
-pub const FRAME_BYTES: usize = 14 + 20 + 28;
+pub(crate) const FRAME_BYTES: usize = 14 + 20 + 28;
 
 /// UDP packets over IPv4 without tags, their addresses, ports, lengths and payload drawn at random: nothing that a hash
 /// of one packet has fetched helps with the next.
-pub fn frames(count: usize) -> Vec<[u8; FRAME_BYTES]> {
+pub(crate) fn frames(count: usize) -> Vec<[u8; FRAME_BYTES]> {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut random = || {
         // Marsaglia's xorshift64.
