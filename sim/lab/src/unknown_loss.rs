@@ -157,7 +157,14 @@ fn claims(all: &[Configuration]) -> Vec<Claim> {
         }
     }
     let ahead = |configuration, loss| samples(configuration, loss) / samples(two, loss);
-    for configuration in [alone, guarded] {
+    for (configuration, comment) in [
+        (alone, "as many counters on both sides"),
+        (
+            guarded,
+            "as many counters on both sides; half of them are the guard's, for a loss that jumps, and rest while it \
+             does not: with 512 rows α = 1 has 3.85 times the samples at 0.1 % at best",
+        ),
+    ] {
         for (loss, least) in [(0.0001, 20.0), (0.001, 4.0), (0.1, 1.0)] {
             claim(
                 Source::Target,
@@ -165,7 +172,7 @@ fn claims(all: &[Configuration]) -> Vec<Claim> {
                 "",
                 Stated::Above(least),
                 [ahead(configuration, loss); 2],
-                "as many counters on both sides",
+                comment,
             );
         }
     }
