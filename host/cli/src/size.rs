@@ -17,6 +17,8 @@ const ROWS: [usize; 8] = [8, 16, 32, 64, 128, 256, 512, 1024];
 const BANKS: [usize; 4] = [1, 2, 3, 4];
 /// Losses at which a range is looked at.
 const LOSSES: usize = 13;
+/// Of these, every so many-th is shown in the table.
+const SHOWN: usize = 3;
 /// The smallest loss of a range that begins at none, as a share of the largest, besides none itself.
 const LEAST_LOSS: f64 = 1e-3;
 
@@ -356,10 +358,10 @@ impl<'a> Request<'a> {
             let share = prefixes.probability(bank);
             let a_row = share * packets / *rows as f64;
             lines.push(format!(
-                "Bank {bank} (prefix length {length}) takes one packet in {:.1}, {a_row:.2} a row; it does best where \
-                 one packet in {:.3e} is lost, a loss a row.",
+                "Bank {bank} (prefix length {length}) takes one packet in {:.1}, {a_row:.2} a row; it has most samples where \
+                 {} of the packets are lost, one loss a row.",
                 1.0 / share,
-                a_row.max(1.0)
+                per_cent(a_row.recip().min(1.0))
             ));
         }
         let (load, worst) = self.worst(&chosen.sizing);
@@ -401,7 +403,9 @@ impl Output {
         header.extend(quantiles.iter().map(|each| format!("rank of p{}", 100.0 * each.quantile)));
         let header: Vec<&str> = header.iter().map(String::as_str).collect();
         let mut table = table(&header);
-        for each in &self.expected {
+        let last = self.expected.len().saturating_sub(1);
+        let shown = |place: usize| place == 0 || (last - place).is_multiple_of(SHOWN);
+        for (_, each) in self.expected.iter().enumerate().filter(|(place, _)| shown(*place)) {
             let mut cells = vec![
                 per_cent(each.loss),
                 format!("{:.0}", each.effective_samples),

@@ -103,7 +103,7 @@ struct Sample {
     fourths: f64,
 }
 
-/// Fewest usable rows whose third and fourth moments are looked at.
+/// Fewest usable rows whose third and fourth moments are looked at: as many as the smallest bank has.
 const ROWS_FOR_SHAPE: usize = 8;
 
 impl Sample {

@@ -51,7 +51,8 @@ impl Skew {
     /// mean - 3 coupling. So T + c T^2 + c^2 T^3 / 3 + mean / 6 with c = (3 coupling - mean) / 6 is symmetric to that
     /// order, and it rises everywhere.
     fn quantile(self, t: f64) -> f64 {
-        // What exceeds this is no correction any more; and an interval must hold its mean.
+        // An interval must hold its mean: a sixth of this must not exceed the least t that is asked for, 0.674 at 50 %.
+        // What exceeds it is no small correction any more, as the transformation takes it to be.
         let [mean, coupling] = [self.mean, self.coupling].map(|skew| skew.clamp(-2.0, 2.0));
         let c = (3.0 * coupling - mean) / 6.0;
         let y = -t - mean / 6.0;
