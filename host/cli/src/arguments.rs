@@ -1,6 +1,7 @@
 //! The command line's arguments.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use deltaline_lab::{Experiment, Scale};
 use deltaline_model::hash::HashKind;
 use std::fmt;
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ Exit codes:
    8  a tool is missing, or the hardware cannot be built
    9  the two ends have not seen the same packets, or the files are swapped
   10  refused, because the result would be wrong: a cut by the clock
+  11  no design meets the targets
 
 A result goes to standard output, messages and warnings go to standard error.";
 
@@ -52,6 +54,31 @@ Examples:
   Every half second, for a program to read:
     deltaline truth --interval 500ms --json sender.pcap receiver.pcap";
 
+const LAB_EXAMPLES: &str = "\
+Examples:
+  The LDA paper's figures 4a to 4c, in full:
+    deltaline lab 4
+
+  Everything, a tenth of the packets, to look at:
+    deltaline lab all --packets 500000 --out out/quick
+
+  The results page of the documentation:
+    deltaline lab all --out docs --recording \\
+        sim/traffic/captures/t1-sender.pcap.zst sim/traffic/captures/t1-receiver.pcap.zst";
+
+const SIZE_EXAMPLES: &str = "\
+Examples:
+  What a 10 Gbit/s link with 0.1 to 4 % loss needs for a mean good to 2 %, and why:
+    deltaline size --rate 2M --loss 0.1%..4% --mean 2% --explain
+
+  What fits into a small FPGA, and the file for it:
+    deltaline size --design 1g --rate 300k --loss 0..1% --mean 1% --deviation 10% \\
+        --device ice40-hx8k --out my_tap.toml
+    cargo xtask verilog my_tap.toml --out my_tap
+
+  Quantiles: the rank of the 99th percentile good to half a per cent of the packets:
+    deltaline size --rate 2M --loss 0.1%..1% --quantile 99%:0.5%";
+
 /// One-way delay, its deviation and loss between two points of a path.
 ///
 /// Both points keep the same small table of packet counts and timestamp sums (Lossy Difference Aggregator); the
@@ -74,6 +101,12 @@ pub(crate) enum Command {
     /// Compare two captures packet by packet
     #[command(after_help = TRUTH_EXAMPLES, after_long_help = TRUTH_EXAMPLES)]
     Truth(Truth),
+    /// Run the LDA paper's experiments, and some more
+    #[command(after_help = LAB_EXAMPLES, after_long_help = LAB_EXAMPLES)]
+    Lab(Lab),
+    /// Size a design: banks, rows and prefixes for a rate, a range of losses and target errors
+    #[command(after_help = SIZE_EXAMPLES, after_long_help = SIZE_EXAMPLES)]
+    Size(Size),
 }
 
 #[derive(Debug, Args)]
@@ -146,6 +179,260 @@ pub(crate) struct Truth {
     /// Write the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Lab {
+    /// Which experiment
+    #[arg(value_enum, required = true, value_name = "FIGURE")]
+    figures: Vec<LabFigure>,
+    /// Packets of an interval
+    #[arg(long, default_value_t = Scale::default().packets, value_parser = count::<1000>)]
+    pub(crate) packets: usize,
+    /// Runs of each point
+    #[arg(long, default_value_t = Scale::default().runs, value_parser = count::<1>)]
+    pub(crate) runs: usize,
+    /// Seed of all random numbers
+    #[arg(long, default_value_t = Scale::default().seed)]
+    pub(crate) seed: u64,
+    /// Captures of both ends whose delays and losses figure 7 measures as well
+    #[arg(long, num_args = 2, value_names = ["SENDER", "RECEIVER"])]
+    pub(crate) recording: Vec<PathBuf>,
+    /// Where to write results.md and, in results/, each figure as CSV and SVG
+    #[arg(long, default_value = "out/lab", value_name = "FOLDER")]
+    pub(crate) out: PathBuf,
+    /// Write the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl Lab {
+    /// The experiments asked for, each once, in the order of their figures.
+    pub(crate) fn experiments(&self) -> impl Iterator<Item = Experiment> {
+        let asked = |experiment| {
+            let is_it = |figure: &LabFigure| figure.experiment().is_none_or(|asked| asked == experiment);
+            self.figures.iter().any(is_it)
+        };
+        Experiment::ALL.into_iter().filter(move |&experiment| asked(experiment))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LabFigure {
+    /// 4a to 4c: one bank, tuned to the loss
+    #[value(name = "4", aliases = ["4a", "4b", "4c"])]
+    KnownLoss,
+    /// 5a to 5c: one to four banks, the loss unknown
+    #[value(name = "5", aliases = ["5a", "5b", "5c"])]
+    UnknownLoss,
+    /// 6a to 6c: two banks against Poisson probes, loss in bursts
+    #[value(name = "6", aliases = ["6a", "6b", "6c"])]
+    Probes,
+    /// 7: the standard deviation behind queues
+    #[value(name = "7", alias = "queues")]
+    Queues,
+    /// 8: how often the confidence intervals hold the truth
+    #[value(name = "8", aliases = ["8a", "8b", "coverage"])]
+    Coverage,
+    /// 9: reordering at the edges of intervals
+    #[value(name = "9", alias = "edges")]
+    Edges,
+    /// All of them
+    All,
+}
+
+impl LabFigure {
+    /// The experiment; none for all of them.
+    fn experiment(self) -> Option<Experiment> {
+        match self {
+            LabFigure::KnownLoss => Some(Experiment::KnownLoss),
+            LabFigure::UnknownLoss => Some(Experiment::UnknownLoss),
+            LabFigure::Probes => Some(Experiment::Probes),
+            LabFigure::Queues => Some(Experiment::Queues),
+            LabFigure::Coverage => Some(Experiment::Coverage),
+            LabFigure::Edges => Some(Experiment::Edges),
+            LabFigure::All => None,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Size {
+    /// Packets a second, such as 300k or 1.5M
+    #[arg(long, value_parser = parse_rate, value_name = "PACKETS")]
+    pub(crate) rate: f64,
+    /// Shares of packets that an interval may lose, such as 0.1%..4%, or one of them
+    #[arg(long, value_parser = parse_losses, value_name = "RANGE")]
+    pub(crate) loss: Losses,
+    /// Target error of the mean, relative to it: the root mean square of one interval, such as 2%
+    #[arg(long, value_parser = parse_target, value_name = "ERROR")]
+    pub(crate) mean: Option<f64>,
+    /// Target error of the standard deviation, likewise
+    #[arg(long, value_parser = parse_target, value_name = "ERROR")]
+    pub(crate) deviation: Option<f64>,
+    /// A quantile and the target error of its rank, such as 99%:0.5%; may be given several times
+    #[arg(long, value_parser = parse_quantile, value_name = "QUANTILE:ERROR")]
+    pub(crate) quantile: Vec<Quantile>,
+    /// Length of an interval
+    #[arg(long, default_value = "1s", value_parser = parse_duration, value_name = "DURATION")]
+    pub(crate) interval: u64,
+    #[command(flatten)]
+    pub(crate) budget: Budget,
+    /// The shipped design whose stream, shell and clock it is for
+    #[arg(long, default_value = deltaline_hdl::design::DEFAULT)]
+    pub(crate) design: String,
+    /// Standard deviation of delay over its mean: 1 is that of exponential delays, queues have less
+    #[arg(long, default_value = "1", value_parser = parse_positive, value_name = "RATIO")]
+    pub(crate) variation: f64,
+    /// Excess kurtosis of delay: 0 for normal delays, 6 for exponential ones
+    #[arg(long, default_value = "6", value_parser = parse_kurtosis)]
+    pub(crate) kurtosis: f64,
+    /// Write the design's file for `cargo xtask verilog`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Say why
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Write the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The most memory that cells may take at one end; without any of these, what the largest hardware has.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(crate) struct Budget {
+    /// Most rows of all banks together
+    #[arg(long, value_parser = count::<8>)]
+    pub(crate) rows: Option<usize>,
+    /// Most bits of memory for both copies of all cells, such as 300k or 1.2M
+    #[arg(long, value_parser = parse_bits, value_name = "BITS")]
+    pub(crate) memory: Option<u64>,
+    /// An FPGA, half of whose block RAM cells may take
+    #[arg(long, value_enum)]
+    pub(crate) device: Option<Device>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Device {
+    /// 32 block RAMs of 4 kbit
+    Ice40Hx8k,
+    /// 56 block RAMs of 18 kbit
+    #[value(name = "ecp5-25f")]
+    Ecp5x25f,
+    /// 108 block RAMs of 18 kbit
+    #[value(name = "ecp5-45f")]
+    Ecp5x45f,
+    /// 208 block RAMs of 18 kbit
+    #[value(name = "ecp5-85f")]
+    Ecp5x85f,
+    /// 50 block RAMs of 36 kbit
+    #[value(name = "artix7-35t")]
+    Artix7x35t,
+    /// 135 block RAMs of 36 kbit
+    #[value(name = "artix7-100t")]
+    Artix7x100t,
+}
+
+impl Device {
+    /// Half of its block RAM: the core has other memories too, and so has what it stands in.
+    pub(crate) fn bits_for_cells(self) -> u64 {
+        let (blocks, kilobits) = match self {
+            Device::Ice40Hx8k => (32, 4),
+            Device::Ecp5x25f => (56, 18),
+            Device::Ecp5x45f => (108, 18),
+            Device::Ecp5x85f => (208, 18),
+            Device::Artix7x35t => (50, 36),
+            Device::Artix7x100t => (135, 36),
+        };
+        blocks * kilobits * 1024 / 2
+    }
+}
+
+/// A range of losses, as shares of the packets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Losses {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
+/// A quantile to be told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Quantile {
+    /// The share of packets below it.
+    pub(crate) probability: f64,
+    /// Error of its rank, a share of the packets.
+    pub(crate) error: f64,
+}
+
+/// A number with a factor of a thousand, a million or a thousand millions behind it, above 0.
+fn parse_rate(text: &str) -> Result<f64, String> {
+    let units = [("k", 1e3), ("M", 1e6), ("G", 1e9)];
+    let unit = units.iter().find_map(|(unit, scale)| Some((text.strip_suffix(unit)?, *scale)));
+    let (number, scale) = unit.unwrap_or((text, 1.0));
+    match number.trim_end().parse::<f64>() {
+        Ok(number) if number > 0.0 && number.is_finite() => Ok(number * scale),
+        _ => Err("give a number above 0, such as 300000, 300k or 1.5M".into()),
+    }
+}
+
+fn parse_bits(text: &str) -> Result<u64, String> {
+    Ok(parse_rate(text)? as u64)
+}
+
+/// A share: a number, or one in per cent.
+fn parse_share(text: &str) -> Option<f64> {
+    let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |number| (number.trim_end(), 100.0));
+    number.trim().parse::<f64>().ok().map(|number| number / scale).filter(|share| share.is_finite())
+}
+
+fn parse_target(text: &str) -> Result<f64, String> {
+    parse_share(text)
+        .filter(|&error| error > 0.0)
+        .ok_or_else(|| "give a share above 0, such as 2% or 0.02".into())
+}
+
+fn parse_losses(text: &str) -> Result<Losses, String> {
+    let (low, high) = text.split_once("..").unwrap_or((text, text));
+    match (parse_share(low), parse_share(high)) {
+        (Some(low), Some(high)) if 0.0 <= low && low <= high && high < 1.0 => Ok(Losses { low, high }),
+        _ => Err("give two ascending shares from 0 to below 1, such as 0.1%..4%, or one".into()),
+    }
+}
+
+fn parse_quantile(text: &str) -> Result<Quantile, String> {
+    let parts = text
+        .split_once(':')
+        .and_then(|(quantile, error)| Some((parse_share(quantile)?, parse_share(error)?)));
+    match parts {
+        Some((probability, error)) if 0.0 < probability && probability < 1.0 && error > 0.0 => {
+            Ok(Quantile { probability, error })
+        }
+        _ => Err("give a quantile between 0 and 1 and the error of its rank, such as 99%:0.5%".into()),
+    }
+}
+
+fn parse_positive(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|&number: &f64| number > 0.0 && number.is_finite())
+        .ok_or_else(|| "give a number above 0".into())
+}
+
+/// An excess kurtosis, which is at least -2.
+fn parse_kurtosis(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|&number: &f64| number >= -2.0 && number.is_finite())
+        .ok_or_else(|| "give a number of at least -2".into())
+}
+
+/// A number that is at least `LEAST`.
+fn count<const LEAST: usize>(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number >= LEAST => Ok(number),
+        _ => Err(format!("give a whole number of at least {LEAST}")),
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -240,6 +527,26 @@ mod tests {
         {
             assert!(parse_duration(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn sizes() {
+        assert_eq!(parse_rate("300k"), Ok(3e5));
+        assert_eq!(parse_rate("14.88M"), Ok(14.88e6));
+        assert_eq!(parse_losses("0.1%..4%"), Ok(Losses { low: 0.001, high: 0.04 }));
+        assert_eq!(parse_losses("0.01"), Ok(Losses { low: 0.01, high: 0.01 }));
+        assert_eq!(parse_quantile("99%:0.5%"), Ok(Quantile { probability: 0.99, error: 0.005 }));
+        assert_eq!(parse_kurtosis("-1.2"), Ok(-1.2));
+        for text in ["", "0", "-1", "k", "1T", "inf", "nan"] {
+            assert!(parse_rate(text).is_err(), "{text}");
+        }
+        for text in ["", "..", "4%..1%", "-1%..1%", "0..1", "nan..1%", "1%...2%"] {
+            assert!(parse_losses(text).is_err(), "{text}");
+        }
+        for text in ["99%", "0:1%", "1:1%", "50%:0", "50%:x"] {
+            assert!(parse_quantile(text).is_err(), "{text}");
+        }
+        assert!(parse_target("0%").is_err() && parse_positive("0").is_err() && parse_kurtosis("-3").is_err());
     }
 
     #[test]

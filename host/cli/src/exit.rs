@@ -29,6 +29,8 @@ pub(crate) enum Exit {
     Ends = 9,
     /// The measurement was refused because it would be wrong.
     Refused = 10,
+    /// No design meets the targets.
+    Unmet = 11,
 }
 
 impl From<Exit> for ExitCode {

@@ -1,10 +1,11 @@
-//! The command line: `deltaline measure`, `deltaline decode`, `deltaline truth`.
+//! The command line: `deltaline measure`, `decode`, `truth`, `lab` and `size`.
 //!
 //! The program parses the command line, calls the libraries and prints; exit codes are in `deltaline --help`.
 
 mod arguments;
 mod decode;
 mod exit;
+mod lab;
 mod matched;
 mod measure;
 mod plot;
@@ -12,6 +13,7 @@ mod points;
 mod progress;
 mod report;
 mod results;
+mod size;
 mod truth;
 
 use arguments::{Arguments, Command};
@@ -32,6 +34,8 @@ fn main() -> ExitCode {
         Command::Measure(arguments) => measure::run(&arguments),
         Command::Decode(arguments) => decode::run(&arguments),
         Command::Truth(arguments) => truth::run(&arguments),
+        Command::Lab(arguments) => lab::run(&arguments),
+        Command::Size(arguments) => size::run(&arguments),
     };
     match outcome {
         Ok(exit) => exit,

@@ -13,7 +13,7 @@ use deltaline_capture::replay::{Span, in_flight_at_clock_cuts};
 use deltaline_capture::{Capture, PacketRef, PcapngWriter};
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::frame::Role;
-use deltaline_model::identity::{WINDOW_BYTES, identify};
+use deltaline_model::identity::WINDOW_BYTES;
 use deltaline_model::time::Timestamp;
 use serde::Serialize;
 use std::fs;
@@ -345,10 +345,11 @@ impl End {
     fn pass(&mut self, end: usize, collector: &mut Collector, sink: &mut Sink) -> Result<(), Failure> {
         while self.packets < end as u64 {
             let Some(packet) = self.capture.next_packet()? else { break };
-            self.point.observe(packet.data, Timestamp::from_nanoseconds(packet.timestamp))?;
+            let is_truncated =
+                self.point.observe(packet.data, Timestamp::from_nanoseconds(packet.timestamp))?;
             self.packets += 1;
             self.timestamp = packet.timestamp;
-            self.truncated += u64::from(identify(packet.data).is_ok_and(|identity| identity.truncated));
+            self.truncated += u64::from(is_truncated);
             self.longest = self.longest.max(packet.data.len());
             sink.progress.packet(self.role as usize, &self.capture);
         }

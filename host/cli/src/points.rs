@@ -6,14 +6,15 @@ use crate::progress::with_spinner;
 use deltaline_cosim::hardware::{Hardware, HardwareError, HardwarePoint};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::frame::Role;
+use deltaline_model::identity::identify;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
 use verilator_sys::Toolchain;
 
 /// One end of a measurement segment.
 pub(crate) trait Point {
-    /// Records a frame whose first byte was seen at `time`.
-    fn observe(&mut self, frame: &[u8], time: Timestamp) -> Result<(), HardwareError>;
+    /// Records a frame whose first byte was seen at `time`; true when bytes of its identity are missing.
+    fn observe(&mut self, frame: &[u8], time: Timestamp) -> Result<bool, HardwareError>;
 
     /// A delimiter has come: ends the interval and hands out its control frames.
     fn end_interval(&mut self, emit: &mut dyn FnMut(&[u8])) -> Result<(), HardwareError>;
@@ -23,9 +24,10 @@ pub(crate) trait Point {
 }
 
 impl Point for MeasurementPoint {
-    fn observe(&mut self, frame: &[u8], time: Timestamp) -> Result<(), HardwareError> {
+    fn observe(&mut self, frame: &[u8], time: Timestamp) -> Result<bool, HardwareError> {
+        let before = self.truncated();
         MeasurementPoint::observe(self, frame, time);
-        Ok(())
+        Ok(self.truncated() != before)
     }
 
     fn end_interval(&mut self, emit: &mut dyn FnMut(&[u8])) -> Result<(), HardwareError> {
@@ -39,8 +41,9 @@ impl Point for MeasurementPoint {
 }
 
 impl Point for HardwarePoint {
-    fn observe(&mut self, frame: &[u8], time: Timestamp) -> Result<(), HardwareError> {
-        HardwarePoint::observe(self, frame, time)
+    fn observe(&mut self, frame: &[u8], time: Timestamp) -> Result<bool, HardwareError> {
+        HardwarePoint::observe(self, frame, time)?;
+        Ok(identify(frame).is_ok_and(|identity| identity.truncated))
     }
 
     fn end_interval(&mut self, emit: &mut dyn FnMut(&[u8])) -> Result<(), HardwareError> {

@@ -378,8 +378,8 @@ fn judge(
             messages.extend(lost(overall).err());
         }
         if let Some(mean) = mean.filter(|_| is_negative) {
-            let half_width = mean.half_width(Confidence::P95).unwrap_or(0.0);
-            let least = crate::report::duration(-(mean.nanoseconds + half_width));
+            let upper = mean.range(Confidence::P95).map_or(mean.nanoseconds, |range| range.upper);
+            let least = crate::report::duration(-upper);
             messages.push(format!(
                 "the mean delay is negative: the receiver's clock is behind the sender's by at least {least}, \
                  or the two ends are swapped; losses and the standard deviation are right all the same"

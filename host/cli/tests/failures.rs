@@ -30,7 +30,16 @@ fn usage() {
 fn help_tells_the_exit_codes_and_examples() {
     let help = run(&["--help"]);
     assert_eq!((help.code, help.messages.as_str()), (0, ""));
-    for part in ["Exit codes:", " 0  all went well", " 10  refused", "measure", "decode", "truth"] {
+    for part in [
+        "Exit codes:",
+        " 0  all went well",
+        " 10  refused",
+        " 11  no design",
+        "measure",
+        "decode",
+        "truth",
+        "size",
+    ] {
         assert!(help.output.contains(part), "{part:?} is not in {}", help.output);
     }
     for subcommand in ["measure", "decode", "truth"] {

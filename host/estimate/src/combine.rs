@@ -4,7 +4,8 @@
 //!
 //! * mean = sum w_k mean_k, with variance sum w_k^2 v_k, v_k the squared standard error of mean_k. Intervals are
 //!   sampled independently, each with its own few degrees of freedom f_k, so the sum has
-//!   (sum w_k^2 v_k)^2 / sum ((w_k^2 v_k)^2 / f_k) of them (Welch-Satterthwaite).
+//!   (sum w_k^2 v_k)^2 / sum ((w_k^2 v_k)^2 / f_k) of them (Welch-Satterthwaite). Third moments of independent
+//!   means add up as w_k^3 times each, and so do covariances of mean and variance ([`Skew`]).
 //! * sigma^2 = sum w_k (sigma_k^2 + (mean_k - mean)^2) - sum w_k (1 - w_k) v_k. The last term is what the noise of
 //!   the means adds to their spread, so that sigma^2 is unbiased. It never exceeds sum w_k sigma_k^2, because
 //!   v_k = s_k^2 (1/S_k - 1/R_k) and sigma_k^2 = s_k^2 (1 - 1/R_k) leave sigma_k^2 - v_k = s_k^2 (1 - 1/S_k) >= 0.
@@ -16,7 +17,7 @@
 //! quantity, which is then that of the other intervals' packets.
 
 use crate::interval::root_of_difference;
-use crate::{Estimate, Loss, Mean, Reason, Uncertainty};
+use crate::{Estimate, Loss, Mean, Reason, Skew, Uncertainty};
 
 /// A value over several intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -115,8 +116,13 @@ fn weighted<T>(strata: &[Stratum<T>], value: impl Fn(&T) -> f64) -> f64 {
 
 fn overall_mean(strata: &[Stratum<Mean>]) -> Mean {
     let (mut variance, mut satterthwaite, mut degrees) = (0.0, 0.0, 0.0);
-    let mut uncertainty = Uncertainty::Exact;
+    let (mut uncertainty, mut thirds) = (Uncertainty::Exact, Skew::default());
     for (weight, mean) in strata {
+        if let Uncertainty::Sampled { standard_error, skew, .. } = mean.uncertainty {
+            let cube = (weight * standard_error).powi(3);
+            thirds.mean += cube * skew.mean;
+            thirds.coupling += cube * skew.coupling;
+        }
         match mean.variance() {
             Some((own_variance, own_degrees)) if own_degrees > 0.0 => {
                 let part = weight * weight * own_variance;
@@ -132,7 +138,10 @@ fn overall_mean(strata: &[Stratum<Mean>]) -> Mean {
         // Squares of tiny variances may vanish; then the degrees of freedom do not matter much.
         let ratio = variance * variance / satterthwaite;
         let degrees_of_freedom = if ratio >= 1.0 { ratio.min(degrees) } else { degrees };
-        uncertainty = Uncertainty::Sampled { standard_error: variance.sqrt(), degrees_of_freedom };
+        let standard_error = variance.sqrt();
+        let over_cube = |third: f64| if third == 0.0 { 0.0 } else { third / standard_error.powi(3) };
+        let skew = Skew { mean: over_cube(thirds.mean), coupling: over_cube(thirds.coupling) };
+        uncertainty = Uncertainty::Sampled { standard_error, degrees_of_freedom, skew };
     }
     Mean { nanoseconds: weighted(strata, |mean| mean.nanoseconds), uncertainty }
 }

@@ -1,7 +1,7 @@
 //! The estimate of one interval.
 
 use crate::observation::{Observation, ObservationError, UsableRow};
-use crate::{Loss, Mean, Reason, Uncertainty};
+use crate::{Loss, Mean, Reason, Skew, Uncertainty};
 
 /// What one interval tells of delay and loss; the crate's documentation gives the formulas.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,9 +95,16 @@ struct Sample {
     floor: i128,
     /// What the mean has above `floor`, within 0..1.
     fraction: f64,
-    /// sum (X_i - n_i mean)^2 / n_i.
+    /// sum d_i^2 / n_i with d_i = X_i - n_i mean.
     squares: f64,
+    /// sum d_i^3.
+    cubes: f64,
+    /// sum (d_i^2 / n_i)^2.
+    fourths: f64,
 }
+
+/// Fewest usable rows whose third and fourth moments are looked at: as many as the smallest bank has.
+const ROWS_FOR_SHAPE: usize = 8;
 
 impl Sample {
     fn of(rows: impl Iterator<Item = UsableRow>) -> Self {
@@ -109,16 +116,16 @@ impl Sample {
         // than the spread costs no digits.
         let floor = total.div_euclid(divisor);
         let fraction = total.rem_euclid(divisor) as f64 / divisor as f64;
-        let squares = rows
-            .iter()
-            .map(|row| {
-                let above_floor = i128::from(row.delay_sum) - i128::from(row.packets) * floor;
-                let packets = row.packets as f64;
-                let residual = above_floor as f64 - packets * fraction;
-                residual * residual / packets
-            })
-            .sum();
-        Sample { rows: rows.len(), packets, floor, fraction, squares }
+        let (mut squares, mut cubes, mut fourths) = (0.0, 0.0, 0.0);
+        for row in &rows {
+            let above_floor = i128::from(row.delay_sum) - i128::from(row.packets) * floor;
+            let residual = above_floor as f64 - row.packets as f64 * fraction;
+            let square = residual * residual / row.packets as f64;
+            squares += square;
+            cubes += residual.powi(3);
+            fourths += square * square;
+        }
+        Sample { rows: rows.len(), packets, floor, fraction, squares, cubes, fourths }
     }
 
     /// The between-row variance with divisor R - 1.
@@ -127,6 +134,36 @@ impl Sample {
             return Err(Reason::OneUsableRow);
         }
         Ok(self.squares / (self.rows - 1) as f64)
+    }
+
+    /// Degrees of freedom of the between-row variance `variance`: g - 1, fewer when some rows differ from the mean far
+    /// more than others.
+    ///
+    /// The variance of the between-row variance is s^4 (2/(g-1) + k/g), k the excess kurtosis of d_i / sqrt(n_i); that of
+    /// a chi-squared variable over its f degrees of freedom is 2/f. k is estimated without bias for normal rows
+    /// and taken as zero when negative.
+    fn degrees_of_freedom(&self, variance: f64) -> f64 {
+        let g = self.rows as f64;
+        if self.rows < ROWS_FOR_SHAPE || variance <= 0.0 {
+            return g - 1.0;
+        }
+        let scaled = g * (g + 1.0) / (g - 1.0) * self.fourths / (variance * variance);
+        let excess = (scaled - 3.0 * (g - 1.0).powi(2)) / ((g - 2.0) * (g - 3.0));
+        (2.0 / (2.0 / (g - 1.0) + excess.max(0.0) / g)).max(1.0)
+    }
+
+    /// How lopsided the mean is, `unsampled` being 1 - S/R.
+    ///
+    /// A row's sum has the third moment n_i k, k that of the delays, so that sum d_i^3 / S estimates k. For the mean of
+    /// S of R delays without replacement the third moment is k (1 - S/R) (1 - 2 S/R) / S^2 and the covariance with
+    /// its squared standard error k (1 - S/R)^2 / S^2.
+    fn skew(&self, variance: f64, unsampled: f64) -> Skew {
+        if self.rows < ROWS_FOR_SHAPE || variance <= 0.0 {
+            return Skew::default();
+        }
+        let packets = self.packets as f64;
+        let coupling = self.cubes / packets / variance.powf(1.5) * (unsampled / packets).sqrt();
+        Skew { mean: coupling * (2.0 - unsampled.recip()), coupling }
     }
 
     /// The mean of at least one packet, of `received` in all.
@@ -139,7 +176,8 @@ impl Sample {
                 let share = unsampled as f64 / received as f64;
                 Uncertainty::Sampled {
                     standard_error: (variance * share / self.packets as f64).sqrt(),
-                    degrees_of_freedom: (self.rows - 1) as f64,
+                    degrees_of_freedom: self.degrees_of_freedom(variance),
+                    skew: self.skew(variance, share),
                 }
             }
         };

@@ -41,6 +41,8 @@
 //! of any content changes nothing; limits (third VLAN tag, fifth label, header length 4) are not measured. The
 //! hardware twin is compared on random and directed traffic in `sim/cosim`.
 
+use core::ops::Range;
+
 /// Length of a key in bytes.
 pub const KEY_BYTES: usize = 68;
 /// Length of a key in 32-bit words.
@@ -49,6 +51,8 @@ pub const KEY_WORDS: usize = KEY_BYTES / 4;
 pub const KEY_BITS: usize = KEY_BYTES * 8;
 /// First key word of the payload.
 pub const PAYLOAD_WORD: usize = 10;
+/// The bytes of the key that only IPv6 packets use; they are zero in every IPv4 packet's.
+pub const IPV6_ONLY: Range<usize> = 20..4 * PAYLOAD_WORD;
 /// Bytes behind the IP header that belong to the key.
 pub const PAYLOAD_BYTES: usize = 28;
 /// How much of a frame, from its first byte on, is looked at: what 128-byte windows hold of the 32-bit words that
@@ -88,6 +92,8 @@ pub enum Unmeasured {
 const ETHERTYPE_IPV4: u16 = 0x0800;
 const ETHERTYPE_IPV6: u16 = 0x86dd;
 const IPV6_HEADER: usize = 40;
+/// What of the first three words of an IPv4 header belongs to the key: not TOS, TTL and header checksum.
+const IPV4_KEPT: [u32; 3] = [0xff00_ffff, 0xffff_ffff, 0x00ff_0000];
 
 /// What stands in front of the IP header.
 enum Network {
@@ -97,24 +103,44 @@ enum Network {
     Unknown,
 }
 
+impl Identity {
+    /// What [`identify_into`] fills.
+    pub const BLANK: Identity = Identity { key: [0; KEY_BYTES], ip_length: 0, truncated: false };
+}
+
 /// The identity of a frame that starts with its destination MAC address and ends without its FCS.
 ///
 /// # Errors
 ///
 /// [`Unmeasured`] when the frame is not one that Deltaline measures.
 pub fn identify(frame: &[u8]) -> Result<Identity, Unmeasured> {
+    let mut identity = Identity::BLANK;
+    identify_into(frame, &mut identity)?;
+    Ok(identity)
+}
+
+/// As [`identify`], where `identity` is, which must be [`Identity::BLANK`]; what it holds after an error is of no use.
+///
+/// To copy a key that has just been written in pieces costs as much as to find it: the processor waits for the writes.
+///
+/// # Errors
+///
+/// As [`identify`].
+#[inline]
+pub fn identify_into(frame: &[u8], identity: &mut Identity) -> Result<(), Unmeasured> {
     let window = &frame[..frame.len().min(WINDOW_BYTES)];
     let (start, network) = network_header(window)?;
     let first = word(window, start).ok_or(Unmeasured::Incomplete)?;
     match (network, first[0] >> 4) {
-        (Network::V4 | Network::Unknown, 4) => ipv4(window, start, first),
-        (Network::V6 | Network::Unknown, 6) => ipv6(window, start, first),
+        (Network::V4 | Network::Unknown, 4) => ipv4(window, start, first, identity),
+        (Network::V6 | Network::Unknown, 6) => ipv6(window, start, first, identity),
         (Network::Unknown, _) => Err(Unmeasured::NotIp),
         _ => Err(Unmeasured::Malformed),
     }
 }
 
 /// Where the network header starts and what the tags in front of it say it is.
+#[inline]
 fn network_header(window: &[u8]) -> Result<(usize, Network), Unmeasured> {
     let mut vlan_tags = 0;
     let mut position = 12;
@@ -145,27 +171,30 @@ fn network_header(window: &[u8]) -> Result<(usize, Network), Unmeasured> {
     }
 }
 
-fn ipv4(window: &[u8], start: usize, first: [u8; 4]) -> Result<Identity, Unmeasured> {
+#[inline]
+fn ipv4(window: &[u8], start: usize, first: [u8; 4], identity: &mut Identity) -> Result<(), Unmeasured> {
     let header = 4 * usize::from(first[0] & 0xf);
     if header < 20 {
         return Err(Unmeasured::Malformed);
     }
     let fixed = window.get(start..start + 20).ok_or(Unmeasured::Incomplete)?;
     let total_length = u16::from_be_bytes([fixed[2], fixed[3]]);
-    let mut key = [0; KEY_BYTES];
-    key[0] = fixed[0];
-    key[2..8].copy_from_slice(&fixed[2..8]);
-    key[9] = fixed[9];
-    key[12..20].copy_from_slice(&fixed[12..20]);
+    let key = &mut identity.key;
+    key[..20].copy_from_slice(fixed);
+    // TOS, TTL and the checksum; whole words are kept or cleared faster than bytes.
+    for (word, kept) in key.as_chunks_mut::<4>().0.iter_mut().zip(IPV4_KEPT) {
+        *word = (u32::from_be_bytes(*word) & kept).to_be_bytes();
+    }
     let payload = usize::from(total_length).saturating_sub(header);
-    let truncated = copy_payload(&mut key, window, start + header, payload);
-    Ok(Identity { key, ip_length: u32::from(total_length), truncated })
+    identity.truncated = copy_payload(key, window, start + header, payload);
+    identity.ip_length = u32::from(total_length);
+    Ok(())
 }
 
-fn ipv6(window: &[u8], start: usize, first: [u8; 4]) -> Result<Identity, Unmeasured> {
+fn ipv6(window: &[u8], start: usize, first: [u8; 4], identity: &mut Identity) -> Result<(), Unmeasured> {
     let fixed = window.get(start..start + IPV6_HEADER).ok_or(Unmeasured::Incomplete)?;
     let payload_length = u16::from_be_bytes([fixed[4], fixed[5]]);
-    let mut key = [0; KEY_BYTES];
+    let key = &mut identity.key;
     key[0] = first[0] & 0xf0;
     key[4..7].copy_from_slice(&fixed[4..7]);
     key[8..40].copy_from_slice(&fixed[8..40]);
@@ -187,8 +216,9 @@ fn ipv6(window: &[u8], start: usize, first: [u8; 4]) -> Result<Identity, Unmeasu
         }
         header = extension[0];
     }
-    let truncated = copy_payload(&mut key, window, position, payload);
-    Ok(Identity { key, ip_length: u32::from(payload_length) + IPV6_HEADER as u32, truncated })
+    identity.truncated = copy_payload(key, window, position, payload);
+    identity.ip_length = u32::from(payload_length) + IPV6_HEADER as u32;
+    Ok(())
 }
 
 /// The IPv6 extension headers that are walked over, by how their length is coded.
@@ -221,8 +251,16 @@ impl Extension {
 }
 
 /// Copies at most `declared` payload bytes into the key; true when the frame ended before them.
+#[inline]
 fn copy_payload(key: &mut Key, window: &[u8], position: usize, declared: usize) -> bool {
     let wanted = declared.min(PAYLOAD_BYTES);
+    // Nearly always all of it is there, and a copy of a length that the compiler knows is faster.
+    if let Some(held) = window.get(position..position + PAYLOAD_BYTES)
+        && wanted == PAYLOAD_BYTES
+    {
+        key[4 * PAYLOAD_WORD..].copy_from_slice(held);
+        return false;
+    }
     let end = (position + wanted).min(WINDOW_BYTES);
     let held = window.get(position..end.min(window.len())).unwrap_or(&[]);
     key[4 * PAYLOAD_WORD..][..held.len()].copy_from_slice(held);

@@ -14,7 +14,7 @@ use crate::classifier::MAX_CLASSES;
 use crate::configuration::Configuration;
 use crate::frame::{self, Header, MAX_FRAME_BYTES, Role, Totals};
 use crate::hash::LinearHash;
-use crate::identity::{Identity, identify};
+use crate::identity::{Identity, identify_into};
 use crate::lda::Lda;
 use crate::time::Timestamp;
 
@@ -43,6 +43,7 @@ pub struct MeasurementPoint {
     /// Packets, bytes, first and last of each class; the rest is the point's.
     classes: [Totals; MAX_CLASSES],
     unmatched: u32,
+    truncated: u64,
 }
 
 impl MeasurementPoint {
@@ -58,6 +59,7 @@ impl MeasurementPoint {
             totals: Totals::default(),
             classes: [Totals::default(); MAX_CLASSES],
             unmatched: 0,
+            truncated: 0,
         }
     }
 
@@ -88,10 +90,19 @@ impl MeasurementPoint {
         self.unmatched
     }
 
+    /// Frames so far, of all intervals, that ended before bytes of their identity ([`Identity::truncated`]).
+    pub fn truncated(&self) -> u64 {
+        self.truncated
+    }
+
     /// Records a frame whose first byte was seen at `time`.
     pub fn observe(&mut self, frame: &[u8], time: Timestamp) {
-        match identify(frame) {
-            Ok(identity) => self.record(&identity, time),
+        let mut identity = Identity::BLANK;
+        match identify_into(frame, &mut identity) {
+            Ok(()) => {
+                self.truncated += u64::from(identity.truncated);
+                self.record(&identity, time);
+            }
             Err(_) => self.totals.unmeasured = self.totals.unmeasured.saturating_add(1),
         }
     }
@@ -195,6 +206,7 @@ mod tests {
     use super::*;
     use crate::configuration::Settings;
     use crate::frame::{Flags, Frame};
+    use crate::identity::identify;
     use std::vec;
     use std::vec::Vec;
 

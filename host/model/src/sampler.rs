@@ -74,9 +74,16 @@ impl Prefixes {
     }
 
     /// The bank of a packet with this hash; none when the packet is not sampled.
+    #[inline]
     pub fn bank(&self, hash: u64) -> Option<usize> {
-        let zeros = hash.leading_zeros();
-        self.lengths().iter().rposition(|&length| zeros >= u32::from(length))
+        const LOW: u64 = 0x0101_0101_0101_0101;
+        const HIGH: u64 = 0x80 * LOW;
+        // All lengths at once, a byte each: its high bit stays where `zeros` is at least the length; an unused one is
+        // more than any hash has. Lengths ascend, so that the banks reached are the first ones.
+        let zeros = u64::from(hash.leading_zeros());
+        let reached = (((zeros * LOW) | HIGH) - (u64::from_le_bytes(self.lengths) & !HIGH)) & HIGH;
+        let reached = (!reached & HIGH).trailing_zeros() as usize / 8;
+        reached.checked_sub(1)
     }
 
     /// The share of all packets that bank `bank` samples; zero for a bank that does not exist.

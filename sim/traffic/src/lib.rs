@@ -1,8 +1,21 @@
-//! Seeded packet sources for simulations and tests.
+//! Seeded traffic for simulations and tests.
+//!
+//! Two kinds. [`Frames`] are bytes of every encapsulation, for the stages that read headers. A [`stream`] has packets
+//! without bytes, for experiments on accuracy: sent by a [`source`], with delays drawn from a law ([`delay`]) and losses
+//! ([`loss`]), or both made by a [`queue`], and reordering at the edges of intervals. A stream never holds more than
+//! its queue does.
 //!
 //! # Test plan
 //!
-//! Every kind of frame that the identity stage tells apart turns up; the same seed gives the same frames.
+//! Every kind of frame that the identity stage tells apart turns up; the same seed gives the same frames. The modules
+//! have their own.
+
+pub mod delay;
+pub mod loss;
+pub mod queue;
+pub mod random;
+pub mod source;
+pub mod stream;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};

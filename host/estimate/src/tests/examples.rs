@@ -7,8 +7,8 @@
 
 use super::Table;
 use crate::{
-    Confidence, End, Estimate, Loss, Mean, Observation, ObservationError, Reason, Stratified, Uncertainty,
-    combine, estimate,
+    Confidence, End, Estimate, Loss, Mean, Observation, ObservationError, Reason, Skew, Stratified,
+    Uncertainty, combine, estimate,
 };
 use deltaline_model::cell::Cell;
 
@@ -25,7 +25,8 @@ fn whole(rows: usize, sender: &[(u32, u64)], receiver: &[(u32, u64)]) -> Estimat
 }
 
 fn mean(nanoseconds: f64, standard_error: f64, degrees_of_freedom: f64) -> Mean {
-    Mean { nanoseconds, uncertainty: Uncertainty::Sampled { standard_error, degrees_of_freedom } }
+    let skew = Skew::default();
+    Mean { nanoseconds, uncertainty: Uncertainty::Sampled { standard_error, degrees_of_freedom, skew } }
 }
 
 /// An interval with S = 10 of the received packets.
@@ -234,7 +235,7 @@ fn two_intervals_by_hand() {
     let mean = overall.mean.unwrap();
     assert_eq!(mean.missing, 0);
     close(mean.value.nanoseconds, 25.0);
-    let Uncertainty::Sampled { standard_error, degrees_of_freedom } = mean.value.uncertainty else {
+    let Uncertainty::Sampled { standard_error, degrees_of_freedom, .. } = mean.value.uncertainty else {
         panic!("not sampled");
     };
     // Parts of the variance: 4 / 16 and 9 / 16.

@@ -17,7 +17,7 @@
 //! every version; nothing else of rand is used.
 
 use super::{Table, moments};
-use crate::{Confidence, Estimate, Reason, combine};
+use crate::{Confidence, Estimate, Reason, Uncertainty, combine};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, SeedableRng};
 
@@ -179,10 +179,46 @@ fn coverage_with_a_handful_of_usable_rows() {
 
 #[test]
 fn heavy_tails_in_few_samples_cover_less() {
-    // About 94 packets of the paper's Weibull delays: what the crate's documentation states, give or take 2 %.
+    // About 94 packets of the paper's Weibull delays: what the crate's documentation states, give or take 2 %. By
+    // Student's t alone 91.5 % are covered.
     let (covered, identifiable) = coverage(12, Traffic { loss: 0.2, ..PAPER }, &[6], 64, 2_000);
     let share = covered as f64 / identifiable as f64;
-    assert!((share - 0.915).abs() < 0.02, "{share}");
+    assert!((share - 0.935).abs() < 0.015, "{share}");
+}
+
+/// The sample's third moment and the covariance of its two moments, against what the estimates say of them.
+#[test]
+fn skew_is_what_it_says() {
+    let mut generator = Generator::new(13);
+    let traffic = Traffic { packets: 400, shape: 0.8, loss: 0.2, ..PAPER };
+    let (mut third, mut coupled, mut claimed_third, mut claimed_coupled) = (0.0, 0.0, 0.0, 0.0);
+    let trials = 40_000;
+    let mut squares = 0.0;
+    for _ in 0..trials / TRIALS_A_POPULATION {
+        let packets = traffic.generate(&mut generator);
+        let (truth, sum) = moments(&received(&packets));
+        let variance = sum / received(&packets).len() as f64;
+        for _ in 0..TRIALS_A_POPULATION {
+            let estimate = measure(&packets, &[3], 64, &mut generator);
+            let mean = estimate.mean.unwrap();
+            let Uncertainty::Sampled { standard_error, skew, .. } = mean.uncertainty else { panic!("exact") };
+            // In units of the population's deviation.
+            let (error, unit) =
+                ((mean.nanoseconds - truth) / variance.sqrt(), standard_error / variance.sqrt());
+            third += error.powi(3);
+            coupled += error * unit * unit;
+            squares += error.powi(6);
+            claimed_third += skew.mean * unit.powi(3);
+            claimed_coupled += skew.coupling * unit.powi(3);
+        }
+    }
+    let margin = 5.0 * squares.sqrt();
+    println!(
+        "third {third} ± {margin}, claimed {claimed_third}; coupled {coupled}, claimed {claimed_coupled}"
+    );
+    assert!((third - claimed_third).abs() < margin, "{third} ± {margin}, claimed {claimed_third}");
+    assert!(third > margin, "{third} ± {margin}: nothing to see");
+    assert!((coupled / claimed_coupled - 1.0).abs() < 0.25, "{coupled}, claimed {claimed_coupled}");
 }
 
 #[test]

@@ -1,0 +1,491 @@
+//! `deltaline size`: the smallest configuration that is good enough, before anything is built.
+
+use crate::arguments::{Budget, Size};
+use crate::exit::{Exit, Failure};
+use crate::report::{self, duration, table};
+use deltaline_capture::write_file;
+use deltaline_estimate::Confidence;
+use deltaline_estimate::sizing::{Expectation, LEAST_ROWS, Load, Sizing, Targets, best_prefixes};
+use deltaline_hdl::design::Design;
+use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::frame::{Header, Role, Totals, frame_bytes};
+use deltaline_model::hash::HashKind;
+use serde::Serialize;
+
+/// Rows of a bank and number of banks that hardware has.
+const ROWS: [usize; 8] = [8, 16, 32, 64, 128, 256, 512, 1024];
+const BANKS: [usize; 4] = [1, 2, 3, 4];
+/// Losses at which a range is looked at.
+const LOSSES: usize = 13;
+/// Of these, every so many-th is shown in the table.
+const SHOWN: usize = 3;
+/// The smallest loss of a range that begins at none, as a share of the largest, besides none itself.
+const LEAST_LOSS: f64 = 1e-3;
+
+#[derive(Serialize)]
+struct Output {
+    design: String,
+    rows: usize,
+    banks: Vec<u8>,
+    digest: bool,
+    /// Both copies of all cells, at one end.
+    memory_bits: u64,
+    interval_ns: u64,
+    packets_per_interval: f64,
+    expected: Vec<Expected>,
+    control: Control,
+    /// TOML for `cargo xtask verilog`.
+    configuration: String,
+    explanation: Vec<String>,
+}
+
+/// What is expected at a loss.
+#[derive(Serialize)]
+struct Expected {
+    loss: f64,
+    effective_samples: f64,
+    usable_rows: f64,
+    single_packets: f64,
+    mean_error: f64,
+    mean_ci95: f64,
+    std_error: f64,
+    quantiles: Vec<Quantile>,
+}
+
+#[derive(Serialize)]
+struct Quantile {
+    quantile: f64,
+    rank_error: f64,
+}
+
+/// What one end sends.
+#[derive(Serialize)]
+struct Control {
+    frames_per_interval: usize,
+    bytes_per_interval: usize,
+    bits_per_second: f64,
+}
+
+/// What is asked for.
+struct Request<'a> {
+    arguments: &'a Size,
+    design: Design,
+    targets: Targets,
+    loads: Vec<Load>,
+}
+
+/// A design that may be chosen.
+#[derive(Clone)]
+struct Candidate {
+    sizing: Sizing,
+    bits: u64,
+}
+
+pub(crate) fn run(arguments: &Size) -> Result<Exit, Failure> {
+    let request = Request::new(arguments)?;
+    let mut candidates = request.candidates()?;
+    candidates.sort_by(|a, b| {
+        (a.bits, a.sizing.excess).partial_cmp(&(b.bits, b.sizing.excess)).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let allowed = |candidate: &&Candidate| request.allows(candidate);
+    let Some(chosen) = candidates.iter().filter(allowed).find(|each| each.sizing.excess <= 1.0) else {
+        return Err(request.refusal(&candidates));
+    };
+    let output = request.output(chosen, &candidates)?;
+    if let Some(path) = &arguments.out {
+        write_file(path, output.configuration.as_bytes())?;
+    }
+    if arguments.json {
+        report::print_json(&output)?;
+    } else {
+        report::print(&output.to_text(arguments))?;
+    }
+    Ok(Exit::Done)
+}
+
+impl<'a> Request<'a> {
+    fn new(arguments: &'a Size) -> Result<Self, Failure> {
+        let usage = |message: String| Failure::new(Exit::Usage, message);
+        let design = Design::named(&arguments.design).map_err(|error| usage(format!("--design: {error}")))?;
+        let most = design.stream().frames_needed(64);
+        if arguments.rate > most {
+            return Err(usage(format!(
+                "--rate: a link of {} Gbit/s brings at most {most:.0} packets a second; name a faster --design",
+                design.stream().rate_gbps
+            )));
+        }
+        let targets = Targets {
+            mean: arguments.mean,
+            deviation: arguments.deviation,
+            quantiles: arguments.quantile.iter().map(|each| (each.probability, each.error)).collect(),
+        };
+        if targets == Targets::default() {
+            return Err(usage("give at least one of --mean, --deviation and --quantile".into()));
+        }
+        if !targets.quantiles.is_empty() && design.stream().width == 8 {
+            return Err(usage(
+                "--quantile: quantiles need digests, and the core of 8 bits has none; name a --design of 64 bits or more"
+                    .into(),
+            ));
+        }
+        let packets = arguments.rate * arguments.interval as f64 / 1e9;
+        let load =
+            |loss| Load { packets, loss, variation: arguments.variation, kurtosis: arguments.kurtosis };
+        let loads = losses(arguments.loss.low, arguments.loss.high).into_iter().map(load).collect();
+        Ok(Request { arguments, design, targets, loads })
+    }
+
+    /// Whether cells have digest sums.
+    fn digest(&self) -> bool {
+        !self.targets.quantiles.is_empty()
+    }
+
+    /// Memory of both copies of all cells.
+    fn bits(&self, rows: usize, banks: usize) -> u64 {
+        2 * (rows * banks) as u64 * if self.digest() { 104 } else { 72 }
+    }
+
+    /// Whether there is hardware of these sizes for the design's stream.
+    fn is_built(&self, rows: usize, banks: usize) -> bool {
+        match (self.design.stream().width, self.digest()) {
+            (8 | 64, false) => true,
+            (64, true) | (_, false) => [16, 256, 1024].contains(&rows),
+            (_, true) => [16, 1024].contains(&rows) && banks >= 3,
+        }
+    }
+
+    fn candidates(&self) -> Result<Vec<Candidate>, Failure> {
+        let mut candidates = vec![];
+        for rows in ROWS {
+            for banks in BANKS.into_iter().filter(|&banks| self.is_built(rows, banks)) {
+                let sizing = best_prefixes(rows, banks, &self.loads, &self.targets)
+                    .map_err(|error| Failure::new(Exit::Usage, error))?;
+                candidates.push(Candidate { sizing, bits: self.bits(rows, banks) });
+            }
+        }
+        Ok(candidates)
+    }
+
+    /// Whether the memory that is allowed is enough.
+    fn allows(&self, candidate: &Candidate) -> bool {
+        match &self.arguments.budget {
+            Budget { rows: Some(rows), .. } => {
+                candidate.sizing.rows * candidate.sizing.prefixes.banks() <= *rows
+            }
+            Budget { memory: Some(bits), .. } => candidate.bits <= *bits,
+            Budget { device: Some(device), .. } => candidate.bits <= device.bits_for_cells(),
+            _ => true,
+        }
+    }
+
+    /// No design is good enough: which comes closest, and which would be.
+    fn refusal(&self, candidates: &[Candidate]) -> Failure {
+        let allowed = candidates.iter().filter(|each| self.allows(each));
+        let closest = allowed.min_by(|a, b| a.sizing.excess.total_cmp(&b.sizing.excess));
+        let mut message = match closest {
+            Some(candidate) if candidate.sizing.excess.is_finite() => {
+                let Sizing { excess, .. } = &candidate.sizing;
+                let (load, worst) = self.worst(&candidate.sizing);
+                format!(
+                    "no design within the memory meets the targets; {} comes closest: at {} loss {}",
+                    self.words(candidate),
+                    per_cent(load.loss),
+                    self.misses(&worst, *excess),
+                )
+            }
+            Some(_) => "no design meets the targets: nothing would be left to estimate from".into(),
+            None => {
+                format!("the memory is too small for any design: the smallest has {} bits", self.bits(8, 1))
+            }
+        };
+        message += &match candidates.iter().find(|each| each.sizing.excess <= 1.0) {
+            Some(nearest) => format!("; the smallest that meets them is {}", self.words(nearest)),
+            None => "; no hardware does: relax the targets, narrow the range of losses, or take several intervals \
+                     together, whose errors are smaller by the root of their number"
+                .into(),
+        };
+        Failure::new(Exit::Unmet, message)
+    }
+
+    /// The load at which a design is worst, and what it does there.
+    fn worst(&self, sizing: &Sizing) -> (Load, Expectation) {
+        let expected =
+            self.loads.iter().map(|load| (*load, Expectation::of(sizing.rows, &sizing.prefixes, load)));
+        let excess = |(_, expected): &(Load, Expectation)| self.targets.excess(expected);
+        let worst = expected.max_by(|a, b| excess(a).total_cmp(&excess(b)));
+        worst.unwrap_or_else(|| {
+            let load = Load { packets: 0.0, loss: 0.0, variation: 0.0, kurtosis: 0.0 };
+            (load, Expectation::of(sizing.rows, &sizing.prefixes, &load))
+        })
+    }
+
+    /// Which targets are missed, and by how much.
+    fn misses(&self, expected: &Expectation, excess: f64) -> String {
+        let mut misses = vec![];
+        let mut miss = |what: String, found: f64, target: f64| {
+            if found > target {
+                misses.push(format!(
+                    "the error of {what} is {} instead of {}",
+                    per_cent(found),
+                    per_cent(target)
+                ));
+            }
+        };
+        if let Some(target) = self.targets.mean {
+            miss("the mean".into(), expected.mean, target);
+        }
+        if let Some(target) = self.targets.deviation {
+            miss("the standard deviation".into(), expected.deviation, target);
+        }
+        for &(probability, target) in &self.targets.quantiles {
+            miss(format!("the rank of p{}", 100.0 * probability), expected.rank(probability), target);
+        }
+        if expected.rows < LEAST_ROWS {
+            misses.push(format!("only {:.0} rows are usable instead of {LEAST_ROWS}", expected.rows));
+        }
+        if misses.is_empty() {
+            format!("the largest error is {excess:.2} times its target")
+        } else {
+            misses.join(", ")
+        }
+    }
+
+    fn words(&self, candidate: &Candidate) -> String {
+        let Sizing { rows, prefixes, .. } = &candidate.sizing;
+        let lengths: Vec<String> = prefixes.lengths().iter().map(u8::to_string).collect();
+        let s = if lengths.len() == 1 { "" } else { "s" };
+        format!(
+            "{} bank{s} of {rows} rows, prefixes {} ({} bits)",
+            lengths.len(),
+            lengths.join(","),
+            candidate.bits
+        )
+    }
+
+    fn output(&self, chosen: &Candidate, candidates: &[Candidate]) -> Result<Output, Failure> {
+        let Sizing { rows, prefixes, .. } = &chosen.sizing;
+        let base = self.design.configuration();
+        let settings = Settings {
+            hash: base.hash(),
+            seed: base.seed(),
+            rows: *rows,
+            prefixes: prefixes.lengths(),
+            segment: base.segment(),
+            entries: &[],
+            digest: self.digest(),
+        };
+        let configuration = Configuration::new(settings).map_err(|error| Failure::new(Exit::Usage, error))?;
+        let expected = self.loads.iter().map(|load| {
+            let expected = Expectation::of(*rows, prefixes, load);
+            let quantile =
+                |&(quantile, _): &(f64, f64)| Quantile { quantile, rank_error: expected.rank(quantile) };
+            Expected {
+                loss: load.loss,
+                effective_samples: expected.samples,
+                usable_rows: expected.rows,
+                single_packets: expected.singles,
+                mean_error: expected.mean,
+                mean_ci95: expected.mean_interval(Confidence::P95),
+                std_error: expected.deviation,
+                quantiles: self.targets.quantiles.iter().map(quantile).collect(),
+            }
+        });
+        let frames = Header::of_interval(&configuration, Role::Sender, 0, Totals::default());
+        let bytes: Vec<usize> =
+            frames.map(|header| frame_bytes(usize::from(header.cells), self.digest())).collect();
+        let bytes_per_interval = bytes.iter().sum();
+        let interval_ns = self.arguments.interval;
+        Ok(Output {
+            design: self.design.name().into(),
+            rows: *rows,
+            banks: prefixes.lengths().to_vec(),
+            digest: self.digest(),
+            memory_bits: chosen.bits,
+            interval_ns,
+            packets_per_interval: self.arguments.rate * interval_ns as f64 / 1e9,
+            expected: expected.collect(),
+            control: Control {
+                frames_per_interval: bytes.len(),
+                bytes_per_interval,
+                bits_per_second: 8.0 * bytes_per_interval as f64 / (interval_ns as f64 / 1e9),
+            },
+            configuration: self.toml(&configuration),
+            explanation: self.explain(chosen, candidates),
+        })
+    }
+
+    /// The file that `cargo xtask verilog` reads.
+    fn toml(&self, configuration: &Configuration) -> String {
+        let (design, stream) = (&self.design, self.design.stream());
+        let hash = match configuration.hash() {
+            HashKind::H3 => "h3",
+            HashKind::Rabin => "rabin",
+        };
+        format!(
+            "# Written by `deltaline size`; hdl/configurations/10g.toml explains the keys.\n\
+             description = \"{} Gbit/s Ethernet on {} AXI4-Stream of {} bits, sized for {} packets a second\"\n\
+             shell = \"{}\"\nclock = \"{}\"\n\n\
+             [stream]\nwidth = {}\nlanes = {}\nclock_mhz = {}\nrate_gbps = {}\n\n\
+             [measurement]\nhash = \"{hash}\"\nseed = {}\nrows = {}\nprefixes = {:?}\nsegment = {}\ndigest = {}\n",
+            stream.rate_gbps,
+            if stream.lanes == 1 { "an".into() } else { format!("{} lanes of", stream.lanes) },
+            stream.width,
+            self.arguments.rate,
+            design.shell(),
+            design.clock(),
+            stream.width,
+            stream.lanes,
+            stream.clock_mhz,
+            stream.rate_gbps,
+            configuration.seed(),
+            configuration.rows(),
+            configuration.prefixes().lengths(),
+            configuration.segment(),
+            configuration.has_digests(),
+        )
+    }
+
+    /// Why this design.
+    fn explain(&self, chosen: &Candidate, candidates: &[Candidate]) -> Vec<String> {
+        let Sizing { rows, prefixes, excess } = &chosen.sizing;
+        let packets = self.loads.first().map_or(0.0, |load| load.packets);
+        let mut lines = vec![format!(
+            "An interval of {} brings {packets:.0} packets. A bank that takes the share p of them is hit by p L / {rows} \
+             of L losses a row; a row stays usable with e to the minus that, and usable rows are the samples.",
+            duration(self.arguments.interval as f64)
+        )];
+        for (bank, length) in prefixes.lengths().iter().enumerate() {
+            let share = prefixes.probability(bank);
+            let a_row = share * packets / *rows as f64;
+            lines.push(format!(
+                "Bank {bank} (prefix length {length}) takes one packet in {:.1}, {a_row:.2} a row; it has most samples where \
+                 {} of the packets are lost, one loss a row.",
+                1.0 / share,
+                per_cent(a_row.recip().min(1.0))
+            ));
+        }
+        let (load, worst) = self.worst(&chosen.sizing);
+        lines.push(format!(
+            "It is at its worst at {} loss: {:.2} of what the targets allow, with {:.0} usable rows and {:.0} samples.",
+            per_cent(load.loss),
+            excess,
+            worst.rows,
+            worst.samples
+        ));
+        let smaller = candidates.iter().filter(|each| each.bits < chosen.bits);
+        if let Some(best) = smaller.min_by(|a, b| a.sizing.excess.total_cmp(&b.sizing.excess)) {
+            let (load, worst) = self.worst(&best.sizing);
+            lines.push(format!(
+                "Of what is smaller, {} comes closest: at {} loss {}.",
+                self.words(best),
+                per_cent(load.loss),
+                self.misses(&worst, best.sizing.excess)
+            ));
+        }
+        lines.push(format!(
+            "Assumed: losses as likely for one packet as for another, delays with a deviation of {} of their mean and an excess \
+             kurtosis of {}. Errors are root mean squares of one interval, relative to the value; n intervals together \
+             have errors smaller by the root of n.",
+            per_cent(self.arguments.variation),
+            self.arguments.kurtosis
+        ));
+        lines
+    }
+}
+
+impl Output {
+    fn to_text(&self, arguments: &Size) -> String {
+        let lengths: Vec<String> = self.banks.iter().map(u8::to_string).collect();
+        let s = if lengths.len() == 1 { "" } else { "s" };
+        let mut header = vec!["loss".to_string(), "samples".into(), "usable rows".into()];
+        header.extend(["mean", "95 % interval", "deviation"].map(String::from));
+        let quantiles = self.expected.first().map_or(&[][..], |first| &first.quantiles);
+        header.extend(quantiles.iter().map(|each| format!("rank of p{}", 100.0 * each.quantile)));
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        let mut table = table(&header);
+        let last = self.expected.len().saturating_sub(1);
+        let shown = |place: usize| place == 0 || (last - place).is_multiple_of(SHOWN);
+        for (_, each) in self.expected.iter().enumerate().filter(|(place, _)| shown(*place)) {
+            let mut cells = vec![
+                per_cent(each.loss),
+                format!("{:.0}", each.effective_samples),
+                format!("{:.0}", each.usable_rows),
+                per_cent(each.mean_error),
+                format!("± {}", per_cent(each.mean_ci95)),
+                per_cent(each.std_error),
+            ];
+            cells.extend(each.quantiles.iter().map(|quantile| per_cent(quantile.rank_error)));
+            table.add_row(cells);
+        }
+        let Control { frames_per_interval, bytes_per_interval, bits_per_second } = self.control;
+        let mut text = format!(
+            "{} bank{s} of {} rows, prefix length{s} {}{}: {} bits of memory at each end\n\
+             {:.0} packets in an interval of {}; errors expected of it:\n{table}\n\
+             control traffic of each end: {frames_per_interval} frames, {bytes_per_interval} bytes an interval, {:.1} kbit/s\n",
+            lengths.len(),
+            self.rows,
+            lengths.join(","),
+            if self.digest { ", with digests" } else { "" },
+            self.memory_bits,
+            self.packets_per_interval,
+            duration(self.interval_ns as f64),
+            bits_per_second / 1e3,
+        );
+        if arguments.explain {
+            text += "\n";
+            for line in &self.explanation {
+                text += &format!("{line}\n");
+            }
+        }
+        match &arguments.out {
+            Some(path) => {
+                let path = path.display();
+                text += &format!("{path} is for `cargo xtask verilog {path} --out DIR`\n");
+            }
+            None => text += &format!("\n{}", self.configuration),
+        }
+        text
+    }
+}
+
+/// The losses of a range that are looked at.
+fn losses(low: f64, high: f64) -> Vec<f64> {
+    if low == high {
+        return vec![low];
+    }
+    let first = low.max(high * LEAST_LOSS);
+    let step = |number: usize| first * (high / first).powf(number as f64 / (LOSSES - 1) as f64);
+    let zero = (low < first).then_some(low);
+    zero.into_iter().chain((0..LOSSES).map(step)).collect()
+}
+
+/// A share in per cent, with three significant digits.
+fn per_cent(share: f64) -> String {
+    let value = 100.0 * share;
+    let digits = if value > 0.0 { (2.0 - value.log10().floor()).clamp(0.0, 6.0) } else { 0.0 };
+    format!("{value:.*} %", digits as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_of_losses() {
+        assert_eq!(losses(0.01, 0.01), [0.01]);
+        let range = losses(0.001, 0.1);
+        assert_eq!((range.len(), range[0]), (13, 0.001));
+        assert!((range[12] - 0.1).abs() < 1e-12 && range.windows(2).all(|pair| pair[0] < pair[1]));
+        let from_none = losses(0.0, 0.1);
+        assert_eq!((from_none.len(), from_none[0], from_none[1]), (14, 0.0, 1e-4));
+    }
+
+    #[test]
+    fn shares_are_readable() {
+        for (share, text) in
+            [(0.0, "0 %"), (0.012_345, "1.23 %"), (1.0, "100 %"), (0.000_123_4, "0.0123 %"), (12.3, "1230 %")]
+        {
+            assert_eq!(per_cent(share), text);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! `deltaline lab` on the command line.
+//!
+//! # Test plan
+//!
+//! Tables on standard output and the files beside them; the same as JSON; experiments by number and by figure, each once;
+//! a recording among the queues; what is refused.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{RECEIVER, SENDER, run};
+use std::path::Path;
+
+/// Runs the lab at its smallest, writing to `out`.
+fn lab(out: &Path, arguments: &[&str]) -> common::Run {
+    let mut all = vec!["lab", "--packets", "20000", "--runs", "1", "--out", out.to_str().unwrap()];
+    all.extend(arguments);
+    run(&all)
+}
+
+#[test]
+fn tables_and_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("deep/lab");
+    let tables = lab(&out, &["6", "4b", "4"]);
+    tables.told(0, &[]);
+    let [first, second] = ["(figure 4)", "(figure 6)"].map(|title| tables.output.find(title).unwrap());
+    assert!(first < second && tables.output.matches("(figure 4)").count() == 1, "{}", tables.output);
+    let page = std::fs::read_to_string(out.join("results.md")).unwrap();
+    for name in ["4a", "4b", "4c", "6a", "6b", "6c"] {
+        assert!(page.contains(&format!("](results/{name}.svg)")), "{name}");
+        let svg = std::fs::read_to_string(out.join(format!("results/{name}.svg"))).unwrap();
+        assert!(svg.starts_with("<svg") && svg.contains(&format!("Figure {name}")));
+        let csv = std::fs::read_to_string(out.join(format!("results/{name}.csv"))).unwrap();
+        assert!(
+            csv.lines().skip(1).all(|line| line.starts_with(&format!("{name},"))) && csv.lines().count() > 10
+        );
+    }
+    let again = lab(&out, &["4", "6"]);
+    assert_eq!(again.output, tables.output);
+}
+
+#[test]
+fn json_with_a_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let recorded = lab(folder.path(), &["queues", "--json", "--recording", SENDER, RECEIVER]);
+    recorded.told(0, &[]);
+    let json = recorded.json();
+    assert_eq!(json["scale"]["packets"], 20_000);
+    let report = &json["experiments"][0];
+    assert_eq!(report["figures"][0]["name"], "7");
+    // The shipped capture's truth: 59,461 packets, 2.63 % lost, 13.06 ms, 3.31 ms.
+    let text = report["text"].as_str().unwrap();
+    assert!(text.contains("| recording | 59461 | 2.63 | 13058 | 3306 |"), "{text}");
+}
+
+#[test]
+fn refusals() {
+    let folder = tempfile::tempdir().unwrap();
+    lab(folder.path(), &["3"]).told(2, &["FIGURE", "possible values"]);
+    lab(folder.path(), &[]).told(2, &["FIGURE"]);
+    run(&["lab", "4", "--packets", "10"]).told(2, &["at least 1000"]);
+    run(&["lab", "4", "--runs", "0"]).told(2, &["at least 1"]);
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    lab(&file, &["4"]).failed(7, &["file", "--out"]);
+    lab(folder.path(), &["7", "--recording", "none.pcap", "none.pcap"]).failed(3, &["none.pcap"]);
+    lab(folder.path(), &["7", "--recording", RECEIVER, SENDER]).failed(10, &["0 to 4.29 s"]);
+}

@@ -1,0 +1,128 @@
+//! `deltaline size` on the command line.
+//!
+//! # Test plan
+//!
+//! The design that comes out is the smallest that is good enough, as a table and as JSON, and its file is one that the
+//! hardware's reader takes and has hardware for, for every stream and with digests; what it promises of a capture is
+//! what `measure` finds; limits of memory by rows, bits and device; no design: the nearest; what is refused. What the
+//! expectations are worth is tested in `sim/lab/tests/sizing.rs`.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{Run, run};
+use deltaline_hdl::design::Design;
+use serde_json::{Value, json};
+
+fn size(more: &[&str]) -> Run {
+    run(&[&["size", "--rate", "1M"], more].concat())
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap()
+}
+
+#[test]
+fn the_smallest_design_that_is_good_enough() {
+    let asked = ["--loss", "0.1%..4%", "--mean", "2%", "--deviation", "6%"];
+    let text = size(&[&asked[..], &["--explain"]].concat());
+    text.told(0, &[]);
+    for part in [
+        "bits of memory at each end",
+        "usable rows",
+        "control traffic",
+        "Of what is smaller",
+        "[measurement]",
+    ] {
+        assert!(text.output.contains(part), "{part:?} is not in {}", text.output);
+    }
+    let json = size(&[&asked[..], &["--json"]].concat()).json();
+    let bits = json["memory_bits"].as_u64().unwrap();
+    for expected in json["expected"].as_array().unwrap() {
+        assert!(
+            number(&expected["mean_error"]) <= 0.02 && number(&expected["std_error"]) <= 0.06,
+            "{expected}"
+        );
+        assert!(number(&expected["usable_rows"]) >= 32.0, "{expected}");
+        // Twice the error, give or take Student's t.
+        let ratio = number(&expected["mean_ci95"]) / number(&expected["mean_error"]);
+        assert!((1.95..2.05).contains(&ratio), "{expected}");
+    }
+    // All that is smaller is not good enough.
+    let less = (bits - 1).to_string();
+    size(&[&asked[..], &["--memory", &less]].concat())
+        .failed(11, &["comes closest", &format!("({bits} bits)")]);
+    // All cells of both copies leave in frames of at most 128, 9 bytes each.
+    let (rows, banks) = (json["rows"].as_u64().unwrap(), json["banks"].as_array().unwrap().len() as u64);
+    assert_eq!(bits, 2 * 72 * rows * banks);
+    let bytes = json["control"]["bytes_per_interval"].as_u64().unwrap();
+    assert_eq!(bytes, rows * banks * 9 + 120 * json["control"]["frames_per_interval"].as_u64().unwrap());
+}
+
+#[test]
+fn files_for_the_hardware() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sized.toml");
+    let path = file.to_str().unwrap();
+    for (design, more) in [
+        ("1g", &["--mean", "3%"][..]),
+        ("10g", &["--mean", "3%"]),
+        ("10g-inline", &["--deviation", "6%"]),
+        ("10g", &["--quantile", "90%:3%", "--mean", "2%"]),
+        ("40g", &["--quantile", "50%:4%"]),
+        ("100g", &["--mean", "2%"]),
+        ("400g", &["--mean", "2%"]),
+    ] {
+        let sized = size(&[&["--loss", "0..1%", "--design", design, "--out", path, "--json"], more].concat());
+        sized.told(0, &[]);
+        let json = sized.json();
+        let made = Design::read(&file).unwrap();
+        let base = Design::named(design).unwrap();
+        assert_eq!((made.stream(), made.shell(), made.clock()), (base.stream(), base.shell(), base.clock()));
+        let configuration = made.configuration();
+        assert_eq!(configuration.rows() as u64, json["rows"].as_u64().unwrap());
+        assert_eq!(json!(configuration.prefixes().lengths()), json["banks"]);
+        assert_eq!(configuration.has_digests(), more.contains(&"--quantile"));
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), json["configuration"].as_str().unwrap());
+        made.emit("tap").unwrap();
+    }
+}
+
+#[test]
+fn limits_of_memory() {
+    let bits = |more: &[&str]| {
+        let sized = size(&[&["--loss", "1%", "--mean", "3%", "--json"], more].concat());
+        sized.told(0, &[]);
+        sized.json()["memory_bits"].as_u64().unwrap()
+    };
+    let least = bits(&[]);
+    assert_eq!(bits(&["--memory", &least.to_string()]), least);
+    assert_eq!(bits(&["--rows", &(least / 144).to_string()]), least);
+    assert_eq!(bits(&["--device", "ecp5-25f"]), least);
+    // 32 blocks of 4 kbit, half of them: 455 rows.
+    let hard = ["--loss", "1%", "--mean", "0.3%", "--device", "ice40-hx8k"];
+    size(&hard).failed(
+        11,
+        &["comes closest", "the error of the mean is", "instead of 0.300 %", "the smallest that meets"],
+    );
+    size(&["--loss", "1%", "--mean", "3%", "--memory", "100"]).failed(11, &["too small", "1152 bits"]);
+    let hopeless = size(&["--loss", "20%", "--mean", "0.01%"]);
+    hopeless.failed(11, &["no hardware does", "relax the targets"]);
+}
+
+#[test]
+fn refusals() {
+    size(&["--loss", "1%"]).failed(2, &["--mean", "--deviation", "--quantile"]);
+    size(&["--mean", "1%"]).told(2, &["--loss"]);
+    size(&["--loss", "4%..1%", "--mean", "1%"]).told(2, &["ascending"]);
+    size(&["--loss", "1%", "--mean", "0"]).told(2, &["above 0"]);
+    size(&["--loss", "1%", "--mean", "1%", "--rows", "64", "--memory", "1M"])
+        .told(2, &["cannot be used with"]);
+    size(&["--loss", "1%", "--mean", "1%", "--design", "25g"]).failed(2, &["--design", "25g", "10g"]);
+    size(&["--loss", "1%", "--mean", "1%", "--design", "1g", "--rate", "2M"]).told(2, &[]);
+    run(&["size", "--rate", "2M", "--loss", "1%", "--mean", "1%", "--design", "1g"])
+        .failed(2, &["--rate", "1488095", "faster"]);
+    size(&["--loss", "1%", "--quantile", "50%:5%", "--design", "1g"]).failed(2, &["8 bits", "64 bits"]);
+    size(&["--loss", "1%", "--mean", "5%", "--out", "/nowhere/x.toml"]).failed(7, &["/nowhere/x.toml"]);
+}

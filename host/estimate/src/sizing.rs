@@ -1,0 +1,281 @@
+//! Sizing: how well a configuration will measure before it is built, and the smallest one that is good enough.
+//!
+//! # Theory
+//!
+//! An interval brings N packets, of which each is lost with probability l. Bank j has m rows and takes the share p_j.
+//! Hashing scatters packets independently, so a row gets Poisson many packets that arrive, µ_j = p_j N (1 - l) / m on
+//! average, and independently Poisson many that do not; it is usable with probability u_j = e^(-p_j N l / m). Hence
+//!
+//! | quantity | expectation |
+//! |---|---|
+//! | effective samples S | sum of m u_j µ_j |
+//! | usable rows g that hold packets | sum of m u_j (1 - e^-µ_j) |
+//! | rows with a single packet at both ends | sum of m u_j µ_j e^-µ_j |
+//!
+//! S varies by v = Var S / S^2, with Var S = sum of m (u_j (µ_j + µ_j^2) - u_j^2 µ_j^2). Of R = N (1 - l) received packets with
+//! standard deviation sigma and excess kurtosis k:
+//!
+//! | root mean square error | formula |
+//! |---|---|
+//! | of the mean, relative to it | sigma/mu * sqrt((1 + v) / S - 1/R) |
+//! | of sigma, relative to it | sqrt((2 (1 - h) + (k + 2) (h - g/R)) / (g - 1)) / 2, h the average of 1/n over the rows |
+//! | of the rank of the q-quantile | sqrt(q (1 - q) / singles) |
+//!
+//! The second: the squared sum of a row of n packets, over n, is its packets' squares over n, and products of
+//! different packets, which vary with 2 (1 - 1/n). The squares vary with k + 2 as weighted by 1/n they do in a sample
+//! without replacement: with the sum of n (1/n)^2 over the rows, less g^2 / R.
+//!
+//! # Limits
+//!
+//! Losses are taken to be independent of each other. Losses in bursts hit the same rows as often, because hashes
+//! scatter the packets of a burst, so that is no restriction; but a loss that differs from interval to interval is one:
+//! give the range of an interval's loss, not that of its average. The errors are those of one interval; n of
+//! them together have errors sqrt(n) times smaller. Delays with a heavy tail have a sigma that their interval's packets
+//! decide: with k infinite no sampling tells sigma of all packets well.
+//!
+//! # Test plan
+//!
+//! Extremes by hand; the errors, samples, rows and single packets of a grid of configurations, losses and delay laws
+//! against simulation, within margins from theory (`sim/lab/tests/sizing.rs`); the smallest design is one that fits and no
+//! smaller one does; what is never good enough.
+
+use crate::Confidence;
+use deltaline_model::sampler::{MAX_PREFIX, PrefixError, Prefixes};
+
+/// Fewest usable rows of a design: from here on the intervals of the mean hold what they promise.
+pub const LEAST_ROWS: f64 = 32.0;
+
+/// What an interval brings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Load {
+    /// Packets sent.
+    pub packets: f64,
+    /// The share of them that is lost.
+    pub loss: f64,
+    /// Standard deviation of delay over its mean.
+    pub variation: f64,
+    /// Excess kurtosis of delay: 0 for normal delays, 6 for exponential ones.
+    pub kurtosis: f64,
+}
+
+/// What an interval's estimates are worth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expectation {
+    /// Effective samples.
+    pub samples: f64,
+    /// Usable rows that hold packets.
+    pub rows: f64,
+    /// Rows that hold one packet, and the same at both ends.
+    pub singles: f64,
+    /// Root mean square error of the mean, relative to it.
+    pub mean: f64,
+    /// Root mean square error of the standard deviation, relative to it.
+    pub deviation: f64,
+}
+
+impl Expectation {
+    /// What banks of `rows` rows with these prefixes tell of an interval.
+    pub fn of(rows: usize, prefixes: &Prefixes, load: &Load) -> Self {
+        let (m, received) = (rows as f64, load.packets * (1.0 - load.loss));
+        let (mut samples, mut usable, mut singles, mut variance, mut reciprocals) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        for bank in 0..prefixes.banks() {
+            let hits = prefixes.probability(bank) * load.packets / m;
+            let (whole, arrive) = ((-hits * load.loss).exp(), hits * (1.0 - load.loss));
+            let empty = (-arrive).exp();
+            samples += m * whole * arrive;
+            usable += m * whole * (1.0 - empty);
+            singles += m * whole * arrive * empty;
+            variance += m * whole * arrive * (1.0 + arrive - whole * arrive);
+            reciprocals += m * whole * mean_reciprocal(arrive);
+        }
+        // The hash cannot sample more than there is, nor vary when it samples all.
+        let all = prefixes.lengths().first() == Some(&0) && load.loss == 0.0;
+        if all {
+            (samples, variance) = (received, 0.0);
+        }
+        let spread = ((1.0 + variance / samples.powi(2)) / samples - received.recip()).max(0.0);
+        let reciprocal = reciprocals / usable;
+        let mean = if all { 0.0 } else { load.variation * spread.sqrt() };
+        let squares =
+            2.0 * (1.0 - reciprocal) + (load.kurtosis + 2.0) * (reciprocal - usable / received).max(0.0);
+        Expectation {
+            samples,
+            rows: usable,
+            singles,
+            mean,
+            deviation: 0.5 * (squares / (usable - 1.0).max(0.0)).sqrt(),
+        }
+    }
+
+    /// Half of the mean's confidence interval, relative to it.
+    pub fn mean_interval(&self, confidence: Confidence) -> f64 {
+        confidence.student(self.rows - 1.0) * self.mean
+    }
+
+    /// Root mean square error of the rank of the `probability`-quantile.
+    pub fn rank(&self, probability: f64) -> f64 {
+        (probability * (1.0 - probability) / self.singles).sqrt()
+    }
+}
+
+/// The sum over n >= 1 of 1/n times the Poisson probability of n.
+fn mean_reciprocal(average: f64) -> f64 {
+    // Beyond this the asymptotic series is good to 1e-4 of itself, and e^-average to be multiplied with grows small.
+    if average > 30.0 {
+        let r = average.recip();
+        return r * (1.0 + r * (1.0 + r * (2.0 + 6.0 * r)));
+    }
+    let (mut probability, mut sum) = ((-average).exp(), 0.0);
+    for n in 1..200 {
+        probability *= average / f64::from(n);
+        sum += probability / f64::from(n);
+        if f64::from(n) > average && probability < 1e-9 {
+            break;
+        }
+    }
+    sum
+}
+
+/// How good estimates have to be, at every loss of the range. What is none is not asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Targets {
+    /// Root mean square error of the mean, relative to it.
+    pub mean: Option<f64>,
+    /// Root mean square error of the standard deviation, relative to it.
+    pub deviation: Option<f64>,
+    /// Quantiles: probability and root mean square error of the rank.
+    pub quantiles: Vec<(f64, f64)>,
+}
+
+impl Targets {
+    /// The largest error over its target; 1 or less is good enough.
+    pub fn excess(&self, expected: &Expectation) -> f64 {
+        let errors = self.mean.map(|target| expected.mean / target).into_iter();
+        let errors = errors.chain(self.deviation.map(|target| expected.deviation / target));
+        let errors = errors.chain(self.quantiles.iter().map(|(q, target)| expected.rank(*q) / target));
+        errors.fold(LEAST_ROWS / expected.rows, f64::max)
+    }
+}
+
+/// A configuration and the worst that it does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sizing {
+    /// Rows of each bank.
+    pub rows: usize,
+    /// The banks.
+    pub prefixes: Prefixes,
+    /// The largest error over its target, over all loads; 1 or less is good enough.
+    pub excess: f64,
+}
+
+/// The best prefixes for `banks` banks of `rows` rows: those whose largest error over its target is the smallest, over
+/// all `loads`.
+///
+/// # Errors
+///
+/// [`PrefixError::Banks`] unless there are 1 to 8 banks.
+pub fn best_prefixes(
+    rows: usize,
+    banks: usize,
+    loads: &[Load],
+    targets: &Targets,
+) -> Result<Sizing, PrefixError> {
+    let mut best: Option<Sizing> = None;
+    let mut lengths: Vec<u8> = (0..banks.min(usize::from(MAX_PREFIX)) as u8).collect();
+    loop {
+        let prefixes = Prefixes::new(&lengths)?;
+        let excess = loads
+            .iter()
+            .map(|load| targets.excess(&Expectation::of(rows, &prefixes, load)))
+            .fold(0.0, |worst: f64, excess| if excess.is_nan() { f64::INFINITY } else { worst.max(excess) });
+        if best.as_ref().is_none_or(|best| excess < best.excess) {
+            best = Some(Sizing { rows, prefixes, excess });
+        }
+        // The next ascending lengths: the last one that can still rise does, those behind it follow closely.
+        let room = |place: usize| MAX_PREFIX - (banks - 1 - place) as u8;
+        match (0..banks).rev().find(|&place| lengths[place] < room(place)) {
+            Some(place) => {
+                let first = lengths[place] + 1;
+                lengths.truncate(place);
+                lengths.extend((0..(banks - place) as u8).map(|step| first + step));
+            }
+            None => break,
+        }
+    }
+    best.ok_or(PrefixError::Banks(banks))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOAD: Load = Load { packets: 1e6, loss: 0.01, variation: 1.0, kurtosis: 6.0 };
+
+    fn expected(rows: usize, lengths: &[u8], load: &Load) -> Expectation {
+        Expectation::of(rows, &Prefixes::new(lengths).unwrap(), load)
+    }
+
+    fn close(found: f64, expected: f64, share: f64) {
+        assert!((found / expected - 1.0).abs() < share, "{found}, not {expected}");
+    }
+
+    #[test]
+    fn extremes() {
+        // Nothing lost and everything sampled: the mean is exact, and sigma has 1023 degrees of freedom.
+        let whole = expected(1024, &[0], &Load { loss: 0.0, ..LOAD });
+        assert_eq!((whole.samples, whole.mean, whole.mean_interval(Confidence::P95)), (1e6, 0.0, 0.0));
+        close(whole.deviation, (0.5 / 1023f64).sqrt(), 0.002);
+        // One packet a row or none: the sample's own moments.
+        let sparse = expected(1024, &[16], &LOAD);
+        close(sparse.samples, 1e6 / 65_536.0 * 0.99, 0.001);
+        close(sparse.rows, sparse.samples, 0.01);
+        close(sparse.deviation, (8.0 / (sparse.samples - 1.0)).sqrt() / 2.0, 0.02);
+        close(sparse.rank(0.5), 0.5 / sparse.singles.sqrt(), 1e-9);
+        // A packet a row on average: a share 1/e of the rows.
+        let singles = expected(1024, &[0], &Load { packets: 1024.0, loss: 0.0, ..LOAD });
+        close(singles.singles, 1024.0 / std::f64::consts::E, 1e-9);
+        // The paper's tuned bank: S = m α e^-α / l.
+        let tuned = expected(1024, &[4], &Load { loss: 512.0 * 16.0 / 1e6, ..LOAD });
+        close(tuned.samples, 1e6 / 16.0 * (-0.5f64).exp(), 0.01);
+    }
+
+    #[test]
+    fn reciprocals() {
+        // At the seam of series and asymptote, and where a single packet is all there is.
+        close(mean_reciprocal(29.999), mean_reciprocal(30.001), 2e-4);
+        close(mean_reciprocal(1e-6), 1e-6, 1e-5);
+    }
+
+    #[test]
+    fn the_best_prefixes_are_those_of_a_search_through_all() {
+        let targets = Targets { mean: Some(0.02), deviation: Some(0.05), ..Targets::default() };
+        let loads = [0.001, 0.1].map(|loss| Load { loss, ..LOAD });
+        let worst = |lengths: &[u8]| {
+            loads.iter().map(|load| targets.excess(&expected(512, lengths, load))).fold(0.0, f64::max)
+        };
+        let mut least = (f64::INFINITY, vec![]);
+        for first in 0..16 {
+            for second in first + 1..=16 {
+                let excess = worst(&[first, second]);
+                if excess < least.0 {
+                    least = (excess, vec![first, second]);
+                }
+            }
+        }
+        let best = best_prefixes(512, 2, &loads, &targets).unwrap();
+        assert_eq!((best.excess, best.prefixes.lengths()), (least.0, &least.1[..]));
+        assert!(best_prefixes(512, 1, &loads, &targets).unwrap().excess > best.excess);
+        assert_eq!(best_prefixes(512, 0, &loads, &targets), Err(PrefixError::Banks(0)));
+        assert_eq!(best_prefixes(512, 9, &loads, &targets), Err(PrefixError::Banks(9)));
+    }
+
+    #[test]
+    fn too_few_rows_are_never_good_enough() {
+        let lax = Targets { mean: Some(10.0), ..Targets::default() };
+        assert!(lax.excess(&expected(1024, &[16], &LOAD)) > 1.0);
+        assert!(lax.excess(&expected(1024, &[8], &LOAD)) < 1.0);
+        // Nothing but losses.
+        let lost = Load { loss: 1.0, ..LOAD };
+        assert_eq!(best_prefixes(64, 1, &[lost], &lax).unwrap().excess, f64::INFINITY);
+    }
+}

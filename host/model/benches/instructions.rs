@@ -1,0 +1,61 @@
+//! What a packet costs in instructions: `cargo bench -p deltaline-model --bench instructions`.
+//!
+//! The program runs itself under `valgrind --tool=callgrind` with one number of packets and with another; the
+//! difference is the packets' alone. Unlike times, the counts are the same on a busy machine.
+
+mod common;
+
+use common::{KINDS, frames};
+use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::frame::Role;
+use deltaline_model::hash::HashKind;
+use deltaline_model::point::MeasurementPoint;
+use deltaline_model::time::Timestamp;
+use std::error::Error;
+use std::process::Command;
+
+const FRAMES: usize = 1024;
+/// Passes over the frames in the shorter and in the longer run.
+const PASSES: [u64; 2] = [10, 110];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let [_, option, name, passes] = &arguments[..]
+        && option == "--passes"
+    {
+        let kind = KINDS.iter().find(|(kind, _)| kind == name).ok_or("no such hash")?.1;
+        return observe(kind, passes.parse()?);
+    }
+    for (name, _) in KINDS {
+        let [short, long] = PASSES.map(|passes| instructions(name, passes));
+        let packets = (PASSES[1] - PASSES[0]) * FRAMES as u64;
+        println!("observe/{name}: {:.1} instructions a packet", (long? - short?) as f64 / packets as f64);
+    }
+    Ok(())
+}
+
+/// Passes the frames through a measurement point.
+fn observe(kind: HashKind, passes: u64) -> Result<(), Box<dyn Error>> {
+    let configuration = Configuration::new(Settings { hash: kind, ..Settings::default() })?;
+    let mut point = MeasurementPoint::new(&configuration, Role::Sender);
+    let frames = frames(FRAMES);
+    for pass in 0..passes {
+        for frame in &frames {
+            point.observe(frame, Timestamp::from_nanoseconds(pass));
+        }
+    }
+    Ok(())
+}
+
+/// The instructions of a run of this program, counted by callgrind.
+fn instructions(hash: &str, passes: u64) -> Result<u64, Box<dyn Error>> {
+    let run = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(std::env::current_exe()?)
+        .args(["--passes", hash, &passes.to_string()])
+        .output()
+        .map_err(|reason| format!("valgrind: {reason}; install it: apt-get install valgrind"))?;
+    let told = String::from_utf8_lossy(&run.stderr);
+    let count = told.lines().find_map(|line| line.split_once("Collected : "));
+    Ok(count.ok_or_else(|| format!("valgrind counted nothing: {told}"))?.1.trim().parse()?)
+}

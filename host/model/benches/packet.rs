@@ -1,0 +1,85 @@
+//! What a packet costs on one core: `cargo bench -p deltaline-model --bench packet`.
+//!
+//! A pass measures 1024 packets (63 KB of header bytes), so an element of the throughput is a packet. The passes,
+//! each with one more stage:
+//!
+//! * `copy`: the header bytes are copied, for a comparison that means something on any machine;
+//! * `identity`: header bytes to key;
+//! * `hash`: identity and hash;
+//! * `update`: identity, hash, sampling and the cell: what a measurement point is made of;
+//! * `observe`: all that a measurement point does with a frame, so also classes and totals.
+
+mod common;
+
+use common::{FRAME_BYTES, KINDS, frames};
+use criterion::{
+    BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime,
+};
+use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::frame::Role;
+use deltaline_model::hash::LinearHash;
+use deltaline_model::identity::{Identity, identify_into};
+use deltaline_model::lda::Lda;
+use deltaline_model::point::MeasurementPoint;
+use deltaline_model::time::Timestamp;
+use std::hint::black_box;
+
+const PACKETS: usize = 1024;
+
+/// Times `packet` over all frames.
+fn pass(
+    group: &mut BenchmarkGroup<WallTime>,
+    name: &str,
+    frames: &[[u8; FRAME_BYTES]],
+    mut packet: impl FnMut(&[u8; FRAME_BYTES]),
+) {
+    group.bench_function(name, |bencher| bencher.iter(|| frames.iter().for_each(&mut packet)));
+}
+
+fn packets(criterion: &mut Criterion) {
+    let frames = frames(PACKETS);
+    let mut group = criterion.benchmark_group("packet");
+    group.throughput(Throughput::Elements(PACKETS as u64));
+    let mut copy = [0; FRAME_BYTES];
+    pass(&mut group, "copy", &frames, |frame| {
+        copy.copy_from_slice(black_box(frame));
+        black_box(&copy);
+    });
+    pass(&mut group, "identity", &frames, |frame| {
+        let mut identity = Identity::BLANK;
+        black_box(identify_into(black_box(frame), &mut identity)).ok();
+        black_box(&identity);
+    });
+    for (name, kind) in KINDS {
+        let Ok(configuration) = Configuration::new(Settings { hash: kind, ..Settings::default() }) else {
+            continue;
+        };
+        let hash = LinearHash::new(kind, configuration.seed());
+        pass(&mut group, &format!("hash/{name}"), &frames, |frame| {
+            let mut identity = Identity::BLANK;
+            if identify_into(black_box(frame), &mut identity).is_ok() {
+                black_box(hash.hash(&identity.key));
+            }
+        });
+        let (mut lda, prefixes, mut time) = (Lda::new(&configuration), configuration.prefixes(), 0);
+        pass(&mut group, &format!("update/{name}"), &frames, |frame| {
+            time += 100;
+            let mut identity = Identity::BLANK;
+            if identify_into(black_box(frame), &mut identity).is_ok() {
+                let hash = hash.hash(&identity.key);
+                if let Some(bank) = prefixes.bank(hash) {
+                    lda.update(bank, hash, Timestamp::from_nanoseconds(time));
+                }
+            }
+        });
+        let mut point = MeasurementPoint::new(&configuration, Role::Sender);
+        pass(&mut group, &format!("observe/{name}"), &frames, |frame| {
+            time += 100;
+            point.observe(black_box(frame), Timestamp::from_nanoseconds(time));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, packets);
+criterion_main!(benches);

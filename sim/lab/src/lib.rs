@@ -1,0 +1,171 @@
+//! The LDA paper's experiments (Kompella, Levchenko, Snoeren, Varghese, IEEE/ACM ToN 2012, section IV), each a function
+//! from a seed to figures, with the paper's statements beside what was measured; and the experiments that the paper
+//! leaves out: queues, coverage of the confidence intervals, reordering.
+//!
+//! | experiment | figures | what |
+//! |---|---|---|
+//! | [`Experiment::KnownLoss`] | 4a to 4c | one bank, tuned to the loss |
+//! | [`Experiment::UnknownLoss`] | 5a to 5c | one to four banks, loss unknown |
+//! | [`Experiment::Probes`] | 6a to 6c | two banks against Poisson probes, loss in bursts |
+//! | [`Experiment::Queues`] | 7 | standard deviation on a recording and behind queues |
+//! | [`Experiment::Coverage`] | 8 | how often the confidence intervals hold the truth |
+//! | [`Experiment::Edges`] | 9 | reordering at the edges of intervals |
+//!
+//! # How
+//!
+//! An interval's delays are drawn once for each delay law (4 bytes a packet; nothing else is stored) and losses
+//! imposed on them; each run then puts them into cells with hashes of its own. That is the paper's procedure: "the
+//! packet trace is the same, but the LDA selects a different random set of packets". Runs are spread over all
+//! processors; every number depends on the seed alone, not on how they are spread.
+//!
+//! Cells, estimator and, where it is the hardware's, the sampler are the product's ([`banks`], [`outcome`]).
+//!
+//! # Test plan
+//!
+//! Each experiment at a reduced scale: the paper's claims that statistics support hold within margins from theory; the
+//! same seed gives the same figures on any number of threads. Modules have their own.
+
+pub mod banks;
+mod coverage;
+mod edges;
+pub mod figure;
+mod known_loss;
+pub mod outcome;
+pub mod page;
+mod plot;
+mod probes;
+mod queues;
+mod traffic;
+mod unknown_loss;
+
+use deltaline_estimate::{ConfidenceError, ObservationError};
+use deltaline_model::sampler::PrefixError;
+use figure::{Claim, Figure};
+use serde::Serialize;
+
+/// The experiments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Experiment {
+    /// Figures 4a to 4c.
+    KnownLoss,
+    /// Figures 5a to 5c.
+    UnknownLoss,
+    /// Figures 6a to 6c.
+    Probes,
+    /// Figure 7.
+    Queues,
+    /// Figures 8a and 8b.
+    Coverage,
+    /// Figure 9.
+    Edges,
+}
+
+/// What became of packets, in the order in which they were sent: the delay in nanoseconds, none of a lost one.
+pub type Fate = [Option<u32>];
+
+impl Experiment {
+    /// All of them, in order.
+    pub const ALL: [Experiment; 6] = [
+        Experiment::KnownLoss,
+        Experiment::UnknownLoss,
+        Experiment::Probes,
+        Experiment::Queues,
+        Experiment::Coverage,
+        Experiment::Edges,
+    ];
+
+    /// Its name, which is that of its figures.
+    pub fn name(self) -> &'static str {
+        match self {
+            Experiment::KnownLoss => "figure 4",
+            Experiment::UnknownLoss => "figure 5",
+            Experiment::Probes => "figure 6",
+            Experiment::Queues => "figure 7",
+            Experiment::Coverage => "figure 8",
+            Experiment::Edges => "figure 9",
+        }
+    }
+
+    /// Runs the experiment; `recording` is what the one on queues measures besides, if it is not empty.
+    ///
+    /// # Errors
+    ///
+    /// [`LabError`].
+    pub fn run(self, scale: &Scale, recording: &Fate, progress: &dyn Progress) -> Result<Report, LabError> {
+        match self {
+            Experiment::KnownLoss => known_loss::run(scale, progress),
+            Experiment::UnknownLoss => unknown_loss::run(scale, progress),
+            Experiment::Probes => probes::run(scale, progress),
+            Experiment::Queues => queues::run(scale, recording, progress),
+            Experiment::Coverage => coverage::run(scale, progress),
+            Experiment::Edges => edges::run(scale, progress),
+        }
+    }
+}
+
+/// How large an experiment is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Scale {
+    /// Packets of an interval.
+    pub packets: usize,
+    /// Runs of each point.
+    pub runs: usize,
+    /// Where the random numbers start.
+    pub seed: u64,
+}
+
+impl Default for Scale {
+    /// The paper's: 5 million packets, ten runs.
+    fn default() -> Self {
+        Scale { packets: 5_000_000, runs: 10, seed: 1 }
+    }
+}
+
+/// Who is told how far an experiment is.
+pub trait Progress: Sync {
+    /// So many steps lie ahead.
+    fn expect(&self, steps: u64);
+    /// One of them is done.
+    fn step(&self);
+}
+
+/// Nobody is told.
+impl Progress for () {
+    fn expect(&self, _steps: u64) {}
+    fn step(&self) {}
+}
+
+/// What an experiment gives.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Title.
+    pub title: &'static str,
+    /// What was done, in Markdown.
+    pub text: String,
+    /// The figures.
+    pub figures: Vec<Figure>,
+    /// Statements and what became of them.
+    pub claims: Vec<Claim>,
+}
+
+/// Why an experiment fails.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// An observation contradicts itself.
+    #[error(transparent)]
+    Observation(#[from] ObservationError),
+    /// A figure cannot be drawn.
+    #[error("figure {figure} cannot be drawn: {reason}; its values are in the CSV of the same name")]
+    Drawing {
+        /// Which.
+        figure: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// Prefix lengths are none.
+    #[error(transparent)]
+    Prefixes(#[from] PrefixError),
+    /// A confidence level is none.
+    #[error(transparent)]
+    Confidence(#[from] ConfidenceError),
+}

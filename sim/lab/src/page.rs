@@ -1,0 +1,110 @@
+//! The page of results: every experiment with its figures and statements, as Markdown.
+//!
+//! # Test plan
+//!
+//! A page of one small report names its figures, its statements and what does not hold.
+
+use crate::figure::claims_table;
+use crate::{LabError, Report, Scale, plot};
+
+/// Where the page finds its figures, from its own place.
+pub const FIGURES: &str = "results";
+
+/// The page.
+pub fn page(reports: &[Report], scale: &Scale) -> String {
+    let Scale { packets, runs, seed } = scale;
+    let command = match *scale == Scale::default() {
+        true => "deltaline lab all --out docs".into(),
+        false => format!("deltaline lab --packets {packets} --runs {runs} --seed {seed} ..."),
+    };
+    let mut text = format!(
+        "# Results of the experiments\n\nWritten by `{command}`; do not edit. {packets} packets an interval, {runs} \
+         runs a point, seed {seed}.\n\nThe paper is Kompella, Levchenko, Snoeren, Varghese: \"Router Support for \
+         Fine-Grained Latency Measurements\", IEEE/ACM ToN 2012, section IV. Errors are averages of |true - \
+         estimated| / true, as there. Delays of whole nanoseconds; hashes drawn instead of computed \
+         (`sim/lab/src/outcome.rs`).\n\n"
+    );
+    let claims = || reports.iter().flat_map(|report| &report.claims);
+    let broken = claims().filter(|claim| !claim.holds()).count();
+    text += &format!(
+        "{} statements, of the paper and of this project's targets, were tried; {broken} do not hold as stated. Ratio \
+         is measured over stated, where the two are farthest apart.\n",
+        claims().count()
+    );
+    for report in reports {
+        text += &section(report);
+    }
+    text
+}
+
+/// The files of an experiment's figures, by name: each as CSV and as SVG.
+///
+/// # Errors
+///
+/// [`LabError::Drawing`].
+pub fn figures(report: &Report) -> Result<Vec<(String, String)>, LabError> {
+    let mut files = vec![];
+    for figure in &report.figures {
+        let drawn = plot::svg(figure);
+        let svg =
+            drawn.map_err(|error| LabError::Drawing { figure: figure.name, reason: error.to_string() })?;
+        files.push((format!("{}.csv", figure.name), figure.csv()));
+        files.push((format!("{}.svg", figure.name), svg));
+    }
+    Ok(files)
+}
+
+/// An experiment's section of the page.
+pub fn section(report: &Report) -> String {
+    let mut text = format!("\n## {}\n\n{}\n\n", report.title, report.text);
+    if !report.claims.is_empty() {
+        text += &claims_table(&report.claims);
+    }
+    for figure in &report.figures {
+        let name = figure.name;
+        text += &format!(
+            "\n### Figure {name}: {}\n\n![Figure {name}]({FIGURES}/{name}.svg)\n\n{} ([CSV]({FIGURES}/{name}.csv)):\n\n",
+            figure.title, figure.y.label
+        );
+        text += &figure.table();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::{Axis, Claim, Figure, Source, Stated};
+
+    #[test]
+    fn a_page() {
+        let axis = Axis::linear("axis");
+        let claim = |measured| Claim {
+            by: Source::Paper,
+            what: "error".into(),
+            unit: " %",
+            stated: Stated::Below(4.0),
+            measured: [measured; 2],
+            comment: "why".into(),
+        };
+        let report = Report {
+            title: "A title",
+            text: "Some text.".into(),
+            figures: vec![Figure { name: "9z", title: "a figure", x: axis, y: axis, series: vec![] }],
+            claims: vec![claim(1.0), claim(5.0)],
+        };
+        let page = page(std::slice::from_ref(&report), &Scale { packets: 1000, runs: 2, seed: 3 });
+        for part in [
+            "`deltaline lab --packets 1000 --runs 2 --seed 3 ...`",
+            "2 statements",
+            "; 1 do not hold",
+            "## A title\n\nSome text.",
+            "![Figure 9z](results/9z.svg)",
+            "| error | paper | at most 4 % | 5 % | 1.25 | **no** | why |",
+        ] {
+            assert!(page.contains(part), "{part} is not in {page}");
+        }
+        let names: Vec<String> = figures(&report).unwrap().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["9z.csv", "9z.svg"]);
+    }
+}
