@@ -7,6 +7,7 @@
 //!             |                                          ^ epoch                        ^
 //!             +--> totals -------------------------------+------------------------------+
 //! request, delimiter -> interval ------------------------+
+//! lengths -> schedule -> masks to lanes, lengths to emitter
 //! ```
 //!
 //! Every lane may commit a frame in every cycle. Lanes have cells of their own; the drain adds those of the same
@@ -29,6 +30,8 @@
 //! | request, timed | in | 1 | end the interval behind this cycle's commits; the clock asks for it |
 //! | unlocked | in | 1 | the clock is not locked |
 //! | receiver | in | 1 | role: 0 sender, 1 receiver |
+//! | schedule, next_prefixes, from_interval | in | 1, 64, 32 | `load`, `lengths` and `from` of [`crate::schedule`] |
+//! | schedule_legal, schedule_pending | out | 1 | `legal` and `pending` of it |
 //! | running | out | 1 | the memories have been cleared after reset: counting |
 //! | draining | out | 1 | the interval that ended last is being sent |
 //! | ended | out | 1 | an interval ends behind this cycle |
@@ -49,6 +52,7 @@ use crate::emitter::Emitter;
 use crate::interval::Interval;
 use crate::lane::Lane;
 use crate::leaves::Delay;
+use crate::schedule::Schedule;
 use crate::totals::Totals;
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
@@ -70,6 +74,11 @@ pub struct Aggregator<const R: usize, const A: usize, const L: usize> {
     pub timed: Signal<In, Bit>,
     pub unlocked: Signal<In, Bit>,
     pub receiver: Signal<In, Bit>,
+    pub schedule: Signal<In, Bit>,
+    pub next_prefixes: Signal<In, Bits<64>>,
+    pub from_interval: Signal<In, Bits<32>>,
+    pub schedule_legal: Signal<Out, Bit>,
+    pub schedule_pending: Signal<Out, Bit>,
     pub running: Signal<Out, Bit>,
     pub draining: Signal<Out, Bit>,
     pub ended: Signal<Out, Bit>,
@@ -90,6 +99,7 @@ pub struct Aggregator<const R: usize, const A: usize, const L: usize> {
     lane: [Lane<R, A>; L],
     totals: Totals,
     intervals: Interval,
+    prefixes: Schedule,
     /// As late as what the totals show.
     shown_interval: Delay<32, 1>,
     emitter: Emitter<A>,
@@ -133,6 +143,11 @@ impl<const R: usize, const A: usize, const L: usize> Aggregator<R, A, L> {
             timed: Default::default(),
             unlocked: Default::default(),
             receiver: Default::default(),
+            schedule: Default::default(),
+            next_prefixes: Default::default(),
+            from_interval: Default::default(),
+            schedule_legal: Default::default(),
+            schedule_pending: Default::default(),
             running: Default::default(),
             draining: Default::default(),
             ended: Default::default(),
@@ -152,6 +167,7 @@ impl<const R: usize, const A: usize, const L: usize> Aggregator<R, A, L> {
             lane: std::array::from_fn(|_| Lane::new(configuration)),
             totals: Default::default(),
             intervals: Default::default(),
+            prefixes: Schedule::new(configuration),
             shown_interval: Default::default(),
             emitter: Emitter::new(configuration),
             lanes: Constant::new(u64::from(L > 1).into()),
@@ -185,6 +201,17 @@ impl<const R: usize, const A: usize, const L: usize> Logic for Aggregator<R, A, 
         self.intervals.drain_busy.next = self.emitter.busy.val();
         self.idle.next = !self.intervals.epoch.val();
 
+        self.prefixes.clk.next = self.clk.val();
+        self.prefixes.rst.next = self.rst.val();
+        self.prefixes.load.next = self.schedule.val();
+        self.prefixes.lengths.next = self.next_prefixes.val();
+        self.prefixes.from.next = self.from_interval.val();
+        self.prefixes.ends.next = self.intervals.start_drain.val();
+        self.prefixes.running_number.next = self.intervals.running_number.val();
+        self.schedule_legal.next = self.prefixes.legal.val();
+        self.schedule_pending.next = self.prefixes.pending.val();
+        self.emitter.prefixes.next = self.prefixes.ended.val();
+
         // Commit: the frames count in the copy of this moment.
         self.measured_now.next = 0.into();
         self.unmeasured_now.next = 0.into();
@@ -216,6 +243,9 @@ impl<const R: usize, const A: usize, const L: usize> Logic for Aggregator<R, A, 
             self.lane[i].epoch.next = self.intervals.epoch.val();
             self.lane[i].key.next = self.key[i].val();
             self.lane[i].nanoseconds.next = self.timestamp[i].val().get_bits::<40>(16);
+            for j in 0..8 {
+                self.lane[i].mask[j].next = self.prefixes.mask[j].val();
+            }
             self.lane[i].drain_address.next = self.emitter.drain_address.val();
             self.lane[i].drain_epoch.next = self.idle.val();
             self.lane[i].clear_first.next =

@@ -37,9 +37,10 @@ use std::path::Path;
 pub const DEFAULT: &str = "10g";
 
 /// The shipped designs, by rising rate: name and text of the file.
-const SHIPPED: [(&str, &str); 6] = [
+const SHIPPED: [(&str, &str); 7] = [
     ("1g", include_str!("../configurations/1g.toml")),
     ("10g", include_str!("../configurations/10g.toml")),
+    ("10g-adaptive", include_str!("../configurations/10g-adaptive.toml")),
     ("10g-inline", include_str!("../configurations/10g-inline.toml")),
     ("40g", include_str!("../configurations/40g.toml")),
     ("100g", include_str!("../configurations/100g.toml")),
@@ -198,6 +199,7 @@ struct MeasurementText {
     seed: i64,
     rows: i64,
     prefixes: Vec<i64>,
+    adaptive: bool,
     segment: i64,
 }
 
@@ -303,13 +305,19 @@ impl Design {
             HashText::H3 => HashKind::H3,
             HashText::Rabin => HashKind::Rabin,
         };
-        let settings = Settings { hash, seed, rows, prefixes: &lengths, segment };
+        let adaptive = measurement.adaptive;
+        let settings = Settings { hash, seed, rows, prefixes: &lengths, adaptive, segment };
         let configuration =
             Configuration::new(settings).map_err(|error| refuse_prefixes(error.to_string()))?;
 
         let length = stream.tightest();
         if stream.frames_possible(length) < stream.frames_needed(length) {
             return Err(DesignError::Rate { file: file.to_string(), stream, length });
+        }
+        if adaptive && width == 8 {
+            let why =
+                "the core of 8 bits has no registers and fixed prefix lengths; give false, or a wider stream";
+            return Err(refuse("measurement.adaptive", &adaptive, why.into()));
         }
         Ok(Design { name: name.to_string(), description, stream, shell, clock, configuration, build: 0 })
     }

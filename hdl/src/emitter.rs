@@ -25,6 +25,7 @@
 //! | receiver | in | 1 | the role field |
 //! | interval | in | 32 | from the cycle after start until idle: the interval's number |
 //! | packets, bytes, first, last, unmeasured, bad, refused_ends, flags | in | | the interval's totals |
+//! | prefixes | in | 64 | the prefix lengths of the interval, as the frame's; looked at if the configuration adapts |
 //! | drained_cell | in | 72 | the cell at drain_address |
 //! | drain_address | out | A | word to show or to clear |
 //! | clear | out | 1 | clear the word in the idle copy |
@@ -68,6 +69,7 @@ pub struct Emitter<const A: usize> {
     pub bad: Signal<In, Bits<32>>,
     pub refused_ends: Signal<In, Bits<16>>,
     pub flags: Signal<In, Bits<5>>,
+    pub prefixes: Signal<In, Bits<64>>,
     pub drained_cell: Signal<In, Bits<72>>,
     pub drain_address: Signal<Out, Bits<A>>,
     pub clear: Signal<Out, Bit>,
@@ -89,6 +91,8 @@ pub struct Emitter<const A: usize> {
     place_word: Constant<Bits<64>>,
     extent_word: Constant<Bits<64>>,
     prefixes_word: Constant<Bits<64>>,
+    /// One if `prefixes` counts instead.
+    adaptive: Constant<Bits<1>>,
     // How an address says fragment, bank and row.
     row_bits: Constant<Bits<5>>,
     fragment_bits: Constant<Bits<5>>,
@@ -144,6 +148,7 @@ impl<const A: usize> Emitter<A> {
             bad: Default::default(),
             refused_ends: Default::default(),
             flags: Default::default(),
+            prefixes: Default::default(),
             drained_cell: Default::default(),
             drain_address: Default::default(),
             clear: Default::default(),
@@ -163,6 +168,7 @@ impl<const A: usize> Emitter<A> {
             place_word: word(4),
             extent_word: word(5),
             prefixes_word: word(10),
+            adaptive: Constant::new(u64::from(configuration.adaptive()).into()),
             row_bits: Constant::new(u64::from(configuration.row_bits()).into()),
             fragment_bits: Constant::new(u64::from(cells.max(1).ilog2()).into()),
             row_mask: Constant::new((rows - 1).into()),
@@ -302,6 +308,9 @@ impl<const A: usize> Logic for Emitter<A> {
             }
             10 => {
                 self.header_word.d.next = self.prefixes_word.val();
+                if self.adaptive.val().any() {
+                    self.header_word.d.next = self.prefixes.val();
+                }
             }
             _ => {
                 self.header_word.d.next =

@@ -19,20 +19,23 @@
 //! | epoch | in | 1 | to this copy |
 //! | key | in | 544 | its key, word i in bits 32i+31:32i |
 //! | nanoseconds | in | 40 | its timestamp |
+//! | mask$j | in | 16 | as the sampler's |
 //! | drain_address, drain_epoch, clear_first, clear_second, drained_cell | | | as the lda's |
 //! | overflow, overflow_epoch | out | 1 | as the lda's |
 //!
 //! One packet a cycle; a cell is written nine cycles behind the commit. Parameters: R = log2(rows), A = R + bits of
-//! a bank number; the configuration's hash, seed and prefix lengths become constants.
+//! a bank number; the configuration's hash, seed and prefix lengths become constants, unless
+//! the lengths adapt.
 //!
 //! # Test plan
 //!
 //! Its parts have checks of their own; together with the core, 64-byte frames back to back.
 
 use crate::lda::Lda;
-use crate::leaves::{Delay, Flop, HashMatrix};
+use crate::leaves::{Delay, Flop, HashMatrix, PREFIX_BITS};
 use crate::sampler::Sampler;
 use deltaline_model::configuration::Configuration;
+use deltaline_model::sampler::MAX_BANKS;
 use rust_hdl_core::prelude::*;
 
 /// See the [module](self).
@@ -44,6 +47,7 @@ pub struct Lane<const R: usize, const A: usize> {
     pub epoch: Signal<In, Bit>,
     pub key: Signal<In, Bits<544>>,
     pub nanoseconds: Signal<In, Bits<40>>,
+    pub mask: [Signal<In, Bits<PREFIX_BITS>>; MAX_BANKS],
     pub drain_address: Signal<In, Bits<A>>,
     pub drain_epoch: Signal<In, Bit>,
     pub clear_first: Signal<In, Bit>,
@@ -70,6 +74,7 @@ impl<const R: usize, const A: usize> Lane<R, A> {
             epoch: Default::default(),
             key: Default::default(),
             nanoseconds: Default::default(),
+            mask: std::array::from_fn(|_| Default::default()),
             drain_address: Default::default(),
             drain_epoch: Default::default(),
             clear_first: Default::default(),
@@ -114,6 +119,9 @@ impl<const R: usize, const A: usize> Logic for Lane<R, A> {
         self.sampler.valid.next = self.hashing[1].q.val();
         self.sampler.row.next = self.hash.row.val();
         self.sampler.prefix.next = self.hash.prefix.val();
+        for i in 0..8 {
+            self.sampler.mask[i].next = self.mask[i].val();
+        }
 
         self.lda.clk.next = self.clk.val();
         self.lda.rst.next = self.rst.val();

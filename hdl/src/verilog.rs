@@ -89,6 +89,11 @@ pub enum EmitError {
         /// Number of lanes.
         lanes: usize,
     },
+    /// The core of 8 bits cannot change its prefix lengths.
+    #[error(
+        "no adaptive core of 8 bits: its prefix lengths are fixed; set adaptive to false, or give a wider stream"
+    )]
+    Adaptive,
     /// Not a Verilog identifier.
     #[error("'{0}' is not a plain Verilog identifier: use letters, digits and underscores")]
     Name(String),
@@ -310,7 +315,7 @@ fn flatten(raw: &str, name: &str) -> Result<String, EmitError> {
 
 /// What ports of cores and shells mean, in short; the long form is in the port tables of the modules. Lanes' ports
 /// (s0_axis_tdata) mean what those of a single lane do.
-const PORTS: [(&str, &str); 49] = [
+const PORTS: [(&str, &str); 54] = [
     ("clk", "clock of all ports"),
     ("rst", "synchronous reset, active high; memories are cleared behind it"),
     ("s_axis_tdata", "observed stream, first byte in bits 7:0, no FCS"),
@@ -327,6 +332,11 @@ const PORTS: [(&str, &str); 49] = [
     ("ptp_ts", "the clock, ns in 63:16; 0 if intervals do not end by it"),
     ("ptp_locked", "low: the interval is flagged"),
     ("receiver", "strap: 0 sender, 1 receiver"),
+    ("schedule", "strobe: next_prefixes from interval from_interval on; 0 unless adaptive"),
+    ("next_prefixes", "prefix lengths, a byte a bank, the first in 63:56, 255 for none"),
+    ("from_interval", "number of the first interval with them"),
+    ("schedule_legal", "next_prefixes may be scheduled"),
+    ("schedule_pending", "scheduled prefix lengths wait for their interval"),
     ("running", "memories are clear: counting"),
     ("packets", "measured packets of the running interval so far"),
     ("bytes", "their IP octets"),
@@ -377,7 +387,7 @@ pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body
 //
 // {what}
 // hash           {hash:?}, seed {seed}
-// banks          {banks}, prefix lengths {prefixes:?}
+// banks          {banks}, prefix lengths {prefixes:?}{adaptive}
 // rows           {rows} a bank
 // segment        {segment}
 // configuration  {digest:#018x}
@@ -389,6 +399,7 @@ pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body
         seed = configuration.seed(),
         banks = configuration.prefixes().banks(),
         prefixes = configuration.prefixes().lengths(),
+        adaptive = if configuration.adaptive() { " after reset, adaptive" } else { "" },
         rows = configuration.rows(),
         segment = configuration.segment(),
         digest = configuration.digest(),

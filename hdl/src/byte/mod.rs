@@ -219,6 +219,9 @@ pub fn emit(configuration: &Configuration, name: &str) -> Result<String, EmitErr
             emit_block(&mut Core::<$r, $a, $c>::new(configuration), name)
         };
     }
+    if configuration.adaptive() {
+        return Err(EmitError::Adaptive);
+    }
     let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
     match (rows, banks) {
         (8, 1..=2) => build!(3, 4, 5),

@@ -59,6 +59,7 @@ fn settings_reach_the_configuration() {
         ("seed = 1\n", "seed = 0x7fff_ffff_ffff_ffff\n"),
         ("rows = 1024", "rows = 8"),
         ("[1, 6]", "[0, 3, 16]"),
+        ("adaptive = false", "adaptive = true"),
         ("segment = 0", "segment = 4294967295"),
     ] {
         assert!(text.contains(from), "{from}");
@@ -69,6 +70,7 @@ fn settings_reach_the_configuration() {
         seed: u64::MAX >> 1,
         rows: 8,
         prefixes: &[0, 3, 16],
+        adaptive: true,
         segment: u32::MAX,
     };
     assert_eq!(parse(&text).unwrap().configuration, Configuration::new(settings).unwrap());
@@ -101,6 +103,8 @@ fn every_refusal_names_file_key_reason_and_what_is_allowed() {
         ("rate_gbps", "rate_gbps = -10", &["stream.rate_gbps = -10", "above 0"]),
         ("hash", "", &["hash", "missing"]),
         ("hash", "hash = \"crc\"", &["hash", "crc", "`h3` or `rabin`"]),
+        ("adaptive", "", &["adaptive", "missing"]),
+        ("adaptive", "adaptive = 1", &["adaptive", "1", "boolean"]),
         ("seed", "", &["seed", "missing"]),
         ("seed", "seed = -1", &["measurement.seed = -1", "0 to 2^63 - 1"]),
         ("seed", "seed = 9223372036854775808", &["seed = 9223372036854775808"]),

@@ -174,6 +174,7 @@ fn configuration(arguments: &Measure) -> Result<Configuration, Failure> {
         seed: arguments.seed,
         rows: arguments.rows,
         prefixes: &arguments.banks,
+        adaptive: false,
         segment: arguments.segment,
     })
     .map_err(|error| Failure::new(Exit::Usage, format!("--rows, --banks: {error}")))

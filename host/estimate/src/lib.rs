@@ -2,7 +2,7 @@
 //!
 //! Pure functions: [`estimate`] turns one interval's [`Observation`] into an [`Estimate`], [`combine`] turns
 //! consecutive estimates into an [`Overall`], [`bank_loss`] counts a bank's losses, [`hoeffding_half_width`] gives
-//! the LDA paper's own interval. Delays are in nanoseconds. What cannot be told is a [`Reason`], never a NaN.
+//! the LDA paper's own interval, [`prefixes_for_loss`] the sampling for the next interval. Delays are in nanoseconds. What cannot be told is a [`Reason`], never a NaN.
 //!
 //! # Model
 //!
@@ -58,6 +58,7 @@ mod loss;
 mod mean;
 mod observation;
 mod reason;
+mod sampling;
 #[cfg(test)]
 mod tests;
 
@@ -68,3 +69,4 @@ pub use loss::{BankLossError, Loss, bank_loss};
 pub use mean::{Mean, Range, Uncertainty};
 pub use observation::{End, Observation, ObservationError};
 pub use reason::Reason;
+pub use sampling::prefixes_for_loss;

@@ -2,16 +2,19 @@
 //!
 //! # Test plan
 //!
-//! Every refusal; the digest changes with every setting; a golden digest (`tests/vectors.rs`).
+//! Every refusal; the digest changes with every setting, but not with lengths that adapt; a golden digest
+//! (`tests/vectors.rs`).
 
 use crate::hash::HashKind;
-use crate::sampler::{PrefixError, Prefixes};
+use crate::sampler::{MAX_BANKS, NO_BANK, PrefixError, Prefixes};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Fewest rows of a bank: one block of a control frame.
 pub const MIN_ROWS: usize = 8;
 /// Most rows of a bank.
 pub const MAX_ROWS: usize = 32_768;
+/// What stands in the digest for the first prefix length if lengths adapt: no length, and not the mark of no bank.
+pub const ADAPTIVE: u8 = 0xfe;
 
 /// What a user sets; [`Configuration::new`] checks it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +27,9 @@ pub struct Settings<'a> {
     pub rows: usize,
     /// Prefix length of each bank in bits, ascending; bank j samples with probability 2^-k_j.
     pub prefixes: &'a [u8],
+    /// The prefix lengths are only those after reset; others may be scheduled
+    /// ([`MeasurementPoint::schedule_prefixes`](crate::point::MeasurementPoint::schedule_prefixes)).
+    pub adaptive: bool,
     /// Number of the measurement segment, to tell several measurements apart.
     pub segment: u32,
 }
@@ -31,7 +37,7 @@ pub struct Settings<'a> {
 impl Default for Settings<'_> {
     /// The LDA paper's example of section V: banks of 1024 rows, probabilities 1/2 and 1/64.
     fn default() -> Self {
-        Settings { hash: HashKind::H3, seed: 1, rows: 1024, prefixes: &[1, 6], segment: 0 }
+        Settings { hash: HashKind::H3, seed: 1, rows: 1024, prefixes: &[1, 6], adaptive: false, segment: 0 }
     }
 }
 
@@ -42,6 +48,7 @@ pub struct Configuration {
     seed: u64,
     rows: usize,
     prefixes: Prefixes,
+    adaptive: bool,
     segment: u32,
 }
 
@@ -63,11 +70,11 @@ impl Configuration {
     ///
     /// [`ConfigurationError`] with what is wrong and what is allowed.
     pub fn new(settings: Settings) -> Result<Self, ConfigurationError> {
-        let Settings { hash, seed, rows, prefixes, segment } = settings;
+        let Settings { hash, seed, rows, prefixes, adaptive, segment } = settings;
         if !rows.is_power_of_two() || !(MIN_ROWS..=MAX_ROWS).contains(&rows) {
             return Err(ConfigurationError::Rows(rows));
         }
-        Ok(Configuration { hash, seed, rows, prefixes: Prefixes::new(prefixes)?, segment })
+        Ok(Configuration { hash, seed, rows, prefixes: Prefixes::new(prefixes)?, adaptive, segment })
     }
 
     /// The hash function's kind.
@@ -90,9 +97,14 @@ impl Configuration {
         self.rows.ilog2()
     }
 
-    /// The banks.
+    /// The banks; if they adapt, as they are after reset.
     pub fn prefixes(&self) -> &Prefixes {
         &self.prefixes
+    }
+
+    /// Whether the prefix lengths may change from interval to interval.
+    pub fn adaptive(&self) -> bool {
+        self.adaptive
     }
 
     /// Number of the measurement segment.
@@ -102,15 +114,27 @@ impl Configuration {
 
     /// Digest of all that must be equal at both ends: xxh3 over (frame version, hash kind, seed, rows, prefix
     /// lengths, segment) as 1 + 1 + 8 + 4 + 8 + 4 bytes, big-endian. The seed cannot be read back from it.
+    ///
+    /// Lengths that adapt are not in it: in their place stand [`ADAPTIVE`], the number of banks, and six bytes 255.
     pub fn digest(&self) -> u64 {
         let mut bytes = [0; 26];
         bytes[0] = crate::frame::VERSION;
         bytes[1] = self.hash as u8;
         bytes[2..10].copy_from_slice(&self.seed.to_be_bytes());
         bytes[10..14].copy_from_slice(&(self.rows as u32).to_be_bytes());
-        bytes[14..22].copy_from_slice(&self.prefixes.to_bytes());
+        bytes[14..22].copy_from_slice(&self.banks_in_digest());
         bytes[22..].copy_from_slice(&self.segment.to_be_bytes());
         xxh3_64(&bytes)
+    }
+
+    fn banks_in_digest(&self) -> [u8; MAX_BANKS] {
+        if !self.adaptive {
+            return self.prefixes.to_bytes();
+        }
+        let mut bytes = [NO_BANK; MAX_BANKS];
+        bytes[0] = ADAPTIVE;
+        bytes[1] = self.prefixes.banks() as u8;
+        bytes
     }
 }
 
@@ -143,11 +167,20 @@ mod tests {
             Settings { prefixes: &[1, 5], ..base },
             Settings { prefixes: &[1], ..base },
             Settings { segment: 9, ..base },
+            Settings { adaptive: true, ..base },
+            Settings { adaptive: true, prefixes: &[1], ..base },
         ];
         for (i, a) in variants.iter().enumerate() {
             for b in &variants[i + 1..] {
                 assert_ne!(configuration(*a).digest(), configuration(*b).digest());
             }
         }
+    }
+
+    #[test]
+    fn the_digest_does_not_cover_lengths_that_adapt() {
+        let base = Settings { adaptive: true, ..Settings::default() };
+        let other = Settings { prefixes: &[0, 16], ..base };
+        assert_eq!(configuration(base).digest(), configuration(other).digest());
     }
 }

@@ -45,7 +45,14 @@ fn sizes() {
         Settings { rows: 8, prefixes: &[0, 1, 3, 5], ..base },
         Settings { rows: 1024, prefixes: &[0, 1, 3, 5], ..base },
         Settings { rows: 128, ..base },
-        Settings { rows: 256, hash: HashKind::Rabin, prefixes: &[0, 3, 16], seed: 3, segment: 0xdead_beef },
+        Settings {
+            rows: 256,
+            hash: HashKind::Rabin,
+            prefixes: &[0, 3, 16],
+            seed: 3,
+            segment: 0xdead_beef,
+            ..base
+        },
     ] {
         let configuration = configuration(settings);
         let verilog = emit(&configuration, TOP).unwrap();

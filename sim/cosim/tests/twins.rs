@@ -16,7 +16,14 @@ fn configurations() -> Vec<Configuration> {
     [
         base,
         Settings { rows: 16, seed: 2, ..base },
-        Settings { rows: 256, hash: HashKind::Rabin, prefixes: &[0, 3, 16], seed: 3, segment: 0xdead_beef },
+        Settings {
+            rows: 256,
+            hash: HashKind::Rabin,
+            prefixes: &[0, 3, 16],
+            seed: 3,
+            segment: 0xdead_beef,
+            ..base
+        },
     ]
     .map(|settings| Configuration::new(settings).unwrap())
     .to_vec()
