@@ -243,9 +243,7 @@ impl<const R: usize, const A: usize, const L: usize> Logic for Aggregator<R, A, 
             self.lane[i].epoch.next = self.intervals.epoch.val();
             self.lane[i].key.next = self.key[i].val();
             self.lane[i].nanoseconds.next = self.timestamp[i].val().get_bits::<40>(16);
-            for j in 0..8 {
-                self.lane[i].mask[j].next = self.prefixes.mask[j].val();
-            }
+            self.lane[i].masks.next = self.prefixes.masks.val();
             self.lane[i].drain_address.next = self.emitter.drain_address.val();
             self.lane[i].drain_epoch.next = self.idle.val();
             self.lane[i].clear_first.next =

@@ -19,7 +19,7 @@
 //! | epoch | in | 1 | to this copy |
 //! | key | in | 544 | its key, word i in bits 32i+31:32i |
 //! | nanoseconds | in | 40 | its timestamp |
-//! | mask$j | in | 16 | as the sampler's |
+//! | masks | in | 128 | as the sampler's |
 //! | drain_address, drain_epoch, clear_first, clear_second, drained_cell | | | as the lda's |
 //! | overflow, overflow_epoch | out | 1 | as the lda's |
 //!
@@ -32,10 +32,9 @@
 //! Its parts have checks of their own; together with the core, 64-byte frames back to back.
 
 use crate::lda::Lda;
-use crate::leaves::{Delay, Flop, HashMatrix, PREFIX_BITS};
-use crate::sampler::Sampler;
+use crate::leaves::{Delay, Flop, HashMatrix};
+use crate::sampler::{MASKS, Sampler};
 use deltaline_model::configuration::Configuration;
-use deltaline_model::sampler::MAX_BANKS;
 use rust_hdl_core::prelude::*;
 
 /// See the [module](self).
@@ -47,7 +46,7 @@ pub struct Lane<const R: usize, const A: usize> {
     pub epoch: Signal<In, Bit>,
     pub key: Signal<In, Bits<544>>,
     pub nanoseconds: Signal<In, Bits<40>>,
-    pub mask: [Signal<In, Bits<PREFIX_BITS>>; MAX_BANKS],
+    pub masks: Signal<In, Bits<MASKS>>,
     pub drain_address: Signal<In, Bits<A>>,
     pub drain_epoch: Signal<In, Bit>,
     pub clear_first: Signal<In, Bit>,
@@ -74,7 +73,7 @@ impl<const R: usize, const A: usize> Lane<R, A> {
             epoch: Default::default(),
             key: Default::default(),
             nanoseconds: Default::default(),
-            mask: std::array::from_fn(|_| Default::default()),
+            masks: Default::default(),
             drain_address: Default::default(),
             drain_epoch: Default::default(),
             clear_first: Default::default(),
@@ -119,9 +118,7 @@ impl<const R: usize, const A: usize> Logic for Lane<R, A> {
         self.sampler.valid.next = self.hashing[1].q.val();
         self.sampler.row.next = self.hash.row.val();
         self.sampler.prefix.next = self.hash.prefix.val();
-        for i in 0..8 {
-            self.sampler.mask[i].next = self.mask[i].val();
-        }
+        self.sampler.masks.next = self.masks.val();
 
         self.lda.clk.next = self.clk.val();
         self.lda.rst.next = self.rst.val();

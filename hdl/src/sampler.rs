@@ -14,7 +14,7 @@
 //! | valid | in | 1 | a hash is there |
 //! | row | in | R | its lowest bits |
 //! | prefix | in | 16 | its highest bits |
-//! | mask$j | in | 16 | ones where bank j's prefix must be zero; looked at if the configuration adapts |
+//! | masks | in | 128 | bits 16j+15:16j: ones where bank j's prefix must be zero; looked at if the configuration adapts |
 //! | sampled | out | 1 | the packet belongs to a bank |
 //! | address | out | A | its word: bank in the bits from R on, row below |
 //!
@@ -33,6 +33,9 @@ use deltaline_model::sampler::MAX_BANKS;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::dff_setup;
 
+/// Width of the masks of all banks.
+pub const MASKS: usize = PREFIX_BITS * MAX_BANKS;
+
 /// See the [module](self).
 #[derive(LogicBlock)]
 pub struct Sampler<const R: usize, const A: usize> {
@@ -41,7 +44,7 @@ pub struct Sampler<const R: usize, const A: usize> {
     pub valid: Signal<In, Bit>,
     pub row: Signal<In, Bits<R>>,
     pub prefix: Signal<In, Bits<PREFIX_BITS>>,
-    pub mask: [Signal<In, Bits<PREFIX_BITS>>; MAX_BANKS],
+    pub masks: Signal<In, Bits<MASKS>>,
     pub sampled: Signal<Out, Bit>,
     pub address: Signal<Out, Bits<A>>,
 
@@ -73,7 +76,7 @@ impl<const R: usize, const A: usize> Sampler<R, A> {
             valid: Default::default(),
             row: Default::default(),
             prefix: Default::default(),
-            mask: std::array::from_fn(|_| Default::default()),
+            masks: Default::default(),
             sampled: Default::default(),
             address: Default::default(),
             adaptive: Constant::new(u64::from(configuration.adaptive()).into()),
@@ -101,7 +104,7 @@ impl<const R: usize, const A: usize> Logic for Sampler<R, A> {
         for i in 0..8 {
             self.care[i].next = self.fixed[i].val();
             if self.adaptive.val().any() {
-                self.care[i].next = self.mask[i].val();
+                self.care[i].next = self.masks.val().get_bits::<PREFIX_BITS>(16 * i);
             }
             if self.exists[i].val().any() & !(self.prefix.val() & self.care[i].val()).any() {
                 self.claimed.next = self.valid.val();

@@ -29,7 +29,7 @@
 //! | running_number | in | 32 | from the cycle behind `ends` on: number of the new interval |
 //! | legal | out | 1 | in the same cycle: `lengths` may be scheduled |
 //! | pending | out | 1 | lengths wait |
-//! | mask$j | out | 16 | ones where bank j's prefix must be zero |
+//! | masks | out | 128 | bits 16j+15:16j: ones where bank j's prefix must be zero |
 //! | ended | out | 64 | the lengths of the interval that ended last, as `lengths` |
 //!
 //! A schedule counts for the intervals that end in its own cycle or later. Latency as drawn. No parameters but the
@@ -44,6 +44,7 @@
 //! replaces what; everything illegal; reset. Planted faults.
 
 use crate::leaves::{Flop, PREFIX_BITS};
+use crate::sampler::MASKS;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::sampler::{MAX_BANKS, MAX_PREFIX};
 use rust_hdl_core::prelude::*;
@@ -61,7 +62,7 @@ pub struct Schedule {
     pub running_number: Signal<In, Bits<32>>,
     pub legal: Signal<Out, Bit>,
     pub pending: Signal<Out, Bit>,
-    pub mask: [Signal<Out, Bits<PREFIX_BITS>>; MAX_BANKS],
+    pub masks: Signal<Out, Bits<MASKS>>,
     pub ended: Signal<Out, Bits<64>>,
 
     /// One if lengths may change.
@@ -79,7 +80,7 @@ pub struct Schedule {
     waiting: [Flop<Bits<5>>; MAX_BANKS],
     current: [Flop<Bits<5>>; MAX_BANKS],
     before: [Flop<Bits<5>>; MAX_BANKS],
-    masks: [Flop<Bits<PREFIX_BITS>>; MAX_BANKS],
+    mask: [Flop<Bits<PREFIX_BITS>>; MAX_BANKS],
     has_ended: Flop<Bit>,
 
     asked: [Signal<Local, Bits<8>>; MAX_BANKS],
@@ -92,6 +93,8 @@ pub struct Schedule {
     shifted: [Signal<Local, Bits<32>>; MAX_BANKS],
     shown: Signal<Local, Bits<5>>,
     word: Signal<Local, Bits<64>>,
+    one: Signal<Local, Bits<PREFIX_BITS>>,
+    all: Signal<Local, Bits<MASKS>>,
 }
 
 impl Schedule {
@@ -112,7 +115,7 @@ impl Schedule {
             running_number: Default::default(),
             legal: Default::default(),
             pending: Default::default(),
-            mask: each(),
+            masks: Default::default(),
             ended: Default::default(),
             adaptive: Constant::new(u64::from(configuration.adaptive()).into()),
             exists: std::array::from_fn(|bank| Constant::new(u64::from(bank < lengths.len()).into())),
@@ -124,7 +127,7 @@ impl Schedule {
             waiting: each(),
             current: each(),
             before: each(),
-            masks: each(),
+            mask: each(),
             has_ended: Default::default(),
             asked: each(),
             ahead: each(),
@@ -136,6 +139,8 @@ impl Schedule {
             shifted: each(),
             shown: Default::default(),
             word: Default::default(),
+            one: Default::default(),
+            all: Default::default(),
         }
     }
 }
@@ -157,8 +162,8 @@ impl Logic for Schedule {
             self.before[i].clock.next = self.clk.val();
             self.before[i].rst.next = self.rst.val();
             self.before[i].d.next = self.before[i].q.val();
-            self.masks[i].clock.next = self.clk.val();
-            self.masks[i].rst.next = self.rst.val();
+            self.mask[i].clock.next = self.clk.val();
+            self.mask[i].rst.next = self.rst.val();
         }
 
         // Is what is asked for legal?
@@ -215,14 +220,16 @@ impl Logic for Schedule {
 
         // Cycle 2: masks.
         self.word.next = 0.into();
+        self.all.next = 0.into();
         for i in 0..8 {
             self.length[i].next = self.current[i].q.val() ^ self.first[i].val();
             self.shifted[i].next = self.ones.val() >> self.length[i].val();
-            self.masks[i].d.next = 0.into();
+            self.mask[i].d.next = 0.into();
             if self.adaptive.val().any() & self.exists[i].val().any() {
-                self.masks[i].d.next = self.shifted[i].val().get_bits::<16>(0);
+                self.mask[i].d.next = self.shifted[i].val().get_bits::<16>(0);
             }
-            self.mask[i].next = self.masks[i].q.val();
+            self.one.next = self.mask[i].q.val();
+            self.all.next = (self.all.val() >> 16) | (bit_cast::<MASKS, PREFIX_BITS>(self.one.val()) << 112);
             self.shown.next = self.before[i].q.val() ^ self.first[i].val();
             if self.exists[i].val().any() {
                 self.word.next = (self.word.val() << 8) | bit_cast::<64, 5>(self.shown.val());
@@ -234,5 +241,6 @@ impl Logic for Schedule {
         self.legal.next = !self.wrong.val();
         self.pending.next = self.waits.q.val();
         self.ended.next = self.word.val();
+        self.masks.next = self.all.val();
     }
 }

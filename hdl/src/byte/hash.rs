@@ -149,9 +149,7 @@ impl<const R: usize, const A: usize> Logic for Hash<R, A> {
         self.sampler.rst.next = self.rst.val();
         self.sampler.valid.next = true;
         // Prefix lengths are fixed here.
-        for i in 0..8 {
-            self.sampler.mask[i].next = 0.into();
-        }
+        self.sampler.masks.next = 0.into();
         self.sampler.row.next = self.sum.q.val().get_bits::<R>(0);
         self.sampler.prefix.next = self.sum.q.val().get_bits::<PREFIX_BITS>(16);
         self.sampled.next = self.sampler.sampled.val();

@@ -17,7 +17,7 @@ fn check(module: Module, prefixes: &[u8]) {
     let verilog = emit(&configuration, module, "deltaline").unwrap();
     adaptive::check(&toolchain, &configuration, &verilog, 10_000, 1).unwrap();
     // Without a schedule it is a core as any other.
-    core::check(&toolchain, &configuration, &verilog, 2000, 1).unwrap();
+    core::traffic(&toolchain, &configuration, &verilog, 2000, 1).unwrap();
 }
 
 #[test]
@@ -38,4 +38,54 @@ fn several_lanes() {
     let (toolchain, configuration) = (Toolchain::find().unwrap(), configuration(&[1, 6]));
     let verilog = emit(&configuration, Module::TwoLanes512, "deltaline").unwrap();
     lanes::check(&toolchain, &configuration, &verilog, 10_000, 1).unwrap();
+}
+
+/// A fault, and the changes of the emitted text that plant it.
+type Fault = (&'static str, &'static [(&'static str, &'static str)]);
+
+/// Faults that a designer or a tool could make: each must be noticed.
+const FAULTS: [Fault; 12] = [
+    ("lengths change a cycle too early", &[("one = mask_0_q;", "one = mask_0_d;")]),
+    (
+        "lengths change a cycle too late",
+        &[
+            (
+                "    always @(*) begin\n        waits_d = waits_q;",
+                "    reg [15:0] slow;\n    always @(posedge clk) slow <= mask_0_q;\n    \
+                 always @(*) begin\n        waits_d = waits_q;",
+            ),
+            ("one = mask_0_q;", "one = slow;"),
+        ],
+    ),
+    ("lengths change within an interval", &[("due = has_ended_q & waits_q", "due = waits_q")]),
+    ("only the very interval counts", &[("waits_q & ~late[32'h1f]", "waits_q & ~|late")]),
+    ("the interval is not compared", &[("waits_q & ~late[32'h1f]", "waits_q")]),
+    (
+        "what took effect waits on",
+        &[("if (due) begin\n            waits_d = 1'b0;", "if (due) begin\n            waits_d = waits_q;")],
+    ),
+    (
+        "the first schedule counts, not the last",
+        &[("takes = load & ~wrong;", "takes = load & ~wrong & ~waits_q;")],
+    ),
+    ("what is illegal is taken", &[("takes = load & ~wrong;", "takes = load;")]),
+    ("length 17 is legal", &[("asked_1 > longest", "asked_1 > 32'h11")]),
+    ("equal lengths are legal", &[("asked_1 <= ahead_1", "asked_1 < ahead_1")]),
+    ("a bank too many is legal", &[("else if (asked_2 != 32'hff) begin", "else if (1'b0) begin")]),
+    ("frames carry the next interval's lengths", &[("shown = before_0_q", "shown = current_0_q")]),
+];
+
+#[test]
+fn faults_are_noticed() {
+    let (toolchain, configuration) = (Toolchain::find().unwrap(), configuration(&[1, 6]));
+    let sound = emit(&configuration, Module::Core256, "deltaline").unwrap();
+    for (fault, changes) in FAULTS {
+        let mut planted = sound.clone();
+        for (from, to) in changes {
+            assert!(planted.contains(from), "{fault}: its text is not in the Verilog any more");
+            planted = planted.replacen(from, to, 1);
+        }
+        let noticed = adaptive::check(&toolchain, &configuration, &planted, 2000, 7).expect_err(fault);
+        assert!(matches!(noticed, CheckError::Mismatch { .. }), "{fault}: {noticed}");
+    }
 }

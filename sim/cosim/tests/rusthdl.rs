@@ -178,7 +178,7 @@ fn schedule() {
     lockstep!(
         block(), bench, 4000u64, [rst],
         inputs [load, lengths, from, ends, running_number],
-        outputs [legal, pending, mask[0], mask[1], mask[2], ended],
+        outputs [legal, pending, masks, ended],
         |_| {
             let ends = random.random_ratio(1, 12);
             let running = number;

@@ -404,7 +404,7 @@ impl Twin {
             self.bench.set(*port, value);
         }
         for (register, port) in &self.guards {
-            let allowed = self.random.random_ratio(3, 4);
+            let allowed = self.random.random();
             self.model.allowed[*register] = allowed;
             self.bench.set(*port, u64::from(allowed));
         }
