@@ -50,9 +50,9 @@ const FAULTS: [Fault; 12] = [
         "lengths change a cycle too late",
         &[
             (
-                "    always @(*) begin\n        waits_d = waits_q;",
+                "    always @(*) begin\n        waits_clock = clk;",
                 "    reg [15:0] slow;\n    always @(posedge clk) slow <= mask_0_q;\n    \
-                 always @(*) begin\n        waits_d = waits_q;",
+                 always @(*) begin\n        waits_clock = clk;",
             ),
             ("one = mask_0_q;", "one = slow;"),
         ],
