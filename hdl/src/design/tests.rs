@@ -77,6 +77,17 @@ fn settings_reach_the_configuration() {
 }
 
 #[test]
+fn the_core_of_8_bits_does_not_adapt() {
+    let text = with_stream(8, 1, 125.0, 1.0).replace("adaptive = false", "adaptive = true");
+    let message = parse(&text).unwrap_err().to_string();
+    for part in [FILE, "measurement.adaptive = true", "fixed prefix lengths", "wider stream"] {
+        assert!(message.contains(part), "{message}");
+    }
+    let configuration = Configuration::new(Settings { adaptive: true, ..Settings::default() }).unwrap();
+    assert_eq!(byte::emit(&configuration, "core"), Err(EmitError::Adaptive));
+}
+
+#[test]
 fn every_refusal_names_file_key_reason_and_what_is_allowed() {
     for (key, line, fragments) in [
         ("description", "", &["description", "missing"][..]),
