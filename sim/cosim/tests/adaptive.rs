@@ -70,7 +70,7 @@ const FAULTS: [Fault; 12] = [
     ),
     ("what is illegal is taken", &[("takes = load & ~wrong;", "takes = load;")]),
     ("length 17 is legal", &[("asked_1 > longest", "asked_1 > 32'h11")]),
-    ("equal lengths are legal", &[("asked_1 <= ahead_1", "asked_1 < ahead_1")]),
+    ("equal lengths are legal", &[("asked_1 <= asked_0", "asked_1 < asked_0")]),
     ("a bank too many is legal", &[("else if (asked_2 != 32'hff) begin", "else if (1'b0) begin")]),
     ("frames carry the next interval's lengths", &[("shown = before_0_q", "shown = current_0_q")]),
 ];
