@@ -1,19 +1,21 @@
 // aggregator: what the proofs of lane and emitter assume of each other holds, and cells and totals tell of one interval.
 //
-// Proven, without bound on time, for one lane and for two, any frames (in every cycle, if they like) and any ends:
+// Proven, without bound on time, for one lane and for two, for one class and for two, any frames (in every cycle, if they like) and any ends:
 //   * a copy is cleared only when no packet of it was committed in this cycle and the sixteen before; nor is any from
 //     then on until the copies swap: the drain has its port for itself, and what it shows is complete;
 //   * the drain's clear reaches the idle copy, and only it; the clear behind a reset reaches both;
 //   * the drain's address stays for a cycle behind a clear; drains never overlap, and no copy changes its role in one;
 //   * nothing counts before both copies are clear;
-//   * a measured frame that is committed is told to its lane and to the totals in the same cycle, once, for the same
-//     copy, with its own key, length and timestamp; frames of one cycle count in the order of their lanes; any other
-//     frame is counted as bad or unmeasured and not told to the lane;
+//   * a measured frame of a class is told to its lane and to its class's totals a cycle behind its commit, once, for the
+//     same copy, with its own length and timestamp, its key in the cycle before; frames of one cycle count in the order of
+//     their lanes; any other frame is counted as bad or unmeasured and not told to the lane; interval ends come in the
+//     order of the commits, and the emitter is told the totals of the class that it asks for;
 //   * the drain sees the sums of the lanes' cells.
 //
-// Assumed: nothing. The lanes and the totals are cut out: their outputs are anything. A reset may come at any time.
+// Assumed: a classifier names a class that there is. Classifiers, lanes and totals are cut out: their outputs are
+// anything. A reset may come at any time.
 //
-// Parameters: A, the width of an address; TWO_LANES.
+// Parameters: A, the width of an address; TWO_LANES; TWO_CLASSES.
 `define MEMORY aggregator_ram_macro
 `include "memory.v"
 
@@ -64,8 +66,25 @@ module aggregator_proof(
     (* hierconn *) wire \dut.lane_0_clear_first , \dut.lane_0_clear_second ;
     (* hierconn *) wire [`A-1:0] \dut.lane_0_drain_address ;
     (* hierconn *) wire [543:0] \dut.lane_0_key ;
+    (* hierconn *) wire [1:0] \dut.lane_0_kind , \dut.classifier_0_kind ;
+    (* hierconn *) wire \dut.classifier_0_matched ;
     (* hierconn *) wire [39:0] \dut.lane_0_nanoseconds ;
     (* hierconn *) wire [71:0] \dut.lane_0_drained_cell ;
+
+    // What came with the commits of the cycle before, and what the classifiers say of them now.
+    reg [1:0] commit_then = 0, measured_then, bad_then;
+    reg [63:0] timestamp_then_0, timestamp_then_1;
+    reg [16:0] ip_length_then_0, ip_length_then_1;
+    reg delimiter_then = 0, request_then = 0, timed_then, unlocked_then;
+    reg [31:0] number_then;
+    always @(posedge clk) begin
+        {commit_then, measured_then, bad_then} <= rst ? 0 : {commit, measured, bad};
+        {timestamp_then_0, timestamp_then_1} <= rst ? 0 : {timestamp_0, timestamp_1};
+        {ip_length_then_0, ip_length_then_1} <= rst ? 0 : {ip_length_0, ip_length_1};
+        {delimiter_then, request_then, timed_then, unlocked_then} <= rst ? 0 : {delimiter, request, timed, unlocked};
+        number_then <= rst ? 0 : delimiter_number;
+    end
+
     wire epoch = \dut.lane_0_epoch ;
     wire drain_epoch = \dut.lane_0_drain_epoch ;
     wire [`A-1:0] drain_address = \dut.lane_0_drain_address ;
@@ -75,51 +94,108 @@ module aggregator_proof(
     (* hierconn *) wire \dut.lane_1_clear_first , \dut.lane_1_clear_second ;
     (* hierconn *) wire [`A-1:0] \dut.lane_1_drain_address ;
     (* hierconn *) wire [543:0] \dut.lane_1_key ;
+    (* hierconn *) wire [1:0] \dut.lane_1_kind , \dut.classifier_1_kind ;
+    (* hierconn *) wire \dut.classifier_1_matched ;
     (* hierconn *) wire [39:0] \dut.lane_1_nanoseconds ;
     (* hierconn *) wire [71:0] \dut.lane_1_drained_cell ;
     wire [`A+3:0] orders_1 = {\dut.lane_1_epoch , \dut.lane_1_drain_epoch , \dut.lane_1_clear_first ,
         \dut.lane_1_clear_second , \dut.lane_1_drain_address };
     wire [1:0] lane_packet = {\dut.lane_1_packet , \dut.lane_0_packet };
-    wire [1:0] frame = commit & {2{running}};
+    wire [1:0] frame = commit_then & {2{running}};
+    wire [1:0] matched = {\dut.classifier_1_matched , \dut.classifier_0_matched };
+    wire [1:0] kind_1 = \dut.classifier_1_kind ;
     wire [71:0] other_cell = \dut.lane_1_drained_cell ;
     always @* if (started) begin
         assert (orders_1 == orders);
-        assert (\dut.lane_1_key == key_1 && \dut.lane_1_nanoseconds == timestamp_1[55:16]);
+        assert (\dut.lane_1_key == key_1 && \dut.lane_1_nanoseconds == timestamp_then_1[55:16]);
+        assert (\dut.lane_1_kind == kind_1);
     end
 `else
     wire [1:0] lane_packet = {1'b0, \dut.lane_0_packet };
-    wire [1:0] frame = {1'b0, commit[0] & running};
+    wire [1:0] frame = {1'b0, commit_then[0] & running};
+    wire [1:0] matched = {1'b0, \dut.classifier_0_matched };
+    wire [1:0] kind_1 = 0;
     wire [71:0] other_cell = 0;
 `endif
 
     // The ports of the totals, the emitter and the interval.
-    (* hierconn *) wire \dut.totals_ends , \dut.totals_epoch ;
-    (* hierconn *) wire [2:0] \dut.totals_packet , \dut.totals_unmeasured , \dut.totals_bad ;
-    (* hierconn *) wire [18:0] \dut.totals_ip_length ;
-    (* hierconn *) wire [63:0] \dut.totals_first_now , \dut.totals_last_now ;
+    (* hierconn *) wire \dut.totals_ends , \dut.totals_epoch , \dut.totals_timed , \dut.totals_unlocked ;
+    (* hierconn *) wire [2:0] \dut.totals_unmeasured , \dut.totals_bad , \dut.unmatched_amount ;
+    (* hierconn *) wire \dut.class_totals_0_ends , \dut.unmatched_ends ;
+    (* hierconn *) wire [2:0] \dut.class_totals_0_packet ;
+    (* hierconn *) wire [18:0] \dut.class_totals_0_ip_length ;
+    (* hierconn *) wire [63:0] \dut.class_totals_0_first_now , \dut.class_totals_0_last_now ;
+    (* hierconn *) wire [47:0] \dut.class_totals_0_ended_packets , \dut.emitter_packets ;
+    (* hierconn *) wire [47:0] \dut.class_totals_0_ended_bytes , \dut.emitter_bytes ;
+    (* hierconn *) wire [63:0] \dut.class_totals_0_ended_first , \dut.emitter_first ;
+    (* hierconn *) wire [63:0] \dut.class_totals_0_ended_last , \dut.emitter_last ;
+    (* hierconn *) wire [1:0] \dut.emitter_kind ;
+    (* hierconn *) wire \dut.intervals_delimiter , \dut.intervals_request ;
+    (* hierconn *) wire [31:0] \dut.intervals_delimiter_number ;
+    wire [223:0] ended_0 = {\dut.class_totals_0_ended_packets , \dut.class_totals_0_ended_bytes ,
+        \dut.class_totals_0_ended_first , \dut.class_totals_0_ended_last };
+    wire [223:0] sent = {\dut.emitter_packets , \dut.emitter_bytes , \dut.emitter_first , \dut.emitter_last };
     (* hierconn *) wire \dut.intervals_start_drain , \dut.emitter_start , \dut.emitter_busy ;
     (* hierconn *) wire \dut.emitter_clear , \dut.emitter_clear_all ;
     (* hierconn *) wire [71:0] \dut.emitter_drained_cell ;
     wire start = \dut.intervals_start_drain ;
 
     // Commit.
-    wire [1:0] packet = frame & measured;
-    wire [1:0] rejected = frame & ~measured & bad;
-    wire [1:0] foreign = frame & ~measured & ~bad;
+    wire [1:0] kind_0 = \dut.classifier_0_kind ;
+`ifdef TWO_CLASSES
+    always @* assume (kind_0 <= 1 && kind_1 <= 1);
+`else
+    always @* assume (kind_0 == 0 && kind_1 == 0);
+`endif
+    wire [1:0] packet = frame & measured_then & matched;
+    wire [1:0] unmatched = frame & measured_then & ~matched;
+    wire [1:0] rejected = frame & ~measured_then & bad_then;
+    wire [1:0] foreign = frame & ~measured_then & ~bad_then | unmatched;
+    // Those of class 0 and of class 1.
+    wire [1:0] of_0 = packet & {kind_1 == 0, kind_0 == 0};
+    wire [1:0] of_1 = packet & {kind_1 == 1, kind_0 == 1};
     wire [39:0] time_sum = \dut.lane_0_drained_cell [39:0] + other_cell[39:0];
     wire [31:0] count_sum = \dut.lane_0_drained_cell [71:40] + other_cell[71:40];
     always @* if (started) begin
         assert (lane_packet == packet && \dut.totals_epoch == epoch);
-        assert (\dut.lane_0_key == key_0 && \dut.lane_0_nanoseconds == timestamp_0[55:16]);
-        assert (\dut.totals_packet == packet[0] + packet[1]);
+        assert (\dut.lane_0_key == key_0 && \dut.lane_0_nanoseconds == timestamp_then_0[55:16]);
+        assert (\dut.lane_0_kind == kind_0);
         assert (\dut.totals_bad == rejected[0] + rejected[1]);
         assert (\dut.totals_unmeasured == foreign[0] + foreign[1]);
-        assert (\dut.totals_ip_length == (packet[0] ? ip_length_0 : 0) + (packet[1] ? ip_length_1 : 0));
-        if (packet != 0) assert (\dut.totals_first_now == (packet[0] ? timestamp_0 : timestamp_1));
-        if (packet != 0) assert (\dut.totals_last_now == (packet[1] ? timestamp_1 : timestamp_0));
+        assert (\dut.unmatched_amount == unmatched[0] + unmatched[1]);
+        assert (\dut.class_totals_0_packet == of_0[0] + of_0[1]);
+        assert (\dut.class_totals_0_ip_length == (of_0[0] ? ip_length_then_0 : 0) + (of_0[1] ? ip_length_then_1 : 0));
+        if (of_0 != 0) assert (\dut.class_totals_0_first_now == (of_0[0] ? timestamp_then_0 : timestamp_then_1));
+        if (of_0 != 0) assert (\dut.class_totals_0_last_now == (of_0[1] ? timestamp_then_1 : timestamp_then_0));
+        if (\dut.emitter_kind == 0) assert (sent == ended_0);
+        assert (\dut.class_totals_0_ends == start && \dut.unmatched_ends == start);
+        assert (\dut.intervals_delimiter == delimiter_then && \dut.intervals_request == request_then);
+        if (delimiter_then) assert (\dut.intervals_delimiter_number == number_then);
+        assert (\dut.totals_timed == (start && timed_then) && \dut.totals_unlocked == (running && unlocked_then));
         assert (\dut.emitter_drained_cell == {count_sum, time_sum});
         assert (\dut.totals_ends == start && \dut.emitter_start == start);
     end
+
+`ifdef TWO_CLASSES
+    (* hierconn *) wire \dut.class_totals_1_ends ;
+    (* hierconn *) wire [2:0] \dut.class_totals_1_packet ;
+    (* hierconn *) wire [18:0] \dut.class_totals_1_ip_length ;
+    (* hierconn *) wire [63:0] \dut.class_totals_1_first_now , \dut.class_totals_1_last_now ;
+    (* hierconn *) wire [47:0] \dut.class_totals_1_ended_packets , \dut.class_totals_1_ended_bytes ;
+    (* hierconn *) wire [63:0] \dut.class_totals_1_ended_first , \dut.class_totals_1_ended_last ;
+    wire [223:0] ended_1 = {\dut.class_totals_1_ended_packets , \dut.class_totals_1_ended_bytes ,
+        \dut.class_totals_1_ended_first , \dut.class_totals_1_ended_last };
+    always @* if (started) begin
+        assert (\dut.class_totals_1_packet == of_1[0] + of_1[1] && \dut.class_totals_1_ends == start);
+        assert (\dut.class_totals_1_ip_length == (of_1[0] ? ip_length_then_0 : 0) + (of_1[1] ? ip_length_then_1 : 0));
+        if (of_1 != 0) assert (\dut.class_totals_1_first_now == (of_1[0] ? timestamp_then_0 : timestamp_then_1));
+        if (of_1 != 0) assert (\dut.class_totals_1_last_now == (of_1[1] ? timestamp_then_1 : timestamp_then_0));
+        assert (\dut.emitter_kind <= 1);
+        if (\dut.emitter_kind == 1) assert (sent == ended_1);
+    end
+`else
+    always @* if (started) assert (\dut.emitter_kind == 0);
+`endif
 
     // Clears and drains, in an arbitrary copy.
     (* anyconst *) wire copy;
@@ -150,13 +226,17 @@ module aggregator_proof(
         cover (clear && running && packet != 0);
         cover (&packets_here && lane_packet != 0 && packet_here);
 `ifdef TWO_LANES
-        cover (start && packet == 3 && timestamp_0 != timestamp_1);
+        cover (start && packet == 3 && timestamp_then_0 != timestamp_then_1);
+`ifdef TWO_CLASSES
+        cover (of_0 != 0 && of_1 != 0);
+`endif
 `endif
     end
 
 `ifdef INVARIANTS
     (* hierconn *) wire [3:0] \dut.emitter.state_q , \dut.emitter.step_q ;
     (* hierconn *) wire [2:0] \dut.emitter.section_q ;
+    (* hierconn *) wire \dut.emitter.is_idle_q ;
     wire [3:0] state = \dut.emitter.state_q ;
     wire [3:0] step = \dut.emitter.step_q ;
     wire [2:0] section = \dut.emitter.section_q ;
@@ -175,6 +255,7 @@ module aggregator_proof(
     always @* if (started) begin
         assert (since <= 40 && state <= 8 && state != 3 && section <= 4 && running == (state >= 2));
         if (state < 2) assert (since == 40 && section == 0 && step == 0);
+        assert (\dut.emitter.is_idle_q == (state == 2));
         if (state == 6) assert (section == 1);
         if (state >= 4 && section == 0) assert (step <= 11 && (since == 40 || since >= header));
         if (state >= 4 && section != 0) assert (since == 40);

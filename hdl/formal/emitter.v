@@ -3,7 +3,7 @@
 // Proven, without bound on time, for an arbitrary cell and any behaviour of m_axis_tready:
 //   * AXI4-Stream: tvalid stays and nothing of the beat changes until it is taken;
 //   * a frame has exactly BEATS beats, tlast with the last and only there; an interval has exactly FRAMES frames,
-//     numbered by their header's fragment, bank and first row;
+//     numbered by their header's segment, fragment, bank and first row, class by class;
 //   * the chosen cell's two parts leave at their places in their frame, and only there; it is cleared exactly once,
 //     after it was read; no clear happens outside a drain, none in both copies while running;
 //   * the address stays for a cycle behind every clear, and stands for four cycles before a cell is read;
@@ -15,9 +15,13 @@
 // Assumed: the drained cell is the chosen one's content when its address has stood for four cycles, and anything
 // otherwise, as lda.v proves. A start may come at any time, and so may a reset.
 //
-// Parameters: A, ROWS, BANKS. The proof holds for the emitted sizes; the covers and the faults use the smallest.
+// Parameters: A, ROWS, BANKS, CLASSES, WORDS: the words of a class. The proof holds for the emitted sizes; the covers and the faults use the smallest.
 `define FRAGMENT (`ROWS < 128 ? `ROWS : 128)
-`define CELLS (`ROWS * `BANKS)
+`define CLASS_CELLS (`ROWS * `BANKS)
+`define CELLS (`CLASS_CELLS * `CLASSES)
+// The address of the n-th cell that is sent, and the reverse.
+`define ADDRESS(n) ((n) / `CLASS_CELLS * `WORDS + (n) % `CLASS_CELLS)
+`define INDEX(a) ((a) / `WORDS * `CLASS_CELLS + (a) % `WORDS)
 `define FRAMES (`CELLS / `FRAGMENT)
 `define BEATS (12 + `FRAGMENT / 8 * 9 + 3)
 
@@ -49,10 +53,11 @@ module emitter_proof(
     always @(posedge clk) stalls <= stalls + 1;
 `endif
 
-    // The chosen cell.
+    // The chosen cell: in the order of sending, and its address.
     (* anyconst *) wire [`A-1:0] chosen;
     (* anyconst *) wire [71:0] content;
     always @* assume (chosen < `CELLS);
+    wire [`A-1:0] chosen_address = `ADDRESS(chosen);
     wire [`A-1:0] chosen_frame = chosen / `FRAGMENT;
     wire [`A-1:0] place = chosen % `FRAGMENT;
 
@@ -73,7 +78,7 @@ module emitter_proof(
     // For how many cycles the drain has shown the chosen cell.
     reg [2:0] settled = 0;
     always @(posedge clk) begin
-        if (rst || clear || clear_all || drain_address != chosen) settled <= 0;
+        if (rst || clear || clear_all || drain_address != chosen_address) settled <= 0;
         else if (settled < 4) settled <= settled + 1;
     end
 
@@ -94,7 +99,7 @@ module emitter_proof(
             {draining, total, done, clears, frame, beat, gap, since_reset, visited} <= 0;
         end else begin
             if (!running) since_reset <= since_reset + 1;
-            if (clear_all && drain_address == chosen) visited <= 1;
+            if (clear_all && drain_address == chosen_address) visited <= 1;
             if (start && !busy) begin
                 draining <= 1;
                 {total, done, clears, frame, beat} <= 0;
@@ -102,7 +107,7 @@ module emitter_proof(
             if (ends) draining <= 0;
             if (clear) total <= total + 1;
             if (clear) done <= done + 1;
-            if (clear && drain_address == chosen && clears != 3) clears <= clears + 1;
+            if (clear && drain_address == chosen_address && clears != 3) clears <= clears + 1;
             gap <= draining && !m_axis_tvalid ? gap + 1 : 0;
             if (taken) begin
                 beat <= beat + 1;
@@ -135,6 +140,8 @@ module emitter_proof(
     wire [63:0] cell_word = {content[71:40], content[31:0]};
     wire [63:0] sent = swap(m_axis_tdata);
     wire [`A:0] frame_start = frame * `FRAGMENT;
+    wire [`A:0] frame_class = frame_start / `CLASS_CELLS;
+    wire [`A:0] class_frame = frame % (`CLASS_CELLS / `FRAGMENT);
 
     always @* if (started) begin
         assert (m_axis_tkeep == 8'hff && !m_axis_tuser);
@@ -144,14 +151,15 @@ module emitter_proof(
         if (m_axis_tvalid) begin
             assert (draining && running && frame < `FRAMES);
             assert (m_axis_tlast == (beat == `BEATS - 1));
-            if (beat == 4) assert (sent[63:48] == frame && sent[31:24] == frame_start / `ROWS);
+            if (beat == 2) assert (sent[63:32] == frame_class);
+            if (beat == 4) assert (sent[63:48] == class_frame && sent[31:24] == frame_start % `CLASS_CELLS / `ROWS);
             if (beat == 5) assert (sent[63:48] == frame_start % `ROWS);
             if (frame == chosen_frame && beat == 12 + place + place / 8) assert (sent == cell_word);
             if (frame == chosen_frame && beat == 12 + place / 8 * 9 + 8) begin
                 assert (m_axis_tdata[8 * place[2:0] +: 8] == content[39:32]);
             end
         end
-        if (clear) assert (draining && running && !clear_all && total == drain_address);
+        if (clear) assert (draining && running && !clear_all && `ADDRESS(total) == drain_address);
         if (clear_all) assert (!running);
         if (!rst_before && (clear_before || clear_all_before)) assert (drain_address == address_before);
         if (ends) assert (total == `CELLS && clears == 1);
@@ -175,6 +183,8 @@ module emitter_proof(
     (* hierconn *) wire [3:0] \dut.state_q , \dut.step_q ;
     (* hierconn *) wire [2:0] \dut.section_q ;
     (* hierconn *) wire [63:0] \dut.header_word_q , \dut.chosen_q , \dut.tops_q ;
+    (* hierconn *) wire [11:0] \dut.header_step_q ;
+    (* hierconn *) wire \dut.clearing_q , \dut.clears_not_all_q , \dut.is_idle_q ;
     wire [3:0] state = \dut.state_q ;
     wire [3:0] step = \dut.step_q ;
     wire [2:0] section = \dut.section_q ;
@@ -189,24 +199,26 @@ module emitter_proof(
     always @* if (started) begin
         assert (state <= 8 && state != 3 && section <= 4 && settled <= 4);
         assert (running == (state >= 2));
+        assert (\dut.clearing_q == (state == 6 && step == 1) && \dut.clears_not_all_q == (state != 0));
+        assert (\dut.is_idle_q == (state == 2));
         assert (draining == (state >= 4));
         assert (m_axis_tvalid == (state == 8));
         assert (m_axis_tlast == (state == 8 && section == 4));
-        assert (drain_address < `CELLS);
+        assert (drain_address / `WORDS < `CLASSES && drain_address % `WORDS < `CLASS_CELLS);
         if (state < 2) begin
-            assert (step == 0 && section == 0 && since_reset == 2 * drain_address + state);
-            assert (visited == (drain_address > chosen || (drain_address == chosen && state == 1)));
+            assert (step == 0 && section == 0 && since_reset == 2 * `INDEX(drain_address) + state);
+            assert (visited == (drain_address > chosen_address || (drain_address == chosen_address && state == 1)));
         end
         if (state == 2) assert (drain_address == 0 && step == 0 && section == 0);
         if (state == 6) assert (section == 1 && step <= 2);
         if (draining) begin
             assert (total == frame_start + done && total <= `CELLS && frame < `FRAMES && done <= `FRAGMENT);
             assert (clears == (total > chosen));
-            if (state == 6 && step == 2) assert (total == drain_address + 1);
-            else assert (drain_address == (total == `CELLS ? 0 : total));
+            if (state == 6 && step == 2) assert (total == `INDEX(drain_address) + 1);
+            else assert (drain_address == (total == `CELLS ? 0 : `ADDRESS(total)));
         end
         if (draining) case (section)
-            0: assert (beat == step && step <= 11 && done == 0 && state != 6);
+            0: assert (beat == step && step <= 11 && done == 0 && state != 6 && \dut.header_step_q == 1 << step);
             1: begin
                 if (sending || (state == 6 && step == 2)) begin
                     assert (done >= 1 && beat == 12 + before + before / 8);
@@ -224,9 +236,14 @@ module emitter_proof(
         if (state == 7) assert (gap == (section == 1 ? 5 : 2));
 
         // The header's words of this frame.
+        if (draining && section == 0 && step == 2) begin
+            if (state == 5) assert (\dut.header_word_q [63:32] == frame_class);
+            if (state == 7) assert (word[63:32] == frame_class);
+        end
         if (draining && section == 0 && step == 4) begin
-            if (state == 5) assert (\dut.header_word_q [63:48] == frame && \dut.header_word_q [31:24] == frame_start / `ROWS);
-            if (state == 7) assert (word[63:48] == frame && word[31:24] == frame_start / `ROWS);
+            if (state == 5) assert (\dut.header_word_q [63:48] == class_frame);
+            if (state == 5) assert (\dut.header_word_q [31:24] == frame_start % `CLASS_CELLS / `ROWS);
+            if (state == 7) assert (word[63:48] == class_frame && word[31:24] == frame_start % `CLASS_CELLS / `ROWS);
         end
         if (draining && section == 0 && step == 5) begin
             if (state == 5) assert (\dut.header_word_q [63:48] == frame_start % `ROWS);
@@ -234,7 +251,7 @@ module emitter_proof(
         end
 
         // The chosen cell: shown long enough, read, sent; its top byte collected with its group's.
-        if (draining && drain_address == chosen && total == chosen) begin
+        if (draining && drain_address == chosen_address && total == chosen) begin
             if (state == 8) assert (settled >= 1);
             if (state == 4 && beat != 0) assert (settled >= 2);
             if (state == 5 && beat != 0) assert (settled >= 3);

@@ -20,7 +20,7 @@
 //   input           s_axis_tvalid  a beat is observed when tvalid and tready are high
 //   input           s_axis_tready  as an input: nothing is driven back; as an output: low while a frame is inserted
 //   input           s_axis_tlast   last beat of a frame
-//   input    [64:0] s_axis_tuser   bit 0 with tlast: bad frame; bits 64:1, if any, with the first beat: timestamp, ns in 64:17
+//   input    [64:0] s_axis_tuser   bit 0 with tlast: bad frame; bits from 1 on, if any, with the first beat: timestamp, as ptp_ts or ptp_ts_96
 //   output   [63:0] m_axis_tdata   control frames, first byte in bits 7:0, no FCS; in line: the stream with frames inserted
 //   output    [7:0] m_axis_tkeep   contiguous, partial only with tlast
 //   output          m_axis_tvalid  of a shell: without gaps within inserted or control frames
@@ -101,16 +101,12 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     wire [63:0] core_ptp_ts;
     wire core_ptp_locked;
     wire core_receiver;
-    wire core_schedule;
-    wire [63:0] core_next_prefixes;
-    wire [31:0] core_from_interval;
-    wire core_schedule_legal;
-    wire core_schedule_pending;
     wire core_running;
     wire [47:0] core_packets;
     wire [47:0] core_bytes;
     wire [31:0] core_unmeasured;
     wire [31:0] core_bad;
+    wire [31:0] core_unmatched;
     wire [31:0] core_interval;
     wire core_draining;
     wire core_ended;
@@ -152,7 +148,6 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     wire registers_status_ptp_locked;
     wire registers_status_drain_busy;
     wire registers_status_end_refused;
-    wire registers_status_prefixes_pending;
     wire registers_snapshot;
     wire [31:0] registers_interval;
     wire [47:0] registers_packets;
@@ -161,6 +156,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     wire [31:0] registers_bad;
     wire [15:0] registers_refused_ends;
     wire [31:0] registers_control_frames;
+    wire [31:0] registers_unmatched;
     wire [31:0] registers_delimiters;
     wire [31:0] registers_delimiter_gaps;
     wire registers_interval_end;
@@ -175,12 +171,6 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     wire registers_clock_command_set;
     wire registers_clock_command_step;
     wire registers_clock_command_slew;
-    wire [63:0] registers_prefixes_next;
-    wire registers_prefixes_next_allowed;
-    wire [31:0] registers_prefixes_from;
-    wire registers_prefixes_from_allowed;
-    wire registers_prefixes_schedule;
-    wire registers_prefixes_schedule_allowed;
 
     wire events_clk;
     wire events_rst;
@@ -221,16 +211,12 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .ptp_ts(core_ptp_ts),
         .ptp_locked(core_ptp_locked),
         .receiver(core_receiver),
-        .schedule(core_schedule),
-        .next_prefixes(core_next_prefixes),
-        .from_interval(core_from_interval),
-        .schedule_legal(core_schedule_legal),
-        .schedule_pending(core_schedule_pending),
         .running(core_running),
         .packets(core_packets),
         .bytes(core_bytes),
         .unmeasured(core_unmeasured),
         .bad(core_bad),
+        .unmatched(core_unmatched),
         .interval(core_interval),
         .draining(core_draining),
         .ended(core_ended),
@@ -274,7 +260,6 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .status_ptp_locked(registers_status_ptp_locked),
         .status_drain_busy(registers_status_drain_busy),
         .status_end_refused(registers_status_end_refused),
-        .status_prefixes_pending(registers_status_prefixes_pending),
         .snapshot(registers_snapshot),
         .interval(registers_interval),
         .packets(registers_packets),
@@ -283,6 +268,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .bad(registers_bad),
         .refused_ends(registers_refused_ends),
         .control_frames(registers_control_frames),
+        .unmatched(registers_unmatched),
         .delimiters(registers_delimiters),
         .delimiter_gaps(registers_delimiter_gaps),
         .interval_end(registers_interval_end),
@@ -296,13 +282,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .clock_value(registers_clock_value),
         .clock_command_set(registers_clock_command_set),
         .clock_command_step(registers_clock_command_step),
-        .clock_command_slew(registers_clock_command_slew),
-        .prefixes_next(registers_prefixes_next),
-        .prefixes_next_allowed(registers_prefixes_next_allowed),
-        .prefixes_from(registers_prefixes_from),
-        .prefixes_from_allowed(registers_prefixes_from_allowed),
-        .prefixes_schedule(registers_prefixes_schedule),
-        .prefixes_schedule_allowed(registers_prefixes_schedule_allowed)
+        .clock_command_slew(registers_clock_command_slew)
     );
 
     deltaline_events events(
@@ -334,7 +314,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .m_axis_tlast(buffer_m_axis_tlast)
     );
 
-    wire unused = &{1'b0, core_schedule_legal, core_schedule_pending, core_m_axis_tkeep, core_m_axis_tuser, registers_snapshot, registers_clock_synchronised, registers_clock_period, registers_clock_rate, registers_clock_offset, registers_clock_value, registers_clock_command_set, registers_clock_command_step, registers_clock_command_slew, registers_prefixes_next, registers_prefixes_from, registers_prefixes_schedule};
+    wire unused = &{1'b0, core_m_axis_tkeep, core_m_axis_tuser, registers_snapshot, registers_clock_synchronised, registers_clock_period, registers_clock_rate, registers_clock_offset, registers_clock_value, registers_clock_command_set, registers_clock_command_step, registers_clock_command_slew};
     assign core_clk = clk;
     assign core_rst = rst;
     assign core_s_axis_tdata = s_axis_tdata;
@@ -348,9 +328,6 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     assign core_ptp_ts = ptp_ts;
     assign core_ptp_locked = ptp_locked;
     assign core_receiver = registers_control_role;
-    assign core_schedule = 1'b0;
-    assign core_next_prefixes = 64'd0;
-    assign core_from_interval = 32'd0;
     assign core_m_axis_tready = buffer_s_axis_tready;
     assign registers_clk = clk;
     assign registers_rst = rst;
@@ -369,7 +346,6 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     assign registers_status_ptp_locked = core_ptp_locked;
     assign registers_status_drain_busy = core_draining;
     assign registers_status_end_refused = events_end_refused;
-    assign registers_status_prefixes_pending = 1'b0;
     assign registers_interval = core_interval;
     assign registers_packets = core_packets;
     assign registers_bytes = core_bytes;
@@ -377,14 +353,12 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     assign registers_bad = core_bad;
     assign registers_refused_ends = events_refused_ends;
     assign registers_control_frames = events_control_frames;
+    assign registers_unmatched = core_unmatched;
     assign registers_delimiters = events_delimiters;
     assign registers_delimiter_gaps = events_delimiter_gaps;
     assign registers_timestamp = ptp_ts;
     assign registers_clock_status_locked = 1'b0;
     assign registers_clock_status_slewing = 1'b0;
-    assign registers_prefixes_next_allowed = 1'b0;
-    assign registers_prefixes_from_allowed = 1'b0;
-    assign registers_prefixes_schedule_allowed = 1'b0;
     assign events_clk = clk;
     assign events_rst = rst;
     assign events_ended = core_ended;
@@ -415,7 +389,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
 
 endmodule // deltaline
 
-module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,interval_end,interval_log2,ptp_ts,ptp_locked,receiver,schedule,next_prefixes,from_interval,schedule_legal,schedule_pending,running,packets,bytes,unmeasured,bad,interval,draining,ended,refused,gap,delimiter,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,interval_end,interval_log2,ptp_ts,ptp_locked,receiver,running,packets,bytes,unmeasured,bad,unmatched,interval,draining,ended,refused,gap,delimiter,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -431,16 +405,12 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     input wire  [63:0] ptp_ts;
     input wire  ptp_locked;
     input wire  receiver;
-    input wire  schedule;
-    input wire  [63:0] next_prefixes;
-    input wire  [31:0] from_interval;
-    output reg  schedule_legal;
-    output reg  schedule_pending;
     output reg  running;
     output reg  [47:0] packets;
     output reg  [47:0] bytes;
     output reg  [31:0] unmeasured;
     output reg  [31:0] bad;
+    output reg  [31:0] unmatched;
     output reg  [31:0] interval;
     output reg  draining;
     output reg  ended;
@@ -529,11 +499,6 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     reg  aggregator_timed;
     reg  aggregator_unlocked;
     reg  aggregator_receiver;
-    reg  aggregator_schedule;
-    reg  [63:0] aggregator_next_prefixes;
-    reg  [31:0] aggregator_from_interval;
-    wire  aggregator_schedule_legal;
-    wire  aggregator_schedule_pending;
     wire  aggregator_running;
     wire  aggregator_draining;
     wire  aggregator_ended;
@@ -544,6 +509,7 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     wire  [47:0] aggregator_bytes;
     wire  [31:0] aggregator_unmeasured_frames;
     wire  [31:0] aggregator_bad_frames;
+    wire  [31:0] aggregator_unmatched_frames;
     wire  [63:0] aggregator_m_axis_tdata;
     wire  [7:0] aggregator_m_axis_tkeep;
     wire  aggregator_m_axis_tvalid;
@@ -633,11 +599,6 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         .timed(aggregator_timed),
         .unlocked(aggregator_unlocked),
         .receiver(aggregator_receiver),
-        .schedule(aggregator_schedule),
-        .next_prefixes(aggregator_next_prefixes),
-        .from_interval(aggregator_from_interval),
-        .schedule_legal(aggregator_schedule_legal),
-        .schedule_pending(aggregator_schedule_pending),
         .running(aggregator_running),
         .draining(aggregator_draining),
         .ended(aggregator_ended),
@@ -648,6 +609,7 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         .bytes(aggregator_bytes),
         .unmeasured_frames(aggregator_unmeasured_frames),
         .bad_frames(aggregator_bad_frames),
+        .unmatched_frames(aggregator_unmatched_frames),
         .m_axis_tdata(aggregator_m_axis_tdata),
         .m_axis_tkeep(aggregator_m_axis_tkeep),
         .m_axis_tvalid(aggregator_m_axis_tvalid),
@@ -704,17 +666,13 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         aggregator_timed = boundary_timed;
         aggregator_unlocked = boundary_unlocked;
         aggregator_receiver = receiver;
-        aggregator_schedule = schedule;
-        aggregator_next_prefixes = next_prefixes;
-        aggregator_from_interval = from_interval;
-        schedule_legal = aggregator_schedule_legal;
-        schedule_pending = aggregator_schedule_pending;
         aggregator_m_axis_tready = m_axis_tready;
         running = aggregator_running;
         packets = aggregator_packets;
         bytes = aggregator_bytes;
         unmeasured = aggregator_unmeasured_frames;
         bad = aggregator_bad_frames;
+        unmatched = aggregator_unmatched_frames;
         interval = aggregator_interval;
         draining = aggregator_draining;
         ended = aggregator_ended;
@@ -730,7 +688,7 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
 
 endmodule // deltaline_core
 
-module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,ip_length_0,delimiter,delimiter_number,request,timed,unlocked,receiver,schedule,next_prefixes,from_interval,schedule_legal,schedule_pending,running,draining,ended,refused,gap,interval,packets,bytes,unmeasured_frames,bad_frames,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,ip_length_0,delimiter,delimiter_number,request,timed,unlocked,receiver,running,draining,ended,refused,gap,interval,packets,bytes,unmeasured_frames,bad_frames,unmatched_frames,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -747,11 +705,6 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     input wire  timed;
     input wire  unlocked;
     input wire  receiver;
-    input wire  schedule;
-    input wire  [63:0] next_prefixes;
-    input wire  [31:0] from_interval;
-    output reg  schedule_legal;
-    output reg  schedule_pending;
     output reg  running;
     output reg  draining;
     output reg  ended;
@@ -762,6 +715,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     output reg  [47:0] bytes;
     output reg  [31:0] unmeasured_frames;
     output reg  [31:0] bad_frames;
+    output reg  [31:0] unmatched_frames;
     output reg  [63:0] m_axis_tdata;
     output reg  [7:0] m_axis_tkeep;
     output reg  m_axis_tvalid;
@@ -771,15 +725,60 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
 
     // Constant declarations
     localparam  lanes = 1'b0;
+    localparam  class_number_0 = 2'b0;
 
     // Stub signals
+    reg  classifier_0_clk;
+    reg  [543:0] classifier_0_key;
+    wire  classifier_0_matched;
+    wire  [1:0] classifier_0_kind;
+    reg  staged_commit_0_clock;
+    reg  staged_commit_0_rst;
+    reg  staged_commit_0_d;
+    wire  staged_commit_0_q;
+    reg  staged_measured_0_clock;
+    reg  staged_measured_0_rst;
+    reg  staged_measured_0_d;
+    wire  staged_measured_0_q;
+    reg  staged_bad_0_clock;
+    reg  staged_bad_0_rst;
+    reg  staged_bad_0_d;
+    wire  staged_bad_0_q;
+    reg  staged_timestamp_0_clock;
+    reg  staged_timestamp_0_rst;
+    reg  [63:0] staged_timestamp_0_d;
+    wire  [63:0] staged_timestamp_0_q;
+    reg  staged_length_0_clock;
+    reg  staged_length_0_rst;
+    reg  [16:0] staged_length_0_d;
+    wire  [16:0] staged_length_0_q;
+    reg  staged_delimiter_clock;
+    reg  staged_delimiter_rst;
+    reg  staged_delimiter_d;
+    wire  staged_delimiter_q;
+    reg  staged_number_clock;
+    reg  staged_number_rst;
+    reg  [31:0] staged_number_d;
+    wire  [31:0] staged_number_q;
+    reg  staged_request_clock;
+    reg  staged_request_rst;
+    reg  staged_request_d;
+    wire  staged_request_q;
+    reg  staged_timed_clock;
+    reg  staged_timed_rst;
+    reg  staged_timed_d;
+    wire  staged_timed_q;
+    reg  staged_unlocked_clock;
+    reg  staged_unlocked_rst;
+    reg  staged_unlocked_d;
+    wire  staged_unlocked_q;
     reg  lane_0_clk;
     reg  lane_0_rst;
-    reg  lane_0_packet;
-    reg  lane_0_epoch;
     reg  [543:0] lane_0_key;
+    reg  lane_0_packet;
+    reg  [1:0] lane_0_kind;
+    reg  lane_0_epoch;
     reg  [39:0] lane_0_nanoseconds;
-    reg  [127:0] lane_0_masks;
     reg  [10:0] lane_0_drain_address;
     reg  lane_0_drain_epoch;
     reg  lane_0_clear_first;
@@ -791,10 +790,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  totals_rst;
     reg  totals_ends;
     reg  totals_epoch;
-    reg  [2:0] totals_packet;
-    reg  [18:0] totals_ip_length;
-    reg  [63:0] totals_first_now;
-    reg  [63:0] totals_last_now;
+    reg  totals_wrapped;
     reg  [2:0] totals_unmeasured;
     reg  [2:0] totals_bad;
     reg  totals_refused;
@@ -803,18 +799,31 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  totals_gap;
     reg  totals_overflow;
     reg  totals_overflow_epoch;
-    wire  [47:0] totals_packets;
-    wire  [47:0] totals_bytes;
     wire  [31:0] totals_unmeasured_frames;
     wire  [31:0] totals_bad_frames;
-    wire  [47:0] totals_ended_packets;
-    wire  [47:0] totals_ended_bytes;
-    wire  [63:0] totals_ended_first;
-    wire  [63:0] totals_ended_last;
     wire  [31:0] totals_ended_unmeasured;
     wire  [31:0] totals_ended_bad;
     wire  [15:0] totals_ended_refused;
     wire  [4:0] totals_ended_flags;
+    reg  class_totals_0_clk;
+    reg  class_totals_0_rst;
+    reg  class_totals_0_ends;
+    reg  [2:0] class_totals_0_packet;
+    reg  [18:0] class_totals_0_ip_length;
+    reg  [63:0] class_totals_0_first_now;
+    reg  [63:0] class_totals_0_last_now;
+    wire  class_totals_0_wrapped;
+    wire  [47:0] class_totals_0_packets;
+    wire  [47:0] class_totals_0_bytes;
+    wire  [47:0] class_totals_0_ended_packets;
+    wire  [47:0] class_totals_0_ended_bytes;
+    wire  [63:0] class_totals_0_ended_first;
+    wire  [63:0] class_totals_0_ended_last;
+    reg  unmatched_clk;
+    reg  unmatched_rst;
+    reg  unmatched_ends;
+    reg  [2:0] unmatched_amount;
+    wire  [31:0] unmatched_shown;
     reg  intervals_clk;
     reg  intervals_rst;
     reg  intervals_request;
@@ -828,17 +837,6 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     wire  intervals_start_drain;
     wire  intervals_gap;
     wire  intervals_refused;
-    reg  prefixes_clk;
-    reg  prefixes_rst;
-    reg  prefixes_load;
-    reg  [63:0] prefixes_lengths;
-    reg  [31:0] prefixes_from;
-    reg  prefixes_ends;
-    reg  [31:0] prefixes_running_number;
-    wire  prefixes_legal;
-    wire  prefixes_pending;
-    wire  [127:0] prefixes_masks;
-    wire  [63:0] prefixes_ended;
     reg  shown_interval_clk;
     reg  shown_interval_rst;
     reg  [31:0] shown_interval_d;
@@ -856,7 +854,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  [31:0] emitter_bad;
     reg  [15:0] emitter_refused_ends;
     reg  [4:0] emitter_flags;
-    reg  [63:0] emitter_prefixes;
+    wire  [1:0] emitter_kind;
     reg  [71:0] emitter_drained_cell;
     wire  [10:0] emitter_drain_address;
     wire  emitter_clear;
@@ -873,28 +871,104 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     // Local signals
     reg  idle;
     reg  packet_0;
-    reg  [2:0] measured_now;
+    reg  [2:0] measured_now_0;
+    reg  [2:0] unmatched_now;
     reg  [2:0] unmeasured_now;
     reg  [2:0] bad_now;
     reg  [16:0] octets;
-    reg  [18:0] octets_now;
-    reg  [63:0] first_now;
-    reg  [63:0] last_now;
+    reg  [18:0] octets_now_0;
+    reg  [63:0] first_now_0;
+    reg  [63:0] last_now_0;
+    reg  wrapped;
+    reg  crowded;
+    reg  [47:0] packets_sum;
+    reg  [47:0] bytes_sum;
+    reg  [47:0] sent_packets;
+    reg  [47:0] sent_bytes;
+    reg  [63:0] sent_first;
+    reg  [63:0] sent_last;
     reg  overflow;
     reg  overflow_epoch;
     reg  [31:0] count_sum;
     reg  [39:0] time_sum;
+    reg  [71:0] drained;
     reg  [4:0] flags;
 
     // Sub module instances
+    deltaline_core_aggregator_classifier_0 classifier_0(
+        .clk(classifier_0_clk),
+        .key(classifier_0_key),
+        .matched(classifier_0_matched),
+        .kind(classifier_0_kind)
+    );
+    deltaline_core_aggregator_staged_commit_0 staged_commit_0(
+        .clock(staged_commit_0_clock),
+        .rst(staged_commit_0_rst),
+        .d(staged_commit_0_d),
+        .q(staged_commit_0_q)
+    );
+    deltaline_core_aggregator_staged_measured_0 staged_measured_0(
+        .clock(staged_measured_0_clock),
+        .rst(staged_measured_0_rst),
+        .d(staged_measured_0_d),
+        .q(staged_measured_0_q)
+    );
+    deltaline_core_aggregator_staged_bad_0 staged_bad_0(
+        .clock(staged_bad_0_clock),
+        .rst(staged_bad_0_rst),
+        .d(staged_bad_0_d),
+        .q(staged_bad_0_q)
+    );
+    deltaline_core_aggregator_staged_timestamp_0 staged_timestamp_0(
+        .clock(staged_timestamp_0_clock),
+        .rst(staged_timestamp_0_rst),
+        .d(staged_timestamp_0_d),
+        .q(staged_timestamp_0_q)
+    );
+    deltaline_core_aggregator_staged_length_0 staged_length_0(
+        .clock(staged_length_0_clock),
+        .rst(staged_length_0_rst),
+        .d(staged_length_0_d),
+        .q(staged_length_0_q)
+    );
+    deltaline_core_aggregator_staged_delimiter staged_delimiter(
+        .clock(staged_delimiter_clock),
+        .rst(staged_delimiter_rst),
+        .d(staged_delimiter_d),
+        .q(staged_delimiter_q)
+    );
+    deltaline_core_aggregator_staged_number staged_number(
+        .clock(staged_number_clock),
+        .rst(staged_number_rst),
+        .d(staged_number_d),
+        .q(staged_number_q)
+    );
+    deltaline_core_aggregator_staged_request staged_request(
+        .clock(staged_request_clock),
+        .rst(staged_request_rst),
+        .d(staged_request_d),
+        .q(staged_request_q)
+    );
+    deltaline_core_aggregator_staged_timed staged_timed(
+        .clock(staged_timed_clock),
+        .rst(staged_timed_rst),
+        .d(staged_timed_d),
+        .q(staged_timed_q)
+    );
+    deltaline_core_aggregator_staged_unlocked staged_unlocked(
+        .clock(staged_unlocked_clock),
+        .rst(staged_unlocked_rst),
+        .d(staged_unlocked_d),
+        .q(staged_unlocked_q)
+    );
     deltaline_core_aggregator_lane_0 lane_0(
         .clk(lane_0_clk),
         .rst(lane_0_rst),
-        .packet(lane_0_packet),
-        .epoch(lane_0_epoch),
         .key(lane_0_key),
+        .packet(lane_0_packet),
+        .kind(lane_0_kind),
+        .epoch(lane_0_epoch),
         .nanoseconds(lane_0_nanoseconds),
-        .masks(lane_0_masks),
         .drain_address(lane_0_drain_address),
         .drain_epoch(lane_0_drain_epoch),
         .clear_first(lane_0_clear_first),
@@ -908,10 +982,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .rst(totals_rst),
         .ends(totals_ends),
         .epoch(totals_epoch),
-        .packet(totals_packet),
-        .ip_length(totals_ip_length),
-        .first_now(totals_first_now),
-        .last_now(totals_last_now),
+        .wrapped(totals_wrapped),
         .unmeasured(totals_unmeasured),
         .bad(totals_bad),
         .refused(totals_refused),
@@ -920,18 +991,35 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .gap(totals_gap),
         .overflow(totals_overflow),
         .overflow_epoch(totals_overflow_epoch),
-        .packets(totals_packets),
-        .bytes(totals_bytes),
         .unmeasured_frames(totals_unmeasured_frames),
         .bad_frames(totals_bad_frames),
-        .ended_packets(totals_ended_packets),
-        .ended_bytes(totals_ended_bytes),
-        .ended_first(totals_ended_first),
-        .ended_last(totals_ended_last),
         .ended_unmeasured(totals_ended_unmeasured),
         .ended_bad(totals_ended_bad),
         .ended_refused(totals_ended_refused),
         .ended_flags(totals_ended_flags)
+    );
+    deltaline_core_aggregator_class_totals_0 class_totals_0(
+        .clk(class_totals_0_clk),
+        .rst(class_totals_0_rst),
+        .ends(class_totals_0_ends),
+        .packet(class_totals_0_packet),
+        .ip_length(class_totals_0_ip_length),
+        .first_now(class_totals_0_first_now),
+        .last_now(class_totals_0_last_now),
+        .wrapped(class_totals_0_wrapped),
+        .packets(class_totals_0_packets),
+        .bytes(class_totals_0_bytes),
+        .ended_packets(class_totals_0_ended_packets),
+        .ended_bytes(class_totals_0_ended_bytes),
+        .ended_first(class_totals_0_ended_first),
+        .ended_last(class_totals_0_ended_last)
+    );
+    deltaline_core_aggregator_unmatched unmatched(
+        .clk(unmatched_clk),
+        .rst(unmatched_rst),
+        .ends(unmatched_ends),
+        .amount(unmatched_amount),
+        .shown(unmatched_shown)
     );
     deltaline_core_aggregator_intervals intervals(
         .clk(intervals_clk),
@@ -947,19 +1035,6 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .start_drain(intervals_start_drain),
         .gap(intervals_gap),
         .refused(intervals_refused)
-    );
-    deltaline_core_aggregator_prefixes prefixes(
-        .clk(prefixes_clk),
-        .rst(prefixes_rst),
-        .load(prefixes_load),
-        .lengths(prefixes_lengths),
-        .from(prefixes_from),
-        .ends(prefixes_ends),
-        .running_number(prefixes_running_number),
-        .legal(prefixes_legal),
-        .pending(prefixes_pending),
-        .masks(prefixes_masks),
-        .ended(prefixes_ended)
     );
     deltaline_core_aggregator_shown_interval shown_interval(
         .clk(shown_interval_clk),
@@ -981,7 +1056,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .bad(emitter_bad),
         .refused_ends(emitter_refused_ends),
         .flags(emitter_flags),
-        .prefixes(emitter_prefixes),
+        .kind(emitter_kind),
         .drained_cell(emitter_drained_cell),
         .drain_address(emitter_drain_address),
         .clear(emitter_clear),
@@ -998,43 +1073,58 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
 
     // Update code
     always @(*) begin
+        staged_delimiter_clock = clk;
+        staged_delimiter_rst = rst;
+        staged_delimiter_d = delimiter;
+        staged_number_clock = clk;
+        staged_number_rst = rst;
+        staged_number_d = delimiter_number;
+        staged_request_clock = clk;
+        staged_request_rst = rst;
+        staged_request_d = request;
+        staged_timed_clock = clk;
+        staged_timed_rst = rst;
+        staged_timed_d = timed;
+        staged_unlocked_clock = clk;
+        staged_unlocked_rst = rst;
+        staged_unlocked_d = unlocked;
+        classifier_0_clk = clk;
+        classifier_0_key = key_0;
+        staged_commit_0_clock = clk;
+        staged_commit_0_rst = rst;
+        staged_commit_0_d = commit_0;
+        staged_measured_0_clock = clk;
+        staged_measured_0_rst = rst;
+        staged_measured_0_d = measured_0;
+        staged_bad_0_clock = clk;
+        staged_bad_0_rst = rst;
+        staged_bad_0_d = bad_0;
+        staged_timestamp_0_clock = clk;
+        staged_timestamp_0_rst = rst;
+        staged_timestamp_0_d = timestamp_0;
+        staged_length_0_clock = clk;
+        staged_length_0_rst = rst;
+        staged_length_0_d = ip_length_0;
         intervals_clk = clk;
         intervals_rst = rst;
-        intervals_request = request;
-        intervals_delimiter = delimiter;
-        intervals_delimiter_number = delimiter_number;
+        intervals_request = staged_request_q;
+        intervals_delimiter = staged_delimiter_q;
+        intervals_delimiter_number = staged_number_q;
         intervals_running = emitter_running;
         intervals_drain_busy = emitter_busy;
         idle = ~intervals_epoch;
-        prefixes_clk = clk;
-        prefixes_rst = rst;
-        prefixes_load = schedule;
-        prefixes_lengths = next_prefixes;
-        prefixes_from = from_interval;
-        prefixes_ends = intervals_start_drain;
-        prefixes_running_number = intervals_running_number;
-        schedule_legal = prefixes_legal;
-        schedule_pending = prefixes_pending;
-        emitter_prefixes = prefixes_ended;
-        measured_now = 32'h0;
         unmeasured_now = 32'h0;
+        unmatched_now = 32'h0;
         bad_now = 32'h0;
-        octets_now = 32'h0;
-        first_now = 32'h0;
-        last_now = 32'h0;
-        octets = 32'h0;
-        packet_0 = commit_0 & measured_0 & emitter_running;
-        if (commit_0 & emitter_running) begin
-            if (measured_0) begin
-                if (~|measured_now) begin
-                    first_now = timestamp_0;
+        packet_0 = staged_commit_0_q & staged_measured_0_q & classifier_0_matched & emitter_running;
+        if (staged_commit_0_q & emitter_running) begin
+            if (staged_measured_0_q) begin
+                if (~classifier_0_matched) begin
+                    unmatched_now = unmatched_now + 32'h1;
+                    unmeasured_now = unmeasured_now + 32'h1;
                 end
-                last_now = timestamp_0;
-                measured_now = measured_now + 32'h1;
-                octets = ip_length_0;
-                octets_now = octets_now + ((octets) & 19'h7ffff);
             end
-            else if (bad_0) begin
+            else if (staged_bad_0_q) begin
                 bad_now = bad_now + 32'h1;
             end
             else begin
@@ -1044,14 +1134,55 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         lane_0_clk = clk;
         lane_0_rst = rst;
         lane_0_packet = packet_0;
+        lane_0_kind = classifier_0_kind;
         lane_0_epoch = intervals_epoch;
         lane_0_key = key_0;
-        lane_0_nanoseconds = timestamp_0[(32'h10)+:(40)];
-        lane_0_masks = prefixes_masks;
+        lane_0_nanoseconds = staged_timestamp_0_q[(32'h10)+:(40)];
         lane_0_drain_address = emitter_drain_address;
         lane_0_drain_epoch = idle;
         lane_0_clear_first = emitter_clear_all | (emitter_clear & ~idle);
         lane_0_clear_second = emitter_clear_all | (emitter_clear & idle);
+        octets = 32'h0;
+        measured_now_0 = 32'h0;
+        octets_now_0 = 32'h0;
+        first_now_0 = 32'h0;
+        last_now_0 = 32'h0;
+        if (packet_0 & (classifier_0_kind == class_number_0)) begin
+            if (~|measured_now_0) begin
+                first_now_0 = staged_timestamp_0_q;
+            end
+            last_now_0 = staged_timestamp_0_q;
+            measured_now_0 = measured_now_0 + 32'h1;
+            octets = staged_length_0_q;
+            octets_now_0 = octets_now_0 + ((octets) & 19'h7ffff);
+        end
+        class_totals_0_clk = clk;
+        class_totals_0_rst = rst;
+        class_totals_0_ends = intervals_start_drain;
+        class_totals_0_packet = measured_now_0;
+        class_totals_0_ip_length = octets_now_0;
+        class_totals_0_first_now = first_now_0;
+        class_totals_0_last_now = last_now_0;
+        wrapped = 1'b0;
+        crowded = 1'b0;
+        packets_sum = 32'h0;
+        bytes_sum = 32'h0;
+        sent_packets = 32'h0;
+        sent_bytes = 32'h0;
+        sent_first = 32'h0;
+        sent_last = 32'h0;
+        wrapped = wrapped | class_totals_0_wrapped;
+        if (|class_totals_0_ended_packets[(32'h20)+:(16)]) begin
+            crowded = |lanes;
+        end
+        packets_sum = packets_sum + class_totals_0_packets;
+        bytes_sum = bytes_sum + class_totals_0_bytes;
+        if (emitter_kind == class_number_0) begin
+            sent_packets = class_totals_0_ended_packets;
+            sent_bytes = class_totals_0_ended_bytes;
+            sent_first = class_totals_0_ended_first;
+            sent_last = class_totals_0_ended_last;
+        end
         overflow = 1'b0;
         overflow_epoch = 1'b0;
         count_sum = 32'h0;
@@ -1062,24 +1193,22 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         end
         count_sum = count_sum + lane_0_drained_cell[(32'h28)+:(32)];
         time_sum = time_sum + lane_0_drained_cell[(32'h0)+:(40)];
+        drained = ((time_sum) & 72'hffffffffffffffffff) | (((count_sum) & 72'hffffffffffffffffff) << 32'h28);
         totals_clk = clk;
         totals_rst = rst;
         totals_ends = intervals_start_drain;
         totals_epoch = intervals_epoch;
-        totals_packet = measured_now;
-        totals_ip_length = octets_now;
-        totals_first_now = first_now;
-        totals_last_now = last_now;
+        totals_wrapped = wrapped;
         totals_unmeasured = unmeasured_now;
         totals_bad = bad_now;
         totals_refused = intervals_refused;
-        totals_unlocked = unlocked & emitter_running;
-        totals_timed = intervals_start_drain & timed;
+        totals_unlocked = staged_unlocked_q & emitter_running;
+        totals_timed = intervals_start_drain & staged_timed_q;
         totals_gap = intervals_gap;
         totals_overflow = overflow;
         totals_overflow_epoch = overflow_epoch;
         flags = totals_ended_flags;
-        if (|lanes & |totals_ended_packets[(32'h20)+:(16)]) begin
+        if (crowded) begin
             flags = totals_ended_flags | 32'h1;
         end
         emitter_clk = clk;
@@ -1087,15 +1216,15 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         emitter_start = intervals_start_drain;
         emitter_receiver = receiver;
         emitter_interval = intervals_number;
-        emitter_packets = totals_ended_packets;
-        emitter_bytes = totals_ended_bytes;
-        emitter_first = totals_ended_first;
-        emitter_last = totals_ended_last;
+        emitter_packets = sent_packets;
+        emitter_bytes = sent_bytes;
+        emitter_first = sent_first;
+        emitter_last = sent_last;
         emitter_unmeasured = totals_ended_unmeasured;
         emitter_bad = totals_ended_bad;
         emitter_refused_ends = totals_ended_refused;
         emitter_flags = flags;
-        emitter_drained_cell = ((time_sum) & 72'hffffffffffffffffff) | (((count_sum) & 72'hffffffffffffffffff) << 32'h28);
+        emitter_drained_cell = drained;
         emitter_m_axis_tready = m_axis_tready;
         running = emitter_running;
         draining = emitter_busy;
@@ -1106,10 +1235,15 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         shown_interval_rst = rst;
         shown_interval_d = intervals_running_number;
         interval = shown_interval_q;
-        packets = totals_packets;
-        bytes = totals_bytes;
+        packets = packets_sum;
+        bytes = bytes_sum;
         unmeasured_frames = totals_unmeasured_frames;
         bad_frames = totals_bad_frames;
+        unmatched_clk = clk;
+        unmatched_rst = rst;
+        unmatched_ends = intervals_start_drain;
+        unmatched_amount = unmatched_now;
+        unmatched_frames = unmatched_shown;
         m_axis_tdata = emitter_m_axis_tdata;
         m_axis_tkeep = emitter_m_axis_tkeep;
         m_axis_tvalid = emitter_m_axis_tvalid;
@@ -1119,7 +1253,626 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
 
 endmodule // deltaline_core_aggregator
 
-module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets,bytes,first,last,unmeasured,bad,refused_ends,flags,prefixes,drained_cell,drain_address,clear,clear_all,busy,running,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_core_aggregator_class_totals_0(clk,rst,ends,packet,ip_length,first_now,last_now,wrapped,packets,bytes,ended_packets,ended_bytes,ended_first,ended_last);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  ends;
+    input wire  [2:0] packet;
+    input wire  [18:0] ip_length;
+    input wire  [63:0] first_now;
+    input wire  [63:0] last_now;
+    output reg  wrapped;
+    output reg  [47:0] packets;
+    output reg  [47:0] bytes;
+    output reg  [47:0] ended_packets;
+    output reg  [47:0] ended_bytes;
+    output reg  [63:0] ended_first;
+    output reg  [63:0] ended_last;
+
+    // Stub signals
+    reg  any_clock;
+    reg  any_rst;
+    reg  any_d;
+    wire  any_q;
+    reg  packets_low_clock;
+    reg  packets_low_rst;
+    reg  [23:0] packets_low_d;
+    wire  [23:0] packets_low_q;
+    reg  packets_high_clock;
+    reg  packets_high_rst;
+    reg  [23:0] packets_high_d;
+    wire  [23:0] packets_high_q;
+    reg  packets_carry_clock;
+    reg  packets_carry_rst;
+    reg  packets_carry_d;
+    wire  packets_carry_q;
+    reg  bytes_low_clock;
+    reg  bytes_low_rst;
+    reg  [23:0] bytes_low_d;
+    wire  [23:0] bytes_low_q;
+    reg  bytes_high_clock;
+    reg  bytes_high_rst;
+    reg  [23:0] bytes_high_d;
+    wire  [23:0] bytes_high_q;
+    reg  bytes_carry_clock;
+    reg  bytes_carry_rst;
+    reg  bytes_carry_d;
+    wire  bytes_carry_q;
+    reg  first_clock;
+    reg  first_rst;
+    reg  [63:0] first_d;
+    wire  [63:0] first_q;
+    reg  last_clock;
+    reg  last_rst;
+    reg  [63:0] last_d;
+    wire  [63:0] last_q;
+    reg  just_ended_clock;
+    reg  just_ended_rst;
+    reg  just_ended_d;
+    wire  just_ended_q;
+    reg  shown_packets_clock;
+    reg  shown_packets_rst;
+    reg  [23:0] shown_packets_d;
+    wire  [23:0] shown_packets_q;
+    reg  shown_bytes_clock;
+    reg  shown_bytes_rst;
+    reg  [23:0] shown_bytes_d;
+    wire  [23:0] shown_bytes_q;
+    reg  old_packets_low_clock;
+    reg  old_packets_low_rst;
+    reg  [23:0] old_packets_low_d;
+    wire  [23:0] old_packets_low_q;
+    reg  old_packets_high_clock;
+    reg  old_packets_high_rst;
+    reg  [23:0] old_packets_high_d;
+    wire  [23:0] old_packets_high_q;
+    reg  old_bytes_low_clock;
+    reg  old_bytes_low_rst;
+    reg  [23:0] old_bytes_low_d;
+    wire  [23:0] old_bytes_low_q;
+    reg  old_bytes_high_clock;
+    reg  old_bytes_high_rst;
+    reg  [23:0] old_bytes_high_d;
+    wire  [23:0] old_bytes_high_q;
+    reg  old_first_clock;
+    reg  old_first_rst;
+    reg  [63:0] old_first_d;
+    wire  [63:0] old_first_q;
+    reg  old_last_clock;
+    reg  old_last_rst;
+    reg  [63:0] old_last_d;
+    wire  [63:0] old_last_q;
+
+    // Local signals
+    reg  [24:0] packets_sum;
+    reg  [24:0] packets_sum_high;
+    reg  [24:0] bytes_sum;
+    reg  [24:0] bytes_sum_high;
+    reg  [23:0] packets_now;
+    reg  [23:0] packets_high_now;
+    reg  [23:0] bytes_now;
+    reg  [23:0] bytes_high_now;
+    reg  [63:0] first_next;
+    reg  [63:0] last_next;
+
+    // Sub module instances
+    deltaline_core_aggregator_class_totals_0_any any(
+        .clock(any_clock),
+        .rst(any_rst),
+        .d(any_d),
+        .q(any_q)
+    );
+    deltaline_core_aggregator_class_totals_0_packets_low packets_low(
+        .clock(packets_low_clock),
+        .rst(packets_low_rst),
+        .d(packets_low_d),
+        .q(packets_low_q)
+    );
+    deltaline_core_aggregator_class_totals_0_packets_high packets_high(
+        .clock(packets_high_clock),
+        .rst(packets_high_rst),
+        .d(packets_high_d),
+        .q(packets_high_q)
+    );
+    deltaline_core_aggregator_class_totals_0_packets_carry packets_carry(
+        .clock(packets_carry_clock),
+        .rst(packets_carry_rst),
+        .d(packets_carry_d),
+        .q(packets_carry_q)
+    );
+    deltaline_core_aggregator_class_totals_0_bytes_low bytes_low(
+        .clock(bytes_low_clock),
+        .rst(bytes_low_rst),
+        .d(bytes_low_d),
+        .q(bytes_low_q)
+    );
+    deltaline_core_aggregator_class_totals_0_bytes_high bytes_high(
+        .clock(bytes_high_clock),
+        .rst(bytes_high_rst),
+        .d(bytes_high_d),
+        .q(bytes_high_q)
+    );
+    deltaline_core_aggregator_class_totals_0_bytes_carry bytes_carry(
+        .clock(bytes_carry_clock),
+        .rst(bytes_carry_rst),
+        .d(bytes_carry_d),
+        .q(bytes_carry_q)
+    );
+    deltaline_core_aggregator_class_totals_0_first first(
+        .clock(first_clock),
+        .rst(first_rst),
+        .d(first_d),
+        .q(first_q)
+    );
+    deltaline_core_aggregator_class_totals_0_last last(
+        .clock(last_clock),
+        .rst(last_rst),
+        .d(last_d),
+        .q(last_q)
+    );
+    deltaline_core_aggregator_class_totals_0_just_ended just_ended(
+        .clock(just_ended_clock),
+        .rst(just_ended_rst),
+        .d(just_ended_d),
+        .q(just_ended_q)
+    );
+    deltaline_core_aggregator_class_totals_0_shown_packets shown_packets(
+        .clock(shown_packets_clock),
+        .rst(shown_packets_rst),
+        .d(shown_packets_d),
+        .q(shown_packets_q)
+    );
+    deltaline_core_aggregator_class_totals_0_shown_bytes shown_bytes(
+        .clock(shown_bytes_clock),
+        .rst(shown_bytes_rst),
+        .d(shown_bytes_d),
+        .q(shown_bytes_q)
+    );
+    deltaline_core_aggregator_class_totals_0_old_packets_low old_packets_low(
+        .clock(old_packets_low_clock),
+        .rst(old_packets_low_rst),
+        .d(old_packets_low_d),
+        .q(old_packets_low_q)
+    );
+    deltaline_core_aggregator_class_totals_0_old_packets_high old_packets_high(
+        .clock(old_packets_high_clock),
+        .rst(old_packets_high_rst),
+        .d(old_packets_high_d),
+        .q(old_packets_high_q)
+    );
+    deltaline_core_aggregator_class_totals_0_old_bytes_low old_bytes_low(
+        .clock(old_bytes_low_clock),
+        .rst(old_bytes_low_rst),
+        .d(old_bytes_low_d),
+        .q(old_bytes_low_q)
+    );
+    deltaline_core_aggregator_class_totals_0_old_bytes_high old_bytes_high(
+        .clock(old_bytes_high_clock),
+        .rst(old_bytes_high_rst),
+        .d(old_bytes_high_d),
+        .q(old_bytes_high_q)
+    );
+    deltaline_core_aggregator_class_totals_0_old_first old_first(
+        .clock(old_first_clock),
+        .rst(old_first_rst),
+        .d(old_first_d),
+        .q(old_first_q)
+    );
+    deltaline_core_aggregator_class_totals_0_old_last old_last(
+        .clock(old_last_clock),
+        .rst(old_last_rst),
+        .d(old_last_d),
+        .q(old_last_q)
+    );
+
+    // Update code
+    always @(*) begin
+        any_clock = clk;
+        packets_low_clock = clk;
+        packets_high_clock = clk;
+        packets_carry_clock = clk;
+        bytes_low_clock = clk;
+        bytes_high_clock = clk;
+        bytes_carry_clock = clk;
+        first_clock = clk;
+        last_clock = clk;
+        just_ended_clock = clk;
+        shown_packets_clock = clk;
+        shown_bytes_clock = clk;
+        old_packets_low_clock = clk;
+        old_packets_high_clock = clk;
+        old_bytes_low_clock = clk;
+        old_bytes_high_clock = clk;
+        old_first_clock = clk;
+        old_last_clock = clk;
+        any_d = any_q;
+        packets_low_d = packets_low_q;
+        packets_high_d = packets_high_q;
+        packets_carry_d = packets_carry_q;
+        bytes_low_d = bytes_low_q;
+        bytes_high_d = bytes_high_q;
+        bytes_carry_d = bytes_carry_q;
+        first_d = first_q;
+        last_d = last_q;
+        just_ended_d = just_ended_q;
+        shown_packets_d = shown_packets_q;
+        shown_bytes_d = shown_bytes_q;
+        old_packets_low_d = old_packets_low_q;
+        old_packets_high_d = old_packets_high_q;
+        old_bytes_low_d = old_bytes_low_q;
+        old_bytes_high_d = old_bytes_high_q;
+        old_first_d = old_first_q;
+        old_last_d = old_last_q;
+        any_rst = rst;
+        packets_low_rst = rst;
+        packets_high_rst = rst;
+        packets_carry_rst = rst;
+        bytes_low_rst = rst;
+        bytes_high_rst = rst;
+        bytes_carry_rst = rst;
+        first_rst = rst;
+        last_rst = rst;
+        just_ended_rst = rst;
+        shown_packets_rst = rst;
+        shown_bytes_rst = rst;
+        old_packets_low_rst = rst;
+        old_packets_high_rst = rst;
+        old_bytes_low_rst = rst;
+        old_bytes_high_rst = rst;
+        old_first_rst = rst;
+        old_last_rst = rst;
+        packets_sum = ((packets_low_q) & 25'h1ffffff) + ((packet) & 25'h1ffffff);
+        packets_now = packets_sum[(32'h0)+:(24)];
+        bytes_sum = ((bytes_low_q) & 25'h1ffffff);
+        first_next = first_q;
+        last_next = last_q;
+        if (|packet) begin
+            bytes_sum = ((bytes_low_q) & 25'h1ffffff) + ((ip_length) & 25'h1ffffff);
+            last_next = last_now;
+            if (~any_q) begin
+                first_next = first_now;
+            end
+        end
+        bytes_now = bytes_sum[(32'h0)+:(24)];
+        packets_sum_high = ((packets_high_q) & 25'h1ffffff);
+        if (packets_carry_q) begin
+            packets_sum_high = ((packets_high_q) & 25'h1ffffff) + 32'h1;
+        end
+        packets_high_now = packets_sum_high[(32'h0)+:(24)];
+        bytes_sum_high = ((bytes_high_q) & 25'h1ffffff);
+        if (bytes_carry_q) begin
+            bytes_sum_high = ((bytes_high_q) & 25'h1ffffff) + 32'h1;
+        end
+        bytes_high_now = bytes_sum_high[(32'h0)+:(24)];
+        wrapped = packets_sum_high[32'h18] | bytes_sum_high[32'h18];
+        any_d = any_q | |packet;
+        packets_low_d = packets_now;
+        packets_carry_d = packets_sum[32'h18];
+        bytes_low_d = bytes_now;
+        bytes_carry_d = bytes_sum[32'h18];
+        first_d = first_next;
+        last_d = last_next;
+        if (ends) begin
+            old_packets_low_d = packets_now;
+            old_bytes_low_d = bytes_now;
+            old_first_d = first_next;
+            old_last_d = last_next;
+            any_d = 1'b0;
+            packets_low_d = 32'h0;
+            bytes_low_d = 32'h0;
+            first_d = 32'h0;
+            last_d = 32'h0;
+        end
+        just_ended_d = ends;
+        packets_high_d = packets_high_now;
+        bytes_high_d = bytes_high_now;
+        if (just_ended_q) begin
+            old_packets_high_d = packets_high_now;
+            old_bytes_high_d = bytes_high_now;
+            packets_high_d = 32'h0;
+            bytes_high_d = 32'h0;
+        end
+        shown_packets_d = packets_low_q;
+        shown_bytes_d = bytes_low_q;
+        packets = ((shown_packets_q) & 48'hffffffffffff) | (((packets_high_q) & 48'hffffffffffff) << 32'h18);
+        bytes = ((shown_bytes_q) & 48'hffffffffffff) | (((bytes_high_q) & 48'hffffffffffff) << 32'h18);
+        ended_packets = ((old_packets_low_q) & 48'hffffffffffff) | (((old_packets_high_q) & 48'hffffffffffff) << 32'h18);
+        ended_bytes = ((old_bytes_low_q) & 48'hffffffffffff) | (((old_bytes_high_q) & 48'hffffffffffff) << 32'h18);
+        ended_first = old_first_q;
+        ended_last = old_last_q;
+    end
+
+endmodule // deltaline_core_aggregator_class_totals_0
+
+module deltaline_core_aggregator_class_totals_0_any(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_class_totals_0_any
+
+module deltaline_core_aggregator_class_totals_0_bytes_carry(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_class_totals_0_bytes_carry
+
+module deltaline_core_aggregator_class_totals_0_bytes_high(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_class_totals_0_bytes_high
+
+module deltaline_core_aggregator_class_totals_0_bytes_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_class_totals_0_bytes_low
+
+module deltaline_core_aggregator_class_totals_0_first(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [63:0] d;
+    output reg  [63:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 64'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_class_totals_0_first
+
+module deltaline_core_aggregator_class_totals_0_just_ended(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_class_totals_0_just_ended
+
+module deltaline_core_aggregator_class_totals_0_last(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [63:0] d;
+    output reg  [63:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 64'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_class_totals_0_last
+
+module deltaline_core_aggregator_class_totals_0_old_bytes_high(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_class_totals_0_old_bytes_high
+
+module deltaline_core_aggregator_class_totals_0_old_bytes_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_class_totals_0_old_bytes_low
+
+module deltaline_core_aggregator_class_totals_0_old_first(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [63:0] d;
+    output reg  [63:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 64'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_class_totals_0_old_first
+
+module deltaline_core_aggregator_class_totals_0_old_last(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [63:0] d;
+    output reg  [63:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 64'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_class_totals_0_old_last
+
+module deltaline_core_aggregator_class_totals_0_old_packets_high(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_class_totals_0_old_packets_high
+
+module deltaline_core_aggregator_class_totals_0_old_packets_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_class_totals_0_old_packets_low
+
+module deltaline_core_aggregator_class_totals_0_packets_carry(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_class_totals_0_packets_carry
+
+module deltaline_core_aggregator_class_totals_0_packets_high(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_class_totals_0_packets_high
+
+module deltaline_core_aggregator_class_totals_0_packets_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_class_totals_0_packets_low
+
+module deltaline_core_aggregator_class_totals_0_shown_bytes(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_class_totals_0_shown_bytes
+
+module deltaline_core_aggregator_class_totals_0_shown_packets(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_class_totals_0_shown_packets
+
+module deltaline_core_aggregator_classifier_0(clk,key,matched,kind);
+
+    // Module arguments
+    input wire  clk;
+    input wire  [543:0] key;
+    output reg  matched;
+    output reg  [1:0] kind;
+
+    // Update code (custom)
+    always @(posedge clk) begin
+        matched <= 1'b1;
+        kind[0] <= 1'b0;
+        kind[1] <= 1'b0;
+    end
+endmodule // deltaline_core_aggregator_classifier_0
+
+module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets,bytes,first,last,unmeasured,bad,refused_ends,flags,kind,drained_cell,drain_address,clear,clear_all,busy,running,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -1135,7 +1888,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     input wire  [31:0] bad;
     input wire  [15:0] refused_ends;
     input wire  [4:0] flags;
-    input wire  [63:0] prefixes;
+    output reg  [1:0] kind;
     input wire  [71:0] drained_cell;
     output reg  [10:0] drain_address;
     output reg  clear;
@@ -1152,12 +1905,22 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     // Constant declarations
     localparam  destination_word = 64'h344454c54410244;
     localparam  source_word = 64'h454c544188b50100;
-    localparam  segment_word = 64'h0;
+    localparam  segment_word_0 = 64'h0;
+    localparam  segment_word_1 = 64'h100000000;
+    localparam  segment_word_2 = 64'h200000000;
+    localparam  segment_word_3 = 64'h300000000;
     localparam  digest_word = 64'he32800f138d55c7e;
     localparam  place_word = 64'h1000020400;
     localparam  extent_word = 64'h8000000000;
     localparam  prefixes_word = 64'h106ffffffffffff;
-    localparam  adaptive = 1'b0;
+    localparam  class_shift = 5'b1011;
+    localparam  class_mask = 11'b0;
+    localparam  class_number_0 = 2'b0;
+    localparam  class_number_1 = 2'b1;
+    localparam  class_number_2 = 2'b10;
+    localparam  class_number_3 = 2'b11;
+    localparam  place_mask = 11'b11111111111;
+    localparam  class_last = 11'b11111111111;
     localparam  row_bits = 5'b1010;
     localparam  fragment_bits = 5'b111;
     localparam  row_mask = 11'b1111111111;
@@ -1181,10 +1944,26 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     reg  cleared_rst;
     reg  cleared_d;
     wire  cleared_q;
+    reg  clearing_clock;
+    reg  clearing_rst;
+    reg  clearing_d;
+    wire  clearing_q;
+    reg  clears_not_all_clock;
+    reg  clears_not_all_rst;
+    reg  clears_not_all_d;
+    wire  clears_not_all_q;
+    reg  is_idle_clock;
+    reg  is_idle_rst;
+    reg  is_idle_d;
+    wire  is_idle_q;
     reg  address_now_clock;
     reg  address_now_rst;
     reg  [10:0] address_now_d;
     wire  [10:0] address_now_q;
+    reg  header_step_clock;
+    reg  header_step_rst;
+    reg  [11:0] header_step_d;
+    wire  [11:0] header_step_q;
     reg  header_word_clock;
     reg  header_word_rst;
     reg  [63:0] header_word_d;
@@ -1215,11 +1994,16 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     wire  is_last_q;
 
     // Local signals
+    reg  [10:0] class_bits;
+    reg  [1:0] class_now;
+    reg  [63:0] segment_now;
+    reg  [10:0] place;
     reg  [10:0] fragment;
     reg  [10:0] bank;
     reg  [10:0] first_row;
     reg  [63:0] role_bit;
     reg  [63:0] rotated;
+    reg  [63:0] looked_up;
     reg  [10:0] next_address;
     reg  block_ends;
     reg  fragment_ends;
@@ -1249,11 +2033,35 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         .d(cleared_d),
         .q(cleared_q)
     );
+    deltaline_core_aggregator_emitter_clearing clearing(
+        .clock(clearing_clock),
+        .rst(clearing_rst),
+        .d(clearing_d),
+        .q(clearing_q)
+    );
+    deltaline_core_aggregator_emitter_clears_not_all clears_not_all(
+        .clock(clears_not_all_clock),
+        .rst(clears_not_all_rst),
+        .d(clears_not_all_d),
+        .q(clears_not_all_q)
+    );
+    deltaline_core_aggregator_emitter_is_idle is_idle(
+        .clock(is_idle_clock),
+        .rst(is_idle_rst),
+        .d(is_idle_d),
+        .q(is_idle_q)
+    );
     deltaline_core_aggregator_emitter_address_now address_now(
         .clock(address_now_clock),
         .rst(address_now_rst),
         .d(address_now_d),
         .q(address_now_q)
+    );
+    deltaline_core_aggregator_emitter_header_step header_step(
+        .clock(header_step_clock),
+        .rst(header_step_rst),
+        .d(header_step_d),
+        .q(header_step_q)
     );
     deltaline_core_aggregator_emitter_header_word header_word(
         .clock(header_word_clock),
@@ -1304,7 +2112,11 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         section_clock = clk;
         step_clock = clk;
         cleared_clock = clk;
+        clearing_clock = clk;
+        clears_not_all_clock = clk;
+        is_idle_clock = clk;
         address_now_clock = clk;
+        header_step_clock = clk;
         header_word_clock = clk;
         chosen_clock = clk;
         tops_clock = clk;
@@ -1316,7 +2128,11 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         section_d = section_q;
         step_d = step_q;
         cleared_d = cleared_q;
+        clearing_d = clearing_q;
+        clears_not_all_d = clears_not_all_q;
+        is_idle_d = is_idle_q;
         address_now_d = address_now_q;
+        header_step_d = header_step_q;
         header_word_d = header_word_q;
         chosen_d = chosen_q;
         tops_d = tops_q;
@@ -1328,7 +2144,11 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         section_rst = rst;
         step_rst = rst;
         cleared_rst = rst;
+        clearing_rst = rst;
+        clears_not_all_rst = rst;
+        is_idle_rst = rst;
         address_now_rst = rst;
+        header_step_rst = rst;
         header_word_rst = rst;
         chosen_rst = rst;
         tops_rst = rst;
@@ -1336,10 +2156,29 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         data_rst = rst;
         valid_rst = rst;
         is_last_rst = rst;
-        fragment = address_now_q >> fragment_bits;
-        bank = address_now_q >> row_bits;
+        class_bits = (address_now_q >> class_shift) & class_mask;
+        class_now = class_bits[(32'h0)+:(2)];
+        segment_now = segment_word_0;
+        if (class_now == class_number_0) begin
+            segment_now = segment_word_0;
+        end
+        if (class_now == class_number_1) begin
+            segment_now = segment_word_1;
+        end
+        if (class_now == class_number_2) begin
+            segment_now = segment_word_2;
+        end
+        if (class_now == class_number_3) begin
+            segment_now = segment_word_3;
+        end
+        place = address_now_q & place_mask;
+        fragment = place >> fragment_bits;
+        bank = place >> row_bits;
         first_row = address_now_q & row_mask;
         next_address = address_now_q + 32'h1;
+        if (place == class_last) begin
+            next_address = (address_now_q | place_mask) + 32'h1;
+        end
         block_ends = ~|address_now_q[(32'h0)+:(3)];
         fragment_ends = ~|(address_now_q & fragment_mask);
         role_bit = 32'h0;
@@ -1350,6 +2189,8 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         if (check_q[32'h3f]) begin
             rotated = rotated | 32'h1;
         end
+        clearing_d = (state_q == 32'h6) & (step_q == 32'h0);
+        clears_not_all_d = (state_q != 32'h1) | (address_now_q == last_address);
         if (state_q == 32'h0) begin
             state_d = 32'h1;
         end
@@ -1360,68 +2201,56 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
                 address_now_d = 32'h0;
                 cleared_d = 1'b1;
                 state_d = 32'h2;
+                is_idle_d = 1'b1;
             end
         end
         if (state_q == 32'h2) begin
             step_d = 32'h0;
+            header_step_d = 32'h1;
             section_d = 32'h0;
             if (start) begin
                 state_d = 32'h4;
+                is_idle_d = 1'b0;
             end
         end
-        case (step_q)
-            0:
-                begin
-                    header_word_d = destination_word;
-                end
-            1:
-                begin
-                    header_word_d = source_word | role_bit;
-                end
-            2:
-                begin
-                    header_word_d = segment_word | ((interval) & 64'hffffffffffffffff);
-                end
-            3:
-                begin
-                    header_word_d = digest_word;
-                end
-            4:
-                begin
-                    header_word_d = place_word | (((fragment) & 64'hffffffffffffffff) << 32'h30) | (((bank) & 64'hffffffffffffffff) << 32'h18);
-                end
-            5:
-                begin
-                    header_word_d = extent_word | (((first_row) & 64'hffffffffffffffff) << 32'h30) | (((flags) & 64'hffffffffffffffff) << 32'h10) | ((refused_ends) & 64'hffffffffffffffff);
-                end
-            6:
-                begin
-                    header_word_d = ((packets) & 64'hffffffffffffffff);
-                end
-            7:
-                begin
-                    header_word_d = ((bytes) & 64'hffffffffffffffff);
-                end
-            8:
-                begin
-                    header_word_d = first;
-                end
-            9:
-                begin
-                    header_word_d = last;
-                end
-            10:
-                begin
-                    header_word_d = prefixes_word;
-                    if (|adaptive) begin
-                        header_word_d = prefixes;
-                    end
-                end
-            default:
-                begin
-                    header_word_d = (((unmeasured) & 64'hffffffffffffffff) << 32'h20) | ((bad) & 64'hffffffffffffffff);
-                end
-        endcase
+        looked_up = 32'h0;
+        if (header_step_q[32'h0]) begin
+            looked_up = looked_up | destination_word;
+        end
+        if (header_step_q[32'h1]) begin
+            looked_up = looked_up | (source_word | role_bit);
+        end
+        if (header_step_q[32'h2]) begin
+            looked_up = looked_up | (segment_now | ((interval) & 64'hffffffffffffffff));
+        end
+        if (header_step_q[32'h3]) begin
+            looked_up = looked_up | digest_word;
+        end
+        if (header_step_q[32'h4]) begin
+            looked_up = looked_up | (place_word | (((fragment) & 64'hffffffffffffffff) << 32'h30) | (((bank) & 64'hffffffffffffffff) << 32'h18));
+        end
+        if (header_step_q[32'h5]) begin
+            looked_up = looked_up | (extent_word | (((first_row) & 64'hffffffffffffffff) << 32'h30) | (((flags) & 64'hffffffffffffffff) << 32'h10) | ((refused_ends) & 64'hffffffffffffffff));
+        end
+        if (header_step_q[32'h6]) begin
+            looked_up = looked_up | ((packets) & 64'hffffffffffffffff);
+        end
+        if (header_step_q[32'h7]) begin
+            looked_up = looked_up | ((bytes) & 64'hffffffffffffffff);
+        end
+        if (header_step_q[32'h8]) begin
+            looked_up = looked_up | first;
+        end
+        if (header_step_q[32'h9]) begin
+            looked_up = looked_up | last;
+        end
+        if (header_step_q[32'ha]) begin
+            looked_up = looked_up | prefixes_word;
+        end
+        if (header_step_q[32'hb]) begin
+            looked_up = looked_up | (((unmeasured) & 64'hffffffffffffffff) << 32'h20) | ((bad) & 64'hffffffffffffffff);
+        end
+        header_word_d = looked_up;
         if (state_q == 32'h4) begin
             state_d = 32'h5;
         end
@@ -1478,6 +2307,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
             is_last_d = 1'b0;
             state_d = 32'h4;
             step_d = step_q + 32'h1;
+            header_step_d = header_step_q << 32'h1;
             if ((section_q == 32'h0) & (step_q == 32'hb)) begin
                 section_d = 32'h1;
             end
@@ -1497,16 +2327,19 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
             if (section_q == 32'h4) begin
                 section_d = 32'h0;
                 step_d = 32'h0;
+                header_step_d = 32'h1;
                 if (~|address_now_q) begin
                     state_d = 32'h2;
+                    is_idle_d = 1'b1;
                 end
             end
         end
-        clear = (state_q == 32'h6) & (step_q == 32'h1);
-        clear_all = state_q == 32'h0;
+        clear = clearing_q;
+        clear_all = ~clears_not_all_q;
         drain_address = address_now_q;
+        kind = class_now;
         running = cleared_q;
-        busy = state_q != 32'h2;
+        busy = ~is_idle_q;
         m_axis_tdata = data_q;
         m_axis_tvalid = valid_q;
         m_axis_tlast = is_last_q;
@@ -1576,6 +2409,36 @@ module deltaline_core_aggregator_emitter_cleared(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_emitter_cleared
 
+module deltaline_core_aggregator_emitter_clearing(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_clearing
+
+module deltaline_core_aggregator_emitter_clears_not_all(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_clears_not_all
+
 module deltaline_core_aggregator_emitter_data(clock,rst,d,q);
 
     // Module arguments
@@ -1591,6 +2454,21 @@ module deltaline_core_aggregator_emitter_data(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_emitter_data
 
+module deltaline_core_aggregator_emitter_header_step(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [11:0] d;
+    output reg  [11:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 12'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_header_step
+
 module deltaline_core_aggregator_emitter_header_word(clock,rst,d,q);
 
     // Module arguments
@@ -1605,6 +2483,21 @@ module deltaline_core_aggregator_emitter_header_word(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_emitter_header_word
+
+module deltaline_core_aggregator_emitter_is_idle(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_is_idle
 
 module deltaline_core_aggregator_emitter_is_last(clock,rst,d,q);
 
@@ -1858,16 +2751,16 @@ module deltaline_core_aggregator_intervals_started(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_intervals_started
 
-module deltaline_core_aggregator_lane_0(clk,rst,packet,epoch,key,nanoseconds,masks,drain_address,drain_epoch,clear_first,clear_second,drained_cell,overflow,overflow_epoch);
+module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanoseconds,drain_address,drain_epoch,clear_first,clear_second,drained_cell,overflow,overflow_epoch);
 
     // Module arguments
     input wire  clk;
     input wire  rst;
-    input wire  packet;
-    input wire  epoch;
     input wire  [543:0] key;
+    input wire  packet;
+    input wire  [1:0] kind;
+    input wire  epoch;
     input wire  [39:0] nanoseconds;
-    input wire  [127:0] masks;
     input wire  [10:0] drain_address;
     input wire  drain_epoch;
     input wire  clear_first;
@@ -1875,6 +2768,9 @@ module deltaline_core_aggregator_lane_0(clk,rst,packet,epoch,key,nanoseconds,mas
     output reg  [71:0] drained_cell;
     output reg  overflow;
     output reg  overflow_epoch;
+
+    // Constant declarations
+    localparam  class_shift = 5'b1011;
 
     // Stub signals
     reg  hash_clk;
@@ -1886,7 +2782,6 @@ module deltaline_core_aggregator_lane_0(clk,rst,packet,epoch,key,nanoseconds,mas
     reg  sampler_valid;
     reg  [9:0] sampler_row;
     reg  [15:0] sampler_prefix;
-    reg  [127:0] sampler_masks;
     wire  sampler_sampled;
     wire  [10:0] sampler_address;
     reg  lda_clk;
@@ -1902,14 +2797,18 @@ module deltaline_core_aggregator_lane_0(clk,rst,packet,epoch,key,nanoseconds,mas
     reg  lda_clear_0;
     reg  lda_clear_1;
     wire  [71:0] lda_drained_cell;
-    reg  hashing_0_clock;
-    reg  hashing_0_rst;
-    reg  hashing_0_d;
-    wire  hashing_0_q;
-    reg  hashing_1_clock;
-    reg  hashing_1_rst;
-    reg  hashing_1_d;
-    wire  hashing_1_q;
+    reg  hashing_clock;
+    reg  hashing_rst;
+    reg  hashing_d;
+    wire  hashing_q;
+    reg  kinds_0_clock;
+    reg  kinds_0_rst;
+    reg  [1:0] kinds_0_d;
+    wire  [1:0] kinds_0_q;
+    reg  kinds_1_clock;
+    reg  kinds_1_rst;
+    reg  [1:0] kinds_1_d;
+    wire  [1:0] kinds_1_q;
     reg  copy_0_clock;
     reg  copy_0_rst;
     reg  copy_0_d;
@@ -1918,14 +2817,14 @@ module deltaline_core_aggregator_lane_0(clk,rst,packet,epoch,key,nanoseconds,mas
     reg  copy_1_rst;
     reg  copy_1_d;
     wire  copy_1_q;
-    reg  copy_2_clock;
-    reg  copy_2_rst;
-    reg  copy_2_d;
-    wire  copy_2_q;
     reg  timestamp_clk;
     reg  timestamp_rst;
     reg  [39:0] timestamp_d;
     wire  [39:0] timestamp_q;
+
+    // Local signals
+    reg  [10:0] class_number;
+    reg  [10:0] class_base;
 
     // Sub module instances
     deltaline_core_aggregator_lane_0_hash hash(
@@ -1940,7 +2839,6 @@ module deltaline_core_aggregator_lane_0(clk,rst,packet,epoch,key,nanoseconds,mas
         .valid(sampler_valid),
         .row(sampler_row),
         .prefix(sampler_prefix),
-        .masks(sampler_masks),
         .sampled(sampler_sampled),
         .address(sampler_address)
     );
@@ -1959,17 +2857,23 @@ module deltaline_core_aggregator_lane_0(clk,rst,packet,epoch,key,nanoseconds,mas
         .clear_1(lda_clear_1),
         .drained_cell(lda_drained_cell)
     );
-    deltaline_core_aggregator_lane_0_hashing_0 hashing_0(
-        .clock(hashing_0_clock),
-        .rst(hashing_0_rst),
-        .d(hashing_0_d),
-        .q(hashing_0_q)
+    deltaline_core_aggregator_lane_0_hashing hashing(
+        .clock(hashing_clock),
+        .rst(hashing_rst),
+        .d(hashing_d),
+        .q(hashing_q)
     );
-    deltaline_core_aggregator_lane_0_hashing_1 hashing_1(
-        .clock(hashing_1_clock),
-        .rst(hashing_1_rst),
-        .d(hashing_1_d),
-        .q(hashing_1_q)
+    deltaline_core_aggregator_lane_0_kinds_0 kinds_0(
+        .clock(kinds_0_clock),
+        .rst(kinds_0_rst),
+        .d(kinds_0_d),
+        .q(kinds_0_q)
+    );
+    deltaline_core_aggregator_lane_0_kinds_1 kinds_1(
+        .clock(kinds_1_clock),
+        .rst(kinds_1_rst),
+        .d(kinds_1_d),
+        .q(kinds_1_q)
     );
     deltaline_core_aggregator_lane_0_copy_0 copy_0(
         .clock(copy_0_clock),
@@ -1983,12 +2887,6 @@ module deltaline_core_aggregator_lane_0(clk,rst,packet,epoch,key,nanoseconds,mas
         .d(copy_1_d),
         .q(copy_1_q)
     );
-    deltaline_core_aggregator_lane_0_copy_2 copy_2(
-        .clock(copy_2_clock),
-        .rst(copy_2_rst),
-        .d(copy_2_d),
-        .q(copy_2_q)
-    );
     deltaline_core_aggregator_lane_0_timestamp timestamp(
         .clk(timestamp_clk),
         .rst(timestamp_rst),
@@ -2000,35 +2898,36 @@ module deltaline_core_aggregator_lane_0(clk,rst,packet,epoch,key,nanoseconds,mas
     always @(*) begin
         hash_clk = clk;
         hash_key = key;
-        hashing_0_clock = clk;
-        hashing_0_rst = rst;
-        hashing_1_clock = clk;
-        hashing_1_rst = rst;
+        hashing_clock = clk;
+        hashing_rst = rst;
+        hashing_d = packet;
+        kinds_0_clock = clk;
+        kinds_0_rst = rst;
         copy_0_clock = clk;
         copy_0_rst = rst;
+        kinds_1_clock = clk;
+        kinds_1_rst = rst;
         copy_1_clock = clk;
         copy_1_rst = rst;
-        copy_2_clock = clk;
-        copy_2_rst = rst;
-        hashing_0_d = packet;
-        hashing_1_d = hashing_0_q;
+        kinds_0_d = kind;
+        kinds_1_d = kinds_0_q;
         copy_0_d = epoch;
         copy_1_d = copy_0_q;
-        copy_2_d = copy_1_q;
         timestamp_clk = clk;
         timestamp_rst = rst;
         timestamp_d = nanoseconds;
         sampler_clk = clk;
         sampler_rst = rst;
-        sampler_valid = hashing_1_q;
+        sampler_valid = hashing_q;
         sampler_row = hash_row;
         sampler_prefix = hash_prefix;
-        sampler_masks = masks;
+        class_number = ((kinds_1_q) & 11'h7ff);
+        class_base = class_number << class_shift;
         lda_clk = clk;
         lda_rst = rst;
         lda_update = sampler_sampled;
-        lda_epoch = copy_2_q;
-        lda_address = sampler_address;
+        lda_epoch = copy_1_q;
+        lda_address = sampler_address | class_base;
         lda_timestamp = timestamp_q;
         lda_drain_address = drain_address;
         lda_drain_epoch = drain_epoch;
@@ -2071,21 +2970,6 @@ module deltaline_core_aggregator_lane_0_copy_1(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_lane_0_copy_1
 
-module deltaline_core_aggregator_lane_0_copy_2(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_lane_0_copy_2
-
 module deltaline_core_aggregator_lane_0_hash(clk,key,row,prefix);
 
     // Module arguments
@@ -2095,267 +2979,475 @@ module deltaline_core_aggregator_lane_0_hash(clk,key,row,prefix);
     output reg  [15:0] prefix;
 
     // Update code (custom)
-    reg [8:0] parity_0;
-    reg [8:0] parity_1;
-    reg [8:0] parity_2;
-    reg [8:0] parity_3;
-    reg [8:0] parity_4;
-    reg [8:0] parity_5;
-    reg [8:0] parity_6;
-    reg [8:0] parity_7;
-    reg [8:0] parity_8;
-    reg [8:0] parity_9;
-    reg [8:0] parity_10;
-    reg [8:0] parity_11;
-    reg [8:0] parity_12;
-    reg [8:0] parity_13;
-    reg [8:0] parity_14;
-    reg [8:0] parity_15;
-    reg [8:0] parity_16;
-    reg [8:0] parity_17;
-    reg [8:0] parity_18;
-    reg [8:0] parity_19;
-    reg [8:0] parity_20;
-    reg [8:0] parity_21;
-    reg [8:0] parity_22;
-    reg [8:0] parity_23;
-    reg [8:0] parity_24;
-    reg [8:0] parity_25;
+    reg [16:0] parity_0;
+    reg [16:0] parity_1;
+    reg [16:0] parity_2;
+    reg [16:0] parity_3;
+    reg [16:0] parity_4;
+    reg [16:0] parity_5;
+    reg [16:0] parity_6;
+    reg [16:0] parity_7;
+    reg [16:0] parity_8;
+    reg [16:0] parity_9;
+    reg [16:0] parity_10;
+    reg [16:0] parity_11;
+    reg [16:0] parity_12;
+    reg [16:0] parity_13;
+    reg [16:0] parity_14;
+    reg [16:0] parity_15;
+    reg [16:0] parity_16;
+    reg [16:0] parity_17;
+    reg [16:0] parity_18;
+    reg [16:0] parity_19;
+    reg [16:0] parity_20;
+    reg [16:0] parity_21;
+    reg [16:0] parity_22;
+    reg [16:0] parity_23;
+    reg [16:0] parity_24;
+    reg [16:0] parity_25;
     always @(posedge clk) begin
-        parity_0[0] <= ^(key[31:0] & 32'h5aa51bf5) ^ ^(key[63:32] & 32'hb0d0483f);
-        parity_0[1] <= ^(key[95:64] & 32'h95f68ff8) ^ ^(key[127:96] & 32'hc87bdd60);
-        parity_0[2] <= ^(key[159:128] & 32'h77b3c0b8) ^ ^(key[191:160] & 32'h40c12aaf);
-        parity_0[3] <= ^(key[223:192] & 32'h671eeac8) ^ ^(key[255:224] & 32'h4703b95d);
-        parity_0[4] <= ^(key[287:256] & 32'h7b1ddb9f) ^ ^(key[319:288] & 32'h40810b15);
-        parity_0[5] <= ^(key[351:320] & 32'ha91a5587) ^ ^(key[383:352] & 32'hc7691399);
-        parity_0[6] <= ^(key[415:384] & 32'hbee516eb) ^ ^(key[447:416] & 32'hdc25fa34);
-        parity_0[7] <= ^(key[479:448] & 32'h19041da8) ^ ^(key[511:480] & 32'ha0a3b068);
-        parity_0[8] <= ^(key[543:512] & 32'h34d896b0);
-        parity_1[0] <= ^(key[31:0] & 32'h0cfc76c0) ^ ^(key[63:32] & 32'he5096dc9);
-        parity_1[1] <= ^(key[95:64] & 32'h985fb770) ^ ^(key[127:96] & 32'h91f810ef);
-        parity_1[2] <= ^(key[159:128] & 32'hd33f31e6) ^ ^(key[191:160] & 32'he130668a);
-        parity_1[3] <= ^(key[223:192] & 32'hca14d3c2) ^ ^(key[255:224] & 32'hcca46a42);
-        parity_1[4] <= ^(key[287:256] & 32'hae0d408c) ^ ^(key[319:288] & 32'hb21f3186);
-        parity_1[5] <= ^(key[351:320] & 32'h8f5dae44) ^ ^(key[383:352] & 32'h7562d642);
-        parity_1[6] <= ^(key[415:384] & 32'h3ccc098b) ^ ^(key[447:416] & 32'h4765d193);
-        parity_1[7] <= ^(key[479:448] & 32'h0aa1b9ce) ^ ^(key[511:480] & 32'h3b44c721);
-        parity_1[8] <= ^(key[543:512] & 32'h3ac5b632);
-        parity_2[0] <= ^(key[31:0] & 32'he0a35b34) ^ ^(key[63:32] & 32'h32bcd9d8);
-        parity_2[1] <= ^(key[95:64] & 32'hd99e16ef) ^ ^(key[127:96] & 32'h5a2ada06);
-        parity_2[2] <= ^(key[159:128] & 32'h0a32386a) ^ ^(key[191:160] & 32'hb90b2fbd);
-        parity_2[3] <= ^(key[223:192] & 32'hd185f903) ^ ^(key[255:224] & 32'h6172966e);
-        parity_2[4] <= ^(key[287:256] & 32'h88d6e048) ^ ^(key[319:288] & 32'hf431d84e);
-        parity_2[5] <= ^(key[351:320] & 32'h4c744c28) ^ ^(key[383:352] & 32'h3b9b90d9);
-        parity_2[6] <= ^(key[415:384] & 32'h75c5abe1) ^ ^(key[447:416] & 32'h3e7cff29);
-        parity_2[7] <= ^(key[479:448] & 32'h239123ab) ^ ^(key[511:480] & 32'h12de1573);
-        parity_2[8] <= ^(key[543:512] & 32'h9443f7b0);
-        parity_3[0] <= ^(key[31:0] & 32'ha2051444) ^ ^(key[63:32] & 32'h713ac3c0);
-        parity_3[1] <= ^(key[95:64] & 32'h5567f81b) ^ ^(key[127:96] & 32'h46ca076d);
-        parity_3[2] <= ^(key[159:128] & 32'h6db7ffd4) ^ ^(key[191:160] & 32'hca766ffc);
-        parity_3[3] <= ^(key[223:192] & 32'h0db388f6) ^ ^(key[255:224] & 32'h6c1d4133);
-        parity_3[4] <= ^(key[287:256] & 32'hd234c651) ^ ^(key[319:288] & 32'hd6ad2f8e);
-        parity_3[5] <= ^(key[351:320] & 32'h4053f5b2) ^ ^(key[383:352] & 32'h4b19b634);
-        parity_3[6] <= ^(key[415:384] & 32'hb627c6f1) ^ ^(key[447:416] & 32'hafe6e9f5);
-        parity_3[7] <= ^(key[479:448] & 32'hf71bfce5) ^ ^(key[511:480] & 32'h5130063d);
-        parity_3[8] <= ^(key[543:512] & 32'hb8a20c2c);
-        parity_4[0] <= ^(key[31:0] & 32'hf73461f0) ^ ^(key[63:32] & 32'ha139a34f);
-        parity_4[1] <= ^(key[95:64] & 32'h88d8d7e1) ^ ^(key[127:96] & 32'h4ad01868);
-        parity_4[2] <= ^(key[159:128] & 32'h4a2794be) ^ ^(key[191:160] & 32'h8a5a00be);
-        parity_4[3] <= ^(key[223:192] & 32'h10fdf252) ^ ^(key[255:224] & 32'h1b557624);
-        parity_4[4] <= ^(key[287:256] & 32'h3b7d58ed) ^ ^(key[319:288] & 32'h230b9842);
-        parity_4[5] <= ^(key[351:320] & 32'h064c68a4) ^ ^(key[383:352] & 32'h9255edd2);
-        parity_4[6] <= ^(key[415:384] & 32'h532944e5) ^ ^(key[447:416] & 32'hdfd28646);
-        parity_4[7] <= ^(key[479:448] & 32'h720c2b85) ^ ^(key[511:480] & 32'h07f6941c);
-        parity_4[8] <= ^(key[543:512] & 32'hc68858c2);
-        parity_5[0] <= ^(key[31:0] & 32'h4ee02166) ^ ^(key[63:32] & 32'h5080b040);
-        parity_5[1] <= ^(key[95:64] & 32'h0311bfe5) ^ ^(key[127:96] & 32'hf9d681a9);
-        parity_5[2] <= ^(key[159:128] & 32'h9eba6f6d) ^ ^(key[191:160] & 32'he81419d8);
-        parity_5[3] <= ^(key[223:192] & 32'h745ea550) ^ ^(key[255:224] & 32'h5b39c7d3);
-        parity_5[4] <= ^(key[287:256] & 32'hab39682d) ^ ^(key[319:288] & 32'h86cd98fc);
-        parity_5[5] <= ^(key[351:320] & 32'h9e50d948) ^ ^(key[383:352] & 32'hf447a3df);
-        parity_5[6] <= ^(key[415:384] & 32'h96e378ea) ^ ^(key[447:416] & 32'h0efb8e37);
-        parity_5[7] <= ^(key[479:448] & 32'hc97bf837) ^ ^(key[511:480] & 32'ha278d4d4);
-        parity_5[8] <= ^(key[543:512] & 32'hf564076e);
-        parity_6[0] <= ^(key[31:0] & 32'h90b81ff5) ^ ^(key[63:32] & 32'h5b5f2538);
-        parity_6[1] <= ^(key[95:64] & 32'h3ecb77b6) ^ ^(key[127:96] & 32'h07bb886d);
-        parity_6[2] <= ^(key[159:128] & 32'hd887663c) ^ ^(key[191:160] & 32'h2fb0b26b);
-        parity_6[3] <= ^(key[223:192] & 32'haab79b45) ^ ^(key[255:224] & 32'h0cc93129);
-        parity_6[4] <= ^(key[287:256] & 32'ha44bf632) ^ ^(key[319:288] & 32'h107236f0);
-        parity_6[5] <= ^(key[351:320] & 32'he11698e1) ^ ^(key[383:352] & 32'h7c9fb50e);
-        parity_6[6] <= ^(key[415:384] & 32'h3aeeb224) ^ ^(key[447:416] & 32'he712c4c0);
-        parity_6[7] <= ^(key[479:448] & 32'h98e268e2) ^ ^(key[511:480] & 32'h2b740db6);
-        parity_6[8] <= ^(key[543:512] & 32'hfcee1115);
-        parity_7[0] <= ^(key[31:0] & 32'h6cd9635d) ^ ^(key[63:32] & 32'h07aaf8ea);
-        parity_7[1] <= ^(key[95:64] & 32'h43e2e6f6) ^ ^(key[127:96] & 32'hb256a64d);
-        parity_7[2] <= ^(key[159:128] & 32'h23ae619d) ^ ^(key[191:160] & 32'h14e1cd03);
-        parity_7[3] <= ^(key[223:192] & 32'h77d4dd80) ^ ^(key[255:224] & 32'h0bfb364f);
-        parity_7[4] <= ^(key[287:256] & 32'h442e53e6) ^ ^(key[319:288] & 32'h3f23d1d1);
-        parity_7[5] <= ^(key[351:320] & 32'he02e3425) ^ ^(key[383:352] & 32'h348543c8);
-        parity_7[6] <= ^(key[415:384] & 32'hc7d31721) ^ ^(key[447:416] & 32'h01d6a4c0);
-        parity_7[7] <= ^(key[479:448] & 32'h206b4719) ^ ^(key[511:480] & 32'h6e85b2c2);
-        parity_7[8] <= ^(key[543:512] & 32'h6708a4d7);
-        parity_8[0] <= ^(key[31:0] & 32'ha9058280) ^ ^(key[63:32] & 32'h405a3ff1);
-        parity_8[1] <= ^(key[95:64] & 32'h0a46df21) ^ ^(key[127:96] & 32'h914bc5db);
-        parity_8[2] <= ^(key[159:128] & 32'h84ceec56) ^ ^(key[191:160] & 32'h45c93b20);
-        parity_8[3] <= ^(key[223:192] & 32'h8022b0cd) ^ ^(key[255:224] & 32'h184b41c7);
-        parity_8[4] <= ^(key[287:256] & 32'h7a101c5d) ^ ^(key[319:288] & 32'h37c1777a);
-        parity_8[5] <= ^(key[351:320] & 32'hcc4e797d) ^ ^(key[383:352] & 32'hc61f65cf);
-        parity_8[6] <= ^(key[415:384] & 32'h47e69c38) ^ ^(key[447:416] & 32'h8afa3839);
-        parity_8[7] <= ^(key[479:448] & 32'h5e7db64b) ^ ^(key[511:480] & 32'h4dd7417d);
-        parity_8[8] <= ^(key[543:512] & 32'he44938d3);
-        parity_9[0] <= ^(key[31:0] & 32'h6e53690e) ^ ^(key[63:32] & 32'hb587dfcd);
-        parity_9[1] <= ^(key[95:64] & 32'h968cad48) ^ ^(key[127:96] & 32'h2dae6000);
-        parity_9[2] <= ^(key[159:128] & 32'ha0d3d7a2) ^ ^(key[191:160] & 32'hf2b60029);
-        parity_9[3] <= ^(key[223:192] & 32'h600e29f1) ^ ^(key[255:224] & 32'hb023799d);
-        parity_9[4] <= ^(key[287:256] & 32'h83c6ec74) ^ ^(key[319:288] & 32'h58ca2b9e);
-        parity_9[5] <= ^(key[351:320] & 32'h8641c313) ^ ^(key[383:352] & 32'hcf2381eb);
-        parity_9[6] <= ^(key[415:384] & 32'h2ad5face) ^ ^(key[447:416] & 32'hf9a85aea);
-        parity_9[7] <= ^(key[479:448] & 32'h7e4a0995) ^ ^(key[511:480] & 32'h8ba7b0a3);
-        parity_9[8] <= ^(key[543:512] & 32'h4d5d09a1);
-        parity_10[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
-        parity_10[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
-        parity_10[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
-        parity_10[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
-        parity_10[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
-        parity_10[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
-        parity_10[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
-        parity_10[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
-        parity_10[8] <= ^(key[543:512] & 32'h00000000);
-        parity_11[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
-        parity_11[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
-        parity_11[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
-        parity_11[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
-        parity_11[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
-        parity_11[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
-        parity_11[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
-        parity_11[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
-        parity_11[8] <= ^(key[543:512] & 32'h00000000);
-        parity_12[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
-        parity_12[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
-        parity_12[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
-        parity_12[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
-        parity_12[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
-        parity_12[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
-        parity_12[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
-        parity_12[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
-        parity_12[8] <= ^(key[543:512] & 32'h00000000);
-        parity_13[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
-        parity_13[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
-        parity_13[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
-        parity_13[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
-        parity_13[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
-        parity_13[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
-        parity_13[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
-        parity_13[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
-        parity_13[8] <= ^(key[543:512] & 32'h00000000);
-        parity_14[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
-        parity_14[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
-        parity_14[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
-        parity_14[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
-        parity_14[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
-        parity_14[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
-        parity_14[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
-        parity_14[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
-        parity_14[8] <= ^(key[543:512] & 32'h00000000);
-        parity_15[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
-        parity_15[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
-        parity_15[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
-        parity_15[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
-        parity_15[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
-        parity_15[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
-        parity_15[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
-        parity_15[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
-        parity_15[8] <= ^(key[543:512] & 32'h00000000);
-        parity_16[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
-        parity_16[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
-        parity_16[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
-        parity_16[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
-        parity_16[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
-        parity_16[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
-        parity_16[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
-        parity_16[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
-        parity_16[8] <= ^(key[543:512] & 32'h00000000);
-        parity_17[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
-        parity_17[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
-        parity_17[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
-        parity_17[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
-        parity_17[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
-        parity_17[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
-        parity_17[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
-        parity_17[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
-        parity_17[8] <= ^(key[543:512] & 32'h00000000);
-        parity_18[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
-        parity_18[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
-        parity_18[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
-        parity_18[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
-        parity_18[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
-        parity_18[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
-        parity_18[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
-        parity_18[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
-        parity_18[8] <= ^(key[543:512] & 32'h00000000);
-        parity_19[0] <= ^(key[31:0] & 32'h00000000) ^ ^(key[63:32] & 32'h00000000);
-        parity_19[1] <= ^(key[95:64] & 32'h00000000) ^ ^(key[127:96] & 32'h00000000);
-        parity_19[2] <= ^(key[159:128] & 32'h00000000) ^ ^(key[191:160] & 32'h00000000);
-        parity_19[3] <= ^(key[223:192] & 32'h00000000) ^ ^(key[255:224] & 32'h00000000);
-        parity_19[4] <= ^(key[287:256] & 32'h00000000) ^ ^(key[319:288] & 32'h00000000);
-        parity_19[5] <= ^(key[351:320] & 32'h00000000) ^ ^(key[383:352] & 32'h00000000);
-        parity_19[6] <= ^(key[415:384] & 32'h00000000) ^ ^(key[447:416] & 32'h00000000);
-        parity_19[7] <= ^(key[479:448] & 32'h00000000) ^ ^(key[511:480] & 32'h00000000);
-        parity_19[8] <= ^(key[543:512] & 32'h00000000);
-        parity_20[0] <= ^(key[31:0] & 32'hfbdb480b) ^ ^(key[63:32] & 32'hb9fd284c);
-        parity_20[1] <= ^(key[95:64] & 32'hf384ce06) ^ ^(key[127:96] & 32'hdf0a051f);
-        parity_20[2] <= ^(key[159:128] & 32'hf7c6d738) ^ ^(key[191:160] & 32'h28d6f57c);
-        parity_20[3] <= ^(key[223:192] & 32'h612f2427) ^ ^(key[255:224] & 32'h7fd82c49);
-        parity_20[4] <= ^(key[287:256] & 32'h4d3fdb7d) ^ ^(key[319:288] & 32'h8d316052);
-        parity_20[5] <= ^(key[351:320] & 32'h22f6f031) ^ ^(key[383:352] & 32'h10affc1e);
-        parity_20[6] <= ^(key[415:384] & 32'h68b32db0) ^ ^(key[447:416] & 32'ha751d2ae);
-        parity_20[7] <= ^(key[479:448] & 32'hc19688bb) ^ ^(key[511:480] & 32'h70c6c671);
-        parity_20[8] <= ^(key[543:512] & 32'hdf5348d6);
-        parity_21[0] <= ^(key[31:0] & 32'h8cd6a057) ^ ^(key[63:32] & 32'h244bd384);
-        parity_21[1] <= ^(key[95:64] & 32'hb5b73f91) ^ ^(key[127:96] & 32'h0c5becfd);
-        parity_21[2] <= ^(key[159:128] & 32'h9ef30372) ^ ^(key[191:160] & 32'h016d52b9);
-        parity_21[3] <= ^(key[223:192] & 32'h71613e7f) ^ ^(key[255:224] & 32'h991f514b);
-        parity_21[4] <= ^(key[287:256] & 32'h652bc6a6) ^ ^(key[319:288] & 32'h9e333585);
-        parity_21[5] <= ^(key[351:320] & 32'h84cd339e) ^ ^(key[383:352] & 32'hd3409176);
-        parity_21[6] <= ^(key[415:384] & 32'ha20b1a1e) ^ ^(key[447:416] & 32'h701f6062);
-        parity_21[7] <= ^(key[479:448] & 32'h2fed942f) ^ ^(key[511:480] & 32'haddf4857);
-        parity_21[8] <= ^(key[543:512] & 32'h5255757c);
-        parity_22[0] <= ^(key[31:0] & 32'hb6623547) ^ ^(key[63:32] & 32'hba912625);
-        parity_22[1] <= ^(key[95:64] & 32'he1960d51) ^ ^(key[127:96] & 32'h20f30ad3);
-        parity_22[2] <= ^(key[159:128] & 32'hde101cb7) ^ ^(key[191:160] & 32'h72f29624);
-        parity_22[3] <= ^(key[223:192] & 32'hd43a72d2) ^ ^(key[255:224] & 32'h59c69f72);
-        parity_22[4] <= ^(key[287:256] & 32'h4405f0e3) ^ ^(key[319:288] & 32'h6337e4f8);
-        parity_22[5] <= ^(key[351:320] & 32'h02ba17f5) ^ ^(key[383:352] & 32'hc8ede61c);
-        parity_22[6] <= ^(key[415:384] & 32'h81413efe) ^ ^(key[447:416] & 32'hfee0161a);
-        parity_22[7] <= ^(key[479:448] & 32'h027526f2) ^ ^(key[511:480] & 32'h8b762bdd);
-        parity_22[8] <= ^(key[543:512] & 32'h0882678b);
-        parity_23[0] <= ^(key[31:0] & 32'h1b3a6def) ^ ^(key[63:32] & 32'h64b59f52);
-        parity_23[1] <= ^(key[95:64] & 32'h9e9ad6f9) ^ ^(key[127:96] & 32'h8f6761fd);
-        parity_23[2] <= ^(key[159:128] & 32'hdafe48ed) ^ ^(key[191:160] & 32'he95f945d);
-        parity_23[3] <= ^(key[223:192] & 32'h176419db) ^ ^(key[255:224] & 32'hd6cbc5a4);
-        parity_23[4] <= ^(key[287:256] & 32'h6026112c) ^ ^(key[319:288] & 32'hf46e42ba);
-        parity_23[5] <= ^(key[351:320] & 32'hadeeddce) ^ ^(key[383:352] & 32'h92170d8a);
-        parity_23[6] <= ^(key[415:384] & 32'haa9bc46e) ^ ^(key[447:416] & 32'hffef5b6f);
-        parity_23[7] <= ^(key[479:448] & 32'hc6339040) ^ ^(key[511:480] & 32'he5c46ead);
-        parity_23[8] <= ^(key[543:512] & 32'hc641cb81);
-        parity_24[0] <= ^(key[31:0] & 32'h1677d2ef) ^ ^(key[63:32] & 32'h0a3ba5f6);
-        parity_24[1] <= ^(key[95:64] & 32'h75c14603) ^ ^(key[127:96] & 32'h8560ae77);
-        parity_24[2] <= ^(key[159:128] & 32'h68b9dda4) ^ ^(key[191:160] & 32'h7700b0d2);
-        parity_24[3] <= ^(key[223:192] & 32'h018a8d0d) ^ ^(key[255:224] & 32'h06374b70);
-        parity_24[4] <= ^(key[287:256] & 32'hd3b42640) ^ ^(key[319:288] & 32'h3188f1dd);
-        parity_24[5] <= ^(key[351:320] & 32'hc2e3e95b) ^ ^(key[383:352] & 32'h6f2dc59d);
-        parity_24[6] <= ^(key[415:384] & 32'h61d18c98) ^ ^(key[447:416] & 32'he6dd9ef1);
-        parity_24[7] <= ^(key[479:448] & 32'h8f1bfa0a) ^ ^(key[511:480] & 32'h9f807a10);
-        parity_24[8] <= ^(key[543:512] & 32'h937ef32d);
-        parity_25[0] <= ^(key[31:0] & 32'hc53d6b7f) ^ ^(key[63:32] & 32'h41d9d81d);
-        parity_25[1] <= ^(key[95:64] & 32'h97ce5bc4) ^ ^(key[127:96] & 32'hd26565c6);
-        parity_25[2] <= ^(key[159:128] & 32'h169d6e4b) ^ ^(key[191:160] & 32'h5bf8bf78);
-        parity_25[3] <= ^(key[223:192] & 32'haf8a76e6) ^ ^(key[255:224] & 32'h7c09ca15);
-        parity_25[4] <= ^(key[287:256] & 32'h726fdc28) ^ ^(key[319:288] & 32'h613729a1);
-        parity_25[5] <= ^(key[351:320] & 32'h42686e69) ^ ^(key[383:352] & 32'h5f696aca);
-        parity_25[6] <= ^(key[415:384] & 32'h34279269) ^ ^(key[447:416] & 32'h85711fe0);
-        parity_25[7] <= ^(key[479:448] & 32'hf30dee14) ^ ^(key[511:480] & 32'hd3f24afa);
-        parity_25[8] <= ^(key[543:512] & 32'h1d0a7924);
+        parity_0[0] <= ^(key[31:0] & 32'h5aa51bf5);
+        parity_0[1] <= ^(key[63:32] & 32'hb0d0483f);
+        parity_0[2] <= ^(key[95:64] & 32'h95f68ff8);
+        parity_0[3] <= ^(key[127:96] & 32'hc87bdd60);
+        parity_0[4] <= ^(key[159:128] & 32'h77b3c0b8);
+        parity_0[5] <= ^(key[191:160] & 32'h40c12aaf);
+        parity_0[6] <= ^(key[223:192] & 32'h671eeac8);
+        parity_0[7] <= ^(key[255:224] & 32'h4703b95d);
+        parity_0[8] <= ^(key[287:256] & 32'h7b1ddb9f);
+        parity_0[9] <= ^(key[319:288] & 32'h40810b15);
+        parity_0[10] <= ^(key[351:320] & 32'ha91a5587);
+        parity_0[11] <= ^(key[383:352] & 32'hc7691399);
+        parity_0[12] <= ^(key[415:384] & 32'hbee516eb);
+        parity_0[13] <= ^(key[447:416] & 32'hdc25fa34);
+        parity_0[14] <= ^(key[479:448] & 32'h19041da8);
+        parity_0[15] <= ^(key[511:480] & 32'ha0a3b068);
+        parity_0[16] <= ^(key[543:512] & 32'h34d896b0);
+        parity_1[0] <= ^(key[31:0] & 32'h0cfc76c0);
+        parity_1[1] <= ^(key[63:32] & 32'he5096dc9);
+        parity_1[2] <= ^(key[95:64] & 32'h985fb770);
+        parity_1[3] <= ^(key[127:96] & 32'h91f810ef);
+        parity_1[4] <= ^(key[159:128] & 32'hd33f31e6);
+        parity_1[5] <= ^(key[191:160] & 32'he130668a);
+        parity_1[6] <= ^(key[223:192] & 32'hca14d3c2);
+        parity_1[7] <= ^(key[255:224] & 32'hcca46a42);
+        parity_1[8] <= ^(key[287:256] & 32'hae0d408c);
+        parity_1[9] <= ^(key[319:288] & 32'hb21f3186);
+        parity_1[10] <= ^(key[351:320] & 32'h8f5dae44);
+        parity_1[11] <= ^(key[383:352] & 32'h7562d642);
+        parity_1[12] <= ^(key[415:384] & 32'h3ccc098b);
+        parity_1[13] <= ^(key[447:416] & 32'h4765d193);
+        parity_1[14] <= ^(key[479:448] & 32'h0aa1b9ce);
+        parity_1[15] <= ^(key[511:480] & 32'h3b44c721);
+        parity_1[16] <= ^(key[543:512] & 32'h3ac5b632);
+        parity_2[0] <= ^(key[31:0] & 32'he0a35b34);
+        parity_2[1] <= ^(key[63:32] & 32'h32bcd9d8);
+        parity_2[2] <= ^(key[95:64] & 32'hd99e16ef);
+        parity_2[3] <= ^(key[127:96] & 32'h5a2ada06);
+        parity_2[4] <= ^(key[159:128] & 32'h0a32386a);
+        parity_2[5] <= ^(key[191:160] & 32'hb90b2fbd);
+        parity_2[6] <= ^(key[223:192] & 32'hd185f903);
+        parity_2[7] <= ^(key[255:224] & 32'h6172966e);
+        parity_2[8] <= ^(key[287:256] & 32'h88d6e048);
+        parity_2[9] <= ^(key[319:288] & 32'hf431d84e);
+        parity_2[10] <= ^(key[351:320] & 32'h4c744c28);
+        parity_2[11] <= ^(key[383:352] & 32'h3b9b90d9);
+        parity_2[12] <= ^(key[415:384] & 32'h75c5abe1);
+        parity_2[13] <= ^(key[447:416] & 32'h3e7cff29);
+        parity_2[14] <= ^(key[479:448] & 32'h239123ab);
+        parity_2[15] <= ^(key[511:480] & 32'h12de1573);
+        parity_2[16] <= ^(key[543:512] & 32'h9443f7b0);
+        parity_3[0] <= ^(key[31:0] & 32'ha2051444);
+        parity_3[1] <= ^(key[63:32] & 32'h713ac3c0);
+        parity_3[2] <= ^(key[95:64] & 32'h5567f81b);
+        parity_3[3] <= ^(key[127:96] & 32'h46ca076d);
+        parity_3[4] <= ^(key[159:128] & 32'h6db7ffd4);
+        parity_3[5] <= ^(key[191:160] & 32'hca766ffc);
+        parity_3[6] <= ^(key[223:192] & 32'h0db388f6);
+        parity_3[7] <= ^(key[255:224] & 32'h6c1d4133);
+        parity_3[8] <= ^(key[287:256] & 32'hd234c651);
+        parity_3[9] <= ^(key[319:288] & 32'hd6ad2f8e);
+        parity_3[10] <= ^(key[351:320] & 32'h4053f5b2);
+        parity_3[11] <= ^(key[383:352] & 32'h4b19b634);
+        parity_3[12] <= ^(key[415:384] & 32'hb627c6f1);
+        parity_3[13] <= ^(key[447:416] & 32'hafe6e9f5);
+        parity_3[14] <= ^(key[479:448] & 32'hf71bfce5);
+        parity_3[15] <= ^(key[511:480] & 32'h5130063d);
+        parity_3[16] <= ^(key[543:512] & 32'hb8a20c2c);
+        parity_4[0] <= ^(key[31:0] & 32'hf73461f0);
+        parity_4[1] <= ^(key[63:32] & 32'ha139a34f);
+        parity_4[2] <= ^(key[95:64] & 32'h88d8d7e1);
+        parity_4[3] <= ^(key[127:96] & 32'h4ad01868);
+        parity_4[4] <= ^(key[159:128] & 32'h4a2794be);
+        parity_4[5] <= ^(key[191:160] & 32'h8a5a00be);
+        parity_4[6] <= ^(key[223:192] & 32'h10fdf252);
+        parity_4[7] <= ^(key[255:224] & 32'h1b557624);
+        parity_4[8] <= ^(key[287:256] & 32'h3b7d58ed);
+        parity_4[9] <= ^(key[319:288] & 32'h230b9842);
+        parity_4[10] <= ^(key[351:320] & 32'h064c68a4);
+        parity_4[11] <= ^(key[383:352] & 32'h9255edd2);
+        parity_4[12] <= ^(key[415:384] & 32'h532944e5);
+        parity_4[13] <= ^(key[447:416] & 32'hdfd28646);
+        parity_4[14] <= ^(key[479:448] & 32'h720c2b85);
+        parity_4[15] <= ^(key[511:480] & 32'h07f6941c);
+        parity_4[16] <= ^(key[543:512] & 32'hc68858c2);
+        parity_5[0] <= ^(key[31:0] & 32'h4ee02166);
+        parity_5[1] <= ^(key[63:32] & 32'h5080b040);
+        parity_5[2] <= ^(key[95:64] & 32'h0311bfe5);
+        parity_5[3] <= ^(key[127:96] & 32'hf9d681a9);
+        parity_5[4] <= ^(key[159:128] & 32'h9eba6f6d);
+        parity_5[5] <= ^(key[191:160] & 32'he81419d8);
+        parity_5[6] <= ^(key[223:192] & 32'h745ea550);
+        parity_5[7] <= ^(key[255:224] & 32'h5b39c7d3);
+        parity_5[8] <= ^(key[287:256] & 32'hab39682d);
+        parity_5[9] <= ^(key[319:288] & 32'h86cd98fc);
+        parity_5[10] <= ^(key[351:320] & 32'h9e50d948);
+        parity_5[11] <= ^(key[383:352] & 32'hf447a3df);
+        parity_5[12] <= ^(key[415:384] & 32'h96e378ea);
+        parity_5[13] <= ^(key[447:416] & 32'h0efb8e37);
+        parity_5[14] <= ^(key[479:448] & 32'hc97bf837);
+        parity_5[15] <= ^(key[511:480] & 32'ha278d4d4);
+        parity_5[16] <= ^(key[543:512] & 32'hf564076e);
+        parity_6[0] <= ^(key[31:0] & 32'h90b81ff5);
+        parity_6[1] <= ^(key[63:32] & 32'h5b5f2538);
+        parity_6[2] <= ^(key[95:64] & 32'h3ecb77b6);
+        parity_6[3] <= ^(key[127:96] & 32'h07bb886d);
+        parity_6[4] <= ^(key[159:128] & 32'hd887663c);
+        parity_6[5] <= ^(key[191:160] & 32'h2fb0b26b);
+        parity_6[6] <= ^(key[223:192] & 32'haab79b45);
+        parity_6[7] <= ^(key[255:224] & 32'h0cc93129);
+        parity_6[8] <= ^(key[287:256] & 32'ha44bf632);
+        parity_6[9] <= ^(key[319:288] & 32'h107236f0);
+        parity_6[10] <= ^(key[351:320] & 32'he11698e1);
+        parity_6[11] <= ^(key[383:352] & 32'h7c9fb50e);
+        parity_6[12] <= ^(key[415:384] & 32'h3aeeb224);
+        parity_6[13] <= ^(key[447:416] & 32'he712c4c0);
+        parity_6[14] <= ^(key[479:448] & 32'h98e268e2);
+        parity_6[15] <= ^(key[511:480] & 32'h2b740db6);
+        parity_6[16] <= ^(key[543:512] & 32'hfcee1115);
+        parity_7[0] <= ^(key[31:0] & 32'h6cd9635d);
+        parity_7[1] <= ^(key[63:32] & 32'h07aaf8ea);
+        parity_7[2] <= ^(key[95:64] & 32'h43e2e6f6);
+        parity_7[3] <= ^(key[127:96] & 32'hb256a64d);
+        parity_7[4] <= ^(key[159:128] & 32'h23ae619d);
+        parity_7[5] <= ^(key[191:160] & 32'h14e1cd03);
+        parity_7[6] <= ^(key[223:192] & 32'h77d4dd80);
+        parity_7[7] <= ^(key[255:224] & 32'h0bfb364f);
+        parity_7[8] <= ^(key[287:256] & 32'h442e53e6);
+        parity_7[9] <= ^(key[319:288] & 32'h3f23d1d1);
+        parity_7[10] <= ^(key[351:320] & 32'he02e3425);
+        parity_7[11] <= ^(key[383:352] & 32'h348543c8);
+        parity_7[12] <= ^(key[415:384] & 32'hc7d31721);
+        parity_7[13] <= ^(key[447:416] & 32'h01d6a4c0);
+        parity_7[14] <= ^(key[479:448] & 32'h206b4719);
+        parity_7[15] <= ^(key[511:480] & 32'h6e85b2c2);
+        parity_7[16] <= ^(key[543:512] & 32'h6708a4d7);
+        parity_8[0] <= ^(key[31:0] & 32'ha9058280);
+        parity_8[1] <= ^(key[63:32] & 32'h405a3ff1);
+        parity_8[2] <= ^(key[95:64] & 32'h0a46df21);
+        parity_8[3] <= ^(key[127:96] & 32'h914bc5db);
+        parity_8[4] <= ^(key[159:128] & 32'h84ceec56);
+        parity_8[5] <= ^(key[191:160] & 32'h45c93b20);
+        parity_8[6] <= ^(key[223:192] & 32'h8022b0cd);
+        parity_8[7] <= ^(key[255:224] & 32'h184b41c7);
+        parity_8[8] <= ^(key[287:256] & 32'h7a101c5d);
+        parity_8[9] <= ^(key[319:288] & 32'h37c1777a);
+        parity_8[10] <= ^(key[351:320] & 32'hcc4e797d);
+        parity_8[11] <= ^(key[383:352] & 32'hc61f65cf);
+        parity_8[12] <= ^(key[415:384] & 32'h47e69c38);
+        parity_8[13] <= ^(key[447:416] & 32'h8afa3839);
+        parity_8[14] <= ^(key[479:448] & 32'h5e7db64b);
+        parity_8[15] <= ^(key[511:480] & 32'h4dd7417d);
+        parity_8[16] <= ^(key[543:512] & 32'he44938d3);
+        parity_9[0] <= ^(key[31:0] & 32'h6e53690e);
+        parity_9[1] <= ^(key[63:32] & 32'hb587dfcd);
+        parity_9[2] <= ^(key[95:64] & 32'h968cad48);
+        parity_9[3] <= ^(key[127:96] & 32'h2dae6000);
+        parity_9[4] <= ^(key[159:128] & 32'ha0d3d7a2);
+        parity_9[5] <= ^(key[191:160] & 32'hf2b60029);
+        parity_9[6] <= ^(key[223:192] & 32'h600e29f1);
+        parity_9[7] <= ^(key[255:224] & 32'hb023799d);
+        parity_9[8] <= ^(key[287:256] & 32'h83c6ec74);
+        parity_9[9] <= ^(key[319:288] & 32'h58ca2b9e);
+        parity_9[10] <= ^(key[351:320] & 32'h8641c313);
+        parity_9[11] <= ^(key[383:352] & 32'hcf2381eb);
+        parity_9[12] <= ^(key[415:384] & 32'h2ad5face);
+        parity_9[13] <= ^(key[447:416] & 32'hf9a85aea);
+        parity_9[14] <= ^(key[479:448] & 32'h7e4a0995);
+        parity_9[15] <= ^(key[511:480] & 32'h8ba7b0a3);
+        parity_9[16] <= ^(key[543:512] & 32'h4d5d09a1);
+        parity_10[0] <= ^(key[31:0] & 32'h00000000);
+        parity_10[1] <= ^(key[63:32] & 32'h00000000);
+        parity_10[2] <= ^(key[95:64] & 32'h00000000);
+        parity_10[3] <= ^(key[127:96] & 32'h00000000);
+        parity_10[4] <= ^(key[159:128] & 32'h00000000);
+        parity_10[5] <= ^(key[191:160] & 32'h00000000);
+        parity_10[6] <= ^(key[223:192] & 32'h00000000);
+        parity_10[7] <= ^(key[255:224] & 32'h00000000);
+        parity_10[8] <= ^(key[287:256] & 32'h00000000);
+        parity_10[9] <= ^(key[319:288] & 32'h00000000);
+        parity_10[10] <= ^(key[351:320] & 32'h00000000);
+        parity_10[11] <= ^(key[383:352] & 32'h00000000);
+        parity_10[12] <= ^(key[415:384] & 32'h00000000);
+        parity_10[13] <= ^(key[447:416] & 32'h00000000);
+        parity_10[14] <= ^(key[479:448] & 32'h00000000);
+        parity_10[15] <= ^(key[511:480] & 32'h00000000);
+        parity_10[16] <= ^(key[543:512] & 32'h00000000);
+        parity_11[0] <= ^(key[31:0] & 32'h00000000);
+        parity_11[1] <= ^(key[63:32] & 32'h00000000);
+        parity_11[2] <= ^(key[95:64] & 32'h00000000);
+        parity_11[3] <= ^(key[127:96] & 32'h00000000);
+        parity_11[4] <= ^(key[159:128] & 32'h00000000);
+        parity_11[5] <= ^(key[191:160] & 32'h00000000);
+        parity_11[6] <= ^(key[223:192] & 32'h00000000);
+        parity_11[7] <= ^(key[255:224] & 32'h00000000);
+        parity_11[8] <= ^(key[287:256] & 32'h00000000);
+        parity_11[9] <= ^(key[319:288] & 32'h00000000);
+        parity_11[10] <= ^(key[351:320] & 32'h00000000);
+        parity_11[11] <= ^(key[383:352] & 32'h00000000);
+        parity_11[12] <= ^(key[415:384] & 32'h00000000);
+        parity_11[13] <= ^(key[447:416] & 32'h00000000);
+        parity_11[14] <= ^(key[479:448] & 32'h00000000);
+        parity_11[15] <= ^(key[511:480] & 32'h00000000);
+        parity_11[16] <= ^(key[543:512] & 32'h00000000);
+        parity_12[0] <= ^(key[31:0] & 32'h00000000);
+        parity_12[1] <= ^(key[63:32] & 32'h00000000);
+        parity_12[2] <= ^(key[95:64] & 32'h00000000);
+        parity_12[3] <= ^(key[127:96] & 32'h00000000);
+        parity_12[4] <= ^(key[159:128] & 32'h00000000);
+        parity_12[5] <= ^(key[191:160] & 32'h00000000);
+        parity_12[6] <= ^(key[223:192] & 32'h00000000);
+        parity_12[7] <= ^(key[255:224] & 32'h00000000);
+        parity_12[8] <= ^(key[287:256] & 32'h00000000);
+        parity_12[9] <= ^(key[319:288] & 32'h00000000);
+        parity_12[10] <= ^(key[351:320] & 32'h00000000);
+        parity_12[11] <= ^(key[383:352] & 32'h00000000);
+        parity_12[12] <= ^(key[415:384] & 32'h00000000);
+        parity_12[13] <= ^(key[447:416] & 32'h00000000);
+        parity_12[14] <= ^(key[479:448] & 32'h00000000);
+        parity_12[15] <= ^(key[511:480] & 32'h00000000);
+        parity_12[16] <= ^(key[543:512] & 32'h00000000);
+        parity_13[0] <= ^(key[31:0] & 32'h00000000);
+        parity_13[1] <= ^(key[63:32] & 32'h00000000);
+        parity_13[2] <= ^(key[95:64] & 32'h00000000);
+        parity_13[3] <= ^(key[127:96] & 32'h00000000);
+        parity_13[4] <= ^(key[159:128] & 32'h00000000);
+        parity_13[5] <= ^(key[191:160] & 32'h00000000);
+        parity_13[6] <= ^(key[223:192] & 32'h00000000);
+        parity_13[7] <= ^(key[255:224] & 32'h00000000);
+        parity_13[8] <= ^(key[287:256] & 32'h00000000);
+        parity_13[9] <= ^(key[319:288] & 32'h00000000);
+        parity_13[10] <= ^(key[351:320] & 32'h00000000);
+        parity_13[11] <= ^(key[383:352] & 32'h00000000);
+        parity_13[12] <= ^(key[415:384] & 32'h00000000);
+        parity_13[13] <= ^(key[447:416] & 32'h00000000);
+        parity_13[14] <= ^(key[479:448] & 32'h00000000);
+        parity_13[15] <= ^(key[511:480] & 32'h00000000);
+        parity_13[16] <= ^(key[543:512] & 32'h00000000);
+        parity_14[0] <= ^(key[31:0] & 32'h00000000);
+        parity_14[1] <= ^(key[63:32] & 32'h00000000);
+        parity_14[2] <= ^(key[95:64] & 32'h00000000);
+        parity_14[3] <= ^(key[127:96] & 32'h00000000);
+        parity_14[4] <= ^(key[159:128] & 32'h00000000);
+        parity_14[5] <= ^(key[191:160] & 32'h00000000);
+        parity_14[6] <= ^(key[223:192] & 32'h00000000);
+        parity_14[7] <= ^(key[255:224] & 32'h00000000);
+        parity_14[8] <= ^(key[287:256] & 32'h00000000);
+        parity_14[9] <= ^(key[319:288] & 32'h00000000);
+        parity_14[10] <= ^(key[351:320] & 32'h00000000);
+        parity_14[11] <= ^(key[383:352] & 32'h00000000);
+        parity_14[12] <= ^(key[415:384] & 32'h00000000);
+        parity_14[13] <= ^(key[447:416] & 32'h00000000);
+        parity_14[14] <= ^(key[479:448] & 32'h00000000);
+        parity_14[15] <= ^(key[511:480] & 32'h00000000);
+        parity_14[16] <= ^(key[543:512] & 32'h00000000);
+        parity_15[0] <= ^(key[31:0] & 32'h00000000);
+        parity_15[1] <= ^(key[63:32] & 32'h00000000);
+        parity_15[2] <= ^(key[95:64] & 32'h00000000);
+        parity_15[3] <= ^(key[127:96] & 32'h00000000);
+        parity_15[4] <= ^(key[159:128] & 32'h00000000);
+        parity_15[5] <= ^(key[191:160] & 32'h00000000);
+        parity_15[6] <= ^(key[223:192] & 32'h00000000);
+        parity_15[7] <= ^(key[255:224] & 32'h00000000);
+        parity_15[8] <= ^(key[287:256] & 32'h00000000);
+        parity_15[9] <= ^(key[319:288] & 32'h00000000);
+        parity_15[10] <= ^(key[351:320] & 32'h00000000);
+        parity_15[11] <= ^(key[383:352] & 32'h00000000);
+        parity_15[12] <= ^(key[415:384] & 32'h00000000);
+        parity_15[13] <= ^(key[447:416] & 32'h00000000);
+        parity_15[14] <= ^(key[479:448] & 32'h00000000);
+        parity_15[15] <= ^(key[511:480] & 32'h00000000);
+        parity_15[16] <= ^(key[543:512] & 32'h00000000);
+        parity_16[0] <= ^(key[31:0] & 32'h00000000);
+        parity_16[1] <= ^(key[63:32] & 32'h00000000);
+        parity_16[2] <= ^(key[95:64] & 32'h00000000);
+        parity_16[3] <= ^(key[127:96] & 32'h00000000);
+        parity_16[4] <= ^(key[159:128] & 32'h00000000);
+        parity_16[5] <= ^(key[191:160] & 32'h00000000);
+        parity_16[6] <= ^(key[223:192] & 32'h00000000);
+        parity_16[7] <= ^(key[255:224] & 32'h00000000);
+        parity_16[8] <= ^(key[287:256] & 32'h00000000);
+        parity_16[9] <= ^(key[319:288] & 32'h00000000);
+        parity_16[10] <= ^(key[351:320] & 32'h00000000);
+        parity_16[11] <= ^(key[383:352] & 32'h00000000);
+        parity_16[12] <= ^(key[415:384] & 32'h00000000);
+        parity_16[13] <= ^(key[447:416] & 32'h00000000);
+        parity_16[14] <= ^(key[479:448] & 32'h00000000);
+        parity_16[15] <= ^(key[511:480] & 32'h00000000);
+        parity_16[16] <= ^(key[543:512] & 32'h00000000);
+        parity_17[0] <= ^(key[31:0] & 32'h00000000);
+        parity_17[1] <= ^(key[63:32] & 32'h00000000);
+        parity_17[2] <= ^(key[95:64] & 32'h00000000);
+        parity_17[3] <= ^(key[127:96] & 32'h00000000);
+        parity_17[4] <= ^(key[159:128] & 32'h00000000);
+        parity_17[5] <= ^(key[191:160] & 32'h00000000);
+        parity_17[6] <= ^(key[223:192] & 32'h00000000);
+        parity_17[7] <= ^(key[255:224] & 32'h00000000);
+        parity_17[8] <= ^(key[287:256] & 32'h00000000);
+        parity_17[9] <= ^(key[319:288] & 32'h00000000);
+        parity_17[10] <= ^(key[351:320] & 32'h00000000);
+        parity_17[11] <= ^(key[383:352] & 32'h00000000);
+        parity_17[12] <= ^(key[415:384] & 32'h00000000);
+        parity_17[13] <= ^(key[447:416] & 32'h00000000);
+        parity_17[14] <= ^(key[479:448] & 32'h00000000);
+        parity_17[15] <= ^(key[511:480] & 32'h00000000);
+        parity_17[16] <= ^(key[543:512] & 32'h00000000);
+        parity_18[0] <= ^(key[31:0] & 32'h00000000);
+        parity_18[1] <= ^(key[63:32] & 32'h00000000);
+        parity_18[2] <= ^(key[95:64] & 32'h00000000);
+        parity_18[3] <= ^(key[127:96] & 32'h00000000);
+        parity_18[4] <= ^(key[159:128] & 32'h00000000);
+        parity_18[5] <= ^(key[191:160] & 32'h00000000);
+        parity_18[6] <= ^(key[223:192] & 32'h00000000);
+        parity_18[7] <= ^(key[255:224] & 32'h00000000);
+        parity_18[8] <= ^(key[287:256] & 32'h00000000);
+        parity_18[9] <= ^(key[319:288] & 32'h00000000);
+        parity_18[10] <= ^(key[351:320] & 32'h00000000);
+        parity_18[11] <= ^(key[383:352] & 32'h00000000);
+        parity_18[12] <= ^(key[415:384] & 32'h00000000);
+        parity_18[13] <= ^(key[447:416] & 32'h00000000);
+        parity_18[14] <= ^(key[479:448] & 32'h00000000);
+        parity_18[15] <= ^(key[511:480] & 32'h00000000);
+        parity_18[16] <= ^(key[543:512] & 32'h00000000);
+        parity_19[0] <= ^(key[31:0] & 32'h00000000);
+        parity_19[1] <= ^(key[63:32] & 32'h00000000);
+        parity_19[2] <= ^(key[95:64] & 32'h00000000);
+        parity_19[3] <= ^(key[127:96] & 32'h00000000);
+        parity_19[4] <= ^(key[159:128] & 32'h00000000);
+        parity_19[5] <= ^(key[191:160] & 32'h00000000);
+        parity_19[6] <= ^(key[223:192] & 32'h00000000);
+        parity_19[7] <= ^(key[255:224] & 32'h00000000);
+        parity_19[8] <= ^(key[287:256] & 32'h00000000);
+        parity_19[9] <= ^(key[319:288] & 32'h00000000);
+        parity_19[10] <= ^(key[351:320] & 32'h00000000);
+        parity_19[11] <= ^(key[383:352] & 32'h00000000);
+        parity_19[12] <= ^(key[415:384] & 32'h00000000);
+        parity_19[13] <= ^(key[447:416] & 32'h00000000);
+        parity_19[14] <= ^(key[479:448] & 32'h00000000);
+        parity_19[15] <= ^(key[511:480] & 32'h00000000);
+        parity_19[16] <= ^(key[543:512] & 32'h00000000);
+        parity_20[0] <= ^(key[31:0] & 32'hfbdb480b);
+        parity_20[1] <= ^(key[63:32] & 32'hb9fd284c);
+        parity_20[2] <= ^(key[95:64] & 32'hf384ce06);
+        parity_20[3] <= ^(key[127:96] & 32'hdf0a051f);
+        parity_20[4] <= ^(key[159:128] & 32'hf7c6d738);
+        parity_20[5] <= ^(key[191:160] & 32'h28d6f57c);
+        parity_20[6] <= ^(key[223:192] & 32'h612f2427);
+        parity_20[7] <= ^(key[255:224] & 32'h7fd82c49);
+        parity_20[8] <= ^(key[287:256] & 32'h4d3fdb7d);
+        parity_20[9] <= ^(key[319:288] & 32'h8d316052);
+        parity_20[10] <= ^(key[351:320] & 32'h22f6f031);
+        parity_20[11] <= ^(key[383:352] & 32'h10affc1e);
+        parity_20[12] <= ^(key[415:384] & 32'h68b32db0);
+        parity_20[13] <= ^(key[447:416] & 32'ha751d2ae);
+        parity_20[14] <= ^(key[479:448] & 32'hc19688bb);
+        parity_20[15] <= ^(key[511:480] & 32'h70c6c671);
+        parity_20[16] <= ^(key[543:512] & 32'hdf5348d6);
+        parity_21[0] <= ^(key[31:0] & 32'h8cd6a057);
+        parity_21[1] <= ^(key[63:32] & 32'h244bd384);
+        parity_21[2] <= ^(key[95:64] & 32'hb5b73f91);
+        parity_21[3] <= ^(key[127:96] & 32'h0c5becfd);
+        parity_21[4] <= ^(key[159:128] & 32'h9ef30372);
+        parity_21[5] <= ^(key[191:160] & 32'h016d52b9);
+        parity_21[6] <= ^(key[223:192] & 32'h71613e7f);
+        parity_21[7] <= ^(key[255:224] & 32'h991f514b);
+        parity_21[8] <= ^(key[287:256] & 32'h652bc6a6);
+        parity_21[9] <= ^(key[319:288] & 32'h9e333585);
+        parity_21[10] <= ^(key[351:320] & 32'h84cd339e);
+        parity_21[11] <= ^(key[383:352] & 32'hd3409176);
+        parity_21[12] <= ^(key[415:384] & 32'ha20b1a1e);
+        parity_21[13] <= ^(key[447:416] & 32'h701f6062);
+        parity_21[14] <= ^(key[479:448] & 32'h2fed942f);
+        parity_21[15] <= ^(key[511:480] & 32'haddf4857);
+        parity_21[16] <= ^(key[543:512] & 32'h5255757c);
+        parity_22[0] <= ^(key[31:0] & 32'hb6623547);
+        parity_22[1] <= ^(key[63:32] & 32'hba912625);
+        parity_22[2] <= ^(key[95:64] & 32'he1960d51);
+        parity_22[3] <= ^(key[127:96] & 32'h20f30ad3);
+        parity_22[4] <= ^(key[159:128] & 32'hde101cb7);
+        parity_22[5] <= ^(key[191:160] & 32'h72f29624);
+        parity_22[6] <= ^(key[223:192] & 32'hd43a72d2);
+        parity_22[7] <= ^(key[255:224] & 32'h59c69f72);
+        parity_22[8] <= ^(key[287:256] & 32'h4405f0e3);
+        parity_22[9] <= ^(key[319:288] & 32'h6337e4f8);
+        parity_22[10] <= ^(key[351:320] & 32'h02ba17f5);
+        parity_22[11] <= ^(key[383:352] & 32'hc8ede61c);
+        parity_22[12] <= ^(key[415:384] & 32'h81413efe);
+        parity_22[13] <= ^(key[447:416] & 32'hfee0161a);
+        parity_22[14] <= ^(key[479:448] & 32'h027526f2);
+        parity_22[15] <= ^(key[511:480] & 32'h8b762bdd);
+        parity_22[16] <= ^(key[543:512] & 32'h0882678b);
+        parity_23[0] <= ^(key[31:0] & 32'h1b3a6def);
+        parity_23[1] <= ^(key[63:32] & 32'h64b59f52);
+        parity_23[2] <= ^(key[95:64] & 32'h9e9ad6f9);
+        parity_23[3] <= ^(key[127:96] & 32'h8f6761fd);
+        parity_23[4] <= ^(key[159:128] & 32'hdafe48ed);
+        parity_23[5] <= ^(key[191:160] & 32'he95f945d);
+        parity_23[6] <= ^(key[223:192] & 32'h176419db);
+        parity_23[7] <= ^(key[255:224] & 32'hd6cbc5a4);
+        parity_23[8] <= ^(key[287:256] & 32'h6026112c);
+        parity_23[9] <= ^(key[319:288] & 32'hf46e42ba);
+        parity_23[10] <= ^(key[351:320] & 32'hadeeddce);
+        parity_23[11] <= ^(key[383:352] & 32'h92170d8a);
+        parity_23[12] <= ^(key[415:384] & 32'haa9bc46e);
+        parity_23[13] <= ^(key[447:416] & 32'hffef5b6f);
+        parity_23[14] <= ^(key[479:448] & 32'hc6339040);
+        parity_23[15] <= ^(key[511:480] & 32'he5c46ead);
+        parity_23[16] <= ^(key[543:512] & 32'hc641cb81);
+        parity_24[0] <= ^(key[31:0] & 32'h1677d2ef);
+        parity_24[1] <= ^(key[63:32] & 32'h0a3ba5f6);
+        parity_24[2] <= ^(key[95:64] & 32'h75c14603);
+        parity_24[3] <= ^(key[127:96] & 32'h8560ae77);
+        parity_24[4] <= ^(key[159:128] & 32'h68b9dda4);
+        parity_24[5] <= ^(key[191:160] & 32'h7700b0d2);
+        parity_24[6] <= ^(key[223:192] & 32'h018a8d0d);
+        parity_24[7] <= ^(key[255:224] & 32'h06374b70);
+        parity_24[8] <= ^(key[287:256] & 32'hd3b42640);
+        parity_24[9] <= ^(key[319:288] & 32'h3188f1dd);
+        parity_24[10] <= ^(key[351:320] & 32'hc2e3e95b);
+        parity_24[11] <= ^(key[383:352] & 32'h6f2dc59d);
+        parity_24[12] <= ^(key[415:384] & 32'h61d18c98);
+        parity_24[13] <= ^(key[447:416] & 32'he6dd9ef1);
+        parity_24[14] <= ^(key[479:448] & 32'h8f1bfa0a);
+        parity_24[15] <= ^(key[511:480] & 32'h9f807a10);
+        parity_24[16] <= ^(key[543:512] & 32'h937ef32d);
+        parity_25[0] <= ^(key[31:0] & 32'hc53d6b7f);
+        parity_25[1] <= ^(key[63:32] & 32'h41d9d81d);
+        parity_25[2] <= ^(key[95:64] & 32'h97ce5bc4);
+        parity_25[3] <= ^(key[127:96] & 32'hd26565c6);
+        parity_25[4] <= ^(key[159:128] & 32'h169d6e4b);
+        parity_25[5] <= ^(key[191:160] & 32'h5bf8bf78);
+        parity_25[6] <= ^(key[223:192] & 32'haf8a76e6);
+        parity_25[7] <= ^(key[255:224] & 32'h7c09ca15);
+        parity_25[8] <= ^(key[287:256] & 32'h726fdc28);
+        parity_25[9] <= ^(key[319:288] & 32'h613729a1);
+        parity_25[10] <= ^(key[351:320] & 32'h42686e69);
+        parity_25[11] <= ^(key[383:352] & 32'h5f696aca);
+        parity_25[12] <= ^(key[415:384] & 32'h34279269);
+        parity_25[13] <= ^(key[447:416] & 32'h85711fe0);
+        parity_25[14] <= ^(key[479:448] & 32'hf30dee14);
+        parity_25[15] <= ^(key[511:480] & 32'hd3f24afa);
+        parity_25[16] <= ^(key[543:512] & 32'h1d0a7924);
         row[0] <= ^parity_0;
         row[1] <= ^parity_1;
         row[2] <= ^parity_2;
@@ -2385,7 +3477,7 @@ module deltaline_core_aggregator_lane_0_hash(clk,key,row,prefix);
     end
 endmodule // deltaline_core_aggregator_lane_0_hash
 
-module deltaline_core_aggregator_lane_0_hashing_0(clock,rst,d,q);
+module deltaline_core_aggregator_lane_0_hashing(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -2398,22 +3490,37 @@ module deltaline_core_aggregator_lane_0_hashing_0(clock,rst,d,q);
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_core_aggregator_lane_0_hashing_0
+endmodule // deltaline_core_aggregator_lane_0_hashing
 
-module deltaline_core_aggregator_lane_0_hashing_1(clock,rst,d,q);
+module deltaline_core_aggregator_lane_0_kinds_0(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
     input wire  rst;
-    input wire  d;
-    output reg  q;
+    input wire  [1:0] d;
+    output reg  [1:0] q;
 
     // Update code (custom)
     always @(posedge clock) begin
-        if (rst) q <= 1'h0;
+        if (rst) q <= 2'h0;
         else q <= d;
     end
-endmodule // deltaline_core_aggregator_lane_0_hashing_1
+endmodule // deltaline_core_aggregator_lane_0_kinds_0
+
+module deltaline_core_aggregator_lane_0_kinds_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [1:0] d;
+    output reg  [1:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 2'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_kinds_1
 
 module deltaline_core_aggregator_lane_0_lda(clk,rst,update,epoch,address,timestamp,overflow,overflow_epoch,drain_address,drain_epoch,clear_0,clear_1,drained_cell);
 
@@ -2665,6 +3772,7 @@ module deltaline_core_aggregator_lane_0_lda(clk,rst,update,epoch,address,timesta
     reg  [10:0] upper_target_1;
     reg  [35:0] drained_lower;
     reg  [35:0] drained_upper;
+    reg  [71:0] drained;
 
     // Sub module instances
     deltaline_core_aggregator_lane_0_lda_lower lower(
@@ -3188,7 +4296,8 @@ module deltaline_core_aggregator_lane_0_lda(clk,rst,update,epoch,address,timesta
             drained_lower = lower_stored_1;
             drained_upper = upper_stored_1;
         end
-        drained_cell = ((drained_lower[(32'h0)+:(20)]) & 72'hffffffffffffffffff) | (((drained_upper[(32'h0)+:(20)]) & 72'hffffffffffffffffff) << 32'h14) | (((drained_lower[(32'h14)+:(16)]) & 72'hffffffffffffffffff) << 32'h28) | (((drained_upper[(32'h14)+:(16)]) & 72'hffffffffffffffffff) << 32'h38);
+        drained = ((drained_lower[(32'h0)+:(20)]) & 72'hffffffffffffffffff) | (((drained_upper[(32'h0)+:(20)]) & 72'hffffffffffffffffff) << 32'h14) | (((drained_lower[(32'h14)+:(16)]) & 72'hffffffffffffffffff) << 32'h28) | (((drained_upper[(32'h14)+:(16)]) & 72'hffffffffffffffffff) << 32'h38);
+        drained_cell = drained;
     end
 
 endmodule // deltaline_core_aggregator_lane_0_lda
@@ -3780,7 +4889,12 @@ module deltaline_core_aggregator_lane_0_lda_lower_ram_0(clk,read_address,read_da
     input wire  [35:0] write_data;
 
     // Update code (custom)
-    `ifdef DELTALINE_RAM_MACRO
+    `ifdef DELTALINE_REGISTERED_RAM_MACRO
+    wire [35:0] word;
+    deltaline_registered_ram_macro #(.WIDTH(36), .ADDRESS(11)) words(.clk(clk), .read_address(read_address), .read_data(word),
+        .write_enable(write_enable), .write_address(write_address), .write_data(write_data));
+    always @(*) read_data = word;
+    `elsif DELTALINE_RAM_MACRO
     wire [35:0] word;
     deltaline_ram_macro #(.WIDTH(36), .ADDRESS(11)) words(.clk(clk), .read_address(read_address), .read_data(word),
         .write_enable(write_enable), .write_address(write_address), .write_data(write_data));
@@ -3810,7 +4924,12 @@ module deltaline_core_aggregator_lane_0_lda_lower_ram_1(clk,read_address,read_da
     input wire  [35:0] write_data;
 
     // Update code (custom)
-    `ifdef DELTALINE_RAM_MACRO
+    `ifdef DELTALINE_REGISTERED_RAM_MACRO
+    wire [35:0] word;
+    deltaline_registered_ram_macro #(.WIDTH(36), .ADDRESS(11)) words(.clk(clk), .read_address(read_address), .read_data(word),
+        .write_enable(write_enable), .write_address(write_address), .write_data(write_data));
+    always @(*) read_data = word;
+    `elsif DELTALINE_RAM_MACRO
     wire [35:0] word;
     deltaline_ram_macro #(.WIDTH(36), .ADDRESS(11)) words(.clk(clk), .read_address(read_address), .read_data(word),
         .write_enable(write_enable), .write_address(write_address), .write_data(write_data));
@@ -3838,10 +4957,14 @@ module deltaline_core_aggregator_lane_0_lda_lower_read_out_0(clock,rst,d,q);
     output reg  [35:0] q;
 
     // Update code (custom)
+    `ifdef DELTALINE_REGISTERED_RAM_MACRO
+    always @(*) q = d;
+    `else
     always @(posedge clock) begin
         if (rst) q <= 36'h0;
         else q <= d;
     end
+    `endif
 endmodule // deltaline_core_aggregator_lane_0_lda_lower_read_out_0
 
 module deltaline_core_aggregator_lane_0_lda_lower_read_out_1(clock,rst,d,q);
@@ -3853,10 +4976,14 @@ module deltaline_core_aggregator_lane_0_lda_lower_read_out_1(clock,rst,d,q);
     output reg  [35:0] q;
 
     // Update code (custom)
+    `ifdef DELTALINE_REGISTERED_RAM_MACRO
+    always @(*) q = d;
+    `else
     always @(posedge clock) begin
         if (rst) q <= 36'h0;
         else q <= d;
     end
+    `endif
 endmodule // deltaline_core_aggregator_lane_0_lda_lower_read_out_1
 
 module deltaline_core_aggregator_lane_0_lda_lower_result(clock,rst,d,q);
@@ -4326,7 +5453,12 @@ module deltaline_core_aggregator_lane_0_lda_upper_ram_0(clk,read_address,read_da
     input wire  [35:0] write_data;
 
     // Update code (custom)
-    `ifdef DELTALINE_RAM_MACRO
+    `ifdef DELTALINE_REGISTERED_RAM_MACRO
+    wire [35:0] word;
+    deltaline_registered_ram_macro #(.WIDTH(36), .ADDRESS(11)) words(.clk(clk), .read_address(read_address), .read_data(word),
+        .write_enable(write_enable), .write_address(write_address), .write_data(write_data));
+    always @(*) read_data = word;
+    `elsif DELTALINE_RAM_MACRO
     wire [35:0] word;
     deltaline_ram_macro #(.WIDTH(36), .ADDRESS(11)) words(.clk(clk), .read_address(read_address), .read_data(word),
         .write_enable(write_enable), .write_address(write_address), .write_data(write_data));
@@ -4356,7 +5488,12 @@ module deltaline_core_aggregator_lane_0_lda_upper_ram_1(clk,read_address,read_da
     input wire  [35:0] write_data;
 
     // Update code (custom)
-    `ifdef DELTALINE_RAM_MACRO
+    `ifdef DELTALINE_REGISTERED_RAM_MACRO
+    wire [35:0] word;
+    deltaline_registered_ram_macro #(.WIDTH(36), .ADDRESS(11)) words(.clk(clk), .read_address(read_address), .read_data(word),
+        .write_enable(write_enable), .write_address(write_address), .write_data(write_data));
+    always @(*) read_data = word;
+    `elsif DELTALINE_RAM_MACRO
     wire [35:0] word;
     deltaline_ram_macro #(.WIDTH(36), .ADDRESS(11)) words(.clk(clk), .read_address(read_address), .read_data(word),
         .write_enable(write_enable), .write_address(write_address), .write_data(write_data));
@@ -4384,10 +5521,14 @@ module deltaline_core_aggregator_lane_0_lda_upper_read_out_0(clock,rst,d,q);
     output reg  [35:0] q;
 
     // Update code (custom)
+    `ifdef DELTALINE_REGISTERED_RAM_MACRO
+    always @(*) q = d;
+    `else
     always @(posedge clock) begin
         if (rst) q <= 36'h0;
         else q <= d;
     end
+    `endif
 endmodule // deltaline_core_aggregator_lane_0_lda_upper_read_out_0
 
 module deltaline_core_aggregator_lane_0_lda_upper_read_out_1(clock,rst,d,q);
@@ -4399,10 +5540,14 @@ module deltaline_core_aggregator_lane_0_lda_upper_read_out_1(clock,rst,d,q);
     output reg  [35:0] q;
 
     // Update code (custom)
+    `ifdef DELTALINE_REGISTERED_RAM_MACRO
+    always @(*) q = d;
+    `else
     always @(posedge clock) begin
         if (rst) q <= 36'h0;
         else q <= d;
     end
+    `endif
 endmodule // deltaline_core_aggregator_lane_0_lda_upper_read_out_1
 
 module deltaline_core_aggregator_lane_0_lda_upper_result(clock,rst,d,q);
@@ -4675,7 +5820,7 @@ module deltaline_core_aggregator_lane_0_lda_wraps_copy(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_lane_0_lda_wraps_copy
 
-module deltaline_core_aggregator_lane_0_sampler(clk,rst,valid,row,prefix,masks,sampled,address);
+module deltaline_core_aggregator_lane_0_sampler(clk,rst,valid,row,prefix,sampled,address);
 
     // Module arguments
     input wire  clk;
@@ -4683,20 +5828,18 @@ module deltaline_core_aggregator_lane_0_sampler(clk,rst,valid,row,prefix,masks,s
     input wire  valid;
     input wire  [9:0] row;
     input wire  [15:0] prefix;
-    input wire  [127:0] masks;
     output reg  sampled;
     output reg  [10:0] address;
 
     // Constant declarations
-    localparam  adaptive = 1'b0;
-    localparam  fixed_0 = 16'h8000;
-    localparam  fixed_1 = 16'hfc00;
-    localparam  fixed_2 = 16'h0;
-    localparam  fixed_3 = 16'h0;
-    localparam  fixed_4 = 16'h0;
-    localparam  fixed_5 = 16'h0;
-    localparam  fixed_6 = 16'h0;
-    localparam  fixed_7 = 16'h0;
+    localparam  mask_0 = 16'h8000;
+    localparam  mask_1 = 16'hfc00;
+    localparam  mask_2 = 16'h0;
+    localparam  mask_3 = 16'h0;
+    localparam  mask_4 = 16'h0;
+    localparam  mask_5 = 16'h0;
+    localparam  mask_6 = 16'h0;
+    localparam  mask_7 = 16'h0;
     localparam  exists_0 = 1'b1;
     localparam  exists_1 = 1'b1;
     localparam  exists_2 = 1'b0;
@@ -4725,14 +5868,6 @@ module deltaline_core_aggregator_lane_0_sampler(clk,rst,valid,row,prefix,masks,s
     wire  [10:0] word_q;
 
     // Local signals
-    reg  [15:0] care_0;
-    reg  [15:0] care_1;
-    reg  [15:0] care_2;
-    reg  [15:0] care_3;
-    reg  [15:0] care_4;
-    reg  [15:0] care_5;
-    reg  [15:0] care_6;
-    reg  [15:0] care_7;
     reg  claimed;
     reg  [10:0] bank_base;
 
@@ -4760,67 +5895,35 @@ module deltaline_core_aggregator_lane_0_sampler(clk,rst,valid,row,prefix,masks,s
         word_rst = rst;
         claimed = 1'b0;
         bank_base = 32'h0;
-        care_0 = fixed_0;
-        if (|adaptive) begin
-            care_0 = masks[(32'h10 * 0)+:(16)];
-        end
-        if (|exists_0 & ~|(prefix & care_0)) begin
+        if (|exists_0 & ~|(prefix & mask_0)) begin
             claimed = valid;
             bank_base = base_0;
         end
-        care_1 = fixed_1;
-        if (|adaptive) begin
-            care_1 = masks[(32'h10 * 1)+:(16)];
-        end
-        if (|exists_1 & ~|(prefix & care_1)) begin
+        if (|exists_1 & ~|(prefix & mask_1)) begin
             claimed = valid;
             bank_base = base_1;
         end
-        care_2 = fixed_2;
-        if (|adaptive) begin
-            care_2 = masks[(32'h10 * 2)+:(16)];
-        end
-        if (|exists_2 & ~|(prefix & care_2)) begin
+        if (|exists_2 & ~|(prefix & mask_2)) begin
             claimed = valid;
             bank_base = base_2;
         end
-        care_3 = fixed_3;
-        if (|adaptive) begin
-            care_3 = masks[(32'h10 * 3)+:(16)];
-        end
-        if (|exists_3 & ~|(prefix & care_3)) begin
+        if (|exists_3 & ~|(prefix & mask_3)) begin
             claimed = valid;
             bank_base = base_3;
         end
-        care_4 = fixed_4;
-        if (|adaptive) begin
-            care_4 = masks[(32'h10 * 4)+:(16)];
-        end
-        if (|exists_4 & ~|(prefix & care_4)) begin
+        if (|exists_4 & ~|(prefix & mask_4)) begin
             claimed = valid;
             bank_base = base_4;
         end
-        care_5 = fixed_5;
-        if (|adaptive) begin
-            care_5 = masks[(32'h10 * 5)+:(16)];
-        end
-        if (|exists_5 & ~|(prefix & care_5)) begin
+        if (|exists_5 & ~|(prefix & mask_5)) begin
             claimed = valid;
             bank_base = base_5;
         end
-        care_6 = fixed_6;
-        if (|adaptive) begin
-            care_6 = masks[(32'h10 * 6)+:(16)];
-        end
-        if (|exists_6 & ~|(prefix & care_6)) begin
+        if (|exists_6 & ~|(prefix & mask_6)) begin
             claimed = valid;
             bank_base = base_6;
         end
-        care_7 = fixed_7;
-        if (|adaptive) begin
-            care_7 = masks[(32'h10 * 7)+:(16)];
-        end
-        if (|exists_7 & ~|(prefix & care_7)) begin
+        if (|exists_7 & ~|(prefix & mask_7)) begin
             claimed = valid;
             bank_base = base_7;
         end
@@ -4872,1367 +5975,16 @@ module deltaline_core_aggregator_lane_0_timestamp(clk,rst,d,q);
 
     // Update code (custom)
     reg [39:0] stage_1;
-    reg [39:0] stage_2;
     always @(posedge clk) begin
         if (rst) begin
             stage_1 <= 40'h0;
-            stage_2 <= 40'h0;
             q <= 40'h0;
         end else begin
             stage_1 <= d;
-            stage_2 <= stage_1;
-            q <= stage_2;
+            q <= stage_1;
         end
     end
 endmodule // deltaline_core_aggregator_lane_0_timestamp
-
-module deltaline_core_aggregator_prefixes(clk,rst,load,lengths,from,ends,running_number,legal,pending,masks,ended);
-
-    // Module arguments
-    input wire  clk;
-    input wire  rst;
-    input wire  load;
-    input wire  [63:0] lengths;
-    input wire  [31:0] from;
-    input wire  ends;
-    input wire  [31:0] running_number;
-    output reg  legal;
-    output reg  pending;
-    output reg  [127:0] masks;
-    output reg  [63:0] ended;
-
-    // Constant declarations
-    localparam  adaptive = 1'b0;
-    localparam  exists_0 = 1'b1;
-    localparam  exists_1 = 1'b1;
-    localparam  exists_2 = 1'b0;
-    localparam  exists_3 = 1'b0;
-    localparam  exists_4 = 1'b0;
-    localparam  exists_5 = 1'b0;
-    localparam  exists_6 = 1'b0;
-    localparam  exists_7 = 1'b0;
-    localparam  first_0 = 5'b1;
-    localparam  first_1 = 5'b110;
-    localparam  first_2 = 5'b0;
-    localparam  first_3 = 5'b0;
-    localparam  first_4 = 5'b0;
-    localparam  first_5 = 5'b0;
-    localparam  first_6 = 5'b0;
-    localparam  first_7 = 5'b0;
-    localparam  longest = 8'h10;
-    localparam  ones = 32'hffff0000;
-
-    // Stub signals
-    reg  waits_clock;
-    reg  waits_rst;
-    reg  waits_d;
-    wire  waits_q;
-    reg  due_from_clock;
-    reg  due_from_rst;
-    reg  [31:0] due_from_d;
-    wire  [31:0] due_from_q;
-    reg  waiting_0_clock;
-    reg  waiting_0_rst;
-    reg  [4:0] waiting_0_d;
-    wire  [4:0] waiting_0_q;
-    reg  waiting_1_clock;
-    reg  waiting_1_rst;
-    reg  [4:0] waiting_1_d;
-    wire  [4:0] waiting_1_q;
-    reg  waiting_2_clock;
-    reg  waiting_2_rst;
-    reg  [4:0] waiting_2_d;
-    wire  [4:0] waiting_2_q;
-    reg  waiting_3_clock;
-    reg  waiting_3_rst;
-    reg  [4:0] waiting_3_d;
-    wire  [4:0] waiting_3_q;
-    reg  waiting_4_clock;
-    reg  waiting_4_rst;
-    reg  [4:0] waiting_4_d;
-    wire  [4:0] waiting_4_q;
-    reg  waiting_5_clock;
-    reg  waiting_5_rst;
-    reg  [4:0] waiting_5_d;
-    wire  [4:0] waiting_5_q;
-    reg  waiting_6_clock;
-    reg  waiting_6_rst;
-    reg  [4:0] waiting_6_d;
-    wire  [4:0] waiting_6_q;
-    reg  waiting_7_clock;
-    reg  waiting_7_rst;
-    reg  [4:0] waiting_7_d;
-    wire  [4:0] waiting_7_q;
-    reg  current_0_clock;
-    reg  current_0_rst;
-    reg  [4:0] current_0_d;
-    wire  [4:0] current_0_q;
-    reg  current_1_clock;
-    reg  current_1_rst;
-    reg  [4:0] current_1_d;
-    wire  [4:0] current_1_q;
-    reg  current_2_clock;
-    reg  current_2_rst;
-    reg  [4:0] current_2_d;
-    wire  [4:0] current_2_q;
-    reg  current_3_clock;
-    reg  current_3_rst;
-    reg  [4:0] current_3_d;
-    wire  [4:0] current_3_q;
-    reg  current_4_clock;
-    reg  current_4_rst;
-    reg  [4:0] current_4_d;
-    wire  [4:0] current_4_q;
-    reg  current_5_clock;
-    reg  current_5_rst;
-    reg  [4:0] current_5_d;
-    wire  [4:0] current_5_q;
-    reg  current_6_clock;
-    reg  current_6_rst;
-    reg  [4:0] current_6_d;
-    wire  [4:0] current_6_q;
-    reg  current_7_clock;
-    reg  current_7_rst;
-    reg  [4:0] current_7_d;
-    wire  [4:0] current_7_q;
-    reg  before_0_clock;
-    reg  before_0_rst;
-    reg  [4:0] before_0_d;
-    wire  [4:0] before_0_q;
-    reg  before_1_clock;
-    reg  before_1_rst;
-    reg  [4:0] before_1_d;
-    wire  [4:0] before_1_q;
-    reg  before_2_clock;
-    reg  before_2_rst;
-    reg  [4:0] before_2_d;
-    wire  [4:0] before_2_q;
-    reg  before_3_clock;
-    reg  before_3_rst;
-    reg  [4:0] before_3_d;
-    wire  [4:0] before_3_q;
-    reg  before_4_clock;
-    reg  before_4_rst;
-    reg  [4:0] before_4_d;
-    wire  [4:0] before_4_q;
-    reg  before_5_clock;
-    reg  before_5_rst;
-    reg  [4:0] before_5_d;
-    wire  [4:0] before_5_q;
-    reg  before_6_clock;
-    reg  before_6_rst;
-    reg  [4:0] before_6_d;
-    wire  [4:0] before_6_q;
-    reg  before_7_clock;
-    reg  before_7_rst;
-    reg  [4:0] before_7_d;
-    wire  [4:0] before_7_q;
-    reg  mask_0_clock;
-    reg  mask_0_rst;
-    reg  [15:0] mask_0_d;
-    wire  [15:0] mask_0_q;
-    reg  mask_1_clock;
-    reg  mask_1_rst;
-    reg  [15:0] mask_1_d;
-    wire  [15:0] mask_1_q;
-    reg  mask_2_clock;
-    reg  mask_2_rst;
-    reg  [15:0] mask_2_d;
-    wire  [15:0] mask_2_q;
-    reg  mask_3_clock;
-    reg  mask_3_rst;
-    reg  [15:0] mask_3_d;
-    wire  [15:0] mask_3_q;
-    reg  mask_4_clock;
-    reg  mask_4_rst;
-    reg  [15:0] mask_4_d;
-    wire  [15:0] mask_4_q;
-    reg  mask_5_clock;
-    reg  mask_5_rst;
-    reg  [15:0] mask_5_d;
-    wire  [15:0] mask_5_q;
-    reg  mask_6_clock;
-    reg  mask_6_rst;
-    reg  [15:0] mask_6_d;
-    wire  [15:0] mask_6_q;
-    reg  mask_7_clock;
-    reg  mask_7_rst;
-    reg  [15:0] mask_7_d;
-    wire  [15:0] mask_7_q;
-    reg  has_ended_clock;
-    reg  has_ended_rst;
-    reg  has_ended_d;
-    wire  has_ended_q;
-
-    // Local signals
-    reg  [7:0] asked_0;
-    reg  [7:0] asked_1;
-    reg  [7:0] asked_2;
-    reg  [7:0] asked_3;
-    reg  [7:0] asked_4;
-    reg  [7:0] asked_5;
-    reg  [7:0] asked_6;
-    reg  [7:0] asked_7;
-    reg  wrong;
-    reg  takes;
-    reg  [31:0] late;
-    reg  due;
-    reg  [4:0] length_0;
-    reg  [4:0] length_1;
-    reg  [4:0] length_2;
-    reg  [4:0] length_3;
-    reg  [4:0] length_4;
-    reg  [4:0] length_5;
-    reg  [4:0] length_6;
-    reg  [4:0] length_7;
-    reg  [31:0] shifted;
-    reg  [4:0] shown;
-    reg  [63:0] word;
-    reg  [15:0] one;
-    reg  [127:0] all;
-
-    // Sub module instances
-    deltaline_core_aggregator_prefixes_waits waits(
-        .clock(waits_clock),
-        .rst(waits_rst),
-        .d(waits_d),
-        .q(waits_q)
-    );
-    deltaline_core_aggregator_prefixes_due_from due_from(
-        .clock(due_from_clock),
-        .rst(due_from_rst),
-        .d(due_from_d),
-        .q(due_from_q)
-    );
-    deltaline_core_aggregator_prefixes_waiting_0 waiting_0(
-        .clock(waiting_0_clock),
-        .rst(waiting_0_rst),
-        .d(waiting_0_d),
-        .q(waiting_0_q)
-    );
-    deltaline_core_aggregator_prefixes_waiting_1 waiting_1(
-        .clock(waiting_1_clock),
-        .rst(waiting_1_rst),
-        .d(waiting_1_d),
-        .q(waiting_1_q)
-    );
-    deltaline_core_aggregator_prefixes_waiting_2 waiting_2(
-        .clock(waiting_2_clock),
-        .rst(waiting_2_rst),
-        .d(waiting_2_d),
-        .q(waiting_2_q)
-    );
-    deltaline_core_aggregator_prefixes_waiting_3 waiting_3(
-        .clock(waiting_3_clock),
-        .rst(waiting_3_rst),
-        .d(waiting_3_d),
-        .q(waiting_3_q)
-    );
-    deltaline_core_aggregator_prefixes_waiting_4 waiting_4(
-        .clock(waiting_4_clock),
-        .rst(waiting_4_rst),
-        .d(waiting_4_d),
-        .q(waiting_4_q)
-    );
-    deltaline_core_aggregator_prefixes_waiting_5 waiting_5(
-        .clock(waiting_5_clock),
-        .rst(waiting_5_rst),
-        .d(waiting_5_d),
-        .q(waiting_5_q)
-    );
-    deltaline_core_aggregator_prefixes_waiting_6 waiting_6(
-        .clock(waiting_6_clock),
-        .rst(waiting_6_rst),
-        .d(waiting_6_d),
-        .q(waiting_6_q)
-    );
-    deltaline_core_aggregator_prefixes_waiting_7 waiting_7(
-        .clock(waiting_7_clock),
-        .rst(waiting_7_rst),
-        .d(waiting_7_d),
-        .q(waiting_7_q)
-    );
-    deltaline_core_aggregator_prefixes_current_0 current_0(
-        .clock(current_0_clock),
-        .rst(current_0_rst),
-        .d(current_0_d),
-        .q(current_0_q)
-    );
-    deltaline_core_aggregator_prefixes_current_1 current_1(
-        .clock(current_1_clock),
-        .rst(current_1_rst),
-        .d(current_1_d),
-        .q(current_1_q)
-    );
-    deltaline_core_aggregator_prefixes_current_2 current_2(
-        .clock(current_2_clock),
-        .rst(current_2_rst),
-        .d(current_2_d),
-        .q(current_2_q)
-    );
-    deltaline_core_aggregator_prefixes_current_3 current_3(
-        .clock(current_3_clock),
-        .rst(current_3_rst),
-        .d(current_3_d),
-        .q(current_3_q)
-    );
-    deltaline_core_aggregator_prefixes_current_4 current_4(
-        .clock(current_4_clock),
-        .rst(current_4_rst),
-        .d(current_4_d),
-        .q(current_4_q)
-    );
-    deltaline_core_aggregator_prefixes_current_5 current_5(
-        .clock(current_5_clock),
-        .rst(current_5_rst),
-        .d(current_5_d),
-        .q(current_5_q)
-    );
-    deltaline_core_aggregator_prefixes_current_6 current_6(
-        .clock(current_6_clock),
-        .rst(current_6_rst),
-        .d(current_6_d),
-        .q(current_6_q)
-    );
-    deltaline_core_aggregator_prefixes_current_7 current_7(
-        .clock(current_7_clock),
-        .rst(current_7_rst),
-        .d(current_7_d),
-        .q(current_7_q)
-    );
-    deltaline_core_aggregator_prefixes_before_0 before_0(
-        .clock(before_0_clock),
-        .rst(before_0_rst),
-        .d(before_0_d),
-        .q(before_0_q)
-    );
-    deltaline_core_aggregator_prefixes_before_1 before_1(
-        .clock(before_1_clock),
-        .rst(before_1_rst),
-        .d(before_1_d),
-        .q(before_1_q)
-    );
-    deltaline_core_aggregator_prefixes_before_2 before_2(
-        .clock(before_2_clock),
-        .rst(before_2_rst),
-        .d(before_2_d),
-        .q(before_2_q)
-    );
-    deltaline_core_aggregator_prefixes_before_3 before_3(
-        .clock(before_3_clock),
-        .rst(before_3_rst),
-        .d(before_3_d),
-        .q(before_3_q)
-    );
-    deltaline_core_aggregator_prefixes_before_4 before_4(
-        .clock(before_4_clock),
-        .rst(before_4_rst),
-        .d(before_4_d),
-        .q(before_4_q)
-    );
-    deltaline_core_aggregator_prefixes_before_5 before_5(
-        .clock(before_5_clock),
-        .rst(before_5_rst),
-        .d(before_5_d),
-        .q(before_5_q)
-    );
-    deltaline_core_aggregator_prefixes_before_6 before_6(
-        .clock(before_6_clock),
-        .rst(before_6_rst),
-        .d(before_6_d),
-        .q(before_6_q)
-    );
-    deltaline_core_aggregator_prefixes_before_7 before_7(
-        .clock(before_7_clock),
-        .rst(before_7_rst),
-        .d(before_7_d),
-        .q(before_7_q)
-    );
-    deltaline_core_aggregator_prefixes_mask_0 mask_0(
-        .clock(mask_0_clock),
-        .rst(mask_0_rst),
-        .d(mask_0_d),
-        .q(mask_0_q)
-    );
-    deltaline_core_aggregator_prefixes_mask_1 mask_1(
-        .clock(mask_1_clock),
-        .rst(mask_1_rst),
-        .d(mask_1_d),
-        .q(mask_1_q)
-    );
-    deltaline_core_aggregator_prefixes_mask_2 mask_2(
-        .clock(mask_2_clock),
-        .rst(mask_2_rst),
-        .d(mask_2_d),
-        .q(mask_2_q)
-    );
-    deltaline_core_aggregator_prefixes_mask_3 mask_3(
-        .clock(mask_3_clock),
-        .rst(mask_3_rst),
-        .d(mask_3_d),
-        .q(mask_3_q)
-    );
-    deltaline_core_aggregator_prefixes_mask_4 mask_4(
-        .clock(mask_4_clock),
-        .rst(mask_4_rst),
-        .d(mask_4_d),
-        .q(mask_4_q)
-    );
-    deltaline_core_aggregator_prefixes_mask_5 mask_5(
-        .clock(mask_5_clock),
-        .rst(mask_5_rst),
-        .d(mask_5_d),
-        .q(mask_5_q)
-    );
-    deltaline_core_aggregator_prefixes_mask_6 mask_6(
-        .clock(mask_6_clock),
-        .rst(mask_6_rst),
-        .d(mask_6_d),
-        .q(mask_6_q)
-    );
-    deltaline_core_aggregator_prefixes_mask_7 mask_7(
-        .clock(mask_7_clock),
-        .rst(mask_7_rst),
-        .d(mask_7_d),
-        .q(mask_7_q)
-    );
-    deltaline_core_aggregator_prefixes_has_ended has_ended(
-        .clock(has_ended_clock),
-        .rst(has_ended_rst),
-        .d(has_ended_d),
-        .q(has_ended_q)
-    );
-
-    // Update code
-    always @(*) begin
-        waits_clock = clk;
-        due_from_clock = clk;
-        has_ended_clock = clk;
-        waits_d = waits_q;
-        due_from_d = due_from_q;
-        has_ended_d = has_ended_q;
-        waits_rst = rst;
-        due_from_rst = rst;
-        has_ended_rst = rst;
-        waiting_0_clock = clk;
-        waiting_0_rst = rst;
-        waiting_0_d = waiting_0_q;
-        current_0_clock = clk;
-        current_0_rst = rst;
-        current_0_d = current_0_q;
-        before_0_clock = clk;
-        before_0_rst = rst;
-        before_0_d = before_0_q;
-        mask_0_clock = clk;
-        mask_0_rst = rst;
-        waiting_1_clock = clk;
-        waiting_1_rst = rst;
-        waiting_1_d = waiting_1_q;
-        current_1_clock = clk;
-        current_1_rst = rst;
-        current_1_d = current_1_q;
-        before_1_clock = clk;
-        before_1_rst = rst;
-        before_1_d = before_1_q;
-        mask_1_clock = clk;
-        mask_1_rst = rst;
-        waiting_2_clock = clk;
-        waiting_2_rst = rst;
-        waiting_2_d = waiting_2_q;
-        current_2_clock = clk;
-        current_2_rst = rst;
-        current_2_d = current_2_q;
-        before_2_clock = clk;
-        before_2_rst = rst;
-        before_2_d = before_2_q;
-        mask_2_clock = clk;
-        mask_2_rst = rst;
-        waiting_3_clock = clk;
-        waiting_3_rst = rst;
-        waiting_3_d = waiting_3_q;
-        current_3_clock = clk;
-        current_3_rst = rst;
-        current_3_d = current_3_q;
-        before_3_clock = clk;
-        before_3_rst = rst;
-        before_3_d = before_3_q;
-        mask_3_clock = clk;
-        mask_3_rst = rst;
-        waiting_4_clock = clk;
-        waiting_4_rst = rst;
-        waiting_4_d = waiting_4_q;
-        current_4_clock = clk;
-        current_4_rst = rst;
-        current_4_d = current_4_q;
-        before_4_clock = clk;
-        before_4_rst = rst;
-        before_4_d = before_4_q;
-        mask_4_clock = clk;
-        mask_4_rst = rst;
-        waiting_5_clock = clk;
-        waiting_5_rst = rst;
-        waiting_5_d = waiting_5_q;
-        current_5_clock = clk;
-        current_5_rst = rst;
-        current_5_d = current_5_q;
-        before_5_clock = clk;
-        before_5_rst = rst;
-        before_5_d = before_5_q;
-        mask_5_clock = clk;
-        mask_5_rst = rst;
-        waiting_6_clock = clk;
-        waiting_6_rst = rst;
-        waiting_6_d = waiting_6_q;
-        current_6_clock = clk;
-        current_6_rst = rst;
-        current_6_d = current_6_q;
-        before_6_clock = clk;
-        before_6_rst = rst;
-        before_6_d = before_6_q;
-        mask_6_clock = clk;
-        mask_6_rst = rst;
-        waiting_7_clock = clk;
-        waiting_7_rst = rst;
-        waiting_7_d = waiting_7_q;
-        current_7_clock = clk;
-        current_7_rst = rst;
-        current_7_d = current_7_q;
-        before_7_clock = clk;
-        before_7_rst = rst;
-        before_7_d = before_7_q;
-        mask_7_clock = clk;
-        mask_7_rst = rst;
-        asked_0 = lengths[(32'h38 - 32'h8 * 0)+:(8)];
-        asked_1 = lengths[(32'h38 - 32'h8 * 1)+:(8)];
-        asked_2 = lengths[(32'h38 - 32'h8 * 2)+:(8)];
-        asked_3 = lengths[(32'h38 - 32'h8 * 3)+:(8)];
-        asked_4 = lengths[(32'h38 - 32'h8 * 4)+:(8)];
-        asked_5 = lengths[(32'h38 - 32'h8 * 5)+:(8)];
-        asked_6 = lengths[(32'h38 - 32'h8 * 6)+:(8)];
-        asked_7 = lengths[(32'h38 - 32'h8 * 7)+:(8)];
-        wrong = ~|adaptive;
-        if (|exists_0) begin
-            if (asked_0 > longest) begin
-                wrong = 1'b1;
-            end
-        end
-        else if (asked_0 != 32'hff) begin
-            wrong = 1'b1;
-        end
-        if (|exists_1) begin
-            if (asked_1 > longest) begin
-                wrong = 1'b1;
-            end
-        end
-        else if (asked_1 != 32'hff) begin
-            wrong = 1'b1;
-        end
-        if (|exists_2) begin
-            if (asked_2 > longest) begin
-                wrong = 1'b1;
-            end
-        end
-        else if (asked_2 != 32'hff) begin
-            wrong = 1'b1;
-        end
-        if (|exists_3) begin
-            if (asked_3 > longest) begin
-                wrong = 1'b1;
-            end
-        end
-        else if (asked_3 != 32'hff) begin
-            wrong = 1'b1;
-        end
-        if (|exists_4) begin
-            if (asked_4 > longest) begin
-                wrong = 1'b1;
-            end
-        end
-        else if (asked_4 != 32'hff) begin
-            wrong = 1'b1;
-        end
-        if (|exists_5) begin
-            if (asked_5 > longest) begin
-                wrong = 1'b1;
-            end
-        end
-        else if (asked_5 != 32'hff) begin
-            wrong = 1'b1;
-        end
-        if (|exists_6) begin
-            if (asked_6 > longest) begin
-                wrong = 1'b1;
-            end
-        end
-        else if (asked_6 != 32'hff) begin
-            wrong = 1'b1;
-        end
-        if (|exists_7) begin
-            if (asked_7 > longest) begin
-                wrong = 1'b1;
-            end
-        end
-        else if (asked_7 != 32'hff) begin
-            wrong = 1'b1;
-        end
-        if (|exists_1 & (asked_1 <= asked_0)) begin
-            wrong = 1'b1;
-        end
-        if (|exists_2 & (asked_2 <= asked_1)) begin
-            wrong = 1'b1;
-        end
-        if (|exists_3 & (asked_3 <= asked_2)) begin
-            wrong = 1'b1;
-        end
-        if (|exists_4 & (asked_4 <= asked_3)) begin
-            wrong = 1'b1;
-        end
-        if (|exists_5 & (asked_5 <= asked_4)) begin
-            wrong = 1'b1;
-        end
-        if (|exists_6 & (asked_6 <= asked_5)) begin
-            wrong = 1'b1;
-        end
-        if (|exists_7 & (asked_7 <= asked_6)) begin
-            wrong = 1'b1;
-        end
-        has_ended_d = ends & |adaptive;
-        late = running_number - due_from_q;
-        due = has_ended_q & waits_q & ~late[32'h1f];
-        if (has_ended_q) begin
-            before_0_d = current_0_q;
-        end
-        if (due) begin
-            current_0_d = waiting_0_q;
-        end
-        if (has_ended_q) begin
-            before_1_d = current_1_q;
-        end
-        if (due) begin
-            current_1_d = waiting_1_q;
-        end
-        if (has_ended_q) begin
-            before_2_d = current_2_q;
-        end
-        if (due) begin
-            current_2_d = waiting_2_q;
-        end
-        if (has_ended_q) begin
-            before_3_d = current_3_q;
-        end
-        if (due) begin
-            current_3_d = waiting_3_q;
-        end
-        if (has_ended_q) begin
-            before_4_d = current_4_q;
-        end
-        if (due) begin
-            current_4_d = waiting_4_q;
-        end
-        if (has_ended_q) begin
-            before_5_d = current_5_q;
-        end
-        if (due) begin
-            current_5_d = waiting_5_q;
-        end
-        if (has_ended_q) begin
-            before_6_d = current_6_q;
-        end
-        if (due) begin
-            current_6_d = waiting_6_q;
-        end
-        if (has_ended_q) begin
-            before_7_d = current_7_q;
-        end
-        if (due) begin
-            current_7_d = waiting_7_q;
-        end
-        if (due) begin
-            waits_d = 1'b0;
-        end
-        takes = load & ~wrong;
-        if (takes) begin
-            waits_d = 1'b1;
-            due_from_d = from;
-        end
-        if (takes & |exists_0) begin
-            waiting_0_d = asked_0[(32'h0)+:(5)] ^ first_0;
-        end
-        if (takes & |exists_1) begin
-            waiting_1_d = asked_1[(32'h0)+:(5)] ^ first_1;
-        end
-        if (takes & |exists_2) begin
-            waiting_2_d = asked_2[(32'h0)+:(5)] ^ first_2;
-        end
-        if (takes & |exists_3) begin
-            waiting_3_d = asked_3[(32'h0)+:(5)] ^ first_3;
-        end
-        if (takes & |exists_4) begin
-            waiting_4_d = asked_4[(32'h0)+:(5)] ^ first_4;
-        end
-        if (takes & |exists_5) begin
-            waiting_5_d = asked_5[(32'h0)+:(5)] ^ first_5;
-        end
-        if (takes & |exists_6) begin
-            waiting_6_d = asked_6[(32'h0)+:(5)] ^ first_6;
-        end
-        if (takes & |exists_7) begin
-            waiting_7_d = asked_7[(32'h0)+:(5)] ^ first_7;
-        end
-        word = 32'h0;
-        all = 32'h0;
-        length_0 = current_0_q ^ first_0;
-        shifted = ones >> length_0;
-        mask_0_d = 32'h0;
-        if (|adaptive & |exists_0) begin
-            mask_0_d = shifted[(32'h0)+:(16)];
-        end
-        one = mask_0_q;
-        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
-        shown = before_0_q ^ first_0;
-        if (|exists_0) begin
-            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
-        end
-        else begin
-            word = (word << 32'h8) | 32'hff;
-        end
-        length_1 = current_1_q ^ first_1;
-        shifted = ones >> length_1;
-        mask_1_d = 32'h0;
-        if (|adaptive & |exists_1) begin
-            mask_1_d = shifted[(32'h0)+:(16)];
-        end
-        one = mask_1_q;
-        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
-        shown = before_1_q ^ first_1;
-        if (|exists_1) begin
-            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
-        end
-        else begin
-            word = (word << 32'h8) | 32'hff;
-        end
-        length_2 = current_2_q ^ first_2;
-        shifted = ones >> length_2;
-        mask_2_d = 32'h0;
-        if (|adaptive & |exists_2) begin
-            mask_2_d = shifted[(32'h0)+:(16)];
-        end
-        one = mask_2_q;
-        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
-        shown = before_2_q ^ first_2;
-        if (|exists_2) begin
-            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
-        end
-        else begin
-            word = (word << 32'h8) | 32'hff;
-        end
-        length_3 = current_3_q ^ first_3;
-        shifted = ones >> length_3;
-        mask_3_d = 32'h0;
-        if (|adaptive & |exists_3) begin
-            mask_3_d = shifted[(32'h0)+:(16)];
-        end
-        one = mask_3_q;
-        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
-        shown = before_3_q ^ first_3;
-        if (|exists_3) begin
-            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
-        end
-        else begin
-            word = (word << 32'h8) | 32'hff;
-        end
-        length_4 = current_4_q ^ first_4;
-        shifted = ones >> length_4;
-        mask_4_d = 32'h0;
-        if (|adaptive & |exists_4) begin
-            mask_4_d = shifted[(32'h0)+:(16)];
-        end
-        one = mask_4_q;
-        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
-        shown = before_4_q ^ first_4;
-        if (|exists_4) begin
-            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
-        end
-        else begin
-            word = (word << 32'h8) | 32'hff;
-        end
-        length_5 = current_5_q ^ first_5;
-        shifted = ones >> length_5;
-        mask_5_d = 32'h0;
-        if (|adaptive & |exists_5) begin
-            mask_5_d = shifted[(32'h0)+:(16)];
-        end
-        one = mask_5_q;
-        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
-        shown = before_5_q ^ first_5;
-        if (|exists_5) begin
-            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
-        end
-        else begin
-            word = (word << 32'h8) | 32'hff;
-        end
-        length_6 = current_6_q ^ first_6;
-        shifted = ones >> length_6;
-        mask_6_d = 32'h0;
-        if (|adaptive & |exists_6) begin
-            mask_6_d = shifted[(32'h0)+:(16)];
-        end
-        one = mask_6_q;
-        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
-        shown = before_6_q ^ first_6;
-        if (|exists_6) begin
-            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
-        end
-        else begin
-            word = (word << 32'h8) | 32'hff;
-        end
-        length_7 = current_7_q ^ first_7;
-        shifted = ones >> length_7;
-        mask_7_d = 32'h0;
-        if (|adaptive & |exists_7) begin
-            mask_7_d = shifted[(32'h0)+:(16)];
-        end
-        one = mask_7_q;
-        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
-        shown = before_7_q ^ first_7;
-        if (|exists_7) begin
-            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
-        end
-        else begin
-            word = (word << 32'h8) | 32'hff;
-        end
-        legal = ~wrong;
-        pending = waits_q;
-        ended = word;
-        masks = all;
-    end
-
-endmodule // deltaline_core_aggregator_prefixes
-
-module deltaline_core_aggregator_prefixes_before_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_before_0
-
-module deltaline_core_aggregator_prefixes_before_1(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_before_1
-
-module deltaline_core_aggregator_prefixes_before_2(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_before_2
-
-module deltaline_core_aggregator_prefixes_before_3(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_before_3
-
-module deltaline_core_aggregator_prefixes_before_4(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_before_4
-
-module deltaline_core_aggregator_prefixes_before_5(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_before_5
-
-module deltaline_core_aggregator_prefixes_before_6(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_before_6
-
-module deltaline_core_aggregator_prefixes_before_7(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_before_7
-
-module deltaline_core_aggregator_prefixes_current_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_current_0
-
-module deltaline_core_aggregator_prefixes_current_1(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_current_1
-
-module deltaline_core_aggregator_prefixes_current_2(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_current_2
-
-module deltaline_core_aggregator_prefixes_current_3(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_current_3
-
-module deltaline_core_aggregator_prefixes_current_4(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_current_4
-
-module deltaline_core_aggregator_prefixes_current_5(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_current_5
-
-module deltaline_core_aggregator_prefixes_current_6(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_current_6
-
-module deltaline_core_aggregator_prefixes_current_7(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_current_7
-
-module deltaline_core_aggregator_prefixes_due_from(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_due_from
-
-module deltaline_core_aggregator_prefixes_has_ended(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_has_ended
-
-module deltaline_core_aggregator_prefixes_mask_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [15:0] d;
-    output reg  [15:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 16'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_mask_0
-
-module deltaline_core_aggregator_prefixes_mask_1(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [15:0] d;
-    output reg  [15:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 16'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_mask_1
-
-module deltaline_core_aggregator_prefixes_mask_2(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [15:0] d;
-    output reg  [15:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 16'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_mask_2
-
-module deltaline_core_aggregator_prefixes_mask_3(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [15:0] d;
-    output reg  [15:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 16'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_mask_3
-
-module deltaline_core_aggregator_prefixes_mask_4(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [15:0] d;
-    output reg  [15:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 16'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_mask_4
-
-module deltaline_core_aggregator_prefixes_mask_5(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [15:0] d;
-    output reg  [15:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 16'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_mask_5
-
-module deltaline_core_aggregator_prefixes_mask_6(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [15:0] d;
-    output reg  [15:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 16'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_mask_6
-
-module deltaline_core_aggregator_prefixes_mask_7(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [15:0] d;
-    output reg  [15:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 16'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_mask_7
-
-module deltaline_core_aggregator_prefixes_waiting_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_waiting_0
-
-module deltaline_core_aggregator_prefixes_waiting_1(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_waiting_1
-
-module deltaline_core_aggregator_prefixes_waiting_2(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_waiting_2
-
-module deltaline_core_aggregator_prefixes_waiting_3(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_waiting_3
-
-module deltaline_core_aggregator_prefixes_waiting_4(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_waiting_4
-
-module deltaline_core_aggregator_prefixes_waiting_5(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_waiting_5
-
-module deltaline_core_aggregator_prefixes_waiting_6(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_waiting_6
-
-module deltaline_core_aggregator_prefixes_waiting_7(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_waiting_7
-
-module deltaline_core_aggregator_prefixes_waits(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_prefixes_waits
 
 module deltaline_core_aggregator_shown_interval(clk,rst,d,q);
 
@@ -6252,17 +6004,164 @@ module deltaline_core_aggregator_shown_interval(clk,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_shown_interval
 
-module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,first_now,last_now,unmeasured,bad,refused,unlocked,timed,gap,overflow,overflow_epoch,packets,bytes,unmeasured_frames,bad_frames,ended_packets,ended_bytes,ended_first,ended_last,ended_unmeasured,ended_bad,ended_refused,ended_flags);
+module deltaline_core_aggregator_staged_bad_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_staged_bad_0
+
+module deltaline_core_aggregator_staged_commit_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_staged_commit_0
+
+module deltaline_core_aggregator_staged_delimiter(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_staged_delimiter
+
+module deltaline_core_aggregator_staged_length_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [16:0] d;
+    output reg  [16:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 17'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_staged_length_0
+
+module deltaline_core_aggregator_staged_measured_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_staged_measured_0
+
+module deltaline_core_aggregator_staged_number(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_staged_number
+
+module deltaline_core_aggregator_staged_request(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_staged_request
+
+module deltaline_core_aggregator_staged_timed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_staged_timed
+
+module deltaline_core_aggregator_staged_timestamp_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [63:0] d;
+    output reg  [63:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 64'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_staged_timestamp_0
+
+module deltaline_core_aggregator_staged_unlocked(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_staged_unlocked
+
+module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,bad,refused,unlocked,timed,gap,overflow,overflow_epoch,unmeasured_frames,bad_frames,ended_unmeasured,ended_bad,ended_refused,ended_flags);
 
     // Module arguments
     input wire  clk;
     input wire  rst;
     input wire  ends;
     input wire  epoch;
-    input wire  [2:0] packet;
-    input wire  [18:0] ip_length;
-    input wire  [63:0] first_now;
-    input wire  [63:0] last_now;
+    input wire  wrapped;
     input wire  [2:0] unmeasured;
     input wire  [2:0] bad;
     input wire  refused;
@@ -6271,64 +6170,28 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
     input wire  gap;
     input wire  overflow;
     input wire  overflow_epoch;
-    output reg  [47:0] packets;
-    output reg  [47:0] bytes;
     output reg  [31:0] unmeasured_frames;
     output reg  [31:0] bad_frames;
-    output reg  [47:0] ended_packets;
-    output reg  [47:0] ended_bytes;
-    output reg  [63:0] ended_first;
-    output reg  [63:0] ended_last;
     output reg  [31:0] ended_unmeasured;
     output reg  [31:0] ended_bad;
     output reg  [15:0] ended_refused;
     output reg  [4:0] ended_flags;
 
     // Stub signals
-    reg  any_clock;
-    reg  any_rst;
-    reg  any_d;
-    wire  any_q;
-    reg  packets_low_clock;
-    reg  packets_low_rst;
-    reg  [23:0] packets_low_d;
-    wire  [23:0] packets_low_q;
-    reg  packets_high_clock;
-    reg  packets_high_rst;
-    reg  [23:0] packets_high_d;
-    wire  [23:0] packets_high_q;
-    reg  packets_carry_clock;
-    reg  packets_carry_rst;
-    reg  packets_carry_d;
-    wire  packets_carry_q;
-    reg  bytes_low_clock;
-    reg  bytes_low_rst;
-    reg  [23:0] bytes_low_d;
-    wire  [23:0] bytes_low_q;
-    reg  bytes_high_clock;
-    reg  bytes_high_rst;
-    reg  [23:0] bytes_high_d;
-    wire  [23:0] bytes_high_q;
-    reg  bytes_carry_clock;
-    reg  bytes_carry_rst;
-    reg  bytes_carry_d;
-    wire  bytes_carry_q;
-    reg  first_clock;
-    reg  first_rst;
-    reg  [63:0] first_d;
-    wire  [63:0] first_q;
-    reg  last_clock;
-    reg  last_rst;
-    reg  [63:0] last_d;
-    wire  [63:0] last_q;
-    reg  unmeasured_count_clock;
+    reg  unmeasured_count_clk;
     reg  unmeasured_count_rst;
-    reg  [31:0] unmeasured_count_d;
-    wire  [31:0] unmeasured_count_q;
-    reg  bad_count_clock;
+    reg  [2:0] unmeasured_count_frames;
+    reg  unmeasured_count_ends;
+    reg  unmeasured_count_just_ended;
+    wire  [31:0] unmeasured_count_count;
+    wire  [31:0] unmeasured_count_ended;
+    reg  bad_count_clk;
     reg  bad_count_rst;
-    reg  [31:0] bad_count_d;
-    wire  [31:0] bad_count_q;
+    reg  [2:0] bad_count_frames;
+    reg  bad_count_ends;
+    reg  bad_count_just_ended;
+    wire  [31:0] bad_count_count;
+    wire  [31:0] bad_count_ended;
     reg  refused_count_clock;
     reg  refused_count_rst;
     reg  [15:0] refused_count_d;
@@ -6349,54 +6212,6 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
     reg  just_ended_rst;
     reg  just_ended_d;
     wire  just_ended_q;
-    reg  shown_packets_clock;
-    reg  shown_packets_rst;
-    reg  [23:0] shown_packets_d;
-    wire  [23:0] shown_packets_q;
-    reg  shown_bytes_clock;
-    reg  shown_bytes_rst;
-    reg  [23:0] shown_bytes_d;
-    wire  [23:0] shown_bytes_q;
-    reg  shown_unmeasured_clock;
-    reg  shown_unmeasured_rst;
-    reg  [31:0] shown_unmeasured_d;
-    wire  [31:0] shown_unmeasured_q;
-    reg  shown_bad_clock;
-    reg  shown_bad_rst;
-    reg  [31:0] shown_bad_d;
-    wire  [31:0] shown_bad_q;
-    reg  old_packets_low_clock;
-    reg  old_packets_low_rst;
-    reg  [23:0] old_packets_low_d;
-    wire  [23:0] old_packets_low_q;
-    reg  old_packets_high_clock;
-    reg  old_packets_high_rst;
-    reg  [23:0] old_packets_high_d;
-    wire  [23:0] old_packets_high_q;
-    reg  old_bytes_low_clock;
-    reg  old_bytes_low_rst;
-    reg  [23:0] old_bytes_low_d;
-    wire  [23:0] old_bytes_low_q;
-    reg  old_bytes_high_clock;
-    reg  old_bytes_high_rst;
-    reg  [23:0] old_bytes_high_d;
-    wire  [23:0] old_bytes_high_q;
-    reg  old_first_clock;
-    reg  old_first_rst;
-    reg  [63:0] old_first_d;
-    wire  [63:0] old_first_q;
-    reg  old_last_clock;
-    reg  old_last_rst;
-    reg  [63:0] old_last_d;
-    wire  [63:0] old_last_q;
-    reg  old_unmeasured_clock;
-    reg  old_unmeasured_rst;
-    reg  [31:0] old_unmeasured_d;
-    wire  [31:0] old_unmeasured_q;
-    reg  old_bad_clock;
-    reg  old_bad_rst;
-    reg  [31:0] old_bad_d;
-    wire  [31:0] old_bad_q;
     reg  old_refused_clock;
     reg  old_refused_rst;
     reg  [15:0] old_refused_d;
@@ -6419,20 +6234,6 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
     wire  old_gap_q;
 
     // Local signals
-    reg  [24:0] packets_sum;
-    reg  [24:0] packets_sum_high;
-    reg  [24:0] bytes_sum;
-    reg  [24:0] bytes_sum_high;
-    reg  [23:0] packets_now;
-    reg  [23:0] packets_high_now;
-    reg  [23:0] bytes_now;
-    reg  [23:0] bytes_high_now;
-    reg  [63:0] first_next;
-    reg  [63:0] last_next;
-    reg  [32:0] unmeasured_sum;
-    reg  [31:0] unmeasured_next;
-    reg  [32:0] bad_sum;
-    reg  [31:0] bad_next;
     reg  [15:0] refused_next;
     reg  saturated_now;
     reg  overflows_old;
@@ -6442,71 +6243,23 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
     reg  [4:0] conditions;
 
     // Sub module instances
-    deltaline_core_aggregator_totals_any any(
-        .clock(any_clock),
-        .rst(any_rst),
-        .d(any_d),
-        .q(any_q)
-    );
-    deltaline_core_aggregator_totals_packets_low packets_low(
-        .clock(packets_low_clock),
-        .rst(packets_low_rst),
-        .d(packets_low_d),
-        .q(packets_low_q)
-    );
-    deltaline_core_aggregator_totals_packets_high packets_high(
-        .clock(packets_high_clock),
-        .rst(packets_high_rst),
-        .d(packets_high_d),
-        .q(packets_high_q)
-    );
-    deltaline_core_aggregator_totals_packets_carry packets_carry(
-        .clock(packets_carry_clock),
-        .rst(packets_carry_rst),
-        .d(packets_carry_d),
-        .q(packets_carry_q)
-    );
-    deltaline_core_aggregator_totals_bytes_low bytes_low(
-        .clock(bytes_low_clock),
-        .rst(bytes_low_rst),
-        .d(bytes_low_d),
-        .q(bytes_low_q)
-    );
-    deltaline_core_aggregator_totals_bytes_high bytes_high(
-        .clock(bytes_high_clock),
-        .rst(bytes_high_rst),
-        .d(bytes_high_d),
-        .q(bytes_high_q)
-    );
-    deltaline_core_aggregator_totals_bytes_carry bytes_carry(
-        .clock(bytes_carry_clock),
-        .rst(bytes_carry_rst),
-        .d(bytes_carry_d),
-        .q(bytes_carry_q)
-    );
-    deltaline_core_aggregator_totals_first first(
-        .clock(first_clock),
-        .rst(first_rst),
-        .d(first_d),
-        .q(first_q)
-    );
-    deltaline_core_aggregator_totals_last last(
-        .clock(last_clock),
-        .rst(last_rst),
-        .d(last_d),
-        .q(last_q)
-    );
     deltaline_core_aggregator_totals_unmeasured_count unmeasured_count(
-        .clock(unmeasured_count_clock),
+        .clk(unmeasured_count_clk),
         .rst(unmeasured_count_rst),
-        .d(unmeasured_count_d),
-        .q(unmeasured_count_q)
+        .frames(unmeasured_count_frames),
+        .ends(unmeasured_count_ends),
+        .just_ended(unmeasured_count_just_ended),
+        .count(unmeasured_count_count),
+        .ended(unmeasured_count_ended)
     );
     deltaline_core_aggregator_totals_bad_count bad_count(
-        .clock(bad_count_clock),
+        .clk(bad_count_clk),
         .rst(bad_count_rst),
-        .d(bad_count_d),
-        .q(bad_count_q)
+        .frames(bad_count_frames),
+        .ends(bad_count_ends),
+        .just_ended(bad_count_just_ended),
+        .count(bad_count_count),
+        .ended(bad_count_ended)
     );
     deltaline_core_aggregator_totals_refused_count refused_count(
         .clock(refused_count_clock),
@@ -6537,78 +6290,6 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
         .rst(just_ended_rst),
         .d(just_ended_d),
         .q(just_ended_q)
-    );
-    deltaline_core_aggregator_totals_shown_packets shown_packets(
-        .clock(shown_packets_clock),
-        .rst(shown_packets_rst),
-        .d(shown_packets_d),
-        .q(shown_packets_q)
-    );
-    deltaline_core_aggregator_totals_shown_bytes shown_bytes(
-        .clock(shown_bytes_clock),
-        .rst(shown_bytes_rst),
-        .d(shown_bytes_d),
-        .q(shown_bytes_q)
-    );
-    deltaline_core_aggregator_totals_shown_unmeasured shown_unmeasured(
-        .clock(shown_unmeasured_clock),
-        .rst(shown_unmeasured_rst),
-        .d(shown_unmeasured_d),
-        .q(shown_unmeasured_q)
-    );
-    deltaline_core_aggregator_totals_shown_bad shown_bad(
-        .clock(shown_bad_clock),
-        .rst(shown_bad_rst),
-        .d(shown_bad_d),
-        .q(shown_bad_q)
-    );
-    deltaline_core_aggregator_totals_old_packets_low old_packets_low(
-        .clock(old_packets_low_clock),
-        .rst(old_packets_low_rst),
-        .d(old_packets_low_d),
-        .q(old_packets_low_q)
-    );
-    deltaline_core_aggregator_totals_old_packets_high old_packets_high(
-        .clock(old_packets_high_clock),
-        .rst(old_packets_high_rst),
-        .d(old_packets_high_d),
-        .q(old_packets_high_q)
-    );
-    deltaline_core_aggregator_totals_old_bytes_low old_bytes_low(
-        .clock(old_bytes_low_clock),
-        .rst(old_bytes_low_rst),
-        .d(old_bytes_low_d),
-        .q(old_bytes_low_q)
-    );
-    deltaline_core_aggregator_totals_old_bytes_high old_bytes_high(
-        .clock(old_bytes_high_clock),
-        .rst(old_bytes_high_rst),
-        .d(old_bytes_high_d),
-        .q(old_bytes_high_q)
-    );
-    deltaline_core_aggregator_totals_old_first old_first(
-        .clock(old_first_clock),
-        .rst(old_first_rst),
-        .d(old_first_d),
-        .q(old_first_q)
-    );
-    deltaline_core_aggregator_totals_old_last old_last(
-        .clock(old_last_clock),
-        .rst(old_last_rst),
-        .d(old_last_d),
-        .q(old_last_q)
-    );
-    deltaline_core_aggregator_totals_old_unmeasured old_unmeasured(
-        .clock(old_unmeasured_clock),
-        .rst(old_unmeasured_rst),
-        .d(old_unmeasured_d),
-        .q(old_unmeasured_q)
-    );
-    deltaline_core_aggregator_totals_old_bad old_bad(
-        .clock(old_bad_clock),
-        .rst(old_bad_rst),
-        .d(old_bad_d),
-        .q(old_bad_q)
     );
     deltaline_core_aggregator_totals_old_refused old_refused(
         .clock(old_refused_clock),
@@ -6643,208 +6324,78 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
 
     // Update code
     always @(*) begin
-        any_clock = clk;
-        packets_low_clock = clk;
-        packets_high_clock = clk;
-        packets_carry_clock = clk;
-        bytes_low_clock = clk;
-        bytes_high_clock = clk;
-        bytes_carry_clock = clk;
-        first_clock = clk;
-        last_clock = clk;
-        unmeasured_count_clock = clk;
-        bad_count_clock = clk;
         refused_count_clock = clk;
         saturated_clock = clk;
         clock_lost_clock = clk;
         by_clock_clock = clk;
         just_ended_clock = clk;
-        shown_packets_clock = clk;
-        shown_bytes_clock = clk;
-        shown_unmeasured_clock = clk;
-        shown_bad_clock = clk;
-        old_packets_low_clock = clk;
-        old_packets_high_clock = clk;
-        old_bytes_low_clock = clk;
-        old_bytes_high_clock = clk;
-        old_first_clock = clk;
-        old_last_clock = clk;
-        old_unmeasured_clock = clk;
-        old_bad_clock = clk;
         old_refused_clock = clk;
         old_saturated_clock = clk;
         old_clock_lost_clock = clk;
         old_by_clock_clock = clk;
         old_gap_clock = clk;
-        any_d = any_q;
-        packets_low_d = packets_low_q;
-        packets_high_d = packets_high_q;
-        packets_carry_d = packets_carry_q;
-        bytes_low_d = bytes_low_q;
-        bytes_high_d = bytes_high_q;
-        bytes_carry_d = bytes_carry_q;
-        first_d = first_q;
-        last_d = last_q;
-        unmeasured_count_d = unmeasured_count_q;
-        bad_count_d = bad_count_q;
         refused_count_d = refused_count_q;
         saturated_d = saturated_q;
         clock_lost_d = clock_lost_q;
         by_clock_d = by_clock_q;
         just_ended_d = just_ended_q;
-        shown_packets_d = shown_packets_q;
-        shown_bytes_d = shown_bytes_q;
-        shown_unmeasured_d = shown_unmeasured_q;
-        shown_bad_d = shown_bad_q;
-        old_packets_low_d = old_packets_low_q;
-        old_packets_high_d = old_packets_high_q;
-        old_bytes_low_d = old_bytes_low_q;
-        old_bytes_high_d = old_bytes_high_q;
-        old_first_d = old_first_q;
-        old_last_d = old_last_q;
-        old_unmeasured_d = old_unmeasured_q;
-        old_bad_d = old_bad_q;
         old_refused_d = old_refused_q;
         old_saturated_d = old_saturated_q;
         old_clock_lost_d = old_clock_lost_q;
         old_by_clock_d = old_by_clock_q;
         old_gap_d = old_gap_q;
-        any_rst = rst;
-        packets_low_rst = rst;
-        packets_high_rst = rst;
-        packets_carry_rst = rst;
-        bytes_low_rst = rst;
-        bytes_high_rst = rst;
-        bytes_carry_rst = rst;
-        first_rst = rst;
-        last_rst = rst;
-        unmeasured_count_rst = rst;
-        bad_count_rst = rst;
         refused_count_rst = rst;
         saturated_rst = rst;
         clock_lost_rst = rst;
         by_clock_rst = rst;
         just_ended_rst = rst;
-        shown_packets_rst = rst;
-        shown_bytes_rst = rst;
-        shown_unmeasured_rst = rst;
-        shown_bad_rst = rst;
-        old_packets_low_rst = rst;
-        old_packets_high_rst = rst;
-        old_bytes_low_rst = rst;
-        old_bytes_high_rst = rst;
-        old_first_rst = rst;
-        old_last_rst = rst;
-        old_unmeasured_rst = rst;
-        old_bad_rst = rst;
         old_refused_rst = rst;
         old_saturated_rst = rst;
         old_clock_lost_rst = rst;
         old_by_clock_rst = rst;
         old_gap_rst = rst;
-        packets_sum = ((packets_low_q) & 25'h1ffffff) + ((packet) & 25'h1ffffff);
-        packets_now = packets_sum[(32'h0)+:(24)];
-        bytes_sum = ((bytes_low_q) & 25'h1ffffff);
-        first_next = first_q;
-        last_next = last_q;
-        if (|packet) begin
-            bytes_sum = ((bytes_low_q) & 25'h1ffffff) + ((ip_length) & 25'h1ffffff);
-            last_next = last_now;
-            if (~any_q) begin
-                first_next = first_now;
-            end
-        end
-        bytes_now = bytes_sum[(32'h0)+:(24)];
-        unmeasured_sum = ((unmeasured_count_q) & 33'h1ffffffff) + ((unmeasured) & 33'h1ffffffff);
-        unmeasured_next = unmeasured_sum[(32'h0)+:(32)];
-        if (unmeasured_sum[32'h20]) begin
-            unmeasured_next = 64'hffffffff;
-        end
-        bad_sum = ((bad_count_q) & 33'h1ffffffff) + ((bad) & 33'h1ffffffff);
-        bad_next = bad_sum[(32'h0)+:(32)];
-        if (bad_sum[32'h20]) begin
-            bad_next = 64'hffffffff;
-        end
+        unmeasured_count_clk = clk;
+        unmeasured_count_rst = rst;
+        unmeasured_count_frames = unmeasured;
+        unmeasured_count_ends = ends;
+        unmeasured_count_just_ended = just_ended_q;
+        bad_count_clk = clk;
+        bad_count_rst = rst;
+        bad_count_frames = bad;
+        bad_count_ends = ends;
+        bad_count_just_ended = just_ended_q;
         refused_next = refused_count_q;
         if (refused & ~&refused_count_q) begin
             refused_next = refused_count_q + 32'h1;
         end
         clock_lost_next = clock_lost_q | unlocked;
         by_clock_next = by_clock_q | timed;
-        packets_sum_high = ((packets_high_q) & 25'h1ffffff);
-        if (packets_carry_q) begin
-            packets_sum_high = ((packets_high_q) & 25'h1ffffff) + 32'h1;
-        end
-        packets_high_now = packets_sum_high[(32'h0)+:(24)];
-        bytes_sum_high = ((bytes_high_q) & 25'h1ffffff);
-        if (bytes_carry_q) begin
-            bytes_sum_high = ((bytes_high_q) & 25'h1ffffff) + 32'h1;
-        end
-        bytes_high_now = bytes_sum_high[(32'h0)+:(24)];
-        saturated_now = saturated_q | packets_sum_high[32'h18] | bytes_sum_high[32'h18];
+        saturated_now = saturated_q | wrapped;
         overflows_old = overflow & (overflow_epoch != epoch);
         saturated_next = saturated_now | (overflow & (overflow_epoch == epoch));
-        any_d = any_q | |packet;
-        packets_low_d = packets_now;
-        packets_carry_d = packets_sum[32'h18];
-        bytes_low_d = bytes_now;
-        bytes_carry_d = bytes_sum[32'h18];
-        first_d = first_next;
-        last_d = last_next;
-        unmeasured_count_d = unmeasured_next;
-        bad_count_d = bad_next;
         refused_count_d = refused_next;
         clock_lost_d = clock_lost_next;
         by_clock_d = by_clock_next;
         if (ends) begin
-            old_packets_low_d = packets_now;
-            old_bytes_low_d = bytes_now;
-            old_first_d = first_next;
-            old_last_d = last_next;
-            old_unmeasured_d = unmeasured_next;
-            old_bad_d = bad_next;
             old_refused_d = refused_next;
             old_clock_lost_d = clock_lost_next;
             old_by_clock_d = by_clock_next;
             old_gap_d = gap;
-            any_d = 1'b0;
-            packets_low_d = 32'h0;
-            bytes_low_d = 32'h0;
-            first_d = 32'h0;
-            last_d = 32'h0;
-            unmeasured_count_d = 32'h0;
-            bad_count_d = 32'h0;
             refused_count_d = 32'h0;
             clock_lost_d = 1'b0;
             by_clock_d = timed;
         end
         just_ended_d = ends;
-        packets_high_d = packets_high_now;
-        bytes_high_d = bytes_high_now;
         saturated_d = saturated_next;
         old_saturated_d = old_saturated_q | overflows_old;
         if (just_ended_q) begin
-            old_packets_high_d = packets_high_now;
-            old_bytes_high_d = bytes_high_now;
-            packets_high_d = 32'h0;
-            bytes_high_d = 32'h0;
             old_saturated_d = saturated_now | overflows_old;
             saturated_d = overflow & (overflow_epoch == epoch);
         end
-        shown_packets_d = packets_low_q;
-        shown_bytes_d = bytes_low_q;
-        shown_unmeasured_d = unmeasured_count_q;
-        shown_bad_d = bad_count_q;
-        packets = ((shown_packets_q) & 48'hffffffffffff) | (((packets_high_q) & 48'hffffffffffff) << 32'h18);
-        bytes = ((shown_bytes_q) & 48'hffffffffffff) | (((bytes_high_q) & 48'hffffffffffff) << 32'h18);
-        unmeasured_frames = shown_unmeasured_q;
-        bad_frames = shown_bad_q;
-        ended_packets = ((old_packets_low_q) & 48'hffffffffffff) | (((old_packets_high_q) & 48'hffffffffffff) << 32'h18);
-        ended_bytes = ((old_bytes_low_q) & 48'hffffffffffff) | (((old_bytes_high_q) & 48'hffffffffffff) << 32'h18);
-        ended_first = old_first_q;
-        ended_last = old_last_q;
-        ended_unmeasured = old_unmeasured_q;
-        ended_bad = old_bad_q;
+        unmeasured_frames = unmeasured_count_count;
+        bad_frames = bad_count_count;
+        ended_unmeasured = unmeasured_count_ended;
+        ended_bad = bad_count_ended;
         ended_refused = old_refused_q;
         conditions = 32'h0;
         if (old_saturated_q) begin
@@ -6867,7 +6418,155 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,packet,ip_length,firs
 
 endmodule // deltaline_core_aggregator_totals
 
-module deltaline_core_aggregator_totals_any(clock,rst,d,q);
+module deltaline_core_aggregator_totals_bad_count(clk,rst,frames,ends,just_ended,count,ended);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  [2:0] frames;
+    input wire  ends;
+    input wire  just_ended;
+    output reg  [31:0] count;
+    output reg  [31:0] ended;
+
+    // Stub signals
+    reg  low_clock;
+    reg  low_rst;
+    reg  [15:0] low_d;
+    wire  [15:0] low_q;
+    reg  carry_clock;
+    reg  carry_rst;
+    reg  carry_d;
+    wire  carry_q;
+    reg  high_clock;
+    reg  high_rst;
+    reg  [15:0] high_d;
+    wire  [15:0] high_q;
+    reg  full_clock;
+    reg  full_rst;
+    reg  full_d;
+    wire  full_q;
+    reg  shown_low_clock;
+    reg  shown_low_rst;
+    reg  [15:0] shown_low_d;
+    wire  [15:0] shown_low_q;
+    reg  old_low_clock;
+    reg  old_low_rst;
+    reg  [15:0] old_low_d;
+    wire  [15:0] old_low_q;
+    reg  old_high_clock;
+    reg  old_high_rst;
+    reg  [15:0] old_high_d;
+    wire  [15:0] old_high_q;
+
+    // Local signals
+    reg  [16:0] sum;
+    reg  [16:0] sum_high;
+    reg  is_full;
+    reg  [31:0] shown;
+
+    // Sub module instances
+    deltaline_core_aggregator_totals_bad_count_low low(
+        .clock(low_clock),
+        .rst(low_rst),
+        .d(low_d),
+        .q(low_q)
+    );
+    deltaline_core_aggregator_totals_bad_count_carry carry(
+        .clock(carry_clock),
+        .rst(carry_rst),
+        .d(carry_d),
+        .q(carry_q)
+    );
+    deltaline_core_aggregator_totals_bad_count_high high(
+        .clock(high_clock),
+        .rst(high_rst),
+        .d(high_d),
+        .q(high_q)
+    );
+    deltaline_core_aggregator_totals_bad_count_full full(
+        .clock(full_clock),
+        .rst(full_rst),
+        .d(full_d),
+        .q(full_q)
+    );
+    deltaline_core_aggregator_totals_bad_count_shown_low shown_low(
+        .clock(shown_low_clock),
+        .rst(shown_low_rst),
+        .d(shown_low_d),
+        .q(shown_low_q)
+    );
+    deltaline_core_aggregator_totals_bad_count_old_low old_low(
+        .clock(old_low_clock),
+        .rst(old_low_rst),
+        .d(old_low_d),
+        .q(old_low_q)
+    );
+    deltaline_core_aggregator_totals_bad_count_old_high old_high(
+        .clock(old_high_clock),
+        .rst(old_high_rst),
+        .d(old_high_d),
+        .q(old_high_q)
+    );
+
+    // Update code
+    always @(*) begin
+        low_clock = clk;
+        carry_clock = clk;
+        high_clock = clk;
+        full_clock = clk;
+        shown_low_clock = clk;
+        old_low_clock = clk;
+        old_high_clock = clk;
+        low_d = low_q;
+        carry_d = carry_q;
+        high_d = high_q;
+        full_d = full_q;
+        shown_low_d = shown_low_q;
+        old_low_d = old_low_q;
+        old_high_d = old_high_q;
+        low_rst = rst;
+        carry_rst = rst;
+        high_rst = rst;
+        full_rst = rst;
+        shown_low_rst = rst;
+        old_low_rst = rst;
+        old_high_rst = rst;
+        sum = ((low_q) & 17'h1ffff) + ((frames) & 17'h1ffff);
+        low_d = sum[(32'h0)+:(16)];
+        carry_d = sum[32'h10];
+        if (ends) begin
+            old_low_d = sum[(32'h0)+:(16)];
+            low_d = 32'h0;
+        end
+        sum_high = ((high_q) & 17'h1ffff);
+        if (carry_q) begin
+            sum_high = ((high_q) & 17'h1ffff) + 32'h1;
+        end
+        is_full = full_q | sum_high[32'h10];
+        high_d = sum_high[(32'h0)+:(16)];
+        full_d = is_full;
+        if (just_ended) begin
+            old_high_d = sum_high[(32'h0)+:(16)];
+            if (is_full) begin
+                old_low_d = 32'hffff;
+                old_high_d = 32'hffff;
+            end
+            high_d = 32'h0;
+            full_d = 1'b0;
+        end
+        shown_low_d = low_q;
+        shown = ((shown_low_q) & 32'hffffffff) | (((high_q) & 32'hffffffff) << 32'h10);
+        if (full_q) begin
+            shown = 64'hffffffff;
+        end
+        count = shown;
+        ended = ((old_low_q) & 32'hffffffff) | (((old_high_q) & 32'hffffffff) << 32'h10);
+    end
+
+endmodule // deltaline_core_aggregator_totals_bad_count
+
+module deltaline_core_aggregator_totals_bad_count_carry(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -6880,22 +6579,97 @@ module deltaline_core_aggregator_totals_any(clock,rst,d,q);
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_core_aggregator_totals_any
+endmodule // deltaline_core_aggregator_totals_bad_count_carry
 
-module deltaline_core_aggregator_totals_bad_count(clock,rst,d,q);
+module deltaline_core_aggregator_totals_bad_count_full(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
     input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
+    input wire  d;
+    output reg  q;
 
     // Update code (custom)
     always @(posedge clock) begin
-        if (rst) q <= 32'h0;
+        if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_core_aggregator_totals_bad_count
+endmodule // deltaline_core_aggregator_totals_bad_count_full
+
+module deltaline_core_aggregator_totals_bad_count_high(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_bad_count_high
+
+module deltaline_core_aggregator_totals_bad_count_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_bad_count_low
+
+module deltaline_core_aggregator_totals_bad_count_old_high(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_bad_count_old_high
+
+module deltaline_core_aggregator_totals_bad_count_old_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_bad_count_old_low
+
+module deltaline_core_aggregator_totals_bad_count_shown_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_bad_count_shown_low
 
 module deltaline_core_aggregator_totals_by_clock(clock,rst,d,q);
 
@@ -6912,51 +6686,6 @@ module deltaline_core_aggregator_totals_by_clock(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_totals_by_clock
 
-module deltaline_core_aggregator_totals_bytes_carry(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_totals_bytes_carry
-
-module deltaline_core_aggregator_totals_bytes_high(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [23:0] d;
-    output reg  [23:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 24'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_totals_bytes_high
-
-module deltaline_core_aggregator_totals_bytes_low(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [23:0] d;
-    output reg  [23:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 24'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_totals_bytes_low
-
 module deltaline_core_aggregator_totals_clock_lost(clock,rst,d,q);
 
     // Module arguments
@@ -6971,21 +6700,6 @@ module deltaline_core_aggregator_totals_clock_lost(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_totals_clock_lost
-
-module deltaline_core_aggregator_totals_first(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [63:0] d;
-    output reg  [63:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 64'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_totals_first
 
 module deltaline_core_aggregator_totals_just_ended(clock,rst,d,q);
 
@@ -7002,36 +6716,6 @@ module deltaline_core_aggregator_totals_just_ended(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_totals_just_ended
 
-module deltaline_core_aggregator_totals_last(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [63:0] d;
-    output reg  [63:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 64'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_totals_last
-
-module deltaline_core_aggregator_totals_old_bad(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_totals_old_bad
-
 module deltaline_core_aggregator_totals_old_by_clock(clock,rst,d,q);
 
     // Module arguments
@@ -7046,36 +6730,6 @@ module deltaline_core_aggregator_totals_old_by_clock(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_totals_old_by_clock
-
-module deltaline_core_aggregator_totals_old_bytes_high(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [23:0] d;
-    output reg  [23:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 24'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_totals_old_bytes_high
-
-module deltaline_core_aggregator_totals_old_bytes_low(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [23:0] d;
-    output reg  [23:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 24'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_totals_old_bytes_low
 
 module deltaline_core_aggregator_totals_old_clock_lost(clock,rst,d,q);
 
@@ -7092,21 +6746,6 @@ module deltaline_core_aggregator_totals_old_clock_lost(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_totals_old_clock_lost
 
-module deltaline_core_aggregator_totals_old_first(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [63:0] d;
-    output reg  [63:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 64'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_totals_old_first
-
 module deltaline_core_aggregator_totals_old_gap(clock,rst,d,q);
 
     // Module arguments
@@ -7121,51 +6760,6 @@ module deltaline_core_aggregator_totals_old_gap(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_totals_old_gap
-
-module deltaline_core_aggregator_totals_old_last(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [63:0] d;
-    output reg  [63:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 64'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_totals_old_last
-
-module deltaline_core_aggregator_totals_old_packets_high(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [23:0] d;
-    output reg  [23:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 24'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_totals_old_packets_high
-
-module deltaline_core_aggregator_totals_old_packets_low(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [23:0] d;
-    output reg  [23:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 24'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_totals_old_packets_low
 
 module deltaline_core_aggregator_totals_old_refused(clock,rst,d,q);
 
@@ -7197,66 +6791,6 @@ module deltaline_core_aggregator_totals_old_saturated(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_totals_old_saturated
 
-module deltaline_core_aggregator_totals_old_unmeasured(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_totals_old_unmeasured
-
-module deltaline_core_aggregator_totals_packets_carry(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_totals_packets_carry
-
-module deltaline_core_aggregator_totals_packets_high(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [23:0] d;
-    output reg  [23:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 24'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_totals_packets_high
-
-module deltaline_core_aggregator_totals_packets_low(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [23:0] d;
-    output reg  [23:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 24'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_totals_packets_low
-
 module deltaline_core_aggregator_totals_refused_count(clock,rst,d,q);
 
     // Module arguments
@@ -7287,80 +6821,473 @@ module deltaline_core_aggregator_totals_saturated(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_totals_saturated
 
-module deltaline_core_aggregator_totals_shown_bad(clock,rst,d,q);
+module deltaline_core_aggregator_totals_unmeasured_count(clk,rst,frames,ends,just_ended,count,ended);
 
     // Module arguments
-    input wire  clock;
+    input wire  clk;
     input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
+    input wire  [2:0] frames;
+    input wire  ends;
+    input wire  just_ended;
+    output reg  [31:0] count;
+    output reg  [31:0] ended;
 
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
+    // Stub signals
+    reg  low_clock;
+    reg  low_rst;
+    reg  [15:0] low_d;
+    wire  [15:0] low_q;
+    reg  carry_clock;
+    reg  carry_rst;
+    reg  carry_d;
+    wire  carry_q;
+    reg  high_clock;
+    reg  high_rst;
+    reg  [15:0] high_d;
+    wire  [15:0] high_q;
+    reg  full_clock;
+    reg  full_rst;
+    reg  full_d;
+    wire  full_q;
+    reg  shown_low_clock;
+    reg  shown_low_rst;
+    reg  [15:0] shown_low_d;
+    wire  [15:0] shown_low_q;
+    reg  old_low_clock;
+    reg  old_low_rst;
+    reg  [15:0] old_low_d;
+    wire  [15:0] old_low_q;
+    reg  old_high_clock;
+    reg  old_high_rst;
+    reg  [15:0] old_high_d;
+    wire  [15:0] old_high_q;
+
+    // Local signals
+    reg  [16:0] sum;
+    reg  [16:0] sum_high;
+    reg  is_full;
+    reg  [31:0] shown;
+
+    // Sub module instances
+    deltaline_core_aggregator_totals_unmeasured_count_low low(
+        .clock(low_clock),
+        .rst(low_rst),
+        .d(low_d),
+        .q(low_q)
+    );
+    deltaline_core_aggregator_totals_unmeasured_count_carry carry(
+        .clock(carry_clock),
+        .rst(carry_rst),
+        .d(carry_d),
+        .q(carry_q)
+    );
+    deltaline_core_aggregator_totals_unmeasured_count_high high(
+        .clock(high_clock),
+        .rst(high_rst),
+        .d(high_d),
+        .q(high_q)
+    );
+    deltaline_core_aggregator_totals_unmeasured_count_full full(
+        .clock(full_clock),
+        .rst(full_rst),
+        .d(full_d),
+        .q(full_q)
+    );
+    deltaline_core_aggregator_totals_unmeasured_count_shown_low shown_low(
+        .clock(shown_low_clock),
+        .rst(shown_low_rst),
+        .d(shown_low_d),
+        .q(shown_low_q)
+    );
+    deltaline_core_aggregator_totals_unmeasured_count_old_low old_low(
+        .clock(old_low_clock),
+        .rst(old_low_rst),
+        .d(old_low_d),
+        .q(old_low_q)
+    );
+    deltaline_core_aggregator_totals_unmeasured_count_old_high old_high(
+        .clock(old_high_clock),
+        .rst(old_high_rst),
+        .d(old_high_d),
+        .q(old_high_q)
+    );
+
+    // Update code
+    always @(*) begin
+        low_clock = clk;
+        carry_clock = clk;
+        high_clock = clk;
+        full_clock = clk;
+        shown_low_clock = clk;
+        old_low_clock = clk;
+        old_high_clock = clk;
+        low_d = low_q;
+        carry_d = carry_q;
+        high_d = high_q;
+        full_d = full_q;
+        shown_low_d = shown_low_q;
+        old_low_d = old_low_q;
+        old_high_d = old_high_q;
+        low_rst = rst;
+        carry_rst = rst;
+        high_rst = rst;
+        full_rst = rst;
+        shown_low_rst = rst;
+        old_low_rst = rst;
+        old_high_rst = rst;
+        sum = ((low_q) & 17'h1ffff) + ((frames) & 17'h1ffff);
+        low_d = sum[(32'h0)+:(16)];
+        carry_d = sum[32'h10];
+        if (ends) begin
+            old_low_d = sum[(32'h0)+:(16)];
+            low_d = 32'h0;
+        end
+        sum_high = ((high_q) & 17'h1ffff);
+        if (carry_q) begin
+            sum_high = ((high_q) & 17'h1ffff) + 32'h1;
+        end
+        is_full = full_q | sum_high[32'h10];
+        high_d = sum_high[(32'h0)+:(16)];
+        full_d = is_full;
+        if (just_ended) begin
+            old_high_d = sum_high[(32'h0)+:(16)];
+            if (is_full) begin
+                old_low_d = 32'hffff;
+                old_high_d = 32'hffff;
+            end
+            high_d = 32'h0;
+            full_d = 1'b0;
+        end
+        shown_low_d = low_q;
+        shown = ((shown_low_q) & 32'hffffffff) | (((high_q) & 32'hffffffff) << 32'h10);
+        if (full_q) begin
+            shown = 64'hffffffff;
+        end
+        count = shown;
+        ended = ((old_low_q) & 32'hffffffff) | (((old_high_q) & 32'hffffffff) << 32'h10);
     end
-endmodule // deltaline_core_aggregator_totals_shown_bad
 
-module deltaline_core_aggregator_totals_shown_bytes(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [23:0] d;
-    output reg  [23:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 24'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_totals_shown_bytes
-
-module deltaline_core_aggregator_totals_shown_packets(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [23:0] d;
-    output reg  [23:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 24'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_totals_shown_packets
-
-module deltaline_core_aggregator_totals_shown_unmeasured(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_totals_shown_unmeasured
-
-module deltaline_core_aggregator_totals_unmeasured_count(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
 endmodule // deltaline_core_aggregator_totals_unmeasured_count
+
+module deltaline_core_aggregator_totals_unmeasured_count_carry(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_unmeasured_count_carry
+
+module deltaline_core_aggregator_totals_unmeasured_count_full(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_unmeasured_count_full
+
+module deltaline_core_aggregator_totals_unmeasured_count_high(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_unmeasured_count_high
+
+module deltaline_core_aggregator_totals_unmeasured_count_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_unmeasured_count_low
+
+module deltaline_core_aggregator_totals_unmeasured_count_old_high(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_unmeasured_count_old_high
+
+module deltaline_core_aggregator_totals_unmeasured_count_old_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_unmeasured_count_old_low
+
+module deltaline_core_aggregator_totals_unmeasured_count_shown_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_unmeasured_count_shown_low
+
+module deltaline_core_aggregator_unmatched(clk,rst,ends,amount,shown);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  ends;
+    input wire  [2:0] amount;
+    output reg  [31:0] shown;
+
+    // Stub signals
+    reg  low_clock;
+    reg  low_rst;
+    reg  [15:0] low_d;
+    wire  [15:0] low_q;
+    reg  carry_clock;
+    reg  carry_rst;
+    reg  carry_d;
+    wire  carry_q;
+    reg  high_clock;
+    reg  high_rst;
+    reg  [15:0] high_d;
+    wire  [15:0] high_q;
+    reg  full_clock;
+    reg  full_rst;
+    reg  full_d;
+    wire  full_q;
+    reg  just_ended_clock;
+    reg  just_ended_rst;
+    reg  just_ended_d;
+    wire  just_ended_q;
+    reg  shown_low_clock;
+    reg  shown_low_rst;
+    reg  [15:0] shown_low_d;
+    wire  [15:0] shown_low_q;
+
+    // Local signals
+    reg  [16:0] low_sum;
+    reg  [16:0] high_sum;
+    reg  [31:0] count;
+
+    // Sub module instances
+    deltaline_core_aggregator_unmatched_low low(
+        .clock(low_clock),
+        .rst(low_rst),
+        .d(low_d),
+        .q(low_q)
+    );
+    deltaline_core_aggregator_unmatched_carry carry(
+        .clock(carry_clock),
+        .rst(carry_rst),
+        .d(carry_d),
+        .q(carry_q)
+    );
+    deltaline_core_aggregator_unmatched_high high(
+        .clock(high_clock),
+        .rst(high_rst),
+        .d(high_d),
+        .q(high_q)
+    );
+    deltaline_core_aggregator_unmatched_full full(
+        .clock(full_clock),
+        .rst(full_rst),
+        .d(full_d),
+        .q(full_q)
+    );
+    deltaline_core_aggregator_unmatched_just_ended just_ended(
+        .clock(just_ended_clock),
+        .rst(just_ended_rst),
+        .d(just_ended_d),
+        .q(just_ended_q)
+    );
+    deltaline_core_aggregator_unmatched_shown_low shown_low(
+        .clock(shown_low_clock),
+        .rst(shown_low_rst),
+        .d(shown_low_d),
+        .q(shown_low_q)
+    );
+
+    // Update code
+    always @(*) begin
+        low_clock = clk;
+        carry_clock = clk;
+        high_clock = clk;
+        full_clock = clk;
+        just_ended_clock = clk;
+        shown_low_clock = clk;
+        low_d = low_q;
+        carry_d = carry_q;
+        high_d = high_q;
+        full_d = full_q;
+        just_ended_d = just_ended_q;
+        shown_low_d = shown_low_q;
+        low_rst = rst;
+        carry_rst = rst;
+        high_rst = rst;
+        full_rst = rst;
+        just_ended_rst = rst;
+        shown_low_rst = rst;
+        low_sum = ((low_q) & 17'h1ffff) + ((amount) & 17'h1ffff);
+        low_d = low_sum[(32'h0)+:(16)];
+        carry_d = low_sum[32'h10];
+        if (ends) begin
+            low_d = 32'h0;
+        end
+        high_sum = ((high_q) & 17'h1ffff);
+        if (carry_q) begin
+            high_sum = ((high_q) & 17'h1ffff) + 32'h1;
+        end
+        high_d = high_sum[(32'h0)+:(16)];
+        full_d = full_q | high_sum[32'h10];
+        just_ended_d = ends;
+        if (just_ended_q) begin
+            high_d = 32'h0;
+            full_d = 1'b0;
+        end
+        shown_low_d = low_q;
+        count = ((shown_low_q) & 32'hffffffff) | (((high_q) & 32'hffffffff) << 32'h10);
+        if (full_q) begin
+            count = 64'hffffffff;
+        end
+        shown = count;
+    end
+
+endmodule // deltaline_core_aggregator_unmatched
+
+module deltaline_core_aggregator_unmatched_carry(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_unmatched_carry
+
+module deltaline_core_aggregator_unmatched_full(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_unmatched_full
+
+module deltaline_core_aggregator_unmatched_high(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_unmatched_high
+
+module deltaline_core_aggregator_unmatched_just_ended(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_unmatched_just_ended
+
+module deltaline_core_aggregator_unmatched_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_unmatched_low
+
+module deltaline_core_aggregator_unmatched_shown_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_unmatched_shown_low
 
 module deltaline_core_boundary(clk,rst,interval_end,interval_log2,ptp_ts,ptp_locked,request,timed,unlocked);
 
@@ -8529,10 +8456,10 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
     reg  odd_header_rst;
     reg  odd_header_d;
     wire  odd_header_q;
-    reg  header4_clock;
-    reg  header4_rst;
-    reg  [5:0] header4_d;
-    wire  [5:0] header4_q;
+    reg  least_taken_clock;
+    reg  least_taken_rst;
+    reg  [5:0] least_taken_d;
+    wire  [5:0] least_taken_q;
     reg  left_clock;
     reg  left_rst;
     reg  [16:0] left_d;
@@ -8718,11 +8645,11 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         .d(odd_header_d),
         .q(odd_header_q)
     );
-    deltaline_core_identity_datagram_header4 header4(
-        .clock(header4_clock),
-        .rst(header4_rst),
-        .d(header4_d),
-        .q(header4_q)
+    deltaline_core_identity_datagram_least_taken least_taken(
+        .clock(least_taken_clock),
+        .rst(least_taken_rst),
+        .d(least_taken_d),
+        .q(least_taken_q)
     );
     deltaline_core_identity_datagram_left left(
         .clock(left_clock),
@@ -8823,7 +8750,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         phase_clock = clk;
         chain_clock = clk;
         odd_header_clock = clk;
-        header4_clock = clk;
+        least_taken_clock = clk;
         left_clock = clk;
         length_clock = clk;
         out_x_clock = clk;
@@ -8855,7 +8782,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         phase_d = phase_q;
         chain_d = chain_q;
         odd_header_d = odd_header_q;
-        header4_d = header4_q;
+        least_taken_d = least_taken_q;
         left_d = left_q;
         length_d = length_q;
         out_x_d = out_x_q;
@@ -8887,7 +8814,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         phase_rst = rst;
         chain_rst = rst;
         odd_header_rst = rst;
-        header4_rst = rst;
+        least_taken_rst = rst;
         left_rst = rst;
         length_rst = rst;
         out_x_rst = rst;
@@ -8929,10 +8856,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         else if (chain_q == 32'h2) begin
             extra = ((pair_x_q[(32'h11)+:(7)]) & 8'hff);
         end
-        taken = ((header4_q) & 17'h1ffff);
-        if (six_q) begin
-            taken = (((extra) & 17'h1ffff) << 32'h3) | 32'h7;
-        end
+        taken = (((extra) & 17'h1ffff) << 32'h3) | ((least_taken_q) & 17'h1ffff);
         rest = left_q + ~taken;
         next_phase = phase_q;
         if (phase_q != 32'h7) begin
@@ -8972,7 +8896,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
             chain_d = 32'h0;
             odd_header_d = opening_words[32'h0];
             left_d = ((pair_x_q[(32'h0)+:(16)]) & 17'h1ffff);
-            header4_d = (((opening_words) & 6'h3f) << 32'h2) - 32'h1;
+            least_taken_d = (((opening_words) & 6'h3f) << 32'h2) - 32'h1;
             length_d = pair_x_q[(32'h0)+:(16)];
         end
         if (opens6) begin
@@ -8982,6 +8906,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
             phase_d = 32'h1c;
             chain_d = class_y_q;
             left_d = ((pair_y_q[(32'h10)+:(16)]) & 17'h1ffff);
+            least_taken_d = 32'h7;
             length_d = pair_y_q[(32'h10)+:(16)];
         end
         is_complete = complete_q;
@@ -9202,7 +9127,7 @@ module deltaline_core_identity_datagram_count(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_datagram_count
 
-module deltaline_core_identity_datagram_header4(clock,rst,d,q);
+module deltaline_core_identity_datagram_least_taken(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -9215,7 +9140,7 @@ module deltaline_core_identity_datagram_header4(clock,rst,d,q);
         if (rst) q <= 6'h0;
         else q <= d;
     end
-endmodule // deltaline_core_identity_datagram_header4
+endmodule // deltaline_core_identity_datagram_least_taken
 
 module deltaline_core_identity_datagram_left(clock,rst,d,q);
 
@@ -11825,10 +11750,28 @@ module deltaline_core_vector(word_0,word_1,word_2,word_3,word_4,word_5,word_6,wo
     output reg  [543:0] key;
 
     // Update code (custom)
-    always @(*) key = {word_16, word_15, word_14, word_13, word_12, word_11, word_10, word_9, word_8, word_7, word_6, word_5, word_4, word_3, word_2, word_1, word_0};
+    always @(*) begin
+        key[31:0] = word_0;
+        key[63:32] = word_1;
+        key[95:64] = word_2;
+        key[127:96] = word_3;
+        key[159:128] = word_4;
+        key[191:160] = word_5;
+        key[223:192] = word_6;
+        key[255:224] = word_7;
+        key[287:256] = word_8;
+        key[319:288] = word_9;
+        key[351:320] = word_10;
+        key[383:352] = word_11;
+        key[415:384] = word_12;
+        key[447:416] = word_13;
+        key[479:448] = word_14;
+        key[511:480] = word_15;
+        key[543:512] = word_16;
+    end
 endmodule // deltaline_core_vector
 
-module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_axil_awready,s_axil_wdata,s_axil_wstrb,s_axil_wvalid,s_axil_wready,s_axil_bresp,s_axil_bvalid,s_axil_bready,s_axil_araddr,s_axil_arprot,s_axil_arvalid,s_axil_arready,s_axil_rdata,s_axil_rresp,s_axil_rvalid,s_axil_rready,control_role,control_interval_source,control_interval_log2,status_running,status_ptp_locked,status_drain_busy,status_end_refused,status_prefixes_pending,snapshot,interval,packets,bytes,unmeasured,bad,refused_ends,control_frames,delimiters,delimiter_gaps,interval_end,timestamp,clock_status_locked,clock_status_slewing,clock_synchronised,clock_period,clock_rate,clock_offset,clock_value,clock_command_set,clock_command_step,clock_command_slew,prefixes_next,prefixes_next_allowed,prefixes_from,prefixes_from_allowed,prefixes_schedule,prefixes_schedule_allowed);
+module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_axil_awready,s_axil_wdata,s_axil_wstrb,s_axil_wvalid,s_axil_wready,s_axil_bresp,s_axil_bvalid,s_axil_bready,s_axil_araddr,s_axil_arprot,s_axil_arvalid,s_axil_arready,s_axil_rdata,s_axil_rresp,s_axil_rvalid,s_axil_rready,control_role,control_interval_source,control_interval_log2,status_running,status_ptp_locked,status_drain_busy,status_end_refused,snapshot,interval,packets,bytes,unmeasured,bad,refused_ends,control_frames,unmatched,delimiters,delimiter_gaps,interval_end,timestamp,clock_status_locked,clock_status_slewing,clock_synchronised,clock_period,clock_rate,clock_offset,clock_value,clock_command_set,clock_command_step,clock_command_slew);
 
     // Module arguments
     input wire  clk;
@@ -11859,7 +11802,6 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     input wire  status_ptp_locked;
     input wire  status_drain_busy;
     input wire  status_end_refused;
-    input wire  status_prefixes_pending;
     output reg  snapshot;
     input wire  [31:0] interval;
     input wire  [47:0] packets;
@@ -11868,6 +11810,7 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     input wire  [31:0] bad;
     input wire  [15:0] refused_ends;
     input wire  [31:0] control_frames;
+    input wire  [31:0] unmatched;
     input wire  [31:0] delimiters;
     input wire  [31:0] delimiter_gaps;
     output reg  interval_end;
@@ -11882,15 +11825,9 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     output reg  clock_command_set;
     output reg  clock_command_step;
     output reg  clock_command_slew;
-    output reg  [63:0] prefixes_next;
-    input wire  prefixes_next_allowed;
-    output reg  [31:0] prefixes_from;
-    input wire  prefixes_from_allowed;
-    output reg  prefixes_schedule;
-    input wire  prefixes_schedule_allowed;
 
     // Constant declarations
-    localparam  capability_given = 32'h200a2108;
+    localparam  capability_given = 32'h202a2108;
     localparam  configuration_0_given = 32'h38d55c7e;
     localparam  configuration_1_given = 32'he32800f1;
     localparam  build_given = 32'h0;
@@ -11967,6 +11904,10 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     reg  control_frames_taken_rst;
     reg  [31:0] control_frames_taken_d;
     wire  [31:0] control_frames_taken_q;
+    reg  unmatched_taken_clock;
+    reg  unmatched_taken_rst;
+    reg  [31:0] unmatched_taken_d;
+    wire  [31:0] unmatched_taken_q;
     reg  delimiters_taken_clock;
     reg  delimiters_taken_rst;
     reg  [31:0] delimiters_taken_d;
@@ -12023,22 +11964,6 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     reg  clock_command_slew_pulse_rst;
     reg  clock_command_slew_pulse_d;
     wire  clock_command_slew_pulse_q;
-    reg  prefixes_next_held_0_clock;
-    reg  prefixes_next_held_0_rst;
-    reg  [31:0] prefixes_next_held_0_d;
-    wire  [31:0] prefixes_next_held_0_q;
-    reg  prefixes_next_held_1_clock;
-    reg  prefixes_next_held_1_rst;
-    reg  [31:0] prefixes_next_held_1_d;
-    wire  [31:0] prefixes_next_held_1_q;
-    reg  prefixes_from_held_clock;
-    reg  prefixes_from_held_rst;
-    reg  [31:0] prefixes_from_held_d;
-    wire  [31:0] prefixes_from_held_q;
-    reg  prefixes_schedule_pulse_clock;
-    reg  prefixes_schedule_pulse_rst;
-    reg  prefixes_schedule_pulse_d;
-    wire  prefixes_schedule_pulse_q;
 
     // Local signals
     reg  readable;
@@ -12067,6 +11992,7 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     reg  [31:0] bad_read;
     reg  [31:0] refused_ends_read;
     reg  [31:0] control_frames_read;
+    reg  [31:0] unmatched_read;
     reg  [31:0] delimiters_read;
     reg  [31:0] delimiter_gaps_read;
     reg  [31:0] interval_end_reserved;
@@ -12101,18 +12027,6 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     reg  [31:0] clock_command_reserved;
     reg  clock_command_legal;
     reg  clock_command_write;
-    reg  [31:0] prefixes_next_0_read;
-    reg  prefixes_next_0_legal;
-    reg  prefixes_next_0_write;
-    reg  [31:0] prefixes_next_1_read;
-    reg  prefixes_next_1_legal;
-    reg  prefixes_next_1_write;
-    reg  [31:0] prefixes_from_read;
-    reg  prefixes_from_legal;
-    reg  prefixes_from_write;
-    reg  [31:0] prefixes_schedule_reserved;
-    reg  prefixes_schedule_legal;
-    reg  prefixes_schedule_write;
 
     // Sub module instances
     deltaline_registers_axi axi(
@@ -12210,6 +12124,12 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         .d(control_frames_taken_d),
         .q(control_frames_taken_q)
     );
+    deltaline_registers_unmatched_taken unmatched_taken(
+        .clock(unmatched_taken_clock),
+        .rst(unmatched_taken_rst),
+        .d(unmatched_taken_d),
+        .q(unmatched_taken_q)
+    );
     deltaline_registers_delimiters_taken delimiters_taken(
         .clock(delimiters_taken_clock),
         .rst(delimiters_taken_rst),
@@ -12294,30 +12214,6 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         .d(clock_command_slew_pulse_d),
         .q(clock_command_slew_pulse_q)
     );
-    deltaline_registers_prefixes_next_held_0 prefixes_next_held_0(
-        .clock(prefixes_next_held_0_clock),
-        .rst(prefixes_next_held_0_rst),
-        .d(prefixes_next_held_0_d),
-        .q(prefixes_next_held_0_q)
-    );
-    deltaline_registers_prefixes_next_held_1 prefixes_next_held_1(
-        .clock(prefixes_next_held_1_clock),
-        .rst(prefixes_next_held_1_rst),
-        .d(prefixes_next_held_1_d),
-        .q(prefixes_next_held_1_q)
-    );
-    deltaline_registers_prefixes_from_held prefixes_from_held(
-        .clock(prefixes_from_held_clock),
-        .rst(prefixes_from_held_rst),
-        .d(prefixes_from_held_d),
-        .q(prefixes_from_held_q)
-    );
-    deltaline_registers_prefixes_schedule_pulse prefixes_schedule_pulse(
-        .clock(prefixes_schedule_pulse_clock),
-        .rst(prefixes_schedule_pulse_rst),
-        .d(prefixes_schedule_pulse_d),
-        .q(prefixes_schedule_pulse_q)
-    );
 
     // Update code
     always @(*) begin
@@ -12332,6 +12228,7 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         bad_taken_clock = clk;
         refused_ends_taken_clock = clk;
         control_frames_taken_clock = clk;
+        unmatched_taken_clock = clk;
         delimiters_taken_clock = clk;
         delimiter_gaps_taken_clock = clk;
         interval_end_pulse_clock = clk;
@@ -12346,10 +12243,6 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         clock_command_set_pulse_clock = clk;
         clock_command_step_pulse_clock = clk;
         clock_command_slew_pulse_clock = clk;
-        prefixes_next_held_0_clock = clk;
-        prefixes_next_held_1_clock = clk;
-        prefixes_from_held_clock = clk;
-        prefixes_schedule_pulse_clock = clk;
         control_role_held_d = control_role_held_q;
         control_interval_source_held_d = control_interval_source_held_q;
         control_interval_log2_held_d = control_interval_log2_held_q;
@@ -12361,6 +12254,7 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         bad_taken_d = bad_taken_q;
         refused_ends_taken_d = refused_ends_taken_q;
         control_frames_taken_d = control_frames_taken_q;
+        unmatched_taken_d = unmatched_taken_q;
         delimiters_taken_d = delimiters_taken_q;
         delimiter_gaps_taken_d = delimiter_gaps_taken_q;
         interval_end_pulse_d = interval_end_pulse_q;
@@ -12375,10 +12269,6 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         clock_command_set_pulse_d = clock_command_set_pulse_q;
         clock_command_step_pulse_d = clock_command_step_pulse_q;
         clock_command_slew_pulse_d = clock_command_slew_pulse_q;
-        prefixes_next_held_0_d = prefixes_next_held_0_q;
-        prefixes_next_held_1_d = prefixes_next_held_1_q;
-        prefixes_from_held_d = prefixes_from_held_q;
-        prefixes_schedule_pulse_d = prefixes_schedule_pulse_q;
         control_role_held_rst = rst;
         control_interval_source_held_rst = rst;
         control_interval_log2_held_rst = rst;
@@ -12390,6 +12280,7 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         bad_taken_rst = rst;
         refused_ends_taken_rst = rst;
         control_frames_taken_rst = rst;
+        unmatched_taken_rst = rst;
         delimiters_taken_rst = rst;
         delimiter_gaps_taken_rst = rst;
         interval_end_pulse_rst = rst;
@@ -12404,10 +12295,6 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         clock_command_set_pulse_rst = rst;
         clock_command_step_pulse_rst = rst;
         clock_command_slew_pulse_rst = rst;
-        prefixes_next_held_0_rst = rst;
-        prefixes_next_held_1_rst = rst;
-        prefixes_from_held_rst = rst;
-        prefixes_schedule_pulse_rst = rst;
         axi_clk = clk;
         axi_rst = rst;
         axi_s_axil_awaddr = s_axil_awaddr;
@@ -12433,7 +12320,7 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         end
         version_read = 32'h0;
         if (axi_read_address == 32'h4) begin
-            version_read = 64'h10000;
+            version_read = 64'h10001;
         end
         capability_read = 32'h0;
         if (axi_read_address == 32'hc) begin
@@ -12474,7 +12361,7 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         control_interval_log2 = control_interval_log2_held_q;
         status_read = 32'h0;
         if (axi_read_address == 32'h24) begin
-            status_read = ((status_running) & 32'hffffffff) | (((status_ptp_locked) & 32'hffffffff) << 32'h1) | (((status_drain_busy) & 32'hffffffff) << 32'h2) | (((status_end_refused) & 32'hffffffff) << 32'h3) | (((status_prefixes_pending) & 32'hffffffff) << 32'h4);
+            status_read = ((status_running) & 32'hffffffff) | (((status_ptp_locked) & 32'hffffffff) << 32'h1) | (((status_drain_busy) & 32'hffffffff) << 32'h2) | (((status_end_refused) & 32'hffffffff) << 32'h3);
         end
         snapshot_reserved = axi_write_data & 64'hfffffffe;
         snapshot_legal = axi_write_whole & (axi_write_address == 32'h28) & ~|snapshot_reserved;
@@ -12537,6 +12424,13 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         end
         if (snapshot_pulse_q) begin
             control_frames_taken_d = control_frames;
+        end
+        unmatched_read = 32'h0;
+        if (axi_read_address == 32'h50) begin
+            unmatched_read = unmatched_taken_q;
+        end
+        if (snapshot_pulse_q) begin
+            unmatched_taken_d = unmatched;
         end
         delimiters_read = 32'h0;
         if (axi_read_address == 32'h54) begin
@@ -12651,44 +12545,10 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         clock_command_step = clock_command_step_pulse_q;
         clock_command_slew_pulse_d = clock_command_write & axi_write_data[32'h2];
         clock_command_slew = clock_command_slew_pulse_q;
-        prefixes_next_0_read = 32'h0;
-        if (axi_read_address == 32'h90) begin
-            prefixes_next_0_read = prefixes_next_held_0_q;
-        end
-        prefixes_next_0_legal = axi_write_whole & (axi_write_address == 32'h90) & prefixes_next_allowed;
-        prefixes_next_0_write = axi_write & prefixes_next_0_legal;
-        prefixes_next_1_read = 32'h0;
-        if (axi_read_address == 32'h94) begin
-            prefixes_next_1_read = prefixes_next_held_1_q;
-        end
-        prefixes_next_1_legal = axi_write_whole & (axi_write_address == 32'h94) & prefixes_next_allowed;
-        prefixes_next_1_write = axi_write & prefixes_next_1_legal;
-        if (prefixes_next_0_write) begin
-            prefixes_next_held_0_d = axi_write_data;
-        end
-        if (prefixes_next_1_write) begin
-            prefixes_next_held_1_d = axi_write_data;
-        end
-        prefixes_next = ((prefixes_next_held_0_q) & 64'hffffffffffffffff) | (((prefixes_next_held_1_q) & 64'hffffffffffffffff) << 32'h20);
-        prefixes_from_read = 32'h0;
-        if (axi_read_address == 32'h98) begin
-            prefixes_from_read = prefixes_from_held_q;
-        end
-        prefixes_from_legal = axi_write_whole & (axi_write_address == 32'h98) & prefixes_from_allowed;
-        prefixes_from_write = axi_write & prefixes_from_legal;
-        if (prefixes_from_write) begin
-            prefixes_from_held_d = axi_write_data;
-        end
-        prefixes_from = prefixes_from_held_q;
-        prefixes_schedule_reserved = axi_write_data & 64'hfffffffe;
-        prefixes_schedule_legal = axi_write_whole & (axi_write_address == 32'h9c) & ~|prefixes_schedule_reserved & prefixes_schedule_allowed;
-        prefixes_schedule_write = axi_write & prefixes_schedule_legal;
-        prefixes_schedule_pulse_d = prefixes_schedule_write & axi_write_data[32'h0];
-        prefixes_schedule = prefixes_schedule_pulse_q;
-        readable = (axi_read_address == 32'h0) | (axi_read_address == 32'h4) | (axi_read_address == 32'h8) | (axi_read_address == 32'hc) | (axi_read_address == 32'h10) | (axi_read_address == 32'h14) | (axi_read_address == 32'h18) | (axi_read_address == 32'h20) | (axi_read_address == 32'h24) | (axi_read_address == 32'h28) | (axi_read_address == 32'h2c) | (axi_read_address == 32'h30) | (axi_read_address == 32'h34) | (axi_read_address == 32'h38) | (axi_read_address == 32'h3c) | (axi_read_address == 32'h40) | (axi_read_address == 32'h44) | (axi_read_address == 32'h48) | (axi_read_address == 32'h4c) | (axi_read_address == 32'h54) | (axi_read_address == 32'h58) | (axi_read_address == 32'h5c) | (axi_read_address == 32'h60) | (axi_read_address == 32'h64) | (axi_read_address == 32'h68) | (axi_read_address == 32'h6c) | (axi_read_address == 32'h70) | (axi_read_address == 32'h74) | (axi_read_address == 32'h78) | (axi_read_address == 32'h7c) | (axi_read_address == 32'h80) | (axi_read_address == 32'h84) | (axi_read_address == 32'h88) | (axi_read_address == 32'h90) | (axi_read_address == 32'h94) | (axi_read_address == 32'h98) | (axi_read_address == 32'h9c);
+        readable = (axi_read_address == 32'h0) | (axi_read_address == 32'h4) | (axi_read_address == 32'h8) | (axi_read_address == 32'hc) | (axi_read_address == 32'h10) | (axi_read_address == 32'h14) | (axi_read_address == 32'h18) | (axi_read_address == 32'h20) | (axi_read_address == 32'h24) | (axi_read_address == 32'h28) | (axi_read_address == 32'h2c) | (axi_read_address == 32'h30) | (axi_read_address == 32'h34) | (axi_read_address == 32'h38) | (axi_read_address == 32'h3c) | (axi_read_address == 32'h40) | (axi_read_address == 32'h44) | (axi_read_address == 32'h48) | (axi_read_address == 32'h4c) | (axi_read_address == 32'h50) | (axi_read_address == 32'h54) | (axi_read_address == 32'h58) | (axi_read_address == 32'h5c) | (axi_read_address == 32'h60) | (axi_read_address == 32'h64) | (axi_read_address == 32'h68) | (axi_read_address == 32'h6c) | (axi_read_address == 32'h70) | (axi_read_address == 32'h74) | (axi_read_address == 32'h78) | (axi_read_address == 32'h7c) | (axi_read_address == 32'h80) | (axi_read_address == 32'h84) | (axi_read_address == 32'h88);
         axi_read_legal = readable;
-        axi_read_data = block_type_read | version_read | capability_read | configuration_0_read | configuration_1_read | build_read | control_read | status_read | interval_read | packets_0_read | packets_1_read | bytes_0_read | bytes_1_read | unmeasured_read | bad_read | refused_ends_read | control_frames_read | delimiters_read | delimiter_gaps_read | timestamp_0_read | timestamp_1_read | clock_status_read | clock_synchronised_read | clock_period_0_read | clock_period_1_read | clock_rate_read | clock_offset_read | clock_value_0_read | clock_value_1_read | prefixes_next_0_read | prefixes_next_1_read | prefixes_from_read;
-        axi_write_legal = control_legal | snapshot_legal | interval_end_legal | clock_synchronised_legal | clock_period_0_legal | clock_period_1_legal | clock_rate_legal | clock_offset_legal | clock_value_0_legal | clock_value_1_legal | clock_command_legal | prefixes_next_0_legal | prefixes_next_1_legal | prefixes_from_legal | prefixes_schedule_legal;
+        axi_read_data = block_type_read | version_read | capability_read | configuration_0_read | configuration_1_read | build_read | control_read | status_read | interval_read | packets_0_read | packets_1_read | bytes_0_read | bytes_1_read | unmeasured_read | bad_read | refused_ends_read | control_frames_read | unmatched_read | delimiters_read | delimiter_gaps_read | timestamp_0_read | timestamp_1_read | clock_status_read | clock_synchronised_read | clock_period_0_read | clock_period_1_read | clock_rate_read | clock_offset_read | clock_value_0_read | clock_value_1_read;
+        axi_write_legal = control_legal | snapshot_legal | interval_end_legal | clock_synchronised_legal | clock_period_0_legal | clock_period_1_legal | clock_rate_legal | clock_offset_legal | clock_value_0_legal | clock_value_1_legal | clock_command_legal;
     end
 
 endmodule // deltaline_registers
@@ -13531,66 +13391,6 @@ module deltaline_registers_packets_taken(clock,rst,d,q);
     end
 endmodule // deltaline_registers_packets_taken
 
-module deltaline_registers_prefixes_from_held(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_registers_prefixes_from_held
-
-module deltaline_registers_prefixes_next_held_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_registers_prefixes_next_held_0
-
-module deltaline_registers_prefixes_next_held_1(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_registers_prefixes_next_held_1
-
-module deltaline_registers_prefixes_schedule_pulse(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_registers_prefixes_schedule_pulse
-
 module deltaline_registers_refused_ends_taken(clock,rst,d,q);
 
     // Module arguments
@@ -13635,6 +13435,21 @@ module deltaline_registers_timestamp_taken(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_registers_timestamp_taken
+
+module deltaline_registers_unmatched_taken(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_unmatched_taken
 
 module deltaline_registers_unmeasured_taken(clock,rst,d,q);
 

@@ -51,7 +51,7 @@ module deltaline_template(
         .s_axis_tvalid(s_axis_tvalid),     // a beat is observed when tvalid and tready are high
         .s_axis_tready(s_axis_tready),     // as an input: nothing is driven back; as an output: low while a frame is inserted
         .s_axis_tlast(s_axis_tlast),       // last beat of a frame
-        .s_axis_tuser(s_axis_tuser),       // bit 0 with tlast: bad frame; bits 64:1, if any, with the first beat: timestamp, ns in 64:17
+        .s_axis_tuser(s_axis_tuser),       // bit 0 with tlast: bad frame; bits from 1 on, if any, with the first beat: timestamp, as ptp_ts or ptp_ts_96
         .m_axis_tdata(m_axis_tdata),       // control frames, first byte in bits 7:0, no FCS; in line: the stream with frames inserted
         .m_axis_tkeep(m_axis_tkeep),       // contiguous, partial only with tlast
         .m_axis_tvalid(m_axis_tvalid),     // of a shell: without gaps within inserted or control frames

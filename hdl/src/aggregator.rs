@@ -3,18 +3,27 @@
 //! # Theory of operation
 //!
 //! ```text
-//! commit, key, timestamp (L lanes) -> lane (hash, sampler, lda in two copies), each <- emitter -> m_axis
-//!             |                                          ^ epoch                        ^
-//!             +--> totals -------------------------------+------------------------------+
-//! request, delimiter -> interval ------------------------+
+//! key (L lanes) -> lane (hash, sampler, lda in two copies), each <------------- emitter -> m_axis
+//!   |                ^ packet, kind     ^ epoch                        ^
+//!   +-> classifier --+                  |                              |
+//! commit, timestamp -+-> totals, class totals -------------------------+
+//! request, delimiter --> interval ------+
 //! lengths -> schedule -> masks to lanes, lengths to emitter
 //! ```
+//!
+//! The classifier takes a cycle to tell a packet's class: meanwhile all else that comes with a commit waits, but not the
+//! key, which is on its way through the hash. A measured frame of no class counts as not measured. Each class has
+//! [class totals](crate::class_totals) of its own, and its own part of the memory.
 //!
 //! Every lane may commit a frame in every cycle. Lanes have cells of their own; the drain adds those of the same
 //! word, and the totals add what the lanes bring. Frames that are committed in the same cycle count in the order of
 //! their lanes.
 //!
-//! With several lanes, `saturated` is also raised by 2^32 packets in an interval, since a sum of cells might wrap.
+//! The live packets and bytes are those of all classes. With digests, cells have digest sums, whose halves are added as
+//! they are in a lane.
+//!
+//! With several lanes, `saturated` is also raised by 2^32 packets of a class in an interval, since a sum of cells might
+//! wrap.
 //!
 //! # Ports
 //!
@@ -39,19 +48,24 @@
 //! | gap | out | 1 | with ended: a delimiter is missing |
 //! | interval | out | 32 | number of the running interval |
 //! | packets, bytes, unmeasured_frames, bad_frames | out | 48, 48, 32, 32 | the running interval so far |
+//! | unmatched_frames | out | 32 | likewise: measured frames of no class, which are part of the unmeasured ones |
 //! | m_axis_* | out (tready in) | 64 + 8 + 1 + 1 + 1 | control frames |
 //!
-//! Parameters: R = log2(rows), A = R + bits of a bank number, L = lanes (1..=4). Throughput: L frames a cycle.
+//! Parameters: R = log2(rows), A = R + bits of a bank number + bits of a class, L = lanes (1..=4), C = classes (1, 2 or 4),
+//! S and D as the lda's. Throughput: L frames a cycle.
 //! A frame's cell is written nine cycles behind its commit.
 //!
 //! # Test plan
 //!
 //! `sim/cosim`, with the cores of every width.
 
+use crate::class_totals::ClassTotals;
+use crate::digest_cell::Place;
 use crate::emitter::Emitter;
 use crate::interval::Interval;
 use crate::lane::Lane;
-use crate::leaves::Delay;
+use crate::leaves::{Classifier, Delay, Flop};
+use crate::live_counter::LiveCounter;
 use crate::schedule::Schedule;
 use crate::totals::Totals;
 use deltaline_model::configuration::Configuration;
@@ -59,7 +73,14 @@ use rust_hdl_core::prelude::*;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
-pub struct Aggregator<const R: usize, const A: usize, const L: usize> {
+pub struct Aggregator<
+    const R: usize,
+    const A: usize,
+    const L: usize,
+    const C: usize,
+    const S: usize = 72,
+    const D: usize = 0,
+> {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
     pub commit: [Signal<In, Bit>; L],
@@ -89,6 +110,7 @@ pub struct Aggregator<const R: usize, const A: usize, const L: usize> {
     pub bytes: Signal<Out, Bits<48>>,
     pub unmeasured_frames: Signal<Out, Bits<32>>,
     pub bad_frames: Signal<Out, Bits<32>>,
+    pub unmatched_frames: Signal<Out, Bits<32>>,
     pub m_axis_tdata: Signal<Out, Bits<64>>,
     pub m_axis_tkeep: Signal<Out, Bits<8>>,
     pub m_axis_tvalid: Signal<Out, Bit>,
@@ -96,34 +118,65 @@ pub struct Aggregator<const R: usize, const A: usize, const L: usize> {
     pub m_axis_tlast: Signal<Out, Bit>,
     pub m_axis_tuser: Signal<Out, Bit>,
 
-    lane: [Lane<R, A>; L],
+    /// What comes with a commit, a cycle later: as late as the classifier's answer.
+    classifier: [Classifier; L],
+    staged_commit: [Flop<Bit>; L],
+    staged_measured: [Flop<Bit>; L],
+    staged_bad: [Flop<Bit>; L],
+    staged_timestamp: [Flop<Bits<64>>; L],
+    staged_length: [Flop<Bits<17>>; L],
+    staged_delimiter: Flop<Bit>,
+    staged_number: Flop<Bits<32>>,
+    staged_request: Flop<Bit>,
+    staged_timed: Flop<Bit>,
+    staged_unlocked: Flop<Bit>,
+
+    lane: [Lane<R, A, S, D>; L],
     totals: Totals,
+    class_totals: [ClassTotals; C],
+    unmatched: LiveCounter,
     intervals: Interval,
     prefixes: Schedule,
     /// As late as what the totals show.
     shown_interval: Delay<32, 1>,
-    emitter: Emitter<A>,
+    emitter: Emitter<A, S, D>,
 
     /// One where there are several lanes.
     lanes: Constant<Bits<1>>,
+    class_number: [Constant<Bits<2>>; C],
     idle: Signal<Local, Bit>,
     packet: [Signal<Local, Bit>; L],
-    measured_now: Signal<Local, Bits<3>>,
+    measured_now: [Signal<Local, Bits<3>>; C],
+    unmatched_now: Signal<Local, Bits<3>>,
     unmeasured_now: Signal<Local, Bits<3>>,
     bad_now: Signal<Local, Bits<3>>,
     octets: Signal<Local, Bits<17>>,
-    octets_now: Signal<Local, Bits<19>>,
-    first_now: Signal<Local, Bits<64>>,
-    last_now: Signal<Local, Bits<64>>,
+    octets_now: [Signal<Local, Bits<19>>; C],
+    first_now: [Signal<Local, Bits<64>>; C],
+    last_now: [Signal<Local, Bits<64>>; C],
+    wrapped: Signal<Local, Bit>,
+    crowded: Signal<Local, Bit>,
+    packets_sum: Signal<Local, Bits<48>>,
+    bytes_sum: Signal<Local, Bits<48>>,
+    sent_packets: Signal<Local, Bits<48>>,
+    sent_bytes: Signal<Local, Bits<48>>,
+    sent_first: Signal<Local, Bits<64>>,
+    sent_last: Signal<Local, Bits<64>>,
     overflow: Signal<Local, Bit>,
     overflow_epoch: Signal<Local, Bit>,
     count_sum: Signal<Local, Bits<32>>,
     time_sum: Signal<Local, Bits<40>>,
+    digest_low_sum: [Signal<Local, Bits<16>>; D],
+    digest_high_sum: [Signal<Local, Bits<16>>; D],
+    digest_sum: [Place<S>; D],
+    drained: Signal<Local, Bits<S>>,
     flags: Signal<Local, Bits<5>>,
 }
 
-impl<const R: usize, const A: usize, const L: usize> Aggregator<R, A, L> {
-    /// The aggregator of a configuration with 2^R rows and at most 2^(A - R) banks.
+impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: usize, const D: usize>
+    Aggregator<R, A, L, C, S, D>
+{
+    /// The aggregator of a configuration with 2^R rows and at most C classes; A as [`Lane`] wants it.
     pub fn new(configuration: &Configuration) -> Self {
         fn each<T: Default, const L: usize>() -> [T; L] {
             std::array::from_fn(|_| T::default())
@@ -158,45 +211,110 @@ impl<const R: usize, const A: usize, const L: usize> Aggregator<R, A, L> {
             bytes: Default::default(),
             unmeasured_frames: Default::default(),
             bad_frames: Default::default(),
+            unmatched_frames: Default::default(),
             m_axis_tdata: Default::default(),
             m_axis_tkeep: Default::default(),
             m_axis_tvalid: Default::default(),
             m_axis_tready: Default::default(),
             m_axis_tlast: Default::default(),
             m_axis_tuser: Default::default(),
+            classifier: std::array::from_fn(|_| Classifier::new(configuration)),
+            staged_commit: each(),
+            staged_measured: each(),
+            staged_bad: each(),
+            staged_timestamp: each(),
+            staged_length: each(),
+            staged_delimiter: Default::default(),
+            staged_number: Default::default(),
+            staged_request: Default::default(),
+            staged_timed: Default::default(),
+            staged_unlocked: Default::default(),
             lane: std::array::from_fn(|_| Lane::new(configuration)),
             totals: Default::default(),
+            class_totals: each(),
+            unmatched: Default::default(),
             intervals: Default::default(),
             prefixes: Schedule::new(configuration),
             shown_interval: Default::default(),
             emitter: Emitter::new(configuration),
             lanes: Constant::new(u64::from(L > 1).into()),
+            class_number: std::array::from_fn(|class| Constant::new((class as u64).into())),
             idle: Default::default(),
             packet: each(),
-            measured_now: Default::default(),
+            measured_now: each(),
+            unmatched_now: Default::default(),
             unmeasured_now: Default::default(),
             bad_now: Default::default(),
             octets: Default::default(),
-            octets_now: Default::default(),
-            first_now: Default::default(),
-            last_now: Default::default(),
+            octets_now: each(),
+            first_now: each(),
+            last_now: each(),
+            wrapped: Default::default(),
+            crowded: Default::default(),
+            packets_sum: Default::default(),
+            bytes_sum: Default::default(),
+            sent_packets: Default::default(),
+            sent_bytes: Default::default(),
+            sent_first: Default::default(),
+            sent_last: Default::default(),
             overflow: Default::default(),
             overflow_epoch: Default::default(),
             count_sum: Default::default(),
             time_sum: Default::default(),
+            digest_low_sum: each(),
+            digest_high_sum: each(),
+            digest_sum: each(),
+            drained: Default::default(),
             flags: Default::default(),
         }
     }
 }
 
-impl<const R: usize, const A: usize, const L: usize> Logic for Aggregator<R, A, L> {
+impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: usize, const D: usize> Logic
+    for Aggregator<R, A, L, C, S, D>
+{
     #[hdl_gen]
     fn update(&mut self) {
+        self.staged_delimiter.clock.next = self.clk.val();
+        self.staged_delimiter.rst.next = self.rst.val();
+        self.staged_delimiter.d.next = self.delimiter.val();
+        self.staged_number.clock.next = self.clk.val();
+        self.staged_number.rst.next = self.rst.val();
+        self.staged_number.d.next = self.delimiter_number.val();
+        self.staged_request.clock.next = self.clk.val();
+        self.staged_request.rst.next = self.rst.val();
+        self.staged_request.d.next = self.request.val();
+        self.staged_timed.clock.next = self.clk.val();
+        self.staged_timed.rst.next = self.rst.val();
+        self.staged_timed.d.next = self.timed.val();
+        self.staged_unlocked.clock.next = self.clk.val();
+        self.staged_unlocked.rst.next = self.rst.val();
+        self.staged_unlocked.d.next = self.unlocked.val();
+        for i in 0..L {
+            self.classifier[i].clk.next = self.clk.val();
+            self.classifier[i].key.next = self.key[i].val();
+            self.staged_commit[i].clock.next = self.clk.val();
+            self.staged_commit[i].rst.next = self.rst.val();
+            self.staged_commit[i].d.next = self.commit[i].val();
+            self.staged_measured[i].clock.next = self.clk.val();
+            self.staged_measured[i].rst.next = self.rst.val();
+            self.staged_measured[i].d.next = self.measured[i].val();
+            self.staged_bad[i].clock.next = self.clk.val();
+            self.staged_bad[i].rst.next = self.rst.val();
+            self.staged_bad[i].d.next = self.bad[i].val();
+            self.staged_timestamp[i].clock.next = self.clk.val();
+            self.staged_timestamp[i].rst.next = self.rst.val();
+            self.staged_timestamp[i].d.next = self.timestamp[i].val();
+            self.staged_length[i].clock.next = self.clk.val();
+            self.staged_length[i].rst.next = self.rst.val();
+            self.staged_length[i].d.next = self.ip_length[i].val();
+        }
+
         self.intervals.clk.next = self.clk.val();
         self.intervals.rst.next = self.rst.val();
-        self.intervals.request.next = self.request.val();
-        self.intervals.delimiter.next = self.delimiter.val();
-        self.intervals.delimiter_number.next = self.delimiter_number.val();
+        self.intervals.request.next = self.staged_request.q.val();
+        self.intervals.delimiter.next = self.staged_delimiter.q.val();
+        self.intervals.delimiter_number.next = self.staged_number.q.val();
         self.intervals.running.next = self.emitter.running.val();
         self.intervals.drain_busy.next = self.emitter.busy.val();
         self.idle.next = !self.intervals.epoch.val();
@@ -212,26 +330,22 @@ impl<const R: usize, const A: usize, const L: usize> Logic for Aggregator<R, A, 
         self.schedule_pending.next = self.prefixes.pending.val();
         self.emitter.prefixes.next = self.prefixes.ended.val();
 
-        // Commit: the frames count in the copy of this moment.
-        self.measured_now.next = 0.into();
+        // Commit, a cycle later: the frames count in the copy of this moment.
         self.unmeasured_now.next = 0.into();
+        self.unmatched_now.next = 0.into();
         self.bad_now.next = 0.into();
-        self.octets_now.next = 0.into();
-        self.first_now.next = 0.into();
-        self.last_now.next = 0.into();
-        self.octets.next = 0.into();
         for i in 0..L {
-            self.packet[i].next = self.commit[i].val() & self.measured[i].val() & self.emitter.running.val();
-            if self.commit[i].val() & self.emitter.running.val() {
-                if self.measured[i].val() {
-                    if !self.measured_now.val().any() {
-                        self.first_now.next = self.timestamp[i].val();
+            self.packet[i].next = self.staged_commit[i].q.val()
+                & self.staged_measured[i].q.val()
+                & self.classifier[i].matched.val()
+                & self.emitter.running.val();
+            if self.staged_commit[i].q.val() & self.emitter.running.val() {
+                if self.staged_measured[i].q.val() {
+                    if !self.classifier[i].matched.val() {
+                        self.unmatched_now.next = self.unmatched_now.val() + 1;
+                        self.unmeasured_now.next = self.unmeasured_now.val() + 1;
                     }
-                    self.last_now.next = self.timestamp[i].val();
-                    self.measured_now.next = self.measured_now.val() + 1;
-                    self.octets.next = self.ip_length[i].val();
-                    self.octets_now.next = self.octets_now.val() + bit_cast::<19, 17>(self.octets.val());
-                } else if self.bad[i].val() {
+                } else if self.staged_bad[i].q.val() {
                     self.bad_now.next = self.bad_now.val() + 1;
                 } else {
                     self.unmeasured_now.next = self.unmeasured_now.val() + 1;
@@ -240,9 +354,10 @@ impl<const R: usize, const A: usize, const L: usize> Logic for Aggregator<R, A, 
             self.lane[i].clk.next = self.clk.val();
             self.lane[i].rst.next = self.rst.val();
             self.lane[i].packet.next = self.packet[i].val();
+            self.lane[i].kind.next = self.classifier[i].kind.val();
             self.lane[i].epoch.next = self.intervals.epoch.val();
             self.lane[i].key.next = self.key[i].val();
-            self.lane[i].nanoseconds.next = self.timestamp[i].val().get_bits::<40>(16);
+            self.lane[i].nanoseconds.next = self.staged_timestamp[i].q.val().get_bits::<40>(16);
             self.lane[i].masks.next = self.prefixes.masks.val();
             self.lane[i].drain_address.next = self.emitter.drain_address.val();
             self.lane[i].drain_epoch.next = self.idle.val();
@@ -250,6 +365,55 @@ impl<const R: usize, const A: usize, const L: usize> Logic for Aggregator<R, A, 
                 self.emitter.clear_all.val() | (self.emitter.clear.val() & !self.idle.val());
             self.lane[i].clear_second.next =
                 self.emitter.clear_all.val() | (self.emitter.clear.val() & self.idle.val());
+        }
+        self.octets.next = 0.into();
+        for c in 0..C {
+            self.measured_now[c].next = 0.into();
+            self.octets_now[c].next = 0.into();
+            self.first_now[c].next = 0.into();
+            self.last_now[c].next = 0.into();
+            for i in 0..L {
+                if self.packet[i].val() & (self.classifier[i].kind.val() == self.class_number[c].val()) {
+                    if !self.measured_now[c].val().any() {
+                        self.first_now[c].next = self.staged_timestamp[i].q.val();
+                    }
+                    self.last_now[c].next = self.staged_timestamp[i].q.val();
+                    self.measured_now[c].next = self.measured_now[c].val() + 1;
+                    self.octets.next = self.staged_length[i].q.val();
+                    self.octets_now[c].next =
+                        self.octets_now[c].val() + bit_cast::<19, 17>(self.octets.val());
+                }
+            }
+            self.class_totals[c].clk.next = self.clk.val();
+            self.class_totals[c].rst.next = self.rst.val();
+            self.class_totals[c].ends.next = self.intervals.start_drain.val();
+            self.class_totals[c].packet.next = self.measured_now[c].val();
+            self.class_totals[c].ip_length.next = self.octets_now[c].val();
+            self.class_totals[c].first_now.next = self.first_now[c].val();
+            self.class_totals[c].last_now.next = self.last_now[c].val();
+        }
+        // What is asked of the classes: all together, any, and the one whose control frames are being sent.
+        self.wrapped.next = false;
+        self.crowded.next = false;
+        self.packets_sum.next = 0.into();
+        self.bytes_sum.next = 0.into();
+        self.sent_packets.next = 0.into();
+        self.sent_bytes.next = 0.into();
+        self.sent_first.next = 0.into();
+        self.sent_last.next = 0.into();
+        for c in 0..C {
+            self.wrapped.next = self.wrapped.val() | self.class_totals[c].wrapped.val();
+            if self.class_totals[c].ended_packets.val().get_bits::<16>(32).any() {
+                self.crowded.next = self.lanes.val().any();
+            }
+            self.packets_sum.next = self.packets_sum.val() + self.class_totals[c].packets.val();
+            self.bytes_sum.next = self.bytes_sum.val() + self.class_totals[c].bytes.val();
+            if self.emitter.kind.val() == self.class_number[c].val() {
+                self.sent_packets.next = self.class_totals[c].ended_packets.val();
+                self.sent_bytes.next = self.class_totals[c].ended_bytes.val();
+                self.sent_first.next = self.class_totals[c].ended_first.val();
+                self.sent_last.next = self.class_totals[c].ended_last.val();
+            }
         }
         // All lanes are equally far behind their commits: they tell of the same copy.
         self.overflow.next = false;
@@ -265,25 +429,38 @@ impl<const R: usize, const A: usize, const L: usize> Logic for Aggregator<R, A, 
             self.time_sum.next = self.time_sum.val() + self.lane[i].drained_cell.val().get_bits::<40>(0);
         }
 
+        self.drained.next =
+            bit_cast::<S, 40>(self.time_sum.val()) | (bit_cast::<S, 32>(self.count_sum.val()) << 40);
+        for j in 0..D {
+            self.digest_low_sum[j].next = 0.into();
+            self.digest_high_sum[j].next = 0.into();
+            for i in 0..L {
+                self.digest_low_sum[j].next =
+                    self.digest_low_sum[j].val() + self.lane[i].drained_cell.val().get_bits::<16>(72);
+                self.digest_high_sum[j].next =
+                    self.digest_high_sum[j].val() + self.lane[i].drained_cell.val().get_bits::<16>(88);
+            }
+            self.digest_sum[j].low.next = self.digest_low_sum[j].val();
+            self.digest_sum[j].high.next = self.digest_high_sum[j].val();
+            self.drained.next = self.drained.val() | self.digest_sum[j].placed.val();
+        }
+
         self.totals.clk.next = self.clk.val();
         self.totals.rst.next = self.rst.val();
         self.totals.ends.next = self.intervals.start_drain.val();
         self.totals.epoch.next = self.intervals.epoch.val();
-        self.totals.packet.next = self.measured_now.val();
-        self.totals.ip_length.next = self.octets_now.val();
-        self.totals.first_now.next = self.first_now.val();
-        self.totals.last_now.next = self.last_now.val();
+        self.totals.wrapped.next = self.wrapped.val();
         self.totals.unmeasured.next = self.unmeasured_now.val();
         self.totals.bad.next = self.bad_now.val();
         self.totals.refused.next = self.intervals.refused.val();
-        self.totals.unlocked.next = self.unlocked.val() & self.emitter.running.val();
-        self.totals.timed.next = self.intervals.start_drain.val() & self.timed.val();
+        self.totals.unlocked.next = self.staged_unlocked.q.val() & self.emitter.running.val();
+        self.totals.timed.next = self.intervals.start_drain.val() & self.staged_timed.q.val();
         self.totals.gap.next = self.intervals.gap.val();
         self.totals.overflow.next = self.overflow.val();
         self.totals.overflow_epoch.next = self.overflow_epoch.val();
 
         self.flags.next = self.totals.ended_flags.val();
-        if self.lanes.val().any() & self.totals.ended_packets.val().get_bits::<16>(32).any() {
+        if self.crowded.val() {
             self.flags.next = self.totals.ended_flags.val() | 1;
         }
         self.emitter.clk.next = self.clk.val();
@@ -291,16 +468,15 @@ impl<const R: usize, const A: usize, const L: usize> Logic for Aggregator<R, A, 
         self.emitter.start.next = self.intervals.start_drain.val();
         self.emitter.receiver.next = self.receiver.val();
         self.emitter.interval.next = self.intervals.number.val();
-        self.emitter.packets.next = self.totals.ended_packets.val();
-        self.emitter.bytes.next = self.totals.ended_bytes.val();
-        self.emitter.first.next = self.totals.ended_first.val();
-        self.emitter.last.next = self.totals.ended_last.val();
+        self.emitter.packets.next = self.sent_packets.val();
+        self.emitter.bytes.next = self.sent_bytes.val();
+        self.emitter.first.next = self.sent_first.val();
+        self.emitter.last.next = self.sent_last.val();
         self.emitter.unmeasured.next = self.totals.ended_unmeasured.val();
         self.emitter.bad.next = self.totals.ended_bad.val();
         self.emitter.refused_ends.next = self.totals.ended_refused.val();
         self.emitter.flags.next = self.flags.val();
-        self.emitter.drained_cell.next =
-            bit_cast::<72, 40>(self.time_sum.val()) | (bit_cast::<72, 32>(self.count_sum.val()) << 40);
+        self.emitter.drained_cell.next = self.drained.val();
         self.emitter.m_axis_tready.next = self.m_axis_tready.val();
 
         self.running.next = self.emitter.running.val();
@@ -312,10 +488,15 @@ impl<const R: usize, const A: usize, const L: usize> Logic for Aggregator<R, A, 
         self.shown_interval.rst.next = self.rst.val();
         self.shown_interval.d.next = self.intervals.running_number.val();
         self.interval.next = self.shown_interval.q.val();
-        self.packets.next = self.totals.packets.val();
-        self.bytes.next = self.totals.bytes.val();
+        self.packets.next = self.packets_sum.val();
+        self.bytes.next = self.bytes_sum.val();
         self.unmeasured_frames.next = self.totals.unmeasured_frames.val();
         self.bad_frames.next = self.totals.bad_frames.val();
+        self.unmatched.clk.next = self.clk.val();
+        self.unmatched.rst.next = self.rst.val();
+        self.unmatched.ends.next = self.intervals.start_drain.val();
+        self.unmatched.amount.next = self.unmatched_now.val();
+        self.unmatched_frames.next = self.unmatched.shown.val();
         self.m_axis_tdata.next = self.emitter.m_axis_tdata.val();
         self.m_axis_tkeep.next = self.emitter.m_axis_tkeep.val();
         self.m_axis_tvalid.next = self.emitter.m_axis_tvalid.val();

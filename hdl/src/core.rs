@@ -37,6 +37,7 @@
 //! | running | out | 1 | the memories have been cleared after reset: counting |
 //! | packets, bytes | out | 48 | measured packets and their IP octets, the running interval so far |
 //! | unmeasured, bad | out | 32 | other frames, the running interval so far |
+//! | unmatched | out | 32 | measured frames of no class, which are part of the unmeasured ones |
 //! | interval | out | 32 | number of the running interval |
 //! | draining | out | 1 | the last interval is being sent, or memories are being cleared |
 //! | ended | out | 1 | an interval ends behind this cycle |
@@ -57,15 +58,17 @@
 //! * PTP relative-64: nanoseconds in bits 63:16, their fraction in bits 15:0. Cells add the low 40 bits of the
 //!   nanoseconds.
 //! * An interval is sent as banks × ceil(rows / 128) frames of 120 + 9 × min(rows, 128) bytes (1272 with 128 rows and
-//!   more), with gaps between words: put a frame buffer before a MAC that cannot pause.
-//! * Intervals must be longer than a drain: 8 cycles a cell is a safe bound with m_axis always ready, 16,400 cycles in
-//!   all for 2 x 1024 cells. An end that comes earlier is refused, counted and flagged in the next report.
+//!   more; with digests banks × ceil(rows / 64) frames of 120 + 13 × min(rows, 64) bytes), with gaps between words:
+//!   put a frame buffer before a MAC that cannot pause.
+//! * Intervals must be longer than a drain: 8 cycles a cell (10 with digests) is a safe bound with m_axis always
+//!   ready, 16,400 cycles in all for 2 x 1024 cells. An end that comes earlier is refused, counted and flagged in the
+//!   next report.
 //!
 //! # Parameters, latency and throughput
 //!
-//! R = log2(rows), A = R + bits of a bank number; the configuration's hash, seed, prefix lengths and segment become
-//! constants. One beat a cycle, frames of any length back to back. A frame's cell is written in the 16th cycle behind
-//! its last beat.
+//! R = log2(rows), A = R + bits of a bank number + bits of a class, C classes, S and D as the lda's (digests); hash,
+//! seed, prefix lengths, segment and entries of the configuration become constants. One beat a cycle, frames of any
+//! length back to back. A frame's cell is written in the 16th cycle behind its last beat.
 //!
 //! Cost: `docs/report.md`, by stage, device and library; `cargo xtask cost` for another number of rows.
 //!
@@ -80,9 +83,9 @@ use crate::leaves::KeyVector;
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
 
-/// See the [module](self). R = log2(rows), A = R + bits of a bank number.
+/// See the [module](self). R = log2(rows), A = R + bits of a bank number, S bits a cell, D digests a cell.
 #[derive(LogicBlock)]
-pub struct Core<const R: usize, const A: usize> {
+pub struct Core<const R: usize, const A: usize, const C: usize, const S: usize = 72, const D: usize = 0> {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
     pub s_axis_tdata: Signal<In, Bits<64>>,
@@ -106,6 +109,7 @@ pub struct Core<const R: usize, const A: usize> {
     pub bytes: Signal<Out, Bits<48>>,
     pub unmeasured: Signal<Out, Bits<32>>,
     pub bad: Signal<Out, Bits<32>>,
+    pub unmatched: Signal<Out, Bits<32>>,
     pub interval: Signal<Out, Bits<32>>,
     pub draining: Signal<Out, Bit>,
     pub ended: Signal<Out, Bit>,
@@ -122,11 +126,11 @@ pub struct Core<const R: usize, const A: usize> {
     identity: Identity,
     boundary: Boundary<6>,
     vector: KeyVector,
-    aggregator: Aggregator<R, A, 1>,
+    aggregator: Aggregator<R, A, 1, C, S, D>,
 }
 
-impl<const R: usize, const A: usize> Core<R, A> {
-    /// The core of a configuration with 2^R rows and at most 2^(A - R) banks.
+impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: usize> Core<R, A, C, S, D> {
+    /// The core of a configuration with 2^R rows and at most C classes; A as [`crate::lane`] wants it.
     pub fn new(configuration: &Configuration) -> Self {
         Core {
             clk: Default::default(),
@@ -152,6 +156,7 @@ impl<const R: usize, const A: usize> Core<R, A> {
             bytes: Default::default(),
             unmeasured: Default::default(),
             bad: Default::default(),
+            unmatched: Default::default(),
             interval: Default::default(),
             draining: Default::default(),
             ended: Default::default(),
@@ -172,7 +177,9 @@ impl<const R: usize, const A: usize> Core<R, A> {
     }
 }
 
-impl<const R: usize, const A: usize> Logic for Core<R, A> {
+impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: usize> Logic
+    for Core<R, A, C, S, D>
+{
     #[hdl_gen]
     fn update(&mut self) {
         self.identity.clk.next = self.clk.val();
@@ -221,6 +228,7 @@ impl<const R: usize, const A: usize> Logic for Core<R, A> {
         self.bytes.next = self.aggregator.bytes.val();
         self.unmeasured.next = self.aggregator.unmeasured_frames.val();
         self.bad.next = self.aggregator.bad_frames.val();
+        self.unmatched.next = self.aggregator.unmatched_frames.val();
         self.interval.next = self.aggregator.interval.val();
         self.draining.next = self.aggregator.draining.val();
         self.ended.next = self.aggregator.ended.val();

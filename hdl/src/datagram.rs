@@ -32,8 +32,7 @@
 //!
 //! Latency two cycles, one pair a cycle.
 //!
-//! No parameters. Cost, 2 x 1024 rows, before placement (`cargo xtask cost`): iCE40 241 LUT4, 228 flip-flops;
-//! ECP5 280 LUT4, 228 flip-flops.
+//! No parameters. Cost: `docs/report.md`, by stage and by module.
 //!
 //! # Test plan
 //!
@@ -144,8 +143,8 @@ pub struct Datagram {
     phase: Flop<Bits<5>>,
     chain: Flop<Bits<2>>,
     odd_header: Flop<Bit>,
-    /// Bytes of the IPv4 header, less one.
-    header4: Flop<Bits<6>>,
+    /// What is taken off `left` besides an extension header's further pairs, less one: the IPv4 header, or a pair.
+    least_taken: Flop<Bits<6>>,
     /// Payload bytes that the length field leaves, two's complement: malformed lengths go below zero.
     left: Flop<Bits<17>>,
     length: Flop<Bits<16>>,
@@ -187,7 +186,7 @@ impl Logic for Datagram {
             phase,
             chain,
             odd_header,
-            header4,
+            least_taken,
             left,
             length,
             out_x,
@@ -220,7 +219,7 @@ impl Logic for Datagram {
         self.phase.rst.next = self.rst.val();
         self.chain.rst.next = self.rst.val();
         self.odd_header.rst.next = self.rst.val();
-        self.header4.rst.next = self.rst.val();
+        self.least_taken.rst.next = self.rst.val();
         self.left.rst.next = self.rst.val();
         self.length.rst.next = self.rst.val();
         self.out_x.rst.next = self.rst.val();
@@ -278,11 +277,9 @@ impl Logic for Datagram {
         }
 
         // What the length field leaves: minus the IPv4 header behind its first pair, minus each extension header.
-        // `taken` is one less than what is subtracted, so that the complement is all it takes.
-        self.taken.next = bit_cast::<17, 6>(self.header4.q.val());
-        if self.six.q.val() {
-            self.taken.next = (bit_cast::<17, 8>(self.extra.val()) << 3) | 7;
-        }
+        // `taken` is one less than what is subtracted, so that the complement is all it takes; IPv4 has no extra.
+        self.taken.next =
+            (bit_cast::<17, 8>(self.extra.val()) << 3) | bit_cast::<17, 6>(self.least_taken.q.val());
         self.rest.next = self.left.q.val() + !self.taken.val();
 
         self.next_phase.next = self.phase.q.val();
@@ -325,7 +322,7 @@ impl Logic for Datagram {
             self.chain.d.next = 0.into();
             self.odd_header.d.next = self.opening_words.val().get_bit(0);
             self.left.d.next = bit_cast::<17, 16>(self.pair_x.q.val().get_bits::<16>(0));
-            self.header4.d.next = (bit_cast::<6, 4>(self.opening_words.val()) << 2) - 1;
+            self.least_taken.d.next = (bit_cast::<6, 4>(self.opening_words.val()) << 2) - 1;
             self.length.d.next = self.pair_x.q.val().get_bits::<16>(0);
         }
         if self.opens6.val() {
@@ -336,6 +333,7 @@ impl Logic for Datagram {
             self.phase.d.next = 28.into();
             self.chain.d.next = self.class_y.q.val();
             self.left.d.next = bit_cast::<17, 16>(self.pair_y.q.val().get_bits::<16>(16));
+            self.least_taken.d.next = 7.into();
             self.length.d.next = self.pair_y.q.val().get_bits::<16>(16);
         }
 

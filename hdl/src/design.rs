@@ -4,8 +4,9 @@
 //!
 //! A design is a TOML file: `hdl/configurations/10g.toml` shows every key. The shipped ones are part of the library
 //! ([`Design::all`], [`Design::named`]); [`Design::read`] reads a user's own, whose name is that of its file.
-//! Nothing is optional and no other key is allowed. A file is refused unless hardware of its kind exists, the
-//! measurement's settings are legal, and its stream keeps up with its rate.
+//! Nothing is optional but the entries and `digest`, and no other key is allowed. An `[[entry]]` says which packets are
+//! of a measurement class (`hdl/configurations/10g-classes.toml`); without one all are. A file is refused unless
+//! hardware of its kind exists, the measurement's settings are legal, and its stream keeps up with its rate.
 //!
 //! # Keeping up
 //!
@@ -17,32 +18,38 @@
 //! # Test plan
 //!
 //! The shipped designs parse, pass, emit, and are listed under their file's name; the default one is the model's
-//! default configuration. Every refusal, with file, key, reason and what is allowed. Frames a second against figures
+//! default configuration. Entries against entries made by hand. Every refusal, with file, key, reason and what is allowed. Frames a second against figures
 //! known from elsewhere (14,880,952 at 10 Gbit/s), and known hard cases: 256 bits at 156.25 MHz carry 40 Gbit/s of
 //! payload but not of every frame length. Arbitrary text, and arbitrary values under the right keys, never panic.
 
 use crate::byte;
 use crate::shell::{self, ClockSource, Core, Shell};
 use crate::verilog::{self, EmitError, MAX_BANKS, MAX_ROWS, Module};
-use deltaline_model::configuration::{Configuration, MIN_ROWS, Settings};
+use deltaline_model::classifier::{ClassifierError, Entry, Fields, MAX_CLASSES};
+use deltaline_model::configuration::{Configuration, ConfigurationError, MIN_ROWS, Settings};
 use deltaline_model::hash::HashKind;
 use deltaline_model::sampler::MAX_PREFIX;
+use ipnet::IpNet;
 use serde::Deserialize;
 use std::fmt;
 use std::fs;
 use std::io;
+use std::net::IpAddr;
 use std::path::Path;
 
 /// The name of the design that stands for all others where none is asked for.
 pub const DEFAULT: &str = "10g";
 
 /// The shipped designs, by rising rate: name and text of the file.
-const SHIPPED: [(&str, &str); 7] = [
+const SHIPPED: [(&str, &str); 10] = [
     ("1g", include_str!("../configurations/1g.toml")),
     ("10g", include_str!("../configurations/10g.toml")),
     ("10g-adaptive", include_str!("../configurations/10g-adaptive.toml")),
+    ("10g-classes", include_str!("../configurations/10g-classes.toml")),
     ("10g-inline", include_str!("../configurations/10g-inline.toml")),
+    ("10g-quantiles", include_str!("../configurations/10g-quantiles.toml")),
     ("40g", include_str!("../configurations/40g.toml")),
+    ("40g-classifier", include_str!("../configurations/40g-classifier.toml")),
     ("100g", include_str!("../configurations/100g.toml")),
     ("400g", include_str!("../configurations/400g.toml")),
 ];
@@ -138,7 +145,7 @@ pub enum DesignError {
         /// The file.
         file: String,
         /// The key, with its table.
-        key: &'static str,
+        key: String,
         /// Its value.
         value: String,
         /// The reason and what is allowed.
@@ -181,6 +188,8 @@ struct Text {
     clock: ClockSource,
     stream: StreamText,
     measurement: MeasurementText,
+    #[serde(default)]
+    entry: Vec<EntryText>,
 }
 
 #[derive(Deserialize)]
@@ -199,8 +208,86 @@ struct MeasurementText {
     seed: i64,
     rows: i64,
     prefixes: Vec<i64>,
+    /// Off in files that do not name it.
+    #[serde(default)]
     adaptive: bool,
     segment: i64,
+    /// Off in files that do not name it.
+    #[serde(default)]
+    digest: bool,
+}
+
+/// Packets with these fields are of this class; a field that is not given may be anything.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EntryText {
+    class: i64,
+    version: Option<i64>,
+    source: Option<String>,
+    destination: Option<String>,
+    protocol: Option<i64>,
+    source_port: Option<i64>,
+    destination_port: Option<i64>,
+}
+
+impl EntryText {
+    /// The entry, or the key, its value and why it is refused.
+    fn entry(&self) -> Result<Entry, (&'static str, String, String)> {
+        fn number<T: TryFrom<i64>>(
+            key: &'static str,
+            value: Option<i64>,
+            greatest: u32,
+        ) -> Result<Option<T>, (&'static str, String, String)> {
+            let checked = |value| {
+                T::try_from(value).map_err(|_| (key, value.to_string(), format!("give 0 to {greatest}")))
+            };
+            value.map(checked).transpose()
+        }
+        let net = |key: &'static str, value: &Option<String>| {
+            let parsed = value.as_ref().map(|text| {
+                let refused = || {
+                    (
+                        key,
+                        format!("{text:?}"),
+                        "give an address or a prefix, as 10.1.0.0/16 or 2001:db8::/32".into(),
+                    )
+                };
+                text.parse()
+                    .or_else(|_| text.parse().map(|address: IpAddr| IpNet::from(address)))
+                    .map_err(|_| refused())
+            });
+            parsed.transpose()
+        };
+        let class = number("class", Some(self.class), MAX_CLASSES as u32 - 1)?.unwrap_or(0);
+        let fields = Fields {
+            version: number("version", self.version, u8::MAX.into())?,
+            source: net("source", &self.source)?,
+            destination: net("destination", &self.destination)?,
+            protocol: number("protocol", self.protocol, u8::MAX.into())?,
+            source_port: number("source_port", self.source_port, u16::MAX.into())?,
+            destination_port: number("destination_port", self.destination_port, u16::MAX.into())?,
+        };
+        fields.entry(class).map_err(|error| ("", self.to_string(), error.to_string()))
+    }
+}
+
+impl fmt::Display for EntryText {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{{ class = {}", self.class)?;
+        let numbers = [
+            ("version", self.version),
+            ("protocol", self.protocol),
+            ("source_port", self.source_port),
+            ("destination_port", self.destination_port),
+        ];
+        for (key, text) in [("source", &self.source), ("destination", &self.destination)] {
+            text.iter().try_for_each(|text| write!(f, ", {key} = {text:?}"))?;
+        }
+        for (key, number) in numbers {
+            number.iter().try_for_each(|number| write!(f, ", {key} = {number}"))?;
+        }
+        f.write_str(" }")
+    }
 }
 
 #[derive(Deserialize)]
@@ -246,11 +333,12 @@ impl Design {
     }
 
     fn parse(file: &str, name: &str, text: &str) -> Result<Design, DesignError> {
-        let Text { description, shell, clock, stream, measurement } = toml::from_str(text)
-            .map_err(|source| DesignError::Text { file: file.to_string(), source: Box::new(source) })?;
-        let refuse = |key: &'static str, value: &dyn fmt::Debug, why: String| DesignError::Value {
+        let Text { description, shell, clock, stream, measurement, entry: entry_texts } =
+            toml::from_str(text)
+                .map_err(|source| DesignError::Text { file: file.to_string(), source: Box::new(source) })?;
+        let refuse = |key: &str, value: &dyn fmt::Debug, why: String| DesignError::Value {
             file: file.to_string(),
-            key,
+            key: key.to_string(),
             value: format!("{value:?}"),
             why,
         };
@@ -305,10 +393,35 @@ impl Design {
             HashText::H3 => HashKind::H3,
             HashText::Rabin => HashKind::Rabin,
         };
+        let refuse_entry = |index: usize, key: &str, value: String, why: String| {
+            let dot = if key.is_empty() { "" } else { "." };
+            refuse(&format!("entry[{index}]{dot}{key}"), &format_args!("{value}"), why)
+        };
+        let mut entries = vec![];
+        for (index, text) in entry_texts.iter().enumerate() {
+            let entry = text.entry();
+            entries.push(entry.map_err(|(key, value, why)| refuse_entry(index, key, value, why))?);
+        }
+        let digest = measurement.digest;
         let adaptive = measurement.adaptive;
-        let settings = Settings { hash, seed, rows, prefixes: &lengths, adaptive, segment };
-        let configuration =
-            Configuration::new(settings).map_err(|error| refuse_prefixes(error.to_string()))?;
+        let settings =
+            Settings { hash, seed, rows, prefixes: &lengths, adaptive, segment, entries: &entries, digest };
+        let configuration = Configuration::new(settings).map_err(|error| match error {
+            ConfigurationError::Segment { .. } => refuse("measurement.segment", &segment, error.to_string()),
+            ConfigurationError::Classifier(reason) => match reason {
+                ClassifierError::Class { entry: index, .. }
+                | ClassifierError::Value { entry: index, .. }
+                | ClassifierError::Overlap { second: index, .. } => {
+                    let text = entry_texts.get(index).map(ToString::to_string).unwrap_or_default();
+                    refuse_entry(index, "", text, error.to_string())
+                }
+                _ => {
+                    let classes: Vec<i64> = entry_texts.iter().map(|text| text.class).collect();
+                    refuse("entry.class", &classes, error.to_string())
+                }
+            },
+            _ => refuse_prefixes(error.to_string()),
+        })?;
 
         let length = stream.tightest();
         if stream.frames_possible(length) < stream.frames_needed(length) {
@@ -391,15 +504,16 @@ impl Design {
         }
         let (module, commit_cycles) = match (shell, width, lanes) {
             (_, 64, 1) => (Module::Core, 16),
-            (_, 256, 1) => (Module::Core256, 14),
-            (_, 512, 1) => (Module::Core512, 14),
-            (Shell::Tap, 512, 2) => (Module::TwoLanes512, 14),
-            (Shell::Tap, 512, 4) => (Module::FourLanes512, 14),
+            (_, 256, 1) => (Module::Core256, 15),
+            (_, 512, 1) => (Module::Core512, 15),
+            (Shell::Tap, 512, 2) => (Module::TwoLanes512, 15),
+            (Shell::Tap, 512, 4) => (Module::FourLanes512, 15),
             _ => return Err(EmitError::Stream { shell, width, lanes }),
         };
         let core = Core { module, data_bytes: width as u32 / 8, lanes: lanes as u32 };
+        let drain_cycles = if self.configuration.has_digests() { 10 } else { 8 };
         // The core waits while a frame leaves the buffer.
-        Ok(Hardware { kind: Kind::Shell(core), commit_cycles, drain_cycles: 8, frame_cycles: 200 })
+        Ok(Hardware { kind: Kind::Shell(core), commit_cycles, drain_cycles, frame_cycles: 200 })
     }
 }
 

@@ -44,7 +44,7 @@
 //!
 //! `sim/cosim`: as part of the lda; distances 1..=8, both epochs, all carries.
 
-use crate::leaves::{Flop, Ram};
+use crate::leaves::{Flop, OutputRegister, Ram};
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::dff_setup;
 
@@ -69,8 +69,8 @@ pub struct HalfCell<const A: usize> {
     pub write_address: [Signal<In, Bits<A>>; 2],
     pub stored: [Signal<Out, Bits<36>>; 2],
 
-    ram: [Ram<36, A>; 2],
-    read_out: [Flop<Bits<36>>; 2],
+    ram: [Ram<36, A, true>; 2],
+    read_out: [OutputRegister<36>; 2],
     operand: Flop<Bits<36>>,
     result: Flop<Bits<36>>,
     result_older: Flop<Bits<36>>,

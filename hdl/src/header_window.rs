@@ -33,8 +33,7 @@
 //!
 //! Latency: a beat's words two cycles later, the closing slot three cycles behind the last beat. One beat a cycle.
 //!
-//! No parameters. Cost, 2 x 1024 rows, before placement (`cargo xtask cost`): iCE40 352 LUT4, 308 flip-flops;
-//! ECP5 372 LUT4, 308 flip-flops.
+//! No parameters. Cost: `docs/report.md`, by stage and by module.
 //!
 //! # Test plan
 //!

@@ -32,8 +32,7 @@
 //!
 //! Latency seven cycles behind the last beat; one beat a cycle, frames of any length back to back.
 //!
-//! No parameters. Cost without its three stages above, 2 x 1024 rows, before placement (`cargo xtask cost`): iCE40 1015 LUT4, 628 flip-flops;
-//! ECP5 1216 LUT4, 628 flip-flops.
+//! No parameters. Cost: `docs/report.md`, by stage and by module.
 //!
 //! # Test plan
 //!

@@ -5,7 +5,7 @@
 //! Banks are disjoint, so a packet updates one bank at most, and all banks share one memory a copy: the address is
 //! the bank followed by the row. Two [half cells](crate::half_cell) keep 36 bits each; the upper one works one
 //! cycle behind the lower. This module walks an update through the cycles, finds the hazards once, and gives the
-//! idle copy's ports to the drain.
+//! idle copy's ports to the drain. With digests a [digest cell](crate::digest_cell) goes along with the upper half.
 //!
 //! ```text
 //! cycle 0   update port                      drain port
@@ -25,48 +25,52 @@
 //! | epoch | in | 1 | in this copy |
 //! | address | in | A | in this word |
 //! | timestamp | in | 40 | and add this many nanoseconds |
+//! | digest$0 | in | 32 | with digests: the update's digest, five cycles behind it |
 //! | overflow | out | 1 | a count wrapped, seven cycles after its update |
 //! | overflow_epoch | out | 1 | in this copy |
 //! | drain_address | in | A | word of the idle copy to show or to clear |
 //! | drain_epoch | in | 1 | which copy that is |
 //! | clear$0, clear$1 | in | 1 | clear the word in copy 0, 1; the copy must be idle, or no update may come |
-//! | drained_cell | out | 72 | the drained cell, count in bits 71:40, four cycles after drain_address settled |
+//! | drained_cell | out | S | the drained cell, count in bits 71:40, digest sum above, four cycles after drain_address settled |
 //!
 //! Throughput: one update a cycle, for any sequence of addresses. An update is written in cycles 5 and 6: a copy
-//! may be drained from the seventh cycle after its last update on. Parameters: A, the width of a word's address.
+//! may be drained from the seventh cycle after its last update on. Parameters: A, the width of a word's address;
+//! D, 1 with digests, else 0; S = 72 + 32 D, bits of a cell.
 //!
-//! Cost with both half cells, 2 x 1024 rows, before placement (`cargo xtask cost`): iCE40 777 LUT4, 775 flip-flops, 72 block RAMs;
-//! ECP5 798 LUT4, 775 flip-flops, 16 block RAMs.
+//! Cost: `docs/report.md`, by stage and by module.
 //!
 //! # Test plan
 //!
 //! `sim/cosim`: random and directed updates every cycle against `deltaline_model::lda`: one word, the same word at
 //! distances 1..=8, epoch changes between neighbours, counts past 2^16, sums past every segment; drain with and
-//! without clear.
+//! without clear; with digests and without.
 
+use crate::digest_cell::DigestCell;
 use crate::half_cell::HalfCell;
 use crate::leaves::Flop;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
-#[derive(LogicBlock, Default)]
-pub struct Lda<const A: usize> {
+#[derive(LogicBlock)]
+pub struct Lda<const A: usize, const S: usize = 72, const D: usize = 0> {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
     pub update: Signal<In, Bit>,
     pub epoch: Signal<In, Bit>,
     pub address: Signal<In, Bits<A>>,
     pub timestamp: Signal<In, Bits<40>>,
+    pub digest: [Signal<In, Bits<32>>; D],
     pub overflow: Signal<Out, Bit>,
     pub overflow_epoch: Signal<Out, Bit>,
     pub drain_address: Signal<In, Bits<A>>,
     pub drain_epoch: Signal<In, Bit>,
     pub clear: [Signal<In, Bit>; 2],
-    pub drained_cell: Signal<Out, Bits<72>>,
+    pub drained_cell: Signal<Out, Bits<S>>,
 
     lower: HalfCell<A>,
     upper: HalfCell<A>,
+    digests: [DigestCell<A, S>; D],
 
     valid: [Flop<Bit>; 6],
     copy: [Flop<Bit>; 6],
@@ -85,9 +89,51 @@ pub struct Lda<const A: usize> {
     wraps_copy: Flop<Bit>,
     drained_lower: Signal<Local, Bits<36>>,
     drained_upper: Signal<Local, Bits<36>>,
+    drained: Signal<Local, Bits<S>>,
 }
 
-impl<const A: usize> Logic for Lda<A> {
+impl<const A: usize, const S: usize, const D: usize> Default for Lda<A, S, D> {
+    fn default() -> Self {
+        Lda {
+            clk: Default::default(),
+            rst: Default::default(),
+            update: Default::default(),
+            epoch: Default::default(),
+            address: Default::default(),
+            timestamp: Default::default(),
+            digest: std::array::from_fn(|_| Default::default()),
+            overflow: Default::default(),
+            overflow_epoch: Default::default(),
+            drain_address: Default::default(),
+            drain_epoch: Default::default(),
+            clear: Default::default(),
+            drained_cell: Default::default(),
+            lower: Default::default(),
+            upper: Default::default(),
+            digests: std::array::from_fn(|_| Default::default()),
+            valid: Default::default(),
+            copy: Default::default(),
+            word: Default::default(),
+            nanoseconds: Default::default(),
+            read_address: Default::default(),
+            hazard: Default::default(),
+            hazard_1: Default::default(),
+            hazard_2: Default::default(),
+            hazard_3: Default::default(),
+            hazard_4: Default::default(),
+            clearing: Default::default(),
+            lower_target: Default::default(),
+            upper_target: Default::default(),
+            wraps: Default::default(),
+            wraps_copy: Default::default(),
+            drained_lower: Default::default(),
+            drained_upper: Default::default(),
+            drained: Default::default(),
+        }
+    }
+}
+
+impl<const A: usize, const S: usize, const D: usize> Logic for Lda<A, S, D> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clk, wraps, wraps_copy);
@@ -217,6 +263,25 @@ impl<const A: usize> Logic for Lda<A> {
         self.upper.write[0].next = self.valid[5].q.val() & !self.copy[5].q.val();
         self.upper.write[1].next = self.valid[5].q.val() & self.copy[5].q.val();
 
+        for i in 0..D {
+            self.digests[i].clk.next = self.clk.val();
+            self.digests[i].rst.next = self.rst.val();
+            self.digests[i].read_first.next = self.read_address[2].q.val();
+            self.digests[i].read_second.next = self.read_address[3].q.val();
+            self.digests[i].epoch.next = self.copy[3].q.val();
+            self.digests[i].forward_1.next = self.hazard_1[3].q.val();
+            self.digests[i].forward_2.next = self.hazard_2[2].q.val();
+            self.digests[i].forward_3.next = self.hazard_3[2].q.val();
+            self.digests[i].forward_4.next = self.hazard_4[2].q.val();
+            self.digests[i].addend.next = self.digest[i].val();
+            self.digests[i].write_first.next = self.valid[5].q.val() & !self.copy[5].q.val();
+            self.digests[i].write_second.next = self.valid[5].q.val() & self.copy[5].q.val();
+            self.digests[i].clear_first.next = self.clearing[0].q.val();
+            self.digests[i].clear_second.next = self.clearing[1].q.val();
+            self.digests[i].target_first.next = self.upper_target[0].val();
+            self.digests[i].target_second.next = self.upper_target[1].val();
+        }
+
         // Cycle 6: the upper count's carry.
         self.wraps.d.next = self.upper.count_carry.val() & self.valid[5].q.val();
         self.wraps_copy.d.next = self.copy[5].q.val();
@@ -230,9 +295,14 @@ impl<const A: usize> Logic for Lda<A> {
             self.drained_lower.next = self.lower.stored[1].val();
             self.drained_upper.next = self.upper.stored[1].val();
         }
-        self.drained_cell.next = bit_cast::<72, 20>(self.drained_lower.val().get_bits::<20>(0))
-            | (bit_cast::<72, 20>(self.drained_upper.val().get_bits::<20>(0)) << 20)
-            | (bit_cast::<72, 16>(self.drained_lower.val().get_bits::<16>(20)) << 40)
-            | (bit_cast::<72, 16>(self.drained_upper.val().get_bits::<16>(20)) << 56);
+        self.drained.next = bit_cast::<S, 20>(self.drained_lower.val().get_bits::<20>(0))
+            | (bit_cast::<S, 20>(self.drained_upper.val().get_bits::<20>(0)) << 20)
+            | (bit_cast::<S, 16>(self.drained_lower.val().get_bits::<16>(20)) << 40)
+            | (bit_cast::<S, 16>(self.drained_upper.val().get_bits::<16>(20)) << 56);
+        for i in 0..D {
+            self.digests[i].drain_epoch.next = self.drain_epoch.val();
+            self.drained.next = self.drained.val() | self.digests[i].drained.val();
+        }
+        self.drained_cell.next = self.drained.val();
     }
 }

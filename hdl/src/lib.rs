@@ -4,8 +4,9 @@
 //! matrix and the frame layout:
 //!
 //! ```text
-//! identity (header_window, tags, datagram) -> hash -> sampler -> lda (half_cell) -> emitter
-//!                                    totals, interval
+//! identity (header_window, tags, datagram) -> classifier, hash -> sampler -> lda (half_cell) -> emitter
+//!                                             digest (if wanted) -> digest_cell
+//!                                             class_totals, totals, interval
 //! ```
 //!
 //! [`core::Core`] puts them together; [`verilog::emit`] writes a configuration out as one Verilog file. A
@@ -21,12 +22,16 @@ pub mod aggregator;
 pub mod axi_lite;
 pub mod boundary;
 pub mod byte;
+pub mod class_totals;
 pub mod core;
 pub mod datagram;
 pub mod delimiter_match;
 pub mod design;
+pub mod digest;
+pub mod digest_cell;
 pub mod emitter;
 pub mod events;
+pub mod frame_count;
 pub mod half_cell;
 pub mod header_window;
 pub mod identity;
@@ -35,6 +40,7 @@ pub mod interval;
 pub mod lane;
 pub mod lda;
 pub mod leaves;
+pub mod live_counter;
 pub mod package;
 pub mod registers;
 pub mod sampler;

@@ -10,6 +10,7 @@
 //! | `my_tap.v` | the hardware |
 //! | `my_tap_template.v` | an instance to copy; elaborates as it is |
 //! | `my_tap_ram_macro.v` | a model of the memory macro, for a simulation with `DELTALINE_RAM_MACRO` |
+//! | `my_tap_registered_ram_macro.v` | the counters' memory of ECP5 block RAMs with their output registers, if the design is for ECP5 |
 //! | `my_tap.f` | file list |
 //! | `my_tap.core` | FuseSoC, CAPI2 |
 //! | `my_tap.vlt` | waivers for Verilator -Wall |
@@ -31,6 +32,7 @@
 
 use crate::design::{Design, Hardware, Stream};
 use crate::verilog::{EmitError, Port, ports};
+use deltaline_model::frame::{MAX_CELLS, MAX_DIGEST_CELLS, frame_bytes};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
@@ -60,6 +62,7 @@ pub struct File {
 /// As [`Design::emit`].
 pub fn package(design: &Design, prefix: &str) -> Result<Vec<File>, EmitError> {
     let verilog = design.emit(prefix)?;
+    let has_registered_memories = verilog.contains("_registered_ram_macro #(");
     let parts = Parts {
         design,
         hardware: design.hardware()?,
@@ -78,6 +81,9 @@ pub fn package(design: &Design, prefix: &str) -> Result<Vec<File>, EmitError> {
     add(".xdc", parts.xdc());
     if design.clock_mhz() <= ECP5_LIMIT {
         add(".lpf", parts.lpf());
+        if has_registered_memories {
+            add("_registered_ram_macro.v", parts.registered_ram_macro());
+        }
     }
     if design.clock_mhz() <= ICE40_LIMIT {
         add(".pcf", parts.pcf());
@@ -204,6 +210,16 @@ endmodule
         )
     }
 
+    fn registered_ram_macro(&self) -> String {
+        let head = self.head(
+            "//",
+            "For the define DELTALINE_REGISTERED_RAM_MACRO: ECP5 block RAMs with their output registers.",
+        );
+        let text = include_str!("../ecp5/registered_ram_macro.v");
+        let body = text.find("//\n").map_or(text, |at| &text[at..]);
+        head + &body.replace("deltaline_", &format!("{}_", self.prefix))
+    }
+
     fn fusesoc(&self) -> String {
         let prefix = self.prefix;
         let mut text = String::from("CAPI=2:\n");
@@ -319,6 +335,7 @@ targets:
         let Stream { width, lanes, clock_mhz, rate_gbps } = design.stream();
         let configuration = design.configuration();
         let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
+        let classes = configuration.classes();
         let mut text = format!(
             "# {prefix}
 
@@ -352,7 +369,7 @@ every control frame tells.
 | banks | {banks}, prefix lengths {prefixes:?} |
 | rows | {rows} a bank |
 | segment | {segment} |
-| configuration digest | `{digest:#018x}` |
+{classes}| configuration digest | `{digest:#018x}` |
 
 ## Ports
 
@@ -373,13 +390,22 @@ every control frame tells.
             seed = configuration.seed(),
             prefixes = configuration.prefixes().lengths(),
             segment = configuration.segment(),
+            classes = match configuration.classifier().entries().len() {
+                0 => String::new(),
+                entries => format!(
+                    "| classes | {classes}, told apart by {entries} entries; class c reports as segment {segment} + c |\n",
+                    segment = configuration.segment()
+                ),
+            },
             digest = configuration.digest(),
         );
         for Port { direction, width, name, meaning } in ports {
             let _ = writeln!(text, "| {name} | {direction} | {width} | {meaning} |");
         }
-        let cells = rows * banks;
-        let frames = banks * rows.div_ceil(128);
+        let digests = configuration.has_digests();
+        let most = if digests { MAX_DIGEST_CELLS } else { MAX_CELLS };
+        let cells = classes * rows * banks;
+        let frames = classes * banks * rows.div_ceil(most);
         let drain = hardware.drain_cycles * cells + hardware.frame_cycles * frames;
         let _ = write!(
             text,
@@ -403,8 +429,8 @@ The stream carries every frame length from 64 to 9018 bytes back to back; the ti
 |----------------|-------------------------------|----------------------------------|
 ",
             commit = hardware.commit_cycles,
-            clearing = 2 * rows * banks.next_power_of_two(),
-            bytes = 120 + 9 * rows.min(128),
+            clearing = 2 * classes * rows * banks.next_power_of_two(),
+            bytes = frame_bytes(rows.min(most), digests),
             microseconds = drain as f64 / clock_mhz,
             tightest = design.stream().tightest(),
             needed_clock = design.stream().clock_needed(),
@@ -423,6 +449,10 @@ The stream carries every frame length from 64 to 9018 bytes back to back; the ti
 an array: supply a module of that name around your macro; no generated file is edited. It has one write port, one read port
 and one clock, and answers a read in the next cycle. What a read gives that meets a write of the same word, and what the
 words hold before they are written, does not matter. `{prefix}_ram_macro.v` is a model with ports and parameters.
+
+With the define `DELTALINE_REGISTERED_RAM_MACRO` the memories of the counters become instances of
+`{prefix}_registered_ram_macro`, which has the register at their outputs inside: its data come one cycle later.
+`{prefix}_registered_ram_macro.v`, if it is in this package, is made of ECP5's block RAMs, whose own output limits the clock there.
 
 | module | WIDTH | words = 2^ADDRESS |
 |--------|-------|-------------------|

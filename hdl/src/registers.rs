@@ -19,7 +19,7 @@
 //! | control_*, prefixes_next, prefixes_from, clock_synchronised, clock_period, clock_rate, clock_offset, clock_value | out | of the field | what was written, from the next cycle on |
 //! | snapshot, interval_end, prefixes_schedule, clock_command_* | out | 1 | high for one cycle, the one behind the write |
 //! | status_*, clock_status_* | in | 1 | read as they are |
-//! | interval, packets, bytes, unmeasured, bad, refused_ends, control_frames, delimiters, delimiter_gaps, timestamp | in | of the field | taken at the end of the cycle in which `snapshot` is high |
+//! | interval, packets, bytes, unmeasured, bad, unmatched, refused_ends, control_frames, delimiters, delimiter_gaps, timestamp | in | of the field | taken at the end of the cycle in which `snapshot` is high |
 //!
 //! Each field has one port: named after its register, and after the field too where a register has several.
 //!
@@ -71,6 +71,7 @@ impl Emitted {
             .with_lanes(lanes)
             .with_banks(configuration.prefixes().banks() as u32)
             .with_rows_log2(configuration.row_bits())
+            .with_classes(configuration.classes() as u32)
             .with_hash(hash)
             .with_has_clock(options.clock)
             .with_has_delimiters(options.delimiters)

@@ -20,8 +20,7 @@
 //!
 //! Latency one cycle, one hash a cycle. Parameters: R = log2(rows), A = R + bits of a bank number.
 //!
-//! Cost, 2 x 1024 rows, before placement (`cargo xtask cost`): iCE40 4 LUT4, 12 flip-flops;
-//! ECP5 5 LUT4, 12 flip-flops. With masks from outside the costs are those of [`crate::schedule`].
+//! Cost: `docs/report.md`, by stage and by module. With masks from outside see [`crate::schedule`].
 //!
 //! # Test plan
 //!

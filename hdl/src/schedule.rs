@@ -8,10 +8,10 @@
 //! the lengths of their own interval, and those behind it the new ones, without any mark on the packet.
 //!
 //! ```text
-//! cycle            0                1                 2                     3
-//! a packet:        commit      ->   hash         ->   hash             ->   sampler
-//! lengths:         last of its      due? -> ended,    lengths -> masks      masks of the new interval
-//!                  interval         lengths
+//! cycle                        0          1          2              3
+//! the last key of an interval: hash   ->  hash   ->  sampler        (written)
+//! the boundary:                commit ->  ends   ->  due?       ->  ended, masks of the new interval
+//! the first key of the next:              hash   ->  hash       ->  sampler
 //! ```
 //!
 //! What is illegal changes nothing: other than one length for each bank, lengths above 16 or not ascending, or a design
@@ -29,8 +29,8 @@
 //! | running_number | in | 32 | from the cycle behind `ends` on: number of the new interval |
 //! | legal | out | 1 | in the same cycle: `lengths` may be scheduled |
 //! | pending | out | 1 | lengths wait |
-//! | masks | out | 128 | bits 16j+15:16j: ones where bank j's prefix must be zero |
-//! | ended | out | 64 | the lengths of the interval that ended last, as `lengths` |
+//! | masks | out | 128 | from the second cycle behind `ends` on, bits 16j+15:16j: ones where bank j's prefix must be zero |
+//! | ended | out | 64 | likewise: the lengths of the interval that ended last, as `lengths` |
 //!
 //! A schedule counts for the intervals that end in its own cycle or later. Latency as drawn. No parameters but the
 //! configuration.
@@ -69,8 +69,9 @@ pub struct Schedule {
     adaptive: Constant<Bits<1>>,
     /// One where bank j exists.
     exists: [Constant<Bits<1>>; MAX_BANKS],
-    /// Bank j's length after reset. Registers reset to zero: they hold the difference from this.
+    /// Bank j's length after reset, and its mask. Registers reset to zero: they hold the difference from these.
     first: [Constant<Bits<5>>; MAX_BANKS],
+    first_mask: [Constant<Bits<PREFIX_BITS>>; MAX_BANKS],
     longest: Constant<Bits<8>>,
     /// Shifted to the right by a length, the lower half is that bank's mask.
     ones: Constant<Bits<32>>,
@@ -119,6 +120,7 @@ impl Schedule {
             adaptive: Constant::new(u64::from(configuration.adaptive()).into()),
             exists: std::array::from_fn(|bank| Constant::new(u64::from(bank < lengths.len()).into())),
             first: std::array::from_fn(|bank| Constant::new(first(bank).into())),
+            first_mask: std::array::from_fn(|bank| Constant::new((0xffff & !(0xffff >> first(bank))).into())),
             longest: Constant::new(u64::from(MAX_PREFIX).into()),
             ones: Constant::new(0xffff_0000_u64.into()),
             waits: Default::default(),
@@ -162,6 +164,7 @@ impl Logic for Schedule {
             self.before[i].d.next = self.before[i].q.val();
             self.mask[i].clock.next = self.clk.val();
             self.mask[i].rst.next = self.rst.val();
+            self.mask[i].d.next = self.mask[i].q.val();
         }
 
         // Is what is asked for legal?
@@ -184,16 +187,21 @@ impl Logic for Schedule {
             }
         }
 
-        // Cycle 1 behind an end: the number of the new interval is there. Is it due?
+        // The cycle behind an end: the number of the new interval is there. Is it due?
         self.has_ended.d.next = self.ends.val() & self.adaptive.val().any();
         self.late.next = self.running_number.val() - self.due_from.q.val();
         self.due.next = self.has_ended.q.val() & self.waits.q.val() & !self.late.val().get_bit(31);
         for i in 0..8 {
+            self.length[i].next = self.waiting[i].q.val() ^ self.first[i].val();
+            self.shifted.next = self.ones.val() >> self.length[i].val();
             if self.has_ended.q.val() {
                 self.before[i].d.next = self.current[i].q.val();
             }
             if self.due.val() {
                 self.current[i].d.next = self.waiting[i].q.val();
+            }
+            if self.due.val() & self.exists[i].val().any() {
+                self.mask[i].d.next = self.shifted.val().get_bits::<16>(0) ^ self.first_mask[i].val();
             }
         }
         if self.due.val() {
@@ -212,17 +220,10 @@ impl Logic for Schedule {
             }
         }
 
-        // Cycle 2: masks.
         self.word.next = 0.into();
         self.all.next = 0.into();
         for i in 0..8 {
-            self.length[i].next = self.current[i].q.val() ^ self.first[i].val();
-            self.shifted.next = self.ones.val() >> self.length[i].val();
-            self.mask[i].d.next = 0.into();
-            if self.adaptive.val().any() & self.exists[i].val().any() {
-                self.mask[i].d.next = self.shifted.val().get_bits::<16>(0);
-            }
-            self.one.next = self.mask[i].q.val();
+            self.one.next = self.mask[i].q.val() ^ self.first_mask[i].val();
             self.all.next = (self.all.val() >> 16) | (bit_cast::<MASKS, PREFIX_BITS>(self.one.val()) << 112);
             self.shown.next = self.before[i].q.val() ^ self.first[i].val();
             if self.exists[i].val().any() {

@@ -21,6 +21,7 @@
 //! | clock | the design has | timestamps of frames |
 //! |-------|----------------|----------------------|
 //! | `ptp` | ports `ptp_ts`, `ptp_locked` | tuser\[64:1\], PTP relative-64 |
+//! | `time-of-day` | ports `ptp_ts_96`, `ptp_locked` | tuser\[96:1\], PTP time of day; taps only, all four cycles later |
 //! | `built-in` | the adjustable clock, driven by registers | of the beat that is accepted, from that clock; tuser has one bit |
 //!
 //! # Test plan
@@ -33,7 +34,9 @@ use crate::events::Events;
 use crate::inline::frame_buffer::FrameBuffer;
 use crate::inline::{self, Width};
 use crate::registers::{self, Emitted, Options};
+use crate::stream_time_of_day::StreamTimeOfDay;
 use crate::ticker::Ticker;
+use crate::time_of_day::TimeOfDay;
 use crate::verilog::{EmitError, Module, check_name, emit, emit_block, ports};
 use deltaline_model::configuration::Configuration;
 use serde::Deserialize;
@@ -66,6 +69,8 @@ impl fmt::Display for Shell {
 pub enum ClockSource {
     /// From outside: PTP relative-64 with every frame and on a port.
     Ptp,
+    /// From outside: PTP time of day (96 bits) with every frame and on a port.
+    TimeOfDay,
     /// From the adjustable clock inside.
     BuiltIn,
 }
@@ -74,6 +79,7 @@ impl fmt::Display for ClockSource {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(match self {
             ClockSource::Ptp => "ptp",
+            ClockSource::TimeOfDay => "time-of-day",
             ClockSource::BuiltIn => "built-in",
         })
     }
@@ -116,13 +122,20 @@ pub fn shell(
 
     // Time.
     let now = match clock {
-        ClockSource::Ptp => {
-            wiring.port("input", 64, "ptp_ts");
+        ClockSource::Ptp | ClockSource::TimeOfDay => {
+            let now = if clock == ClockSource::Ptp {
+                wiring.port("input", 64, "ptp_ts");
+                "ptp_ts"
+            } else {
+                wiring.part("time_of_day", emit_block(&mut TimeOfDay::default(), &name("time_of_day"))?);
+                wiring.input_of_part("time_of_day", "ptp_ts_96");
+                "time_of_day_ptp_ts"
+            };
             wiring.port("input", 1, "ptp_locked");
             wiring.connect("core_ptp_locked", "ptp_locked");
             wiring.connect("registers_clock_status_locked", "1'b0");
             wiring.connect("registers_clock_status_slewing", "1'b0");
-            "ptp_ts"
+            now
         }
         ClockSource::BuiltIn => {
             wiring.part("clock", emit_block(&mut AdjustableClock::default(), &name("clock"))?);
@@ -151,6 +164,12 @@ pub fn shell(
             wiring.part("buffer", emit_block(&mut FrameBuffer::<64, 8, 1, 8>::default(), &name("buffer"))?);
             for lane in 0..core.lanes {
                 let stream = if core.lanes == 1 { "s_axis".to_string() } else { format!("s{lane}_axis") };
+                if clock == ClockSource::TimeOfDay {
+                    let part = CONVERTERS[lane as usize];
+                    wiring.part(part, converter(core.data_bytes, &name(part))?);
+                    wiring.converted(part, &stream);
+                    continue;
+                }
                 for signal in ["tdata", "tkeep", "tvalid", "tready", "tlast"] {
                     wiring.input_of_part("core", &format!("{stream}_{signal}"));
                 }
@@ -166,12 +185,20 @@ pub fn shell(
             wiring.port("output", 1, "m_axis_tuser");
             wiring.connect("m_axis_tuser", "1'b0");
             wiring.input_of_part("buffer", "m_axis_tready");
-            wiring.connect("core_interval_end", "interval_end | registers_interval_end");
+            // Converted timestamps are late, and so is the end that belongs to them.
+            let interval_end = match clock {
+                ClockSource::TimeOfDay => "stream_0_m_interval_end",
+                _ => "interval_end",
+            };
+            wiring.connect("core_interval_end", &format!("{interval_end} | registers_interval_end"));
             wiring.connect("core_ptp_ts", now);
             wiring.connect("core_interval_log2", interval_log2);
             wiring.connect("events_frame", "m_axis_tvalid & m_axis_tready & m_axis_tlast");
         }
         Shell::Inline => {
+            if clock == ClockSource::TimeOfDay {
+                return Err(EmitError::Clock { shell, clock });
+            }
             let width = match (core.data_bytes, core.lanes) {
                 (8, 1) => Width::Bits64,
                 (32, 1) => Width::Bits256,
@@ -236,7 +263,7 @@ pub fn shell(
     for signal in ["ended", "refused", "gap", "delimiter"] {
         wiring.connect(&format!("events_{signal}"), &format!("core_{signal}"));
     }
-    for signal in ["interval", "packets", "bytes", "unmeasured", "bad"] {
+    for signal in ["interval", "packets", "bytes", "unmeasured", "bad", "unmatched"] {
         wiring.connect(&format!("registers_{signal}"), &format!("core_{signal}"));
     }
     for signal in ["refused_ends", "control_frames", "delimiters", "delimiter_gaps"] {
@@ -248,6 +275,18 @@ pub fn shell(
     wiring.connect("registers_status_end_refused", "events_end_refused");
     wiring.bus("registers", "s_axil_");
     wiring.text()
+}
+
+/// Names of the converters of the lanes' timestamps.
+const CONVERTERS: [&str; 4] = ["stream_0", "stream_1", "stream_2", "stream_3"];
+
+/// What makes relative-64 of the times of day of a stream with beats of this many bytes.
+fn converter(data_bytes: u32, name: &str) -> Result<String, EmitError> {
+    match data_bytes {
+        8 => emit_block(&mut StreamTimeOfDay::<64, 8>::default(), name),
+        32 => emit_block(&mut StreamTimeOfDay::<256, 32>::default(), name),
+        _ => emit_block(&mut StreamTimeOfDay::<512, 64>::default(), name),
+    }
 }
 
 /// Whether an expression names a wire.
@@ -292,8 +331,9 @@ impl Wiring {
         }
         // A part that is emitted with a header of its own needs none here.
         let start = verilog.find("\nmodule ").map_or(0, |start| start + 1);
-        let verilog = verilog
-            .replace(&format!("{}_{part}_ram_macro", self.prefix), &format!("{}_ram_macro", self.prefix));
+        let verilog = ["ram_macro", "registered_ram_macro"].into_iter().fold(verilog, |verilog, name| {
+            verilog.replace(&format!("{}_{part}_{name}", self.prefix), &format!("{}_{name}", self.prefix))
+        });
         self.modules.push_str(if verilog.starts_with("module ") { &verilog } else { &verilog[start..] });
         self.modules.push('\n');
     }
@@ -336,12 +376,26 @@ impl Wiring {
     fn timestamps(&mut self, part: &str, stream: &str, clock: ClockSource, now: &str) {
         let port = format!("{stream}_tuser");
         match clock {
-            ClockSource::Ptp => self.input_of_part(part, &port),
+            ClockSource::Ptp | ClockSource::TimeOfDay => self.input_of_part(part, &port),
             ClockSource::BuiltIn => {
                 self.port("input", 1, &port);
                 self.connect(&format!("{part}_{port}"), &format!("{{{now}, {port}}}"));
             }
         }
+    }
+
+    /// The observed stream enters the core through its converter.
+    fn converted(&mut self, part: &str, stream: &str) {
+        for signal in ["tdata", "tkeep", "tvalid", "tready", "tlast", "tuser"] {
+            let port = format!("{stream}_{signal}");
+            self.port("input", self.width(part, &format!("s_axis_{signal}")), &port);
+            self.connect(&format!("{part}_s_axis_{signal}"), &port);
+        }
+        for signal in ["tdata", "tkeep", "tvalid", "tlast", "tuser"] {
+            self.connect(&format!("core_{stream}_{signal}"), &format!("{part}_m_axis_{signal}"));
+        }
+        self.connect(&format!("core_{stream}_tready"), "1'b1");
+        self.connect(&format!("{part}_interval_end"), "interval_end");
     }
 
     fn text(mut self) -> Result<String, EmitError> {

@@ -29,8 +29,7 @@
 //!
 //! Latency one cycle, one pair a cycle.
 //!
-//! No parameters. Cost, 2 x 1024 rows, before placement (`cargo xtask cost`): iCE40 218 LUT4, 113 flip-flops;
-//! ECP5 370 LUT4, 113 flip-flops.
+//! No parameters. Cost: `docs/report.md`, by stage and by module.
 //!
 //! # Test plan
 //!

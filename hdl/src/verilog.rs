@@ -12,11 +12,12 @@
 
 use crate::core::Core;
 use crate::design::BUILT;
+use crate::digest::Digest;
 use crate::identity::Identity;
 use crate::lda::Lda;
-use crate::leaves::{HashMatrix, KeyVector};
+use crate::leaves::{Classifier, HashMatrix, KeyVector};
 use crate::sampler::Sampler;
-use crate::shell::Shell;
+use crate::shell::{ClockSource, Shell};
 use crate::wide_core::{Core256, Core512};
 use crate::wide_identity::{Identity256, Identity512};
 use deltaline_model::configuration::{Configuration, MIN_ROWS};
@@ -50,8 +51,12 @@ pub enum Module {
     Identity512,
     /// The hash stage.
     Hash,
+    /// The digest stage.
+    Digest,
     /// The sampler.
     Sampler,
+    /// The classifier.
+    Classifier,
     /// Banks of cells in two copies.
     Lda,
 }
@@ -79,6 +84,40 @@ pub enum EmitError {
         /// Number of banks.
         banks: usize,
     },
+    /// Hardware with several classes is not built for these sizes.
+    #[error(
+        "no core for {classes} classes with {rows} rows and {banks} banks: several classes are built with 16, 256 or 1024 rows for \
+         one lane of 64 bits, and with 16 or 1024 rows and at most 2 banks for one lane of 256 or 512 bits"
+    )]
+    UnsupportedClasses {
+        /// Number of classes.
+        classes: usize,
+        /// Rows of each bank.
+        rows: usize,
+        /// Number of banks.
+        banks: usize,
+    },
+    /// The hardware with digests is not built for these sizes.
+    #[error(
+        "no core with digests for {rows} rows and {banks} banks: for 64 bits it has 16, 256 or 1024 rows and at most \
+         4 banks, wider ones 16 or 1024 rows and 3 or 4 banks; all have one class"
+    )]
+    UnsupportedDigest {
+        /// Rows of each bank.
+        rows: usize,
+        /// Number of banks.
+        banks: usize,
+    },
+    /// The byte core has no classifier.
+    #[error(
+        "the core of 8 bits has no classifier: leave the entries out, or use a stream of 64 bits or more"
+    )]
+    NoClassifier,
+    /// The smallest core has no digests.
+    #[error(
+        "no 8-bit core with digests: its time a packet is used up; leave digest out, or give a stream of 64 bits"
+    )]
+    ByteDigest,
     /// The hardware is not built for this stream.
     #[error("no {shell} core for {lanes} lanes of {width} bits yet: built are {BUILT}")]
     Stream {
@@ -94,6 +133,16 @@ pub enum EmitError {
         "no adaptive core of 8 bits: its prefix lengths are fixed; set adaptive to false, or give a wider stream"
     )]
     Adaptive,
+    /// The shell is not built for this clock.
+    #[error(
+        "no {shell} shell for the clock {clock}: it converts what it observes, four cycles late; give the clock ptp and put the module time_of_day in front"
+    )]
+    Clock {
+        /// How the core meets the stream.
+        shell: Shell,
+        /// Where time comes from.
+        clock: ClockSource,
+    },
     /// Not a Verilog identifier.
     #[error("'{0}' is not a plain Verilog identifier: use letters, digits and underscores")]
     Name(String),
@@ -105,44 +154,94 @@ pub enum EmitError {
     Design(String),
 }
 
-/// Calls `$with!(R, A)` with the constants of a configuration.
+/// Calls `$with!(R, A, C)` with the constants of a configuration.
 macro_rules! for_size {
     ($configuration:expr, $with:ident) => {{
         let (rows, banks) = ($configuration.rows(), $configuration.prefixes().banks());
-        match (rows, banks) {
-            (8, 1..=2) => $with!(3, 4),
-            (8, 3..=4) => $with!(3, 5),
-            (16, 1..=2) => $with!(4, 5),
-            (16, 3..=4) => $with!(4, 6),
-            (32, 1..=2) => $with!(5, 6),
-            (32, 3..=4) => $with!(5, 7),
-            (64, 1..=2) => $with!(6, 7),
-            (64, 3..=4) => $with!(6, 8),
-            (128, 1..=2) => $with!(7, 8),
-            (128, 3..=4) => $with!(7, 9),
-            (256, 1..=2) => $with!(8, 9),
-            (256, 3..=4) => $with!(8, 10),
-            (512, 1..=2) => $with!(9, 10),
-            (512, 3..=4) => $with!(9, 11),
-            (1024, 1..=2) => $with!(10, 11),
-            (1024, 3..=4) => $with!(10, 12),
-            _ => Err(EmitError::Unsupported { rows, banks }),
+        let classes = $configuration.classes();
+        match (rows, banks, classes) {
+            (8, 1..=2, 1) => $with!(3, 4, 1),
+            (8, 3..=4, 1) => $with!(3, 5, 1),
+            (16, 1..=2, 1) => $with!(4, 5, 1),
+            (16, 3..=4, 1) => $with!(4, 6, 1),
+            (32, 1..=2, 1) => $with!(5, 6, 1),
+            (32, 3..=4, 1) => $with!(5, 7, 1),
+            (64, 1..=2, 1) => $with!(6, 7, 1),
+            (64, 3..=4, 1) => $with!(6, 8, 1),
+            (128, 1..=2, 1) => $with!(7, 8, 1),
+            (128, 3..=4, 1) => $with!(7, 9, 1),
+            (256, 1..=2, 1) => $with!(8, 9, 1),
+            (256, 3..=4, 1) => $with!(8, 10, 1),
+            (512, 1..=2, 1) => $with!(9, 10, 1),
+            (512, 3..=4, 1) => $with!(9, 11, 1),
+            (1024, 1..=2, 1) => $with!(10, 11, 1),
+            (1024, 3..=4, 1) => $with!(10, 12, 1),
+            (16, 1..=2, 2) => $with!(4, 6, 2),
+            (16, 3..=4, 2) => $with!(4, 7, 2),
+            (16, 1..=2, 3..=4) => $with!(4, 7, 4),
+            (16, 3..=4, 3..=4) => $with!(4, 8, 4),
+            (256, 1..=2, 2) => $with!(8, 10, 2),
+            (256, 3..=4, 2) => $with!(8, 11, 2),
+            (256, 1..=2, 3..=4) => $with!(8, 11, 4),
+            (256, 3..=4, 3..=4) => $with!(8, 12, 4),
+            (1024, 1..=2, 2) => $with!(10, 12, 2),
+            (1024, 3..=4, 2) => $with!(10, 13, 2),
+            (1024, 1..=2, 3..=4) => $with!(10, 13, 4),
+            (1024, 3..=4, 3..=4) => $with!(10, 14, 4),
+            (_, _, 1) => Err(EmitError::Unsupported { rows, banks }),
+            _ => Err(EmitError::UnsupportedClasses { classes, rows, banks }),
         }
     }};
 }
 
 /// The same for wide cores, of which fewer sizes are built: each costs the compiler seconds.
 macro_rules! for_wide_size {
+    ($configuration:expr, $with:ident, $with_classes:ident) => {{
+        let (rows, banks) = ($configuration.rows(), $configuration.prefixes().banks());
+        let classes = $configuration.classes();
+        match (rows, banks, classes) {
+            (16, 1..=2, 1) => $with!(4, 5, 1),
+            (16, 3..=4, 1) => $with!(4, 6, 1),
+            (256, 1..=2, 1) => $with!(8, 9, 1),
+            (256, 3..=4, 1) => $with!(8, 10, 1),
+            (1024, 1..=2, 1) => $with!(10, 11, 1),
+            (1024, 3..=4, 1) => $with!(10, 12, 1),
+            (16, 1..=2, 2) => $with_classes!(4, 6, 2),
+            (16, 1..=2, 3..=4) => $with_classes!(4, 7, 4),
+            (1024, 1..=2, 2) => $with_classes!(10, 12, 2),
+            (1024, 1..=2, 3..=4) => $with_classes!(10, 13, 4),
+            (_, _, 1) => Err(EmitError::UnsupportedWide { rows, banks }),
+            _ => Err(EmitError::UnsupportedClasses { classes, rows, banks }),
+        }
+    }};
+}
+
+/// Calls `$with!(R, A)` for a core with digests.
+macro_rules! for_digest_size {
     ($configuration:expr, $with:ident) => {{
         let (rows, banks) = ($configuration.rows(), $configuration.prefixes().banks());
         match (rows, banks) {
+            _ if $configuration.classes() > 1 => Err(EmitError::UnsupportedDigest { rows, banks }),
             (16, 1..=2) => $with!(4, 5),
             (16, 3..=4) => $with!(4, 6),
             (256, 1..=2) => $with!(8, 9),
             (256, 3..=4) => $with!(8, 10),
             (1024, 1..=2) => $with!(10, 11),
             (1024, 3..=4) => $with!(10, 12),
-            _ => Err(EmitError::UnsupportedWide { rows, banks }),
+            _ => Err(EmitError::UnsupportedDigest { rows, banks }),
+        }
+    }};
+}
+
+/// The same for wide cores: a bank for quantiles stands beside at least two others.
+macro_rules! for_wide_digest_size {
+    ($configuration:expr, $with:ident) => {{
+        let (rows, banks) = ($configuration.rows(), $configuration.prefixes().banks());
+        match (rows, banks) {
+            _ if $configuration.classes() > 1 => Err(EmitError::UnsupportedDigest { rows, banks }),
+            (16, 3..=4) => $with!(4, 6),
+            (1024, 3..=4) => $with!(10, 12),
+            _ => Err(EmitError::UnsupportedDigest { rows, banks }),
         }
     }};
 }
@@ -154,32 +253,73 @@ macro_rules! for_wide_size {
 /// [`EmitError`] when the hardware is not built for the configuration's sizes or `name` is no identifier.
 pub fn emit(configuration: &Configuration, module: Module, name: &str) -> Result<String, EmitError> {
     macro_rules! narrow {
-        ($r:literal, $a:literal) => {
+        ($r:literal, $a:literal, $c:literal) => {
             match module {
                 Module::Hash => emit_block(&mut Clocked::new(HashMatrix::<$r>::new(configuration)), name),
                 Module::Sampler => emit_block(&mut Sampler::<$r, $a>::new(configuration), name),
                 Module::Lda => emit_block(&mut Lda::<$a>::default(), name),
-                _ => emit_block(&mut Core::<$r, $a>::new(configuration), name),
+                _ => emit_block(&mut Core::<$r, $a, $c>::new(configuration), name),
             }
         };
     }
     macro_rules! wide {
-        ($r:literal, $a:literal) => {
+        ($r:literal, $a:literal, $c:literal) => {
             match module {
-                Module::Core256 => emit_block(&mut Core256::<$r, $a>::new(configuration), name),
-                Module::Core512 => emit_block(&mut Core512::<$r, $a, 1>::new(configuration), name),
-                Module::TwoLanes512 => emit_block(&mut Core512::<$r, $a, 2>::new(configuration), name),
-                _ => emit_block(&mut Core512::<$r, $a, 4>::new(configuration), name),
+                Module::Core256 => emit_block(&mut Core256::<$r, $a, $c>::new(configuration), name),
+                Module::Core512 => emit_block(&mut Core512::<$r, $a, 1, $c>::new(configuration), name),
+                Module::TwoLanes512 => emit_block(&mut Core512::<$r, $a, 2, $c>::new(configuration), name),
+                _ => emit_block(&mut Core512::<$r, $a, 4, $c>::new(configuration), name),
             }
         };
     }
+    // Several lanes and several classes are not built together.
+    macro_rules! wide_with_classes {
+        ($r:literal, $a:literal, $c:literal) => {
+            match module {
+                Module::Core256 => emit_block(&mut Core256::<$r, $a, $c>::new(configuration), name),
+                Module::Core512 => emit_block(&mut Core512::<$r, $a, 1, $c>::new(configuration), name),
+                _ => Err(EmitError::UnsupportedClasses {
+                    classes: configuration.classes(),
+                    rows: configuration.rows(),
+                    banks: configuration.prefixes().banks(),
+                }),
+            }
+        };
+    }
+    macro_rules! narrow_digest {
+        ($r:literal, $a:literal) => {
+            match module {
+                Module::Lda => emit_block(&mut Lda::<$a, 104, 1>::default(), name),
+                _ => emit_block(&mut Core::<$r, $a, 1, 104, 1>::new(configuration), name),
+            }
+        };
+    }
+    macro_rules! wide_digest {
+        ($r:literal, $a:literal) => {
+            match module {
+                Module::Core256 => emit_block(&mut Core256::<$r, $a, 1, 104, 1>::new(configuration), name),
+                Module::Core512 => emit_block(&mut Core512::<$r, $a, 1, 1, 104, 1>::new(configuration), name),
+                Module::TwoLanes512 => {
+                    emit_block(&mut Core512::<$r, $a, 2, 1, 104, 1>::new(configuration), name)
+                }
+                _ => emit_block(&mut Core512::<$r, $a, 4, 1, 104, 1>::new(configuration), name),
+            }
+        };
+    }
+    let digests = configuration.has_digests();
     let body = with_room(|| match module {
         Module::Identity => emit_block(&mut Identity::new(configuration), name),
         Module::Identity256 => emit_block(&mut Identity256::new(configuration), name),
         Module::Identity512 => emit_block(&mut Identity512::new(configuration), name),
-        Module::Core256 | Module::Core512 | Module::TwoLanes512 | Module::FourLanes512 => {
-            for_wide_size!(configuration, wide)
+        Module::Classifier => emit_block(&mut Classified::new(Classifier::new(configuration)), name),
+        Module::Core256 | Module::Core512 | Module::TwoLanes512 | Module::FourLanes512 if digests => {
+            for_wide_digest_size!(configuration, wide_digest)
         }
+        Module::Core | Module::Lda if digests => for_digest_size!(configuration, narrow_digest),
+        Module::Core256 | Module::Core512 | Module::TwoLanes512 | Module::FourLanes512 => {
+            for_wide_size!(configuration, wide, wide_with_classes)
+        }
+        Module::Digest => emit_block(&mut Digest::new(configuration), name),
         Module::Core | Module::Hash | Module::Sampler | Module::Lda => for_size!(configuration, narrow),
     })?;
     let what = format!("stage {module:?}");
@@ -221,6 +361,44 @@ impl<const R: usize> Logic for Clocked<R> {
         self.matrix.key.next = self.vector.key.val();
         self.row.next = self.matrix.row.val();
         self.prefix.next = self.matrix.prefix.val();
+    }
+}
+
+/// The same for the classifier.
+#[derive(LogicBlock)]
+pub struct Classified {
+    pub clk: Signal<In, Clock>,
+    pub word: [Signal<In, Bits<32>>; 17],
+    pub matched: Signal<Out, Bit>,
+    pub kind: Signal<Out, Bits<2>>,
+    vector: KeyVector,
+    classifier: Classifier,
+}
+
+impl Classified {
+    /// Wraps a classifier.
+    pub fn new(classifier: Classifier) -> Self {
+        Classified {
+            clk: Default::default(),
+            word: Default::default(),
+            matched: Default::default(),
+            kind: Default::default(),
+            vector: Default::default(),
+            classifier,
+        }
+    }
+}
+
+impl Logic for Classified {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.classifier.clk.next = self.clk.val();
+        for i in 0..17 {
+            self.vector.word[i].next = self.word[i].val();
+        }
+        self.classifier.key.next = self.vector.key.val();
+        self.matched.next = self.classifier.matched.val();
+        self.kind.next = self.classifier.kind.val();
     }
 }
 
@@ -315,7 +493,7 @@ fn flatten(raw: &str, name: &str) -> Result<String, EmitError> {
 
 /// What ports of cores and shells mean, in short; the long form is in the port tables of the modules. Lanes' ports
 /// (s0_axis_tdata) mean what those of a single lane do.
-const PORTS: [(&str, &str); 54] = [
+const PORTS: [(&str, &str); 56] = [
     ("clk", "clock of all ports"),
     ("rst", "synchronous reset, active high; memories are cleared behind it"),
     ("s_axis_tdata", "observed stream, first byte in bits 7:0, no FCS"),
@@ -325,11 +503,12 @@ const PORTS: [(&str, &str); 54] = [
     ("s_axis_tlast", "last beat of a frame"),
     (
         "s_axis_tuser",
-        "bit 0 with tlast: bad frame; bits 64:1, if any, with the first beat: timestamp, ns in 64:17",
+        "bit 0 with tlast: bad frame; bits from 1 on, if any, with the first beat: timestamp, as ptp_ts or ptp_ts_96",
     ),
     ("interval_end", "end the interval behind this cycle; in line: insert a delimiter"),
     ("interval_log2", "0 or 48..63: never; else end intervals by the clock every 2^n ns"),
     ("ptp_ts", "the clock, ns in 63:16; 0 if intervals do not end by it"),
+    ("ptp_ts_96", "the clock as PTP time of day: seconds in 95:48, ns in 45:16"),
     ("ptp_locked", "low: the interval is flagged"),
     ("receiver", "strap: 0 sender, 1 receiver"),
     ("schedule", "strobe: next_prefixes from interval from_interval on; 0 unless adaptive"),
@@ -342,6 +521,7 @@ const PORTS: [(&str, &str); 54] = [
     ("bytes", "their IP octets"),
     ("unmeasured", "frames that are not measured, of the running interval"),
     ("bad", "frames that the MAC marked bad, of the running interval"),
+    ("unmatched", "measured frames of no class, part of the unmeasured ones"),
     ("interval", "number of the running interval"),
     ("draining", "the last interval is being sent"),
     ("ended", "an interval ends behind this cycle"),
@@ -390,7 +570,7 @@ pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body
 // banks          {banks}, prefix lengths {prefixes:?}{adaptive}
 // rows           {rows} a bank
 // segment        {segment}
-// configuration  {digest:#018x}
+{classes}{digests}// configuration  {digest:#018x}
 //
 // Ports
 ",
@@ -402,6 +582,12 @@ pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body
         adaptive = if configuration.adaptive() { " after reset, adaptive" } else { "" },
         rows = configuration.rows(),
         segment = configuration.segment(),
+        classes = match configuration.classifier().entries().len() {
+            0 => String::new(),
+            entries =>
+                format!("// classes        {}, told apart by {entries} entries\n", configuration.classes()),
+        },
+        digests = if configuration.has_digests() { "// digests        32 bits a cell\n" } else { "" },
         digest = configuration.digest(),
     );
     for Port { direction, width, name, meaning } in ports(body, name) {

@@ -20,9 +20,9 @@
 //!
 //! # Parameters, latency and throughput
 //!
-//! N, P, B, K, W, V as the wide identity's; R = log2(rows), A = R + bits of a bank number, L lanes. One beat a cycle
-//! and lane, so with frames of one beat one frame a cycle and lane. A frame is committed five cycles behind its last
-//! beat, and its cell is written nine cycles later.
+//! N, P, B, K, W, V as the wide identity's; R = log2(rows), A = R + bits of a bank number + bits of a class, L lanes,
+//! C classes, S and D as the lda's (digests). One beat a cycle and lane, so with frames of one beat one frame a cycle
+//! and lane. A frame is committed six cycles behind its last beat, and its cell is written nine cycles later.
 //!
 //! # Test plan
 //!
@@ -35,10 +35,17 @@ use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
 
 /// See the [module](self); beats of 256 bits.
-pub type Core256<const R: usize, const A: usize> = WideCore<8, 4, 256, 32, 512, 16, R, A, 1>;
+pub type Core256<const R: usize, const A: usize, const C: usize, const S: usize = 72, const D: usize = 0> =
+    WideCore<8, 4, 256, 32, 512, 16, R, A, 1, C, S, D>;
 /// See the [module](self); L lanes with beats of 512 bits.
-pub type Core512<const R: usize, const A: usize, const L: usize> =
-    WideCore<16, 8, 512, 64, 1024, 32, R, A, L>;
+pub type Core512<
+    const R: usize,
+    const A: usize,
+    const L: usize,
+    const C: usize,
+    const S: usize = 72,
+    const D: usize = 0,
+> = WideCore<16, 8, 512, 64, 1024, 32, R, A, L, C, S, D>;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
@@ -52,6 +59,9 @@ pub struct WideCore<
     const R: usize,
     const A: usize,
     const L: usize,
+    const C: usize,
+    const S: usize = 72,
+    const D: usize = 0,
 > {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
@@ -76,6 +86,7 @@ pub struct WideCore<
     pub bytes: Signal<Out, Bits<48>>,
     pub unmeasured: Signal<Out, Bits<32>>,
     pub bad: Signal<Out, Bits<32>>,
+    pub unmatched: Signal<Out, Bits<32>>,
     pub interval: Signal<Out, Bits<32>>,
     pub draining: Signal<Out, Bit>,
     pub ended: Signal<Out, Bit>,
@@ -90,8 +101,8 @@ pub struct WideCore<
     pub m_axis_tready: Signal<In, Bit>,
 
     identity: [WideIdentity<N, P, B, K, W, V>; L],
-    boundary: Boundary<4>,
-    aggregator: Aggregator<R, A, L>,
+    boundary: Boundary<5>,
+    aggregator: Aggregator<R, A, L, C, S, D>,
     delimiter_now: Signal<Local, Bit>,
     delimiter_number: Signal<Local, Bits<32>>,
 }
@@ -106,9 +117,12 @@ impl<
     const R: usize,
     const A: usize,
     const L: usize,
-> WideCore<N, P, B, K, W, V, R, A, L>
+    const C: usize,
+    const S: usize,
+    const D: usize,
+> WideCore<N, P, B, K, W, V, R, A, L, C, S, D>
 {
-    /// The core of a configuration with 2^R rows and at most 2^(A - R) banks.
+    /// The core of a configuration with 2^R rows and at most C classes; A as [`crate::lane`] wants it.
     pub fn new(configuration: &Configuration) -> Self {
         fn each<T: Default, const L: usize>() -> [T; L] {
             std::array::from_fn(|_| T::default())
@@ -137,6 +151,7 @@ impl<
             bytes: Default::default(),
             unmeasured: Default::default(),
             bad: Default::default(),
+            unmatched: Default::default(),
             interval: Default::default(),
             draining: Default::default(),
             ended: Default::default(),
@@ -168,7 +183,10 @@ impl<
     const R: usize,
     const A: usize,
     const L: usize,
-> Logic for WideCore<N, P, B, K, W, V, R, A, L>
+    const C: usize,
+    const S: usize,
+    const D: usize,
+> Logic for WideCore<N, P, B, K, W, V, R, A, L, C, S, D>
 {
     #[hdl_gen]
     fn update(&mut self) {
@@ -222,6 +240,7 @@ impl<
         self.bytes.next = self.aggregator.bytes.val();
         self.unmeasured.next = self.aggregator.unmeasured_frames.val();
         self.bad.next = self.aggregator.bad_frames.val();
+        self.unmatched.next = self.aggregator.unmatched_frames.val();
         self.interval.next = self.aggregator.interval.val();
         self.draining.next = self.aggregator.draining.val();
         self.ended.next = self.aggregator.ended.val();

@@ -8,8 +8,8 @@
 //! words, then so that the payload does.
 //!
 //! ```text
-//! s_axis -> beat -> former, tags -> shift -> group -> walk -> former group -> shift -> key, commit
-//!            1         2                      3                  4                      5
+//! s_axis -> beat -> former, tags -> shift -> group -> links -> walk -> former group -> shift -> key, commit
+//!            1         2                      3                 4              5                   6
 //! ```
 //!
 //! * A beat waits in `former` for the one behind it, or for none if it is the frame's last; then its *slot* comes:
@@ -17,8 +17,11 @@
 //!   IP header; they say by how many words to shift.
 //! * Shifted, the words of a slot are a *group*: group g holds the words N·g .. N·g+N-1 of the IP packet. A shift by
 //!   more than N words takes them from one slot later.
-//! * The walk over extension headers passes a whole group at once, pair by pair, from a position that is counted
-//!   relative to the group's start; the position behind the last pair goes to the next group.
+//! * The walk over extension headers passes a whole group at once. What can be known of each pair before the walk is
+//!   worked out a cycle ahead: if a header started there, would it be the last of the chain or the group, and else, at
+//!   which pair would the next one start, and of which class? This is the pair's *link*, for each class with a length.
+//!   The walk itself then takes two or three gates a pair. It starts from a position that is counted relative to the
+//!   group's start; the position behind the last pair goes to the next group.
 //! * A group waits for the one behind it likewise; if the payload starts in it, seven words from there are the key's.
 //!
 //! A slot behind a frame's last beat is not needed, so frames of one beat may follow each other without pause.
@@ -30,7 +33,7 @@
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | running | in | 1 | the core counts; a frame whose first beat comes before is dropped to its end |
 //! | tdata, tkeep, tvalid, tready, tlast, tuser | in | B, K, 1, 1, 1, 65 | the observed stream |
-//! | commit | out | 1 | a frame has ended, five cycles after its last beat was accepted |
+//! | commit | out | 1 | a frame has ended, six cycles after its last beat was accepted |
 //! | measured | out | 1 | with commit: it is measured, and key, time and ip_length are its own |
 //! | bad | out | 1 | with commit: the MAC marked it bad |
 //! | key | out | 544 | with commit: the key, word i in bits 32i+31:32i |
@@ -39,7 +42,7 @@
 //! | delimiter | out | 1 | with commit: it is a delimiter of this measurement |
 //! | delimiter_number | out | 32 | with delimiter: the number of the interval that it ends |
 //!
-//! Latency five cycles behind the last beat; one beat a cycle, frames of any length back to back, so one frame a
+//! Latency six cycles behind the last beat; one beat a cycle, frames of any length back to back, so one frame a
 //! cycle if they are that short. Parameters: N words and P = N / 2 pairs of words a beat, B = 32 N bits, K = B / 8
 //! bytes, W = 2 B bits; the configuration's delimiter.
 //!
@@ -125,6 +128,7 @@ pub struct WideIdentity<
     delimiter_kept: Flop<Bit>,
     number: Flop<Bits<32>>,
     group_number: Flop<Bits<32>>,
+    walk_number: Flop<Bits<32>>,
     old_number: Flop<Bits<32>>,
     commit_number: Flop<Bits<32>>,
     number_now: Signal<Local, Bits<32>>,
@@ -139,16 +143,43 @@ pub struct WideIdentity<
     group_network: Flop<Bits<2>>,
     group_delimiter: Flop<Bit>,
     group_time: Flop<Bits<64>>,
+    /// Cycle 4: the group, and what the walk has to know of it.
+    walk_event: Flop<Bit>,
+    walk_there: Flop<Bit>,
+    walk_first: Flop<Bit>,
+    walk_words: Flop<Bits<B>>,
+    walk_whole: Flop<Bits<N>>,
+    walk_index: Flop<Bits<3>>,
+    walk_closes: Flop<Bit>,
+    walk_bad: Flop<Bit>,
+    walk_delimiter: Flop<Bit>,
+    walk_time: Flop<Bits<64>>,
+    opens4: Flop<Bit>,
+    opens6: Flop<Bit>,
+    /// Where the fixed header ends, and the class of the header that IPv6's names.
+    opening_position: Flop<Bits<6>>,
+    opening_class: Flop<Bits<2>>,
+    /// Class of the header that a header in this pair would name.
+    class_of: [Flop<Bits<2>>; P],
+    /// Where the header behind one of class 1 or 2 in this pair would start: one-hot among the group's pairs.
+    link_1: [Flop<Bits<P>>; P],
+    link_2: [Flop<Bits<P>>; P],
+    /// The chain or the group ends with a header of this class in this pair.
+    stop_1: [Flop<Bit>; P],
+    stop_2: [Flop<Bit>; P],
+    /// It would reach behind the window, or its first word is not there.
+    lost_1: [Flop<Bit>; P],
+    lost_2: [Flop<Bit>; P],
     /// The walk: the frame's IP header has been found.
     active: Flop<Bit>,
     six: Flop<Bit>,
     complete: Flop<Bit>,
-    /// Words from the group's start to the next header or the payload; 63: none.
+    /// Words from the group's start to the next header or the payload; 63: none; modulo 64 behind the payload's start.
     position: Flop<Bits<6>>,
     /// Class of the header there; 0: payload.
     chain: Flop<Bits<2>>,
     length: Flop<Bits<16>>,
-    /// Cycle 4: the group before, waiting for the one behind it.
+    /// Cycle 5: the group before, waiting for the one behind it.
     old_valid: Flop<Bit>,
     old_there: Flop<Bit>,
     old_words: Flop<Bits<B>>,
@@ -160,7 +191,7 @@ pub struct WideIdentity<
     old_hit: Flop<Bit>,
     old_offset: Flop<Bits<4>>,
     old_time: Flop<Bits<64>>,
-    /// Cycle 5.
+    /// Cycle 6.
     committed: Flop<Bit>,
     commit_measured: Flop<Bit>,
     commit_bad: Flop<Bit>,
@@ -196,17 +227,29 @@ pub struct WideIdentity<
     shifted: Signal<Local, Bits<W>>,
     whole_shifted: Signal<Local, Bits<V>>,
     there: Signal<Local, Bit>,
-    opens4: Signal<Local, Bit>,
-    opens6: Signal<Local, Bit>,
     is_first: Signal<Local, Bit>,
+    is_opening6: Signal<Local, Bit>,
+    extra_1: [Signal<Local, Bits<8>>; P],
+    extra_2: [Signal<Local, Bits<8>>; P],
+    next_1: [Signal<Local, Bits<P>>; P],
+    next_2: [Signal<Local, Bits<P>>; P],
+    is_lost_1: [Signal<Local, Bit>; P],
+    is_lost_2: [Signal<Local, Bit>; P],
     is_active: Signal<Local, Bit>,
     is_six: Signal<Local, Bit>,
     version: Signal<Local, Bits<4>>,
     header_words: Signal<Local, Bits<4>>,
     position_now: Signal<Local, Bits<6>>,
     chain_now: Signal<Local, Bits<2>>,
-    extra: Signal<Local, Bits<8>>,
-    step: Signal<Local, Bits<6>>,
+    /// Pair where the walk enters the group; pairs that it has reached, by the class of the header there.
+    entry: Signal<Local, Bits<P>>,
+    reach_1: Signal<Local, Bits<P>>,
+    reach_2: Signal<Local, Bits<P>>,
+    reach_3: Signal<Local, Bits<P>>,
+    jump: Signal<Local, Bits<P>>,
+    low_extra: Signal<Local, Bits<4>>,
+    step_1: [Signal<Local, Bits<6>>; P],
+    step_2: [Signal<Local, Bits<6>>; P],
     hit: Signal<Local, Bit>,
     is_complete: Signal<Local, Bit>,
     old_slot: Signal<Local, Bit>,
@@ -248,7 +291,8 @@ pub struct WideIdentity<
     /// Which group holds word 9, the last of the IPv6 header, and where.
     ipv6_end_group: Constant<Bits<3>>,
     ipv6_end: Constant<Bits<N>>,
-    pair_start: [Constant<Bits<6>>; P],
+    first_pair: Constant<Bits<P>>,
+    pair_behind: [Constant<Bits<P>>; P],
     pair_end: [Constant<Bits<6>>; P],
     all_bytes: Constant<Bits<28>>,
 }
@@ -258,6 +302,9 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
 {
     /// The identity stage; of the configuration, only what its delimiters look like matters.
     pub fn new(configuration: &Configuration) -> Self {
+        fn each<T: Default, const P: usize>() -> [T; P] {
+            std::array::from_fn(|_| T::default())
+        }
         let pattern = Pattern::of(configuration);
         let words = N as u64;
         WideIdentity {
@@ -305,6 +352,7 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             delimiter_kept: Default::default(),
             number: Default::default(),
             group_number: Default::default(),
+            walk_number: Default::default(),
             old_number: Default::default(),
             commit_number: Default::default(),
             number_now: Default::default(),
@@ -318,6 +366,27 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             group_network: Default::default(),
             group_delimiter: Default::default(),
             group_time: Default::default(),
+            walk_event: Default::default(),
+            walk_there: Default::default(),
+            walk_first: Default::default(),
+            walk_words: Default::default(),
+            walk_whole: Default::default(),
+            walk_index: Default::default(),
+            walk_closes: Default::default(),
+            walk_bad: Default::default(),
+            walk_delimiter: Default::default(),
+            walk_time: Default::default(),
+            opens4: Default::default(),
+            opens6: Default::default(),
+            opening_position: Default::default(),
+            opening_class: Default::default(),
+            class_of: each(),
+            link_1: each(),
+            link_2: each(),
+            stop_1: each(),
+            stop_2: each(),
+            lost_1: each(),
+            lost_2: each(),
             active: Default::default(),
             six: Default::default(),
             complete: Default::default(),
@@ -369,17 +438,28 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             shifted: Default::default(),
             whole_shifted: Default::default(),
             there: Default::default(),
-            opens4: Default::default(),
-            opens6: Default::default(),
             is_first: Default::default(),
+            is_opening6: Default::default(),
+            extra_1: each(),
+            extra_2: each(),
+            next_1: each(),
+            next_2: each(),
+            is_lost_1: each(),
+            is_lost_2: each(),
             is_active: Default::default(),
             is_six: Default::default(),
             version: Default::default(),
             header_words: Default::default(),
             position_now: Default::default(),
             chain_now: Default::default(),
-            extra: Default::default(),
-            step: Default::default(),
+            entry: Default::default(),
+            reach_1: Default::default(),
+            reach_2: Default::default(),
+            reach_3: Default::default(),
+            jump: Default::default(),
+            low_extra: Default::default(),
+            step_1: each(),
+            step_2: each(),
             hit: Default::default(),
             is_complete: Default::default(),
             old_slot: Default::default(),
@@ -413,7 +493,10 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             beyond: Constant::new((!(words - 1) & 63).into()),
             ipv6_end_group: Constant::new((9 / words).into()),
             ipv6_end: Constant::new((1u64 << (9 % words)).into()),
-            pair_start: std::array::from_fn(|pair| Constant::new((2 * pair as u64).into())),
+            first_pair: Constant::new(1u64.into()),
+            pair_behind: std::array::from_fn(|pair| {
+                Constant::new((if pair + 1 < P { 2u64 << pair } else { 0 }).into())
+            }),
             pair_end: std::array::from_fn(|pair| Constant::new((2 * pair as u64 + 2).into())),
             all_bytes: Constant::new(0xfff_ffff_u64.into()),
         }
@@ -454,6 +537,7 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             delimiter_kept,
             number,
             group_number,
+            walk_number,
             old_number,
             commit_number,
             group_event,
@@ -466,6 +550,20 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             group_network,
             group_delimiter,
             group_time,
+            walk_event,
+            walk_there,
+            walk_first,
+            walk_words,
+            walk_whole,
+            walk_index,
+            walk_closes,
+            walk_bad,
+            walk_delimiter,
+            walk_time,
+            opens4,
+            opens6,
+            opening_position,
+            opening_class,
             active,
             six,
             complete,
@@ -516,6 +614,7 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         self.delimiter_kept.rst.next = self.rst.val();
         self.number.rst.next = self.rst.val();
         self.group_number.rst.next = self.rst.val();
+        self.walk_number.rst.next = self.rst.val();
         self.old_number.rst.next = self.rst.val();
         self.commit_number.rst.next = self.rst.val();
         self.group_event.rst.next = self.rst.val();
@@ -528,6 +627,20 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         self.group_network.rst.next = self.rst.val();
         self.group_delimiter.rst.next = self.rst.val();
         self.group_time.rst.next = self.rst.val();
+        self.walk_event.rst.next = self.rst.val();
+        self.walk_there.rst.next = self.rst.val();
+        self.walk_first.rst.next = self.rst.val();
+        self.walk_words.rst.next = self.rst.val();
+        self.walk_whole.rst.next = self.rst.val();
+        self.walk_index.rst.next = self.rst.val();
+        self.walk_closes.rst.next = self.rst.val();
+        self.walk_bad.rst.next = self.rst.val();
+        self.walk_delimiter.rst.next = self.rst.val();
+        self.walk_time.rst.next = self.rst.val();
+        self.opens4.rst.next = self.rst.val();
+        self.opens6.rst.next = self.rst.val();
+        self.opening_position.rst.next = self.rst.val();
+        self.opening_class.rst.next = self.rst.val();
         self.active.rst.next = self.rst.val();
         self.six.rst.next = self.rst.val();
         self.complete.rst.next = self.rst.val();
@@ -732,7 +845,8 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             self.number.d.next = self.number_now.val();
         }
         self.group_number.d.next = self.number_now.val();
-        self.old_number.d.next = self.group_number.q.val();
+        self.walk_number.d.next = self.group_number.q.val();
+        self.old_number.d.next = self.walk_number.q.val();
         self.commit_number.d.next = self.old_number.q.val();
 
         // The shift; one that is longer than a group takes a slot more instead.
@@ -763,59 +877,146 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             self.slot.val() & self.former_last.q.val() & !self.former_bad.q.val() & self.delimiter_now.val();
         self.group_time.d.next = self.former_time.q.val();
 
-        // Cycle 3: the walk from header to header within the group.
+        // Cycle 3: what the walk has to know of the group.
+        self.walk_event.d.next = self.group_event.q.val();
+        self.walk_there.d.next = self.group_there.q.val();
+        self.walk_words.d.next = self.group_words.q.val();
+        self.walk_whole.d.next = self.group_whole.q.val();
+        self.walk_index.d.next = self.group_index.q.val();
+        self.walk_closes.d.next = self.group_closes.q.val();
+        self.walk_bad.d.next = self.group_bad.q.val();
+        self.walk_delimiter.d.next = self.group_delimiter.q.val();
+        self.walk_time.d.next = self.group_time.q.val();
         self.is_first.next = self.group_there.q.val() & (self.group_index.q.val() == 0);
+        self.walk_first.d.next = self.is_first.val();
         self.version.next = self.group_words.q.val().get_bits::<4>(28);
         self.header_words.next = self.group_words.q.val().get_bits::<4>(24);
-        self.opens4.next = self.is_first.val()
+        self.opens4.d.next = self.is_first.val()
             & self.group_whole.q.val().get_bit(0)
             & (self.version.val() == 4)
             & (self.header_words.val() >= 5)
             & (self.group_network.q.val() != 1);
-        self.opens6.next = self.is_first.val()
+        self.is_opening6.next = self.is_first.val()
             & self.group_whole.q.val().get_bit(0)
             & (self.version.val() == 6)
             & self.group_network.q.val().any();
+        self.opens6.d.next = self.is_opening6.val();
         self.first_class.next_header.next = self.group_words.q.val().get_bits::<8>(40);
-        self.is_active.next = self.active.q.val() & self.group_there.q.val();
+        self.opening_position.d.next = bit_cast::<6, 4>(self.header_words.val());
+        self.opening_class.d.next = 0.into();
+        if self.is_opening6.val() {
+            self.opening_position.d.next = 10.into();
+            self.opening_class.d.next = self.first_class.class_code.val();
+        }
+        for i in 0..P {
+            self.class_of[i].clock.next = self.clk.val();
+            self.class_of[i].rst.next = self.rst.val();
+            self.link_1[i].clock.next = self.clk.val();
+            self.link_1[i].rst.next = self.rst.val();
+            self.link_2[i].clock.next = self.clk.val();
+            self.link_2[i].rst.next = self.rst.val();
+            self.stop_1[i].clock.next = self.clk.val();
+            self.stop_1[i].rst.next = self.rst.val();
+            self.stop_2[i].clock.next = self.clk.val();
+            self.stop_2[i].rst.next = self.rst.val();
+            self.lost_1[i].clock.next = self.clk.val();
+            self.lost_1[i].rst.next = self.rst.val();
+            self.lost_2[i].clock.next = self.clk.val();
+            self.lost_2[i].rst.next = self.rst.val();
+            self.pair_class[i].next_header.next = self.group_words.q.val().get_bits::<8>(i * 64 + 24);
+            self.class_of[i].d.next = self.pair_class[i].class_code.val();
+            // Pairs of the header beyond its first.
+            self.extra_1[i].next = self.group_words.q.val().get_bits::<8>(i * 64 + 16);
+            self.extra_2[i].next = self.extra_1[i].val() >> 1;
+            self.is_lost_1[i].next = (self.extra_1[i].val() >= 13) | !self.group_whole.q.val().get_bit(i * 2);
+            self.is_lost_2[i].next = (self.extra_2[i].val() >= 13) | !self.group_whole.q.val().get_bit(i * 2);
+            self.next_1[i].next = 0.into();
+            if !self.is_lost_1[i].val() {
+                self.next_1[i].next = self.pair_behind[i].val() << self.extra_1[i].val().get_bits::<4>(0);
+            }
+            self.next_2[i].next = 0.into();
+            if !self.is_lost_2[i].val() {
+                self.next_2[i].next = self.pair_behind[i].val() << self.extra_2[i].val().get_bits::<4>(0);
+            }
+            self.lost_1[i].d.next = self.is_lost_1[i].val();
+            self.lost_2[i].d.next = self.is_lost_2[i].val();
+            self.link_1[i].d.next = self.next_1[i].val();
+            self.link_2[i].d.next = self.next_2[i].val();
+            self.stop_1[i].d.next = !self.next_1[i].val().any() | !self.pair_class[i].class_code.val().any();
+            self.stop_2[i].d.next = !self.next_2[i].val().any() | !self.pair_class[i].class_code.val().any();
+        }
+
+        // Cycle 4: the walk from header to header within the group.
+        self.is_active.next = self.active.q.val() & self.walk_there.q.val();
         self.is_six.next = self.six.q.val();
         self.position_now.next = self.position.q.val();
         self.chain_now.next = self.chain.q.val();
-        if self.is_first.val() {
-            self.is_active.next = self.opens4.val() | self.opens6.val();
-            self.is_six.next = self.opens6.val();
-            self.position_now.next = bit_cast::<6, 4>(self.header_words.val());
-            self.chain_now.next = 0.into();
-            self.length.d.next = self.group_words.q.val().get_bits::<16>(0);
-            if self.opens6.val() {
-                self.position_now.next = 10.into();
-                self.chain_now.next = self.first_class.class_code.val();
-                self.length.d.next = self.group_words.q.val().get_bits::<16>(48);
+        if self.walk_first.q.val() {
+            self.is_active.next = self.opens4.q.val() | self.opens6.q.val();
+            self.is_six.next = self.opens6.q.val();
+            self.position_now.next = self.opening_position.q.val();
+            self.chain_now.next = self.opening_class.q.val();
+            self.length.d.next = self.walk_words.q.val().get_bits::<16>(0);
+            if self.opens6.q.val() {
+                self.length.d.next = self.walk_words.q.val().get_bits::<16>(48);
             }
         }
-        self.extra.next = 0.into();
-        self.step.next = 0.into();
+        self.entry.next = self.first_pair.val() << self.position_now.val().get_bits::<5>(1);
+        self.reach_1.next = 0.into();
+        self.reach_2.next = 0.into();
+        self.reach_3.next = 0.into();
+        if self.chain_now.val() == 1 {
+            self.reach_1.next = self.entry.val();
+        } else if self.chain_now.val() == 2 {
+            self.reach_2.next = self.entry.val();
+        } else if self.chain_now.val() == 3 {
+            self.reach_3.next = self.entry.val();
+        }
+        self.jump.next = 0.into();
+        self.low_extra.next = 0.into();
         for i in 0..P {
-            self.pair_class[i].next_header.next = self.group_words.q.val().get_bits::<8>(i * 64 + 24);
-            if self.chain_now.val().any() & (self.position_now.val() == self.pair_start[i].val()) {
-                self.extra.next = 0.into();
-                if self.chain_now.val() == 1 {
-                    self.extra.next = self.group_words.q.val().get_bits::<8>(i * 64 + 16);
-                } else if self.chain_now.val() == 2 {
-                    self.extra.next = self.group_words.q.val().get_bits::<8>(i * 64 + 16) >> 1;
+            self.low_extra.next = self.walk_words.q.val().get_bits::<4>(i * 64 + 16);
+            self.step_1[i].next = bit_cast::<6, 4>(self.low_extra.val()) << 1;
+            self.low_extra.next = self.walk_words.q.val().get_bits::<4>(i * 64 + 17);
+            self.step_2[i].next = bit_cast::<6, 4>(self.low_extra.val()) << 1;
+            self.jump.next = 0.into();
+            if self.reach_1.val().get_bit(i) {
+                self.jump.next = self.link_1[i].q.val();
+                if self.stop_1[i].q.val() {
+                    self.position_now.next = self.pair_end[i].val() + self.step_1[i].val();
+                    self.chain_now.next = self.class_of[i].q.val();
+                    // Behind the window, or without the header's first word, there is no payload.
+                    if self.lost_1[i].q.val() {
+                        self.position_now.next = 63.into();
+                        self.chain_now.next = 0.into();
+                    }
                 }
-                self.step.next = bit_cast::<6, 4>(self.extra.val().get_bits::<4>(0)) << 1;
-                self.position_now.next = self.pair_end[i].val() + self.step.val();
-                if self.chain_now.val() == 3 {
-                    self.chain_now.next = 0.into();
-                } else {
-                    self.chain_now.next = self.pair_class[i].class_code.val();
+            }
+            if self.reach_2.val().get_bit(i) {
+                self.jump.next = self.link_2[i].q.val();
+                if self.stop_2[i].q.val() {
+                    self.position_now.next = self.pair_end[i].val() + self.step_2[i].val();
+                    self.chain_now.next = self.class_of[i].q.val();
+                    if self.lost_2[i].q.val() {
+                        self.position_now.next = 63.into();
+                        self.chain_now.next = 0.into();
+                    }
                 }
-                // Behind the window, or without the header's first word, there is no payload.
-                if (self.extra.val() >= 13) | !self.group_whole.q.val().get_bit(i * 2) {
+            }
+            // A fragment header is the last.
+            if self.reach_3.val().get_bit(i) {
+                self.position_now.next = self.pair_end[i].val();
+                if !self.walk_whole.q.val().get_bit(i * 2) {
                     self.position_now.next = 63.into();
-                    self.chain_now.next = 0.into();
                 }
+                self.chain_now.next = 0.into();
+            }
+            if self.class_of[i].q.val() == 1 {
+                self.reach_1.next = self.reach_1.val() | self.jump.val();
+            } else if self.class_of[i].q.val() == 2 {
+                self.reach_2.next = self.reach_2.val() | self.jump.val();
+            } else if self.class_of[i].q.val() == 3 {
+                self.reach_3.next = self.reach_3.val() | self.jump.val();
             }
         }
         self.hit.next = self.is_active.val()
@@ -824,49 +1025,47 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         self.is_complete.next = self.complete.q.val();
         if self.is_active.val() {
             if self.is_six.val() {
-                if (self.group_index.q.val() == self.ipv6_end_group.val())
-                    & (self.group_whole.q.val() & self.ipv6_end.val()).any()
+                if (self.walk_index.q.val() == self.ipv6_end_group.val())
+                    & (self.walk_whole.q.val() & self.ipv6_end.val()).any()
                 {
                     self.is_complete.next = true;
                 }
-            } else if self.is_first.val() & self.group_whole.q.val().get_bit(4) {
+            } else if self.walk_first.q.val() & self.walk_whole.q.val().get_bit(4) {
                 self.is_complete.next = true;
             }
         }
-        if self.group_there.q.val() {
+        if self.walk_there.q.val() {
             self.active.d.next = self.is_active.val();
             self.six.d.next = self.is_six.val();
             self.chain.d.next = self.chain_now.val();
+            // Modulo 64: what was hit, and what is lost, stays beyond every group that the window still has.
             self.position.d.next = self.position_now.val() - self.beat_words_count.val();
-            if self.hit.val() | (self.position_now.val() == 63) {
-                self.position.d.next = 63.into();
-            }
             self.complete.d.next = self.is_complete.val();
         }
-        if self.group_closes.q.val() {
+        if self.walk_closes.q.val() {
             self.active.d.next = false;
             self.complete.d.next = false;
         }
 
-        self.old_slot.next = self.old_valid.q.val() & (self.old_closes.q.val() | self.group_event.q.val());
-        self.old_valid.d.next = self.group_event.q.val() | (self.old_valid.q.val() & !self.old_slot.val());
-        if self.group_event.q.val() {
-            self.old_there.d.next = self.group_there.q.val();
-            self.old_words.d.next = self.group_words.q.val();
-            self.old_index.d.next = self.group_index.q.val();
-            self.old_bad.d.next = self.group_bad.q.val();
+        self.old_slot.next = self.old_valid.q.val() & (self.old_closes.q.val() | self.walk_event.q.val());
+        self.old_valid.d.next = self.walk_event.q.val() | (self.old_valid.q.val() & !self.old_slot.val());
+        if self.walk_event.q.val() {
+            self.old_there.d.next = self.walk_there.q.val();
+            self.old_words.d.next = self.walk_words.q.val();
+            self.old_index.d.next = self.walk_index.q.val();
+            self.old_bad.d.next = self.walk_bad.q.val();
             self.old_hit.d.next = self.hit.val();
             self.old_offset.d.next = self.position_now.val().get_bits::<4>(0) & self.group_mask.val();
-            self.old_time.d.next = self.group_time.q.val();
-            self.old_measured.d.next = self.is_complete.val() & !self.group_bad.q.val();
-            self.old_closes.d.next = self.group_closes.q.val();
+            self.old_time.d.next = self.walk_time.q.val();
+            self.old_measured.d.next = self.is_complete.val() & !self.walk_bad.q.val();
+            self.old_closes.d.next = self.walk_closes.q.val();
         }
-        self.old_delimiter.d.next = self.group_delimiter.q.val();
+        self.old_delimiter.d.next = self.walk_delimiter.q.val();
 
-        // Cycle 4: the group before and the one behind it, if it belongs to the frame.
+        // Cycle 5: the group before and the one behind it, if it belongs to the frame.
         self.behind_words.next = 0.into();
-        if !self.old_closes.q.val() & self.group_there.q.val() {
-            self.behind_words.next = self.group_words.q.val();
+        if !self.old_closes.q.val() & self.walk_there.q.val() {
+            self.behind_words.next = self.walk_words.q.val();
         }
         self.old_window.next = bit_cast::<W, B>(self.old_words.q.val())
             | (bit_cast::<W, B>(self.behind_words.val()) << self.beat_bits.val());

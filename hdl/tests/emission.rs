@@ -3,6 +3,7 @@
 
 mod common;
 
+use deltaline_hdl::byte;
 use deltaline_hdl::design::Design;
 use deltaline_hdl::verilog::{EmitError, Module, emit};
 use deltaline_model::configuration::{Configuration, Settings};
@@ -33,6 +34,12 @@ fn illegal_requests_are_refused() {
     let refused = emit(&configuration, Module::Core, "core");
     assert_eq!(refused, Err(EmitError::Unsupported { rows: 2048, banks: 2 }));
     let configuration = Configuration::new(Settings::default()).unwrap();
+    let digests = Configuration::new(Settings { rows: 64, digest: true, ..Settings::default() }).unwrap();
+    let refused = emit(&digests, Module::Core, "core");
+    assert_eq!(refused, Err(EmitError::UnsupportedDigest { rows: 64, banks: 2 }));
+    let refused = emit(&digests, Module::FourLanes512, "core");
+    assert_eq!(refused, Err(EmitError::UnsupportedDigest { rows: 64, banks: 2 }));
+    assert_eq!(byte::emit(&digests, "core"), Err(EmitError::ByteDigest));
     for name in ["", "9core", "my core", "a$b"] {
         assert_eq!(emit(&configuration, Module::Core, name), Err(EmitError::Name(name.into())));
     }
@@ -43,4 +50,7 @@ fn signals_between_processes_are_assigned_once() {
     for design in Design::all().unwrap() {
         common::assert_signals_between_processes_are_assigned_once(&design.emit("deltaline").unwrap());
     }
+    let settings = Settings { rows: 16, prefixes: &[0, 2, 4], digest: true, ..Settings::default() };
+    let verilog = emit(&Configuration::new(settings).unwrap(), Module::TwoLanes512, "deltaline").unwrap();
+    common::assert_signals_between_processes_are_assigned_once(&verilog);
 }

@@ -16,7 +16,10 @@ local TAG_BYTES = 16
 local CHECK_BYTES = 8
 local BLOCK_CELLS = 8
 local BLOCK_BYTES = 72
+local DIGEST_BLOCK_BYTES = 104
 local MAX_CELLS = 128
+local MAX_DIGEST_CELLS = 64
+local DIGESTS_FLAG = 32
 local MAX_BANKS = 8
 local MAX_PREFIX = 16
 local NO_BANK = 255
@@ -52,6 +55,7 @@ local fields = {
     "The clock, not a delimiter in the stream, started or ended the interval"),
   gap = ProtoField.bool("deltaline.flags.gap", "Gap", 16, nil, 0x0010,
     "A delimiter before the one that ended the interval is missing"),
+  digests = ProtoField.bool("deltaline.flags.digests", "Digests", 16, nil, 0x0020, "Cells have digest sums"),
   refused_ends = ProtoField.uint16("deltaline.refused_ends", "Refused interval ends", base.DEC, nil, nil,
     "Interval ends that came during a drain, saturating"),
   packets = ProtoField.uint64("deltaline.packets", "Packets", base.DEC, nil, nil,
@@ -81,6 +85,8 @@ local fields = {
   row = ProtoField.uint16("deltaline.cell.row", "Row", base.DEC),
   count = ProtoField.uint32("deltaline.cell.count", "Packets", base.DEC, nil, nil, "Modulo 2^32"),
   sum = ProtoField.uint64("deltaline.cell.sum", "Timestamp sum", base.DEC, nil, nil, "In ns, modulo 2^40"),
+  digest_sum = ProtoField.uint32("deltaline.cell.digest", "Digest sum", base.HEX, nil, nil,
+    "Of the packets' digests, each half modulo 2^16"),
   tag = ProtoField.bytes("deltaline.tag", "Authentication tag", base.NONE, "Zero when there is none"),
   check = ProtoField.uint64("deltaline.check", "Check word", base.HEX, nil, nil,
     "Guards assembly, storage and truncation"),
@@ -122,9 +128,18 @@ local function reader(tvb)
   end
 end
 
+-- Whether the cells of a frame with these flags have digest sums.
+local function has_digests(flags)
+  return math.floor(flags / DIGESTS_FLAG) % 2 == 1
+end
+
+local function block_bytes(digests)
+  return digests and DIGEST_BLOCK_BYTES or BLOCK_BYTES
+end
+
 -- Length of a frame with this many cells, in bytes.
-local function frame_bytes(cells)
-  return HEADER_BYTES + math.floor(cells / BLOCK_CELLS) * BLOCK_BYTES + TAG_BYTES + CHECK_BYTES
+local function frame_bytes(cells, digests)
+  return HEADER_BYTES + math.floor(cells / BLOCK_CELLS) * block_bytes(digests) + TAG_BYTES + CHECK_BYTES
 end
 
 local function is_cell_number(cells)
@@ -142,11 +157,11 @@ end
 
 -- Whether the check word is there and right; where it is, and what it should be.
 local function verify(frame)
-  local cells = frame(42, 2)
-  if not cells or not is_cell_number(cells:uint()) then
+  local cells, flags = frame(42, 2), frame(44, 2)
+  if not flags or not is_cell_number(cells:uint()) then
     return false
   end
-  local length = frame_bytes(cells:uint())
+  local length = frame_bytes(cells:uint(), has_digests(flags:uint()))
   local found = frame(length - CHECK_BYTES, CHECK_BYTES)
   if not found then
     return false
@@ -182,7 +197,7 @@ local function contradiction(header, lengths)
   if header.rows ~= power then
     return "rows"
   end
-  local cells = math.min(header.rows, MAX_CELLS)
+  local cells = math.min(header.rows, has_digests(header.flags) and MAX_DIGEST_CELLS or MAX_CELLS)
   local frames_per_bank = math.floor(header.rows / cells)
   if header.cells ~= cells then
     return "cells"
@@ -202,7 +217,7 @@ local function contradiction(header, lengths)
 end
 
 local function add_flags(item, range)
-  for _, name in ipairs({ "saturated", "overrun", "clock", "timed", "gap" }) do
+  for _, name in ipairs({ "saturated", "overrun", "clock", "timed", "gap", "digests" }) do
     item:add(fields[name], range)
   end
 end
@@ -234,6 +249,7 @@ local function add_header(tree, frame)
     items[name] = item
     if name == "flags" then
       add_flags(item, range)
+      header.flags = range:uint()
     elseif name == "first_time" then
       add_time(item, range, "first")
     elseif name == "last_time" then
@@ -250,12 +266,15 @@ local function add_header(tree, frame)
   return header, items, lengths
 end
 
--- Adds a block: eight words of count and low sum, then eight bytes of high sum.
-local function add_block(tree, block, first_row)
+-- Adds a block: eight words of count and low sum, then eight bytes of high sum. With digests, a word with their two
+-- digest sums stands behind every two cells.
+local function add_block(tree, block, first_row, digests)
   local item = tree:add(fields.block, block)
   item:set_text(string.format("Rows %d..%d", first_row, first_row + BLOCK_CELLS - 1))
   for index = 0, BLOCK_CELLS - 1 do
-    local word, high = block(8 * index, 8), block(8 * BLOCK_CELLS + index, 1)
+    local pair = digests and math.floor(index / 2) or 0
+    local word = block(8 * (index + pair), 8)
+    local high = block(block_bytes(digests) - BLOCK_CELLS + index, 1)
     local row, count = first_row + index, word(0, 4):uint()
     local sum = UInt64(word(4, 4):uint(), high:uint())
     local cell = item:add(fields.cell, word)
@@ -263,17 +282,22 @@ local function add_block(tree, block, first_row)
     cell:add(fields.row, word, row):set_generated()
     cell:add(fields.count, word(0, 4))
     cell:add(fields.sum, word(4, 4), sum)
+    if digests then
+      cell:add(fields.digest_sum, block(24 * pair + 16 + 4 * (index % 2), 4))
+    end
   end
 end
 
 -- Adds the blocks that were captured whole.
 local function add_blocks(tree, frame, header)
+  local digests = has_digests(header.flags)
+  local length = block_bytes(digests)
   for index = 0, math.floor(header.cells / BLOCK_CELLS) - 1 do
-    local block = frame(HEADER_BYTES + index * BLOCK_BYTES, BLOCK_BYTES)
+    local block = frame(HEADER_BYTES + index * length, length)
     if not block then
       return
     end
-    add_block(tree, block, header.first_row + index * BLOCK_CELLS)
+    add_block(tree, block, header.first_row + index * BLOCK_CELLS, digests)
   end
 end
 
@@ -312,7 +336,7 @@ local function add_frame(tree, tvb, frame, header, items, lengths)
     return truncated()
   end
   add_blocks(tree, frame, header)
-  local length = frame_bytes(header.cells)
+  local length = frame_bytes(header.cells, has_digests(header.flags))
   local tag = frame(length - CHECK_BYTES - TAG_BYTES, TAG_BYTES)
   if tag then
     tree:add(fields.tag, tag)

@@ -54,7 +54,7 @@ BLOCK_TYPE, VERSION, NEXT_BLOCK, CAPABILITY, CONFIGURATION, BUILD = 0x00, 0x04, 
 CONTROL, STATUS, SNAPSHOT, INTERVAL, INTERVAL_END, TIMESTAMP = 0x20, 0x24, 0x28, 0x2C, 0x5C, 0x60
 REFUSED_ENDS, CONTROL_FRAMES, DELIMITERS, DELIMITER_GAPS = 0x48, 0x4C, 0x54, 0x58
 # Offset and words.
-COUNTS = {"packets": (0x30, 2), "bytes": (0x38, 2), "unmeasured": (0x40, 1), "bad": (0x44, 1)}
+COUNTS = {"packets": (0x30, 2), "bytes": (0x38, 2), "unmeasured": (0x40, 1), "bad": (0x44, 1), "unmatched": (0x50, 1)}
 RUNNING, PTP_LOCKED, DRAIN_BUSY, END_REFUSED = 1, 2, 4, 8
 
 
@@ -90,9 +90,9 @@ class Registers:
     async def identify(self, configuration, has_clock):
         """What a host reads first, of a design of 64 bits with two banks of 16 rows, hashed by H3."""
         assert await self.read(BLOCK_TYPE) == int.from_bytes(b"DELT", "big")
-        assert await self.read(VERSION) == 0x0001_0000
+        assert await self.read(VERSION) == 0x0001_0001
         assert await self.read(NEXT_BLOCK) == 0
-        capability = 1 << 29 | has_clock << 28 | 0 << 24 | 4 << 16 | 2 << 12 | 1 << 8 | 8
+        capability = 1 << 29 | has_clock << 28 | 0 << 24 | 1 << 21 | 4 << 16 | 2 << 12 | 1 << 8 | 8
         assert await self.read(CAPABILITY) == capability
         assert await self.read(CONFIGURATION, 2) == configuration
         assert await self.read(BUILD) == 0x1234_5678

@@ -8,7 +8,7 @@ from cocotb.triggers import RisingEdge
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 
 CONTROL, STATUS, SNAPSHOT, INTERVAL_END, CLOCK_VALUE = 0x20, 0x24, 0x28, 0x5C, 0x80
-CONSTANTS = {0x00: 0x44454C54, 0x04: 0x0001_0000, 0x08: 0, 0x0C: 0x100A2108, 0x18: 0x1234_5678}
+CONSTANTS = {0x00: 0x44454C54, 0x04: 0x0001_0001, 0x08: 0, 0x0C: 0x102A2108, 0x18: 0x1234_5678}
 # Port, offset, words, bits.
 COUNTERS = [
     ("interval", 0x2C, 1, 32),
@@ -18,6 +18,7 @@ COUNTERS = [
     ("bad", 0x44, 1, 32),
     ("refused_ends", 0x48, 1, 16),
     ("control_frames", 0x4C, 1, 32),
+    ("unmatched", 0x50, 1, 32),
     ("delimiters", 0x54, 1, 32),
     ("delimiter_gaps", 0x58, 1, 32),
     ("timestamp", 0x60, 2, 64),

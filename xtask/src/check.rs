@@ -2,7 +2,8 @@
 
 use crate::{Failure, tools};
 use deltaline_cosim::checks;
-use deltaline_cosim::mutations::{MUTATIONS, Outcome, name, run};
+use deltaline_cosim::faults::Outcome;
+use deltaline_cosim::mutations::{CLASS_MUTATIONS, MUTATIONS, name, run, with_classes};
 use deltaline_hdl::verilog::{Module, emit};
 use deltaline_model::configuration::{Configuration, Settings};
 use std::time::Instant;
@@ -18,10 +19,11 @@ fn small() -> Result<Configuration, Failure> {
 /// Tries every mutation and prints what noticed it.
 pub(crate) fn mutate() -> Result<(), Failure> {
     tools::install(tools::Selection::Simulation)?;
-    let (toolchain, configuration) = (Toolchain::find()?, small()?);
-    let mut blind = 0;
-    for mutation in MUTATIONS {
-        let outcome = run(&toolchain, &configuration, mutation)?;
+    let (toolchain, configuration, classes) = (Toolchain::find()?, small()?, with_classes()?);
+    let mut outcomes = run(&toolchain, &configuration, MUTATIONS)?;
+    outcomes.extend(run(&toolchain, &classes, CLASS_MUTATIONS)?);
+    let (mut blind, all) = (0, outcomes.len());
+    for (mutation, outcome) in outcomes {
         let verdict = match &outcome {
             Outcome::Caught(noticed) => {
                 format!("caught    {}", noticed.chars().take(100).collect::<String>())
@@ -32,7 +34,7 @@ pub(crate) fn mutate() -> Result<(), Failure> {
         blind += usize::from(!matches!(outcome, Outcome::Caught(_)));
         println!("{:<9} {:<45} {verdict}", format!("{:?}", mutation.module), mutation.fault);
     }
-    println!("{} of {} faults caught", MUTATIONS.len() - blind, MUTATIONS.len());
+    println!("{} of {} faults caught", all - blind, all);
     if blind == 0 { Ok(()) } else { Err(format!("{blind} faults are not caught").into()) }
 }
 

@@ -171,6 +171,7 @@ fn counts(point: &MeasurementPoint) -> Value {
         "bytes": totals.bytes,
         "unmeasured": totals.unmeasured,
         "bad": totals.bad,
+        "unmatched": point.unmatched(),
     })
 }
 

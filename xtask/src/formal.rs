@@ -26,6 +26,7 @@ use deltaline_hdl::lane::Lane;
 use deltaline_hdl::lda::Lda;
 use deltaline_hdl::registers::{self, Emitted, Options};
 use deltaline_hdl::verilog::emit_block;
+use deltaline_model::classifier::Fields;
 use deltaline_model::configuration::{Configuration, Settings};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -69,34 +70,58 @@ fn configuration(banks: u8, rows: usize) -> Result<Configuration, Failure> {
     Ok(Configuration::new(Settings { rows, prefixes: &prefixes, ..Settings::default() })?)
 }
 
+/// The same with two classes, by the IP version.
+fn two_classes(banks: u8, rows: usize) -> Result<Configuration, Failure> {
+    let prefixes: Vec<u8> = (1..=banks).collect();
+    let version = |version| Fields { version: Some(version), ..Fields::default() };
+    let entries = [version(4).entry(0)?, version(6).entry(1)?];
+    let settings = Settings { rows, prefixes: &prefixes, entries: &entries, ..Settings::default() };
+    Ok(Configuration::new(settings)?)
+}
+
 const LDA: Design = design("11 address bits", "-DA=11", || Ok(emit_block(&mut Lda::<11>::default(), "lda")?));
 const LDA_SMALL: Design =
     design("4 address bits", "-DA=4", || Ok(emit_block(&mut Lda::<4>::default(), "lda")?));
-const EMITTER: Design = design("2 x 1024 cells", "-DA=11 -DROWS=1024 -DBANKS=2", || {
-    Ok(emit_block(&mut Emitter::<11>::new(&configuration(2, 1024)?), "emitter")?)
-});
+const EMITTER: Design =
+    design("2 x 1024 cells", "-DA=11 -DROWS=1024 -DBANKS=2 -DCLASSES=1 -DWORDS=2048", || {
+        Ok(emit_block(&mut Emitter::<11>::new(&configuration(2, 1024)?), "emitter")?)
+    });
 /// As many cells as are no power of two.
-const EMITTER_UNEVEN: Design = design("3 x 8 cells", "-DA=5 -DROWS=8 -DBANKS=3", || {
-    Ok(emit_block(&mut Emitter::<5>::new(&configuration(3, 8)?), "emitter")?)
-});
-const EMITTER_SMALL: Design = design("1 x 8 cells", "-DA=4 -DROWS=8 -DBANKS=1", || {
-    Ok(emit_block(&mut Emitter::<4>::new(&configuration(1, 8)?), "emitter")?)
-});
+const EMITTER_UNEVEN: Design =
+    design("3 x 8 cells", "-DA=5 -DROWS=8 -DBANKS=3 -DCLASSES=1 -DWORDS=32", || {
+        Ok(emit_block(&mut Emitter::<5>::new(&configuration(3, 8)?), "emitter")?)
+    });
+/// Classes with words between them that are left out.
+const EMITTER_CLASSES: Design =
+    design("2 classes of 3 x 8 cells", "-DA=6 -DROWS=8 -DBANKS=3 -DCLASSES=2 -DWORDS=32", || {
+        Ok(emit_block(&mut Emitter::<6>::new(&two_classes(3, 8)?), "emitter")?)
+    });
+const EMITTER_SMALL: Design =
+    design("1 x 8 cells", "-DA=4 -DROWS=8 -DBANKS=1 -DCLASSES=1 -DWORDS=16", || {
+        Ok(emit_block(&mut Emitter::<4>::new(&configuration(1, 8)?), "emitter")?)
+    });
 const INTERVAL: Design = design("", "", || Ok(emit_block(&mut Interval::default(), "interval")?));
-const LANE: Design = design("2 x 1024 cells", "-DA=11 -DBANKS=2", || {
+const LANE: Design = design("2 x 1024 cells", "-DA=11 -DR=10 -DBANKS=2 -DSHIFT=11", || {
     Ok(emit_block(&mut Lane::<10, 11>::new(&configuration(2, 1024)?), "lane")?)
 });
-const LANE_SMALL: Design = design("1 x 8 cells", "-DA=4 -DBANKS=1", || {
+const LANE_CLASSES: Design = design("4 classes of 2 x 256 cells", "-DA=11 -DR=8 -DBANKS=2 -DSHIFT=9", || {
+    Ok(emit_block(&mut Lane::<8, 11>::new(&configuration(2, 256)?), "lane")?)
+});
+const LANE_SMALL: Design = design("1 x 8 cells", "-DA=4 -DR=3 -DBANKS=1 -DSHIFT=3", || {
     Ok(emit_block(&mut Lane::<3, 4>::new(&configuration(1, 8)?), "lane")?)
 });
 const AGGREGATOR: Design = design("1 lane, 2 x 1024 cells", "-DA=11", || {
-    Ok(emit_block(&mut Aggregator::<10, 11, 1>::new(&configuration(2, 1024)?), "aggregator")?)
+    Ok(emit_block(&mut Aggregator::<10, 11, 1, 1>::new(&configuration(2, 1024)?), "aggregator")?)
 });
 const AGGREGATOR_TWO_LANES: Design = design("2 lanes, 2 x 1024 cells", "-DA=11 -DTWO_LANES", || {
-    Ok(emit_block(&mut Aggregator::<10, 11, 2>::new(&configuration(2, 1024)?), "aggregator")?)
+    Ok(emit_block(&mut Aggregator::<10, 11, 2, 1>::new(&configuration(2, 1024)?), "aggregator")?)
 });
+const AGGREGATOR_TWO_CLASSES: Design =
+    design("1 lane, 2 classes of 2 x 256 cells", "-DA=10 -DTWO_CLASSES", || {
+        Ok(emit_block(&mut Aggregator::<8, 10, 1, 2>::new(&two_classes(2, 256)?), "aggregator")?)
+    });
 const AGGREGATOR_SMALL: Design = design("2 lanes, 1 x 8 cells", "-DA=4 -DTWO_LANES", || {
-    Ok(emit_block(&mut Aggregator::<3, 4, 2>::new(&configuration(1, 8)?), "aggregator")?)
+    Ok(emit_block(&mut Aggregator::<3, 4, 2, 1>::new(&configuration(1, 8)?), "aggregator")?)
 });
 const REGISTERS: Design = design("", "", || {
     let options = Options { clock: true, delimiters: true };
@@ -193,7 +218,7 @@ const PROOFS: [Proof; 8] = [
     },
     Proof {
         name: "emitter",
-        designs: &[EMITTER, EMITTER_UNEVEN],
+        designs: &[EMITTER, EMITTER_UNEVEN, EMITTER_CLASSES],
         small: EMITTER_SMALL,
         cut: "",
         window: None,
@@ -221,14 +246,14 @@ const PROOFS: [Proof; 8] = [
             ),
             fault(
                 "a clear as the address moves on",
-                "clear = (state_q == 32'h6) & (step_q == 32'h1);",
-                "clear = (state_q == 32'h6) & (step_q == 32'h2);",
+                "clearing_d = (state_q == 32'h6) & (step_q == 32'h0);",
+                "clearing_d = (state_q == 32'h6) & (step_q == 32'h1);",
                 (82, 82),
             ),
             fault(
                 "cells are not cleared",
-                "clear = (state_q == 32'h6) & (step_q == 32'h1);",
-                "clear = 1'b0;",
+                "clearing_d = (state_q == 32'h6) & (step_q == 32'h0);",
+                "clearing_d = 1'b0;",
                 (152, 152),
             ),
             fault("a top byte is displaced", "(tops_q << 32'h8)", "(tops_q << 32'h4)", (136, 136)),
@@ -273,7 +298,7 @@ const PROOFS: [Proof; 8] = [
     },
     Proof {
         name: "lane",
-        designs: &[LANE],
+        designs: &[LANE, LANE_CLASSES],
         small: LANE_SMALL,
         cut: "lane_hash lane_lda",
         window: None,
@@ -283,24 +308,25 @@ const PROOFS: [Proof; 8] = [
         faults: &[
             fault(
                 "copy of an update taken a cycle late",
-                "lda_epoch = copy_2_q;",
                 "lda_epoch = copy_1_q;",
-                (4, 4),
+                "lda_epoch = copy_0_q;",
+                (3, 3),
             ),
-            fault("the timestamp of the packet behind", "q <= stage_2;", "q <= stage_1;", (4, 4)),
+            fault("the timestamp of the packet behind", "q <= stage_1;", "q <= d;", (3, 3)),
             fault(
                 "a packet right behind another is lost",
-                "hashing_1_d = hashing_0_q;",
-                "hashing_1_d = hashing_0_q & ~hashing_1_q;",
-                (5, 5),
+                "hashing_d = packet;",
+                "hashing_d = packet & ~hashing_q;",
+                (4, 4),
             ),
+            fault("the class of the packet behind", "((kinds_1_q) &", "((kinds_0_q) &", (3, 3)),
         ],
     },
     Proof {
         name: "aggregator",
-        designs: &[AGGREGATOR, AGGREGATOR_TWO_LANES],
+        designs: &[AGGREGATOR, AGGREGATOR_TWO_LANES, AGGREGATOR_TWO_CLASSES],
         small: AGGREGATOR_SMALL,
-        cut: "aggregator_lane_? aggregator_totals",
+        cut: "aggregator_lane_? aggregator_totals aggregator_class_totals_? aggregator_unmatched aggregator_classifier_?",
         window: None,
         base: 2,
         step: 2,
@@ -308,9 +334,9 @@ const PROOFS: [Proof; 8] = [
         faults: &[
             fault(
                 "counting before all is clear",
-                "packet_0 = commit_0 & measured_0 & emitter_running;",
-                "packet_0 = commit_0 & measured_0;",
-                (1, 1),
+                "classifier_0_matched & emitter_running;",
+                "classifier_0_matched;",
+                (2, 2),
             ),
             fault(
                 "the counting copy is cleared",
@@ -332,9 +358,9 @@ const PROOFS: [Proof; 8] = [
             ),
             fault(
                 "the last timestamp is not the last lane's",
-                "last_now = timestamp_1;",
-                "last_now = timestamp_0;",
-                (17, 17),
+                "last_now_0 = staged_timestamp_1_q;",
+                "last_now_0 = staged_timestamp_0_q;",
+                (18, 18),
             ),
             fault(
                 "a lane's counts are left out of the drained cell",

@@ -98,6 +98,7 @@ fn run(task: Task) -> Result<(), Failure> {
             cargo::document()?;
             cargo::test()?;
             acceptance::run_all()?;
+            report::check()?;
             cocotb::run()?;
             formal::prove(None)
         }

@@ -34,13 +34,13 @@ pub(crate) struct Arguments {
     /// Compare every module with its budget in hdl/budget.toml instead: synthesis for iCE40 only
     #[arg(long)]
     check: bool,
-    /// Subjects to measure: designs, 10g-shell, 1g-pair; all by default
+    /// Subjects to measure: designs, 10g-registered, 10g-shell, 1g-pair; all by default
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     configuration: Vec<String>,
     /// Devices to place on, of those that a subject is meant for: hx8k, 25f-6, 25f-8, 85f-6; all by default
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     device: Vec<String>,
-    /// Standard cell libraries, Liberty, plain or with gzip; osu018 by default
+    /// Standard cell libraries besides osu018: Liberty, plain or with gzip
     #[arg(long, value_delimiter = ',', value_name = "FILES")]
     liberty: Vec<PathBuf>,
     /// Measure nothing: write what earlier runs found, and name what they did not come to
@@ -175,10 +175,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(file) => Some(liberty::Macro::parse(&liberty::read(file)?)?),
         None => None,
     };
-    let libraries = match &arguments.liberty[..] {
-        [] => vec![liberty::read(&tools::osu018()?)?],
-        files => files.iter().map(|file| liberty::read(file)).collect::<Result<_, _>>()?,
-    };
+    let mut libraries = vec![liberty::read(&tools::osu018()?)?];
+    for file in &arguments.liberty {
+        libraries.push(liberty::read(file)?);
+    }
     let mut measured = vec![];
     for subject in &subjects {
         measured.push(measure(&work, subject, arguments, &libraries, ram.as_ref())?);
@@ -274,7 +274,9 @@ pub(crate) fn cost(rows: usize) -> Result<(), Failure> {
 }
 
 /// Compares every module with its budget.
-fn check() -> Result<(), Failure> {
+pub(crate) fn check() -> Result<(), Failure> {
+    eprintln!("==> budget of every module");
+    tools::install(tools::Selection::Synthesis)?;
     let path = tools::workspace()?.join(budget::FILE);
     let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let budget = budget::Budget::read(&text)?;

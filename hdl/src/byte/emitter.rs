@@ -26,7 +26,8 @@
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | start | in | 1 | an interval has ended |
 //! | receiver | in | 1 | the role field |
-//! | flags | in | 4 | flags of the idle copy |
+//! | interval | in | 32 | number of the interval |
+//! | flags | in | 5 | its flags |
 //! | ask, ask_plane, ask_address, ask_word, ask_clear | out | 1, 3, A, 6, 1 | read a word of the idle copy; see the ledger |
 //! | answers, answer | in | 1, 16 | the word |
 //! | busy | out | 1 | draining |
@@ -66,7 +67,8 @@ pub struct Emitter<const A: usize> {
     pub rst: Signal<In, Bit>,
     pub start: Signal<In, Bit>,
     pub receiver: Signal<In, Bit>,
-    pub flags: Signal<In, Bits<4>>,
+    pub interval: Signal<In, Bits<32>>,
+    pub flags: Signal<In, Bits<5>>,
     pub ask: Signal<Out, Bit>,
     pub ask_plane: Signal<Out, Bits<3>>,
     pub ask_address: Signal<Out, Bits<A>>,
@@ -102,8 +104,6 @@ pub struct Emitter<const A: usize> {
     lane: Flop<Bits<3>>,
     address_now: Flop<Bits<A>>,
     is_last_fragment: Flop<Bit>,
-    /// Number of the interval.
-    number: Flop<Bits<32>>,
     octet: Flop<Bits<8>>,
     /// The second byte of the ledger's word.
     low_octet: Flop<Bits<8>>,
@@ -173,7 +173,7 @@ impl<const A: usize> Emitter<A> {
             lane: Default::default(),
             address_now: Default::default(),
             is_last_fragment: Default::default(),
-            number: Default::default(),
+            interval: Default::default(),
             octet: Default::default(),
             low_octet: Default::default(),
             check: Default::default(),
@@ -230,7 +230,6 @@ impl<const A: usize> Logic for Emitter<A> {
             lane,
             address_now,
             is_last_fragment,
-            number,
             octet,
             low_octet,
             check,
@@ -244,7 +243,6 @@ impl<const A: usize> Logic for Emitter<A> {
         self.lane.rst.next = self.rst.val();
         self.address_now.rst.next = self.rst.val();
         self.is_last_fragment.rst.next = self.rst.val();
-        self.number.rst.next = self.rst.val();
         self.octet.rst.next = self.rst.val();
         self.low_octet.rst.next = self.rst.val();
         self.check.rst.next = self.rst.val();
@@ -278,16 +276,16 @@ impl<const A: usize> Logic for Emitter<A> {
                 self.changing.next = self.role_bit.val();
             }
             2 => {
-                self.changing.next = self.number.q.val().get_bits::<8>(24);
+                self.changing.next = self.interval.val().get_bits::<8>(24);
             }
             3 => {
-                self.changing.next = self.number.q.val().get_bits::<8>(16);
+                self.changing.next = self.interval.val().get_bits::<8>(16);
             }
             4 => {
-                self.changing.next = self.number.q.val().get_bits::<8>(8);
+                self.changing.next = self.interval.val().get_bits::<8>(8);
             }
             5 => {
-                self.changing.next = self.number.q.val().get_bits::<8>(0);
+                self.changing.next = self.interval.val().get_bits::<8>(0);
             }
             6 => {
                 self.changing.next = bit_cast::<8, A>(self.fragment.val());
@@ -302,7 +300,7 @@ impl<const A: usize> Logic for Emitter<A> {
                 self.changing.next = self.first_row.val().get_bits::<8>(0);
             }
             10 => {
-                self.changing.next = bit_cast::<8, 4>(self.flags.val());
+                self.changing.next = bit_cast::<8, 5>(self.flags.val());
             }
             _ => {}
         }
@@ -426,7 +424,6 @@ impl<const A: usize> Logic for Emitter<A> {
             }
         }
         if self.state.q.val() == 6 {
-            self.number.d.next = self.number.q.val() + 1;
             self.state.d.next = 0.into();
         }
 

@@ -3,7 +3,8 @@
 //! # Theory of operation
 //!
 //! As [the 64-bit core's](crate::interval), with this core's commit of five cycles, and the bit of the clock picked in
-//! two steps.
+//! two steps. Whether a delimiter's number is the one that is due is found out before its commit: the number is there
+//! long before, and an interval that ends just then leaves the drain busy.
 //!
 //! # Ports
 //!
@@ -13,18 +14,21 @@
 //! | interval_end | in | 1 | end the interval behind this cycle |
 //! | interval_log2 | in | 6 | 0 or 48..=63: never; 1..=47: end it by the clock every 2^n ns |
 //! | ptp_ts | in | 64 | the clock, PTP relative-64; used only with interval_log2 |
+//! | delimiter, delimiter_number | in | 1, 32 | a delimiter is committed in this cycle: end it; the number that it carries |
 //! | running | in | 1 | the memories are clear |
 //! | drain_busy | in | 1 | the drain still works on the idle copy |
 //! | epoch | out | 1 | the copy that counts; changes behind the commit of the interval's last frame |
 //! | start_drain | out | 1 | the cycle of the change |
 //! | refused | out | 1 | an end was refused |
 //! | timed | out | 1 | with start_drain: the clock ended the interval |
+//! | number, gap | out | 32, 1 | of the interval that ended last: its number; a delimiter before its end is missing |
 //!
 //! Latency five cycles, as a frame's commit; ends at least one drain apart. No parameters.
 //!
 //! # Test plan
 //!
-//! `sim/cosim`: ends at every byte of a frame, during drains, by the clock, during the clearing after reset.
+//! `sim/cosim`: ends at every byte of a frame, during drains, by the clock, during the clearing after reset,
+//! by delimiters with the number due and with others.
 
 use crate::leaves::Flop;
 use rust_hdl_core::prelude::*;
@@ -38,12 +42,16 @@ pub struct Interval {
     pub interval_end: Signal<In, Bit>,
     pub interval_log2: Signal<In, Bits<6>>,
     pub ptp_ts: Signal<In, Bits<64>>,
+    pub delimiter: Signal<In, Bit>,
+    pub delimiter_number: Signal<In, Bits<32>>,
     pub running: Signal<In, Bit>,
     pub drain_busy: Signal<In, Bit>,
     pub epoch: Signal<Out, Bit>,
     pub start_drain: Signal<Out, Bit>,
     pub refused: Signal<Out, Bit>,
     pub timed: Signal<Out, Bit>,
+    pub number: Signal<Out, Bits<32>>,
+    pub gap: Signal<Out, Bit>,
 
     /// The eight bits of each group of the clock's nanoseconds; the one that the exponent's low bits pick.
     group: [Signal<Local, Bits<8>>; 8],
@@ -58,17 +66,43 @@ pub struct Interval {
     request: [Flop<Bit>; 5],
     by_clock: [Flop<Bit>; 3],
     current: Flop<Bit>,
+    /// Number of the running interval; of the one that ended last.
+    count: Flop<Bits<32>>,
+    ended: Flop<Bits<32>>,
+    ended_gap: Flop<Bit>,
+    /// An interval has ended: the running one began at a known place.
+    started: Flop<Bit>,
+    is_due: Flop<Bit>,
+    asked: Signal<Local, Bit>,
     ends: Signal<Local, Bit>,
+    ending: Signal<Local, Bits<32>>,
 }
 
 impl Logic for Interval {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, high, clock_bit, clock_bit_before, current);
+        dff_setup!(
+            self,
+            clk,
+            high,
+            clock_bit,
+            clock_bit_before,
+            current,
+            count,
+            ended,
+            ended_gap,
+            started,
+            is_due
+        );
         self.high.rst.next = self.rst.val();
         self.clock_bit.rst.next = self.rst.val();
         self.clock_bit_before.rst.next = self.rst.val();
         self.current.rst.next = self.rst.val();
+        self.count.rst.next = self.rst.val();
+        self.ended.rst.next = self.rst.val();
+        self.ended_gap.rst.next = self.rst.val();
+        self.started.rst.next = self.rst.val();
+        self.is_due.rst.next = self.rst.val();
         for i in 0..8 {
             self.candidate[i].clock.next = self.clk.val();
             self.candidate[i].rst.next = self.rst.val();
@@ -116,13 +150,25 @@ impl Logic for Interval {
             self.request[2].d.next = true;
         }
 
-        self.ends.next = self.request[4].q.val() & self.running.val() & !self.drain_busy.val();
-        self.refused.next = self.request[4].q.val() & self.running.val() & self.drain_busy.val();
+        self.is_due.d.next = self.delimiter_number.val() == self.count.q.val();
+        self.asked.next = self.request[4].q.val() | self.delimiter.val();
+        self.ends.next = self.asked.val() & self.running.val() & !self.drain_busy.val();
+        self.refused.next = self.asked.val() & self.running.val() & self.drain_busy.val();
+        self.ending.next = self.count.q.val();
+        if self.delimiter.val() {
+            self.ending.next = self.delimiter_number.val();
+        }
         self.start_drain.next = self.ends.val();
         self.timed.next = self.by_clock[2].q.val();
         if self.ends.val() {
             self.current.d.next = !self.current.q.val();
+            self.started.d.next = true;
+            self.ended.d.next = self.ending.val();
+            self.count.d.next = self.ending.val() + 1;
+            self.ended_gap.d.next = self.delimiter.val() & (!self.is_due.q.val() | !self.started.q.val());
         }
+        self.number.next = self.ended.q.val();
+        self.gap.next = self.ended_gap.q.val();
         self.epoch.next = self.current.q.val();
     }
 }

@@ -89,12 +89,12 @@ pub struct Ledger<const A: usize, const C: usize> {
     pub flags: Signal<Out, Bits<4>>,
     pub running: Signal<Out, Bit>,
 
-    sum_low: Ram<16, C>,
-    sum_middle: Ram<16, C>,
-    sum_high: Ram<8, C>,
-    count_low: Ram<16, C>,
-    count_high: Ram<16, C>,
-    totals: Ram<16, 7>,
+    sum_low: Ram<16, C, false>,
+    sum_middle: Ram<16, C, false>,
+    sum_high: Ram<8, C, false>,
+    count_low: Ram<16, C, false>,
+    count_high: Ram<16, C, false>,
+    totals: Ram<16, 7, false>,
 
     // Clearing behind a reset.
     cleared: Flop<Bit>,

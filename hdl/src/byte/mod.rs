@@ -6,7 +6,8 @@
 //! s_axis (observed) -> walk -> hash -> ledger (cells and totals, two copies) <-> emitter -> m_axis
 //!                       |                ^    ^ epoch
 //!                       +----------------+    |
-//! interval_end, ptp_ts -> interval -----------+
+//!                       +-> delimiter -+      |
+//! interval_end, ptp_ts -> interval <---+------+
 //! ```
 //!
 //! Twin of `deltaline_model::point`, as the [64-bit core](crate::core) is, and gives the same control frames. It uses
@@ -24,7 +25,7 @@
 //! | s_axis_tvalid, s_axis_tready | in | 1 | a byte is transferred when both are high |
 //! | s_axis_tlast | in | 1 | last byte of a frame |
 //! | s_axis_tuser | in | 65 | bit 0 with tlast: bad frame; bits 64:1 with the first byte: PTP relative-64 timestamp |
-//! | interval_end | in | 1 | end the interval behind this cycle (a delimiter in the stream) |
+//! | interval_end | in | 1 | end the interval behind this cycle |
 //! | interval_log2 | in | 6 | 0 or 48..=63: never; 1..=47: end intervals by the clock, every 2^n ns |
 //! | ptp_ts | in | 64 | clock for interval_log2, PTP relative-64; may be zero otherwise |
 //! | ptp_locked | in | 1 | the clock is locked; else the interval is flagged |
@@ -44,14 +45,15 @@
 //! A drain, with m_axis always ready, takes up to 70 cycles a cell and 600 a frame on a quiet line, 110 and 900 under
 //! the shortest packets back to back: 18,000 to 30,000 cycles for 2 x 128 cells. That is the shortest interval.
 //!
-//! Cost of a sender and a receiver with 2 x 128 rows each on one iCE40 HX8K: 3,082 of 7,680 logic cells, of which
-//! 256 are the test wrapper's shift register, and 30 of 32 block RAMs: for each core nine for the cells, one for the
-//! totals, four for the hash, one for the header; 104 MHz. The ROMs become logic on an ASIC.
+//! Cost: `docs/report.md`, for one core and for a sender and a receiver with 2 x 128 rows each on one iCE40 HX8K. Of a
+//! core's fifteen block RAMs there nine hold the cells, one the totals, four the hash, one the header. The ROMs become
+//! logic on an ASIC.
 //!
 //! # Test plan
 //!
 //! `sim/cosim`: control frames of random and directed traffic against `deltaline_model::point`, byte by byte.
 
+pub mod delimiter;
 pub mod emitter;
 pub mod hash;
 pub mod interval;
@@ -60,6 +62,7 @@ pub mod walk;
 
 use crate::leaves::Flop;
 use crate::verilog::{EmitError, emit_block};
+use delimiter::Delimiter;
 use deltaline_model::configuration::Configuration;
 use emitter::Emitter;
 use hash::Hash;
@@ -93,10 +96,12 @@ pub struct Core<const R: usize, const A: usize, const C: usize> {
     walk: Walk,
     hash: Hash<R, A>,
     ledger: Ledger<A, C>,
+    delimiters: Delimiter,
     interval: Interval,
     emitter: Emitter<A>,
 
     counts: Signal<Local, Bit>,
+    flags: Signal<Local, Bits<5>>,
     /// Index i: whether the clock was locked i + 1 cycles ago. As long as a frame's commit takes.
     locked: [Flop<Bit>; 5],
 }
@@ -106,6 +111,7 @@ impl<const R: usize, const A: usize, const C: usize> Core<R, A, C> {
     pub fn new(configuration: &Configuration) -> Self {
         Core {
             hash: Hash::new(configuration),
+            delimiters: Delimiter::new(configuration),
             emitter: Emitter::new(configuration),
             clk: Default::default(),
             rst: Default::default(),
@@ -129,6 +135,7 @@ impl<const R: usize, const A: usize, const C: usize> Core<R, A, C> {
             ledger: Default::default(),
             interval: Default::default(),
             counts: Default::default(),
+            flags: Default::default(),
             locked: Default::default(),
         }
     }
@@ -151,11 +158,21 @@ impl<const R: usize, const A: usize, const C: usize> Logic for Core<R, A, C> {
         self.hash.key_octet.next = self.walk.key_octet.val();
         self.hash.key_position.next = self.walk.key_position.val();
 
+        self.delimiters.clk.next = self.clk.val();
+        self.delimiters.rst.next = self.rst.val();
+        self.delimiters.there.next = self.walk.octet_there.val();
+        self.delimiters.octet.next = self.walk.octet_now.val();
+        self.delimiters.index.next = self.walk.octet_index.val();
+        self.delimiters.ends.next = self.walk.frame_ends.val();
+        self.delimiters.bad.next = self.walk.frame_bad.val();
+
         self.interval.clk.next = self.clk.val();
         self.interval.rst.next = self.rst.val();
         self.interval.interval_end.next = self.interval_end.val();
         self.interval.interval_log2.next = self.interval_log2.val();
         self.interval.ptp_ts.next = self.ptp_ts.val();
+        self.interval.delimiter.next = self.delimiters.delimiter.val();
+        self.interval.delimiter_number.next = self.delimiters.number.val();
         self.interval.running.next = self.ledger.running.val();
         self.interval.drain_busy.next = self.emitter.busy.val();
 
@@ -196,7 +213,12 @@ impl<const R: usize, const A: usize, const C: usize> Logic for Core<R, A, C> {
         self.emitter.rst.next = self.rst.val();
         self.emitter.start.next = self.interval.start_drain.val();
         self.emitter.receiver.next = self.receiver.val();
-        self.emitter.flags.next = self.ledger.flags.val();
+        self.emitter.interval.next = self.interval.number.val();
+        self.flags.next = bit_cast::<5, 4>(self.ledger.flags.val());
+        if self.interval.gap.val() {
+            self.flags.next = bit_cast::<5, 4>(self.ledger.flags.val()) | 16;
+        }
+        self.emitter.flags.next = self.flags.val();
         self.emitter.answers.next = self.ledger.answers.val();
         self.emitter.answer.next = self.ledger.answer.val();
         self.emitter.m_axis_tready.next = self.m_axis_tready.val();
@@ -214,6 +236,9 @@ impl<const R: usize, const A: usize, const C: usize> Logic for Core<R, A, C> {
 ///
 /// [`EmitError`] when the hardware is not built for the configuration's sizes or `name` is no identifier.
 pub fn emit(configuration: &Configuration, name: &str) -> Result<String, EmitError> {
+    if configuration.has_digests() {
+        return Err(EmitError::ByteDigest);
+    }
     macro_rules! build {
         ($r:literal, $a:literal, $c:literal) => {
             emit_block(&mut Core::<$r, $a, $c>::new(configuration), name)
@@ -221,6 +246,9 @@ pub fn emit(configuration: &Configuration, name: &str) -> Result<String, EmitErr
     }
     if configuration.adaptive() {
         return Err(EmitError::Adaptive);
+    }
+    if !configuration.classifier().entries().is_empty() {
+        return Err(EmitError::NoClassifier);
     }
     let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
     match (rows, banks) {

@@ -32,6 +32,7 @@
 //! | take_stamp | out | 1 | take it: the frame may be measured; comes 34 cycles after the frame's first byte at the earliest |
 //! | commit | out | 1 | a frame has ended, five cycles after its last byte was accepted |
 //! | measured, bad | out | 1 | with commit: it is measured; the MAC marked it bad |
+//! | octet_there, octet_now, octet_index, frame_ends, frame_bad | out | 1, 8, 7, 1, 1 | a byte, one cycle after it was accepted: its value, its place in the frame up to 126; it is the last one; of a bad frame |
 //! | octets | out | 17 | with commit, and ten cycles more: IP octets of the measured packet |
 //!
 //! No parameters. One byte a cycle, frames of any length back to back.
@@ -66,6 +67,11 @@ pub struct Walk {
     pub measured: Signal<Out, Bit>,
     pub bad: Signal<Out, Bit>,
     pub octets: Signal<Out, Bits<17>>,
+    pub octet_there: Signal<Out, Bit>,
+    pub octet_now: Signal<Out, Bits<8>>,
+    pub octet_index: Signal<Out, Bits<7>>,
+    pub frame_ends: Signal<Out, Bit>,
+    pub frame_bad: Signal<Out, Bit>,
 
     transfer: Signal<Local, Bit>,
     is_adrift: Signal<Local, Bit>,
@@ -414,5 +420,10 @@ impl Logic for Walk {
         self.measured.next = self.ended_measured[3].q.val();
         self.bad.next = self.ended_bad[3].q.val();
         self.octets.next = self.total.q.val();
+        self.octet_there.next = self.there.q.val();
+        self.octet_now.next = self.octet.q.val();
+        self.octet_index.next = self.index.q.val();
+        self.frame_ends.next = self.ends.val();
+        self.frame_bad.next = self.spoiled.q.val();
     }
 }

@@ -61,6 +61,7 @@ fn settings_reach_the_configuration() {
         ("[1, 6]", "[0, 3, 16]"),
         ("adaptive = false", "adaptive = true"),
         ("segment = 0", "segment = 4294967295"),
+        ("digest = false", "digest = true"),
     ] {
         assert!(text.contains(from), "{from}");
         text = text.replace(from, to);
@@ -72,6 +73,8 @@ fn settings_reach_the_configuration() {
         prefixes: &[0, 3, 16],
         adaptive: true,
         segment: u32::MAX,
+        digest: true,
+        ..Settings::default()
     };
     assert_eq!(parse(&text).unwrap().configuration, Configuration::new(settings).unwrap());
 }
@@ -96,7 +99,7 @@ fn every_refusal_names_file_key_reason_and_what_is_allowed() {
         ("description", "description = 7", &["description", "7", "expected a string"]),
         ("shell", "", &["shell", "missing"]),
         ("clock", "", &["clock", "missing"]),
-        ("clock", "clock = \"quartz\"", &["clock", "quartz", "`ptp` or `built-in`"]),
+        ("clock", "clock = \"quartz\"", &["clock", "quartz", "`ptp`, `time-of-day`, `built-in`"]),
         ("shell", "shell = \"mirror\"", &["shell", "mirror", "`tap` or `inline`"]),
         ("width", "", &["width", "missing"]),
         ("width", "width = 32", &["stream.width = 32", "[8, 64, 256, 512]"]),
@@ -114,7 +117,6 @@ fn every_refusal_names_file_key_reason_and_what_is_allowed() {
         ("rate_gbps", "rate_gbps = -10", &["stream.rate_gbps = -10", "above 0"]),
         ("hash", "", &["hash", "missing"]),
         ("hash", "hash = \"crc\"", &["hash", "crc", "`h3` or `rabin`"]),
-        ("adaptive", "", &["adaptive", "missing"]),
         ("adaptive", "adaptive = 1", &["adaptive", "1", "boolean"]),
         ("seed", "", &["seed", "missing"]),
         ("seed", "seed = -1", &["measurement.seed = -1", "0 to 2^63 - 1"]),
@@ -134,6 +136,7 @@ fn every_refusal_names_file_key_reason_and_what_is_allowed() {
         ("segment", "", &["segment", "missing"]),
         ("segment", "segment = -1", &["measurement.segment = -1", "0 to 2^32 - 1"]),
         ("segment", "segment = 4294967296", &["measurement.segment = 4294967296", "0 to 2^32 - 1"]),
+        ("digest", "digest = 1", &["digest = 1", "integer", "boolean"]),
         ("segment", "segment = 0\nsegments = 0", &["segments", "unknown field", "`segment`"]),
         ("segment", "segment = 0\n[extra]", &["extra", "unknown field", "`measurement`"]),
         ("segment", "segment = 0\nsegment = 0", &["segment", "duplicate"]),
@@ -148,6 +151,96 @@ fn every_refusal_names_file_key_reason_and_what_is_allowed() {
     }
     let message = Design::parse(FILE, "a\nb", default_text()).unwrap_err().to_string();
     assert!(message.contains("the file's name = \"a\\nb\": give one line"), "{message}");
+}
+
+/// The default design's text with entries.
+fn with_entries(entries: &str) -> String {
+    default_text().to_string() + entries
+}
+
+#[test]
+fn entries_reach_the_configuration() {
+    let text = with_entries(
+        "[[entry]]\nclass = 1\nsource = \"10.1.0.0/16\"\ndestination = \"10.2.3.4\"\nprotocol = 17\n\
+         source_port = 0x1234\ndestination_port = 53\n\
+         [[entry]]\nclass = 0\nversion = 6\nprotocol = 6\n\
+         [[entry]]\nclass = 0\ndestination = \"2001:db8::/33\"\n",
+    );
+    let v4 = Entry {
+        class: 1,
+        value: [0x4000_0000, 0, 0x11_0000, 0x0a01_0000, 0x0a02_0304, 0, 0, 0, 0, 0, 0x1234_0035],
+        mask: [0xf000_0000, 0x1fff, 0xff_0000, 0xffff_0000, u32::MAX, 0, 0, 0, 0, 0, u32::MAX],
+    };
+    let tcp = Entry {
+        class: 0,
+        value: [0x6000_0000, 0x600, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        mask: [0xf000_0000, 0xff00, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    };
+    let v6 = Entry {
+        class: 0,
+        value: [0x6000_0000, 0, 0, 0, 0, 0, 0x2001_0db8, 0, 0, 0, 0],
+        mask: [0xf000_0000, 0, 0, 0, 0, 0, u32::MAX, 0x8000_0000, 0, 0, 0],
+    };
+    let settings = Settings { entries: &[v4, tcp, v6], ..Settings::default() };
+    assert_eq!(parse(&text).unwrap().configuration, Configuration::new(settings).unwrap());
+}
+
+#[test]
+fn every_refused_entry_names_file_key_and_reason() {
+    let ten = "source = \"10.0.0.0/8\"";
+    for (entries, fragments) in [
+        ("source = \"::/0\"", &["class", "missing"][..]),
+        ("class = 0\nport = 7", &["port", "unknown field", "`source_port`"]),
+        ("class = -1", &["entry[0].class = -1:", "0 to 3"]),
+        ("class = 4", &["entry[0] = { class = 4 }:", "0 to 3"]),
+        ("class = 1", &["entry.class = [1]:", "class 0", "without holes"]),
+        ("class = 0\nversion = 5", &["entry[0] = { class = 0, version = 5 }:", "4 or 6"]),
+        ("class = 0\nsource = \"10.0.0/8\"", &["entry[0].source = \"10.0.0/8\":", "10.1.0.0/16"]),
+        ("class = 0\ndestination = \"10.0.0.1/8\"", &["entry[0] =", "10.0.0.1/8", "give 10.0.0.0/8"]),
+        ("class = 0\nprotocol = 256", &["entry[0].protocol = 256:", "0 to 255"]),
+        ("class = 0\nprotocol = 17", &["entry[0] =", "give the version"]),
+        ("class = 0\nversion = 4\nsource = \"::1\"", &["entry[0] =", "not of one IP version"]),
+        ("class = 0\nversion = 4\nsource_port = 65536", &["entry[0].source_port = 65536:", "0 to 65535"]),
+        ("class = 0\nversion = 4\nsource_port = 1", &["entry[0] =", "source_port = 1 }", "protocol 6 (TCP)"]),
+        (
+            &format!("class = 0\n{ten}\n[[entry]]\nclass = 1\ndestination = \"11.0.0.0/8\""),
+            &[
+                "entry[1] = { class = 1, destination = \"11.0.0.0/8\" }:",
+                "entries 0 and 1",
+                "exclude each other",
+            ],
+        ),
+        (
+            "class = 0\n[[entry]]\n".repeat(9).trim_end_matches("[[entry]]\n"),
+            &["entry.class", "9 entries", "at most 8"],
+        ),
+    ] {
+        let message = parse(&with_entries(&format!("[[entry]]\n{entries}\n"))).unwrap_err().to_string();
+        for fragment in fragments.iter().chain(&[FILE]) {
+            assert!(message.contains(fragment), "'{entries}': no '{fragment}' in:\n{message}");
+        }
+    }
+    let last = edited("segment", "segment = 0xffff_ffff")
+        + "[[entry]]\nclass = 0\nversion = 4\n[[entry]]\nclass = 1\nversion = 6\n";
+    let message = parse(&last).unwrap_err().to_string();
+    assert!(
+        message.contains("measurement.segment = 4294967295: segment 4294967295 with 2 classes"),
+        "{message}"
+    );
+}
+
+#[test]
+fn classes_that_are_not_built_say_so() {
+    let classes = "[[entry]]\nclass = 0\nversion = 4\n[[entry]]\nclass = 1\nversion = 6\n";
+    let text = with_entries(classes).replace("rows = 1024", "rows = 32");
+    let message = parse(&text).unwrap().emit("core").unwrap_err().to_string();
+    assert!(message.contains("no core for 2 classes with 32 rows and 2 banks"), "{message}");
+    let message = parse(&(with_stream(512, 2, 400.0, 1.0) + classes)).unwrap().emit("core").unwrap_err();
+    assert!(message.to_string().contains("no core for 2 classes"), "{message}");
+    let entry = "[[entry]]\nclass = 0\nversion = 4\n";
+    let message = parse(&(with_stream(8, 1, 125.0, 1.0) + entry)).unwrap().emit("core").unwrap_err();
+    assert!(message.to_string().contains("8 bits has no classifier"), "{message}");
+    parse(&(with_stream(512, 2, 400.0, 1.0) + entry)).unwrap().emit("core").unwrap();
 }
 
 #[test]
@@ -230,6 +323,37 @@ fn what_is_not_built_says_so() {
             assert!(message.contains(fragment), "{message}");
         }
     }
+}
+
+#[test]
+fn times_of_day_are_for_taps() {
+    let text = with_stream(64, 1, 400.0, 1.0).replace("\"ptp\"", "\"time-of-day\"");
+    let verilog = parse(&text).unwrap().emit("core").unwrap();
+    let top = verilog.split("endmodule").next().unwrap();
+    assert!(top.contains("[95:0] ptp_ts_96;") && top.contains("input wire  [96:0] s_axis_tuser;"), "{top}");
+    let message =
+        parse(&text.replace("\"tap\"", "\"inline\"")).unwrap().emit("core").unwrap_err().to_string();
+    assert!(
+        message.contains("time-of-day") && message.contains("inline") && message.contains("give"),
+        "{message}"
+    );
+}
+
+#[test]
+fn digests_may_be_left_out_and_are_not_built_for_every_stream() {
+    let design = parse(default_text()).unwrap();
+    assert!(!design.configuration().has_digests());
+    assert_eq!(parse(&edited("digest", "")).unwrap(), design);
+    assert!(Design::named("10g-quantiles").unwrap().configuration().has_digests());
+    let text = with_stream(8, 1, 125.0, 1.0).replace("digest = false", "digest = true");
+    let message = parse(&text).unwrap().emit("core").unwrap_err().to_string();
+    assert!(message.contains("no 8-bit core with digests") && message.contains("64 bits"), "{message}");
+    let text = edited("digest", "digest = true").replace("rows = 1024", "rows = 64");
+    let message = parse(&text).unwrap().emit("core").unwrap_err().to_string();
+    assert!(
+        message.contains("digests for 64 rows and 2 banks") && message.contains("16, 256 or 1024 rows"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -50,7 +50,7 @@ pub struct FrameBuffer<const W: usize, const K: usize, const N: usize, const A: 
     pub m_axis_tlast: Signal<Out, Bit>,
 
     /// The frame's first word of each row goes to the highest memory, so that shifting the words in gives the beat.
-    ram: [Ram<64, A>; N],
+    ram: [Ram<64, A, false>; N],
     /// One bit for each memory, of eight at most: the first that is written in a row.
     first: Constant<Bits<8>>,
 

@@ -1,4 +1,5 @@
 use deltaline_model::configuration::Configuration;
+use deltaline_model::digest::FIRST_HASH_BIT;
 use deltaline_model::hash::LinearHash;
 use deltaline_model::identity::{KEY_BITS, KEY_WORDS};
 use rust_hdl_core::prelude::*;
@@ -7,14 +8,14 @@ use std::fmt::Write;
 /// Width of the part of the hash that picks the bank: the longest prefix that a bank may have.
 pub const PREFIX_BITS: usize = 16;
 
-/// Key words that one first-stage parity covers: 64 key bits, on average 32 of them set in a random matrix.
-const GROUP: usize = 2;
+/// Key words that one first-stage parity covers: 32 key bits, on average 16 of them set in a random matrix.
+const GROUP: usize = 1;
 
 /// The hash: a linear map over GF(2) from the key to the R lowest and the 16 highest bits of the 64-bit hash.
 ///
 /// Twin of `deltaline_model::hash`: the same table of rows, H3 or Rabin, read by columns. Every hash bit is the
-/// parity of the key under a constant mask. The parity is taken in two steps: parities of two key words each, then
-/// the parity of these nine.
+/// parity of the key under a constant mask. The parity is taken in two steps: that of each key word, then the parity of
+/// these seventeen.
 ///
 /// | port    | direction | width | meaning |
 /// |---------|-----------|-------|---------|
@@ -23,9 +24,9 @@ const GROUP: usize = 2;
 /// | row     | out | R       | lowest hash bits, two cycles later |
 /// | prefix  | out | 16      | highest hash bits, two cycles later; bits below the longest prefix are zero |
 ///
-/// Latency two cycles, one key a cycle. Parameters: R = log2(rows). Cost with 10 row bits and a
-/// prefix of 6 (`cargo xtask cost`): iCE40 1392 LUT4, 165 flip-flops; ECP5 1417 LUT4. Tested in `sim/cosim`: every key bit alone, and
-/// random keys.
+/// Latency two cycles, one key a cycle. Parameters: R = log2(rows). Only bits that the configuration uses are built; all
+/// 16 of the prefix if its lengths adapt. Cost: `docs/report.md`, by stage and by module. Tested in `sim/cosim`: every key
+/// bit alone, and random keys.
 ///
 /// The matrix is constant: another seed is another emission. One that is loaded at run time keeps a flip-flop and a
 /// product for every key bit and hash bit. For each hash bit that is used, without any decoder of addresses (yosys,
@@ -40,8 +41,6 @@ const GROUP: usize = 2;
 /// secret that is worth its name: a word added to the key or to the hash, which costs its flip-flops, moves packets to
 /// other rows and banks, but packets that share a row share it under every such word. The core of 8 bits
 /// ([`crate::byte::hash`]) has its matrix in block RAM, whose second port is free.
-///
-/// Only bits that the configuration uses are built; all 16 of the prefix if its lengths adapt.
 #[derive(LogicBlock)]
 pub struct HashMatrix<const R: usize> {
     pub clk: Signal<In, Clock>,
@@ -64,6 +63,10 @@ impl<const R: usize> HashMatrix<R> {
             .chain((0..PREFIX_BITS).map(|bit| (bit >= unused).then_some((64 - PREFIX_BITS + bit) as u32)))
             .map(|hash_bit| mask(&hash, hash_bit))
             .collect();
+        Self::with(masks)
+    }
+
+    fn with(masks: Vec<[u32; KEY_WORDS]>) -> Self {
         HashMatrix {
             clk: Default::default(),
             key: Default::default(),
@@ -72,6 +75,15 @@ impl<const R: usize> HashMatrix<R> {
             _masks: masks,
             _first: 0,
         }
+    }
+}
+
+impl HashMatrix<32> {
+    /// The 32 hash bits that the digest of a configuration is made of, as row; no prefix.
+    pub fn of_digest(configuration: &Configuration) -> Self {
+        let hash = LinearHash::new(configuration.hash(), configuration.seed());
+        let rows = (FIRST_HASH_BIT..FIRST_HASH_BIT + 32).map(|hash_bit| mask(&hash, Some(hash_bit)));
+        Self::with(rows.chain((0..PREFIX_BITS).map(|_| mask(&hash, None))).collect())
     }
 }
 

@@ -28,7 +28,8 @@ impl Logic for KeyVector {
     }
 
     fn hdl(&self) -> Verilog {
-        let words: Vec<String> = (0..KEY_WORDS).rev().map(|i| format!("word${i}")).collect();
-        Verilog::Custom(format!("always @(*) key = {{{}}};\n", words.join(", ")))
+        // Word by word: simulators build a concatenation this wide by copying all of it for every part.
+        let parts = (0..KEY_WORDS).map(|i| format!("    key[{}:{}] = word${i};\n", 32 * i + 31, 32 * i));
+        Verilog::Custom(format!("always @(*) begin\n{}end\n", parts.collect::<String>()))
     }
 }

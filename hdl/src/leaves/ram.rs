@@ -19,8 +19,13 @@ use rust_hdl_core::prelude::*;
 /// **This is the seam for a memory macro**: with the define `DELTALINE_RAM_MACRO` the body becomes an instance of
 /// a module `<prefix>_ram_macro`, which the user supplies, with these ports and the parameters WIDTH and ADDRESS.
 /// The package of a design holds a model of it (`crate::package`); both ways are in its test plan.
+///
+/// With P, the memory's user has an [`OutputRegister`](super::OutputRegister) behind read_data and nothing else. Many
+/// memories hold such a register of their own, faster than one beside them: with the define
+/// `DELTALINE_REGISTERED_RAM_MACRO` the body becomes an instance of `<prefix>_registered_ram_macro`, whose data come
+/// two cycles behind the address, and the register outside becomes a wire. `hdl/ecp5` holds that macro for ECP5.
 #[derive(LogicBlock)]
-pub struct Ram<const W: usize, const A: usize> {
+pub struct Ram<const W: usize, const A: usize, const P: bool> {
     pub clk: Signal<In, Clock>,
     pub read_address: Signal<In, Bits<A>>,
     pub read_data: Signal<Out, Bits<W>>,
@@ -30,7 +35,7 @@ pub struct Ram<const W: usize, const A: usize> {
     _words: Vec<Bits<W>>,
 }
 
-impl<const W: usize, const A: usize> Default for Ram<W, A> {
+impl<const W: usize, const A: usize, const P: bool> Default for Ram<W, A, P> {
     fn default() -> Self {
         Ram {
             clk: Default::default(),
@@ -44,7 +49,7 @@ impl<const W: usize, const A: usize> Default for Ram<W, A> {
     }
 }
 
-impl<const W: usize, const A: usize> Logic for Ram<W, A> {
+impl<const W: usize, const A: usize, const P: bool> Logic for Ram<W, A, P> {
     fn update(&mut self) {
         if self.clk.pos_edge() {
             self.read_data.next = self._words[self.read_address.val().index()];
@@ -60,8 +65,22 @@ impl<const W: usize, const A: usize> Logic for Ram<W, A> {
 
     fn hdl(&self) -> Verilog {
         // Emission makes the prefix of `top`.
+        let registered = if P {
+            format!(
+                "`ifdef DELTALINE_REGISTERED_RAM_MACRO
+wire [{w}:0] word;
+top$registered_ram_macro #(.WIDTH({W}), .ADDRESS({A})) words(.clk(clk), .read_address(read_address), .read_data(word),
+    .write_enable(write_enable), .write_address(write_address), .write_data(write_data));
+always @(*) read_data = word;
+`elsif DELTALINE_RAM_MACRO
+",
+                w = W - 1
+            )
+        } else {
+            "`ifdef DELTALINE_RAM_MACRO\n".to_string()
+        };
         Verilog::Custom(format!(
-            "`ifdef DELTALINE_RAM_MACRO
+            "{registered}\
 wire [{w}:0] word;
 top$ram_macro #(.WIDTH({W}), .ADDRESS({A})) words(.clk(clk), .read_address(read_address), .read_data(word),
     .write_enable(write_enable), .write_address(write_address), .write_data(write_data));

@@ -59,6 +59,7 @@ pub struct Registers {
     pub bad: Signal<In, Bits<32>>,
     pub refused_ends: Signal<In, Bits<16>>,
     pub control_frames: Signal<In, Bits<32>>,
+    pub unmatched: Signal<In, Bits<32>>,
     pub delimiters: Signal<In, Bits<32>>,
     pub delimiter_gaps: Signal<In, Bits<32>>,
     pub interval_end: Signal<Out, Bit>,
@@ -122,6 +123,8 @@ pub struct Registers {
     refused_ends_taken: Flop<Bits<16>>,
     control_frames_read: Signal<Local, Bits<32>>,
     control_frames_taken: Flop<Bits<32>>,
+    unmatched_read: Signal<Local, Bits<32>>,
+    unmatched_taken: Flop<Bits<32>>,
     delimiters_read: Signal<Local, Bits<32>>,
     delimiters_taken: Flop<Bits<32>>,
     delimiter_gaps_read: Signal<Local, Bits<32>>,
@@ -229,6 +232,7 @@ impl Registers {
             bad: Default::default(),
             refused_ends: Default::default(),
             control_frames: Default::default(),
+            unmatched: Default::default(),
             delimiters: Default::default(),
             delimiter_gaps: Default::default(),
             interval_end: Default::default(),
@@ -291,6 +295,8 @@ impl Registers {
             refused_ends_taken: Default::default(),
             control_frames_read: Default::default(),
             control_frames_taken: Default::default(),
+            unmatched_read: Default::default(),
+            unmatched_taken: Default::default(),
             delimiters_read: Default::default(),
             delimiters_taken: Default::default(),
             delimiter_gaps_read: Default::default(),
@@ -376,6 +382,7 @@ impl Logic for Registers {
             bad_taken,
             refused_ends_taken,
             control_frames_taken,
+            unmatched_taken,
             delimiters_taken,
             delimiter_gaps_taken,
             interval_end_pulse,
@@ -406,6 +413,7 @@ impl Logic for Registers {
         self.bad_taken.rst.next = self.rst.val();
         self.refused_ends_taken.rst.next = self.rst.val();
         self.control_frames_taken.rst.next = self.rst.val();
+        self.unmatched_taken.rst.next = self.rst.val();
         self.delimiters_taken.rst.next = self.rst.val();
         self.delimiter_gaps_taken.rst.next = self.rst.val();
         self.interval_end_pulse.rst.next = self.rst.val();
@@ -451,7 +459,7 @@ impl Logic for Registers {
         }
         self.version_read.next = 0.into();
         if self.axi.read_address.val() == 0x4 {
-            self.version_read.next = 0x00010000_u64.into();
+            self.version_read.next = 0x00010001_u64.into();
         }
         self.capability_read.next = 0.into();
         if self.axi.read_address.val() == 0xc {
@@ -568,6 +576,13 @@ impl Logic for Registers {
         }
         if self.snapshot_pulse.q.val() {
             self.control_frames_taken.d.next = self.control_frames.val();
+        }
+        self.unmatched_read.next = 0.into();
+        if self.axi.read_address.val() == 0x50 {
+            self.unmatched_read.next = self.unmatched_taken.q.val();
+        }
+        if self.snapshot_pulse.q.val() {
+            self.unmatched_taken.d.next = self.unmatched.val();
         }
         self.delimiters_read.next = 0.into();
         if self.axi.read_address.val() == 0x54 {
@@ -762,6 +777,7 @@ impl Logic for Registers {
             | (self.axi.read_address.val() == 0x44)
             | (self.axi.read_address.val() == 0x48)
             | (self.axi.read_address.val() == 0x4c)
+            | (self.axi.read_address.val() == 0x50)
             | (self.axi.read_address.val() == 0x54)
             | (self.axi.read_address.val() == 0x58)
             | (self.axi.read_address.val() == 0x5c)
@@ -798,6 +814,7 @@ impl Logic for Registers {
             | self.bad_read.val()
             | self.refused_ends_read.val()
             | self.control_frames_read.val()
+            | self.unmatched_read.val()
             | self.delimiters_read.val()
             | self.delimiter_gaps_read.val()
             | self.timestamp_0_read.val()

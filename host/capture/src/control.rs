@@ -68,6 +68,8 @@ pub struct Report {
     pub fragments: u16,
     /// Indices of the frames that did not arrive, ascending.
     pub missing: Vec<u16>,
+    /// Whether its cells have digest sums.
+    pub digests: bool,
     /// All cells, bank-major; empty unless all frames arrived.
     pub cells: Vec<Cell>,
 }
@@ -455,6 +457,7 @@ impl Assembly {
             prefixes: common.prefixes,
             rows: usize::from(common.rows),
             fragments: common.fragments,
+            digests: common.digests,
             cells: if missing.is_empty() { fragments.into_values().flatten().collect() } else { vec![] },
             missing,
         }
@@ -564,8 +567,10 @@ impl Interval {
 /// How the two ends' rows compare, rows that are empty at both ends left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
-    /// Rows with as many packets at either end.
+    /// Rows with as many packets at either end and, with digests, the same ones.
     pub equal: usize,
+    /// Rows with as many packets at either end that are not the same by their digests.
+    pub foreign: usize,
     /// Rows with fewer packets at the receiver, as loss makes them.
     pub short: usize,
     /// Rows with more packets at the receiver, as only foreign or repeated packets make them.
@@ -584,6 +589,7 @@ impl Pair<'_> {
                 _ if sender.count == 0 && receiver.count == 0 => {}
                 Ordering::Less => rows.short += 1,
                 Ordering::Greater => rows.surplus += 1,
+                Ordering::Equal if !sender.agrees(receiver) => rows.foreign += 1,
                 Ordering::Equal => {
                     rows.equal += 1;
                     rows.largest_sum = rows.largest_sum.max(sender.delay_sum(receiver).unsigned_abs());
@@ -600,8 +606,9 @@ impl Rows {
     /// Loss alone leaves no row with a surplus. In two unrelated streams a row's surplus is as likely to be zero as
     /// to be one more or one less, so that rows with a surplus and rows that fall short are each at least about as
     /// many as those that are equal by chance. Half as many, and more than [`FEW_ROWS`], are taken for a proof.
+    /// Digests tell equal counts of other packets apart, which speak for it as well.
     pub fn are_unrelated(&self) -> bool {
-        let uneven = self.short.min(self.surplus);
+        let uneven = self.short.min(self.surplus) + self.foreign;
         uneven > FEW_ROWS && uneven > self.equal / 2
     }
 }

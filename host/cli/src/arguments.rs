@@ -30,6 +30,9 @@ Examples:
   Every half second, for a program to read:
     deltaline measure --interval 500ms --json sender.pcap receiver.pcap
 
+  Quantiles: with digests, and a bank that samples about as many packets as it has rows:
+    deltaline measure --digest --banks 1,6 --interval 500ms sender.pcap receiver.pcap
+
   Through the hardware design under simulation, keeping the control frames:
     deltaline measure --through hardware --frames control.pcapng sender.pcap receiver.pcap";
 
@@ -97,6 +100,10 @@ pub(crate) struct Measure {
     /// Number of the measurement segment
     #[arg(long, default_value_t = 0)]
     pub(crate) segment: u32,
+    /// Sum a digest of every packet in its row, which guards the delays against foreign packets and tells quantiles;
+    /// a bank that samples about as many packets as it has rows serves them best
+    #[arg(long)]
+    pub(crate) digest: bool,
     /// What the measurement points are: the software, or the hardware design under simulation
     #[arg(long, value_enum, default_value_t = Through::Software)]
     pub(crate) through: Through,

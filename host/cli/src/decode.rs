@@ -48,6 +48,8 @@ struct EndOutput {
     digest: String,
     rows: usize,
     banks: Vec<u8>,
+    /// Whether cells have digest sums.
+    digests: bool,
     fragments: u16,
     missing: Vec<u16>,
 }
@@ -126,6 +128,7 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
         for (segment, results) in &segments {
             text +=
                 &format!("\nsegment {segment}\n{}\n", report::figures(&results.intervals, &results.overall));
+            text += &report::quantiles(&results.intervals, &results.overall);
             text += &report::reasons(&results.intervals, &results.overall);
         }
         report::print(&text)?;
@@ -152,6 +155,7 @@ fn ends(interval: &Interval) -> impl Iterator<Item = EndOutput> {
         digest: format!("{:#018x}", report.digest),
         rows: report.rows,
         banks: report.prefixes.lengths().to_vec(),
+        digests: report.digests,
         fragments: report.fragments,
         missing: report.missing.clone(),
     };

@@ -45,6 +45,8 @@ struct ConfigurationOutput<'a> {
     banks: &'a [u8],
     segment: u32,
     digest: String,
+    /// Whether cells have digest sums.
+    digests: bool,
     interval_ns: Option<u64>,
 }
 
@@ -121,6 +123,7 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
             banks: configuration.prefixes().lengths(),
             segment: configuration.segment(),
             digest: format!("{:#018x}", configuration.digest()),
+            digests: configuration.has_digests(),
             interval_ns: arguments.interval,
         },
         through: arguments.through.to_string(),
@@ -149,10 +152,11 @@ impl Output<'_> {
         let ConfigurationOutput { hash, seed, rows, banks, segment, digest, .. } = &self.configuration;
         let banks: Vec<String> = banks.iter().map(u8::to_string).collect();
         let mut text = format!(
-            "{hash} seed {seed}, {rows} rows, banks {}, segment {segment}, digest {digest}, through {}\n{}\n{}",
+            "{hash} seed {seed}, {rows} rows, banks {}, segment {segment}, digest {digest}, through {}\n{}\n{}{}",
             banks.join(","),
             self.through,
             report::figures(self.intervals, self.overall),
+            report::quantiles(self.intervals, self.overall),
             report::reasons(self.intervals, self.overall),
         );
         if let Some(HardwareOutput { packets, cycles, cycles_per_second }) = self.hardware {
@@ -176,6 +180,8 @@ fn configuration(arguments: &Measure) -> Result<Configuration, Failure> {
         prefixes: &arguments.banks,
         adaptive: false,
         segment: arguments.segment,
+        digest: arguments.digest,
+        ..Settings::default()
     })
     .map_err(|error| Failure::new(Exit::Usage, format!("--rows, --banks: {error}")))
 }

@@ -59,14 +59,14 @@ impl Point for HardwarePoint {
 
 /// What measurement points are made of.
 pub(crate) enum Points {
-    Software(Configuration),
+    Software(Box<Configuration>),
     Hardware(Box<Hardware>),
 }
 
 impl Points {
     pub(crate) fn build(through: Through, configuration: &Configuration) -> Result<Self, Failure> {
         Ok(match through {
-            Through::Software => Points::Software(*configuration),
+            Through::Software => Points::Software(Box::new(*configuration)),
             Through::Hardware => {
                 let toolchain = Toolchain::find().map_err(|error| Failure::new(Exit::Hardware, error))?;
                 let build = || Hardware::build(&toolchain, configuration);

@@ -1,7 +1,7 @@
 //! Reports: tables for people, JSON for programs, messages.
 
 use crate::exit::{Exit, Failure};
-use crate::results::{Figures, IntervalFigures};
+use crate::results::{Figures, IntervalFigures, QuantileFigures};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use std::io::{self, ErrorKind, Write};
@@ -123,6 +123,36 @@ pub(crate) fn figures(intervals: &[IntervalFigures], overall: &Figures) -> Table
     }
     row("overall".into(), None, overall);
     table
+}
+
+/// The quantiles of all intervals and of all together; nothing without digests.
+pub(crate) fn quantiles(intervals: &[IntervalFigures], overall: &Figures) -> String {
+    if overall.quantiles.is_none() {
+        return String::new();
+    }
+    let mut table = table(&["interval", "exact delays", "p50 (95 %)", "p90 (95 %)", "p99 (95 %)"]);
+    let mut row = |name: String, figures: &Figures| {
+        let of = |value: fn(&QuantileFigures) -> Option<f64>,
+                  range: fn(&QuantileFigures) -> Option<[f64; 2]>| {
+            let quantiles = figures.quantiles.as_ref();
+            or_none(quantiles.and_then(value).zip(quantiles.and_then(range)), |(value, [low, high])| {
+                let (scale, unit) = unit(value);
+                format!("{:.3} ({:.3} to {:.3}) {unit}", value / scale, low / scale, high / scale)
+            })
+        };
+        table.add_row([
+            name,
+            or_none(figures.quantiles, |quantiles| quantiles.exact_delays.to_string()),
+            of(|quantiles| quantiles.p50_ns, |quantiles| quantiles.p50_ci95_ns),
+            of(|quantiles| quantiles.p90_ns, |quantiles| quantiles.p90_ci95_ns),
+            of(|quantiles| quantiles.p99_ns, |quantiles| quantiles.p99_ci95_ns),
+        ]);
+    };
+    for interval in intervals {
+        row(interval.interval.to_string(), &interval.figures);
+    }
+    row("overall".into(), overall);
+    format!("{table}\n")
 }
 
 /// What a table leaves open, one line for each reason.

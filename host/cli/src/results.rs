@@ -4,8 +4,8 @@ use crate::exit::Exit;
 use deltaline_capture::control::{Collected, Doubt, Interval, Rows, SUM_NEAR_WRAP, Void};
 use deltaline_capture::matching;
 use deltaline_estimate::{
-    Confidence, Estimate, Loss, Mean, Observation, ObservationError, Overall, Reason, Stratified, combine,
-    estimate,
+    Confidence, Estimate, Loss, Mean, Observation, ObservationError, Overall, Quantile, Reason, Singles,
+    Stratified, combine, estimate, quantile,
 };
 use deltaline_model::frame::Totals;
 use deltaline_model::time::Timestamp;
@@ -31,22 +31,31 @@ pub(crate) struct Evaluation {
     pub(crate) sender: Option<Totals>,
     pub(crate) receiver: Option<Totals>,
     pub(crate) result: Result<(Estimate, Rows), Unusable>,
+    /// Exact delays of single packets, which digests vouch for.
+    pub(crate) singles: Option<Singles>,
     pub(crate) doubts: Vec<Doubt>,
 }
 
 /// Estimates all intervals.
 pub(crate) fn evaluate(collected: &Collected) -> impl Iterator<Item = Evaluation> {
-    collected.intervals.iter().map(|interval| Evaluation {
-        segment: interval.segment,
-        number: interval.number,
-        sender: interval.sender.as_ref().map(|report| report.totals),
-        receiver: interval.receiver.as_ref().map(|report| report.totals),
-        result: evaluate_pair(interval),
-        doubts: interval.doubts.clone(),
+    collected.intervals.iter().map(|interval| {
+        let (result, singles) = match evaluate_pair(interval) {
+            Ok((estimate, rows, singles)) => (Ok((estimate, rows)), singles),
+            Err(unusable) => (Err(unusable), None),
+        };
+        Evaluation {
+            segment: interval.segment,
+            number: interval.number,
+            sender: interval.sender.as_ref().map(|report| report.totals),
+            receiver: interval.receiver.as_ref().map(|report| report.totals),
+            result,
+            singles,
+            doubts: interval.doubts.clone(),
+        }
     })
 }
 
-fn evaluate_pair(interval: &Interval) -> Result<(Estimate, Rows), Unusable> {
+fn evaluate_pair(interval: &Interval) -> Result<(Estimate, Rows, Option<Singles>), Unusable> {
     let pair = interval.pair()?;
     let observation = Observation {
         rows: pair.sender.rows,
@@ -55,7 +64,8 @@ fn evaluate_pair(interval: &Interval) -> Result<(Estimate, Rows), Unusable> {
         sent: pair.sender.totals.packets,
         received: pair.receiver.totals.packets,
     };
-    Ok((estimate(&observation)?, pair.rows()))
+    let singles = pair.sender.digests.then(|| Singles::of(&observation));
+    Ok((estimate(&observation)?, pair.rows(), singles))
 }
 
 /// The figures of one or several intervals; what is not identifiable is none.
@@ -69,10 +79,50 @@ pub(crate) struct Figures {
     pub(crate) mean_ci95_ns: Option<[f64; 2]>,
     pub(crate) std_ns: Option<f64>,
     pub(crate) std_paper_ns: Option<f64>,
+    /// With digests only.
+    #[serde(flatten)]
+    pub(crate) quantiles: Option<QuantileFigures>,
     /// Why something is none, or is not that of all packets.
     pub(crate) reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) truth: Option<TruthFigures>,
+}
+
+/// Quantiles of delay.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct QuantileFigures {
+    /// Packets whose delay is known exactly.
+    pub(crate) exact_delays: usize,
+    pub(crate) p50_ns: Option<f64>,
+    pub(crate) p50_ci95_ns: Option<[f64; 2]>,
+    pub(crate) p90_ns: Option<f64>,
+    pub(crate) p90_ci95_ns: Option<[f64; 2]>,
+    pub(crate) p99_ns: Option<f64>,
+    pub(crate) p99_ci95_ns: Option<[f64; 2]>,
+}
+
+impl QuantileFigures {
+    /// Those of one or several intervals, if any of them has digests.
+    fn of(singles: &[&Singles], reasons: &mut Reasons) -> Option<Self> {
+        if singles.is_empty() {
+            return None;
+        }
+        let mut of = |member, probability| {
+            let found = reasons.keep_part(member, quantile(singles, probability, Confidence::P95));
+            let range = |quantile: Quantile| [quantile.range.lower, quantile.range.upper];
+            (found.map(|quantile| quantile.nanoseconds), found.map(range))
+        };
+        let [p50, p90, p99] = [of("p50_ns", 0.5), of("p90_ns", 0.9), of("p99_ns", 0.99)];
+        Some(QuantileFigures {
+            exact_delays: singles.iter().map(|each| each.delays().len()).sum(),
+            p50_ns: p50.0,
+            p50_ci95_ns: p50.1,
+            p90_ns: p90.0,
+            p90_ci95_ns: p90.1,
+            p99_ns: p99.0,
+            p99_ci95_ns: p99.1,
+        })
+    }
 }
 
 /// An interval's figures.
@@ -84,7 +134,7 @@ pub(crate) struct IntervalFigures {
     pub(crate) start_ns: Option<i64>,
     /// When the sender saw the last packet, in nanoseconds since the first packet of all.
     pub(crate) end_ns: Option<i64>,
-    /// Rows with as many packets at either end, empty ones left out.
+    /// Rows with as many packets at either end (the same ones, with digests), empty ones left out.
     pub(crate) usable_rows: Option<usize>,
     #[serde(flatten)]
     pub(crate) figures: Figures,
@@ -172,11 +222,12 @@ impl Figures {
         Figures { reason: Some(reason.to_string()), ..Figures::default() }
     }
 
-    fn of_interval(estimate: &Estimate, distrust: Option<&str>) -> Self {
-        Figures::of(&together(std::slice::from_ref(estimate)), distrust, Reasons::default())
+    fn of_interval(estimate: &Estimate, singles: Option<&Singles>, distrust: Option<&str>) -> Self {
+        let singles = singles.as_slice();
+        Figures::of(&together(std::slice::from_ref(estimate)), singles, distrust, Reasons::default())
     }
 
-    fn of(overall: &Overall, distrust: Option<&str>, mut reasons: Reasons) -> Self {
+    fn of(overall: &Overall, singles: &[&Singles], distrust: Option<&str>, mut reasons: Reasons) -> Self {
         let mut figures = Figures {
             sent: Some(overall.sent),
             received: Some(overall.received),
@@ -195,6 +246,7 @@ impl Figures {
                 .map(|range| [range.lower, range.upper]);
             figures.std_ns = reasons.keep_part("std_ns", overall.deviation);
             figures.std_paper_ns = reasons.keep_part("std_paper_ns", overall.paper_deviation);
+            figures.quantiles = QuantileFigures::of(singles, &mut reasons);
         }
         figures.reason = reasons.into_text();
         figures
@@ -247,7 +299,11 @@ pub(crate) fn summarize(evaluations: &[Evaluation]) -> Results {
     }
     let figures = match evaluations.iter().find_map(|each| each.result.as_ref().err()) {
         Some(unusable) if estimates.is_empty() => Figures::of_void(unusable),
-        _ => Figures::of(&overall, distrusted, reasons),
+        _ => {
+            let singles: Vec<&Singles> =
+                evaluations.iter().filter_map(|each| each.singles.as_ref()).collect();
+            Figures::of(&overall, &singles, distrusted, reasons)
+        }
     };
     let base = evaluations.iter().find_map(|each| seen(each.sender?)).map(|(first, _)| first);
     let intervals = evaluations.iter().map(|each| {
@@ -259,7 +315,9 @@ pub(crate) fn summarize(evaluations: &[Evaluation]) -> Results {
             end_ns: times.map(|((_, last), base)| difference(last, base)),
             usable_rows: each.result.as_ref().ok().map(|(estimate, _)| estimate.usable_rows),
             figures: match &each.result {
-                Ok((estimate, rows)) => Figures::of_interval(estimate, distrust(std::iter::once(rows))),
+                Ok((estimate, rows)) => {
+                    Figures::of_interval(estimate, each.singles.as_ref(), distrust(std::iter::once(rows)))
+                }
                 Err(unusable) => Figures::of_void(unusable),
             },
         }

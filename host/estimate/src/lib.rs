@@ -2,12 +2,13 @@
 //!
 //! Pure functions: [`estimate`] turns one interval's [`Observation`] into an [`Estimate`], [`combine`] turns
 //! consecutive estimates into an [`Overall`], [`bank_loss`] counts a bank's losses, [`hoeffding_half_width`] gives
-//! the LDA paper's own interval, [`prefixes_for_loss`] the sampling for the next interval. Delays are in nanoseconds. What cannot be told is a [`Reason`], never a NaN.
+//! the LDA paper's own interval, [`quantile`] the quantiles of delay, [`prefixes_for_loss`] the sampling for the next
+//! interval. Delays are in nanoseconds. What cannot be told is a [`Reason`], never a NaN.
 //!
 //! # Model
 //!
 //! Of the R packets received in an interval, hashing puts some into rows. A row is *usable* when both ends counted
-//! the same number of packets in it; row i of the g usable rows that are not empty holds n_i packets with delay sum
+//! the same number of packets in it, and, with digests, equal digest sums; row i of the g usable rows that are not empty holds n_i packets with delay sum
 //! X_i, and S = sum n_i is the *effective sample size* (LDA paper, section III-D). Since the hash knows nothing of
 //! delays, the packets of usable rows are a simple random sample, without replacement, of the R delays, however
 //! loss and delay depend on each other. What is estimated is the mean mu and the standard deviation sigma of the
@@ -29,9 +30,9 @@
 //!
 //! # Limits
 //!
-//! * A row whose counts match although it holds different packets at the two ends (as many lost as came in from
-//!   elsewhere, by reordering across the interval's end or by duplication) cannot be told from a good one and
-//!   spoils the mean without any trace. More received than sent is reported as [`Loss::Surplus`]; take it as a
+//! * Without digests, a row whose counts match although it holds different packets at the two ends (as many lost as
+//!   came in from elsewhere, by reordering across the interval's end or by duplication) cannot be told from a good one
+//!   and spoils the mean without any trace. More received than sent is reported as [`Loss::Surplus`]; take it as a
 //!   warning for the delays too.
 //! * A row's delay sum is known modulo 2^40 ns. The estimate is right while |X_i| < 2^39 ns (549 s): with n packets
 //!   a row, |mu| < 549 s / n. The offset between the two clocks is part of mu.
@@ -57,6 +58,7 @@ mod interval;
 mod loss;
 mod mean;
 mod observation;
+mod quantile;
 mod reason;
 mod sampling;
 #[cfg(test)]
@@ -68,5 +70,6 @@ pub use interval::{Estimate, estimate};
 pub use loss::{BankLossError, Loss, bank_loss};
 pub use mean::{Mean, Range, Uncertainty};
 pub use observation::{End, Observation, ObservationError};
+pub use quantile::{Quantile, Singles, quantile};
 pub use reason::Reason;
 pub use sampling::prefixes_for_loss;

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     fn bank(counts: &[u32]) -> Vec<Cell> {
-        counts.iter().map(|&count| Cell { count, sum: 0 }).collect()
+        counts.iter().map(|&count| Cell { count, ..Cell::default() }).collect()
     }
 
     #[test]

@@ -78,7 +78,7 @@ pub enum ObservationError {
     },
 }
 
-/// A row whose packet counts match.
+/// A row whose packet counts match, and digest sums.
 #[derive(Clone, Copy)]
 pub(crate) struct UsableRow {
     /// n_i, packets; may be zero.
@@ -138,9 +138,9 @@ impl Observation<'_> {
     }
 }
 
-/// The row that two cells make up, if their counts match.
+/// The row that two cells make up, if they agree.
 fn usable(sender: &Cell, receiver: &Cell) -> Option<UsableRow> {
-    (sender.count == receiver.count).then(|| UsableRow {
+    sender.agrees(receiver).then(|| UsableRow {
         packets: u64::from(sender.count),
         // No packets, no delay, whatever the sums hold.
         delay_sum: if sender.count == 0 { 0 } else { sender.delay_sum(receiver) },

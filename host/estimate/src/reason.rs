@@ -25,6 +25,22 @@ pub enum Reason {
         "not identifiable: the variance came out negative, as happens when the mean is far above the deviation"
     )]
     NegativeVariance,
+    /// No row holds a single packet, the same at both ends.
+    #[error(
+        "not identifiable: no row holds a single packet; add a bank that samples about as many packets as it has rows"
+    )]
+    NoSingle,
+    /// Too few rows hold a single packet for this quantile.
+    #[error(
+        "not identifiable: {found} rows with a single packet where this quantile needs {needed}; use more rows, longer \
+         intervals, or a bank that samples about as many packets as it has rows"
+    )]
+    FewSingles {
+        /// How many there are; over several intervals, how many they are worth.
+        found: u64,
+        /// How many it takes.
+        needed: u64,
+    },
     /// None of the combined intervals had a value.
     #[error("not identifiable: no interval had a value")]
     NoInterval,

@@ -1,7 +1,7 @@
 //! Writes the golden vectors that this model and other implementations are held against.
 //!
-//! `cargo run -p deltaline-model --example vectors -- host/model/vectors` writes `frames.hex`, `keys.txt` and
-//! `hashes.txt` into the folder; their formats are described in its README. The output depends on nothing but this
+//! `cargo run -p deltaline-model --example vectors -- host/model/vectors` writes `frames.hex`, `keys.txt`,
+//! `hashes.txt` and `digests.txt` into the folder; their formats are described in its README. The output depends on nothing but this
 //! program and the model: if it differs from the committed files, the contract has changed.
 
 use std::error::Error;
@@ -11,6 +11,7 @@ use std::{env, fs};
 
 use deltaline_model::cell::{Cell, SUM_MASK};
 use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::digest::PacketDigest;
 use deltaline_model::frame::{Flags, FrameError, Header, MAX_CELLS, MAX_FRAME_BYTES, Role, Totals, encode};
 use deltaline_model::hash::{HashKind, LinearHash};
 use deltaline_model::identity::{KEY_BITS, KEY_BYTES, Key, Unmeasured, identify};
@@ -21,7 +22,13 @@ use xxhash_rust::xxh3::xxh3_64;
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = env::args_os().nth(1).ok_or("name the folder to write to: host/model/vectors")?;
     let folder = Path::new(&folder);
-    for (name, text) in [("frames.hex", frames()?), ("keys.txt", keys()?), ("hashes.txt", hashes()?)] {
+    let files = [
+        ("frames.hex", frames()?),
+        ("keys.txt", keys()?),
+        ("hashes.txt", hashes()?),
+        ("digests.txt", digests()?),
+    ];
+    for (name, text) in files {
         let path = folder.join(name);
         fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
@@ -228,6 +235,20 @@ fn hashes() -> Result<String, Box<dyn Error>> {
     Ok(text)
 }
 
+// Digests.
+
+fn digests() -> Result<String, Box<dyn Error>> {
+    let mut text = String::new();
+    for seed in [0, 1, 0xfedc_ba98_7654_3210, u64::MAX] {
+        let digest = PacketDigest::new(seed);
+        let random = |i: u64| xxh3_64(&i.to_le_bytes());
+        for hash in [0, 0xffff, 1 << 16, 1 << 47, 1 << 48, u64::MAX, random(1), random(2)] {
+            writeln!(text, "{seed:016x} {hash:016x} {:08x}", digest.digest(hash))?;
+        }
+    }
+    Ok(text)
+}
+
 // Control frames.
 
 fn configuration(rows: usize, prefixes: &[u8], segment: u32) -> Result<Configuration, Box<dyn Error>> {
@@ -238,12 +259,20 @@ fn frames() -> Result<String, Box<dyn Error>> {
     let mut text = String::new();
     for role in [Role::Sender, Role::Receiver] {
         writeln!(text, "# {role}: 16 rows, prefixes 1 and 6, three intervals of which the last is empty")?;
-        small_intervals(role, &mut text)?;
+        small_intervals(&configuration(16, &[1, 6], 7)?, role, &mut text)?;
     }
     writeln!(text, "# sender: 8 rows, eight banks")?;
     eight_banks(&mut text)?;
     writeln!(text, "# receiver: 1024 rows, prefixes 1 and 6, fields and cells at their limits")?;
     limits(&mut text)?;
+    let digests = Settings { rows: 128, prefixes: &[1, 3], segment: 9, digest: true, ..Settings::default() };
+    for role in [Role::Sender, Role::Receiver] {
+        writeln!(
+            text,
+            "# {role}: digests, 128 rows, prefixes 1 and 3, three intervals of which the last is empty"
+        )?;
+        small_intervals(&Configuration::new(digests)?, role, &mut text)?;
+    }
     Ok(text)
 }
 
@@ -267,8 +296,12 @@ fn observe(point: &mut MeasurementPoint, role: Role, number: u16) {
 }
 
 /// Two full intervals and an empty one; one packet in 50 does not reach the receiver.
-fn small_intervals(role: Role, text: &mut String) -> Result<(), Box<dyn Error>> {
-    let mut point = MeasurementPoint::new(&configuration(16, &[1, 6], 7)?, role);
+fn small_intervals(
+    configuration: &Configuration,
+    role: Role,
+    text: &mut String,
+) -> Result<(), Box<dyn Error>> {
+    let mut point = MeasurementPoint::new(configuration, role);
     let arrives = |number: &u16| role == Role::Sender || number % 50 != 49;
     (0..1000).filter(arrives).for_each(|number| observe(&mut point, role, number));
     end_interval(&mut point, IntervalEnd::Delimiter, text);
@@ -319,14 +352,14 @@ fn limits(text: &mut String) -> Result<(), Box<dyn Error>> {
 /// Limits in the first five cells of each twelve, arbitrary numbers in the others.
 fn cell(index: usize) -> Cell {
     match index % 12 {
-        0 => Cell { count: 0, sum: 0 },
-        1 => Cell { count: u32::MAX, sum: SUM_MASK },
-        2 => Cell { count: 0x8000_0000, sum: 1 << 39 },
-        3 => Cell { count: 1, sum: 0xff_0000_0000 },
-        4 => Cell { count: 0x7fff_ffff, sum: 0xffff_ffff },
+        0 => Cell { count: 0, sum: 0, digest: 0 },
+        1 => Cell { count: u32::MAX, sum: SUM_MASK, digest: 0 },
+        2 => Cell { count: 0x8000_0000, sum: 1 << 39, digest: 0 },
+        3 => Cell { count: 1, sum: 0xff_0000_0000, digest: 0 },
+        4 => Cell { count: 0x7fff_ffff, sum: 0xffff_ffff, digest: 0 },
         _ => {
             let word = |i: usize| xxh3_64(&(i as u64).to_le_bytes());
-            Cell { count: word(2 * index) as u32, sum: word(2 * index + 1) & SUM_MASK }
+            Cell { count: word(2 * index) as u32, sum: word(2 * index + 1) & SUM_MASK, digest: 0 }
         }
     }
 }

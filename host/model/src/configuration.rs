@@ -5,6 +5,7 @@
 //! Every refusal; the digest changes with every setting, but not with lengths that adapt; a golden digest
 //! (`tests/vectors.rs`).
 
+use crate::classifier::{Classifier, ClassifierError, Entry, MAX_ENTRIES, WORDS};
 use crate::hash::HashKind;
 use crate::sampler::{MAX_BANKS, NO_BANK, PrefixError, Prefixes};
 use xxhash_rust::xxh3::xxh3_64;
@@ -15,6 +16,11 @@ pub const MIN_ROWS: usize = 8;
 pub const MAX_ROWS: usize = 32_768;
 /// What stands in the digest for the first prefix length if lengths adapt: no length, and not the mark of no bank.
 pub const ADAPTIVE: u8 = 0xfe;
+
+/// Bytes of an entry under the digest.
+const ENTRY_BYTES: usize = 1 + 8 * WORDS;
+/// What a configuration's digest covers of digest sums.
+const DIGESTS: u8 = b'd';
 
 /// What a user sets; [`Configuration::new`] checks it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,12 +38,25 @@ pub struct Settings<'a> {
     pub adaptive: bool,
     /// Number of the measurement segment, to tell several measurements apart.
     pub segment: u32,
+    /// What tells measurement classes apart, at most 8; without entries all packets are of one class.
+    pub entries: &'a [Entry],
+    /// Whether cells have a [digest sum](crate::digest).
+    pub digest: bool,
 }
 
 impl Default for Settings<'_> {
     /// The LDA paper's example of section V: banks of 1024 rows, probabilities 1/2 and 1/64.
     fn default() -> Self {
-        Settings { hash: HashKind::H3, seed: 1, rows: 1024, prefixes: &[1, 6], adaptive: false, segment: 0 }
+        Settings {
+            hash: HashKind::H3,
+            seed: 1,
+            rows: 1024,
+            prefixes: &[1, 6],
+            adaptive: false,
+            segment: 0,
+            entries: &[],
+            digest: false,
+        }
     }
 }
 
@@ -50,6 +69,8 @@ pub struct Configuration {
     prefixes: Prefixes,
     adaptive: bool,
     segment: u32,
+    classifier: Classifier,
+    digests: bool,
 }
 
 /// Why settings are refused.
@@ -61,6 +82,17 @@ pub enum ConfigurationError {
     /// The prefix lengths are refused.
     #[error(transparent)]
     Prefixes(#[from] PrefixError),
+    /// The entries are refused.
+    #[error(transparent)]
+    Classifier(#[from] ClassifierError),
+    /// The last class's segment has no number.
+    #[error("segment {segment} with {classes} classes: each class is a segment of its own, at most 2^32 - 1")]
+    Segment {
+        /// The first class's segment.
+        segment: u32,
+        /// Number of classes.
+        classes: usize,
+    },
 }
 
 impl Configuration {
@@ -70,11 +102,17 @@ impl Configuration {
     ///
     /// [`ConfigurationError`] with what is wrong and what is allowed.
     pub fn new(settings: Settings) -> Result<Self, ConfigurationError> {
-        let Settings { hash, seed, rows, prefixes, adaptive, segment } = settings;
+        let Settings { hash, seed, rows, prefixes, adaptive, segment, entries, digest } = settings;
         if !rows.is_power_of_two() || !(MIN_ROWS..=MAX_ROWS).contains(&rows) {
             return Err(ConfigurationError::Rows(rows));
         }
-        Ok(Configuration { hash, seed, rows, prefixes: Prefixes::new(prefixes)?, adaptive, segment })
+        let classifier = Classifier::new(entries)?;
+        let classes = classifier.classes();
+        if segment.checked_add(classes as u32 - 1).is_none() {
+            return Err(ConfigurationError::Segment { segment, classes });
+        }
+        let prefixes = Prefixes::new(prefixes)?;
+        Ok(Configuration { hash, seed, rows, prefixes, adaptive, segment, classifier, digests: digest })
     }
 
     /// The hash function's kind.
@@ -107,24 +145,54 @@ impl Configuration {
         self.adaptive
     }
 
-    /// Number of the measurement segment.
+    /// Number of the measurement segment; that of class c is c more.
     pub fn segment(&self) -> u32 {
         self.segment
     }
 
+    /// What tells measurement classes apart.
+    pub fn classifier(&self) -> &Classifier {
+        &self.classifier
+    }
+
+    /// Number of measurement classes, 1..=4.
+    pub fn classes(&self) -> usize {
+        self.classifier.classes()
+    }
+
+    /// Whether cells have a [digest sum](crate::digest).
+    pub fn has_digests(&self) -> bool {
+        self.digests
+    }
+
     /// Digest of all that must be equal at both ends: xxh3 over (frame version, hash kind, seed, rows, prefix
-    /// lengths, segment) as 1 + 1 + 8 + 4 + 8 + 4 bytes, big-endian. The seed cannot be read back from it.
+    /// lengths, segment) as 1 + 1 + 8 + 4 + 8 + 4 bytes, big-endian, then (class, values, masks) of each entry as 1 + 44 +
+    /// 44 bytes, then, with digest sums, a byte `d`. The seed cannot be read back from it.
     ///
     /// Lengths that adapt are not in it: in their place stand [`ADAPTIVE`], the number of banks, and six bytes 255.
     pub fn digest(&self) -> u64 {
-        let mut bytes = [0; 26];
+        let mut bytes = [0; 26 + MAX_ENTRIES * ENTRY_BYTES + 1];
         bytes[0] = crate::frame::VERSION;
         bytes[1] = self.hash as u8;
         bytes[2..10].copy_from_slice(&self.seed.to_be_bytes());
         bytes[10..14].copy_from_slice(&(self.rows as u32).to_be_bytes());
         bytes[14..22].copy_from_slice(&self.banks_in_digest());
-        bytes[22..].copy_from_slice(&self.segment.to_be_bytes());
-        xxh3_64(&bytes)
+        bytes[22..26].copy_from_slice(&self.segment.to_be_bytes());
+        let entries = self.classifier.entries();
+        for (bytes, entry) in bytes[26..].chunks_exact_mut(ENTRY_BYTES).zip(entries) {
+            bytes[0] = entry.class;
+            let words = entry.value.iter().chain(&entry.mask);
+            bytes[1..]
+                .chunks_exact_mut(4)
+                .zip(words)
+                .for_each(|(bytes, word)| bytes.copy_from_slice(&word.to_be_bytes()));
+        }
+        let mut length = 26 + entries.len() * ENTRY_BYTES;
+        if self.digests {
+            bytes[length] = DIGESTS;
+            length += 1;
+        }
+        xxh3_64(&bytes[..length])
     }
 
     fn banks_in_digest(&self) -> [u8; MAX_BANKS] {
@@ -154,11 +222,33 @@ mod tests {
         }
         let refused = Configuration::new(Settings { prefixes: &[6, 1], ..Settings::default() });
         assert_eq!(refused, Err(ConfigurationError::Prefixes(PrefixError::NotAscending(6, 1))));
+        let refused = Configuration::new(Settings { entries: &[Entry::default(); 9], ..Settings::default() });
+        assert_eq!(refused, Err(ConfigurationError::Classifier(ClassifierError::Entries(9))));
+        let (entries, segment) = (&classes(), u32::MAX - 1);
+        assert!(
+            Configuration::new(Settings { entries: &entries[..2], segment, ..Settings::default() }).is_ok()
+        );
+        let refused = Configuration::new(Settings { entries, segment, ..Settings::default() });
+        assert_eq!(refused, Err(ConfigurationError::Segment { segment, classes: 3 }));
+    }
+
+    /// Three classes, told apart by the IP version.
+    fn classes() -> [Entry; 3] {
+        [0u8, 1, 2].map(|class| {
+            let (mut value, mut mask) = ([0; WORDS], [0; WORDS]);
+            (value[0], mask[0]) = (u32::from(class) << 28, 0xf000_0000);
+            Entry { class, value, mask }
+        })
     }
 
     #[test]
     fn the_digest_covers_every_setting() {
         let base = Settings::default();
+        let entries = classes();
+        let mut other = entries;
+        other[2].class = 1;
+        let mut wider = entries;
+        wider[1].mask[10] = 1;
         let variants = [
             base,
             Settings { hash: HashKind::Rabin, ..base },
@@ -169,6 +259,11 @@ mod tests {
             Settings { segment: 9, ..base },
             Settings { adaptive: true, ..base },
             Settings { adaptive: true, prefixes: &[1], ..base },
+            Settings { entries: &entries[..1], ..base },
+            Settings { entries: &entries, ..base },
+            Settings { entries: &other, ..base },
+            Settings { entries: &wider, ..base },
+            Settings { digest: true, ..base },
         ];
         for (i, a) in variants.iter().enumerate() {
             for b in &variants[i + 1..] {

@@ -1,9 +1,11 @@
 //! The control frame: how a measurement point reports an interval.
 //!
 //! An interval is reported as a sequence of Ethernet frames (LDA paper, section V: "control packets are
-//! sequence-numbered so that loss of control packets translates into a measurement interval being ignored"), one
-//! for each 128 rows of each bank. Every frame repeats the whole header. This is the only place where the layout
-//! is defined; it is made of 64-bit words, so that hardware emits one a beat.
+//! sequence-numbered so that loss of control packets translates into a measurement interval being ignored"), one for
+//! each 128 rows of each bank (64 rows with digests). With several classes the sequences of the classes follow each
+//! other; unmeasured, bad, refused ends and flags are the point's, and repeat in each. Every frame repeats the whole
+//! header. This is the only place where the layout is defined; it is made of 64-bit words, so that hardware emits one
+//! a beat.
 //!
 //! All numbers are big-endian. Offsets count bytes from the destination MAC address; the FCS is not part of it.
 //!
@@ -14,16 +16,16 @@
 //! | 12     | 2     | EtherType | 0x88B5, IEEE 802 local experimental |
 //! | 14     | 1     | version | 1 |
 //! | 15     | 1     | role | 0 sender, 1 receiver; 2 is a [delimiter](crate::delimiter::Delimiter) |
-//! | 16     | 4     | segment | number of the measurement segment |
+//! | 16     | 4     | segment | number of the measurement segment; class c of a [classifier](crate::classifier) adds c |
 //! | 20     | 4     | interval | number of the interval, modulo 2^32 |
 //! | 24     | 8     | configuration digest | [`crate::configuration::Configuration::digest`] |
 //! | 32     | 2     | fragment | index of this frame in the interval, from 0 |
-//! | 34     | 2     | fragments | frames of the interval: banks × ceil(rows / 128) |
+//! | 34     | 2     | fragments | frames of the interval: banks × ceil(rows / 128), with digests ceil(rows / 64) |
 //! | 36     | 1     | bank | the bank of this frame's cells |
 //! | 37     | 1     | banks | 1..=8 |
 //! | 38     | 2     | rows | rows of each bank |
 //! | 40     | 2     | first row | row of this frame's first cell |
-//! | 42     | 2     | cells | cells in this frame: min(rows, 128) |
+//! | 42     | 2     | cells | cells in this frame: min(rows, 128), with digests min(rows, 64) |
 //! | 44     | 2     | flags | see below |
 //! | 46     | 2     | refused ends | interval ends that came during a drain and were refused, saturating |
 //! | 48     | 8     | packets | measured packets of the interval, unsampled, modulo 2^48 |
@@ -31,14 +33,16 @@
 //! | 64     | 8     | first time | PTP relative-64 timestamp of the first measured packet, 0 if there was none |
 //! | 72     | 8     | last time | of the last measured packet, 0 if there was none |
 //! | 80     | 8     | prefix lengths | one byte a bank, 255 where there is no bank |
-//! | 88     | 4     | unmeasured | frames that are not measured, saturating |
+//! | 88     | 4     | unmeasured | frames that are not IP, or of no class, saturating |
 //! | 92     | 4     | bad | frames that the MAC marked bad, saturating |
-//! | 96     | 9 × cells | blocks | cells in blocks of eight, 72 bytes each, see below |
+//! | 96     | 9 × cells | blocks | cells in blocks of eight, 72 bytes each, see below; with digests 13 × cells, 104 bytes each |
 //! | 96 + 9 × cells | 16 | tag | room for an authentication tag; zero when there is none |
 //! | 112 + 9 × cells | 8 | check | see below |
 //!
 //! A **block** holds eight cells: eight words of (count, 32 bits; sum bits 31:0, 32 bits), then eight bytes with
-//! sum bits 39:32 of the eight cells in order.
+//! sum bits 39:32 of the eight cells in order. With digests, the words of every two cells are followed by a word with
+//! their two [digest sums](crate::digest), 32 bits each, so that hardware keeps no more than two: cell, cell, digests,
+//! four times over, then the eight bytes.
 //!
 //! | flag | name | meaning |
 //! |------|------|---------|
@@ -47,17 +51,18 @@
 //! | bit 2 | clock | the clock was not locked at some moment of the interval |
 //! | bit 3 | timed | the clock, not a delimiter in the stream, started or ended the interval |
 //! | bit 4 | gap | the delimiter at the end of the interval is not the one that was due: one before it is missing, and the interval covers more than its number says |
+//! | bit 5 | digests | cells have digest sums: set in every frame of such a configuration |
 //!
 //! The **check** word guards what the FCS does not: assembly, storage, truncation. It starts as the 32 bits
 //! (EtherType, version, role); for each following 64-bit word of the frame it is rotated left by one bit and the
 //! word is added by exclusive or. Every error that lies within 63 consecutive bits is found.
 //!
-//! A frame of 128 cells has 1272 bytes: it fits a 1500-byte MTU with room for tunnels.
+//! A frame of 128 cells has 1272 bytes, one of 64 cells with digests 952: it fits a 1500-byte MTU with room for tunnels.
 //!
 //! # Test plan
 //!
 //! Golden frames (`vectors/`), built once and compared by model, hardware and dissector; round trip of arbitrary
-//! contents; every single-bit error outside the MAC addresses and every
+//! contents, with digests and without; every single-bit error outside the MAC addresses and every
 //! burst of up to 63 bits refused; arbitrary bytes never panic; every length cut
 //! refused.
 
@@ -83,14 +88,24 @@ pub const TRAILER_BYTES: usize = 24;
 pub const BLOCK_CELLS: usize = 8;
 /// Bytes of a block.
 pub const BLOCK_BYTES: usize = 72;
+/// Bytes of a block with digests.
+pub const DIGEST_BLOCK_BYTES: usize = 104;
 /// Most cells of a frame.
 pub const MAX_CELLS: usize = 128;
-/// Longest frame in bytes.
-pub const MAX_FRAME_BYTES: usize = frame_bytes(MAX_CELLS);
+/// Most cells of a frame with digests.
+pub const MAX_DIGEST_CELLS: usize = 64;
+/// Longest frame in bytes; one with digests is shorter.
+pub const MAX_FRAME_BYTES: usize = frame_bytes(MAX_CELLS, false);
+/// The bit of the flags field that says that cells have digest sums.
+pub const DIGESTS_FLAG: u16 = 1 << 5;
 
 /// Length of a frame with this many cells, in bytes.
-pub const fn frame_bytes(cells: usize) -> usize {
-    HEADER_BYTES + cells / BLOCK_CELLS * BLOCK_BYTES + TRAILER_BYTES
+pub const fn frame_bytes(cells: usize, digests: bool) -> usize {
+    HEADER_BYTES + cells / BLOCK_CELLS * block_bytes(digests) + TRAILER_BYTES
+}
+
+const fn block_bytes(digests: bool) -> usize {
+    if digests { DIGEST_BLOCK_BYTES } else { BLOCK_BYTES }
 }
 
 /// Which end of the segment a frame comes from.
@@ -136,7 +151,7 @@ impl Flags {
             | u16::from(self.gap) << 4
     }
 
-    /// From the flags field; bits 15:5 are reserved and ignored.
+    /// From the flags field; bit 5 is [`DIGESTS_FLAG`], bits 15:6 are reserved and ignored.
     pub fn from_bits(bits: u16) -> Self {
         let flag = |bit: u32| bits >> bit & 1 == 1;
         Flags { saturated: flag(0), overrun: flag(1), clock: flag(2), timed: flag(3), gap: flag(4) }
@@ -187,6 +202,8 @@ pub struct Header {
     pub first_row: u16,
     /// Cells in this frame.
     pub cells: u16,
+    /// Whether cells have digest sums.
+    pub digests: bool,
     /// The banks.
     pub prefixes: Prefixes,
     /// The interval's own numbers.
@@ -201,10 +218,14 @@ impl Header {
         interval: u32,
         totals: Totals,
     ) -> impl Iterator<Item = Header> {
-        let Geometry { cells, per_bank, fragments } =
-            Geometry::new(configuration.rows(), configuration.prefixes().banks());
+        let Geometry { cells, per_bank, fragments } = Geometry::new(
+            configuration.rows(),
+            configuration.prefixes().banks(),
+            configuration.has_digests(),
+        );
         let (segment, digest) = (configuration.segment(), configuration.digest());
         let (rows, prefixes) = (configuration.rows() as u16, *configuration.prefixes());
+        let digests = configuration.has_digests();
         (0..fragments).map(move |fragment| Header {
             role,
             segment,
@@ -216,6 +237,7 @@ impl Header {
             rows,
             first_row: fragment % per_bank * cells,
             cells,
+            digests,
             prefixes,
             totals,
         })
@@ -237,7 +259,7 @@ impl Header {
                 | u64::from(self.rows),
             u64::from(self.first_row) << 48
                 | u64::from(self.cells) << 32
-                | u64::from(totals.flags.to_bits()) << 16
+                | u64::from(totals.flags.to_bits() | if self.digests { DIGESTS_FLAG } else { 0 }) << 16
                 | u64::from(totals.refused_ends),
             totals.packets,
             totals.bytes,
@@ -265,8 +287,8 @@ struct Geometry {
 }
 
 impl Geometry {
-    fn new(rows: usize, banks: usize) -> Self {
-        let cells = rows.min(MAX_CELLS);
+    fn new(rows: usize, banks: usize, digests: bool) -> Self {
+        let cells = rows.min(if digests { MAX_DIGEST_CELLS } else { MAX_CELLS });
         let per_bank = rows / cells;
         Geometry { cells: cells as u16, per_bank: per_bank as u16, fragments: (per_bank * banks) as u16 }
     }
@@ -311,7 +333,7 @@ pub enum FrameError {
 ///
 /// [`FrameError::Encode`] when `cells` is not as long as the header says or `buffer` is too short.
 pub fn encode(header: &Header, cells: &[Cell], buffer: &mut [u8]) -> Result<usize, FrameError> {
-    let length = frame_bytes(cells.len());
+    let length = frame_bytes(cells.len(), header.digests);
     let wrong = FrameError::Encode(cells.len(), usize::from(header.cells));
     if cells.len() != usize::from(header.cells) || !cells.len().is_multiple_of(BLOCK_CELLS) {
         return Err(wrong);
@@ -320,12 +342,16 @@ pub fn encode(header: &Header, cells: &[Cell], buffer: &mut [u8]) -> Result<usiz
     for (bytes, word) in frame.chunks_exact_mut(8).zip(header.words()) {
         bytes.copy_from_slice(&word.to_be_bytes());
     }
-    let blocks = frame[HEADER_BYTES..length - TRAILER_BYTES].chunks_exact_mut(BLOCK_BYTES);
+    let blocks = frame[HEADER_BYTES..length - TRAILER_BYTES].chunks_exact_mut(block_bytes(header.digests));
     for (block, cells) in blocks.zip(cells.chunks_exact(BLOCK_CELLS)) {
-        let (low, high) = block.split_at_mut(8 * BLOCK_CELLS);
-        for ((low, high), cell) in low.chunks_exact_mut(8).zip(high).zip(cells) {
-            low[..4].copy_from_slice(&cell.count.to_be_bytes());
-            low[4..].copy_from_slice(&(cell.sum as u32).to_be_bytes());
+        let (low, high) = block.split_at_mut(block_bytes(header.digests) - BLOCK_CELLS);
+        for (index, (high, cell)) in high.iter_mut().zip(cells).enumerate() {
+            let (word, digest) = offsets(index, header.digests);
+            low[word..word + 4].copy_from_slice(&cell.count.to_be_bytes());
+            low[word + 4..word + 8].copy_from_slice(&(cell.sum as u32).to_be_bytes());
+            if header.digests {
+                low[digest..digest + 4].copy_from_slice(&cell.digest.to_be_bytes());
+            }
             *high = (cell.sum >> 32) as u8;
         }
     }
@@ -333,6 +359,15 @@ pub fn encode(header: &Header, cells: &[Cell], buffer: &mut [u8]) -> Result<usiz
     let check = check(&frame[16..length - 8], check_start(header.role as u8));
     frame[length - 8..].copy_from_slice(&check.to_be_bytes());
     Ok(length)
+}
+
+/// Where in a block the word of its cell `index` is, and where, with digests, its digest sum.
+fn offsets(index: usize, digests: bool) -> (usize, usize) {
+    if digests {
+        (index / 2 * 24 + index % 2 * 8, index / 2 * 24 + 16 + index % 2 * 4)
+    } else {
+        (index * 8, 0)
+    }
 }
 
 /// A checked control frame.
@@ -369,7 +404,9 @@ impl<'a> Frame<'a> {
         if usize::from(cells) > MAX_CELLS || !usize::from(cells).is_multiple_of(BLOCK_CELLS) {
             return Err(FrameError::Field("cells"));
         }
-        let length = frame_bytes(usize::from(cells));
+        let flags = field.u16(44);
+        let digests = flags & DIGESTS_FLAG != 0;
+        let length = frame_bytes(usize::from(cells), digests);
         let frame = bytes.get(..length).ok_or(FrameError::Truncated(bytes.len(), length))?;
         let start = u64::from(field.u32(12));
         let (found, expected) = (field.u64(length - 8), check(&frame[16..length - 8], start));
@@ -391,6 +428,7 @@ impl<'a> Frame<'a> {
             rows: field.u16(38),
             first_row: field.u16(40),
             cells,
+            digests,
             prefixes: prefixes(bytes[37], &frame[80..88])?,
             totals: Totals {
                 packets: field.u64(48),
@@ -400,7 +438,7 @@ impl<'a> Frame<'a> {
                 unmeasured: field.u32(88),
                 bad: field.u32(92),
                 refused_ends: field.u16(46),
-                flags: Flags::from_bits(field.u16(44)),
+                flags: Flags::from_bits(flags),
             },
         };
         check_geometry(&header)?;
@@ -409,11 +447,16 @@ impl<'a> Frame<'a> {
 
     /// The cells of this frame, from [`Header::first_row`] on.
     pub fn cells(&self) -> impl Iterator<Item = Cell> + 'a {
-        self.blocks.chunks_exact(BLOCK_BYTES).flat_map(|block| {
-            let (low, high) = block.split_at(8 * BLOCK_CELLS);
-            low.chunks_exact(8).zip(high).map(|(low, high)| {
-                let low = Fields(low);
-                Cell { count: low.u32(0), sum: u64::from(*high) << 32 | u64::from(low.u32(4)) }
+        let digests = self.header.digests;
+        self.blocks.chunks_exact(block_bytes(digests)).flat_map(move |block| {
+            let (low, high) = block.split_at(block_bytes(digests) - BLOCK_CELLS);
+            high.iter().enumerate().map(move |(index, high)| {
+                let (word, digest) = offsets(index, digests);
+                Cell {
+                    count: Fields(low).u32(word),
+                    sum: u64::from(*high) << 32 | u64::from(Fields(low).u32(word + 4)),
+                    digest: if digests { Fields(low).u32(digest) } else { 0 },
+                }
             })
         })
     }
@@ -435,7 +478,7 @@ fn check_geometry(header: &Header) -> Result<(), FrameError> {
     if !rows.is_power_of_two() || rows < BLOCK_CELLS {
         return Err(FrameError::Field("rows"));
     }
-    let geometry = Geometry::new(rows, header.prefixes.banks());
+    let geometry = Geometry::new(rows, header.prefixes.banks(), header.digests);
     if header.cells != geometry.cells {
         return Err(FrameError::Field("cells"));
     }
@@ -514,7 +557,7 @@ mod tests {
     }
 
     fn totals() -> impl Strategy<Value = Totals> {
-        (any::<[u64; 4]>(), any::<[u32; 2]>(), any::<u16>(), 0u16..16).prop_map(
+        (any::<[u64; 4]>(), any::<[u32; 2]>(), any::<u16>(), 0u16..32).prop_map(
             |([packets, bytes, first, last], [unmeasured, bad], refused_ends, flags)| Totals {
                 packets,
                 bytes,
@@ -529,8 +572,17 @@ mod tests {
     }
 
     fn frames(rows: usize, prefixes: &[u8], totals: Totals, cells: &[Cell]) -> Vec<(Header, Vec<u8>)> {
+        frames_of(&configuration(rows, prefixes), totals, cells)
+    }
+
+    fn with_digests(rows: usize, prefixes: &[u8]) -> Configuration {
+        let settings = Settings { rows, prefixes, segment: 0x0102_0304, digest: true, ..Settings::default() };
+        Configuration::new(settings).unwrap()
+    }
+
+    fn frames_of(configuration: &Configuration, totals: Totals, cells: &[Cell]) -> Vec<(Header, Vec<u8>)> {
         let mut buffer = [0; MAX_FRAME_BYTES];
-        Header::of_interval(&configuration(rows, prefixes), Role::Receiver, 7, totals)
+        Header::of_interval(configuration, Role::Receiver, 7, totals)
             .map(|header| {
                 let cells = &cells[header.first_cell()..][..usize::from(header.cells)];
                 let length = encode(&header, cells, &mut buffer).unwrap();
@@ -541,16 +593,30 @@ mod tests {
 
     fn cells(count: usize, seed: u64) -> Vec<Cell> {
         let word = |i: usize| xxhash_rust::xxh3::xxh3_64_with_seed(&i.to_le_bytes(), seed);
-        (0..count).map(|i| Cell { count: word(2 * i) as u32, sum: word(2 * i + 1) >> 24 }).collect()
+        (0..count)
+            .map(|i| Cell { count: word(2 * i) as u32, sum: word(2 * i + 1) >> 24, digest: 0 })
+            .collect()
+    }
+
+    fn digest_cells(count: usize, seed: u64) -> Vec<Cell> {
+        let digest = |i: usize| (xxhash_rust::xxh3::xxh3_64_with_seed(&i.to_le_bytes(), !seed)) as u32;
+        let cells = cells(count, seed).into_iter().enumerate();
+        cells.map(|(i, cell)| Cell { digest: digest(i), ..cell }).collect()
     }
 
     proptest! {
         #[test]
-        fn intervals_survive_the_round_trip(totals in totals(), seed: u64, log_rows in 3usize..11, banks in 1usize..5) {
+        fn intervals_survive_the_round_trip(
+            totals in totals(), seed: u64, log_rows in 3usize..11, banks in 1usize..5, digests: bool
+        ) {
             let rows = 1 << log_rows;
-            let all = cells(rows * banks, seed);
+            let prefixes = &[0, 3, 9, 16][..banks];
+            let all = if digests { digest_cells(rows * banks, seed) } else { cells(rows * banks, seed) };
             let mut decoded = vec![];
-            let frames = frames(rows, &[0, 3, 9, 16][..banks], totals, &all);
+            let frames = match digests {
+                true => frames_of(&with_digests(rows, prefixes), totals, &all),
+                false => frames(rows, prefixes, totals, &all),
+            };
             for (header, bytes) in &frames {
                 let frame = Frame::decode(bytes).unwrap();
                 prop_assert_eq!(&frame.header, header);
@@ -624,6 +690,26 @@ mod tests {
         flip(&mut unnoticed, 8 * 96 + 1);
         flip(&mut unnoticed, 8 * 96 + 64);
         assert!(Frame::decode(&unnoticed).is_ok());
+    }
+
+    #[test]
+    fn a_frame_with_digests_by_hand() {
+        let all = digest_cells(128, 2);
+        let (header, bytes) = frames_of(&with_digests(128, &[1]), Totals::default(), &all).remove(1);
+        assert_eq!((header.fragments, header.first_row, header.cells), (2, 64, 64));
+        assert_eq!(bytes.len(), 96 + 8 * 104 + 24);
+        assert_eq!(bytes[40..48], [0, 64, 0, 64, 0, 0x20, 0, 0]);
+        // The second block's cells 4 and 5 of 0 to 7: words 6 and 7, digests in word 8.
+        let block = &bytes[96 + 104..][..104];
+        for (index, place) in [(4, 0), (5, 1)] {
+            let cell = all[64 + 8 + index];
+            assert_eq!(block[8 * (6 + place)..][..4], cell.count.to_be_bytes());
+            assert_eq!(block[8 * (6 + place)..][4..8], cell.sum.to_be_bytes()[4..]);
+            assert_eq!(block[64 + 4 * place..][..4], cell.digest.to_be_bytes());
+            assert_eq!(block[96 + index], (cell.sum >> 32) as u8);
+        }
+        let expected = check(&bytes[16..bytes.len() - 8], check_start(Role::Receiver as u8));
+        assert_eq!(bytes[bytes.len() - 8..], expected.to_be_bytes());
     }
 
     #[test]

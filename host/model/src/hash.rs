@@ -18,7 +18,8 @@
 //! their payload, or take another seed.
 //!
 //! The high bits of a hash pick the bank, the low bits the row ([`crate::sampler`], [`crate::lda`]). Because the
-//! hash is linear it must never serve as a digest that tells packets of one row apart.
+//! hash is linear it must never serve as a digest that tells packets of one row apart; [`crate::digest`] does, which is
+//! made of the bits in between.
 //!
 //! # Test plan
 //!

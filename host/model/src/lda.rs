@@ -1,22 +1,25 @@
 //! The Lossy Difference Aggregator: banks of rows of cells.
 //!
 //! LDA paper, sections III-B and III-C: a packet that the sampler gives to bank j is counted in one row of it, and
-//! its timestamp is added there. All banks share one row hash, the low bits of the 64-bit hash.
+//! its timestamp is added there, and so is its [digest] if the configuration has digests. All banks share one row hash, the low bits of the 64-bit hash.
 //!
 //! # Test plan
 //!
-//! Against a hash map keyed by (bank, row); the update touches one cell; overflow of the count is told.
+//! Against a hash map keyed by (bank, row), with digests and without; the update touches one cell; overflow of the count is told.
 
 use crate::cell::Cell;
 use crate::configuration::Configuration;
+use crate::digest::{self, PacketDigest};
 use crate::time::Timestamp;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The cells of one measurement point: banks × rows, bank-major.
+/// The cells of one measurement point: banks × rows, bank-major. Each class has banks of its own, numbered behind
+/// those of the class before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lda {
     rows: usize,
+    digest: Option<PacketDigest>,
     cells: Vec<Cell>,
 }
 
@@ -24,14 +27,21 @@ impl Lda {
     /// An LDA with every cell zero.
     pub fn new(configuration: &Configuration) -> Self {
         let rows = configuration.rows();
-        Lda { rows, cells: vec![Cell::default(); rows * configuration.prefixes().banks()] }
+        let cells = rows * configuration.prefixes().banks() * configuration.classes();
+        let digest = configuration.has_digests().then(|| PacketDigest::new(configuration.seed()));
+        Lda { rows, digest, cells: vec![Cell::default(); cells] }
     }
 
     /// Counts a packet with this hash in its row of `bank`; true when the row's count overflowed.
     pub fn update(&mut self, bank: usize, hash: u64, time: Timestamp) -> bool {
         let row = (hash as usize) & (self.rows - 1);
         match self.cells.get_mut(bank * self.rows + row) {
-            Some(cell) => cell.add(time.nanoseconds()),
+            Some(cell) => {
+                if let Some(digest) = &self.digest {
+                    cell.digest = digest::add(cell.digest, digest.digest(hash));
+                }
+                cell.add(time.nanoseconds())
+            }
             None => false,
         }
     }
@@ -62,9 +72,14 @@ mod tests {
 
     #[test]
     fn updates_match_a_map_of_rows() {
-        let configuration = Configuration::new(Settings { rows: 64, ..Settings::default() }).unwrap();
+        updates_match(Settings { rows: 64, ..Settings::default() });
+        updates_match(Settings { rows: 64, digest: true, ..Settings::default() });
+    }
+
+    fn updates_match(settings: Settings) {
+        let configuration = Configuration::new(settings).unwrap();
         let mut lda = Lda::new(&configuration);
-        let mut map: HashMap<(usize, u64), (u32, u64)> = HashMap::new();
+        let mut map: HashMap<(usize, u64), (u32, u64, [u16; 2])> = HashMap::new();
         for i in 0..20_000u64 {
             let hash = xxh3_64(&i.to_le_bytes());
             let time = Timestamp(hash.rotate_left(13));
@@ -73,11 +88,16 @@ mod tests {
             let entry = map.entry((bank, hash % 64)).or_default();
             entry.0 += 1;
             entry.1 = (entry.1 + (time.0 >> 16)) % (1 << 40);
+            if settings.digest {
+                let digest = PacketDigest::new(settings.seed).digest(hash);
+                entry.2[0] = entry.2[0].wrapping_add((digest >> 16) as u16);
+                entry.2[1] = entry.2[1].wrapping_add(digest as u16);
+            }
         }
         for bank in 0..2 {
             for (row, cell) in (0..).zip(lda.bank(bank)) {
-                let (count, sum) = map.get(&(bank, row)).copied().unwrap_or_default();
-                assert_eq!(*cell, Cell { count, sum });
+                let (count, sum, [high, low]) = map.get(&(bank, row)).copied().unwrap_or_default();
+                assert_eq!(*cell, Cell { count, sum, digest: u32::from(high) << 16 | u32::from(low) });
             }
         }
         lda.clear();
@@ -86,9 +106,9 @@ mod tests {
 
     #[test]
     fn overflow_of_a_count_is_told() {
-        let mut cell = Cell { count: u32::MAX - 1, sum: 0 };
+        let mut cell = Cell { count: u32::MAX - 1, ..Cell::default() };
         assert!(!cell.add(1));
         assert!(cell.add(1));
-        assert_eq!(cell, Cell { count: 0, sum: 2 });
+        assert_eq!(cell, Cell { count: 0, sum: 2, digest: 0 });
     }
 }

@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! bytes -> identity -> hash -> sampler -> cell (lda) -> interval end -> frame
+//!                          \-> digest (if wanted) -^
 //! ```
 //!
 //! Everything that both sides must agree on (which bytes identify a packet, the hash matrix, the bank rule, the
@@ -16,9 +17,11 @@
 extern crate alloc;
 
 pub mod cell;
+pub mod classifier;
 pub mod clock;
 pub mod configuration;
 pub mod delimiter;
+pub mod digest;
 pub mod frame;
 pub mod hash;
 pub mod identity;

@@ -8,9 +8,11 @@
 //! Scheduled prefix lengths take effect at the first boundary whose next interval is due, at numbers around the wrap
 //! and behind delimiters that jump; never within an interval; the latest schedule counts; what is refused changes
 //! nothing. Totals, first and last time against a straight count; intervals start from zero; flags appear in the interval
-//! that they belong to and no other; the frames decode to the cells of an LDA fed by hand.
+//! that they belong to and no other; the frames decode to the cells of an LDA fed by hand. Each class reports what a
+//! point that sees only its packets reports, and all repeat what is the point's.
 
 use crate::cell::Cell;
+use crate::classifier::MAX_CLASSES;
 use crate::configuration::Configuration;
 use crate::frame::{self, Header, MAX_FRAME_BYTES, Role, Totals};
 use crate::hash::LinearHash;
@@ -61,6 +63,9 @@ pub struct MeasurementPoint {
     /// An interval has ended: the running one began at a known place.
     has_ended: bool,
     totals: Totals,
+    /// Packets, bytes, first and last of each class; the rest is the point's.
+    classes: [Totals; MAX_CLASSES],
+    unmatched: u32,
 }
 
 impl MeasurementPoint {
@@ -76,6 +81,8 @@ impl MeasurementPoint {
             interval: 0,
             has_ended: false,
             totals: Totals::default(),
+            classes: [Totals::default(); MAX_CLASSES],
+            unmatched: 0,
         }
     }
 
@@ -113,14 +120,26 @@ impl MeasurementPoint {
         self.scheduled
     }
 
-    /// The cells of the running interval, bank-major.
+    /// The cells of the running interval: class by class, in it bank by bank.
     pub fn cells(&self) -> &[Cell] {
         self.lda.cells()
     }
 
-    /// The totals of the running interval.
+    /// The totals of the running interval, of all classes together.
     pub fn totals(&self) -> &Totals {
         &self.totals
+    }
+
+    /// The totals of the running interval as a class's control frames would tell them.
+    fn totals_of(&self, class: usize) -> Totals {
+        let Totals { packets, bytes, first, last, .. } = self.classes.get(class).copied().unwrap_or_default();
+        Totals { packets, bytes, first, last, ..self.totals }
+    }
+
+    /// Packets of the running interval that no entry of the classifier matches, saturating; they are part of the
+    /// unmeasured frames.
+    pub fn unmatched(&self) -> u32 {
+        self.unmatched
     }
 
     /// Records a frame whose first byte was seen at `time`.
@@ -133,16 +152,18 @@ impl MeasurementPoint {
 
     /// Records a packet whose identity is known already.
     pub fn record(&mut self, identity: &Identity, time: Timestamp) {
-        let totals = &mut self.totals;
-        if totals.packets == 0 {
-            totals.first = time;
-        }
-        totals.last = time;
-        totals.flags.saturated |=
-            add(&mut totals.packets, 1) | add(&mut totals.bytes, u64::from(identity.ip_length));
+        let Some(class) = self.configuration.classifier().class(&identity.key) else {
+            self.totals.unmeasured = self.totals.unmeasured.saturating_add(1);
+            self.unmatched = self.unmatched.saturating_add(1);
+            return;
+        };
+        let octets = u64::from(identity.ip_length);
+        count(&mut self.totals, octets, time);
+        self.totals.flags.saturated |= count(&mut self.classes[class], octets, time);
         let hash = self.hash.hash(&identity.key);
         if let Some(bank) = self.prefixes.bank(hash) {
-            totals.flags.saturated |= self.lda.update(bank, hash, time);
+            let bank = class * self.prefixes.banks() + bank;
+            self.totals.flags.saturated |= self.lda.update(bank, hash, time);
         }
     }
 
@@ -174,10 +195,32 @@ impl MeasurementPoint {
     /// Ends the interval: hands its control frames to `emit`, in order, and starts the next from zero.
     pub fn end_interval(&mut self, end: IntervalEnd, mut emit: impl FnMut(&[u8])) {
         self.totals.flags.timed |= end == IntervalEnd::Clock;
+        for class in 0..self.configuration.classes() {
+            self.report(class, &mut emit);
+        }
+        self.lda.clear();
+        self.has_ended = true;
+        self.interval = self.interval.wrapping_add(1);
+        self.totals = Totals::default();
+        self.totals.flags.timed = end == IntervalEnd::Clock;
+        self.classes = [Totals::default(); MAX_CLASSES];
+        self.unmatched = 0;
+        let interval = self.interval;
+        if let Some((prefixes, _)) = self.scheduled.take_if(|(_, from)| is_due(*from, interval)) {
+            self.prefixes = prefixes;
+        }
+    }
+
+    /// The control frames of a class: those of its own measurement segment.
+    fn report(&self, class: usize, emit: &mut impl FnMut(&[u8])) {
         let mut buffer = [0; MAX_FRAME_BYTES];
-        for header in Header::of_interval(&self.configuration, self.role, self.interval, self.totals) {
-            let header = Header { prefixes: self.prefixes, ..header };
-            let cells = self.lda.cells().iter().skip(header.first_cell()).take(usize::from(header.cells));
+        let first_cell = class * self.configuration.prefixes().banks() * self.configuration.rows();
+        let totals = self.totals_of(class);
+        for header in Header::of_interval(&self.configuration, self.role, self.interval, totals) {
+            let segment = header.segment + class as u32;
+            let header = Header { segment, prefixes: self.prefixes, ..header };
+            let cells = self.lda.cells().iter().skip(first_cell + header.first_cell());
+            let cells = cells.take(usize::from(header.cells));
             let mut fragment = [Cell::default(); frame::MAX_CELLS];
             for (slot, cell) in fragment.iter_mut().zip(cells) {
                 *slot = *cell;
@@ -186,21 +229,21 @@ impl MeasurementPoint {
                 emit(&buffer[..length]);
             }
         }
-        self.lda.clear();
-        self.has_ended = true;
-        self.interval = self.interval.wrapping_add(1);
-        self.totals = Totals::default();
-        self.totals.flags.timed = end == IntervalEnd::Clock;
-        let interval = self.interval;
-        if let Some((prefixes, _)) = self.scheduled.take_if(|(_, from)| is_due(*from, interval)) {
-            self.prefixes = prefixes;
-        }
     }
 }
 
 /// Whether `interval` is `from` or later, modulo 2^32.
 fn is_due(from: u32, interval: u32) -> bool {
     interval.wrapping_sub(from) as i32 >= 0
+}
+
+/// Counts a packet; true when a total overflowed.
+fn count(totals: &mut Totals, octets: u64, time: Timestamp) -> bool {
+    if totals.packets == 0 {
+        totals.first = time;
+    }
+    totals.last = time;
+    add(&mut totals.packets, 1) | add(&mut totals.bytes, octets)
 }
 
 /// Adds to a 48-bit total; true when it overflowed.
@@ -274,6 +317,51 @@ mod tests {
             };
             assert!(headers.iter().all(|header| header.totals == expected && header.interval == interval));
         }
+    }
+
+    /// Two classes by the protocol's lowest bit; in each, packets that are neither.
+    #[test]
+    fn each_class_reports_as_a_segment_of_its_own() {
+        use crate::classifier::Fields;
+        let entry = |class, protocol: u8| {
+            Fields { version: Some(4), protocol: Some(protocol), ..Fields::default() }.entry(class).unwrap()
+        };
+        let entries = [entry(0, 17), entry(1, 6), entry(1, 132)];
+        let base = Settings { rows: 256, segment: 40, ..Settings::default() };
+        let configuration = Configuration::new(Settings { entries: &entries, ..base }).unwrap();
+        let mut point = MeasurementPoint::new(&configuration, Role::Sender);
+        let alone = |segment| Configuration::new(Settings { segment, ..base }).unwrap();
+        let mut alone = [40, 41].map(|segment| MeasurementPoint::new(&alone(segment), Role::Sender));
+        for interval in 0..2 {
+            let mut unmatched = 0;
+            for number in 0..900u16 {
+                let mut frame = packet(number);
+                frame[23] = [17, 6, 1, 132, 17][usize::from(number) % 5];
+                let time = Timestamp(u64::from(number) << 20 | interval);
+                point.observe(&frame, time);
+                match frame[23] {
+                    17 => alone[0].observe(&frame, time),
+                    1 => {
+                        unmatched += 1;
+                        alone.iter_mut().for_each(|point| point.observe(&[0; 60], time));
+                    }
+                    _ => alone[1].observe(&frame, time),
+                }
+            }
+            assert_eq!((point.totals().packets, point.unmatched()), (720, unmatched));
+            point.observe(&[0; 60], Timestamp(9));
+            alone.iter_mut().for_each(|point| point.observe(&[0; 60], Timestamp(9)));
+            point.refuse_interval_end();
+            alone.iter_mut().for_each(|point| point.refuse_interval_end());
+            let (headers, cells) = collect(&mut point, IntervalEnd::Clock);
+            let [mut first, second] = alone.each_mut().map(|point| collect(point, IntervalEnd::Clock));
+            first.0.extend(second.0);
+            first.1.extend(second.1);
+            // The digest is that of the configuration with its entries.
+            first.0.iter_mut().for_each(|header| header.digest = configuration.digest());
+            assert_eq!((headers, cells), first);
+        }
+        assert_eq!(point.unmatched(), 0);
     }
 
     #[test]

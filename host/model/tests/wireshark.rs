@@ -115,11 +115,15 @@ fn blocks(frame: &Frame) -> Value {
     let cells: Vec<Value> = (frame.header.first_row..)
         .zip(frame.cells())
         .map(|(row, cell)| {
-            json!({
+            let mut shown = json!({
                 "deltaline.cell.row": number(row),
                 "deltaline.cell.count": number(cell.count),
                 "deltaline.cell.sum": number(cell.sum),
-            })
+            });
+            if frame.header.digests {
+                shown["deltaline.cell.digest"] = format!("{:#010x}", cell.digest).into();
+            }
+            shown
         })
         .collect();
     repeated(cells.chunks(BLOCK_CELLS).map(|cells| json!({ "deltaline.cell": cells })).collect())
@@ -138,7 +142,7 @@ fn expected(bytes: &[u8]) -> Value {
             format!("deltaline.{which}_time.fraction"): number(raw & 0xffff),
         })
     };
-    let (contents, rest) = bytes.split_at(frame_bytes(usize::from(cells)));
+    let (contents, rest) = bytes.split_at(frame_bytes(usize::from(cells), frame.header.digests));
     let (contents, check) = contents.split_last_chunk::<8>().unwrap();
     let mut tree = json!({
         "deltaline.version": "1",
@@ -161,6 +165,7 @@ fn expected(bytes: &[u8]) -> Value {
             "deltaline.flags.clock": flag(totals.flags.clock),
             "deltaline.flags.timed": flag(totals.flags.timed),
             "deltaline.flags.gap": flag(totals.flags.gap),
+            "deltaline.flags.digests": flag(frame.header.digests),
         },
         "deltaline.refused_ends": number(totals.refused_ends),
         "deltaline.packets": number(totals.packets),
@@ -209,7 +214,7 @@ fn set_check(frame: &mut [u8]) {
 
 /// A frame of eight cells.
 fn short_frame() -> Vec<u8> {
-    golden_frames().into_iter().find(|frame| frame.len() == frame_bytes(8)).unwrap()
+    golden_frames().into_iter().find(|frame| frame.len() == frame_bytes(8, false)).unwrap()
 }
 
 #[test]
@@ -276,9 +281,9 @@ fn every_single_bit_error_is_told_as_the_model_tells_it() {
             error => panic!("{error}"),
         }
     }
-    // All but those of the version and of the number of cells, the one that makes eight cells none, and the one that
-    // makes a sender's role that of delimiters.
-    assert_eq!(wrong_checks, (frame.len() - 14 - 3) * 8 + 1 - 1);
+    // All but those of the version and of the number of cells, the one that makes eight cells none, the one that makes a
+    // sender's role that of delimiters, and the one that says that there are digests, for which the frame is too short.
+    assert_eq!(wrong_checks, (frame.len() - 14 - 3) * 8 + 1 - 2);
 }
 
 #[test]
@@ -327,6 +332,10 @@ fn impossible_fields_are_told_under_a_right_check_word() {
                 let ours = if name == "prefix lengths" { "prefixes".into() } else { name.replace(' ', "_") };
                 assert!(info.ends_with(&format!("[contradictory {ours}]")), "{name}: {info}");
                 names.insert(name);
+            }
+            // With the flag that says that there are digests, a frame has to be longer.
+            Err(FrameError::Truncated(..)) if frame[45] & 0x20 != 0 => {
+                assert!(mentions(&tree, "deltaline.truncated"), "{tree}");
             }
             Err(error) => panic!("{error}"),
         }

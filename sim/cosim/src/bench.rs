@@ -1,6 +1,20 @@
 //! Bench: a Verilated module with a clock and a reset.
 
+use std::cell::Cell;
 use verilator_sys::{Direction, Effort, Instance, Model, Options, Port, Source, Toolchain};
+
+thread_local! {
+    static FAULT: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Runs a check with one of the planted faults switched on in every bench that it makes: the value of their input
+/// `fault`, which is 0 otherwise. See [`crate::mutations`].
+pub(crate) fn with_fault<T>(fault: u64, check: impl FnOnce() -> T) -> T {
+    FAULT.set(fault);
+    let result = check();
+    FAULT.set(0);
+    result
+}
 
 /// A module under simulation. Between ticks the clock is high: outputs are those behind the rising edge.
 pub struct Bench {
@@ -54,6 +68,9 @@ impl Bench {
             if named.port.direction() == Direction::Input {
                 instance.set(named.port, 0);
             }
+        }
+        if let Ok(fault) = instance.port("fault") {
+            instance.set(fault, FAULT.get());
         }
         let (clk, rst) = (instance.port("clk")?, instance.port("rst").ok());
         let mut bench = Bench { instance, clk, rst, cycles: 0 };

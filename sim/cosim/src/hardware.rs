@@ -87,9 +87,11 @@ impl Hardware {
     pub fn unstarted_point(&self, role: Role) -> Result<HardwarePoint, HardwareError> {
         let bench = Bench::of(&self.model)?;
         let ports = Ports::of(&bench)?;
-        let headers = Header::of_interval(&self.configuration, role, 0, Totals::default());
+        let classes = self.configuration.classes();
+        let headers =
+            (0..classes).flat_map(|_| Header::of_interval(&self.configuration, role, 0, Totals::default()));
         let (frames, bytes) = headers.fold((0, 0), |(frames, bytes), header| {
-            (frames + 1, bytes + frame_bytes(usize::from(header.cells)))
+            (frames + 1, bytes + frame_bytes(usize::from(header.cells), header.digests))
         });
         let mut point = HardwarePoint {
             beat_bytes: ports.tkeep.width() as usize,

@@ -7,5 +7,6 @@
 
 pub mod bench;
 pub mod checks;
+pub mod faults;
 pub mod hardware;
 pub mod mutations;

@@ -1,16 +1,20 @@
 //! Mutations: faults planted in the emitted Verilog, to show that the checks notice them.
 //!
-//! A test bench that has never failed proves little. Each [`Mutation`] is one textual change of the emitted
-//! Verilog, of the kind that a slip of the designer or of a synthesis tool would make; the check of its stage must
-//! fail on it. `cargo xtask mutate` runs them all and prints what noticed each.
+//! A test bench that has never failed proves little. Each [`Mutation`] is one textual change of a statement, a
+//! condition or an expression of the emitted Verilog, of the kind that a slip of the designer or of a synthesis tool
+//! would make; the check of its stage must fail on it. `cargo xtask mutate` runs them all and prints what noticed each.
 //!
 //! # Test plan
 //!
 //! Every mutation applies (its text is there) and is caught; the unmutated text passes the same checks.
 
 use crate::checks::{self, CheckError};
-use deltaline_hdl::verilog::{EmitError, Module, emit};
-use deltaline_model::configuration::Configuration;
+use crate::faults::{Outcome, Planted};
+use crate::hardware::HardwareError;
+use deltaline_hdl::verilog::{Module, emit};
+use deltaline_model::configuration::{Configuration, ConfigurationError, Settings};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use verilator_sys::Toolchain;
 
 /// A fault.
@@ -130,13 +134,13 @@ pub const MUTATIONS: &[Mutation] = &[
         "upper_forward_4 = hazard_4_2_q;",
         "upper_forward_4 = 1'b0;",
     ),
+    mutation(Module::Lda, "forwarding across the epoch switch", "(copy_1_q == copy_0_q)", "1'b1"),
     mutation(
         Module::Lda,
-        "forwarding across the epoch switch",
-        "hazard_0 = valid_1_q & (copy_1_q == copy_0_q) &",
-        "hazard_0 = valid_1_q &",
+        "forwarding from an update that never was",
+        "valid_2_q & (copy_2_q == copy_0_q)",
+        "(copy_2_q == copy_0_q)",
     ),
-    mutation(Module::Lda, "forwarding from an update that never was", "hazard_1 = valid_2_q &", "hazard_1 ="),
     mutation(
         Module::Lda,
         "operand from the wrong epoch",
@@ -171,8 +175,8 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "epoch of an update taken a cycle late",
-        "lda_epoch = copy_2_q;",
         "lda_epoch = copy_1_q;",
+        "lda_epoch = copy_0_q;",
     ),
     mutation(Module::Core, "totals not cleared", "            bytes_low_d = 32'h0;", ""),
     mutation(
@@ -227,20 +231,32 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Identity512,
         "the next frame's words taken for the payload's",
-        "if (~old_closes_q & group_there_q) begin",
-        "if (group_there_q) begin",
+        "if (~old_closes_q & walk_there_q) begin",
+        "if (walk_there_q) begin",
     ),
     mutation(
         Module::Identity256,
         "the header of the next frame read too early",
         "committed_d = old_slot & old_closes_q;",
-        "committed_d = group_event_q & group_closes_q;",
+        "committed_d = walk_event_q & walk_closes_q;",
     ),
     mutation(
         Module::Identity512,
         "an extension header's length forgotten",
-        "position_now = pair_end_5 + step;",
+        "next_1_5 = pair_behind_5 << extra_1_5[(32'h0)+:(4)];",
+        "next_1_5 = pair_behind_5;",
+    ),
+    mutation(
+        Module::Identity512,
+        "the length of an extension header that ends behind its group forgotten",
+        "position_now = pair_end_5 + step_1_5;",
         "position_now = pair_end_5;",
+    ),
+    mutation(
+        Module::Identity256,
+        "the chain goes on behind a fragment header",
+        "chain_now = 32'h0;\n        end\n        if (class_of_2_q == 32'h1) begin",
+        "end\n        if (class_of_2_q == 32'h1) begin",
     ),
     mutation(
         Module::Identity256,
@@ -254,7 +270,12 @@ pub const MUTATIONS: &[Mutation] = &[
         "count_sum = count_sum + lane_1_drained_cell[(32'h28)+:(32)];",
         "",
     ),
-    mutation(Module::TwoLanes512, "the last of two packets' timestamps lost", "last_now = timestamp_1;", ""),
+    mutation(
+        Module::TwoLanes512,
+        "the last of two packets' timestamps lost",
+        "last_now_0 = staged_timestamp_1_q;",
+        "",
+    ),
     mutation(
         Module::Core256,
         "the payload's first word from the wrong place",
@@ -264,8 +285,8 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "counting before the memories are clear",
-        "if (commit_0 & emitter_running) begin",
-        "if (commit_0) begin",
+        "if (staged_commit_0_q & emitter_running) begin",
+        "if (staged_commit_0_q) begin",
     ),
     mutation(Module::Core, "check word not rotated", "rotated = check_q << 32'h1;", "rotated = check_q;"),
     mutation(
@@ -286,17 +307,19 @@ pub const MUTATIONS: &[Mutation] = &[
         "totals_overflow = overflow;",
         "totals_overflow = 1'b0;",
     ),
+    mutation(Module::Core, "a saturating counter wraps", "old_high_d = 32'hffff;", "old_high_d = 32'h0;"),
     mutation(
         Module::Core,
-        "a saturating counter wraps",
-        "unmeasured_next = 64'hffffffff;",
-        "unmeasured_next = 64'h0;",
+        "a saturated counter goes on from zero",
+        "is_full = full_q | sum_high[32'h10];",
+        "is_full = sum_high[32'h10];",
     ),
+    mutation(Module::Core, "a carry of a frame count lost", "carry_d = sum[32'h10];", "carry_d = 1'b0;"),
     mutation(
         Module::Core,
         "idle a cycle before the drain has ended",
-        "busy = state_q != 32'h2;",
-        "busy = (state_q != 32'h2) & ~((section_q == 32'h4) & (state_q == 32'h8));",
+        "busy = ~is_idle_q;",
+        "busy = ~is_idle_q & ~((section_q == 32'h4) & (state_q == 32'h8));",
     ),
     mutation(
         Module::Core,
@@ -342,38 +365,136 @@ pub const MUTATIONS: &[Mutation] = &[
     ),
 ];
 
-/// What became of a mutation.
-#[derive(Debug)]
-pub enum Outcome {
-    /// The check failed, with this message.
-    Caught(String),
-    /// The check passed: the test bench is blind to the fault.
-    Survived,
-    /// The emitted text does not hold the mutation's text: it has to be brought up to date.
-    Stale,
-}
+/// Mutations of what tells classes apart, for [`with_classes`].
+pub const CLASS_MUTATIONS: &[Mutation] = &[
+    mutation(
+        Module::Classifier,
+        "an entry does not look at a bit",
+        "((key[351:320] & 32'h00000003) == 32'h00000000)",
+        "((key[351:320] & 32'h00000001) == 32'h00000000)",
+    ),
+    mutation(
+        Module::Classifier,
+        "an entry is left out",
+        "matched <= match_0 | match_1;",
+        "matched <= match_0;",
+    ),
+    mutation(Module::Classifier, "classes by the wrong entry", "kind[0] <= match_1;", "kind[0] <= match_0;"),
+    mutation(
+        Module::Core,
+        "cells of all classes in one",
+        "lda_address = sampler_address | class_base;",
+        "lda_address = sampler_address;",
+    ),
+    mutation(
+        Module::Core,
+        "the class of the packet behind",
+        "class_number = ((kinds_1_q) & 6'h3f);",
+        "class_number = ((kinds_0_q) & 6'h3f);",
+    ),
+    mutation(
+        Module::Core,
+        "packets of no class are measured",
+        "packet_0 = staged_commit_0_q & staged_measured_0_q & classifier_0_matched & emitter_running;",
+        "packet_0 = staged_commit_0_q & staged_measured_0_q & emitter_running;",
+    ),
+    mutation(
+        Module::Core,
+        "packets of no class are not counted",
+        "unmeasured_now = unmeasured_now + 32'h1;",
+        "",
+    ),
+    mutation(
+        Module::Core,
+        "the first class's totals for all",
+        "sent_bytes = class_totals_1_ended_bytes;",
+        "",
+    ),
+    mutation(Module::Core, "one segment for all classes", "segment_now = segment_word_1;", ""),
+    mutation(
+        Module::Core,
+        "fragments of all classes counted on",
+        "place = address_now_q & place_mask;",
+        "place = address_now_q;",
+    ),
+    mutation(
+        Module::Core,
+        "the last class is not cleared",
+        "if (address_now_q == last_address) begin",
+        "if (&address_now_q[4:0]) begin",
+    ),
+    mutation(
+        Module::Core256,
+        "totals not told apart",
+        "if (packet_0 & (classifier_0_kind == class_number_1)) begin",
+        "if (packet_0) begin",
+    ),
+];
 
-/// Emits, changes and checks.
+/// The configuration of [`CLASS_MUTATIONS`]: two classes and packets of none.
 ///
 /// # Errors
 ///
-/// Emission or Verilator failed, which says nothing about the fault.
+/// Never: the tests use it.
+pub fn with_classes() -> Result<Configuration, ConfigurationError> {
+    Configuration::new(Settings { rows: 16, entries: &checks::core::entries(2), ..Settings::default() })
+}
+
+/// Tries mutations, on all cores, and the designs without faults first; the outcomes in their order.
+///
+/// # Errors
+///
+/// A design does not pass without faults, or emission or Verilator failed.
 pub fn run(
     toolchain: &Toolchain,
     configuration: &Configuration,
-    mutation: &Mutation,
-) -> Result<Outcome, MutationError> {
-    let name = name(mutation.module);
-    let verilog = emit(configuration, mutation.module, name)?;
-    if !verilog.contains(mutation.from) {
-        return Ok(Outcome::Stale);
+    mutations: &'static [Mutation],
+) -> Result<Vec<(&'static Mutation, Outcome)>, CheckError> {
+    let mut modules = vec![];
+    for mutation in mutations {
+        if !modules.contains(&mutation.module) {
+            modules.push(mutation.module);
+        }
     }
-    let mutant = verilog.replacen(mutation.from, mutation.to, 1);
-    match check(toolchain, configuration, mutation.module, &mutant) {
-        Ok(()) => Ok(Outcome::Survived),
-        Err(CheckError::Hardware(crate::hardware::HardwareError::Verilator(error))) => Err(error.into()),
-        Err(noticed) => Ok(Outcome::Caught(noticed.to_string())),
-    }
+    let planted = on_all_cores(&modules, |module| {
+        let verilog = emit(configuration, *module, name(*module)).map_err(HardwareError::from)?;
+        let faults = mutations.iter().filter(|mutation| mutation.module == *module);
+        let faults = faults.map(|mutation| (mutation.fault, mutation.from, mutation.to));
+        let planted = Planted::new(&verilog, name(*module), faults);
+        check(toolchain, configuration, *module, &planted.verilog)?;
+        Ok((*module, planted))
+    })?;
+    on_all_cores(mutations, |mutation| {
+        let Some((module, planted)) = planted.iter().find(|(module, _)| *module == mutation.module) else {
+            return Ok((mutation, Outcome::Stale));
+        };
+        let check = |verilog: &str| check(toolchain, configuration, *module, verilog);
+        Ok((mutation, planted.outcome(mutation.fault, check)?))
+    })
+}
+
+/// Maps all items, with as many threads as there are cores; results in order, or the first error.
+fn on_all_cores<'a, T: Sync, R: Send>(
+    items: &'a [T],
+    work: impl Fn(&'a T) -> Result<R, CheckError> + Sync,
+) -> Result<Vec<R>, CheckError> {
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(vec![]));
+    let worker = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(index) else { break };
+            let result = work(item);
+            results.lock().unwrap_or_else(PoisonError::into_inner).push((index, result));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(worker);
+        }
+    });
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// The check of a module, at the effort that mutations are tried with.
@@ -393,7 +514,9 @@ pub fn check(
             checks::identity::check(toolchain, verilog, 20_000, 7)
         }
         Module::Hash => checks::hash::check(toolchain, configuration, verilog, 1000, 7),
+        Module::Digest => checks::digest::check(toolchain, configuration, verilog, 1000, 7),
         Module::Sampler => checks::sampler::check(toolchain, configuration, verilog, 1000, 7),
+        Module::Classifier => checks::classifier::check(toolchain, configuration, verilog, 1000, 7),
         Module::Lda => checks::lda::check(toolchain, verilog, words, 100_000, 7),
         Module::Core | Module::Core256 | Module::Core512 => {
             checks::core::check(toolchain, configuration, verilog, 3000, 7)
@@ -413,18 +536,9 @@ pub fn name(module: Module) -> &'static str {
         }
         Module::Identity | Module::Identity256 | Module::Identity512 => "identity",
         Module::Hash => "hash",
+        Module::Digest => "digest",
         Module::Sampler => "sampler",
+        Module::Classifier => "classify",
         Module::Lda => "lda",
     }
-}
-
-/// Why a mutation could not be tried.
-#[derive(Debug, thiserror::Error)]
-pub enum MutationError {
-    /// The configuration has no hardware.
-    #[error(transparent)]
-    Emit(#[from] EmitError),
-    /// Verilator is missing, or refuses the mutant.
-    #[error(transparent)]
-    Verilator(#[from] verilator_sys::Error),
 }

@@ -1,47 +1,23 @@
-//! Every planted fault is caught, and the design without faults passes the same checks.
+//! Every planted fault is caught, and the designs without faults pass the same checks.
 #![allow(clippy::unwrap_used)]
 
-use deltaline_cosim::mutations::{MUTATIONS, Outcome, check, name, run};
-use deltaline_hdl::verilog::{Module, emit};
+use deltaline_cosim::faults::Outcome;
+use deltaline_cosim::mutations::{CLASS_MUTATIONS, MUTATIONS, Mutation, run, with_classes};
 use deltaline_model::configuration::{Configuration, Settings};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use verilator_sys::Toolchain;
 
 #[test]
 fn all_are_caught() {
-    let toolchain = Toolchain::find().unwrap();
-    let configuration = Configuration::new(Settings { rows: 16, ..Settings::default() }).unwrap();
-    for module in [
-        Module::Identity,
-        Module::Identity256,
-        Module::Identity512,
-        Module::Hash,
-        Module::Sampler,
-        Module::Lda,
-        Module::Core,
-        Module::Core256,
-        Module::TwoLanes512,
-    ] {
-        let verilog = emit(&configuration, module, name(module)).unwrap();
-        check(&toolchain, &configuration, module, &verilog).unwrap();
-    }
-    // Nearly all the time goes into building mutants: one on each core.
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let next = AtomicUsize::new(0);
-    let blind = Mutex::new(vec![]);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(mutation) = MUTATIONS.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    match run(&toolchain, &configuration, mutation).unwrap() {
-                        Outcome::Caught(_) => {}
-                        outcome => blind.lock().unwrap().push(format!("{}: {outcome:?}", mutation.fault)),
-                    }
-                }
-            });
-        }
-    });
-    let blind = blind.into_inner().unwrap();
-    assert!(blind.is_empty(), "{blind:#?}");
+    caught(&Configuration::new(Settings { rows: 16, ..Settings::default() }).unwrap(), MUTATIONS);
+}
+
+#[test]
+fn those_of_classes_are_caught() {
+    caught(&with_classes().unwrap(), CLASS_MUTATIONS);
+}
+
+fn caught(configuration: &Configuration, mutations: &'static [Mutation]) {
+    let mut outcomes = run(&Toolchain::find().unwrap(), configuration, mutations).unwrap();
+    outcomes.retain(|(_, outcome)| !matches!(outcome, Outcome::Caught(_)));
+    assert!(outcomes.is_empty(), "{outcomes:#?}");
 }

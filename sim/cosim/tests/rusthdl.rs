@@ -7,6 +7,7 @@
 
 use deltaline_cosim::bench::Bench;
 use deltaline_cosim::hardware::beats;
+use deltaline_cosim::mutations::with_classes;
 use deltaline_hdl::schedule::Schedule;
 use deltaline_hdl::verilog::{Module, emit, emit_block};
 use deltaline_model::configuration::{Configuration, Settings};
@@ -158,6 +159,22 @@ fn hash() {
 }
 
 #[test]
+fn classifier() {
+    let (configuration, mut random) = (with_classes().unwrap(), StdRng::seed_from_u64(8));
+    let verilog = emit(&configuration, Module::Classifier, "classify").unwrap();
+    let bench = Bench::zeroed(&Toolchain::find().unwrap(), "classify", &verilog).unwrap();
+    lockstep!(
+        deltaline_hdl::verilog::Classified::new(deltaline_hdl::leaves::Classifier::new(&configuration)), bench, 2000u64, [],
+        inputs [
+            word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7], word[8], word[9], word[10],
+            word[11], word[12], word[13], word[14], word[15], word[16],
+        ],
+        outputs [matched, kind],
+        |_| random.random::<[u32; 17]>().map(u128::from)
+    );
+}
+
+#[test]
 fn sampler() {
     let mut random = StdRng::seed_from_u64(3);
     lockstep!(
@@ -214,16 +231,28 @@ fn lda() {
     );
 }
 
+/// Of one class and of two.
 #[test]
 fn core() {
+    core_of(deltaline_hdl::core::Core::<4, 5, 1>::new(&small()), &small());
+    let classes = with_classes().unwrap();
+    core_of(deltaline_hdl::core::Core::<4, 6, 2>::new(&classes), &classes);
+}
+
+fn core_of<const A: usize, const C: usize>(
+    core: deltaline_hdl::core::Core<4, A, C>,
+    configuration: &Configuration,
+) {
     let (mut stream, mut random) = (stream(5), StdRng::seed_from_u64(5));
+    let verilog = emit(configuration, Module::Core, "deltaline").unwrap();
+    let bench = Bench::zeroed(&Toolchain::find().unwrap(), "deltaline", &verilog).unwrap();
     lockstep!(
-        deltaline_hdl::core::Core::<4, 5>::new(&small()), bench(Module::Core, "deltaline"), 5000u64, [rst],
+        core, bench, 5000u64, [rst],
         inputs [
             s_axis_tdata, s_axis_tkeep, s_axis_tvalid, s_axis_tready, s_axis_tlast, s_axis_tuser, interval_end,
             interval_log2, ptp_ts, ptp_locked, receiver, m_axis_tready,
         ],
-        outputs [running, m_axis_tdata, m_axis_tkeep, m_axis_tvalid, m_axis_tlast, m_axis_tuser],
+        outputs [running, packets, bytes, unmeasured, unmatched, m_axis_tdata, m_axis_tkeep, m_axis_tvalid, m_axis_tlast, m_axis_tuser],
         |cycle: usize| {
             let [data, keep, valid, ready, last, user] = stream();
             let log2 = if cycle > 3000 { 10 } else { 0 };

@@ -9,10 +9,22 @@ use verilator_sys::Toolchain;
 
 /// A design of few rows, adaptive if its name ends so, read from a file as a user's own is.
 fn design(name: &str, shell: &str, clock: &str, width: usize, lanes: usize) -> Design {
+    design_with(name, shell, clock, width, lanes, "")
+}
+
+/// Three classes; some IPv4 packets are of none.
+const ENTRIES: &str = "
+[[entry]]\nclass = 2\nsource = \"0.0.0.0/2\"\n
+[[entry]]\nclass = 1\nsource = \"64.0.0.0/2\"\n
+[[entry]]\nclass = 0\nsource = \"128.0.0.0/2\"\n
+[[entry]]\nclass = 0\nsource = \"::/1\"\n
+[[entry]]\nclass = 1\nsource = \"8000::/1\"\n";
+
+fn design_with(name: &str, shell: &str, clock: &str, width: usize, lanes: usize, entries: &str) -> Design {
     let text = format!(
         "description = \"{name}\"\nshell = \"{shell}\"\nclock = \"{clock}\"\n\
          [stream]\nwidth = {width}\nlanes = {lanes}\nclock_mhz = 400\nrate_gbps = 10\n\
-         [measurement]\nhash = \"h3\"\nseed = 7\nrows = 16\nprefixes = [0, 2]\nadaptive = {adaptive}\nsegment = 9\n",
+         [measurement]\nhash = \"h3\"\nseed = 7\nrows = 16\nprefixes = [0, 2]\nadaptive = {adaptive}\nsegment = 9\n{entries}",
         adaptive = name.ends_with("adaptive"),
     );
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.toml"));
@@ -29,9 +41,20 @@ fn taps() {
         ("tap-512", "built-in", 512, 1),
         ("tap-2x512", "ptp", 512, 2),
         ("tap-64-adaptive", "ptp", 64, 1),
+        ("tap-64-day", "time-of-day", 64, 1),
+        ("tap-2x512-day", "time-of-day", 512, 2),
     ] {
         let sent =
             shell::tap(&Toolchain::find().unwrap(), &design(name, "tap", clock, width, lanes), 2000, 1);
+        assert!(sent.unwrap_or_else(|error| panic!("{name}: {error}")) >= 2000);
+    }
+}
+
+#[test]
+fn taps_with_classes() {
+    for (name, width) in [("classes-64", 64), ("classes-256", 256)] {
+        let design = design_with(name, "tap", "ptp", width, 1, ENTRIES);
+        let sent = shell::tap(&Toolchain::find().unwrap(), &design, 2000, 3);
         assert!(sent.unwrap_or_else(|error| panic!("{name}: {error}")) >= 2000);
     }
 }

@@ -84,6 +84,64 @@ fn wide_cores() {
     }
 }
 
+fn with_classes(classes: u8, prefixes: &[u8]) -> Configuration {
+    let entries = checks::core::entries(classes);
+    let settings = Settings {
+        rows: 16,
+        seed: 2,
+        segment: u32::MAX - 3,
+        prefixes,
+        entries: &entries,
+        ..Settings::default()
+    };
+    let configuration = Configuration::new(settings).unwrap();
+    assert_eq!(configuration.classes(), usize::from(classes));
+    configuration
+}
+
+/// Two classes in every scenario.
+#[test]
+fn two_classes() {
+    let configuration = with_classes(2, &[1, 6]);
+    for module in [Module::Core, Module::Core256] {
+        let verilog = emit(&configuration, module, "deltaline").unwrap();
+        let packets = checks::core::check(&toolchain(), &configuration, &verilog, 10_000, 1).unwrap();
+        assert!(packets >= 10_000);
+    }
+}
+
+/// An entry alone; three classes, with banks that leave words between the classes out; four classes.
+#[test]
+fn classes() {
+    for (module, classes, prefixes) in [
+        (Module::Core, 1, &[1, 6][..]),
+        (Module::Core, 3, &[0, 2, 5]),
+        (Module::Core, 4, &[3]),
+        (Module::Core512, 4, &[1, 6]),
+    ] {
+        let configuration = with_classes(classes, prefixes);
+        let verilog = emit(&configuration, module, "deltaline").unwrap();
+        let packets = checks::core::traffic(&toolchain(), &configuration, &verilog, 10_000, 1).unwrap();
+        assert!(packets >= 10_000);
+    }
+}
+
+#[test]
+fn classifier() {
+    for classes in 0..=4 {
+        let entries = if classes == 0 { vec![] } else { checks::core::entries(classes) };
+        let entries = Settings { entries: &entries, ..Settings::default() };
+        let configuration = Configuration::new(entries).unwrap();
+        let verilog = emit(&configuration, Module::Classifier, "classify").unwrap();
+        checks::classifier::check(&toolchain(), &configuration, &verilog, 10_000, 1).unwrap();
+    }
+}
+
+#[test]
+fn live_counter() {
+    checks::live_counter::check(&toolchain(), 20_000, 1).unwrap();
+}
+
 #[test]
 fn several_lanes() {
     let configuration = configurations()[1];

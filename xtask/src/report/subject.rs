@@ -4,6 +4,7 @@
 //! frame buffer, is left out, and so it compares with published estimates. Besides:
 //!
 //! * `10g-shell`: the default design whole; `10g-inline` stands in the stream, so it is always measured whole.
+//! * `10g-registered`: the default core with the memories of `hdl/ecp5`, which use the block RAM's output register.
 //! * `1g-pair`: two byte cores, sender and receiver, as a small FPGA holds them.
 //!
 //! Test plan: a part of a file holds what its top needs and nothing else; the pair's cores share what they share.
@@ -24,6 +25,7 @@ use std::fmt::Write as _;
 const NAME: &str = "deltaline";
 
 /// A design, or a part of one, to be measured.
+#[derive(Clone)]
 pub(crate) struct Subject {
     /// Its name in tables, options and the budget.
     pub(crate) name: String,
@@ -78,11 +80,13 @@ pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
             clock_mhz: design.clock_mhz(),
             // A wide core does not fit the small family, and takes minutes.
             families: if design.stream().width <= 64 { &[&ICE40, &ECP5] } else { &[&ECP5] },
-            by_module: design.stream().width <= 64,
+            // What digests add is told in the pages of their modules.
+            by_module: design.stream().width <= 64 && !design.configuration().has_digests(),
             devices: if is_default { &["25f-6", "25f-8", "85f-6"] } else { &[] },
             asic: true,
         });
         if is_default {
+            subjects.push(registered(subjects[subjects.len() - 1].clone()));
             subjects.push(whole(format!("{name}-shell")));
         }
         if !has_shell {
@@ -100,6 +104,20 @@ pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
         }
     }
     Ok(subjects)
+}
+
+/// A core with ECP5 block RAMs that use their output registers.
+fn registered(core: Subject) -> Subject {
+    let memory = include_str!("../../../hdl/ecp5/registered_ram_macro.v");
+    Subject {
+        name: format!("{}-registered", core.name),
+        description: format!("{}, memories of hdl/ecp5", core.description),
+        verilog: format!("\n`define DELTALINE_REGISTERED_RAM_MACRO\n{}\n{memory}", core.verilog),
+        families: &[&ECP5],
+        by_module: false,
+        asic: false,
+        ..core
+    }
 }
 
 /// Stream and counters of a design.

@@ -5,8 +5,16 @@ use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
 use proptest::prelude::*;
 
-const SETTINGS: Settings<'_> =
-    Settings { hash: HashKind::H3, seed: 1, rows: 256, prefixes: &[0, 2], adaptive: false, segment: 7 };
+const SETTINGS: Settings<'_> = Settings {
+    hash: HashKind::H3,
+    seed: 1,
+    rows: 256,
+    prefixes: &[0, 2],
+    adaptive: false,
+    segment: 7,
+    entries: &[],
+    digest: false,
+};
 /// Of [`SETTINGS`], in an interval of one end.
 const FRAGMENTS: usize = 4;
 
@@ -106,6 +114,49 @@ fn whole_intervals_come_out_as_the_points_held_them() {
             assert_eq!((report.rows, report.prefixes.lengths(), report.fragments), (256, &[0u8, 2][..], 4));
             assert_eq!(report.digest, Configuration::new(SETTINGS).unwrap().digest());
         }
+    }
+}
+
+#[test]
+fn classes_come_out_as_segments() {
+    use deltaline_model::classifier::Fields;
+    let class = |class, destination: &str| {
+        let destination = Some(destination.parse().unwrap());
+        Fields { destination, ..Fields::default() }.entry(class).unwrap()
+    };
+    let entries = [class(0, "10.0.0.0/8"), class(1, "11.0.0.0/8")];
+    let settings = Settings { entries: &entries, ..SETTINGS };
+    let mut frames = vec![];
+    for role in [Role::Sender, Role::Receiver] {
+        let mut point = point(settings, role);
+        for number in 0..90u32 {
+            // The third of the packets that is of no class has been lost at the receiver.
+            let mut frame = packet(number);
+            frame[30] = 10 + (number % 3) as u8;
+            let delay = 50 * u64::from(number % 3) * role as u64;
+            if number % 3 != 2 || role == Role::Sender {
+                point.observe(&frame, Timestamp::from_nanoseconds(1000 * u64::from(number) + delay));
+            }
+        }
+        frames.extend(end(&mut point, IntervalEnd::Delimiter));
+    }
+    assert_eq!(frames.len(), 2 * 2 * FRAGMENTS);
+    let collected = collect(&frames);
+    assert_eq!(collected.problems, []);
+    let found: Vec<_> =
+        collected.intervals.iter().map(|interval| (interval.segment, interval.number)).collect();
+    assert_eq!(found, [(7, 0), (8, 0)]);
+    for (class, interval) in (0..).zip(&collected.intervals) {
+        let Pair { sender, receiver } = interval.pair().unwrap();
+        assert_eq!(
+            (sender.totals.packets, sender.totals.unmeasured, receiver.totals.unmeasured),
+            (30, 30, 0)
+        );
+        let sum = |report: &Report| report.cells.iter().map(|cell| cell.sum).sum::<u64>();
+        let count = |report: &Report| report.cells.iter().map(|cell| u64::from(cell.count)).sum::<u64>();
+        assert_eq!((count(sender), count(receiver)), (30, 30));
+        // Every packet of a class has the class's delay.
+        assert_eq!(sum(receiver) - sum(sender), 30 * 50 * class);
     }
 }
 
@@ -504,4 +555,31 @@ proptest! {
         }
         prop_assert!(collector.finish().intervals.len() < 2);
     }
+}
+
+/// The receiver got another packet of the same row in place of a lost one: the counts agree, the digests do not.
+#[test]
+fn digests_pass_through_and_tell_foreign_packets() {
+    let settings = Settings { digest: true, rows: 8, prefixes: &[0], ..SETTINGS };
+    let mut frames = vec![];
+    // Packets of one row, alone in it: numbers found with the model's own cells.
+    let row_of = |number| {
+        let mut probe = point(settings, Role::Sender);
+        observe(&mut probe, [number], 0);
+        probe.cells().iter().position(|cell| cell.count == 1)
+    };
+    let other = (1..).find(|number| row_of(*number) == row_of(0)).unwrap();
+    for (role, number) in [(Role::Sender, 0), (Role::Receiver, other)] {
+        let mut point = point(settings, role);
+        observe(&mut point, [number], 0);
+        frames.extend(end(&mut point, IntervalEnd::Delimiter));
+    }
+    let collected = collect(&frames);
+    let pair = collected.intervals[0].pair().unwrap();
+    assert!(pair.sender.digests && pair.receiver.digests);
+    assert_eq!(pair.rows(), Rows { foreign: 1, ..Rows::default() });
+
+    let mixed = segment([settings, Settings { digest: false, ..settings }], 1, plain);
+    let void = voids(&collect(&mixed)).remove(0);
+    assert!(matches!(void, Some(Void::ConfigurationMismatch { .. })), "{void:?}");
 }

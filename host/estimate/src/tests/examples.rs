@@ -13,7 +13,7 @@ use crate::{
 use deltaline_model::cell::Cell;
 
 fn cells(cells: &[(u32, u64)]) -> Vec<Cell> {
-    cells.iter().map(|&(count, sum)| Cell { count, sum }).collect()
+    cells.iter().map(|&(count, sum)| Cell { count, sum, digest: 0 }).collect()
 }
 
 /// An estimate from (count, sum) pairs, all of whose packets were sampled.

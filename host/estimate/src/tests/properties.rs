@@ -17,7 +17,7 @@ type Row = (u32, u64, i64, i32);
 
 fn any_cell() -> impl Strategy<Value = Cell> {
     (prop_oneof![0..4u32, any::<u32>()], prop_oneof![Just(0), 0..=SUM_MASK, any::<u64>()])
-        .prop_map(|(count, sum)| Cell { count, sum })
+        .prop_map(|(count, sum)| Cell { count, sum, digest: 0 })
 }
 
 /// Rows as traffic leaves them, so that many are usable; delay sums up to 2^38 either way.
@@ -31,7 +31,10 @@ fn ends(rows: &[Row]) -> (Vec<Cell>, Vec<Cell>) {
     rows.iter()
         .map(|&(count, sum, delay, lost)| {
             let got = sum.wrapping_add_signed(delay) & SUM_MASK;
-            (Cell { count, sum }, Cell { count: count.saturating_add_signed(-lost), sum: got })
+            (
+                Cell { count, sum, digest: 0 },
+                Cell { count: count.saturating_add_signed(-lost), sum: got, digest: 0 },
+            )
         })
         .unzip()
 }

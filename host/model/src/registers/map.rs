@@ -8,7 +8,7 @@
 use super::{Bus, Field, Kind, Legal, Register, Registers};
 
 /// All registers, by ascending offset.
-pub const REGISTERS: [Register; 30] = [
+pub const REGISTERS: [Register; 31] = [
     Register {
         name: "block_type",
         offset: 0x0,
@@ -28,7 +28,7 @@ pub const REGISTERS: [Register; 30] = [
         width: 32,
         guarded: false,
         fields: &[
-            Field { name: "minor", low: 0, width: 16, kind: Kind::Constant(0x0), legal: Legal::Any },
+            Field { name: "minor", low: 0, width: 16, kind: Kind::Constant(0x1), legal: Legal::Any },
             Field { name: "major", low: 16, width: 16, kind: Kind::Constant(0x1), legal: Legal::Any },
         ],
     },
@@ -49,6 +49,7 @@ pub const REGISTERS: [Register; 30] = [
             Field { name: "lanes", low: 8, width: 4, kind: Kind::Emitted, legal: Legal::Any },
             Field { name: "banks", low: 12, width: 4, kind: Kind::Emitted, legal: Legal::Any },
             Field { name: "rows_log2", low: 16, width: 5, kind: Kind::Emitted, legal: Legal::Any },
+            Field { name: "classes", low: 21, width: 3, kind: Kind::Emitted, legal: Legal::Any },
             Field { name: "hash", low: 24, width: 1, kind: Kind::Emitted, legal: Legal::Any },
             Field { name: "has_clock", low: 28, width: 1, kind: Kind::Emitted, legal: Legal::Any },
             Field { name: "has_delimiters", low: 29, width: 1, kind: Kind::Emitted, legal: Legal::Any },
@@ -151,6 +152,13 @@ pub const REGISTERS: [Register; 30] = [
     Register {
         name: "control_frames",
         offset: 0x4c,
+        width: 32,
+        guarded: false,
+        fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Snapshot, legal: Legal::Any }],
+    },
+    Register {
+        name: "unmatched",
+        offset: 0x50,
         width: 32,
         guarded: false,
         fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Snapshot, legal: Legal::Any }],
@@ -296,6 +304,8 @@ pub mod offset {
     pub const REFUSED_ENDS: u32 = 0x48;
     /// Control frames.
     pub const CONTROL_FRAMES: u32 = 0x4c;
+    /// Unmatched packets.
+    pub const UNMATCHED: u32 = 0x50;
     /// Delimiters.
     pub const DELIMITERS: u32 = 0x54;
     /// Delimiter gaps.
@@ -429,6 +439,8 @@ impl Capability {
     pub const BANKS: u32 = 0xf000;
     /// Bits of `rows_log2`.
     pub const ROWS_LOG2: u32 = 0x1f0000;
+    /// Bits of `classes`.
+    pub const CLASSES: u32 = 0xe00000;
     /// Bits of `hash`.
     pub const HASH: u32 = 0x1000000;
     /// Bits of `has_clock`.
@@ -480,6 +492,17 @@ impl Capability {
     #[must_use]
     pub fn with_rows_log2(self, value: u32) -> Self {
         Capability(self.0 & !Self::ROWS_LOG2 | ((u32::from(value)) << 16) & Self::ROWS_LOG2)
+    }
+
+    /// Measurement classes; class c reports as segment + c.
+    pub fn classes(self) -> u32 {
+        ((self.0 & Self::CLASSES) >> 21) as u32
+    }
+
+    /// With another `classes`.
+    #[must_use]
+    pub fn with_classes(self, value: u32) -> Self {
+        Capability(self.0 & !Self::CLASSES | ((u32::from(value)) << 21) & Self::CLASSES)
     }
 
     /// The hash function. `None`: a value that this map does not know.
@@ -824,7 +847,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::INTERVAL)
     }
 
-    /// Packets. Measured packets of the running interval so far, modulo 2^48.
+    /// Packets. Measured packets of the running interval so far, of all classes, modulo 2^48.
     ///
     /// # Errors
     ///
@@ -833,7 +856,7 @@ impl<B: Bus> Registers<B> {
         self.read_long(offset::PACKETS)
     }
 
-    /// Bytes. IP octets of the measured packets of the running interval so far, modulo 2^48.
+    /// Bytes. IP octets of the measured packets of the running interval so far, of all classes, modulo 2^48.
     ///
     /// # Errors
     ///
@@ -842,7 +865,7 @@ impl<B: Bus> Registers<B> {
         self.read_long(offset::BYTES)
     }
 
-    /// Unmeasured frames. Frames of the running interval so far that are not measured.
+    /// Unmeasured frames. Frames of the running interval so far that are not measured: not IP, or of no class.
     ///
     /// # Errors
     ///
@@ -876,6 +899,15 @@ impl<B: Bus> Registers<B> {
     /// What the bus says.
     pub fn control_frames(&mut self) -> Result<u32, B::Error> {
         self.bus.read(offset::CONTROL_FRAMES)
+    }
+
+    /// Unmatched packets. Packets of the running interval so far that no entry of the classifier matches, saturating; they are part of `unmeasured`.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn unmatched(&mut self) -> Result<u32, B::Error> {
+        self.bus.read(offset::UNMATCHED)
     }
 
     /// Delimiters. Delimiters of this measurement seen in the stream since reset, saturating.

@@ -3,6 +3,7 @@
 //! A schedule counts for intervals whose `ended` is high in its cycle or later. So the model keeps what it is told of
 //! frames and ends until the hardware shows the boundary, and hears of schedules at once.
 
+use super::core::udp_frame;
 use super::{CheckError, same};
 use crate::hardware::{Beat, Hardware, HardwarePoint};
 use deltaline_model::configuration::Configuration;
@@ -11,7 +12,7 @@ use deltaline_model::frame::{Frame, Role};
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::sampler::{MAX_BANKS, NO_BANK, Prefixes};
 use deltaline_model::time::Timestamp;
-use deltaline_traffic::{Frames, udp_frame};
+use deltaline_traffic::Frames;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::collections::VecDeque;

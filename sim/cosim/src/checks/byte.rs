@@ -4,6 +4,7 @@ use super::{CheckError, same};
 use crate::bench::Bench;
 use crate::hardware::HardwareError;
 use deltaline_model::configuration::Configuration;
+use deltaline_model::delimiter::Delimiter;
 use deltaline_model::frame::{Flags, Frame, Header, Role, Totals, frame_bytes};
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
@@ -59,6 +60,7 @@ fn scenarios(
         twin.every_cut()?;
         // With each of the two copies in the role of the other.
         for _ in 0..2 {
+            twin.delimiters()?;
             twin.refused_ends()?;
             twin.ends_around_a_drains_end()?;
             twin.ends_at_every_byte(None)?;
@@ -189,7 +191,7 @@ impl Point {
         };
         let headers = Header::of_interval(configuration, role, 0, Totals::default());
         let (frames, bytes) = headers.fold((0, 0), |(frames, bytes), header| {
-            (frames + 1, bytes + frame_bytes(usize::from(header.cells)))
+            (frames + 1, bytes + frame_bytes(usize::from(header.cells), header.digests))
         });
         let mut point = Point {
             bench,
@@ -393,6 +395,12 @@ impl Twin {
         self.point.expect_interval();
     }
 
+    fn end_model_at(&mut self, number: u32) {
+        let expected = &mut self.expected;
+        self.model.end_interval_at(number, |frame| expected.push(frame.to_vec()));
+        self.point.expect_interval();
+    }
+
     fn end_interval(&mut self) -> Result<(), CheckError> {
         self.point.request_interval_end()?;
         self.end_model(IntervalEnd::Delimiter);
@@ -529,6 +537,43 @@ impl Twin {
             }
         }
         self.compare()?;
+        self.end_interval()?;
+        self.compare()
+    }
+
+    /// Delimiters of this measurement end intervals behind themselves and bring their number; others, broken and
+    /// bad ones end none.
+    fn delimiters(&mut self) -> Result<(), CheckError> {
+        let configuration = *self.model.configuration();
+        let ours = |number: u32| Delimiter::new(&configuration, number).encode().to_vec();
+        let changed = |position: usize| {
+            let mut frame = ours(1);
+            frame[position] ^= 0x10;
+            frame
+        };
+        // Each byte that is compared, MAC addresses and number that are not, every length, a bad one.
+        let mut frames: Vec<(Vec<u8>, bool)> = vec![(ours(7), true)];
+        frames.extend((0..32).map(|position| (changed(position), false)));
+        frames.extend((14..=64).map(|length| (ours(0x1234_5678)[..length].to_vec(), false)));
+        frames.extend([0, 1, 2, 2, 4, 0xffff_ffff, 0].map(|number| (ours(number), false)));
+        let mut number = 0;
+        for (frame, bad) in frames {
+            self.frame(&udp_frame(number, 60), false, 0)?;
+            self.frame(&frame, bad, 0)?;
+            let found = if bad { None } else { Delimiter::recognise(&configuration, &frame) };
+            if let Some(found) = found {
+                self.end_model_at(found);
+                // Another one right behind it is refused.
+                self.frame(&ours(0xfeed_beef), false, 0)?;
+                self.model.refuse_interval_end();
+            }
+            // A control frame, frames of one byte and packets change nothing.
+            self.frame(&changed(15), false, 0)?;
+            self.frame(&[0xff], false, 0)?;
+            self.frame(&udp_frame(number + 1, 60), false, 0)?;
+            self.compare()?;
+            number += 2;
+        }
         self.end_interval()?;
         self.compare()
     }
@@ -769,7 +814,9 @@ impl Twin {
         for number in 0..200 {
             self.frame(&udp_frame(number, 60), false, 0)?;
         }
-        self.end_interval()?;
+        // No delimiter has begun this interval: it has a gap, whatever its number.
+        self.frame(&Delimiter::new(configuration, 0).encode(), false, 0)?;
+        self.end_model_at(0);
         self.compare()?;
         self.end_interval()?;
         self.compare()
@@ -936,7 +983,7 @@ const fn fault(
 }
 
 /// Faults that [`check`] must notice.
-pub const FAULTS: [Fault; 26] = [
+pub const FAULTS: [Fault; 33] = [
     fault("a stalled byte is taken", "transfer = ", "s_axis_tvalid & s_axis_tready", "s_axis_tvalid"),
     fault("the rest of a frame cut by reset is measured", "fire = ", "transfer & ~is_adrift", "transfer"),
     fault("the timestamp of the wrong byte", "if (", "~in_frame_q", "in_frame_q"),
@@ -960,6 +1007,23 @@ pub const FAULTS: [Fault; 26] = [
     fault("the check word's top bit is lost", "if (", "check_top_q", "1'b0"),
     fault("interval end a cycle early", "request_2_d = ", "request_1_q", "request_0_q"),
     fault("intervals by the wrong bit of the clock", "clock_bit_d = ", "candidates[high_q]", "candidates[1]"),
+    fault("the kind of a control frame is not looked at", "compared = ", "(word == 32'h3)", "1'b0"),
+    fault("delimiters of other configurations count", "(word == 32'h6) | ", "(word == 32'h7)", "1'b0"),
+    fault("bad delimiters count", "found_0_d = ends & ", "~bad", "1'b1"),
+    fault(
+        "a delimiter that is cut short counts",
+        "~differs_now & ",
+        "(index >= 32'h21)",
+        "(index >= 32'h1f)",
+    ),
+    fault("a difference outlives its frame", "differs_d = differs_now & ", "~ends", "1'b1"),
+    fault(
+        "an interval that began with the reset passes for a whole one",
+        "(~is_due_q | ",
+        "~started_q",
+        "1'b0",
+    ),
+    fault("a missing delimiter is not told", "delimiter & (", "~is_due_q", "1'b0"),
     fault("an end during a drain is not refused", "running & ", "~drain_busy", "1'b1"),
     fault("a lost lock is noted a cycle early", "unlocked = ", "~locked_4_q", "~locked_3_q"),
     fault("m_axis gives a byte up before it is taken", "(state_q == 32'h5) & ", "m_axis_tready", "1'b1"),

@@ -134,6 +134,7 @@ pub fn stream_time_of_day(
     let [m_data, m_keep, m_valid, m_last, m_user] =
         ["tdata", "tkeep", "tvalid", "tlast", "tuser"].map(|port| bench.port(&format!("m_axis_{port}")));
     let (m_data, m_keep, m_valid, m_last, m_user) = (m_data?, m_keep?, m_valid?, m_last?, m_user?);
+    let (end, m_end) = (bench.port("interval_end")?, bench.port("m_interval_end")?);
     let mut random = StdRng::seed_from_u64(seed);
     let mut times = directed_times();
     times.extend((0..count).map(|_| random_time(&mut random)).map(|time| (time, truth(time))));
@@ -145,12 +146,13 @@ pub fn stream_time_of_day(
         }
         let beat_data = random.random::<u64>() & (u64::MAX >> (64 - width));
         let beat_keep = random.random::<u64>() & (u64::MAX >> (64 - width / 8));
-        let [is_valid, is_ready, is_last, is_bad] = random.random::<[bool; 4]>();
+        let [is_valid, is_ready, is_last, is_bad, is_end] = random.random::<[bool; 5]>();
         bench.set(data, beat_data);
         bench.set(keep, beat_keep);
         bench.set(valid, is_valid.into());
         bench.set(ready, is_ready.into());
         bench.set(last, is_last.into());
+        bench.set(end, is_end.into());
         bench.set_wide(user, time.0 << 1 | u128::from(is_bad));
         bench.tick()?;
         let beat = (
@@ -159,6 +161,7 @@ pub fn stream_time_of_day(
             beat_keep,
             u64::from(is_last),
             u128::from(relative.0) << 1 | u128::from(is_bad),
+            is_end,
         );
         let found = (
             bench.get(m_valid) == 1,
@@ -166,6 +169,7 @@ pub fn stream_time_of_day(
             bench.get(m_keep),
             bench.get(m_last),
             bench.get_wide(m_user),
+            bench.get(m_end) == 1,
         );
         same(STAGE, at as u64, "beat", &due.after(beat), &found)?;
     }

@@ -2,12 +2,14 @@
 
 use super::{CheckError, same};
 use crate::hardware::{Beat, Hardware, HardwarePoint};
+use deltaline_model::classifier::Entry;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::delimiter::Delimiter;
 use deltaline_model::frame::{Flags, Frame, Role, Totals};
+use deltaline_model::identity::PAYLOAD_WORD;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
-use deltaline_traffic::{Frames, udp_frame};
+use deltaline_traffic::{self as traffic, Frames};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use verilator_sys::Toolchain;
@@ -16,6 +18,36 @@ const STAGE: &str = "core";
 
 /// Most cycles from the last beat of a frame, or an interval end, to its commit.
 const COMMIT: usize = 7;
+
+/// A plain UDP packet that is told apart by its number, and goes to the port of that number: with classes that are told
+/// apart by ports, neighbours are of different ones.
+pub fn udp_frame(number: u32, length: usize) -> Vec<u8> {
+    let mut frame = traffic::udp_frame(number, length);
+    frame[36..38].copy_from_slice(&(number as u16).to_be_bytes());
+    frame
+}
+
+/// Entries that tell 1 to 4 classes apart by the lowest bits of the word of the ports, and leave some packets out.
+pub fn entries(classes: u8) -> Vec<Entry> {
+    let entry = |class: u8, mask: u32, value: u32| {
+        let mut entry = Entry { class, ..Entry::default() };
+        (entry.mask[PAYLOAD_WORD], entry.value[PAYLOAD_WORD]) = (mask, value);
+        entry
+    };
+    let mut entries = match classes {
+        1 => vec![entry(0, 1, 0)],
+        2 => vec![entry(0, 3, 0), entry(1, 1, 1)],
+        _ => (0..classes.min(4)).map(|class| entry(class, 7, class.into())).collect(),
+    };
+    if classes > 2 {
+        // Another entry of a class, and one that looks at two words.
+        entries.push(entry(1, 7, 4));
+        let mut last = entry(0, 7, 6);
+        (last.mask[0], last.value[0]) = (0xf000_0000, 0x4000_0000);
+        entries.push(last);
+    }
+    entries
+}
 
 /// Runs random traffic alone, `count` frames; returns their number.
 ///
@@ -280,7 +312,8 @@ impl Twin {
             self.frame(&udp_frame(0, 60), false, 0)?;
             for number in 0..2 {
                 let time = Timestamp(self.random.random());
-                let frame = udp_frame(number, 60);
+                // Any flow: only a sampled packet shows in which copy it counts.
+                let frame = udp_frame(self.random.random(), 60);
                 for (index, beat) in self.hardware.beats(&frame, time, false).enumerate() {
                     let position = number as usize * beat_count + index;
                     if beat.last {
@@ -476,20 +509,29 @@ fn preloaded_counters(
 ) -> Result<(), CheckError> {
     let reset_to = |name: &str, width: u32, value: u64| {
         (
-            format!("module deltaline_aggregator_totals_{name}("),
+            format!("module deltaline_aggregator_{name}("),
             format!("q <= {width}'h0;"),
             format!("q <= {width}'h{value:x};"),
         )
     };
     let near_carry = [
-        reset_to("packets_low", 24, 0xff_fff0),
-        reset_to("bytes_low", 24, 0xff_ff00),
-        reset_to("unmeasured_count", 32, 0xffff_fffe),
-        reset_to("bad_count", 32, 0xffff_fffd),
+        reset_to("class_totals_0_packets_low", 24, 0xff_fff0),
+        reset_to("class_totals_0_bytes_low", 24, 0xff_ff00),
+        reset_to("totals_unmeasured_count_low", 16, 0xfffe),
+        reset_to("totals_bad_count_low", 16, 0xfffd),
     ];
-    let near_overflow = [reset_to("packets_low", 24, 0xff_fff0), reset_to("packets_high", 24, 0xff_ffff)];
-    let near_overflow_of_bytes =
-        [reset_to("bytes_low", 24, 0xff_ff00), reset_to("bytes_high", 24, 0xff_ffff)];
+    let near_overflow = [
+        reset_to("class_totals_0_packets_low", 24, 0xff_fff0),
+        reset_to("class_totals_0_packets_high", 24, 0xff_ffff),
+        reset_to("totals_unmeasured_count_low", 16, 0xfffe),
+        reset_to("totals_unmeasured_count_high", 16, 0xffff),
+        reset_to("totals_bad_count_low", 16, 0xfffd),
+        reset_to("totals_bad_count_high", 16, 0xffff),
+    ];
+    let near_overflow_of_bytes = [
+        reset_to("class_totals_0_bytes_low", 24, 0xff_ff00),
+        reset_to("class_totals_0_bytes_high", 24, 0xff_ffff),
+    ];
     let full = |half: &str| {
         (
             format!("module deltaline_aggregator_lane_0_lda_{half}("),
@@ -506,14 +548,21 @@ fn preloaded_counters(
             Totals {
                 packets: 0xff_fff0 + 40,
                 bytes: 0xff_ff00 + 40 * 46,
-                unmeasured: u32::MAX,
-                bad: u32::MAX,
+                unmeasured: 0xfffe + 3,
+                bad: 0xfffd + 3,
                 ..zero
             },
         ),
         (
             &near_overflow,
-            Totals { packets: 40 - 16, bytes: 40 * 46, unmeasured: 3, bad: 3, flags: saturated, ..zero },
+            Totals {
+                packets: 40 - 16,
+                bytes: 40 * 46,
+                unmeasured: u32::MAX,
+                bad: u32::MAX,
+                flags: saturated,
+                ..zero
+            },
         ),
         (
             &near_overflow_of_bytes,
@@ -528,7 +577,7 @@ fn preloaded_counters(
         let mut point =
             Hardware::of(toolchain, configuration, &changed(verilog, changes)?)?.point(Role::Sender)?;
         for number in 0..40 {
-            point.observe(&udp_frame(number, 60), Timestamp(7))?;
+            point.observe(&traffic::udp_frame(number, 60), Timestamp(7))?;
         }
         for _ in 0..3 {
             point.observe(&[0; 60], Timestamp(7))?;

@@ -1,8 +1,9 @@
-//! LDA: updates in, cells out when drained.
+//! LDA: updates in, cells out when drained; with digests, if it has a port for them.
 
 use super::{CheckError, same};
 use crate::bench::Bench;
 use deltaline_model::cell::{Cell, SUM_MASK};
+use deltaline_model::digest;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::collections::VecDeque;
@@ -12,6 +13,8 @@ const STAGE: &str = "lda";
 
 /// Cycles from an update to its overflow pulse.
 const OVERFLOW_LATENCY: u64 = 7;
+/// Cycles from an update to its digest.
+const DIGEST_DELAY: usize = 5;
 /// Cycles from the last update of a copy to its first drain.
 const SETTLE: usize = 6;
 /// Cycles from an address to its cell.
@@ -28,6 +31,9 @@ struct Twin {
     epoch: Port,
     address: Port,
     timestamp: Port,
+    digest: Option<Port>,
+    /// Digests of the last updates, the oldest first.
+    digests: VecDeque<u32>,
     overflow: Port,
     overflow_epoch: Port,
     drain_address: Port,
@@ -58,15 +64,32 @@ pub fn check(
     let mut random = StdRng::seed_from_u64(seed);
     let full = verilog.replace(ZERO, FULL);
     same(STAGE, 0, "memories that can be preloaded", &4, &full.matches(FULL).count())?;
-    let mut preloaded = Twin::new(toolchain, &full, words, Cell { count: u32::MAX, sum: 0 })?;
+    let mut preloaded = Twin::new(toolchain, &full, words, Cell { count: u32::MAX, ..Cell::default() })?;
     preloaded.long_carries(&mut random)?;
 
+    Ok(preloaded.updates + updates(toolchain, verilog, words, count, seed)?)
+}
+
+/// The directed sequences and random updates of [`check`], without those that need the emitted memories' content: for
+/// memories of others.
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn updates(
+    toolchain: &Toolchain,
+    verilog: &str,
+    words: usize,
+    count: u64,
+    seed: u64,
+) -> Result<u64, CheckError> {
+    let mut random = StdRng::seed_from_u64(!seed);
     let mut twin = Twin::new(toolchain, verilog, words, Cell::default())?;
     twin.directed(&mut random)?;
     while twin.updates < count {
         twin.random_interval(&mut random)?;
     }
-    Ok(preloaded.updates + twin.updates)
+    Ok(twin.updates)
 }
 
 impl Twin {
@@ -78,6 +101,8 @@ impl Twin {
             epoch: bench.port("epoch")?,
             address: bench.port("address")?,
             timestamp: bench.port("timestamp")?,
+            digest: bench.port("digest_0").ok(),
+            digests: VecDeque::from([0; DIGEST_DELAY]),
             overflow: bench.port("overflow")?,
             overflow_epoch: bench.port("overflow_epoch")?,
             drain_address: bench.port("drain_address")?,
@@ -105,8 +130,19 @@ impl Twin {
         self.bench.set(self.epoch, self.current as u64);
         self.bench.set(self.address, word as u64);
         self.bench.set(self.timestamp, time & SUM_MASK);
+        // Digests of all ones carry; what comes without an update is noise. Some digest of every time.
+        let value =
+            if time.is_multiple_of(4) { u32::MAX } else { (time >> 3) as u32 ^ time.rotate_left(17) as u32 };
+        self.digests.push_back(value);
+        if let (Some(port), Some(value)) = (self.digest, self.digests.pop_front()) {
+            self.bench.set(port, u64::from(value));
+        }
         if update.is_some() {
             self.updates += 1;
+            if self.digest.is_some() {
+                let cell = &mut self.copies[self.current][word];
+                cell.digest = digest::add(cell.digest, value);
+            }
             if self.copies[self.current][word].add(time) {
                 self.overflows.push_back((now + OVERFLOW_LATENCY, self.current));
             }

@@ -16,7 +16,7 @@ use deltaline_model::registers::{
     Bus, ClockCommand, Control, IntervalSource, Registers, Role as RoleField, offset,
 };
 use deltaline_model::sampler::{MAX_BANKS, NO_BANK, Prefixes};
-use deltaline_model::time::Timestamp;
+use deltaline_model::time::{TimeOfDay, Timestamp};
 use deltaline_traffic::Frames;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -26,6 +26,8 @@ use verilator_sys::{Port, Toolchain};
 const STAGE: &str = "shell";
 /// The code of a refused access.
 const SLAVE_ERROR: u64 = 2;
+/// In nanoseconds.
+const SECOND: u64 = 1_000_000_000;
 
 /// A stream of the design: one side's ports.
 struct Stream {
@@ -152,10 +154,15 @@ impl Device {
         self.bench.set_beat(source.tdata, &beat.data);
         self.bench.set(source.tkeep, beat.keep);
         self.bench.set(source.tlast, u64::from(beat.last));
-        if source.tuser.width() == 1 {
-            self.bench.set(source.tuser, u64::from(beat.bad));
-        } else {
-            self.bench.set_wide(source.tuser, u128::from(beat.timestamp) << 1 | u128::from(beat.bad));
+        match source.tuser.width() {
+            1 => self.bench.set(source.tuser, u64::from(beat.bad)),
+            65 => self.bench.set_wide(source.tuser, u128::from(beat.timestamp) << 1 | u128::from(beat.bad)),
+            _ => {
+                let time = Timestamp(beat.timestamp);
+                let (seconds, nanoseconds) = (time.nanoseconds() / SECOND, time.nanoseconds() % SECOND);
+                let time = TimeOfDay::new(seconds, nanoseconds as u32, time.0 as u16);
+                self.bench.set_wide(source.tuser, time.0 << 1 | u128::from(beat.bad));
+            }
         }
         self.bench.set(source.tvalid, 1);
         let patience = self.cycles + 4000;
@@ -271,6 +278,11 @@ impl Bus for &mut Device {
     }
 }
 
+/// The timestamp of a frame: that of the stopped clock, or any.
+fn stopped_or(random: &mut StdRng, built_in: bool, stopped: Timestamp) -> Timestamp {
+    if built_in { stopped } else { Timestamp(random.random()) }
+}
+
 /// A tap through its registers: `count` random frames; returns how many frames were sent.
 ///
 /// # Errors
@@ -287,6 +299,8 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
         device.access(Some(u64::from(receiver.with_interval_log2(48).0)), offset::CONTROL.into())?.0;
     same(STAGE, 0, "answer to interval_log2 = 48", &SLAVE_ERROR, &refused)?;
     same(STAGE, 0, "control", &receiver, &device.registers().control()?)?;
+    let classes = device.registers().capability()?.classes();
+    same(STAGE, 0, "classes", &(configuration.classes() as u32), &classes)?;
     same(STAGE, 0, "digest", &configuration.digest(), &device.registers().configuration()?)?;
     let refused = device.access(Some(1), offset::PREFIXES_SCHEDULE.into())?.0;
     same(STAGE, 0, "answer to a schedule without lengths", &SLAVE_ERROR, &refused)?;
@@ -301,7 +315,7 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
         }
         for _ in 0..random.random_range(1..120) {
             let (frame, bad) = (frames.next_frame(), random.random_ratio(1, 16));
-            let time = if built_in { stopped } else { Timestamp(random.random()) };
+            let time = stopped_or(&mut random, built_in, stopped);
             device.frame(&frame, time, bad)?;
             if bad {
                 point.observe_bad()
@@ -323,6 +337,7 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
         same(STAGE, sent, "bytes", &totals.bytes, &registers.bytes()?)?;
         same(STAGE, sent, "unmeasured", &totals.unmeasured, &registers.unmeasured()?)?;
         same(STAGE, sent, "bad", &totals.bad, &registers.bad()?)?;
+        same(STAGE, sent, "unmatched", &point.unmatched(), &registers.unmatched()?)?;
         same(STAGE, sent, "control frames", &reports, &registers.control_frames()?)?;
         same(STAGE, sent, "delimiters", &delimiters, &registers.delimiters()?)?;
         if built_in {
@@ -350,6 +365,11 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
                 point.end_interval(IntervalEnd::Delimiter, &mut collect);
             }
             1 => {
+                // Close behind a frame, which belongs to the interval.
+                let (frame, time) = (frames.next_frame(), stopped_or(&mut random, built_in, stopped));
+                device.frame(&frame, time, false)?;
+                point.observe(&frame, time);
+                sent += 1;
                 device.bench.set(device.interval_end, 1);
                 device.cycle()?;
                 device.bench.set(device.interval_end, 0);
@@ -413,7 +433,7 @@ pub fn segment(
     while sent < count {
         for _ in 0..random.random_range(1..120) {
             let (frame, bad) = (frames.next_frame(), random.random_ratio(1, 16));
-            let time = if built_in { stopped } else { Timestamp(random.random()) };
+            let time = stopped_or(&mut random, built_in, stopped);
             a.frame(&frame, time, bad)?;
             given.push_back(Seen { bytes: frame, time: time.0, bad });
             sent += 1;

@@ -1,0 +1,50 @@
+//! Digest: keys in, 32 bits out eight cycles later.
+
+use super::{CheckError, same};
+use crate::bench::Bench;
+use deltaline_model::configuration::Configuration;
+use deltaline_model::digest::PacketDigest;
+use deltaline_model::hash::LinearHash;
+use deltaline_model::identity::{KEY_BITS, Key};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use verilator_sys::Toolchain;
+
+/// Cycles from key to digest.
+const LATENCY: usize = 8;
+
+/// Runs every single-bit key and `count` random keys, one a cycle; returns the number of keys.
+///
+/// # Errors
+///
+/// [`CheckError::Mismatch`] with the first difference.
+pub fn check(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    verilog: &str,
+    count: u64,
+    seed: u64,
+) -> Result<u64, CheckError> {
+    let mut bench = Bench::new(toolchain, "digest", verilog)?;
+    let (port, value) = (bench.port("key")?, bench.port("value")?);
+    let hash = LinearHash::new(configuration.hash(), configuration.seed());
+    let digest = PacketDigest::new(configuration.seed());
+
+    let mut random = StdRng::seed_from_u64(seed);
+    let single_bits = (0..KEY_BITS).map(|bit| {
+        let mut key = [0; 68];
+        key[bit / 8] = 0x80 >> (bit % 8);
+        key
+    });
+    let random_keys = (0..count).map(|_| random.random::<Key>());
+    let keys: Vec<Key> = single_bits.chain(random_keys).chain([[0; 68]; LATENCY]).collect();
+    for (at, key) in keys.iter().enumerate() {
+        let words = key.as_chunks::<4>().0.iter().map(|bytes| u32::from_be_bytes(*bytes));
+        bench.set_words(port, &words.collect::<Vec<u32>>());
+        bench.tick()?;
+        let Some(key) = (at + 1).checked_sub(LATENCY).map(|at| keys[at]) else { continue };
+        let expected = u64::from(digest.digest(hash.hash(&key)));
+        same("digest", at as u64, "value", &expected, &bench.get(value))?;
+    }
+    Ok((keys.len() - LATENCY) as u64)
+}

@@ -1,0 +1,151 @@
+//! Digests: the twin rule at every width, what they leave unchanged, and planted faults.
+#![allow(clippy::unwrap_used)]
+
+use deltaline_cosim::checks::{self, CheckError};
+use deltaline_hdl::verilog::{Module, emit};
+use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::hash::HashKind;
+use verilator_sys::Toolchain;
+
+fn toolchain() -> Toolchain {
+    Toolchain::find().unwrap()
+}
+
+fn configuration(settings: Settings) -> Configuration {
+    Configuration::new(Settings { digest: true, ..settings }).unwrap()
+}
+
+/// Small, with three banks, which every width is built for.
+fn small() -> Configuration {
+    configuration(Settings { rows: 16, prefixes: &[0, 2, 4], seed: 2, ..Settings::default() })
+}
+
+#[test]
+fn stage() {
+    for settings in [
+        Settings::default(),
+        Settings { hash: HashKind::Rabin, seed: 0xfedc_ba98_7654_3210, ..Settings::default() },
+    ] {
+        let configuration = configuration(settings);
+        let verilog = emit(&configuration, Module::Digest, "digest").unwrap();
+        checks::digest::check(&toolchain(), &configuration, &verilog, 20_000, 1).unwrap();
+    }
+}
+
+#[test]
+fn lda() {
+    let verilog = emit(&small(), Module::Lda, "lda").unwrap();
+    checks::lda::check(&toolchain(), &verilog, 64, 200_000, 1).unwrap();
+}
+
+#[test]
+fn cores() {
+    let several_fragments = configuration(Settings {
+        rows: 256,
+        hash: HashKind::Rabin,
+        prefixes: &[0, 3],
+        seed: 3,
+        segment: 0xdead_beef,
+        ..Settings::default()
+    });
+    for (module, configuration) in
+        [(Module::Core, small()), (Module::Core, several_fragments), (Module::Core256, small())]
+    {
+        let verilog = emit(&configuration, module, "deltaline").unwrap();
+        let packets = checks::core::check(&toolchain(), &configuration, &verilog, 10_000, 1).unwrap();
+        assert!(packets >= 10_000);
+    }
+}
+
+#[test]
+fn several_lanes() {
+    let verilog = emit(&small(), Module::TwoLanes512, "deltaline").unwrap();
+    let packets = checks::lanes::check(&toolchain(), &small(), &verilog, 10_000, 1).unwrap();
+    assert!(packets >= 10_000);
+}
+
+/// What goes wrong, in which module, by which change of the emitted text.
+const FAULTS: &[(&str, Module, &str, &str)] = &[
+    ("a round without its addition", Module::Digest, "total = x_turned + y;", "total = x_turned ^ y;"),
+    ("a round without its constant", Module::Digest, "mixed = total ^ constant;", "mixed = total;"),
+    ("the wrong hash bits", Module::Digest, "row[0] <= ^parity_0;", "row[0] <= ^parity_16;"),
+    (
+        "digest not forwarded at distance 1",
+        Module::Lda,
+        "digests_0_forward_1 = hazard_1_3_q;",
+        "digests_0_forward_1 = 1'b0;",
+    ),
+    (
+        "digest forwarded at distance 4 from the wrong update",
+        Module::Lda,
+        "digests_0_forward_4 = hazard_4_2_q;",
+        "digests_0_forward_4 = hazard_4_1_q;",
+    ),
+    (
+        "digests written into both copies",
+        Module::Lda,
+        "digests_0_write_first = valid_5_q & ~copy_5_q;",
+        "digests_0_write_first = valid_5_q;",
+    ),
+    (
+        "digest not cleared",
+        Module::Lda,
+        "digests_0_clear_second = clearing_1_q;",
+        "digests_0_clear_second = 1'b0;",
+    ),
+    (
+        "digest operand from the wrong copy",
+        Module::Lda,
+        "digests_0_epoch = copy_3_q;",
+        "digests_0_epoch = copy_2_q;",
+    ),
+    (
+        "a carry from half to half",
+        Module::Lda,
+        "high_total = high + addend[(32'h10)+:(16)];",
+        "high_total = high + addend[(32'h10)+:(16)] + (low_total < low);",
+    ),
+    ("a digest of the neighbouring packet", Module::Core, "x = round_5_x_after;", "x = round_4_x_after;"),
+    ("digest words not sent", Module::Core, "if (section_q == 32'h5) begin", "if (1'b0) begin"),
+    (
+        "digests in the wrong order",
+        Module::Core,
+        "pair_0_d = (pair_0_q << 32'h20) |",
+        "pair_0_d = (pair_0_q >> 32'h20) |",
+    ),
+    (
+        "the second lane's digests not added",
+        Module::TwoLanes512,
+        "digest_low_sum_0 = digest_low_sum_0 + lane_1_drained_cell[(32'h48)+:(16)];",
+        "",
+    ),
+];
+
+fn check(module: Module, verilog: &str) -> Result<u64, CheckError> {
+    match module {
+        Module::Digest => checks::digest::check(&toolchain(), &small(), verilog, 1000, 7),
+        Module::Lda => checks::lda::check(&toolchain(), verilog, 64, 100_000, 7),
+        Module::TwoLanes512 => checks::lanes::check(&toolchain(), &small(), verilog, 3000, 7),
+        _ => checks::core::traffic(&toolchain(), &small(), verilog, 3000, 7),
+    }
+}
+
+#[test]
+fn planted_faults_are_noticed() {
+    let mut blind = vec![];
+    for (fault, module, from, to) in FAULTS {
+        let name = deltaline_cosim::mutations::name(*module);
+        let verilog = emit(&small(), *module, name).unwrap();
+        let mutant = verilog.replacen(from, to, 1);
+        if mutant == verilog {
+            blind.push(format!("{fault}: not in the text"));
+            continue;
+        }
+        match check(*module, &mutant) {
+            Err(CheckError::Mismatch { .. }) => {}
+            Err(error) => panic!("{fault}: {error}"),
+            Ok(_) => blind.push(format!("{fault}: not noticed")),
+        }
+    }
+    assert!(blind.is_empty(), "{blind:#?}");
+}
