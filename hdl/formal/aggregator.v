@@ -37,6 +37,9 @@ module aggregator_proof(
     input wire timed,
     input wire unlocked,
     input wire receiver,
+    input wire schedule,
+    input wire [63:0] next_prefixes,
+    input wire [31:0] from_interval,
     input wire m_axis_tready
 );
     reg started = 0;
@@ -54,7 +57,8 @@ module aggregator_proof(
         .ip_length_1(ip_length_1),
 `endif
         .delimiter(delimiter), .delimiter_number(delimiter_number), .request(request), .timed(timed),
-        .unlocked(unlocked), .receiver(receiver), .m_axis_tready(m_axis_tready), .running(running)
+        .unlocked(unlocked), .receiver(receiver), .schedule(schedule), .next_prefixes(next_prefixes),
+        .from_interval(from_interval), .m_axis_tready(m_axis_tready), .running(running)
     );
 
     // The ports of the lanes, whose second one is idle if there is none.

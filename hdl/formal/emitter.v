@@ -39,6 +39,7 @@ module emitter_proof(
     input wire [31:0] bad,
     input wire [15:0] refused_ends,
     input wire [4:0] flags,
+    input wire [63:0] prefixes,
     input wire [71:0] anything,
     input wire m_axis_tready
 );
@@ -68,7 +69,7 @@ module emitter_proof(
     emitter dut(
         .clk(clk), .rst(rst), .start(start), .receiver(receiver), .interval(interval), .packets(packets),
         .bytes(bytes), .first(first), .last(last), .unmeasured(unmeasured), .bad(bad), .refused_ends(refused_ends),
-        .flags(flags), .drained_cell(drained_cell), .drain_address(drain_address), .clear(clear),
+        .flags(flags), .prefixes(prefixes), .drained_cell(drained_cell), .drain_address(drain_address), .clear(clear),
         .clear_all(clear_all), .busy(busy), .running(running),
         .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tvalid(m_axis_tvalid),
         .m_axis_tready(m_axis_tready), .m_axis_tlast(m_axis_tlast), .m_axis_tuser(m_axis_tuser)

@@ -101,6 +101,11 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     wire [63:0] core_ptp_ts;
     wire core_ptp_locked;
     wire core_receiver;
+    wire core_schedule;
+    wire [63:0] core_next_prefixes;
+    wire [31:0] core_from_interval;
+    wire core_schedule_legal;
+    wire core_schedule_pending;
     wire core_running;
     wire [47:0] core_packets;
     wire [47:0] core_bytes;
@@ -148,6 +153,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     wire registers_status_ptp_locked;
     wire registers_status_drain_busy;
     wire registers_status_end_refused;
+    wire registers_status_prefixes_pending;
     wire registers_snapshot;
     wire [31:0] registers_interval;
     wire [47:0] registers_packets;
@@ -171,6 +177,12 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     wire registers_clock_command_set;
     wire registers_clock_command_step;
     wire registers_clock_command_slew;
+    wire [63:0] registers_prefixes_next;
+    wire registers_prefixes_next_allowed;
+    wire [31:0] registers_prefixes_from;
+    wire registers_prefixes_from_allowed;
+    wire registers_prefixes_schedule;
+    wire registers_prefixes_schedule_allowed;
 
     wire events_clk;
     wire events_rst;
@@ -211,6 +223,11 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .ptp_ts(core_ptp_ts),
         .ptp_locked(core_ptp_locked),
         .receiver(core_receiver),
+        .schedule(core_schedule),
+        .next_prefixes(core_next_prefixes),
+        .from_interval(core_from_interval),
+        .schedule_legal(core_schedule_legal),
+        .schedule_pending(core_schedule_pending),
         .running(core_running),
         .packets(core_packets),
         .bytes(core_bytes),
@@ -260,6 +277,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .status_ptp_locked(registers_status_ptp_locked),
         .status_drain_busy(registers_status_drain_busy),
         .status_end_refused(registers_status_end_refused),
+        .status_prefixes_pending(registers_status_prefixes_pending),
         .snapshot(registers_snapshot),
         .interval(registers_interval),
         .packets(registers_packets),
@@ -282,7 +300,13 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .clock_value(registers_clock_value),
         .clock_command_set(registers_clock_command_set),
         .clock_command_step(registers_clock_command_step),
-        .clock_command_slew(registers_clock_command_slew)
+        .clock_command_slew(registers_clock_command_slew),
+        .prefixes_next(registers_prefixes_next),
+        .prefixes_next_allowed(registers_prefixes_next_allowed),
+        .prefixes_from(registers_prefixes_from),
+        .prefixes_from_allowed(registers_prefixes_from_allowed),
+        .prefixes_schedule(registers_prefixes_schedule),
+        .prefixes_schedule_allowed(registers_prefixes_schedule_allowed)
     );
 
     deltaline_events events(
@@ -314,7 +338,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .m_axis_tlast(buffer_m_axis_tlast)
     );
 
-    wire unused = &{1'b0, core_m_axis_tkeep, core_m_axis_tuser, registers_snapshot, registers_clock_synchronised, registers_clock_period, registers_clock_rate, registers_clock_offset, registers_clock_value, registers_clock_command_set, registers_clock_command_step, registers_clock_command_slew};
+    wire unused = &{1'b0, core_schedule_legal, core_schedule_pending, core_m_axis_tkeep, core_m_axis_tuser, registers_snapshot, registers_clock_synchronised, registers_clock_period, registers_clock_rate, registers_clock_offset, registers_clock_value, registers_clock_command_set, registers_clock_command_step, registers_clock_command_slew, registers_prefixes_next, registers_prefixes_from, registers_prefixes_schedule};
     assign core_clk = clk;
     assign core_rst = rst;
     assign core_s_axis_tdata = s_axis_tdata;
@@ -328,6 +352,9 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     assign core_ptp_ts = ptp_ts;
     assign core_ptp_locked = ptp_locked;
     assign core_receiver = registers_control_role;
+    assign core_schedule = 1'b0;
+    assign core_next_prefixes = 64'd0;
+    assign core_from_interval = 32'd0;
     assign core_m_axis_tready = buffer_s_axis_tready;
     assign registers_clk = clk;
     assign registers_rst = rst;
@@ -346,6 +373,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     assign registers_status_ptp_locked = core_ptp_locked;
     assign registers_status_drain_busy = core_draining;
     assign registers_status_end_refused = events_end_refused;
+    assign registers_status_prefixes_pending = 1'b0;
     assign registers_interval = core_interval;
     assign registers_packets = core_packets;
     assign registers_bytes = core_bytes;
@@ -359,6 +387,9 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     assign registers_timestamp = ptp_ts;
     assign registers_clock_status_locked = 1'b0;
     assign registers_clock_status_slewing = 1'b0;
+    assign registers_prefixes_next_allowed = 1'b0;
+    assign registers_prefixes_from_allowed = 1'b0;
+    assign registers_prefixes_schedule_allowed = 1'b0;
     assign events_clk = clk;
     assign events_rst = rst;
     assign events_ended = core_ended;
@@ -389,7 +420,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
 
 endmodule // deltaline
 
-module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,interval_end,interval_log2,ptp_ts,ptp_locked,receiver,running,packets,bytes,unmeasured,bad,unmatched,interval,draining,ended,refused,gap,delimiter,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,interval_end,interval_log2,ptp_ts,ptp_locked,receiver,schedule,next_prefixes,from_interval,schedule_legal,schedule_pending,running,packets,bytes,unmeasured,bad,unmatched,interval,draining,ended,refused,gap,delimiter,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -405,6 +436,11 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     input wire  [63:0] ptp_ts;
     input wire  ptp_locked;
     input wire  receiver;
+    input wire  schedule;
+    input wire  [63:0] next_prefixes;
+    input wire  [31:0] from_interval;
+    output reg  schedule_legal;
+    output reg  schedule_pending;
     output reg  running;
     output reg  [47:0] packets;
     output reg  [47:0] bytes;
@@ -499,6 +535,11 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     reg  aggregator_timed;
     reg  aggregator_unlocked;
     reg  aggregator_receiver;
+    reg  aggregator_schedule;
+    reg  [63:0] aggregator_next_prefixes;
+    reg  [31:0] aggregator_from_interval;
+    wire  aggregator_schedule_legal;
+    wire  aggregator_schedule_pending;
     wire  aggregator_running;
     wire  aggregator_draining;
     wire  aggregator_ended;
@@ -599,6 +640,11 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         .timed(aggregator_timed),
         .unlocked(aggregator_unlocked),
         .receiver(aggregator_receiver),
+        .schedule(aggregator_schedule),
+        .next_prefixes(aggregator_next_prefixes),
+        .from_interval(aggregator_from_interval),
+        .schedule_legal(aggregator_schedule_legal),
+        .schedule_pending(aggregator_schedule_pending),
         .running(aggregator_running),
         .draining(aggregator_draining),
         .ended(aggregator_ended),
@@ -666,6 +712,11 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         aggregator_timed = boundary_timed;
         aggregator_unlocked = boundary_unlocked;
         aggregator_receiver = receiver;
+        aggregator_schedule = schedule;
+        aggregator_next_prefixes = next_prefixes;
+        aggregator_from_interval = from_interval;
+        schedule_legal = aggregator_schedule_legal;
+        schedule_pending = aggregator_schedule_pending;
         aggregator_m_axis_tready = m_axis_tready;
         running = aggregator_running;
         packets = aggregator_packets;
@@ -688,7 +739,7 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
 
 endmodule // deltaline_core
 
-module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,ip_length_0,delimiter,delimiter_number,request,timed,unlocked,receiver,running,draining,ended,refused,gap,interval,packets,bytes,unmeasured_frames,bad_frames,unmatched_frames,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,ip_length_0,delimiter,delimiter_number,request,timed,unlocked,receiver,schedule,next_prefixes,from_interval,schedule_legal,schedule_pending,running,draining,ended,refused,gap,interval,packets,bytes,unmeasured_frames,bad_frames,unmatched_frames,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -705,6 +756,11 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     input wire  timed;
     input wire  unlocked;
     input wire  receiver;
+    input wire  schedule;
+    input wire  [63:0] next_prefixes;
+    input wire  [31:0] from_interval;
+    output reg  schedule_legal;
+    output reg  schedule_pending;
     output reg  running;
     output reg  draining;
     output reg  ended;
@@ -783,6 +839,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  [1:0] lane_0_kind;
     reg  lane_0_epoch;
     reg  [39:0] lane_0_nanoseconds;
+    reg  [127:0] lane_0_masks;
     reg  [10:0] lane_0_drain_address;
     reg  lane_0_drain_epoch;
     reg  lane_0_clear_first;
@@ -842,6 +899,17 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     wire  intervals_start_drain;
     wire  intervals_gap;
     wire  intervals_refused;
+    reg  prefixes_clk;
+    reg  prefixes_rst;
+    reg  prefixes_load;
+    reg  [63:0] prefixes_lengths;
+    reg  [31:0] prefixes_from;
+    reg  prefixes_ends;
+    reg  [31:0] prefixes_running_number;
+    wire  prefixes_legal;
+    wire  prefixes_pending;
+    wire  [127:0] prefixes_masks;
+    wire  [63:0] prefixes_ended;
     reg  shown_interval_clk;
     reg  shown_interval_rst;
     reg  [31:0] shown_interval_d;
@@ -859,6 +927,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  [31:0] emitter_bad;
     reg  [15:0] emitter_refused_ends;
     reg  [4:0] emitter_flags;
+    reg  [63:0] emitter_prefixes;
     wire  [1:0] emitter_kind;
     reg  [71:0] emitter_drained_cell;
     wire  [10:0] emitter_drain_address;
@@ -980,6 +1049,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .kind(lane_0_kind),
         .epoch(lane_0_epoch),
         .nanoseconds(lane_0_nanoseconds),
+        .masks(lane_0_masks),
         .drain_address(lane_0_drain_address),
         .drain_epoch(lane_0_drain_epoch),
         .clear_first(lane_0_clear_first),
@@ -1048,6 +1118,19 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .gap(intervals_gap),
         .refused(intervals_refused)
     );
+    deltaline_core_aggregator_prefixes prefixes(
+        .clk(prefixes_clk),
+        .rst(prefixes_rst),
+        .load(prefixes_load),
+        .lengths(prefixes_lengths),
+        .from(prefixes_from),
+        .ends(prefixes_ends),
+        .running_number(prefixes_running_number),
+        .legal(prefixes_legal),
+        .pending(prefixes_pending),
+        .masks(prefixes_masks),
+        .ended(prefixes_ended)
+    );
     deltaline_core_aggregator_shown_interval shown_interval(
         .clk(shown_interval_clk),
         .rst(shown_interval_rst),
@@ -1068,6 +1151,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .bad(emitter_bad),
         .refused_ends(emitter_refused_ends),
         .flags(emitter_flags),
+        .prefixes(emitter_prefixes),
         .kind(emitter_kind),
         .drained_cell(emitter_drained_cell),
         .drain_address(emitter_drain_address),
@@ -1129,6 +1213,16 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         intervals_running = emitter_running;
         intervals_drain_busy = emitter_busy;
         idle = ~intervals_epoch;
+        prefixes_clk = clk;
+        prefixes_rst = rst;
+        prefixes_load = schedule;
+        prefixes_lengths = next_prefixes;
+        prefixes_from = from_interval;
+        prefixes_ends = intervals_start_drain;
+        prefixes_running_number = intervals_running_number;
+        schedule_legal = prefixes_legal;
+        schedule_pending = prefixes_pending;
+        emitter_prefixes = prefixes_ended;
         unmeasured_now = 32'h0;
         unmatched_now = 32'h0;
         bad_now = 32'h0;
@@ -1150,6 +1244,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         lane_0_epoch = intervals_epoch;
         lane_0_key = key_0;
         lane_0_nanoseconds = staged_timestamp_0_q[(32'h10)+:(40)];
+        lane_0_masks = prefixes_masks;
         lane_0_drain_address = emitter_drain_address;
         lane_0_drain_epoch = idle;
         lane_0_clear_first = emitter_clear_all | (emitter_clear & ~idle);
@@ -1913,7 +2008,7 @@ module deltaline_core_aggregator_classifier_0(clk,key,matched,kind);
     end
 endmodule // deltaline_core_aggregator_classifier_0
 
-module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets,bytes,first,last,unmeasured,bad,refused_ends,flags,kind,drained_cell,drain_address,clear,clear_all,busy,running,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets,bytes,first,last,unmeasured,bad,refused_ends,flags,prefixes,kind,drained_cell,drain_address,clear,clear_all,busy,running,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -1929,6 +2024,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     input wire  [31:0] bad;
     input wire  [15:0] refused_ends;
     input wire  [4:0] flags;
+    input wire  [63:0] prefixes;
     output reg  [1:0] kind;
     input wire  [71:0] drained_cell;
     output reg  [10:0] drain_address;
@@ -1954,6 +2050,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     localparam  place_word = 64'h1000020400;
     localparam  extent_word = 64'h8000000000;
     localparam  prefixes_word = 64'h106ffffffffffff;
+    localparam  adaptive = 1'b0;
     localparam  class_shift = 5'b1011;
     localparam  class_mask = 11'b0;
     localparam  class_number_0 = 2'b0;
@@ -2005,6 +2102,14 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     reg  address_now_rst;
     reg  [10:0] address_now_d;
     wire  [10:0] address_now_q;
+    reg  block_ends_clock;
+    reg  block_ends_rst;
+    reg  block_ends_d;
+    wire  block_ends_q;
+    reg  fragment_ends_clock;
+    reg  fragment_ends_rst;
+    reg  fragment_ends_d;
+    wire  fragment_ends_q;
     reg  at_first_clock;
     reg  at_first_rst;
     reg  at_first_d;
@@ -2058,8 +2163,6 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     reg  [63:0] rotated;
     reg  [63:0] looked_up;
     reg  [10:0] next_address;
-    reg  block_ends;
-    reg  fragment_ends;
 
     // Sub module instances
     deltaline_core_aggregator_emitter_state state(
@@ -2115,6 +2218,18 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         .rst(address_now_rst),
         .d(address_now_d),
         .q(address_now_q)
+    );
+    deltaline_core_aggregator_emitter_block_ends block_ends(
+        .clock(block_ends_clock),
+        .rst(block_ends_rst),
+        .d(block_ends_d),
+        .q(block_ends_q)
+    );
+    deltaline_core_aggregator_emitter_fragment_ends fragment_ends(
+        .clock(fragment_ends_clock),
+        .rst(fragment_ends_rst),
+        .d(fragment_ends_d),
+        .q(fragment_ends_q)
     );
     deltaline_core_aggregator_emitter_at_first at_first(
         .clock(at_first_clock),
@@ -2188,6 +2303,8 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         clears_not_all_clock = clk;
         is_idle_clock = clk;
         address_now_clock = clk;
+        block_ends_clock = clk;
+        fragment_ends_clock = clk;
         at_first_clock = clk;
         at_last_clock = clk;
         header_step_clock = clk;
@@ -2207,6 +2324,8 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         clears_not_all_d = clears_not_all_q;
         is_idle_d = is_idle_q;
         address_now_d = address_now_q;
+        block_ends_d = block_ends_q;
+        fragment_ends_d = fragment_ends_q;
         at_first_d = at_first_q;
         at_last_d = at_last_q;
         header_step_d = header_step_q;
@@ -2226,6 +2345,8 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         clears_not_all_rst = rst;
         is_idle_rst = rst;
         address_now_rst = rst;
+        block_ends_rst = rst;
+        fragment_ends_rst = rst;
         at_first_rst = rst;
         at_last_rst = rst;
         header_step_rst = rst;
@@ -2259,8 +2380,6 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         if (place == class_last) begin
             next_address = (address_now_q | place_mask) + 32'h1;
         end
-        block_ends = ~|address_now_q[(32'h0)+:(3)];
-        fragment_ends = ~|(address_now_q & fragment_mask);
         role_bit = 32'h0;
         if (receiver) begin
             role_bit = 32'h1;
@@ -2269,6 +2388,8 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         if (check_q[32'h3f]) begin
             rotated = rotated | 32'h1;
         end
+        block_ends_d = ~|address_now_q[(32'h0)+:(3)];
+        fragment_ends_d = ~|(address_now_q & fragment_mask);
         at_first_d = ~|address_now_q;
         at_last_d = address_now_q == last_address;
         taking_d = (state_q == 32'h5) & (section_q == 32'h1);
@@ -2328,7 +2449,12 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
             looked_up = looked_up | last;
         end
         if (header_step_q[32'ha]) begin
-            looked_up = looked_up | prefixes_word;
+            if (|adaptive) begin
+                looked_up = looked_up | prefixes;
+            end
+            else begin
+                looked_up = looked_up | prefixes_word;
+            end
         end
         if (header_step_q[32'hb]) begin
             looked_up = looked_up | (((unmeasured) & 64'hffffffffffffffff) << 32'h20) | ((bad) & 64'hffffffffffffffff);
@@ -2394,12 +2520,12 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
             if ((section_q == 32'h0) & (step_q == 32'hb)) begin
                 section_d = 32'h1;
             end
-            if ((section_q == 32'h1) & block_ends) begin
+            if ((section_q == 32'h1) & block_ends_q) begin
                 section_d = 32'h2;
             end
             if (section_q == 32'h2) begin
                 section_d = 32'h1;
-                if (fragment_ends) begin
+                if (fragment_ends_q) begin
                     section_d = 32'h3;
                     step_d = 32'h0;
                 end
@@ -2476,6 +2602,21 @@ module deltaline_core_aggregator_emitter_at_last(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_emitter_at_last
+
+module deltaline_core_aggregator_emitter_block_ends(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_block_ends
 
 module deltaline_core_aggregator_emitter_check(clock,rst,d,q);
 
@@ -2566,6 +2707,21 @@ module deltaline_core_aggregator_emitter_data(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_emitter_data
+
+module deltaline_core_aggregator_emitter_fragment_ends(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_fragment_ends
 
 module deltaline_core_aggregator_emitter_header_step(clock,rst,d,q);
 
@@ -2880,7 +3036,7 @@ module deltaline_core_aggregator_intervals_started(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_intervals_started
 
-module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanoseconds,drain_address,drain_epoch,clear_first,clear_second,drained_cell,overflow,overflow_epoch);
+module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanoseconds,masks,drain_address,drain_epoch,clear_first,clear_second,drained_cell,overflow,overflow_epoch);
 
     // Module arguments
     input wire  clk;
@@ -2890,6 +3046,7 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
     input wire  [1:0] kind;
     input wire  epoch;
     input wire  [39:0] nanoseconds;
+    input wire  [127:0] masks;
     input wire  [10:0] drain_address;
     input wire  drain_epoch;
     input wire  clear_first;
@@ -2911,6 +3068,7 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
     reg  sampler_valid;
     reg  [9:0] sampler_row;
     reg  [15:0] sampler_prefix;
+    reg  [127:0] sampler_masks;
     wire  sampler_sampled;
     wire  [10:0] sampler_address;
     reg  lda_clk;
@@ -2968,6 +3126,7 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
         .valid(sampler_valid),
         .row(sampler_row),
         .prefix(sampler_prefix),
+        .masks(sampler_masks),
         .sampled(sampler_sampled),
         .address(sampler_address)
     );
@@ -3050,6 +3209,7 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
         sampler_valid = hashing_q;
         sampler_row = hash_row;
         sampler_prefix = hash_prefix;
+        sampler_masks = masks;
         class_number = ((kinds_1_q) & 11'h7ff);
         class_base = class_number << class_shift;
         lda_clk = clk;
@@ -6663,7 +6823,7 @@ module deltaline_core_aggregator_lane_0_lda_wraps_copy(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_lane_0_lda_wraps_copy
 
-module deltaline_core_aggregator_lane_0_sampler(clk,rst,valid,row,prefix,sampled,address);
+module deltaline_core_aggregator_lane_0_sampler(clk,rst,valid,row,prefix,masks,sampled,address);
 
     // Module arguments
     input wire  clk;
@@ -6671,18 +6831,20 @@ module deltaline_core_aggregator_lane_0_sampler(clk,rst,valid,row,prefix,sampled
     input wire  valid;
     input wire  [9:0] row;
     input wire  [15:0] prefix;
+    input wire  [127:0] masks;
     output reg  sampled;
     output reg  [10:0] address;
 
     // Constant declarations
-    localparam  mask_0 = 16'h8000;
-    localparam  mask_1 = 16'hfc00;
-    localparam  mask_2 = 16'h0;
-    localparam  mask_3 = 16'h0;
-    localparam  mask_4 = 16'h0;
-    localparam  mask_5 = 16'h0;
-    localparam  mask_6 = 16'h0;
-    localparam  mask_7 = 16'h0;
+    localparam  adaptive = 1'b0;
+    localparam  fixed_0 = 16'h8000;
+    localparam  fixed_1 = 16'hfc00;
+    localparam  fixed_2 = 16'h0;
+    localparam  fixed_3 = 16'h0;
+    localparam  fixed_4 = 16'h0;
+    localparam  fixed_5 = 16'h0;
+    localparam  fixed_6 = 16'h0;
+    localparam  fixed_7 = 16'h0;
     localparam  exists_0 = 1'b1;
     localparam  exists_1 = 1'b1;
     localparam  exists_2 = 1'b0;
@@ -6711,6 +6873,14 @@ module deltaline_core_aggregator_lane_0_sampler(clk,rst,valid,row,prefix,sampled
     wire  [10:0] word_q;
 
     // Local signals
+    reg  [15:0] care_0;
+    reg  [15:0] care_1;
+    reg  [15:0] care_2;
+    reg  [15:0] care_3;
+    reg  [15:0] care_4;
+    reg  [15:0] care_5;
+    reg  [15:0] care_6;
+    reg  [15:0] care_7;
     reg  claimed;
     reg  [10:0] bank_base;
 
@@ -6738,35 +6908,67 @@ module deltaline_core_aggregator_lane_0_sampler(clk,rst,valid,row,prefix,sampled
         word_rst = rst;
         claimed = 1'b0;
         bank_base = 32'h0;
-        if (|exists_0 & ~|(prefix & mask_0)) begin
+        care_0 = fixed_0;
+        if (|adaptive) begin
+            care_0 = masks[(32'h10 * 0)+:(16)];
+        end
+        if (|exists_0 & ~|(prefix & care_0)) begin
             claimed = valid;
             bank_base = base_0;
         end
-        if (|exists_1 & ~|(prefix & mask_1)) begin
+        care_1 = fixed_1;
+        if (|adaptive) begin
+            care_1 = masks[(32'h10 * 1)+:(16)];
+        end
+        if (|exists_1 & ~|(prefix & care_1)) begin
             claimed = valid;
             bank_base = base_1;
         end
-        if (|exists_2 & ~|(prefix & mask_2)) begin
+        care_2 = fixed_2;
+        if (|adaptive) begin
+            care_2 = masks[(32'h10 * 2)+:(16)];
+        end
+        if (|exists_2 & ~|(prefix & care_2)) begin
             claimed = valid;
             bank_base = base_2;
         end
-        if (|exists_3 & ~|(prefix & mask_3)) begin
+        care_3 = fixed_3;
+        if (|adaptive) begin
+            care_3 = masks[(32'h10 * 3)+:(16)];
+        end
+        if (|exists_3 & ~|(prefix & care_3)) begin
             claimed = valid;
             bank_base = base_3;
         end
-        if (|exists_4 & ~|(prefix & mask_4)) begin
+        care_4 = fixed_4;
+        if (|adaptive) begin
+            care_4 = masks[(32'h10 * 4)+:(16)];
+        end
+        if (|exists_4 & ~|(prefix & care_4)) begin
             claimed = valid;
             bank_base = base_4;
         end
-        if (|exists_5 & ~|(prefix & mask_5)) begin
+        care_5 = fixed_5;
+        if (|adaptive) begin
+            care_5 = masks[(32'h10 * 5)+:(16)];
+        end
+        if (|exists_5 & ~|(prefix & care_5)) begin
             claimed = valid;
             bank_base = base_5;
         end
-        if (|exists_6 & ~|(prefix & mask_6)) begin
+        care_6 = fixed_6;
+        if (|adaptive) begin
+            care_6 = masks[(32'h10 * 6)+:(16)];
+        end
+        if (|exists_6 & ~|(prefix & care_6)) begin
             claimed = valid;
             bank_base = base_6;
         end
-        if (|exists_7 & ~|(prefix & mask_7)) begin
+        care_7 = fixed_7;
+        if (|adaptive) begin
+            care_7 = masks[(32'h10 * 7)+:(16)];
+        end
+        if (|exists_7 & ~|(prefix & care_7)) begin
             claimed = valid;
             bank_base = base_7;
         end
@@ -6828,6 +7030,1362 @@ module deltaline_core_aggregator_lane_0_timestamp(clk,rst,d,q);
         end
     end
 endmodule // deltaline_core_aggregator_lane_0_timestamp
+
+module deltaline_core_aggregator_prefixes(clk,rst,load,lengths,from,ends,running_number,legal,pending,masks,ended);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  load;
+    input wire  [63:0] lengths;
+    input wire  [31:0] from;
+    input wire  ends;
+    input wire  [31:0] running_number;
+    output reg  legal;
+    output reg  pending;
+    output reg  [127:0] masks;
+    output reg  [63:0] ended;
+
+    // Constant declarations
+    localparam  adaptive = 1'b0;
+    localparam  exists_0 = 1'b1;
+    localparam  exists_1 = 1'b1;
+    localparam  exists_2 = 1'b0;
+    localparam  exists_3 = 1'b0;
+    localparam  exists_4 = 1'b0;
+    localparam  exists_5 = 1'b0;
+    localparam  exists_6 = 1'b0;
+    localparam  exists_7 = 1'b0;
+    localparam  first_0 = 5'b1;
+    localparam  first_1 = 5'b110;
+    localparam  first_2 = 5'b0;
+    localparam  first_3 = 5'b0;
+    localparam  first_4 = 5'b0;
+    localparam  first_5 = 5'b0;
+    localparam  first_6 = 5'b0;
+    localparam  first_7 = 5'b0;
+    localparam  first_mask_0 = 16'h8000;
+    localparam  first_mask_1 = 16'hfc00;
+    localparam  first_mask_2 = 16'h0;
+    localparam  first_mask_3 = 16'h0;
+    localparam  first_mask_4 = 16'h0;
+    localparam  first_mask_5 = 16'h0;
+    localparam  first_mask_6 = 16'h0;
+    localparam  first_mask_7 = 16'h0;
+    localparam  longest = 8'h10;
+    localparam  ones = 32'hffff0000;
+
+    // Stub signals
+    reg  waits_clock;
+    reg  waits_rst;
+    reg  waits_d;
+    wire  waits_q;
+    reg  due_from_clock;
+    reg  due_from_rst;
+    reg  [31:0] due_from_d;
+    wire  [31:0] due_from_q;
+    reg  waiting_0_clock;
+    reg  waiting_0_rst;
+    reg  [4:0] waiting_0_d;
+    wire  [4:0] waiting_0_q;
+    reg  waiting_1_clock;
+    reg  waiting_1_rst;
+    reg  [4:0] waiting_1_d;
+    wire  [4:0] waiting_1_q;
+    reg  waiting_2_clock;
+    reg  waiting_2_rst;
+    reg  [4:0] waiting_2_d;
+    wire  [4:0] waiting_2_q;
+    reg  waiting_3_clock;
+    reg  waiting_3_rst;
+    reg  [4:0] waiting_3_d;
+    wire  [4:0] waiting_3_q;
+    reg  waiting_4_clock;
+    reg  waiting_4_rst;
+    reg  [4:0] waiting_4_d;
+    wire  [4:0] waiting_4_q;
+    reg  waiting_5_clock;
+    reg  waiting_5_rst;
+    reg  [4:0] waiting_5_d;
+    wire  [4:0] waiting_5_q;
+    reg  waiting_6_clock;
+    reg  waiting_6_rst;
+    reg  [4:0] waiting_6_d;
+    wire  [4:0] waiting_6_q;
+    reg  waiting_7_clock;
+    reg  waiting_7_rst;
+    reg  [4:0] waiting_7_d;
+    wire  [4:0] waiting_7_q;
+    reg  current_0_clock;
+    reg  current_0_rst;
+    reg  [4:0] current_0_d;
+    wire  [4:0] current_0_q;
+    reg  current_1_clock;
+    reg  current_1_rst;
+    reg  [4:0] current_1_d;
+    wire  [4:0] current_1_q;
+    reg  current_2_clock;
+    reg  current_2_rst;
+    reg  [4:0] current_2_d;
+    wire  [4:0] current_2_q;
+    reg  current_3_clock;
+    reg  current_3_rst;
+    reg  [4:0] current_3_d;
+    wire  [4:0] current_3_q;
+    reg  current_4_clock;
+    reg  current_4_rst;
+    reg  [4:0] current_4_d;
+    wire  [4:0] current_4_q;
+    reg  current_5_clock;
+    reg  current_5_rst;
+    reg  [4:0] current_5_d;
+    wire  [4:0] current_5_q;
+    reg  current_6_clock;
+    reg  current_6_rst;
+    reg  [4:0] current_6_d;
+    wire  [4:0] current_6_q;
+    reg  current_7_clock;
+    reg  current_7_rst;
+    reg  [4:0] current_7_d;
+    wire  [4:0] current_7_q;
+    reg  before_0_clock;
+    reg  before_0_rst;
+    reg  [4:0] before_0_d;
+    wire  [4:0] before_0_q;
+    reg  before_1_clock;
+    reg  before_1_rst;
+    reg  [4:0] before_1_d;
+    wire  [4:0] before_1_q;
+    reg  before_2_clock;
+    reg  before_2_rst;
+    reg  [4:0] before_2_d;
+    wire  [4:0] before_2_q;
+    reg  before_3_clock;
+    reg  before_3_rst;
+    reg  [4:0] before_3_d;
+    wire  [4:0] before_3_q;
+    reg  before_4_clock;
+    reg  before_4_rst;
+    reg  [4:0] before_4_d;
+    wire  [4:0] before_4_q;
+    reg  before_5_clock;
+    reg  before_5_rst;
+    reg  [4:0] before_5_d;
+    wire  [4:0] before_5_q;
+    reg  before_6_clock;
+    reg  before_6_rst;
+    reg  [4:0] before_6_d;
+    wire  [4:0] before_6_q;
+    reg  before_7_clock;
+    reg  before_7_rst;
+    reg  [4:0] before_7_d;
+    wire  [4:0] before_7_q;
+    reg  mask_0_clock;
+    reg  mask_0_rst;
+    reg  [15:0] mask_0_d;
+    wire  [15:0] mask_0_q;
+    reg  mask_1_clock;
+    reg  mask_1_rst;
+    reg  [15:0] mask_1_d;
+    wire  [15:0] mask_1_q;
+    reg  mask_2_clock;
+    reg  mask_2_rst;
+    reg  [15:0] mask_2_d;
+    wire  [15:0] mask_2_q;
+    reg  mask_3_clock;
+    reg  mask_3_rst;
+    reg  [15:0] mask_3_d;
+    wire  [15:0] mask_3_q;
+    reg  mask_4_clock;
+    reg  mask_4_rst;
+    reg  [15:0] mask_4_d;
+    wire  [15:0] mask_4_q;
+    reg  mask_5_clock;
+    reg  mask_5_rst;
+    reg  [15:0] mask_5_d;
+    wire  [15:0] mask_5_q;
+    reg  mask_6_clock;
+    reg  mask_6_rst;
+    reg  [15:0] mask_6_d;
+    wire  [15:0] mask_6_q;
+    reg  mask_7_clock;
+    reg  mask_7_rst;
+    reg  [15:0] mask_7_d;
+    wire  [15:0] mask_7_q;
+    reg  has_ended_clock;
+    reg  has_ended_rst;
+    reg  has_ended_d;
+    wire  has_ended_q;
+
+    // Local signals
+    reg  [7:0] asked_0;
+    reg  [7:0] asked_1;
+    reg  [7:0] asked_2;
+    reg  [7:0] asked_3;
+    reg  [7:0] asked_4;
+    reg  [7:0] asked_5;
+    reg  [7:0] asked_6;
+    reg  [7:0] asked_7;
+    reg  wrong;
+    reg  takes;
+    reg  [31:0] late;
+    reg  due;
+    reg  [4:0] length_0;
+    reg  [4:0] length_1;
+    reg  [4:0] length_2;
+    reg  [4:0] length_3;
+    reg  [4:0] length_4;
+    reg  [4:0] length_5;
+    reg  [4:0] length_6;
+    reg  [4:0] length_7;
+    reg  [31:0] shifted;
+    reg  [4:0] shown;
+    reg  [63:0] word;
+    reg  [15:0] one;
+    reg  [127:0] all;
+
+    // Sub module instances
+    deltaline_core_aggregator_prefixes_waits waits(
+        .clock(waits_clock),
+        .rst(waits_rst),
+        .d(waits_d),
+        .q(waits_q)
+    );
+    deltaline_core_aggregator_prefixes_due_from due_from(
+        .clock(due_from_clock),
+        .rst(due_from_rst),
+        .d(due_from_d),
+        .q(due_from_q)
+    );
+    deltaline_core_aggregator_prefixes_waiting_0 waiting_0(
+        .clock(waiting_0_clock),
+        .rst(waiting_0_rst),
+        .d(waiting_0_d),
+        .q(waiting_0_q)
+    );
+    deltaline_core_aggregator_prefixes_waiting_1 waiting_1(
+        .clock(waiting_1_clock),
+        .rst(waiting_1_rst),
+        .d(waiting_1_d),
+        .q(waiting_1_q)
+    );
+    deltaline_core_aggregator_prefixes_waiting_2 waiting_2(
+        .clock(waiting_2_clock),
+        .rst(waiting_2_rst),
+        .d(waiting_2_d),
+        .q(waiting_2_q)
+    );
+    deltaline_core_aggregator_prefixes_waiting_3 waiting_3(
+        .clock(waiting_3_clock),
+        .rst(waiting_3_rst),
+        .d(waiting_3_d),
+        .q(waiting_3_q)
+    );
+    deltaline_core_aggregator_prefixes_waiting_4 waiting_4(
+        .clock(waiting_4_clock),
+        .rst(waiting_4_rst),
+        .d(waiting_4_d),
+        .q(waiting_4_q)
+    );
+    deltaline_core_aggregator_prefixes_waiting_5 waiting_5(
+        .clock(waiting_5_clock),
+        .rst(waiting_5_rst),
+        .d(waiting_5_d),
+        .q(waiting_5_q)
+    );
+    deltaline_core_aggregator_prefixes_waiting_6 waiting_6(
+        .clock(waiting_6_clock),
+        .rst(waiting_6_rst),
+        .d(waiting_6_d),
+        .q(waiting_6_q)
+    );
+    deltaline_core_aggregator_prefixes_waiting_7 waiting_7(
+        .clock(waiting_7_clock),
+        .rst(waiting_7_rst),
+        .d(waiting_7_d),
+        .q(waiting_7_q)
+    );
+    deltaline_core_aggregator_prefixes_current_0 current_0(
+        .clock(current_0_clock),
+        .rst(current_0_rst),
+        .d(current_0_d),
+        .q(current_0_q)
+    );
+    deltaline_core_aggregator_prefixes_current_1 current_1(
+        .clock(current_1_clock),
+        .rst(current_1_rst),
+        .d(current_1_d),
+        .q(current_1_q)
+    );
+    deltaline_core_aggregator_prefixes_current_2 current_2(
+        .clock(current_2_clock),
+        .rst(current_2_rst),
+        .d(current_2_d),
+        .q(current_2_q)
+    );
+    deltaline_core_aggregator_prefixes_current_3 current_3(
+        .clock(current_3_clock),
+        .rst(current_3_rst),
+        .d(current_3_d),
+        .q(current_3_q)
+    );
+    deltaline_core_aggregator_prefixes_current_4 current_4(
+        .clock(current_4_clock),
+        .rst(current_4_rst),
+        .d(current_4_d),
+        .q(current_4_q)
+    );
+    deltaline_core_aggregator_prefixes_current_5 current_5(
+        .clock(current_5_clock),
+        .rst(current_5_rst),
+        .d(current_5_d),
+        .q(current_5_q)
+    );
+    deltaline_core_aggregator_prefixes_current_6 current_6(
+        .clock(current_6_clock),
+        .rst(current_6_rst),
+        .d(current_6_d),
+        .q(current_6_q)
+    );
+    deltaline_core_aggregator_prefixes_current_7 current_7(
+        .clock(current_7_clock),
+        .rst(current_7_rst),
+        .d(current_7_d),
+        .q(current_7_q)
+    );
+    deltaline_core_aggregator_prefixes_before_0 before_0(
+        .clock(before_0_clock),
+        .rst(before_0_rst),
+        .d(before_0_d),
+        .q(before_0_q)
+    );
+    deltaline_core_aggregator_prefixes_before_1 before_1(
+        .clock(before_1_clock),
+        .rst(before_1_rst),
+        .d(before_1_d),
+        .q(before_1_q)
+    );
+    deltaline_core_aggregator_prefixes_before_2 before_2(
+        .clock(before_2_clock),
+        .rst(before_2_rst),
+        .d(before_2_d),
+        .q(before_2_q)
+    );
+    deltaline_core_aggregator_prefixes_before_3 before_3(
+        .clock(before_3_clock),
+        .rst(before_3_rst),
+        .d(before_3_d),
+        .q(before_3_q)
+    );
+    deltaline_core_aggregator_prefixes_before_4 before_4(
+        .clock(before_4_clock),
+        .rst(before_4_rst),
+        .d(before_4_d),
+        .q(before_4_q)
+    );
+    deltaline_core_aggregator_prefixes_before_5 before_5(
+        .clock(before_5_clock),
+        .rst(before_5_rst),
+        .d(before_5_d),
+        .q(before_5_q)
+    );
+    deltaline_core_aggregator_prefixes_before_6 before_6(
+        .clock(before_6_clock),
+        .rst(before_6_rst),
+        .d(before_6_d),
+        .q(before_6_q)
+    );
+    deltaline_core_aggregator_prefixes_before_7 before_7(
+        .clock(before_7_clock),
+        .rst(before_7_rst),
+        .d(before_7_d),
+        .q(before_7_q)
+    );
+    deltaline_core_aggregator_prefixes_mask_0 mask_0(
+        .clock(mask_0_clock),
+        .rst(mask_0_rst),
+        .d(mask_0_d),
+        .q(mask_0_q)
+    );
+    deltaline_core_aggregator_prefixes_mask_1 mask_1(
+        .clock(mask_1_clock),
+        .rst(mask_1_rst),
+        .d(mask_1_d),
+        .q(mask_1_q)
+    );
+    deltaline_core_aggregator_prefixes_mask_2 mask_2(
+        .clock(mask_2_clock),
+        .rst(mask_2_rst),
+        .d(mask_2_d),
+        .q(mask_2_q)
+    );
+    deltaline_core_aggregator_prefixes_mask_3 mask_3(
+        .clock(mask_3_clock),
+        .rst(mask_3_rst),
+        .d(mask_3_d),
+        .q(mask_3_q)
+    );
+    deltaline_core_aggregator_prefixes_mask_4 mask_4(
+        .clock(mask_4_clock),
+        .rst(mask_4_rst),
+        .d(mask_4_d),
+        .q(mask_4_q)
+    );
+    deltaline_core_aggregator_prefixes_mask_5 mask_5(
+        .clock(mask_5_clock),
+        .rst(mask_5_rst),
+        .d(mask_5_d),
+        .q(mask_5_q)
+    );
+    deltaline_core_aggregator_prefixes_mask_6 mask_6(
+        .clock(mask_6_clock),
+        .rst(mask_6_rst),
+        .d(mask_6_d),
+        .q(mask_6_q)
+    );
+    deltaline_core_aggregator_prefixes_mask_7 mask_7(
+        .clock(mask_7_clock),
+        .rst(mask_7_rst),
+        .d(mask_7_d),
+        .q(mask_7_q)
+    );
+    deltaline_core_aggregator_prefixes_has_ended has_ended(
+        .clock(has_ended_clock),
+        .rst(has_ended_rst),
+        .d(has_ended_d),
+        .q(has_ended_q)
+    );
+
+    // Update code
+    always @(*) begin
+        waits_clock = clk;
+        due_from_clock = clk;
+        has_ended_clock = clk;
+        waits_d = waits_q;
+        due_from_d = due_from_q;
+        has_ended_d = has_ended_q;
+        waits_rst = rst;
+        due_from_rst = rst;
+        has_ended_rst = rst;
+        waiting_0_clock = clk;
+        waiting_0_rst = rst;
+        waiting_0_d = waiting_0_q;
+        current_0_clock = clk;
+        current_0_rst = rst;
+        current_0_d = current_0_q;
+        before_0_clock = clk;
+        before_0_rst = rst;
+        before_0_d = before_0_q;
+        mask_0_clock = clk;
+        mask_0_rst = rst;
+        mask_0_d = mask_0_q;
+        waiting_1_clock = clk;
+        waiting_1_rst = rst;
+        waiting_1_d = waiting_1_q;
+        current_1_clock = clk;
+        current_1_rst = rst;
+        current_1_d = current_1_q;
+        before_1_clock = clk;
+        before_1_rst = rst;
+        before_1_d = before_1_q;
+        mask_1_clock = clk;
+        mask_1_rst = rst;
+        mask_1_d = mask_1_q;
+        waiting_2_clock = clk;
+        waiting_2_rst = rst;
+        waiting_2_d = waiting_2_q;
+        current_2_clock = clk;
+        current_2_rst = rst;
+        current_2_d = current_2_q;
+        before_2_clock = clk;
+        before_2_rst = rst;
+        before_2_d = before_2_q;
+        mask_2_clock = clk;
+        mask_2_rst = rst;
+        mask_2_d = mask_2_q;
+        waiting_3_clock = clk;
+        waiting_3_rst = rst;
+        waiting_3_d = waiting_3_q;
+        current_3_clock = clk;
+        current_3_rst = rst;
+        current_3_d = current_3_q;
+        before_3_clock = clk;
+        before_3_rst = rst;
+        before_3_d = before_3_q;
+        mask_3_clock = clk;
+        mask_3_rst = rst;
+        mask_3_d = mask_3_q;
+        waiting_4_clock = clk;
+        waiting_4_rst = rst;
+        waiting_4_d = waiting_4_q;
+        current_4_clock = clk;
+        current_4_rst = rst;
+        current_4_d = current_4_q;
+        before_4_clock = clk;
+        before_4_rst = rst;
+        before_4_d = before_4_q;
+        mask_4_clock = clk;
+        mask_4_rst = rst;
+        mask_4_d = mask_4_q;
+        waiting_5_clock = clk;
+        waiting_5_rst = rst;
+        waiting_5_d = waiting_5_q;
+        current_5_clock = clk;
+        current_5_rst = rst;
+        current_5_d = current_5_q;
+        before_5_clock = clk;
+        before_5_rst = rst;
+        before_5_d = before_5_q;
+        mask_5_clock = clk;
+        mask_5_rst = rst;
+        mask_5_d = mask_5_q;
+        waiting_6_clock = clk;
+        waiting_6_rst = rst;
+        waiting_6_d = waiting_6_q;
+        current_6_clock = clk;
+        current_6_rst = rst;
+        current_6_d = current_6_q;
+        before_6_clock = clk;
+        before_6_rst = rst;
+        before_6_d = before_6_q;
+        mask_6_clock = clk;
+        mask_6_rst = rst;
+        mask_6_d = mask_6_q;
+        waiting_7_clock = clk;
+        waiting_7_rst = rst;
+        waiting_7_d = waiting_7_q;
+        current_7_clock = clk;
+        current_7_rst = rst;
+        current_7_d = current_7_q;
+        before_7_clock = clk;
+        before_7_rst = rst;
+        before_7_d = before_7_q;
+        mask_7_clock = clk;
+        mask_7_rst = rst;
+        mask_7_d = mask_7_q;
+        asked_0 = lengths[(32'h38 - 32'h8 * 0)+:(8)];
+        asked_1 = lengths[(32'h38 - 32'h8 * 1)+:(8)];
+        asked_2 = lengths[(32'h38 - 32'h8 * 2)+:(8)];
+        asked_3 = lengths[(32'h38 - 32'h8 * 3)+:(8)];
+        asked_4 = lengths[(32'h38 - 32'h8 * 4)+:(8)];
+        asked_5 = lengths[(32'h38 - 32'h8 * 5)+:(8)];
+        asked_6 = lengths[(32'h38 - 32'h8 * 6)+:(8)];
+        asked_7 = lengths[(32'h38 - 32'h8 * 7)+:(8)];
+        wrong = ~|adaptive;
+        if (|exists_0) begin
+            if (asked_0 > longest) begin
+                wrong = 1'b1;
+            end
+        end
+        else if (asked_0 != 32'hff) begin
+            wrong = 1'b1;
+        end
+        if (|exists_1) begin
+            if (asked_1 > longest) begin
+                wrong = 1'b1;
+            end
+        end
+        else if (asked_1 != 32'hff) begin
+            wrong = 1'b1;
+        end
+        if (|exists_2) begin
+            if (asked_2 > longest) begin
+                wrong = 1'b1;
+            end
+        end
+        else if (asked_2 != 32'hff) begin
+            wrong = 1'b1;
+        end
+        if (|exists_3) begin
+            if (asked_3 > longest) begin
+                wrong = 1'b1;
+            end
+        end
+        else if (asked_3 != 32'hff) begin
+            wrong = 1'b1;
+        end
+        if (|exists_4) begin
+            if (asked_4 > longest) begin
+                wrong = 1'b1;
+            end
+        end
+        else if (asked_4 != 32'hff) begin
+            wrong = 1'b1;
+        end
+        if (|exists_5) begin
+            if (asked_5 > longest) begin
+                wrong = 1'b1;
+            end
+        end
+        else if (asked_5 != 32'hff) begin
+            wrong = 1'b1;
+        end
+        if (|exists_6) begin
+            if (asked_6 > longest) begin
+                wrong = 1'b1;
+            end
+        end
+        else if (asked_6 != 32'hff) begin
+            wrong = 1'b1;
+        end
+        if (|exists_7) begin
+            if (asked_7 > longest) begin
+                wrong = 1'b1;
+            end
+        end
+        else if (asked_7 != 32'hff) begin
+            wrong = 1'b1;
+        end
+        if (|exists_1 & (asked_1 <= asked_0)) begin
+            wrong = 1'b1;
+        end
+        if (|exists_2 & (asked_2 <= asked_1)) begin
+            wrong = 1'b1;
+        end
+        if (|exists_3 & (asked_3 <= asked_2)) begin
+            wrong = 1'b1;
+        end
+        if (|exists_4 & (asked_4 <= asked_3)) begin
+            wrong = 1'b1;
+        end
+        if (|exists_5 & (asked_5 <= asked_4)) begin
+            wrong = 1'b1;
+        end
+        if (|exists_6 & (asked_6 <= asked_5)) begin
+            wrong = 1'b1;
+        end
+        if (|exists_7 & (asked_7 <= asked_6)) begin
+            wrong = 1'b1;
+        end
+        has_ended_d = ends & |adaptive;
+        late = running_number - due_from_q;
+        due = has_ended_q & waits_q & ~late[32'h1f];
+        length_0 = waiting_0_q ^ first_0;
+        shifted = ones >> length_0;
+        if (has_ended_q) begin
+            before_0_d = current_0_q;
+        end
+        if (due) begin
+            current_0_d = waiting_0_q;
+        end
+        if (due & |exists_0) begin
+            mask_0_d = shifted[(32'h0)+:(16)] ^ first_mask_0;
+        end
+        length_1 = waiting_1_q ^ first_1;
+        shifted = ones >> length_1;
+        if (has_ended_q) begin
+            before_1_d = current_1_q;
+        end
+        if (due) begin
+            current_1_d = waiting_1_q;
+        end
+        if (due & |exists_1) begin
+            mask_1_d = shifted[(32'h0)+:(16)] ^ first_mask_1;
+        end
+        length_2 = waiting_2_q ^ first_2;
+        shifted = ones >> length_2;
+        if (has_ended_q) begin
+            before_2_d = current_2_q;
+        end
+        if (due) begin
+            current_2_d = waiting_2_q;
+        end
+        if (due & |exists_2) begin
+            mask_2_d = shifted[(32'h0)+:(16)] ^ first_mask_2;
+        end
+        length_3 = waiting_3_q ^ first_3;
+        shifted = ones >> length_3;
+        if (has_ended_q) begin
+            before_3_d = current_3_q;
+        end
+        if (due) begin
+            current_3_d = waiting_3_q;
+        end
+        if (due & |exists_3) begin
+            mask_3_d = shifted[(32'h0)+:(16)] ^ first_mask_3;
+        end
+        length_4 = waiting_4_q ^ first_4;
+        shifted = ones >> length_4;
+        if (has_ended_q) begin
+            before_4_d = current_4_q;
+        end
+        if (due) begin
+            current_4_d = waiting_4_q;
+        end
+        if (due & |exists_4) begin
+            mask_4_d = shifted[(32'h0)+:(16)] ^ first_mask_4;
+        end
+        length_5 = waiting_5_q ^ first_5;
+        shifted = ones >> length_5;
+        if (has_ended_q) begin
+            before_5_d = current_5_q;
+        end
+        if (due) begin
+            current_5_d = waiting_5_q;
+        end
+        if (due & |exists_5) begin
+            mask_5_d = shifted[(32'h0)+:(16)] ^ first_mask_5;
+        end
+        length_6 = waiting_6_q ^ first_6;
+        shifted = ones >> length_6;
+        if (has_ended_q) begin
+            before_6_d = current_6_q;
+        end
+        if (due) begin
+            current_6_d = waiting_6_q;
+        end
+        if (due & |exists_6) begin
+            mask_6_d = shifted[(32'h0)+:(16)] ^ first_mask_6;
+        end
+        length_7 = waiting_7_q ^ first_7;
+        shifted = ones >> length_7;
+        if (has_ended_q) begin
+            before_7_d = current_7_q;
+        end
+        if (due) begin
+            current_7_d = waiting_7_q;
+        end
+        if (due & |exists_7) begin
+            mask_7_d = shifted[(32'h0)+:(16)] ^ first_mask_7;
+        end
+        if (due) begin
+            waits_d = 1'b0;
+        end
+        takes = load & ~wrong;
+        if (takes) begin
+            waits_d = 1'b1;
+            due_from_d = from;
+        end
+        if (takes & |exists_0) begin
+            waiting_0_d = asked_0[(32'h0)+:(5)] ^ first_0;
+        end
+        if (takes & |exists_1) begin
+            waiting_1_d = asked_1[(32'h0)+:(5)] ^ first_1;
+        end
+        if (takes & |exists_2) begin
+            waiting_2_d = asked_2[(32'h0)+:(5)] ^ first_2;
+        end
+        if (takes & |exists_3) begin
+            waiting_3_d = asked_3[(32'h0)+:(5)] ^ first_3;
+        end
+        if (takes & |exists_4) begin
+            waiting_4_d = asked_4[(32'h0)+:(5)] ^ first_4;
+        end
+        if (takes & |exists_5) begin
+            waiting_5_d = asked_5[(32'h0)+:(5)] ^ first_5;
+        end
+        if (takes & |exists_6) begin
+            waiting_6_d = asked_6[(32'h0)+:(5)] ^ first_6;
+        end
+        if (takes & |exists_7) begin
+            waiting_7_d = asked_7[(32'h0)+:(5)] ^ first_7;
+        end
+        word = 32'h0;
+        all = 32'h0;
+        one = mask_0_q ^ first_mask_0;
+        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
+        shown = before_0_q ^ first_0;
+        if (|exists_0) begin
+            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
+        end
+        else begin
+            word = (word << 32'h8) | 32'hff;
+        end
+        one = mask_1_q ^ first_mask_1;
+        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
+        shown = before_1_q ^ first_1;
+        if (|exists_1) begin
+            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
+        end
+        else begin
+            word = (word << 32'h8) | 32'hff;
+        end
+        one = mask_2_q ^ first_mask_2;
+        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
+        shown = before_2_q ^ first_2;
+        if (|exists_2) begin
+            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
+        end
+        else begin
+            word = (word << 32'h8) | 32'hff;
+        end
+        one = mask_3_q ^ first_mask_3;
+        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
+        shown = before_3_q ^ first_3;
+        if (|exists_3) begin
+            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
+        end
+        else begin
+            word = (word << 32'h8) | 32'hff;
+        end
+        one = mask_4_q ^ first_mask_4;
+        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
+        shown = before_4_q ^ first_4;
+        if (|exists_4) begin
+            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
+        end
+        else begin
+            word = (word << 32'h8) | 32'hff;
+        end
+        one = mask_5_q ^ first_mask_5;
+        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
+        shown = before_5_q ^ first_5;
+        if (|exists_5) begin
+            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
+        end
+        else begin
+            word = (word << 32'h8) | 32'hff;
+        end
+        one = mask_6_q ^ first_mask_6;
+        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
+        shown = before_6_q ^ first_6;
+        if (|exists_6) begin
+            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
+        end
+        else begin
+            word = (word << 32'h8) | 32'hff;
+        end
+        one = mask_7_q ^ first_mask_7;
+        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
+        shown = before_7_q ^ first_7;
+        if (|exists_7) begin
+            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
+        end
+        else begin
+            word = (word << 32'h8) | 32'hff;
+        end
+        legal = ~wrong;
+        pending = waits_q;
+        ended = word;
+        masks = all;
+    end
+
+endmodule // deltaline_core_aggregator_prefixes
+
+module deltaline_core_aggregator_prefixes_before_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_before_0
+
+module deltaline_core_aggregator_prefixes_before_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_before_1
+
+module deltaline_core_aggregator_prefixes_before_2(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_before_2
+
+module deltaline_core_aggregator_prefixes_before_3(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_before_3
+
+module deltaline_core_aggregator_prefixes_before_4(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_before_4
+
+module deltaline_core_aggregator_prefixes_before_5(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_before_5
+
+module deltaline_core_aggregator_prefixes_before_6(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_before_6
+
+module deltaline_core_aggregator_prefixes_before_7(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_before_7
+
+module deltaline_core_aggregator_prefixes_current_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_current_0
+
+module deltaline_core_aggregator_prefixes_current_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_current_1
+
+module deltaline_core_aggregator_prefixes_current_2(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_current_2
+
+module deltaline_core_aggregator_prefixes_current_3(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_current_3
+
+module deltaline_core_aggregator_prefixes_current_4(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_current_4
+
+module deltaline_core_aggregator_prefixes_current_5(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_current_5
+
+module deltaline_core_aggregator_prefixes_current_6(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_current_6
+
+module deltaline_core_aggregator_prefixes_current_7(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_current_7
+
+module deltaline_core_aggregator_prefixes_due_from(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_due_from
+
+module deltaline_core_aggregator_prefixes_has_ended(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_has_ended
+
+module deltaline_core_aggregator_prefixes_mask_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_mask_0
+
+module deltaline_core_aggregator_prefixes_mask_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_mask_1
+
+module deltaline_core_aggregator_prefixes_mask_2(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_mask_2
+
+module deltaline_core_aggregator_prefixes_mask_3(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_mask_3
+
+module deltaline_core_aggregator_prefixes_mask_4(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_mask_4
+
+module deltaline_core_aggregator_prefixes_mask_5(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_mask_5
+
+module deltaline_core_aggregator_prefixes_mask_6(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_mask_6
+
+module deltaline_core_aggregator_prefixes_mask_7(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_mask_7
+
+module deltaline_core_aggregator_prefixes_waiting_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_waiting_0
+
+module deltaline_core_aggregator_prefixes_waiting_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_waiting_1
+
+module deltaline_core_aggregator_prefixes_waiting_2(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_waiting_2
+
+module deltaline_core_aggregator_prefixes_waiting_3(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_waiting_3
+
+module deltaline_core_aggregator_prefixes_waiting_4(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_waiting_4
+
+module deltaline_core_aggregator_prefixes_waiting_5(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_waiting_5
+
+module deltaline_core_aggregator_prefixes_waiting_6(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_waiting_6
+
+module deltaline_core_aggregator_prefixes_waiting_7(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_waiting_7
+
+module deltaline_core_aggregator_prefixes_waits(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_waits
 
 module deltaline_core_aggregator_shown_interval(clk,rst,d,q);
 
@@ -9348,6 +10906,14 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
     reg  x_fragment_rst;
     reg  x_fragment_d;
     wire  x_fragment_q;
+    reg  x_back_by_eight_clock;
+    reg  x_back_by_eight_rst;
+    reg  [4:0] x_back_by_eight_d;
+    wire  [4:0] x_back_by_eight_q;
+    reg  x_back_by_four_clock;
+    reg  x_back_by_four_rst;
+    reg  [4:0] x_back_by_four_d;
+    wire  [4:0] x_back_by_four_q;
     reg  y_by_eight_clock;
     reg  y_by_eight_rst;
     reg  y_by_eight_d;
@@ -9555,6 +11121,18 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         .d(x_fragment_d),
         .q(x_fragment_q)
     );
+    deltaline_core_identity_datagram_x_back_by_eight x_back_by_eight(
+        .clock(x_back_by_eight_clock),
+        .rst(x_back_by_eight_rst),
+        .d(x_back_by_eight_d),
+        .q(x_back_by_eight_q)
+    );
+    deltaline_core_identity_datagram_x_back_by_four x_back_by_four(
+        .clock(x_back_by_four_clock),
+        .rst(x_back_by_four_rst),
+        .d(x_back_by_four_d),
+        .q(x_back_by_four_q)
+    );
     deltaline_core_identity_datagram_y_by_eight y_by_eight(
         .clock(y_by_eight_clock),
         .rst(y_by_eight_rst),
@@ -9726,6 +11304,8 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         x_by_eight_clock = clk;
         x_by_four_clock = clk;
         x_fragment_clock = clk;
+        x_back_by_eight_clock = clk;
+        x_back_by_four_clock = clk;
         y_by_eight_clock = clk;
         y_by_four_clock = clk;
         y_fragment_clock = clk;
@@ -9764,6 +11344,8 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         x_by_eight_d = x_by_eight_q;
         x_by_four_d = x_by_four_q;
         x_fragment_d = x_fragment_q;
+        x_back_by_eight_d = x_back_by_eight_q;
+        x_back_by_four_d = x_back_by_four_q;
         y_by_eight_d = y_by_eight_q;
         y_by_four_d = y_by_four_q;
         y_fragment_d = y_fragment_q;
@@ -9802,6 +11384,8 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         x_by_eight_rst = rst;
         x_by_four_rst = rst;
         x_fragment_rst = rst;
+        x_back_by_eight_rst = rst;
+        x_back_by_four_rst = rst;
         y_by_eight_rst = rst;
         y_by_four_rst = rst;
         y_fragment_rst = rst;
@@ -9847,6 +11431,14 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         y_by_eight_d = class_of_y_class_code == 32'h1;
         y_by_four_d = class_of_y_class_code == 32'h2;
         y_fragment_d = class_of_y_class_code == 32'h3;
+        x_back_by_eight_d = 32'h0 - ((x[(32'h10)+:(4)]) & 5'h1f);
+        if (|x[(32'h14)+:(4)]) begin
+            x_back_by_eight_d = 32'h10;
+        end
+        x_back_by_four_d = 32'h0 - ((x[(32'h11)+:(4)]) & 5'h1f);
+        if (|x[(32'h15)+:(3)]) begin
+            x_back_by_four_d = 32'h10;
+        end
         opening_words = pair_x_q[(32'h18)+:(4)];
         header_bytes = ((opening_words) & 17'h1ffff) << 32'h2;
         opens4 = opens_ipv4_q;
@@ -9883,9 +11475,12 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
                     chain_by_four_d = 1'b0;
                     chain_fragment_d = 1'b0;
                 end
-                phase_d = 32'h0 - ((extra[(32'h0)+:(4)]) & 5'h1f);
-                if (|extra[(32'h4)+:(4)]) begin
-                    phase_d = 32'h10;
+                phase_d = 32'h0;
+                if (chain_by_eight_q) begin
+                    phase_d = x_back_by_eight_q;
+                end
+                if (chain_by_four_q) begin
+                    phase_d = x_back_by_four_q;
                 end
                 if (~pair_x_whole_q) begin
                     phase_d = 32'h7;
@@ -10522,6 +12117,36 @@ module deltaline_core_identity_datagram_six(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_datagram_six
 
+module deltaline_core_identity_datagram_x_back_by_eight(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_datagram_x_back_by_eight
+
+module deltaline_core_identity_datagram_x_back_by_four(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_datagram_x_back_by_four
+
 module deltaline_core_identity_datagram_x_by_eight(clock,rst,d,q);
 
     // Module arguments
@@ -10870,14 +12495,26 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
     reg  adrift_rst;
     reg  adrift_d;
     wire  adrift_q;
+    reg  in_frame_clock;
+    reg  in_frame_rst;
+    reg  in_frame_d;
+    wire  in_frame_q;
     reg  beat_time_clock;
     reg  beat_time_rst;
     reg  [63:0] beat_time_d;
     wire  [63:0] beat_time_q;
+    reg  beat_opens_clock;
+    reg  beat_opens_rst;
+    reg  beat_opens_d;
+    wire  beat_opens_q;
     reg  first_time_clock;
     reg  first_time_rst;
     reg  [63:0] first_time_d;
     wire  [63:0] first_time_q;
+    reg  beat_was_fifth_clock;
+    reg  beat_was_fifth_rst;
+    reg  beat_was_fifth_d;
+    wire  beat_was_fifth_q;
     reg  beat_0_clock;
     reg  beat_0_rst;
     reg  [7:0] beat_0_d;
@@ -11019,17 +12656,35 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
         .d(adrift_d),
         .q(adrift_q)
     );
+    deltaline_core_identity_header_window_in_frame in_frame(
+        .clock(in_frame_clock),
+        .rst(in_frame_rst),
+        .d(in_frame_d),
+        .q(in_frame_q)
+    );
     deltaline_core_identity_header_window_beat_time beat_time(
         .clock(beat_time_clock),
         .rst(beat_time_rst),
         .d(beat_time_d),
         .q(beat_time_q)
     );
+    deltaline_core_identity_header_window_beat_opens beat_opens(
+        .clock(beat_opens_clock),
+        .rst(beat_opens_rst),
+        .d(beat_opens_d),
+        .q(beat_opens_q)
+    );
     deltaline_core_identity_header_window_first_time first_time(
         .clock(first_time_clock),
         .rst(first_time_rst),
         .d(first_time_d),
         .q(first_time_q)
+    );
+    deltaline_core_identity_header_window_beat_was_fifth beat_was_fifth(
+        .clock(beat_was_fifth_clock),
+        .rst(beat_was_fifth_rst),
+        .d(beat_was_fifth_d),
+        .q(beat_was_fifth_q)
     );
     deltaline_core_identity_header_window_beat_0 beat_0(
         .clock(beat_0_clock),
@@ -11208,8 +12863,11 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
     always @(*) begin
         beat_seen_clock = clk;
         adrift_clock = clk;
+        in_frame_clock = clk;
         beat_time_clock = clk;
+        beat_opens_clock = clk;
         first_time_clock = clk;
+        beat_was_fifth_clock = clk;
         beat_valid_clock = clk;
         beat_last_clock = clk;
         beat_bad_clock = clk;
@@ -11231,8 +12889,11 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
         slot_time_clock = clk;
         beat_seen_d = beat_seen_q;
         adrift_d = adrift_q;
+        in_frame_d = in_frame_q;
         beat_time_d = beat_time_q;
+        beat_opens_d = beat_opens_q;
         first_time_d = first_time_q;
+        beat_was_fifth_d = beat_was_fifth_q;
         beat_valid_d = beat_valid_q;
         beat_last_d = beat_last_q;
         beat_bad_d = beat_bad_q;
@@ -11254,7 +12915,10 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
         slot_time_d = slot_time_q;
         beat_seen_rst = rst;
         adrift_rst = rst;
+        in_frame_rst = rst;
         beat_time_rst = rst;
+        beat_opens_rst = rst;
+        beat_was_fifth_rst = rst;
         first_time_rst = rst;
         beat_valid_rst = rst;
         beat_last_rst = rst;
@@ -11336,12 +13000,16 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
         beat_a_whole_d = s_axis_tkeep[32'h1];
         beat_b_whole_d = s_axis_tkeep[32'h5];
         beat_time_d = s_axis_tuser[(32'h1)+:(64)];
+        beat_opens_d = fire & ~in_frame_q;
+        if (fire) begin
+            in_frame_d = ~s_axis_tlast;
+        end
         ends = beat_valid_q & beat_last_q;
         next_index = beat_index_q;
         if (~beat_index_q[32'h4]) begin
             next_index = beat_index_q + 32'h1;
         end
-        if (beat_valid_q & ~|beat_index_q) begin
+        if (beat_opens_q) begin
             first_time_d = beat_time_q;
         end
         if (beat_valid_q) begin
@@ -11374,9 +13042,9 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
             a_whole = 1'b0;
             b_whole = 1'b0;
         end
-        tag_of_a_low_half = word_a[(32'h0)+:(16)];
+        tag_of_a_low_half = (((beat_0_q) & 16'hffff) << 32'h8) | ((beat_1_q) & 16'hffff);
         tag_of_a_whole = a_whole;
-        tag_of_b_low_half = word_b[(32'h0)+:(16)];
+        tag_of_b_low_half = (((beat_4_q) & 16'hffff) << 32'h8) | ((beat_5_q) & 16'hffff);
         tag_of_b_whole = b_whole;
         slot_valid_d = is_slot;
         slot_opening_d = index == 32'h1;
@@ -11386,7 +13054,8 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
         slot_b_d = word_b;
         slot_a_tag_d = tag_of_a_tag;
         slot_b_tag_d = tag_of_b_tag;
-        if (beat_valid_q & (beat_index_q == 32'h4)) begin
+        beat_was_fifth_d = beat_valid_q & (beat_index_q == 32'h4);
+        if (beat_was_fifth_q) begin
             slot_time_d = first_time_q;
         end
         slot = slot_valid_q;
@@ -11612,6 +13281,21 @@ module deltaline_core_identity_header_window_beat_last(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_header_window_beat_last
 
+module deltaline_core_identity_header_window_beat_opens(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_header_window_beat_opens
+
 module deltaline_core_identity_header_window_beat_seen(clock,rst,d,q);
 
     // Module arguments
@@ -11656,6 +13340,21 @@ module deltaline_core_identity_header_window_beat_valid(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_identity_header_window_beat_valid
+
+module deltaline_core_identity_header_window_beat_was_fifth(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_header_window_beat_was_fifth
 
 module deltaline_core_identity_header_window_first_time(clock,rst,d,q);
 
@@ -11716,6 +13415,21 @@ module deltaline_core_identity_header_window_flush_index(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_identity_header_window_flush_index
+
+module deltaline_core_identity_header_window_in_frame(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_header_window_in_frame
 
 module deltaline_core_identity_header_window_slot_a(clock,rst,d,q);
 
@@ -12864,7 +14578,7 @@ module deltaline_core_vector(word_0,word_1,word_2,word_3,word_4,word_5,word_6,wo
     end
 endmodule // deltaline_core_vector
 
-module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_axil_awready,s_axil_wdata,s_axil_wstrb,s_axil_wvalid,s_axil_wready,s_axil_bresp,s_axil_bvalid,s_axil_bready,s_axil_araddr,s_axil_arprot,s_axil_arvalid,s_axil_arready,s_axil_rdata,s_axil_rresp,s_axil_rvalid,s_axil_rready,control_role,control_interval_source,control_interval_log2,status_running,status_ptp_locked,status_drain_busy,status_end_refused,snapshot,interval,packets,bytes,unmeasured,bad,refused_ends,control_frames,unmatched,delimiters,delimiter_gaps,interval_end,timestamp,clock_status_locked,clock_status_slewing,clock_synchronised,clock_period,clock_rate,clock_offset,clock_value,clock_command_set,clock_command_step,clock_command_slew);
+module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_axil_awready,s_axil_wdata,s_axil_wstrb,s_axil_wvalid,s_axil_wready,s_axil_bresp,s_axil_bvalid,s_axil_bready,s_axil_araddr,s_axil_arprot,s_axil_arvalid,s_axil_arready,s_axil_rdata,s_axil_rresp,s_axil_rvalid,s_axil_rready,control_role,control_interval_source,control_interval_log2,status_running,status_ptp_locked,status_drain_busy,status_end_refused,status_prefixes_pending,snapshot,interval,packets,bytes,unmeasured,bad,refused_ends,control_frames,unmatched,delimiters,delimiter_gaps,interval_end,timestamp,clock_status_locked,clock_status_slewing,clock_synchronised,clock_period,clock_rate,clock_offset,clock_value,clock_command_set,clock_command_step,clock_command_slew,prefixes_next,prefixes_next_allowed,prefixes_from,prefixes_from_allowed,prefixes_schedule,prefixes_schedule_allowed);
 
     // Module arguments
     input wire  clk;
@@ -12895,6 +14609,7 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     input wire  status_ptp_locked;
     input wire  status_drain_busy;
     input wire  status_end_refused;
+    input wire  status_prefixes_pending;
     output reg  snapshot;
     input wire  [31:0] interval;
     input wire  [47:0] packets;
@@ -12918,6 +14633,12 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     output reg  clock_command_set;
     output reg  clock_command_step;
     output reg  clock_command_slew;
+    output reg  [63:0] prefixes_next;
+    input wire  prefixes_next_allowed;
+    output reg  [31:0] prefixes_from;
+    input wire  prefixes_from_allowed;
+    output reg  prefixes_schedule;
+    input wire  prefixes_schedule_allowed;
 
     // Constant declarations
     localparam  capability_given = 32'h202a2108;
@@ -13057,6 +14778,22 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     reg  clock_command_slew_pulse_rst;
     reg  clock_command_slew_pulse_d;
     wire  clock_command_slew_pulse_q;
+    reg  prefixes_next_held_0_clock;
+    reg  prefixes_next_held_0_rst;
+    reg  [31:0] prefixes_next_held_0_d;
+    wire  [31:0] prefixes_next_held_0_q;
+    reg  prefixes_next_held_1_clock;
+    reg  prefixes_next_held_1_rst;
+    reg  [31:0] prefixes_next_held_1_d;
+    wire  [31:0] prefixes_next_held_1_q;
+    reg  prefixes_from_held_clock;
+    reg  prefixes_from_held_rst;
+    reg  [31:0] prefixes_from_held_d;
+    wire  [31:0] prefixes_from_held_q;
+    reg  prefixes_schedule_pulse_clock;
+    reg  prefixes_schedule_pulse_rst;
+    reg  prefixes_schedule_pulse_d;
+    wire  prefixes_schedule_pulse_q;
 
     // Local signals
     reg  readable;
@@ -13120,6 +14857,18 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     reg  [31:0] clock_command_reserved;
     reg  clock_command_legal;
     reg  clock_command_write;
+    reg  [31:0] prefixes_next_0_read;
+    reg  prefixes_next_0_legal;
+    reg  prefixes_next_0_write;
+    reg  [31:0] prefixes_next_1_read;
+    reg  prefixes_next_1_legal;
+    reg  prefixes_next_1_write;
+    reg  [31:0] prefixes_from_read;
+    reg  prefixes_from_legal;
+    reg  prefixes_from_write;
+    reg  [31:0] prefixes_schedule_reserved;
+    reg  prefixes_schedule_legal;
+    reg  prefixes_schedule_write;
 
     // Sub module instances
     deltaline_registers_axi axi(
@@ -13307,6 +15056,30 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         .d(clock_command_slew_pulse_d),
         .q(clock_command_slew_pulse_q)
     );
+    deltaline_registers_prefixes_next_held_0 prefixes_next_held_0(
+        .clock(prefixes_next_held_0_clock),
+        .rst(prefixes_next_held_0_rst),
+        .d(prefixes_next_held_0_d),
+        .q(prefixes_next_held_0_q)
+    );
+    deltaline_registers_prefixes_next_held_1 prefixes_next_held_1(
+        .clock(prefixes_next_held_1_clock),
+        .rst(prefixes_next_held_1_rst),
+        .d(prefixes_next_held_1_d),
+        .q(prefixes_next_held_1_q)
+    );
+    deltaline_registers_prefixes_from_held prefixes_from_held(
+        .clock(prefixes_from_held_clock),
+        .rst(prefixes_from_held_rst),
+        .d(prefixes_from_held_d),
+        .q(prefixes_from_held_q)
+    );
+    deltaline_registers_prefixes_schedule_pulse prefixes_schedule_pulse(
+        .clock(prefixes_schedule_pulse_clock),
+        .rst(prefixes_schedule_pulse_rst),
+        .d(prefixes_schedule_pulse_d),
+        .q(prefixes_schedule_pulse_q)
+    );
 
     // Update code
     always @(*) begin
@@ -13336,6 +15109,10 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         clock_command_set_pulse_clock = clk;
         clock_command_step_pulse_clock = clk;
         clock_command_slew_pulse_clock = clk;
+        prefixes_next_held_0_clock = clk;
+        prefixes_next_held_1_clock = clk;
+        prefixes_from_held_clock = clk;
+        prefixes_schedule_pulse_clock = clk;
         control_role_held_d = control_role_held_q;
         control_interval_source_held_d = control_interval_source_held_q;
         control_interval_log2_held_d = control_interval_log2_held_q;
@@ -13362,6 +15139,10 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         clock_command_set_pulse_d = clock_command_set_pulse_q;
         clock_command_step_pulse_d = clock_command_step_pulse_q;
         clock_command_slew_pulse_d = clock_command_slew_pulse_q;
+        prefixes_next_held_0_d = prefixes_next_held_0_q;
+        prefixes_next_held_1_d = prefixes_next_held_1_q;
+        prefixes_from_held_d = prefixes_from_held_q;
+        prefixes_schedule_pulse_d = prefixes_schedule_pulse_q;
         control_role_held_rst = rst;
         control_interval_source_held_rst = rst;
         control_interval_log2_held_rst = rst;
@@ -13388,6 +15169,10 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         clock_command_set_pulse_rst = rst;
         clock_command_step_pulse_rst = rst;
         clock_command_slew_pulse_rst = rst;
+        prefixes_next_held_0_rst = rst;
+        prefixes_next_held_1_rst = rst;
+        prefixes_from_held_rst = rst;
+        prefixes_schedule_pulse_rst = rst;
         axi_clk = clk;
         axi_rst = rst;
         axi_s_axil_awaddr = s_axil_awaddr;
@@ -13454,7 +15239,7 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         control_interval_log2 = control_interval_log2_held_q;
         status_read = 32'h0;
         if (axi_read_address == 32'h24) begin
-            status_read = ((status_running) & 32'hffffffff) | (((status_ptp_locked) & 32'hffffffff) << 32'h1) | (((status_drain_busy) & 32'hffffffff) << 32'h2) | (((status_end_refused) & 32'hffffffff) << 32'h3);
+            status_read = ((status_running) & 32'hffffffff) | (((status_ptp_locked) & 32'hffffffff) << 32'h1) | (((status_drain_busy) & 32'hffffffff) << 32'h2) | (((status_end_refused) & 32'hffffffff) << 32'h3) | (((status_prefixes_pending) & 32'hffffffff) << 32'h4);
         end
         snapshot_reserved = axi_write_data & 64'hfffffffe;
         snapshot_legal = axi_write_whole & (axi_write_address == 32'h28) & ~|snapshot_reserved;
@@ -13638,10 +15423,44 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         clock_command_step = clock_command_step_pulse_q;
         clock_command_slew_pulse_d = clock_command_write & axi_write_data[32'h2];
         clock_command_slew = clock_command_slew_pulse_q;
-        readable = (axi_read_address == 32'h0) | (axi_read_address == 32'h4) | (axi_read_address == 32'h8) | (axi_read_address == 32'hc) | (axi_read_address == 32'h10) | (axi_read_address == 32'h14) | (axi_read_address == 32'h18) | (axi_read_address == 32'h20) | (axi_read_address == 32'h24) | (axi_read_address == 32'h28) | (axi_read_address == 32'h2c) | (axi_read_address == 32'h30) | (axi_read_address == 32'h34) | (axi_read_address == 32'h38) | (axi_read_address == 32'h3c) | (axi_read_address == 32'h40) | (axi_read_address == 32'h44) | (axi_read_address == 32'h48) | (axi_read_address == 32'h4c) | (axi_read_address == 32'h50) | (axi_read_address == 32'h54) | (axi_read_address == 32'h58) | (axi_read_address == 32'h5c) | (axi_read_address == 32'h60) | (axi_read_address == 32'h64) | (axi_read_address == 32'h68) | (axi_read_address == 32'h6c) | (axi_read_address == 32'h70) | (axi_read_address == 32'h74) | (axi_read_address == 32'h78) | (axi_read_address == 32'h7c) | (axi_read_address == 32'h80) | (axi_read_address == 32'h84) | (axi_read_address == 32'h88);
+        prefixes_next_0_read = 32'h0;
+        if (axi_read_address == 32'h90) begin
+            prefixes_next_0_read = prefixes_next_held_0_q;
+        end
+        prefixes_next_0_legal = axi_write_whole & (axi_write_address == 32'h90) & prefixes_next_allowed;
+        prefixes_next_0_write = axi_write & prefixes_next_0_legal;
+        prefixes_next_1_read = 32'h0;
+        if (axi_read_address == 32'h94) begin
+            prefixes_next_1_read = prefixes_next_held_1_q;
+        end
+        prefixes_next_1_legal = axi_write_whole & (axi_write_address == 32'h94) & prefixes_next_allowed;
+        prefixes_next_1_write = axi_write & prefixes_next_1_legal;
+        if (prefixes_next_0_write) begin
+            prefixes_next_held_0_d = axi_write_data;
+        end
+        if (prefixes_next_1_write) begin
+            prefixes_next_held_1_d = axi_write_data;
+        end
+        prefixes_next = ((prefixes_next_held_0_q) & 64'hffffffffffffffff) | (((prefixes_next_held_1_q) & 64'hffffffffffffffff) << 32'h20);
+        prefixes_from_read = 32'h0;
+        if (axi_read_address == 32'h98) begin
+            prefixes_from_read = prefixes_from_held_q;
+        end
+        prefixes_from_legal = axi_write_whole & (axi_write_address == 32'h98) & prefixes_from_allowed;
+        prefixes_from_write = axi_write & prefixes_from_legal;
+        if (prefixes_from_write) begin
+            prefixes_from_held_d = axi_write_data;
+        end
+        prefixes_from = prefixes_from_held_q;
+        prefixes_schedule_reserved = axi_write_data & 64'hfffffffe;
+        prefixes_schedule_legal = axi_write_whole & (axi_write_address == 32'h9c) & ~|prefixes_schedule_reserved & prefixes_schedule_allowed;
+        prefixes_schedule_write = axi_write & prefixes_schedule_legal;
+        prefixes_schedule_pulse_d = prefixes_schedule_write & axi_write_data[32'h0];
+        prefixes_schedule = prefixes_schedule_pulse_q;
+        readable = (axi_read_address == 32'h0) | (axi_read_address == 32'h4) | (axi_read_address == 32'h8) | (axi_read_address == 32'hc) | (axi_read_address == 32'h10) | (axi_read_address == 32'h14) | (axi_read_address == 32'h18) | (axi_read_address == 32'h20) | (axi_read_address == 32'h24) | (axi_read_address == 32'h28) | (axi_read_address == 32'h2c) | (axi_read_address == 32'h30) | (axi_read_address == 32'h34) | (axi_read_address == 32'h38) | (axi_read_address == 32'h3c) | (axi_read_address == 32'h40) | (axi_read_address == 32'h44) | (axi_read_address == 32'h48) | (axi_read_address == 32'h4c) | (axi_read_address == 32'h50) | (axi_read_address == 32'h54) | (axi_read_address == 32'h58) | (axi_read_address == 32'h5c) | (axi_read_address == 32'h60) | (axi_read_address == 32'h64) | (axi_read_address == 32'h68) | (axi_read_address == 32'h6c) | (axi_read_address == 32'h70) | (axi_read_address == 32'h74) | (axi_read_address == 32'h78) | (axi_read_address == 32'h7c) | (axi_read_address == 32'h80) | (axi_read_address == 32'h84) | (axi_read_address == 32'h88) | (axi_read_address == 32'h90) | (axi_read_address == 32'h94) | (axi_read_address == 32'h98) | (axi_read_address == 32'h9c);
         axi_read_legal = readable;
-        axi_read_data = block_type_read | version_read | capability_read | configuration_0_read | configuration_1_read | build_read | control_read | status_read | interval_read | packets_0_read | packets_1_read | bytes_0_read | bytes_1_read | unmeasured_read | bad_read | refused_ends_read | control_frames_read | unmatched_read | delimiters_read | delimiter_gaps_read | timestamp_0_read | timestamp_1_read | clock_status_read | clock_synchronised_read | clock_period_0_read | clock_period_1_read | clock_rate_read | clock_offset_read | clock_value_0_read | clock_value_1_read;
-        axi_write_legal = control_legal | snapshot_legal | interval_end_legal | clock_synchronised_legal | clock_period_0_legal | clock_period_1_legal | clock_rate_legal | clock_offset_legal | clock_value_0_legal | clock_value_1_legal | clock_command_legal;
+        axi_read_data = block_type_read | version_read | capability_read | configuration_0_read | configuration_1_read | build_read | control_read | status_read | interval_read | packets_0_read | packets_1_read | bytes_0_read | bytes_1_read | unmeasured_read | bad_read | refused_ends_read | control_frames_read | unmatched_read | delimiters_read | delimiter_gaps_read | timestamp_0_read | timestamp_1_read | clock_status_read | clock_synchronised_read | clock_period_0_read | clock_period_1_read | clock_rate_read | clock_offset_read | clock_value_0_read | clock_value_1_read | prefixes_next_0_read | prefixes_next_1_read | prefixes_from_read;
+        axi_write_legal = control_legal | snapshot_legal | interval_end_legal | clock_synchronised_legal | clock_period_0_legal | clock_period_1_legal | clock_rate_legal | clock_offset_legal | clock_value_0_legal | clock_value_1_legal | clock_command_legal | prefixes_next_0_legal | prefixes_next_1_legal | prefixes_from_legal | prefixes_schedule_legal;
     end
 
 endmodule // deltaline_registers
@@ -14483,6 +16302,66 @@ module deltaline_registers_packets_taken(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_registers_packets_taken
+
+module deltaline_registers_prefixes_from_held(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_prefixes_from_held
+
+module deltaline_registers_prefixes_next_held_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_prefixes_next_held_0
+
+module deltaline_registers_prefixes_next_held_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_prefixes_next_held_1
+
+module deltaline_registers_prefixes_schedule_pulse(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_prefixes_schedule_pulse
 
 module deltaline_registers_refused_ends_taken(clock,rst,d,q);
 

@@ -8,6 +8,7 @@
 //!   +-> classifier --+                  |                              |
 //! commit, timestamp -+-> totals, class totals -------------------------+
 //! request, delimiter --> interval ------+
+//! lengths -> schedule -> masks to lanes, lengths to emitter
 //! ```
 //!
 //! The classifier takes a cycle to tell a packet's class: meanwhile all else that comes with a commit waits, but not the
@@ -38,6 +39,8 @@
 //! | request, timed | in | 1 | end the interval behind this cycle's commits; the clock asks for it |
 //! | unlocked | in | 1 | the clock is not locked |
 //! | receiver | in | 1 | role: 0 sender, 1 receiver |
+//! | schedule, next_prefixes, from_interval | in | 1, 64, 32 | `load`, `lengths` and `from` of [`crate::schedule`] |
+//! | schedule_legal, schedule_pending | out | 1 | `legal` and `pending` of it |
 //! | running | out | 1 | the memories have been cleared after reset: counting |
 //! | draining | out | 1 | the interval that ended last is being sent |
 //! | ended | out | 1 | an interval ends behind this cycle |
@@ -63,6 +66,7 @@ use crate::interval::Interval;
 use crate::lane::Lane;
 use crate::leaves::{Classifier, Delay, Flop};
 use crate::live_counter::LiveCounter;
+use crate::schedule::Schedule;
 use crate::totals::Totals;
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
@@ -91,6 +95,11 @@ pub struct Aggregator<
     pub timed: Signal<In, Bit>,
     pub unlocked: Signal<In, Bit>,
     pub receiver: Signal<In, Bit>,
+    pub schedule: Signal<In, Bit>,
+    pub next_prefixes: Signal<In, Bits<64>>,
+    pub from_interval: Signal<In, Bits<32>>,
+    pub schedule_legal: Signal<Out, Bit>,
+    pub schedule_pending: Signal<Out, Bit>,
     pub running: Signal<Out, Bit>,
     pub draining: Signal<Out, Bit>,
     pub ended: Signal<Out, Bit>,
@@ -128,6 +137,7 @@ pub struct Aggregator<
     class_totals: [ClassTotals; C],
     unmatched: LiveCounter,
     intervals: Interval,
+    prefixes: Schedule,
     /// As late as what the totals show.
     shown_interval: Delay<32, 1>,
     emitter: Emitter<A, S, D>,
@@ -187,6 +197,11 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
             timed: Default::default(),
             unlocked: Default::default(),
             receiver: Default::default(),
+            schedule: Default::default(),
+            next_prefixes: Default::default(),
+            from_interval: Default::default(),
+            schedule_legal: Default::default(),
+            schedule_pending: Default::default(),
             running: Default::default(),
             draining: Default::default(),
             ended: Default::default(),
@@ -221,6 +236,7 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
             class_totals: each(),
             unmatched: Default::default(),
             intervals: Default::default(),
+            prefixes: Schedule::new(configuration),
             shown_interval: Default::default(),
             emitter: Emitter::new(configuration),
             lanes: Constant::new(u64::from(L > 1).into()),
@@ -317,6 +333,17 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
         self.intervals.drain_busy.next = self.emitter.busy.val();
         self.idle.next = !self.intervals.epoch.val();
 
+        self.prefixes.clk.next = self.clk.val();
+        self.prefixes.rst.next = self.rst.val();
+        self.prefixes.load.next = self.schedule.val();
+        self.prefixes.lengths.next = self.next_prefixes.val();
+        self.prefixes.from.next = self.from_interval.val();
+        self.prefixes.ends.next = self.intervals.start_drain.val();
+        self.prefixes.running_number.next = self.intervals.running_number.val();
+        self.schedule_legal.next = self.prefixes.legal.val();
+        self.schedule_pending.next = self.prefixes.pending.val();
+        self.emitter.prefixes.next = self.prefixes.ended.val();
+
         // Commit, a cycle later: the frames count in the copy of this moment.
         self.unmeasured_now.next = 0.into();
         self.unmatched_now.next = 0.into();
@@ -340,6 +367,7 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
             self.lane[i].epoch.next = self.intervals.epoch.val();
             self.lane[i].key.next = self.key[i].val();
             self.lane[i].nanoseconds.next = self.staged_timestamp[i].q.val().get_bits::<40>(16);
+            self.lane[i].masks.next = self.prefixes.masks.val();
             self.lane[i].drain_address.next = self.emitter.drain_address.val();
             self.lane[i].drain_epoch.next = self.idle.val();
             self.lane[i].clear_first.next =

@@ -30,6 +30,7 @@
 //! | receiver | in | 1 | the role field |
 //! | interval | in | 32 | from the cycle after start until idle: the interval's number |
 //! | packets, bytes, first, last, unmeasured, bad, refused_ends, flags | in | | the interval's totals |
+//! | prefixes | in | 64 | the prefix lengths of the interval, as the frame's; looked at if the configuration adapts |
 //! | kind | out | 2 | the class whose frames are being sent: asks for its packets, bytes, first, last |
 //! | drained_cell | in | S | the cell at drain_address |
 //! | drain_address | out | A | word to show or to clear |
@@ -75,6 +76,7 @@ pub struct Emitter<const A: usize, const S: usize = 72, const D: usize = 0> {
     pub bad: Signal<In, Bits<32>>,
     pub refused_ends: Signal<In, Bits<16>>,
     pub flags: Signal<In, Bits<5>>,
+    pub prefixes: Signal<In, Bits<64>>,
     pub kind: Signal<Out, Bits<2>>,
     pub drained_cell: Signal<In, Bits<S>>,
     pub drain_address: Signal<Out, Bits<A>>,
@@ -97,6 +99,8 @@ pub struct Emitter<const A: usize, const S: usize = 72, const D: usize = 0> {
     place_word: Constant<Bits<64>>,
     extent_word: Constant<Bits<64>>,
     prefixes_word: Constant<Bits<64>>,
+    /// One if `prefixes` counts instead.
+    adaptive: Constant<Bits<1>>,
     // How an address says class, fragment, bank and row.
     class_shift: Constant<Bits<5>>,
     class_mask: Constant<Bits<A>>,
@@ -184,6 +188,7 @@ impl<const A: usize, const S: usize, const D: usize> Emitter<A, S, D> {
             bad: Default::default(),
             refused_ends: Default::default(),
             flags: Default::default(),
+            prefixes: Default::default(),
             kind: Default::default(),
             drained_cell: Default::default(),
             drain_address: Default::default(),
@@ -206,6 +211,7 @@ impl<const A: usize, const S: usize, const D: usize> Emitter<A, S, D> {
             place_word: word(4),
             extent_word: word(5),
             prefixes_word: word(10),
+            adaptive: Constant::new(u64::from(configuration.adaptive()).into()),
             class_shift: Constant::new(u64::from(class_shift).into()),
             class_mask: Constant::new(class_mask.into()),
             class_number: std::array::from_fn(|class| Constant::new((class as u64).into())),
@@ -411,7 +417,11 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
             self.looked_up.next = self.looked_up.val() | self.last.val();
         }
         if self.header_step.q.val().get_bit(10) {
-            self.looked_up.next = self.looked_up.val() | self.prefixes_word.val();
+            if self.adaptive.val().any() {
+                self.looked_up.next = self.looked_up.val() | self.prefixes.val();
+            } else {
+                self.looked_up.next = self.looked_up.val() | self.prefixes_word.val();
+            }
         }
         if self.header_step.q.val().get_bit(11) {
             self.looked_up.next = self.looked_up.val()

@@ -237,6 +237,17 @@ pub enum Void {
         /// An end whose interval has a gap.
         role: Role,
     },
+    /// The ends sampled an interval of a configuration that adapts with different prefix lengths.
+    #[error(
+        "the ends sampled with different prefix lengths ({sender} at the sender, {receiver} at the receiver): the \
+         interval is void; schedule lengths at both ends before the interval that they are for begins"
+    )]
+    DifferentSampling {
+        /// The sender's rows and banks.
+        sender: Table,
+        /// The receiver's rows and banks.
+        receiver: Table,
+    },
     /// A count overflowed.
     #[error("a counter of the {role} overflowed: the interval is void; use shorter intervals")]
     Saturated {
@@ -462,8 +473,9 @@ impl Report {
 /// Why two reports must not be compared, but for refused interval ends.
 fn void(sender: Option<&Report>, receiver: Option<&Report>) -> Option<Void> {
     if let (Some(sender), Some(receiver)) = (sender, receiver) {
-        // Equal digests of different tables are no chance but a forgery; the cells could not be compared.
-        if sender.digest != receiver.digest || sender.table() != receiver.table() {
+        // Equal digests of tables of different size are no chance but a forgery; the cells could not be compared.
+        let size = |end: &Report| (end.rows, end.prefixes.banks());
+        if sender.digest != receiver.digest || size(sender) != size(receiver) {
             return Some(Void::ConfigurationMismatch {
                 sender: sender.digest,
                 receiver: receiver.digest,
@@ -485,6 +497,12 @@ fn void(sender: Option<&Report>, receiver: Option<&Report>) -> Option<Void> {
     }
     if let Some((role, _)) = present().find(|(_, end)| end.totals.flags.gap) {
         return Some(Void::LostDelimiter { role });
+    }
+    // Behind what may be the cause: an end that missed a delimiter changes its lengths late.
+    if let (Some(sender), Some(receiver)) = (sender, receiver)
+        && sender.prefixes != receiver.prefixes
+    {
+        return Some(Void::DifferentSampling { sender: sender.table(), receiver: receiver.table() });
     }
     let (role, _) = present().find(|(_, end)| end.totals.flags.saturated)?;
     Some(Void::Saturated { role })

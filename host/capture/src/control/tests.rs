@@ -10,6 +10,7 @@ const SETTINGS: Settings<'_> = Settings {
     seed: 1,
     rows: 256,
     prefixes: &[0, 2],
+    adaptive: false,
     segment: 7,
     entries: &[],
     digest: false,
@@ -293,6 +294,20 @@ fn different_configurations_are_named() {
             assert!(text.contains(&part), "{text}");
         }
     }
+}
+
+#[test]
+fn ends_that_sample_differently_are_void_though_their_digests_agree() {
+    let adaptive = Settings { adaptive: true, ..SETTINGS };
+    let other = Settings { prefixes: &[1, 3], ..adaptive };
+    let [sender, receiver] = [adaptive, other].map(|settings| Configuration::new(settings).unwrap());
+    assert_eq!(sender.digest(), receiver.digest());
+    assert_eq!(voids(&collect(&segment([adaptive; 2], 1, plain))), [None]);
+    let collected = collect(&segment([adaptive, other], 1, plain));
+    let table = |configuration: &Configuration| Table { rows: 256, prefixes: *configuration.prefixes() };
+    let void = Void::DifferentSampling { sender: table(&sender), receiver: table(&receiver) };
+    assert_eq!(voids(&collected), [Some(void.clone())]);
+    assert!(void.to_string().contains("banks 0,2 at the sender, 256 rows, banks 1,3 at the receiver"));
 }
 
 #[test]
