@@ -519,10 +519,11 @@ impl Segment {
         self.recent.push_back((number, ends.each_ref().map(|end| Some(end.as_ref()?.common))));
 
         let [sender, receiver] = &ends;
-        let contradiction = [(Role::Sender, sender), (Role::Receiver, receiver)].iter().find_map(|(role, end)| {
-            let (frame, field) = end.as_ref()?.contradiction?;
-            Some(Void::Contradiction { role: *role, frame, field })
-        });
+        let contradiction =
+            [(Role::Sender, sender), (Role::Receiver, receiver)].iter().find_map(|(role, end)| {
+                let (frame, field) = end.as_ref()?.contradiction?;
+                Some(Void::Contradiction { role: *role, frame, field })
+            });
         let [sender, receiver] = ends.map(|end| end.map(Assembly::into_report));
         let shift = self.refused.follow(sender.as_ref(), receiver.as_ref());
         let void = contradiction.or_else(|| void(sender.as_ref(), receiver.as_ref())).or(shift);
