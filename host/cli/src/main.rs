@@ -1,8 +1,9 @@
-//! The command line: `deltaline measure`, `deltaline decode`, `deltaline truth`.
+//! The command line: `deltaline measure`, `decode`, `truth`, `read`, `board`.
 //!
 //! The program parses the command line, calls the libraries and prints; exit codes are in `deltaline --help`.
 
 mod arguments;
+mod board;
 mod decode;
 mod exit;
 mod matched;
@@ -10,11 +11,13 @@ mod measure;
 mod plot;
 mod points;
 mod progress;
+mod prometheus;
+mod read;
 mod report;
 mod results;
 mod truth;
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Board, Command};
 use clap::Parser;
 use exit::Exit;
 use std::process::ExitCode;
@@ -31,6 +34,9 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Measure(arguments) => measure::run(&arguments),
         Command::Decode(arguments) => decode::run(&arguments),
+        Command::Read(arguments) => read::run(&arguments),
+        Command::Board(Board::Selftest(arguments)) => board::selftest(&arguments),
+        Command::Board(Board::Start(arguments)) => board::start(&arguments),
         Command::Truth(arguments) => truth::run(&arguments),
     };
     match outcome {
