@@ -15,6 +15,7 @@
 
 extern crate alloc;
 
+pub mod board;
 pub mod cell;
 pub mod clock;
 pub mod configuration;
