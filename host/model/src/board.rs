@@ -74,6 +74,7 @@
 //! bytes never panic; values that the hardware has no bits for are refused before they are sent.
 
 pub mod framing;
+pub mod traffic;
 
 use crate::frame::{Fields, MAX_FRAME_BYTES};
 use crate::sampler::MAX_BANKS;
