@@ -7,7 +7,6 @@
 //!
 //! It finds what it compares: `tests/selftest.rs` plants faults and sees them told, with the record they are in.
 
-use crate::selftest::BIT_CYCLES;
 use deltaline_model::board::framing::{self, Deframer};
 use deltaline_model::board::traffic::Board;
 use deltaline_model::board::{Command, MessageError, Record, Settings};
@@ -171,14 +170,15 @@ impl SimulatedBoard {
         self.cycles
     }
 
-    /// Runs until `count` bytes have come that have not been taken.
+    /// Runs until `count` bytes have come that have not been taken, for as long as they take, and `spare` cycles.
     ///
     /// # Errors
     ///
     /// [`Difference::Silence`] when they do not come; the simulation has stopped.
-    pub fn wait_for(&mut self, count: usize) -> Result<(), Difference> {
-        // A byte of ten bits each, behind what flows and what is drawn.
-        let patience = self.cycles + 12 * u64::from(BIT_CYCLES) * count as u64 + 40_000_000;
+    pub fn wait_for(&mut self, count: usize, spare: u64) -> Result<(), Difference> {
+        // Ten bits a byte, two more on the way, and what the cores take to make it.
+        let octet = 12 * u64::from(self.bit / STEPS + 1) + 100;
+        let patience = self.cycles + octet * (count + self.outgoing.len()) as u64 + spare;
         while self.incoming.len() < count {
             if self.cycles > patience {
                 return Err(Difference::Silence { found: self.incoming.len(), expected: count });
@@ -254,6 +254,8 @@ pub struct Compared {
 pub struct Comparison {
     board: SimulatedBoard,
     twin: Board,
+    /// Cycles of the twin's clock that have been waited for.
+    flowed: u64,
     compared: Compared,
 }
 
@@ -266,7 +268,7 @@ impl Comparison {
     pub fn new(board: SimulatedBoard, build: u32) -> Result<Self, Difference> {
         let mut said = vec![];
         let twin = Board::new(build, |payload| said.push(payload.to_vec()));
-        let mut comparison = Comparison { board, twin, compared: Compared::default() };
+        let mut comparison = Comparison { board, twin, flowed: 0, compared: Compared::default() };
         comparison.compare(&said)?;
         Ok(comparison)
     }
@@ -369,7 +371,10 @@ impl Comparison {
                 self.compared.packets += u64::from(truth.sent);
             }
         }
-        let silence = self.board.wait_for(expected.len());
+        // Commands on their way, clearing of memories, and the packets' time.
+        let spare = 100_000 + self.twin.cycles().saturating_sub(self.flowed);
+        self.flowed = self.twin.cycles();
+        let silence = self.board.wait_for(expected.len(), spare);
         let found = self.board.take_bytes();
         let at = found.iter().zip(&expected).take_while(|(a, b)| a == b).count();
         if at < found.len() {
@@ -377,7 +382,7 @@ impl Comparison {
             let begin = starts.get(record).copied().unwrap_or_default();
             // The record's other bytes, if the board sends any.
             let missing = said.get(record).map_or(0, |payload| payload.len() + 4 + begin);
-            let rest = self.board.wait_for(missing.saturating_sub(found.len())).is_ok();
+            let rest = self.board.wait_for(missing.saturating_sub(found.len()), 0).is_ok();
             let whole = [found, self.board.take_bytes()].concat();
             let mut deframer = Deframer::new();
             let instead = whole.iter().skip(begin).find_map(|byte| {

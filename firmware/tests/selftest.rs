@@ -174,13 +174,85 @@ fn at_the_speed_of_the_board() {
     println!("{:?}", comparison.compared());
 }
 
-/// A fault in each module, as (what, text, text with the fault).
-const FAULTS: [(&str, &str, &str); 1] = [("", "", "")];
+/// A fault in each module: module, a statement in it, and what replaces its result.
+const FAULTS: [(&str, &str, &str); 16] = [
+    ("clock_now", "total = ((low_q) & 25'h1ffffff) + 32'ha;", "total = low_q + 32'hb;"),
+    ("sender_plan", "burst_left_d = burst - 32'h1;", "burst_left_d = burst;"),
+    ("receiver_plan", "third_shift = second_shift ^ (second_shift << 32'h5);", "third_shift = second_shift;"),
+    ("sender_pacer", "gap_d = gap_now;", "gap_d = gap_now + 17'h1;"),
+    (
+        "sender_packet",
+        "at_last_d = active_q & (index_q == before_last);",
+        "at_last_d = active_q & (index_q == before_last + 11'h1);",
+    ),
+    ("receiver_packet", "octet_d = number[(32'h0)+:(8)];", "octet_d = 8'h0;"),
+    ("line", "difference = now - due_q;", "difference = now - due_q + 18'h1;"),
+    ("line", "full = count_q[32'h8];", "full = 1'b0;"),
+    ("truth", "square_carry_d = square_total[32'h10];", "square_carry_d = 1'b0;"),
+    ("truth", "most_d = delay_q;", "most_d = most_q;"),
+    ("conductor", "left_d = left_q - 32'h1;", "left_d = left_q;"),
+    ("commands", "gap_above = all_bits << gap_exponent;", "gap_above = all_bits << 4'h0;"),
+    (
+        "framer",
+        "is_special = (byte_now_q == 32'h7e) | (byte_now_q == 32'h7d);",
+        "is_special = byte_now_q == 8'h7e;",
+    ),
+    ("records", "sender_left_d = frames;", "sender_left_d = frames - 8'h1;"),
+    ("transmitter", "low_d = ~shift_q[32'h0];", "low_d = shift_q[32'h0];"),
+    ("receiver_line", "sampled = (shift_q >> 32'h1) | 32'h80;", "sampled = shift_q >> 32'h1;"),
+];
+
+/// The Verilog with all faults, of which a new port of the top picks one.
+fn with_faults(verilog: &str) -> String {
+    let mut text = verilog.replacen("module selftest(clk,", "module selftest(clk,fault,", 1).replacen(
+        "input wire  clk;",
+        "input wire [7:0] fault;\n    input wire  clk;",
+        1,
+    );
+    assert!(text.contains("module selftest(clk,fault,") && text.contains("fault;"));
+    for (number, (module, good, bad)) in FAULTS.iter().enumerate() {
+        let start = text.find(&format!("\nmodule selftest_{module}(")).unwrap();
+        let end = start + text[start..].find("\nendmodule").unwrap();
+        let body = &text[start..end];
+        assert!(body.contains(good), "{module} has no '{good}'");
+        let number = number + 1;
+        let faulty = body.replacen(good, &format!("{good}\n if (selftest.fault == 8'd{number}) {bad}"), 1);
+        text = format!("{}{faulty}{}", &text[..start], &text[end..]);
+    }
+    text
+}
+
+/// Some of everything, as short as it can be.
+fn short_tour(comparison: &mut Comparison) -> Result<(), Difference> {
+    let few = Settings { intervals: 2, packets: 30, ..BASE };
+    let all = Settings {
+        sizes: Sizes::Uniform,
+        gap_spread: 5,
+        jitter: 8,
+        loss: 4000,
+        bursts: 4000,
+        burst: 4,
+        packets: 300,
+        ..few
+    };
+    for settings in [all, Settings { delay: 60_000, packets: 400, intervals: 1, ..BASE }, few] {
+        comparison.command(&Command::Settings(settings))?;
+    }
+    comparison.command(&Command::Identify)
+}
 
 #[test]
-#[ignore = "to be written"]
 fn every_planted_fault_is_noticed() {
-    for (what, ..) in FAULTS {
-        println!("{what}");
+    let model = model(&with_faults(&emit(BUILD, QUICK, "selftest").unwrap()));
+    for fault in 0..=FAULTS.len() {
+        let mut instance = model.instantiate_random(1).unwrap();
+        instance.set(model.port("fault").unwrap(), fault as u64);
+        let board = SimulatedBoard::new(instance, QUICK).unwrap();
+        let found = Comparison::new(board, BUILD).and_then(|mut comparison| short_tour(&mut comparison));
+        match (fault, found) {
+            (0, found) => found.unwrap(),
+            (_, Ok(())) => panic!("{:?} is not noticed", FAULTS[fault - 1]),
+            (_, Err(error)) => println!("{}: {error}", FAULTS[fault - 1].0),
+        }
     }
 }
