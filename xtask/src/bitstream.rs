@@ -12,7 +12,7 @@
 use crate::acceptance::run;
 use crate::report::placement::{self, Run};
 use crate::{Failure, tools};
-use deltaline_firmware::pins::alchitry_cu_selftest;
+use deltaline_firmware::pins::{ALCHITRY_CU_SELFTEST, alchitry_cu_selftest};
 use deltaline_firmware::selftest::{BIT_CYCLES, emit};
 use deltaline_firmware::simulation::{Compared, Comparison, SimulatedBoard};
 use deltaline_model::board::{Command as BoardCommand, Settings, Sizes};
@@ -188,10 +188,12 @@ fn verify(folder: &Path, build: u32, plant: bool) -> Result<Compared, Failure> {
         let text = fs::read_to_string(file("unpacked.asc"))?;
         fs::write(file("unpacked.asc"), planted(&text)?)?;
     }
-    let netlist = run(tools::icebox_vlog()?
-        .args(["-l", "-s", "-d", "cb132", "-n", "selftest", "-p"])
-        .arg(file("selftest.pcf"))
-        .arg(file("unpacked.asc")))?;
+    // icebox_vlog knows no options of set_io.
+    let places = ALCHITRY_CU_SELFTEST.iter().map(|pin| format!("set_io {} {}\n", pin.port, pin.pad));
+    fs::write(file("places.pcf"), places.collect::<String>())?;
+    let options = ["-l", "-s", "-d", "cb132", "-n", "selftest", "-p"];
+    let mut icebox = tools::icebox_vlog()?;
+    let netlist = run(icebox.args(options).arg(file("places.pcf")).arg(file("unpacked.asc")))?;
     fs::write(file("netlist.v"), netlist)?;
     let cells = PathBuf::from(run(tools::yosys_python()?.args(["-c", CELLS]))?.trim());
     run(tools::yosys_python()?
