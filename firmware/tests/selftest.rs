@@ -185,7 +185,7 @@ const FAULTS: [(&str, &str, &str); 16] = [
         "at_last_d = active_q & (index_q == before_last);",
         "at_last_d = active_q & (index_q == before_last + 11'h1);",
     ),
-    ("receiver_packet", "octet_d = number[(32'h0)+:(8)];", "octet_d = 8'h0;"),
+    ("receiver_packet", "high_half_d = number[(32'h0)+:(8)];", "high_half_d = 8'h0;"),
     ("line", "difference = now - due_q;", "difference = now - due_q + 18'h1;"),
     ("line", "full = count_q[32'h8];", "full = 1'b0;"),
     ("truth", "square_carry_d = square_total[32'h10];", "square_carry_d = 1'b0;"),
