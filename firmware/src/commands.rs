@@ -172,8 +172,10 @@ impl Logic for Commands {
         }
 
         self.all_bits.next = 0x7fff.into();
-        self.gap_above.next = self.all_bits.val() << self.active.q.val().get_bits::<4>(112);
-        self.jitter_above.next = self.all_bits.val() << self.active.q.val().get_bits::<4>(72);
+        self.gap_exponent.next = self.active.q.val().get_bits::<4>(112);
+        self.jitter_exponent.next = self.active.q.val().get_bits::<4>(72);
+        self.gap_above.next = self.all_bits.val() << self.gap_exponent.val();
+        self.jitter_above.next = self.all_bits.val() << self.jitter_exponent.val();
         self.gap_bits.d.next = !self.gap_above.val();
         self.jitter_bits.d.next = !self.jitter_above.val();
 

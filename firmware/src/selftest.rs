@@ -102,15 +102,15 @@ pub struct Selftest {
 }
 
 impl Selftest {
-    /// The top of a build.
-    pub fn new(configuration: &Configuration, build: u32) -> Self {
+    /// The top of a build, whose serial line takes `bit_cycles` cycles a bit.
+    pub fn new(configuration: &Configuration, build: u32, bit_cycles: u8) -> Self {
         let frames = Header::of_interval(configuration, Role::Sender, 0, Totals::default()).count();
         Selftest {
             sender_core: Core::new(configuration),
             receiver_core: Core::new(configuration),
             records: Records::new(frames as u8, &traffic::identity(configuration, build)),
-            receiver_line: Receiver::new(BIT_CYCLES),
-            transmitter: Transmitter::new(BIT_CYCLES),
+            receiver_line: Receiver::new(bit_cycles),
+            transmitter: Transmitter::new(bit_cycles),
             clk: Default::default(),
             rst_n: Default::default(),
             usb_rx: Default::default(),
@@ -143,13 +143,13 @@ impl Selftest {
     }
 }
 
-/// The Verilog of a build's top, without a header.
+/// The Verilog of a build's top, without a header; [`BIT_CYCLES`] is what the board has.
 ///
 /// # Errors
 ///
 /// [`EmitError`] when `name` is no identifier.
-pub fn emit(build: u32, name: &str) -> Result<String, EmitError> {
-    emit_block(&mut Selftest::new(&traffic::configuration(), build), name)
+pub fn emit(build: u32, bit_cycles: u8, name: &str) -> Result<String, EmitError> {
+    emit_block(&mut Selftest::new(&traffic::configuration(), build, bit_cycles), name)
 }
 
 impl Logic for Selftest {

@@ -137,7 +137,7 @@ impl Iterator for Plan {
         let [first, second, third] = [self.word(), self.word(), self.word()];
         let length = match sizes {
             Sizes::Shortest => MIN_PACKET_BYTES,
-            Sizes::Uniform => MIN_PACKET_BYTES + ((first & 0xffff) * 1455 >> 16) as usize,
+            Sizes::Uniform => MIN_PACKET_BYTES + (((first & 0xffff) * 1455) >> 16) as usize,
             Sizes::Bimodal if first >> 31 == 0 => MIN_PACKET_BYTES,
             Sizes::Bimodal => 1496,
             Sizes::Longest => MAX_PACKET_BYTES,
