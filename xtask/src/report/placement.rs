@@ -106,7 +106,7 @@ impl Run {
 }
 
 /// Places the netlist with every seed.
-pub(crate) fn place(
+pub(super) fn place(
     work: &Work,
     subject: &Subject,
     device: &Device,
