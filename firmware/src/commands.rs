@@ -108,17 +108,18 @@ impl Logic for Commands {
         self.escaped.rst.next = self.rst.val();
         self.check.rst.next = self.rst.val();
         self.length.rst.next = self.rst.val();
-        self.bytes.rst.next = self.rst.val();
-        self.closes.rst.next = self.rst.val();
-        self.good.rst.next = self.rst.val();
-        self.closed_length.rst.next = self.rst.val();
-        self.waiting.rst.next = self.rst.val();
         self.is_waiting.rst.next = self.rst.val();
-        self.active.rst.next = self.rst.val();
-        self.gap_bits.rst.next = self.rst.val();
-        self.jitter_bits.rst.next = self.rst.val();
-        self.does_identify.rst.next = self.rst.val();
-        self.does_reset.rst.next = self.rst.val();
+        // Written before they are read.
+        self.bytes.rst.next = false;
+        self.closes.rst.next = false;
+        self.good.rst.next = false;
+        self.closed_length.rst.next = false;
+        self.waiting.rst.next = false;
+        self.active.rst.next = false;
+        self.gap_bits.rst.next = false;
+        self.jitter_bits.rst.next = false;
+        self.does_identify.rst.next = false;
+        self.does_reset.rst.next = false;
 
         self.value.next = self.octet.val();
         if self.escaped.q.val() {

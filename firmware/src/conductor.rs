@@ -74,10 +74,11 @@ impl Logic for Conductor {
     fn update(&mut self) {
         dff_setup!(self, clk, state, left, is_flowing, number, settling);
         self.state.rst.next = self.rst.val();
-        self.left.rst.next = self.rst.val();
         self.is_flowing.rst.next = self.rst.val();
         self.number.rst.next = self.rst.val();
-        self.settling.rst.next = self.rst.val();
+        // Written before they are read.
+        self.left.rst.next = false;
+        self.settling.rst.next = false;
 
         self.ends.next = (self.state.q.val() == 7) & self.told.val();
         self.settling.d.next = 0.into();

@@ -56,7 +56,7 @@ pub struct DelayLine {
     pub full: Signal<Out, Bit>,
     pub quiet: Signal<Out, Bit>,
 
-    ram: Ram<18, 8>,
+    ram: Ram<18, 8, false>,
     head: Flop<Bits<8>>,
     tail: Flop<Bits<8>>,
     count: Flop<Bits<9>>,
@@ -83,12 +83,13 @@ impl Logic for DelayLine {
         self.tail.rst.next = self.rst.val();
         self.count.rst.next = self.rst.val();
         self.state.rst.next = self.rst.val();
-        self.least.rst.next = self.rst.val();
-        self.whole.rst.next = self.rst.val();
-        self.due.rst.next = self.rst.val();
-        self.sent_at.rst.next = self.rst.val();
-        self.reached.rst.next = self.rst.val();
-        self.is_quiet.rst.next = self.rst.val();
+        // Written before they are read.
+        self.least.rst.next = false;
+        self.whole.rst.next = false;
+        self.due.rst.next = false;
+        self.sent_at.rst.next = false;
+        self.reached.rst.next = false;
+        self.is_quiet.rst.next = false;
 
         self.ram.clk.next = self.clk.val();
         self.ram.write_enable.next = self.push.val();

@@ -60,10 +60,11 @@ impl Logic for Framer {
     fn update(&mut self) {
         dff_setup!(self, clk, state, part, is_last, byte_now, check);
         self.state.rst.next = self.rst.val();
-        self.part.rst.next = self.rst.val();
-        self.is_last.rst.next = self.rst.val();
-        self.byte_now.rst.next = self.rst.val();
-        self.check.rst.next = self.rst.val();
+        // Written before they are read.
+        self.part.rst.next = false;
+        self.is_last.rst.next = false;
+        self.byte_now.rst.next = false;
+        self.check.rst.next = false;
 
         // The check sequence of a byte in closed form.
         self.entering.next = self.tdata.val() ^ self.check.q.val().get_bits::<8>(0);

@@ -60,11 +60,12 @@ impl Logic for Pacer {
     fn update(&mut self) {
         dff_setup!(self, clk, state, rest, gap, remaining, is_final, is_held);
         self.state.rst.next = self.rst.val();
-        self.rest.rst.next = self.rst.val();
-        self.gap.rst.next = self.rst.val();
-        self.remaining.rst.next = self.rst.val();
-        self.is_final.rst.next = self.rst.val();
         self.is_held.rst.next = self.rst.val();
+        // Written before they are read.
+        self.rest.rst.next = false;
+        self.gap.rst.next = false;
+        self.remaining.rst.next = false;
+        self.is_final.rst.next = false;
 
         self.starts.next = (self.state.q.val() == 3) & !self.full.val();
         self.holds.next = (self.state.q.val() == 3) & self.full.val() & !self.is_held.q.val();

@@ -28,7 +28,7 @@
 //! | first | out | 1 | its first byte |
 //!
 //! Latency two cycles from start to the first byte; ends comes a cycle before the last byte. No parameters. Cost:
-//! about 55 flip-flops, 120 LUTs.
+//! about 55 flip-flops, 130 LUTs.
 //!
 //! # Test plan
 //!
@@ -63,34 +63,53 @@ pub struct Packet {
     is_valid: Flop<Bit>,
     is_last: Flop<Bit>,
     is_first: Flop<Bit>,
-    /// A byte further than the index: its byte is looked up in two halves, a cycle before it is chosen.
+    /// Two bytes further than the index: a byte is looked up in two steps before it is chosen. First its constant part,
+    /// and which four bytes it may lie in and where; then the byte.
     ahead: Flop<Bits<11>>,
-    low_half: Flop<Bits<8>>,
-    high_half: Flop<Bits<8>>,
-    is_high: Flop<Bit>,
-    is_filler: Flop<Bit>,
-    place: Signal<Local, Bits<5>>,
+    constant: Flop<Bits<8>>,
+    /// 0 lengths and number of the IPv4 header, 1 checksum and length of the datagram, 2 number, 3 random word.
+    four: Flop<Bits<4>>,
+    place: Flop<Bits<2>>,
+    octet_ahead: Flop<Bits<8>>,
+    front: Signal<Local, Bits<6>>,
+    column: Signal<Local, Bits<4>>,
+    row_number: Signal<Local, Bits<2>>,
+    row: [Signal<Local, Bits<8>>; 3],
+    picked: [Signal<Local, Bits<8>>; 4],
 }
 
 impl Logic for Packet {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(
-            self, clk, active, index, at_last, octet, is_valid, is_last, is_first, ahead, low_half,
-            high_half, is_high, is_filler
+            self,
+            clk,
+            active,
+            index,
+            at_last,
+            octet,
+            is_valid,
+            is_last,
+            is_first,
+            ahead,
+            constant,
+            four,
+            place,
+            octet_ahead
         );
         self.active.rst.next = self.rst.val();
         self.index.rst.next = self.rst.val();
-        self.at_last.rst.next = self.rst.val();
-        self.octet.rst.next = self.rst.val();
-        self.is_valid.rst.next = self.rst.val();
-        self.is_last.rst.next = self.rst.val();
-        self.is_first.rst.next = self.rst.val();
         self.ahead.rst.next = self.rst.val();
-        self.low_half.rst.next = self.rst.val();
-        self.high_half.rst.next = self.rst.val();
-        self.is_high.rst.next = self.rst.val();
-        self.is_filler.rst.next = self.rst.val();
+        // Written before they are read.
+        self.octet.rst.next = false;
+        self.constant.rst.next = false;
+        self.four.rst.next = false;
+        self.place.rst.next = false;
+        self.octet_ahead.rst.next = false;
+        self.at_last.rst.next = false;
+        self.is_valid.rst.next = false;
+        self.is_last.rst.next = false;
+        self.is_first.rst.next = false;
 
         if self.active.q.val() {
             self.index.d.next = self.index.q.val() + 1;
@@ -102,128 +121,171 @@ impl Logic for Packet {
             self.index.d.next = 0.into();
             self.ahead.d.next = 0.into();
         }
-        if self.start.val() {
-            self.active.d.next = true;
-            self.ahead.d.next = 1.into();
-        }
-
-        self.place.next = self.ahead.q.val().get_bits::<5>(0);
-        self.is_high.d.next = self.ahead.q.val().get_bit(5);
-        self.is_filler.d.next = self.ahead.q.val().get_bits::<5>(6).any();
-        self.low_half.d.next = 0.into();
-        match self.place.val().index() {
+        self.front.next = self.ahead.q.val().get_bits::<6>(0);
+        self.row_number.next = self.ahead.q.val().get_bits::<2>(4);
+        self.column.next = self.ahead.q.val().get_bits::<4>(0);
+        self.row[0].next = 0.into();
+        match self.column.val().index() {
             0 => {
-                self.low_half.d.next = 2.into();
+                self.row[0].next = 2.into();
             }
             5 => {
-                self.low_half.d.next = 2.into();
+                self.row[0].next = 2.into();
             }
             6 => {
-                self.low_half.d.next = 2.into();
+                self.row[0].next = 2.into();
             }
             11 => {
-                self.low_half.d.next = 1.into();
+                self.row[0].next = 1.into();
             }
             12 => {
-                self.low_half.d.next = 8.into();
+                self.row[0].next = 8.into();
             }
             14 => {
-                self.low_half.d.next = 0x45.into();
-            }
-            16 => {
-                self.low_half.d.next = bit_cast::<8, 3>(self.total_length.val().get_bits::<3>(8));
-            }
-            17 => {
-                self.low_half.d.next = self.total_length.val().get_bits::<8>(0);
-            }
-            18 => {
-                self.low_half.d.next = self.number.val().get_bits::<8>(8);
-            }
-            19 => {
-                self.low_half.d.next = self.number.val().get_bits::<8>(0);
-            }
-            22 => {
-                self.low_half.d.next = 0x40.into();
-            }
-            23 => {
-                self.low_half.d.next = 0x11.into();
-            }
-            24 => {
-                self.low_half.d.next = self.checksum.val().get_bits::<8>(8);
-            }
-            25 => {
-                self.low_half.d.next = self.checksum.val().get_bits::<8>(0);
-            }
-            26 => {
-                self.low_half.d.next = 0xc0.into();
-            }
-            28 => {
-                self.low_half.d.next = 2.into();
-            }
-            29 => {
-                self.low_half.d.next = 1.into();
-            }
-            30 => {
-                self.low_half.d.next = 0xc6.into();
-            }
-            31 => {
-                self.low_half.d.next = 0x33.into();
+                self.row[0].next = 0x45.into();
             }
             _ => {}
         }
-        self.high_half.d.next = 0.into();
-        match self.place.val().index() {
-            0 => {
-                self.high_half.d.next = 0x64.into();
-            }
-            1 => {
-                self.high_half.d.next = 1.into();
-            }
-            2 => {
-                self.high_half.d.next = 0xc0.into();
-            }
-            5 => {
-                self.high_half.d.next = 9.into();
-            }
+        self.row[1].next = 0.into();
+        match self.column.val().index() {
             6 => {
-                self.high_half.d.next = bit_cast::<8, 3>(self.datagram_length.val().get_bits::<3>(8));
+                self.row[1].next = 0x40.into();
             }
             7 => {
-                self.high_half.d.next = self.datagram_length.val().get_bits::<8>(0);
+                self.row[1].next = 0x11.into();
             }
             10 => {
-                self.high_half.d.next = self.number.val().get_bits::<8>(24);
-            }
-            11 => {
-                self.high_half.d.next = self.number.val().get_bits::<8>(16);
+                self.row[1].next = 0xc0.into();
             }
             12 => {
-                self.high_half.d.next = self.number.val().get_bits::<8>(8);
+                self.row[1].next = 2.into();
             }
             13 => {
-                self.high_half.d.next = self.number.val().get_bits::<8>(0);
+                self.row[1].next = 1.into();
             }
             14 => {
-                self.high_half.d.next = self.word.val().get_bits::<8>(24);
+                self.row[1].next = 0xc6.into();
             }
             15 => {
-                self.high_half.d.next = self.word.val().get_bits::<8>(16);
-            }
-            16 => {
-                self.high_half.d.next = self.word.val().get_bits::<8>(8);
-            }
-            17 => {
-                self.high_half.d.next = self.word.val().get_bits::<8>(0);
+                self.row[1].next = 0x33.into();
             }
             _ => {}
         }
-        self.octet.d.next = self.low_half.q.val();
-        if self.is_high.q.val() {
-            self.octet.d.next = self.high_half.q.val();
+        self.row[2].next = 0.into();
+        match self.column.val().index() {
+            0 => {
+                self.row[2].next = 0x64.into();
+            }
+            1 => {
+                self.row[2].next = 1.into();
+            }
+            2 => {
+                self.row[2].next = 0xc0.into();
+            }
+            5 => {
+                self.row[2].next = 9.into();
+            }
+            _ => {}
         }
-        if self.is_filler.q.val() {
-            self.octet.d.next = 0.into();
+        self.constant.d.next = 0.into();
+        self.four.d.next = 0.into();
+        self.place.d.next = self.ahead.q.val().get_bits::<2>(0);
+        if !self.ahead.q.val().get_bits::<5>(6).any() {
+            match self.row_number.val().index() {
+                0 => {
+                    self.constant.d.next = self.row[0].val();
+                }
+                1 => {
+                    self.constant.d.next = self.row[1].val();
+                }
+                2 => {
+                    self.constant.d.next = self.row[2].val();
+                }
+                _ => {}
+            }
+            if self.front.val().get_bits::<4>(2) == 4 {
+                self.four.d.next = 1.into();
+            }
+            if (self.front.val().get_bits::<5>(1) == 12) | (self.front.val().get_bits::<5>(1) == 19) {
+                self.four.d.next = 2.into();
+            }
+            if (self.front.val().get_bits::<5>(1) == 21) | (self.front.val().get_bits::<5>(1) == 22) {
+                self.four.d.next = 4.into();
+            }
+            if (self.front.val().get_bits::<5>(1) == 23) | (self.front.val().get_bits::<5>(1) == 24) {
+                self.four.d.next = 8.into();
+            }
         }
+        if self.start.val() {
+            // Byte 0 is looked up as long as nothing is sent; byte 1 is zero.
+            self.active.d.next = true;
+            self.ahead.d.next = 2.into();
+            self.constant.d.next = 0.into();
+        }
+
+        match self.place.q.val().index() {
+            0 => {
+                self.picked[0].next = bit_cast::<8, 3>(self.total_length.val().get_bits::<3>(8));
+            }
+            1 => {
+                self.picked[0].next = self.total_length.val().get_bits::<8>(0);
+            }
+            2 => {
+                self.picked[0].next = self.number.val().get_bits::<8>(8);
+            }
+            _ => {
+                self.picked[0].next = self.number.val().get_bits::<8>(0);
+            }
+        }
+        match self.place.q.val().index() {
+            0 => {
+                self.picked[1].next = self.checksum.val().get_bits::<8>(8);
+            }
+            1 => {
+                self.picked[1].next = self.checksum.val().get_bits::<8>(0);
+            }
+            2 => {
+                self.picked[1].next = bit_cast::<8, 3>(self.datagram_length.val().get_bits::<3>(8));
+            }
+            _ => {
+                self.picked[1].next = self.datagram_length.val().get_bits::<8>(0);
+            }
+        }
+        match self.place.q.val().index() {
+            0 => {
+                self.picked[2].next = self.number.val().get_bits::<8>(8);
+            }
+            1 => {
+                self.picked[2].next = self.number.val().get_bits::<8>(0);
+            }
+            2 => {
+                self.picked[2].next = self.number.val().get_bits::<8>(24);
+            }
+            _ => {
+                self.picked[2].next = self.number.val().get_bits::<8>(16);
+            }
+        }
+        match self.place.q.val().index() {
+            0 => {
+                self.picked[3].next = self.word.val().get_bits::<8>(8);
+            }
+            1 => {
+                self.picked[3].next = self.word.val().get_bits::<8>(0);
+            }
+            2 => {
+                self.picked[3].next = self.word.val().get_bits::<8>(24);
+            }
+            _ => {
+                self.picked[3].next = self.word.val().get_bits::<8>(16);
+            }
+        }
+        self.octet_ahead.d.next = self.constant.q.val();
+        for i in 0..4 {
+            if self.four.q.val().get_bit(i) {
+                self.octet_ahead.d.next = self.picked[i].val();
+            }
+        }
+        self.octet.d.next = self.octet_ahead.q.val();
         self.is_valid.d.next = self.active.q.val();
         self.is_last.d.next = self.at_last.q.val();
         self.is_first.d.next = self.active.q.val() & (self.index.q.val() == 0);

@@ -51,11 +51,12 @@ impl Logic for PausingClock {
     fn update(&mut self) {
         dff_setup!(self, clk, low, carry, count, low_late, high, count_late);
         self.low.rst.next = self.rst.val();
-        self.carry.rst.next = self.rst.val();
         self.count.rst.next = self.rst.val();
-        self.low_late.rst.next = self.rst.val();
         self.high.rst.next = self.rst.val();
-        self.count_late.rst.next = self.rst.val();
+        // Written before they are read.
+        self.carry.rst.next = false;
+        self.low_late.rst.next = false;
+        self.count_late.rst.next = false;
 
         self.total.next = bit_cast::<25, 24>(self.low.q.val()) + 10;
         self.carry.d.next = false;

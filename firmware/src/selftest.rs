@@ -156,13 +156,14 @@ impl Logic for Selftest {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clk, both_run, heartbeat, seen_loss, seen_hold, shown_loss, shown_hold, all_left);
-        self.both_run.rst.next = self.reset.rst.val();
-        self.heartbeat.rst.next = self.reset.rst.val();
         self.seen_loss.rst.next = self.reset.rst.val();
         self.seen_hold.rst.next = self.reset.rst.val();
         self.shown_loss.rst.next = self.reset.rst.val();
         self.shown_hold.rst.next = self.reset.rst.val();
-        self.all_left.rst.next = self.reset.rst.val();
+        // Written before they are read.
+        self.both_run.rst.next = false;
+        self.heartbeat.rst.next = false;
+        self.all_left.rst.next = false;
         self.user_now.next = bit_cast::<65, 64>(self.clock_now.stamp.val()) << 1;
         self.reset.clk.next = self.clk.val();
         self.reset.button_n.next = self.rst_n.val();

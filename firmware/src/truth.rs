@@ -117,13 +117,14 @@ impl Logic for Truth {
         self.sum_words.rst.next = self.rst.val();
         self.square_words.rst.next = self.rst.val();
         self.phase.rst.next = self.rst.val();
-        self.delay.rst.next = self.rst.val();
-        self.factor.rst.next = self.rst.val();
-        self.upper.rst.next = self.rst.val();
-        self.lower.rst.next = self.rst.val();
-        self.addend.rst.next = self.rst.val();
-        self.sum_carry.rst.next = self.rst.val();
-        self.square_carry.rst.next = self.rst.val();
+        // Written before they are read.
+        self.delay.rst.next = false;
+        self.factor.rst.next = false;
+        self.upper.rst.next = false;
+        self.lower.rst.next = false;
+        self.addend.rst.next = false;
+        self.sum_carry.rst.next = false;
+        self.square_carry.rst.next = false;
 
         if self.send.val() {
             self.sent_count.d.next = self.sent_count.q.val() + 1;

@@ -67,9 +67,9 @@ impl Logic for Transmitter {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clk, count, bits_left, shift, low);
-        self.count.rst.next = self.rst.val();
+        self.count.rst.next = false;
         self.bits_left.rst.next = self.rst.val();
-        self.shift.rst.next = self.rst.val();
+        self.shift.rst.next = false;
         self.low.rst.next = self.rst.val();
 
         if self.bits_left.q.val().any() {
@@ -138,12 +138,12 @@ impl Logic for Receiver {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clk, crossing, crossed, count, bits_left, shift, is_valid);
-        self.crossing.rst.next = self.rst.val();
-        self.crossed.rst.next = self.rst.val();
-        self.count.rst.next = self.rst.val();
+        self.crossing.rst.next = false;
+        self.crossed.rst.next = false;
+        self.count.rst.next = false;
         self.bits_left.rst.next = self.rst.val();
-        self.shift.rst.next = self.rst.val();
-        self.is_valid.rst.next = self.rst.val();
+        self.shift.rst.next = false;
+        self.is_valid.rst.next = false;
 
         self.crossing.d.next = !self.rx.val();
         self.crossed.d.next = self.crossing.q.val();

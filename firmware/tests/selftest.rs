@@ -175,7 +175,7 @@ fn at_the_speed_of_the_board() {
 }
 
 /// A fault in each module: module, a statement in it, and what replaces its result.
-const FAULTS: [(&str, &str, &str); 16] = [
+const FAULTS: [(&str, &str, &str); 17] = [
     ("clock_now", "total = ((low_q) & 25'h1ffffff) + 32'ha;", "total = low_q + 32'hb;"),
     ("sender_plan", "burst_left_d = burst - 32'h1;", "burst_left_d = burst;"),
     ("receiver_plan", "third_shift = second_shift ^ (second_shift << 32'h5);", "third_shift = second_shift;"),
@@ -185,7 +185,7 @@ const FAULTS: [(&str, &str, &str); 16] = [
         "at_last_d = active_q & (index_q == before_last);",
         "at_last_d = active_q & (index_q == before_last + 11'h1);",
     ),
-    ("receiver_packet", "high_half_d = number[(32'h0)+:(8)];", "high_half_d = 8'h0;"),
+    ("receiver_packet", "picked_2 = number[(32'h0)+:(8)];", "picked_2 = 8'h0;"),
     ("line", "difference = now - due_q;", "difference = now - due_q + 18'h1;"),
     ("line", "full = count_q[32'h8];", "full = 1'b0;"),
     ("truth", "square_carry_d = square_total[32'h10];", "square_carry_d = 1'b0;"),
@@ -198,6 +198,7 @@ const FAULTS: [(&str, &str, &str); 16] = [
         "is_special = byte_now_q == 8'h7e;",
     ),
     ("records", "sender_left_d = frames;", "sender_left_d = frames - 8'h1;"),
+    ("records", "word_d = word_q << 32'h8;", "word_d = word_q;"),
     ("transmitter", "low_d = ~shift_q[32'h0];", "low_d = shift_q[32'h0];"),
     ("receiver_line", "sampled = (shift_q >> 32'h1) | 32'h80;", "sampled = shift_q >> 32'h1;"),
 ];
