@@ -19,7 +19,8 @@
 //! | number, intervals, seed, sizes, gap, delay, burst, loss, bursts, packets | out | | the settings in force |
 //! | gap_mask, jitter_mask | out | 15 | the bits that their exponents allow |
 //!
-//! Latency two cycles from the closing flag. No parameters. Cost: about 600 flip-flops, 280 LUTs.
+//! Latency three cycles from the closing flag. The octet must stay for a cycle behind valid. No parameters. Cost: about
+//! 600 flip-flops, 280 LUTs.
 //!
 //! # Test plan
 //!
@@ -54,6 +55,10 @@ pub struct Commands {
     pub bursts: Signal<Out, Bits<16>>,
     pub packets: Signal<Out, Bits<32>>,
 
+    /// What has come: a flag, an escape, another byte.
+    flag: Flop<Bit>,
+    mark: Flop<Bit>,
+    plain: Flop<Bit>,
     escaped: Flop<Bit>,
     check: Flop<Bits<16>>,
     /// Bytes since the flag, check sequence included; stops at 31.
@@ -71,6 +76,8 @@ pub struct Commands {
     does_identify: Flop<Bit>,
     does_reset: Flop<Bit>,
 
+    is_flag: Signal<Local, Bit>,
+    is_mark: Signal<Local, Bit>,
     value: Signal<Local, Bits<8>>,
     entering: Signal<Local, Bits<8>>,
     nibble: Signal<Local, Bits<8>>,
@@ -90,6 +97,9 @@ impl Logic for Commands {
         dff_setup!(
             self,
             clk,
+            flag,
+            mark,
+            plain,
             escaped,
             check,
             length,
@@ -110,6 +120,9 @@ impl Logic for Commands {
         self.length.rst.next = self.rst.val();
         self.is_waiting.rst.next = self.rst.val();
         // Written before they are read.
+        self.flag.rst.next = false;
+        self.mark.rst.next = false;
+        self.plain.rst.next = false;
         self.bytes.rst.next = false;
         self.closes.rst.next = false;
         self.good.rst.next = false;
@@ -121,6 +134,12 @@ impl Logic for Commands {
         self.does_identify.rst.next = false;
         self.does_reset.rst.next = false;
 
+        // The byte itself stays for much longer than a cycle.
+        self.is_flag.next = self.octet.val() == 0x7e;
+        self.is_mark.next = self.octet.val() == 0x7d;
+        self.flag.d.next = self.valid.val() & self.is_flag.val();
+        self.mark.d.next = self.valid.val() & self.is_mark.val();
+        self.plain.d.next = self.valid.val() & !self.is_flag.val() & !self.is_mark.val();
         self.value.next = self.octet.val();
         if self.escaped.q.val() {
             self.value.next = self.octet.val() ^ 0x20;
@@ -130,26 +149,26 @@ impl Logic for Commands {
         self.nibble.next = self.entering.val() ^ (self.entering.val() << 4);
         self.wide.next = bit_cast::<16, 8>(self.nibble.val());
         self.closes.d.next = false;
-        if self.valid.val() {
-            if self.octet.val() == 0x7e {
-                self.closes.d.next = true;
-                self.good.d.next = (self.check.q.val() == 0xf0b8) & !self.escaped.q.val();
-                self.closed_length.d.next = self.length.q.val();
-                self.escaped.d.next = false;
-                self.check.d.next = 0xffff.into();
-                self.length.d.next = 0.into();
-            } else if self.octet.val() == 0x7d {
-                self.escaped.d.next = true;
-            } else {
-                self.escaped.d.next = false;
-                self.bytes.d.next = (self.bytes.q.val() << 8) | bit_cast::<208, 8>(self.value.val());
-                self.check.d.next = (self.check.q.val() >> 8)
-                    ^ (self.wide.val() << 8)
-                    ^ (self.wide.val() << 3)
-                    ^ (self.wide.val() >> 4);
-                if !self.length.q.val().all() {
-                    self.length.d.next = self.length.q.val() + 1;
-                }
+        if self.flag.q.val() {
+            self.closes.d.next = true;
+            self.good.d.next = (self.check.q.val() == 0xf0b8) & !self.escaped.q.val();
+            self.closed_length.d.next = self.length.q.val();
+            self.escaped.d.next = false;
+            self.check.d.next = 0xffff.into();
+            self.length.d.next = 0.into();
+        }
+        if self.mark.q.val() {
+            self.escaped.d.next = true;
+        }
+        if self.plain.q.val() {
+            self.escaped.d.next = false;
+            self.bytes.d.next = (self.bytes.q.val() << 8) | bit_cast::<208, 8>(self.value.val());
+            self.check.d.next = (self.check.q.val() >> 8)
+                ^ (self.wide.val() << 8)
+                ^ (self.wide.val() << 3)
+                ^ (self.wide.val() >> 4);
+            if !self.length.q.val().all() {
+                self.length.d.next = self.length.q.val() + 1;
             }
         }
 

@@ -213,15 +213,13 @@ impl Logic for Plan {
                 1 => {
                     self.end_mark.d.next = self.product.q.val() + 58;
                 }
-                2 => {
-                    if self.is_long.q.val() {
-                        self.end_mark.d.next = 1494.into();
-                    }
-                }
                 3 => {
                     self.end_mark.d.next = 1512.into();
                 }
                 _ => {}
+            }
+            if (self.sizes.val() == 2) & self.is_long.q.val() {
+                self.end_mark.d.next = 1494.into();
             }
         }
         // 0x7148 is the sum of the header's constant words, without the length: before_last - 12.

@@ -250,7 +250,7 @@ fn planted(text: &str) -> Result<String, Failure> {
     let content = text.find(".ram_data").ok_or("the bitstream has no memory content")?;
     let (before, behind) = text.split_at(content);
     let start = behind.find('\n').unwrap_or_default();
-    let digit = behind[start..].find(|c: char| matches!(c, '1' | '3' | '5' | '7' | '9' | 'b' | 'd' | 'f'));
+    let digit = behind[start..].find(['1', '3', '5', '7', '9', 'b', 'd', 'f']);
     let at = start + digit.ok_or("no memory of the bitstream holds a one")?;
     let value = u32::from_str_radix(&behind[at..=at], 16)?;
     Ok(format!("{before}{}{:x}{}", &behind[..at], value & !1, &behind[at + 1..]))
