@@ -11,7 +11,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     print_part(text).map(|_| ())
 }
 
-/// As [`print`]; tells whether anybody may still be reading.
+/// As [`print()`]; tells whether anybody may still be reading.
 pub(crate) fn print_part(text: &str) -> Result<bool, Failure> {
     let mut output = io::stdout().lock();
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
