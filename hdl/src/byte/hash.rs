@@ -32,8 +32,9 @@
 //! The ROMs are constant: another seed is another emission. Block RAM has a second port, so that four memories of 256
 //! words of 16 bits that a port writes cost eight LUT4 of iCE40 more than the ROMs do, and no block RAM (yosys, before
 //! placement, with `no_rw_check`; without it yosys spends 115 LUT4 and 48 flip-flops more on what is read while it is
-//! written). The digest would be written with it, into the emitter's ROM. Not built: an ASIC has logic where an FPGA
-//! has memory with initial content, and would have to load a key before it could count.
+//! written). Not built: the seed is part of the configuration digest, so that with the matrix the digest in the emitter's
+//! ROM and the 64 bits that delimiters are compared with would have to be loaded, in a core that has no registers; and
+//! an ASIC has logic where an FPGA has memory with initial content, and would have to load a key before it could count.
 //!
 //! # Test plan
 //!
