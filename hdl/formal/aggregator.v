@@ -37,6 +37,9 @@ module aggregator_proof(
     input wire timed,
     input wire unlocked,
     input wire receiver,
+    input wire schedule,
+    input wire [63:0] next_prefixes,
+    input wire [31:0] from_interval,
     input wire m_axis_tready
 );
     reg started = 0;
@@ -54,7 +57,8 @@ module aggregator_proof(
         .ip_length_1(ip_length_1),
 `endif
         .delimiter(delimiter), .delimiter_number(delimiter_number), .request(request), .timed(timed),
-        .unlocked(unlocked), .receiver(receiver), .m_axis_tready(m_axis_tready), .running(running)
+        .unlocked(unlocked), .receiver(receiver), .schedule(schedule), .next_prefixes(next_prefixes),
+        .from_interval(from_interval), .m_axis_tready(m_axis_tready), .running(running)
     );
 
     // The ports of the lanes, whose second one is idle if there is none.
@@ -69,12 +73,14 @@ module aggregator_proof(
 
     // What came with the commits of the cycle before, and what the classifiers say of them now.
     reg [1:0] commit_then = 0, measured_then, bad_then;
+    reg running_then = 0;
     reg [63:0] timestamp_then_0, timestamp_then_1;
     reg [16:0] ip_length_then_0, ip_length_then_1;
     reg delimiter_then = 0, request_then = 0, timed_then, unlocked_then;
     reg [31:0] number_then;
     always @(posedge clk) begin
         {commit_then, measured_then, bad_then} <= rst ? 0 : {commit, measured, bad};
+        running_then <= rst ? 0 : running;
         {timestamp_then_0, timestamp_then_1} <= rst ? 0 : {timestamp_0, timestamp_1};
         {ip_length_then_0, ip_length_then_1} <= rst ? 0 : {ip_length_0, ip_length_1};
         {delimiter_then, request_then, timed_then, unlocked_then} <= rst ? 0 : {delimiter, request, timed, unlocked};
@@ -97,7 +103,7 @@ module aggregator_proof(
     wire [`A+3:0] orders_1 = {\dut.lane_1_epoch , \dut.lane_1_drain_epoch , \dut.lane_1_clear_first ,
         \dut.lane_1_clear_second , \dut.lane_1_drain_address };
     wire [1:0] lane_packet = {\dut.lane_1_packet , \dut.lane_0_packet };
-    wire [1:0] frame = commit_then & {2{running}};
+    wire [1:0] frame = commit_then & {2{running_then}};
     wire [1:0] matched = {\dut.classifier_1_matched , \dut.classifier_0_matched };
     wire [1:0] kind_1 = \dut.classifier_1_kind ;
     wire [71:0] other_cell = \dut.lane_1_drained_cell ;
@@ -108,7 +114,7 @@ module aggregator_proof(
     end
 `else
     wire [1:0] lane_packet = {1'b0, \dut.lane_0_packet };
-    wire [1:0] frame = {1'b0, commit_then[0] & running};
+    wire [1:0] frame = {1'b0, commit_then[0] & running_then};
     wire [1:0] matched = {1'b0, \dut.classifier_0_matched };
     wire [1:0] kind_1 = 0;
     wire [71:0] other_cell = 0;
@@ -127,7 +133,8 @@ module aggregator_proof(
     (* hierconn *) wire [63:0] \dut.class_totals_0_ended_last , \dut.emitter_last ;
     (* hierconn *) wire [1:0] \dut.emitter_kind ;
     (* hierconn *) wire \dut.intervals_delimiter , \dut.intervals_request ;
-    (* hierconn *) wire [31:0] \dut.intervals_delimiter_number ;
+    (* hierconn *) wire [31:0] \dut.intervals_delimiter_number , \dut.intervals_running_number ;
+    (* hierconn *) wire \dut.intervals_unexpected ;
     wire [223:0] ended_0 = {\dut.class_totals_0_ended_packets , \dut.class_totals_0_ended_bytes ,
         \dut.class_totals_0_ended_first , \dut.class_totals_0_ended_last };
     wire [223:0] sent = {\dut.emitter_packets , \dut.emitter_bytes , \dut.emitter_first , \dut.emitter_last };
@@ -167,6 +174,7 @@ module aggregator_proof(
         assert (\dut.class_totals_0_ends == start && \dut.unmatched_ends == start);
         assert (\dut.intervals_delimiter == delimiter_then && \dut.intervals_request == request_then);
         if (delimiter_then) assert (\dut.intervals_delimiter_number == number_then);
+        if (delimiter_then && start) assert (\dut.intervals_unexpected == (number_then != \dut.intervals_running_number ));
         assert (\dut.totals_timed == (start && timed_then) && \dut.totals_unlocked == (running && unlocked_then));
         assert (\dut.emitter_drained_cell == {count_sum, time_sum});
         assert (\dut.totals_ends == start && \dut.emitter_start == start);

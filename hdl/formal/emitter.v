@@ -39,6 +39,7 @@ module emitter_proof(
     input wire [31:0] bad,
     input wire [15:0] refused_ends,
     input wire [4:0] flags,
+    input wire [63:0] prefixes,
     input wire [71:0] anything,
     input wire m_axis_tready
 );
@@ -68,7 +69,7 @@ module emitter_proof(
     emitter dut(
         .clk(clk), .rst(rst), .start(start), .receiver(receiver), .interval(interval), .packets(packets),
         .bytes(bytes), .first(first), .last(last), .unmeasured(unmeasured), .bad(bad), .refused_ends(refused_ends),
-        .flags(flags), .drained_cell(drained_cell), .drain_address(drain_address), .clear(clear),
+        .flags(flags), .prefixes(prefixes), .drained_cell(drained_cell), .drain_address(drain_address), .clear(clear),
         .clear_all(clear_all), .busy(busy), .running(running),
         .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tvalid(m_axis_tvalid),
         .m_axis_tready(m_axis_tready), .m_axis_tlast(m_axis_tlast), .m_axis_tuser(m_axis_tuser)
@@ -184,6 +185,7 @@ module emitter_proof(
     (* hierconn *) wire [63:0] \dut.header_word_q , \dut.chosen_q , \dut.tops_q ;
     (* hierconn *) wire [11:0] \dut.header_step_q ;
     (* hierconn *) wire \dut.clearing_q , \dut.clears_not_all_q , \dut.is_idle_q ;
+    (* hierconn *) wire \dut.at_first_q , \dut.at_last_q , \dut.block_ends_q , \dut.fragment_ends_q , \dut.taking_q ;
     wire [3:0] state = \dut.state_q ;
     wire [3:0] step = \dut.step_q ;
     wire [2:0] section = \dut.section_q ;
@@ -199,7 +201,12 @@ module emitter_proof(
         assert (state <= 8 && state != 3 && section <= 4 && settled <= 4);
         assert (running == (state >= 2));
         assert (\dut.clearing_q == (state == 6 && step == 1) && \dut.clears_not_all_q == (state != 0));
-        assert (\dut.is_idle_q == (state == 2));
+        assert (\dut.is_idle_q == (state == 2) && \dut.taking_q == (state == 6 && step == 0));
+        if (!rst_before && drain_address == address_before) begin
+            assert (\dut.at_first_q == (drain_address == 0) && \dut.at_last_q == (drain_address == `ADDRESS(`CELLS - 1)));
+            assert (\dut.block_ends_q == (drain_address % 8 == 0));
+            assert (\dut.fragment_ends_q == (drain_address % `FRAGMENT == 0));
+        end
         assert (draining == (state >= 4));
         assert (m_axis_tvalid == (state == 8));
         assert (m_axis_tlast == (state == 8 && section == 4));

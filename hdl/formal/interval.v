@@ -9,7 +9,8 @@
 //     being the first; `number` is that of the interval that ended last, `running_number` the one that is due;
 //   * gap tells exactly the ends by a delimiter whose number was not due, or before which no interval ended.
 //
-// Assumed: nothing but a reset at the start; it may come again at any time.
+// Assumed: `unexpected` is what its name says, as aggregator.v proves; nothing else but a reset at the start, which may
+// come again at any time.
 module interval_proof(
     input wire clk,
     input wire rst,
@@ -27,6 +28,7 @@ module interval_proof(
     wire [31:0] number, running_number;
     interval dut(
         .clk(clk), .rst(rst), .request(request), .delimiter(delimiter), .delimiter_number(delimiter_number),
+        .unexpected(delimiter_number != running_number),
         .running(running), .drain_busy(drain_busy), .epoch(epoch), .number(number), .running_number(running_number),
         .start_drain(start_drain), .gap(gap), .refused(refused)
     );

@@ -27,7 +27,8 @@ module lane_proof(
     input wire [`A-1:0] drain_address,
     input wire drain_epoch,
     input wire clear_first,
-    input wire clear_second
+    input wire clear_second,
+    input wire [127:0] masks
 );
     reg started = 0;
     always @(posedge clk) started <= 1;
@@ -37,7 +38,8 @@ module lane_proof(
     wire overflow, overflow_epoch;
     lane dut(
         .clk(clk), .rst(rst), .key(key), .packet(packet), .kind(kind), .epoch(epoch),
-        .nanoseconds(nanoseconds), .drain_address(drain_address), .drain_epoch(drain_epoch), .clear_first(clear_first),
+        .nanoseconds(nanoseconds), .masks(masks), .drain_address(drain_address), .drain_epoch(drain_epoch),
+        .clear_first(clear_first),
         .clear_second(clear_second), .drained_cell(drained_cell), .overflow(overflow), .overflow_epoch(overflow_epoch)
     );
     (* hierconn *) wire [543:0] \dut.hash_key ;

@@ -101,6 +101,11 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     wire [63:0] core_ptp_ts;
     wire core_ptp_locked;
     wire core_receiver;
+    wire core_schedule;
+    wire [63:0] core_next_prefixes;
+    wire [31:0] core_from_interval;
+    wire core_schedule_legal;
+    wire core_schedule_pending;
     wire core_running;
     wire [47:0] core_packets;
     wire [47:0] core_bytes;
@@ -148,6 +153,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     wire registers_status_ptp_locked;
     wire registers_status_drain_busy;
     wire registers_status_end_refused;
+    wire registers_status_prefixes_pending;
     wire registers_snapshot;
     wire [31:0] registers_interval;
     wire [47:0] registers_packets;
@@ -171,6 +177,12 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     wire registers_clock_command_set;
     wire registers_clock_command_step;
     wire registers_clock_command_slew;
+    wire [63:0] registers_prefixes_next;
+    wire registers_prefixes_next_allowed;
+    wire [31:0] registers_prefixes_from;
+    wire registers_prefixes_from_allowed;
+    wire registers_prefixes_schedule;
+    wire registers_prefixes_schedule_allowed;
 
     wire events_clk;
     wire events_rst;
@@ -211,6 +223,11 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .ptp_ts(core_ptp_ts),
         .ptp_locked(core_ptp_locked),
         .receiver(core_receiver),
+        .schedule(core_schedule),
+        .next_prefixes(core_next_prefixes),
+        .from_interval(core_from_interval),
+        .schedule_legal(core_schedule_legal),
+        .schedule_pending(core_schedule_pending),
         .running(core_running),
         .packets(core_packets),
         .bytes(core_bytes),
@@ -260,6 +277,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .status_ptp_locked(registers_status_ptp_locked),
         .status_drain_busy(registers_status_drain_busy),
         .status_end_refused(registers_status_end_refused),
+        .status_prefixes_pending(registers_status_prefixes_pending),
         .snapshot(registers_snapshot),
         .interval(registers_interval),
         .packets(registers_packets),
@@ -282,7 +300,13 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .clock_value(registers_clock_value),
         .clock_command_set(registers_clock_command_set),
         .clock_command_step(registers_clock_command_step),
-        .clock_command_slew(registers_clock_command_slew)
+        .clock_command_slew(registers_clock_command_slew),
+        .prefixes_next(registers_prefixes_next),
+        .prefixes_next_allowed(registers_prefixes_next_allowed),
+        .prefixes_from(registers_prefixes_from),
+        .prefixes_from_allowed(registers_prefixes_from_allowed),
+        .prefixes_schedule(registers_prefixes_schedule),
+        .prefixes_schedule_allowed(registers_prefixes_schedule_allowed)
     );
 
     deltaline_events events(
@@ -314,7 +338,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .m_axis_tlast(buffer_m_axis_tlast)
     );
 
-    wire unused = &{1'b0, core_m_axis_tkeep, core_m_axis_tuser, registers_snapshot, registers_clock_synchronised, registers_clock_period, registers_clock_rate, registers_clock_offset, registers_clock_value, registers_clock_command_set, registers_clock_command_step, registers_clock_command_slew};
+    wire unused = &{1'b0, core_schedule_legal, core_schedule_pending, core_m_axis_tkeep, core_m_axis_tuser, registers_snapshot, registers_clock_synchronised, registers_clock_period, registers_clock_rate, registers_clock_offset, registers_clock_value, registers_clock_command_set, registers_clock_command_step, registers_clock_command_slew, registers_prefixes_next, registers_prefixes_from, registers_prefixes_schedule};
     assign core_clk = clk;
     assign core_rst = rst;
     assign core_s_axis_tdata = s_axis_tdata;
@@ -328,6 +352,9 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     assign core_ptp_ts = ptp_ts;
     assign core_ptp_locked = ptp_locked;
     assign core_receiver = registers_control_role;
+    assign core_schedule = 1'b0;
+    assign core_next_prefixes = 64'd0;
+    assign core_from_interval = 32'd0;
     assign core_m_axis_tready = buffer_s_axis_tready;
     assign registers_clk = clk;
     assign registers_rst = rst;
@@ -346,6 +373,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     assign registers_status_ptp_locked = core_ptp_locked;
     assign registers_status_drain_busy = core_draining;
     assign registers_status_end_refused = events_end_refused;
+    assign registers_status_prefixes_pending = 1'b0;
     assign registers_interval = core_interval;
     assign registers_packets = core_packets;
     assign registers_bytes = core_bytes;
@@ -359,6 +387,9 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     assign registers_timestamp = ptp_ts;
     assign registers_clock_status_locked = 1'b0;
     assign registers_clock_status_slewing = 1'b0;
+    assign registers_prefixes_next_allowed = 1'b0;
+    assign registers_prefixes_from_allowed = 1'b0;
+    assign registers_prefixes_schedule_allowed = 1'b0;
     assign events_clk = clk;
     assign events_rst = rst;
     assign events_ended = core_ended;
@@ -389,7 +420,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
 
 endmodule // deltaline
 
-module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,interval_end,interval_log2,ptp_ts,ptp_locked,receiver,running,packets,bytes,unmeasured,bad,unmatched,interval,draining,ended,refused,gap,delimiter,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,interval_end,interval_log2,ptp_ts,ptp_locked,receiver,schedule,next_prefixes,from_interval,schedule_legal,schedule_pending,running,packets,bytes,unmeasured,bad,unmatched,interval,draining,ended,refused,gap,delimiter,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -405,6 +436,11 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     input wire  [63:0] ptp_ts;
     input wire  ptp_locked;
     input wire  receiver;
+    input wire  schedule;
+    input wire  [63:0] next_prefixes;
+    input wire  [31:0] from_interval;
+    output reg  schedule_legal;
+    output reg  schedule_pending;
     output reg  running;
     output reg  [47:0] packets;
     output reg  [47:0] bytes;
@@ -499,6 +535,11 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     reg  aggregator_timed;
     reg  aggregator_unlocked;
     reg  aggregator_receiver;
+    reg  aggregator_schedule;
+    reg  [63:0] aggregator_next_prefixes;
+    reg  [31:0] aggregator_from_interval;
+    wire  aggregator_schedule_legal;
+    wire  aggregator_schedule_pending;
     wire  aggregator_running;
     wire  aggregator_draining;
     wire  aggregator_ended;
@@ -599,6 +640,11 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         .timed(aggregator_timed),
         .unlocked(aggregator_unlocked),
         .receiver(aggregator_receiver),
+        .schedule(aggregator_schedule),
+        .next_prefixes(aggregator_next_prefixes),
+        .from_interval(aggregator_from_interval),
+        .schedule_legal(aggregator_schedule_legal),
+        .schedule_pending(aggregator_schedule_pending),
         .running(aggregator_running),
         .draining(aggregator_draining),
         .ended(aggregator_ended),
@@ -666,6 +712,11 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         aggregator_timed = boundary_timed;
         aggregator_unlocked = boundary_unlocked;
         aggregator_receiver = receiver;
+        aggregator_schedule = schedule;
+        aggregator_next_prefixes = next_prefixes;
+        aggregator_from_interval = from_interval;
+        schedule_legal = aggregator_schedule_legal;
+        schedule_pending = aggregator_schedule_pending;
         aggregator_m_axis_tready = m_axis_tready;
         running = aggregator_running;
         packets = aggregator_packets;
@@ -688,7 +739,7 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
 
 endmodule // deltaline_core
 
-module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,ip_length_0,delimiter,delimiter_number,request,timed,unlocked,receiver,running,draining,ended,refused,gap,interval,packets,bytes,unmeasured_frames,bad_frames,unmatched_frames,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,ip_length_0,delimiter,delimiter_number,request,timed,unlocked,receiver,schedule,next_prefixes,from_interval,schedule_legal,schedule_pending,running,draining,ended,refused,gap,interval,packets,bytes,unmeasured_frames,bad_frames,unmatched_frames,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -705,6 +756,11 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     input wire  timed;
     input wire  unlocked;
     input wire  receiver;
+    input wire  schedule;
+    input wire  [63:0] next_prefixes;
+    input wire  [31:0] from_interval;
+    output reg  schedule_legal;
+    output reg  schedule_pending;
     output reg  running;
     output reg  draining;
     output reg  ended;
@@ -732,10 +788,6 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  [543:0] classifier_0_key;
     wire  classifier_0_matched;
     wire  [1:0] classifier_0_kind;
-    reg  staged_commit_0_clock;
-    reg  staged_commit_0_rst;
-    reg  staged_commit_0_d;
-    wire  staged_commit_0_q;
     reg  staged_measured_0_clock;
     reg  staged_measured_0_rst;
     reg  staged_measured_0_d;
@@ -744,6 +796,10 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  staged_bad_0_rst;
     reg  staged_bad_0_d;
     wire  staged_bad_0_q;
+    reg  staged_unmeasured_0_clock;
+    reg  staged_unmeasured_0_rst;
+    reg  staged_unmeasured_0_d;
+    wire  staged_unmeasured_0_q;
     reg  staged_timestamp_0_clock;
     reg  staged_timestamp_0_rst;
     reg  [63:0] staged_timestamp_0_d;
@@ -760,6 +816,10 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  staged_number_rst;
     reg  [31:0] staged_number_d;
     wire  [31:0] staged_number_q;
+    reg  staged_unexpected_clock;
+    reg  staged_unexpected_rst;
+    reg  staged_unexpected_d;
+    wire  staged_unexpected_q;
     reg  staged_request_clock;
     reg  staged_request_rst;
     reg  staged_request_d;
@@ -779,6 +839,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  [1:0] lane_0_kind;
     reg  lane_0_epoch;
     reg  [39:0] lane_0_nanoseconds;
+    reg  [127:0] lane_0_masks;
     reg  [10:0] lane_0_drain_address;
     reg  lane_0_drain_epoch;
     reg  lane_0_clear_first;
@@ -829,6 +890,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  intervals_request;
     reg  intervals_delimiter;
     reg  [31:0] intervals_delimiter_number;
+    reg  intervals_unexpected;
     reg  intervals_running;
     reg  intervals_drain_busy;
     wire  intervals_epoch;
@@ -837,6 +899,17 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     wire  intervals_start_drain;
     wire  intervals_gap;
     wire  intervals_refused;
+    reg  prefixes_clk;
+    reg  prefixes_rst;
+    reg  prefixes_load;
+    reg  [63:0] prefixes_lengths;
+    reg  [31:0] prefixes_from;
+    reg  prefixes_ends;
+    reg  [31:0] prefixes_running_number;
+    wire  prefixes_legal;
+    wire  prefixes_pending;
+    wire  [127:0] prefixes_masks;
+    wire  [63:0] prefixes_ended;
     reg  shown_interval_clk;
     reg  shown_interval_rst;
     reg  [31:0] shown_interval_d;
@@ -854,6 +927,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  [31:0] emitter_bad;
     reg  [15:0] emitter_refused_ends;
     reg  [4:0] emitter_flags;
+    reg  [63:0] emitter_prefixes;
     wire  [1:0] emitter_kind;
     reg  [71:0] emitter_drained_cell;
     wire  [10:0] emitter_drain_address;
@@ -901,12 +975,6 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .matched(classifier_0_matched),
         .kind(classifier_0_kind)
     );
-    deltaline_core_aggregator_staged_commit_0 staged_commit_0(
-        .clock(staged_commit_0_clock),
-        .rst(staged_commit_0_rst),
-        .d(staged_commit_0_d),
-        .q(staged_commit_0_q)
-    );
     deltaline_core_aggregator_staged_measured_0 staged_measured_0(
         .clock(staged_measured_0_clock),
         .rst(staged_measured_0_rst),
@@ -918,6 +986,12 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .rst(staged_bad_0_rst),
         .d(staged_bad_0_d),
         .q(staged_bad_0_q)
+    );
+    deltaline_core_aggregator_staged_unmeasured_0 staged_unmeasured_0(
+        .clock(staged_unmeasured_0_clock),
+        .rst(staged_unmeasured_0_rst),
+        .d(staged_unmeasured_0_d),
+        .q(staged_unmeasured_0_q)
     );
     deltaline_core_aggregator_staged_timestamp_0 staged_timestamp_0(
         .clock(staged_timestamp_0_clock),
@@ -942,6 +1016,12 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .rst(staged_number_rst),
         .d(staged_number_d),
         .q(staged_number_q)
+    );
+    deltaline_core_aggregator_staged_unexpected staged_unexpected(
+        .clock(staged_unexpected_clock),
+        .rst(staged_unexpected_rst),
+        .d(staged_unexpected_d),
+        .q(staged_unexpected_q)
     );
     deltaline_core_aggregator_staged_request staged_request(
         .clock(staged_request_clock),
@@ -969,6 +1049,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .kind(lane_0_kind),
         .epoch(lane_0_epoch),
         .nanoseconds(lane_0_nanoseconds),
+        .masks(lane_0_masks),
         .drain_address(lane_0_drain_address),
         .drain_epoch(lane_0_drain_epoch),
         .clear_first(lane_0_clear_first),
@@ -1027,6 +1108,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .request(intervals_request),
         .delimiter(intervals_delimiter),
         .delimiter_number(intervals_delimiter_number),
+        .unexpected(intervals_unexpected),
         .running(intervals_running),
         .drain_busy(intervals_drain_busy),
         .epoch(intervals_epoch),
@@ -1035,6 +1117,19 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .start_drain(intervals_start_drain),
         .gap(intervals_gap),
         .refused(intervals_refused)
+    );
+    deltaline_core_aggregator_prefixes prefixes(
+        .clk(prefixes_clk),
+        .rst(prefixes_rst),
+        .load(prefixes_load),
+        .lengths(prefixes_lengths),
+        .from(prefixes_from),
+        .ends(prefixes_ends),
+        .running_number(prefixes_running_number),
+        .legal(prefixes_legal),
+        .pending(prefixes_pending),
+        .masks(prefixes_masks),
+        .ended(prefixes_ended)
     );
     deltaline_core_aggregator_shown_interval shown_interval(
         .clk(shown_interval_clk),
@@ -1056,6 +1151,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .bad(emitter_bad),
         .refused_ends(emitter_refused_ends),
         .flags(emitter_flags),
+        .prefixes(emitter_prefixes),
         .kind(emitter_kind),
         .drained_cell(emitter_drained_cell),
         .drain_address(emitter_drain_address),
@@ -1079,6 +1175,9 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         staged_number_clock = clk;
         staged_number_rst = rst;
         staged_number_d = delimiter_number;
+        staged_unexpected_clock = clk;
+        staged_unexpected_rst = rst;
+        staged_unexpected_d = delimiter_number != intervals_running_number;
         staged_request_clock = clk;
         staged_request_rst = rst;
         staged_request_d = request;
@@ -1090,15 +1189,15 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         staged_unlocked_d = unlocked;
         classifier_0_clk = clk;
         classifier_0_key = key_0;
-        staged_commit_0_clock = clk;
-        staged_commit_0_rst = rst;
-        staged_commit_0_d = commit_0;
         staged_measured_0_clock = clk;
         staged_measured_0_rst = rst;
-        staged_measured_0_d = measured_0;
+        staged_measured_0_d = commit_0 & measured_0 & emitter_running;
         staged_bad_0_clock = clk;
         staged_bad_0_rst = rst;
-        staged_bad_0_d = bad_0;
+        staged_bad_0_d = commit_0 & ~measured_0 & bad_0 & emitter_running;
+        staged_unmeasured_0_clock = clk;
+        staged_unmeasured_0_rst = rst;
+        staged_unmeasured_0_d = commit_0 & ~measured_0 & ~bad_0 & emitter_running;
         staged_timestamp_0_clock = clk;
         staged_timestamp_0_rst = rst;
         staged_timestamp_0_d = timestamp_0;
@@ -1110,26 +1209,33 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         intervals_request = staged_request_q;
         intervals_delimiter = staged_delimiter_q;
         intervals_delimiter_number = staged_number_q;
+        intervals_unexpected = staged_unexpected_q;
         intervals_running = emitter_running;
         intervals_drain_busy = emitter_busy;
         idle = ~intervals_epoch;
+        prefixes_clk = clk;
+        prefixes_rst = rst;
+        prefixes_load = schedule;
+        prefixes_lengths = next_prefixes;
+        prefixes_from = from_interval;
+        prefixes_ends = intervals_start_drain;
+        prefixes_running_number = intervals_running_number;
+        schedule_legal = prefixes_legal;
+        schedule_pending = prefixes_pending;
+        emitter_prefixes = prefixes_ended;
         unmeasured_now = 32'h0;
         unmatched_now = 32'h0;
         bad_now = 32'h0;
-        packet_0 = staged_commit_0_q & staged_measured_0_q & classifier_0_matched & emitter_running;
-        if (staged_commit_0_q & emitter_running) begin
-            if (staged_measured_0_q) begin
-                if (~classifier_0_matched) begin
-                    unmatched_now = unmatched_now + 32'h1;
-                    unmeasured_now = unmeasured_now + 32'h1;
-                end
-            end
-            else if (staged_bad_0_q) begin
-                bad_now = bad_now + 32'h1;
-            end
-            else begin
-                unmeasured_now = unmeasured_now + 32'h1;
-            end
+        packet_0 = staged_measured_0_q & classifier_0_matched;
+        if (staged_measured_0_q & ~classifier_0_matched) begin
+            unmatched_now = unmatched_now + 32'h1;
+            unmeasured_now = unmeasured_now + 32'h1;
+        end
+        if (staged_unmeasured_0_q) begin
+            unmeasured_now = unmeasured_now + 32'h1;
+        end
+        if (staged_bad_0_q) begin
+            bad_now = bad_now + 32'h1;
         end
         lane_0_clk = clk;
         lane_0_rst = rst;
@@ -1138,6 +1244,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         lane_0_epoch = intervals_epoch;
         lane_0_key = key_0;
         lane_0_nanoseconds = staged_timestamp_0_q[(32'h10)+:(40)];
+        lane_0_masks = prefixes_masks;
         lane_0_drain_address = emitter_drain_address;
         lane_0_drain_epoch = idle;
         lane_0_clear_first = emitter_clear_all | (emitter_clear & ~idle);
@@ -1300,6 +1407,10 @@ module deltaline_core_aggregator_class_totals_0(clk,rst,ends,packet,ip_length,fi
     reg  bytes_carry_rst;
     reg  bytes_carry_d;
     wire  bytes_carry_q;
+    reg  has_wrapped_clock;
+    reg  has_wrapped_rst;
+    reg  has_wrapped_d;
+    wire  has_wrapped_q;
     reg  first_clock;
     reg  first_rst;
     reg  [63:0] first_d;
@@ -1400,6 +1511,12 @@ module deltaline_core_aggregator_class_totals_0(clk,rst,ends,packet,ip_length,fi
         .d(bytes_carry_d),
         .q(bytes_carry_q)
     );
+    deltaline_core_aggregator_class_totals_0_has_wrapped has_wrapped(
+        .clock(has_wrapped_clock),
+        .rst(has_wrapped_rst),
+        .d(has_wrapped_d),
+        .q(has_wrapped_q)
+    );
     deltaline_core_aggregator_class_totals_0_first first(
         .clock(first_clock),
         .rst(first_rst),
@@ -1476,6 +1593,7 @@ module deltaline_core_aggregator_class_totals_0(clk,rst,ends,packet,ip_length,fi
         bytes_low_clock = clk;
         bytes_high_clock = clk;
         bytes_carry_clock = clk;
+        has_wrapped_clock = clk;
         first_clock = clk;
         last_clock = clk;
         just_ended_clock = clk;
@@ -1494,6 +1612,7 @@ module deltaline_core_aggregator_class_totals_0(clk,rst,ends,packet,ip_length,fi
         bytes_low_d = bytes_low_q;
         bytes_high_d = bytes_high_q;
         bytes_carry_d = bytes_carry_q;
+        has_wrapped_d = has_wrapped_q;
         first_d = first_q;
         last_d = last_q;
         just_ended_d = just_ended_q;
@@ -1512,6 +1631,7 @@ module deltaline_core_aggregator_class_totals_0(clk,rst,ends,packet,ip_length,fi
         bytes_low_rst = rst;
         bytes_high_rst = rst;
         bytes_carry_rst = rst;
+        has_wrapped_rst = rst;
         first_rst = rst;
         last_rst = rst;
         just_ended_rst = rst;
@@ -1546,7 +1666,8 @@ module deltaline_core_aggregator_class_totals_0(clk,rst,ends,packet,ip_length,fi
             bytes_sum_high = ((bytes_high_q) & 25'h1ffffff) + 32'h1;
         end
         bytes_high_now = bytes_sum_high[(32'h0)+:(24)];
-        wrapped = packets_sum_high[32'h18] | bytes_sum_high[32'h18];
+        has_wrapped_d = packets_sum_high[32'h18] | bytes_sum_high[32'h18];
+        wrapped = has_wrapped_q;
         any_d = any_q | |packet;
         packets_low_d = packets_now;
         packets_carry_d = packets_sum[32'h18];
@@ -1660,6 +1781,21 @@ module deltaline_core_aggregator_class_totals_0_first(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_class_totals_0_first
+
+module deltaline_core_aggregator_class_totals_0_has_wrapped(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_class_totals_0_has_wrapped
 
 module deltaline_core_aggregator_class_totals_0_just_ended(clock,rst,d,q);
 
@@ -1872,7 +2008,7 @@ module deltaline_core_aggregator_classifier_0(clk,key,matched,kind);
     end
 endmodule // deltaline_core_aggregator_classifier_0
 
-module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets,bytes,first,last,unmeasured,bad,refused_ends,flags,kind,drained_cell,drain_address,clear,clear_all,busy,running,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets,bytes,first,last,unmeasured,bad,refused_ends,flags,prefixes,kind,drained_cell,drain_address,clear,clear_all,busy,running,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -1888,6 +2024,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     input wire  [31:0] bad;
     input wire  [15:0] refused_ends;
     input wire  [4:0] flags;
+    input wire  [63:0] prefixes;
     output reg  [1:0] kind;
     input wire  [71:0] drained_cell;
     output reg  [10:0] drain_address;
@@ -1913,6 +2050,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     localparam  place_word = 64'h1000020400;
     localparam  extent_word = 64'h8000000000;
     localparam  prefixes_word = 64'h106ffffffffffff;
+    localparam  adaptive = 1'b0;
     localparam  class_shift = 5'b1011;
     localparam  class_mask = 11'b0;
     localparam  class_number_0 = 2'b0;
@@ -1944,6 +2082,10 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     reg  cleared_rst;
     reg  cleared_d;
     wire  cleared_q;
+    reg  taking_clock;
+    reg  taking_rst;
+    reg  taking_d;
+    wire  taking_q;
     reg  clearing_clock;
     reg  clearing_rst;
     reg  clearing_d;
@@ -1960,6 +2102,22 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     reg  address_now_rst;
     reg  [10:0] address_now_d;
     wire  [10:0] address_now_q;
+    reg  block_ends_clock;
+    reg  block_ends_rst;
+    reg  block_ends_d;
+    wire  block_ends_q;
+    reg  fragment_ends_clock;
+    reg  fragment_ends_rst;
+    reg  fragment_ends_d;
+    wire  fragment_ends_q;
+    reg  at_first_clock;
+    reg  at_first_rst;
+    reg  at_first_d;
+    wire  at_first_q;
+    reg  at_last_clock;
+    reg  at_last_rst;
+    reg  at_last_d;
+    wire  at_last_q;
     reg  header_step_clock;
     reg  header_step_rst;
     reg  [11:0] header_step_d;
@@ -2005,8 +2163,6 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     reg  [63:0] rotated;
     reg  [63:0] looked_up;
     reg  [10:0] next_address;
-    reg  block_ends;
-    reg  fragment_ends;
 
     // Sub module instances
     deltaline_core_aggregator_emitter_state state(
@@ -2033,6 +2189,12 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         .d(cleared_d),
         .q(cleared_q)
     );
+    deltaline_core_aggregator_emitter_taking taking(
+        .clock(taking_clock),
+        .rst(taking_rst),
+        .d(taking_d),
+        .q(taking_q)
+    );
     deltaline_core_aggregator_emitter_clearing clearing(
         .clock(clearing_clock),
         .rst(clearing_rst),
@@ -2056,6 +2218,30 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         .rst(address_now_rst),
         .d(address_now_d),
         .q(address_now_q)
+    );
+    deltaline_core_aggregator_emitter_block_ends block_ends(
+        .clock(block_ends_clock),
+        .rst(block_ends_rst),
+        .d(block_ends_d),
+        .q(block_ends_q)
+    );
+    deltaline_core_aggregator_emitter_fragment_ends fragment_ends(
+        .clock(fragment_ends_clock),
+        .rst(fragment_ends_rst),
+        .d(fragment_ends_d),
+        .q(fragment_ends_q)
+    );
+    deltaline_core_aggregator_emitter_at_first at_first(
+        .clock(at_first_clock),
+        .rst(at_first_rst),
+        .d(at_first_d),
+        .q(at_first_q)
+    );
+    deltaline_core_aggregator_emitter_at_last at_last(
+        .clock(at_last_clock),
+        .rst(at_last_rst),
+        .d(at_last_d),
+        .q(at_last_q)
     );
     deltaline_core_aggregator_emitter_header_step header_step(
         .clock(header_step_clock),
@@ -2112,10 +2298,15 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         section_clock = clk;
         step_clock = clk;
         cleared_clock = clk;
+        taking_clock = clk;
         clearing_clock = clk;
         clears_not_all_clock = clk;
         is_idle_clock = clk;
         address_now_clock = clk;
+        block_ends_clock = clk;
+        fragment_ends_clock = clk;
+        at_first_clock = clk;
+        at_last_clock = clk;
         header_step_clock = clk;
         header_word_clock = clk;
         chosen_clock = clk;
@@ -2128,10 +2319,15 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         section_d = section_q;
         step_d = step_q;
         cleared_d = cleared_q;
+        taking_d = taking_q;
         clearing_d = clearing_q;
         clears_not_all_d = clears_not_all_q;
         is_idle_d = is_idle_q;
         address_now_d = address_now_q;
+        block_ends_d = block_ends_q;
+        fragment_ends_d = fragment_ends_q;
+        at_first_d = at_first_q;
+        at_last_d = at_last_q;
         header_step_d = header_step_q;
         header_word_d = header_word_q;
         chosen_d = chosen_q;
@@ -2144,10 +2340,15 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         section_rst = rst;
         step_rst = rst;
         cleared_rst = rst;
+        taking_rst = rst;
         clearing_rst = rst;
         clears_not_all_rst = rst;
         is_idle_rst = rst;
         address_now_rst = rst;
+        block_ends_rst = rst;
+        fragment_ends_rst = rst;
+        at_first_rst = rst;
+        at_last_rst = rst;
         header_step_rst = rst;
         header_word_rst = rst;
         chosen_rst = rst;
@@ -2179,8 +2380,6 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         if (place == class_last) begin
             next_address = (address_now_q | place_mask) + 32'h1;
         end
-        block_ends = ~|address_now_q[(32'h0)+:(3)];
-        fragment_ends = ~|(address_now_q & fragment_mask);
         role_bit = 32'h0;
         if (receiver) begin
             role_bit = 32'h1;
@@ -2189,15 +2388,20 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         if (check_q[32'h3f]) begin
             rotated = rotated | 32'h1;
         end
+        block_ends_d = ~|address_now_q[(32'h0)+:(3)];
+        fragment_ends_d = ~|(address_now_q & fragment_mask);
+        at_first_d = ~|address_now_q;
+        at_last_d = address_now_q == last_address;
+        taking_d = (state_q == 32'h5) & (section_q == 32'h1);
         clearing_d = (state_q == 32'h6) & (step_q == 32'h0);
-        clears_not_all_d = (state_q != 32'h1) | (address_now_q == last_address);
+        clears_not_all_d = (state_q != 32'h1) | at_last_q;
         if (state_q == 32'h0) begin
             state_d = 32'h1;
         end
         if (state_q == 32'h1) begin
             state_d = 32'h0;
             address_now_d = next_address;
-            if (address_now_q == last_address) begin
+            if (at_last_q) begin
                 address_now_d = 32'h0;
                 cleared_d = 1'b1;
                 state_d = 32'h2;
@@ -2245,7 +2449,12 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
             looked_up = looked_up | last;
         end
         if (header_step_q[32'ha]) begin
-            looked_up = looked_up | prefixes_word;
+            if (|adaptive) begin
+                looked_up = looked_up | prefixes;
+            end
+            else begin
+                looked_up = looked_up | prefixes_word;
+            end
         end
         if (header_step_q[32'hb]) begin
             looked_up = looked_up | (((unmeasured) & 64'hffffffffffffffff) << 32'h20) | ((bad) & 64'hffffffffffffffff);
@@ -2275,13 +2484,13 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         end
         if (state_q == 32'h6) begin
             step_d = step_q + 32'h1;
-            if (step_q == 32'h0) begin
+            if (taking_q) begin
                 chosen_d = ((drained_cell[(32'h0)+:(32)]) & 64'hffffffffffffffff) | (((drained_cell[(32'h28)+:(32)]) & 64'hffffffffffffffff) << 32'h20);
                 tops_d = (tops_q << 32'h8) | ((drained_cell[(32'h20)+:(8)]) & 64'hffffffffffffffff);
             end
             if (step_q == 32'h2) begin
                 address_now_d = next_address;
-                if (address_now_q == last_address) begin
+                if (at_last_q) begin
                     address_now_d = 32'h0;
                 end
                 state_d = 32'h7;
@@ -2311,12 +2520,12 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
             if ((section_q == 32'h0) & (step_q == 32'hb)) begin
                 section_d = 32'h1;
             end
-            if ((section_q == 32'h1) & block_ends) begin
+            if ((section_q == 32'h1) & block_ends_q) begin
                 section_d = 32'h2;
             end
             if (section_q == 32'h2) begin
                 section_d = 32'h1;
-                if (fragment_ends) begin
+                if (fragment_ends_q) begin
                     section_d = 32'h3;
                     step_d = 32'h0;
                 end
@@ -2328,7 +2537,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
                 section_d = 32'h0;
                 step_d = 32'h0;
                 header_step_d = 32'h1;
-                if (~|address_now_q) begin
+                if (at_first_q) begin
                     state_d = 32'h2;
                     is_idle_d = 1'b1;
                 end
@@ -2363,6 +2572,51 @@ module deltaline_core_aggregator_emitter_address_now(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_emitter_address_now
+
+module deltaline_core_aggregator_emitter_at_first(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_at_first
+
+module deltaline_core_aggregator_emitter_at_last(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_at_last
+
+module deltaline_core_aggregator_emitter_block_ends(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_block_ends
 
 module deltaline_core_aggregator_emitter_check(clock,rst,d,q);
 
@@ -2453,6 +2707,21 @@ module deltaline_core_aggregator_emitter_data(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_emitter_data
+
+module deltaline_core_aggregator_emitter_fragment_ends(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_fragment_ends
 
 module deltaline_core_aggregator_emitter_header_step(clock,rst,d,q);
 
@@ -2559,6 +2828,21 @@ module deltaline_core_aggregator_emitter_step(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_emitter_step
 
+module deltaline_core_aggregator_emitter_taking(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_taking
+
 module deltaline_core_aggregator_emitter_tops(clock,rst,d,q);
 
     // Module arguments
@@ -2589,7 +2873,7 @@ module deltaline_core_aggregator_emitter_valid(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_emitter_valid
 
-module deltaline_core_aggregator_intervals(clk,rst,request,delimiter,delimiter_number,running,drain_busy,epoch,number,running_number,start_drain,gap,refused);
+module deltaline_core_aggregator_intervals(clk,rst,request,delimiter,delimiter_number,unexpected,running,drain_busy,epoch,number,running_number,start_drain,gap,refused);
 
     // Module arguments
     input wire  clk;
@@ -2597,6 +2881,7 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter,delimiter_n
     input wire  request;
     input wire  delimiter;
     input wire  [31:0] delimiter_number;
+    input wire  unexpected;
     input wire  running;
     input wire  drain_busy;
     output reg  epoch;
@@ -2677,7 +2962,7 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter,delimiter_n
             ending = delimiter_number;
         end
         start_drain = ends;
-        gap = ends & ((ending != count_q) | (delimiter & ~started_q));
+        gap = ends & delimiter & (unexpected | ~started_q);
         if (ends) begin
             started_d = 1'b1;
             current_d = ~current_q;
@@ -2751,7 +3036,7 @@ module deltaline_core_aggregator_intervals_started(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_intervals_started
 
-module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanoseconds,drain_address,drain_epoch,clear_first,clear_second,drained_cell,overflow,overflow_epoch);
+module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanoseconds,masks,drain_address,drain_epoch,clear_first,clear_second,drained_cell,overflow,overflow_epoch);
 
     // Module arguments
     input wire  clk;
@@ -2761,6 +3046,7 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
     input wire  [1:0] kind;
     input wire  epoch;
     input wire  [39:0] nanoseconds;
+    input wire  [127:0] masks;
     input wire  [10:0] drain_address;
     input wire  drain_epoch;
     input wire  clear_first;
@@ -2782,6 +3068,7 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
     reg  sampler_valid;
     reg  [9:0] sampler_row;
     reg  [15:0] sampler_prefix;
+    reg  [127:0] sampler_masks;
     wire  sampler_sampled;
     wire  [10:0] sampler_address;
     reg  lda_clk;
@@ -2839,6 +3126,7 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
         .valid(sampler_valid),
         .row(sampler_row),
         .prefix(sampler_prefix),
+        .masks(sampler_masks),
         .sampled(sampler_sampled),
         .address(sampler_address)
     );
@@ -2921,6 +3209,7 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
         sampler_valid = hashing_q;
         sampler_row = hash_row;
         sampler_prefix = hash_prefix;
+        sampler_masks = masks;
         class_number = ((kinds_1_q) & 11'h7ff);
         class_base = class_number << class_shift;
         lda_clk = clk;
@@ -3005,449 +3294,1163 @@ module deltaline_core_aggregator_lane_0_hash(clk,key,row,prefix);
     reg [16:0] parity_23;
     reg [16:0] parity_24;
     reg [16:0] parity_25;
+    wire sum_0_0 = key[2] ^ key[6];
+    wire sum_0_1 = key[5] ^ key[21];
+    wire sum_0_2 = key[13] ^ key[26];
+    wire sum_0_3 = key[14] ^ key[20];
+    wire sum_0_4 = key[0] ^ sum_0_0;
+    wire sum_0_5 = key[8] ^ key[30];
+    wire sum_0_6 = key[1] ^ key[17];
+    wire sum_0_7 = key[9] ^ key[16];
+    wire sum_0_8 = key[22] ^ key[27];
+    wire sum_0_9 = key[25] ^ key[28];
+    wire sum_0_10 = key[29] ^ key[31];
+    wire sum_0_11 = key[3] ^ sum_0_3;
+    wire sum_0_12 = key[4] ^ key[23];
+    wire sum_0_13 = key[7] ^ key[18];
+    wire sum_0_14 = key[11] ^ sum_0_1;
+    wire sum_0_15 = sum_0_2 ^ sum_0_5;
+    wire sum_0_16 = key[10] ^ key[12];
+    wire sum_0_17 = key[19] ^ sum_0_4;
+    wire sum_0_18 = sum_0_6 ^ sum_0_9;
+    wire sum_0_19 = key[12] ^ sum_0_7;
+    wire sum_0_20 = key[23] ^ sum_0_8;
+    wire sum_0_21 = key[24] ^ sum_0_10;
+    wire sum_0_22 = sum_0_12 ^ sum_0_14;
+    wire sum_0_23 = sum_0_11 ^ sum_0_15;
+    wire sum_0_24 = sum_0_11 ^ sum_0_18;
+    wire sum_0_25 = key[7] ^ key[8];
+    wire sum_0_26 = key[11] ^ key[16];
+    wire sum_0_27 = key[18] ^ key[31];
+    wire sum_0_28 = key[6] ^ sum_0_3;
+    wire sum_0_29 = key[9] ^ sum_0_16;
+    wire sum_0_30 = key[15] ^ sum_0_13;
+    wire sum_0_31 = key[21] ^ sum_0_2;
+    wire sum_0_32 = key[25] ^ sum_0_0;
+    wire sum_0_33 = key[29] ^ sum_0_8;
+    wire sum_0_34 = key[19] ^ sum_0_20;
+    wire sum_0_35 = key[22] ^ sum_0_4;
+    wire sum_0_36 = key[24] ^ sum_0_14;
+    wire sum_0_37 = sum_0_9 ^ sum_0_13;
+    wire sum_0_38 = sum_0_10 ^ sum_0_16;
+    wire sum_0_39 = sum_0_1 ^ sum_0_15;
+    wire sum_0_40 = sum_0_5 ^ sum_0_19;
+    wire sum_0_41 = sum_0_7 ^ sum_0_17;
+    wire sum_0_42 = sum_0_17 ^ sum_0_25;
+    wire sum_0_43 = sum_0_23 ^ sum_0_33;
+    wire sum_0_44 = sum_0_22 ^ sum_0_40;
+    wire sum_1_0 = key[38] ^ key[40];
+    wire sum_1_1 = key[51] ^ key[52];
+    wire sum_1_2 = key[34] ^ key[48];
+    wire sum_1_3 = key[35] ^ key[43];
+    wire sum_1_4 = key[44] ^ key[47];
+    wire sum_1_5 = key[39] ^ key[46];
+    wire sum_1_6 = key[41] ^ key[61];
+    wire sum_1_7 = key[55] ^ key[60];
+    wire sum_1_8 = key[32] ^ key[63];
+    wire sum_1_9 = key[37] ^ key[45];
+    wire sum_1_10 = key[36] ^ sum_1_1;
+    wire sum_1_11 = key[42] ^ sum_1_0;
+    wire sum_1_12 = key[56] ^ sum_1_3;
+    wire sum_1_13 = key[33] ^ key[53];
+    wire sum_1_14 = key[49] ^ sum_1_5;
+    wire sum_1_15 = key[57] ^ sum_1_9;
+    wire sum_1_16 = key[58] ^ sum_1_4;
+    wire sum_1_17 = sum_1_2 ^ sum_1_6;
+    wire sum_1_18 = key[48] ^ key[62];
+    wire sum_1_19 = key[50] ^ sum_1_7;
+    wire sum_1_20 = key[49] ^ sum_1_10;
+    wire sum_1_21 = key[59] ^ sum_1_15;
+    wire sum_1_22 = sum_1_8 ^ sum_1_17;
+    wire sum_1_23 = sum_1_14 ^ sum_1_16;
+    wire sum_1_24 = key[32] ^ key[54];
+    wire sum_1_25 = key[35] ^ key[56];
+    wire sum_1_26 = key[36] ^ key[52];
+    wire sum_1_27 = key[38] ^ key[45];
+    wire sum_1_28 = key[40] ^ key[54];
+    wire sum_1_29 = key[53] ^ key[61];
+    wire sum_1_30 = key[47] ^ sum_1_0;
+    wire sum_1_31 = key[50] ^ sum_1_18;
+    wire sum_1_32 = key[55] ^ sum_1_13;
+    wire sum_1_33 = key[61] ^ sum_1_8;
+    wire sum_1_34 = key[62] ^ sum_1_4;
+    wire sum_1_35 = key[39] ^ sum_1_11;
+    wire sum_1_36 = key[51] ^ sum_1_12;
+    wire sum_1_37 = key[42] ^ sum_1_21;
+    wire sum_1_38 = sum_1_1 ^ sum_1_30;
+    wire sum_1_39 = sum_1_2 ^ sum_1_12;
+    wire sum_1_40 = sum_1_19 ^ sum_1_29;
+    wire sum_1_41 = sum_1_20 ^ sum_1_35;
+    wire sum_2_0 = key[73] ^ key[74];
+    wire sum_2_1 = key[87] ^ key[92];
+    wire sum_2_2 = key[69] ^ sum_2_0;
+    wire sum_2_3 = key[68] ^ key[81];
+    wire sum_2_4 = key[70] ^ key[95];
+    wire sum_2_5 = key[75] ^ key[82];
+    wire sum_2_6 = key[64] ^ key[76];
+    wire sum_2_7 = key[78] ^ key[86];
+    wire sum_2_8 = key[90] ^ sum_2_1;
+    wire sum_2_9 = key[71] ^ sum_2_2;
+    wire sum_2_10 = key[72] ^ key[79];
+    wire sum_2_11 = key[88] ^ key[94];
+    wire sum_2_12 = key[83] ^ sum_2_4;
+    wire sum_2_13 = key[66] ^ key[89];
+    wire sum_2_14 = key[77] ^ key[80];
+    wire sum_2_15 = key[65] ^ sum_2_11;
+    wire sum_2_16 = key[84] ^ sum_2_3;
+    wire sum_2_17 = key[91] ^ sum_2_6;
+    wire sum_2_18 = sum_2_5 ^ sum_2_8;
+    wire sum_2_19 = key[72] ^ key[93];
+    wire sum_2_20 = key[67] ^ sum_2_12;
+    wire sum_2_21 = key[79] ^ sum_2_15;
+    wire sum_2_22 = sum_2_3 ^ sum_2_7;
+    wire sum_2_23 = sum_2_6 ^ sum_2_14;
+    wire sum_2_24 = key[84] ^ sum_2_9;
+    wire sum_2_25 = key[88] ^ sum_2_18;
+    wire sum_2_26 = key[67] ^ key[85];
+    wire sum_2_27 = key[76] ^ key[91];
+    wire sum_2_28 = key[70] ^ sum_2_13;
+    wire sum_2_29 = key[81] ^ sum_2_7;
+    wire sum_2_30 = key[86] ^ sum_2_10;
+    wire sum_2_31 = key[89] ^ sum_2_10;
+    wire sum_2_32 = key[93] ^ sum_2_0;
+    wire sum_2_33 = sum_2_14 ^ sum_2_27;
+    wire sum_2_34 = sum_2_4 ^ sum_2_16;
+    wire sum_2_35 = key[71] ^ sum_2_25;
+    wire sum_2_36 = sum_2_5 ^ sum_2_21;
+    wire sum_2_37 = sum_2_8 ^ sum_2_9;
+    wire sum_2_38 = sum_2_10 ^ sum_2_24;
+    wire sum_2_39 = sum_2_17 ^ sum_2_20;
+    wire sum_3_0 = key[102] ^ key[118];
+    wire sum_3_1 = key[96] ^ key[99];
+    wire sum_3_2 = key[113] ^ key[115];
+    wire sum_3_3 = key[98] ^ key[121];
+    wire sum_3_4 = key[101] ^ sum_3_0;
+    wire sum_3_5 = key[104] ^ key[127];
+    wire sum_3_6 = key[120] ^ sum_3_1;
+    wire sum_3_7 = key[97] ^ key[117];
+    wire sum_3_8 = key[103] ^ key[112];
+    wire sum_3_9 = key[106] ^ key[111];
+    wire sum_3_10 = key[107] ^ key[116];
+    wire sum_3_11 = key[110] ^ key[123];
+    wire sum_3_12 = key[122] ^ sum_3_2;
+    wire sum_3_13 = key[109] ^ key[114];
+    wire sum_3_14 = key[124] ^ key[126];
+    wire sum_3_15 = key[100] ^ sum_3_8;
+    wire sum_3_16 = sum_3_5 ^ sum_3_6;
+    wire sum_3_17 = key[113] ^ key[125];
+    wire sum_3_18 = key[105] ^ sum_3_3;
+    wire sum_3_19 = key[117] ^ sum_3_11;
+    wire sum_3_20 = key[119] ^ sum_3_10;
+    wire sum_3_21 = key[98] ^ sum_3_4;
+    wire sum_3_22 = key[126] ^ sum_3_4;
+    wire sum_3_23 = key[96] ^ key[105];
+    wire sum_3_24 = key[101] ^ key[111];
+    wire sum_3_25 = key[103] ^ key[116];
+    wire sum_3_26 = key[124] ^ key[127];
+    wire sum_3_27 = key[106] ^ sum_3_3;
+    wire sum_3_28 = key[107] ^ sum_3_7;
+    wire sum_3_29 = key[108] ^ sum_3_2;
+    wire sum_3_30 = key[109] ^ sum_3_9;
+    wire sum_3_31 = key[110] ^ sum_3_0;
+    wire sum_3_32 = key[119] ^ sum_3_25;
+    wire sum_3_33 = key[123] ^ sum_3_14;
+    wire sum_3_34 = key[119] ^ sum_3_12;
+    wire sum_3_35 = sum_3_0 ^ sum_3_17;
+    wire sum_3_36 = key[97] ^ sum_3_16;
+    wire sum_3_37 = sum_3_1 ^ sum_3_18;
+    wire sum_3_38 = sum_3_13 ^ sum_3_19;
+    wire sum_3_39 = sum_3_21 ^ sum_3_30;
+    wire sum_4_0 = key[142] ^ key[151];
+    wire sum_4_1 = key[133] ^ key[145];
+    wire sum_4_2 = key[131] ^ key[153];
+    wire sum_4_3 = key[148] ^ key[149];
+    wire sum_4_4 = key[138] ^ sum_4_0;
+    wire sum_4_5 = key[130] ^ key[135];
+    wire sum_4_6 = key[156] ^ key[159];
+    wire sum_4_7 = key[132] ^ key[146];
+    wire sum_4_8 = key[134] ^ key[139];
+    wire sum_4_9 = key[140] ^ key[158];
+    wire sum_4_10 = key[144] ^ sum_4_1;
+    wire sum_4_11 = key[155] ^ sum_4_3;
+    wire sum_4_12 = key[137] ^ sum_4_4;
+    wire sum_4_13 = key[136] ^ key[157];
+    wire sum_4_14 = key[141] ^ key[147];
+    wire sum_4_15 = sum_4_5 ^ sum_4_9;
+    wire sum_4_16 = key[129] ^ key[154];
+    wire sum_4_17 = key[128] ^ sum_4_2;
+    wire sum_4_18 = key[143] ^ sum_4_7;
+    wire sum_4_19 = sum_4_8 ^ sum_4_11;
+    wire sum_4_20 = key[152] ^ key[154];
+    wire sum_4_21 = key[136] ^ sum_4_6;
+    wire sum_4_22 = key[129] ^ sum_4_10;
+    wire sum_4_23 = sum_4_14 ^ sum_4_17;
+    wire sum_4_24 = sum_4_1 ^ sum_4_19;
+    wire sum_4_25 = sum_4_12 ^ sum_4_13;
+    wire sum_4_26 = key[132] ^ key[153];
+    wire sum_4_27 = key[133] ^ key[139];
+    wire sum_4_28 = key[135] ^ key[143];
+    wire sum_4_29 = key[138] ^ key[155];
+    wire sum_4_30 = key[150] ^ key[159];
+    wire sum_4_31 = key[148] ^ sum_4_16;
+    wire sum_4_32 = key[150] ^ sum_4_6;
+    wire sum_4_33 = key[158] ^ sum_4_0;
+    wire sum_4_34 = key[134] ^ sum_4_21;
+    wire sum_4_35 = key[144] ^ sum_4_15;
+    wire sum_4_36 = key[145] ^ sum_4_18;
+    wire sum_4_37 = sum_4_2 ^ sum_4_20;
+    wire sum_4_38 = key[130] ^ sum_4_12;
+    wire sum_4_39 = sum_4_15 ^ sum_4_29;
+    wire sum_5_0 = key[163] ^ key[165];
+    wire sum_5_1 = key[164] ^ key[187];
+    wire sum_5_2 = key[169] ^ key[173];
+    wire sum_5_3 = key[180] ^ key[189];
+    wire sum_5_4 = key[162] ^ key[177];
+    wire sum_5_5 = key[166] ^ key[172];
+    wire sum_5_6 = key[168] ^ key[171];
+    wire sum_5_7 = key[170] ^ key[182];
+    wire sum_5_8 = key[160] ^ key[176];
+    wire sum_5_9 = key[167] ^ key[190];
+    wire sum_5_10 = key[175] ^ key[183];
+    wire sum_5_11 = key[179] ^ key[184];
+    wire sum_5_12 = key[181] ^ key[185];
+    wire sum_5_13 = key[191] ^ sum_5_1;
+    wire sum_5_14 = sum_5_0 ^ sum_5_2;
+    wire sum_5_15 = key[178] ^ sum_5_3;
+    wire sum_5_16 = sum_5_4 ^ sum_5_7;
+    wire sum_5_17 = key[161] ^ key[184];
+    wire sum_5_18 = key[174] ^ key[181];
+    wire sum_5_19 = key[188] ^ key[190];
+    wire sum_5_20 = sum_5_5 ^ sum_5_10;
+    wire sum_5_21 = sum_5_6 ^ sum_5_11;
+    wire sum_5_22 = sum_5_12 ^ sum_5_19;
+    wire sum_5_23 = key[161] ^ key[182];
+    wire sum_5_24 = key[165] ^ key[172];
+    wire sum_5_25 = key[186] ^ key[188];
+    wire sum_5_26 = key[163] ^ sum_5_5;
+    wire sum_5_27 = key[167] ^ sum_5_0;
+    wire sum_5_28 = key[174] ^ sum_5_16;
+    wire sum_5_29 = key[180] ^ sum_5_13;
+    wire sum_5_30 = sum_5_3 ^ sum_5_17;
+    wire sum_5_31 = sum_5_6 ^ sum_5_9;
+    wire sum_5_32 = sum_5_8 ^ sum_5_11;
+    wire sum_5_33 = sum_5_0 ^ sum_5_15;
+    wire sum_5_34 = sum_5_1 ^ sum_5_20;
+    wire sum_5_35 = sum_5_8 ^ sum_5_14;
+    wire sum_5_36 = sum_5_12 ^ sum_5_14;
+    wire sum_5_37 = sum_5_13 ^ sum_5_15;
+    wire sum_5_38 = sum_5_26 ^ sum_5_37;
+    wire sum_6_0 = key[198] ^ key[199];
+    wire sum_6_1 = key[193] ^ key[204];
+    wire sum_6_2 = key[200] ^ key[210];
+    wire sum_6_3 = key[203] ^ key[216];
+    wire sum_6_4 = key[205] ^ key[209];
+    wire sum_6_5 = key[207] ^ key[212];
+    wire sum_6_6 = key[221] ^ key[222];
+    wire sum_6_7 = key[211] ^ sum_6_4;
+    wire sum_6_8 = key[192] ^ key[194];
+    wire sum_6_9 = key[196] ^ key[213];
+    wire sum_6_10 = key[201] ^ key[206];
+    wire sum_6_11 = key[214] ^ key[220];
+    wire sum_6_12 = key[218] ^ sum_6_0;
+    wire sum_6_13 = key[208] ^ key[215];
+    wire sum_6_14 = key[195] ^ sum_6_3;
+    wire sum_6_15 = key[202] ^ sum_6_6;
+    wire sum_6_16 = key[217] ^ sum_6_2;
+    wire sum_6_17 = key[223] ^ sum_6_1;
+    wire sum_6_18 = key[198] ^ sum_6_5;
+    wire sum_6_19 = key[213] ^ sum_6_8;
+    wire sum_6_20 = key[197] ^ sum_6_7;
+    wire sum_6_21 = key[222] ^ sum_6_17;
+    wire sum_6_22 = sum_6_1 ^ sum_6_9;
+    wire sum_6_23 = sum_6_10 ^ sum_6_12;
+    wire sum_6_24 = sum_6_11 ^ sum_6_15;
+    wire sum_6_25 = key[194] ^ key[219];
+    wire sum_6_26 = key[202] ^ key[215];
+    wire sum_6_27 = key[204] ^ key[223];
+    wire sum_6_28 = key[192] ^ sum_6_2;
+    wire sum_6_29 = key[205] ^ sum_6_13;
+    wire sum_6_30 = key[206] ^ sum_6_3;
+    wire sum_6_31 = key[209] ^ sum_6_13;
+    wire sum_6_32 = key[219] ^ sum_6_16;
+    wire sum_6_33 = key[216] ^ sum_6_20;
+    wire sum_6_34 = key[217] ^ sum_6_23;
+    wire sum_6_35 = key[218] ^ sum_6_24;
+    wire sum_6_36 = key[220] ^ sum_6_21;
+    wire sum_6_37 = sum_6_8 ^ sum_6_14;
+    wire sum_6_38 = sum_6_11 ^ sum_6_22;
+    wire sum_6_39 = sum_6_19 ^ sum_6_27;
+    wire sum_7_0 = key[224] ^ key[240];
+    wire sum_7_1 = key[243] ^ key[251];
+    wire sum_7_2 = key[225] ^ key[230];
+    wire sum_7_3 = key[232] ^ key[238];
+    wire sum_7_4 = sum_7_0 ^ sum_7_1;
+    wire sum_7_5 = key[226] ^ key[241];
+    wire sum_7_6 = key[227] ^ key[236];
+    wire sum_7_7 = key[234] ^ key[246];
+    wire sum_7_8 = key[239] ^ key[254];
+    wire sum_7_9 = key[244] ^ key[248];
+    wire sum_7_10 = key[228] ^ key[235];
+    wire sum_7_11 = key[233] ^ key[245];
+    wire sum_7_12 = key[252] ^ sum_7_3;
+    wire sum_7_13 = key[229] ^ key[242];
+    wire sum_7_14 = key[237] ^ key[247];
+    wire sum_7_15 = key[249] ^ key[250];
+    wire sum_7_16 = key[231] ^ sum_7_12;
+    wire sum_7_17 = sum_7_2 ^ sum_7_9;
+    wire sum_7_18 = sum_7_5 ^ sum_7_6;
+    wire sum_7_19 = key[233] ^ key[252];
+    wire sum_7_20 = key[230] ^ sum_7_15;
+    wire sum_7_21 = key[250] ^ sum_7_4;
+    wire sum_7_22 = sum_7_7 ^ sum_7_8;
+    wire sum_7_23 = sum_7_11 ^ sum_7_17;
+    wire sum_7_24 = key[226] ^ key[238];
+    wire sum_7_25 = key[232] ^ key[248];
+    wire sum_7_26 = key[235] ^ key[254];
+    wire sum_7_27 = key[236] ^ key[251];
+    wire sum_7_28 = key[242] ^ key[255];
+    wire sum_7_29 = key[237] ^ sum_7_0;
+    wire sum_7_30 = key[240] ^ sum_7_13;
+    wire sum_7_31 = key[241] ^ sum_7_10;
+    wire sum_7_32 = key[244] ^ sum_7_3;
+    wire sum_7_33 = key[249] ^ sum_7_7;
+    wire sum_7_34 = key[253] ^ sum_7_10;
+    wire sum_7_35 = key[229] ^ sum_7_22;
+    wire sum_7_36 = sum_7_14 ^ sum_7_26;
+    wire sum_7_37 = sum_7_19 ^ sum_7_24;
+    wire sum_7_38 = key[255] ^ sum_7_16;
+    wire sum_7_39 = sum_7_18 ^ sum_7_29;
+    wire sum_7_40 = sum_7_4 ^ sum_7_16;
+    wire sum_7_41 = sum_7_18 ^ sum_7_23;
+    wire sum_8_0 = key[270] ^ key[274];
+    wire sum_8_1 = key[272] ^ key[275];
+    wire sum_8_2 = key[258] ^ key[259];
+    wire sum_8_3 = key[261] ^ key[268];
+    wire sum_8_4 = key[277] ^ key[286];
+    wire sum_8_5 = key[262] ^ sum_8_0;
+    wire sum_8_6 = key[285] ^ sum_8_1;
+    wire sum_8_7 = key[256] ^ key[276];
+    wire sum_8_8 = key[267] ^ key[281];
+    wire sum_8_9 = key[271] ^ key[273];
+    wire sum_8_10 = key[283] ^ sum_8_2;
+    wire sum_8_11 = key[269] ^ key[287];
+    wire sum_8_12 = key[265] ^ sum_8_4;
+    wire sum_8_13 = sum_8_7 ^ sum_8_10;
+    wire sum_8_14 = key[257] ^ key[263];
+    wire sum_8_15 = key[260] ^ key[266];
+    wire sum_8_16 = key[278] ^ sum_8_9;
+    wire sum_8_17 = key[280] ^ sum_8_8;
+    wire sum_8_18 = key[282] ^ sum_8_3;
+    wire sum_8_19 = key[279] ^ sum_8_11;
+    wire sum_8_20 = key[270] ^ sum_8_6;
+    wire sum_8_21 = key[280] ^ sum_8_12;
+    wire sum_8_22 = key[284] ^ sum_8_6;
+    wire sum_8_23 = sum_8_5 ^ sum_8_18;
+    wire sum_8_24 = sum_8_13 ^ sum_8_17;
+    wire sum_8_25 = key[258] ^ key[261];
+    wire sum_8_26 = key[260] ^ key[264];
+    wire sum_8_27 = key[262] ^ key[284];
+    wire sum_8_28 = key[264] ^ key[273];
+    wire sum_8_29 = key[268] ^ key[286];
+    wire sum_8_30 = key[281] ^ key[287];
+    wire sum_8_31 = key[271] ^ sum_8_14;
+    wire sum_8_32 = key[259] ^ sum_8_16;
+    wire sum_8_33 = key[276] ^ sum_8_19;
+    wire sum_8_34 = sum_8_3 ^ sum_8_4;
+    wire sum_8_35 = key[266] ^ sum_8_21;
+    wire sum_8_36 = sum_8_5 ^ sum_8_15;
+    wire sum_8_37 = key[277] ^ sum_8_24;
+    wire sum_8_38 = sum_8_0 ^ sum_8_22;
+    wire sum_8_39 = sum_8_11 ^ sum_8_20;
+    wire sum_9_0 = key[295] ^ key[301];
+    wire sum_9_1 = key[304] ^ key[313];
+    wire sum_9_2 = key[292] ^ key[294];
+    wire sum_9_3 = key[296] ^ key[316];
+    wire sum_9_4 = key[300] ^ key[317];
+    wire sum_9_5 = key[305] ^ key[309];
+    wire sum_9_6 = key[314] ^ key[319];
+    wire sum_9_7 = key[289] ^ key[291];
+    wire sum_9_8 = key[290] ^ key[299];
+    wire sum_9_9 = key[302] ^ key[312];
+    wire sum_9_10 = key[308] ^ sum_9_0;
+    wire sum_9_11 = sum_9_1 ^ sum_9_3;
+    wire sum_9_12 = sum_9_2 ^ sum_9_9;
+    wire sum_9_13 = key[293] ^ key[306];
+    wire sum_9_14 = key[297] ^ key[310];
+    wire sum_9_15 = key[307] ^ key[311];
+    wire sum_9_16 = key[303] ^ sum_9_4;
+    wire sum_9_17 = key[318] ^ sum_9_7;
+    wire sum_9_18 = sum_9_5 ^ sum_9_10;
+    wire sum_9_19 = key[309] ^ sum_9_6;
+    wire sum_9_20 = key[317] ^ sum_9_13;
+    wire sum_9_21 = key[298] ^ sum_9_11;
+    wire sum_9_22 = sum_9_0 ^ sum_9_15;
+    wire sum_9_23 = sum_9_8 ^ sum_9_17;
+    wire sum_9_24 = key[288] ^ key[290];
+    wire sum_9_25 = key[288] ^ key[296];
+    wire sum_9_26 = key[289] ^ key[305];
+    wire sum_9_27 = key[291] ^ key[303];
+    wire sum_9_28 = key[299] ^ key[312];
+    wire sum_9_29 = key[302] ^ key[316];
+    wire sum_9_30 = key[304] ^ key[308];
+    wire sum_9_31 = key[304] ^ key[318];
+    wire sum_9_32 = key[292] ^ sum_9_14;
+    wire sum_9_33 = key[293] ^ sum_9_14;
+    wire sum_9_34 = key[295] ^ sum_9_5;
+    wire sum_9_35 = key[300] ^ sum_9_2;
+    wire sum_9_36 = key[307] ^ sum_9_26;
+    wire sum_9_37 = key[294] ^ sum_9_16;
+    wire sum_9_38 = key[301] ^ sum_9_12;
+    wire sum_9_39 = sum_9_1 ^ sum_9_27;
+    wire sum_9_40 = sum_9_25 ^ sum_9_31;
+    wire sum_9_41 = key[298] ^ sum_9_18;
+    wire sum_9_42 = sum_9_3 ^ sum_9_22;
+    wire sum_9_43 = sum_9_19 ^ sum_9_30;
+    wire sum_9_44 = sum_9_12 ^ sum_9_16;
+    wire sum_10_0 = key[334] ^ key[342];
+    wire sum_10_1 = key[322] ^ key[339];
+    wire sum_10_2 = key[332] ^ key[337];
+    wire sum_10_3 = key[326] ^ key[331];
+    wire sum_10_4 = key[328] ^ key[351];
+    wire sum_10_5 = key[320] ^ key[325];
+    wire sum_10_6 = key[333] ^ key[338];
+    wire sum_10_7 = key[323] ^ sum_10_0;
+    wire sum_10_8 = key[330] ^ key[340];
+    wire sum_10_9 = key[335] ^ key[345];
+    wire sum_10_10 = key[346] ^ key[347];
+    wire sum_10_11 = key[321] ^ sum_10_4;
+    wire sum_10_12 = key[327] ^ sum_10_1;
+    wire sum_10_13 = key[349] ^ sum_10_2;
+    wire sum_10_14 = sum_10_3 ^ sum_10_7;
+    wire sum_10_15 = key[324] ^ key[336];
+    wire sum_10_16 = key[341] ^ key[343];
+    wire sum_10_17 = key[350] ^ sum_10_5;
+    wire sum_10_18 = key[320] ^ sum_10_11;
+    wire sum_10_19 = key[344] ^ sum_10_13;
+    wire sum_10_20 = sum_10_1 ^ sum_10_6;
+    wire sum_10_21 = sum_10_10 ^ sum_10_14;
+    wire sum_10_22 = key[325] ^ key[331];
+    wire sum_10_23 = key[327] ^ key[335];
+    wire sum_10_24 = key[329] ^ key[342];
+    wire sum_10_25 = key[329] ^ key[345];
+    wire sum_10_26 = key[330] ^ key[341];
+    wire sum_10_27 = key[333] ^ key[350];
+    wire sum_10_28 = key[324] ^ sum_10_2;
+    wire sum_10_29 = key[328] ^ sum_10_8;
+    wire sum_10_30 = key[340] ^ sum_10_9;
+    wire sum_10_31 = key[346] ^ sum_10_0;
+    wire sum_10_32 = key[351] ^ sum_10_3;
+    wire sum_10_33 = sum_10_5 ^ sum_10_16;
+    wire sum_10_34 = sum_10_8 ^ sum_10_10;
+    wire sum_10_35 = sum_10_9 ^ sum_10_15;
+    wire sum_10_36 = key[338] ^ sum_10_19;
+    wire sum_10_37 = sum_10_6 ^ sum_10_12;
+    wire sum_10_38 = sum_10_17 ^ sum_10_26;
+    wire sum_10_39 = sum_10_4 ^ sum_10_21;
+    wire sum_10_40 = sum_10_18 ^ sum_10_35;
+    wire sum_11_0 = key[355] ^ key[368];
+    wire sum_11_1 = key[359] ^ sum_11_0;
+    wire sum_11_2 = key[353] ^ key[380];
+    wire sum_11_3 = key[356] ^ key[367];
+    wire sum_11_4 = key[378] ^ key[382];
+    wire sum_11_5 = key[360] ^ key[370];
+    wire sum_11_6 = key[376] ^ key[377];
+    wire sum_11_7 = key[354] ^ key[362];
+    wire sum_11_8 = key[365] ^ key[371];
+    wire sum_11_9 = key[352] ^ sum_11_1;
+    wire sum_11_10 = key[358] ^ key[366];
+    wire sum_11_11 = key[361] ^ key[374];
+    wire sum_11_12 = key[369] ^ sum_11_2;
+    wire sum_11_13 = key[373] ^ sum_11_4;
+    wire sum_11_14 = key[379] ^ sum_11_6;
+    wire sum_11_15 = sum_11_7 ^ sum_11_8;
+    wire sum_11_16 = key[364] ^ sum_11_3;
+    wire sum_11_17 = key[372] ^ sum_11_5;
+    wire sum_11_18 = key[383] ^ sum_11_9;
+    wire sum_11_19 = key[375] ^ key[381];
+    wire sum_11_20 = key[377] ^ sum_11_17;
+    wire sum_11_21 = sum_11_0 ^ sum_11_15;
+    wire sum_11_22 = sum_11_11 ^ sum_11_13;
+    wire sum_11_23 = key[353] ^ key[369];
+    wire sum_11_24 = key[354] ^ key[358];
+    wire sum_11_25 = key[357] ^ key[360];
+    wire sum_11_26 = key[362] ^ key[363];
+    wire sum_11_27 = key[364] ^ key[367];
+    wire sum_11_28 = key[366] ^ key[370];
+    wire sum_11_29 = key[373] ^ key[375];
+    wire sum_11_30 = key[374] ^ key[383];
+    wire sum_11_31 = key[365] ^ sum_11_3;
+    wire sum_11_32 = key[380] ^ sum_11_19;
+    wire sum_11_33 = key[381] ^ sum_11_5;
+    wire sum_11_34 = key[358] ^ sum_11_14;
+    wire sum_11_35 = key[372] ^ sum_11_16;
+    wire sum_11_36 = sum_11_2 ^ sum_11_10;
+    wire sum_11_37 = sum_11_28 ^ sum_11_29;
+    wire sum_11_38 = key[371] ^ sum_11_9;
+    wire sum_11_39 = key[379] ^ sum_11_21;
+    wire sum_11_40 = sum_11_4 ^ sum_11_12;
+    wire sum_11_41 = sum_11_20 ^ sum_11_26;
+    wire sum_11_42 = sum_11_18 ^ sum_11_23;
+    wire sum_12_0 = key[389] ^ key[400];
+    wire sum_12_1 = key[406] ^ key[407];
+    wire sum_12_2 = key[390] ^ sum_12_0;
+    wire sum_12_3 = key[385] ^ key[387];
+    wire sum_12_4 = key[391] ^ key[395];
+    wire sum_12_5 = key[393] ^ key[396];
+    wire sum_12_6 = key[399] ^ key[413];
+    wire sum_12_7 = key[401] ^ key[409];
+    wire sum_12_8 = key[384] ^ key[410];
+    wire sum_12_9 = key[402] ^ key[412];
+    wire sum_12_10 = key[388] ^ key[394];
+    wire sum_12_11 = key[408] ^ key[414];
+    wire sum_12_12 = key[397] ^ sum_12_4;
+    wire sum_12_13 = key[415] ^ sum_12_3;
+    wire sum_12_14 = key[405] ^ sum_12_2;
+    wire sum_12_15 = sum_12_8 ^ sum_12_9;
+    wire sum_12_16 = key[386] ^ key[403];
+    wire sum_12_17 = key[411] ^ sum_12_1;
+    wire sum_12_18 = sum_12_1 ^ sum_12_11;
+    wire sum_12_19 = key[398] ^ sum_12_6;
+    wire sum_12_20 = sum_12_5 ^ sum_12_7;
+    wire sum_12_21 = key[391] ^ sum_12_14;
+    wire sum_12_22 = key[389] ^ key[405];
+    wire sum_12_23 = key[392] ^ key[404];
+    wire sum_12_24 = key[394] ^ key[409];
+    wire sum_12_25 = key[396] ^ key[410];
+    wire sum_12_26 = key[398] ^ key[412];
+    wire sum_12_27 = key[400] ^ key[404];
+    wire sum_12_28 = key[407] ^ key[411];
+    wire sum_12_29 = key[386] ^ sum_12_5;
+    wire sum_12_30 = key[387] ^ sum_12_6;
+    wire sum_12_31 = key[392] ^ sum_12_15;
+    wire sum_12_32 = key[413] ^ sum_12_13;
+    wire sum_12_33 = sum_12_0 ^ sum_12_23;
+    wire sum_12_34 = sum_12_7 ^ sum_12_10;
+    wire sum_12_35 = sum_12_3 ^ sum_12_17;
+    wire sum_12_36 = sum_12_5 ^ sum_12_15;
+    wire sum_12_37 = sum_12_7 ^ sum_12_13;
+    wire sum_12_38 = sum_12_10 ^ sum_12_12;
+    wire sum_12_39 = sum_12_16 ^ sum_12_20;
+    wire sum_12_40 = sum_12_21 ^ sum_12_24;
+    wire sum_13_0 = key[438] ^ key[441];
+    wire sum_13_1 = key[421] ^ key[427];
+    wire sum_13_2 = key[425] ^ key[442];
+    wire sum_13_3 = key[428] ^ key[437];
+    wire sum_13_4 = key[422] ^ key[440];
+    wire sum_13_5 = key[426] ^ key[436];
+    wire sum_13_6 = key[430] ^ key[445];
+    wire sum_13_7 = key[439] ^ key[443];
+    wire sum_13_8 = key[446] ^ key[447];
+    wire sum_13_9 = key[416] ^ sum_13_0;
+    wire sum_13_10 = key[423] ^ key[431];
+    wire sum_13_11 = key[432] ^ sum_13_2;
+    wire sum_13_12 = key[435] ^ sum_13_1;
+    wire sum_13_13 = key[417] ^ key[444];
+    wire sum_13_14 = key[429] ^ key[434];
+    wire sum_13_15 = key[419] ^ sum_13_3;
+    wire sum_13_16 = key[433] ^ sum_13_4;
+    wire sum_13_17 = key[420] ^ sum_13_9;
+    wire sum_13_18 = key[418] ^ sum_13_7;
+    wire sum_13_19 = sum_13_8 ^ sum_13_13;
+    wire sum_13_20 = sum_13_12 ^ sum_13_15;
+    wire sum_13_21 = key[424] ^ sum_13_6;
+    wire sum_13_22 = key[431] ^ sum_13_5;
+    wire sum_13_23 = key[442] ^ sum_13_10;
+    wire sum_13_24 = sum_13_16 ^ sum_13_18;
+    wire sum_13_25 = key[417] ^ key[440];
+    wire sum_13_26 = key[421] ^ key[436];
+    wire sum_13_27 = key[432] ^ key[446];
+    wire sum_13_28 = key[443] ^ key[444];
+    wire sum_13_29 = key[423] ^ sum_13_4;
+    wire sum_13_30 = key[424] ^ sum_13_3;
+    wire sum_13_31 = key[428] ^ sum_13_10;
+    wire sum_13_32 = key[438] ^ sum_13_5;
+    wire sum_13_33 = key[447] ^ sum_13_1;
+    wire sum_13_34 = key[418] ^ sum_13_11;
+    wire sum_13_35 = key[434] ^ sum_13_11;
+    wire sum_13_36 = sum_13_0 ^ sum_13_2;
+    wire sum_13_37 = sum_13_5 ^ sum_13_8;
+    wire sum_13_38 = sum_13_6 ^ sum_13_26;
+    wire sum_13_39 = sum_13_14 ^ sum_13_28;
+    wire sum_13_40 = key[433] ^ sum_13_17;
+    wire sum_13_41 = sum_13_7 ^ sum_13_19;
+    wire sum_13_42 = sum_13_9 ^ sum_13_21;
+    wire sum_13_43 = sum_13_17 ^ sum_13_23;
+    wire sum_13_44 = sum_13_19 ^ sum_13_24;
+    wire sum_13_45 = sum_13_20 ^ sum_13_42;
+    wire sum_14_0 = key[464] ^ key[473];
+    wire sum_14_1 = key[448] ^ key[467];
+    wire sum_14_2 = key[449] ^ key[461];
+    wire sum_14_3 = key[455] ^ key[459];
+    wire sum_14_4 = key[460] ^ key[463];
+    wire sum_14_5 = key[453] ^ key[472];
+    wire sum_14_6 = key[465] ^ key[479];
+    wire sum_14_7 = key[469] ^ key[470];
+    wire sum_14_8 = key[468] ^ sum_14_0;
+    wire sum_14_9 = key[450] ^ key[477];
+    wire sum_14_10 = key[451] ^ key[475];
+    wire sum_14_11 = key[458] ^ key[466];
+    wire sum_14_12 = key[476] ^ key[478];
+    wire sum_14_13 = key[474] ^ sum_14_4;
+    wire sum_14_14 = key[454] ^ sum_14_2;
+    wire sum_14_15 = key[456] ^ sum_14_3;
+    wire sum_14_16 = key[462] ^ sum_14_6;
+    wire sum_14_17 = key[457] ^ sum_14_8;
+    wire sum_14_18 = sum_14_1 ^ sum_14_7;
+    wire sum_14_19 = sum_14_9 ^ sum_14_12;
+    wire sum_14_20 = key[471] ^ sum_14_5;
+    wire sum_14_21 = key[461] ^ sum_14_19;
+    wire sum_14_22 = sum_14_10 ^ sum_14_11;
+    wire sum_14_23 = key[448] ^ key[451];
+    wire sum_14_24 = key[452] ^ key[457];
+    wire sum_14_25 = key[452] ^ key[468];
+    wire sum_14_26 = key[456] ^ key[477];
+    wire sum_14_27 = key[459] ^ key[467];
+    wire sum_14_28 = key[450] ^ sum_14_4;
+    wire sum_14_29 = key[453] ^ sum_14_7;
+    wire sum_14_30 = key[462] ^ sum_14_24;
+    wire sum_14_31 = key[472] ^ sum_14_27;
+    wire sum_14_32 = key[473] ^ sum_14_1;
+    wire sum_14_33 = key[478] ^ sum_14_6;
+    wire sum_14_34 = key[449] ^ sum_14_20;
+    wire sum_14_35 = key[454] ^ sum_14_8;
+    wire sum_14_36 = key[464] ^ sum_14_18;
+    wire sum_14_37 = key[471] ^ sum_14_14;
+    wire sum_14_38 = key[475] ^ sum_14_16;
+    wire sum_14_39 = key[455] ^ sum_14_17;
+    wire sum_14_40 = sum_14_13 ^ sum_14_16;
+    wire sum_14_41 = sum_14_13 ^ sum_14_18;
+    wire sum_14_42 = sum_14_15 ^ sum_14_32;
+    wire sum_14_43 = sum_14_22 ^ sum_14_41;
+    wire sum_15_0 = key[484] ^ key[500];
+    wire sum_15_1 = key[498] ^ key[502];
+    wire sum_15_2 = key[497] ^ key[503];
+    wire sum_15_3 = key[480] ^ key[485];
+    wire sum_15_4 = key[482] ^ key[504];
+    wire sum_15_5 = key[487] ^ key[505];
+    wire sum_15_6 = key[486] ^ sum_15_0;
+    wire sum_15_7 = key[490] ^ sum_15_1;
+    wire sum_15_8 = key[483] ^ key[501];
+    wire sum_15_9 = key[489] ^ key[494];
+    wire sum_15_10 = key[491] ^ key[511];
+    wire sum_15_11 = key[492] ^ key[495];
+    wire sum_15_12 = key[481] ^ key[507];
+    wire sum_15_13 = key[496] ^ sum_15_2;
+    wire sum_15_14 = key[506] ^ sum_15_4;
+    wire sum_15_15 = key[508] ^ sum_15_3;
+    wire sum_15_16 = key[509] ^ sum_15_7;
+    wire sum_15_17 = key[488] ^ key[507];
+    wire sum_15_18 = key[493] ^ key[503];
+    wire sum_15_19 = key[501] ^ sum_15_5;
+    wire sum_15_20 = key[504] ^ sum_15_9;
+    wire sum_15_21 = key[509] ^ sum_15_11;
+    wire sum_15_22 = key[494] ^ sum_15_6;
+    wire sum_15_23 = key[483] ^ key[510];
+    wire sum_15_24 = key[486] ^ key[510];
+    wire sum_15_25 = key[492] ^ key[505];
+    wire sum_15_26 = key[493] ^ key[511];
+    wire sum_15_27 = key[480] ^ sum_15_1;
+    wire sum_15_28 = key[481] ^ sum_15_2;
+    wire sum_15_29 = key[485] ^ sum_15_8;
+    wire sum_15_30 = key[489] ^ sum_15_4;
+    wire sum_15_31 = key[498] ^ sum_15_12;
+    wire sum_15_32 = key[506] ^ sum_15_18;
+    wire sum_15_33 = key[508] ^ sum_15_10;
+    wire sum_15_34 = key[495] ^ sum_15_15;
+    wire sum_15_35 = sum_15_0 ^ sum_15_8;
+    wire sum_15_36 = sum_15_3 ^ sum_15_23;
+    wire sum_15_37 = key[499] ^ sum_15_22;
+    wire sum_15_38 = sum_15_5 ^ sum_15_6;
+    wire sum_15_39 = sum_15_10 ^ sum_15_14;
+    wire sum_15_40 = sum_15_13 ^ sum_15_26;
+    wire sum_15_41 = sum_15_9 ^ sum_15_16;
+    wire sum_15_42 = sum_15_20 ^ sum_15_33;
+    wire sum_16_0 = key[517] ^ key[540];
+    wire sum_16_1 = key[519] ^ key[538];
+    wire sum_16_2 = key[516] ^ key[534];
+    wire sum_16_3 = key[518] ^ key[542];
+    wire sum_16_4 = key[520] ^ key[526];
+    wire sum_16_5 = key[524] ^ key[525];
+    wire sum_16_6 = key[522] ^ sum_16_0;
+    wire sum_16_7 = key[512] ^ key[531];
+    wire sum_16_8 = key[514] ^ key[529];
+    wire sum_16_9 = key[521] ^ key[527];
+    wire sum_16_10 = key[523] ^ key[543];
+    wire sum_16_11 = key[513] ^ sum_16_3;
+    wire sum_16_12 = key[528] ^ sum_16_1;
+    wire sum_16_13 = key[535] ^ key[539];
+    wire sum_16_14 = key[541] ^ sum_16_2;
+    wire sum_16_15 = sum_16_4 ^ sum_16_5;
+    wire sum_16_16 = key[515] ^ key[530];
+    wire sum_16_17 = key[532] ^ key[536];
+    wire sum_16_18 = key[533] ^ key[543];
+    wire sum_16_19 = key[537] ^ sum_16_9;
+    wire sum_16_20 = key[537] ^ sum_16_11;
+    wire sum_16_21 = sum_16_10 ^ sum_16_12;
+    wire sum_16_22 = key[514] ^ key[536];
+    wire sum_16_23 = key[520] ^ key[530];
+    wire sum_16_24 = key[522] ^ key[525];
+    wire sum_16_25 = key[523] ^ key[539];
+    wire sum_16_26 = key[524] ^ key[531];
+    wire sum_16_27 = key[534] ^ key[542];
+    wire sum_16_28 = key[512] ^ sum_16_4;
+    wire sum_16_29 = key[513] ^ sum_16_13;
+    wire sum_16_30 = key[534] ^ sum_16_16;
+    wire sum_16_31 = key[535] ^ sum_16_1;
+    wire sum_16_32 = key[538] ^ sum_16_8;
+    wire sum_16_33 = key[541] ^ sum_16_22;
+    wire sum_16_34 = key[528] ^ sum_16_6;
+    wire sum_16_35 = sum_16_7 ^ sum_16_17;
+    wire sum_16_36 = key[526] ^ sum_16_20;
+    wire sum_16_37 = sum_16_0 ^ sum_16_15;
+    wire sum_16_38 = sum_16_2 ^ sum_16_15;
+    wire sum_16_39 = sum_16_5 ^ sum_16_14;
+    wire sum_16_40 = sum_16_6 ^ sum_16_9;
+    wire sum_16_41 = sum_16_18 ^ sum_16_30;
+    wire sum_16_42 = sum_16_26 ^ sum_16_31;
     always @(posedge clk) begin
-        parity_0[0] <= ^(key[31:0] & 32'h5aa51bf5);
-        parity_0[1] <= ^(key[63:32] & 32'hb0d0483f);
-        parity_0[2] <= ^(key[95:64] & 32'h95f68ff8);
-        parity_0[3] <= ^(key[127:96] & 32'hc87bdd60);
-        parity_0[4] <= ^(key[159:128] & 32'h77b3c0b8);
-        parity_0[5] <= ^(key[191:160] & 32'h40c12aaf);
-        parity_0[6] <= ^(key[223:192] & 32'h671eeac8);
-        parity_0[7] <= ^(key[255:224] & 32'h4703b95d);
-        parity_0[8] <= ^(key[287:256] & 32'h7b1ddb9f);
-        parity_0[9] <= ^(key[319:288] & 32'h40810b15);
-        parity_0[10] <= ^(key[351:320] & 32'ha91a5587);
-        parity_0[11] <= ^(key[383:352] & 32'hc7691399);
-        parity_0[12] <= ^(key[415:384] & 32'hbee516eb);
-        parity_0[13] <= ^(key[447:416] & 32'hdc25fa34);
-        parity_0[14] <= ^(key[479:448] & 32'h19041da8);
-        parity_0[15] <= ^(key[511:480] & 32'ha0a3b068);
-        parity_0[16] <= ^(key[543:512] & 32'h34d896b0);
-        parity_1[0] <= ^(key[31:0] & 32'h0cfc76c0);
-        parity_1[1] <= ^(key[63:32] & 32'he5096dc9);
-        parity_1[2] <= ^(key[95:64] & 32'h985fb770);
-        parity_1[3] <= ^(key[127:96] & 32'h91f810ef);
-        parity_1[4] <= ^(key[159:128] & 32'hd33f31e6);
-        parity_1[5] <= ^(key[191:160] & 32'he130668a);
-        parity_1[6] <= ^(key[223:192] & 32'hca14d3c2);
-        parity_1[7] <= ^(key[255:224] & 32'hcca46a42);
-        parity_1[8] <= ^(key[287:256] & 32'hae0d408c);
-        parity_1[9] <= ^(key[319:288] & 32'hb21f3186);
-        parity_1[10] <= ^(key[351:320] & 32'h8f5dae44);
-        parity_1[11] <= ^(key[383:352] & 32'h7562d642);
-        parity_1[12] <= ^(key[415:384] & 32'h3ccc098b);
-        parity_1[13] <= ^(key[447:416] & 32'h4765d193);
-        parity_1[14] <= ^(key[479:448] & 32'h0aa1b9ce);
-        parity_1[15] <= ^(key[511:480] & 32'h3b44c721);
-        parity_1[16] <= ^(key[543:512] & 32'h3ac5b632);
-        parity_2[0] <= ^(key[31:0] & 32'he0a35b34);
-        parity_2[1] <= ^(key[63:32] & 32'h32bcd9d8);
-        parity_2[2] <= ^(key[95:64] & 32'hd99e16ef);
-        parity_2[3] <= ^(key[127:96] & 32'h5a2ada06);
-        parity_2[4] <= ^(key[159:128] & 32'h0a32386a);
-        parity_2[5] <= ^(key[191:160] & 32'hb90b2fbd);
-        parity_2[6] <= ^(key[223:192] & 32'hd185f903);
-        parity_2[7] <= ^(key[255:224] & 32'h6172966e);
-        parity_2[8] <= ^(key[287:256] & 32'h88d6e048);
-        parity_2[9] <= ^(key[319:288] & 32'hf431d84e);
-        parity_2[10] <= ^(key[351:320] & 32'h4c744c28);
-        parity_2[11] <= ^(key[383:352] & 32'h3b9b90d9);
-        parity_2[12] <= ^(key[415:384] & 32'h75c5abe1);
-        parity_2[13] <= ^(key[447:416] & 32'h3e7cff29);
-        parity_2[14] <= ^(key[479:448] & 32'h239123ab);
-        parity_2[15] <= ^(key[511:480] & 32'h12de1573);
-        parity_2[16] <= ^(key[543:512] & 32'h9443f7b0);
-        parity_3[0] <= ^(key[31:0] & 32'ha2051444);
-        parity_3[1] <= ^(key[63:32] & 32'h713ac3c0);
-        parity_3[2] <= ^(key[95:64] & 32'h5567f81b);
-        parity_3[3] <= ^(key[127:96] & 32'h46ca076d);
-        parity_3[4] <= ^(key[159:128] & 32'h6db7ffd4);
-        parity_3[5] <= ^(key[191:160] & 32'hca766ffc);
-        parity_3[6] <= ^(key[223:192] & 32'h0db388f6);
-        parity_3[7] <= ^(key[255:224] & 32'h6c1d4133);
-        parity_3[8] <= ^(key[287:256] & 32'hd234c651);
-        parity_3[9] <= ^(key[319:288] & 32'hd6ad2f8e);
-        parity_3[10] <= ^(key[351:320] & 32'h4053f5b2);
-        parity_3[11] <= ^(key[383:352] & 32'h4b19b634);
-        parity_3[12] <= ^(key[415:384] & 32'hb627c6f1);
-        parity_3[13] <= ^(key[447:416] & 32'hafe6e9f5);
-        parity_3[14] <= ^(key[479:448] & 32'hf71bfce5);
-        parity_3[15] <= ^(key[511:480] & 32'h5130063d);
-        parity_3[16] <= ^(key[543:512] & 32'hb8a20c2c);
-        parity_4[0] <= ^(key[31:0] & 32'hf73461f0);
-        parity_4[1] <= ^(key[63:32] & 32'ha139a34f);
-        parity_4[2] <= ^(key[95:64] & 32'h88d8d7e1);
-        parity_4[3] <= ^(key[127:96] & 32'h4ad01868);
-        parity_4[4] <= ^(key[159:128] & 32'h4a2794be);
-        parity_4[5] <= ^(key[191:160] & 32'h8a5a00be);
-        parity_4[6] <= ^(key[223:192] & 32'h10fdf252);
-        parity_4[7] <= ^(key[255:224] & 32'h1b557624);
-        parity_4[8] <= ^(key[287:256] & 32'h3b7d58ed);
-        parity_4[9] <= ^(key[319:288] & 32'h230b9842);
-        parity_4[10] <= ^(key[351:320] & 32'h064c68a4);
-        parity_4[11] <= ^(key[383:352] & 32'h9255edd2);
-        parity_4[12] <= ^(key[415:384] & 32'h532944e5);
-        parity_4[13] <= ^(key[447:416] & 32'hdfd28646);
-        parity_4[14] <= ^(key[479:448] & 32'h720c2b85);
-        parity_4[15] <= ^(key[511:480] & 32'h07f6941c);
-        parity_4[16] <= ^(key[543:512] & 32'hc68858c2);
-        parity_5[0] <= ^(key[31:0] & 32'h4ee02166);
-        parity_5[1] <= ^(key[63:32] & 32'h5080b040);
-        parity_5[2] <= ^(key[95:64] & 32'h0311bfe5);
-        parity_5[3] <= ^(key[127:96] & 32'hf9d681a9);
-        parity_5[4] <= ^(key[159:128] & 32'h9eba6f6d);
-        parity_5[5] <= ^(key[191:160] & 32'he81419d8);
-        parity_5[6] <= ^(key[223:192] & 32'h745ea550);
-        parity_5[7] <= ^(key[255:224] & 32'h5b39c7d3);
-        parity_5[8] <= ^(key[287:256] & 32'hab39682d);
-        parity_5[9] <= ^(key[319:288] & 32'h86cd98fc);
-        parity_5[10] <= ^(key[351:320] & 32'h9e50d948);
-        parity_5[11] <= ^(key[383:352] & 32'hf447a3df);
-        parity_5[12] <= ^(key[415:384] & 32'h96e378ea);
-        parity_5[13] <= ^(key[447:416] & 32'h0efb8e37);
-        parity_5[14] <= ^(key[479:448] & 32'hc97bf837);
-        parity_5[15] <= ^(key[511:480] & 32'ha278d4d4);
-        parity_5[16] <= ^(key[543:512] & 32'hf564076e);
-        parity_6[0] <= ^(key[31:0] & 32'h90b81ff5);
-        parity_6[1] <= ^(key[63:32] & 32'h5b5f2538);
-        parity_6[2] <= ^(key[95:64] & 32'h3ecb77b6);
-        parity_6[3] <= ^(key[127:96] & 32'h07bb886d);
-        parity_6[4] <= ^(key[159:128] & 32'hd887663c);
-        parity_6[5] <= ^(key[191:160] & 32'h2fb0b26b);
-        parity_6[6] <= ^(key[223:192] & 32'haab79b45);
-        parity_6[7] <= ^(key[255:224] & 32'h0cc93129);
-        parity_6[8] <= ^(key[287:256] & 32'ha44bf632);
-        parity_6[9] <= ^(key[319:288] & 32'h107236f0);
-        parity_6[10] <= ^(key[351:320] & 32'he11698e1);
-        parity_6[11] <= ^(key[383:352] & 32'h7c9fb50e);
-        parity_6[12] <= ^(key[415:384] & 32'h3aeeb224);
-        parity_6[13] <= ^(key[447:416] & 32'he712c4c0);
-        parity_6[14] <= ^(key[479:448] & 32'h98e268e2);
-        parity_6[15] <= ^(key[511:480] & 32'h2b740db6);
-        parity_6[16] <= ^(key[543:512] & 32'hfcee1115);
-        parity_7[0] <= ^(key[31:0] & 32'h6cd9635d);
-        parity_7[1] <= ^(key[63:32] & 32'h07aaf8ea);
-        parity_7[2] <= ^(key[95:64] & 32'h43e2e6f6);
-        parity_7[3] <= ^(key[127:96] & 32'hb256a64d);
-        parity_7[4] <= ^(key[159:128] & 32'h23ae619d);
-        parity_7[5] <= ^(key[191:160] & 32'h14e1cd03);
-        parity_7[6] <= ^(key[223:192] & 32'h77d4dd80);
-        parity_7[7] <= ^(key[255:224] & 32'h0bfb364f);
-        parity_7[8] <= ^(key[287:256] & 32'h442e53e6);
-        parity_7[9] <= ^(key[319:288] & 32'h3f23d1d1);
-        parity_7[10] <= ^(key[351:320] & 32'he02e3425);
-        parity_7[11] <= ^(key[383:352] & 32'h348543c8);
-        parity_7[12] <= ^(key[415:384] & 32'hc7d31721);
-        parity_7[13] <= ^(key[447:416] & 32'h01d6a4c0);
-        parity_7[14] <= ^(key[479:448] & 32'h206b4719);
-        parity_7[15] <= ^(key[511:480] & 32'h6e85b2c2);
-        parity_7[16] <= ^(key[543:512] & 32'h6708a4d7);
-        parity_8[0] <= ^(key[31:0] & 32'ha9058280);
-        parity_8[1] <= ^(key[63:32] & 32'h405a3ff1);
-        parity_8[2] <= ^(key[95:64] & 32'h0a46df21);
-        parity_8[3] <= ^(key[127:96] & 32'h914bc5db);
-        parity_8[4] <= ^(key[159:128] & 32'h84ceec56);
-        parity_8[5] <= ^(key[191:160] & 32'h45c93b20);
-        parity_8[6] <= ^(key[223:192] & 32'h8022b0cd);
-        parity_8[7] <= ^(key[255:224] & 32'h184b41c7);
-        parity_8[8] <= ^(key[287:256] & 32'h7a101c5d);
-        parity_8[9] <= ^(key[319:288] & 32'h37c1777a);
-        parity_8[10] <= ^(key[351:320] & 32'hcc4e797d);
-        parity_8[11] <= ^(key[383:352] & 32'hc61f65cf);
-        parity_8[12] <= ^(key[415:384] & 32'h47e69c38);
-        parity_8[13] <= ^(key[447:416] & 32'h8afa3839);
-        parity_8[14] <= ^(key[479:448] & 32'h5e7db64b);
-        parity_8[15] <= ^(key[511:480] & 32'h4dd7417d);
-        parity_8[16] <= ^(key[543:512] & 32'he44938d3);
-        parity_9[0] <= ^(key[31:0] & 32'h6e53690e);
-        parity_9[1] <= ^(key[63:32] & 32'hb587dfcd);
-        parity_9[2] <= ^(key[95:64] & 32'h968cad48);
-        parity_9[3] <= ^(key[127:96] & 32'h2dae6000);
-        parity_9[4] <= ^(key[159:128] & 32'ha0d3d7a2);
-        parity_9[5] <= ^(key[191:160] & 32'hf2b60029);
-        parity_9[6] <= ^(key[223:192] & 32'h600e29f1);
-        parity_9[7] <= ^(key[255:224] & 32'hb023799d);
-        parity_9[8] <= ^(key[287:256] & 32'h83c6ec74);
-        parity_9[9] <= ^(key[319:288] & 32'h58ca2b9e);
-        parity_9[10] <= ^(key[351:320] & 32'h8641c313);
-        parity_9[11] <= ^(key[383:352] & 32'hcf2381eb);
-        parity_9[12] <= ^(key[415:384] & 32'h2ad5face);
-        parity_9[13] <= ^(key[447:416] & 32'hf9a85aea);
-        parity_9[14] <= ^(key[479:448] & 32'h7e4a0995);
-        parity_9[15] <= ^(key[511:480] & 32'h8ba7b0a3);
-        parity_9[16] <= ^(key[543:512] & 32'h4d5d09a1);
-        parity_10[0] <= ^(key[31:0] & 32'h00000000);
-        parity_10[1] <= ^(key[63:32] & 32'h00000000);
-        parity_10[2] <= ^(key[95:64] & 32'h00000000);
-        parity_10[3] <= ^(key[127:96] & 32'h00000000);
-        parity_10[4] <= ^(key[159:128] & 32'h00000000);
-        parity_10[5] <= ^(key[191:160] & 32'h00000000);
-        parity_10[6] <= ^(key[223:192] & 32'h00000000);
-        parity_10[7] <= ^(key[255:224] & 32'h00000000);
-        parity_10[8] <= ^(key[287:256] & 32'h00000000);
-        parity_10[9] <= ^(key[319:288] & 32'h00000000);
-        parity_10[10] <= ^(key[351:320] & 32'h00000000);
-        parity_10[11] <= ^(key[383:352] & 32'h00000000);
-        parity_10[12] <= ^(key[415:384] & 32'h00000000);
-        parity_10[13] <= ^(key[447:416] & 32'h00000000);
-        parity_10[14] <= ^(key[479:448] & 32'h00000000);
-        parity_10[15] <= ^(key[511:480] & 32'h00000000);
-        parity_10[16] <= ^(key[543:512] & 32'h00000000);
-        parity_11[0] <= ^(key[31:0] & 32'h00000000);
-        parity_11[1] <= ^(key[63:32] & 32'h00000000);
-        parity_11[2] <= ^(key[95:64] & 32'h00000000);
-        parity_11[3] <= ^(key[127:96] & 32'h00000000);
-        parity_11[4] <= ^(key[159:128] & 32'h00000000);
-        parity_11[5] <= ^(key[191:160] & 32'h00000000);
-        parity_11[6] <= ^(key[223:192] & 32'h00000000);
-        parity_11[7] <= ^(key[255:224] & 32'h00000000);
-        parity_11[8] <= ^(key[287:256] & 32'h00000000);
-        parity_11[9] <= ^(key[319:288] & 32'h00000000);
-        parity_11[10] <= ^(key[351:320] & 32'h00000000);
-        parity_11[11] <= ^(key[383:352] & 32'h00000000);
-        parity_11[12] <= ^(key[415:384] & 32'h00000000);
-        parity_11[13] <= ^(key[447:416] & 32'h00000000);
-        parity_11[14] <= ^(key[479:448] & 32'h00000000);
-        parity_11[15] <= ^(key[511:480] & 32'h00000000);
-        parity_11[16] <= ^(key[543:512] & 32'h00000000);
-        parity_12[0] <= ^(key[31:0] & 32'h00000000);
-        parity_12[1] <= ^(key[63:32] & 32'h00000000);
-        parity_12[2] <= ^(key[95:64] & 32'h00000000);
-        parity_12[3] <= ^(key[127:96] & 32'h00000000);
-        parity_12[4] <= ^(key[159:128] & 32'h00000000);
-        parity_12[5] <= ^(key[191:160] & 32'h00000000);
-        parity_12[6] <= ^(key[223:192] & 32'h00000000);
-        parity_12[7] <= ^(key[255:224] & 32'h00000000);
-        parity_12[8] <= ^(key[287:256] & 32'h00000000);
-        parity_12[9] <= ^(key[319:288] & 32'h00000000);
-        parity_12[10] <= ^(key[351:320] & 32'h00000000);
-        parity_12[11] <= ^(key[383:352] & 32'h00000000);
-        parity_12[12] <= ^(key[415:384] & 32'h00000000);
-        parity_12[13] <= ^(key[447:416] & 32'h00000000);
-        parity_12[14] <= ^(key[479:448] & 32'h00000000);
-        parity_12[15] <= ^(key[511:480] & 32'h00000000);
-        parity_12[16] <= ^(key[543:512] & 32'h00000000);
-        parity_13[0] <= ^(key[31:0] & 32'h00000000);
-        parity_13[1] <= ^(key[63:32] & 32'h00000000);
-        parity_13[2] <= ^(key[95:64] & 32'h00000000);
-        parity_13[3] <= ^(key[127:96] & 32'h00000000);
-        parity_13[4] <= ^(key[159:128] & 32'h00000000);
-        parity_13[5] <= ^(key[191:160] & 32'h00000000);
-        parity_13[6] <= ^(key[223:192] & 32'h00000000);
-        parity_13[7] <= ^(key[255:224] & 32'h00000000);
-        parity_13[8] <= ^(key[287:256] & 32'h00000000);
-        parity_13[9] <= ^(key[319:288] & 32'h00000000);
-        parity_13[10] <= ^(key[351:320] & 32'h00000000);
-        parity_13[11] <= ^(key[383:352] & 32'h00000000);
-        parity_13[12] <= ^(key[415:384] & 32'h00000000);
-        parity_13[13] <= ^(key[447:416] & 32'h00000000);
-        parity_13[14] <= ^(key[479:448] & 32'h00000000);
-        parity_13[15] <= ^(key[511:480] & 32'h00000000);
-        parity_13[16] <= ^(key[543:512] & 32'h00000000);
-        parity_14[0] <= ^(key[31:0] & 32'h00000000);
-        parity_14[1] <= ^(key[63:32] & 32'h00000000);
-        parity_14[2] <= ^(key[95:64] & 32'h00000000);
-        parity_14[3] <= ^(key[127:96] & 32'h00000000);
-        parity_14[4] <= ^(key[159:128] & 32'h00000000);
-        parity_14[5] <= ^(key[191:160] & 32'h00000000);
-        parity_14[6] <= ^(key[223:192] & 32'h00000000);
-        parity_14[7] <= ^(key[255:224] & 32'h00000000);
-        parity_14[8] <= ^(key[287:256] & 32'h00000000);
-        parity_14[9] <= ^(key[319:288] & 32'h00000000);
-        parity_14[10] <= ^(key[351:320] & 32'h00000000);
-        parity_14[11] <= ^(key[383:352] & 32'h00000000);
-        parity_14[12] <= ^(key[415:384] & 32'h00000000);
-        parity_14[13] <= ^(key[447:416] & 32'h00000000);
-        parity_14[14] <= ^(key[479:448] & 32'h00000000);
-        parity_14[15] <= ^(key[511:480] & 32'h00000000);
-        parity_14[16] <= ^(key[543:512] & 32'h00000000);
-        parity_15[0] <= ^(key[31:0] & 32'h00000000);
-        parity_15[1] <= ^(key[63:32] & 32'h00000000);
-        parity_15[2] <= ^(key[95:64] & 32'h00000000);
-        parity_15[3] <= ^(key[127:96] & 32'h00000000);
-        parity_15[4] <= ^(key[159:128] & 32'h00000000);
-        parity_15[5] <= ^(key[191:160] & 32'h00000000);
-        parity_15[6] <= ^(key[223:192] & 32'h00000000);
-        parity_15[7] <= ^(key[255:224] & 32'h00000000);
-        parity_15[8] <= ^(key[287:256] & 32'h00000000);
-        parity_15[9] <= ^(key[319:288] & 32'h00000000);
-        parity_15[10] <= ^(key[351:320] & 32'h00000000);
-        parity_15[11] <= ^(key[383:352] & 32'h00000000);
-        parity_15[12] <= ^(key[415:384] & 32'h00000000);
-        parity_15[13] <= ^(key[447:416] & 32'h00000000);
-        parity_15[14] <= ^(key[479:448] & 32'h00000000);
-        parity_15[15] <= ^(key[511:480] & 32'h00000000);
-        parity_15[16] <= ^(key[543:512] & 32'h00000000);
-        parity_16[0] <= ^(key[31:0] & 32'h00000000);
-        parity_16[1] <= ^(key[63:32] & 32'h00000000);
-        parity_16[2] <= ^(key[95:64] & 32'h00000000);
-        parity_16[3] <= ^(key[127:96] & 32'h00000000);
-        parity_16[4] <= ^(key[159:128] & 32'h00000000);
-        parity_16[5] <= ^(key[191:160] & 32'h00000000);
-        parity_16[6] <= ^(key[223:192] & 32'h00000000);
-        parity_16[7] <= ^(key[255:224] & 32'h00000000);
-        parity_16[8] <= ^(key[287:256] & 32'h00000000);
-        parity_16[9] <= ^(key[319:288] & 32'h00000000);
-        parity_16[10] <= ^(key[351:320] & 32'h00000000);
-        parity_16[11] <= ^(key[383:352] & 32'h00000000);
-        parity_16[12] <= ^(key[415:384] & 32'h00000000);
-        parity_16[13] <= ^(key[447:416] & 32'h00000000);
-        parity_16[14] <= ^(key[479:448] & 32'h00000000);
-        parity_16[15] <= ^(key[511:480] & 32'h00000000);
-        parity_16[16] <= ^(key[543:512] & 32'h00000000);
-        parity_17[0] <= ^(key[31:0] & 32'h00000000);
-        parity_17[1] <= ^(key[63:32] & 32'h00000000);
-        parity_17[2] <= ^(key[95:64] & 32'h00000000);
-        parity_17[3] <= ^(key[127:96] & 32'h00000000);
-        parity_17[4] <= ^(key[159:128] & 32'h00000000);
-        parity_17[5] <= ^(key[191:160] & 32'h00000000);
-        parity_17[6] <= ^(key[223:192] & 32'h00000000);
-        parity_17[7] <= ^(key[255:224] & 32'h00000000);
-        parity_17[8] <= ^(key[287:256] & 32'h00000000);
-        parity_17[9] <= ^(key[319:288] & 32'h00000000);
-        parity_17[10] <= ^(key[351:320] & 32'h00000000);
-        parity_17[11] <= ^(key[383:352] & 32'h00000000);
-        parity_17[12] <= ^(key[415:384] & 32'h00000000);
-        parity_17[13] <= ^(key[447:416] & 32'h00000000);
-        parity_17[14] <= ^(key[479:448] & 32'h00000000);
-        parity_17[15] <= ^(key[511:480] & 32'h00000000);
-        parity_17[16] <= ^(key[543:512] & 32'h00000000);
-        parity_18[0] <= ^(key[31:0] & 32'h00000000);
-        parity_18[1] <= ^(key[63:32] & 32'h00000000);
-        parity_18[2] <= ^(key[95:64] & 32'h00000000);
-        parity_18[3] <= ^(key[127:96] & 32'h00000000);
-        parity_18[4] <= ^(key[159:128] & 32'h00000000);
-        parity_18[5] <= ^(key[191:160] & 32'h00000000);
-        parity_18[6] <= ^(key[223:192] & 32'h00000000);
-        parity_18[7] <= ^(key[255:224] & 32'h00000000);
-        parity_18[8] <= ^(key[287:256] & 32'h00000000);
-        parity_18[9] <= ^(key[319:288] & 32'h00000000);
-        parity_18[10] <= ^(key[351:320] & 32'h00000000);
-        parity_18[11] <= ^(key[383:352] & 32'h00000000);
-        parity_18[12] <= ^(key[415:384] & 32'h00000000);
-        parity_18[13] <= ^(key[447:416] & 32'h00000000);
-        parity_18[14] <= ^(key[479:448] & 32'h00000000);
-        parity_18[15] <= ^(key[511:480] & 32'h00000000);
-        parity_18[16] <= ^(key[543:512] & 32'h00000000);
-        parity_19[0] <= ^(key[31:0] & 32'h00000000);
-        parity_19[1] <= ^(key[63:32] & 32'h00000000);
-        parity_19[2] <= ^(key[95:64] & 32'h00000000);
-        parity_19[3] <= ^(key[127:96] & 32'h00000000);
-        parity_19[4] <= ^(key[159:128] & 32'h00000000);
-        parity_19[5] <= ^(key[191:160] & 32'h00000000);
-        parity_19[6] <= ^(key[223:192] & 32'h00000000);
-        parity_19[7] <= ^(key[255:224] & 32'h00000000);
-        parity_19[8] <= ^(key[287:256] & 32'h00000000);
-        parity_19[9] <= ^(key[319:288] & 32'h00000000);
-        parity_19[10] <= ^(key[351:320] & 32'h00000000);
-        parity_19[11] <= ^(key[383:352] & 32'h00000000);
-        parity_19[12] <= ^(key[415:384] & 32'h00000000);
-        parity_19[13] <= ^(key[447:416] & 32'h00000000);
-        parity_19[14] <= ^(key[479:448] & 32'h00000000);
-        parity_19[15] <= ^(key[511:480] & 32'h00000000);
-        parity_19[16] <= ^(key[543:512] & 32'h00000000);
-        parity_20[0] <= ^(key[31:0] & 32'hfbdb480b);
-        parity_20[1] <= ^(key[63:32] & 32'hb9fd284c);
-        parity_20[2] <= ^(key[95:64] & 32'hf384ce06);
-        parity_20[3] <= ^(key[127:96] & 32'hdf0a051f);
-        parity_20[4] <= ^(key[159:128] & 32'hf7c6d738);
-        parity_20[5] <= ^(key[191:160] & 32'h28d6f57c);
-        parity_20[6] <= ^(key[223:192] & 32'h612f2427);
-        parity_20[7] <= ^(key[255:224] & 32'h7fd82c49);
-        parity_20[8] <= ^(key[287:256] & 32'h4d3fdb7d);
-        parity_20[9] <= ^(key[319:288] & 32'h8d316052);
-        parity_20[10] <= ^(key[351:320] & 32'h22f6f031);
-        parity_20[11] <= ^(key[383:352] & 32'h10affc1e);
-        parity_20[12] <= ^(key[415:384] & 32'h68b32db0);
-        parity_20[13] <= ^(key[447:416] & 32'ha751d2ae);
-        parity_20[14] <= ^(key[479:448] & 32'hc19688bb);
-        parity_20[15] <= ^(key[511:480] & 32'h70c6c671);
-        parity_20[16] <= ^(key[543:512] & 32'hdf5348d6);
-        parity_21[0] <= ^(key[31:0] & 32'h8cd6a057);
-        parity_21[1] <= ^(key[63:32] & 32'h244bd384);
-        parity_21[2] <= ^(key[95:64] & 32'hb5b73f91);
-        parity_21[3] <= ^(key[127:96] & 32'h0c5becfd);
-        parity_21[4] <= ^(key[159:128] & 32'h9ef30372);
-        parity_21[5] <= ^(key[191:160] & 32'h016d52b9);
-        parity_21[6] <= ^(key[223:192] & 32'h71613e7f);
-        parity_21[7] <= ^(key[255:224] & 32'h991f514b);
-        parity_21[8] <= ^(key[287:256] & 32'h652bc6a6);
-        parity_21[9] <= ^(key[319:288] & 32'h9e333585);
-        parity_21[10] <= ^(key[351:320] & 32'h84cd339e);
-        parity_21[11] <= ^(key[383:352] & 32'hd3409176);
-        parity_21[12] <= ^(key[415:384] & 32'ha20b1a1e);
-        parity_21[13] <= ^(key[447:416] & 32'h701f6062);
-        parity_21[14] <= ^(key[479:448] & 32'h2fed942f);
-        parity_21[15] <= ^(key[511:480] & 32'haddf4857);
-        parity_21[16] <= ^(key[543:512] & 32'h5255757c);
-        parity_22[0] <= ^(key[31:0] & 32'hb6623547);
-        parity_22[1] <= ^(key[63:32] & 32'hba912625);
-        parity_22[2] <= ^(key[95:64] & 32'he1960d51);
-        parity_22[3] <= ^(key[127:96] & 32'h20f30ad3);
-        parity_22[4] <= ^(key[159:128] & 32'hde101cb7);
-        parity_22[5] <= ^(key[191:160] & 32'h72f29624);
-        parity_22[6] <= ^(key[223:192] & 32'hd43a72d2);
-        parity_22[7] <= ^(key[255:224] & 32'h59c69f72);
-        parity_22[8] <= ^(key[287:256] & 32'h4405f0e3);
-        parity_22[9] <= ^(key[319:288] & 32'h6337e4f8);
-        parity_22[10] <= ^(key[351:320] & 32'h02ba17f5);
-        parity_22[11] <= ^(key[383:352] & 32'hc8ede61c);
-        parity_22[12] <= ^(key[415:384] & 32'h81413efe);
-        parity_22[13] <= ^(key[447:416] & 32'hfee0161a);
-        parity_22[14] <= ^(key[479:448] & 32'h027526f2);
-        parity_22[15] <= ^(key[511:480] & 32'h8b762bdd);
-        parity_22[16] <= ^(key[543:512] & 32'h0882678b);
-        parity_23[0] <= ^(key[31:0] & 32'h1b3a6def);
-        parity_23[1] <= ^(key[63:32] & 32'h64b59f52);
-        parity_23[2] <= ^(key[95:64] & 32'h9e9ad6f9);
-        parity_23[3] <= ^(key[127:96] & 32'h8f6761fd);
-        parity_23[4] <= ^(key[159:128] & 32'hdafe48ed);
-        parity_23[5] <= ^(key[191:160] & 32'he95f945d);
-        parity_23[6] <= ^(key[223:192] & 32'h176419db);
-        parity_23[7] <= ^(key[255:224] & 32'hd6cbc5a4);
-        parity_23[8] <= ^(key[287:256] & 32'h6026112c);
-        parity_23[9] <= ^(key[319:288] & 32'hf46e42ba);
-        parity_23[10] <= ^(key[351:320] & 32'hadeeddce);
-        parity_23[11] <= ^(key[383:352] & 32'h92170d8a);
-        parity_23[12] <= ^(key[415:384] & 32'haa9bc46e);
-        parity_23[13] <= ^(key[447:416] & 32'hffef5b6f);
-        parity_23[14] <= ^(key[479:448] & 32'hc6339040);
-        parity_23[15] <= ^(key[511:480] & 32'he5c46ead);
-        parity_23[16] <= ^(key[543:512] & 32'hc641cb81);
-        parity_24[0] <= ^(key[31:0] & 32'h1677d2ef);
-        parity_24[1] <= ^(key[63:32] & 32'h0a3ba5f6);
-        parity_24[2] <= ^(key[95:64] & 32'h75c14603);
-        parity_24[3] <= ^(key[127:96] & 32'h8560ae77);
-        parity_24[4] <= ^(key[159:128] & 32'h68b9dda4);
-        parity_24[5] <= ^(key[191:160] & 32'h7700b0d2);
-        parity_24[6] <= ^(key[223:192] & 32'h018a8d0d);
-        parity_24[7] <= ^(key[255:224] & 32'h06374b70);
-        parity_24[8] <= ^(key[287:256] & 32'hd3b42640);
-        parity_24[9] <= ^(key[319:288] & 32'h3188f1dd);
-        parity_24[10] <= ^(key[351:320] & 32'hc2e3e95b);
-        parity_24[11] <= ^(key[383:352] & 32'h6f2dc59d);
-        parity_24[12] <= ^(key[415:384] & 32'h61d18c98);
-        parity_24[13] <= ^(key[447:416] & 32'he6dd9ef1);
-        parity_24[14] <= ^(key[479:448] & 32'h8f1bfa0a);
-        parity_24[15] <= ^(key[511:480] & 32'h9f807a10);
-        parity_24[16] <= ^(key[543:512] & 32'h937ef32d);
-        parity_25[0] <= ^(key[31:0] & 32'hc53d6b7f);
-        parity_25[1] <= ^(key[63:32] & 32'h41d9d81d);
-        parity_25[2] <= ^(key[95:64] & 32'h97ce5bc4);
-        parity_25[3] <= ^(key[127:96] & 32'hd26565c6);
-        parity_25[4] <= ^(key[159:128] & 32'h169d6e4b);
-        parity_25[5] <= ^(key[191:160] & 32'h5bf8bf78);
-        parity_25[6] <= ^(key[223:192] & 32'haf8a76e6);
-        parity_25[7] <= ^(key[255:224] & 32'h7c09ca15);
-        parity_25[8] <= ^(key[287:256] & 32'h726fdc28);
-        parity_25[9] <= ^(key[319:288] & 32'h613729a1);
-        parity_25[10] <= ^(key[351:320] & 32'h42686e69);
-        parity_25[11] <= ^(key[383:352] & 32'h5f696aca);
-        parity_25[12] <= ^(key[415:384] & 32'h34279269);
-        parity_25[13] <= ^(key[447:416] & 32'h85711fe0);
-        parity_25[14] <= ^(key[479:448] & 32'hf30dee14);
-        parity_25[15] <= ^(key[511:480] & 32'hd3f24afa);
-        parity_25[16] <= ^(key[543:512] & 32'h1d0a7924);
+        parity_0[0] <= ^{key[27], sum_0_4, sum_0_37, sum_0_44};
+        parity_1[0] <= ^{sum_0_13, sum_0_28, sum_0_29, sum_0_31, sum_0_34};
+        parity_2[0] <= ^{key[2], key[14], key[17], sum_0_10, sum_0_44};
+        parity_3[0] <= ^{key[16], key[18], sum_0_32, sum_0_38};
+        parity_4[0] <= ^{key[4], sum_0_21, sum_0_28, sum_0_37, sum_0_39};
+        parity_5[0] <= ^{key[1], sum_0_20, sum_0_32, sum_0_39};
+        parity_6[0] <= ^{key[20], key[28], key[31], sum_0_22, sum_0_29, sum_0_42};
+        parity_7[0] <= ^{sum_0_12, sum_0_41, sum_0_43};
+        parity_8[0] <= ^{key[27], sum_0_7, sum_0_21, sum_0_30};
+        parity_9[0] <= ^{key[2], key[25], sum_0_6, sum_0_26, sum_0_43};
+        parity_10[0] <= 1'b0;
+        parity_11[0] <= 1'b0;
+        parity_12[0] <= 1'b0;
+        parity_13[0] <= 1'b0;
+        parity_14[0] <= 1'b0;
+        parity_15[0] <= 1'b0;
+        parity_16[0] <= 1'b0;
+        parity_17[0] <= 1'b0;
+        parity_18[0] <= 1'b0;
+        parity_19[0] <= 1'b0;
+        parity_20[0] <= ^{key[0], key[30], sum_0_21, sum_0_24, sum_0_26, sum_0_34};
+        parity_21[0] <= ^{key[15], key[20], sum_0_2, sum_0_4, sum_0_6, sum_0_8, sum_0_12, sum_0_27};
+        parity_22[0] <= ^{key[8], sum_0_18, sum_0_31, sum_0_35, sum_0_38};
+        parity_23[0] <= ^{key[10], key[13], key[27], sum_0_24, sum_0_36, sum_0_42};
+        parity_24[0] <= ^{key[26], sum_0_1, sum_0_19, sum_0_24, sum_0_30, sum_0_35};
+        parity_25[0] <= ^{key[1], key[4], sum_0_23, sum_0_27, sum_0_36, sum_0_41};
+        parity_0[1] <= ^{key[33], key[34], key[37], key[46], key[54], sum_1_3, sum_1_7, sum_1_26, sum_1_33};
+        parity_1[1] <= ^{key[45], key[58], sum_1_5, sum_1_11, sum_1_18, sum_1_33, sum_1_36};
+        parity_2[1] <= ^{key[57], sum_1_0, sum_1_3, sum_1_4, sum_1_5, sum_1_10, sum_1_40};
+        parity_3[1] <= ^{key[53], key[56], key[60], key[62], sum_1_6, sum_1_14, sum_1_38};
+        parity_4[1] <= ^{key[45], sum_1_13, sum_1_22, sum_1_25, sum_1_38};
+        parity_5[1] <= ^{sum_1_7, sum_1_27, sum_1_34};
+        parity_6[1] <= ^{key[60], sum_1_20, sum_1_25, sum_1_28, sum_1_31, sum_1_37};
+        parity_7[1] <= ^{key[38], sum_1_15, sum_1_23, sum_1_32, sum_1_36};
+        parity_8[1] <= ^{key[41], key[43], key[44], key[62], sum_1_9, sum_1_24, sum_1_41};
+        parity_9[1] <= ^{sum_1_11, sum_1_12, sum_1_19, sum_1_22, sum_1_23};
+        parity_10[1] <= 1'b0;
+        parity_11[1] <= 1'b0;
+        parity_12[1] <= 1'b0;
+        parity_13[1] <= 1'b0;
+        parity_14[1] <= 1'b0;
+        parity_15[1] <= 1'b0;
+        parity_16[1] <= 1'b0;
+        parity_17[1] <= 1'b0;
+        parity_18[1] <= 1'b0;
+        parity_19[1] <= 1'b0;
+        parity_20[1] <= ^{key[54], key[59], key[63], sum_1_1, sum_1_27, sum_1_39, sum_1_40};
+        parity_21[1] <= ^{key[51], sum_1_17, sum_1_23, sum_1_28};
+        parity_22[1] <= ^{key[52], sum_1_7, sum_1_22, sum_1_37};
+        parity_23[1] <= ^{key[43], sum_1_6, sum_1_11, sum_1_16, sum_1_26, sum_1_31, sum_1_32};
+        parity_24[1] <= ^{key[47], sum_1_2, sum_1_13, sum_1_21, sum_1_41};
+        parity_25[1] <= ^{key[46], key[55], sum_1_10, sum_1_24, sum_1_34, sum_1_39};
+        parity_0[2] <= ^{sum_2_9, sum_2_25, sum_2_26, sum_2_30, sum_2_34};
+        parity_1[2] <= ^{key[82], key[92], sum_2_2, sum_2_12, sum_2_16, sum_2_30, sum_2_33};
+        parity_2[2] <= ^{key[66], key[81], key[82], sum_2_1, sum_2_15, sum_2_24, sum_2_39};
+        parity_3[2] <= ^{key[90], key[92], sum_2_22, sum_2_23, sum_2_26, sum_2_36};
+        parity_4[2] <= ^{key[87], sum_2_7, sum_2_12, sum_2_17, sum_2_38};
+        parity_5[2] <= ^{key[75], key[88], sum_2_23, sum_2_28, sum_2_38};
+        parity_6[2] <= ^{key[65], key[83], sum_2_13, sum_2_19, sum_2_22, sum_2_33, sum_2_37};
+        parity_7[2] <= ^{key[77], key[85], key[87], sum_2_9, sum_2_21, sum_2_22, sum_2_28};
+        parity_8[2] <= ^{sum_2_2, sum_2_5, sum_2_17, sum_2_29, sum_2_31};
+        parity_9[2] <= ^{key[74], key[77], sum_2_18, sum_2_20, sum_2_31};
+        parity_10[2] <= 1'b0;
+        parity_11[2] <= 1'b0;
+        parity_12[2] <= 1'b0;
+        parity_13[2] <= 1'b0;
+        parity_14[2] <= 1'b0;
+        parity_15[2] <= 1'b0;
+        parity_16[2] <= 1'b0;
+        parity_17[2] <= 1'b0;
+        parity_18[2] <= 1'b0;
+        parity_19[2] <= 1'b0;
+        parity_20[2] <= ^{key[78], key[95], sum_2_1, sum_2_13, sum_2_32, sum_2_36};
+        parity_21[2] <= ^{key[85], key[95], sum_2_0, sum_2_16, sum_2_19, sum_2_23, sum_2_35};
+        parity_22[2] <= ^{key[64], key[74], key[87], sum_2_5, sum_2_11, sum_2_19, sum_2_34};
+        parity_23[2] <= ^{key[78], key[79], key[89], sum_2_16, sum_2_37, sum_2_39};
+        parity_24[2] <= ^{key[64], key[80], sum_2_7, sum_2_8, sum_2_15, sum_2_32};
+        parity_25[2] <= ^{key[72], key[73], key[76], sum_2_12, sum_2_13, sum_2_29, sum_2_35};
+        parity_0[3] <= ^{key[112], sum_3_5, sum_3_9, sum_3_10, sum_3_19, sum_3_22, sum_3_29};
+        parity_1[3] <= ^{key[108], key[115], sum_3_6, sum_3_7, sum_3_21, sum_3_26, sum_3_32};
+        parity_2[3] <= ^{key[111], sum_3_11, sum_3_14, sum_3_18, sum_3_28, sum_3_29};
+        parity_3[3] <= ^{key[104], key[106], sum_3_22, sum_3_34, sum_3_37};
+        parity_4[3] <= ^{key[99], key[108], key[121], key[123], sum_3_20, sum_3_22};
+        parity_5[3] <= ^{key[114], key[118], sum_3_16, sum_3_17, sum_3_24, sum_3_32, sum_3_33};
+        parity_6[3] <= ^{key[102], key[112], key[117], sum_3_3, sum_3_6, sum_3_12, sum_3_20, sum_3_24};
+        parity_7[3] <= ^{key[116], sum_3_9, sum_3_13, sum_3_26, sum_3_35, sum_3_37};
+        parity_8[3] <= ^{key[124], sum_3_2, sum_3_9, sum_3_15, sum_3_31, sum_3_36};
+        parity_9[3] <= ^{key[120], key[125], sum_3_34, sum_3_38};
+        parity_10[3] <= 1'b0;
+        parity_11[3] <= 1'b0;
+        parity_12[3] <= 1'b0;
+        parity_13[3] <= 1'b0;
+        parity_14[3] <= 1'b0;
+        parity_15[3] <= 1'b0;
+        parity_16[3] <= 1'b0;
+        parity_17[3] <= 1'b0;
+        parity_18[3] <= 1'b0;
+        parity_19[3] <= 1'b0;
+        parity_20[3] <= ^{key[100], sum_3_12, sum_3_27, sum_3_33, sum_3_36};
+        parity_21[3] <= ^{sum_3_1, sum_3_10, sum_3_11, sum_3_12, sum_3_15, sum_3_39};
+        parity_22[3] <= ^{sum_3_7, sum_3_15, sum_3_20, sum_3_23, sum_3_35};
+        parity_23[3] <= ^{key[113], key[122], sum_3_3, sum_3_4, sum_3_15, sum_3_16, sum_3_38};
+        parity_24[3] <= ^{key[100], key[120], key[122], key[127], sum_3_23, sum_3_28, sum_3_39};
+        parity_25[3] <= ^{sum_3_5, sum_3_7, sum_3_8, sum_3_13, sum_3_14, sum_3_27, sum_3_31};
+        parity_0[4] <= ^{key[132], key[156], key[157], sum_4_3, sum_4_10, sum_4_28, sum_4_33, sum_4_37};
+        parity_1[4] <= ^{key[146], key[152], key[153], sum_4_3, sum_4_14, sum_4_15, sum_4_22, sum_4_34};
+        parity_2[4] <= ^{key[129], key[140], key[141], sum_4_2, sum_4_24};
+        parity_3[4] <= ^{key[141], sum_4_19, sum_4_20, sum_4_25, sum_4_35, sum_4_36};
+        parity_4[4] <= ^{key[149], sum_4_2, sum_4_18, sum_4_22, sum_4_39};
+        parity_5[4] <= ^{key[154], sum_4_21, sum_4_23, sum_4_24, sum_4_38};
+        parity_6[4] <= ^{key[131], key[141], key[155], key[158], sum_4_6, sum_4_7, sum_4_10, sum_4_38};
+        parity_7[4] <= ^{key[145], key[149], key[152], sum_4_0, sum_4_5, sum_4_7, sum_4_13, sum_4_23};
+        parity_8[4] <= ^{key[130], sum_4_4, sum_4_8, sum_4_14, sum_4_16, sum_4_30, sum_4_36};
+        parity_9[4] <= ^{key[140], key[148], sum_4_22, sum_4_25, sum_4_28, sum_4_30};
+        parity_10[4] <= 1'b0;
+        parity_11[4] <= 1'b0;
+        parity_12[4] <= 1'b0;
+        parity_13[4] <= 1'b0;
+        parity_14[4] <= 1'b0;
+        parity_15[4] <= 1'b0;
+        parity_16[4] <= 1'b0;
+        parity_17[4] <= 1'b0;
+        parity_18[4] <= 1'b0;
+        parity_19[4] <= 1'b0;
+        parity_20[4] <= ^{sum_4_1, sum_4_9, sum_4_18, sum_4_25, sum_4_32, sum_4_37};
+        parity_21[4] <= ^{key[137], key[150], key[151], sum_4_10, sum_4_11, sum_4_16, sum_4_26, sum_4_34};
+        parity_22[4] <= ^{key[128], sum_4_6, sum_4_26, sum_4_27, sum_4_31, sum_4_39};
+        parity_23[4] <= ^{key[146], key[147], sum_4_5, sum_4_17, sum_4_24, sum_4_32, sum_4_33};
+        parity_24[4] <= ^{key[143], key[147], sum_4_4, sum_4_11, sum_4_13, sum_4_27, sum_4_35};
+        parity_25[4] <= ^{key[144], key[146], key[156], sum_4_8, sum_4_12, sum_4_23, sum_4_31};
+        parity_0[5] <= ^{key[162], key[171], key[183], sum_5_9, sum_5_23, sum_5_35};
+        parity_1[5] <= ^{key[163], key[170], key[191], sum_5_2, sum_5_9, sum_5_18, sum_5_30};
+        parity_2[5] <= ^{key[167], key[170], key[188], key[189], sum_5_4, sum_5_13, sum_5_21, sum_5_35};
+        parity_3[5] <= ^{key[166], key[178], sum_5_28, sum_5_29, sum_5_31, sum_5_36};
+        parity_4[5] <= ^{key[179], key[185], sum_5_4, sum_5_23, sum_5_27, sum_5_29};
+        parity_5[5] <= ^{sum_5_31, sum_5_38};
+        parity_6[5] <= ^{key[160], key[186], key[187], sum_5_20, sum_5_30, sum_5_36};
+        parity_7[5] <= ^{key[161], sum_5_6, sum_5_7, sum_5_8, sum_5_10, sum_5_18, sum_5_25};
+        parity_8[5] <= ^{key[176], key[182], key[183], key[186], key[190], sum_5_2, sum_5_21, sum_5_24};
+        parity_9[5] <= ^{key[160], key[177], key[183], key[191], sum_5_22, sum_5_33};
+        parity_10[5] <= 1'b0;
+        parity_11[5] <= 1'b0;
+        parity_12[5] <= 1'b0;
+        parity_13[5] <= 1'b0;
+        parity_14[5] <= 1'b0;
+        parity_15[5] <= 1'b0;
+        parity_16[5] <= 1'b0;
+        parity_17[5] <= 1'b0;
+        parity_18[5] <= 1'b0;
+        parity_19[5] <= 1'b0;
+        parity_20[5] <= ^{key[168], key[173], sum_5_28, sum_5_33, sum_5_34};
+        parity_21[5] <= ^{key[164], key[169], key[172], key[178], key[182], sum_5_18, sum_5_27, sum_5_32};
+        parity_22[5] <= ^{key[169], sum_5_3, sum_5_10, sum_5_16, sum_5_22, sum_5_24};
+        parity_23[5] <= ^{key[175], key[190], sum_5_16, sum_5_32, sum_5_38};
+        parity_24[5] <= ^{key[164], key[173], key[175], key[185], key[189], sum_5_5, sum_5_9, sum_5_17, sum_5_25};
+        parity_25[5] <= ^{key[180], sum_5_7, sum_5_14, sum_5_21, sum_5_22, sum_5_34};
+        parity_0[6] <= ^{key[210], sum_6_5, sum_6_6, sum_6_7, sum_6_14, sum_6_34};
+        parity_1[6] <= ^{sum_6_0, sum_6_5, sum_6_10, sum_6_21, sum_6_32};
+        parity_2[6] <= ^{key[207], sum_6_28, sum_6_29, sum_6_30, sum_6_36};
+        parity_3[6] <= ^{key[193], key[197], sum_6_3, sum_6_5, sum_6_9, sum_6_12, sum_6_25, sum_6_31};
+        parity_4[6] <= ^{key[210], key[211], sum_6_10, sum_6_18, sum_6_29, sum_6_38};
+        parity_5[6] <= ^{key[196], sum_6_2, sum_6_7, sum_6_18, sum_6_35};
+        parity_6[6] <= ^{key[201], key[203], key[221], sum_6_18, sum_6_31, sum_6_32, sum_6_39};
+        parity_7[6] <= ^{key[199], key[204], key[215], sum_6_5, sum_6_16, sum_6_30, sum_6_35};
+        parity_8[6] <= ^{key[195], key[207], sum_6_0, sum_6_4, sum_6_39};
+        parity_9[6] <= ^{key[196], key[203], sum_6_0, sum_6_6, sum_6_20, sum_6_28};
+        parity_10[6] <= 1'b0;
+        parity_11[6] <= 1'b0;
+        parity_12[6] <= 1'b0;
+        parity_13[6] <= 1'b0;
+        parity_14[6] <= 1'b0;
+        parity_15[6] <= 1'b0;
+        parity_16[6] <= 1'b0;
+        parity_17[6] <= 1'b0;
+        parity_18[6] <= 1'b0;
+        parity_19[6] <= 1'b0;
+        parity_20[6] <= ^{key[193], key[208], key[210], sum_6_15, sum_6_19, sum_6_33};
+        parity_21[6] <= ^{key[197], key[198], key[201], key[205], key[208], sum_6_22, sum_6_24, sum_6_37};
+        parity_22[6] <= ^{key[212], sum_6_7, sum_6_9, sum_6_23, sum_6_36};
+        parity_23[6] <= ^{key[192], sum_6_12, sum_6_14, sum_6_16, sum_6_38};
+        parity_24[6] <= ^{key[200], key[207], key[209], key[211], sum_6_26, sum_6_37};
+        parity_25[6] <= ^{key[221], sum_6_17, sum_6_25, sum_6_26, sum_6_33, sum_6_34};
+        parity_0[7] <= ^{sum_7_8, sum_7_10, sum_7_20, sum_7_25, sum_7_39};
+        parity_1[7] <= ^{key[238], key[250], key[251], sum_7_2, sum_7_11, sum_7_28, sum_7_36};
+        parity_2[7] <= ^{key[253], sum_7_35, sum_7_41};
+        parity_3[7] <= ^{key[225], key[228], key[253], key[254], sum_7_13, sum_7_21, sum_7_32};
+        parity_4[7] <= ^{key[237], sum_7_9, sum_7_27, sum_7_30, sum_7_33, sum_7_37};
+        parity_5[7] <= ^{key[228], key[234], key[249], sum_7_8, sum_7_23, sum_7_40};
+        parity_6[7] <= ^{key[229], key[232], key[246], sum_7_6, sum_7_14, sum_7_21};
+        parity_7[7] <= ^{sum_7_4, sum_7_14, sum_7_33, sum_7_41};
+        parity_8[7] <= ^{key[246], sum_7_2, sum_7_5, sum_7_40};
+        parity_9[7] <= ^{key[245], sum_7_34, sum_7_38, sum_7_39};
+        parity_10[7] <= 1'b0;
+        parity_11[7] <= 1'b0;
+        parity_12[7] <= 1'b0;
+        parity_13[7] <= 1'b0;
+        parity_14[7] <= 1'b0;
+        parity_15[7] <= 1'b0;
+        parity_16[7] <= 1'b0;
+        parity_17[7] <= 1'b0;
+        parity_18[7] <= 1'b0;
+        parity_19[7] <= 1'b0;
+        parity_20[7] <= ^{key[224], key[227], key[252], key[253], sum_7_1, sum_7_7, sum_7_9, sum_7_20, sum_7_36};
+        parity_21[7] <= ^{key[241], sum_7_4, sum_7_6, sum_7_12, sum_7_17, sum_7_28};
+        parity_22[7] <= ^{key[247], sum_7_2, sum_7_13, sum_7_19, sum_7_22, sum_7_25, sum_7_27, sum_7_31};
+        parity_23[7] <= ^{key[240], key[243], key[247], sum_7_5, sum_7_15, sum_7_35, sum_7_38};
+        parity_24[7] <= ^{sum_7_11, sum_7_20, sum_7_30, sum_7_31, sum_7_32};
+        parity_25[7] <= ^{sum_7_8, sum_7_21, sum_7_34, sum_7_37};
+        parity_0[8] <= ^{key[265], sum_8_24, sum_8_26, sum_8_29, sum_8_31, sum_8_38};
+        parity_1[8] <= ^{key[263], key[282], sum_8_0, sum_8_6, sum_8_10, sum_8_30};
+        parity_2[8] <= ^{key[283], sum_8_5, sum_8_32, sum_8_33};
+        parity_3[8] <= ^{key[271], key[284], sum_8_7, sum_8_12, sum_8_30, sum_8_36};
+        parity_4[8] <= ^{key[263], key[278], sum_8_3, sum_8_5, sum_8_22, sum_8_37};
+        parity_5[8] <= ^{key[261], sum_8_37, sum_8_39};
+        parity_6[8] <= ^{key[257], key[265], sum_8_15, sum_8_16, sum_8_18, sum_8_39};
+        parity_7[8] <= ^{key[258], key[275], sum_8_12, sum_8_14, sum_8_23, sum_8_28};
+        parity_8[8] <= ^{key[285], sum_8_8, sum_8_13, sum_8_15, sum_8_27, sum_8_29};
+        parity_9[8] <= ^{sum_8_16, sum_8_17, sum_8_19, sum_8_25, sum_8_36};
+        parity_10[8] <= 1'b0;
+        parity_11[8] <= 1'b0;
+        parity_12[8] <= 1'b0;
+        parity_13[8] <= 1'b0;
+        parity_14[8] <= 1'b0;
+        parity_15[8] <= 1'b0;
+        parity_16[8] <= 1'b0;
+        parity_17[8] <= 1'b0;
+        parity_18[8] <= 1'b0;
+        parity_19[8] <= 1'b0;
+        parity_20[8] <= ^{key[267], sum_8_1, sum_8_9, sum_8_13, sum_8_21, sum_8_23, sum_8_26};
+        parity_21[8] <= ^{key[282], sum_8_9, sum_8_14, sum_8_20, sum_8_25, sum_8_35};
+        parity_22[8] <= ^{key[256], key[269], key[272], key[286], sum_8_23, sum_8_31};
+        parity_23[8] <= ^{key[274], key[285], sum_8_2, sum_8_28, sum_8_34};
+        parity_24[8] <= ^{key[274], key[281], sum_8_27, sum_8_33, sum_8_35};
+        parity_25[8] <= ^{key[266], sum_8_8, sum_8_32, sum_8_34, sum_8_38};
+        parity_0[9] <= ^{key[292], key[297], key[311], sum_9_8, sum_9_40};
+        parity_1[9] <= ^{key[290], key[306], key[319], sum_9_4, sum_9_10, sum_9_11, sum_9_36};
+        parity_2[9] <= ^{sum_9_23, sum_9_29, sum_9_37, sum_9_43};
+        parity_3[9] <= ^{key[297], key[306], sum_9_19, sum_9_21, sum_9_22, sum_9_23};
+        parity_4[9] <= ^{sum_9_1, sum_9_28, sum_9_36, sum_9_37};
+        parity_5[9] <= ^{key[295], key[310], sum_9_6, sum_9_8, sum_9_13, sum_9_15, sum_9_35, sum_9_39};
+        parity_6[9] <= ^{key[316], sum_9_33, sum_9_35, sum_9_41};
+        parity_7[9] <= ^{key[288], key[314], key[315], sum_9_11, sum_9_34, sum_9_44};
+        parity_8[9] <= ^{key[311], key[314], sum_9_4, sum_9_7, sum_9_21, sum_9_33, sum_9_38};
+        parity_9[9] <= ^{key[305], key[315], sum_9_23, sum_9_32, sum_9_42};
+        parity_10[9] <= 1'b0;
+        parity_11[9] <= 1'b0;
+        parity_12[9] <= 1'b0;
+        parity_13[9] <= 1'b0;
+        parity_14[9] <= 1'b0;
+        parity_15[9] <= 1'b0;
+        parity_16[9] <= 1'b0;
+        parity_17[9] <= 1'b0;
+        parity_18[9] <= 1'b0;
+        parity_19[9] <= 1'b0;
+        parity_20[9] <= ^{key[289], key[315], sum_9_38, sum_9_43};
+        parity_21[9] <= ^{key[300], key[315], sum_9_6, sum_9_18, sum_9_21, sum_9_24};
+        parity_22[9] <= ^{key[318], sum_9_12, sum_9_20, sum_9_39, sum_9_41};
+        parity_23[9] <= ^{key[307], sum_9_6, sum_9_17, sum_9_20, sum_9_29, sum_9_32, sum_9_34};
+        parity_24[9] <= ^{key[291], sum_9_24, sum_9_42, sum_9_44};
+        parity_25[9] <= ^{sum_9_18, sum_9_20, sum_9_28, sum_9_40};
+        parity_0[10] <= ^{key[334], key[347], sum_10_8, sum_10_12, sum_10_18, sum_10_19};
+        parity_1[10] <= ^{key[336], key[344], sum_10_9, sum_10_20, sum_10_24, sum_10_32, sum_10_34};
+        parity_2[10] <= ^{key[338], key[341], key[350], sum_10_7, sum_10_22, sum_10_34};
+        parity_3[10] <= ^{key[321], key[325], sum_10_0, sum_10_2, sum_10_15, sum_10_23, sum_10_27, sum_10_29};
+        parity_4[10] <= ^{key[345], sum_10_22, sum_10_31, sum_10_37};
+        parity_5[10] <= ^{key[332], key[348], sum_10_30, sum_10_39};
+        parity_6[10] <= ^{key[340], sum_10_17, sum_10_23, sum_10_32, sum_10_36};
+        parity_7[10] <= ^{key[351], sum_10_13, sum_10_20, sum_10_38};
+        parity_8[10] <= ^{sum_10_17, sum_10_20, sum_10_28, sum_10_39};
+        parity_9[10] <= ^{key[329], sum_10_31, sum_10_40};
+        parity_10[10] <= 1'b0;
+        parity_11[10] <= 1'b0;
+        parity_12[10] <= 1'b0;
+        parity_13[10] <= 1'b0;
+        parity_14[10] <= 1'b0;
+        parity_15[10] <= 1'b0;
+        parity_16[10] <= 1'b0;
+        parity_17[10] <= 1'b0;
+        parity_18[10] <= 1'b0;
+        parity_19[10] <= 1'b0;
+        parity_20[10] <= ^{key[324], sum_10_0, sum_10_6, sum_10_13, sum_10_30, sum_10_33};
+        parity_21[10] <= ^{key[323], key[332], key[343], key[346], sum_10_11, sum_10_15, sum_10_24, sum_10_37};
+        parity_22[10] <= ^{key[326], sum_10_12, sum_10_25, sum_10_28, sum_10_29, sum_10_33};
+        parity_23[10] <= ^{key[330], key[335], sum_10_11, sum_10_12, sum_10_16, sum_10_21, sum_10_36};
+        parity_24[10] <= ^{key[337], sum_10_14, sum_10_16, sum_10_27, sum_10_40};
+        parity_25[10] <= ^{key[333], key[339], sum_10_14, sum_10_25, sum_10_38};
+        parity_0[11] <= ^{key[356], key[360], key[364], key[371], sum_11_6, sum_11_18, sum_11_22};
+        parity_1[11] <= ^{key[362], key[376], key[381], sum_11_10, sum_11_12, sum_11_22, sum_11_27};
+        parity_2[11] <= ^{key[369], sum_11_32, sum_11_34, sum_11_35, sum_11_38};
+        parity_3[11] <= ^{key[357], key[361], key[368], key[382], sum_11_14, sum_11_15, sum_11_35};
+        parity_4[11] <= ^{key[359], key[368], sum_11_30, sum_11_31, sum_11_36, sum_11_41};
+        parity_5[11] <= ^{sum_11_11, sum_11_18, sum_11_24, sum_11_31, sum_11_33, sum_11_40};
+        parity_6[11] <= ^{sum_11_17, sum_11_19, sum_11_27, sum_11_39, sum_11_40};
+        parity_7[11] <= ^{key[361], key[378], sum_11_1, sum_11_5, sum_11_10, sum_11_32};
+        parity_8[11] <= ^{sum_11_4, sum_11_10, sum_11_15, sum_11_20, sum_11_42};
+        parity_9[11] <= ^{key[367], sum_11_13, sum_11_25, sum_11_34, sum_11_42};
+        parity_10[11] <= 1'b0;
+        parity_11[11] <= 1'b0;
+        parity_12[11] <= 1'b0;
+        parity_13[11] <= 1'b0;
+        parity_14[11] <= 1'b0;
+        parity_15[11] <= 1'b0;
+        parity_16[11] <= 1'b0;
+        parity_17[11] <= 1'b0;
+        parity_18[11] <= 1'b0;
+        parity_19[11] <= 1'b0;
+        parity_20[11] <= ^{key[363], sum_11_12, sum_11_16, sum_11_21, sum_11_37};
+        parity_21[11] <= ^{key[382], sum_11_2, sum_11_6, sum_11_16, sum_11_24, sum_11_25, sum_11_30};
+        parity_22[11] <= ^{key[382], key[383], sum_11_3, sum_11_11, sum_11_37, sum_11_39};
+        parity_23[11] <= ^{key[383], sum_11_1, sum_11_12, sum_11_41};
+        parity_24[11] <= ^{key[366], sum_11_3, sum_11_7, sum_11_13, sum_11_14, sum_11_33, sum_11_38};
+        parity_25[11] <= ^{key[363], sum_11_1, sum_11_8, sum_11_14, sum_11_22, sum_11_36};
+        parity_0[12] <= ^{sum_12_17, sum_12_32, sum_12_36, sum_12_40};
+        parity_1[12] <= ^{key[403], key[413], sum_12_4, sum_12_31, sum_12_35};
+        parity_2[12] <= ^{key[393], sum_12_2, sum_12_6, sum_12_12, sum_12_18, sum_12_31};
+        parity_3[12] <= ^{key[393], key[415], sum_12_15, sum_12_19, sum_12_21, sum_12_34};
+        parity_4[12] <= ^{key[384], sum_12_11, sum_12_16, sum_12_26, sum_12_40};
+        parity_5[12] <= ^{sum_12_1, sum_12_12, sum_12_14, sum_12_25, sum_12_26, sum_12_37};
+        parity_6[12] <= ^{key[397], sum_12_6, sum_12_9, sum_12_17, sum_12_22, sum_12_39};
+        parity_7[12] <= ^{key[394], key[415], sum_12_8, sum_12_18, sum_12_20, sum_12_33};
+        parity_8[12] <= ^{key[387], key[395], key[399], key[402], sum_12_18, sum_12_22, sum_12_25, sum_12_34};
+        parity_9[12] <= ^{key[390], key[402], key[409], sum_12_12, sum_12_19, sum_12_27, sum_12_29, sum_12_35};
+        parity_10[12] <= 1'b0;
+        parity_11[12] <= 1'b0;
+        parity_12[12] <= 1'b0;
+        parity_13[12] <= 1'b0;
+        parity_14[12] <= 1'b0;
+        parity_15[12] <= 1'b0;
+        parity_16[12] <= 1'b0;
+        parity_17[12] <= 1'b0;
+        parity_18[12] <= 1'b0;
+        parity_19[12] <= 1'b0;
+        parity_20[12] <= ^{key[401], key[405], key[413], key[414], sum_12_28, sum_12_33, sum_12_38};
+        parity_21[12] <= ^{key[388], key[395], key[400], sum_12_32, sum_12_39};
+        parity_22[12] <= ^{key[406], key[408], sum_12_2, sum_12_13, sum_12_29, sum_12_38};
+        parity_23[12] <= ^{key[394], key[404], sum_12_2, sum_12_16, sum_12_19, sum_12_28, sum_12_37};
+        parity_24[12] <= ^{sum_12_4, sum_12_10, sum_12_18, sum_12_27, sum_12_30};
+        parity_25[12] <= ^{key[401], sum_12_14, sum_12_30, sum_12_36};
+        parity_0[13] <= ^{key[420], key[430], key[431], sum_13_1, sum_13_3, sum_13_8, sum_13_34, sum_13_39};
+        parity_1[13] <= ^{key[430], key[434], sum_13_25, sum_13_27, sum_13_30, sum_13_43};
+        parity_2[13] <= ^{sum_13_2, sum_13_22, sum_13_39, sum_13_45};
+        parity_3[13] <= ^{key[437], sum_13_14, sum_13_21, sum_13_24, sum_13_33, sum_13_43};
+        parity_4[13] <= ^{sum_13_22, sum_13_36, sum_13_44};
+        parity_5[13] <= ^{key[417], key[437], sum_13_11, sum_13_12, sum_13_18, sum_13_22, sum_13_40};
+        parity_6[13] <= ^{key[441], sum_13_6, sum_13_16, sum_13_23, sum_13_37};
+        parity_7[13] <= ^{key[439], sum_13_10, sum_13_14, sum_13_16, sum_13_32};
+        parity_8[13] <= ^{key[429], key[436], key[447], sum_13_7, sum_13_20, sum_13_40};
+        parity_9[13] <= ^{key[425], sum_13_6, sum_13_20, sum_13_29, sum_13_41};
+        parity_10[13] <= 1'b0;
+        parity_11[13] <= 1'b0;
+        parity_12[13] <= 1'b0;
+        parity_13[13] <= 1'b0;
+        parity_14[13] <= 1'b0;
+        parity_15[13] <= 1'b0;
+        parity_16[13] <= 1'b0;
+        parity_17[13] <= 1'b0;
+        parity_18[13] <= 1'b0;
+        parity_19[13] <= 1'b0;
+        parity_20[13] <= ^{key[419], key[447], sum_13_0, sum_13_25, sum_13_31, sum_13_34, sum_13_38};
+        parity_21[13] <= ^{key[422], key[433], key[435], sum_13_13, sum_13_14, sum_13_27, sum_13_38};
+        parity_22[13] <= ^{key[420], key[426], key[445], sum_13_15, sum_13_36, sum_13_41};
+        parity_23[13] <= ^{sum_13_35, sum_13_44, sum_13_45};
+        parity_24[13] <= ^{key[422], key[439], key[445], sum_13_12, sum_13_17, sum_13_31, sum_13_35, sum_13_37};
+        parity_25[13] <= ^{sum_13_11, sum_13_29, sum_13_30, sum_13_32, sum_13_33};
+        parity_0[14] <= ^{key[460], key[476], sum_14_5, sum_14_15, sum_14_22};
+        parity_1[14] <= ^{key[469], sum_14_0, sum_14_10, sum_14_15, sum_14_28, sum_14_37};
+        parity_2[14] <= ^{sum_14_2, sum_14_20, sum_14_23, sum_14_26, sum_14_39};
+        parity_3[14] <= ^{key[458], sum_14_1, sum_14_3, sum_14_5, sum_14_21, sum_14_35, sum_14_40};
+        parity_4[14] <= ^{key[457], key[466], sum_14_21, sum_14_42};
+        parity_5[14] <= ^{key[459], key[478], sum_14_2, sum_14_5, sum_14_25, sum_14_28, sum_14_36, sum_14_38};
+        parity_6[14] <= ^{key[476], sum_14_3, sum_14_29, sum_14_37, sum_14_38};
+        parity_7[14] <= ^{key[451], key[458], key[465], sum_14_26, sum_14_30, sum_14_36};
+        parity_8[14] <= ^{sum_14_12, sum_14_14, sum_14_17, sum_14_43};
+        parity_9[14] <= ^{key[452], key[465], key[470], key[474], key[475], sum_14_19, sum_14_42};
+        parity_10[14] <= 1'b0;
+        parity_11[14] <= 1'b0;
+        parity_12[14] <= 1'b0;
+        parity_13[14] <= 1'b0;
+        parity_14[14] <= 1'b0;
+        parity_15[14] <= 1'b0;
+        parity_16[14] <= 1'b0;
+        parity_17[14] <= 1'b0;
+        parity_18[14] <= 1'b0;
+        parity_19[14] <= 1'b0;
+        parity_20[14] <= ^{key[463], key[466], sum_14_3, sum_14_23, sum_14_25, sum_14_33, sum_14_34};
+        parity_21[14] <= ^{sum_14_0, sum_14_9, sum_14_34, sum_14_43};
+        parity_22[14] <= ^{key[452], sum_14_11, sum_14_14, sum_14_29, sum_14_39};
+        parity_23[14] <= ^{key[469], sum_14_13, sum_14_33, sum_14_35};
+        parity_24[14] <= ^{sum_14_2, sum_14_10, sum_14_17, sum_14_31, sum_14_40};
+        parity_25[14] <= ^{key[463], key[479], sum_14_0, sum_14_11, sum_14_21, sum_14_30, sum_14_31};
+        parity_0[15] <= ^{key[486], sum_15_21, sum_15_29, sum_15_40};
+        parity_1[15] <= ^{key[505], sum_15_16, sum_15_17, sum_15_20, sum_15_34};
+        parity_2[15] <= ^{key[488], key[499], sum_15_6, sum_15_7, sum_15_15, sum_15_25, sum_15_28};
+        parity_3[15] <= ^{key[490], key[510], sum_15_15, sum_15_30, sum_15_35};
+        parity_4[15] <= ^{key[505], sum_15_2, sum_15_7, sum_15_11, sum_15_14, sum_15_35};
+        parity_5[15] <= ^{key[482], key[490], key[502], key[511], sum_15_19, sum_15_21, sum_15_37};
+        parity_6[15] <= ^{key[485], key[488], key[491], sum_15_0, sum_15_4, sum_15_12, sum_15_16, sum_15_19};
+        parity_7[15] <= ^{key[489], key[496], sum_15_5, sum_15_21, sum_15_24, sum_15_31, sum_15_32};
+        parity_8[15] <= ^{sum_15_1, sum_15_13, sum_15_14, sum_15_17, sum_15_22, sum_15_36};
+        parity_9[15] <= ^{key[504], sum_15_3, sum_15_11, sum_15_19, sum_15_31, sum_15_40};
+        parity_10[15] <= 1'b0;
+        parity_11[15] <= 1'b0;
+        parity_12[15] <= 1'b0;
+        parity_13[15] <= 1'b0;
+        parity_14[15] <= 1'b0;
+        parity_15[15] <= 1'b0;
+        parity_16[15] <= 1'b0;
+        parity_17[15] <= 1'b0;
+        parity_18[15] <= 1'b0;
+        parity_19[15] <= 1'b0;
+        parity_20[15] <= ^{key[484], sum_15_2, sum_15_24, sum_15_34, sum_15_41};
+        parity_21[15] <= ^{key[509], sum_15_12, sum_15_13, sum_15_27, sum_15_37, sum_15_39};
+        parity_22[15] <= ^{key[493], key[497], sum_15_8, sum_15_10, sum_15_17, sum_15_27, sum_15_30, sum_15_38};
+        parity_23[15] <= ^{key[487], sum_15_18, sum_15_36, sum_15_39, sum_15_41};
+        parity_24[15] <= ^{key[484], key[507], sum_15_25, sum_15_32, sum_15_42};
+        parity_25[15] <= ^{key[502], key[510], sum_15_28, sum_15_29, sum_15_38, sum_15_42};
+        parity_0[16] <= ^{key[532], sum_16_14, sum_16_40, sum_16_42};
+        parity_1[16] <= ^{key[530], sum_16_19, sum_16_29, sum_16_34, sum_16_39};
+        parity_2[16] <= ^{key[529], key[543], sum_16_12, sum_16_38, sum_16_40};
+        parity_3[16] <= ^{key[515], key[533], key[541], sum_16_6, sum_16_8, sum_16_10, sum_16_13};
+        parity_4[16] <= ^{sum_16_10, sum_16_36, sum_16_42};
+        parity_5[16] <= ^{key[520], key[521], key[538], sum_16_6, sum_16_11, sum_16_33, sum_16_41};
+        parity_6[16] <= ^{key[524], key[540], key[542], sum_16_7, sum_16_13, sum_16_14, sum_16_18, sum_16_23, sum_16_32};
+        parity_7[16] <= ^{key[516], key[527], sum_16_1, sum_16_7, sum_16_20, sum_16_24, sum_16_33};
+        parity_8[16] <= ^{sum_16_7, sum_16_11, sum_16_21, sum_16_39};
+        parity_9[16] <= ^{key[517], sum_16_12, sum_16_23, sum_16_25, sum_16_27, sum_16_35};
+        parity_10[16] <= 1'b0;
+        parity_11[16] <= 1'b0;
+        parity_12[16] <= 1'b0;
+        parity_13[16] <= 1'b0;
+        parity_14[16] <= 1'b0;
+        parity_15[16] <= 1'b0;
+        parity_16[16] <= 1'b0;
+        parity_17[16] <= 1'b0;
+        parity_18[16] <= 1'b0;
+        parity_19[16] <= 1'b0;
+        parity_20[16] <= ^{key[539], key[540], sum_16_2, sum_16_8, sum_16_17, sum_16_21, sum_16_36};
+        parity_21[16] <= ^{key[514], key[532], key[537], sum_16_3, sum_16_16, sum_16_34, sum_16_38};
+        parity_22[16] <= ^{key[515], key[519], key[521], key[529], sum_16_24, sum_16_28, sum_16_29};
+        parity_23[16] <= ^{sum_16_19, sum_16_21, sum_16_27, sum_16_28};
+        parity_24[16] <= ^{sum_16_8, sum_16_19, sum_16_35, sum_16_37, sum_16_41};
+        parity_25[16] <= ^{key[531], key[536], sum_16_25, sum_16_32, sum_16_37};
         row[0] <= ^parity_0;
         row[1] <= ^parity_1;
         row[2] <= ^parity_2;
@@ -5820,7 +6823,7 @@ module deltaline_core_aggregator_lane_0_lda_wraps_copy(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_lane_0_lda_wraps_copy
 
-module deltaline_core_aggregator_lane_0_sampler(clk,rst,valid,row,prefix,sampled,address);
+module deltaline_core_aggregator_lane_0_sampler(clk,rst,valid,row,prefix,masks,sampled,address);
 
     // Module arguments
     input wire  clk;
@@ -5828,18 +6831,20 @@ module deltaline_core_aggregator_lane_0_sampler(clk,rst,valid,row,prefix,sampled
     input wire  valid;
     input wire  [9:0] row;
     input wire  [15:0] prefix;
+    input wire  [127:0] masks;
     output reg  sampled;
     output reg  [10:0] address;
 
     // Constant declarations
-    localparam  mask_0 = 16'h8000;
-    localparam  mask_1 = 16'hfc00;
-    localparam  mask_2 = 16'h0;
-    localparam  mask_3 = 16'h0;
-    localparam  mask_4 = 16'h0;
-    localparam  mask_5 = 16'h0;
-    localparam  mask_6 = 16'h0;
-    localparam  mask_7 = 16'h0;
+    localparam  adaptive = 1'b0;
+    localparam  fixed_0 = 16'h8000;
+    localparam  fixed_1 = 16'hfc00;
+    localparam  fixed_2 = 16'h0;
+    localparam  fixed_3 = 16'h0;
+    localparam  fixed_4 = 16'h0;
+    localparam  fixed_5 = 16'h0;
+    localparam  fixed_6 = 16'h0;
+    localparam  fixed_7 = 16'h0;
     localparam  exists_0 = 1'b1;
     localparam  exists_1 = 1'b1;
     localparam  exists_2 = 1'b0;
@@ -5868,6 +6873,14 @@ module deltaline_core_aggregator_lane_0_sampler(clk,rst,valid,row,prefix,sampled
     wire  [10:0] word_q;
 
     // Local signals
+    reg  [15:0] care_0;
+    reg  [15:0] care_1;
+    reg  [15:0] care_2;
+    reg  [15:0] care_3;
+    reg  [15:0] care_4;
+    reg  [15:0] care_5;
+    reg  [15:0] care_6;
+    reg  [15:0] care_7;
     reg  claimed;
     reg  [10:0] bank_base;
 
@@ -5895,35 +6908,67 @@ module deltaline_core_aggregator_lane_0_sampler(clk,rst,valid,row,prefix,sampled
         word_rst = rst;
         claimed = 1'b0;
         bank_base = 32'h0;
-        if (|exists_0 & ~|(prefix & mask_0)) begin
+        care_0 = fixed_0;
+        if (|adaptive) begin
+            care_0 = masks[(32'h10 * 0)+:(16)];
+        end
+        if (|exists_0 & ~|(prefix & care_0)) begin
             claimed = valid;
             bank_base = base_0;
         end
-        if (|exists_1 & ~|(prefix & mask_1)) begin
+        care_1 = fixed_1;
+        if (|adaptive) begin
+            care_1 = masks[(32'h10 * 1)+:(16)];
+        end
+        if (|exists_1 & ~|(prefix & care_1)) begin
             claimed = valid;
             bank_base = base_1;
         end
-        if (|exists_2 & ~|(prefix & mask_2)) begin
+        care_2 = fixed_2;
+        if (|adaptive) begin
+            care_2 = masks[(32'h10 * 2)+:(16)];
+        end
+        if (|exists_2 & ~|(prefix & care_2)) begin
             claimed = valid;
             bank_base = base_2;
         end
-        if (|exists_3 & ~|(prefix & mask_3)) begin
+        care_3 = fixed_3;
+        if (|adaptive) begin
+            care_3 = masks[(32'h10 * 3)+:(16)];
+        end
+        if (|exists_3 & ~|(prefix & care_3)) begin
             claimed = valid;
             bank_base = base_3;
         end
-        if (|exists_4 & ~|(prefix & mask_4)) begin
+        care_4 = fixed_4;
+        if (|adaptive) begin
+            care_4 = masks[(32'h10 * 4)+:(16)];
+        end
+        if (|exists_4 & ~|(prefix & care_4)) begin
             claimed = valid;
             bank_base = base_4;
         end
-        if (|exists_5 & ~|(prefix & mask_5)) begin
+        care_5 = fixed_5;
+        if (|adaptive) begin
+            care_5 = masks[(32'h10 * 5)+:(16)];
+        end
+        if (|exists_5 & ~|(prefix & care_5)) begin
             claimed = valid;
             bank_base = base_5;
         end
-        if (|exists_6 & ~|(prefix & mask_6)) begin
+        care_6 = fixed_6;
+        if (|adaptive) begin
+            care_6 = masks[(32'h10 * 6)+:(16)];
+        end
+        if (|exists_6 & ~|(prefix & care_6)) begin
             claimed = valid;
             bank_base = base_6;
         end
-        if (|exists_7 & ~|(prefix & mask_7)) begin
+        care_7 = fixed_7;
+        if (|adaptive) begin
+            care_7 = masks[(32'h10 * 7)+:(16)];
+        end
+        if (|exists_7 & ~|(prefix & care_7)) begin
             claimed = valid;
             bank_base = base_7;
         end
@@ -5986,6 +7031,1362 @@ module deltaline_core_aggregator_lane_0_timestamp(clk,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_lane_0_timestamp
 
+module deltaline_core_aggregator_prefixes(clk,rst,load,lengths,from,ends,running_number,legal,pending,masks,ended);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  load;
+    input wire  [63:0] lengths;
+    input wire  [31:0] from;
+    input wire  ends;
+    input wire  [31:0] running_number;
+    output reg  legal;
+    output reg  pending;
+    output reg  [127:0] masks;
+    output reg  [63:0] ended;
+
+    // Constant declarations
+    localparam  adaptive = 1'b0;
+    localparam  exists_0 = 1'b1;
+    localparam  exists_1 = 1'b1;
+    localparam  exists_2 = 1'b0;
+    localparam  exists_3 = 1'b0;
+    localparam  exists_4 = 1'b0;
+    localparam  exists_5 = 1'b0;
+    localparam  exists_6 = 1'b0;
+    localparam  exists_7 = 1'b0;
+    localparam  first_0 = 5'b1;
+    localparam  first_1 = 5'b110;
+    localparam  first_2 = 5'b0;
+    localparam  first_3 = 5'b0;
+    localparam  first_4 = 5'b0;
+    localparam  first_5 = 5'b0;
+    localparam  first_6 = 5'b0;
+    localparam  first_7 = 5'b0;
+    localparam  first_mask_0 = 16'h8000;
+    localparam  first_mask_1 = 16'hfc00;
+    localparam  first_mask_2 = 16'h0;
+    localparam  first_mask_3 = 16'h0;
+    localparam  first_mask_4 = 16'h0;
+    localparam  first_mask_5 = 16'h0;
+    localparam  first_mask_6 = 16'h0;
+    localparam  first_mask_7 = 16'h0;
+    localparam  longest = 8'h10;
+    localparam  ones = 32'hffff0000;
+
+    // Stub signals
+    reg  waits_clock;
+    reg  waits_rst;
+    reg  waits_d;
+    wire  waits_q;
+    reg  due_from_clock;
+    reg  due_from_rst;
+    reg  [31:0] due_from_d;
+    wire  [31:0] due_from_q;
+    reg  waiting_0_clock;
+    reg  waiting_0_rst;
+    reg  [4:0] waiting_0_d;
+    wire  [4:0] waiting_0_q;
+    reg  waiting_1_clock;
+    reg  waiting_1_rst;
+    reg  [4:0] waiting_1_d;
+    wire  [4:0] waiting_1_q;
+    reg  waiting_2_clock;
+    reg  waiting_2_rst;
+    reg  [4:0] waiting_2_d;
+    wire  [4:0] waiting_2_q;
+    reg  waiting_3_clock;
+    reg  waiting_3_rst;
+    reg  [4:0] waiting_3_d;
+    wire  [4:0] waiting_3_q;
+    reg  waiting_4_clock;
+    reg  waiting_4_rst;
+    reg  [4:0] waiting_4_d;
+    wire  [4:0] waiting_4_q;
+    reg  waiting_5_clock;
+    reg  waiting_5_rst;
+    reg  [4:0] waiting_5_d;
+    wire  [4:0] waiting_5_q;
+    reg  waiting_6_clock;
+    reg  waiting_6_rst;
+    reg  [4:0] waiting_6_d;
+    wire  [4:0] waiting_6_q;
+    reg  waiting_7_clock;
+    reg  waiting_7_rst;
+    reg  [4:0] waiting_7_d;
+    wire  [4:0] waiting_7_q;
+    reg  current_0_clock;
+    reg  current_0_rst;
+    reg  [4:0] current_0_d;
+    wire  [4:0] current_0_q;
+    reg  current_1_clock;
+    reg  current_1_rst;
+    reg  [4:0] current_1_d;
+    wire  [4:0] current_1_q;
+    reg  current_2_clock;
+    reg  current_2_rst;
+    reg  [4:0] current_2_d;
+    wire  [4:0] current_2_q;
+    reg  current_3_clock;
+    reg  current_3_rst;
+    reg  [4:0] current_3_d;
+    wire  [4:0] current_3_q;
+    reg  current_4_clock;
+    reg  current_4_rst;
+    reg  [4:0] current_4_d;
+    wire  [4:0] current_4_q;
+    reg  current_5_clock;
+    reg  current_5_rst;
+    reg  [4:0] current_5_d;
+    wire  [4:0] current_5_q;
+    reg  current_6_clock;
+    reg  current_6_rst;
+    reg  [4:0] current_6_d;
+    wire  [4:0] current_6_q;
+    reg  current_7_clock;
+    reg  current_7_rst;
+    reg  [4:0] current_7_d;
+    wire  [4:0] current_7_q;
+    reg  before_0_clock;
+    reg  before_0_rst;
+    reg  [4:0] before_0_d;
+    wire  [4:0] before_0_q;
+    reg  before_1_clock;
+    reg  before_1_rst;
+    reg  [4:0] before_1_d;
+    wire  [4:0] before_1_q;
+    reg  before_2_clock;
+    reg  before_2_rst;
+    reg  [4:0] before_2_d;
+    wire  [4:0] before_2_q;
+    reg  before_3_clock;
+    reg  before_3_rst;
+    reg  [4:0] before_3_d;
+    wire  [4:0] before_3_q;
+    reg  before_4_clock;
+    reg  before_4_rst;
+    reg  [4:0] before_4_d;
+    wire  [4:0] before_4_q;
+    reg  before_5_clock;
+    reg  before_5_rst;
+    reg  [4:0] before_5_d;
+    wire  [4:0] before_5_q;
+    reg  before_6_clock;
+    reg  before_6_rst;
+    reg  [4:0] before_6_d;
+    wire  [4:0] before_6_q;
+    reg  before_7_clock;
+    reg  before_7_rst;
+    reg  [4:0] before_7_d;
+    wire  [4:0] before_7_q;
+    reg  mask_0_clock;
+    reg  mask_0_rst;
+    reg  [15:0] mask_0_d;
+    wire  [15:0] mask_0_q;
+    reg  mask_1_clock;
+    reg  mask_1_rst;
+    reg  [15:0] mask_1_d;
+    wire  [15:0] mask_1_q;
+    reg  mask_2_clock;
+    reg  mask_2_rst;
+    reg  [15:0] mask_2_d;
+    wire  [15:0] mask_2_q;
+    reg  mask_3_clock;
+    reg  mask_3_rst;
+    reg  [15:0] mask_3_d;
+    wire  [15:0] mask_3_q;
+    reg  mask_4_clock;
+    reg  mask_4_rst;
+    reg  [15:0] mask_4_d;
+    wire  [15:0] mask_4_q;
+    reg  mask_5_clock;
+    reg  mask_5_rst;
+    reg  [15:0] mask_5_d;
+    wire  [15:0] mask_5_q;
+    reg  mask_6_clock;
+    reg  mask_6_rst;
+    reg  [15:0] mask_6_d;
+    wire  [15:0] mask_6_q;
+    reg  mask_7_clock;
+    reg  mask_7_rst;
+    reg  [15:0] mask_7_d;
+    wire  [15:0] mask_7_q;
+    reg  has_ended_clock;
+    reg  has_ended_rst;
+    reg  has_ended_d;
+    wire  has_ended_q;
+
+    // Local signals
+    reg  [7:0] asked_0;
+    reg  [7:0] asked_1;
+    reg  [7:0] asked_2;
+    reg  [7:0] asked_3;
+    reg  [7:0] asked_4;
+    reg  [7:0] asked_5;
+    reg  [7:0] asked_6;
+    reg  [7:0] asked_7;
+    reg  wrong;
+    reg  takes;
+    reg  [31:0] late;
+    reg  due;
+    reg  [4:0] length_0;
+    reg  [4:0] length_1;
+    reg  [4:0] length_2;
+    reg  [4:0] length_3;
+    reg  [4:0] length_4;
+    reg  [4:0] length_5;
+    reg  [4:0] length_6;
+    reg  [4:0] length_7;
+    reg  [31:0] shifted;
+    reg  [4:0] shown;
+    reg  [63:0] word;
+    reg  [15:0] one;
+    reg  [127:0] all;
+
+    // Sub module instances
+    deltaline_core_aggregator_prefixes_waits waits(
+        .clock(waits_clock),
+        .rst(waits_rst),
+        .d(waits_d),
+        .q(waits_q)
+    );
+    deltaline_core_aggregator_prefixes_due_from due_from(
+        .clock(due_from_clock),
+        .rst(due_from_rst),
+        .d(due_from_d),
+        .q(due_from_q)
+    );
+    deltaline_core_aggregator_prefixes_waiting_0 waiting_0(
+        .clock(waiting_0_clock),
+        .rst(waiting_0_rst),
+        .d(waiting_0_d),
+        .q(waiting_0_q)
+    );
+    deltaline_core_aggregator_prefixes_waiting_1 waiting_1(
+        .clock(waiting_1_clock),
+        .rst(waiting_1_rst),
+        .d(waiting_1_d),
+        .q(waiting_1_q)
+    );
+    deltaline_core_aggregator_prefixes_waiting_2 waiting_2(
+        .clock(waiting_2_clock),
+        .rst(waiting_2_rst),
+        .d(waiting_2_d),
+        .q(waiting_2_q)
+    );
+    deltaline_core_aggregator_prefixes_waiting_3 waiting_3(
+        .clock(waiting_3_clock),
+        .rst(waiting_3_rst),
+        .d(waiting_3_d),
+        .q(waiting_3_q)
+    );
+    deltaline_core_aggregator_prefixes_waiting_4 waiting_4(
+        .clock(waiting_4_clock),
+        .rst(waiting_4_rst),
+        .d(waiting_4_d),
+        .q(waiting_4_q)
+    );
+    deltaline_core_aggregator_prefixes_waiting_5 waiting_5(
+        .clock(waiting_5_clock),
+        .rst(waiting_5_rst),
+        .d(waiting_5_d),
+        .q(waiting_5_q)
+    );
+    deltaline_core_aggregator_prefixes_waiting_6 waiting_6(
+        .clock(waiting_6_clock),
+        .rst(waiting_6_rst),
+        .d(waiting_6_d),
+        .q(waiting_6_q)
+    );
+    deltaline_core_aggregator_prefixes_waiting_7 waiting_7(
+        .clock(waiting_7_clock),
+        .rst(waiting_7_rst),
+        .d(waiting_7_d),
+        .q(waiting_7_q)
+    );
+    deltaline_core_aggregator_prefixes_current_0 current_0(
+        .clock(current_0_clock),
+        .rst(current_0_rst),
+        .d(current_0_d),
+        .q(current_0_q)
+    );
+    deltaline_core_aggregator_prefixes_current_1 current_1(
+        .clock(current_1_clock),
+        .rst(current_1_rst),
+        .d(current_1_d),
+        .q(current_1_q)
+    );
+    deltaline_core_aggregator_prefixes_current_2 current_2(
+        .clock(current_2_clock),
+        .rst(current_2_rst),
+        .d(current_2_d),
+        .q(current_2_q)
+    );
+    deltaline_core_aggregator_prefixes_current_3 current_3(
+        .clock(current_3_clock),
+        .rst(current_3_rst),
+        .d(current_3_d),
+        .q(current_3_q)
+    );
+    deltaline_core_aggregator_prefixes_current_4 current_4(
+        .clock(current_4_clock),
+        .rst(current_4_rst),
+        .d(current_4_d),
+        .q(current_4_q)
+    );
+    deltaline_core_aggregator_prefixes_current_5 current_5(
+        .clock(current_5_clock),
+        .rst(current_5_rst),
+        .d(current_5_d),
+        .q(current_5_q)
+    );
+    deltaline_core_aggregator_prefixes_current_6 current_6(
+        .clock(current_6_clock),
+        .rst(current_6_rst),
+        .d(current_6_d),
+        .q(current_6_q)
+    );
+    deltaline_core_aggregator_prefixes_current_7 current_7(
+        .clock(current_7_clock),
+        .rst(current_7_rst),
+        .d(current_7_d),
+        .q(current_7_q)
+    );
+    deltaline_core_aggregator_prefixes_before_0 before_0(
+        .clock(before_0_clock),
+        .rst(before_0_rst),
+        .d(before_0_d),
+        .q(before_0_q)
+    );
+    deltaline_core_aggregator_prefixes_before_1 before_1(
+        .clock(before_1_clock),
+        .rst(before_1_rst),
+        .d(before_1_d),
+        .q(before_1_q)
+    );
+    deltaline_core_aggregator_prefixes_before_2 before_2(
+        .clock(before_2_clock),
+        .rst(before_2_rst),
+        .d(before_2_d),
+        .q(before_2_q)
+    );
+    deltaline_core_aggregator_prefixes_before_3 before_3(
+        .clock(before_3_clock),
+        .rst(before_3_rst),
+        .d(before_3_d),
+        .q(before_3_q)
+    );
+    deltaline_core_aggregator_prefixes_before_4 before_4(
+        .clock(before_4_clock),
+        .rst(before_4_rst),
+        .d(before_4_d),
+        .q(before_4_q)
+    );
+    deltaline_core_aggregator_prefixes_before_5 before_5(
+        .clock(before_5_clock),
+        .rst(before_5_rst),
+        .d(before_5_d),
+        .q(before_5_q)
+    );
+    deltaline_core_aggregator_prefixes_before_6 before_6(
+        .clock(before_6_clock),
+        .rst(before_6_rst),
+        .d(before_6_d),
+        .q(before_6_q)
+    );
+    deltaline_core_aggregator_prefixes_before_7 before_7(
+        .clock(before_7_clock),
+        .rst(before_7_rst),
+        .d(before_7_d),
+        .q(before_7_q)
+    );
+    deltaline_core_aggregator_prefixes_mask_0 mask_0(
+        .clock(mask_0_clock),
+        .rst(mask_0_rst),
+        .d(mask_0_d),
+        .q(mask_0_q)
+    );
+    deltaline_core_aggregator_prefixes_mask_1 mask_1(
+        .clock(mask_1_clock),
+        .rst(mask_1_rst),
+        .d(mask_1_d),
+        .q(mask_1_q)
+    );
+    deltaline_core_aggregator_prefixes_mask_2 mask_2(
+        .clock(mask_2_clock),
+        .rst(mask_2_rst),
+        .d(mask_2_d),
+        .q(mask_2_q)
+    );
+    deltaline_core_aggregator_prefixes_mask_3 mask_3(
+        .clock(mask_3_clock),
+        .rst(mask_3_rst),
+        .d(mask_3_d),
+        .q(mask_3_q)
+    );
+    deltaline_core_aggregator_prefixes_mask_4 mask_4(
+        .clock(mask_4_clock),
+        .rst(mask_4_rst),
+        .d(mask_4_d),
+        .q(mask_4_q)
+    );
+    deltaline_core_aggregator_prefixes_mask_5 mask_5(
+        .clock(mask_5_clock),
+        .rst(mask_5_rst),
+        .d(mask_5_d),
+        .q(mask_5_q)
+    );
+    deltaline_core_aggregator_prefixes_mask_6 mask_6(
+        .clock(mask_6_clock),
+        .rst(mask_6_rst),
+        .d(mask_6_d),
+        .q(mask_6_q)
+    );
+    deltaline_core_aggregator_prefixes_mask_7 mask_7(
+        .clock(mask_7_clock),
+        .rst(mask_7_rst),
+        .d(mask_7_d),
+        .q(mask_7_q)
+    );
+    deltaline_core_aggregator_prefixes_has_ended has_ended(
+        .clock(has_ended_clock),
+        .rst(has_ended_rst),
+        .d(has_ended_d),
+        .q(has_ended_q)
+    );
+
+    // Update code
+    always @(*) begin
+        waits_clock = clk;
+        due_from_clock = clk;
+        has_ended_clock = clk;
+        waits_d = waits_q;
+        due_from_d = due_from_q;
+        has_ended_d = has_ended_q;
+        waits_rst = rst;
+        due_from_rst = rst;
+        has_ended_rst = rst;
+        waiting_0_clock = clk;
+        waiting_0_rst = rst;
+        waiting_0_d = waiting_0_q;
+        current_0_clock = clk;
+        current_0_rst = rst;
+        current_0_d = current_0_q;
+        before_0_clock = clk;
+        before_0_rst = rst;
+        before_0_d = before_0_q;
+        mask_0_clock = clk;
+        mask_0_rst = rst;
+        mask_0_d = mask_0_q;
+        waiting_1_clock = clk;
+        waiting_1_rst = rst;
+        waiting_1_d = waiting_1_q;
+        current_1_clock = clk;
+        current_1_rst = rst;
+        current_1_d = current_1_q;
+        before_1_clock = clk;
+        before_1_rst = rst;
+        before_1_d = before_1_q;
+        mask_1_clock = clk;
+        mask_1_rst = rst;
+        mask_1_d = mask_1_q;
+        waiting_2_clock = clk;
+        waiting_2_rst = rst;
+        waiting_2_d = waiting_2_q;
+        current_2_clock = clk;
+        current_2_rst = rst;
+        current_2_d = current_2_q;
+        before_2_clock = clk;
+        before_2_rst = rst;
+        before_2_d = before_2_q;
+        mask_2_clock = clk;
+        mask_2_rst = rst;
+        mask_2_d = mask_2_q;
+        waiting_3_clock = clk;
+        waiting_3_rst = rst;
+        waiting_3_d = waiting_3_q;
+        current_3_clock = clk;
+        current_3_rst = rst;
+        current_3_d = current_3_q;
+        before_3_clock = clk;
+        before_3_rst = rst;
+        before_3_d = before_3_q;
+        mask_3_clock = clk;
+        mask_3_rst = rst;
+        mask_3_d = mask_3_q;
+        waiting_4_clock = clk;
+        waiting_4_rst = rst;
+        waiting_4_d = waiting_4_q;
+        current_4_clock = clk;
+        current_4_rst = rst;
+        current_4_d = current_4_q;
+        before_4_clock = clk;
+        before_4_rst = rst;
+        before_4_d = before_4_q;
+        mask_4_clock = clk;
+        mask_4_rst = rst;
+        mask_4_d = mask_4_q;
+        waiting_5_clock = clk;
+        waiting_5_rst = rst;
+        waiting_5_d = waiting_5_q;
+        current_5_clock = clk;
+        current_5_rst = rst;
+        current_5_d = current_5_q;
+        before_5_clock = clk;
+        before_5_rst = rst;
+        before_5_d = before_5_q;
+        mask_5_clock = clk;
+        mask_5_rst = rst;
+        mask_5_d = mask_5_q;
+        waiting_6_clock = clk;
+        waiting_6_rst = rst;
+        waiting_6_d = waiting_6_q;
+        current_6_clock = clk;
+        current_6_rst = rst;
+        current_6_d = current_6_q;
+        before_6_clock = clk;
+        before_6_rst = rst;
+        before_6_d = before_6_q;
+        mask_6_clock = clk;
+        mask_6_rst = rst;
+        mask_6_d = mask_6_q;
+        waiting_7_clock = clk;
+        waiting_7_rst = rst;
+        waiting_7_d = waiting_7_q;
+        current_7_clock = clk;
+        current_7_rst = rst;
+        current_7_d = current_7_q;
+        before_7_clock = clk;
+        before_7_rst = rst;
+        before_7_d = before_7_q;
+        mask_7_clock = clk;
+        mask_7_rst = rst;
+        mask_7_d = mask_7_q;
+        asked_0 = lengths[(32'h38 - 32'h8 * 0)+:(8)];
+        asked_1 = lengths[(32'h38 - 32'h8 * 1)+:(8)];
+        asked_2 = lengths[(32'h38 - 32'h8 * 2)+:(8)];
+        asked_3 = lengths[(32'h38 - 32'h8 * 3)+:(8)];
+        asked_4 = lengths[(32'h38 - 32'h8 * 4)+:(8)];
+        asked_5 = lengths[(32'h38 - 32'h8 * 5)+:(8)];
+        asked_6 = lengths[(32'h38 - 32'h8 * 6)+:(8)];
+        asked_7 = lengths[(32'h38 - 32'h8 * 7)+:(8)];
+        wrong = ~|adaptive;
+        if (|exists_0) begin
+            if (asked_0 > longest) begin
+                wrong = 1'b1;
+            end
+        end
+        else if (asked_0 != 32'hff) begin
+            wrong = 1'b1;
+        end
+        if (|exists_1) begin
+            if (asked_1 > longest) begin
+                wrong = 1'b1;
+            end
+        end
+        else if (asked_1 != 32'hff) begin
+            wrong = 1'b1;
+        end
+        if (|exists_2) begin
+            if (asked_2 > longest) begin
+                wrong = 1'b1;
+            end
+        end
+        else if (asked_2 != 32'hff) begin
+            wrong = 1'b1;
+        end
+        if (|exists_3) begin
+            if (asked_3 > longest) begin
+                wrong = 1'b1;
+            end
+        end
+        else if (asked_3 != 32'hff) begin
+            wrong = 1'b1;
+        end
+        if (|exists_4) begin
+            if (asked_4 > longest) begin
+                wrong = 1'b1;
+            end
+        end
+        else if (asked_4 != 32'hff) begin
+            wrong = 1'b1;
+        end
+        if (|exists_5) begin
+            if (asked_5 > longest) begin
+                wrong = 1'b1;
+            end
+        end
+        else if (asked_5 != 32'hff) begin
+            wrong = 1'b1;
+        end
+        if (|exists_6) begin
+            if (asked_6 > longest) begin
+                wrong = 1'b1;
+            end
+        end
+        else if (asked_6 != 32'hff) begin
+            wrong = 1'b1;
+        end
+        if (|exists_7) begin
+            if (asked_7 > longest) begin
+                wrong = 1'b1;
+            end
+        end
+        else if (asked_7 != 32'hff) begin
+            wrong = 1'b1;
+        end
+        if (|exists_1 & (asked_1 <= asked_0)) begin
+            wrong = 1'b1;
+        end
+        if (|exists_2 & (asked_2 <= asked_1)) begin
+            wrong = 1'b1;
+        end
+        if (|exists_3 & (asked_3 <= asked_2)) begin
+            wrong = 1'b1;
+        end
+        if (|exists_4 & (asked_4 <= asked_3)) begin
+            wrong = 1'b1;
+        end
+        if (|exists_5 & (asked_5 <= asked_4)) begin
+            wrong = 1'b1;
+        end
+        if (|exists_6 & (asked_6 <= asked_5)) begin
+            wrong = 1'b1;
+        end
+        if (|exists_7 & (asked_7 <= asked_6)) begin
+            wrong = 1'b1;
+        end
+        has_ended_d = ends & |adaptive;
+        late = running_number - due_from_q;
+        due = has_ended_q & waits_q & ~late[32'h1f];
+        length_0 = waiting_0_q ^ first_0;
+        shifted = ones >> length_0;
+        if (has_ended_q) begin
+            before_0_d = current_0_q;
+        end
+        if (due) begin
+            current_0_d = waiting_0_q;
+        end
+        if (due & |exists_0) begin
+            mask_0_d = shifted[(32'h0)+:(16)] ^ first_mask_0;
+        end
+        length_1 = waiting_1_q ^ first_1;
+        shifted = ones >> length_1;
+        if (has_ended_q) begin
+            before_1_d = current_1_q;
+        end
+        if (due) begin
+            current_1_d = waiting_1_q;
+        end
+        if (due & |exists_1) begin
+            mask_1_d = shifted[(32'h0)+:(16)] ^ first_mask_1;
+        end
+        length_2 = waiting_2_q ^ first_2;
+        shifted = ones >> length_2;
+        if (has_ended_q) begin
+            before_2_d = current_2_q;
+        end
+        if (due) begin
+            current_2_d = waiting_2_q;
+        end
+        if (due & |exists_2) begin
+            mask_2_d = shifted[(32'h0)+:(16)] ^ first_mask_2;
+        end
+        length_3 = waiting_3_q ^ first_3;
+        shifted = ones >> length_3;
+        if (has_ended_q) begin
+            before_3_d = current_3_q;
+        end
+        if (due) begin
+            current_3_d = waiting_3_q;
+        end
+        if (due & |exists_3) begin
+            mask_3_d = shifted[(32'h0)+:(16)] ^ first_mask_3;
+        end
+        length_4 = waiting_4_q ^ first_4;
+        shifted = ones >> length_4;
+        if (has_ended_q) begin
+            before_4_d = current_4_q;
+        end
+        if (due) begin
+            current_4_d = waiting_4_q;
+        end
+        if (due & |exists_4) begin
+            mask_4_d = shifted[(32'h0)+:(16)] ^ first_mask_4;
+        end
+        length_5 = waiting_5_q ^ first_5;
+        shifted = ones >> length_5;
+        if (has_ended_q) begin
+            before_5_d = current_5_q;
+        end
+        if (due) begin
+            current_5_d = waiting_5_q;
+        end
+        if (due & |exists_5) begin
+            mask_5_d = shifted[(32'h0)+:(16)] ^ first_mask_5;
+        end
+        length_6 = waiting_6_q ^ first_6;
+        shifted = ones >> length_6;
+        if (has_ended_q) begin
+            before_6_d = current_6_q;
+        end
+        if (due) begin
+            current_6_d = waiting_6_q;
+        end
+        if (due & |exists_6) begin
+            mask_6_d = shifted[(32'h0)+:(16)] ^ first_mask_6;
+        end
+        length_7 = waiting_7_q ^ first_7;
+        shifted = ones >> length_7;
+        if (has_ended_q) begin
+            before_7_d = current_7_q;
+        end
+        if (due) begin
+            current_7_d = waiting_7_q;
+        end
+        if (due & |exists_7) begin
+            mask_7_d = shifted[(32'h0)+:(16)] ^ first_mask_7;
+        end
+        if (due) begin
+            waits_d = 1'b0;
+        end
+        takes = load & ~wrong;
+        if (takes) begin
+            waits_d = 1'b1;
+            due_from_d = from;
+        end
+        if (takes & |exists_0) begin
+            waiting_0_d = asked_0[(32'h0)+:(5)] ^ first_0;
+        end
+        if (takes & |exists_1) begin
+            waiting_1_d = asked_1[(32'h0)+:(5)] ^ first_1;
+        end
+        if (takes & |exists_2) begin
+            waiting_2_d = asked_2[(32'h0)+:(5)] ^ first_2;
+        end
+        if (takes & |exists_3) begin
+            waiting_3_d = asked_3[(32'h0)+:(5)] ^ first_3;
+        end
+        if (takes & |exists_4) begin
+            waiting_4_d = asked_4[(32'h0)+:(5)] ^ first_4;
+        end
+        if (takes & |exists_5) begin
+            waiting_5_d = asked_5[(32'h0)+:(5)] ^ first_5;
+        end
+        if (takes & |exists_6) begin
+            waiting_6_d = asked_6[(32'h0)+:(5)] ^ first_6;
+        end
+        if (takes & |exists_7) begin
+            waiting_7_d = asked_7[(32'h0)+:(5)] ^ first_7;
+        end
+        word = 32'h0;
+        all = 32'h0;
+        one = mask_0_q ^ first_mask_0;
+        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
+        shown = before_0_q ^ first_0;
+        if (|exists_0) begin
+            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
+        end
+        else begin
+            word = (word << 32'h8) | 32'hff;
+        end
+        one = mask_1_q ^ first_mask_1;
+        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
+        shown = before_1_q ^ first_1;
+        if (|exists_1) begin
+            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
+        end
+        else begin
+            word = (word << 32'h8) | 32'hff;
+        end
+        one = mask_2_q ^ first_mask_2;
+        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
+        shown = before_2_q ^ first_2;
+        if (|exists_2) begin
+            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
+        end
+        else begin
+            word = (word << 32'h8) | 32'hff;
+        end
+        one = mask_3_q ^ first_mask_3;
+        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
+        shown = before_3_q ^ first_3;
+        if (|exists_3) begin
+            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
+        end
+        else begin
+            word = (word << 32'h8) | 32'hff;
+        end
+        one = mask_4_q ^ first_mask_4;
+        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
+        shown = before_4_q ^ first_4;
+        if (|exists_4) begin
+            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
+        end
+        else begin
+            word = (word << 32'h8) | 32'hff;
+        end
+        one = mask_5_q ^ first_mask_5;
+        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
+        shown = before_5_q ^ first_5;
+        if (|exists_5) begin
+            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
+        end
+        else begin
+            word = (word << 32'h8) | 32'hff;
+        end
+        one = mask_6_q ^ first_mask_6;
+        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
+        shown = before_6_q ^ first_6;
+        if (|exists_6) begin
+            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
+        end
+        else begin
+            word = (word << 32'h8) | 32'hff;
+        end
+        one = mask_7_q ^ first_mask_7;
+        all = (all >> 32'h10) | (((one) & 128'hffffffffffffffffffffffffffffffff) << 32'h70);
+        shown = before_7_q ^ first_7;
+        if (|exists_7) begin
+            word = (word << 32'h8) | ((shown) & 64'hffffffffffffffff);
+        end
+        else begin
+            word = (word << 32'h8) | 32'hff;
+        end
+        legal = ~wrong;
+        pending = waits_q;
+        ended = word;
+        masks = all;
+    end
+
+endmodule // deltaline_core_aggregator_prefixes
+
+module deltaline_core_aggregator_prefixes_before_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_before_0
+
+module deltaline_core_aggregator_prefixes_before_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_before_1
+
+module deltaline_core_aggregator_prefixes_before_2(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_before_2
+
+module deltaline_core_aggregator_prefixes_before_3(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_before_3
+
+module deltaline_core_aggregator_prefixes_before_4(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_before_4
+
+module deltaline_core_aggregator_prefixes_before_5(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_before_5
+
+module deltaline_core_aggregator_prefixes_before_6(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_before_6
+
+module deltaline_core_aggregator_prefixes_before_7(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_before_7
+
+module deltaline_core_aggregator_prefixes_current_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_current_0
+
+module deltaline_core_aggregator_prefixes_current_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_current_1
+
+module deltaline_core_aggregator_prefixes_current_2(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_current_2
+
+module deltaline_core_aggregator_prefixes_current_3(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_current_3
+
+module deltaline_core_aggregator_prefixes_current_4(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_current_4
+
+module deltaline_core_aggregator_prefixes_current_5(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_current_5
+
+module deltaline_core_aggregator_prefixes_current_6(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_current_6
+
+module deltaline_core_aggregator_prefixes_current_7(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_current_7
+
+module deltaline_core_aggregator_prefixes_due_from(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_due_from
+
+module deltaline_core_aggregator_prefixes_has_ended(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_has_ended
+
+module deltaline_core_aggregator_prefixes_mask_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_mask_0
+
+module deltaline_core_aggregator_prefixes_mask_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_mask_1
+
+module deltaline_core_aggregator_prefixes_mask_2(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_mask_2
+
+module deltaline_core_aggregator_prefixes_mask_3(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_mask_3
+
+module deltaline_core_aggregator_prefixes_mask_4(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_mask_4
+
+module deltaline_core_aggregator_prefixes_mask_5(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_mask_5
+
+module deltaline_core_aggregator_prefixes_mask_6(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_mask_6
+
+module deltaline_core_aggregator_prefixes_mask_7(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_mask_7
+
+module deltaline_core_aggregator_prefixes_waiting_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_waiting_0
+
+module deltaline_core_aggregator_prefixes_waiting_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_waiting_1
+
+module deltaline_core_aggregator_prefixes_waiting_2(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_waiting_2
+
+module deltaline_core_aggregator_prefixes_waiting_3(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_waiting_3
+
+module deltaline_core_aggregator_prefixes_waiting_4(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_waiting_4
+
+module deltaline_core_aggregator_prefixes_waiting_5(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_waiting_5
+
+module deltaline_core_aggregator_prefixes_waiting_6(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_waiting_6
+
+module deltaline_core_aggregator_prefixes_waiting_7(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_waiting_7
+
+module deltaline_core_aggregator_prefixes_waits(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_prefixes_waits
+
 module deltaline_core_aggregator_shown_interval(clk,rst,d,q);
 
     // Module arguments
@@ -6018,21 +8419,6 @@ module deltaline_core_aggregator_staged_bad_0(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_staged_bad_0
-
-module deltaline_core_aggregator_staged_commit_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_staged_commit_0
 
 module deltaline_core_aggregator_staged_delimiter(clock,rst,d,q);
 
@@ -6139,6 +8525,21 @@ module deltaline_core_aggregator_staged_timestamp_0(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_staged_timestamp_0
 
+module deltaline_core_aggregator_staged_unexpected(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_staged_unexpected
+
 module deltaline_core_aggregator_staged_unlocked(clock,rst,d,q);
 
     // Module arguments
@@ -6153,6 +8554,21 @@ module deltaline_core_aggregator_staged_unlocked(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_staged_unlocked
+
+module deltaline_core_aggregator_staged_unmeasured_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_staged_unmeasured_0
 
 module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,bad,refused,unlocked,timed,gap,overflow,overflow_epoch,unmeasured_frames,bad_frames,ended_unmeasured,ended_bad,ended_refused,ended_flags);
 
@@ -6212,6 +8628,10 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
     reg  just_ended_rst;
     reg  just_ended_d;
     wire  just_ended_q;
+    reg  ended_before_clock;
+    reg  ended_before_rst;
+    reg  ended_before_d;
+    wire  ended_before_q;
     reg  old_refused_clock;
     reg  old_refused_rst;
     reg  [15:0] old_refused_d;
@@ -6236,6 +8656,7 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
     // Local signals
     reg  [15:0] refused_next;
     reg  saturated_now;
+    reg  wrapped_old;
     reg  overflows_old;
     reg  saturated_next;
     reg  clock_lost_next;
@@ -6291,6 +8712,12 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
         .d(just_ended_d),
         .q(just_ended_q)
     );
+    deltaline_core_aggregator_totals_ended_before ended_before(
+        .clock(ended_before_clock),
+        .rst(ended_before_rst),
+        .d(ended_before_d),
+        .q(ended_before_q)
+    );
     deltaline_core_aggregator_totals_old_refused old_refused(
         .clock(old_refused_clock),
         .rst(old_refused_rst),
@@ -6329,6 +8756,7 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
         clock_lost_clock = clk;
         by_clock_clock = clk;
         just_ended_clock = clk;
+        ended_before_clock = clk;
         old_refused_clock = clk;
         old_saturated_clock = clk;
         old_clock_lost_clock = clk;
@@ -6339,6 +8767,7 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
         clock_lost_d = clock_lost_q;
         by_clock_d = by_clock_q;
         just_ended_d = just_ended_q;
+        ended_before_d = ended_before_q;
         old_refused_d = old_refused_q;
         old_saturated_d = old_saturated_q;
         old_clock_lost_d = old_clock_lost_q;
@@ -6349,6 +8778,7 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
         clock_lost_rst = rst;
         by_clock_rst = rst;
         just_ended_rst = rst;
+        ended_before_rst = rst;
         old_refused_rst = rst;
         old_saturated_rst = rst;
         old_clock_lost_rst = rst;
@@ -6370,14 +8800,15 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
         end
         clock_lost_next = clock_lost_q | unlocked;
         by_clock_next = by_clock_q | timed;
-        saturated_now = saturated_q | wrapped;
+        wrapped_old = wrapped & ended_before_q;
+        saturated_now = saturated_q | (wrapped & ~ended_before_q);
         overflows_old = overflow & (overflow_epoch != epoch);
         saturated_next = saturated_now | (overflow & (overflow_epoch == epoch));
         refused_count_d = refused_next;
         clock_lost_d = clock_lost_next;
         by_clock_d = by_clock_next;
         if (ends) begin
-            old_refused_d = refused_next;
+            old_refused_d = refused_count_q;
             old_clock_lost_d = clock_lost_next;
             old_by_clock_d = by_clock_next;
             old_gap_d = gap;
@@ -6386,8 +8817,9 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
             by_clock_d = timed;
         end
         just_ended_d = ends;
+        ended_before_d = just_ended_q;
         saturated_d = saturated_next;
-        old_saturated_d = old_saturated_q | overflows_old;
+        old_saturated_d = old_saturated_q | wrapped_old | overflows_old;
         if (just_ended_q) begin
             old_saturated_d = saturated_now | overflows_old;
             saturated_d = overflow & (overflow_epoch == epoch);
@@ -6458,6 +8890,10 @@ module deltaline_core_aggregator_totals_bad_count(clk,rst,frames,ends,just_ended
     reg  old_high_rst;
     reg  [15:0] old_high_d;
     wire  [15:0] old_high_q;
+    reg  old_full_clock;
+    reg  old_full_rst;
+    reg  old_full_d;
+    wire  old_full_q;
 
     // Local signals
     reg  [16:0] sum;
@@ -6508,6 +8944,12 @@ module deltaline_core_aggregator_totals_bad_count(clk,rst,frames,ends,just_ended
         .d(old_high_d),
         .q(old_high_q)
     );
+    deltaline_core_aggregator_totals_bad_count_old_full old_full(
+        .clock(old_full_clock),
+        .rst(old_full_rst),
+        .d(old_full_d),
+        .q(old_full_q)
+    );
 
     // Update code
     always @(*) begin
@@ -6518,6 +8960,7 @@ module deltaline_core_aggregator_totals_bad_count(clk,rst,frames,ends,just_ended
         shown_low_clock = clk;
         old_low_clock = clk;
         old_high_clock = clk;
+        old_full_clock = clk;
         low_d = low_q;
         carry_d = carry_q;
         high_d = high_q;
@@ -6525,6 +8968,7 @@ module deltaline_core_aggregator_totals_bad_count(clk,rst,frames,ends,just_ended
         shown_low_d = shown_low_q;
         old_low_d = old_low_q;
         old_high_d = old_high_q;
+        old_full_d = old_full_q;
         low_rst = rst;
         carry_rst = rst;
         high_rst = rst;
@@ -6532,6 +8976,7 @@ module deltaline_core_aggregator_totals_bad_count(clk,rst,frames,ends,just_ended
         shown_low_rst = rst;
         old_low_rst = rst;
         old_high_rst = rst;
+        old_full_rst = rst;
         sum = ((low_q) & 17'h1ffff) + ((frames) & 17'h1ffff);
         low_d = sum[(32'h0)+:(16)];
         carry_d = sum[32'h10];
@@ -6546,14 +8991,15 @@ module deltaline_core_aggregator_totals_bad_count(clk,rst,frames,ends,just_ended
         is_full = full_q | sum_high[32'h10];
         high_d = sum_high[(32'h0)+:(16)];
         full_d = is_full;
+        old_full_d = just_ended & is_full;
         if (just_ended) begin
             old_high_d = sum_high[(32'h0)+:(16)];
-            if (is_full) begin
-                old_low_d = 32'hffff;
-                old_high_d = 32'hffff;
-            end
             high_d = 32'h0;
             full_d = 1'b0;
+        end
+        if (old_full_q) begin
+            old_low_d = 32'hffff;
+            old_high_d = 32'hffff;
         end
         shown_low_d = low_q;
         shown = ((shown_low_q) & 32'hffffffff) | (((high_q) & 32'hffffffff) << 32'h10);
@@ -6625,6 +9071,21 @@ module deltaline_core_aggregator_totals_bad_count_low(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_totals_bad_count_low
+
+module deltaline_core_aggregator_totals_bad_count_old_full(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_bad_count_old_full
 
 module deltaline_core_aggregator_totals_bad_count_old_high(clock,rst,d,q);
 
@@ -6700,6 +9161,21 @@ module deltaline_core_aggregator_totals_clock_lost(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_totals_clock_lost
+
+module deltaline_core_aggregator_totals_ended_before(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_ended_before
 
 module deltaline_core_aggregator_totals_just_ended(clock,rst,d,q);
 
@@ -6861,6 +9337,10 @@ module deltaline_core_aggregator_totals_unmeasured_count(clk,rst,frames,ends,jus
     reg  old_high_rst;
     reg  [15:0] old_high_d;
     wire  [15:0] old_high_q;
+    reg  old_full_clock;
+    reg  old_full_rst;
+    reg  old_full_d;
+    wire  old_full_q;
 
     // Local signals
     reg  [16:0] sum;
@@ -6911,6 +9391,12 @@ module deltaline_core_aggregator_totals_unmeasured_count(clk,rst,frames,ends,jus
         .d(old_high_d),
         .q(old_high_q)
     );
+    deltaline_core_aggregator_totals_unmeasured_count_old_full old_full(
+        .clock(old_full_clock),
+        .rst(old_full_rst),
+        .d(old_full_d),
+        .q(old_full_q)
+    );
 
     // Update code
     always @(*) begin
@@ -6921,6 +9407,7 @@ module deltaline_core_aggregator_totals_unmeasured_count(clk,rst,frames,ends,jus
         shown_low_clock = clk;
         old_low_clock = clk;
         old_high_clock = clk;
+        old_full_clock = clk;
         low_d = low_q;
         carry_d = carry_q;
         high_d = high_q;
@@ -6928,6 +9415,7 @@ module deltaline_core_aggregator_totals_unmeasured_count(clk,rst,frames,ends,jus
         shown_low_d = shown_low_q;
         old_low_d = old_low_q;
         old_high_d = old_high_q;
+        old_full_d = old_full_q;
         low_rst = rst;
         carry_rst = rst;
         high_rst = rst;
@@ -6935,6 +9423,7 @@ module deltaline_core_aggregator_totals_unmeasured_count(clk,rst,frames,ends,jus
         shown_low_rst = rst;
         old_low_rst = rst;
         old_high_rst = rst;
+        old_full_rst = rst;
         sum = ((low_q) & 17'h1ffff) + ((frames) & 17'h1ffff);
         low_d = sum[(32'h0)+:(16)];
         carry_d = sum[32'h10];
@@ -6949,14 +9438,15 @@ module deltaline_core_aggregator_totals_unmeasured_count(clk,rst,frames,ends,jus
         is_full = full_q | sum_high[32'h10];
         high_d = sum_high[(32'h0)+:(16)];
         full_d = is_full;
+        old_full_d = just_ended & is_full;
         if (just_ended) begin
             old_high_d = sum_high[(32'h0)+:(16)];
-            if (is_full) begin
-                old_low_d = 32'hffff;
-                old_high_d = 32'hffff;
-            end
             high_d = 32'h0;
             full_d = 1'b0;
+        end
+        if (old_full_q) begin
+            old_low_d = 32'hffff;
+            old_high_d = 32'hffff;
         end
         shown_low_d = low_q;
         shown = ((shown_low_q) & 32'hffffffff) | (((high_q) & 32'hffffffff) << 32'h10);
@@ -7028,6 +9518,21 @@ module deltaline_core_aggregator_totals_unmeasured_count_low(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_totals_unmeasured_count_low
+
+module deltaline_core_aggregator_totals_unmeasured_count_old_full(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_unmeasured_count_old_full
 
 module deltaline_core_aggregator_totals_unmeasured_count_old_high(clock,rst,d,q);
 
@@ -7531,9 +10036,6 @@ module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_
     output reg  delimiter;
     output reg  [31:0] delimiter_number;
 
-    // Constant declarations
-    localparam  all_bytes = 28'hfffffff;
-
     // Stub signals
     reg  header_window_clk;
     reg  header_window_rst;
@@ -7589,7 +10091,8 @@ module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_
     wire  [3:0] datagram_payload;
     wire  datagram_odd;
     wire  datagram_version6;
-    wire  [4:0] datagram_payload_bytes;
+    wire  [6:0] datagram_payload_whole;
+    wire  [1:0] datagram_payload_tail;
     wire  datagram_closed;
     wire  datagram_measured;
     wire  datagram_bad;
@@ -7701,7 +10204,8 @@ module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_
     reg  odd;
     reg  [4:0] header;
     reg  [3:0] payload;
-    reg  [27:0] absent;
+    reg  [7:0] reached;
+    reg  [31:0] tail_mask;
     reg  [31:0] mask_0;
     reg  [31:0] mask_1;
     reg  [31:0] mask_2;
@@ -7770,7 +10274,8 @@ module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_
         .payload(datagram_payload),
         .odd(datagram_odd),
         .version6(datagram_version6),
-        .payload_bytes(datagram_payload_bytes),
+        .payload_whole(datagram_payload_whole),
+        .payload_tail(datagram_payload_tail),
         .closed(datagram_closed),
         .measured(datagram_measured),
         .bad(datagram_bad),
@@ -7986,97 +10491,65 @@ module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_
         odd = datagram_odd;
         header = datagram_header;
         payload = datagram_payload;
-        absent = all_bytes >> datagram_payload_bytes;
-        mask_0 = 64'hffffffff;
-        if (absent[32'h18 - 0 * 32'h4]) begin
-            mask_0 = 64'hffffff00;
+        reached = (((datagram_payload_whole) & 8'hff) << 32'h1) | 32'h1;
+        tail_mask = 32'h0;
+        if (datagram_payload_tail == 32'h1) begin
+            tail_mask = 64'hff000000;
         end
-        if (absent[32'h19 - 0 * 32'h4]) begin
-            mask_0 = 64'hffff0000;
+        else if (datagram_payload_tail == 32'h2) begin
+            tail_mask = 64'hffff0000;
         end
-        if (absent[32'h1a - 0 * 32'h4]) begin
-            mask_0 = 64'hff000000;
+        else if (datagram_payload_tail == 32'h3) begin
+            tail_mask = 64'hffffff00;
         end
-        if (absent[32'h1b - 0 * 32'h4]) begin
-            mask_0 = 32'h0;
+        mask_0 = 32'h0;
+        if (reached[0]) begin
+            mask_0 = tail_mask;
         end
-        mask_1 = 64'hffffffff;
-        if (absent[32'h18 - 1 * 32'h4]) begin
-            mask_1 = 64'hffffff00;
+        if (reached[0 + 32'h1]) begin
+            mask_0 = 64'hffffffff;
         end
-        if (absent[32'h19 - 1 * 32'h4]) begin
-            mask_1 = 64'hffff0000;
+        mask_1 = 32'h0;
+        if (reached[1]) begin
+            mask_1 = tail_mask;
         end
-        if (absent[32'h1a - 1 * 32'h4]) begin
-            mask_1 = 64'hff000000;
+        if (reached[1 + 32'h1]) begin
+            mask_1 = 64'hffffffff;
         end
-        if (absent[32'h1b - 1 * 32'h4]) begin
-            mask_1 = 32'h0;
+        mask_2 = 32'h0;
+        if (reached[2]) begin
+            mask_2 = tail_mask;
         end
-        mask_2 = 64'hffffffff;
-        if (absent[32'h18 - 2 * 32'h4]) begin
-            mask_2 = 64'hffffff00;
+        if (reached[2 + 32'h1]) begin
+            mask_2 = 64'hffffffff;
         end
-        if (absent[32'h19 - 2 * 32'h4]) begin
-            mask_2 = 64'hffff0000;
+        mask_3 = 32'h0;
+        if (reached[3]) begin
+            mask_3 = tail_mask;
         end
-        if (absent[32'h1a - 2 * 32'h4]) begin
-            mask_2 = 64'hff000000;
+        if (reached[3 + 32'h1]) begin
+            mask_3 = 64'hffffffff;
         end
-        if (absent[32'h1b - 2 * 32'h4]) begin
-            mask_2 = 32'h0;
+        mask_4 = 32'h0;
+        if (reached[4]) begin
+            mask_4 = tail_mask;
         end
-        mask_3 = 64'hffffffff;
-        if (absent[32'h18 - 3 * 32'h4]) begin
-            mask_3 = 64'hffffff00;
+        if (reached[4 + 32'h1]) begin
+            mask_4 = 64'hffffffff;
         end
-        if (absent[32'h19 - 3 * 32'h4]) begin
-            mask_3 = 64'hffff0000;
+        mask_5 = 32'h0;
+        if (reached[5]) begin
+            mask_5 = tail_mask;
         end
-        if (absent[32'h1a - 3 * 32'h4]) begin
-            mask_3 = 64'hff000000;
+        if (reached[5 + 32'h1]) begin
+            mask_5 = 64'hffffffff;
         end
-        if (absent[32'h1b - 3 * 32'h4]) begin
-            mask_3 = 32'h0;
+        mask_6 = 32'h0;
+        if (reached[6]) begin
+            mask_6 = tail_mask;
         end
-        mask_4 = 64'hffffffff;
-        if (absent[32'h18 - 4 * 32'h4]) begin
-            mask_4 = 64'hffffff00;
-        end
-        if (absent[32'h19 - 4 * 32'h4]) begin
-            mask_4 = 64'hffff0000;
-        end
-        if (absent[32'h1a - 4 * 32'h4]) begin
-            mask_4 = 64'hff000000;
-        end
-        if (absent[32'h1b - 4 * 32'h4]) begin
-            mask_4 = 32'h0;
-        end
-        mask_5 = 64'hffffffff;
-        if (absent[32'h18 - 5 * 32'h4]) begin
-            mask_5 = 64'hffffff00;
-        end
-        if (absent[32'h19 - 5 * 32'h4]) begin
-            mask_5 = 64'hffff0000;
-        end
-        if (absent[32'h1a - 5 * 32'h4]) begin
-            mask_5 = 64'hff000000;
-        end
-        if (absent[32'h1b - 5 * 32'h4]) begin
-            mask_5 = 32'h0;
-        end
-        mask_6 = 64'hffffffff;
-        if (absent[32'h18 - 6 * 32'h4]) begin
-            mask_6 = 64'hffffff00;
-        end
-        if (absent[32'h19 - 6 * 32'h4]) begin
-            mask_6 = 64'hffff0000;
-        end
-        if (absent[32'h1a - 6 * 32'h4]) begin
-            mask_6 = 64'hff000000;
-        end
-        if (absent[32'h1b - 6 * 32'h4]) begin
-            mask_6 = 32'h0;
+        if (reached[6 + 32'h1]) begin
+            mask_6 = 64'hffffffff;
         end
         key_0_clock = clk;
         key_0_rst = rst;
@@ -8353,7 +10826,7 @@ module deltaline_core_identity_committed(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_committed
 
-module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_frame,x,y,x_whole,y_whole,key_x,key_y,header,payload,odd,version6,payload_bytes,closed,measured,bad,ip_length);
+module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_frame,x,y,x_whole,y_whole,key_x,key_y,header,payload,odd,version6,payload_whole,payload_tail,closed,measured,bad,ip_length);
 
     // Module arguments
     input wire  clk;
@@ -8373,7 +10846,8 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
     output reg  [3:0] payload;
     output reg  odd;
     output reg  version6;
-    output reg  [4:0] payload_bytes;
+    output reg  [6:0] payload_whole;
+    output reg  [1:0] payload_tail;
     output reg  closed;
     output reg  measured;
     output reg  bad;
@@ -8420,14 +10894,38 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
     reg  opens_ipv6_rst;
     reg  opens_ipv6_d;
     wire  opens_ipv6_q;
-    reg  class_x_clock;
-    reg  class_x_rst;
-    reg  [1:0] class_x_d;
-    wire  [1:0] class_x_q;
-    reg  class_y_clock;
-    reg  class_y_rst;
-    reg  [1:0] class_y_d;
-    wire  [1:0] class_y_q;
+    reg  x_by_eight_clock;
+    reg  x_by_eight_rst;
+    reg  x_by_eight_d;
+    wire  x_by_eight_q;
+    reg  x_by_four_clock;
+    reg  x_by_four_rst;
+    reg  x_by_four_d;
+    wire  x_by_four_q;
+    reg  x_fragment_clock;
+    reg  x_fragment_rst;
+    reg  x_fragment_d;
+    wire  x_fragment_q;
+    reg  x_back_by_eight_clock;
+    reg  x_back_by_eight_rst;
+    reg  [4:0] x_back_by_eight_d;
+    wire  [4:0] x_back_by_eight_q;
+    reg  x_back_by_four_clock;
+    reg  x_back_by_four_rst;
+    reg  [4:0] x_back_by_four_d;
+    wire  [4:0] x_back_by_four_q;
+    reg  y_by_eight_clock;
+    reg  y_by_eight_rst;
+    reg  y_by_eight_d;
+    wire  y_by_eight_q;
+    reg  y_by_four_clock;
+    reg  y_by_four_rst;
+    reg  y_by_four_d;
+    wire  y_by_four_q;
+    reg  y_fragment_clock;
+    reg  y_fragment_rst;
+    reg  y_fragment_d;
+    wire  y_fragment_q;
     reg  active_clock;
     reg  active_rst;
     reg  active_d;
@@ -8440,26 +10938,30 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
     reg  complete_rst;
     reg  complete_d;
     wire  complete_q;
-    reg  count_clock;
-    reg  count_rst;
-    reg  [2:0] count_d;
-    wire  [2:0] count_q;
+    reg  header_pair_clock;
+    reg  header_pair_rst;
+    reg  [4:0] header_pair_d;
+    wire  [4:0] header_pair_q;
     reg  phase_clock;
     reg  phase_rst;
     reg  [4:0] phase_d;
     wire  [4:0] phase_q;
-    reg  chain_clock;
-    reg  chain_rst;
-    reg  [1:0] chain_d;
-    wire  [1:0] chain_q;
+    reg  chain_by_eight_clock;
+    reg  chain_by_eight_rst;
+    reg  chain_by_eight_d;
+    wire  chain_by_eight_q;
+    reg  chain_by_four_clock;
+    reg  chain_by_four_rst;
+    reg  chain_by_four_d;
+    wire  chain_by_four_q;
+    reg  chain_fragment_clock;
+    reg  chain_fragment_rst;
+    reg  chain_fragment_d;
+    wire  chain_fragment_q;
     reg  odd_header_clock;
     reg  odd_header_rst;
     reg  odd_header_d;
     wire  odd_header_q;
-    reg  least_taken_clock;
-    reg  least_taken_rst;
-    reg  [5:0] least_taken_d;
-    wire  [5:0] least_taken_q;
     reg  left_clock;
     reg  left_rst;
     reg  [16:0] left_d;
@@ -8492,10 +10994,14 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
     reg  out_six_rst;
     reg  out_six_d;
     wire  out_six_q;
-    reg  out_bytes_clock;
-    reg  out_bytes_rst;
-    reg  [4:0] out_bytes_d;
-    wire  [4:0] out_bytes_q;
+    reg  out_whole_clock;
+    reg  out_whole_rst;
+    reg  [6:0] out_whole_d;
+    wire  [6:0] out_whole_q;
+    reg  out_tail_clock;
+    reg  out_tail_rst;
+    reg  [1:0] out_tail_d;
+    wire  [1:0] out_tail_q;
     reg  out_closed_clock;
     reg  out_closed_rst;
     reg  out_closed_d;
@@ -8520,13 +11026,19 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
     reg  opens4;
     reg  opens6;
     reg  is_active;
-    reg  is_header;
+    reg  is_chained;
     reg  is_extension;
     reg  is_complete;
     reg  [7:0] extra;
-    reg  [16:0] taken;
-    reg  [16:0] rest;
+    reg  [7:0] extra_by_eight;
+    reg  [7:0] extra_by_four;
+    reg  [13:0] taken;
+    reg  [13:0] rest;
+    reg  [2:0] low_left;
+    reg  [16:0] header_bytes;
     reg  [4:0] next_phase;
+    reg  [6:0] all_words;
+    reg  [2:0] words_left;
 
     // Sub module instances
     deltaline_core_identity_datagram_class_of_x class_of_x(
@@ -8591,17 +11103,53 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         .d(opens_ipv6_d),
         .q(opens_ipv6_q)
     );
-    deltaline_core_identity_datagram_class_x class_x(
-        .clock(class_x_clock),
-        .rst(class_x_rst),
-        .d(class_x_d),
-        .q(class_x_q)
+    deltaline_core_identity_datagram_x_by_eight x_by_eight(
+        .clock(x_by_eight_clock),
+        .rst(x_by_eight_rst),
+        .d(x_by_eight_d),
+        .q(x_by_eight_q)
     );
-    deltaline_core_identity_datagram_class_y class_y(
-        .clock(class_y_clock),
-        .rst(class_y_rst),
-        .d(class_y_d),
-        .q(class_y_q)
+    deltaline_core_identity_datagram_x_by_four x_by_four(
+        .clock(x_by_four_clock),
+        .rst(x_by_four_rst),
+        .d(x_by_four_d),
+        .q(x_by_four_q)
+    );
+    deltaline_core_identity_datagram_x_fragment x_fragment(
+        .clock(x_fragment_clock),
+        .rst(x_fragment_rst),
+        .d(x_fragment_d),
+        .q(x_fragment_q)
+    );
+    deltaline_core_identity_datagram_x_back_by_eight x_back_by_eight(
+        .clock(x_back_by_eight_clock),
+        .rst(x_back_by_eight_rst),
+        .d(x_back_by_eight_d),
+        .q(x_back_by_eight_q)
+    );
+    deltaline_core_identity_datagram_x_back_by_four x_back_by_four(
+        .clock(x_back_by_four_clock),
+        .rst(x_back_by_four_rst),
+        .d(x_back_by_four_d),
+        .q(x_back_by_four_q)
+    );
+    deltaline_core_identity_datagram_y_by_eight y_by_eight(
+        .clock(y_by_eight_clock),
+        .rst(y_by_eight_rst),
+        .d(y_by_eight_d),
+        .q(y_by_eight_q)
+    );
+    deltaline_core_identity_datagram_y_by_four y_by_four(
+        .clock(y_by_four_clock),
+        .rst(y_by_four_rst),
+        .d(y_by_four_d),
+        .q(y_by_four_q)
+    );
+    deltaline_core_identity_datagram_y_fragment y_fragment(
+        .clock(y_fragment_clock),
+        .rst(y_fragment_rst),
+        .d(y_fragment_d),
+        .q(y_fragment_q)
     );
     deltaline_core_identity_datagram_active active(
         .clock(active_clock),
@@ -8621,11 +11169,11 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         .d(complete_d),
         .q(complete_q)
     );
-    deltaline_core_identity_datagram_count count(
-        .clock(count_clock),
-        .rst(count_rst),
-        .d(count_d),
-        .q(count_q)
+    deltaline_core_identity_datagram_header_pair header_pair(
+        .clock(header_pair_clock),
+        .rst(header_pair_rst),
+        .d(header_pair_d),
+        .q(header_pair_q)
     );
     deltaline_core_identity_datagram_phase phase(
         .clock(phase_clock),
@@ -8633,23 +11181,29 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         .d(phase_d),
         .q(phase_q)
     );
-    deltaline_core_identity_datagram_chain chain(
-        .clock(chain_clock),
-        .rst(chain_rst),
-        .d(chain_d),
-        .q(chain_q)
+    deltaline_core_identity_datagram_chain_by_eight chain_by_eight(
+        .clock(chain_by_eight_clock),
+        .rst(chain_by_eight_rst),
+        .d(chain_by_eight_d),
+        .q(chain_by_eight_q)
+    );
+    deltaline_core_identity_datagram_chain_by_four chain_by_four(
+        .clock(chain_by_four_clock),
+        .rst(chain_by_four_rst),
+        .d(chain_by_four_d),
+        .q(chain_by_four_q)
+    );
+    deltaline_core_identity_datagram_chain_fragment chain_fragment(
+        .clock(chain_fragment_clock),
+        .rst(chain_fragment_rst),
+        .d(chain_fragment_d),
+        .q(chain_fragment_q)
     );
     deltaline_core_identity_datagram_odd_header odd_header(
         .clock(odd_header_clock),
         .rst(odd_header_rst),
         .d(odd_header_d),
         .q(odd_header_q)
-    );
-    deltaline_core_identity_datagram_least_taken least_taken(
-        .clock(least_taken_clock),
-        .rst(least_taken_rst),
-        .d(least_taken_d),
-        .q(least_taken_q)
     );
     deltaline_core_identity_datagram_left left(
         .clock(left_clock),
@@ -8699,11 +11253,17 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         .d(out_six_d),
         .q(out_six_q)
     );
-    deltaline_core_identity_datagram_out_bytes out_bytes(
-        .clock(out_bytes_clock),
-        .rst(out_bytes_rst),
-        .d(out_bytes_d),
-        .q(out_bytes_q)
+    deltaline_core_identity_datagram_out_whole out_whole(
+        .clock(out_whole_clock),
+        .rst(out_whole_rst),
+        .d(out_whole_d),
+        .q(out_whole_q)
+    );
+    deltaline_core_identity_datagram_out_tail out_tail(
+        .clock(out_tail_clock),
+        .rst(out_tail_rst),
+        .d(out_tail_d),
+        .q(out_tail_q)
     );
     deltaline_core_identity_datagram_out_closed out_closed(
         .clock(out_closed_clock),
@@ -8741,16 +11301,23 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         pair_y_whole_clock = clk;
         opens_ipv4_clock = clk;
         opens_ipv6_clock = clk;
-        class_x_clock = clk;
-        class_y_clock = clk;
+        x_by_eight_clock = clk;
+        x_by_four_clock = clk;
+        x_fragment_clock = clk;
+        x_back_by_eight_clock = clk;
+        x_back_by_four_clock = clk;
+        y_by_eight_clock = clk;
+        y_by_four_clock = clk;
+        y_fragment_clock = clk;
         active_clock = clk;
         six_clock = clk;
         complete_clock = clk;
-        count_clock = clk;
+        header_pair_clock = clk;
         phase_clock = clk;
-        chain_clock = clk;
+        chain_by_eight_clock = clk;
+        chain_by_four_clock = clk;
+        chain_fragment_clock = clk;
         odd_header_clock = clk;
-        least_taken_clock = clk;
         left_clock = clk;
         length_clock = clk;
         out_x_clock = clk;
@@ -8759,7 +11326,8 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         out_payload_clock = clk;
         out_odd_clock = clk;
         out_six_clock = clk;
-        out_bytes_clock = clk;
+        out_whole_clock = clk;
+        out_tail_clock = clk;
         out_closed_clock = clk;
         out_measured_clock = clk;
         out_bad_clock = clk;
@@ -8773,16 +11341,23 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         pair_y_whole_d = pair_y_whole_q;
         opens_ipv4_d = opens_ipv4_q;
         opens_ipv6_d = opens_ipv6_q;
-        class_x_d = class_x_q;
-        class_y_d = class_y_q;
+        x_by_eight_d = x_by_eight_q;
+        x_by_four_d = x_by_four_q;
+        x_fragment_d = x_fragment_q;
+        x_back_by_eight_d = x_back_by_eight_q;
+        x_back_by_four_d = x_back_by_four_q;
+        y_by_eight_d = y_by_eight_q;
+        y_by_four_d = y_by_four_q;
+        y_fragment_d = y_fragment_q;
         active_d = active_q;
         six_d = six_q;
         complete_d = complete_q;
-        count_d = count_q;
+        header_pair_d = header_pair_q;
         phase_d = phase_q;
-        chain_d = chain_q;
+        chain_by_eight_d = chain_by_eight_q;
+        chain_by_four_d = chain_by_four_q;
+        chain_fragment_d = chain_fragment_q;
         odd_header_d = odd_header_q;
-        least_taken_d = least_taken_q;
         left_d = left_q;
         length_d = length_q;
         out_x_d = out_x_q;
@@ -8791,7 +11366,8 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         out_payload_d = out_payload_q;
         out_odd_d = out_odd_q;
         out_six_d = out_six_q;
-        out_bytes_d = out_bytes_q;
+        out_whole_d = out_whole_q;
+        out_tail_d = out_tail_q;
         out_closed_d = out_closed_q;
         out_measured_d = out_measured_q;
         out_bad_d = out_bad_q;
@@ -8805,16 +11381,23 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         pair_y_whole_rst = rst;
         opens_ipv4_rst = rst;
         opens_ipv6_rst = rst;
-        class_x_rst = rst;
-        class_y_rst = rst;
+        x_by_eight_rst = rst;
+        x_by_four_rst = rst;
+        x_fragment_rst = rst;
+        x_back_by_eight_rst = rst;
+        x_back_by_four_rst = rst;
+        y_by_eight_rst = rst;
+        y_by_four_rst = rst;
+        y_fragment_rst = rst;
         active_rst = rst;
         six_rst = rst;
         complete_rst = rst;
-        count_rst = rst;
+        header_pair_rst = rst;
         phase_rst = rst;
-        chain_rst = rst;
+        chain_by_eight_rst = rst;
+        chain_by_four_rst = rst;
+        chain_fragment_rst = rst;
         odd_header_rst = rst;
-        least_taken_rst = rst;
         left_rst = rst;
         length_rst = rst;
         out_x_rst = rst;
@@ -8823,7 +11406,8 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         out_payload_rst = rst;
         out_odd_rst = rst;
         out_six_rst = rst;
-        out_bytes_rst = rst;
+        out_whole_rst = rst;
+        out_tail_rst = rst;
         out_closed_rst = rst;
         out_measured_rst = rst;
         out_bad_rst = rst;
@@ -8841,47 +11425,62 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         opens_ipv6_d = pair & first & x_whole & (version == 32'h6) & |network;
         class_of_x_next_header = x[(32'h18)+:(8)];
         class_of_y_next_header = y[(32'h8)+:(8)];
-        class_x_d = class_of_x_class_code;
-        class_y_d = class_of_y_class_code;
+        x_by_eight_d = class_of_x_class_code == 32'h1;
+        x_by_four_d = class_of_x_class_code == 32'h2;
+        x_fragment_d = class_of_x_class_code == 32'h3;
+        y_by_eight_d = class_of_y_class_code == 32'h1;
+        y_by_four_d = class_of_y_class_code == 32'h2;
+        y_fragment_d = class_of_y_class_code == 32'h3;
+        x_back_by_eight_d = 32'h0 - ((x[(32'h10)+:(4)]) & 5'h1f);
+        if (|x[(32'h14)+:(4)]) begin
+            x_back_by_eight_d = 32'h10;
+        end
+        x_back_by_four_d = 32'h0 - ((x[(32'h11)+:(4)]) & 5'h1f);
+        if (|x[(32'h15)+:(3)]) begin
+            x_back_by_four_d = 32'h10;
+        end
         opening_words = pair_x_q[(32'h18)+:(4)];
+        header_bytes = ((opening_words) & 17'h1ffff) << 32'h2;
         opens4 = opens_ipv4_q;
         opens6 = opens_ipv6_q;
         is_active = active_q & pair_there_q;
-        is_extension = is_active & |chain_q & ~|phase_q;
-        is_header = is_active & (count_q < 32'h5);
-        extra = 32'h0;
-        if (chain_q == 32'h1) begin
-            extra = pair_x_q[(32'h10)+:(8)];
+        is_chained = chain_by_eight_q | chain_by_four_q | chain_fragment_q;
+        is_extension = is_active & is_chained & ~|phase_q;
+        extra_by_eight = 32'h0;
+        if (chain_by_eight_q) begin
+            extra_by_eight = pair_x_q[(32'h10)+:(8)];
         end
-        else if (chain_q == 32'h2) begin
-            extra = ((pair_x_q[(32'h11)+:(7)]) & 8'hff);
+        extra_by_four = 32'h0;
+        if (chain_by_four_q) begin
+            extra_by_four = ((pair_x_q[(32'h11)+:(7)]) & 8'hff);
         end
-        taken = (((extra) & 17'h1ffff) << 32'h3) | ((least_taken_q) & 17'h1ffff);
-        rest = left_q + ~taken;
+        extra = extra_by_eight | extra_by_four;
+        taken = ((extra) & 14'h3fff);
+        low_left = left_q[(32'h0)+:(3)];
+        rest = left_q[(32'h3)+:(14)] + ~taken;
         next_phase = phase_q;
         if (phase_q != 32'h7) begin
             next_phase = phase_q + 32'h1;
         end
         if (is_active) begin
             phase_d = next_phase;
-            if (count_q != 32'h7) begin
-                count_d = count_q + 32'h1;
-            end
-            if ((count_q == 32'h1) & ~six_q) begin
-                left_d = rest;
-            end
+            header_pair_d = header_pair_q << 32'h1;
             if (is_extension) begin
-                left_d = rest;
-                chain_d = class_x_q;
-                if ((chain_q == 32'h3) | ~pair_x_whole_q) begin
-                    chain_d = 32'h0;
+                left_d = (((rest) & 17'h1ffff) << 32'h3) | ((low_left) & 17'h1ffff);
+                chain_by_eight_d = x_by_eight_q;
+                chain_by_four_d = x_by_four_q;
+                chain_fragment_d = x_fragment_q;
+                if (chain_fragment_q | ~pair_x_whole_q) begin
+                    chain_by_eight_d = 1'b0;
+                    chain_by_four_d = 1'b0;
+                    chain_fragment_d = 1'b0;
                 end
                 phase_d = 32'h0;
-                if (|extra) begin
-                    phase_d = 32'h10;
-                    if (~|extra[(32'h4)+:(4)]) begin
-                        phase_d = 32'h0 - ((extra[(32'h0)+:(4)]) & 5'h1f);
-                    end
+                if (chain_by_eight_q) begin
+                    phase_d = x_back_by_eight_q;
+                end
+                if (chain_by_four_q) begin
+                    phase_d = x_back_by_four_q;
                 end
                 if (~pair_x_whole_q) begin
                     phase_d = 32'h7;
@@ -8891,29 +11490,31 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         if (opens4) begin
             active_d = 1'b1;
             six_d = 1'b0;
-            count_d = 32'h1;
+            header_pair_d = 32'h2;
             phase_d = 32'h1 - ((pair_x_q[(32'h19)+:(3)]) & 5'h1f);
-            chain_d = 32'h0;
+            chain_by_eight_d = 1'b0;
+            chain_by_four_d = 1'b0;
+            chain_fragment_d = 1'b0;
             odd_header_d = opening_words[32'h0];
-            left_d = ((pair_x_q[(32'h0)+:(16)]) & 17'h1ffff);
-            least_taken_d = (((opening_words) & 6'h3f) << 32'h2) - 32'h1;
+            left_d = ((pair_x_q[(32'h0)+:(16)]) & 17'h1ffff) - header_bytes;
             length_d = pair_x_q[(32'h0)+:(16)];
         end
         if (opens6) begin
             active_d = 1'b1;
             six_d = 1'b1;
-            count_d = 32'h1;
+            header_pair_d = 32'h2;
             phase_d = 32'h1c;
-            chain_d = class_y_q;
+            chain_by_eight_d = y_by_eight_q;
+            chain_by_four_d = y_by_four_q;
+            chain_fragment_d = y_fragment_q;
             left_d = ((pair_y_q[(32'h10)+:(16)]) & 17'h1ffff);
-            least_taken_d = 32'h7;
             length_d = pair_y_q[(32'h10)+:(16)];
         end
         is_complete = complete_q;
-        if (is_active & ~six_q & (count_q == 32'h2) & pair_x_whole_q) begin
+        if (is_active & ~six_q & header_pair_q[32'h2] & pair_x_whole_q) begin
             is_complete = 1'b1;
         end
-        if (is_active & six_q & (count_q == 32'h4) & pair_y_whole_q) begin
+        if (is_active & six_q & header_pair_q[32'h4] & pair_y_whole_q) begin
             is_complete = 1'b1;
         end
         complete_d = is_complete;
@@ -8927,17 +11528,11 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         if (opens4 | opens6) begin
             out_header_d = 32'h1;
         end
-        else if (is_header & (count_q == 32'h1)) begin
-            out_header_d = 32'h2;
-        end
-        else if (is_header & (count_q == 32'h2)) begin
-            out_header_d = 32'h4;
-        end
-        else if (is_header & six_q & (count_q == 32'h3)) begin
-            out_header_d = 32'h8;
-        end
-        else if (is_header & six_q & (count_q == 32'h4)) begin
-            out_header_d = 32'h10;
+        else if (is_active) begin
+            out_header_d = header_pair_q & 32'h7;
+            if (six_q) begin
+                out_header_d = header_pair_q;
+            end
         end
         out_payload_d = 32'h0;
         if (is_active & ~is_extension) begin
@@ -8956,12 +11551,16 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         end
         out_odd_d = odd_header_q & ~six_q;
         out_six_d = six_q & ~opens4 | opens6;
-        out_bytes_d = left_q[(32'h0)+:(5)];
-        if (left_q[32'h10]) begin
-            out_bytes_d = 32'h0;
+        all_words = 32'h7f;
+        words_left = left_q[(32'h2)+:(3)];
+        out_whole_d = ~(all_words << words_left);
+        out_tail_d = left_q[(32'h0)+:(2)];
+        if (|left_q[(32'h5)+:(11)]) begin
+            out_whole_d = 32'h7f;
         end
-        else if (|left_q[(32'h5)+:(11)] | (left_q[(32'h0)+:(5)] > 32'h1c)) begin
-            out_bytes_d = 32'h1c;
+        if (left_q[32'h10]) begin
+            out_whole_d = 32'h0;
+            out_tail_d = 32'h0;
         end
         out_closed_d = pair_closes_q;
         out_bad_d = pair_bad_q;
@@ -8976,7 +11575,8 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         payload = out_payload_q;
         odd = out_odd_q;
         version6 = out_six_q;
-        payload_bytes = out_bytes_q;
+        payload_whole = out_whole_q;
+        payload_tail = out_tail_q;
         closed = out_closed_q;
         measured = out_measured_q;
         bad = out_bad_q;
@@ -9000,20 +11600,50 @@ module deltaline_core_identity_datagram_active(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_datagram_active
 
-module deltaline_core_identity_datagram_chain(clock,rst,d,q);
+module deltaline_core_identity_datagram_chain_by_eight(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
     input wire  rst;
-    input wire  [1:0] d;
-    output reg  [1:0] q;
+    input wire  d;
+    output reg  q;
 
     // Update code (custom)
     always @(posedge clock) begin
-        if (rst) q <= 2'h0;
+        if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_core_identity_datagram_chain
+endmodule // deltaline_core_identity_datagram_chain_by_eight
+
+module deltaline_core_identity_datagram_chain_by_four(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_datagram_chain_by_four
+
+module deltaline_core_identity_datagram_chain_fragment(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_datagram_chain_fragment
 
 module deltaline_core_identity_datagram_class_of_x(next_header,class_code);
 
@@ -9067,36 +11697,6 @@ module deltaline_core_identity_datagram_class_of_y(next_header,class_code);
 
 endmodule // deltaline_core_identity_datagram_class_of_y
 
-module deltaline_core_identity_datagram_class_x(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [1:0] d;
-    output reg  [1:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 2'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_identity_datagram_class_x
-
-module deltaline_core_identity_datagram_class_y(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [1:0] d;
-    output reg  [1:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 2'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_identity_datagram_class_y
-
 module deltaline_core_identity_datagram_complete(clock,rst,d,q);
 
     // Module arguments
@@ -9112,35 +11712,20 @@ module deltaline_core_identity_datagram_complete(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_datagram_complete
 
-module deltaline_core_identity_datagram_count(clock,rst,d,q);
+module deltaline_core_identity_datagram_header_pair(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
     input wire  rst;
-    input wire  [2:0] d;
-    output reg  [2:0] q;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
 
     // Update code (custom)
     always @(posedge clock) begin
-        if (rst) q <= 3'h0;
+        if (rst) q <= 5'h0;
         else q <= d;
     end
-endmodule // deltaline_core_identity_datagram_count
-
-module deltaline_core_identity_datagram_least_taken(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [5:0] d;
-    output reg  [5:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 6'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_identity_datagram_least_taken
+endmodule // deltaline_core_identity_datagram_header_pair
 
 module deltaline_core_identity_datagram_left(clock,rst,d,q);
 
@@ -9231,21 +11816,6 @@ module deltaline_core_identity_datagram_out_bad(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_identity_datagram_out_bad
-
-module deltaline_core_identity_datagram_out_bytes(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [4:0] d;
-    output reg  [4:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 5'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_identity_datagram_out_bytes
 
 module deltaline_core_identity_datagram_out_closed(clock,rst,d,q);
 
@@ -9351,6 +11921,36 @@ module deltaline_core_identity_datagram_out_six(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_identity_datagram_out_six
+
+module deltaline_core_identity_datagram_out_tail(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [1:0] d;
+    output reg  [1:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 2'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_datagram_out_tail
+
+module deltaline_core_identity_datagram_out_whole(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [6:0] d;
+    output reg  [6:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 7'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_datagram_out_whole
 
 module deltaline_core_identity_datagram_out_x(clock,rst,d,q);
 
@@ -9516,6 +12116,126 @@ module deltaline_core_identity_datagram_six(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_identity_datagram_six
+
+module deltaline_core_identity_datagram_x_back_by_eight(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_datagram_x_back_by_eight
+
+module deltaline_core_identity_datagram_x_back_by_four(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 5'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_datagram_x_back_by_four
+
+module deltaline_core_identity_datagram_x_by_eight(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_datagram_x_by_eight
+
+module deltaline_core_identity_datagram_x_by_four(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_datagram_x_by_four
+
+module deltaline_core_identity_datagram_x_fragment(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_datagram_x_fragment
+
+module deltaline_core_identity_datagram_y_by_eight(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_datagram_y_by_eight
+
+module deltaline_core_identity_datagram_y_by_four(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_datagram_y_by_four
+
+module deltaline_core_identity_datagram_y_fragment(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_datagram_y_fragment
 
 module deltaline_core_identity_delimiter_match(clk,rst,slot,opening,closing,bad,a,b,a_whole,delimiter,number);
 
@@ -9779,10 +12499,22 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
     reg  in_frame_rst;
     reg  in_frame_d;
     wire  in_frame_q;
+    reg  beat_time_clock;
+    reg  beat_time_rst;
+    reg  [63:0] beat_time_d;
+    wire  [63:0] beat_time_q;
+    reg  beat_opens_clock;
+    reg  beat_opens_rst;
+    reg  beat_opens_d;
+    wire  beat_opens_q;
     reg  first_time_clock;
     reg  first_time_rst;
     reg  [63:0] first_time_d;
     wire  [63:0] first_time_q;
+    reg  beat_was_fifth_clock;
+    reg  beat_was_fifth_rst;
+    reg  beat_was_fifth_d;
+    wire  beat_was_fifth_q;
     reg  beat_0_clock;
     reg  beat_0_rst;
     reg  [7:0] beat_0_d;
@@ -9930,11 +12662,29 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
         .d(in_frame_d),
         .q(in_frame_q)
     );
+    deltaline_core_identity_header_window_beat_time beat_time(
+        .clock(beat_time_clock),
+        .rst(beat_time_rst),
+        .d(beat_time_d),
+        .q(beat_time_q)
+    );
+    deltaline_core_identity_header_window_beat_opens beat_opens(
+        .clock(beat_opens_clock),
+        .rst(beat_opens_rst),
+        .d(beat_opens_d),
+        .q(beat_opens_q)
+    );
     deltaline_core_identity_header_window_first_time first_time(
         .clock(first_time_clock),
         .rst(first_time_rst),
         .d(first_time_d),
         .q(first_time_q)
+    );
+    deltaline_core_identity_header_window_beat_was_fifth beat_was_fifth(
+        .clock(beat_was_fifth_clock),
+        .rst(beat_was_fifth_rst),
+        .d(beat_was_fifth_d),
+        .q(beat_was_fifth_q)
     );
     deltaline_core_identity_header_window_beat_0 beat_0(
         .clock(beat_0_clock),
@@ -10114,7 +12864,10 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
         beat_seen_clock = clk;
         adrift_clock = clk;
         in_frame_clock = clk;
+        beat_time_clock = clk;
+        beat_opens_clock = clk;
         first_time_clock = clk;
+        beat_was_fifth_clock = clk;
         beat_valid_clock = clk;
         beat_last_clock = clk;
         beat_bad_clock = clk;
@@ -10137,7 +12890,10 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
         beat_seen_d = beat_seen_q;
         adrift_d = adrift_q;
         in_frame_d = in_frame_q;
+        beat_time_d = beat_time_q;
+        beat_opens_d = beat_opens_q;
         first_time_d = first_time_q;
+        beat_was_fifth_d = beat_was_fifth_q;
         beat_valid_d = beat_valid_q;
         beat_last_d = beat_last_q;
         beat_bad_d = beat_bad_q;
@@ -10160,6 +12916,9 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
         beat_seen_rst = rst;
         adrift_rst = rst;
         in_frame_rst = rst;
+        beat_time_rst = rst;
+        beat_opens_rst = rst;
+        beat_was_fifth_rst = rst;
         first_time_rst = rst;
         beat_valid_rst = rst;
         beat_last_rst = rst;
@@ -10240,16 +12999,18 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
         beat_bad_d = s_axis_tuser[32'h0];
         beat_a_whole_d = s_axis_tkeep[32'h1];
         beat_b_whole_d = s_axis_tkeep[32'h5];
+        beat_time_d = s_axis_tuser[(32'h1)+:(64)];
+        beat_opens_d = fire & ~in_frame_q;
         if (fire) begin
             in_frame_d = ~s_axis_tlast;
-            if (~in_frame_q) begin
-                first_time_d = s_axis_tuser[(32'h1)+:(64)];
-            end
         end
         ends = beat_valid_q & beat_last_q;
         next_index = beat_index_q;
         if (~beat_index_q[32'h4]) begin
             next_index = beat_index_q + 32'h1;
+        end
+        if (beat_opens_q) begin
+            first_time_d = beat_time_q;
         end
         if (beat_valid_q) begin
             beat_index_d = next_index;
@@ -10281,9 +13042,9 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
             a_whole = 1'b0;
             b_whole = 1'b0;
         end
-        tag_of_a_low_half = word_a[(32'h0)+:(16)];
+        tag_of_a_low_half = (((beat_0_q) & 16'hffff) << 32'h8) | ((beat_1_q) & 16'hffff);
         tag_of_a_whole = a_whole;
-        tag_of_b_low_half = word_b[(32'h0)+:(16)];
+        tag_of_b_low_half = (((beat_4_q) & 16'hffff) << 32'h8) | ((beat_5_q) & 16'hffff);
         tag_of_b_whole = b_whole;
         slot_valid_d = is_slot;
         slot_opening_d = index == 32'h1;
@@ -10293,7 +13054,8 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
         slot_b_d = word_b;
         slot_a_tag_d = tag_of_a_tag;
         slot_b_tag_d = tag_of_b_tag;
-        if (beat_valid_q & (beat_index_q == 32'h4)) begin
+        beat_was_fifth_d = beat_valid_q & (beat_index_q == 32'h4);
+        if (beat_was_fifth_q) begin
             slot_time_d = first_time_q;
         end
         slot = slot_valid_q;
@@ -10519,6 +13281,21 @@ module deltaline_core_identity_header_window_beat_last(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_header_window_beat_last
 
+module deltaline_core_identity_header_window_beat_opens(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_header_window_beat_opens
+
 module deltaline_core_identity_header_window_beat_seen(clock,rst,d,q);
 
     // Module arguments
@@ -10534,6 +13311,21 @@ module deltaline_core_identity_header_window_beat_seen(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_header_window_beat_seen
 
+module deltaline_core_identity_header_window_beat_time(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [63:0] d;
+    output reg  [63:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 64'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_header_window_beat_time
+
 module deltaline_core_identity_header_window_beat_valid(clock,rst,d,q);
 
     // Module arguments
@@ -10548,6 +13340,21 @@ module deltaline_core_identity_header_window_beat_valid(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_identity_header_window_beat_valid
+
+module deltaline_core_identity_header_window_beat_was_fifth(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_header_window_beat_was_fifth
 
 module deltaline_core_identity_header_window_first_time(clock,rst,d,q);
 
@@ -11125,16 +13932,16 @@ module deltaline_core_identity_tags(clk,rst,slot,opening,closing,bad,a,b,a_tag,b
     output reg  y_whole;
 
     // Stub signals
-    reg  [3:0] step_a_state;
+    reg  [9:0] step_a_state;
     reg  [5:0] step_a_tag;
-    wire  [3:0] step_a_following;
-    reg  [3:0] step_b_state;
+    wire  [9:0] step_a_following;
+    reg  [9:0] step_b_state;
     reg  [5:0] step_b_tag;
-    wire  [3:0] step_b_following;
+    wire  [9:0] step_b_following;
     reg  state_clock;
     reg  state_rst;
-    reg  [3:0] state_d;
-    wire  [3:0] state_q;
+    reg  [9:0] state_d;
+    wire  [9:0] state_q;
     reg  shifted_clock;
     reg  shifted_rst;
     reg  shifted_d;
@@ -11193,7 +14000,7 @@ module deltaline_core_identity_tags(clk,rst,slot,opening,closing,bad,a,b,a_tag,b
     wire  pair_y_whole_q;
 
     // Local signals
-    reg  [3:0] behind_a;
+    reg  [9:0] behind_a;
     reg  starts_in_a;
     reg  starts_in_b;
     reg  is_shifted;
@@ -11350,14 +14157,14 @@ module deltaline_core_identity_tags(clk,rst,slot,opening,closing,bad,a,b,a_tag,b
         step_a_state = state_q;
         step_a_tag = a_tag;
         behind_a = step_a_following;
-        starts_in_a = state_q[32'h3];
+        starts_in_a = |state_q[(32'h7)+:(3)];
         is_shifted = shifted_q;
         if (opening) begin
             behind_a = 32'h1;
             starts_in_a = 1'b0;
             is_shifted = 1'b0;
         end
-        starts_in_b = behind_a[32'h3];
+        starts_in_b = |behind_a[(32'h7)+:(3)];
         step_b_state = behind_a;
         step_b_tag = b_tag;
         pair_valid_d = slot;
@@ -11367,11 +14174,11 @@ module deltaline_core_identity_tags(clk,rst,slot,opening,closing,bad,a,b,a_tag,b
             state_d = step_b_following;
             shifted_d = is_shifted | starts_in_b;
             started_in_b_d = starts_in_b;
-            network_in_b_d = behind_a[(32'h0)+:(2)];
+            network_in_b_d = behind_a[(32'h8)+:(2)];
             previous_b_d = b;
             previous_b_whole_d = b_tag[32'h0];
             pair_first_d = starts_in_a;
-            pair_network_d = state_q[(32'h0)+:(2)];
+            pair_network_d = state_q[(32'h8)+:(2)];
             pair_x_d = a;
             pair_y_d = b;
             pair_x_whole_d = a_tag[32'h0];
@@ -11613,12 +14420,12 @@ module deltaline_core_identity_tags_state(clock,rst,d,q);
     // Module arguments
     input wire  clock;
     input wire  rst;
-    input wire  [3:0] d;
-    output reg  [3:0] q;
+    input wire  [9:0] d;
+    output reg  [9:0] q;
 
     // Update code (custom)
     always @(posedge clock) begin
-        if (rst) q <= 4'h0;
+        if (rst) q <= 10'h0;
         else q <= d;
     end
 endmodule // deltaline_core_identity_tags_state
@@ -11626,9 +14433,9 @@ endmodule // deltaline_core_identity_tags_state
 module deltaline_core_identity_tags_step_a(state,tag,following);
 
     // Module arguments
-    input wire  [3:0] state;
+    input wire  [9:0] state;
     input wire  [5:0] tag;
-    output reg  [3:0] following;
+    output reg  [9:0] following;
 
     // Local signals
     reg  whole;
@@ -11637,7 +14444,9 @@ module deltaline_core_identity_tags_step_a(state,tag,following);
     reg  ipv4;
     reg  ipv6;
     reg  bottom;
-    reg  [3:0] next_state;
+    reg  is_type;
+    reg  is_label;
+    reg  [9:0] next_state;
 
     // Update code
     always @(*) begin
@@ -11647,28 +14456,26 @@ module deltaline_core_identity_tags_step_a(state,tag,following);
         ipv4 = tag[32'h3];
         ipv6 = tag[32'h4];
         bottom = tag[32'h5];
+        is_type = |state[(32'h0)+:(3)];
+        is_label = |state[(32'h3)+:(4)];
         next_state = 32'h0;
-        if ((state == 32'h1) | (state == 32'h2) | (state == 32'h3)) begin
-            if (vlan & (state != 32'h3)) begin
-                next_state = state + 32'h1;
-            end
-            else if (mpls) begin
-                next_state = 32'h4;
-            end
-            else if (ipv4) begin
-                next_state = 32'h8;
-            end
-            else if (ipv6) begin
-                next_state = 32'h9;
-            end
+        if (vlan) begin
+            next_state = (state & 32'h3) << 32'h1;
         end
-        else if (state[32'h2]) begin
-            if (bottom) begin
-                next_state = 32'ha;
-            end
-            else if (whole & (state != 32'h7)) begin
-                next_state = state + 32'h1;
-            end
+        if (is_type & mpls) begin
+            next_state = next_state | 32'h8;
+        end
+        if (whole & ~bottom) begin
+            next_state = next_state | ((state & 32'h38) << 32'h1);
+        end
+        if (is_type & ipv4) begin
+            next_state = next_state | 32'h80;
+        end
+        if (is_type & ipv6) begin
+            next_state = next_state | 32'h100;
+        end
+        if (is_label & bottom) begin
+            next_state = next_state | 32'h200;
         end
         following = next_state;
     end
@@ -11678,9 +14485,9 @@ endmodule // deltaline_core_identity_tags_step_a
 module deltaline_core_identity_tags_step_b(state,tag,following);
 
     // Module arguments
-    input wire  [3:0] state;
+    input wire  [9:0] state;
     input wire  [5:0] tag;
-    output reg  [3:0] following;
+    output reg  [9:0] following;
 
     // Local signals
     reg  whole;
@@ -11689,7 +14496,9 @@ module deltaline_core_identity_tags_step_b(state,tag,following);
     reg  ipv4;
     reg  ipv6;
     reg  bottom;
-    reg  [3:0] next_state;
+    reg  is_type;
+    reg  is_label;
+    reg  [9:0] next_state;
 
     // Update code
     always @(*) begin
@@ -11699,28 +14508,26 @@ module deltaline_core_identity_tags_step_b(state,tag,following);
         ipv4 = tag[32'h3];
         ipv6 = tag[32'h4];
         bottom = tag[32'h5];
+        is_type = |state[(32'h0)+:(3)];
+        is_label = |state[(32'h3)+:(4)];
         next_state = 32'h0;
-        if ((state == 32'h1) | (state == 32'h2) | (state == 32'h3)) begin
-            if (vlan & (state != 32'h3)) begin
-                next_state = state + 32'h1;
-            end
-            else if (mpls) begin
-                next_state = 32'h4;
-            end
-            else if (ipv4) begin
-                next_state = 32'h8;
-            end
-            else if (ipv6) begin
-                next_state = 32'h9;
-            end
+        if (vlan) begin
+            next_state = (state & 32'h3) << 32'h1;
         end
-        else if (state[32'h2]) begin
-            if (bottom) begin
-                next_state = 32'ha;
-            end
-            else if (whole & (state != 32'h7)) begin
-                next_state = state + 32'h1;
-            end
+        if (is_type & mpls) begin
+            next_state = next_state | 32'h8;
+        end
+        if (whole & ~bottom) begin
+            next_state = next_state | ((state & 32'h38) << 32'h1);
+        end
+        if (is_type & ipv4) begin
+            next_state = next_state | 32'h80;
+        end
+        if (is_type & ipv6) begin
+            next_state = next_state | 32'h100;
+        end
+        if (is_label & bottom) begin
+            next_state = next_state | 32'h200;
         end
         following = next_state;
     end
@@ -11771,7 +14578,7 @@ module deltaline_core_vector(word_0,word_1,word_2,word_3,word_4,word_5,word_6,wo
     end
 endmodule // deltaline_core_vector
 
-module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_axil_awready,s_axil_wdata,s_axil_wstrb,s_axil_wvalid,s_axil_wready,s_axil_bresp,s_axil_bvalid,s_axil_bready,s_axil_araddr,s_axil_arprot,s_axil_arvalid,s_axil_arready,s_axil_rdata,s_axil_rresp,s_axil_rvalid,s_axil_rready,control_role,control_interval_source,control_interval_log2,status_running,status_ptp_locked,status_drain_busy,status_end_refused,snapshot,interval,packets,bytes,unmeasured,bad,refused_ends,control_frames,unmatched,delimiters,delimiter_gaps,interval_end,timestamp,clock_status_locked,clock_status_slewing,clock_synchronised,clock_period,clock_rate,clock_offset,clock_value,clock_command_set,clock_command_step,clock_command_slew);
+module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_axil_awready,s_axil_wdata,s_axil_wstrb,s_axil_wvalid,s_axil_wready,s_axil_bresp,s_axil_bvalid,s_axil_bready,s_axil_araddr,s_axil_arprot,s_axil_arvalid,s_axil_arready,s_axil_rdata,s_axil_rresp,s_axil_rvalid,s_axil_rready,control_role,control_interval_source,control_interval_log2,status_running,status_ptp_locked,status_drain_busy,status_end_refused,status_prefixes_pending,snapshot,interval,packets,bytes,unmeasured,bad,refused_ends,control_frames,unmatched,delimiters,delimiter_gaps,interval_end,timestamp,clock_status_locked,clock_status_slewing,clock_synchronised,clock_period,clock_rate,clock_offset,clock_value,clock_command_set,clock_command_step,clock_command_slew,prefixes_next,prefixes_next_allowed,prefixes_from,prefixes_from_allowed,prefixes_schedule,prefixes_schedule_allowed);
 
     // Module arguments
     input wire  clk;
@@ -11802,6 +14609,7 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     input wire  status_ptp_locked;
     input wire  status_drain_busy;
     input wire  status_end_refused;
+    input wire  status_prefixes_pending;
     output reg  snapshot;
     input wire  [31:0] interval;
     input wire  [47:0] packets;
@@ -11825,6 +14633,12 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     output reg  clock_command_set;
     output reg  clock_command_step;
     output reg  clock_command_slew;
+    output reg  [63:0] prefixes_next;
+    input wire  prefixes_next_allowed;
+    output reg  [31:0] prefixes_from;
+    input wire  prefixes_from_allowed;
+    output reg  prefixes_schedule;
+    input wire  prefixes_schedule_allowed;
 
     // Constant declarations
     localparam  capability_given = 32'h202a2108;
@@ -11964,6 +14778,22 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     reg  clock_command_slew_pulse_rst;
     reg  clock_command_slew_pulse_d;
     wire  clock_command_slew_pulse_q;
+    reg  prefixes_next_held_0_clock;
+    reg  prefixes_next_held_0_rst;
+    reg  [31:0] prefixes_next_held_0_d;
+    wire  [31:0] prefixes_next_held_0_q;
+    reg  prefixes_next_held_1_clock;
+    reg  prefixes_next_held_1_rst;
+    reg  [31:0] prefixes_next_held_1_d;
+    wire  [31:0] prefixes_next_held_1_q;
+    reg  prefixes_from_held_clock;
+    reg  prefixes_from_held_rst;
+    reg  [31:0] prefixes_from_held_d;
+    wire  [31:0] prefixes_from_held_q;
+    reg  prefixes_schedule_pulse_clock;
+    reg  prefixes_schedule_pulse_rst;
+    reg  prefixes_schedule_pulse_d;
+    wire  prefixes_schedule_pulse_q;
 
     // Local signals
     reg  readable;
@@ -12027,6 +14857,18 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     reg  [31:0] clock_command_reserved;
     reg  clock_command_legal;
     reg  clock_command_write;
+    reg  [31:0] prefixes_next_0_read;
+    reg  prefixes_next_0_legal;
+    reg  prefixes_next_0_write;
+    reg  [31:0] prefixes_next_1_read;
+    reg  prefixes_next_1_legal;
+    reg  prefixes_next_1_write;
+    reg  [31:0] prefixes_from_read;
+    reg  prefixes_from_legal;
+    reg  prefixes_from_write;
+    reg  [31:0] prefixes_schedule_reserved;
+    reg  prefixes_schedule_legal;
+    reg  prefixes_schedule_write;
 
     // Sub module instances
     deltaline_registers_axi axi(
@@ -12214,6 +15056,30 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         .d(clock_command_slew_pulse_d),
         .q(clock_command_slew_pulse_q)
     );
+    deltaline_registers_prefixes_next_held_0 prefixes_next_held_0(
+        .clock(prefixes_next_held_0_clock),
+        .rst(prefixes_next_held_0_rst),
+        .d(prefixes_next_held_0_d),
+        .q(prefixes_next_held_0_q)
+    );
+    deltaline_registers_prefixes_next_held_1 prefixes_next_held_1(
+        .clock(prefixes_next_held_1_clock),
+        .rst(prefixes_next_held_1_rst),
+        .d(prefixes_next_held_1_d),
+        .q(prefixes_next_held_1_q)
+    );
+    deltaline_registers_prefixes_from_held prefixes_from_held(
+        .clock(prefixes_from_held_clock),
+        .rst(prefixes_from_held_rst),
+        .d(prefixes_from_held_d),
+        .q(prefixes_from_held_q)
+    );
+    deltaline_registers_prefixes_schedule_pulse prefixes_schedule_pulse(
+        .clock(prefixes_schedule_pulse_clock),
+        .rst(prefixes_schedule_pulse_rst),
+        .d(prefixes_schedule_pulse_d),
+        .q(prefixes_schedule_pulse_q)
+    );
 
     // Update code
     always @(*) begin
@@ -12243,6 +15109,10 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         clock_command_set_pulse_clock = clk;
         clock_command_step_pulse_clock = clk;
         clock_command_slew_pulse_clock = clk;
+        prefixes_next_held_0_clock = clk;
+        prefixes_next_held_1_clock = clk;
+        prefixes_from_held_clock = clk;
+        prefixes_schedule_pulse_clock = clk;
         control_role_held_d = control_role_held_q;
         control_interval_source_held_d = control_interval_source_held_q;
         control_interval_log2_held_d = control_interval_log2_held_q;
@@ -12269,6 +15139,10 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         clock_command_set_pulse_d = clock_command_set_pulse_q;
         clock_command_step_pulse_d = clock_command_step_pulse_q;
         clock_command_slew_pulse_d = clock_command_slew_pulse_q;
+        prefixes_next_held_0_d = prefixes_next_held_0_q;
+        prefixes_next_held_1_d = prefixes_next_held_1_q;
+        prefixes_from_held_d = prefixes_from_held_q;
+        prefixes_schedule_pulse_d = prefixes_schedule_pulse_q;
         control_role_held_rst = rst;
         control_interval_source_held_rst = rst;
         control_interval_log2_held_rst = rst;
@@ -12295,6 +15169,10 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         clock_command_set_pulse_rst = rst;
         clock_command_step_pulse_rst = rst;
         clock_command_slew_pulse_rst = rst;
+        prefixes_next_held_0_rst = rst;
+        prefixes_next_held_1_rst = rst;
+        prefixes_from_held_rst = rst;
+        prefixes_schedule_pulse_rst = rst;
         axi_clk = clk;
         axi_rst = rst;
         axi_s_axil_awaddr = s_axil_awaddr;
@@ -12361,7 +15239,7 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         control_interval_log2 = control_interval_log2_held_q;
         status_read = 32'h0;
         if (axi_read_address == 32'h24) begin
-            status_read = ((status_running) & 32'hffffffff) | (((status_ptp_locked) & 32'hffffffff) << 32'h1) | (((status_drain_busy) & 32'hffffffff) << 32'h2) | (((status_end_refused) & 32'hffffffff) << 32'h3);
+            status_read = ((status_running) & 32'hffffffff) | (((status_ptp_locked) & 32'hffffffff) << 32'h1) | (((status_drain_busy) & 32'hffffffff) << 32'h2) | (((status_end_refused) & 32'hffffffff) << 32'h3) | (((status_prefixes_pending) & 32'hffffffff) << 32'h4);
         end
         snapshot_reserved = axi_write_data & 64'hfffffffe;
         snapshot_legal = axi_write_whole & (axi_write_address == 32'h28) & ~|snapshot_reserved;
@@ -12545,10 +15423,44 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         clock_command_step = clock_command_step_pulse_q;
         clock_command_slew_pulse_d = clock_command_write & axi_write_data[32'h2];
         clock_command_slew = clock_command_slew_pulse_q;
-        readable = (axi_read_address == 32'h0) | (axi_read_address == 32'h4) | (axi_read_address == 32'h8) | (axi_read_address == 32'hc) | (axi_read_address == 32'h10) | (axi_read_address == 32'h14) | (axi_read_address == 32'h18) | (axi_read_address == 32'h20) | (axi_read_address == 32'h24) | (axi_read_address == 32'h28) | (axi_read_address == 32'h2c) | (axi_read_address == 32'h30) | (axi_read_address == 32'h34) | (axi_read_address == 32'h38) | (axi_read_address == 32'h3c) | (axi_read_address == 32'h40) | (axi_read_address == 32'h44) | (axi_read_address == 32'h48) | (axi_read_address == 32'h4c) | (axi_read_address == 32'h50) | (axi_read_address == 32'h54) | (axi_read_address == 32'h58) | (axi_read_address == 32'h5c) | (axi_read_address == 32'h60) | (axi_read_address == 32'h64) | (axi_read_address == 32'h68) | (axi_read_address == 32'h6c) | (axi_read_address == 32'h70) | (axi_read_address == 32'h74) | (axi_read_address == 32'h78) | (axi_read_address == 32'h7c) | (axi_read_address == 32'h80) | (axi_read_address == 32'h84) | (axi_read_address == 32'h88);
+        prefixes_next_0_read = 32'h0;
+        if (axi_read_address == 32'h90) begin
+            prefixes_next_0_read = prefixes_next_held_0_q;
+        end
+        prefixes_next_0_legal = axi_write_whole & (axi_write_address == 32'h90) & prefixes_next_allowed;
+        prefixes_next_0_write = axi_write & prefixes_next_0_legal;
+        prefixes_next_1_read = 32'h0;
+        if (axi_read_address == 32'h94) begin
+            prefixes_next_1_read = prefixes_next_held_1_q;
+        end
+        prefixes_next_1_legal = axi_write_whole & (axi_write_address == 32'h94) & prefixes_next_allowed;
+        prefixes_next_1_write = axi_write & prefixes_next_1_legal;
+        if (prefixes_next_0_write) begin
+            prefixes_next_held_0_d = axi_write_data;
+        end
+        if (prefixes_next_1_write) begin
+            prefixes_next_held_1_d = axi_write_data;
+        end
+        prefixes_next = ((prefixes_next_held_0_q) & 64'hffffffffffffffff) | (((prefixes_next_held_1_q) & 64'hffffffffffffffff) << 32'h20);
+        prefixes_from_read = 32'h0;
+        if (axi_read_address == 32'h98) begin
+            prefixes_from_read = prefixes_from_held_q;
+        end
+        prefixes_from_legal = axi_write_whole & (axi_write_address == 32'h98) & prefixes_from_allowed;
+        prefixes_from_write = axi_write & prefixes_from_legal;
+        if (prefixes_from_write) begin
+            prefixes_from_held_d = axi_write_data;
+        end
+        prefixes_from = prefixes_from_held_q;
+        prefixes_schedule_reserved = axi_write_data & 64'hfffffffe;
+        prefixes_schedule_legal = axi_write_whole & (axi_write_address == 32'h9c) & ~|prefixes_schedule_reserved & prefixes_schedule_allowed;
+        prefixes_schedule_write = axi_write & prefixes_schedule_legal;
+        prefixes_schedule_pulse_d = prefixes_schedule_write & axi_write_data[32'h0];
+        prefixes_schedule = prefixes_schedule_pulse_q;
+        readable = (axi_read_address == 32'h0) | (axi_read_address == 32'h4) | (axi_read_address == 32'h8) | (axi_read_address == 32'hc) | (axi_read_address == 32'h10) | (axi_read_address == 32'h14) | (axi_read_address == 32'h18) | (axi_read_address == 32'h20) | (axi_read_address == 32'h24) | (axi_read_address == 32'h28) | (axi_read_address == 32'h2c) | (axi_read_address == 32'h30) | (axi_read_address == 32'h34) | (axi_read_address == 32'h38) | (axi_read_address == 32'h3c) | (axi_read_address == 32'h40) | (axi_read_address == 32'h44) | (axi_read_address == 32'h48) | (axi_read_address == 32'h4c) | (axi_read_address == 32'h50) | (axi_read_address == 32'h54) | (axi_read_address == 32'h58) | (axi_read_address == 32'h5c) | (axi_read_address == 32'h60) | (axi_read_address == 32'h64) | (axi_read_address == 32'h68) | (axi_read_address == 32'h6c) | (axi_read_address == 32'h70) | (axi_read_address == 32'h74) | (axi_read_address == 32'h78) | (axi_read_address == 32'h7c) | (axi_read_address == 32'h80) | (axi_read_address == 32'h84) | (axi_read_address == 32'h88) | (axi_read_address == 32'h90) | (axi_read_address == 32'h94) | (axi_read_address == 32'h98) | (axi_read_address == 32'h9c);
         axi_read_legal = readable;
-        axi_read_data = block_type_read | version_read | capability_read | configuration_0_read | configuration_1_read | build_read | control_read | status_read | interval_read | packets_0_read | packets_1_read | bytes_0_read | bytes_1_read | unmeasured_read | bad_read | refused_ends_read | control_frames_read | unmatched_read | delimiters_read | delimiter_gaps_read | timestamp_0_read | timestamp_1_read | clock_status_read | clock_synchronised_read | clock_period_0_read | clock_period_1_read | clock_rate_read | clock_offset_read | clock_value_0_read | clock_value_1_read;
-        axi_write_legal = control_legal | snapshot_legal | interval_end_legal | clock_synchronised_legal | clock_period_0_legal | clock_period_1_legal | clock_rate_legal | clock_offset_legal | clock_value_0_legal | clock_value_1_legal | clock_command_legal;
+        axi_read_data = block_type_read | version_read | capability_read | configuration_0_read | configuration_1_read | build_read | control_read | status_read | interval_read | packets_0_read | packets_1_read | bytes_0_read | bytes_1_read | unmeasured_read | bad_read | refused_ends_read | control_frames_read | unmatched_read | delimiters_read | delimiter_gaps_read | timestamp_0_read | timestamp_1_read | clock_status_read | clock_synchronised_read | clock_period_0_read | clock_period_1_read | clock_rate_read | clock_offset_read | clock_value_0_read | clock_value_1_read | prefixes_next_0_read | prefixes_next_1_read | prefixes_from_read;
+        axi_write_legal = control_legal | snapshot_legal | interval_end_legal | clock_synchronised_legal | clock_period_0_legal | clock_period_1_legal | clock_rate_legal | clock_offset_legal | clock_value_0_legal | clock_value_1_legal | clock_command_legal | prefixes_next_0_legal | prefixes_next_1_legal | prefixes_from_legal | prefixes_schedule_legal;
     end
 
 endmodule // deltaline_registers
@@ -13390,6 +16302,66 @@ module deltaline_registers_packets_taken(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_registers_packets_taken
+
+module deltaline_registers_prefixes_from_held(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_prefixes_from_held
+
+module deltaline_registers_prefixes_next_held_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_prefixes_next_held_0
+
+module deltaline_registers_prefixes_next_held_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_prefixes_next_held_1
+
+module deltaline_registers_prefixes_schedule_pulse(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_prefixes_schedule_pulse
 
 module deltaline_registers_refused_ends_taken(clock,rst,d,q);
 

@@ -8,6 +8,7 @@
 //!   +-> classifier --+                  |                              |
 //! commit, timestamp -+-> totals, class totals -------------------------+
 //! request, delimiter --> interval ------+
+//! lengths -> schedule -> masks to lanes, lengths to emitter
 //! ```
 //!
 //! The classifier takes a cycle to tell a packet's class: meanwhile all else that comes with a commit waits, but not the
@@ -38,6 +39,8 @@
 //! | request, timed | in | 1 | end the interval behind this cycle's commits; the clock asks for it |
 //! | unlocked | in | 1 | the clock is not locked |
 //! | receiver | in | 1 | role: 0 sender, 1 receiver |
+//! | schedule, next_prefixes, from_interval | in | 1, 64, 32 | `load`, `lengths` and `from` of [`crate::schedule`] |
+//! | schedule_legal, schedule_pending | out | 1 | `legal` and `pending` of it |
 //! | running | out | 1 | the memories have been cleared after reset: counting |
 //! | draining | out | 1 | the interval that ended last is being sent |
 //! | ended | out | 1 | an interval ends behind this cycle |
@@ -63,6 +66,7 @@ use crate::interval::Interval;
 use crate::lane::Lane;
 use crate::leaves::{Classifier, Delay, Flop};
 use crate::live_counter::LiveCounter;
+use crate::schedule::Schedule;
 use crate::totals::Totals;
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
@@ -91,6 +95,11 @@ pub struct Aggregator<
     pub timed: Signal<In, Bit>,
     pub unlocked: Signal<In, Bit>,
     pub receiver: Signal<In, Bit>,
+    pub schedule: Signal<In, Bit>,
+    pub next_prefixes: Signal<In, Bits<64>>,
+    pub from_interval: Signal<In, Bits<32>>,
+    pub schedule_legal: Signal<Out, Bit>,
+    pub schedule_pending: Signal<Out, Bit>,
     pub running: Signal<Out, Bit>,
     pub draining: Signal<Out, Bit>,
     pub ended: Signal<Out, Bit>,
@@ -111,13 +120,14 @@ pub struct Aggregator<
 
     /// What comes with a commit, a cycle later: as late as the classifier's answer.
     classifier: [Classifier; L],
-    staged_commit: [Flop<Bit>; L],
     staged_measured: [Flop<Bit>; L],
     staged_bad: [Flop<Bit>; L],
+    staged_unmeasured: [Flop<Bit>; L],
     staged_timestamp: [Flop<Bits<64>>; L],
     staged_length: [Flop<Bits<17>>; L],
     staged_delimiter: Flop<Bit>,
     staged_number: Flop<Bits<32>>,
+    staged_unexpected: Flop<Bit>,
     staged_request: Flop<Bit>,
     staged_timed: Flop<Bit>,
     staged_unlocked: Flop<Bit>,
@@ -127,6 +137,7 @@ pub struct Aggregator<
     class_totals: [ClassTotals; C],
     unmatched: LiveCounter,
     intervals: Interval,
+    prefixes: Schedule,
     /// As late as what the totals show.
     shown_interval: Delay<32, 1>,
     emitter: Emitter<A, S, D>,
@@ -186,6 +197,11 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
             timed: Default::default(),
             unlocked: Default::default(),
             receiver: Default::default(),
+            schedule: Default::default(),
+            next_prefixes: Default::default(),
+            from_interval: Default::default(),
+            schedule_legal: Default::default(),
+            schedule_pending: Default::default(),
             running: Default::default(),
             draining: Default::default(),
             ended: Default::default(),
@@ -204,13 +220,14 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
             m_axis_tlast: Default::default(),
             m_axis_tuser: Default::default(),
             classifier: std::array::from_fn(|_| Classifier::new(configuration)),
-            staged_commit: each(),
             staged_measured: each(),
             staged_bad: each(),
+            staged_unmeasured: each(),
             staged_timestamp: each(),
             staged_length: each(),
             staged_delimiter: Default::default(),
             staged_number: Default::default(),
+            staged_unexpected: Default::default(),
             staged_request: Default::default(),
             staged_timed: Default::default(),
             staged_unlocked: Default::default(),
@@ -219,6 +236,7 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
             class_totals: each(),
             unmatched: Default::default(),
             intervals: Default::default(),
+            prefixes: Schedule::new(configuration),
             shown_interval: Default::default(),
             emitter: Emitter::new(configuration),
             lanes: Constant::new(u64::from(L > 1).into()),
@@ -265,6 +283,10 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
         self.staged_number.clock.next = self.clk.val();
         self.staged_number.rst.next = self.rst.val();
         self.staged_number.d.next = self.delimiter_number.val();
+        // The running interval's number does not change between here and an end that is not refused.
+        self.staged_unexpected.clock.next = self.clk.val();
+        self.staged_unexpected.rst.next = self.rst.val();
+        self.staged_unexpected.d.next = self.delimiter_number.val() != self.intervals.running_number.val();
         self.staged_request.clock.next = self.clk.val();
         self.staged_request.rst.next = self.rst.val();
         self.staged_request.d.next = self.request.val();
@@ -277,15 +299,22 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
         for i in 0..L {
             self.classifier[i].clk.next = self.clk.val();
             self.classifier[i].key.next = self.key[i].val();
-            self.staged_commit[i].clock.next = self.clk.val();
-            self.staged_commit[i].rst.next = self.rst.val();
-            self.staged_commit[i].d.next = self.commit[i].val();
             self.staged_measured[i].clock.next = self.clk.val();
             self.staged_measured[i].rst.next = self.rst.val();
-            self.staged_measured[i].d.next = self.measured[i].val();
+            self.staged_measured[i].d.next =
+                self.commit[i].val() & self.measured[i].val() & self.emitter.running.val();
             self.staged_bad[i].clock.next = self.clk.val();
             self.staged_bad[i].rst.next = self.rst.val();
-            self.staged_bad[i].d.next = self.bad[i].val();
+            self.staged_bad[i].d.next = self.commit[i].val()
+                & !self.measured[i].val()
+                & self.bad[i].val()
+                & self.emitter.running.val();
+            self.staged_unmeasured[i].clock.next = self.clk.val();
+            self.staged_unmeasured[i].rst.next = self.rst.val();
+            self.staged_unmeasured[i].d.next = self.commit[i].val()
+                & !self.measured[i].val()
+                & !self.bad[i].val()
+                & self.emitter.running.val();
             self.staged_timestamp[i].clock.next = self.clk.val();
             self.staged_timestamp[i].rst.next = self.rst.val();
             self.staged_timestamp[i].d.next = self.timestamp[i].val();
@@ -299,30 +328,37 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
         self.intervals.request.next = self.staged_request.q.val();
         self.intervals.delimiter.next = self.staged_delimiter.q.val();
         self.intervals.delimiter_number.next = self.staged_number.q.val();
+        self.intervals.unexpected.next = self.staged_unexpected.q.val();
         self.intervals.running.next = self.emitter.running.val();
         self.intervals.drain_busy.next = self.emitter.busy.val();
         self.idle.next = !self.intervals.epoch.val();
+
+        self.prefixes.clk.next = self.clk.val();
+        self.prefixes.rst.next = self.rst.val();
+        self.prefixes.load.next = self.schedule.val();
+        self.prefixes.lengths.next = self.next_prefixes.val();
+        self.prefixes.from.next = self.from_interval.val();
+        self.prefixes.ends.next = self.intervals.start_drain.val();
+        self.prefixes.running_number.next = self.intervals.running_number.val();
+        self.schedule_legal.next = self.prefixes.legal.val();
+        self.schedule_pending.next = self.prefixes.pending.val();
+        self.emitter.prefixes.next = self.prefixes.ended.val();
 
         // Commit, a cycle later: the frames count in the copy of this moment.
         self.unmeasured_now.next = 0.into();
         self.unmatched_now.next = 0.into();
         self.bad_now.next = 0.into();
         for i in 0..L {
-            self.packet[i].next = self.staged_commit[i].q.val()
-                & self.staged_measured[i].q.val()
-                & self.classifier[i].matched.val()
-                & self.emitter.running.val();
-            if self.staged_commit[i].q.val() & self.emitter.running.val() {
-                if self.staged_measured[i].q.val() {
-                    if !self.classifier[i].matched.val() {
-                        self.unmatched_now.next = self.unmatched_now.val() + 1;
-                        self.unmeasured_now.next = self.unmeasured_now.val() + 1;
-                    }
-                } else if self.staged_bad[i].q.val() {
-                    self.bad_now.next = self.bad_now.val() + 1;
-                } else {
-                    self.unmeasured_now.next = self.unmeasured_now.val() + 1;
-                }
+            self.packet[i].next = self.staged_measured[i].q.val() & self.classifier[i].matched.val();
+            if self.staged_measured[i].q.val() & !self.classifier[i].matched.val() {
+                self.unmatched_now.next = self.unmatched_now.val() + 1;
+                self.unmeasured_now.next = self.unmeasured_now.val() + 1;
+            }
+            if self.staged_unmeasured[i].q.val() {
+                self.unmeasured_now.next = self.unmeasured_now.val() + 1;
+            }
+            if self.staged_bad[i].q.val() {
+                self.bad_now.next = self.bad_now.val() + 1;
             }
             self.lane[i].clk.next = self.clk.val();
             self.lane[i].rst.next = self.rst.val();
@@ -331,6 +367,7 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
             self.lane[i].epoch.next = self.intervals.epoch.val();
             self.lane[i].key.next = self.key[i].val();
             self.lane[i].nanoseconds.next = self.staged_timestamp[i].q.val().get_bits::<40>(16);
+            self.lane[i].masks.next = self.prefixes.masks.val();
             self.lane[i].drain_address.next = self.emitter.drain_address.val();
             self.lane[i].drain_epoch.next = self.idle.val();
             self.lane[i].clear_first.next =

@@ -17,7 +17,7 @@
 //! | packet | in | 3 | packets of the class in this cycle, 0..=4 |
 //! | ip_length | in | 19 | their IP octets |
 //! | first_now, last_now | in | 64 | with packet: the first's and the last's timestamp |
-//! | wrapped | out | 1 | a total wrapped with the packets of the cycle before |
+//! | wrapped | out | 1 | a total wrapped with the packets of two cycles before |
 //! | packets, bytes | out | 48 | the running interval's totals as of two cycles ago, both of one moment |
 //! | ended_packets, ended_bytes | out | 48 | totals of the interval that ended last |
 //! | ended_first, ended_last | out | 64 | its timestamps |
@@ -58,6 +58,7 @@ pub struct ClassTotals {
     bytes_low: Flop<Bits<24>>,
     bytes_high: Flop<Bits<24>>,
     bytes_carry: Flop<Bit>,
+    has_wrapped: Flop<Bit>,
     first: Flop<Bits<64>>,
     last: Flop<Bits<64>>,
     /// The interval ended one cycle ago.
@@ -100,6 +101,7 @@ impl Logic for ClassTotals {
             bytes_low,
             bytes_high,
             bytes_carry,
+            has_wrapped,
             first,
             last,
             just_ended,
@@ -119,6 +121,7 @@ impl Logic for ClassTotals {
         self.bytes_low.rst.next = self.rst.val();
         self.bytes_high.rst.next = self.rst.val();
         self.bytes_carry.rst.next = self.rst.val();
+        self.has_wrapped.rst.next = self.rst.val();
         self.first.rst.next = self.rst.val();
         self.last.rst.next = self.rst.val();
         self.just_ended.rst.next = self.rst.val();
@@ -159,7 +162,9 @@ impl Logic for ClassTotals {
             self.bytes_sum_high.next = bit_cast::<25, 24>(self.bytes_high.q.val()) + 1;
         }
         self.bytes_high_now.next = self.bytes_sum_high.val().get_bits::<24>(0);
-        self.wrapped.next = self.packets_sum_high.val().get_bit(24) | self.bytes_sum_high.val().get_bit(24);
+        self.has_wrapped.d.next =
+            self.packets_sum_high.val().get_bit(24) | self.bytes_sum_high.val().get_bit(24);
+        self.wrapped.next = self.has_wrapped.q.val();
 
         self.any.d.next = self.any.q.val() | self.packet.val().any();
         self.packets_low.d.next = self.packets_now.val();

@@ -29,6 +29,11 @@
 //! | ptp_ts | in | 64 | clock for interval_log2, PTP relative-64; may be zero otherwise |
 //! | ptp_locked | in | 1 | the clock is locked; else the interval is flagged |
 //! | receiver | in | 1 | role: 0 sender, 1 receiver |
+//! | schedule | in | 1 | strobe: schedule `next_prefixes` from interval `from_interval` on; only if adaptive |
+//! | next_prefixes | in | 64 | prefix lengths: bank 0 in bits 63:56, 255 where there is no bank |
+//! | from_interval | in | 32 | number of the first interval with them |
+//! | schedule_legal | out | 1 | in the same cycle: `next_prefixes` may be scheduled; what is illegal is not |
+//! | schedule_pending | out | 1 | scheduled lengths wait for their interval |
 //! | running | out | 1 | the memories have been cleared after reset: counting |
 //! | packets, bytes | out | 48 | measured packets and their IP octets, the running interval so far |
 //! | unmeasured, bad | out | 32 | other frames, the running interval so far |
@@ -47,6 +52,9 @@
 //! * `rst` for one cycle is enough. Then both copies are cleared, two cycles a word of the counter memory, and
 //!   `running` rises; what comes before does not count. A control frame under way is cut off without tlast.
 //! * `receiver` is a strap; `interval_log2` may change at run time, which may end an interval once.
+//! * In a configuration that adapts, other prefix lengths may be scheduled at any time; they take effect at the boundary
+//!   before their interval, the same at both ends if both are told in time. A schedule counts for intervals whose
+//!   `ended` is high in its cycle or later. Otherwise the four ports are left out of account: tie them to zero.
 //! * PTP relative-64: nanoseconds in bits 63:16, their fraction in bits 15:0. Cells add the low 40 bits of the
 //!   nanoseconds.
 //! * An interval is sent as banks × ceil(rows / 128) frames of 120 + 9 × min(rows, 128) bytes (1272 with 128 rows and
@@ -91,6 +99,11 @@ pub struct Core<const R: usize, const A: usize, const C: usize, const S: usize =
     pub ptp_ts: Signal<In, Bits<64>>,
     pub ptp_locked: Signal<In, Bit>,
     pub receiver: Signal<In, Bit>,
+    pub schedule: Signal<In, Bit>,
+    pub next_prefixes: Signal<In, Bits<64>>,
+    pub from_interval: Signal<In, Bits<32>>,
+    pub schedule_legal: Signal<Out, Bit>,
+    pub schedule_pending: Signal<Out, Bit>,
     pub running: Signal<Out, Bit>,
     pub packets: Signal<Out, Bits<48>>,
     pub bytes: Signal<Out, Bits<48>>,
@@ -133,6 +146,11 @@ impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: us
             ptp_ts: Default::default(),
             ptp_locked: Default::default(),
             receiver: Default::default(),
+            schedule: Default::default(),
+            next_prefixes: Default::default(),
+            from_interval: Default::default(),
+            schedule_legal: Default::default(),
+            schedule_pending: Default::default(),
             running: Default::default(),
             packets: Default::default(),
             bytes: Default::default(),
@@ -198,6 +216,11 @@ impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: us
         self.aggregator.timed.next = self.boundary.timed.val();
         self.aggregator.unlocked.next = self.boundary.unlocked.val();
         self.aggregator.receiver.next = self.receiver.val();
+        self.aggregator.schedule.next = self.schedule.val();
+        self.aggregator.next_prefixes.next = self.next_prefixes.val();
+        self.aggregator.from_interval.next = self.from_interval.val();
+        self.schedule_legal.next = self.aggregator.schedule_legal.val();
+        self.schedule_pending.next = self.aggregator.schedule_pending.val();
         self.aggregator.m_axis_tready.next = self.m_axis_tready.val();
 
         self.running.next = self.aggregator.running.val();

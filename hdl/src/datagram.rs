@@ -24,7 +24,8 @@
 //! | payload | out | 4 | one-hot: the pair is pair 0..=3 of the payload |
 //! | odd | out | 1 | payload word 0 is y, not x |
 //! | version6 | out | 1 | the header is IPv6's |
-//! | payload_bytes | out | 5 | payload bytes that belong to the key: 0..=28 |
+//! | payload_whole | out | 7 | payload words of the key that lie before the datagram's end, a run of ones from bit 0 on |
+//! | payload_tail | out | 2 | bytes of the word behind them that do |
 //! | closed | out | 1 | the frame's last pair |
 //! | measured | out | 1 | with closed: the frame is measured |
 //! | bad | out | 1 | with closed: the frame is bad |
@@ -98,7 +99,8 @@ pub struct Datagram {
     pub payload: Signal<Out, Bits<4>>,
     pub odd: Signal<Out, Bit>,
     pub version6: Signal<Out, Bit>,
-    pub payload_bytes: Signal<Out, Bits<5>>,
+    pub payload_whole: Signal<Out, Bits<7>>,
+    pub payload_tail: Signal<Out, Bits<2>>,
     pub closed: Signal<Out, Bit>,
     pub measured: Signal<Out, Bit>,
     pub bad: Signal<Out, Bit>,
@@ -112,14 +114,20 @@ pub struct Datagram {
     opens4: Signal<Local, Bit>,
     opens6: Signal<Local, Bit>,
     is_active: Signal<Local, Bit>,
-    is_header: Signal<Local, Bit>,
+    is_chained: Signal<Local, Bit>,
     is_extension: Signal<Local, Bit>,
     is_complete: Signal<Local, Bit>,
     /// Pairs of an extension header beyond its first.
     extra: Signal<Local, Bits<8>>,
-    taken: Signal<Local, Bits<17>>,
-    rest: Signal<Local, Bits<17>>,
+    extra_by_eight: Signal<Local, Bits<8>>,
+    extra_by_four: Signal<Local, Bits<8>>,
+    taken: Signal<Local, Bits<14>>,
+    rest: Signal<Local, Bits<14>>,
+    low_left: Signal<Local, Bits<3>>,
+    header_bytes: Signal<Local, Bits<17>>,
     next_phase: Signal<Local, Bits<5>>,
+    all_words: Signal<Local, Bits<7>>,
+    words_left: Signal<Local, Bits<3>>,
 
     // The pair, decoded: what it would open, and the classes of the next headers that x and y would name.
     pair_there: Flop<Bit>,
@@ -131,20 +139,29 @@ pub struct Datagram {
     pair_y_whole: Flop<Bit>,
     opens_ipv4: Flop<Bit>,
     opens_ipv6: Flop<Bit>,
-    class_x: Flop<Bits<2>>,
-    class_y: Flop<Bits<2>>,
+    x_by_eight: Flop<Bit>,
+    x_by_four: Flop<Bit>,
+    x_fragment: Flop<Bit>,
+    /// If a header of that kind starts with x: minus its pairs beyond the first. The window ends long before sixteen.
+    x_back_by_eight: Flop<Bits<5>>,
+    x_back_by_four: Flop<Bits<5>>,
+    y_by_eight: Flop<Bit>,
+    y_by_four: Flop<Bit>,
+    y_fragment: Flop<Bit>,
 
     active: Flop<Bit>,
     six: Flop<Bit>,
     complete: Flop<Bit>,
-    /// Pairs since the header's start, up to 7.
-    count: Flop<Bits<3>>,
+    /// One-hot: the next pair is this one of the fixed header.
+    header_pair: Flop<Bits<5>>,
     /// Pairs since the payload's start, two's complement, up to 7.
     phase: Flop<Bits<5>>,
-    chain: Flop<Bits<2>>,
+    /// What comes next: an extension header with its length in units of eight bytes, one in units of four, a fragment
+    /// header; or else the payload.
+    chain_by_eight: Flop<Bit>,
+    chain_by_four: Flop<Bit>,
+    chain_fragment: Flop<Bit>,
     odd_header: Flop<Bit>,
-    /// What is taken off `left` besides an extension header's further pairs, less one: the IPv4 header, or a pair.
-    least_taken: Flop<Bits<6>>,
     /// Payload bytes that the length field leaves, two's complement: malformed lengths go below zero.
     left: Flop<Bits<17>>,
     length: Flop<Bits<16>>,
@@ -155,7 +172,8 @@ pub struct Datagram {
     out_payload: Flop<Bits<4>>,
     out_odd: Flop<Bit>,
     out_six: Flop<Bit>,
-    out_bytes: Flop<Bits<5>>,
+    out_whole: Flop<Bits<7>>,
+    out_tail: Flop<Bits<2>>,
     out_closed: Flop<Bit>,
     out_measured: Flop<Bit>,
     out_bad: Flop<Bit>,
@@ -177,16 +195,23 @@ impl Logic for Datagram {
             pair_y_whole,
             opens_ipv4,
             opens_ipv6,
-            class_x,
-            class_y,
+            x_by_eight,
+            x_by_four,
+            x_fragment,
+            x_back_by_eight,
+            x_back_by_four,
+            y_by_eight,
+            y_by_four,
+            y_fragment,
             active,
             six,
             complete,
-            count,
+            header_pair,
             phase,
-            chain,
+            chain_by_eight,
+            chain_by_four,
+            chain_fragment,
             odd_header,
-            least_taken,
             left,
             length,
             out_x,
@@ -195,7 +220,8 @@ impl Logic for Datagram {
             out_payload,
             out_odd,
             out_six,
-            out_bytes,
+            out_whole,
+            out_tail,
             out_closed,
             out_measured,
             out_bad,
@@ -210,16 +236,23 @@ impl Logic for Datagram {
         self.pair_y_whole.rst.next = self.rst.val();
         self.opens_ipv4.rst.next = self.rst.val();
         self.opens_ipv6.rst.next = self.rst.val();
-        self.class_x.rst.next = self.rst.val();
-        self.class_y.rst.next = self.rst.val();
+        self.x_by_eight.rst.next = self.rst.val();
+        self.x_by_four.rst.next = self.rst.val();
+        self.x_fragment.rst.next = self.rst.val();
+        self.x_back_by_eight.rst.next = self.rst.val();
+        self.x_back_by_four.rst.next = self.rst.val();
+        self.y_by_eight.rst.next = self.rst.val();
+        self.y_by_four.rst.next = self.rst.val();
+        self.y_fragment.rst.next = self.rst.val();
         self.active.rst.next = self.rst.val();
         self.six.rst.next = self.rst.val();
         self.complete.rst.next = self.rst.val();
-        self.count.rst.next = self.rst.val();
+        self.header_pair.rst.next = self.rst.val();
         self.phase.rst.next = self.rst.val();
-        self.chain.rst.next = self.rst.val();
+        self.chain_by_eight.rst.next = self.rst.val();
+        self.chain_by_four.rst.next = self.rst.val();
+        self.chain_fragment.rst.next = self.rst.val();
         self.odd_header.rst.next = self.rst.val();
-        self.least_taken.rst.next = self.rst.val();
         self.left.rst.next = self.rst.val();
         self.length.rst.next = self.rst.val();
         self.out_x.rst.next = self.rst.val();
@@ -228,7 +261,8 @@ impl Logic for Datagram {
         self.out_payload.rst.next = self.rst.val();
         self.out_odd.rst.next = self.rst.val();
         self.out_six.rst.next = self.rst.val();
-        self.out_bytes.rst.next = self.rst.val();
+        self.out_whole.rst.next = self.rst.val();
+        self.out_tail.rst.next = self.rst.val();
         self.out_closed.rst.next = self.rst.val();
         self.out_measured.rst.next = self.rst.val();
         self.out_bad.rst.next = self.rst.val();
@@ -257,30 +291,47 @@ impl Logic for Datagram {
             & self.network.val().any();
         self.class_of_x.next_header.next = self.x.val().get_bits::<8>(24);
         self.class_of_y.next_header.next = self.y.val().get_bits::<8>(8);
-        self.class_x.d.next = self.class_of_x.class_code.val();
-        self.class_y.d.next = self.class_of_y.class_code.val();
+        self.x_by_eight.d.next = self.class_of_x.class_code.val() == 1;
+        self.x_by_four.d.next = self.class_of_x.class_code.val() == 2;
+        self.x_fragment.d.next = self.class_of_x.class_code.val() == 3;
+        self.y_by_eight.d.next = self.class_of_y.class_code.val() == 1;
+        self.y_by_four.d.next = self.class_of_y.class_code.val() == 2;
+        self.y_fragment.d.next = self.class_of_y.class_code.val() == 3;
+        self.x_back_by_eight.d.next = 0 - bit_cast::<5, 4>(self.x.val().get_bits::<4>(16));
+        if self.x.val().get_bits::<4>(20).any() {
+            self.x_back_by_eight.d.next = 16.into();
+        }
+        self.x_back_by_four.d.next = 0 - bit_cast::<5, 4>(self.x.val().get_bits::<4>(17));
+        if self.x.val().get_bits::<3>(21).any() {
+            self.x_back_by_four.d.next = 16.into();
+        }
 
         // Second cycle: walk.
         self.opening_words.next = self.pair_x.q.val().get_bits::<4>(24);
+        self.header_bytes.next = bit_cast::<17, 4>(self.opening_words.val()) << 2;
         self.opens4.next = self.opens_ipv4.q.val();
         self.opens6.next = self.opens_ipv6.q.val();
         self.is_active.next = self.active.q.val() & self.pair_there.q.val();
-        self.is_extension.next = self.is_active.val() & self.chain.q.val().any() & !self.phase.q.val().any();
-        self.is_header.next = self.is_active.val() & (self.count.q.val() < 5);
+        self.is_chained.next =
+            self.chain_by_eight.q.val() | self.chain_by_four.q.val() | self.chain_fragment.q.val();
+        self.is_extension.next = self.is_active.val() & self.is_chained.val() & !self.phase.q.val().any();
 
         // How long the header is that this pair starts, beyond the pair itself.
-        self.extra.next = 0.into();
-        if self.chain.q.val() == 1 {
-            self.extra.next = self.pair_x.q.val().get_bits::<8>(16);
-        } else if self.chain.q.val() == 2 {
-            self.extra.next = bit_cast::<8, 7>(self.pair_x.q.val().get_bits::<7>(17));
+        self.extra_by_eight.next = 0.into();
+        if self.chain_by_eight.q.val() {
+            self.extra_by_eight.next = self.pair_x.q.val().get_bits::<8>(16);
         }
+        self.extra_by_four.next = 0.into();
+        if self.chain_by_four.q.val() {
+            self.extra_by_four.next = bit_cast::<8, 7>(self.pair_x.q.val().get_bits::<7>(17));
+        }
+        self.extra.next = self.extra_by_eight.val() | self.extra_by_four.val();
 
-        // What the length field leaves: minus the IPv4 header behind its first pair, minus each extension header.
-        // `taken` is one less than what is subtracted, so that the complement is all it takes; IPv4 has no extra.
-        self.taken.next =
-            (bit_cast::<17, 8>(self.extra.val()) << 3) | bit_cast::<17, 6>(self.least_taken.q.val());
-        self.rest.next = self.left.q.val() + !self.taken.val();
+        // What the length field leaves behind an extension header: minus eight bytes for each of its pairs, of which
+        // there is one more than `extra`, so that the complement is all it takes.
+        self.taken.next = bit_cast::<14, 8>(self.extra.val());
+        self.low_left.next = self.left.q.val().get_bits::<3>(0);
+        self.rest.next = self.left.q.val().get_bits::<14>(3) + !self.taken.val();
 
         self.next_phase.next = self.phase.q.val();
         if self.phase.q.val() != 7 {
@@ -288,25 +339,24 @@ impl Logic for Datagram {
         }
         if self.is_active.val() {
             self.phase.d.next = self.next_phase.val();
-            if self.count.q.val() != 7 {
-                self.count.d.next = self.count.q.val() + 1;
-            }
-            if (self.count.q.val() == 1) & !self.six.q.val() {
-                self.left.d.next = self.rest.val();
-            }
+            self.header_pair.d.next = self.header_pair.q.val() << 1;
             if self.is_extension.val() {
-                self.left.d.next = self.rest.val();
-                self.chain.d.next = self.class_x.q.val();
-                if (self.chain.q.val() == 3) | !self.pair_x_whole.q.val() {
-                    self.chain.d.next = 0.into();
+                self.left.d.next =
+                    (bit_cast::<17, 14>(self.rest.val()) << 3) | bit_cast::<17, 3>(self.low_left.val());
+                self.chain_by_eight.d.next = self.x_by_eight.q.val();
+                self.chain_by_four.d.next = self.x_by_four.q.val();
+                self.chain_fragment.d.next = self.x_fragment.q.val();
+                if self.chain_fragment.q.val() | !self.pair_x_whole.q.val() {
+                    self.chain_by_eight.d.next = false;
+                    self.chain_by_four.d.next = false;
+                    self.chain_fragment.d.next = false;
                 }
-                // -extra; the window ends long before sixteen pairs are over.
                 self.phase.d.next = 0.into();
-                if self.extra.val().any() {
-                    self.phase.d.next = 16.into();
-                    if !self.extra.val().get_bits::<4>(4).any() {
-                        self.phase.d.next = 0 - bit_cast::<5, 4>(self.extra.val().get_bits::<4>(0));
-                    }
+                if self.chain_by_eight.q.val() {
+                    self.phase.d.next = self.x_back_by_eight.q.val();
+                }
+                if self.chain_by_four.q.val() {
+                    self.phase.d.next = self.x_back_by_four.q.val();
                 }
                 // Without the header's first word nothing behind it is there either.
                 if !self.pair_x_whole.q.val() {
@@ -317,32 +367,43 @@ impl Logic for Datagram {
         if self.opens4.val() {
             self.active.d.next = true;
             self.six.d.next = false;
-            self.count.d.next = 1.into();
+            self.header_pair.d.next = 2.into();
             self.phase.d.next = 1 - bit_cast::<5, 3>(self.pair_x.q.val().get_bits::<3>(25));
-            self.chain.d.next = 0.into();
+            self.chain_by_eight.d.next = false;
+            self.chain_by_four.d.next = false;
+            self.chain_fragment.d.next = false;
             self.odd_header.d.next = self.opening_words.val().get_bit(0);
-            self.left.d.next = bit_cast::<17, 16>(self.pair_x.q.val().get_bits::<16>(0));
-            self.least_taken.d.next = (bit_cast::<6, 4>(self.opening_words.val()) << 2) - 1;
+            self.left.d.next =
+                bit_cast::<17, 16>(self.pair_x.q.val().get_bits::<16>(0)) - self.header_bytes.val();
             self.length.d.next = self.pair_x.q.val().get_bits::<16>(0);
         }
         if self.opens6.val() {
             self.active.d.next = true;
             self.six.d.next = true;
-            self.count.d.next = 1.into();
+            self.header_pair.d.next = 2.into();
             // -4
             self.phase.d.next = 28.into();
-            self.chain.d.next = self.class_y.q.val();
+            self.chain_by_eight.d.next = self.y_by_eight.q.val();
+            self.chain_by_four.d.next = self.y_by_four.q.val();
+            self.chain_fragment.d.next = self.y_fragment.q.val();
             self.left.d.next = bit_cast::<17, 16>(self.pair_y.q.val().get_bits::<16>(16));
-            self.least_taken.d.next = 7.into();
             self.length.d.next = self.pair_y.q.val().get_bits::<16>(16);
         }
 
         // The fixed header is complete.
         self.is_complete.next = self.complete.q.val();
-        if self.is_active.val() & !self.six.q.val() & (self.count.q.val() == 2) & self.pair_x_whole.q.val() {
+        if self.is_active.val()
+            & !self.six.q.val()
+            & self.header_pair.q.val().get_bit(2)
+            & self.pair_x_whole.q.val()
+        {
             self.is_complete.next = true;
         }
-        if self.is_active.val() & self.six.q.val() & (self.count.q.val() == 4) & self.pair_y_whole.q.val() {
+        if self.is_active.val()
+            & self.six.q.val()
+            & self.header_pair.q.val().get_bit(4)
+            & self.pair_y_whole.q.val()
+        {
             self.is_complete.next = true;
         }
         self.complete.d.next = self.is_complete.val();
@@ -357,14 +418,12 @@ impl Logic for Datagram {
         self.out_header.d.next = 0.into();
         if self.opens4.val() | self.opens6.val() {
             self.out_header.d.next = 1.into();
-        } else if self.is_header.val() & (self.count.q.val() == 1) {
-            self.out_header.d.next = 2.into();
-        } else if self.is_header.val() & (self.count.q.val() == 2) {
-            self.out_header.d.next = 4.into();
-        } else if self.is_header.val() & self.six.q.val() & (self.count.q.val() == 3) {
-            self.out_header.d.next = 8.into();
-        } else if self.is_header.val() & self.six.q.val() & (self.count.q.val() == 4) {
-            self.out_header.d.next = 16.into();
+        } else if self.is_active.val() {
+            // IPv4 has but three pairs.
+            self.out_header.d.next = self.header_pair.q.val() & 0x7;
+            if self.six.q.val() {
+                self.out_header.d.next = self.header_pair.q.val();
+            }
         }
         self.out_payload.d.next = 0.into();
         if self.is_active.val() & !self.is_extension.val() {
@@ -380,11 +439,17 @@ impl Logic for Datagram {
         }
         self.out_odd.d.next = self.odd_header.q.val() & !self.six.q.val();
         self.out_six.d.next = self.six.q.val() & !self.opens4.val() | self.opens6.val();
-        self.out_bytes.d.next = self.left.q.val().get_bits::<5>(0);
+        // With 28 bytes and more all seven words are whole, and the tail does not matter.
+        self.all_words.next = 0x7f.into();
+        self.words_left.next = self.left.q.val().get_bits::<3>(2);
+        self.out_whole.d.next = !(self.all_words.val() << self.words_left.val());
+        self.out_tail.d.next = self.left.q.val().get_bits::<2>(0);
+        if self.left.q.val().get_bits::<11>(5).any() {
+            self.out_whole.d.next = 0x7f.into();
+        }
         if self.left.q.val().get_bit(16) {
-            self.out_bytes.d.next = 0.into();
-        } else if self.left.q.val().get_bits::<11>(5).any() | (self.left.q.val().get_bits::<5>(0) > 28) {
-            self.out_bytes.d.next = 28.into();
+            self.out_whole.d.next = 0.into();
+            self.out_tail.d.next = 0.into();
         }
         self.out_closed.d.next = self.pair_closes.q.val();
         self.out_bad.d.next = self.pair_bad.q.val();
@@ -400,7 +465,8 @@ impl Logic for Datagram {
         self.payload.next = self.out_payload.q.val();
         self.odd.next = self.out_odd.q.val();
         self.version6.next = self.out_six.q.val();
-        self.payload_bytes.next = self.out_bytes.q.val();
+        self.payload_whole.next = self.out_whole.q.val();
+        self.payload_tail.next = self.out_tail.q.val();
         self.closed.next = self.out_closed.q.val();
         self.measured.next = self.out_measured.q.val();
         self.bad.next = self.out_bad.q.val();

@@ -41,9 +41,10 @@ use std::path::Path;
 pub const DEFAULT: &str = "10g";
 
 /// The shipped designs, by rising rate: name and text of the file.
-const SHIPPED: [(&str, &str); 9] = [
+const SHIPPED: [(&str, &str); 10] = [
     ("1g", include_str!("../configurations/1g.toml")),
     ("10g", include_str!("../configurations/10g.toml")),
+    ("10g-adaptive", include_str!("../configurations/10g-adaptive.toml")),
     ("10g-classes", include_str!("../configurations/10g-classes.toml")),
     ("10g-inline", include_str!("../configurations/10g-inline.toml")),
     ("10g-quantiles", include_str!("../configurations/10g-quantiles.toml")),
@@ -207,6 +208,9 @@ struct MeasurementText {
     seed: i64,
     rows: i64,
     prefixes: Vec<i64>,
+    /// Off in files that do not name it.
+    #[serde(default)]
+    adaptive: bool,
     segment: i64,
     /// Off in files that do not name it.
     #[serde(default)]
@@ -399,7 +403,9 @@ impl Design {
             entries.push(entry.map_err(|(key, value, why)| refuse_entry(index, key, value, why))?);
         }
         let digest = measurement.digest;
-        let settings = Settings { hash, seed, rows, prefixes: &lengths, segment, entries: &entries, digest };
+        let adaptive = measurement.adaptive;
+        let settings =
+            Settings { hash, seed, rows, prefixes: &lengths, adaptive, segment, entries: &entries, digest };
         let configuration = Configuration::new(settings).map_err(|error| match error {
             ConfigurationError::Segment { .. } => refuse("measurement.segment", &segment, error.to_string()),
             ConfigurationError::Classifier(reason) => match reason {
@@ -420,6 +426,11 @@ impl Design {
         let length = stream.tightest();
         if stream.frames_possible(length) < stream.frames_needed(length) {
             return Err(DesignError::Rate { file: file.to_string(), stream, length });
+        }
+        if adaptive && width == 8 {
+            let why =
+                "the core of 8 bits has no registers and fixed prefix lengths; give false, or a wider stream";
+            return Err(refuse("measurement.adaptive", &adaptive, why.into()));
         }
         Ok(Design { name: name.to_string(), description, stream, shell, clock, configuration, build: 0 })
     }

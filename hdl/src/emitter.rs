@@ -30,6 +30,7 @@
 //! | receiver | in | 1 | the role field |
 //! | interval | in | 32 | from the cycle after start until idle: the interval's number |
 //! | packets, bytes, first, last, unmeasured, bad, refused_ends, flags | in | | the interval's totals |
+//! | prefixes | in | 64 | the prefix lengths of the interval, as the frame's; looked at if the configuration adapts |
 //! | kind | out | 2 | the class whose frames are being sent: asks for its packets, bytes, first, last |
 //! | drained_cell | in | S | the cell at drain_address |
 //! | drain_address | out | A | word to show or to clear |
@@ -75,6 +76,7 @@ pub struct Emitter<const A: usize, const S: usize = 72, const D: usize = 0> {
     pub bad: Signal<In, Bits<32>>,
     pub refused_ends: Signal<In, Bits<16>>,
     pub flags: Signal<In, Bits<5>>,
+    pub prefixes: Signal<In, Bits<64>>,
     pub kind: Signal<Out, Bits<2>>,
     pub drained_cell: Signal<In, Bits<S>>,
     pub drain_address: Signal<Out, Bits<A>>,
@@ -97,6 +99,8 @@ pub struct Emitter<const A: usize, const S: usize = 72, const D: usize = 0> {
     place_word: Constant<Bits<64>>,
     extent_word: Constant<Bits<64>>,
     prefixes_word: Constant<Bits<64>>,
+    /// One if `prefixes` counts instead.
+    adaptive: Constant<Bits<1>>,
     // How an address says class, fragment, bank and row.
     class_shift: Constant<Bits<5>>,
     class_mask: Constant<Bits<A>>,
@@ -116,12 +120,19 @@ pub struct Emitter<const A: usize, const S: usize = 72, const D: usize = 0> {
     /// Word within the header or the tag, or cycles waited.
     step: Flop<Bits<4>>,
     cleared: Flop<Bit>,
+    /// Take the cell: state 6, step 0.
+    taking: Flop<Bit>,
     /// Clear the word in the idle copy; clear it in no more than that.
     clearing: Flop<Bit>,
     clears_not_all: Flop<Bit>,
     /// The state is 2; many wait for it.
     is_idle: Flop<Bit>,
     address_now: Flop<Bits<A>>,
+    /// If the address has stood for a cycle: it is behind a block, behind a fragment, that of the first cell, of the last.
+    block_ends: Flop<Bit>,
+    fragment_ends: Flop<Bit>,
+    at_first: Flop<Bit>,
+    at_last: Flop<Bit>,
     /// One-hot: the word within the header.
     header_step: Flop<Bits<12>>,
     header_word: Flop<Bits<64>>,
@@ -146,8 +157,6 @@ pub struct Emitter<const A: usize, const S: usize = 72, const D: usize = 0> {
     rotated: Signal<Local, Bits<64>>,
     looked_up: Signal<Local, Bits<64>>,
     next_address: Signal<Local, Bits<A>>,
-    block_ends: Signal<Local, Bit>,
-    fragment_ends: Signal<Local, Bit>,
 }
 
 impl<const A: usize, const S: usize, const D: usize> Emitter<A, S, D> {
@@ -179,6 +188,7 @@ impl<const A: usize, const S: usize, const D: usize> Emitter<A, S, D> {
             bad: Default::default(),
             refused_ends: Default::default(),
             flags: Default::default(),
+            prefixes: Default::default(),
             kind: Default::default(),
             drained_cell: Default::default(),
             drain_address: Default::default(),
@@ -201,6 +211,7 @@ impl<const A: usize, const S: usize, const D: usize> Emitter<A, S, D> {
             place_word: word(4),
             extent_word: word(5),
             prefixes_word: word(10),
+            adaptive: Constant::new(u64::from(configuration.adaptive()).into()),
             class_shift: Constant::new(u64::from(class_shift).into()),
             class_mask: Constant::new(class_mask.into()),
             class_number: std::array::from_fn(|class| Constant::new((class as u64).into())),
@@ -215,10 +226,15 @@ impl<const A: usize, const S: usize, const D: usize> Emitter<A, S, D> {
             section: Default::default(),
             step: Default::default(),
             cleared: Default::default(),
+            taking: Default::default(),
             clearing: Default::default(),
             clears_not_all: Default::default(),
             is_idle: Default::default(),
             address_now: Default::default(),
+            block_ends: Default::default(),
+            fragment_ends: Default::default(),
+            at_first: Default::default(),
+            at_last: Default::default(),
             header_step: Default::default(),
             header_word: Default::default(),
             chosen: Default::default(),
@@ -239,8 +255,6 @@ impl<const A: usize, const S: usize, const D: usize> Emitter<A, S, D> {
             rotated: Default::default(),
             looked_up: Default::default(),
             next_address: Default::default(),
-            block_ends: Default::default(),
-            fragment_ends: Default::default(),
         }
     }
 }
@@ -255,10 +269,15 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
             section,
             step,
             cleared,
+            taking,
             clearing,
             clears_not_all,
             is_idle,
             address_now,
+            block_ends,
+            fragment_ends,
+            at_first,
+            at_last,
             header_step,
             header_word,
             chosen,
@@ -272,10 +291,15 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
         self.section.rst.next = self.rst.val();
         self.step.rst.next = self.rst.val();
         self.cleared.rst.next = self.rst.val();
+        self.taking.rst.next = self.rst.val();
         self.clearing.rst.next = self.rst.val();
         self.clears_not_all.rst.next = self.rst.val();
         self.is_idle.rst.next = self.rst.val();
         self.address_now.rst.next = self.rst.val();
+        self.block_ends.rst.next = self.rst.val();
+        self.fragment_ends.rst.next = self.rst.val();
+        self.at_first.rst.next = self.rst.val();
+        self.at_last.rst.next = self.rst.val();
         self.header_step.rst.next = self.rst.val();
         self.header_word.rst.next = self.rst.val();
         self.chosen.rst.next = self.rst.val();
@@ -308,9 +332,6 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
         if self.place.val() == self.class_last.val() {
             self.next_address.next = (self.address_now.q.val() | self.place_mask.val()) + 1;
         }
-        // Asked when the address is already that of the next cell.
-        self.block_ends.next = !self.address_now.q.val().get_bits::<3>(0).any();
-        self.fragment_ends.next = !(self.address_now.q.val() & self.fragment_mask.val()).any();
         self.role_bit.next = 0.into();
         if self.receiver.val() {
             self.role_bit.next = 1.into();
@@ -320,10 +341,15 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
             self.rotated.next = self.rotated.val() | 1;
         }
 
+        // Asked when the address has stood for a cycle or more.
+        self.block_ends.d.next = !self.address_now.q.val().get_bits::<3>(0).any();
+        self.fragment_ends.d.next = !(self.address_now.q.val() & self.fragment_mask.val()).any();
+        self.at_first.d.next = !self.address_now.q.val().any();
+        self.at_last.d.next = self.address_now.q.val() == self.last_address.val();
         // The memory's write ports are far: what they do next is known a cycle ahead, in state 0 and in step 1 of state 6.
+        self.taking.d.next = (self.state.q.val() == 5) & (self.section.q.val() == 1);
         self.clearing.d.next = (self.state.q.val() == 6) & (self.step.q.val() == 0);
-        self.clears_not_all.d.next =
-            (self.state.q.val() != 1) | (self.address_now.q.val() == self.last_address.val());
+        self.clears_not_all.d.next = (self.state.q.val() != 1) | self.at_last.q.val();
         // Clear both copies after reset; the address stands for two cycles, as the memory's upper half wants it.
         if self.state.q.val() == 0 {
             self.state.d.next = 1.into();
@@ -331,7 +357,7 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
         if self.state.q.val() == 1 {
             self.state.d.next = 0.into();
             self.address_now.d.next = self.next_address.val();
-            if self.address_now.q.val() == self.last_address.val() {
+            if self.at_last.q.val() {
                 self.address_now.d.next = 0.into();
                 self.cleared.d.next = true;
                 self.state.d.next = 2.into();
@@ -391,7 +417,11 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
             self.looked_up.next = self.looked_up.val() | self.last.val();
         }
         if self.header_step.q.val().get_bit(10) {
-            self.looked_up.next = self.looked_up.val() | self.prefixes_word.val();
+            if self.adaptive.val().any() {
+                self.looked_up.next = self.looked_up.val() | self.prefixes.val();
+            } else {
+                self.looked_up.next = self.looked_up.val() | self.prefixes_word.val();
+            }
         }
         if self.header_step.q.val().get_bit(11) {
             self.looked_up.next = self.looked_up.val()
@@ -430,7 +460,7 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
         // Take the cell, whose address has stood for four cycles; clear it, which takes two cycles; go on.
         if self.state.q.val() == 6 {
             self.step.d.next = self.step.q.val() + 1;
-            if self.step.q.val() == 0 {
+            if self.taking.q.val() {
                 self.chosen.d.next = bit_cast::<64, 32>(self.drained_cell.val().get_bits::<32>(0))
                     | (bit_cast::<64, 32>(self.drained_cell.val().get_bits::<32>(40)) << 32);
                 self.tops.d.next =
@@ -442,7 +472,7 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
             }
             if self.step.q.val() == 2 {
                 self.address_now.d.next = self.next_address.val();
-                if self.address_now.q.val() == self.last_address.val() {
+                if self.at_last.q.val() {
                     self.address_now.d.next = 0.into();
                 }
                 self.state.d.next = 7.into();
@@ -481,7 +511,7 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
             if (self.section.q.val() == 0) & (self.step.q.val() == 11) {
                 self.section.d.next = 1.into();
             }
-            if (self.section.q.val() == 1) & self.block_ends.val() {
+            if (self.section.q.val() == 1) & self.block_ends.q.val() {
                 self.section.d.next = 2.into();
             }
             for _i in 0..D {
@@ -491,14 +521,14 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
                 }
                 if self.section.q.val() == 5 {
                     self.section.d.next = 1.into();
-                    if self.block_ends.val() {
+                    if self.block_ends.q.val() {
                         self.section.d.next = 2.into();
                     }
                 }
             }
             if self.section.q.val() == 2 {
                 self.section.d.next = 1.into();
-                if self.fragment_ends.val() {
+                if self.fragment_ends.q.val() {
                     self.section.d.next = 3.into();
                     self.step.d.next = 0.into();
                 }
@@ -511,7 +541,7 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
                 self.step.d.next = 0.into();
                 self.header_step.d.next = 1.into();
                 // The address is back at zero behind the last fragment.
-                if !self.address_now.q.val().any() {
+                if self.at_first.q.val() {
                     self.state.d.next = 2.into();
                     self.is_idle.d.next = true;
                 }

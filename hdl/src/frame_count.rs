@@ -5,7 +5,8 @@
 //! The 32-bit count is added in two halves of 16 bits. The carry between them is kept for a cycle, so the upper half
 //! works one cycle behind the lower; it also notices that the count runs over, and from then on the count is all
 //! ones until its interval ends. When an interval ends the count moves into registers that hold still, the lower
-//! half at once and the upper half a cycle later, and starts from zero.
+//! half at once and the upper half a cycle later, and starts from zero; one that ran over becomes all ones another
+//! cycle later.
 //!
 //! # Ports
 //!
@@ -16,7 +17,7 @@
 //! | ends | in | 1 | the interval ends behind this cycle |
 //! | just_ended | in | 1 | it ended behind the cycle before: ends, one cycle later |
 //! | count | out | 32 | the running interval's frames as of two cycles ago |
-//! | ended | out | 32 | those of the interval that ended last, from two cycles behind its end on |
+//! | ended | out | 32 | those of the interval that ended last, from three cycles behind its end on |
 //!
 //! Latency two cycles, any number of frames. No parameters.
 //!
@@ -53,6 +54,8 @@ pub struct FrameCount {
     /// The interval that ended last.
     old_low: Flop<Bits<16>>,
     old_high: Flop<Bits<16>>,
+    /// It ran over, as was noticed in the cycle before.
+    old_full: Flop<Bit>,
 
     sum: Signal<Local, Bits<17>>,
     sum_high: Signal<Local, Bits<17>>,
@@ -63,7 +66,7 @@ pub struct FrameCount {
 impl Logic for FrameCount {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, low, carry, high, full, shown_low, old_low, old_high);
+        dff_setup!(self, clk, low, carry, high, full, shown_low, old_low, old_high, old_full);
         self.low.rst.next = self.rst.val();
         self.carry.rst.next = self.rst.val();
         self.high.rst.next = self.rst.val();
@@ -71,6 +74,7 @@ impl Logic for FrameCount {
         self.shown_low.rst.next = self.rst.val();
         self.old_low.rst.next = self.rst.val();
         self.old_high.rst.next = self.rst.val();
+        self.old_full.rst.next = self.rst.val();
 
         self.sum.next = bit_cast::<17, 16>(self.low.q.val()) + bit_cast::<17, 3>(self.frames.val());
         self.low.d.next = self.sum.val().get_bits::<16>(0);
@@ -88,14 +92,15 @@ impl Logic for FrameCount {
         self.is_full.next = self.full.q.val() | self.sum_high.val().get_bit(16);
         self.high.d.next = self.sum_high.val().get_bits::<16>(0);
         self.full.d.next = self.is_full.val();
+        self.old_full.d.next = self.just_ended.val() & self.is_full.val();
         if self.just_ended.val() {
             self.old_high.d.next = self.sum_high.val().get_bits::<16>(0);
-            if self.is_full.val() {
-                self.old_low.d.next = 0xffff.into();
-                self.old_high.d.next = 0xffff.into();
-            }
             self.high.d.next = 0.into();
             self.full.d.next = false;
+        }
+        if self.old_full.q.val() {
+            self.old_low.d.next = 0xffff.into();
+            self.old_high.d.next = 0xffff.into();
         }
 
         self.shown_low.d.next = self.low.q.val();

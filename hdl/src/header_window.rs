@@ -29,7 +29,7 @@
 //! | bad | out | 1 | with closing: the MAC marked the frame bad |
 //! | a, b | out | 32 | the words, first byte on the wire most significant |
 //! | a_tag, b_tag | out | 6 | what the word says as a tag: see [`WordTag`] |
-//! | timestamp | out | 64 | timestamp of the frame's first beat, from its slot 4 to the next frame's slot 4 |
+//! | timestamp | out | 64 | timestamp of the frame's first beat, from behind its slot 4 to the next frame's slot 4 |
 //!
 //! Latency: a beat's words two cycles later, the closing slot three cycles behind the last beat. One beat a cycle.
 //!
@@ -114,7 +114,10 @@ pub struct HeaderWindow {
     /// Where the stream's frames start is not known until the next tlast.
     adrift: Flop<Bit>,
     in_frame: Flop<Bit>,
+    beat_time: Flop<Bits<64>>,
+    beat_opens: Flop<Bit>,
     first_time: Flop<Bits<64>>,
+    beat_was_fifth: Flop<Bit>,
     beat: [Flop<Bits<8>>; 8],
     beat_valid: Flop<Bit>,
     beat_last: Flop<Bit>,
@@ -159,7 +162,10 @@ impl Logic for HeaderWindow {
             beat_seen,
             adrift,
             in_frame,
+            beat_time,
+            beat_opens,
             first_time,
+            beat_was_fifth,
             beat_valid,
             beat_last,
             beat_bad,
@@ -183,6 +189,9 @@ impl Logic for HeaderWindow {
         self.beat_seen.rst.next = self.rst.val();
         self.adrift.rst.next = self.rst.val();
         self.in_frame.rst.next = self.rst.val();
+        self.beat_time.rst.next = self.rst.val();
+        self.beat_opens.rst.next = self.rst.val();
+        self.beat_was_fifth.rst.next = self.rst.val();
         self.first_time.rst.next = self.rst.val();
         self.beat_valid.rst.next = self.rst.val();
         self.beat_last.rst.next = self.rst.val();
@@ -225,11 +234,10 @@ impl Logic for HeaderWindow {
         self.beat_bad.d.next = self.s_axis_tuser.val().get_bit(0);
         self.beat_a_whole.d.next = self.s_axis_tkeep.val().get_bit(1);
         self.beat_b_whole.d.next = self.s_axis_tkeep.val().get_bit(5);
+        self.beat_time.d.next = self.s_axis_tuser.val().get_bits::<64>(1);
+        self.beat_opens.d.next = self.fire.val() & !self.in_frame.q.val();
         if self.fire.val() {
             self.in_frame.d.next = !self.s_axis_tlast.val();
-            if !self.in_frame.q.val() {
-                self.first_time.d.next = self.s_axis_tuser.val().get_bits::<64>(1);
-            }
         }
 
         // Where in its frame the beat is, and the slot behind the last beat.
@@ -237,6 +245,9 @@ impl Logic for HeaderWindow {
         self.next_index.next = self.beat_index.q.val();
         if !self.beat_index.q.val().get_bit(4) {
             self.next_index.next = self.beat_index.q.val() + 1;
+        }
+        if self.beat_opens.q.val() {
+            self.first_time.d.next = self.beat_time.q.val();
         }
         if self.beat_valid.q.val() {
             self.beat_index.d.next = self.next_index.val();
@@ -277,10 +288,12 @@ impl Logic for HeaderWindow {
             self.b_whole.next = false;
         }
 
-        // What they say as tags.
-        self.tag_of_a.low_half.next = self.word_a.val().get_bits::<16>(0);
+        // What they say as tags: nothing, if they are not whole.
+        self.tag_of_a.low_half.next =
+            (bit_cast::<16, 8>(self.beat[0].q.val()) << 8) | bit_cast::<16, 8>(self.beat[1].q.val());
         self.tag_of_a.whole.next = self.a_whole.val();
-        self.tag_of_b.low_half.next = self.word_b.val().get_bits::<16>(0);
+        self.tag_of_b.low_half.next =
+            (bit_cast::<16, 8>(self.beat[4].q.val()) << 8) | bit_cast::<16, 8>(self.beat[5].q.val());
         self.tag_of_b.whole.next = self.b_whole.val();
 
         // The slot register.
@@ -293,7 +306,8 @@ impl Logic for HeaderWindow {
         self.slot_a_tag.d.next = self.tag_of_a.tag.val();
         self.slot_b_tag.d.next = self.tag_of_b.tag.val();
         // Frames that end before their beat 4 are not measured: they leave the time alone.
-        if self.beat_valid.q.val() & (self.beat_index.q.val() == 4) {
+        self.beat_was_fifth.d.next = self.beat_valid.q.val() & (self.beat_index.q.val() == 4);
+        if self.beat_was_fifth.q.val() {
             self.slot_time.d.next = self.first_time.q.val();
         }
         self.slot.next = self.slot_valid.q.val();

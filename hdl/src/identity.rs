@@ -83,9 +83,9 @@ pub struct Identity {
     odd: Signal<Local, Bit>,
     header: Signal<Local, Bits<5>>,
     payload: Signal<Local, Bits<4>>,
-    all_bytes: Constant<Bits<28>>,
-    /// Bit 27 - n: payload byte n lies behind the datagram's end.
-    absent: Signal<Local, Bits<28>>,
+    /// Bit i: payload word i lies in the datagram, at least with its first byte if there is a tail.
+    reached: Signal<Local, Bits<8>>,
+    tail_mask: Signal<Local, Bits<32>>,
     mask: [Signal<Local, Bits<32>>; 7],
 
     key: [Flop<Bits<32>>; 17],
@@ -127,8 +127,8 @@ impl Identity {
             odd: Default::default(),
             header: Default::default(),
             payload: Default::default(),
-            all_bytes: Constant::new(0xfff_ffff_u64.into()),
-            absent: Default::default(),
+            reached: Default::default(),
+            tail_mask: Default::default(),
             mask: Default::default(),
             key: Default::default(),
             committed: Default::default(),
@@ -203,20 +203,22 @@ impl Logic for Identity {
         self.payload.next = self.datagram.payload.val();
 
         // Which bytes of the payload words lie before the datagram's end.
-        self.absent.next = self.all_bytes.val() >> self.datagram.payload_bytes.val();
+        self.reached.next = (bit_cast::<8, 7>(self.datagram.payload_whole.val()) << 1) | 1;
+        self.tail_mask.next = 0.into();
+        if self.datagram.payload_tail.val() == 1 {
+            self.tail_mask.next = 0xff00_0000_u64.into();
+        } else if self.datagram.payload_tail.val() == 2 {
+            self.tail_mask.next = 0xffff_0000_u64.into();
+        } else if self.datagram.payload_tail.val() == 3 {
+            self.tail_mask.next = 0xffff_ff00_u64.into();
+        }
         for i in 0..7 {
-            self.mask[i].next = 0xffff_ffff_u64.into();
-            if self.absent.val().get_bit(24 - i * 4) {
-                self.mask[i].next = 0xffff_ff00_u64.into();
+            self.mask[i].next = 0.into();
+            if self.reached.val().get_bit(i) {
+                self.mask[i].next = self.tail_mask.val();
             }
-            if self.absent.val().get_bit(25 - i * 4) {
-                self.mask[i].next = 0xffff_0000_u64.into();
-            }
-            if self.absent.val().get_bit(26 - i * 4) {
-                self.mask[i].next = 0xff00_0000_u64.into();
-            }
-            if self.absent.val().get_bit(27 - i * 4) {
-                self.mask[i].next = 0.into();
+            if self.reached.val().get_bit(i + 1) {
+                self.mask[i].next = 0xffff_ffff_u64.into();
             }
         }
         for i in 0..17 {

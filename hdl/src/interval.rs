@@ -22,6 +22,7 @@
 //! | request | in | 1 | end the interval behind the frames that are committed in this cycle |
 //! | delimiter | in | 1 | a delimiter is committed in this cycle: the same |
 //! | delimiter_number | in | 32 | with delimiter: the number that it carries |
+//! | unexpected | in | 1 | with delimiter: it is not that of the running interval |
 //! | running | in | 1 | the memories are clear |
 //! | drain_busy | in | 1 | the drain still works on the idle copy |
 //! | epoch | out | 1 | the copy that counts; changes behind the commit of the interval's last frame |
@@ -50,6 +51,7 @@ pub struct Interval {
     pub request: Signal<In, Bit>,
     pub delimiter: Signal<In, Bit>,
     pub delimiter_number: Signal<In, Bits<32>>,
+    pub unexpected: Signal<In, Bit>,
     pub running: Signal<In, Bit>,
     pub drain_busy: Signal<In, Bit>,
     pub epoch: Signal<Out, Bit>,
@@ -87,8 +89,8 @@ impl Logic for Interval {
             self.ending.next = self.delimiter_number.val();
         }
         self.start_drain.next = self.ends.val();
-        self.gap.next = self.ends.val()
-            & ((self.ending.val() != self.count.q.val()) | (self.delimiter.val() & !self.started.q.val()));
+        self.gap.next =
+            self.ends.val() & self.delimiter.val() & (self.unexpected.val() | !self.started.q.val());
         if self.ends.val() {
             self.started.d.next = true;
             self.current.d.next = !self.current.q.val();

@@ -23,12 +23,13 @@
 //! | kind | in | 2 | the packet's class |
 //! | epoch | in | 1 | it counts in this copy |
 //! | nanoseconds | in | 40 | its timestamp |
+//! | masks | in | 128 | as the sampler's |
 //! | drain_address, drain_epoch, clear_first, clear_second, drained_cell | | | as the lda's |
 //! | overflow, overflow_epoch | out | 1 | as the lda's |
 //!
 //! One packet a cycle; a cell is written nine cycles behind its key. Parameters: R = log2(rows), A = R + bits of
 //! a bank number + bits of a class, S and D as the lda's; the configuration's hash, seed and prefix lengths become
-//! constants.
+//! constants, unless the lengths adapt.
 //!
 //! # Test plan
 //!
@@ -37,7 +38,7 @@
 use crate::digest::Digest;
 use crate::lda::Lda;
 use crate::leaves::{Delay, Flop, HashMatrix};
-use crate::sampler::Sampler;
+use crate::sampler::{MASKS, Sampler};
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
 
@@ -51,6 +52,7 @@ pub struct Lane<const R: usize, const A: usize, const S: usize = 72, const D: us
     pub kind: Signal<In, Bits<2>>,
     pub epoch: Signal<In, Bit>,
     pub nanoseconds: Signal<In, Bits<40>>,
+    pub masks: Signal<In, Bits<MASKS>>,
     pub drain_address: Signal<In, Bits<A>>,
     pub drain_epoch: Signal<In, Bit>,
     pub clear_first: Signal<In, Bit>,
@@ -91,6 +93,7 @@ impl<const R: usize, const A: usize, const S: usize, const D: usize> Lane<R, A, 
             kind: Default::default(),
             epoch: Default::default(),
             nanoseconds: Default::default(),
+            masks: Default::default(),
             drain_address: Default::default(),
             drain_epoch: Default::default(),
             clear_first: Default::default(),
@@ -140,6 +143,7 @@ impl<const R: usize, const A: usize, const S: usize, const D: usize> Logic for L
         self.sampler.valid.next = self.hashing.q.val();
         self.sampler.row.next = self.hash.row.val();
         self.sampler.prefix.next = self.hash.prefix.val();
+        self.sampler.masks.next = self.masks.val();
 
         self.class_number.next = bit_cast::<A, 2>(self.kinds[1].q.val());
         self.class_base.next = self.class_number.val() << self.class_shift.val();

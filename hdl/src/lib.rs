@@ -44,6 +44,7 @@ pub mod live_counter;
 pub mod package;
 pub mod registers;
 pub mod sampler;
+pub mod schedule;
 pub mod shell;
 pub mod stream_time_of_day;
 pub mod tags;

@@ -3,7 +3,8 @@
 //! # Theory of operation
 //!
 //! Twin of `deltaline_model::sampler`. A bank claims a packet whose hash starts with the bank's prefix of zeros;
-//! the last bank that claims it gets it. The word's address is the bank number followed by the row.
+//! the last bank that claims it gets it. The word's address is the bank number followed by the row. The prefixes are
+//! the configuration's or, if they adapt, those of [`crate::schedule`].
 //!
 //! # Ports
 //!
@@ -13,12 +14,13 @@
 //! | valid | in | 1 | a hash is there |
 //! | row | in | R | its lowest bits |
 //! | prefix | in | 16 | its highest bits |
+//! | masks | in | 128 | bits 16j+15:16j: ones where bank j's prefix must be zero; looked at if the configuration adapts |
 //! | sampled | out | 1 | the packet belongs to a bank |
 //! | address | out | A | its word: bank in the bits from R on, row below |
 //!
 //! Latency one cycle, one hash a cycle. Parameters: R = log2(rows), A = R + bits of a bank number.
 //!
-//! Cost: `docs/report.md`, by stage and by module.
+//! Cost: `docs/report.md`, by stage and by module. With masks from outside see [`crate::schedule`].
 //!
 //! # Test plan
 //!
@@ -30,6 +32,9 @@ use deltaline_model::sampler::MAX_BANKS;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::dff_setup;
 
+/// Width of the masks of all banks.
+pub const MASKS: usize = PREFIX_BITS * MAX_BANKS;
+
 /// See the [module](self).
 #[derive(LogicBlock)]
 pub struct Sampler<const R: usize, const A: usize> {
@@ -38,15 +43,19 @@ pub struct Sampler<const R: usize, const A: usize> {
     pub valid: Signal<In, Bit>,
     pub row: Signal<In, Bits<R>>,
     pub prefix: Signal<In, Bits<PREFIX_BITS>>,
+    pub masks: Signal<In, Bits<MASKS>>,
     pub sampled: Signal<Out, Bit>,
     pub address: Signal<Out, Bits<A>>,
 
-    /// Ones where bank j's prefix must be zero.
-    mask: [Constant<Bits<PREFIX_BITS>>; MAX_BANKS],
+    /// One if the masks come from outside.
+    adaptive: Constant<Bits<1>>,
+    /// Ones where bank j's prefix must be zero, if they do not.
+    fixed: [Constant<Bits<PREFIX_BITS>>; MAX_BANKS],
     /// One where bank j exists.
     exists: [Constant<Bits<1>>; MAX_BANKS],
     /// Address of bank j's row 0.
     base: [Constant<Bits<A>>; MAX_BANKS],
+    care: [Signal<Local, Bits<PREFIX_BITS>>; MAX_BANKS],
     claimed: Signal<Local, Bit>,
     bank_base: Signal<Local, Bits<A>>,
     sampled_now: Flop<Bit>,
@@ -66,11 +75,14 @@ impl<const R: usize, const A: usize> Sampler<R, A> {
             valid: Default::default(),
             row: Default::default(),
             prefix: Default::default(),
+            masks: Default::default(),
             sampled: Default::default(),
             address: Default::default(),
-            mask: std::array::from_fn(|bank| Constant::new((all & !(all >> length(bank))).into())),
+            adaptive: Constant::new(u64::from(configuration.adaptive()).into()),
+            fixed: std::array::from_fn(|bank| Constant::new((all & !(all >> length(bank))).into())),
             exists: std::array::from_fn(|bank| Constant::new(u64::from(bank < lengths.len()).into())),
             base: std::array::from_fn(|bank| Constant::new(constant(bank).into())),
+            care: std::array::from_fn(|_| Default::default()),
             claimed: Default::default(),
             bank_base: Default::default(),
             sampled_now: Default::default(),
@@ -89,7 +101,11 @@ impl<const R: usize, const A: usize> Logic for Sampler<R, A> {
         self.claimed.next = false;
         self.bank_base.next = 0.into();
         for i in 0..8 {
-            if self.exists[i].val().any() & !(self.prefix.val() & self.mask[i].val()).any() {
+            self.care[i].next = self.fixed[i].val();
+            if self.adaptive.val().any() {
+                self.care[i].next = self.masks.val().get_bits::<PREFIX_BITS>(16 * i);
+            }
+            if self.exists[i].val().any() & !(self.prefix.val() & self.care[i].val()).any() {
                 self.claimed.next = self.valid.val();
                 self.bank_base.next = self.base[i].val();
             }

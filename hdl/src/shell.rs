@@ -239,6 +239,25 @@ pub fn shell(
         }
     }
 
+    // Prefix lengths.
+    for (wire, driver) in [
+        ("core_schedule", "registers_prefixes_schedule"),
+        ("core_next_prefixes", "registers_prefixes_next"),
+        ("core_from_interval", "registers_prefixes_from"),
+        ("registers_prefixes_next_allowed", "1'b1"),
+        ("registers_prefixes_from_allowed", "1'b1"),
+        ("registers_prefixes_schedule_allowed", "core_schedule_legal"),
+        ("registers_status_prefixes_pending", "core_schedule_pending"),
+    ] {
+        // Where lengths are fixed nothing of all this is left.
+        let fixed = match wire {
+            "core_next_prefixes" => "64'd0",
+            "core_from_interval" => "32'd0",
+            _ => "1'b0",
+        };
+        wiring.connect(wire, if configuration.adaptive() { driver } else { fixed });
+    }
+
     // Registers.
     wiring.connect("core_receiver", "registers_control_role");
     for signal in ["ended", "refused", "gap", "delimiter"] {

@@ -2,17 +2,17 @@
 //!
 //! # Theory of operation
 //!
-//! A state of four bits says what the next word is. Each slot brings two words, so two [`TagStep`]s follow each
-//! other within a cycle. When a word announces an IP header, that header starts either in word a or in word b of a
+//! A one-hot state says what the next word is. Each slot brings two words, so two [`TagStep`]s follow each other
+//! within a cycle. When a word announces an IP header, that header starts either in word a or in word b of a
 //! slot; in the second case all further pairs are taken one word later, so that behind this stage `x` is always the
 //! first, third, fifth ... word of the IP header.
 //!
-//! | state | the next word is |
-//! |-------|------------------|
-//! | 0     | of no interest |
-//! | 1..=3 | one whose low half is an EtherType, behind 0, 1, 2 VLAN tags |
-//! | 4..=7 | the first to fourth MPLS label |
-//! | 8, 9, 10 | the first of an IPv4, an IPv6, an unknown network header |
+//! | bit of the state | the next word is |
+//! |---------|------------------|
+//! | none    | of no interest |
+//! | 0, 1, 2 | one whose low half is an EtherType, behind 0, 1, 2 VLAN tags |
+//! | 3..=6   | the first to fourth MPLS label |
+//! | 7, 8, 9 | the first of an IPv4, an IPv6, an unknown network header |
 //!
 //! # Ports
 //!
@@ -43,21 +43,23 @@ use rust_hdl_widgets::dff_setup;
 ///
 /// | port | direction | width | meaning |
 /// |------|-----------|-------|---------|
-/// | state | in | 4 | what the word is, see the [module](self) |
+/// | state | in | 10 | what the word is, see the [module](self) |
 /// | tag | in | 6 | what it says, see `header_window::WordTag` |
-/// | following | out | 4 | what the next word is |
+/// | following | out | 10 | what the next word is |
 #[derive(LogicBlock, Default)]
 pub struct TagStep {
-    pub state: Signal<In, Bits<4>>,
+    pub state: Signal<In, Bits<10>>,
     pub tag: Signal<In, Bits<6>>,
-    pub following: Signal<Out, Bits<4>>,
+    pub following: Signal<Out, Bits<10>>,
     whole: Signal<Local, Bit>,
     vlan: Signal<Local, Bit>,
     mpls: Signal<Local, Bit>,
     ipv4: Signal<Local, Bit>,
     ipv6: Signal<Local, Bit>,
     bottom: Signal<Local, Bit>,
-    next_state: Signal<Local, Bits<4>>,
+    is_type: Signal<Local, Bit>,
+    is_label: Signal<Local, Bit>,
+    next_state: Signal<Local, Bits<10>>,
 }
 
 impl Logic for TagStep {
@@ -69,23 +71,27 @@ impl Logic for TagStep {
         self.ipv4.next = self.tag.val().get_bit(3);
         self.ipv6.next = self.tag.val().get_bit(4);
         self.bottom.next = self.tag.val().get_bit(5);
+        // A word announces one thing at most: bits are set, not chosen.
+        self.is_type.next = self.state.val().get_bits::<3>(0).any();
+        self.is_label.next = self.state.val().get_bits::<4>(3).any();
         self.next_state.next = 0.into();
-        if (self.state.val() == 1) | (self.state.val() == 2) | (self.state.val() == 3) {
-            if self.vlan.val() & (self.state.val() != 3) {
-                self.next_state.next = self.state.val() + 1;
-            } else if self.mpls.val() {
-                self.next_state.next = 4.into();
-            } else if self.ipv4.val() {
-                self.next_state.next = 8.into();
-            } else if self.ipv6.val() {
-                self.next_state.next = 9.into();
-            }
-        } else if self.state.val().get_bit(2) {
-            if self.bottom.val() {
-                self.next_state.next = 10.into();
-            } else if self.whole.val() & (self.state.val() != 7) {
-                self.next_state.next = self.state.val() + 1;
-            }
+        if self.vlan.val() {
+            self.next_state.next = (self.state.val() & 0x3) << 1;
+        }
+        if self.is_type.val() & self.mpls.val() {
+            self.next_state.next = self.next_state.val() | 0x8;
+        }
+        if self.whole.val() & !self.bottom.val() {
+            self.next_state.next = self.next_state.val() | ((self.state.val() & 0x38) << 1);
+        }
+        if self.is_type.val() & self.ipv4.val() {
+            self.next_state.next = self.next_state.val() | 0x80;
+        }
+        if self.is_type.val() & self.ipv6.val() {
+            self.next_state.next = self.next_state.val() | 0x100;
+        }
+        if self.is_label.val() & self.bottom.val() {
+            self.next_state.next = self.next_state.val() | 0x200;
         }
         self.following.next = self.next_state.val();
     }
@@ -116,12 +122,12 @@ pub struct Tags {
 
     step_a: TagStep,
     step_b: TagStep,
-    behind_a: Signal<Local, Bits<4>>,
+    behind_a: Signal<Local, Bits<10>>,
     starts_in_a: Signal<Local, Bit>,
     starts_in_b: Signal<Local, Bit>,
     is_shifted: Signal<Local, Bit>,
 
-    state: Flop<Bits<4>>,
+    state: Flop<Bits<10>>,
     shifted: Flop<Bit>,
     started_in_b: Flop<Bit>,
     network_in_b: Flop<Bits<2>>,
@@ -181,14 +187,14 @@ impl Logic for Tags {
         self.step_a.tag.next = self.a_tag.val();
         // In the opening slot word a lies within the MAC addresses, and word b ends with the first EtherType.
         self.behind_a.next = self.step_a.following.val();
-        self.starts_in_a.next = self.state.q.val().get_bit(3);
+        self.starts_in_a.next = self.state.q.val().get_bits::<3>(7).any();
         self.is_shifted.next = self.shifted.q.val();
         if self.opening.val() {
             self.behind_a.next = 1.into();
             self.starts_in_a.next = false;
             self.is_shifted.next = false;
         }
-        self.starts_in_b.next = self.behind_a.val().get_bit(3);
+        self.starts_in_b.next = self.behind_a.val().get_bits::<3>(7).any();
         self.step_b.state.next = self.behind_a.val();
         self.step_b.tag.next = self.b_tag.val();
 
@@ -199,12 +205,12 @@ impl Logic for Tags {
             self.state.d.next = self.step_b.following.val();
             self.shifted.d.next = self.is_shifted.val() | self.starts_in_b.val();
             self.started_in_b.d.next = self.starts_in_b.val();
-            self.network_in_b.d.next = self.behind_a.val().get_bits::<2>(0);
+            self.network_in_b.d.next = self.behind_a.val().get_bits::<2>(8);
             self.previous_b.d.next = self.b.val();
             self.previous_b_whole.d.next = self.b_tag.val().get_bit(0);
 
             self.pair_first.d.next = self.starts_in_a.val();
-            self.pair_network.d.next = self.state.q.val().get_bits::<2>(0);
+            self.pair_network.d.next = self.state.q.val().get_bits::<2>(8);
             self.pair_x.d.next = self.a.val();
             self.pair_y.d.next = self.b.val();
             self.pair_x_whole.d.next = self.a_tag.val().get_bit(0);

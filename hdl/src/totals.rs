@@ -14,9 +14,9 @@
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | ends | in | 1 | the interval ends behind this cycle |
 //! | epoch | in | 1 | the copy that counts in this cycle |
-//! | wrapped | in | 1 | a class's total wrapped with the packets of the cycle before |
+//! | wrapped | in | 1 | a class's total wrapped with the packets of two cycles before |
 //! | unmeasured, bad | in | 3 | frames of that kind, 0..=4 |
-//! | refused | in | 1 | an interval end was refused |
+//! | refused | in | 1 | an interval end was refused; never with ends |
 //! | unlocked | in | 1 | the clock is not locked |
 //! | timed | in | 1 | with ends: the clock ends the interval |
 //! | gap | in | 1 | with ends: a delimiter is missing |
@@ -27,7 +27,7 @@
 //! | ended_refused | out | 16 | its saturating counter |
 //! | ended_flags | out | 5 | saturated, overrun, clock, timed, gap from bit 0 on |
 //!
-//! Latency two cycles, any number of frames. No parameters.
+//! Latency three cycles, any number of frames. No parameters.
 //!
 //! # Test plan
 //!
@@ -69,8 +69,9 @@ pub struct Totals {
     saturated: Flop<Bit>,
     clock_lost: Flop<Bit>,
     by_clock: Flop<Bit>,
-    /// The interval ended one cycle ago.
+    /// The interval ended one cycle ago, and two.
     just_ended: Flop<Bit>,
+    ended_before: Flop<Bit>,
 
     /// The interval that ended last.
     old_refused: Flop<Bits<16>>,
@@ -81,6 +82,7 @@ pub struct Totals {
 
     refused_next: Signal<Local, Bits<16>>,
     saturated_now: Signal<Local, Bit>,
+    wrapped_old: Signal<Local, Bit>,
     overflows_old: Signal<Local, Bit>,
     saturated_next: Signal<Local, Bit>,
     clock_lost_next: Signal<Local, Bit>,
@@ -99,6 +101,7 @@ impl Logic for Totals {
             clock_lost,
             by_clock,
             just_ended,
+            ended_before,
             old_refused,
             old_saturated,
             old_clock_lost,
@@ -110,6 +113,7 @@ impl Logic for Totals {
         self.clock_lost.rst.next = self.rst.val();
         self.by_clock.rst.next = self.rst.val();
         self.just_ended.rst.next = self.rst.val();
+        self.ended_before.rst.next = self.rst.val();
         self.old_refused.rst.next = self.rst.val();
         self.old_saturated.rst.next = self.rst.val();
         self.old_clock_lost.rst.next = self.rst.val();
@@ -135,8 +139,9 @@ impl Logic for Totals {
         self.clock_lost_next.next = self.clock_lost.q.val() | self.unlocked.val();
         self.by_clock_next.next = self.by_clock.q.val() | self.timed.val();
 
-        // A total tells its overflow one cycle behind its packet.
-        self.saturated_now.next = self.saturated.q.val() | self.wrapped.val();
+        // A total tells its overflow two cycles behind its packet.
+        self.wrapped_old.next = self.wrapped.val() & self.ended_before.q.val();
+        self.saturated_now.next = self.saturated.q.val() | (self.wrapped.val() & !self.ended_before.q.val());
         // A cell tells its overflow several cycles after its packet's commit.
         self.overflows_old.next = self.overflow.val() & (self.overflow_epoch.val() != self.epoch.val());
         self.saturated_next.next = self.saturated_now.val()
@@ -146,7 +151,7 @@ impl Logic for Totals {
         self.clock_lost.d.next = self.clock_lost_next.val();
         self.by_clock.d.next = self.by_clock_next.val();
         if self.ends.val() {
-            self.old_refused.d.next = self.refused_next.val();
+            self.old_refused.d.next = self.refused_count.q.val();
             self.old_clock_lost.d.next = self.clock_lost_next.val();
             self.old_by_clock.d.next = self.by_clock_next.val();
             self.old_gap.d.next = self.gap.val();
@@ -157,8 +162,10 @@ impl Logic for Totals {
         }
 
         self.just_ended.d.next = self.ends.val();
+        self.ended_before.d.next = self.just_ended.q.val();
         self.saturated.d.next = self.saturated_next.val();
-        self.old_saturated.d.next = self.old_saturated.q.val() | self.overflows_old.val();
+        self.old_saturated.d.next =
+            self.old_saturated.q.val() | self.wrapped_old.val() | self.overflows_old.val();
         if self.just_ended.q.val() {
             self.old_saturated.d.next = self.saturated_now.val() | self.overflows_old.val();
             self.saturated.d.next = self.overflow.val() & (self.overflow_epoch.val() == self.epoch.val());

@@ -128,6 +128,11 @@ pub enum EmitError {
         /// Number of lanes.
         lanes: usize,
     },
+    /// The core of 8 bits cannot change its prefix lengths.
+    #[error(
+        "no adaptive core of 8 bits: its prefix lengths are fixed; set adaptive to false, or give a wider stream"
+    )]
+    Adaptive,
     /// The shell is not built for this clock.
     #[error(
         "no {shell} shell for the clock {clock}: it converts what it observes, four cycles late; give the clock ptp and put the module time_of_day in front"
@@ -488,7 +493,7 @@ fn flatten(raw: &str, name: &str) -> Result<String, EmitError> {
 
 /// What ports of cores and shells mean, in short; the long form is in the port tables of the modules. Lanes' ports
 /// (s0_axis_tdata) mean what those of a single lane do.
-const PORTS: [(&str, &str); 51] = [
+const PORTS: [(&str, &str); 56] = [
     ("clk", "clock of all ports"),
     ("rst", "synchronous reset, active high; memories are cleared behind it"),
     ("s_axis_tdata", "observed stream, first byte in bits 7:0, no FCS"),
@@ -506,6 +511,11 @@ const PORTS: [(&str, &str); 51] = [
     ("ptp_ts_96", "the clock as PTP time of day: seconds in 95:48, ns in 45:16"),
     ("ptp_locked", "low: the interval is flagged"),
     ("receiver", "strap: 0 sender, 1 receiver"),
+    ("schedule", "strobe: next_prefixes from interval from_interval on; 0 unless adaptive"),
+    ("next_prefixes", "prefix lengths, a byte a bank, the first in 63:56, 255 for none"),
+    ("from_interval", "number of the first interval with them"),
+    ("schedule_legal", "next_prefixes may be scheduled"),
+    ("schedule_pending", "scheduled prefix lengths wait for their interval"),
     ("running", "memories are clear: counting"),
     ("packets", "measured packets of the running interval so far"),
     ("bytes", "their IP octets"),
@@ -557,7 +567,7 @@ pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body
 //
 // {what}
 // hash           {hash:?}, seed {seed}
-// banks          {banks}, prefix lengths {prefixes:?}
+// banks          {banks}, prefix lengths {prefixes:?}{adaptive}
 // rows           {rows} a bank
 // segment        {segment}
 {classes}{digests}// configuration  {digest:#018x}
@@ -569,6 +579,7 @@ pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body
         seed = configuration.seed(),
         banks = configuration.prefixes().banks(),
         prefixes = configuration.prefixes().lengths(),
+        adaptive = if configuration.adaptive() { " after reset, adaptive" } else { "" },
         rows = configuration.rows(),
         segment = configuration.segment(),
         classes = match configuration.classifier().entries().len() {

@@ -76,6 +76,11 @@ pub struct WideCore<
     pub ptp_ts: Signal<In, Bits<64>>,
     pub ptp_locked: Signal<In, Bit>,
     pub receiver: Signal<In, Bit>,
+    pub schedule: Signal<In, Bit>,
+    pub next_prefixes: Signal<In, Bits<64>>,
+    pub from_interval: Signal<In, Bits<32>>,
+    pub schedule_legal: Signal<Out, Bit>,
+    pub schedule_pending: Signal<Out, Bit>,
     pub running: Signal<Out, Bit>,
     pub packets: Signal<Out, Bits<48>>,
     pub bytes: Signal<Out, Bits<48>>,
@@ -136,6 +141,11 @@ impl<
             ptp_ts: Default::default(),
             ptp_locked: Default::default(),
             receiver: Default::default(),
+            schedule: Default::default(),
+            next_prefixes: Default::default(),
+            from_interval: Default::default(),
+            schedule_legal: Default::default(),
+            schedule_pending: Default::default(),
             running: Default::default(),
             packets: Default::default(),
             bytes: Default::default(),
@@ -218,6 +228,11 @@ impl<
         self.aggregator.timed.next = self.boundary.timed.val();
         self.aggregator.unlocked.next = self.boundary.unlocked.val();
         self.aggregator.receiver.next = self.receiver.val();
+        self.aggregator.schedule.next = self.schedule.val();
+        self.aggregator.next_prefixes.next = self.next_prefixes.val();
+        self.aggregator.from_interval.next = self.from_interval.val();
+        self.schedule_legal.next = self.aggregator.schedule_legal.val();
+        self.schedule_pending.next = self.aggregator.schedule_pending.val();
         self.aggregator.m_axis_tready.next = self.m_axis_tready.val();
 
         self.running.next = self.aggregator.running.val();

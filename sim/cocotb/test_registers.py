@@ -23,12 +23,20 @@ COUNTERS = [
     ("delimiter_gaps", 0x58, 1, 32),
     ("timestamp", 0x60, 2, 64),
 ]
-STATES = ["status_running", "status_ptp_locked", "status_drain_busy", "status_end_refused"]
+STATES = [
+    "status_running",
+    "status_ptp_locked",
+    "status_drain_busy",
+    "status_end_refused",
+    "status_prefixes_pending",
+]
 OTHERS = ["clock_status_locked", "clock_status_slewing"]
+# Without them the registers of prefix lengths refuse all writes.
+GUARDS = ["prefixes_next_allowed", "prefixes_from_allowed", "prefixes_schedule_allowed"]
 
 
 async def start(dut):
-    await reset(dut, [name for name, *_ in COUNTERS] + STATES + OTHERS)
+    await reset(dut, [name for name, *_ in COUNTERS] + STATES + OTHERS + GUARDS)
     master = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axil"), dut.clk, dut.rst)
     quiet(master.write_if, master.read_if)
     channels = [
@@ -78,7 +86,7 @@ async def illegal_accesses(dut):
     await master.write_dword(CONTROL, 0x1E11)
     for value in [0x3011, 0x0020, 0x0002, 1 << 31]:
         assert await refused(master, CONTROL, value.to_bytes(4, "little")), hex(value)
-    for address in [0x00, 0x0C, STATUS, 0x30, 0x1C, 0x8C, 0xFFC]:
+    for address in [0x00, 0x0C, STATUS, 0x30, 0x1C, 0x8C, 0x90, 0x9C, 0xFFC]:
         assert await refused(master, address, bytes(4)), hex(address)
     for length in [1, 2, 3]:
         assert await refused(master, CONTROL, bytes(length))

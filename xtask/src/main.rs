@@ -1,6 +1,7 @@
 //! Tasks of the repository, called as `cargo xtask <task>`.
 
 mod acceptance;
+mod bitstream;
 mod cargo;
 mod check;
 mod cocotb;
@@ -66,6 +67,8 @@ enum Task {
     },
     /// Measure what each configuration costs on FPGA and ASIC; writes docs/report.md and docs/report.json
     Report(report::Arguments),
+    /// Build a board's bitstream with three seeds, and verify it down to its bits
+    Bitstream(bitstream::Arguments),
     /// Install the pinned tools into the folder `.tools`; does nothing if they are there
     Tools {
         /// Which tools
@@ -111,6 +114,7 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::Formal { only } => formal::prove(only.as_deref()),
         Task::Cost { rows } => report::cost(rows),
         Task::Report(arguments) => report::run(&arguments),
+        Task::Bitstream(arguments) => bitstream::build(&arguments),
         Task::Tools { selection } => Ok(tools::install(selection)?),
     }
 }

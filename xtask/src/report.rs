@@ -15,7 +15,7 @@ mod budget;
 mod liberty;
 mod netlist;
 mod page;
-mod placement;
+pub(crate) mod placement;
 mod subject;
 mod synthesis;
 

@@ -7,7 +7,8 @@
 //! * `.tools/cocotb`: Python virtual environment with cocotb and its AXI extension,
 //! * `.tools/formal`: Python virtual environment with yosys-smtbmc and a solver,
 //! * `.tools/debian`: Icarus Verilog and tshark unpacked from Debian packages, only if the system has none,
-//! * `.tools/timing`: likewise OpenSTA and the standard cell library osu018.
+//! * `.tools/timing`: likewise OpenSTA and the standard cell library osu018,
+//! * `.tools/icestorm`: likewise icebox_vlog, which reads a netlist out of a bitstream.
 //!
 //! Each is made in a folder beside it and renamed when it is complete and was seen to run, so that a folder under the
 //! final name is never half done. A marker in it holds a hash of what was asked for; another hash means install anew.
@@ -40,6 +41,8 @@ pub(crate) enum Selection {
     Formal,
     /// Icarus Verilog and tshark, unless the system has them
     Debian,
+    /// icebox_vlog, unless the system has it: what the verification of bitstreams needs besides the others
+    Icestorm,
     /// nextpnr, and OpenSTA with a cell library unless the system has them: what the report needs besides Yosys
     Place,
     /// All that the tests need: simulation, synthesis, debian
@@ -51,7 +54,9 @@ pub(crate) enum Selection {
 impl Selection {
     /// True if `part` is to be installed.
     fn includes(self, part: Selection) -> bool {
-        self == part || self == Selection::All || (self == Selection::Test && part != Selection::Place)
+        self == part
+            || self == Selection::All
+            || (self == Selection::Test && part != Selection::Place && part != Selection::Icestorm)
     }
 }
 
@@ -202,7 +207,8 @@ pub(crate) fn install(selection: Selection) -> Result<(), Error> {
         missing.extend(missing_compiler());
     }
     let mut packages = Vec::new();
-    for (one, set) in [(Selection::Debian, &DEBIAN), (Selection::Place, &TIMING)] {
+    let sets = [(Selection::Debian, &DEBIAN), (Selection::Place, &TIMING), (Selection::Icestorm, &ICESTORM)];
+    for (one, set) in sets {
         if selected(one) && !set.is_installed()? {
             packages.push(set);
         }
@@ -338,6 +344,15 @@ pub(crate) fn tshark() -> Result<Command, Error> {
     }
     install(Selection::Debian)?;
     Unpacked::at(&folder()?.join(DEBIAN.name)).map(|unpacked| unpacked.tshark())
+}
+
+/// icebox_vlog, a script of Python; installed on first use.
+pub(crate) fn icebox_vlog() -> Result<Command, Error> {
+    if ICESTORM.is_on_system() {
+        return Ok(Command::new("icebox_vlog"));
+    }
+    install(Selection::Icestorm)?;
+    Unpacked::at(&folder()?.join(ICESTORM.name)).map(|unpacked| unpacked.icebox_vlog())
 }
 
 /// `program` of Icarus Verilog, told with `option` where its parts are if they are not where Debian puts them.
@@ -512,6 +527,17 @@ const TIMING: Packages = Packages {
     hint: "\nas root, `apt-get install opensta qflow-tech-osu018` makes this step unnecessary",
 };
 
+const ICESTORM: Packages = Packages {
+    name: "icestorm",
+    packages: &["fpga-icestorm", "fpga-icestorm-chipdb"],
+    // What is used of it is in Python.
+    with_dependencies: false,
+    wanted: "fpga-icestorm",
+    programs: &["icebox_vlog"],
+    file: None,
+    hint: "\nas root, `apt-get install fpga-icestorm` makes this step unnecessary",
+};
+
 const ICARUS: [&str; 2] = ["iverilog", "vvp"];
 const OSU018: &str = "usr/share/qflow/tech/osu018/osu018_stdcells.lib";
 const DPKG_STATUS: &str = "/var/lib/dpkg/status";
@@ -568,11 +594,13 @@ fn install_debian(set: &Packages) -> Result<(), Error> {
             "iverilog" => unpacked.icarus(program, "-B"),
             "vvp" => unpacked.icarus(program, "-M"),
             "tshark" => unpacked.tshark(),
+            "icebox_vlog" => unpacked.icebox_vlog(),
             _ => unpacked.sta(),
         };
         let option = match *program {
             "sta" => "-version",
             "tshark" => "--version",
+            "icebox_vlog" => "--help",
             _ => "-V",
         };
         run(&format!("testing {program}"), test.arg(option), "")?;
@@ -653,6 +681,9 @@ struct Unpacked {
 impl Unpacked {
     fn at(root: &Path) -> Result<Self, Error> {
         let lib = root.join("usr/lib");
+        if !lib.is_dir() {
+            return Ok(Self { root: root.to_path_buf(), libraries: lib });
+        }
         let is_architecture =
             |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().contains("-linux-"));
         let libraries = entries(&lib)?.into_iter().find(is_architecture).unwrap_or(lib);
@@ -686,6 +717,12 @@ impl Unpacked {
     fn sta(&self) -> Command {
         let mut command = self.program("sta");
         command.env("TCL_LIBRARY", self.root.join("usr/share/tcltk/tcl8.6"));
+        command
+    }
+
+    fn icebox_vlog(&self) -> Command {
+        let mut command = Command::new("python3");
+        command.arg(self.root.join("usr/share/fpga-icestorm/python/icebox_vlog"));
         command
     }
 

@@ -27,6 +27,15 @@
 //! of a bank number. Only hash bits that the configuration uses are built: up to 16 of them (row bits and longest
 //! prefix) the ROMs take four iCE40 block RAMs, else eight.
 //!
+//! # The matrix at run time
+//!
+//! The ROMs are constant: another seed is another emission. Block RAM has a second port, so that four memories of 256
+//! words of 16 bits that a port writes cost eight LUT4 of iCE40 more than the ROMs do, and no block RAM (yosys, before
+//! placement, with `no_rw_check`; without it yosys spends 115 LUT4 and 48 flip-flops more on what is read while it is
+//! written). Not built: the seed is part of the configuration digest, so that with the matrix the digest in the emitter's
+//! ROM and the 64 bits that delimiters are compared with would have to be loaded, in a core that has no registers; and
+//! an ASIC has logic where an FPGA has memory with initial content, and would have to load a key before it could count.
+//!
 //! # Test plan
 //!
 //! `sim/cosim`: through the whole core, several configurations, both hash kinds.
@@ -148,6 +157,8 @@ impl<const R: usize, const A: usize> Logic for Hash<R, A> {
         self.sampler.clk.next = self.clk.val();
         self.sampler.rst.next = self.rst.val();
         self.sampler.valid.next = true;
+        // Prefix lengths are fixed here.
+        self.sampler.masks.next = 0.into();
         self.sampler.row.next = self.sum.q.val().get_bits::<R>(0);
         self.sampler.prefix.next = self.sum.q.val().get_bits::<PREFIX_BITS>(16);
         self.sampled.next = self.sampler.sampled.val();

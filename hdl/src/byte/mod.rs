@@ -244,6 +244,9 @@ pub fn emit(configuration: &Configuration, name: &str) -> Result<String, EmitErr
             emit_block(&mut Core::<$r, $a, $c>::new(configuration), name)
         };
     }
+    if configuration.adaptive() {
+        return Err(EmitError::Adaptive);
+    }
     if !configuration.classifier().entries().is_empty() {
         return Err(EmitError::NoClassifier);
     }

@@ -59,6 +59,7 @@ fn settings_reach_the_configuration() {
         ("seed = 1\n", "seed = 0x7fff_ffff_ffff_ffff\n"),
         ("rows = 1024", "rows = 8"),
         ("[1, 6]", "[0, 3, 16]"),
+        ("adaptive = false", "adaptive = true"),
         ("segment = 0", "segment = 4294967295"),
         ("digest = false", "digest = true"),
     ] {
@@ -70,11 +71,23 @@ fn settings_reach_the_configuration() {
         seed: u64::MAX >> 1,
         rows: 8,
         prefixes: &[0, 3, 16],
+        adaptive: true,
         segment: u32::MAX,
         digest: true,
         ..Settings::default()
     };
     assert_eq!(parse(&text).unwrap().configuration, Configuration::new(settings).unwrap());
+}
+
+#[test]
+fn the_core_of_8_bits_does_not_adapt() {
+    let text = with_stream(8, 1, 125.0, 1.0).replace("adaptive = false", "adaptive = true");
+    let message = parse(&text).unwrap_err().to_string();
+    for part in [FILE, "measurement.adaptive = true", "fixed prefix lengths", "wider stream"] {
+        assert!(message.contains(part), "{message}");
+    }
+    let configuration = Configuration::new(Settings { adaptive: true, ..Settings::default() }).unwrap();
+    assert_eq!(byte::emit(&configuration, "core"), Err(EmitError::Adaptive));
 }
 
 #[test]
@@ -104,6 +117,7 @@ fn every_refusal_names_file_key_reason_and_what_is_allowed() {
         ("rate_gbps", "rate_gbps = -10", &["stream.rate_gbps = -10", "above 0"]),
         ("hash", "", &["hash", "missing"]),
         ("hash", "hash = \"crc\"", &["hash", "crc", "`h3` or `rabin`"]),
+        ("adaptive", "adaptive = 1", &["adaptive", "1", "boolean"]),
         ("seed", "", &["seed", "missing"]),
         ("seed", "seed = -1", &["measurement.seed = -1", "0 to 2^63 - 1"]),
         ("seed", "seed = 9223372036854775808", &["seed = 9223372036854775808"]),

@@ -1,3 +1,4 @@
+use super::shared_parity::SharedParity;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::digest::FIRST_HASH_BIT;
 use deltaline_model::hash::LinearHash;
@@ -8,14 +9,11 @@ use std::fmt::Write;
 /// Width of the part of the hash that picks the bank: the longest prefix that a bank may have.
 pub const PREFIX_BITS: usize = 16;
 
-/// Key words that one first-stage parity covers: 32 key bits, on average 16 of them set in a random matrix.
-const GROUP: usize = 1;
-
 /// The hash: a linear map over GF(2) from the key to the R lowest and the 16 highest bits of the 64-bit hash.
 ///
 /// Twin of `deltaline_model::hash`: the same table of rows, H3 or Rabin, read by columns. Every hash bit is the
 /// parity of the key under a constant mask. The parity is taken in two steps: that of each key word, then the parity of
-/// these seventeen.
+/// these seventeen. Within a word, sums that several hash bits need are taken once.
 ///
 /// | port    | direction | width | meaning |
 /// |---------|-----------|-------|---------|
@@ -24,8 +22,23 @@ const GROUP: usize = 1;
 /// | row     | out | R       | lowest hash bits, two cycles later |
 /// | prefix  | out | 16      | highest hash bits, two cycles later; bits below the longest prefix are zero |
 ///
-/// Latency two cycles, one key a cycle. Parameters: R = log2(rows). Only bits that the configuration uses are built.
-/// Cost: `docs/report.md`, by stage and by module. Tested in `sim/cosim`: every key bit alone, and random keys.
+/// Latency two cycles, one key a cycle. Parameters: R = log2(rows). Only bits that the configuration uses are built; all
+/// 16 of the prefix if its lengths adapt. Cost: `docs/report.md`, by stage and by module. Tested in `sim/cosim`: every key
+/// bit alone, and random keys.
+///
+/// The matrix is constant: another seed is another emission. One that is loaded at run time keeps a flip-flop and a
+/// product for every key bit and hash bit. For each hash bit that is used, without any decoder of addresses (yosys,
+/// before placement; gates are the area of osu018's NAND2X1):
+///
+/// | matrix | iCE40 | ECP5 | osu018 |
+/// |--------|-------|------|--------|
+/// | constant | 97 LUT4, 10 flip-flops | 104 LUT4, 10 flip-flops | 580 gates |
+/// | loaded, shifted in by words | 368 LUT4, 554 flip-flops | 384 LUT4, 554 flip-flops | 5,380 gates |
+///
+/// With 16 used bits that is 77,000 gates more for each lane, more than the rest of a core. A linear map has no cheaper
+/// secret that is worth its name: a word added to the key or to the hash, which costs its flip-flops, moves packets to
+/// other rows and banks, but packets that share a row share it under every such word. The core of 8 bits
+/// ([`crate::byte::hash`]) has its matrix in block RAM, whose second port is free.
 #[derive(LogicBlock)]
 pub struct HashMatrix<const R: usize> {
     pub clk: Signal<In, Clock>,
@@ -42,7 +55,7 @@ impl<const R: usize> HashMatrix<R> {
     pub fn new(configuration: &Configuration) -> Self {
         let hash = LinearHash::new(configuration.hash(), configuration.seed());
         let longest = configuration.prefixes().lengths().iter().copied().max().map_or(0, usize::from);
-        let unused = PREFIX_BITS - longest;
+        let unused = if configuration.adaptive() { 0 } else { PREFIX_BITS - longest };
         let masks = (0..R)
             .map(|bit| Some(bit as u32))
             .chain((0..PREFIX_BITS).map(|bit| (bit >= unused).then_some((64 - PREFIX_BITS + bit) as u32)))
@@ -106,25 +119,30 @@ impl<const R: usize> Logic for HashMatrix<R> {
     }
 
     fn hdl(&self) -> Verilog {
-        let groups = KEY_WORDS.div_ceil(GROUP);
         let mut text = String::new();
+        let mut parities = String::new();
         for bit in 0..self._masks.len() {
-            let _ = writeln!(text, "reg [{}:0] parity_{bit};", groups - 1);
+            let _ = writeln!(text, "reg [{}:0] parity_{bit};", KEY_WORDS - 1);
         }
-        text += "always @(posedge clk) begin\n";
-        for (bit, mask) in self._masks.iter().enumerate() {
-            for (group, masks) in mask.chunks(GROUP).enumerate() {
-                let terms: Vec<String> = masks
-                    .iter()
-                    .enumerate()
-                    .map(|(i, mask)| {
-                        let low = 32 * (group * GROUP + i);
-                        format!("^(key[{}:{low}] & 32'h{mask:08x})", low + 31)
-                    })
-                    .collect();
-                let _ = writeln!(text, "    parity_{bit}[{group}] <= {};", terms.join(" ^ "));
+        for word in 0..KEY_WORDS {
+            let masks: Vec<u32> = self._masks.iter().map(|mask| mask[word]).collect();
+            let shared = SharedParity::new(&masks);
+            let term = |term: usize| match term.checked_sub(32) {
+                None => format!("key[{}]", 32 * word + term),
+                Some(pair) => format!("sum_{word}_{pair}"),
+            };
+            for (pair, &(left, right)) in shared.pairs.iter().enumerate() {
+                let _ = writeln!(text, "wire sum_{word}_{pair} = {} ^ {};", term(left), term(right));
+            }
+            for (bit, terms) in shared.outputs.iter().enumerate() {
+                let terms: Vec<String> = terms.iter().map(|&part| term(part)).collect();
+                let sum =
+                    if terms.is_empty() { "1'b0".to_string() } else { format!("^{{{}}}", terms.join(", ")) };
+                let _ = writeln!(parities, "    parity_{bit}[{word}] <= {sum};");
             }
         }
+        text += "always @(posedge clk) begin\n";
+        text += &parities;
         for bit in 0..self._masks.len() {
             let target = if bit < R { format!("row[{bit}]") } else { format!("prefix[{}]", bit - R) };
             let _ = writeln!(text, "    {target} <= ^parity_{bit};");

@@ -21,6 +21,7 @@ mod key_vector;
 mod output_register;
 mod ram;
 mod rom;
+mod shared_parity;
 
 pub use beat_words::BeatWords;
 pub use classifier::Classifier;

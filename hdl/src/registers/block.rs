@@ -50,6 +50,7 @@ pub struct Registers {
     pub status_ptp_locked: Signal<In, Bit>,
     pub status_drain_busy: Signal<In, Bit>,
     pub status_end_refused: Signal<In, Bit>,
+    pub status_prefixes_pending: Signal<In, Bit>,
     pub snapshot: Signal<Out, Bit>,
     pub interval: Signal<In, Bits<32>>,
     pub packets: Signal<In, Bits<48>>,
@@ -73,6 +74,12 @@ pub struct Registers {
     pub clock_command_set: Signal<Out, Bit>,
     pub clock_command_step: Signal<Out, Bit>,
     pub clock_command_slew: Signal<Out, Bit>,
+    pub prefixes_next: Signal<Out, Bits<64>>,
+    pub prefixes_next_allowed: Signal<In, Bit>,
+    pub prefixes_from: Signal<Out, Bits<32>>,
+    pub prefixes_from_allowed: Signal<In, Bit>,
+    pub prefixes_schedule: Signal<Out, Bit>,
+    pub prefixes_schedule_allowed: Signal<In, Bit>,
 
     axi: AxiLite,
     readable: Signal<Local, Bit>,
@@ -166,6 +173,22 @@ pub struct Registers {
     clock_command_set_pulse: Flop<Bit>,
     clock_command_step_pulse: Flop<Bit>,
     clock_command_slew_pulse: Flop<Bit>,
+    prefixes_next_0_read: Signal<Local, Bits<32>>,
+    prefixes_next_0_legal: Signal<Local, Bit>,
+    prefixes_next_0_write: Signal<Local, Bit>,
+    prefixes_next_1_read: Signal<Local, Bits<32>>,
+    prefixes_next_1_legal: Signal<Local, Bit>,
+    prefixes_next_1_write: Signal<Local, Bit>,
+    prefixes_next_held_0: Flop<Bits<32>>,
+    prefixes_next_held_1: Flop<Bits<32>>,
+    prefixes_from_read: Signal<Local, Bits<32>>,
+    prefixes_from_legal: Signal<Local, Bit>,
+    prefixes_from_write: Signal<Local, Bit>,
+    prefixes_from_held: Flop<Bits<32>>,
+    prefixes_schedule_reserved: Signal<Local, Bits<32>>,
+    prefixes_schedule_legal: Signal<Local, Bit>,
+    prefixes_schedule_write: Signal<Local, Bit>,
+    prefixes_schedule_pulse: Flop<Bit>,
 }
 
 impl Registers {
@@ -200,6 +223,7 @@ impl Registers {
             status_ptp_locked: Default::default(),
             status_drain_busy: Default::default(),
             status_end_refused: Default::default(),
+            status_prefixes_pending: Default::default(),
             snapshot: Default::default(),
             interval: Default::default(),
             packets: Default::default(),
@@ -223,6 +247,12 @@ impl Registers {
             clock_command_set: Default::default(),
             clock_command_step: Default::default(),
             clock_command_slew: Default::default(),
+            prefixes_next: Default::default(),
+            prefixes_next_allowed: Default::default(),
+            prefixes_from: Default::default(),
+            prefixes_from_allowed: Default::default(),
+            prefixes_schedule: Default::default(),
+            prefixes_schedule_allowed: Default::default(),
             axi: Default::default(),
             readable: Default::default(),
             capability_given: Constant::new((u64::from(emitted.capability.0)).into()),
@@ -315,6 +345,22 @@ impl Registers {
             clock_command_set_pulse: Default::default(),
             clock_command_step_pulse: Default::default(),
             clock_command_slew_pulse: Default::default(),
+            prefixes_next_0_read: Default::default(),
+            prefixes_next_0_legal: Default::default(),
+            prefixes_next_0_write: Default::default(),
+            prefixes_next_1_read: Default::default(),
+            prefixes_next_1_legal: Default::default(),
+            prefixes_next_1_write: Default::default(),
+            prefixes_next_held_0: Default::default(),
+            prefixes_next_held_1: Default::default(),
+            prefixes_from_read: Default::default(),
+            prefixes_from_legal: Default::default(),
+            prefixes_from_write: Default::default(),
+            prefixes_from_held: Default::default(),
+            prefixes_schedule_reserved: Default::default(),
+            prefixes_schedule_legal: Default::default(),
+            prefixes_schedule_write: Default::default(),
+            prefixes_schedule_pulse: Default::default(),
         }
     }
 }
@@ -350,7 +396,11 @@ impl Logic for Registers {
             clock_value_held_1,
             clock_command_set_pulse,
             clock_command_step_pulse,
-            clock_command_slew_pulse
+            clock_command_slew_pulse,
+            prefixes_next_held_0,
+            prefixes_next_held_1,
+            prefixes_from_held,
+            prefixes_schedule_pulse
         );
         self.control_role_held.rst.next = self.rst.val();
         self.control_interval_source_held.rst.next = self.rst.val();
@@ -378,6 +428,10 @@ impl Logic for Registers {
         self.clock_command_set_pulse.rst.next = self.rst.val();
         self.clock_command_step_pulse.rst.next = self.rst.val();
         self.clock_command_slew_pulse.rst.next = self.rst.val();
+        self.prefixes_next_held_0.rst.next = self.rst.val();
+        self.prefixes_next_held_1.rst.next = self.rst.val();
+        self.prefixes_from_held.rst.next = self.rst.val();
+        self.prefixes_schedule_pulse.rst.next = self.rst.val();
 
         self.axi.clk.next = self.clk.val();
         self.axi.rst.next = self.rst.val();
@@ -456,7 +510,8 @@ impl Logic for Registers {
             self.status_read.next = bit_cast::<32, 1>(self.status_running.val().into())
                 | (bit_cast::<32, 1>(self.status_ptp_locked.val().into()) << 1)
                 | (bit_cast::<32, 1>(self.status_drain_busy.val().into()) << 2)
-                | (bit_cast::<32, 1>(self.status_end_refused.val().into()) << 3);
+                | (bit_cast::<32, 1>(self.status_end_refused.val().into()) << 3)
+                | (bit_cast::<32, 1>(self.status_prefixes_pending.val().into()) << 4);
         }
         self.snapshot_reserved.next = self.axi.write_data.val() & 0xfffffffe_u64;
         self.snapshot_legal.next = self.axi.write_whole.val()
@@ -657,6 +712,51 @@ impl Logic for Registers {
         self.clock_command_slew_pulse.d.next =
             self.clock_command_write.val() & self.axi.write_data.val().get_bit(2);
         self.clock_command_slew.next = self.clock_command_slew_pulse.q.val();
+        self.prefixes_next_0_read.next = 0.into();
+        if self.axi.read_address.val() == 0x90 {
+            self.prefixes_next_0_read.next = self.prefixes_next_held_0.q.val();
+        }
+        self.prefixes_next_0_legal.next = self.axi.write_whole.val()
+            & (self.axi.write_address.val() == 0x90)
+            & self.prefixes_next_allowed.val();
+        self.prefixes_next_0_write.next = self.axi.write.val() & self.prefixes_next_0_legal.val();
+        self.prefixes_next_1_read.next = 0.into();
+        if self.axi.read_address.val() == 0x94 {
+            self.prefixes_next_1_read.next = self.prefixes_next_held_1.q.val();
+        }
+        self.prefixes_next_1_legal.next = self.axi.write_whole.val()
+            & (self.axi.write_address.val() == 0x94)
+            & self.prefixes_next_allowed.val();
+        self.prefixes_next_1_write.next = self.axi.write.val() & self.prefixes_next_1_legal.val();
+        if self.prefixes_next_0_write.val() {
+            self.prefixes_next_held_0.d.next = self.axi.write_data.val();
+        }
+        if self.prefixes_next_1_write.val() {
+            self.prefixes_next_held_1.d.next = self.axi.write_data.val();
+        }
+        self.prefixes_next.next = bit_cast::<64, 32>(self.prefixes_next_held_0.q.val())
+            | (bit_cast::<64, 32>(self.prefixes_next_held_1.q.val()) << 32);
+        self.prefixes_from_read.next = 0.into();
+        if self.axi.read_address.val() == 0x98 {
+            self.prefixes_from_read.next = self.prefixes_from_held.q.val();
+        }
+        self.prefixes_from_legal.next = self.axi.write_whole.val()
+            & (self.axi.write_address.val() == 0x98)
+            & self.prefixes_from_allowed.val();
+        self.prefixes_from_write.next = self.axi.write.val() & self.prefixes_from_legal.val();
+        if self.prefixes_from_write.val() {
+            self.prefixes_from_held.d.next = self.axi.write_data.val();
+        }
+        self.prefixes_from.next = self.prefixes_from_held.q.val();
+        self.prefixes_schedule_reserved.next = self.axi.write_data.val() & 0xfffffffe_u64;
+        self.prefixes_schedule_legal.next = self.axi.write_whole.val()
+            & (self.axi.write_address.val() == 0x9c)
+            & !self.prefixes_schedule_reserved.val().any()
+            & self.prefixes_schedule_allowed.val();
+        self.prefixes_schedule_write.next = self.axi.write.val() & self.prefixes_schedule_legal.val();
+        self.prefixes_schedule_pulse.d.next =
+            self.prefixes_schedule_write.val() & self.axi.write_data.val().get_bit(0);
+        self.prefixes_schedule.next = self.prefixes_schedule_pulse.q.val();
 
         self.readable.next = (self.axi.read_address.val() == 0x0)
             | (self.axi.read_address.val() == 0x4)
@@ -691,7 +791,11 @@ impl Logic for Registers {
             | (self.axi.read_address.val() == 0x7c)
             | (self.axi.read_address.val() == 0x80)
             | (self.axi.read_address.val() == 0x84)
-            | (self.axi.read_address.val() == 0x88);
+            | (self.axi.read_address.val() == 0x88)
+            | (self.axi.read_address.val() == 0x90)
+            | (self.axi.read_address.val() == 0x94)
+            | (self.axi.read_address.val() == 0x98)
+            | (self.axi.read_address.val() == 0x9c);
         self.axi.read_legal.next = self.readable.val();
         self.axi.read_data.next = self.block_type_read.val()
             | self.version_read.val()
@@ -722,7 +826,10 @@ impl Logic for Registers {
             | self.clock_rate_read.val()
             | self.clock_offset_read.val()
             | self.clock_value_0_read.val()
-            | self.clock_value_1_read.val();
+            | self.clock_value_1_read.val()
+            | self.prefixes_next_0_read.val()
+            | self.prefixes_next_1_read.val()
+            | self.prefixes_from_read.val();
         self.axi.write_legal.next = self.control_legal.val()
             | self.snapshot_legal.val()
             | self.interval_end_legal.val()
@@ -733,6 +840,10 @@ impl Logic for Registers {
             | self.clock_offset_legal.val()
             | self.clock_value_0_legal.val()
             | self.clock_value_1_legal.val()
-            | self.clock_command_legal.val();
+            | self.clock_command_legal.val()
+            | self.prefixes_next_0_legal.val()
+            | self.prefixes_next_1_legal.val()
+            | self.prefixes_from_legal.val()
+            | self.prefixes_schedule_legal.val();
     }
 }

@@ -1,9 +1,13 @@
 //! Control frames: out of a capture, together into intervals, and the two ends' intervals into pairs.
 //!
-//! [`Collector::push`] takes every frame of a capture of the management port, in any order; [`Collector::finish`]
-//! tells what came of it: per interval what each end reported, and whether the two reports are *usable*, that is,
-//! whether they are whole and speak of the same packets. If not, [`Void`] says why and what to do about it (LDA
-//! paper, section V: "loss of control packets translates into a measurement interval being ignored").
+//! [`Collector::push`] takes every frame of a management port; [`Collector::finish`] tells what came of it: per
+//! interval what each end reported, and whether the two reports are *usable*, that is, whether they are whole and
+//! speak of the same packets. If not, [`Void`] says why and what to do about it (LDA paper, section V: "loss of
+//! control packets translates into a measurement interval being ignored").
+//!
+//! A recording may be pushed in any order and finished. Of a live source, [`Collector::take_settled`] hands out each
+//! interval as soon as nothing more is to be expected of it: both ends are whole, or each end that is not has gone on
+//! to a later interval, or [`LAG`] later intervals have begun.
 //!
 //! A frame belongs to its (segment, interval, role). All that follows rests on the bytes of control frames alone.
 //!
@@ -12,25 +16,29 @@
 //! * An end that refuses an interval's end numbers its later intervals one too low. That shift is followed through
 //!   the refusals that were reported; those of an interval of which not a single frame arrived are unknown.
 //! * Interval numbers that start over, after 2^32 intervals or with a reset, contradict the earlier ones: one
-//!   recording for one run.
+//!   recording for one run. Live, they are followed ([`Collector::restarts`]): what is pending is then handed out.
 //!
 //! # Test plan
 //!
 //! Two measurement points' own frames survive the way, in any order, in VLAN tags, among foreign frames. Each
 //! [`Void`] and [`Doubt`] by hand. Frames dropped, repeated, corrupted and shuffled at random: no panic, and every
-//! pair that is usable equals what the points held.
+//! pair that is usable equals what the points held. Live: each interval at its last frame and not before; the same
+//! intervals as finished, whatever is lost; a silent end, late frames and restarts.
 
 use deltaline_model::cell::Cell;
 use deltaline_model::frame::{ETHERTYPE, Frame, FrameError, Header, Role, Totals};
 use deltaline_model::identity::MAX_VLAN_TAGS;
 use deltaline_model::sampler::Prefixes;
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use thiserror::Error;
 
 /// Sum of a row's delays, in nanoseconds, from which on it is taken to be near the 2^39 where sums wrap.
 pub const SUM_NEAR_WRAP: u64 = 1 << 38;
+
+/// Later intervals at which a live interval is no longer waited for.
+pub const LAG: usize = 4;
 
 /// Gathers control frames.
 #[derive(Clone, Debug, Default)]
@@ -38,11 +46,26 @@ pub struct Collector {
     frames: u64,
     foreign: u64,
     duplicates: u64,
+    late: u64,
+    restarts: u64,
     problems: Vec<Problem>,
-    /// By segment and interval, one place for each [`Role`].
-    intervals: BTreeMap<(u32, u32), [Option<Assembly>; 2]>,
+    segments: BTreeMap<u32, Segment>,
+    settled: Vec<Interval>,
     untagged: Vec<u8>,
 }
+
+/// What is known of a segment.
+#[derive(Clone, Debug, Default)]
+struct Segment {
+    /// What has not been handed out, by the interval's number.
+    pending: BTreeMap<u32, Ends>,
+    /// The last [`LAG`] intervals that have been, with what their frames had in common.
+    recent: VecDeque<(u32, [Option<Header>; 2])>,
+    refused: Refused,
+}
+
+/// An interval that is being gathered: one place for each [`Role`].
+type Ends = [Option<Assembly>; 2];
 
 /// The frames of one end's interval.
 #[derive(Clone, Debug)]
@@ -237,6 +260,17 @@ pub enum Void {
         /// An end whose interval has a gap.
         role: Role,
     },
+    /// The ends sampled an interval of a configuration that adapts with different prefix lengths.
+    #[error(
+        "the ends sampled with different prefix lengths ({sender} at the sender, {receiver} at the receiver): the \
+         interval is void; schedule lengths at both ends before the interval that they are for begins"
+    )]
+    DifferentSampling {
+        /// The sender's rows and banks.
+        sender: Table,
+        /// The receiver's rows and banks.
+        receiver: Table,
+    },
     /// A count overflowed.
     #[error("a counter of the {role} overflowed: the interval is void; use shorter intervals")]
     Saturated {
@@ -345,7 +379,15 @@ impl Collector {
     fn gather(&mut self, number: u64, frame: &Frame) {
         let Header { segment, interval, role, fragment, .. } = frame.header;
         let common = Header { fragment: 0, bank: 0, first_row: 0, ..frame.header };
-        let ends = self.intervals.entry((segment, interval)).or_default();
+        match self.segments.get(&segment).map_or(Age::Due, |known| known.age(&common)) {
+            Age::Due => {}
+            Age::Late => {
+                self.late += 1;
+                return;
+            }
+            Age::Restarted => self.restart(segment),
+        }
+        let ends = self.segments.entry(segment).or_default().pending.entry(interval).or_default();
         let assembly = ends[role as usize].get_or_insert_with(|| Assembly {
             common,
             fragments: BTreeMap::new(),
@@ -371,42 +413,138 @@ impl Collector {
         }
     }
 
-    /// Puts together what has been gathered.
-    pub fn finish(self) -> Collected {
-        let mut problems = self.problems;
-        let mut intervals = Vec::with_capacity(self.intervals.len());
-        let mut refused = Refused::default();
-        for ((segment, number), [sender, receiver]) in self.intervals {
-            if refused.segment != Some(segment) {
-                refused = Refused { segment: Some(segment), ..Refused::default() };
+    /// The intervals of which nothing more is expected, by ascending number in each segment; each is handed out once.
+    pub fn take_settled(&mut self) -> Vec<Interval> {
+        for (segment, known) in &mut self.segments {
+            while known.is_first_settled() {
+                self.settled.extend(known.hand_out(*segment));
             }
-            let ends = [(Role::Sender, &sender), (Role::Receiver, &receiver)];
-            let contradiction = ends.iter().find_map(|(role, end)| {
-                let (frame, field) = end.as_ref()?.contradiction?;
-                Some(Void::Contradiction { role: *role, frame, field })
-            });
-            let [sender, receiver] = [sender, receiver].map(|end| end.map(Assembly::into_report));
-            let shift = refused.follow(sender.as_ref(), receiver.as_ref());
-            let void = contradiction.or_else(|| void(sender.as_ref(), receiver.as_ref())).or(shift);
-            let doubts = match (&sender, &receiver) {
-                (Some(sender), Some(receiver)) if void.is_none() => doubts(sender, receiver),
-                _ => vec![],
-            };
-            problems.extend(void.iter().map(|reason| Problem::Void {
-                segment,
-                interval: number,
-                reason: reason.clone(),
-            }));
-            problems.extend(doubts.iter().map(|&doubt| Problem::Doubt { segment, interval: number, doubt }));
-            intervals.push(Interval { segment, number, sender, receiver, void, doubts });
         }
+        self.note_problems();
+        std::mem::take(&mut self.settled)
+    }
+
+    /// A source has begun anew, as after a reset: nothing more is expected of any interval.
+    pub fn restart_all(&mut self) {
+        for segment in self.segments.keys().copied().collect::<Vec<_>>() {
+            self.restart(segment);
+        }
+    }
+
+    fn restart(&mut self, segment: u32) {
+        if let Some(mut known) = self.segments.remove(&segment) {
+            self.restarts += 1;
+            self.settled.extend(std::iter::from_fn(|| known.hand_out(segment)));
+        }
+    }
+
+    /// What is not as it should be, since the last call.
+    pub fn take_problems(&mut self) -> Vec<Problem> {
+        std::mem::take(&mut self.problems)
+    }
+
+    /// Frames of intervals that had been handed out already, which came too late.
+    pub fn late(&self) -> u64 {
+        self.late
+    }
+
+    /// How often a segment's interval numbers have started over.
+    pub fn restarts(&self) -> u64 {
+        self.restarts
+    }
+
+    /// Frames of other EtherTypes, and delimiters, which were ignored.
+    pub fn foreign(&self) -> u64 {
+        self.foreign
+    }
+
+    /// Control frames that had arrived before, byte for byte, and were ignored.
+    pub fn duplicates(&self) -> u64 {
+        self.duplicates
+    }
+
+    /// Puts together what has been gathered and not been handed out.
+    pub fn finish(mut self) -> Collected {
+        for (segment, known) in &mut self.segments {
+            self.settled.extend(std::iter::from_fn(|| known.hand_out(*segment)));
+        }
+        self.note_problems();
         Collected {
-            intervals,
-            problems,
+            intervals: self.settled,
+            problems: self.problems,
             frames: self.frames,
             foreign: self.foreign,
             duplicates: self.duplicates,
         }
+    }
+
+    fn note_problems(&mut self) {
+        for Interval { segment, number, void, doubts, .. } in &self.settled {
+            let (segment, interval) = (*segment, *number);
+            let void = void.iter().map(|reason| Problem::Void { segment, interval, reason: reason.clone() });
+            let doubts = doubts.iter().map(|&doubt| Problem::Doubt { segment, interval, doubt });
+            self.problems.extend(void.chain(doubts));
+        }
+    }
+}
+
+/// How a frame's interval stands to those that have been handed out.
+enum Age {
+    /// It has not been handed out.
+    Due,
+    /// It has.
+    Late,
+    /// Interval numbers have started over.
+    Restarted,
+}
+
+impl Segment {
+    fn age(&self, common: &Header) -> Age {
+        match self.recent.back() {
+            Some((last, _)) if common.interval <= *last => {}
+            _ => return Age::Due,
+        }
+        let same = self.recent.iter().find(|(number, _)| *number == common.interval);
+        match same.map(|(_, ends)| ends[common.role as usize]) {
+            Some(None) => Age::Late,
+            Some(Some(known)) if known == *common => Age::Late,
+            _ => Age::Restarted,
+        }
+    }
+
+    /// Whether nothing more is to be expected of the first pending interval.
+    fn is_first_settled(&self) -> bool {
+        let mut pending = self.pending.values();
+        let Some(first) = pending.next() else { return false };
+        let is_over = |role: usize| {
+            let is_whole = first[role].as_ref().is_some_and(Assembly::is_whole);
+            is_whole || pending.clone().any(|later| later[role].is_some())
+        };
+        pending.len() >= LAG || (is_over(0) && is_over(1))
+    }
+
+    /// Judges the first pending interval.
+    fn hand_out(&mut self, segment: u32) -> Option<Interval> {
+        let (number, ends) = self.pending.pop_first()?;
+        if self.recent.len() == LAG {
+            self.recent.pop_front();
+        }
+        self.recent.push_back((number, ends.each_ref().map(|end| Some(end.as_ref()?.common))));
+
+        let [sender, receiver] = &ends;
+        let contradiction =
+            [(Role::Sender, sender), (Role::Receiver, receiver)].iter().find_map(|(role, end)| {
+                let (frame, field) = end.as_ref()?.contradiction?;
+                Some(Void::Contradiction { role: *role, frame, field })
+            });
+        let [sender, receiver] = ends.map(|end| end.map(Assembly::into_report));
+        let shift = self.refused.follow(sender.as_ref(), receiver.as_ref());
+        let void = contradiction.or_else(|| void(sender.as_ref(), receiver.as_ref())).or(shift);
+        let doubts = match (&sender, &receiver) {
+            (Some(sender), Some(receiver)) if void.is_none() => doubts(sender, receiver),
+            _ => vec![],
+        };
+        Some(Interval { segment, number, sender, receiver, void, doubts })
     }
 }
 
@@ -436,6 +574,10 @@ fn difference(first: &Header, second: &Header) -> &'static str {
 }
 
 impl Assembly {
+    fn is_whole(&self) -> bool {
+        self.fragments.len() == usize::from(self.common.fragments)
+    }
+
     fn into_report(self) -> Report {
         let Assembly { common, fragments, .. } = self;
         let missing: Vec<u16> =
@@ -462,8 +604,9 @@ impl Report {
 /// Why two reports must not be compared, but for refused interval ends.
 fn void(sender: Option<&Report>, receiver: Option<&Report>) -> Option<Void> {
     if let (Some(sender), Some(receiver)) = (sender, receiver) {
-        // Equal digests of different tables are no chance but a forgery; the cells could not be compared.
-        if sender.digest != receiver.digest || sender.table() != receiver.table() {
+        // Equal digests of tables of different size are no chance but a forgery; the cells could not be compared.
+        let size = |end: &Report| (end.rows, end.prefixes.banks());
+        if sender.digest != receiver.digest || size(sender) != size(receiver) {
             return Some(Void::ConfigurationMismatch {
                 sender: sender.digest,
                 receiver: receiver.digest,
@@ -486,6 +629,12 @@ fn void(sender: Option<&Report>, receiver: Option<&Report>) -> Option<Void> {
     if let Some((role, _)) = present().find(|(_, end)| end.totals.flags.gap) {
         return Some(Void::LostDelimiter { role });
     }
+    // Behind what may be the cause: an end that missed a delimiter changes its lengths late.
+    if let (Some(sender), Some(receiver)) = (sender, receiver)
+        && sender.prefixes != receiver.prefixes
+    {
+        return Some(Void::DifferentSampling { sender: sender.table(), receiver: receiver.table() });
+    }
     let (role, _) = present().find(|(_, end)| end.totals.flags.saturated)?;
     Some(Void::Saturated { role })
 }
@@ -505,9 +654,8 @@ fn doubts(sender: &Report, receiver: &Report) -> Vec<Doubt> {
 }
 
 /// Interval ends that the two ends of a segment have refused so far.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct Refused {
-    segment: Option<u32>,
     sender: u64,
     receiver: u64,
     /// A count was at its limit, so that the true one is unknown from there on.

@@ -6,6 +6,7 @@
 //!   losses that an estimate is compared with.
 //! * [`replay`]: two captures as two streams that delimiters cut into intervals.
 //! * [`control`]: control frames out of a capture, and the two ends' reports into pairs.
+//! * [`source`]: what boards and measurement points say, live or from a recording.
 //!
 //! ```no_run
 //! use deltaline_capture::{Capture, CaptureError, matching, matching::Observations};
@@ -28,6 +29,7 @@ pub mod control;
 pub mod matching;
 pub mod reading;
 pub mod replay;
+pub mod source;
 pub mod writing;
 
 pub use error::{CaptureError, Place, WriteError};

@@ -4,6 +4,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use deltaline_lab::{Experiment, Scale};
 use deltaline_model::hash::HashKind;
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -20,7 +21,13 @@ Exit codes:
    8  a tool is missing, or the hardware cannot be built
    9  the two ends have not seen the same packets, or the files are swapped
   10  refused, because the result would be wrong: a cut by the clock
-  11  no design meets the targets
+  11  the port or interface is missing or down, or is none
+  12  the port is in use by another program
+  13  no permission to open the port or interface
+  14  nothing came in time
+  15  the board is another one than expected, or none of Deltaline's
+  16  a board's self-test failed
+  17  no design meets the targets
 
 A result goes to standard output, messages and warnings go to standard error.";
 
@@ -45,6 +52,32 @@ Examples:
 
   One capture for each end:
     deltaline decode --json sender-management.pcap receiver-management.pcap";
+
+const READ_EXAMPLES: &str = "\
+Examples:
+  A board at its serial port, live, until Ctrl-C:
+    deltaline read /dev/ttyUSB1
+
+  Measurement points at a management port, for Prometheus to scrape:
+    deltaline read eth0 --prometheus 0.0.0.0:9469
+
+  Ten intervals for a program to read, keeping the raw bytes, and again from these:
+    deltaline read /dev/ttyUSB1 --json --intervals 10 --record run.bin
+    deltaline read run.bin --json";
+
+const SELFTEST_EXAMPLES: &str = "\
+Examples:
+  A hundred settings of delay, jitter and loss, estimate beside truth:
+    deltaline board selftest /dev/ttyUSB1
+
+  For a program to read, the first twenty settings:
+    deltaline board selftest /dev/ttyUSB1 --settings 20 --json";
+
+const START_EXAMPLES: &str = "\
+Examples:
+  Half a millisecond of delay, two percent of losses, and what is measured of it:
+    deltaline board start /dev/ttyUSB1 --delay 500us --loss 2
+    deltaline read /dev/ttyUSB1";
 
 const TRUTH_EXAMPLES: &str = "\
 Examples:
@@ -98,6 +131,14 @@ pub(crate) enum Command {
     /// Decode the control frames of captures of a management port
     #[command(after_help = DECODE_EXAMPLES, after_long_help = DECODE_EXAMPLES)]
     Decode(Decode),
+    /// Read control frames live from a serial port or a network interface, or from a recording
+    ///
+    /// A live source that vanishes is waited for and read on.
+    #[command(after_help = READ_EXAMPLES, after_long_help = READ_EXAMPLES)]
+    Read(Read),
+    /// Drive a board at a serial port
+    #[command(subcommand)]
+    Board(Board),
     /// Compare two captures packet by packet
     #[command(after_help = TRUTH_EXAMPLES, after_long_help = TRUTH_EXAMPLES)]
     Truth(Truth),
@@ -165,6 +206,68 @@ pub(crate) struct Decode {
     /// Write the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Read {
+    /// A serial port (/dev/ttyUSB1), a network interface (eth0), a capture (pcap or pcapng), or a recording of a
+    /// serial port
+    pub(crate) source: String,
+    /// Write one JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Serve the figures to Prometheus at this address, such as 127.0.0.1:9469
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) prometheus: Option<SocketAddr>,
+    /// Keep the raw bytes of a serial port in a file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// Stop after so many intervals
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) intervals: Option<u64>,
+    /// How long to wait for the first control frame of a live source
+    #[arg(long, value_parser = parse_duration, value_name = "DURATION", default_value = "10s")]
+    pub(crate) timeout: u64,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Board {
+    /// Let the board delay and lose packets of its own, and compare the estimates with its truth
+    #[command(after_help = SELFTEST_EXAMPLES, after_long_help = SELFTEST_EXAMPLES)]
+    Selftest(Selftest),
+    /// Let the board delay and lose packets of its own until it is told otherwise, for `deltaline read`
+    #[command(after_help = START_EXAMPLES, after_long_help = START_EXAMPLES)]
+    Start(Start),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Start {
+    /// The board's serial port, such as /dev/ttyUSB1
+    pub(crate) port: String,
+    /// Least delay
+    #[arg(long, value_parser = parse_duration, value_name = "DURATION", default_value = "100us")]
+    pub(crate) delay: u64,
+    /// Random part of the delay, rounded up to a power of two of the board's clock cycles
+    #[arg(long, value_parser = parse_duration, value_name = "DURATION", default_value = "20us")]
+    pub(crate) jitter: u64,
+    /// Packets to lose, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.1)]
+    pub(crate) loss: f64,
+    /// Packets of an interval
+    #[arg(long, value_name = "NUMBER", default_value_t = 50_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) packets: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Selftest {
+    /// The board's serial port, such as /dev/ttyUSB1
+    pub(crate) port: String,
+    /// Write the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Run only the first so many of the hundred settings
+    #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub(crate) settings: u8,
 }
 
 #[derive(Debug, Args)]

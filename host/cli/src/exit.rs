@@ -1,6 +1,7 @@
 //! How the program ends: exit codes and failures.
 
 use deltaline_capture::replay::CutError;
+use deltaline_capture::source::SourceError;
 use deltaline_capture::{CaptureError, WriteError};
 use deltaline_cosim::hardware::HardwareError;
 use std::process::ExitCode;
@@ -29,8 +30,20 @@ pub(crate) enum Exit {
     Ends = 9,
     /// The measurement was refused because it would be wrong.
     Refused = 10,
+    /// There is no such port or interface, or it cannot be used.
+    Missing = 11,
+    /// Another program has the port.
+    Busy = 12,
+    /// The user may not open the port or interface.
+    Denied = 13,
+    /// Nothing came in time.
+    NoData = 14,
+    /// What answers is not the board that was expected.
+    WrongBoard = 15,
+    /// Estimates contradict the board's own truth.
+    SelfTest = 16,
     /// No design meets the targets.
-    Unmet = 11,
+    Unmet = 17,
 }
 
 impl From<Exit> for ExitCode {
@@ -55,6 +68,22 @@ impl Failure {
 impl From<CaptureError> for Failure {
     fn from(error: CaptureError) -> Self {
         Failure::new(Exit::Input, error)
+    }
+}
+
+impl From<SourceError> for Failure {
+    fn from(error: SourceError) -> Self {
+        let exit = match &error {
+            SourceError::Missing { .. }
+            | SourceError::InterfaceDown { .. }
+            | SourceError::NoPort { .. }
+            | SourceError::NoInterface { .. } => Exit::Missing,
+            SourceError::Busy { .. } => Exit::Busy,
+            SourceError::PortDenied { .. } | SourceError::InterfaceDenied { .. } => Exit::Denied,
+            SourceError::NoCommands { .. } => Exit::Usage,
+            SourceError::Capture(_) | SourceError::NoRecording { .. } => Exit::Input,
+        };
+        Failure::new(exit, error)
     }
 }
 

@@ -1,8 +1,9 @@
-//! The command line: `deltaline measure`, `decode`, `truth`, `lab` and `size`.
+//! The command line: `deltaline measure`, `decode`, `truth`, `read`, `board`, `lab` and `size`.
 //!
 //! The program parses the command line, calls the libraries and prints; exit codes are in `deltaline --help`.
 
 mod arguments;
+mod board;
 mod decode;
 mod exit;
 mod lab;
@@ -11,12 +12,14 @@ mod measure;
 mod plot;
 mod points;
 mod progress;
+mod prometheus;
+mod read;
 mod report;
 mod results;
 mod size;
 mod truth;
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Board, Command};
 use clap::Parser;
 use exit::Exit;
 use std::process::ExitCode;
@@ -33,6 +36,9 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Measure(arguments) => measure::run(&arguments),
         Command::Decode(arguments) => decode::run(&arguments),
+        Command::Read(arguments) => read::run(&arguments),
+        Command::Board(Board::Selftest(arguments)) => board::selftest(&arguments),
+        Command::Board(Board::Start(arguments)) => board::start(&arguments),
         Command::Truth(arguments) => truth::run(&arguments),
         Command::Lab(arguments) => lab::run(&arguments),
         Command::Size(arguments) => size::run(&arguments),

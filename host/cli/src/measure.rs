@@ -178,6 +178,7 @@ fn configuration(arguments: &Measure) -> Result<Configuration, Failure> {
         seed: arguments.seed,
         rows: arguments.rows,
         prefixes: &arguments.banks,
+        adaptive: false,
         segment: arguments.segment,
         digest: arguments.digest,
         ..Settings::default()

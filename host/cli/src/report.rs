@@ -8,13 +8,19 @@ use std::io::{self, ErrorKind, Write};
 
 /// Writes a result to standard output. Nobody reading it any more is no error.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    print_part(text).map(|_| ())
+}
+
+/// As [`print()`]; tells whether anybody may still be reading.
+pub(crate) fn print_part(text: &str) -> Result<bool, Failure> {
     let mut output = io::stdout().lock();
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
-        Err(reason) if reason.kind() != ErrorKind::BrokenPipe => Err(Failure::new(
+        Err(reason) if reason.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(reason) => Err(Failure::new(
             Exit::Output,
             format!("standard output cannot be written: {reason}; check where it is redirected to"),
         )),
-        _ => Ok(()),
+        Ok(()) => Ok(true),
     }
 }
 
@@ -22,6 +28,12 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 pub(crate) fn print_json(result: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(result).map_err(|error| Failure::new(Exit::Output, error))?;
     print(&(text + "\n"))
+}
+
+/// Writes a result as a line of JSON to standard output; tells whether anybody may still be reading.
+pub(crate) fn print_json_line(result: &impl Serialize) -> Result<bool, Failure> {
+    let text = serde_json::to_string(result).map_err(|error| Failure::new(Exit::Output, error))?;
+    print_part(&(text + "\n"))
 }
 
 /// Writes a message to standard error; if that fails there is nobody to tell.
@@ -52,7 +64,7 @@ pub(crate) fn or_none<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> St
 }
 
 /// A mean and half the width of its confidence interval, in the same unit.
-fn mean(figures: &Figures) -> String {
+pub(crate) fn mean(figures: &Figures) -> String {
     or_none(figures.mean_ns, |mean| match figures.mean_ci95_ns {
         Some([low, high]) => {
             let (scale, unit) = unit(mean);

@@ -38,21 +38,24 @@ pub(crate) struct Evaluation {
 
 /// Estimates all intervals.
 pub(crate) fn evaluate(collected: &Collected) -> impl Iterator<Item = Evaluation> {
-    collected.intervals.iter().map(|interval| {
-        let (result, singles) = match evaluate_pair(interval) {
-            Ok((estimate, rows, singles)) => (Ok((estimate, rows)), singles),
-            Err(unusable) => (Err(unusable), None),
-        };
-        Evaluation {
-            segment: interval.segment,
-            number: interval.number,
-            sender: interval.sender.as_ref().map(|report| report.totals),
-            receiver: interval.receiver.as_ref().map(|report| report.totals),
-            result,
-            singles,
-            doubts: interval.doubts.clone(),
-        }
-    })
+    collected.intervals.iter().map(evaluate_interval)
+}
+
+/// Estimates an interval.
+pub(crate) fn evaluate_interval(interval: &Interval) -> Evaluation {
+    let (result, singles) = match evaluate_pair(interval) {
+        Ok((estimate, rows, singles)) => (Ok((estimate, rows)), singles),
+        Err(unusable) => (Err(unusable), None),
+    };
+    Evaluation {
+        segment: interval.segment,
+        number: interval.number,
+        sender: interval.sender.as_ref().map(|report| report.totals),
+        receiver: interval.receiver.as_ref().map(|report| report.totals),
+        result,
+        singles,
+        doubts: interval.doubts.clone(),
+    }
 }
 
 fn evaluate_pair(interval: &Interval) -> Result<(Estimate, Rows, Option<Singles>), Unusable> {
@@ -305,25 +308,48 @@ pub(crate) fn summarize(evaluations: &[Evaluation]) -> Results {
             Figures::of(&overall, &singles, distrusted, reasons)
         }
     };
-    let base = evaluations.iter().find_map(|each| seen(each.sender?)).map(|(first, _)| first);
-    let intervals = evaluations.iter().map(|each| {
-        let times = each.sender.and_then(seen).zip(base);
+    let base = evaluations.iter().find_map(Evaluation::first);
+    let intervals = evaluations.iter().map(|each| IntervalFigures::new(each, base));
+    let (exit, messages) = judge(&overall, distrusted, void, evaluations);
+    Results { intervals: intervals.collect(), overall: figures, exit, messages }
+}
+
+impl Evaluation {
+    /// When the sender saw the first packet.
+    pub(crate) fn first(&self) -> Option<Timestamp> {
+        self.sender.and_then(seen).map(|(first, _)| first)
+    }
+
+    /// How the program ends if nothing graver happens.
+    pub(crate) fn exit(&self) -> Exit {
+        match &self.result {
+            Ok(_) => Exit::Done,
+            Err(Unusable::Void(Void::ConfigurationMismatch { .. })) => Exit::Configuration,
+            Err(Unusable::Void(Void::TimedCut { .. })) => Exit::Refused,
+            Err(_) => Exit::Void,
+        }
+    }
+}
+
+impl IntervalFigures {
+    /// An interval's figures, `base` being the time of the first packet of all.
+    pub(crate) fn new(evaluation: &Evaluation, base: Option<Timestamp>) -> Self {
+        let times = evaluation.sender.and_then(seen).zip(base);
         IntervalFigures {
-            segment: each.segment,
-            interval: each.number,
+            segment: evaluation.segment,
+            interval: evaluation.number,
             start_ns: times.map(|((first, _), base)| difference(first, base)),
             end_ns: times.map(|((_, last), base)| difference(last, base)),
-            usable_rows: each.result.as_ref().ok().map(|(estimate, _)| estimate.usable_rows),
-            figures: match &each.result {
+            usable_rows: evaluation.result.as_ref().ok().map(|(estimate, _)| estimate.usable_rows),
+            figures: match &evaluation.result {
                 Ok((estimate, rows)) => {
-                    Figures::of_interval(estimate, each.singles.as_ref(), distrust(std::iter::once(rows)))
+                    let singles = evaluation.singles.as_ref();
+                    Figures::of_interval(estimate, singles, distrust(std::iter::once(rows)))
                 }
                 Err(unusable) => Figures::of_void(unusable),
             },
         }
-    });
-    let (exit, messages) = judge(&overall, distrusted, void, evaluations);
-    Results { intervals: intervals.collect(), overall: figures, exit, messages }
+    }
 }
 
 /// First and last time, if there was any packet.
@@ -419,15 +445,14 @@ pub(crate) fn gravest(
     is_corrupted: bool,
     results: impl IntoIterator<Item = Exit>,
 ) -> Exit {
-    let of_interval = |each: &Evaluation| match &each.result {
-        Ok(_) => None,
-        Err(Unusable::Void(Void::ConfigurationMismatch { .. })) => Some(Exit::Configuration),
-        Err(Unusable::Void(Void::TimedCut { .. })) => Some(Exit::Refused),
-        Err(_) => Some(Exit::Void),
-    };
-    let intervals = evaluations.iter().filter_map(of_interval);
-    let found: Vec<Exit> = intervals.chain(is_corrupted.then_some(Exit::Void)).chain(results).collect();
-    [Exit::Configuration, Exit::Void, Exit::Refused, Exit::Ends, Exit::NotIdentifiable]
+    let intervals = evaluations.iter().map(Evaluation::exit);
+    graver(intervals.chain(is_corrupted.then_some(Exit::Void)).chain(results))
+}
+
+/// The gravest of several.
+pub(crate) fn graver(exits: impl IntoIterator<Item = Exit>) -> Exit {
+    let found: Vec<Exit> = exits.into_iter().collect();
+    [Exit::Output, Exit::Configuration, Exit::Void, Exit::Refused, Exit::Ends, Exit::NotIdentifiable]
         .into_iter()
         .find(|exit| found.contains(exit))
         .unwrap_or_default()

@@ -273,6 +273,7 @@ impl<'a> Request<'a> {
             segment: base.segment(),
             entries: &[],
             digest: self.digest(),
+            adaptive: base.adaptive(),
         };
         let configuration = Configuration::new(settings).map_err(|error| Failure::new(Exit::Usage, error))?;
         let expected = self.loads.iter().map(|load| {

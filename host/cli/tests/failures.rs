@@ -34,13 +34,22 @@ fn help_tells_the_exit_codes_and_examples() {
         "Exit codes:",
         " 0  all went well",
         " 10  refused",
-        " 11  no design",
+        " 16  a board's",
+        " 17  no design",
         "measure",
         "decode",
         "truth",
         "size",
     ] {
         assert!(help.output.contains(part), "{part:?} is not in {}", help.output);
+    }
+    for (subcommand, example) in [
+        (&["read"][..], "deltaline read run.bin --json"),
+        (&["board", "selftest"], "deltaline board selftest /dev/ttyUSB1"),
+        (&["board", "start"], "deltaline board start /dev/ttyUSB1 --delay 500us"),
+    ] {
+        let help = run(&[subcommand, &["--help"]].concat());
+        assert!(help.code == 0 && help.output.contains(example), "{}", help.output);
     }
     for subcommand in ["measure", "decode", "truth"] {
         let help = run(&[subcommand, "--help"]);

@@ -3,7 +3,8 @@
 //! Pure functions: [`estimate`] turns one interval's [`Observation`] into an [`Estimate`], [`combine`] turns
 //! consecutive estimates into an [`Overall`], [`bank_loss`] counts a bank's losses, [`hoeffding_half_width`] gives
 //! the LDA paper's own interval, [`quantile`] the quantiles of delay, [`prefixes_for_loss`] the sampling for the next
-//! interval, [`sizing`] what a configuration will be worth. Delays are in nanoseconds. What cannot be told is a [`Reason`], never a NaN.
+//! interval, [`sizing`] what a configuration will be worth. Delays are in nanoseconds. What cannot be told is a
+//! [`Reason`], never a NaN.
 //!
 //! # Model
 //!

@@ -2,17 +2,20 @@
 //!
 //! # Test plan
 //!
-//! Every refusal; the digest changes with every setting; a golden digest (`tests/vectors.rs`).
+//! Every refusal; the digest changes with every setting, but not with lengths that adapt; a golden digest
+//! (`tests/vectors.rs`).
 
 use crate::classifier::{Classifier, ClassifierError, Entry, MAX_ENTRIES, WORDS};
 use crate::hash::HashKind;
-use crate::sampler::{PrefixError, Prefixes};
+use crate::sampler::{MAX_BANKS, NO_BANK, PrefixError, Prefixes};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Fewest rows of a bank: one block of a control frame.
 pub const MIN_ROWS: usize = 8;
 /// Most rows of a bank.
 pub const MAX_ROWS: usize = 32_768;
+/// What stands in the digest for the first prefix length if lengths adapt: no length, and not the mark of no bank.
+pub const ADAPTIVE: u8 = 0xfe;
 
 /// Bytes of an entry under the digest.
 const ENTRY_BYTES: usize = 1 + 8 * WORDS;
@@ -30,6 +33,9 @@ pub struct Settings<'a> {
     pub rows: usize,
     /// Prefix length of each bank in bits, ascending; bank j samples with probability 2^-k_j.
     pub prefixes: &'a [u8],
+    /// The prefix lengths are only those after reset; others may be scheduled
+    /// ([`MeasurementPoint::schedule_prefixes`](crate::point::MeasurementPoint::schedule_prefixes)).
+    pub adaptive: bool,
     /// Number of the measurement segment, to tell several measurements apart.
     pub segment: u32,
     /// What tells measurement classes apart, at most 8; without entries all packets are of one class.
@@ -46,6 +52,7 @@ impl Default for Settings<'_> {
             seed: 1,
             rows: 1024,
             prefixes: &[1, 6],
+            adaptive: false,
             segment: 0,
             entries: &[],
             digest: false,
@@ -60,6 +67,7 @@ pub struct Configuration {
     seed: u64,
     rows: usize,
     prefixes: Prefixes,
+    adaptive: bool,
     segment: u32,
     classifier: Classifier,
     digests: bool,
@@ -94,7 +102,7 @@ impl Configuration {
     ///
     /// [`ConfigurationError`] with what is wrong and what is allowed.
     pub fn new(settings: Settings) -> Result<Self, ConfigurationError> {
-        let Settings { hash, seed, rows, prefixes, segment, entries, digest } = settings;
+        let Settings { hash, seed, rows, prefixes, adaptive, segment, entries, digest } = settings;
         if !rows.is_power_of_two() || !(MIN_ROWS..=MAX_ROWS).contains(&rows) {
             return Err(ConfigurationError::Rows(rows));
         }
@@ -104,7 +112,7 @@ impl Configuration {
             return Err(ConfigurationError::Segment { segment, classes });
         }
         let prefixes = Prefixes::new(prefixes)?;
-        Ok(Configuration { hash, seed, rows, prefixes, segment, classifier, digests: digest })
+        Ok(Configuration { hash, seed, rows, prefixes, adaptive, segment, classifier, digests: digest })
     }
 
     /// The hash function's kind.
@@ -127,9 +135,14 @@ impl Configuration {
         self.rows.ilog2()
     }
 
-    /// The banks.
+    /// The banks; if they adapt, as they are after reset.
     pub fn prefixes(&self) -> &Prefixes {
         &self.prefixes
+    }
+
+    /// Whether the prefix lengths may change from interval to interval.
+    pub fn adaptive(&self) -> bool {
+        self.adaptive
     }
 
     /// Number of the measurement segment; that of class c is c more.
@@ -155,13 +168,15 @@ impl Configuration {
     /// Digest of all that must be equal at both ends: xxh3 over (frame version, hash kind, seed, rows, prefix
     /// lengths, segment) as 1 + 1 + 8 + 4 + 8 + 4 bytes, big-endian, then (class, values, masks) of each entry as 1 + 44 +
     /// 44 bytes, then, with digest sums, a byte `d`. The seed cannot be read back from it.
+    ///
+    /// Lengths that adapt are not in it: in their place stand [`ADAPTIVE`], the number of banks, and six bytes 255.
     pub fn digest(&self) -> u64 {
         let mut bytes = [0; 26 + MAX_ENTRIES * ENTRY_BYTES + 1];
         bytes[0] = crate::frame::VERSION;
         bytes[1] = self.hash as u8;
         bytes[2..10].copy_from_slice(&self.seed.to_be_bytes());
         bytes[10..14].copy_from_slice(&(self.rows as u32).to_be_bytes());
-        bytes[14..22].copy_from_slice(&self.prefixes.to_bytes());
+        bytes[14..22].copy_from_slice(&self.banks_in_digest());
         bytes[22..26].copy_from_slice(&self.segment.to_be_bytes());
         let entries = self.classifier.entries();
         for (bytes, entry) in bytes[26..].chunks_exact_mut(ENTRY_BYTES).zip(entries) {
@@ -178,6 +193,16 @@ impl Configuration {
             length += 1;
         }
         xxh3_64(&bytes[..length])
+    }
+
+    fn banks_in_digest(&self) -> [u8; MAX_BANKS] {
+        if !self.adaptive {
+            return self.prefixes.to_bytes();
+        }
+        let mut bytes = [NO_BANK; MAX_BANKS];
+        bytes[0] = ADAPTIVE;
+        bytes[1] = self.prefixes.banks() as u8;
+        bytes
     }
 }
 
@@ -232,6 +257,8 @@ mod tests {
             Settings { prefixes: &[1, 5], ..base },
             Settings { prefixes: &[1], ..base },
             Settings { segment: 9, ..base },
+            Settings { adaptive: true, ..base },
+            Settings { adaptive: true, prefixes: &[1], ..base },
             Settings { entries: &entries[..1], ..base },
             Settings { entries: &entries, ..base },
             Settings { entries: &other, ..base },
@@ -243,5 +270,12 @@ mod tests {
                 assert_ne!(configuration(*a).digest(), configuration(*b).digest());
             }
         }
+    }
+
+    #[test]
+    fn the_digest_does_not_cover_lengths_that_adapt() {
+        let base = Settings { adaptive: true, ..Settings::default() };
+        let other = Settings { prefixes: &[0, 16], ..base };
+        assert_eq!(configuration(base).digest(), configuration(other).digest());
     }
 }

@@ -530,7 +530,11 @@ impl Fields<'_> {
         self.0.iter().skip(offset).take(bytes).fold(0, |value, byte| value << 8 | u64::from(*byte))
     }
 
-    fn u16(&self, offset: usize) -> u16 {
+    pub(crate) fn u8(&self, offset: usize) -> u8 {
+        self.number(offset, 1) as u8
+    }
+
+    pub(crate) fn u16(&self, offset: usize) -> u16 {
         self.number(offset, 2) as u16
     }
 

@@ -16,6 +16,7 @@
 
 extern crate alloc;
 
+pub mod board;
 pub mod cell;
 pub mod classifier;
 pub mod clock;

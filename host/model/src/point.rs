@@ -5,7 +5,9 @@
 //!
 //! # Test plan
 //!
-//! Totals, first and last time against a straight count; intervals start from zero; flags appear in the interval
+//! Scheduled prefix lengths take effect at the first boundary whose next interval is due, at numbers around the wrap
+//! and behind delimiters that jump; never within an interval; the latest schedule counts; what is refused changes
+//! nothing. Totals, first and last time against a straight count; intervals start from zero; flags appear in the interval
 //! that they belong to and no other; the frames decode to the cells of an LDA fed by hand. Each class reports what a
 //! point that sees only its packets reports, and all repeat what is the point's.
 
@@ -16,6 +18,7 @@ use crate::frame::{self, Header, MAX_FRAME_BYTES, Role, Totals};
 use crate::hash::LinearHash;
 use crate::identity::{Identity, identify_into};
 use crate::lda::Lda;
+use crate::sampler::Prefixes;
 use crate::time::Timestamp;
 
 /// Width of the totals in bits.
@@ -30,12 +33,32 @@ pub enum IntervalEnd {
     Clock,
 }
 
+/// Why prefix lengths are not scheduled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScheduleError {
+    /// The configuration does not adapt.
+    #[error("the prefix lengths are fixed: set `adaptive` in the configuration, at both ends")]
+    Fixed,
+    /// The number of banks cannot change.
+    #[error("{given} prefix lengths for {banks} banks: give one for each bank")]
+    Banks {
+        /// How many were given.
+        given: usize,
+        /// Banks of the configuration.
+        banks: usize,
+    },
+}
+
 /// One end of a measurement segment.
 pub struct MeasurementPoint {
     configuration: Configuration,
     role: Role,
     hash: LinearHash,
     lda: Lda,
+    /// Of the running interval.
+    prefixes: Prefixes,
+    /// Of the first interval from this one on.
+    scheduled: Option<(Prefixes, u32)>,
     interval: u32,
     /// An interval has ended: the running one began at a known place.
     has_ended: bool,
@@ -54,6 +77,8 @@ impl MeasurementPoint {
             role,
             hash: LinearHash::new(configuration.hash(), configuration.seed()),
             lda: Lda::new(configuration),
+            prefixes: *configuration.prefixes(),
+            scheduled: None,
             interval: 0,
             has_ended: false,
             totals: Totals::default(),
@@ -66,6 +91,35 @@ impl MeasurementPoint {
     /// The configuration.
     pub fn configuration(&self) -> &Configuration {
         &self.configuration
+    }
+
+    /// The prefix lengths of the running interval.
+    pub fn prefixes(&self) -> &Prefixes {
+        &self.prefixes
+    }
+
+    /// Schedules other prefix lengths: they take effect at the boundary before the first interval whose number is at
+    /// least `from`, modulo 2^32 (at most 2^31 - 1 ahead of it). Since both ends number their intervals alike, the same call at both
+    /// changes both at the same packet. A schedule that has not taken effect yet is replaced.
+    ///
+    /// # Errors
+    ///
+    /// [`ScheduleError`] if the lengths are fixed or are not as many as there are banks; nothing changes then.
+    pub fn schedule_prefixes(&mut self, prefixes: Prefixes, from: u32) -> Result<(), ScheduleError> {
+        let (banks, given) = (self.configuration.prefixes().banks(), prefixes.banks());
+        if !self.configuration.adaptive() {
+            return Err(ScheduleError::Fixed);
+        }
+        if given != banks {
+            return Err(ScheduleError::Banks { given, banks });
+        }
+        self.scheduled = Some((prefixes, from));
+        Ok(())
+    }
+
+    /// The schedule that has not taken effect yet, if any.
+    pub fn scheduled(&self) -> Option<(Prefixes, u32)> {
+        self.scheduled
     }
 
     /// The cells of the running interval: class by class, in it bank by bank.
@@ -118,9 +172,9 @@ impl MeasurementPoint {
         count(&mut self.totals, octets, time);
         self.totals.flags.saturated |= count(&mut self.classes[class], octets, time);
         let hash = self.hash.hash(&identity.key);
-        let prefixes = self.configuration.prefixes();
-        if let Some(bank) = prefixes.bank(hash) {
-            self.totals.flags.saturated |= self.lda.update(class * prefixes.banks() + bank, hash, time);
+        if let Some(bank) = self.prefixes.bank(hash) {
+            let bank = class * self.prefixes.banks() + bank;
+            self.totals.flags.saturated |= self.lda.update(bank, hash, time);
         }
     }
 
@@ -162,6 +216,10 @@ impl MeasurementPoint {
         self.totals.flags.timed = end == IntervalEnd::Clock;
         self.classes = [Totals::default(); MAX_CLASSES];
         self.unmatched = 0;
+        let interval = self.interval;
+        if let Some((prefixes, _)) = self.scheduled.take_if(|(_, from)| is_due(*from, interval)) {
+            self.prefixes = prefixes;
+        }
     }
 
     /// The control frames of a class: those of its own measurement segment.
@@ -170,7 +228,8 @@ impl MeasurementPoint {
         let first_cell = class * self.configuration.prefixes().banks() * self.configuration.rows();
         let totals = self.totals_of(class);
         for header in Header::of_interval(&self.configuration, self.role, self.interval, totals) {
-            let header = Header { segment: header.segment + class as u32, ..header };
+            let segment = header.segment + class as u32;
+            let header = Header { segment, prefixes: self.prefixes, ..header };
             let cells = self.lda.cells().iter().skip(first_cell + header.first_cell());
             let cells = cells.take(usize::from(header.cells));
             let mut fragment = [Cell::default(); frame::MAX_CELLS];
@@ -182,6 +241,11 @@ impl MeasurementPoint {
             }
         }
     }
+}
+
+/// Whether `interval` is `from` or later, modulo 2^32.
+fn is_due(from: u32, interval: u32) -> bool {
+    interval.wrapping_sub(from) as i32 >= 0
 }
 
 /// Counts a packet; true when a total overflowed.
@@ -320,6 +384,86 @@ mod tests {
             [IntervalEnd::Delimiter, IntervalEnd::Clock, IntervalEnd::Delimiter, IntervalEnd::Delimiter];
         let timed = ends.map(|end| collect(&mut point, end).0[0].totals.flags.timed);
         assert_eq!(timed, [false, true, true, false]);
+    }
+
+    fn adaptive() -> MeasurementPoint {
+        let settings = Settings { rows: 8, adaptive: true, ..Settings::default() };
+        MeasurementPoint::new(&Configuration::new(settings).unwrap(), Role::Sender)
+    }
+
+    fn lengths(point: &mut MeasurementPoint) -> Vec<u8> {
+        collect(point, IntervalEnd::Delimiter).0[0].prefixes.lengths().to_vec()
+    }
+
+    #[test]
+    fn scheduled_lengths_take_effect_at_the_boundary_before_their_interval() {
+        let mut point = adaptive();
+        point.schedule_prefixes(Prefixes::new(&[0, 3]).unwrap(), 2).unwrap();
+        let found: Vec<Vec<u8>> = (0..4).map(|_| lengths(&mut point)).collect();
+        assert_eq!(found, [[1, 6], [1, 6], [0, 3], [0, 3]]);
+        // The running interval is never changed, and what is late takes effect at once behind it.
+        point.schedule_prefixes(Prefixes::new(&[2, 16]).unwrap(), 1).unwrap();
+        assert_eq!((lengths(&mut point), lengths(&mut point)), (vec![0, 3], vec![2, 16]));
+        assert_eq!(point.scheduled(), None);
+        // The latest schedule replaces what has not taken effect.
+        point.schedule_prefixes(Prefixes::new(&[0, 1]).unwrap(), 7).unwrap();
+        point.schedule_prefixes(Prefixes::new(&[4, 5]).unwrap(), 8).unwrap();
+        let found: Vec<Vec<u8>> = (6..9).map(|_| lengths(&mut point)).collect();
+        assert_eq!(found, [[2, 16], [2, 16], [4, 5]]);
+    }
+
+    #[test]
+    fn packets_are_sampled_with_their_own_intervals_lengths() {
+        let mut point = adaptive();
+        point.schedule_prefixes(Prefixes::new(&[0, 1]).unwrap(), 1).unwrap();
+        let hash = LinearHash::new(point.configuration().hash(), point.configuration().seed());
+        for _ in 0..3 {
+            let prefixes = *point.prefixes();
+            let mut expected = [0u32; 2];
+            for number in 0..400 {
+                let frame = packet(number);
+                point.observe(&frame, Timestamp(1 << 16));
+                if let Some(bank) = prefixes.bank(hash.hash(&identify(&frame).unwrap().key)) {
+                    expected[bank] += 1;
+                }
+            }
+            let (headers, cells) = collect(&mut point, IntervalEnd::Delimiter);
+            assert!(headers.iter().all(|header| header.prefixes == prefixes));
+            let found = [0, 8].map(|row| cells[row..row + 8].iter().map(|cell| cell.count).sum::<u32>());
+            assert_eq!(found, expected);
+        }
+        assert_eq!(point.prefixes().lengths(), [0, 1]);
+    }
+
+    #[test]
+    fn numbers_wrap_and_delimiters_jump() {
+        for (delimiter, from, takes) in [
+            (u32::MAX, 0, true),
+            (u32::MAX - 1, 0, false),
+            (u32::MAX, u32::MAX, true),
+            (4, 5, true),
+            (3, 5, false),
+            (900, 5, true),
+            (0x8000_0003, 5, true),
+            (0x8000_0004, 5, false),
+        ] {
+            let mut point = adaptive();
+            point.schedule_prefixes(Prefixes::new(&[0, 3]).unwrap(), from).unwrap();
+            point.end_interval_at(delimiter, |_| {});
+            assert_eq!(point.prefixes().lengths() == [0, 3], takes, "{delimiter} {from}");
+        }
+    }
+
+    #[test]
+    fn schedules_that_are_refused_change_nothing() {
+        let mut point = adaptive();
+        let one = Prefixes::new(&[1]).unwrap();
+        let refused = point.schedule_prefixes(one, 0);
+        assert_eq!(refused, Err(ScheduleError::Banks { given: 1, banks: 2 }));
+        let configuration = Configuration::new(Settings { prefixes: &[1], ..Settings::default() }).unwrap();
+        let mut fixed = MeasurementPoint::new(&configuration, Role::Sender);
+        assert_eq!(fixed.schedule_prefixes(one, 0), Err(ScheduleError::Fixed));
+        assert_eq!((point.scheduled(), fixed.scheduled()), (None, None));
     }
 
     #[test]

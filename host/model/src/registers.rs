@@ -78,6 +78,8 @@ pub struct Register {
     pub offset: u32,
     /// Bits: 32 or 64.
     pub width: u32,
+    /// The hardware may refuse every write to it.
+    pub guarded: bool,
     /// Its fields, lowest first.
     pub fields: &'static [Field],
 }

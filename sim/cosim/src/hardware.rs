@@ -124,6 +124,13 @@ struct Ports {
     ptp_ts: Port,
     ptp_locked: Port,
     receiver: Port,
+    schedule: Port,
+    next_prefixes: Port,
+    from_interval: Port,
+    schedule_legal: Port,
+    schedule_pending: Port,
+    ended: Port,
+    refused: Port,
     running: Port,
     m_tdata: Port,
     m_tkeep: Port,
@@ -147,6 +154,13 @@ impl Ports {
             ptp_ts: bench.port("ptp_ts")?,
             ptp_locked: bench.port("ptp_locked")?,
             receiver: bench.port("receiver")?,
+            schedule: bench.port("schedule")?,
+            next_prefixes: bench.port("next_prefixes")?,
+            from_interval: bench.port("from_interval")?,
+            schedule_legal: bench.port("schedule_legal")?,
+            schedule_pending: bench.port("schedule_pending")?,
+            ended: bench.port("ended")?,
+            refused: bench.port("refused")?,
             running: bench.port("running")?,
             m_tdata: bench.port("m_axis_tdata")?,
             m_tkeep: bench.port("m_axis_tkeep")?,
@@ -433,6 +447,33 @@ impl HardwarePoint {
     /// The clock.
     pub fn set_time(&mut self, time: Timestamp) {
         self.bench.set(self.ports.ptp_ts, time.0);
+    }
+
+    /// What is shown of prefix lengths, as control frames carry them, and whether they are to be scheduled.
+    pub fn set_schedule(&mut self, now: bool, lengths: u64, from: u32) {
+        self.bench.set(self.ports.schedule, u64::from(now));
+        self.bench.set(self.ports.next_prefixes, lengths);
+        self.bench.set(self.ports.from_interval, u64::from(from));
+    }
+
+    /// Whether the lengths that were shown in the last cycle may be scheduled.
+    pub fn schedule_is_legal(&self) -> bool {
+        self.bench.get(self.ports.schedule_legal) == 1
+    }
+
+    /// Whether lengths wait for their interval.
+    pub fn schedule_is_pending(&self) -> bool {
+        self.bench.get(self.ports.schedule_pending) == 1
+    }
+
+    /// Whether an interval ends with the present cycle.
+    pub fn ends(&self) -> bool {
+        self.bench.get(self.ports.ended) == 1
+    }
+
+    /// Whether an end is refused in the present cycle.
+    pub fn refuses(&self) -> bool {
+        self.bench.get(self.ports.refused) == 1
     }
 
     /// Whether the core counts.

@@ -60,12 +60,7 @@ pub const MUTATIONS: &[Mutation] = &[
         "key_0_d = x & 64'hf0000000;",
         "key_0_d = x & 64'hff000000;",
     ),
-    mutation(
-        Module::Identity,
-        "padding is not masked",
-        "absent = all_bytes >> datagram_payload_bytes;",
-        "absent = 28'h0;",
-    ),
+    mutation(Module::Identity, "padding is not masked", "tail_mask = 32'h0;", "tail_mask = 32'hffffffff;"),
     mutation(
         Module::Identity,
         "bytes outside tkeep are kept",
@@ -81,15 +76,15 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Identity,
         "the timestamp of the wrong beat",
-        "if (~in_frame_q) begin",
-        "if (in_frame_q) begin",
+        "beat_opens_d = fire & ~in_frame_q;",
+        "beat_opens_d = fire & in_frame_q;",
     ),
     mutation(Module::Identity, "bad frames are measured", "is_complete & ~pair_bad_q;", "is_complete;"),
-    mutation(Module::Identity, "the fourth label is one too many", "(state != 32'h7)", "(state != 32'h6)"),
+    mutation(Module::Identity, "the fourth label is one too many", "(state & 32'h38)", "(state & 32'h18)"),
     mutation(
         Module::Identity,
         "fragment headers continue the chain",
-        "if ((chain_q == 32'h3) | ~pair_x_whole_q) begin",
+        "if (chain_fragment_q | ~pair_x_whole_q) begin",
         "if (~pair_x_whole_q) begin",
     ),
     mutation(
@@ -207,14 +202,14 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "a missing delimiter is not told",
-        "gap = ends & ((ending != count_q) | (delimiter & ~started_q));",
-        "gap = ends & (delimiter & ~started_q);",
+        "gap = ends & delimiter & (unexpected | ~started_q);",
+        "gap = ends & delimiter & ~started_q;",
     ),
     mutation(
         Module::Core,
         "an interval that began with the reset passes for a whole one",
-        "gap = ends & ((ending != count_q) | (delimiter & ~started_q));",
-        "gap = ends & (ending != count_q);",
+        "gap = ends & delimiter & (unexpected | ~started_q);",
+        "gap = ends & delimiter & unexpected;",
     ),
     mutation(
         Module::Core,
@@ -285,8 +280,8 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "counting before the memories are clear",
-        "if (staged_commit_0_q & emitter_running) begin",
-        "if (staged_commit_0_q) begin",
+        "staged_unmeasured_0_d = commit_0 & ~measured_0 & ~bad_0 & emitter_running;",
+        "staged_unmeasured_0_d = commit_0 & ~measured_0 & ~bad_0;",
     ),
     mutation(Module::Core, "check word not rotated", "rotated = check_q << 32'h1;", "rotated = check_q;"),
     mutation(
@@ -395,8 +390,8 @@ pub const CLASS_MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "packets of no class are measured",
-        "packet_0 = staged_commit_0_q & staged_measured_0_q & classifier_0_matched & emitter_running;",
-        "packet_0 = staged_commit_0_q & staged_measured_0_q & emitter_running;",
+        "packet_0 = staged_measured_0_q & classifier_0_matched;",
+        "packet_0 = staged_measured_0_q;",
     ),
     mutation(
         Module::Core,
@@ -420,8 +415,8 @@ pub const CLASS_MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "the last class is not cleared",
-        "if (address_now_q == last_address) begin",
-        "if (&address_now_q[4:0]) begin",
+        "at_last_d = address_now_q == last_address;",
+        "at_last_d = &address_now_q[4:0];",
     ),
     mutation(
         Module::Core256,

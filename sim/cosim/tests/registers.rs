@@ -94,8 +94,8 @@ fn the_map_by_hand() {
     for (port, _, value) in inputs {
         hardware.set(port, value).unwrap();
     }
-    for (port, value) in [("status_ptp_locked", 1), ("status_end_refused", 1), ("clock_status_slewing", 1)] {
-        hardware.set(port, value).unwrap();
+    for port in ["status_ptp_locked", "status_end_refused", "clock_status_slewing", "prefixes_next_allowed"] {
+        hardware.set(port, 1).unwrap();
     }
     let bus = &mut &mut hardware;
     bus.write(0x28, 1).unwrap();
@@ -107,19 +107,29 @@ fn the_map_by_hand() {
     for (offset, value) in fixed.into_iter().chain([(0x24, 0b1010), (0x68, 2)]) {
         assert_eq!(bus.read(offset).unwrap(), value, "{offset:#x}");
     }
-    for (offset, value) in [(0x20, 0x2f11), (0x6c, 1), (0x74, 0xff), (0x78, u32::MAX), (0x7c, 3), (0x84, 4)] {
+    for (offset, value) in
+        [(0x20, 0x2f11), (0x6c, 1), (0x74, 0xff), (0x78, u32::MAX), (0x7c, 3), (0x84, 4), (0x94, 0x0106_ffff)]
+    {
         bus.write(offset, value).unwrap();
         assert_eq!(bus.read(offset).unwrap(), value, "{offset:#x}");
     }
-    for (offset, value) in
-        [(0x20, 0x3000), (0x20, 0x20), (0x74, 0x100), (0x1c, 0), (0x8c, 0), (0x02, 0), (0x24, 0)]
-    {
+    for (offset, value) in [
+        (0x20, 0x3000),
+        (0x20, 0x20),
+        (0x74, 0x100),
+        (0x1c, 0),
+        (0x8c, 0),
+        (0x02, 0),
+        (0x24, 0),
+        (0x98, 1),
+        (0x9c, 1),
+    ] {
         assert!(bus.write(offset, value).is_err(), "{offset:#x}");
     }
 }
 
 /// Faults that a designer or a tool could make: each must be noticed.
-const FAULTS: [Fault; 17] = [
+const FAULTS: [Fault; 18] = [
     ("a write of some bytes is done", "w_whole_d = &s_axil_wstrb;", "w_whole_d = s_axil_wstrb[0];"),
     (
         "a write happens before its data",
@@ -142,6 +152,11 @@ const FAULTS: [Fault; 17] = [
         "(control_interval_log2_asked <= 32'h30)",
     ),
     ("a reserved value is taken", "(control_interval_source_asked != 32'h3)", "1'b1"),
+    (
+        "the guard of a register is not asked",
+        "~|prefixes_schedule_reserved & prefixes_schedule_allowed;",
+        "~|prefixes_schedule_reserved;",
+    ),
     ("a bit without a field is taken", "axi_write_data & 64'hffffff00;", "axi_write_data & 64'hfffffe00;"),
     (
         "a strobe lasts until the answer is taken",

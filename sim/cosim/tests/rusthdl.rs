@@ -8,7 +8,8 @@
 use deltaline_cosim::bench::Bench;
 use deltaline_cosim::hardware::beats;
 use deltaline_cosim::mutations::with_classes;
-use deltaline_hdl::verilog::{Module, emit};
+use deltaline_hdl::schedule::Schedule;
+use deltaline_hdl::verilog::{Module, emit, emit_block};
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::time::Timestamp;
 use deltaline_traffic::Frames;
@@ -181,6 +182,32 @@ fn sampler() {
         inputs [valid, row, prefix],
         outputs [sampled, address],
         |_| [random.random(), random.random(), (random.random::<u128>() % 65536) >> random.random_range(0..16)]
+    );
+}
+
+#[test]
+fn schedule() {
+    let settings = Settings { rows: 16, adaptive: true, ..Settings::default() };
+    let block = || Schedule::new(&Configuration::new(settings).unwrap());
+    let verilog = emit_block(&mut block(), "schedule").unwrap();
+    let bench = Bench::zeroed(&Toolchain::find().unwrap(), "schedule", &verilog).unwrap();
+    let (mut random, mut number) = (StdRng::seed_from_u64(6), u32::MAX - 9);
+    lockstep!(
+        block(), bench, 4000u64, [rst],
+        inputs [load, lengths, from, ends, running_number],
+        outputs [legal, pending, masks, ended],
+        |_| {
+            let ends = random.random_ratio(1, 12);
+            let running = number;
+            number = number.wrapping_add(u32::from(ends));
+            let (first, second) = (random.random_range(0..18u128), random.random_range(0..18u128));
+            let lengths = if random.random_ratio(7, 8) { u128::MAX >> 80 } else { random.random() };
+            let from = running.wrapping_add(random.random_range(0..5)).wrapping_sub(1);
+            [
+                random.random_ratio(1, 8).into(), first << 56 | second << 48 | lengths & (u128::MAX >> 80), from.into(),
+                ends.into(), running.into(),
+            ]
+        }
     );
 }
 

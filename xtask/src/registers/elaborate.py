@@ -52,6 +52,7 @@ def register(node):
         "description": text(node),
         "offset": node.address_offset,
         "width": node.get_property("regwidth"),
+        "guarded": bool(optional(node, "guarded")),
         "access_width": node.get_property("accesswidth"),
         "fields": [field(one) for one in node.fields()],
     }

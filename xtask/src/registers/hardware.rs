@@ -68,6 +68,9 @@ impl Sections {
         for field in &register.fields {
             self.field(register, field);
         }
+        if register.guarded {
+            self.ports.push((format!("{}_allowed", register.name), "Signal<In, Bit>".into()));
+        }
     }
 
     /// Ports, storage and outputs.
@@ -216,6 +219,9 @@ impl Sections {
                 Some(maximum) => legal.push(format!("(self.{asked}.val() <= {maximum})")),
                 None => legal.extend(reserved.iter().map(|value| format!("(self.{asked}.val() != {value})"))),
             }
+        }
+        if register.guarded {
+            legal.push(format!("self.{}_allowed.val()", register.name));
         }
         let legal = if legal.is_empty() { "true".to_string() } else { legal.join(" & ") };
         for suffix in ["legal", "write"] {

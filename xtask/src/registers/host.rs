@@ -45,8 +45,11 @@ fn table(text: &mut String, block: &Block) {
         "/// All registers, by ascending offset.\npub const REGISTERS: [Register; {}] = [",
         block.registers.len()
     );
-    for Register { name, offset, width, fields, .. } in &block.registers {
-        let _ = writeln!(text, "Register {{ name: {name:?}, offset: {offset:#x}, width: {width}, fields: &[");
+    for Register { name, offset, width, guarded, fields, .. } in &block.registers {
+        let _ = writeln!(
+            text,
+            "Register {{ name: {name:?}, offset: {offset:#x}, width: {width}, guarded: {guarded}, fields: &["
+        );
         for field in fields {
             let Field { name, low, width, .. } = field;
             let kind = match field.kind {

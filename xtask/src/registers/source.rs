@@ -17,6 +17,8 @@ pub(super) struct Register {
     pub(super) description: String,
     pub(super) offset: u32,
     pub(super) width: u32,
+    /// An input says whether it may be written.
+    pub(super) guarded: bool,
     pub(super) fields: Vec<Field>,
 }
 
@@ -71,6 +73,7 @@ struct JsonRegister {
     offset: u32,
     width: u32,
     access_width: u32,
+    guarded: bool,
     fields: Vec<JsonField>,
 }
 
@@ -107,7 +110,7 @@ pub(super) fn read(json: &str) -> Result<Block, String> {
 }
 
 fn register(json: JsonRegister) -> Result<Register, String> {
-    let JsonRegister { name, title, description, offset, width, access_width, fields } = json;
+    let JsonRegister { name, title, description, offset, width, access_width, guarded, fields } = json;
     if access_width != 32 || ![32, 64].contains(&width) {
         return Err(format!("{name}: give it regwidth 32 or 64 and accesswidth 32"));
     }
@@ -115,7 +118,7 @@ fn register(json: JsonRegister) -> Result<Register, String> {
         .into_iter()
         .map(|one| field(one).map_err(|error| format!("{name}.{error}")))
         .collect::<Result<_, _>>()?;
-    Ok(Register { name, title, description, offset, width, fields })
+    Ok(Register { name, title, description, offset, width, guarded, fields })
 }
 
 fn field(json: JsonField) -> Result<Field, String> {
@@ -222,7 +225,7 @@ mod tests {
 
     fn refusal(field: &str) -> String {
         let json = r#"{"title": "T", "registers": [{"name": "r", "title": "R", "description": "", "offset": 0,
-            "width": 64, "access_width": 32, "fields": [{"name": "f", "description": "", "low": 24, "width": 10,
+            "width": 64, "access_width": 32, "guarded": false, "fields": [{"name": "f", "description": "", "low": 24, "width": 10,
             "software": "rw", "hardware": "r", "reset": 0, "pulse": false, "emitted": false, "snapshot": false,
             "signed": false, "maximum": null, "enumeration": null}]}]}"#;
         let (key, _) = field.split_once(':').unwrap();

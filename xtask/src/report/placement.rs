@@ -106,7 +106,7 @@ impl Run {
 }
 
 /// Places the netlist with every seed.
-pub(crate) fn place(
+pub(super) fn place(
     work: &Work,
     subject: &Subject,
     device: &Device,
@@ -144,7 +144,7 @@ pub(crate) fn place(
 }
 
 /// The worst path of nextpnr's report.
-fn read(seed: u32, report: &str) -> Result<Run, Failure> {
+pub(crate) fn read(seed: u32, report: &str) -> Result<Run, Failure> {
     let report: Value = serde_json::from_str(report)?;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
     let is_clock = |value: &Value| text(value).starts_with("posedge");

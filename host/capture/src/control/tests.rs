@@ -10,6 +10,7 @@ const SETTINGS: Settings<'_> = Settings {
     seed: 1,
     rows: 256,
     prefixes: &[0, 2],
+    adaptive: false,
     segment: 7,
     entries: &[],
     digest: false,
@@ -296,6 +297,20 @@ fn different_configurations_are_named() {
 }
 
 #[test]
+fn ends_that_sample_differently_are_void_though_their_digests_agree() {
+    let adaptive = Settings { adaptive: true, ..SETTINGS };
+    let other = Settings { prefixes: &[1, 3], ..adaptive };
+    let [sender, receiver] = [adaptive, other].map(|settings| Configuration::new(settings).unwrap());
+    assert_eq!(sender.digest(), receiver.digest());
+    assert_eq!(voids(&collect(&segment([adaptive; 2], 1, plain))), [None]);
+    let collected = collect(&segment([adaptive, other], 1, plain));
+    let table = |configuration: &Configuration| Table { rows: 256, prefixes: *configuration.prefixes() };
+    let void = Void::DifferentSampling { sender: table(&sender), receiver: table(&receiver) };
+    assert_eq!(voids(&collected), [Some(void.clone())]);
+    assert!(void.to_string().contains("banks 0,2 at the sender, 256 rows, banks 1,3 at the receiver"));
+}
+
+#[test]
 fn a_cut_by_the_clock_voids_both_neighbours() {
     for late in [Role::Sender, Role::Receiver] {
         let collected = collect(&segment([SETTINGS; 2], 4, |interval, role, _| {
@@ -442,6 +457,108 @@ fn rows_tell_loss_from_strangers() {
     assert!(swapped.short == 0 && swapped.surplus > 200 && !swapped.are_unrelated(), "{swapped:?}");
 }
 
+/// The frames as they come from a live source: interval by interval, the sender's before the receiver's.
+fn live(intervals: u32) -> Vec<Vec<u8>> {
+    let mut frames = segment([SETTINGS; 2], intervals, plain);
+    frames.sort_by_key(|bytes| {
+        let header = Frame::decode(bytes).unwrap().header;
+        (header.interval, header.role as usize, header.fragment)
+    });
+    frames
+}
+
+/// After how many frames each interval is handed out.
+fn handed_out(frames: &[Vec<u8>]) -> (Vec<(usize, Interval)>, Collector) {
+    let mut collector = Collector::default();
+    let mut intervals = vec![];
+    for (frame, count) in frames.iter().zip(1..) {
+        collector.push(frame);
+        intervals.extend(collector.take_settled().into_iter().map(|interval| (count, interval)));
+    }
+    (intervals, collector)
+}
+
+fn numbers(intervals: &[(usize, Interval)]) -> Vec<(usize, u32)> {
+    intervals.iter().map(|(count, interval)| (*count, interval.number)).collect()
+}
+
+#[test]
+fn a_live_interval_is_handed_out_at_its_last_frame() {
+    let frames = live(4);
+    let (intervals, mut collector) = handed_out(&frames);
+    assert_eq!(numbers(&intervals), [(8, 0), (16, 1), (24, 2), (32, 3)]);
+    assert!(collector.take_settled().is_empty() && collector.take_problems().is_empty());
+    let at_once: Vec<Interval> = intervals.into_iter().map(|(_, interval)| interval).collect();
+    assert_eq!(at_once, collect(&frames).intervals);
+    assert_eq!(collector.finish().intervals, []);
+}
+
+#[test]
+fn a_live_interval_that_lost_a_frame_ends_when_its_end_goes_on() {
+    for (lost, role, at) in [(1, Role::Sender, 8), (5, Role::Receiver, 12)] {
+        let mut frames = live(3);
+        frames.remove(lost);
+        let (intervals, mut collector) = handed_out(&frames);
+        assert_eq!(numbers(&intervals), [(at, 0), (15, 1), (23, 2)]);
+        let reason = Void::LostFragments { role, missing: vec![1], of: 4 };
+        assert_eq!(intervals[0].1.void, Some(reason.clone()));
+        assert_eq!(collector.take_problems(), [Problem::Void { segment: 7, interval: 0, reason }]);
+    }
+}
+
+#[test]
+fn a_silent_end_is_not_waited_for_without_bound() {
+    let mut frames = live(6);
+    frames.retain(|bytes| Frame::decode(bytes).unwrap().header.role == Role::Sender);
+    let (intervals, collector) = handed_out(&frames);
+    let first = FRAGMENTS * LAG + 1;
+    assert_eq!(numbers(&intervals), [(first, 0), (first + FRAGMENTS, 1)]);
+    assert_eq!(intervals[0].1.void, Some(Void::MissingEnd { role: Role::Receiver }));
+    assert_eq!(collector.finish().intervals.len(), 4);
+}
+
+#[test]
+fn a_late_live_frame_is_counted_and_does_no_harm() {
+    let mut frames = live(3);
+    let whole = collect(&frames).intervals;
+    let (repeated, late) = (frames[2].clone(), frames.remove(9));
+    frames.extend([repeated, late]);
+    let (intervals, collector) = handed_out(&frames);
+    assert_eq!((collector.late(), collector.restarts()), (2, 0));
+    assert_eq!([&intervals[0].1, &intervals[2].1], [&whole[0], &whole[2]]);
+    assert!(matches!(intervals[1].1.void, Some(Void::LostFragments { .. })));
+    assert_eq!(intervals.len(), 3);
+}
+
+/// Numbers start over with another run, whose first interval is whole; the old run's last one is not.
+#[test]
+fn a_live_source_that_starts_over_is_followed() {
+    let mut frames = live(7);
+    frames.truncate(7 * 8 - 3);
+    for (role, delay) in [(Role::Sender, 10), (Role::Receiver, 20)] {
+        let mut point = point(SETTINGS, role);
+        for start in [0, 100, 200] {
+            observe(&mut point, start..start + 90, delay);
+            frames.extend(end(&mut point, IntervalEnd::Delimiter));
+        }
+    }
+    let (intervals, collector) = handed_out(&frames);
+    assert_eq!(collector.restarts(), 1);
+    let usable: Vec<_> =
+        intervals.iter().map(|(_, interval)| (interval.number, interval.void.is_none())).collect();
+    let old = (0..6).map(|number| (number, true)).chain([(6, false)]);
+    assert_eq!(usable, old.chain((0..3).map(|number| (number, true))).collect::<Vec<_>>());
+
+    // The same with a word from the source, although the second run equals the first to the bit.
+    let mut collector = Collector::default();
+    live(2).iter().take(12).for_each(|frame| collector.push(frame));
+    assert_eq!(collector.take_settled().len(), 1);
+    collector.restart_all();
+    live(2).iter().for_each(|frame| collector.push(frame));
+    let voids: Vec<bool> = collector.take_settled().iter().map(|interval| interval.void.is_some()).collect();
+    assert_eq!((voids, collector.late()), (vec![true, false, false], 0));
+}
+
 /// What happens to a frame on its way.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
@@ -511,6 +628,19 @@ proptest! {
         }
         arriving.sort();
         let collected = collect(arriving.iter().map(|(_, frame)| frame));
+        // Live, in the order of emission, the same is handed out.
+        if !fates.iter().any(|(fate, _)| matches!(fate, Fate::Repeated)) {
+            let key = |bytes: &[u8]| Frame::decode(bytes).map_or((0, 0), |frame| {
+                (frame.header.interval, frame.header.role as usize)
+            });
+            let mut ordered: Vec<Vec<u8>> = arriving.iter().map(|(_, frame)| frame.clone()).collect();
+            ordered.sort_by_key(|frame| key(frame));
+            let (mut intervals, collector) = handed_out(&ordered);
+            prop_assert_eq!((collector.late(), collector.restarts()), (0, 0));
+            intervals.extend(collector.finish().intervals.into_iter().map(|interval| (0, interval)));
+            let intervals: Vec<Interval> = intervals.into_iter().map(|(_, interval)| interval).collect();
+            prop_assert_eq!(&intervals, &collect(&ordered).intervals);
+        }
         for interval in &collected.intervals {
             let Ok(pair) = interval.pair() else { continue };
             let number = interval.number as usize;

@@ -1,6 +1,8 @@
 //! Runs the program, and makes captures to run it on.
 #![allow(clippy::unwrap_used, dead_code, reason = "helpers of tests are tests, and not every test needs all")]
 
+pub(crate) mod board;
+
 use deltaline_capture::{Capture, Packet, PcapWriter, PcapngWriter};
 use serde_json::Value;
 use std::ffi::OsStr;

@@ -8,11 +8,12 @@
 use super::{Bus, Field, Kind, Legal, Register, Registers};
 
 /// All registers, by ascending offset.
-pub const REGISTERS: [Register; 28] = [
+pub const REGISTERS: [Register; 31] = [
     Register {
         name: "block_type",
         offset: 0x0,
         width: 32,
+        guarded: false,
         fields: &[Field {
             name: "value",
             low: 0,
@@ -25,6 +26,7 @@ pub const REGISTERS: [Register; 28] = [
         name: "version",
         offset: 0x4,
         width: 32,
+        guarded: false,
         fields: &[
             Field { name: "minor", low: 0, width: 16, kind: Kind::Constant(0x1), legal: Legal::Any },
             Field { name: "major", low: 16, width: 16, kind: Kind::Constant(0x1), legal: Legal::Any },
@@ -34,12 +36,14 @@ pub const REGISTERS: [Register; 28] = [
         name: "next_block",
         offset: 0x8,
         width: 32,
+        guarded: false,
         fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Constant(0x0), legal: Legal::Any }],
     },
     Register {
         name: "capability",
         offset: 0xc,
         width: 32,
+        guarded: false,
         fields: &[
             Field { name: "data_bytes", low: 0, width: 8, kind: Kind::Emitted, legal: Legal::Any },
             Field { name: "lanes", low: 8, width: 4, kind: Kind::Emitted, legal: Legal::Any },
@@ -49,24 +53,28 @@ pub const REGISTERS: [Register; 28] = [
             Field { name: "hash", low: 24, width: 1, kind: Kind::Emitted, legal: Legal::Any },
             Field { name: "has_clock", low: 28, width: 1, kind: Kind::Emitted, legal: Legal::Any },
             Field { name: "has_delimiters", low: 29, width: 1, kind: Kind::Emitted, legal: Legal::Any },
+            Field { name: "has_adaptive", low: 30, width: 1, kind: Kind::Emitted, legal: Legal::Any },
         ],
     },
     Register {
         name: "configuration",
         offset: 0x10,
         width: 64,
+        guarded: false,
         fields: &[Field { name: "value", low: 0, width: 64, kind: Kind::Emitted, legal: Legal::Any }],
     },
     Register {
         name: "build",
         offset: 0x18,
         width: 32,
+        guarded: false,
         fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Emitted, legal: Legal::Any }],
     },
     Register {
         name: "control",
         offset: 0x20,
         width: 32,
+        guarded: false,
         fields: &[
             Field { name: "role", low: 0, width: 1, kind: Kind::Storage, legal: Legal::Only(&[0, 1]) },
             Field {
@@ -83,95 +91,111 @@ pub const REGISTERS: [Register; 28] = [
         name: "status",
         offset: 0x24,
         width: 32,
+        guarded: false,
         fields: &[
             Field { name: "running", low: 0, width: 1, kind: Kind::Input, legal: Legal::Any },
             Field { name: "ptp_locked", low: 1, width: 1, kind: Kind::Input, legal: Legal::Any },
             Field { name: "drain_busy", low: 2, width: 1, kind: Kind::Input, legal: Legal::Any },
             Field { name: "end_refused", low: 3, width: 1, kind: Kind::Input, legal: Legal::Any },
+            Field { name: "prefixes_pending", low: 4, width: 1, kind: Kind::Input, legal: Legal::Any },
         ],
     },
     Register {
         name: "snapshot",
         offset: 0x28,
         width: 32,
+        guarded: false,
         fields: &[Field { name: "take", low: 0, width: 1, kind: Kind::Strobe, legal: Legal::Any }],
     },
     Register {
         name: "interval",
         offset: 0x2c,
         width: 32,
+        guarded: false,
         fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Snapshot, legal: Legal::Any }],
     },
     Register {
         name: "packets",
         offset: 0x30,
         width: 64,
+        guarded: false,
         fields: &[Field { name: "value", low: 0, width: 48, kind: Kind::Snapshot, legal: Legal::Any }],
     },
     Register {
         name: "bytes",
         offset: 0x38,
         width: 64,
+        guarded: false,
         fields: &[Field { name: "value", low: 0, width: 48, kind: Kind::Snapshot, legal: Legal::Any }],
     },
     Register {
         name: "unmeasured",
         offset: 0x40,
         width: 32,
+        guarded: false,
         fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Snapshot, legal: Legal::Any }],
     },
     Register {
         name: "bad",
         offset: 0x44,
         width: 32,
+        guarded: false,
         fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Snapshot, legal: Legal::Any }],
     },
     Register {
         name: "refused_ends",
         offset: 0x48,
         width: 32,
+        guarded: false,
         fields: &[Field { name: "value", low: 0, width: 16, kind: Kind::Snapshot, legal: Legal::Any }],
     },
     Register {
         name: "control_frames",
         offset: 0x4c,
         width: 32,
+        guarded: false,
         fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Snapshot, legal: Legal::Any }],
     },
     Register {
         name: "unmatched",
         offset: 0x50,
         width: 32,
+        guarded: false,
         fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Snapshot, legal: Legal::Any }],
     },
     Register {
         name: "delimiters",
         offset: 0x54,
         width: 32,
+        guarded: false,
         fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Snapshot, legal: Legal::Any }],
     },
     Register {
         name: "delimiter_gaps",
         offset: 0x58,
         width: 32,
+        guarded: false,
         fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Snapshot, legal: Legal::Any }],
     },
     Register {
         name: "interval_end",
         offset: 0x5c,
         width: 32,
+        guarded: false,
         fields: &[Field { name: "now", low: 0, width: 1, kind: Kind::Strobe, legal: Legal::Any }],
     },
     Register {
         name: "timestamp",
         offset: 0x60,
         width: 64,
+        guarded: false,
         fields: &[Field { name: "value", low: 0, width: 64, kind: Kind::Snapshot, legal: Legal::Any }],
     },
     Register {
         name: "clock_status",
         offset: 0x68,
         width: 32,
+        guarded: false,
         fields: &[
             Field { name: "locked", low: 0, width: 1, kind: Kind::Input, legal: Legal::Any },
             Field { name: "slewing", low: 1, width: 1, kind: Kind::Input, legal: Legal::Any },
@@ -181,41 +205,68 @@ pub const REGISTERS: [Register; 28] = [
         name: "clock_synchronised",
         offset: 0x6c,
         width: 32,
+        guarded: false,
         fields: &[Field { name: "value", low: 0, width: 1, kind: Kind::Storage, legal: Legal::Any }],
     },
     Register {
         name: "clock_period",
         offset: 0x70,
         width: 64,
+        guarded: false,
         fields: &[Field { name: "value", low: 0, width: 40, kind: Kind::Storage, legal: Legal::Any }],
     },
     Register {
         name: "clock_rate",
         offset: 0x78,
         width: 32,
+        guarded: false,
         fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Storage, legal: Legal::Any }],
     },
     Register {
         name: "clock_offset",
         offset: 0x7c,
         width: 32,
+        guarded: false,
         fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Storage, legal: Legal::Any }],
     },
     Register {
         name: "clock_value",
         offset: 0x80,
         width: 64,
+        guarded: false,
         fields: &[Field { name: "value", low: 0, width: 64, kind: Kind::Storage, legal: Legal::Any }],
     },
     Register {
         name: "clock_command",
         offset: 0x88,
         width: 32,
+        guarded: false,
         fields: &[
             Field { name: "set", low: 0, width: 1, kind: Kind::Strobe, legal: Legal::Any },
             Field { name: "step", low: 1, width: 1, kind: Kind::Strobe, legal: Legal::Any },
             Field { name: "slew", low: 2, width: 1, kind: Kind::Strobe, legal: Legal::Any },
         ],
+    },
+    Register {
+        name: "prefixes_next",
+        offset: 0x90,
+        width: 64,
+        guarded: true,
+        fields: &[Field { name: "value", low: 0, width: 64, kind: Kind::Storage, legal: Legal::Any }],
+    },
+    Register {
+        name: "prefixes_from",
+        offset: 0x98,
+        width: 32,
+        guarded: true,
+        fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Storage, legal: Legal::Any }],
+    },
+    Register {
+        name: "prefixes_schedule",
+        offset: 0x9c,
+        width: 32,
+        guarded: true,
+        fields: &[Field { name: "now", low: 0, width: 1, kind: Kind::Strobe, legal: Legal::Any }],
     },
 ];
 
@@ -277,6 +328,12 @@ pub mod offset {
     pub const CLOCK_VALUE: u32 = 0x80;
     /// Clock command.
     pub const CLOCK_COMMAND: u32 = 0x88;
+    /// Next prefix lengths.
+    pub const PREFIXES_NEXT: u32 = 0x90;
+    /// First interval of the next prefix lengths.
+    pub const PREFIXES_FROM: u32 = 0x98;
+    /// Schedule prefix lengths.
+    pub const PREFIXES_SCHEDULE: u32 = 0x9c;
 }
 
 /// The values of fields of this kind.
@@ -390,6 +447,8 @@ impl Capability {
     pub const HAS_CLOCK: u32 = 0x10000000;
     /// Bits of `has_delimiters`.
     pub const HAS_DELIMITERS: u32 = 0x20000000;
+    /// Bits of `has_adaptive`.
+    pub const HAS_ADAPTIVE: u32 = 0x40000000;
 
     /// Bytes of a beat of the observed stream.
     pub fn data_bytes(self) -> u32 {
@@ -478,6 +537,17 @@ impl Capability {
     pub fn with_has_delimiters(self, value: bool) -> Self {
         Capability(self.0 & !Self::HAS_DELIMITERS | ((u32::from(value)) << 29) & Self::HAS_DELIMITERS)
     }
+
+    /// Prefix lengths can be changed; without it writes to the `prefixes` registers are refused.
+    pub fn has_adaptive(self) -> bool {
+        self.0 & Self::HAS_ADAPTIVE != 0
+    }
+
+    /// With another `has_adaptive`.
+    #[must_use]
+    pub fn with_has_adaptive(self, value: bool) -> Self {
+        Capability(self.0 & !Self::HAS_ADAPTIVE | ((u32::from(value)) << 30) & Self::HAS_ADAPTIVE)
+    }
 }
 
 /// Control: its content.
@@ -539,6 +609,8 @@ impl Status {
     pub const DRAIN_BUSY: u32 = 0x4;
     /// Bits of `end_refused`.
     pub const END_REFUSED: u32 = 0x8;
+    /// Bits of `prefixes_pending`.
+    pub const PREFIXES_PENDING: u32 = 0x10;
 
     /// The memories have been cleared after reset: counting.
     pub fn running(self) -> bool {
@@ -582,6 +654,17 @@ impl Status {
     #[must_use]
     pub fn with_end_refused(self, value: bool) -> Self {
         Status(self.0 & !Self::END_REFUSED | ((u32::from(value)) << 3) & Self::END_REFUSED)
+    }
+
+    /// Scheduled prefix lengths wait for their interval.
+    pub fn prefixes_pending(self) -> bool {
+        self.0 & Self::PREFIXES_PENDING != 0
+    }
+
+    /// With another `prefixes_pending`.
+    #[must_use]
+    pub fn with_prefixes_pending(self, value: bool) -> Self {
+        Status(self.0 & !Self::PREFIXES_PENDING | ((u32::from(value)) << 4) & Self::PREFIXES_PENDING)
     }
 }
 
@@ -969,5 +1052,50 @@ impl<B: Bus> Registers<B> {
     /// What the bus says.
     pub fn write_clock_command(&mut self, value: ClockCommand) -> Result<(), B::Error> {
         self.bus.write(offset::CLOCK_COMMAND, value.0)
+    }
+
+    /// Next prefix lengths. For `prefixes_schedule`, as control frames carry them: a byte a bank, the first bank in bits 63:56, 255 where there is no bank.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn prefixes_next(&mut self) -> Result<u64, B::Error> {
+        self.read_long(offset::PREFIXES_NEXT)
+    }
+
+    /// Writes `prefixes_next`.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn write_prefixes_next(&mut self, value: u64) -> Result<(), B::Error> {
+        self.write_long(offset::PREFIXES_NEXT, value)
+    }
+
+    /// First interval of the next prefix lengths. For `prefixes_schedule`: they count from the first interval on whose number is this or later, modulo 2^32.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn prefixes_from(&mut self) -> Result<u32, B::Error> {
+        self.bus.read(offset::PREFIXES_FROM)
+    }
+
+    /// Writes `prefixes_from`.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn write_prefixes_from(&mut self, value: u32) -> Result<(), B::Error> {
+        self.bus.write(offset::PREFIXES_FROM, value)
+    }
+
+    /// Schedule prefix lengths. Write 1 to schedule `prefixes_next` from interval `prefixes_from` on, in place of what waits, if anything does. Refused unless there is one length for each bank, 0 to 16, ascending.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn prefixes_schedule(&mut self) -> Result<(), B::Error> {
+        self.bus.write(offset::PREFIXES_SCHEDULE, 1)
     }
 }

@@ -21,7 +21,7 @@ const COMMIT: usize = 7;
 
 /// A plain UDP packet that is told apart by its number, and goes to the port of that number: with classes that are told
 /// apart by ports, neighbours are of different ones.
-fn udp_frame(number: u32, length: usize) -> Vec<u8> {
+pub fn udp_frame(number: u32, length: usize) -> Vec<u8> {
     let mut frame = traffic::udp_frame(number, length);
     frame[36..38].copy_from_slice(&(number as u16).to_be_bytes());
     frame

@@ -9,6 +9,7 @@ use deltaline_model::configuration::Configuration;
 use deltaline_model::delimiter::Delimiter;
 use deltaline_model::frame::Role;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::sampler::Prefixes;
 use deltaline_model::time::Timestamp;
 use deltaline_traffic::{Frames, udp_frame};
 use rand::rngs::StdRng;
@@ -140,6 +141,9 @@ impl Twin {
         gaps: u32,
         delimiter: Option<usize>,
     ) -> Result<(), CheckError> {
+        if self.model.configuration().adaptive() {
+            self.schedule()?;
+        }
         for _ in 0..length {
             for lane in 0..self.lanes.len() {
                 if self.lanes[lane].beats.is_empty() && !(gaps > 0 && self.random.random_ratio(1, gaps)) {
@@ -150,6 +154,18 @@ impl Twin {
             self.cycle(false)?;
         }
         self.end(length, delimiter)
+    }
+
+    /// Other prefix lengths from the next interval on: numbers stay far below 2^31 behind 0 here.
+    fn schedule(&mut self) -> Result<(), CheckError> {
+        let (first, second) = (self.random.random_range(0..4), self.random.random_range(4..15));
+        let lengths = &[first, second, 15, 16][..self.model.configuration().prefixes().banks()];
+        let Ok(prefixes) = Prefixes::new(lengths) else { return Ok(()) };
+        self.bench.set(self.bench.port("next_prefixes")?, u64::from_be_bytes(prefixes.to_bytes()));
+        self.bench.set(self.bench.port("schedule")?, 1);
+        self.cycle(false)?;
+        self.bench.set(self.bench.port("schedule")?, 0);
+        same(STAGE, self.packets, "schedule", &Ok(()), &self.model.schedule_prefixes(prefixes, 0))
     }
 
     /// Ends the interval and compares its control frames.

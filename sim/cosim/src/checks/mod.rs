@@ -12,6 +12,7 @@
 //! | [`digest`] | keys, one a cycle | every single key bit |
 //! | [`sampler`] | hashes | every number of leading zeros, every row bit |
 //! | [`lda`] | updates on few and on many words, both copies, drains under way | one word only; the same word at distances 1..=8; copy change between neighbours; count carries at 2^16 and 2^32; sum carries at 2^20 and 2^40; with digests their sums, all ones plus one in either half |
+//! | [`adaptive`] | traffic, interval ends, delimiters whose numbers jump and wrap, schedules of every kind at any time | all prefix lengths after reset, legal and illegal; boundaries at every beat of two frames without a gap, schedules at every cycle around them |
 //! | [`lanes`] | frames on both lanes in the same cycles, with gaps and without, interval ends anywhere | frames of one beat on every lane in every cycle; delimiters on either lane |
 //! | [`live_counter`] | amounts and interval ends | the carry between the halves and saturation, preloaded |
 //! | [`registers`] | accesses with pauses on every channel, resets, signals that change in every cycle | every address, every bit and restricted value of every register, all byte strobes; snapshots as a host takes them |
@@ -21,6 +22,7 @@
 //! | [`core`] | traffic, interval ends, back-pressure on m_axis, bad frames, clock lost | 64-byte frames back to back without a lost update; ends by delimiter and by clock at every beat of two frames; ends around the end of a drain; refused ends; lock lost around an end; every counter's carry and saturation, preloaded; reset in the middle of a frame whose rest follows; frames while clearing; the rules of m_axis in every cycle; with classes: packets of any class and of none |
 //! | [`byte`] | traffic, interval ends, back-pressure on m_axis, bad frames | shortest packets, 64-byte and 1-byte frames back to back with an end refused every cycle; frames cut at every byte, headers up to the window's end; ends by delimiter and by clock at every byte of six frames; delimiters with each byte wrong, cut short, refused; ends around the end of a drain, whose length is bounded; lock lost around an end; every counter's carry and saturation, preloaded; reset in the middle of a frame whose rest follows; frames while clearing; the rules of m_axis in every cycle; 33 planted faults |
 
+pub mod adaptive;
 pub mod byte;
 pub mod classifier;
 pub mod clock;

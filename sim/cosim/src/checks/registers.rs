@@ -28,13 +28,15 @@ type Write = (u32, u32, u8);
 struct Model {
     emitted: Emitted,
     fields: Vec<Vec<u64>>,
+    /// Whether a guarded register may be written in the present cycle.
+    allowed: Vec<bool>,
 }
 
 impl Model {
     fn new(emitted: Emitted) -> Self {
         let of = |field: &Field| if let Kind::Constant(value) = field.kind { value } else { 0 };
         let fields = REGISTERS.iter().map(|register| register.fields.iter().map(of).collect()).collect();
-        Model { emitted, fields }
+        Model { emitted, fields, allowed: vec![true; REGISTERS.len()] }
     }
 
     /// Index of the register and number of the word at an address.
@@ -68,7 +70,7 @@ impl Model {
         let Some((index, word)) = Self::find(address) else { return false };
         let fields = REGISTERS[index].fields;
         let writable = |field: &Field| matches!(field.kind, Kind::Storage | Kind::Strobe);
-        if strobes != 0xf || !fields.iter().any(writable) {
+        if strobes != 0xf || !fields.iter().any(writable) || !self.allowed[index] {
             return false;
         }
         let here = u64::from(u32::MAX) << (32 * word);
@@ -179,6 +181,8 @@ struct Twin {
     pins: Pins,
     outputs: Vec<Signal>,
     driven: Vec<Signal>,
+    /// Guarded registers, and the ports that guard them.
+    guards: Vec<(usize, Port)>,
     inputs: Vec<Vec<u64>>,
     model: Model,
     random: StdRng,
@@ -237,12 +241,17 @@ impl Twin {
                 list.push(Signal { register: index, field: number, port });
             }
         }
+        let mut guards = vec![];
+        for (index, register) in REGISTERS.iter().enumerate().filter(|(_, register)| register.guarded) {
+            guards.push((index, bench.port(&format!("{}_allowed", register.name))?));
+        }
         let inputs = REGISTERS.iter().map(|register| vec![0; register.fields.len()]).collect();
         Ok(Twin {
             pins: Pins::of(&bench)?,
             bench,
             outputs,
             driven,
+            guards,
             inputs,
             model: Model::new(emitted),
             random: StdRng::seed_from_u64(seed),
@@ -393,6 +402,11 @@ impl Twin {
             let value = self.random.random::<u64>() & mask(REGISTERS[*register].fields[*field].width);
             self.inputs[*register][*field] = value;
             self.bench.set(*port, value);
+        }
+        for (register, port) in &self.guards {
+            let allowed = self.random.random();
+            self.model.allowed[*register] = allowed;
+            self.bench.set(*port, u64::from(allowed));
         }
         let (bench, pins, random) = (&mut self.bench, &self.pins, &mut self.random);
         // Wires that say nothing carry noise.

@@ -15,6 +15,7 @@ use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::registers::{
     Bus, ClockCommand, Control, IntervalSource, Registers, Role as RoleField, offset,
 };
+use deltaline_model::sampler::{MAX_BANKS, NO_BANK, Prefixes};
 use deltaline_model::time::{TimeOfDay, Timestamp};
 use deltaline_traffic::Frames;
 use rand::rngs::StdRng;
@@ -231,6 +232,28 @@ impl Device {
         Registers::new(self)
     }
 
+    /// Schedules lengths, legal or not, in hardware and model.
+    fn schedule(
+        &mut self,
+        point: &mut MeasurementPoint,
+        from: u32,
+        random: &mut StdRng,
+    ) -> Result<(), CheckError> {
+        let mut lengths = [NO_BANK; MAX_BANKS];
+        for length in &mut lengths[..point.configuration().prefixes().banks()] {
+            *length = random.random_range(0..18);
+        }
+        self.registers().write_prefixes_next(u64::from_be_bytes(lengths))?;
+        self.registers().write_prefixes_from(from)?;
+        let (answer, _) = self.access(Some(1), offset::PREFIXES_SCHEDULE.into())?;
+        let prefixes = Prefixes::new(&lengths[..point.configuration().prefixes().banks()]);
+        let legal = prefixes.is_ok_and(|prefixes| point.schedule_prefixes(prefixes, from).is_ok());
+        same(STAGE, from.into(), "answer to a schedule", &(if legal { 0 } else { SLAVE_ERROR }), &answer)?;
+        self.idle(4)?;
+        let pending = self.registers().status()?.prefixes_pending();
+        same(STAGE, from.into(), "prefixes_pending", &point.scheduled().is_some(), &pending)
+    }
+
     /// Sets the built-in clock to a moment and stops it there: all that follows has this timestamp.
     fn stop_clock_at(&mut self, time: Timestamp) -> Result<(), CheckError> {
         self.registers().write_clock_period(0)?;
@@ -279,6 +302,8 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
     let classes = device.registers().capability()?.classes();
     same(STAGE, 0, "classes", &(configuration.classes() as u32), &classes)?;
     same(STAGE, 0, "digest", &configuration.digest(), &device.registers().configuration()?)?;
+    let refused = device.access(Some(1), offset::PREFIXES_SCHEDULE.into())?.0;
+    same(STAGE, 0, "answer to a schedule without lengths", &SLAVE_ERROR, &refused)?;
     let built_in = design.clock() == ClockSource::BuiltIn;
     let (mut sent, mut interval, mut reports, mut delimiters, mut gaps) = (0, 0u32, 0u32, 0u32, 0u32);
     while sent < count {
@@ -321,6 +346,15 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
         let status = registers.status()?;
         let found = (status.running(), status.ptp_locked(), status.drain_busy(), status.end_refused());
         same(STAGE, sent, "status", &(true, !built_in, false, false), &found)?;
+
+        if configuration.adaptive() {
+            device.schedule(&mut point, interval.wrapping_add(random.random_range(0..3)), &mut random)?;
+        } else {
+            for register in [offset::PREFIXES_NEXT, offset::PREFIXES_FROM] {
+                let refused = device.access(Some(u64::from(interval)), register.into())?.0;
+                same(STAGE, sent, "answer to lengths where they are fixed", &SLAVE_ERROR, &refused)?;
+            }
+        }
 
         // The end: by register, by port, by a delimiter in the stream.
         let mut expected = vec![];

@@ -1,0 +1,22 @@
+//! Boards that measure: tops in RustHDL around the measurement cores, their pins and their Verilog.
+//!
+//! [`selftest`] is the top for a bare board with a USB cable; what it says and does is defined in
+//! `deltaline_model::board`.
+// Ports are documented in each module's port table, where they can be read side by side.
+#![allow(missing_docs)]
+
+pub mod commands;
+pub mod conductor;
+pub mod delay_line;
+pub mod framer;
+pub mod pacer;
+pub mod packet;
+pub mod pausing_clock;
+pub mod pins;
+pub mod plan;
+pub mod power_on_reset;
+pub mod records;
+pub mod selftest;
+pub mod simulation;
+pub mod truth;
+pub mod uart;

@@ -1,0 +1,77 @@
+//! A network interface.
+
+use super::{Event, POLL, SourceError};
+use pnet_datalink::{Channel, Config, DataLinkReceiver, NetworkInterface};
+use std::io;
+use std::thread::sleep;
+
+/// Longer than any frame that is of interest.
+const LONGEST: usize = 1 << 16;
+
+pub(super) struct Interface {
+    name: String,
+    /// None while it is away.
+    receiver: Option<Box<dyn DataLinkReceiver>>,
+}
+
+impl Interface {
+    pub(super) fn open(name: &str) -> Result<Self, SourceError> {
+        Ok(Interface { name: name.into(), receiver: Some(open(name)?) })
+    }
+
+    pub(super) fn next(&mut self) -> Event {
+        let Some(receiver) = &mut self.receiver else {
+            let Ok(receiver) = open(&self.name) else {
+                sleep(POLL);
+                return Event::Idle;
+            };
+            self.receiver = Some(receiver);
+            return Event::Restored;
+        };
+        match receiver.next() {
+            Ok(frame) => Event::Frame { bytes: frame.to_vec(), recorded: None },
+            Err(reason) => match reason.kind() {
+                io::ErrorKind::TimedOut | io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock => {
+                    Event::Idle
+                }
+                _ => {
+                    self.receiver = None;
+                    Event::Lost(reason.to_string())
+                }
+            },
+        }
+    }
+}
+
+fn open(name: &str) -> Result<Box<dyn DataLinkReceiver>, SourceError> {
+    let found = find(name);
+    let name = name.to_string();
+    let Some(interface) = found else {
+        return Err(SourceError::Missing { name, ports: vec![], interfaces: names() });
+    };
+    if !interface.is_up() {
+        return Err(SourceError::InterfaceDown { name });
+    }
+    let config = Config { read_timeout: Some(POLL), read_buffer_size: LONGEST, ..Config::default() };
+    match pnet_datalink::channel(&interface, config) {
+        Ok(Channel::Ethernet(_, receiver)) => Ok(receiver),
+        Ok(_) => Err(SourceError::NoInterface { name, reason: "it carries no Ethernet frames".into() }),
+        Err(reason) if reason.kind() == io::ErrorKind::PermissionDenied => {
+            Err(SourceError::InterfaceDenied { name })
+        }
+        Err(reason) => Err(SourceError::NoInterface { name, reason: reason.to_string() }),
+    }
+}
+
+fn find(name: &str) -> Option<NetworkInterface> {
+    pnet_datalink::interfaces().into_iter().find(|interface| interface.name == name)
+}
+
+pub(super) fn exists(name: &str) -> bool {
+    find(name).is_some()
+}
+
+/// The network interfaces that there are.
+pub(super) fn names() -> Vec<String> {
+    pnet_datalink::interfaces().into_iter().map(|interface| interface.name).collect()
+}

@@ -1,0 +1,413 @@
+//! `deltaline read` against a board at a pseudo-terminal, against recordings, against what is no source.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::board::{LOSSY, Simulated};
+use common::{Folder, Run, SENDER, command, run};
+use deltaline_capture::Packet;
+use deltaline_model::board::framing;
+use deltaline_model::board::traffic::Board;
+use deltaline_model::board::{Command, Record, Settings};
+use openmetrics_parser::openmetrics::parse_openmetrics;
+use openmetrics_parser::{OpenMetricsType, OpenMetricsValue};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, ChildStderr, ChildStdout, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+fn lines(output: &str) -> Vec<Value> {
+    output.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn of<'a>(lines: &'a [Value], event: &str) -> Vec<&'a Value> {
+    lines.iter().filter(|line| line["event"] == event).collect()
+}
+
+/// What the twin says in so many intervals.
+fn said(settings: &Settings, intervals: usize) -> Vec<Vec<u8>> {
+    let mut said = vec![];
+    let mut board = Board::new(77, |payload| said.push(payload.to_vec()));
+    board.command(&Command::Settings(*settings), |_| {});
+    for _ in 0..intervals {
+        board.run_interval(|payload| said.push(payload.to_vec()));
+    }
+    said
+}
+
+fn control_frames(said: &[Vec<u8>]) -> Vec<Packet> {
+    said.iter()
+        .filter_map(|payload| match Record::decode(payload).unwrap() {
+            Record::Control(frame) => {
+                Some(Packet { timestamp: 0, length: frame.len() as u32, interface: 0, data: frame.to_vec() })
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+fn on_the_line(said: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes = vec![];
+    said.iter().for_each(|payload| framing::encode(payload, |byte| bytes.push(byte)));
+    bytes
+}
+
+fn without_truth(interval: &Value) -> Value {
+    let mut interval = interval.clone();
+    let members = interval.as_object_mut().unwrap();
+    members.remove("truth");
+    members.remove("event");
+    interval
+}
+
+#[test]
+fn a_board_is_read_live_and_recorded() {
+    let folder = Folder::new();
+    let recording = folder.path("run.bin");
+    let board = Simulated::new();
+    let mut reading =
+        Reading::start(&["read", &board.port(), "--json", "--intervals", "5", "--record", &recording]);
+    reading.wait_for("identity", 1);
+    board.command(Command::Settings(LOSSY));
+    let result = reading.end();
+    result.told(0, &[]);
+    let read = lines(&result.output);
+    let identity = of(&read, "identity")[0];
+    assert_eq!((&identity["top"], &identity["rows"]), (&json!("selftest"), &json!(128)));
+    assert_eq!((&identity["banks"], &identity["build"]), (&json!([1, 6]), &json!(77)));
+    let intervals = of(&read, "interval");
+    assert_eq!(intervals.len(), 5);
+    let mut lost = 0;
+    for (number, interval) in intervals.iter().enumerate() {
+        let truth = &interval["truth"];
+        assert_eq!(interval["interval"], json!(number));
+        assert_eq!((&interval["sent"], &interval["lost"]), (&json!(2000), &truth["lost"]));
+        lost += truth["lost"].as_u64().unwrap();
+        let [low, high] = [0, 1].map(|end| interval["mean_ci95_ns"][end].as_f64().unwrap());
+        let (mean, truth) = (interval["mean_ns"].as_f64().unwrap(), truth["mean_ns"].as_f64().unwrap());
+        assert!((mean - truth).abs() < 1.5 * (high - low), "{interval}");
+    }
+    assert!(lost > 50);
+    let end = of(&read, "end")[0];
+    assert_eq!((&end["intervals"], &end["lost"], &end["bad"]), (&json!(5), &json!(lost), &json!(0)));
+
+    // The recording says the same, and so does `decode` of the same control frames.
+    let again = run(&["read", &recording, "--json", "--intervals", "5"]);
+    again.told(0, &[]);
+    assert_eq!(of(&lines(&again.output), "interval"), intervals);
+    let capture = folder.frames("frames.pcapng", &control_frames(&said(&LOSSY, 5)));
+    let decoded = run(&["decode", &capture, "--json"]).json();
+    let capture = run(&["read", &capture, "--json"]);
+    capture.told(0, &[]);
+    let capture = lines(&capture.output);
+    for (number, decoded) in decoded["intervals"].as_array().unwrap().iter().enumerate() {
+        assert_eq!(&without_truth(intervals[number]), decoded);
+        assert_eq!(&without_truth(of(&capture, "interval")[number]), decoded);
+    }
+}
+
+#[test]
+fn the_table_shows_estimates_beside_the_truth() {
+    let folder = Folder::new();
+    let recording = folder.write("run.bin", on_the_line(&said(&LOSSY, 3)));
+    let result = run(&["read", &recording]);
+    result.told(0, &[]);
+    let rows: Vec<&str> = result.output.lines().collect();
+    assert_eq!(rows.len(), 5, "{}", result.output);
+    for part in ["interval", "mean (95 %)", "gaps", "bad", "true mean"] {
+        assert!(rows[0].contains(part), "{}", rows[0]);
+    }
+    assert!(
+        rows[1..4].iter().all(|row| row.contains(" ± ") && row.chars().count() == rows[0].chars().count())
+    );
+    assert!(rows[4].starts_with("3 intervals, 0 of them void, 0 missing; 6000 packets sent"), "{}", rows[4]);
+}
+
+/// Message 3 stands behind garbage, message 12 is cut, message 20 lost, an interval's are lost altogether.
+#[test]
+fn damage_on_the_line_is_counted_and_voids_what_it_touches() {
+    let board = Simulated::with(
+        Box::new(|payload| payload),
+        Box::new(|number, mut bytes| match number {
+            3 => [&[0x7e, 0x11, 0x7d, 0x7e, 0x55][..], &bytes].concat(),
+            8 => {
+                bytes.truncate(bytes.len() / 2);
+                bytes
+            }
+            13 | 16..=20 => vec![],
+            _ => bytes,
+        }),
+    );
+    // The identity is message 0; five make an interval: the truth and two control frames of each end.
+    let mut reading = Reading::start(&["read", &board.port(), "--json", "--intervals", "5"]);
+    reading.wait_for("identity", 1);
+    board.command(Command::Settings(LOSSY));
+    let result = reading.end();
+    result.told(5, &["gave up", "wrong check sequence", "interval 3: nothing of it arrived"]);
+    let read = lines(&result.output);
+    let intervals = of(&read, "interval");
+    let usable: Vec<(u64, bool)> = intervals
+        .iter()
+        .map(|interval| {
+            (interval["interval"].as_u64().unwrap(), interval["lost"] == interval["truth"]["lost"])
+        })
+        .collect();
+    assert_eq!(usable, [(0, true), (1, false), (2, false), (4, true), (5, true)], "{}", result.output);
+    let gap = json!({ "event": "gap", "segment": 0, "first": 3, "last": 3 });
+    assert_eq!(of(&read, "gap"), [&gap]);
+    let end = of(&read, "end")[0];
+    assert_eq!((&end["void"], &end["missing"]), (&json!(2), &json!(1)));
+    assert!(end["bad"].as_u64().unwrap() >= 2);
+}
+
+#[test]
+fn a_reset_in_the_middle_begins_anew() {
+    let board = Simulated::new();
+    board.command(Command::Settings(Settings { intervals: 3, ..LOSSY }));
+    let mut reading = Reading::start(&["read", &board.port(), "--json", "--intervals", "6"]);
+    reading.wait_for("interval", 3);
+    // In the midst of the fourth interval, and of a message.
+    let fourth = said(&LOSSY, 4);
+    board.say(&on_the_line(&fourth[16..19])[..2000]);
+    board.command(Command::Reset);
+    board.command(Command::Settings(LOSSY));
+    let result = reading.end();
+    result.told(5, &["the board was reset", "wrong check sequence"]);
+    let read = lines(&result.output);
+    assert_eq!(of(&read, "restart").len(), 1);
+    let position = read.iter().position(|line| line["event"] == "restart").unwrap();
+    let (before, after) = read.split_at(position);
+    let (before, after) = (of(before, "interval"), of(after, "interval"));
+    assert_eq!((before.len(), after.len()), (4, 2), "{}", result.output);
+    assert_eq!(before[3]["lost"], Value::Null);
+    // The same settings: the same figures, to the bit.
+    assert_eq!(before[..2], after[..]);
+}
+
+#[test]
+fn a_port_that_goes_and_comes_is_read_on() {
+    let board = Simulated::new();
+    board.command(Command::Settings(Settings { intervals: 2, ..LOSSY }));
+    let mut reading = Reading::start(&["read", &board.port(), "--json", "--intervals", "4"]);
+    reading.wait_for("interval", 2);
+    board.unplug();
+    reading.wait_for("lost", 1);
+    sleep(Duration::from_millis(300));
+    board.plug();
+    reading.wait_for("restored", 1);
+    board.command(Command::Settings(LOSSY));
+    let result = reading.end();
+    result.told(0, &["waiting for it to come back", "is back"]);
+    let read = lines(&result.output);
+    let numbers: Vec<u64> =
+        of(&read, "interval").iter().map(|line| line["interval"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, [0, 1, 2, 3]);
+    let end = of(&read, "end")[0];
+    assert_eq!((&end["reconnects"], &end["restarts"]), (&json!(1), &json!(0)));
+}
+
+#[test]
+fn prometheus_scrapes_what_is_read() {
+    let board = Simulated::new();
+    board.command(Command::Settings(Settings { intervals: 6, ..LOSSY }));
+    let mut reading = Reading::start(&["read", &board.port(), "--json", "--prometheus", "127.0.0.1:0"]);
+    let message = reading.message();
+    let address =
+        message.split("http://").nth(1).unwrap().trim_end().trim_end_matches("/metrics").to_string();
+    reading.wait_for("interval", 6);
+    let read = lines(&reading.text);
+    let intervals = of(&read, "interval");
+
+    let (head, body) = scraped(&address, "/metrics");
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    assert!(head.contains("application/openmetrics-text; version=1.0.0"), "{head}");
+    assert!(scraped(&address, "/").0.starts_with("HTTP/1.1 404"));
+    let exposition = parse_openmetrics(&body).unwrap();
+    let family = |name: &str| exposition.families.get(name).unwrap_or_else(|| panic!("no {name} in {body}"));
+    let sum = |member: &str| -> f64 { intervals.iter().map(|line| line[member].as_f64().unwrap()).sum() };
+    let last = intervals.last().unwrap();
+    let nanoseconds = |value: &Value| value.as_f64().unwrap() / 1e9;
+    for (name, kind, unit, expected) in [
+        ("deltaline_sent_packets", OpenMetricsType::Counter, "packets", sum("sent")),
+        ("deltaline_received_packets", OpenMetricsType::Counter, "packets", sum("received")),
+        ("deltaline_lost_packets", OpenMetricsType::Counter, "packets", sum("lost")),
+        ("deltaline_delay_mean_seconds", OpenMetricsType::Gauge, "seconds", nanoseconds(&last["mean_ns"])),
+        (
+            "deltaline_delay_mean_lower_seconds",
+            OpenMetricsType::Gauge,
+            "seconds",
+            nanoseconds(&last["mean_ci95_ns"][0]),
+        ),
+        (
+            "deltaline_delay_mean_upper_seconds",
+            OpenMetricsType::Gauge,
+            "seconds",
+            nanoseconds(&last["mean_ci95_ns"][1]),
+        ),
+        (
+            "deltaline_delay_deviation_seconds",
+            OpenMetricsType::Gauge,
+            "seconds",
+            nanoseconds(&last["std_ns"]),
+        ),
+        (
+            "deltaline_loss_ratio",
+            OpenMetricsType::Gauge,
+            "ratio",
+            last["lost"].as_f64().unwrap() / last["sent"].as_f64().unwrap(),
+        ),
+    ] {
+        let family = family(name);
+        assert_eq!((&family.family_type, family.unit.as_str()), (&kind, unit), "{name}");
+        assert!(!family.help.is_empty());
+        let sample = family.iter_samples().next().unwrap();
+        assert_eq!(sample.get_labelset().unwrap().get_label_value("segment"), Some("0"));
+        assert!((value(&sample.value).unwrap() - expected).abs() <= 1e-12 * expected.abs(), "{name}: {body}");
+    }
+    for (name, expected) in
+        [("deltaline_source_up", 1.0), ("deltaline_reconnects", 0.0), ("deltaline_bad_frames", 0.0)]
+    {
+        assert_eq!(value(&family(name).iter_samples().next().unwrap().value), Some(expected));
+    }
+    assert!(body.contains(r#"deltaline_intervals_total{segment="0",result="usable"} 6"#), "{body}");
+
+    // Ctrl-C ends it, and what it has read stands.
+    reading.interrupt();
+    let result = reading.end();
+    result.told(0, &[]);
+    assert_eq!(of(&lines(&result.output), "end")[0]["intervals"], json!(6));
+}
+
+fn value(value: &OpenMetricsValue) -> Option<f64> {
+    match value {
+        OpenMetricsValue::Gauge(number) | OpenMetricsValue::Unknown(number) => Some(number.as_f64()),
+        OpenMetricsValue::Counter(counter) => Some(counter.value.as_f64()),
+        _ => None,
+    }
+}
+
+/// Head and body of a page.
+fn scraped(address: &str, page: &str) -> (String, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET {page} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.into(), body.into())
+}
+
+#[test]
+fn a_board_of_another_configuration_is_told() {
+    let board = Simulated::with(
+        Box::new(|mut payload| {
+            if let Ok(Record::Identity(_)) = Record::decode(&payload) {
+                payload[7] ^= 1;
+            }
+            payload
+        }),
+        Box::new(|_, bytes| bytes),
+    );
+    board.command(Command::Settings(LOSSY));
+    let result = run(&["read", &board.port(), "--intervals", "2"]);
+    result.told(4, &["its control frames are of configuration", "program the board again"]);
+}
+
+#[test]
+fn what_is_no_source_is_told() {
+    let folder = Folder::new();
+    run(&["read", "/dev/ttyNONE"])
+        .failed(11, &["/dev/ttyNONE: there is no such", "interfaces are", "check the cable"]);
+    run(&["read", "/dev/null"]).failed(11, &["/dev/null: cannot be used as a serial port"]);
+    run(&["read", &folder.write("text", "no capture ~~~~")]).failed(3, &["neither a pcap or pcapng capture"]);
+    run(&["read", &folder.write("empty", "")]).failed(3, &["is empty"]);
+    run(&["read", "--record", &folder.path("x"), SENDER]).failed(2, &["--record", "tcpdump"]);
+    let foreign = run(&["read", SENDER]);
+    foreign.told(6, &["no control frame in it"]);
+
+    let board = Simulated::new();
+    let held = serialport::new(board.port(), 2_000_000).open().unwrap();
+    run(&["read", &board.port()]).failed(12, &["in use by another program", "fuser"]);
+    drop(held);
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    run(&["read", &board.port(), "--prometheus", &address])
+        .failed(7, &["cannot be served", "another address"]);
+}
+
+#[test]
+fn a_silent_or_strange_port_is_told() {
+    let mute = || Simulated::with(Box::new(|payload| payload), Box::new(|_, _| vec![]));
+    let read = |board: &Simulated| run(&["read", &board.port(), "--timeout", "700ms"]);
+    read(&mute()).failed(14, &["nothing came within 700.000 ms", "has power and is programmed"]);
+    let strange = mute();
+    strange.say(b"U-Boot 2024.01\r\n=> ");
+    read(&strange).failed(15, &["19 bytes came", "no message of a Deltaline board", "program the board"]);
+    read(&Simulated::new()).told(14, &["the board answers as selftest", "deltaline board start"]);
+}
+
+/// Interval numbers that start over without a word, as behind a network.
+#[test]
+fn a_capture_of_two_runs_is_followed() {
+    let folder = Folder::new();
+    let two =
+        [control_frames(&said(&LOSSY, 6)), control_frames(&said(&Settings { seed: 9, ..LOSSY }, 3))].concat();
+    let result = run(&["read", &folder.frames("two.pcapng", &two), "--json"]);
+    result.told(0, &["interval numbers start over"]);
+    let read = lines(&result.output);
+    let numbers: Vec<u64> =
+        of(&read, "interval").iter().map(|line| line["interval"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 0, 1, 2]);
+}
+
+/// A run of the program that goes on.
+struct Reading {
+    child: Child,
+    output: BufReader<ChildStdout>,
+    messages: BufReader<ChildStderr>,
+    /// What has been written so far.
+    text: String,
+}
+
+impl Reading {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child = command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let messages = BufReader::new(child.stderr.take().unwrap());
+        Reading { child, output, messages, text: String::new() }
+    }
+
+    /// Reads on until so many lines of this event have come.
+    fn wait_for(&mut self, event: &str, count: usize) {
+        let event = format!(r#"{{"event":"{event}""#);
+        while self.text.matches(&event).count() < count {
+            assert!(
+                self.output.read_line(&mut self.text).unwrap() > 0,
+                "no {event} {count} times in {}",
+                self.text
+            );
+        }
+    }
+
+    fn message(&mut self) -> String {
+        let mut message = String::new();
+        self.messages.read_line(&mut message).unwrap();
+        message
+    }
+
+    /// Ctrl-C.
+    fn interrupt(&self) {
+        let kill = std::process::Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+    }
+
+    /// Waits for the program to end by itself.
+    fn end(mut self) -> Run {
+        let (mut output, mut messages) = (self.text, String::new());
+        self.output.read_to_string(&mut output).unwrap();
+        self.messages.read_to_string(&mut messages).unwrap();
+        let code = self.child.wait().unwrap().code().unwrap();
+        Run { code, output, messages }
+    }
+}

@@ -1,0 +1,336 @@
+//! Adaptive sampling: schedules of prefix lengths around boundaries, with packets on their way.
+//!
+//! A schedule counts for intervals whose `ended` is high in its cycle or later. So the model keeps what it is told of
+//! frames and ends until the hardware shows the boundary, and hears of schedules at once.
+
+use super::core::udp_frame;
+use super::{CheckError, same};
+use crate::hardware::{Beat, Hardware, HardwarePoint};
+use deltaline_model::configuration::Configuration;
+use deltaline_model::delimiter::Delimiter;
+use deltaline_model::frame::{Frame, Role};
+use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::sampler::{MAX_BANKS, NO_BANK, Prefixes};
+use deltaline_model::time::Timestamp;
+use deltaline_traffic::Frames;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use std::collections::VecDeque;
+use verilator_sys::Toolchain;
+
+const STAGE: &str = "adaptive";
+/// Most cycles from an end that is asked for to what follows from it.
+const SETTLED: u64 = 16;
+
+/// What the model has not been told yet.
+enum Event {
+    Frame(Vec<u8>, Timestamp),
+    End,
+    Delimiter(u32),
+}
+
+struct Twin {
+    hardware: HardwarePoint,
+    model: MeasurementPoint,
+    events: VecDeque<Event>,
+    expected: Vec<Vec<u8>>,
+    /// Beats to come, and the frame behind the last of each.
+    beats: VecDeque<(Beat, Option<Vec<u8>>)>,
+    configuration: Configuration,
+    /// Number of the running interval.
+    number: u32,
+    packets: u64,
+    random: StdRng,
+}
+
+/// Runs the directed schedules and `count` frames of random traffic under random ones; returns the number of frames.
+///
+/// # Errors
+///
+/// [`CheckError::Mismatch`] with the first difference.
+pub fn check(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    verilog: &str,
+    count: u64,
+    seed: u64,
+) -> Result<u64, CheckError> {
+    let hardware = Hardware::of(toolchain, configuration, verilog)?;
+    let mut twin = Twin {
+        hardware: hardware.point(Role::Sender)?,
+        model: MeasurementPoint::new(configuration, Role::Sender),
+        events: VecDeque::new(),
+        expected: vec![],
+        beats: VecDeque::new(),
+        configuration: *configuration,
+        number: 0,
+        packets: 0,
+        random: StdRng::seed_from_u64(seed),
+    };
+    twin.legality()?;
+    twin.around_boundaries()?;
+    let (mut frames, directed) = (Frames::new(seed), twin.packets);
+    while twin.packets - directed < count {
+        twin.random_interval(&mut frames)?;
+    }
+    twin.reset()?;
+    Ok(twin.packets)
+}
+
+impl Twin {
+    /// A frame of the stream, behind what is there already.
+    fn offer(&mut self, frame: Vec<u8>) {
+        let time = Timestamp(self.random.random());
+        let beats: Vec<Beat> = self.hardware.beats(&frame, time, false).collect();
+        for beat in beats {
+            self.beats.push_back((Beat { timestamp: time.0, ..beat }, beat.last.then(|| frame.clone())));
+        }
+        self.packets += 1;
+    }
+
+    /// One cycle: the next beat if there is one, perhaps an end, perhaps a schedule.
+    fn cycle(&mut self, end: bool, schedule: Option<(u64, u32)>) -> Result<(), CheckError> {
+        let legal = schedule.map(|(lengths, from)| {
+            let bytes = lengths.to_be_bytes();
+            let used = &bytes[..self.configuration.prefixes().banks()];
+            let prefixes = Prefixes::new(used).ok().filter(|prefixes| prefixes.to_bytes() == bytes);
+            prefixes.is_some_and(|prefixes| self.model.schedule_prefixes(prefixes, from).is_ok())
+        });
+        let (lengths, from) = schedule.unwrap_or((self.random.random(), self.random.random()));
+        self.hardware.set_schedule(schedule.is_some(), lengths, from);
+        self.tell_model()?;
+        let beat = self.beats.pop_front();
+        if let Some((Beat { timestamp, .. }, Some(frame))) = &beat {
+            let delimiter = Delimiter::recognise(&self.configuration, frame);
+            self.events.push_back(Event::Frame(frame.clone(), Timestamp(*timestamp)));
+            self.events.extend(delimiter.map(Event::Delimiter));
+        }
+        if end {
+            self.events.push_back(Event::End);
+        }
+        self.hardware.set_interval_end(end);
+        match beat {
+            Some((beat, _)) => self.hardware.beat(beat)?,
+            None => self.hardware.tick()?,
+        }
+        self.hardware.set_interval_end(false);
+        if let Some(legal) = legal {
+            same(STAGE, self.packets, "schedule_legal", &legal, &self.hardware.schedule_is_legal())?;
+        }
+        Ok(())
+    }
+
+    /// If an interval ends with the cycle to come, or an end is refused: all that came before, and the end.
+    fn tell_model(&mut self) -> Result<(), CheckError> {
+        let (ends, refuses) = (self.hardware.ends(), self.hardware.refuses());
+        if !ends && !refuses {
+            return Ok(());
+        }
+        loop {
+            let expected = &mut self.expected;
+            let emit = |frame: &[u8]| expected.push(frame.to_vec());
+            match self.events.pop_front() {
+                Some(Event::Frame(frame, time)) => {
+                    self.model.observe(&frame, time);
+                    continue;
+                }
+                None => return same(STAGE, self.packets, "an end that was not asked for", &false, &true),
+                Some(_) if refuses => self.model.refuse_interval_end(),
+                Some(Event::End) => {
+                    self.model.end_interval(IntervalEnd::Delimiter, emit);
+                    self.number = self.number.wrapping_add(1);
+                }
+                Some(Event::Delimiter(number)) => {
+                    self.model.end_interval_at(number, emit);
+                    self.number = number.wrapping_add(1);
+                }
+            }
+            if ends {
+                self.hardware.expect_interval();
+            }
+            return Ok(());
+        }
+    }
+
+    /// Lets all come out, and compares control frames and what still waits.
+    fn compare(&mut self) -> Result<(), CheckError> {
+        while !self.beats.is_empty() {
+            self.cycle(false, None)?;
+        }
+        for _ in 0..SETTLED {
+            self.cycle(false, None)?;
+        }
+        self.hardware.set_schedule(false, 0, 0);
+        self.hardware.wait_for_frames()?;
+        for event in std::mem::take(&mut self.events) {
+            match event {
+                Event::Frame(frame, time) => self.model.observe(&frame, time),
+                _ => same(STAGE, self.packets, "an end that never came", &false, &true)?,
+            }
+        }
+        let found = self.hardware.take_frames();
+        same(STAGE, self.packets, "number of control frames", &self.expected.len(), &found.len())?;
+        for (expected, found) in std::mem::take(&mut self.expected).iter().zip(&found) {
+            if expected != found {
+                let header = |bytes| Frame::decode(bytes).map(|frame| frame.header);
+                same(STAGE, self.packets, "control frame's header", &header(expected), &header(found))?;
+                same(STAGE, self.packets, "control frame", expected, found)?;
+            }
+        }
+        let waits = self.model.scheduled().is_some();
+        same(STAGE, self.packets, "schedule_pending", &waits, &self.hardware.schedule_is_pending())
+    }
+
+    /// Each length alone and beside each other in every bank, no bank and too many: legal ones are taken, and show at
+    /// the next boundary but one; the others change nothing.
+    fn legality(&mut self) -> Result<(), CheckError> {
+        let banks = self.configuration.prefixes().banks();
+        let sound = Prefixes::new(&[3, 7, 9, 11][..banks]).map_or([0; MAX_BANKS], |sound| sound.to_bytes());
+        for bank in 0..MAX_BANKS {
+            for length in (0..=20).chain([32, 64, 128, 0x83, 0xf0, 0xfe, 0xff]) {
+                let mut lengths = sound;
+                lengths[bank] = length;
+                self.cycle(false, Some((u64::from_be_bytes(lengths), 1 << 30)))?;
+            }
+        }
+        self.compare()?;
+        for first in 0..=17u8 {
+            for second in 0..=17u8 {
+                let mut lengths = sound;
+                lengths[..banks.min(2)].copy_from_slice(&[first, second][..banks.min(2)]);
+                let from = self.number;
+                self.cycle(false, Some((u64::from_be_bytes(lengths), from)))?;
+                if first % 4 == 0 || second == 16 {
+                    self.offer(udp_frame(u32::from(first), 60));
+                    self.cycle(true, None)?;
+                    self.compare()?;
+                }
+            }
+        }
+        self.cycle(true, None)?;
+        self.compare()
+    }
+
+    /// Frames without a gap, a boundary at each beat of two of them, a schedule in each cycle around it that turns
+    /// sampling of all packets into sampling of next to none, or back: every single packet shows its lengths.
+    fn around_boundaries(&mut self) -> Result<(), CheckError> {
+        let banks = self.configuration.prefixes().banks();
+        let word = |lengths: &[u8]| {
+            let mut bytes = [NO_BANK; MAX_BANKS];
+            bytes[..banks].copy_from_slice(&lengths[..banks]);
+            u64::from_be_bytes(bytes)
+        };
+        let (all, none) = (word(&[0, 1, 2, 3]), word(&[13, 14, 15, 16]));
+        let beats = udp_frame(0, 60).len().div_ceil(self.hardware.beat_bytes());
+        let mut next = none;
+        for position in 0..2 * beats {
+            for distance in 0..2 * SETTLED {
+                // From this interval on, one too early, one too late.
+                for ahead in [1, 1, 0, 2] {
+                    for number in 0..(4 * SETTLED).div_ceil(beats as u64) + 4 {
+                        self.offer(udp_frame(number as u32, 60));
+                    }
+                    let (start, from) = (SETTLED + position as u64, self.number.wrapping_add(ahead));
+                    for cycle in 0..3 * SETTLED + 2 * beats as u64 {
+                        let now = cycle + SETTLED == start + distance;
+                        self.cycle(cycle == start, now.then_some((next, from)))?;
+                    }
+                    next = if next == all { none } else { all };
+                    self.compare()?;
+                }
+            }
+        }
+        self.cycle(true, None)?;
+        self.compare()
+    }
+
+    /// A number near the running interval's, mostly.
+    fn any_from(&mut self) -> u32 {
+        match self.random.random_range(0..8) {
+            0 => self.random.random(),
+            1 => self.number.wrapping_add(1 << 31).wrapping_add(self.random.random_range(0..3)),
+            _ => self.number.wrapping_add(self.random.random_range(0..5)).wrapping_sub(1),
+        }
+    }
+
+    /// Lengths, legal in most cases.
+    fn any_lengths(&mut self) -> u64 {
+        let mut bytes = [NO_BANK; MAX_BANKS];
+        let mut length = 0;
+        for byte in &mut bytes[..self.configuration.prefixes().banks()] {
+            length += self.random.random_range(0..6);
+            *byte = length;
+            length += 1;
+        }
+        if self.random.random_ratio(1, 8) {
+            bytes[self.random.random_range(0..MAX_BANKS)] = self.random.random();
+        }
+        u64::from_be_bytes(bytes)
+    }
+
+    /// Traffic of every kind under schedules at any time, ended by a request or by delimiters of any number, some of
+    /// which come during a drain and are refused.
+    fn random_interval(&mut self, frames: &mut Frames) -> Result<(), CheckError> {
+        let often = [20, 200, 2000][self.random.random_range(0..3)];
+        for _ in 0..self.random.random_range(1..200) {
+            let frame = frames.next_frame();
+            self.offer(frame);
+        }
+        let ends = self.random.random_range(1..4);
+        for end in 0..ends {
+            let number = match self.random.random_range(0..4) {
+                0 => self.random.random(),
+                1 => u32::MAX - self.random.random_range(0..2),
+                _ => self.number.wrapping_add(self.random.random_range(0..3)),
+            };
+            let by_request: bool = self.random.random();
+            if !by_request {
+                self.offer(Delimiter::new(&self.configuration, number).encode().to_vec());
+            }
+            while self.beats.len() > end * 8 {
+                let schedule = self.random.random_ratio(1, often);
+                let schedule = schedule.then(|| (self.any_lengths(), self.any_from()));
+                self.cycle(false, schedule)?;
+            }
+            if by_request {
+                // An end that is asked for with a delimiter is the delimiter's: one end, not two.
+                while self.front_is_delimiter() {
+                    self.cycle(false, None)?;
+                }
+                self.cycle(true, None)?;
+            }
+            if self.random.random() {
+                self.compare()?;
+            }
+        }
+        self.compare()
+    }
+
+    /// Whether the beat to come is the last of a delimiter.
+    fn front_is_delimiter(&self) -> bool {
+        let frame = self.beats.front().and_then(|(_, frame)| frame.as_ref());
+        frame.is_some_and(|frame| Delimiter::recognise(&self.configuration, frame).is_some())
+    }
+
+    /// A reset: the configuration's lengths again, and nothing waits.
+    fn reset(&mut self) -> Result<(), CheckError> {
+        let (lengths, from) = (self.any_lengths(), self.number);
+        self.cycle(true, Some((lengths, from)))?;
+        self.compare()?;
+        self.cycle(false, Some((lengths, self.number.wrapping_add(9))))?;
+        self.hardware.set_schedule(false, 0, 0);
+        self.hardware.restart()?;
+        self.model = MeasurementPoint::new(&self.configuration, Role::Sender);
+        self.number = 0;
+        self.hardware.start()?;
+        for interval in 0..12 {
+            self.offer(udp_frame(interval, 60));
+            while !self.beats.is_empty() {
+                self.cycle(false, None)?;
+            }
+            self.cycle(true, None)?;
+            self.compare()?;
+        }
+        Ok(())
+    }
+}
