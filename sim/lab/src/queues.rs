@@ -182,7 +182,7 @@ pub(crate) fn run(scale: &Scale, recording: &Fate, progress: &dyn Progress) -> R
             unit: " %",
             stated: Stated::Below(8.0),
             measured,
-            comment: "the paper's estimator: table below".into(),
+            comment: "the paper's estimator: table above".into(),
         }],
     })
 }
