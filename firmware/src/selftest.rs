@@ -91,6 +91,9 @@ pub struct Selftest {
     framer: Framer,
     transmitter: Transmitter,
 
+    /// The reset on its way over the chip, a cycle later each: one for the sender, one for the receiver.
+    sender_rst: Flop<Bit>,
+    receiver_rst: Flop<Bit>,
     both_run: Flop<Bit>,
     heartbeat: Flop<Bits<27>>,
     seen_loss: Flop<Bit>,
@@ -131,6 +134,8 @@ impl Selftest {
             receiver_packet: Default::default(),
             truth: Default::default(),
             framer: Default::default(),
+            sender_rst: Default::default(),
+            receiver_rst: Default::default(),
             both_run: Default::default(),
             heartbeat: Default::default(),
             seen_loss: Default::default(),
@@ -155,12 +160,26 @@ pub fn emit(build: u32, bit_cycles: u8, name: &str) -> Result<String, EmitError>
 impl Logic for Selftest {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, both_run, heartbeat, seen_loss, seen_hold, shown_loss, shown_hold, all_left);
+        dff_setup!(
+            self,
+            clk,
+            sender_rst,
+            receiver_rst,
+            both_run,
+            heartbeat,
+            seen_loss,
+            seen_hold,
+            shown_loss,
+            shown_hold,
+            all_left
+        );
         self.seen_loss.rst.next = self.reset.rst.val();
         self.seen_hold.rst.next = self.reset.rst.val();
         self.shown_loss.rst.next = self.reset.rst.val();
         self.shown_hold.rst.next = self.reset.rst.val();
         // Written before they are read.
+        self.sender_rst.rst.next = false;
+        self.receiver_rst.rst.next = false;
         self.both_run.rst.next = false;
         self.heartbeat.rst.next = false;
         self.all_left.rst.next = false;
@@ -168,6 +187,8 @@ impl Logic for Selftest {
         self.reset.clk.next = self.clk.val();
         self.reset.button_n.next = self.rst_n.val();
         self.reset.request.next = self.commands.reset.val();
+        self.sender_rst.d.next = self.reset.rst.val();
+        self.receiver_rst.d.next = self.sender_rst.q.val();
 
         self.receiver_line.clk.next = self.clk.val();
         self.receiver_line.rst.next = self.reset.rst.val();
@@ -195,7 +216,7 @@ impl Logic for Selftest {
 
         // The sender.
         self.sender_plan.clk.next = self.clk.val();
-        self.sender_plan.rst.next = self.reset.rst.val();
+        self.sender_plan.rst.next = self.sender_rst.q.val();
         self.sender_plan.load.next = self.conductor.load.val();
         self.sender_plan.seed.next = self.commands.seed.val();
         self.sender_plan.sizes.next = self.commands.sizes.val();
@@ -207,14 +228,14 @@ impl Logic for Selftest {
         self.sender_plan.bursts.next = self.commands.bursts.val();
         self.sender_plan.advance.next = self.sender_packet.ends.val();
         self.sender_pacer.clk.next = self.clk.val();
-        self.sender_pacer.rst.next = self.reset.rst.val();
+        self.sender_pacer.rst.next = self.sender_rst.q.val();
         self.sender_pacer.go.next = self.conductor.go.val();
         self.sender_pacer.packets.next = self.commands.packets.val();
         self.sender_pacer.gap_now.next = self.sender_plan.gap_now.val();
         self.sender_pacer.full.next = self.line.full.val();
         self.sender_pacer.ends.next = self.sender_packet.ends.val();
         self.sender_packet.clk.next = self.clk.val();
-        self.sender_packet.rst.next = self.reset.rst.val();
+        self.sender_packet.rst.next = self.sender_rst.q.val();
         self.sender_packet.before_last.next = self.sender_plan.before_last.val();
         self.sender_packet.total_length.next = self.sender_plan.total_length.val();
         self.sender_packet.datagram_length.next = self.sender_plan.datagram_length.val();
@@ -223,7 +244,7 @@ impl Logic for Selftest {
         self.sender_packet.word.next = self.sender_plan.word.val();
         self.sender_packet.start.next = self.sender_pacer.start.val();
         self.sender_core.clk.next = self.clk.val();
-        self.sender_core.rst.next = self.reset.rst.val();
+        self.sender_core.rst.next = self.sender_rst.q.val();
         self.sender_core.s_axis_tdata.next = self.sender_packet.tdata.val();
         self.sender_core.s_axis_tvalid.next = self.sender_packet.tvalid.val();
         self.sender_core.s_axis_tready.next = true;
@@ -237,7 +258,7 @@ impl Logic for Selftest {
 
         // The delay line and the receiver.
         self.receiver_plan.clk.next = self.clk.val();
-        self.receiver_plan.rst.next = self.reset.rst.val();
+        self.receiver_plan.rst.next = self.receiver_rst.q.val();
         self.receiver_plan.load.next = self.conductor.load.val();
         self.receiver_plan.seed.next = self.commands.seed.val();
         self.receiver_plan.sizes.next = self.commands.sizes.val();
@@ -249,7 +270,7 @@ impl Logic for Selftest {
         self.receiver_plan.bursts.next = self.commands.bursts.val();
         self.receiver_plan.advance.next = self.line.advance.val();
         self.line.clk.next = self.clk.val();
-        self.line.rst.next = self.reset.rst.val();
+        self.line.rst.next = self.receiver_rst.q.val();
         self.line.restart.next = self.conductor.load.val();
         self.line.push.next = self.sender_packet.first.val() & !self.sender_plan.lost.val();
         self.line.now.next = self.clock_now.cycles.val();
@@ -260,7 +281,7 @@ impl Logic for Selftest {
         self.line.jitter.next = self.receiver_plan.jitter.val();
         self.line.ends.next = self.receiver_packet.ends.val();
         self.receiver_packet.clk.next = self.clk.val();
-        self.receiver_packet.rst.next = self.reset.rst.val();
+        self.receiver_packet.rst.next = self.receiver_rst.q.val();
         self.receiver_packet.before_last.next = self.receiver_plan.before_last.val();
         self.receiver_packet.total_length.next = self.receiver_plan.total_length.val();
         self.receiver_packet.datagram_length.next = self.receiver_plan.datagram_length.val();
@@ -269,7 +290,7 @@ impl Logic for Selftest {
         self.receiver_packet.word.next = self.receiver_plan.word.val();
         self.receiver_packet.start.next = self.line.start.val();
         self.receiver_core.clk.next = self.clk.val();
-        self.receiver_core.rst.next = self.reset.rst.val();
+        self.receiver_core.rst.next = self.receiver_rst.q.val();
         self.receiver_core.s_axis_tdata.next = self.receiver_packet.tdata.val();
         self.receiver_core.s_axis_tvalid.next = self.receiver_packet.tvalid.val();
         self.receiver_core.s_axis_tready.next = true;

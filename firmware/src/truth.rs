@@ -172,17 +172,9 @@ impl Logic for Truth {
             self.factor.d.next = self.elapsed.val().get_bits::<17>(0);
         }
 
-        // Bits 15:0, 31:16 and 33:32 of the square; the sum has one word less than the squares.
+        // The square's lowest 16 bits; the sum has one word less than the squares.
         self.square_word.next = self.lower.q.val().get_bits::<16>(0);
-        if self.phase.q.val() == 19 {
-            self.square_word.next = (bit_cast::<16, 15>(self.upper.q.val().get_bits::<15>(0)) << 1)
-                | bit_cast::<16, 1>(self.lower.q.val().get_bits::<1>(16));
-        }
-        if self.phase.q.val() == 20 {
-            self.square_word.next = bit_cast::<16, 2>(self.upper.q.val().get_bits::<2>(15));
-        }
         if self.phase.q.val() == 21 {
-            self.square_word.next = 0.into();
             self.phase.d.next = 0.into();
         }
         self.carry_bits.next = 0.into();
@@ -203,8 +195,9 @@ impl Logic for Truth {
             self.phase.q.val().get_bit(4) & (self.phase.q.val().get_bit(1) | self.phase.q.val().get_bit(2));
         if self.adds.val() {
             self.factor.d.next = 0.into();
-            self.upper.d.next = self.upper.q.val();
-            self.lower.d.next = self.lower.q.val();
+            self.upper.d.next = self.upper.q.val() >> 16;
+            self.lower.d.next =
+                (self.lower.q.val() >> 16) | (bit_cast::<17, 16>(self.upper.q.val().get_bits::<16>(0)) << 1);
             self.square_carry.d.next = self.square_total.val().get_bit(16);
             self.square_words.d.next = (self.square_words.q.val() >> 16)
                 | (bit_cast::<64, 16>(self.square_total.val().get_bits::<16>(0)) << 48);
