@@ -334,8 +334,8 @@ const PROOFS: [Proof; 8] = [
         faults: &[
             fault(
                 "counting before all is clear",
-                "classifier_0_matched & emitter_running;",
-                "classifier_0_matched;",
+                "commit_0 & measured_0 & emitter_running;",
+                "commit_0 & measured_0;",
                 (2, 2),
             ),
             fault(
@@ -348,7 +348,7 @@ const PROOFS: [Proof; 8] = [
                 "cells are drained behind the header's first word",
                 "if ((section_q == 32'h0) & (step_q == 32'hb)) begin",
                 "if ((section_q == 32'h0) & (step_q == 32'h0)) begin",
-                (25, 25),
+                (26, 26),
             ),
             fault(
                 "an interval ends during a drain",
