@@ -7,6 +7,7 @@
 //   * an answer is offered two cycles behind the acceptance, or behind the taking of the answer before it;
 //   * a write to `control` is answered OKAY when all bytes of a legal value are written, else SLVERR, and `control`
 //     changes by the former only; the strobes are high for exactly the first cycle of the OKAY to their write;
+//   * prefix lengths, their interval and a schedule are taken just when the hardware allows it;
 //   * a write to where there is no register, or to a register that is read only, is refused; so is a read of the former;
 //   * a read of `control` gives what it held, of `block_type` its constant.
 //
@@ -34,7 +35,12 @@ module axi_lite_proof(
     wire [1:0] control_interval_source;
     wire [5:0] control_interval_log2;
     // What the hardware reports is anything, in every cycle.
-    (* anyseq *) wire [405:0] reported;
+    (* anyseq *) wire [406:0] reported;
+    // Whether it takes prefix lengths, their interval, a schedule.
+    (* anyseq *) wire [2:0] allowed;
+    wire [63:0] prefixes_next;
+    wire [31:0] prefixes_from;
+    wire prefixes_schedule;
     registers dut(
         .clk(clk), .rst(rst), .s_axil_awaddr(s_axil_awaddr), .s_axil_awprot(s_axil_awprot),
         .s_axil_awvalid(s_axil_awvalid), .s_axil_awready(s_axil_awready), .s_axil_wdata(s_axil_wdata),
@@ -52,7 +58,11 @@ module axi_lite_proof(
         .bytes(reported[131:84]), .unmeasured(reported[163:132]), .bad(reported[195:164]),
         .refused_ends(reported[211:196]), .control_frames(reported[243:212]), .unmatched(reported[275:244]),
         .delimiters(reported[307:276]), .delimiter_gaps(reported[339:308]), .timestamp(reported[403:340]),
-        .clock_status_locked(reported[404]), .clock_status_slewing(reported[405])
+        .clock_status_locked(reported[404]), .clock_status_slewing(reported[405]),
+        .status_prefixes_pending(reported[406]),
+        .prefixes_next(prefixes_next), .prefixes_next_allowed(allowed[0]), .prefixes_from(prefixes_from),
+        .prefixes_from_allowed(allowed[1]), .prefixes_schedule(prefixes_schedule),
+        .prefixes_schedule_allowed(allowed[2])
     );
 
     // The master.
@@ -135,17 +145,32 @@ module axi_lite_proof(
     wire one = wdata == 1;
     reg [8:0] control_before = 0;
     wire [8:0] control = {control_interval_log2, control_interval_source, control_role};
-    always @(posedge clk) control_before <= control;
+    reg [2:0] allowed_before;
+    reg [63:0] next_before = 0;
+    reg [31:0] from_before = 0;
+    always @(posedge clk) begin
+        control_before <= control;
+        allowed_before <= allowed;
+        next_before <= prefixes_next;
+        from_before <= prefixes_from;
+    end
     always @* if (started) begin
         assert (!s_axil_bresp[0] && !s_axil_rresp[0]);
         if (b_new && awaddr == 12'h20) assert (okay == control_legal);
-        if (b_new && (awaddr < 12'h20 || awaddr > 12'h8b || awaddr[1:0] != 0 || wstrb != 4'hf)) assert (!okay);
+        if (b_new && (awaddr < 12'h20 || awaddr > 12'h9c || awaddr == 12'h8c || awaddr[1:0] != 0 || wstrb != 4'hf)) assert (!okay);
         if (b_new && (awaddr == 12'h24 || (awaddr >= 12'h2c && awaddr < 12'h5c) || awaddr == 12'h68)) assert (!okay);
         if (rst_before) assert (control == 0);
         else if (b_new && control_legal) assert (control == {wdata[13:8], wdata[5:4], wdata[0]});
         else assert (control == control_before);
         assert (snapshot == (okay && awaddr == 12'h28 && one));
         assert (interval_end == (okay && awaddr == 12'h5c && one));
+        if (b_new && (awaddr == 12'h90 || awaddr == 12'h94)) assert (okay == (wstrb == 4'hf && allowed_before[0]));
+        if (b_new && awaddr == 12'h98) assert (okay == (wstrb == 4'hf && allowed_before[1]));
+        if (b_new && awaddr == 12'h9c) assert (okay == (wstrb == 4'hf && wdata[31:1] == 0 && allowed_before[2]));
+        assert (prefixes_next[31:0] == (rst_before ? 0 : okay && awaddr == 12'h90 ? wdata : next_before[31:0]));
+        assert (prefixes_next[63:32] == (rst_before ? 0 : okay && awaddr == 12'h94 ? wdata : next_before[63:32]));
+        assert (prefixes_from == (rst_before ? 0 : okay && awaddr == 12'h98 ? wdata : from_before));
+        assert (prefixes_schedule == (okay && awaddr == 12'h9c && one));
         assert (clock_command_set == (okay && awaddr == 12'h88 && wdata[0]));
         assert (clock_command_step == (okay && awaddr == 12'h88 && wdata[1]));
         assert (clock_command_slew == (okay && awaddr == 12'h88 && wdata[2]));
@@ -154,7 +179,7 @@ module axi_lite_proof(
     // What is read.
     wire [31:0] control_word = {18'h0, control_before[8:3], 2'h0, control_before[2:1], 3'h0, control_before[0]};
     always @* if (started && r_new) begin
-        if (araddr[1:0] != 0 || araddr > 12'h88 || araddr == 12'h1c) assert (s_axil_rresp == 2 && s_axil_rdata == 0);
+        if (araddr[1:0] != 0 || araddr > 12'h9c || araddr == 12'h1c || araddr == 12'h8c) assert (s_axil_rresp == 2 && s_axil_rdata == 0);
         else assert (s_axil_rresp == 0);
         if (araddr == 0) assert (s_axil_rdata == 32'h44454c54);
         if (araddr == 12'h20) assert (s_axil_rdata == control_word);
@@ -182,5 +207,6 @@ module axi_lite_proof(
         cover (w && !aw && b_seen);
         cover (b_new && s_axil_bresp == 2);
         cover (snapshot);
+        cover (prefixes_schedule && prefixes_next == 64'h0001ffffffffffff && prefixes_from == 7);
     end
 endmodule

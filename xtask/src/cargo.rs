@@ -30,7 +30,10 @@ pub(crate) fn lint() -> Result<(), Failure> {
 
 /// The documentation builds, with every link.
 pub(crate) fn document() -> Result<(), Failure> {
-    cargo(&["doc", "--workspace", "--no-deps", "--locked"], &[("RUSTDOCFLAGS", "--deny warnings")])
+    cargo(
+        &["doc", "--release", "--workspace", "--no-deps", "--locked"],
+        &[("RUSTDOCFLAGS", "--deny warnings")],
+    )
 }
 
 /// All tests.

@@ -379,12 +379,20 @@ const PROOFS: [Proof; 8] = [
         base: 12,
         step: 2,
         cover: 24,
-        faults: &[fault(
-            "a write does not wait for the answer before it",
-            "writes = aw_full_q & w_full_q & ~b_full_q;",
-            "writes = aw_full_q & w_full_q;",
-            (6, 6),
-        )],
+        faults: &[
+            fault(
+                "a write does not wait for the answer before it",
+                "writes = aw_full_q & w_full_q & ~b_full_q;",
+                "writes = aw_full_q & w_full_q;",
+                (6, 6),
+            ),
+            fault(
+                "a refused schedule is taken",
+                "~|prefixes_schedule_reserved & prefixes_schedule_allowed;",
+                "~|prefixes_schedule_reserved;",
+                (4, 4),
+            ),
+        ],
     },
     Proof {
         name: "inserter",

@@ -24,6 +24,7 @@ use placement::{DEVICES, Device, Run};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::thread;
 use std::time::Instant;
 use subject::Subject;
 use synthesis::{Cells, ECP5, Family, ICE40};
@@ -281,14 +282,22 @@ pub(crate) fn check() -> Result<(), Failure> {
     let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let budget = budget::Budget::read(&text)?;
     let (work, subjects) = (Work::new()?, subject::all()?);
-    let checked = subjects.iter().filter(|subject| subject.by_module);
-    let names: Vec<&str> = checked.map(|subject| subject.name.as_str()).collect();
+    let subjects: Vec<&Subject> = subjects.iter().filter(|subject| subject.by_module).collect();
+    let names: Vec<&str> = subjects.iter().map(|subject| subject.name.as_str()).collect();
     let mut wrong = budget.check_names(&names);
     let mut checked = 0;
-    for subject in subjects.iter().filter(|subject| subject.by_module) {
-        let found = synthesis::by_module(&work, subject, &ICE40)?;
+    // Yosys keeps one core busy.
+    let found: Vec<Result<_, String>> = thread::scope(|scope| {
+        let synthesis =
+            |subject| synthesis::by_module(&work, subject, &ICE40).map_err(|error| error.to_string());
+        let threads: Vec<_> =
+            subjects.iter().map(|subject| scope.spawn(move || synthesis(subject))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err("a panic".into()))).collect()
+    });
+    for (name, found) in names.iter().zip(found) {
+        let found = found?;
         checked += found.len();
-        wrong.extend(budget.check(&subject.name, &found));
+        wrong.extend(budget.check(name, &found));
     }
     if wrong.is_empty() {
         eprintln!("    {checked} modules within their budgets");

@@ -1,18 +1,29 @@
 //! Bench: a Verilated module with a clock and a reset.
 
 use std::cell::Cell;
+use std::thread::LocalKey;
 use verilator_sys::{Direction, Effort, Instance, Model, Options, Port, Source, Toolchain};
 
 thread_local! {
     static FAULT: Cell<u64> = const { Cell::new(0) };
+    static PRELOAD: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Runs a check with one of the planted faults switched on in every bench that it makes: the value of their input
 /// `fault`, which is 0 otherwise. See [`crate::mutations`].
 pub(crate) fn with_fault<T>(fault: u64, check: impl FnOnce() -> T) -> T {
-    FAULT.set(fault);
+    during(&FAULT, fault, check)
+}
+
+/// The same with an input `preload`, which says what reset and clearing leave in counters.
+pub(crate) fn with_preload<T>(preload: u64, check: impl FnOnce() -> T) -> T {
+    during(&PRELOAD, preload, check)
+}
+
+fn during<T>(input: &'static LocalKey<Cell<u64>>, value: u64, check: impl FnOnce() -> T) -> T {
+    input.set(value);
     let result = check();
-    FAULT.set(0);
+    input.set(0);
     result
 }
 
@@ -69,8 +80,10 @@ impl Bench {
                 instance.set(named.port, 0);
             }
         }
-        if let Ok(fault) = instance.port("fault") {
-            instance.set(fault, FAULT.get());
+        for (name, value) in [("fault", FAULT.get()), ("preload", PRELOAD.get())] {
+            if let Ok(port) = instance.port(name) {
+                instance.set(port, value);
+            }
         }
         let (clk, rst) = (instance.port("clk")?, instance.port("rst").ok());
         let mut bench = Bench { instance, clk, rst, cycles: 0 };

@@ -37,11 +37,7 @@ pub struct Planted {
 impl Planted {
     /// Plants faults in module `top`, at most 255.
     pub fn new(verilog: &str, top: &str, faults: impl IntoIterator<Item = Fault>) -> Self {
-        let head = format!("module {top}(");
-        let mut verilog = verilog.replacen(&head, &format!("{head}fault,"), 1);
-        if let Some(end) = verilog.find(&head).and_then(|at| verilog[at..].find(");").map(|end| at + end)) {
-            verilog.insert_str(end + 2, "\n    input wire [7:0] fault;");
-        }
+        let mut verilog = with_input(verilog, top, "fault");
         let mut found = vec![];
         for (fault, from, to) in faults {
             if verilog.contains(from) {
@@ -97,8 +93,18 @@ pub fn missed<T>(
     Ok(missed)
 }
 
+/// The Verilog with one more input of module `top`, eight bits wide.
+pub(crate) fn with_input(verilog: &str, top: &str, input: &str) -> String {
+    let head = format!("module {top}(");
+    let mut verilog = verilog.replacen(&head, &format!("{head}{input},"), 1);
+    if let Some(end) = verilog.find(&head).and_then(|at| verilog[at..].find(");").map(|end| at + end)) {
+        verilog.insert_str(end + 2, &format!("\n    input wire [7:0] {input};"));
+    }
+    verilog
+}
+
 /// Verilog that is `to` where `is_on` holds and `from` otherwise.
-fn either(is_on: &str, from: &str, to: &str) -> String {
+pub(crate) fn either(is_on: &str, from: &str, to: &str) -> String {
     if let (Some((from, rest)), Some((to, _))) = (condition(from), condition(to)) {
         return format!("if (({is_on}) ? ({to}) : ({from})) begin{rest}");
     }

@@ -8,7 +8,7 @@ use deltaline_model::time::Timestamp;
 use verilator_sys::{Effort, Model, Options, Port, Source, Toolchain};
 
 /// Name of the emitted top module.
-const TOP: &str = "deltaline";
+pub(crate) const TOP: &str = "deltaline";
 
 /// Why the hardware cannot be simulated.
 #[derive(Debug, thiserror::Error)]

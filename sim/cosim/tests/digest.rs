@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use deltaline_cosim::checks::{self, CheckError};
+use deltaline_cosim::faults::{Fault, missed};
 use deltaline_hdl::verilog::{Module, emit};
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::hash::HashKind;
@@ -107,12 +108,7 @@ const FAULTS: &[(&str, Module, &str, &str)] = &[
     ),
     ("a digest of the neighbouring packet", Module::Core, "x = round_5_x_after;", "x = round_4_x_after;"),
     ("digest words not sent", Module::Core, "if (section_q == 32'h5) begin", "if (1'b0) begin"),
-    (
-        "digests in the wrong order",
-        Module::Core,
-        "pair_0_d = (pair_0_q << 32'h20) |",
-        "pair_0_d = (pair_0_q >> 32'h20) |",
-    ),
+    ("digests in the wrong order", Module::Core, "(pair_0_q << 32'h20)", "(pair_0_q >> 32'h20)"),
     (
         "the second lane's digests not added",
         Module::TwoLanes512,
@@ -133,19 +129,15 @@ fn check(module: Module, verilog: &str) -> Result<u64, CheckError> {
 #[test]
 fn planted_faults_are_noticed() {
     let mut blind = vec![];
-    for (fault, module, from, to) in FAULTS {
-        let name = deltaline_cosim::mutations::name(*module);
-        let verilog = emit(&small(), *module, name).unwrap();
-        let mutant = verilog.replacen(from, to, 1);
-        if mutant == verilog {
-            blind.push(format!("{fault}: not in the text"));
-            continue;
-        }
-        match check(*module, &mutant) {
-            Err(CheckError::Mismatch { .. }) => {}
-            Err(error) => panic!("{fault}: {error}"),
-            Ok(_) => blind.push(format!("{fault}: not noticed")),
-        }
+    for module in [Module::Digest, Module::Lda, Module::Core, Module::TwoLanes512] {
+        let name = deltaline_cosim::mutations::name(module);
+        let faults: Vec<Fault> = FAULTS
+            .iter()
+            .filter(|(_, of, ..)| *of == module)
+            .map(|&(fault, _, from, to)| (fault, from, to))
+            .collect();
+        let verilog = emit(&small(), module, name).unwrap();
+        blind.extend(missed(&verilog, name, &faults, |verilog| check(module, verilog)).unwrap());
     }
     assert!(blind.is_empty(), "{blind:#?}");
 }

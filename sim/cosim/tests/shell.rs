@@ -61,6 +61,8 @@ fn taps_with_classes() {
 
 #[test]
 fn segments() {
+    // The receiver's beats need not be as wide as the sender's.
+    let receiver = design("receiver", "tap", "ptp", 64, 1);
     for (name, clock, width) in [
         ("in-64", "ptp", 64),
         ("in-64-clock", "built-in", 64),
@@ -68,8 +70,6 @@ fn segments() {
         ("in-512", "ptp", 512),
     ] {
         let sender = design(name, "inline", clock, width, 1);
-        // The receiver's beats need not be as wide as the sender's.
-        let receiver = design(&format!("{name}-receiver"), "tap", "ptp", 64, 1);
         let sent = shell::segment(&Toolchain::find().unwrap(), &sender, &receiver, 2000, 2);
         assert!(sent.unwrap_or_else(|error| panic!("{name}: {error}")) >= 2000);
     }

@@ -203,7 +203,7 @@ impl Build<'_> {
             Effort::Run => "-O3",
             Effort::Build => "-O1",
         };
-        for (level, unit) in [(level, fast), ("-O1", slow)] {
+        for (level, unit) in [(level, fast), ("-O0", slow)] {
             let object = unit.with_extension("o");
             jobs.push(self.compile(level, &unit, &object));
             objects.push(object);

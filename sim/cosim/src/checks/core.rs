@@ -1,7 +1,9 @@
 //! Core: frames and interval ends in, control frames out.
 
 use super::{CheckError, same};
-use crate::hardware::{Beat, Hardware, HardwarePoint};
+use crate::bench::with_preload;
+use crate::faults::{either, with_input};
+use crate::hardware::{Beat, Hardware, HardwarePoint, TOP};
 use deltaline_model::classifier::Entry;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::delimiter::Delimiter;
@@ -573,9 +575,18 @@ fn preloaded_counters(
             Totals { packets: 40, bytes: 40 * 46, unmeasured: 3, bad: 3, flags: saturated, ..zero },
         ),
     ];
-    for (case, (changes, expected)) in (0..).zip(&cases) {
-        let mut point =
-            Hardware::of(toolchain, configuration, &changed(verilog, changes)?)?.point(Role::Sender)?;
+    // Ends are refused at the earliest in the second interval, so the first must leave the counter full.
+    let near_end = [(
+        "module deltaline_aggregator_totals(".to_string(),
+        "refused_count_d = 32'h0;".to_string(),
+        "refused_count_d = 16'hfffe;".to_string(),
+    )];
+    let changes: Vec<&[Change]> = cases.iter().map(|(changes, _)| *changes).chain([&near_end[..]]).collect();
+    let hardware = Hardware::of(toolchain, configuration, &preloadable(verilog, &changes)?)?;
+    let point = |case| with_preload(case, || hardware.point(Role::Sender));
+
+    for (case, (_, expected)) in (1..).zip(&cases) {
+        let mut point = point(case)?;
         for number in 0..40 {
             point.observe(&traffic::udp_frame(number, 60), Timestamp(7))?;
         }
@@ -591,14 +602,7 @@ fn preloaded_counters(
         same(STAGE, case, "totals near their ends", &Some(expected), &totals(&mut point)?)?;
     }
 
-    // Ends are refused at the earliest in the second interval, so the first must leave the counter full.
-    let near_end = [(
-        "module deltaline_aggregator_totals(".to_string(),
-        "refused_count_d = 32'h0;".to_string(),
-        "refused_count_d = 16'hfffe;".to_string(),
-    )];
-    let mut point =
-        Hardware::of(toolchain, configuration, &changed(verilog, &near_end)?)?.point(Role::Sender)?;
+    let mut point = point(1 + cases.len() as u64)?;
     point.end_interval()?;
     for _ in 0..3 {
         point.request_interval_end()?;
@@ -617,14 +621,17 @@ fn totals(point: &mut HardwarePoint) -> Result<Option<Totals>, CheckError> {
     Ok(frames.first().and_then(|frame| Frame::decode(frame).ok()).map(|frame| frame.header.totals))
 }
 
-/// The text with all changes.
-fn changed(verilog: &str, changes: &[Change]) -> Result<String, CheckError> {
-    let mut text = verilog.to_string();
-    for (module, from, to) in changes {
-        let start = text.find(module.as_str()).unwrap_or(text.len());
-        let changed = text[start..].replacen(from.as_str(), to, 1);
-        same(STAGE, 0, "text to change", &true, &(changed != text[start..]))?;
-        text.replace_range(start.., &changed);
+/// The text with an input `preload`, whose value, from one, says which of the lists of changes holds.
+fn preloadable(verilog: &str, cases: &[&[Change]]) -> Result<String, CheckError> {
+    let mut text = with_input(verilog, TOP, "preload");
+    for (case, changes) in (1..).zip(cases) {
+        for (module, from, to) in *changes {
+            let start = text.find(module.as_str()).unwrap_or(text.len());
+            let either = either(&format!("{TOP}.preload == 8'd{case}"), from, to);
+            let changed = text[start..].replacen(from.as_str(), &either, 1);
+            same(STAGE, 0, "text to change", &true, &(changed != text[start..]))?;
+            text.replace_range(start.., &changed);
+        }
     }
     Ok(text)
 }
