@@ -264,13 +264,14 @@ fn planted(text: &str) -> Result<String, Failure> {
     for line in text.split_inclusive('\n') {
         if line.starts_with('.') {
             is_content = line.starts_with(".ram_data");
-        } else if is_content && !is_planted {
-            if let Some(at) = line.find(['1', '3', '5', '7', '9', 'b', 'd', 'f']) {
-                let value = u32::from_str_radix(&line[at..=at], 16)?;
-                faulty += &format!("{}{:x}{}", &line[..at], value & !1, &line[at + 1..]);
-                is_planted = true;
-                continue;
-            }
+        } else if is_content
+            && !is_planted
+            && let Some(at) = line.find(['1', '3', '5', '7', '9', 'b', 'd', 'f'])
+        {
+            let value = u32::from_str_radix(&line[at..=at], 16)?;
+            faulty += &format!("{}{:x}{}", &line[..at], value & !1, &line[at + 1..]);
+            is_planted = true;
+            continue;
         }
         faulty += line;
     }
