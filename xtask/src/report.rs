@@ -23,6 +23,7 @@ use crate::{Failure, tools};
 use placement::{DEVICES, Device, Run};
 use std::collections::BTreeMap;
 use std::fs;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::thread;
 use std::time::Instant;
@@ -292,7 +293,7 @@ pub(crate) fn check() -> Result<(), Failure> {
             |subject| synthesis::by_module(&work, subject, &ICE40).map_err(|error| error.to_string());
         let threads: Vec<_> =
             subjects.iter().map(|subject| scope.spawn(move || synthesis(subject))).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err("a panic".into()))).collect()
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
     });
     for (name, found) in names.iter().zip(found) {
         let found = found?;

@@ -21,8 +21,10 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command, Stdio};
+use std::thread;
 
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -216,7 +218,14 @@ pub(crate) fn install(selection: Selection) -> Result<(), Error> {
     missing.extend(packages.iter().filter_map(|set| missing_apt(set)));
     report_missing(missing)?;
 
-    environments.into_iter().try_for_each(install_environment)?;
+    let installed: Vec<Result<(), Error>> = thread::scope(|scope| {
+        let threads: Vec<_> = environments
+            .into_iter()
+            .map(|environment| scope.spawn(move || install_environment(environment)))
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    });
+    installed.into_iter().collect::<Result<(), Error>>()?;
     packages.into_iter().try_for_each(install_debian)
 }
 

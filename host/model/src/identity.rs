@@ -92,8 +92,8 @@ pub enum Unmeasured {
 const ETHERTYPE_IPV4: u16 = 0x0800;
 const ETHERTYPE_IPV6: u16 = 0x86dd;
 const IPV6_HEADER: usize = 40;
-/// What of the first three words of an IPv4 header belongs to the key: not TOS, TTL and header checksum.
-const IPV4_KEPT: [u32; 3] = [0xff00_ffff, 0xffff_ffff, 0x00ff_0000];
+/// What of an IPv4 header belongs to the key: not TOS, TTL and header checksum.
+const IPV4_KEPT: [u64; 3] = [0xff00_ffff_ffff_ffff, 0x00ff_0000_ffff_ffff, 0xffff_ffff_0000_0000];
 
 /// What stands in front of the IP header.
 enum Network {
@@ -180,10 +180,11 @@ fn ipv4(window: &[u8], start: usize, first: [u8; 4], identity: &mut Identity) ->
     let fixed = window.get(start..start + 20).ok_or(Unmeasured::Incomplete)?;
     let total_length = u16::from_be_bytes([fixed[2], fixed[3]]);
     let key = &mut identity.key;
-    key[..20].copy_from_slice(fixed);
-    // TOS, TTL and the checksum; whole words are kept or cleared faster than bytes.
-    for (word, kept) in key.as_chunks_mut::<4>().0.iter_mut().zip(IPV4_KEPT) {
-        *word = (u32::from_be_bytes(*word) & kept).to_be_bytes();
+    // Written in the words in which a hash reads them: a processor hands on what has been written as one.
+    let (words, [a, b, c, d]) = fixed.as_chunks::<8>() else { return Err(Unmeasured::Incomplete) };
+    let words = [words[0], words[1], [*a, *b, *c, *d, 0, 0, 0, 0]];
+    for ((to, word), kept) in key.as_chunks_mut::<8>().0.iter_mut().zip(words).zip(IPV4_KEPT) {
+        *to = (u64::from_be_bytes(word) & kept).to_be_bytes();
     }
     let payload = usize::from(total_length).saturating_sub(header);
     identity.truncated = copy_payload(key, window, start + header, payload);
@@ -258,7 +259,10 @@ fn copy_payload(key: &mut Key, window: &[u8], position: usize, declared: usize) 
     if let Some(held) = window.get(position..position + PAYLOAD_BYTES)
         && wanted == PAYLOAD_BYTES
     {
-        key[4 * PAYLOAD_WORD..].copy_from_slice(held);
+        // In the words in which a hash reads them.
+        let (words, half) = key[4 * PAYLOAD_WORD..].split_at_mut(24);
+        words.copy_from_slice(&held[..24]);
+        half.copy_from_slice(&held[24..]);
         return false;
     }
     let end = (position + wanted).min(WINDOW_BYTES);

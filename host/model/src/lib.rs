@@ -29,5 +29,7 @@ pub mod identity;
 pub mod lda;
 pub mod point;
 pub mod registers;
+#[cfg(target_feature = "pclmulqdq")]
+mod residue;
 pub mod sampler;
 pub mod time;
