@@ -2,7 +2,8 @@
 //!
 //! Pure functions: [`estimate`] turns one interval's [`Observation`] into an [`Estimate`], [`combine`] turns
 //! consecutive estimates into an [`Overall`], [`bank_loss`] counts a bank's losses, [`hoeffding_half_width`] gives
-//! the LDA paper's own interval, [`quantile`] the quantiles of delay, [`prefixes_for_loss`] the sampling for the next
+//! the LDA paper's own interval, [`quantile`] the quantiles of delay, [`Histogram`] keeps delays in bounded memory,
+//! [`offset_bounds`] tells how far the clocks may be apart, [`prefixes_for_loss`] the sampling for the next
 //! interval, [`sizing`] what a configuration will be worth. Delays are in nanoseconds. What cannot be told is a
 //! [`Reason`], never a NaN.
 //!
@@ -57,10 +58,12 @@
 
 mod combine;
 mod confidence;
+mod histogram;
 mod interval;
 mod loss;
 mod mean;
 mod observation;
+mod offset;
 mod quantile;
 mod reason;
 mod sampling;
@@ -70,10 +73,12 @@ mod tests;
 
 pub use combine::{Overall, Stratified, combine};
 pub use confidence::{Confidence, ConfidenceError, hoeffding_half_width};
+pub use histogram::{Histogram, RELATIVE_ERROR};
 pub use interval::{Estimate, estimate};
 pub use loss::{BankLossError, Loss, bank_loss};
 pub use mean::{Mean, Range, Skew, Uncertainty};
 pub use observation::{End, Observation, ObservationError};
+pub use offset::{OffsetBounds, offset_bounds};
 pub use quantile::{Quantile, Singles, quantile};
 pub use reason::Reason;
 pub use sampling::prefixes_for_loss;

@@ -51,6 +51,12 @@ impl Singles {
         }
     }
 
+    /// Delays that a test knows, all that was received.
+    #[cfg(test)]
+    pub(crate) fn known(delays: Vec<i64>) -> Self {
+        Singles { received: delays.len() as u64, delays }
+    }
+
     /// The delays in nanoseconds, in the order of their rows.
     pub fn delays(&self) -> &[i64] {
         &self.delays

@@ -41,6 +41,9 @@ pub enum Reason {
         /// How many it takes.
         needed: u64,
     },
+    /// The delays in both directions contradict each other.
+    #[error("not identifiable: the clocks' offset changed by more than the delays; take a shorter time")]
+    ClockMoved,
     /// None of the combined intervals had a value.
     #[error("not identifiable: no interval had a value")]
     NoInterval,

@@ -1,0 +1,78 @@
+//! How far two clocks may be apart, from delays in both directions.
+//!
+//! Let the second end's clock be ahead of the first's by `o`. A delay measured from the first end to the second is the true
+//! one plus `o`, in the other direction it is the true one minus `o`. No true delay is negative: so `o` is at
+//! most the least delay forward, and at least minus the least delay backward. [`offset_bounds`] takes the least of the exact
+//! delays of single packets.
+//!
+//! # Guarantees
+//!
+//! The bounds are no estimate: they hold whatever the delays are, as long as digests told the single packets and the
+//! offset was the same at all of them; the more packets, the tighter, until each is as far from the offset as the
+//! least delay of its direction. Their middle is the offset only if the least delays are equal, which nothing here can show. An offset
+//! that moves by more than the round trip's least delay contradicts itself, which is an error.
+//!
+//! # Test plan
+//!
+//! Any delays and any offset: the bounds hold it, and are as wide as the least delays together. A moving clock is told.
+
+use crate::{Reason, Singles};
+
+/// Bounds of the second clock's time less the first's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OffsetBounds {
+    /// The least it can be, in nanoseconds.
+    pub lowest: i64,
+    /// The most it can be, in nanoseconds.
+    pub highest: i64,
+}
+
+/// Bounds of the offset of the second end's clock against the first's, from the delays of single packets
+/// `forward` to the second end and `backward` to the first.
+///
+/// # Errors
+///
+/// [`Reason::NoSingle`] if a direction has none; [`Reason::ClockMoved`] if no offset is consistent with the delays.
+pub fn offset_bounds(forward: &[&Singles], backward: &[&Singles]) -> Result<OffsetBounds, Reason> {
+    let least = |singles: &[&Singles]| {
+        singles.iter().flat_map(|each| each.delays()).copied().min().ok_or(Reason::NoSingle)
+    };
+    let bounds = OffsetBounds { lowest: -least(backward)?, highest: least(forward)? };
+    if bounds.lowest > bounds.highest { Err(Reason::ClockMoved) } else { Ok(bounds) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn singles(delays: &[i64], offset: i64) -> Singles {
+        Singles::known(delays.iter().map(|delay| delay + offset).collect())
+    }
+
+    proptest! {
+        #[test]
+        fn the_bounds_hold_the_offset(
+            forward in proptest::collection::vec(0..1_000_000i64, 1..50),
+            backward in proptest::collection::vec(0..1_000_000i64, 1..50),
+            offset in -500_000_000_000..500_000_000_000i64,
+        ) {
+            let (there, back) = (singles(&forward, offset), singles(&backward, -offset));
+            // In two intervals, one of them without single packets.
+            let nothing = singles(&[], 0);
+            let OffsetBounds { lowest, highest } = offset_bounds(&[&there, &nothing], &[&nothing, &back]).unwrap();
+            prop_assert!((lowest..=highest).contains(&offset));
+            let round_trip = forward.iter().min().unwrap() + backward.iter().min().unwrap();
+            prop_assert_eq!(highest - lowest, round_trip);
+        }
+    }
+
+    #[test]
+    fn a_clock_that_moved_is_told() {
+        assert_eq!(
+            offset_bounds(&[&singles(&[100], 50)], &[&singles(&[100], -251)]),
+            Err(Reason::ClockMoved)
+        );
+        assert_eq!(offset_bounds(&[&singles(&[100], 0)], &[&singles(&[], 0)]), Err(Reason::NoSingle));
+    }
+}
