@@ -202,23 +202,15 @@ impl Logic for RmiiTap {
         // The PHYs, each with its own clock.
         self.ingress_pad.pin.next = self.ingress_clk.val();
         self.ingress_dibit.next = 0.into();
-        if self.ingress_rxd_0.val() {
-            self.ingress_dibit.next = self.ingress_dibit.val() | 1;
-        }
-        if self.ingress_rxd_1.val() {
-            self.ingress_dibit.next = self.ingress_dibit.val() | 2;
-        }
+        self.ingress_dibit.next = self.ingress_dibit.val().replace_bit(0, self.ingress_rxd_0.val());
+        self.ingress_dibit.next = self.ingress_dibit.val().replace_bit(1, self.ingress_rxd_1.val());
         self.ingress_frames.clk.next = self.ingress_pad.clk.val();
         self.ingress_frames.crs_dv.next = self.ingress_crs_dv.val();
         self.ingress_frames.rxd.next = self.ingress_dibit.val();
         self.egress_pad.pin.next = self.egress_clk.val();
         self.egress_dibit.next = 0.into();
-        if self.egress_rxd_0.val() {
-            self.egress_dibit.next = self.egress_dibit.val() | 1;
-        }
-        if self.egress_rxd_1.val() {
-            self.egress_dibit.next = self.egress_dibit.val() | 2;
-        }
+        self.egress_dibit.next = self.egress_dibit.val().replace_bit(0, self.egress_rxd_0.val());
+        self.egress_dibit.next = self.egress_dibit.val().replace_bit(1, self.egress_rxd_1.val());
         self.egress_frames.clk.next = self.egress_pad.clk.val();
         self.egress_frames.crs_dv.next = self.egress_crs_dv.val();
         self.egress_frames.rxd.next = self.egress_dibit.val();
