@@ -129,7 +129,7 @@ impl Phy {
         self.queue(zeros, true, 0);
         self.queue(preamble, true, 1);
         self.queue(1, true, 3);
-        // Three odd dibits, the silence's first and the last byte's place: that is a byte too many.
+        // Three odd dibits make a byte with the first one of the silence.
         let is_bad = damage != Damage::None || odd == 3;
         let mut begins = Some((frame.to_vec(), is_bad));
         let count = 4 * bytes.len();
