@@ -1,10 +1,12 @@
 //! Boards that measure: tops in RustHDL around the measurement cores, their pins and their Verilog.
 //!
-//! [`selftest`] is the top for a bare board with a USB cable; what it says and does is defined in
-//! `deltaline_model::board`.
+//! [`selftest`] is the top for a bare board with a USB cable, [`rmii_tap`] the one that measures a device between two
+//! Ethernet PHYs; what they say and do is defined in `deltaline_model::board`.
 // Ports are documented in each module's port table, where they can be read side by side.
 #![allow(missing_docs)]
 
+pub mod byte_crossing;
+pub mod clock_pad;
 pub mod commands;
 pub mod conductor;
 pub mod delay_line;
@@ -16,7 +18,11 @@ pub mod pins;
 pub mod plan;
 pub mod power_on_reset;
 pub mod records;
+pub mod rmii;
+pub mod rmii_tap;
 pub mod selftest;
 pub mod simulation;
+pub mod tap_records;
+pub mod tap_simulation;
 pub mod truth;
 pub mod uart;

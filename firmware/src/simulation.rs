@@ -156,6 +156,17 @@ impl SimulatedBoard {
         self.instance.set(self.rst_n, u64::from(!down));
     }
 
+    /// The simulation, for the pins that only one board has.
+    pub(crate) fn instance(&mut self) -> &mut Instance {
+        &mut self.instance
+    }
+
+    /// Cycles that so many bytes take, with some to spare.
+    pub(crate) fn cycles_for(&self, bytes: usize) -> u64 {
+        // Ten bits a byte, two more on the way, and what the cores take to make it.
+        (12 * u64::from(self.bit / STEPS + 1) + 100) * bytes as u64
+    }
+
     /// An output pin.
     ///
     /// # Errors
@@ -176,9 +187,7 @@ impl SimulatedBoard {
     ///
     /// [`Difference::Silence`] when they do not come; the simulation has stopped.
     pub fn wait_for(&mut self, count: usize, spare: u64) -> Result<(), Difference> {
-        // Ten bits a byte, two more on the way, and what the cores take to make it.
-        let octet = 12 * u64::from(self.bit / STEPS + 1) + 100;
-        let patience = self.cycles + octet * (count + self.outgoing.len()) as u64 + spare;
+        let patience = self.cycles + self.cycles_for(count + self.outgoing.len()) + spare;
         while self.incoming.len() < count {
             if self.cycles > patience {
                 return Err(Difference::Silence { found: self.incoming.len(), expected: count });
@@ -210,6 +219,15 @@ pub enum Difference {
         /// What the board said instead, as far as it can be read.
         instead: String,
     },
+    /// A record differs.
+    Record {
+        /// What the twin says.
+        expected: String,
+        /// What the board says.
+        instead: String,
+    },
+    /// What came is no record that this board has.
+    Message(String),
     /// Bytes without a stop bit.
     Line(u64),
 }
@@ -230,6 +248,13 @@ impl std::fmt::Display for Difference {
             Difference::Byte { at, record, instead } => {
                 write!(f, "byte {at} on the serial line differs: the twin says {record}, the board {instead}")
             }
+            Difference::Record { expected, instead } if expected == instead => {
+                write!(f, "the cells of a control frame differ: {expected}")
+            }
+            Difference::Record { expected, instead } => {
+                write!(f, "the twin says {expected}, the board {instead}")
+            }
+            Difference::Message(message) => write!(f, "the board sends {message}"),
             Difference::Line(count) => write!(f, "{count} bytes on the serial line have no stop bit"),
         }
     }
@@ -407,7 +432,7 @@ impl Comparison {
 }
 
 /// A record in words.
-fn describe(payload: &[u8]) -> String {
+pub(crate) fn describe(payload: &[u8]) -> String {
     match Record::decode(payload) {
         Ok(Record::Control(bytes)) => match deltaline_model::frame::Frame::decode(bytes) {
             Ok(frame) => format!("{:?}", frame.header),

@@ -1,29 +1,33 @@
 //! `cargo xtask bitstream`: a board's bitstream by our own steps, and the proof that it does what its twin says.
 //!
-//! yosys, nextpnr with the frequency that must be met, icepack; each with three seeds, every exit code checked, all
-//! reports kept in `out/bitstream/<board>-<top>`. The bitstream for the board is that of the first seed.
+//! yosys, nextpnr with the frequencies that must be met, icepack; each with three seeds, every exit code checked, all
+//! reports kept in `out/bitstream/<board>-<top>`. The bitstream for the board is that of the first seed. Paths from one
+//! clock to another must be shorter than a cycle of the board's clock: what crosses counts on it.
 //!
 //! With `--verify` the bitstream is unpacked again (iceunpack, icebox_vlog), and the netlist that lies in it runs
-//! under Verilator: every byte that it sends to a UART must be the twin's.
+//! under Verilator: all that it sends to a UART must be the twin's.
 //!
-//! Test plan: a planted fault, a bit of the bitstream's memory content flipped, is noticed (`--plant`); the worst path
-//! is read by the report's own tested code.
+//! Test plan: a planted fault, a bit of the bitstream's memory content flipped, is noticed (`--plant`); frequencies and
+//! crossings are read from a report by hand.
 
 use crate::acceptance::run;
-use crate::report::placement::{self, Run};
 use crate::{Failure, tools};
-use deltaline_firmware::pins::{ALCHITRY_CU_SELFTEST, alchitry_cu_selftest};
-use deltaline_firmware::selftest::{BIT_CYCLES, emit};
+use deltaline_firmware::pins::{self, Pin};
+use deltaline_firmware::selftest::{self, BIT_CYCLES};
 use deltaline_firmware::simulation::{Compared, Comparison, Difference, SimulatedBoard};
+use deltaline_firmware::{rmii_tap, tap_simulation::SimulatedTap};
+use deltaline_hdl::verilog::EmitError;
+use deltaline_model::board::traffic::Plan;
 use deltaline_model::board::{Command as BoardCommand, Settings, Sizes};
+use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
-use verilator_sys::{Effort, Model, Options, Source, Toolchain};
+use verilator_sys::{Effort, Instance, Model, Options, Source, Toolchain};
 
 /// Seeds of the three runs; the first one's bitstream is the board's.
 const SEEDS: [u32; 3] = [1, 2, 3];
-/// What nextpnr must meet.
+/// Frequency of the board's clock.
 const MHZ: u32 = 100;
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +40,60 @@ pub(crate) enum Board {
 pub(crate) enum Top {
     /// Measures packets that it makes, delays and loses itself
     Selftest,
+    /// Measures a device between two Ethernet PHYs
+    RmiiTap,
 }
+
+/// What differs from top to top.
+struct Design {
+    name: &'static str,
+    module: &'static str,
+    emit: fn(u32, u8, &str) -> Result<String, EmitError>,
+    pins: &'static [Pin],
+    constraints: fn() -> String,
+    /// What the names of the clocks' nets begin with, and what they must reach in MHz.
+    clocks: &'static [(&'static str, u32)],
+    /// From how many flip-flops on a clock enable of their own pays: fewer get their old value back through logic, which
+    /// is shorter than the way to an enable. It takes cells, which not every top has.
+    least_enabled: u32,
+    /// Gives the netlist of a build something to do, and compares.
+    compare: fn(Instance, u32) -> Result<Compared, Difference>,
+}
+
+const SELFTEST: Design = Design {
+    name: "selftest",
+    module: "selftest",
+    emit: selftest::emit,
+    pins: &pins::ALCHITRY_CU_SELFTEST,
+    constraints: pins::alchitry_cu_selftest,
+    clocks: &[("clk", MHZ)],
+    least_enabled: 0,
+    compare: |netlist, build| {
+        let mut comparison = Comparison::new(SimulatedBoard::new(netlist, BIT_CYCLES)?, build)?;
+        comparison.command(&BoardCommand::Settings(SCRIPT))?;
+        Ok(comparison.compared())
+    },
+};
+
+const RMII_TAP: Design = Design {
+    name: "rmii-tap",
+    module: "rmii_tap",
+    emit: rmii_tap::emit,
+    pins: &pins::ALCHITRY_CU_RMII_TAP,
+    constraints: pins::alchitry_cu_rmii_tap,
+    clocks: &[("clk", MHZ), ("ingress", 50), ("egress", 50)],
+    least_enabled: 8,
+    compare: |netlist, build| {
+        let mut tap = SimulatedTap::new(netlist, BIT_CYCLES, build)?;
+        let mut plan = Plan::new(&SCRIPT);
+        for interval in 0..SCRIPT.intervals {
+            tap.send_packets(&mut plan, SCRIPT.packets as usize);
+            tap.cut(interval.into());
+            tap.compare()?;
+        }
+        Ok(tap.compared())
+    },
+};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -62,7 +119,7 @@ import sys
 from pyosys import libyosys as yosys
 design = yosys.Design()
 yosys.run_pass('read_verilog ' + sys.argv[1], design)
-yosys.run_pass('synth_ice40 -device hx -abc9 -dff -top ' + sys.argv[2], design)
+yosys.run_pass('synth_ice40 -device hx -abc9 -dff -top ' + sys.argv[2] + ' ' + sys.argv[4], design)
 yosys.run_pass('check -assert', design)
 yosys.run_pass('write_json ' + sys.argv[3], design)
 counts = {}
@@ -98,18 +155,28 @@ fn place(folder: &Path, name: &str, arguments: &[&str]) -> Result<String, Failur
 
 /// Builds, and verifies if asked.
 pub(crate) fn build(arguments: &Arguments) -> Result<(), Failure> {
-    let (Board::AlchitryCu, Top::Selftest) = (arguments.board, arguments.top);
-    let top = "selftest";
-    let folder = tools::workspace()?.join("out/bitstream/alchitry-cu-selftest");
+    let Board::AlchitryCu = arguments.board;
+    let design = match arguments.top {
+        Top::Selftest => &SELFTEST,
+        Top::RmiiTap => &RMII_TAP,
+    };
+    let Design { name, module, .. } = design;
+    let folder = tools::workspace()?.join(format!("out/bitstream/alchitry-cu-{name}"));
     fs::create_dir_all(&folder)?;
     let file = |name: &str| folder.join(name);
-    fs::write(file("selftest.v"), emit(arguments.build, BIT_CYCLES, top)?)?;
-    fs::write(file("selftest.pcf"), alchitry_cu_selftest())?;
+    let [verilog, constraints, netlist, bitstream] =
+        ["v", "pcf", "json", "bin"].map(|end| format!("{name}.{end}"));
+    fs::write(file(&verilog), (design.emit)(arguments.build, BIT_CYCLES, module)?)?;
+    fs::write(file(&constraints), (design.constraints)())?;
 
     eprintln!("==> yosys");
     let mut yosys = tools::yosys_python()?;
-    let counts =
-        run(yosys.arg("-c").arg(SYNTHESIS).arg(file("selftest.v")).arg(top).arg(file("selftest.json")))?;
+    let enables = match design.least_enabled {
+        0 => String::new(),
+        least => format!("-dffe_min_ce_use {least}"),
+    };
+    yosys.arg("-c").arg(SYNTHESIS).arg(file(&verilog)).arg(module).arg(file(&netlist)).arg(enables);
+    let counts = run(&mut yosys)?;
     let counts: String = counts
         .lines()
         .filter(|line| line.starts_with("cells "))
@@ -122,27 +189,21 @@ pub(crate) fn build(arguments: &Arguments) -> Result<(), Failure> {
         let start = Instant::now();
         let (asc, report) = (format!("{seed}.asc"), format!("{seed}-report.json"));
         let options = format!(
-            "--hx8k --package cb132 --freq {MHZ} --timing-allow-fail --seed {seed} --quiet --json selftest.json \
-             --pcf selftest.pcf"
+            "--hx8k --package cb132 --freq {MHZ} --timing-allow-fail --seed {seed} --quiet --json {netlist} \
+             --pcf {constraints} --asc {asc} --report {report}"
         );
-        let mut options: Vec<&str> = options.split(' ').collect();
-        options.extend(["--asc", &asc, "--report", &report]);
-        place(&folder, "nextpnr_ice40", &options)?;
+        place(&folder, "nextpnr_ice40", &options.split(' ').collect::<Vec<_>>())?;
         place(&folder, "icepack", &[&asc, &format!("{seed}.bin")])?;
-        let report = fs::read_to_string(file(&report))?;
-        runs.push(Placed {
-            run: placement::read(seed, &report)?,
-            logic_cells: logic_cells(&report)?,
-            seconds: start.elapsed().as_secs(),
-        });
+        let report: Value = serde_json::from_str(&fs::read_to_string(file(&report))?)?;
+        runs.push(placed(design.clocks, &report, seed, start.elapsed().as_secs())?);
     }
-    fs::copy(file(&format!("{}.bin", SEEDS[0])), file("selftest.bin"))?;
+    fs::copy(file(&format!("{}.bin", SEEDS[0])), file(&bitstream))?;
     let table = table(&counts, &runs);
     fs::write(file("report.txt"), &table)?;
     print!("{table}");
-    println!("{}", file("selftest.bin").display());
+    println!("{}", file(&bitstream).display());
     if arguments.verify {
-        let compared = verify(&folder, arguments.build, arguments.plant);
+        let compared = verify(design, &folder, arguments.build, arguments.plant);
         match (compared?, arguments.plant) {
             (Ok(compared), false) => println!("bitstream and twin agree: {compared:?}"),
             (Err(difference), true) => println!("the planted fault is noticed: {difference}"),
@@ -150,24 +211,87 @@ pub(crate) fn build(arguments: &Arguments) -> Result<(), Failure> {
             (Err(difference), false) => return Err(difference.into()),
         }
     }
-    let missed = runs.iter().filter(|placed| placed.run.mhz < f64::from(MHZ)).count();
-    if missed > 0 {
-        return Err(format!("{missed} of {} seeds miss {MHZ} MHz", SEEDS.len()).into());
+    let missed: Vec<String> =
+        runs.iter().filter(|run| run.misses()).map(|run| run.seed.to_string()).collect();
+    if !missed.is_empty() {
+        return Err(
+            format!("seeds that miss a frequency or a crossing's length: {}", missed.join(", ")).into()
+        );
     }
     Ok(())
 }
 
 /// What came of a seed.
+#[derive(Debug, PartialEq)]
 struct Placed {
-    run: Run,
+    seed: u32,
+    clocks: Vec<Clock>,
+    /// Nanoseconds of the longest path from one clock to another; 0 if there is none.
+    crossing: f64,
     logic_cells: u64,
     seconds: u64,
 }
 
-/// Logic cells that nextpnr's report says are used.
-fn logic_cells(report: &str) -> Result<u64, Failure> {
-    let report: serde_json::Value = serde_json::from_str(report)?;
-    report["utilization"]["ICESTORM_LC"]["used"].as_u64().ok_or_else(|| "no logic cells in the report".into())
+/// What came of a clock.
+#[derive(Debug, PartialEq)]
+struct Clock {
+    name: &'static str,
+    needed: u32,
+    mhz: f64,
+    /// Cell and pin that the worst path starts from and ends at.
+    from: String,
+    to: String,
+}
+
+impl Placed {
+    fn misses(&self) -> bool {
+        self.crossing >= 1000.0 / f64::from(MHZ)
+            || self.clocks.iter().any(|clock| clock.mhz < f64::from(clock.needed))
+    }
+}
+
+/// What nextpnr's report says.
+fn placed(
+    clocks: &[(&'static str, u32)],
+    report: &Value,
+    seed: u32,
+    seconds: u64,
+) -> Result<Placed, Failure> {
+    // The edge of the clock that a path begins or ends with; there are falling and asynchronous ones, too.
+    let edge =
+        |value: &Value| value.as_str().and_then(|edge| edge.strip_prefix("posedge ")).map(str::to_string);
+    let pin = |end: &Value| {
+        format!("{}/{}", end["cell"].as_str().unwrap_or_default(), end["port"].as_str().unwrap_or_default())
+    };
+    let paths = report["critical_paths"].as_array().ok_or("nextpnr's report has no paths")?;
+    let paths: Vec<(String, String, &[Value])> = paths
+        .iter()
+        .filter_map(|path| {
+            Some((edge(&path["from"])?, edge(&path["to"])?, path["path"].as_array()?.as_slice()))
+        })
+        .collect();
+    let found = clocks.iter().map(|&(name, needed)| {
+        let missing = || format!("nextpnr's report has no frequency or no path of the clock {name}");
+        let reached =
+            report["fmax"].as_object().and_then(|all| all.iter().find(|(net, _)| net.starts_with(name)));
+        let mhz = reached.and_then(|(_, clock)| clock["achieved"].as_f64()).ok_or_else(missing)?;
+        let path = paths.iter().find(|(from, to, _)| from == to && from.starts_with(name));
+        let (first, last) =
+            path.and_then(|(.., steps)| steps.first().zip(steps.last())).ok_or_else(missing)?;
+        Ok(Clock { name, needed, mhz, from: pin(&first["from"]), to: pin(&last["to"]) })
+    });
+    let length =
+        |steps: &[Value]| -> f64 { steps.iter().filter_map(|step| step["delay"].as_f64()).sum::<f64>() };
+    let crossings = paths.iter().filter(|(from, to, _)| from != to).map(|(.., steps)| length(steps));
+    Ok(Placed {
+        seed,
+        clocks: found.collect::<Result<_, String>>()?,
+        crossing: crossings.fold(0.0, f64::max),
+        logic_cells: report["utilization"]["ICESTORM_LC"]["used"]
+            .as_u64()
+            .ok_or("nextpnr's report has no number of logic cells")?,
+        seconds,
+    })
 }
 
 fn table(counts: &str, runs: &[Placed]) -> String {
@@ -184,30 +308,38 @@ fn table(counts: &str, runs: &[Placed]) -> String {
         count("SB_DFF"),
         count("SB_RAM40_4K")
     );
-    for Placed { run, logic_cells, seconds } in runs {
-        // Rounded down: what misses the frequency must not seem to meet it.
-        let mhz = (run.mhz * 10.0).floor() / 10.0;
-        text += &format!(
-            "seed {}: {mhz:.1} MHz of {MHZ}, {logic_cells} of 7680 logic cells ({seconds} s), worst from {} to {}\n",
-            run.seed, run.from, run.to
-        );
+    for Placed { seed, clocks, crossing, logic_cells, seconds } in runs {
+        text += &format!("seed {seed}: {logic_cells} of 7680 logic cells ({seconds} s)\n");
+        for Clock { name, needed, mhz, from, to } in clocks {
+            // Rounded down: what misses the frequency must not seem to meet it.
+            let mhz = (mhz * 10.0).floor() / 10.0;
+            text += &format!("  {name}: {mhz:.1} MHz of {needed}, worst from {from} to {to}\n");
+        }
+        if *crossing > 0.0 {
+            text += &format!("  from clock to clock: {crossing:.1} ns at most of {}\n", 1000 / MHZ);
+        }
     }
     text
 }
 
 /// The netlist in the bitstream against the twin.
-fn verify(folder: &Path, build: u32, plant: bool) -> Result<Result<Compared, Difference>, Failure> {
+fn verify(
+    design: &Design,
+    folder: &Path,
+    build: u32,
+    plant: bool,
+) -> Result<Result<Compared, Difference>, Failure> {
     eprintln!("==> bitstream to netlist");
     let file = |name: &str| folder.join(name);
-    place(folder, "iceunpack", &["selftest.bin", "unpacked.asc"])?;
+    place(folder, "iceunpack", &[&format!("{}.bin", design.name), "unpacked.asc"])?;
     if plant {
         let text = fs::read_to_string(file("unpacked.asc"))?;
         fs::write(file("unpacked.asc"), planted(&text)?)?;
     }
     // icebox_vlog knows no options of set_io.
-    let places = ALCHITRY_CU_SELFTEST.iter().map(|pin| format!("set_io {} {}\n", pin.port, pin.pad));
+    let places = design.pins.iter().map(|pin| format!("set_io {} {}\n", pin.port, pin.pad));
     fs::write(file("places.pcf"), places.collect::<String>())?;
-    let options = ["-l", "-s", "-d", "cb132", "-n", "selftest", "-p"];
+    let options = ["-l", "-s", "-d", "cb132", "-n", design.module, "-p"];
     let mut icebox = tools::icebox_vlog()?;
     let netlist = run(icebox.args(options).arg(file("places.pcf")).arg(file("unpacked.asc")))?;
     let cells = fs::read_to_string(run(tools::yosys_python()?.args(["-c", CELLS]))?.trim())?;
@@ -216,17 +348,14 @@ fn verify(folder: &Path, build: u32, plant: bool) -> Result<Result<Compared, Dif
         .arg("-c")
         .arg(PLAIN)
         .arg(file("netlist.v"))
-        .arg("selftest")
+        .arg(design.module)
         .arg(file("plain.v")))?;
     eprintln!("==> netlist under Verilator");
     let verilog = fs::read_to_string(file("plain.v"))?;
     let options = Options { effort: Effort::Build, ..Options::default() };
-    let model = Model::build(&Toolchain::find()?, &Source { top: "selftest", verilog: &verilog }, options)?;
-    let board = SimulatedBoard::new(model.instantiate()?, BIT_CYCLES)?;
-    Ok(Comparison::new(board, build).and_then(|mut comparison| {
-        comparison.command(&BoardCommand::Settings(SCRIPT))?;
-        Ok(comparison.compared())
-    }))
+    let model =
+        Model::build(&Toolchain::find()?, &Source { top: design.module, verilog: &verilog }, options)?;
+    Ok((design.compare)(model.instantiate()?, build))
 }
 
 /// The block RAM among yosys's models of cells, the only one that such a netlist has; without its times.
@@ -241,7 +370,7 @@ fn memory_cell(cells: &str) -> Result<String, Failure> {
     ))
 }
 
-/// What the netlist is given to do: two interval ends.
+/// What a netlist is given to do: two interval ends. The tap takes the packets' lengths and losses from it.
 const SCRIPT: Settings = Settings {
     number: 1,
     intervals: 2,
@@ -288,6 +417,45 @@ mod tests {
         let faulty = planted(text).unwrap_or_default();
         assert_eq!(faulty, text.replace("002b", "002a"));
         assert!(planted(".ram_data 1 1\n0000\n.sym 1 n\n").is_err());
+    }
+
+    #[test]
+    fn frequencies_and_crossings_are_read() {
+        let end = |cell: &str, port: &str| format!("{{\"cell\": \"{cell}\", \"port\": \"{port}\"}}");
+        let path = |from: &str, to: &str, delay: f64| {
+            format!(
+                "{{\"from\": \"{from}\", \"to\": \"{to}\", \"path\": [
+                    {{\"delay\": 0.5, \"from\": {a}, \"to\": {a}}}, {{\"delay\": {delay}, \"from\": {a}, \"to\": {b}}}]}}",
+                a = end(from, "O"),
+                b = end(to, "I3")
+            )
+        };
+        let report = format!(
+            "{{\"critical_paths\": [{}, {}, {}, {}],
+               \"fmax\": {{\"other_1\": {{\"achieved\": 60.5}}, \"clk_2\": {{\"achieved\": 100.0}}}},
+               \"utilization\": {{\"ICESTORM_LC\": {{\"used\": 12}}}}}}",
+            path("<async>", "posedge clk_2", 20.0),
+            path("posedge other_1", "posedge clk_2", 9.0),
+            path("posedge other_1", "posedge other_1", 15.5),
+            path("posedge clk_2", "posedge clk_2", 9.5),
+        );
+        let report: Value = serde_json::from_str(&report).unwrap();
+        let clock = |name, needed, mhz, net: &str| Clock {
+            name,
+            needed,
+            mhz,
+            from: format!("posedge {net}/O"),
+            to: format!("posedge {net}/I3"),
+        };
+        let clocks = vec![clock("clk", 100, 100.0, "clk_2"), clock("other", 50, 60.5, "other_1")];
+        let expected = Placed { seed: 4, clocks, crossing: 9.5, logic_cells: 12, seconds: 7 };
+        let read = |clocks| placed(clocks, &report, 4, 7);
+        let found = read(&[("clk", 100), ("other", 50)]).unwrap();
+        assert_eq!(found, expected);
+        assert!(!found.misses());
+        assert!(read(&[("clk", 101)]).unwrap().misses());
+        assert!(Placed { crossing: 10.0, ..found }.misses());
+        assert!(read(&[("third", 1)]).is_err());
     }
 
     #[test]

@@ -16,7 +16,7 @@
 //!
 //! A pseudo-terminal: messages cut anywhere into pieces, garbage between them, the other end closing and coming back
 //! under the same name. The same bytes from a file. Captures as from [`Capture`]. Frames over the loopback interface,
-//! where the test may open it. Names of nothing, of a busy port, of a device that is no terminal: told apart.
+//! sent by [`Sender`], where the test may open it. Names of nothing, of a busy port, of a device that is no terminal: told apart.
 
 mod interface;
 mod serial;
@@ -26,6 +26,7 @@ use crate::reading::{Capture, PacketRef};
 use deltaline_model::board::framing::{self, Deframer, FramingError};
 use deltaline_model::board::{Command, Identity, MessageError, Record, Truth};
 use interface::Interface;
+pub use interface::Sender;
 use serial::Serial;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -125,7 +126,7 @@ pub enum SourceError {
     },
     /// The user may not open the interface.
     #[error(
-        "{name}: no permission to read from the network interface; run as root, or once \
+        "{name}: no permission to use the network interface; run as root, or once \
          `sudo setcap cap_net_raw+ep \"$(command -v deltaline)\"`"
     )]
     InterfaceDenied {
@@ -147,7 +148,7 @@ pub enum SourceError {
         reason: String,
     },
     /// The interface cannot be used.
-    #[error("{name}: cannot be read from: {reason}; name an Ethernet interface")]
+    #[error("{name}: cannot be used: {reason}; name an Ethernet interface")]
     NoInterface {
         /// The name.
         name: String,

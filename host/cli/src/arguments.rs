@@ -65,6 +65,14 @@ Examples:
     deltaline read /dev/ttyUSB1 --json --intervals 10 --record run.bin
     deltaline read run.bin --json";
 
+const DELIMIT_EXAMPLES: &str = "\
+Examples:
+  Intervals of a second for two boards' taps, or cores of the design 1g, until Ctrl-C:
+    deltaline delimit eth0 --interval 1s
+
+  For cores of the design 10g:
+    deltaline delimit eth0 --rows 1024 --interval 100ms";
+
 const SELFTEST_EXAMPLES: &str = "\
 Examples:
   A hundred settings of delay, jitter and loss, estimate beside truth:
@@ -136,6 +144,12 @@ pub(crate) enum Command {
     /// A live source that vanishes is waited for and read on.
     #[command(after_help = READ_EXAMPLES, after_long_help = READ_EXAMPLES)]
     Read(Read),
+    /// Send the delimiters that cut a path's packets into intervals, out of a network interface in front of the path
+    ///
+    /// They must take the packets' way, in the same queue. Every tap on it that is configured alike ends its interval
+    /// where one passes. Their number is that of the interval that ends; the first interval is always void.
+    #[command(after_help = DELIMIT_EXAMPLES, after_long_help = DELIMIT_EXAMPLES)]
+    Delimit(Delimit),
     /// Drive a board at a serial port
     #[command(subcommand)]
     Board(Board),
@@ -228,6 +242,36 @@ pub(crate) struct Read {
     /// How long to wait for the first control frame of a live source
     #[arg(long, value_parser = parse_duration, value_name = "DURATION", default_value = "10s")]
     pub(crate) timeout: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Delimit {
+    /// The network interface, such as eth0
+    pub(crate) interface: String,
+    /// From one delimiter to the next, such as 1s or 50ms; a board needs 30ms, which its serial line takes
+    #[arg(long, value_parser = parse_duration, value_name = "DURATION", default_value = "1s")]
+    pub(crate) interval: u64,
+    /// Stop after so many delimiters
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) count: Option<u32>,
+    /// Number of the first one
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub(crate) first: u32,
+    /// Rows of each bank, as the taps have them
+    #[arg(long, default_value_t = 128)]
+    pub(crate) rows: usize,
+    /// Prefix length of each bank, as the taps have them
+    #[arg(long, default_value = "1,6", value_delimiter = ',', value_name = "LENGTHS")]
+    pub(crate) banks: Vec<u8>,
+    /// Hash function of the taps
+    #[arg(long, value_enum, default_value_t = Hash::H3)]
+    pub(crate) hash: Hash,
+    /// Seed of the taps' hash function
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Number of the measurement segment
+    #[arg(long, default_value_t = 0)]
+    pub(crate) segment: u32,
 }
 
 #[derive(Debug, Subcommand)]

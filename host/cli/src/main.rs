@@ -1,10 +1,11 @@
-//! The command line: `deltaline measure`, `decode`, `truth`, `read`, `board`, `lab` and `size`.
+//! The command line: `deltaline measure`, `decode`, `truth`, `read`, `delimit`, `board`, `lab` and `size`.
 //!
 //! The program parses the command line, calls the libraries and prints; exit codes are in `deltaline --help`.
 
 mod arguments;
 mod board;
 mod decode;
+mod delimit;
 mod exit;
 mod lab;
 mod matched;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Measure(arguments) => measure::run(&arguments),
         Command::Decode(arguments) => decode::run(&arguments),
         Command::Read(arguments) => read::run(&arguments),
+        Command::Delimit(arguments) => delimit::run(&arguments),
         Command::Board(Board::Selftest(arguments)) => board::selftest(&arguments),
         Command::Board(Board::Start(arguments)) => board::start(&arguments),
         Command::Truth(arguments) => truth::run(&arguments),

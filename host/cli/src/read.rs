@@ -137,7 +137,7 @@ pub(crate) fn run(arguments: &Read) -> Result<Exit, Failure> {
 }
 
 /// Becomes true with Ctrl-C or a request to end; with the second one the program ends at once.
-fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
+pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop))

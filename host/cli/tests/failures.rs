@@ -45,6 +45,7 @@ fn help_tells_the_exit_codes_and_examples() {
     }
     for (subcommand, example) in [
         (&["read"][..], "deltaline read run.bin --json"),
+        (&["delimit"], "deltaline delimit eth0 --interval 1s"),
         (&["board", "selftest"], "deltaline board selftest /dev/ttyUSB1"),
         (&["board", "start"], "deltaline board start /dev/ttyUSB1 --delay 500us"),
     ] {

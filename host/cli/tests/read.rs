@@ -7,8 +7,11 @@ use common::board::{LOSSY, Simulated};
 use common::{Folder, Run, SENDER, command, run};
 use deltaline_capture::Packet;
 use deltaline_model::board::framing;
-use deltaline_model::board::traffic::Board;
-use deltaline_model::board::{Command, Record, Settings};
+use deltaline_model::board::traffic::{Board, Plan, configuration};
+use deltaline_model::board::{Command, Identity, Record, Settings, Top};
+use deltaline_model::frame::Role;
+use deltaline_model::point::MeasurementPoint;
+use deltaline_model::time::Timestamp;
 use openmetrics_parser::openmetrics::parse_openmetrics;
 use openmetrics_parser::{OpenMetricsType, OpenMetricsValue};
 use serde_json::{Value, json};
@@ -105,6 +108,54 @@ fn a_board_is_read_live_and_recorded() {
     for (number, decoded) in decoded["intervals"].as_array().unwrap().iter().enumerate() {
         assert_eq!(&without_truth(intervals[number]), decoded);
         assert_eq!(&without_truth(of(&capture, "interval")[number]), decoded);
+    }
+}
+
+/// An RMII tap knows no truth, and its first interval began at no delimiter.
+#[test]
+fn a_tap_is_read_without_a_truth() {
+    let voice = |payload: Vec<u8>| match Record::decode(&payload) {
+        Ok(Record::Identity(identity)) => {
+            let tap = Identity { top: Top::RmiiTap, ..identity };
+            tap.encode().as_bytes().to_vec()
+        }
+        _ => payload,
+    };
+    let board = Simulated::with(Box::new(voice), Box::new(|_, bytes| bytes));
+    let mut reading = Reading::start(&["read", &board.port(), "--json", "--intervals", "3"]);
+    reading.wait_for("identity", 1);
+    let mut ends = [Role::Sender, Role::Receiver].map(|role| MeasurementPoint::new(&configuration(), role));
+    let mut plan = Plan::new(&LOSSY);
+    let mut lost = [0; 3];
+    for (number, lost) in lost.iter_mut().enumerate() {
+        for (index, draw) in plan.by_ref().take(2000).enumerate() {
+            let sent = 1_000_000_000 * number as u64 + 6_720 * index as u64;
+            let packet = &draw.packet()[..draw.length];
+            ends[0].observe(packet, Timestamp::from_nanoseconds(sent));
+            *lost += u64::from(draw.is_lost);
+            if !draw.is_lost {
+                ends[1].observe(packet, Timestamp::from_nanoseconds(sent + 5_000));
+            }
+        }
+        let mut said = vec![];
+        for end in &mut ends {
+            end.end_interval_at(number as u32, |frame| {
+                said.push(Record::Control(frame).encode().as_bytes().to_vec());
+            });
+        }
+        board.say(&on_the_line(&said));
+    }
+    let result = reading.end();
+    // The first interval's being void.
+    result.told(5, &[]);
+    let read = lines(&result.output);
+    assert_eq!(of(&read, "identity")[0]["top"], json!("rmii-tap"));
+    let intervals = of(&read, "interval");
+    assert!(intervals[0]["mean_ns"].is_null());
+    for (interval, lost) in intervals.iter().zip(lost).skip(1) {
+        assert_eq!((&interval["sent"], &interval["lost"]), (&json!(2000), &json!(lost)));
+        assert!((interval["mean_ns"].as_f64().unwrap() - 5_000.0).abs() < 1e-6, "{interval}");
+        assert!(interval["truth"].is_null());
     }
 }
 

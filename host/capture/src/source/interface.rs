@@ -1,7 +1,7 @@
-//! A network interface.
+//! A network interface: frames from it, and onto it.
 
 use super::{Event, POLL, SourceError};
-use pnet_datalink::{Channel, Config, DataLinkReceiver, NetworkInterface};
+use pnet_datalink::{Channel, Config, DataLinkReceiver, DataLinkSender, NetworkInterface};
 use std::io;
 use std::thread::sleep;
 
@@ -16,12 +16,12 @@ pub(super) struct Interface {
 
 impl Interface {
     pub(super) fn open(name: &str) -> Result<Self, SourceError> {
-        Ok(Interface { name: name.into(), receiver: Some(open(name)?) })
+        Ok(Interface { name: name.into(), receiver: Some(open(name)?.1) })
     }
 
     pub(super) fn next(&mut self) -> Event {
         let Some(receiver) = &mut self.receiver else {
-            let Ok(receiver) = open(&self.name) else {
+            let Ok((_, receiver)) = open(&self.name) else {
                 sleep(POLL);
                 return Event::Idle;
             };
@@ -43,7 +43,30 @@ impl Interface {
     }
 }
 
-fn open(name: &str) -> Result<Box<dyn DataLinkReceiver>, SourceError> {
+/// Sends frames out of a network interface.
+pub struct Sender(Box<dyn DataLinkSender>);
+
+impl Sender {
+    /// Opens an interface by its name.
+    ///
+    /// # Errors
+    ///
+    /// [`SourceError`] when there is none of this name, it is down, or it may not be used.
+    pub fn open(name: &str) -> Result<Self, SourceError> {
+        Ok(Sender(open(name)?.0))
+    }
+
+    /// Sends an Ethernet frame, from its destination MAC address on, without check sequence.
+    ///
+    /// # Errors
+    ///
+    /// What the operating system says.
+    pub fn send(&mut self, frame: &[u8]) -> io::Result<()> {
+        self.0.send_to(frame, None).unwrap_or(Err(io::ErrorKind::OutOfMemory.into()))
+    }
+}
+
+fn open(name: &str) -> Result<(Box<dyn DataLinkSender>, Box<dyn DataLinkReceiver>), SourceError> {
     let found = find(name);
     let name = name.to_string();
     let Some(interface) = found else {
@@ -54,7 +77,7 @@ fn open(name: &str) -> Result<Box<dyn DataLinkReceiver>, SourceError> {
     }
     let config = Config { read_timeout: Some(POLL), read_buffer_size: LONGEST, ..Config::default() };
     match pnet_datalink::channel(&interface, config) {
-        Ok(Channel::Ethernet(_, receiver)) => Ok(receiver),
+        Ok(Channel::Ethernet(sender, receiver)) => Ok((sender, receiver)),
         Ok(_) => Err(SourceError::NoInterface { name, reason: "it carries no Ethernet frames".into() }),
         Err(reason) if reason.kind() == io::ErrorKind::PermissionDenied => {
             Err(SourceError::InterfaceDenied { name })

@@ -162,10 +162,7 @@ fn frames_come_from_an_interface() {
     };
     assert_eq!(source.kind(), Kind::Interface);
     let Event::Frame { bytes: frame, .. } = event(&said()[2]) else { unreachable!() };
-    let interface = pnet_datalink::interfaces().into_iter().find(|interface| interface.name == "lo").unwrap();
-    let channel = pnet_datalink::channel(&interface, pnet_datalink::Config::default()).unwrap();
-    let pnet_datalink::Channel::Ethernet(mut sender, _) = channel else { unreachable!() };
-    sender.send_to(&frame, None).unwrap().unwrap();
+    Sender::open("lo").unwrap().send(&frame).unwrap();
     let wanted = Event::Frame { bytes: frame, recorded: None };
     assert!((0..10_000).any(|_| source.next_event().unwrap() == wanted));
 }
