@@ -66,7 +66,10 @@ impl Sender {
     }
 }
 
-fn open(name: &str) -> Result<(Box<dyn DataLinkSender>, Box<dyn DataLinkReceiver>), SourceError> {
+/// Both directions of an interface.
+type Ends = (Box<dyn DataLinkSender>, Box<dyn DataLinkReceiver>);
+
+fn open(name: &str) -> Result<Ends, SourceError> {
     let found = find(name);
     let name = name.to_string();
     let Some(interface) = found else {
