@@ -8,11 +8,12 @@
 //! rises when it likes: so it goes through two flip-flops, and the dibits with it.
 //!
 //! Five bytes are held back: when the frame ends, the oldest of them is its last byte, the others its check sequence,
-//! which is compared. Dibits behind the last whole byte are dropped, as Ethernet says. What has less than five bytes
-//! is passed over. Behind a false carrier everything is passed over up to the next silence.
+//! which is compared. One or two dibits behind the last whole byte are dropped, as Ethernet says; three make a byte with
+//! the silence, and the frame is bad. What has fewer than five bytes is passed over. Behind a false carrier everything
+//! is passed over up to the next silence.
 //!
-//! There is no reset: whatever state it begins in, the next silence brings it into the right one. When the rest of the
-//! board is reset, the core behind passes over the frame that is under way.
+//! There is no reset: whatever state it begins in ([`crate::state_register`]), the next silence brings it into the
+//! right one. When the rest of the board is reset, the core behind passes over the frame that is under way.
 //!
 //! # Ports
 //!
@@ -31,10 +32,11 @@
 //!
 //! # Test plan
 //!
-//! `tests/rmii_tap.rs`, with the whole tap: frames of every length from 60 bytes, back to back and apart, with carriers
+//! `tests/rmii_tap.rs`, with the whole tap: frames of random lengths from 60 bytes, back to back and apart, with carriers
 //! that end before the data or with them; long and short preambles, false carriers, wrong check sequences, odd dibits,
 //! cut frames, a reset amid frames; power-on with random registers.
 
+use crate::state_register::StateRegister;
 use deltaline_hdl::leaves::Flop;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::dff_setup;
@@ -59,7 +61,7 @@ pub struct Rmii {
     dibit: Flop<Bits<2>>,
     was_valid: Flop<Bit>,
     /// 0 wait for silence, 1 silence, 2 preamble, 3 frame.
-    state: Flop<Bits<2>>,
+    state: StateRegister<Bits<2>>,
     /// Number of the dibit in its byte.
     phase: Flop<Bits<2>>,
     /// The frame has ended in this byte.
@@ -154,7 +156,6 @@ impl Logic for Rmii {
         self.valid.rst.next = false;
         self.dibit.rst.next = false;
         self.was_valid.rst.next = false;
-        self.state.rst.next = false;
         self.phase.rst.next = false;
         self.ends.rst.next = false;
         self.held.rst.next = false;

@@ -4,9 +4,9 @@
 //!
 //! ```text
 //!        each PHY's clock   :  the board's clock
-//! ingress PHY ------> rmii -:-> byte_crossing -> sender core ---+
-//!                           :   clock_now: timestamps           +-> tap_records -> framer -> uart -> usb_tx
-//! egress PHY -------> rmii -:-> byte_crossing -> receiver core -+
+//! ingress PHY ------> rmii -:-> byte_crossing -> sender core ---> slice -+
+//!                           :   clock_now: timestamps                    +-> tap_records -> framer -> uart -> usb_tx
+//! egress PHY -------> rmii -:-> byte_crossing -> receiver core -> slice -+
 //! usb_rx -> uart -> commands (identify, reset)
 //! ```
 //!
@@ -50,6 +50,7 @@ use crate::commands::Commands;
 use crate::framer::Framer;
 use crate::pausing_clock::PausingClock;
 use crate::power_on_reset::PowerOnReset;
+use crate::register_slice::RegisterSlice;
 use crate::rmii::Rmii;
 use crate::tap_records::TapRecords;
 use crate::uart::{Receiver, Transmitter};
@@ -93,6 +94,8 @@ pub struct RmiiTap {
     receiver_core: Core<7, 8, 9>,
     receiver_line: Receiver,
     commands: Commands,
+    sender_slice: RegisterSlice,
+    receiver_slice: RegisterSlice,
     records: TapRecords,
     framer: Framer,
     transmitter: Transmitter,
@@ -102,7 +105,7 @@ pub struct RmiiTap {
     receiver_rst: Flop<Bit>,
     heartbeat: Flop<Bits<27>>,
     tick: Flop<Bit>,
-    // Good frames at the ingress, at the egress, bad ones: since the last tick, and between the two before.
+    /// Good frames at the ingress, at the egress, bad ones: since the last tick, and between the two before.
     seen: [Flop<Bit>; 3],
     shown: [Flop<Bit>; 3],
     stamp: Signal<Local, Bits<65>>,
@@ -121,6 +124,8 @@ impl RmiiTap {
         RmiiTap {
             sender_core: Core::new(configuration),
             receiver_core: Core::new(configuration),
+            sender_slice: Default::default(),
+            receiver_slice: Default::default(),
             records: TapRecords::new(&identity),
             receiver_line: Receiver::new(bit_cycles),
             transmitter: Transmitter::new(bit_cycles),
@@ -254,7 +259,7 @@ impl Logic for RmiiTap {
         self.sender_core.ptp_ts.next = 0.into();
         self.sender_core.ptp_locked.next = true;
         self.sender_core.receiver.next = false;
-        self.sender_core.m_axis_tready.next = self.records.sender_tready.val();
+        self.sender_core.m_axis_tready.next = self.sender_slice.tready.val();
         self.receiver_core.clk.next = self.clk.val();
         self.receiver_core.rst.next = self.receiver_rst.q.val();
         self.receiver_core.s_axis_tdata.next = self.egress_bytes.tdata.val();
@@ -267,7 +272,7 @@ impl Logic for RmiiTap {
         self.receiver_core.ptp_ts.next = 0.into();
         self.receiver_core.ptp_locked.next = true;
         self.receiver_core.receiver.next = true;
-        self.receiver_core.m_axis_tready.next = self.records.receiver_tready.val();
+        self.receiver_core.m_axis_tready.next = self.receiver_slice.tready.val();
 
         // The host.
         self.receiver_line.clk.next = self.clk.val();
@@ -281,12 +286,24 @@ impl Logic for RmiiTap {
         self.records.clk.next = self.clk.val();
         self.records.rst.next = self.reset.rst.val();
         self.records.identify.next = self.commands.identify.val();
-        self.records.sender_tdata.next = self.sender_core.m_axis_tdata.val();
-        self.records.sender_tvalid.next = self.sender_core.m_axis_tvalid.val();
-        self.records.sender_tlast.next = self.sender_core.m_axis_tlast.val();
-        self.records.receiver_tdata.next = self.receiver_core.m_axis_tdata.val();
-        self.records.receiver_tvalid.next = self.receiver_core.m_axis_tvalid.val();
-        self.records.receiver_tlast.next = self.receiver_core.m_axis_tlast.val();
+        self.sender_slice.clk.next = self.clk.val();
+        self.sender_slice.rst.next = self.reset.rst.val();
+        self.sender_slice.tdata.next = self.sender_core.m_axis_tdata.val();
+        self.sender_slice.tvalid.next = self.sender_core.m_axis_tvalid.val();
+        self.sender_slice.tlast.next = self.sender_core.m_axis_tlast.val();
+        self.sender_slice.held_ready.next = self.records.sender_tready.val();
+        self.records.sender_tdata.next = self.sender_slice.held_data.val();
+        self.records.sender_tvalid.next = self.sender_slice.held_valid.val();
+        self.records.sender_tlast.next = self.sender_slice.held_last.val();
+        self.receiver_slice.clk.next = self.clk.val();
+        self.receiver_slice.rst.next = self.reset.rst.val();
+        self.receiver_slice.tdata.next = self.receiver_core.m_axis_tdata.val();
+        self.receiver_slice.tvalid.next = self.receiver_core.m_axis_tvalid.val();
+        self.receiver_slice.tlast.next = self.receiver_core.m_axis_tlast.val();
+        self.receiver_slice.held_ready.next = self.records.receiver_tready.val();
+        self.records.receiver_tdata.next = self.receiver_slice.held_data.val();
+        self.records.receiver_tvalid.next = self.receiver_slice.held_valid.val();
+        self.records.receiver_tlast.next = self.receiver_slice.held_last.val();
         self.records.tready.next = self.framer.tready.val();
         self.framer.clk.next = self.clk.val();
         self.framer.rst.next = self.reset.rst.val();

@@ -5,11 +5,11 @@
 //! ```text
 //! usb_rx -> uart -> commands -> conductor, pausing_clock
 //!                                  |
-//!             plan -> pacer -> packet -> sender core ----+
-//!                        |  when         |               |
-//!                    delay_line        truth --------- records -> framer -> uart -> usb_tx
-//!                        |               |               |
-//!             plan -> ...... -> packet -> receiver core -+
+//!             plan -> pacer -> packet -> sender core ----> slice -+
+//!                        |  when         |                        |
+//!                    delay_line        truth ------------------ records -> framer -> uart -> usb_tx
+//!                        |               |                        |
+//!             plan -> ...... -> packet -> receiver core -> slice -+
 //! ```
 //!
 //! The host sends settings; the board runs intervals, and tells for each what its two cores measured and what really
@@ -47,6 +47,7 @@ use crate::pausing_clock::PausingClock;
 use crate::plan::Plan;
 use crate::power_on_reset::PowerOnReset;
 use crate::records::Records;
+use crate::register_slice::RegisterSlice;
 use crate::truth::Truth;
 use crate::uart::{Receiver, Transmitter};
 use deltaline_hdl::byte::Core;
@@ -87,6 +88,8 @@ pub struct Selftest {
     receiver_packet: Packet,
     receiver_core: Core<7, 8, 9>,
     truth: Truth,
+    sender_slice: RegisterSlice,
+    receiver_slice: RegisterSlice,
     records: Records,
     framer: Framer,
     transmitter: Transmitter,
@@ -111,6 +114,8 @@ impl Selftest {
         Selftest {
             sender_core: Core::new(configuration),
             receiver_core: Core::new(configuration),
+            sender_slice: Default::default(),
+            receiver_slice: Default::default(),
             records: Records::new(frames as u8, &traffic::identity(configuration, build)),
             receiver_line: Receiver::new(bit_cycles),
             transmitter: Transmitter::new(bit_cycles),
@@ -254,7 +259,7 @@ impl Logic for Selftest {
         self.sender_core.interval_log2.next = 0.into();
         self.sender_core.ptp_ts.next = 0.into();
         self.sender_core.ptp_locked.next = true;
-        self.sender_core.m_axis_tready.next = self.records.sender_tready.val();
+        self.sender_core.m_axis_tready.next = self.sender_slice.tready.val();
 
         // The delay line and the receiver.
         self.receiver_plan.clk.next = self.clk.val();
@@ -300,7 +305,7 @@ impl Logic for Selftest {
         self.receiver_core.interval_log2.next = 0.into();
         self.receiver_core.ptp_ts.next = 0.into();
         self.receiver_core.ptp_locked.next = true;
-        self.receiver_core.m_axis_tready.next = self.records.receiver_tready.val();
+        self.receiver_core.m_axis_tready.next = self.receiver_slice.tready.val();
         self.sender_core.receiver.next = false;
         self.receiver_core.receiver.next = true;
 
@@ -328,12 +333,24 @@ impl Logic for Selftest {
         self.records.greatest.next = self.truth.greatest.val();
         self.records.sum.next = self.truth.sum.val();
         self.records.squares.next = self.truth.squares.val();
-        self.records.sender_tdata.next = self.sender_core.m_axis_tdata.val();
-        self.records.sender_tvalid.next = self.sender_core.m_axis_tvalid.val();
-        self.records.sender_tlast.next = self.sender_core.m_axis_tlast.val();
-        self.records.receiver_tdata.next = self.receiver_core.m_axis_tdata.val();
-        self.records.receiver_tvalid.next = self.receiver_core.m_axis_tvalid.val();
-        self.records.receiver_tlast.next = self.receiver_core.m_axis_tlast.val();
+        self.sender_slice.clk.next = self.clk.val();
+        self.sender_slice.rst.next = self.reset.rst.val();
+        self.sender_slice.tdata.next = self.sender_core.m_axis_tdata.val();
+        self.sender_slice.tvalid.next = self.sender_core.m_axis_tvalid.val();
+        self.sender_slice.tlast.next = self.sender_core.m_axis_tlast.val();
+        self.sender_slice.held_ready.next = self.records.sender_tready.val();
+        self.records.sender_tdata.next = self.sender_slice.held_data.val();
+        self.records.sender_tvalid.next = self.sender_slice.held_valid.val();
+        self.records.sender_tlast.next = self.sender_slice.held_last.val();
+        self.receiver_slice.clk.next = self.clk.val();
+        self.receiver_slice.rst.next = self.reset.rst.val();
+        self.receiver_slice.tdata.next = self.receiver_core.m_axis_tdata.val();
+        self.receiver_slice.tvalid.next = self.receiver_core.m_axis_tvalid.val();
+        self.receiver_slice.tlast.next = self.receiver_core.m_axis_tlast.val();
+        self.receiver_slice.held_ready.next = self.records.receiver_tready.val();
+        self.records.receiver_tdata.next = self.receiver_slice.held_data.val();
+        self.records.receiver_tvalid.next = self.receiver_slice.held_valid.val();
+        self.records.receiver_tlast.next = self.receiver_slice.held_last.val();
         self.records.tready.next = self.framer.tready.val();
         self.framer.clk.next = self.clk.val();
         self.framer.rst.next = self.reset.rst.val();

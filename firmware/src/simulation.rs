@@ -176,6 +176,11 @@ impl SimulatedBoard {
         Ok(self.instance.get(self.instance.port(name)?) == 1)
     }
 
+    /// Bytes that came without their stop bit.
+    pub fn broken(&self) -> u64 {
+        self.broken
+    }
+
     /// Cycles since power-on.
     pub fn cycles(&self) -> u64 {
         self.cycles

@@ -200,7 +200,11 @@ pub struct SimulatedTap {
     phys: [Phy; 2],
     deframer: Deframer,
     identity: Identity,
+    /// Identities that came, and those that are due.
     identities: usize,
+    asked: usize,
+    /// Bytes behind the last whole message.
+    unfinished: usize,
     /// Number of the board's cycle in which the last reset began to count.
     started: u64,
     compared: Compared,
@@ -223,6 +227,8 @@ impl SimulatedTap {
             deframer: Deframer::new(),
             identity: Identity { top: Top::RmiiTap, ..traffic::identity(&traffic::configuration(), build) },
             identities: 0,
+            asked: 0,
+            unfinished: 0,
             started: 0,
             compared: Compared::default(),
         };
@@ -302,7 +308,14 @@ impl SimulatedTap {
         {
             self.run(1_000)?;
         }
+        // Anything more would have begun by then.
         self.run(2_000)?;
+        if self.unfinished > 0 || self.identities != self.asked {
+            return Err(Difference::Message("something that nobody asked for".into()));
+        }
+        if self.board.broken() > 0 {
+            return Err(Difference::Line(self.board.broken()));
+        }
         for phy in &mut self.phys {
             let (expected, said) = (take(&mut phy.expected), take(&mut phy.said));
             let different = expected.iter().zip(&said).find(|(expected, said)| expected != said);
@@ -361,7 +374,9 @@ impl SimulatedTap {
             self.board.cycle()?;
         }
         for byte in self.board.take_bytes() {
+            self.unfinished += 1;
             let Some(message) = self.deframer.push(byte) else { continue };
+            self.unfinished = 0;
             let payload = message.map_err(|error| Difference::Message(error.to_string()))?;
             match Record::decode(payload) {
                 Ok(Record::Control(frame)) => {
@@ -378,8 +393,9 @@ impl SimulatedTap {
 
     fn wait_for_identity(&mut self) -> Result<(), Difference> {
         let bytes = self.identity.encode().as_bytes().len() + 5;
-        let (due, patience) = (self.identities + 1, self.board.cycles() + 2 * self.board.cycles_for(bytes));
-        while self.identities < due {
+        let patience = self.board.cycles() + 2 * self.board.cycles_for(bytes);
+        self.asked += 1;
+        while self.identities < self.asked {
             if self.board.cycles() > patience {
                 return Err(Difference::Silence { found: 0, expected: bytes });
             }

@@ -175,7 +175,7 @@ fn at_the_speed_of_the_board() {
 }
 
 /// A fault in each module: module, a statement in it, and what replaces its result.
-const FAULTS: [(&str, &str, &str); 17] = [
+const FAULTS: [(&str, &str, &str); 18] = [
     ("clock_now", "total = ((low_q) & 25'h1ffffff) + 32'ha;", "total = low_q + 32'hb;"),
     ("sender_plan", "burst_left_d = burst - 32'h1;", "burst_left_d = burst;"),
     ("receiver_plan", "third_shift = second_shift ^ (second_shift << 32'h5);", "third_shift = second_shift;"),
@@ -197,6 +197,7 @@ const FAULTS: [(&str, &str, &str); 17] = [
         "is_special = (byte_now_q == 32'h7e) | (byte_now_q == 32'h7d);",
         "is_special = byte_now_q == 8'h7e;",
     ),
+    ("receiver_slice", "tready = ~is_full_q;", "tready = 1'b1;"),
     ("records", "sender_left_d = frames;", "sender_left_d = frames - 8'h1;"),
     ("records", "word_d = word_q << 32'h8;", "word_d = word_q;"),
     ("transmitter", "low_d = ~shift_q[32'h0];", "low_d = shift_q[32'h0];"),
