@@ -1,16 +1,17 @@
 //! `deltaline delimit`: sends the delimiters that cut a path's packets into intervals.
 //!
-//! They go out one after the other, numbered, at times that do not drift: the n-th comes n intervals behind the first,
-//! however long sending took.
+//! They go out one after the other, numbered, at times that do not drift: a whole number of intervals behind the first,
+//! however long sending took. Times that have passed when it wakes up are left out, no number is: boards need the time.
 //!
 //! # Test plan
 //!
-//! `tests/delimit.rs`: over the loopback interface, where the test may open it, numbers, contents and pace; failures by
+//! Passed times; `tests/delimit.rs`: over the loopback interface, where the test may open it, numbers, contents and pace; failures by
 //! their exit codes.
 
 use crate::arguments::Delimit;
 use crate::exit::{Exit, Failure};
 use crate::read::stop_flag;
+use crate::report;
 use deltaline_capture::source::{POLL, Sender};
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::delimiter::Delimiter;
@@ -35,12 +36,12 @@ pub(crate) fn run(arguments: &Delimit) -> Result<Exit, Failure> {
     while arguments.count.is_none_or(|count| sent < count) {
         while let Some(wait) = due.checked_duration_since(Instant::now()).filter(|wait| !wait.is_zero()) {
             if stop.load(Ordering::Relaxed) {
-                return Ok(told(sent));
+                return told(sent);
             }
             sleep(wait.min(POLL));
         }
         if stop.load(Ordering::Relaxed) {
-            return Ok(told(sent));
+            return told(sent);
         }
         let number = arguments.first.wrapping_add(sent);
         sender.send(&Delimiter::new(&configuration, number).encode()).map_err(|reason| {
@@ -48,12 +49,31 @@ pub(crate) fn run(arguments: &Delimit) -> Result<Exit, Failure> {
             Failure::new(Exit::Output, format!("{name}: delimiter {number} is not sent: {reason}; is it up?"))
         })?;
         sent = sent.wrapping_add(1);
-        due += Duration::from_nanos(arguments.interval);
+        due = next(due, Duration::from_nanos(arguments.interval), Instant::now());
     }
-    Ok(told(sent))
+    told(sent)
 }
 
-fn told(sent: u32) -> Exit {
-    println!("{sent} delimiters sent");
-    Exit::Done
+/// The first time of the grid behind `due` that has not passed; the next one if all of them are still to come.
+fn next(due: Instant, interval: Duration, now: Instant) -> Instant {
+    let passed = now.saturating_duration_since(due).as_nanos() / interval.as_nanos().max(1);
+    due + interval * u32::try_from(passed + 1).unwrap_or(u32::MAX)
+}
+
+fn told(sent: u32) -> Result<Exit, Failure> {
+    report::print(&format!("delimiters sent: {sent}\n"))?;
+    Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passed_times_are_left_out() {
+        let first = Instant::now();
+        let after = |milliseconds| first + Duration::from_millis(milliseconds);
+        let next = |now| next(first, Duration::from_millis(50), after(now));
+        assert_eq!([next(0), next(49), next(51), next(499)], [after(50), after(50), after(100), after(500)]);
+    }
 }

@@ -36,7 +36,7 @@ fn delimiters_are_numbered_and_come_at_their_times() {
         &segment,
     ]);
     result.told(0, &[]);
-    assert_eq!(result.output, "4 delimiters sent\n");
+    assert_eq!(result.output, "delimiters sent: 4\n");
     assert!(began.elapsed() >= Duration::from_millis(180));
     let mut numbers = vec![];
     let mut read = 0;

@@ -9,8 +9,8 @@
 //!
 //! The bounds are no estimate: they hold whatever the delays are, as long as digests told the single packets and the
 //! offset was the same at all of them; the more packets, the tighter, until each is as far from the offset as the
-//! least delay of its direction. Their middle is the offset only if the least delays are equal, which nothing here can show. An offset
-//! that moves by more than the round trip's least delay contradicts itself, which is an error.
+//! least delay of its direction. Their middle is the offset only if the least delays are equal, which nothing here can
+//! show. An offset that moves by more than the round trip's least delay can contradict itself, which is then an error.
 //!
 //! # Test plan
 //!

@@ -16,12 +16,12 @@ pub(super) struct Interface {
 
 impl Interface {
     pub(super) fn open(name: &str) -> Result<Self, SourceError> {
-        Ok(Interface { name: name.into(), receiver: Some(open(name)?.1) })
+        Ok(Interface { name: name.into(), receiver: Some(open(name, true)?.1) })
     }
 
     pub(super) fn next(&mut self) -> Event {
         let Some(receiver) = &mut self.receiver else {
-            let Ok((_, receiver)) = open(&self.name) else {
+            let Ok((_, receiver)) = open(&self.name, true) else {
                 sleep(POLL);
                 return Event::Idle;
             };
@@ -53,7 +53,7 @@ impl Sender {
     ///
     /// [`SourceError`] when there is none of this name, it is down, or it may not be used.
     pub fn open(name: &str) -> Result<Self, SourceError> {
-        Ok(Sender(open(name)?.0))
+        Ok(Sender(open(name, false)?.0))
     }
 
     /// Sends an Ethernet frame, from its destination MAC address on, without check sequence.
@@ -69,7 +69,8 @@ impl Sender {
 /// Both directions of an interface.
 type Ends = (Box<dyn DataLinkSender>, Box<dyn DataLinkReceiver>);
 
-fn open(name: &str) -> Result<Ends, SourceError> {
+/// Listens to others' frames, too, if asked to.
+fn open(name: &str, promiscuous: bool) -> Result<Ends, SourceError> {
     let found = find(name);
     let name = name.to_string();
     let Some(interface) = found else {
@@ -78,7 +79,8 @@ fn open(name: &str) -> Result<Ends, SourceError> {
     if !interface.is_up() {
         return Err(SourceError::InterfaceDown { name });
     }
-    let config = Config { read_timeout: Some(POLL), read_buffer_size: LONGEST, ..Config::default() };
+    let config =
+        Config { read_timeout: Some(POLL), read_buffer_size: LONGEST, promiscuous, ..Config::default() };
     match pnet_datalink::channel(&interface, config) {
         Ok(Channel::Ethernet(sender, receiver)) => Ok((sender, receiver)),
         Ok(_) => Err(SourceError::NoInterface { name, reason: "it carries no Ethernet frames".into() }),
