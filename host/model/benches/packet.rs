@@ -1,7 +1,8 @@
 //! What a packet costs on one core: `cargo bench -p deltaline-model --bench packet`.
 //!
-//! A pass measures 1024 packets (63 KB of header bytes), so an element of the throughput is a packet. The passes,
-//! each with one more stage:
+//! A pass measures 1024 packets (63 KB of header bytes), so an element of the throughput is a packet. Every pass has the
+//! same packets: a processor may learn which of them are sampled, which it cannot in traffic. The passes, each with one
+//! more stage:
 //!
 //! * `copy`: the header bytes are copied, for a comparison that means something on any machine;
 //! * `identity`: header bytes to key;
