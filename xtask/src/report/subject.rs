@@ -24,6 +24,12 @@ use std::fmt::Write as _;
 /// Prefix of all emitted modules.
 const NAME: &str = "deltaline";
 
+/// Devices of all families; those of a family that a subject is not synthesised for are left out.
+const ALL_DEVICES: [&str; 4] = ["hx8k", "25f-6", "25f-8", "85f-6"];
+
+/// Without the fastest speed grade, which only tells what a block RAM's time is worth: once is enough.
+const USUAL_DEVICES: [&str; 3] = ["hx8k", "25f-6", "85f-6"];
+
 /// A design, or a part of one, to be measured.
 #[derive(Clone)]
 pub(crate) struct Subject {
@@ -61,7 +67,7 @@ pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
             clock_mhz: design.clock_mhz(),
             families: &[&ECP5],
             by_module: false,
-            devices: &[],
+            devices: &USUAL_DEVICES,
             asic: false,
         };
         if design.shell() == Shell::Inline {
@@ -82,7 +88,7 @@ pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
             families: if design.stream().width <= 64 { &[&ICE40, &ECP5] } else { &[&ECP5] },
             // What digests add is told in the pages of their modules.
             by_module: design.stream().width <= 64 && !design.configuration().has_digests(),
-            devices: if is_default { &["25f-6", "25f-8", "85f-6"] } else { &[] },
+            devices: if is_default { &ALL_DEVICES } else { &USUAL_DEVICES },
             asic: true,
         });
         if is_default {
@@ -98,7 +104,7 @@ pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
                 clock_mhz: design.clock_mhz(),
                 families: &[&ICE40],
                 by_module: false,
-                devices: &["hx8k"],
+                devices: &USUAL_DEVICES,
                 asic: false,
             });
         }
