@@ -179,6 +179,7 @@ fn reordered(pairs: &[Pair], sender: &Observations, receiver: &Observations) -> 
 type Flow = [u8; 38];
 
 fn flow(key: &Key) -> Flow {
+    let key = key.to_bytes();
     let mut flow = [0; 38];
     let is_ipv4 = key[0] >> 4 == 4;
     let protocol = if is_ipv4 { key[9] } else { key[6] };

@@ -19,7 +19,7 @@ use criterion::{
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::frame::Role;
 use deltaline_model::hash::LinearHash;
-use deltaline_model::identity::{Identity, identify_into};
+use deltaline_model::identity::identify;
 use deltaline_model::lda::Lda;
 use deltaline_model::point::MeasurementPoint;
 use deltaline_model::time::Timestamp;
@@ -47,9 +47,7 @@ fn packets(criterion: &mut Criterion) {
         black_box(&copy);
     });
     pass(&mut group, "identity", &frames, |frame| {
-        let mut identity = Identity::BLANK;
-        black_box(identify_into(black_box(frame), &mut identity)).ok();
-        black_box(&identity);
+        black_box(identify(black_box(frame))).ok();
     });
     for (name, kind) in KINDS {
         let Ok(configuration) = Configuration::new(Settings { hash: kind, ..Settings::default() }) else {
@@ -57,16 +55,14 @@ fn packets(criterion: &mut Criterion) {
         };
         let hash = LinearHash::new(kind, configuration.seed());
         pass(&mut group, &format!("hash/{name}"), &frames, |frame| {
-            let mut identity = Identity::BLANK;
-            if identify_into(black_box(frame), &mut identity).is_ok() {
+            if let Ok(identity) = identify(black_box(frame)) {
                 black_box(hash.hash(&identity.key));
             }
         });
         let (mut lda, prefixes, mut time) = (Lda::new(&configuration), configuration.prefixes(), 0);
         pass(&mut group, &format!("update/{name}"), &frames, |frame| {
             time += 100;
-            let mut identity = Identity::BLANK;
-            if identify_into(black_box(frame), &mut identity).is_ok() {
+            if let Ok(identity) = identify(black_box(frame)) {
                 let hash = hash.hash(&identity.key);
                 if let Some(bank) = prefixes.bank(hash) {
                     lda.update(bank, hash, Timestamp::from_nanoseconds(time));

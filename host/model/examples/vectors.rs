@@ -194,7 +194,12 @@ fn keys() -> Result<String, Box<dyn Error>> {
         match identify(&frame) {
             Ok(identity) => {
                 let whole = if identity.truncated { "truncated" } else { "whole" };
-                writeln!(text, "{frame_hex} {} {} {whole}", hex(&identity.key), identity.ip_length)?;
+                writeln!(
+                    text,
+                    "{frame_hex} {} {} {whole}",
+                    hex(&identity.key.to_bytes()),
+                    identity.ip_length
+                )?;
             }
             Err(Unmeasured::NotIp) => writeln!(text, "{frame_hex} not-ip")?,
             Err(Unmeasured::Malformed) => writeln!(text, "{frame_hex} malformed")?,
@@ -210,16 +215,16 @@ fn hashes() -> Result<String, Box<dyn Error>> {
     let bit = |bit: usize| {
         let mut key = [0; KEY_BYTES];
         key[bit / 8] = 0x80 >> (bit % 8);
-        key
+        Key::from(key)
     };
     let key_of = |frame| identify(frame).map(|identity| identity.key).map_err(|_| "an IP packet has no key");
     let keys: [Key; 8] = [
-        [0; KEY_BYTES],
+        Key::default(),
         bit(0),
         bit(7),
         bit(300),
         bit(KEY_BITS - 1),
-        [0xff; KEY_BYTES],
+        Key::from([0xff; KEY_BYTES]),
         key_of(&ethernet(&IPV4, &ipv4(0, UDP, 0xbeef, &payload())))?,
         key_of(&ethernet(&IPV6, &ipv6(UDP, &[], &payload())))?,
     ];
@@ -228,7 +233,7 @@ fn hashes() -> Result<String, Box<dyn Error>> {
         for seed in [0, 1, 2, 0xfedc_ba98_7654_3210, u64::MAX] {
             let hash = LinearHash::new(kind, seed);
             for key in &keys {
-                writeln!(text, "{name} {seed:016x} {} {:016x}", hex(key), hash.hash(key))?;
+                writeln!(text, "{name} {seed:016x} {} {:016x}", hex(&key.to_bytes()), hash.hash(key))?;
             }
         }
     }

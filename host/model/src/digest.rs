@@ -99,7 +99,7 @@ mod tests {
             .map(|identification| {
                 let mut key = [0x45; 68];
                 key[4..6].copy_from_slice(&identification.to_be_bytes());
-                rounds((hash.hash(&key) >> FIRST_HASH_BIT) as u32, &digest.constants[..rounds_used])
+                rounds((hash.hash(&key.into()) >> FIRST_HASH_BIT) as u32, &digest.constants[..rounds_used])
             })
             .collect();
         (1..=256usize)

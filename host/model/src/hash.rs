@@ -36,9 +36,8 @@
 //! The tables against the sum of the set bits' rows; linearity; rows against xxh3 directly; Rabin against a bit-serial division; irreducibility against trial
 //! division at small degree and known polynomials; uniformity of row and prefix bits by chi-square with many seeds.
 
-use crate::identity::{IPV6_ONLY, KEY_BITS, KEY_BYTES, Key};
+use crate::identity::{IPV6_ONLY, KEY_BITS, KEY_WORDS, Key};
 use alloc::boxed::Box;
-use core::ops::Range;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The hash functions.
@@ -56,7 +55,7 @@ pub enum HashKind {
 pub struct LinearHash {
     rows: [u64; KEY_BITS],
     /// For every byte of the key and each of its values, the sum of the set bits' rows.
-    tables: Box<[[u64; 256]]>,
+    tables: Box<[[[u64; 256]; 4]; KEY_WORDS]>,
     /// For Rabin's fingerprint, where the processor multiplies polynomials.
     #[cfg(target_feature = "pclmulqdq")]
     residue: Option<crate::residue::Residue>,
@@ -84,8 +83,12 @@ impl LinearHash {
                 Some(modulus)
             }
         };
+        let mut tables = Box::new([[[0; 256]; 4]; KEY_WORDS]);
+        for (table, rows) in tables.as_flattened_mut().iter_mut().zip(rows.chunks_exact(8)) {
+            *table = sums(rows);
+        }
         LinearHash {
-            tables: rows.chunks_exact(8).map(sums).collect(),
+            tables,
             #[cfg(target_feature = "pclmulqdq")]
             residue: modulus.map(|modulus| crate::residue::Residue::new(&rows, modulus)),
             rows,
@@ -98,7 +101,7 @@ impl LinearHash {
     }
 
     /// The 64-bit hash of a key.
-    #[inline]
+    #[inline(always)]
     pub fn hash(&self, key: &Key) -> u64 {
         #[cfg(target_feature = "pclmulqdq")]
         if let Some(residue) = &self.residue {
@@ -108,20 +111,28 @@ impl LinearHash {
     }
 
     /// The same from the tables.
-    #[inline]
+    #[inline(always)]
     fn looked_up(&self, key: &Key) -> u64 {
-        let hash = self.part(key, 0..IPV6_ONLY.start) ^ self.part(key, IPV6_ONLY.end..KEY_BYTES);
-        if key[IPV6_ONLY] == [0; IPV6_ONLY.end - IPV6_ONLY.start] {
-            return hash;
+        let mut hash = 0;
+        for (index, long_word) in key.long_words().iter().enumerate() {
+            hash ^=
+                self.part(2 * index, (long_word >> 32) as u32) ^ self.part(2 * index + 1, *long_word as u32);
         }
-        hash ^ self.part(key, IPV6_ONLY)
+        hash
     }
 
-    /// What these bytes of a key contribute to its hash.
-    #[inline]
-    fn part(&self, key: &Key, bytes: Range<usize>) -> u64 {
-        let tables = &self.tables[bytes.clone()];
-        key[bytes].iter().zip(tables).fold(0, |hash, (&byte, table)| hash ^ table[usize::from(byte)])
+    /// What a word of the key contributes to its hash; zero for the word behind the last.
+    #[inline(always)]
+    fn part(&self, index: usize, word: u32) -> u64 {
+        // In every IPv4 packet.
+        let is_blank = IPV6_ONLY.contains(&index) && word == 0;
+        match self.tables.get(index) {
+            Some([a, b, c, d]) if !is_blank => {
+                let [at_a, at_b, at_c, at_d] = word.to_be_bytes().map(usize::from);
+                a[at_a] ^ b[at_b] ^ c[at_c] ^ d[at_d]
+            }
+            _ => 0,
+        }
     }
 }
 
@@ -186,10 +197,11 @@ fn coprime(a: u64, modulus: u64) -> bool {
 mod tests {
     extern crate std;
     use super::*;
+    use crate::identity::KEY_BYTES;
     use proptest::prelude::*;
 
-    fn any_key() -> impl Strategy<Value = Key> {
-        proptest::collection::vec(any::<u8>(), 68).prop_map(|v| v.try_into().unwrap())
+    fn any_key() -> impl Strategy<Value = [u8; KEY_BYTES]> {
+        proptest::collection::vec(any::<u8>(), KEY_BYTES).prop_map(|v| v.try_into().unwrap())
     }
 
     proptest! {
@@ -202,15 +214,15 @@ mod tests {
             let hash = LinearHash::new(if rabin { HashKind::Rabin } else { HashKind::H3 }, seed);
             let is_set = |bit: usize| key[bit / 8] << (bit % 8) & 0x80 != 0;
             let set = (0..KEY_BITS).filter(|&bit| is_set(bit));
-            prop_assert_eq!(hash.hash(&key), set.fold(0, |sum, bit| sum ^ hash.rows()[bit]));
+            prop_assert_eq!(hash.hash(&key.into()), set.fold(0, |sum, bit| sum ^ hash.rows()[bit]));
         }
 
         #[test]
         fn hashes_are_linear(a in any_key(), b in any_key(), seed: u64, rabin: bool) {
             let hash = LinearHash::new(if rabin { HashKind::Rabin } else { HashKind::H3 }, seed);
-            let sum: Key = core::array::from_fn(|i| a[i] ^ b[i]);
-            prop_assert_eq!(hash.hash(&sum), hash.hash(&a) ^ hash.hash(&b));
-            prop_assert_eq!(hash.hash(&[0; 68]), 0);
+            let sum: [u8; KEY_BYTES] = core::array::from_fn(|i| a[i] ^ b[i]);
+            prop_assert_eq!(hash.hash(&sum.into()), hash.hash(&a.into()) ^ hash.hash(&b.into()));
+            prop_assert_eq!(hash.hash(&Key::default()), 0);
         }
 
         #[test]
@@ -225,7 +237,7 @@ mod tests {
                     remainder ^= modulus;
                 }
             }
-            prop_assert_eq!(LinearHash::new(HashKind::Rabin, seed).hash(&key), remainder);
+            prop_assert_eq!(LinearHash::new(HashKind::Rabin, seed).hash(&key.into()), remainder);
         }
 
         #[test]
@@ -233,7 +245,7 @@ mod tests {
             let mut key = [0u8; 68];
             key[bit / 8] = 0x80 >> (bit % 8);
             let row = xxh3_64_with_seed(&(bit as u64).to_le_bytes(), seed);
-            prop_assert_eq!(LinearHash::new(HashKind::H3, seed).hash(&key), row);
+            prop_assert_eq!(LinearHash::new(HashKind::H3, seed).hash(&key.into()), row);
         }
 
         #[test]
@@ -272,7 +284,7 @@ mod tests {
                     let mut key = [0x45; 68];
                     let varying = xxh3_64_with_seed(&packet.to_le_bytes(), !seed).to_be_bytes();
                     key[..8].copy_from_slice(&varying);
-                    let hash = hash.hash(&key);
+                    let hash = hash.hash(&key.into());
                     rows[(hash & 63) as usize] += 1;
                     zeros += u32::from(hash >> 62 == 0);
                 }

@@ -33,6 +33,7 @@ impl Lda {
     }
 
     /// Counts a packet with this hash in its row of `bank`; true when the row's count overflowed.
+    #[inline]
     pub fn update(&mut self, bank: usize, hash: u64, time: Timestamp) -> bool {
         let row = (hash as usize) & (self.rows - 1);
         match self.cells.get_mut(bank * self.rows + row) {

@@ -16,7 +16,7 @@ use crate::classifier::MAX_CLASSES;
 use crate::configuration::Configuration;
 use crate::frame::{self, Header, MAX_FRAME_BYTES, Role, Totals};
 use crate::hash::LinearHash;
-use crate::identity::{Identity, identify_into};
+use crate::identity::{Identity, identify};
 use crate::lda::Lda;
 use crate::sampler::Prefixes;
 use crate::time::Timestamp;
@@ -62,8 +62,9 @@ pub struct MeasurementPoint {
     interval: u32,
     /// An interval has ended: the running one began at a known place.
     has_ended: bool,
+    /// What is counted apart from classes.
     totals: Totals,
-    /// Packets, bytes, first and last of each class; the rest is the point's.
+    /// Packets, bytes, first and last of each class.
     classes: [Totals; MAX_CLASSES],
     unmatched: u32,
     truncated: u64,
@@ -127,9 +128,16 @@ impl MeasurementPoint {
         self.lda.cells()
     }
 
-    /// The totals of the running interval, of all classes together.
-    pub fn totals(&self) -> &Totals {
-        &self.totals
+    /// The totals of the running interval, of all classes together: from the earliest packet to the latest.
+    pub fn totals(&self) -> Totals {
+        let seen = || self.classes.iter().filter(|class| class.packets > 0);
+        Totals {
+            packets: seen().map(|class| class.packets).sum(),
+            bytes: seen().map(|class| class.bytes).sum(),
+            first: seen().map(|class| class.first).min_by_key(|time| time.0).unwrap_or_default(),
+            last: seen().map(|class| class.last).max_by_key(|time| time.0).unwrap_or_default(),
+            ..self.totals
+        }
     }
 
     /// The totals of the running interval as a class's control frames would tell them.
@@ -151,9 +159,8 @@ impl MeasurementPoint {
 
     /// Records a frame whose first byte was seen at `time`.
     pub fn observe(&mut self, frame: &[u8], time: Timestamp) {
-        let mut identity = Identity::BLANK;
-        match identify_into(frame, &mut identity) {
-            Ok(()) => {
+        match identify(frame) {
+            Ok(identity) => {
                 self.truncated += u64::from(identity.truncated);
                 self.record(&identity, time);
             }
@@ -162,15 +169,14 @@ impl MeasurementPoint {
     }
 
     /// Records a packet whose identity is known already.
+    #[inline(always)]
     pub fn record(&mut self, identity: &Identity, time: Timestamp) {
         let Some(class) = self.configuration.classifier().class(&identity.key) else {
             self.totals.unmeasured = self.totals.unmeasured.saturating_add(1);
             self.unmatched = self.unmatched.saturating_add(1);
             return;
         };
-        let octets = u64::from(identity.ip_length);
-        count(&mut self.totals, octets, time);
-        self.totals.flags.saturated |= count(&mut self.classes[class], octets, time);
+        self.totals.flags.saturated |= count(&mut self.classes[class], u64::from(identity.ip_length), time);
         let hash = self.hash.hash(&identity.key);
         if let Some(bank) = self.prefixes.bank(hash) {
             let bank = class * self.prefixes.banks() + bank;
@@ -270,7 +276,6 @@ mod tests {
     use super::*;
     use crate::configuration::Settings;
     use crate::frame::{Flags, Frame};
-    use crate::identity::identify;
     use std::vec;
     use std::vec::Vec;
 

@@ -3,10 +3,11 @@
 //! # Theory of operation
 //!
 //! The key is eight words of 64 bits and one of 32. What a word contributes to the residue of key times x^64 is the word
-//! times a power of x, and that power may itself be reduced beforehand: a *factor* for every word. The sum of the nine
-//! products, which do not wait for each other, has less than 128 bits; its upper half h is reduced by Barrett's method,
-//! which is exact for polynomials: with the reciprocal floor(x^128 / P), the quotient of h x^64 by P is the upper half
-//! of h times reciprocal, and the remainder is the lower half of that quotient times P.
+//! times a power of x, and that power may itself be reduced beforehand: a *factor* for every word. The last word's is
+//! x^64, which needs no product. The sum of all, which do not wait for each other, has less than 128 bits; its upper
+//! half h is reduced by Barrett's method, which is exact for polynomials: with the reciprocal floor(x^128 / P), the
+//! quotient of h x^64 by P is the upper half of h times reciprocal, and the remainder is the lower half of that quotient
+//! times P.
 //!
 //! # Test plan
 //!
@@ -14,15 +15,11 @@
 //! division.
 
 use crate::hash::times_x;
-use crate::identity::{IPV6_ONLY, KEY_BITS, Key};
-use core::ops::Range;
+use crate::identity::{IPV6_ONLY, KEY_BITS, KEY_BYTES, Key};
 use safe_arch::{m128i, mul_i64_carryless_m128i};
 
-/// Words of the key, the last of which is half a word.
-const WORDS: usize = 9;
-
-/// The words that hold nothing but addresses of IPv6.
-const INSIDE_ADDRESSES: Range<usize> = IPV6_ONLY.start.div_ceil(8)..IPV6_ONLY.end / 8;
+/// Whole words of the key.
+const WORDS: usize = KEY_BYTES / 8;
 
 /// What a polynomial x^64 + `modulus` needs.
 #[derive(Clone, PartialEq, Eq)]
@@ -37,7 +34,7 @@ pub(crate) struct Residue {
 impl Residue {
     /// For the polynomial x^64 + `modulus`, from the rows of its hash function.
     pub(crate) fn new(rows: &[u64; KEY_BITS], modulus: u64) -> Self {
-        let lowest_bit = |word: usize| (64 * word + 63).min(KEY_BITS - 1);
+        let lowest_bit = |word: usize| 64 * word + 63;
         // Long division: a term of the quotient for every power from 127 down to 64.
         let (mut reciprocal, mut remainder) = (0, modulus);
         for _ in 0..64 {
@@ -48,15 +45,16 @@ impl Residue {
     }
 
     /// The key times x^64 modulo the polynomial.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn of(&self, key: &Key) -> u64 {
-        let (words, last) = key.as_chunks();
-        let mut sum = product(tail(last), self.factors[WORDS - 1]);
-        for (index, (word, &factor)) in words.iter().zip(&self.factors).enumerate() {
+        let words = key.long_words();
+        // The last half word, times x^64.
+        let mut sum = m128i::from(u128::from(words[WORDS] >> 32) << 64);
+        for (index, (&word, &factor)) in words.iter().zip(&self.factors).enumerate() {
             // In every IPv4 packet.
-            let is_blank = INSIDE_ADDRESSES.contains(&index) && *word == [0; 8];
+            let is_blank = IPV6_ONLY.contains(&(2 * index)) && word == 0;
             if !is_blank {
-                sum ^= product(u64::from_be_bytes(*word), factor);
+                sum ^= product(word, factor);
             }
         }
         let [low, high] = halves(sum);
@@ -64,12 +62,6 @@ impl Residue {
         let [remainder, _] = halves(product(quotient ^ high, self.modulus));
         low ^ remainder
     }
-}
-
-/// The last bytes of the key as a number.
-#[inline]
-fn tail(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// The product of two polynomials.

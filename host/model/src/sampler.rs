@@ -21,6 +21,8 @@ pub const NO_BANK: u8 = 0xff;
 pub struct Prefixes {
     lengths: [u8; MAX_BANKS],
     banks: u8,
+    /// How many lengths are at most the index.
+    reached: [u8; MAX_PREFIX as usize + 1],
 }
 
 /// Why prefix lengths are refused.
@@ -55,7 +57,8 @@ impl Prefixes {
         }
         let mut lengths = [NO_BANK; MAX_BANKS];
         lengths[..prefixes.len()].copy_from_slice(prefixes);
-        Ok(Prefixes { lengths, banks: prefixes.len() as u8 })
+        let reached = |zeros| prefixes.iter().filter(|&&length| usize::from(length) <= zeros).count() as u8;
+        Ok(Prefixes { lengths, banks: prefixes.len() as u8, reached: core::array::from_fn(reached) })
     }
 
     /// How many banks there are.
@@ -76,14 +79,8 @@ impl Prefixes {
     /// The bank of a packet with this hash; none when the packet is not sampled.
     #[inline]
     pub fn bank(&self, hash: u64) -> Option<usize> {
-        const LOW: u64 = 0x0101_0101_0101_0101;
-        const HIGH: u64 = 0x80 * LOW;
-        // All lengths at once, a byte each: its high bit stays where `zeros` is at least the length; an unused one is
-        // more than any hash has. Lengths ascend, so that the banks reached are the first ones.
-        let zeros = u64::from(hash.leading_zeros());
-        let reached = (((zeros * LOW) | HIGH) - (u64::from_le_bytes(self.lengths) & !HIGH)) & HIGH;
-        let reached = (!reached & HIGH).trailing_zeros() as usize / 8;
-        reached.checked_sub(1)
+        let zeros = hash.leading_zeros().min(u32::from(MAX_PREFIX)) as usize;
+        self.reached[zeros].checked_sub(1).map(usize::from)
     }
 
     /// The share of all packets that bank `bank` samples; zero for a bank that does not exist.

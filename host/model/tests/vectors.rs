@@ -14,7 +14,7 @@ use deltaline_model::cell::Cell;
 use deltaline_model::digest::PacketDigest;
 use deltaline_model::frame::{Flags, Frame, Header, MAX_FRAME_BYTES, Role, Totals, encode};
 use deltaline_model::hash::{HashKind, LinearHash};
-use deltaline_model::identity::{Identity, Unmeasured, identify};
+use deltaline_model::identity::{Identity, KEY_BYTES, Key, Unmeasured, identify};
 use deltaline_model::sampler::Prefixes;
 use deltaline_model::time::Timestamp;
 
@@ -158,6 +158,11 @@ fn every_hash_has_its_digest() {
     assert_eq!(checked, 32);
 }
 
+fn key_of(hex: &str) -> Key {
+    let bytes: [u8; KEY_BYTES] = unhex(hex).try_into().unwrap();
+    bytes.into()
+}
+
 /// Checks all identity vectors of a file; returns how many there are.
 fn check_keys(name: &str, text: &str) -> usize {
     let mut checked = 0;
@@ -167,7 +172,7 @@ fn check_keys(name: &str, text: &str) -> usize {
             ["malformed"] => Err(Unmeasured::Malformed),
             ["incomplete"] => Err(Unmeasured::Incomplete),
             [key, ip_length, whole] => Ok(Identity {
-                key: unhex(key).try_into().unwrap(),
+                key: key_of(key),
                 ip_length: ip_length.parse().unwrap(),
                 truncated: match whole {
                     "whole" => false,
@@ -204,7 +209,7 @@ fn every_key_has_its_hash() {
             other => panic!("hashes.txt:{line}: unknown hash '{other}'"),
         };
         let number = |digits| u64::from_str_radix(digits, 16).unwrap();
-        let hash = LinearHash::new(kind, number(seed)).hash(&unhex(key).try_into().unwrap());
+        let hash = LinearHash::new(kind, number(seed)).hash(&key_of(key));
         assert_eq!(hash, number(expected), "hashes.txt:{line}");
         checked += 1;
     }

@@ -187,7 +187,7 @@ mod tests {
             let frame = frames.next_frame();
             assert_eq!(frame, again.next_frame());
             let kind = match identify(&frame) {
-                Ok(identity) => match (identity.key[0] >> 4, identity.truncated) {
+                Ok(identity) => match (identity.key.words()[0] >> 28, identity.truncated) {
                     (4, false) => 0,
                     (4, true) => 1,
                     (_, false) => 2,

@@ -4,7 +4,7 @@ use super::{CheckError, same};
 use crate::bench::Bench;
 use deltaline_model::classifier::Entry;
 use deltaline_model::configuration::Configuration;
-use deltaline_model::identity::{KEY_BYTES, KEY_WORDS};
+use deltaline_model::identity::{KEY_WORDS, Key};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use verilator_sys::Toolchain;
@@ -44,13 +44,11 @@ pub fn check(
         keys.push(entries.get(entry).map_or(any, |entry| matching(entry, any)));
     }
     for (at, key) in (0..).zip(&keys) {
-        let mut bytes = [0; KEY_BYTES];
-        for ((port, word), bytes) in words.iter().zip(key).zip(bytes.chunks_exact_mut(4)) {
+        for (port, word) in words.iter().zip(key) {
             bench.set(*port, u64::from(*word));
-            bytes.copy_from_slice(&word.to_be_bytes());
         }
         bench.tick()?;
-        let expected = configuration.classifier().class(&bytes).map(|class| class as u64);
+        let expected = configuration.classifier().class(&Key::from(*key)).map(|class| class as u64);
         let found = (bench.get(matched) == 1).then(|| bench.get(kind));
         same("classifier", at, "class", &expected, &found)?;
     }

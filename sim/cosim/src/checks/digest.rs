@@ -5,7 +5,7 @@ use crate::bench::Bench;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::digest::PacketDigest;
 use deltaline_model::hash::LinearHash;
-use deltaline_model::identity::{KEY_BITS, Key};
+use deltaline_model::identity::{KEY_BITS, KEY_WORDS, Key};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use verilator_sys::Toolchain;
@@ -34,13 +34,12 @@ pub fn check(
     let single_bits = (0..KEY_BITS).map(|bit| {
         let mut key = [0; 68];
         key[bit / 8] = 0x80 >> (bit % 8);
-        key
+        Key::from(key)
     });
-    let random_keys = (0..count).map(|_| random.random::<Key>());
-    let keys: Vec<Key> = single_bits.chain(random_keys).chain([[0; 68]; LATENCY]).collect();
+    let random_keys = (0..count).map(|_| Key::from(random.random::<[u32; KEY_WORDS]>()));
+    let keys: Vec<Key> = single_bits.chain(random_keys).chain([Key::default(); LATENCY]).collect();
     for (at, key) in keys.iter().enumerate() {
-        let words = key.as_chunks::<4>().0.iter().map(|bytes| u32::from_be_bytes(*bytes));
-        bench.set_words(port, &words.collect::<Vec<u32>>());
+        bench.set_words(port, &key.words());
         bench.tick()?;
         let Some(key) = (at + 1).checked_sub(LATENCY).map(|at| keys[at]) else { continue };
         let expected = u64::from(digest.digest(hash.hash(&key)));

@@ -36,13 +36,13 @@ pub fn check(
     let single_bits = (0..KEY_BITS).map(|bit| {
         let mut key = [0; 68];
         key[bit / 8] = 0x80 >> (bit % 8);
-        key
+        Key::from(key)
     });
-    let random_keys = (0..count).map(|_| random.random::<Key>());
-    let keys: Vec<Key> = single_bits.chain(random_keys).chain([[0; 68]; LATENCY]).collect();
+    let random_keys = (0..count).map(|_| Key::from(random.random::<[u32; KEY_WORDS]>()));
+    let keys: Vec<Key> = single_bits.chain(random_keys).chain([Key::default(); LATENCY]).collect();
     for (at, key) in keys.iter().enumerate() {
-        for (bytes, port) in key.chunks_exact(4).zip(&word) {
-            bench.set(*port, bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
+        for (word, port) in key.words().into_iter().zip(&word) {
+            bench.set(*port, u64::from(word));
         }
         bench.tick()?;
         let Some(key) = (at + 1).checked_sub(LATENCY).map(|at| keys[at]) else { continue };

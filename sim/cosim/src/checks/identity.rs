@@ -16,7 +16,7 @@ const STAGE: &str = "identity";
 /// What a frame must come out as.
 #[derive(Debug, PartialEq)]
 enum Outcome {
-    Measured { key: [u8; 68], ip_length: u32, timestamp: u64 },
+    Measured { key: [u32; KEY_WORDS], ip_length: u32, timestamp: u64 },
     Unmeasured,
     Bad,
 }
@@ -179,7 +179,9 @@ impl Twin {
         let timestamp = random.random();
         self.expected.push_back(match identify(frame) {
             _ if bad => Outcome::Bad,
-            Ok(Identity { key, ip_length, .. }) => Outcome::Measured { key, ip_length, timestamp },
+            Ok(Identity { key, ip_length, .. }) => {
+                Outcome::Measured { key: key.words(), ip_length, timestamp }
+            }
             Err(_) => Outcome::Unmeasured,
         });
         self.frames += 1;
@@ -216,7 +218,6 @@ impl Twin {
         if self.bench.get(self.measured) == 0 {
             return if self.bench.get(self.bad) == 1 { Outcome::Bad } else { Outcome::Unmeasured };
         }
-        let mut key = [0; 68];
         let mut words = [0; KEY_WORDS];
         match &self.key {
             Key::Vector(port) => self.bench.get_words(*port, &mut words),
@@ -224,11 +225,8 @@ impl Twin {
                 words.iter_mut().zip(ports).for_each(|(word, port)| *word = self.bench.get(*port) as u32);
             }
         }
-        for (bytes, word) in key.chunks_exact_mut(4).zip(words) {
-            bytes.copy_from_slice(&word.to_be_bytes());
-        }
         let ip_length = self.bench.get(self.ip_length) as u32;
-        Outcome::Measured { key, ip_length, timestamp: self.bench.get(self.timestamp) }
+        Outcome::Measured { key: words, ip_length, timestamp: self.bench.get(self.timestamp) }
     }
 
     fn finish(mut self) -> Result<u64, CheckError> {

@@ -329,7 +329,7 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
         }
         // What the registers show of the running interval.
         device.idle(24)?;
-        let totals = *point.totals();
+        let totals = point.totals();
         let mut registers = device.registers();
         registers.snapshot()?;
         same(STAGE, sent, "interval", &interval, &registers.interval()?)?;
