@@ -5,7 +5,9 @@ use crate::exit::{Exit, Failure};
 use crate::report::{self, duration, table};
 use deltaline_capture::write_file;
 use deltaline_estimate::Confidence;
-use deltaline_estimate::sizing::{Expectation, LEAST_ROWS, Load, Sizing, Targets, best_prefixes};
+use deltaline_estimate::sizing::{
+    Expectation, LEAST_ROWS, Load, Sizing, Targets, best_prefixes, following_prefixes,
+};
 use deltaline_hdl::design::Design;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::frame::{Header, Role, Totals, frame_bytes};
@@ -26,8 +28,10 @@ const LEAST_LOSS: f64 = 1e-3;
 struct Output {
     design: String,
     rows: usize,
+    /// Prefix lengths; those to begin with, where they follow the loss.
     banks: Vec<u8>,
     digest: bool,
+    adaptive: bool,
     /// Both copies of all cells, at one end.
     memory_bits: u64,
     interval_ns: u64,
@@ -43,6 +47,7 @@ struct Output {
 #[derive(Serialize)]
 struct Expected {
     loss: f64,
+    banks: Vec<u8>,
     effective_samples: f64,
     usable_rows: f64,
     single_packets: f64,
@@ -140,6 +145,11 @@ impl<'a> Request<'a> {
         !self.targets.quantiles.is_empty()
     }
 
+    /// Whether prefix lengths follow the loss, as those of the named design do.
+    fn adaptive(&self) -> bool {
+        self.design.configuration().adaptive()
+    }
+
     /// Memory of both copies of all cells.
     fn bits(&self, rows: usize, banks: usize) -> u64 {
         2 * (rows * banks) as u64 * if self.digest() { 104 } else { 72 }
@@ -158,7 +168,8 @@ impl<'a> Request<'a> {
         let mut candidates = vec![];
         for rows in ROWS {
             for banks in BANKS.into_iter().filter(|&banks| self.is_built(rows, banks)) {
-                let sizing = best_prefixes(rows, banks, &self.loads, &self.targets)
+                let prefixes = if self.adaptive() { following_prefixes } else { best_prefixes };
+                let sizing = prefixes(rows, banks, &self.loads, &self.targets)
                     .map_err(|error| Failure::new(Exit::Usage, error))?;
                 candidates.push(Candidate { sizing, bits: self.bits(rows, banks) });
             }
@@ -209,8 +220,11 @@ impl<'a> Request<'a> {
 
     /// The load at which a design is worst, and what it does there.
     fn worst(&self, sizing: &Sizing) -> (Load, Expectation) {
-        let expected =
-            self.loads.iter().map(|load| (*load, Expectation::of(sizing.rows, &sizing.prefixes, load)));
+        let expected = self
+            .loads
+            .iter()
+            .zip(&sizing.prefixes_at)
+            .map(|(load, prefixes)| (*load, Expectation::of(sizing.rows, prefixes, load)));
         let excess = |(_, expected): &(Load, Expectation)| self.targets.excess(expected);
         let worst = expected.max_by(|a, b| excess(a).total_cmp(&excess(b)));
         worst.unwrap_or_else(|| {
@@ -252,18 +266,14 @@ impl<'a> Request<'a> {
 
     fn words(&self, candidate: &Candidate) -> String {
         let Sizing { rows, prefixes, .. } = &candidate.sizing;
-        let lengths: Vec<String> = prefixes.lengths().iter().map(u8::to_string).collect();
-        let s = if lengths.len() == 1 { "" } else { "s" };
-        format!(
-            "{} bank{s} of {rows} rows, prefixes {} ({} bits)",
-            lengths.len(),
-            lengths.join(","),
-            candidate.bits
-        )
+        let s = if prefixes.banks() == 1 { "" } else { "s" };
+        let lengths =
+            if self.adaptive() { "that follow the loss".into() } else { listed(prefixes.lengths()) };
+        format!("{} bank{s} of {rows} rows, prefixes {lengths} ({} bits)", prefixes.banks(), candidate.bits)
     }
 
     fn output(&self, chosen: &Candidate, candidates: &[Candidate]) -> Result<Output, Failure> {
-        let Sizing { rows, prefixes, .. } = &chosen.sizing;
+        let Sizing { rows, prefixes, prefixes_at, .. } = &chosen.sizing;
         let base = self.design.configuration();
         let settings = Settings {
             hash: base.hash(),
@@ -273,15 +283,16 @@ impl<'a> Request<'a> {
             segment: base.segment(),
             entries: &[],
             digest: self.digest(),
-            adaptive: base.adaptive(),
+            adaptive: self.adaptive(),
         };
         let configuration = Configuration::new(settings).map_err(|error| Failure::new(Exit::Usage, error))?;
-        let expected = self.loads.iter().map(|load| {
+        let expected = self.loads.iter().zip(prefixes_at).map(|(load, prefixes)| {
             let expected = Expectation::of(*rows, prefixes, load);
             let quantile =
                 |&(quantile, _): &(f64, f64)| Quantile { quantile, rank_error: expected.rank(quantile) };
             Expected {
                 loss: load.loss,
+                banks: prefixes.lengths().to_vec(),
                 effective_samples: expected.samples,
                 usable_rows: expected.rows,
                 single_packets: expected.singles,
@@ -301,6 +312,7 @@ impl<'a> Request<'a> {
             rows: *rows,
             banks: prefixes.lengths().to_vec(),
             digest: self.digest(),
+            adaptive: self.adaptive(),
             memory_bits: chosen.bits,
             interval_ns,
             packets_per_interval: self.arguments.rate * interval_ns as f64 / 1e9,
@@ -327,7 +339,7 @@ impl<'a> Request<'a> {
              description = \"{} Gbit/s Ethernet on {} AXI4-Stream of {} bits, sized for {} packets a second\"\n\
              shell = \"{}\"\nclock = \"{}\"\n\n\
              [stream]\nwidth = {}\nlanes = {}\nclock_mhz = {}\nrate_gbps = {}\n\n\
-             [measurement]\nhash = \"{hash}\"\nseed = {}\nrows = {}\nprefixes = {:?}\nsegment = {}\ndigest = {}\n",
+             [measurement]\nhash = \"{hash}\"\nseed = {}\nrows = {}\nprefixes = {:?}\nadaptive = {}\nsegment = {}\ndigest = {}\n",
             stream.rate_gbps,
             if stream.lanes == 1 { "an".into() } else { format!("{} lanes of", stream.lanes) },
             stream.width,
@@ -341,6 +353,7 @@ impl<'a> Request<'a> {
             configuration.seed(),
             configuration.rows(),
             configuration.prefixes().lengths(),
+            configuration.adaptive(),
             configuration.segment(),
             configuration.has_digests(),
         )
@@ -348,14 +361,22 @@ impl<'a> Request<'a> {
 
     /// Why this design.
     fn explain(&self, chosen: &Candidate, candidates: &[Candidate]) -> Vec<String> {
-        let Sizing { rows, prefixes, excess } = &chosen.sizing;
+        let Sizing { rows, prefixes, excess, .. } = &chosen.sizing;
         let packets = self.loads.first().map_or(0.0, |load| load.packets);
         let mut lines = vec![format!(
             "An interval of {} brings {packets:.0} packets. A bank that takes the share p of them is hit by p L / {rows} \
              of L losses a row; a row stays usable with e to the minus that, and usable rows are the samples.",
             duration(self.arguments.interval as f64)
         )];
-        for (bank, length) in prefixes.lengths().iter().enumerate() {
+        if self.adaptive() {
+            lines.push(
+                "Software sets the prefix lengths of an interval for the loss of the one two before: those of the first \
+                 bank so that at most one loss hits a row of it, those of the last so that one packet does, if all are lost."
+                    .into(),
+            );
+        }
+        let fixed = if self.adaptive() { &[][..] } else { prefixes.lengths() };
+        for (bank, length) in fixed.iter().enumerate() {
             let share = prefixes.probability(bank);
             let a_row = share * packets / *rows as f64;
             lines.push(format!(
@@ -396,9 +417,10 @@ impl<'a> Request<'a> {
 
 impl Output {
     fn to_text(&self, arguments: &Size) -> String {
-        let lengths: Vec<String> = self.banks.iter().map(u8::to_string).collect();
-        let s = if lengths.len() == 1 { "" } else { "s" };
-        let mut header = vec!["loss".to_string(), "samples".into(), "usable rows".into()];
+        let s = if self.banks.len() == 1 { "" } else { "s" };
+        let mut header = vec!["loss".to_string()];
+        header.extend(self.adaptive.then(|| "prefix lengths".into()));
+        header.extend(["samples", "usable rows"].map(String::from));
         header.extend(["mean", "95 % interval", "deviation"].map(String::from));
         let quantiles = self.expected.first().map_or(&[][..], |first| &first.quantiles);
         header.extend(quantiles.iter().map(|each| format!("rank of p{}", 100.0 * each.quantile)));
@@ -407,25 +429,27 @@ impl Output {
         let last = self.expected.len().saturating_sub(1);
         let shown = |place: usize| place == 0 || (last - place).is_multiple_of(SHOWN);
         for (_, each) in self.expected.iter().enumerate().filter(|(place, _)| shown(*place)) {
-            let mut cells = vec![
-                per_cent(each.loss),
+            let mut cells = vec![per_cent(each.loss)];
+            cells.extend(self.adaptive.then(|| listed(&each.banks)));
+            cells.extend([
                 format!("{:.0}", each.effective_samples),
                 format!("{:.0}", each.usable_rows),
                 per_cent(each.mean_error),
                 format!("± {}", per_cent(each.mean_ci95)),
                 per_cent(each.std_error),
-            ];
+            ]);
             cells.extend(each.quantiles.iter().map(|quantile| per_cent(quantile.rank_error)));
             table.add_row(cells);
         }
         let Control { frames_per_interval, bytes_per_interval, bits_per_second } = self.control;
         let mut text = format!(
-            "{} bank{s} of {} rows, prefix length{s} {}{}: {} bits of memory at each end\n\
+            "{} bank{s} of {} rows, prefix length{s} {}{}{}: {} bits of memory at each end\n\
              {:.0} packets in an interval of {}; errors expected of it:\n{table}\n\
              control traffic of each end: {frames_per_interval} frames, {bytes_per_interval} bytes an interval, {:.1} kbit/s\n",
-            lengths.len(),
+            self.banks.len(),
             self.rows,
-            lengths.join(","),
+            listed(&self.banks),
+            if self.adaptive { " to begin with" } else { "" },
             if self.digest { ", with digests" } else { "" },
             self.memory_bits,
             self.packets_per_interval,
@@ -447,6 +471,12 @@ impl Output {
         }
         text
     }
+}
+
+/// Prefix lengths with commas between them.
+fn listed(lengths: &[u8]) -> String {
+    let lengths: Vec<String> = lengths.iter().map(u8::to_string).collect();
+    lengths.join(",")
 }
 
 /// The losses of a range that are looked at.

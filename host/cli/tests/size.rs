@@ -4,14 +4,15 @@
 //!
 //! The design that comes out is the smallest that is good enough, as a table and as JSON, and its file is one that the
 //! hardware's reader takes and has hardware for, for every stream and with digests; what it promises of a capture is
-//! what `measure` finds; limits of memory by rows, bits and device; no design: the nearest; what is refused. What the
-//! expectations are worth is tested in `sim/lab/tests/sizing.rs`.
+//! what `measure` finds; prefixes that follow the loss are the control loop's; limits of memory by rows, bits and device;
+//! no design: the nearest; what is refused. What the expectations are worth is tested in `sim/lab/tests/sizing.rs`.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
 
 use common::{Run, run};
+use deltaline_estimate::prefixes_for_loss;
 use deltaline_hdl::design::Design;
 use serde_json::{Value, json};
 
@@ -69,6 +70,7 @@ fn files_for_the_hardware() {
         ("1g", &["--mean", "3%"][..]),
         ("10g", &["--mean", "3%"]),
         ("10g-inline", &["--deviation", "6%"]),
+        ("10g-adaptive", &["--mean", "3%"]),
         ("10g", &["--quantile", "90%:3%", "--mean", "2%"]),
         ("40g", &["--quantile", "50%:4%"]),
         ("100g", &["--mean", "2%"]),
@@ -83,10 +85,31 @@ fn files_for_the_hardware() {
         let configuration = made.configuration();
         assert_eq!(configuration.rows() as u64, json["rows"].as_u64().unwrap());
         assert_eq!(json!(configuration.prefixes().lengths()), json["banks"]);
+        assert_eq!(configuration.adaptive(), base.configuration().adaptive());
         assert_eq!(configuration.has_digests(), more.contains(&"--quantile"));
         assert_eq!(std::fs::read_to_string(&file).unwrap(), json["configuration"].as_str().unwrap());
         made.emit("tap").unwrap();
     }
+}
+
+#[test]
+fn prefixes_that_follow_the_loss() {
+    let asked = ["--loss", "0.01%..4%", "--mean", "2%", "--design", "10g-adaptive"];
+    let text = size(&[&asked[..], &["--explain"]].concat());
+    text.told(0, &[]);
+    for part in ["to begin with", "prefix lengths", "the loss of the one two before", "adaptive = true"] {
+        assert!(text.output.contains(part), "{part:?} is not in {}", text.output);
+    }
+    let json = size(&[&asked[..], &["--json"]].concat()).json();
+    let (rows, expected) = (json["rows"].as_u64().unwrap(), json["expected"].as_array().unwrap());
+    for each in expected {
+        let lost = (1e6 * number(&each["loss"])) as u64;
+        let followed =
+            prefixes_for_loss(json["banks"].as_array().unwrap().len(), rows as usize, 1_000_000, lost);
+        assert_eq!(each["banks"], json!(followed.unwrap().lengths()));
+        assert!(number(&each["mean_error"]) <= 0.02);
+    }
+    assert_eq!(json["banks"], expected[expected.len() - 1]["banks"]);
 }
 
 #[test]

@@ -33,13 +33,16 @@
 //! them together have errors sqrt(n) times smaller. Delays with a heavy tail have a sigma that their interval's packets
 //! decide: with k infinite no sampling tells sigma of all packets well.
 //!
+//! Prefix lengths that follow the loss are taken to fit the interval's: it must not differ much from that of the interval
+//! two before, from which they were computed.
+//!
 //! # Test plan
 //!
 //! Extremes by hand; the errors, samples, rows and single packets of a grid of configurations, losses and delay laws
 //! against simulation, within margins from theory (`sim/lab/tests/sizing.rs`); the smallest design is one that fits and no
-//! smaller one does; what is never good enough.
+//! smaller one does; what is never good enough; lengths that follow the loss are those of the control loop.
 
-use crate::Confidence;
+use crate::{Confidence, prefixes_for_loss};
 use deltaline_model::sampler::{MAX_PREFIX, PrefixError, Prefixes};
 
 /// Fewest usable rows of a design: from here on the intervals of the mean hold what they promise.
@@ -162,10 +165,38 @@ impl Targets {
 pub struct Sizing {
     /// Rows of each bank.
     pub rows: usize,
-    /// The banks.
+    /// The banks; where they follow the loss, those for the last load, with which to begin.
     pub prefixes: Prefixes,
+    /// The banks at each load, in order.
+    pub prefixes_at: Vec<Prefixes>,
     /// The largest error over its target, over all loads; 1 or less is good enough.
     pub excess: f64,
+}
+
+/// The largest error over its target, over all loads with their prefixes.
+fn worst<'a>(rows: usize, loads: impl Iterator<Item = (&'a Load, &'a Prefixes)>, targets: &Targets) -> f64 {
+    loads
+        .map(|(load, prefixes)| targets.excess(&Expectation::of(rows, prefixes, load)))
+        .fold(0.0, |worst: f64, excess| if excess.is_nan() { f64::INFINITY } else { worst.max(excess) })
+}
+
+/// `banks` banks of `rows` rows whose prefixes follow the loss ([`prefixes_for_loss`]).
+///
+/// # Errors
+///
+/// [`PrefixError::Banks`] unless there are 1 to 8 banks and a load.
+pub fn following_prefixes(
+    rows: usize,
+    banks: usize,
+    loads: &[Load],
+    targets: &Targets,
+) -> Result<Sizing, PrefixError> {
+    let fit =
+        |load: &Load| prefixes_for_loss(banks, rows, load.packets as u64, (load.packets * load.loss) as u64);
+    let prefixes_at: Vec<Prefixes> = loads.iter().map(fit).collect::<Result<_, _>>()?;
+    let prefixes = *prefixes_at.last().ok_or(PrefixError::Banks(banks))?;
+    let excess = worst(rows, loads.iter().zip(&prefixes_at), targets);
+    Ok(Sizing { rows, prefixes, prefixes_at, excess })
 }
 
 /// The best prefixes for `banks` banks of `rows` rows: those whose largest error over its target is the smallest, over
@@ -180,16 +211,13 @@ pub fn best_prefixes(
     loads: &[Load],
     targets: &Targets,
 ) -> Result<Sizing, PrefixError> {
-    let mut best: Option<Sizing> = None;
+    let mut best: Option<(f64, Prefixes)> = None;
     let mut lengths: Vec<u8> = (0..banks.min(usize::from(MAX_PREFIX)) as u8).collect();
     loop {
         let prefixes = Prefixes::new(&lengths)?;
-        let excess = loads
-            .iter()
-            .map(|load| targets.excess(&Expectation::of(rows, &prefixes, load)))
-            .fold(0.0, |worst: f64, excess| if excess.is_nan() { f64::INFINITY } else { worst.max(excess) });
-        if best.as_ref().is_none_or(|best| excess < best.excess) {
-            best = Some(Sizing { rows, prefixes, excess });
+        let excess = worst(rows, loads.iter().map(|load| (load, &prefixes)), targets);
+        if best.is_none_or(|(least, _)| excess < least) {
+            best = Some((excess, prefixes));
         }
         // The next ascending lengths: the last one that can still rise does, those behind it follow closely.
         let room = |place: usize| MAX_PREFIX - (banks - 1 - place) as u8;
@@ -202,7 +230,8 @@ pub fn best_prefixes(
             None => break,
         }
     }
-    best.ok_or(PrefixError::Banks(banks))
+    let (excess, prefixes) = best.ok_or(PrefixError::Banks(banks))?;
+    Ok(Sizing { rows, prefixes, prefixes_at: vec![prefixes; loads.len()], excess })
 }
 
 #[cfg(test)]
@@ -264,9 +293,27 @@ mod tests {
         }
         let best = best_prefixes(512, 2, &loads, &targets).unwrap();
         assert_eq!((best.excess, best.prefixes.lengths()), (least.0, &least.1[..]));
+        assert_eq!(best.prefixes_at, [best.prefixes; 2]);
         assert!(best_prefixes(512, 1, &loads, &targets).unwrap().excess > best.excess);
         assert_eq!(best_prefixes(512, 0, &loads, &targets), Err(PrefixError::Banks(0)));
         assert_eq!(best_prefixes(512, 9, &loads, &targets), Err(PrefixError::Banks(9)));
+    }
+
+    #[test]
+    fn prefixes_that_follow_the_loss_have_smaller_errors_below_the_largest() {
+        let targets = Targets { mean: Some(0.02), ..Targets::default() };
+        let loads = [0.0001, 0.001, 0.01].map(|loss| Load { loss, ..LOAD });
+        let following = following_prefixes(512, 1, &loads, &targets).unwrap();
+        // 100, 1000 and 10,000 losses in 512 rows, one a row or less.
+        assert_eq!(following.prefixes_at, [0, 1, 5].map(|length| Prefixes::new(&[length]).unwrap()));
+        assert_eq!(following.prefixes.lengths(), [5]);
+        let errors =
+            [0, 1, 5].iter().zip(&loads).map(|(&length, load)| expected(512, &[length], load).mean / 0.02);
+        assert_eq!(following.excess, errors.fold(0.0, f64::max));
+        // Fixed ones are for the largest loss, and far worse where there is less.
+        let fixed = best_prefixes(512, 1, &loads, &targets).unwrap().prefixes;
+        assert!(expected(512, &[0], &loads[0]).mean < 0.5 * expected(512, fixed.lengths(), &loads[0]).mean);
+        assert_eq!(following_prefixes(512, 9, &loads, &targets), Err(PrefixError::Banks(9)));
     }
 
     #[test]
