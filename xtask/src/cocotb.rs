@@ -165,10 +165,10 @@ fn seen(point: &mut MeasurementPoint, frame: &[u8], time: Timestamp, bad: bool) 
 
 /// The running interval's counts, by the names of their registers.
 fn counts(point: &MeasurementPoint) -> Value {
-    let totals = point.totals();
+    let totals = point.totals(0);
     json!({
-        "packets": totals.packets,
-        "bytes": totals.bytes,
+        "packets": point.packets(),
+        "bytes": point.bytes(),
         "unmeasured": totals.unmeasured,
         "bad": totals.bad,
         "unmatched": point.unmatched(),

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{KINDS, frames};
+use common::{KINDS, frames, ipv6_frames};
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::frame::Role;
 use deltaline_model::hash::HashKind;
@@ -20,27 +20,36 @@ const PASSES: [u64; 2] = [10, 110];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().collect();
-    if let [_, option, name, passes] = &arguments[..]
+    if let [_, option, name, version, passes] = &arguments[..]
         && option == "--passes"
     {
         let kind = KINDS.iter().find(|(kind, _)| kind == name).ok_or("no such hash")?.1;
-        return observe(kind, passes.parse()?);
+        return match &version[..] {
+            "IPv4" => observe(kind, &frames(FRAMES), passes.parse()?),
+            _ => observe(kind, &ipv6_frames(FRAMES), passes.parse()?),
+        };
     }
     for (name, _) in KINDS {
-        let [short, long] = PASSES.map(|passes| instructions(name, passes));
-        let packets = (PASSES[1] - PASSES[0]) * FRAMES as u64;
-        println!("observe/{name}: {:.1} instructions a packet", (long? - short?) as f64 / packets as f64);
+        for version in ["IPv4", "IPv6"] {
+            let [short, long] = PASSES.map(|passes| instructions(name, version, passes));
+            let packets = (PASSES[1] - PASSES[0]) * FRAMES as u64;
+            let a_packet = (long? - short?) as f64 / packets as f64;
+            println!("observe/{name}, {version}: {a_packet:.1} instructions a packet");
+        }
     }
     Ok(())
 }
 
 /// Passes the frames through a measurement point.
-fn observe(kind: HashKind, passes: u64) -> Result<(), Box<dyn Error>> {
+fn observe<const BYTES: usize>(
+    kind: HashKind,
+    frames: &[[u8; BYTES]],
+    passes: u64,
+) -> Result<(), Box<dyn Error>> {
     let configuration = Configuration::new(Settings { hash: kind, ..Settings::default() })?;
     let mut point = MeasurementPoint::new(&configuration, Role::Sender);
-    let frames = frames(FRAMES);
     for pass in 0..passes {
-        for frame in &frames {
+        for frame in frames {
             point.observe(frame, Timestamp::from_nanoseconds(pass));
         }
     }
@@ -48,11 +57,11 @@ fn observe(kind: HashKind, passes: u64) -> Result<(), Box<dyn Error>> {
 }
 
 /// The instructions of a run of this program, counted by callgrind.
-fn instructions(hash: &str, passes: u64) -> Result<u64, Box<dyn Error>> {
+fn instructions(hash: &str, version: &str, passes: u64) -> Result<u64, Box<dyn Error>> {
     let run = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(std::env::current_exe()?)
-        .args(["--passes", hash, &passes.to_string()])
+        .args(["--passes", hash, version, &passes.to_string()])
         .output()
         .map_err(|reason| format!("valgrind: {reason}; install it: apt-get install valgrind"))?;
     let told = String::from_utf8_lossy(&run.stderr);

@@ -1,18 +1,18 @@
 //! What a packet costs on one core: `cargo bench -p deltaline-model --bench packet`.
 //!
-//! A pass measures 1024 packets (63 KB of header bytes), so an element of the throughput is a packet. Every pass has the
-//! same packets: a processor may learn which of them are sampled, which it cannot in traffic. The passes, each with one
-//! more stage:
+//! A pass measures 1024 packets (63 KB of header bytes), so an element of the throughput is a packet. They come in random
+//! order: a processor can no more learn which of them are sampled than in traffic. The passes, each with one more stage:
 //!
 //! * `copy`: the header bytes are copied, for a comparison that means something on any machine;
 //! * `identity`: header bytes to key;
 //! * `hash`: identity and hash;
 //! * `update`: identity, hash, sampling and the cell: what a measurement point is made of;
-//! * `observe`: all that a measurement point does with a frame, so also classes and totals.
+//! * `observe`: all that a measurement point does with a frame, so also classes and totals;
+//! * `observe-ipv6`: the same with IPv6, whose keys are found and hashed by the general way, as those of tagged frames are.
 
 mod common;
 
-use common::{FRAME_BYTES, KINDS, frames};
+use common::{FRAME_BYTES, KINDS, frames, ipv6_frames};
 use criterion::{
     BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime,
 };
@@ -22,23 +22,33 @@ use deltaline_model::hash::LinearHash;
 use deltaline_model::identity::identify;
 use deltaline_model::lda::Lda;
 use deltaline_model::point::MeasurementPoint;
+use deltaline_model::sampler::Sampler;
 use deltaline_model::time::Timestamp;
 use std::hint::black_box;
 
 const PACKETS: usize = 1024;
 
 /// Times `packet` over all frames.
-fn pass(
+fn pass<const BYTES: usize>(
     group: &mut BenchmarkGroup<WallTime>,
     name: &str,
-    frames: &[[u8; FRAME_BYTES]],
-    mut packet: impl FnMut(&[u8; FRAME_BYTES]),
+    frames: &[[u8; BYTES]],
+    mut packet: impl FnMut(&[u8; BYTES]),
 ) {
-    group.bench_function(name, |bencher| bencher.iter(|| frames.iter().for_each(&mut packet)));
+    // Knuth's linear congruential generator: its high bits are random enough.
+    let mut state = 1u64;
+    group.bench_function(name, |bencher| {
+        bencher.iter(|| {
+            for _ in 0..PACKETS {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                packet(&frames[(state >> (64 - PACKETS.ilog2())) as usize]);
+            }
+        });
+    });
 }
 
 fn packets(criterion: &mut Criterion) {
-    let frames = frames(PACKETS);
+    let (frames, ipv6) = (frames(PACKETS), ipv6_frames(PACKETS));
     let mut group = criterion.benchmark_group("packet");
     group.throughput(Throughput::Elements(PACKETS as u64));
     let mut copy = [0; FRAME_BYTES];
@@ -59,18 +69,21 @@ fn packets(criterion: &mut Criterion) {
                 black_box(hash.hash(&identity.key));
             }
         });
-        let (mut lda, prefixes, mut time) = (Lda::new(&configuration), configuration.prefixes(), 0);
+        let (mut lda, sampler, mut time) =
+            (Lda::new(&configuration), Sampler::new(*configuration.prefixes()), 0);
         pass(&mut group, &format!("update/{name}"), &frames, |frame| {
             time += 100;
             if let Ok(identity) = identify(black_box(frame)) {
                 let hash = hash.hash(&identity.key);
-                if let Some(bank) = prefixes.bank(hash) {
-                    lda.update(bank, hash, Timestamp::from_nanoseconds(time));
-                }
+                lda.update(0, sampler.bank(hash), hash, Timestamp::from_nanoseconds(time));
             }
         });
         let mut point = MeasurementPoint::new(&configuration, Role::Sender);
         pass(&mut group, &format!("observe/{name}"), &frames, |frame| {
+            time += 100;
+            point.observe(black_box(frame), Timestamp::from_nanoseconds(time));
+        });
+        pass(&mut group, &format!("observe-ipv6/{name}"), &ipv6, |frame| {
             time += 100;
             point.observe(black_box(frame), Timestamp::from_nanoseconds(time));
         });

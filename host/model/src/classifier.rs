@@ -140,19 +140,18 @@ impl Classifier {
         1 + self.entries().iter().map(|entry| usize::from(entry.class)).max().unwrap_or(0)
     }
 
-    /// The class of a packet with this key; none when no entry matches.
+    /// Whether there are no entries, so that every packet is of class 0.
     #[inline]
-    pub fn class(&self, key: &Key) -> Option<usize> {
-        if self.count == 0 {
-            return Some(0);
-        }
-        self.class_by_entries(*key)
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
     }
 
-    /// Apart and with a copy, so that points without entries need not have the key in memory.
-    #[inline(never)]
-    fn class_by_entries(&self, key: Key) -> Option<usize> {
-        self.entries().iter().find(|entry| entry.matches(&key)).map(|entry| usize::from(entry.class))
+    /// The class of a packet with this key; none when no entry matches.
+    pub fn class(&self, key: &Key) -> Option<usize> {
+        if self.is_empty() {
+            return Some(0);
+        }
+        self.entries().iter().find(|entry| entry.matches(key)).map(|entry| usize::from(entry.class))
     }
 }
 

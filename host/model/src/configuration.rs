@@ -151,6 +151,7 @@ impl Configuration {
     }
 
     /// What tells measurement classes apart.
+    #[inline]
     pub fn classifier(&self) -> &Classifier {
         &self.classifier
     }

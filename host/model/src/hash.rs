@@ -17,8 +17,8 @@
 //! key is passed over where it is zero, which is in every IPv4 packet.
 //!
 //! Rabin's fingerprint is faster where the build may take the processor's carry-less multiplication for granted
-//! (x86-64 with the target feature `pclmulqdq`, which this workspace switches on): a product for every eight bytes, and
-//! two more. `cargo bench -p deltaline-model` measures both.
+//! (x86-64 with the target feature `pclmulqdq`, which this workspace switches on): a product for every whole
+//! eight bytes, and two more. `cargo bench -p deltaline-model` measures both.
 //!
 //! # What linearity costs
 //!
@@ -33,8 +33,9 @@
 //!
 //! # Test plan
 //!
-//! The tables against the sum of the set bits' rows; linearity; rows against xxh3 directly; Rabin against a bit-serial division; irreducibility against trial
-//! division at small degree and known polynomials; uniformity of row and prefix bits by chi-square with many seeds.
+//! The tables against the sum of the set bits' rows; linearity; rows against xxh3 directly; Rabin against a bit-serial
+//! division; irreducibility against trial division at small degree and known polynomials; uniformity of row and prefix bits
+//! by chi-square with many seeds.
 
 use crate::identity::{IPV6_ONLY, KEY_BITS, KEY_WORDS, Key};
 use alloc::boxed::Box;
@@ -54,8 +55,8 @@ pub enum HashKind {
 #[derive(Clone, PartialEq, Eq)]
 pub struct LinearHash {
     rows: [u64; KEY_BITS],
-    /// For every byte of the key and each of its values, the sum of the set bits' rows.
-    tables: Box<[[[u64; 256]; 4]; KEY_WORDS]>,
+    /// For every word of the key, each of its bytes and each value of that, the sum of the set bits' rows.
+    tables: Box<[[[u64; 256]; 4]]>,
     /// For Rabin's fingerprint, where the processor multiplies polynomials.
     #[cfg(target_feature = "pclmulqdq")]
     residue: Option<crate::residue::Residue>,
@@ -83,12 +84,9 @@ impl LinearHash {
                 Some(modulus)
             }
         };
-        let mut tables = Box::new([[[0; 256]; 4]; KEY_WORDS]);
-        for (table, rows) in tables.as_flattened_mut().iter_mut().zip(rows.chunks_exact(8)) {
-            *table = sums(rows);
-        }
+        let tables = |word: &[u64; 32]| core::array::from_fn(|byte| sums(&word[8 * byte..8 * byte + 8]));
         LinearHash {
-            tables,
+            tables: rows.as_chunks().0.iter().map(tables).collect(),
             #[cfg(target_feature = "pclmulqdq")]
             residue: modulus.map(|modulus| crate::residue::Residue::new(&rows, modulus)),
             rows,
@@ -113,26 +111,26 @@ impl LinearHash {
     /// The same from the tables.
     #[inline(always)]
     fn looked_up(&self, key: &Key) -> u64 {
-        let mut hash = 0;
-        for (index, long_word) in key.long_words().iter().enumerate() {
-            hash ^=
-                self.part(2 * index, (long_word >> 32) as u32) ^ self.part(2 * index + 1, *long_word as u32);
-        }
-        hash
+        // One look at the length instead of one a word.
+        let Some(tables) = self.tables.first_chunk() else { return 0 };
+        let [words @ .., last] = key.long_words();
+        words.iter().enumerate().fold(part(tables, KEY_WORDS - 1, *last as u32), |hash, (index, word)| {
+            hash ^ part(tables, 2 * index, (word >> 32) as u32) ^ part(tables, 2 * index + 1, *word as u32)
+        })
     }
+}
 
-    /// What a word of the key contributes to its hash; zero for the word behind the last.
-    #[inline(always)]
-    fn part(&self, index: usize, word: u32) -> u64 {
-        // In every IPv4 packet.
-        let is_blank = IPV6_ONLY.contains(&index) && word == 0;
-        match self.tables.get(index) {
-            Some([a, b, c, d]) if !is_blank => {
-                let [at_a, at_b, at_c, at_d] = word.to_be_bytes().map(usize::from);
-                a[at_a] ^ b[at_b] ^ c[at_c] ^ d[at_d]
-            }
-            _ => 0,
+/// What a word of the key contributes to its hash.
+#[inline(always)]
+fn part(tables: &[[[u64; 256]; 4]; KEY_WORDS], index: usize, word: u32) -> u64 {
+    // In every IPv4 packet.
+    let is_blank = IPV6_ONLY.contains(&index) && word == 0;
+    match tables.get(index) {
+        Some([a, b, c, d]) if !is_blank => {
+            let [at_a, at_b, at_c, at_d] = word.to_be_bytes().map(usize::from);
+            a[at_a] ^ b[at_b] ^ c[at_c] ^ d[at_d]
         }
+        _ => 0,
     }
 }
 

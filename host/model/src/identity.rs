@@ -68,7 +68,7 @@ pub const MAX_MPLS_LABELS: usize = 4;
 
 /// The bytes that identify a packet; see the [module](self) for the layout.
 ///
-/// They are kept as numbers of 64 bits, in which hashes read them; the last one's lower half is zero.
+/// They are kept as numbers of 64 bits, in which hashes read them; the last one holds the last word alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key([u64; LONG_WORDS]);
 
@@ -76,19 +76,22 @@ impl Key {
     /// The bytes, in the order of the wire.
     pub fn to_bytes(&self) -> [u8; KEY_BYTES] {
         let mut bytes = [0; KEY_BYTES];
-        for (bytes, word) in bytes.chunks_mut(8).zip(self.0) {
-            bytes.copy_from_slice(&word.to_be_bytes()[..bytes.len()]);
+        for (bytes, word) in bytes.chunks_exact_mut(4).zip(self.words()) {
+            bytes.copy_from_slice(&word.to_be_bytes());
         }
         bytes
     }
 
     /// The words of 32 bits, the first byte of each in its highest bits.
-    #[inline]
     pub fn words(&self) -> [u32; KEY_WORDS] {
-        core::array::from_fn(|word| (self.0[word / 2] >> (32 * (1 - word % 2))) as u32)
+        let [pairs @ .., last] = self.0;
+        core::array::from_fn(|word| match pairs.get(word / 2) {
+            Some(pair) => (pair >> (32 * (1 - word % 2))) as u32,
+            None => last as u32,
+        })
     }
 
-    /// The words of 64 bits, the first byte of each in its highest bits; the lower half of the last is zero.
+    /// The words of 64 bits, the first byte of each in its highest bits; the last one is the last word of 32 bits.
     #[inline]
     pub(crate) fn long_words(&self) -> &[u64; LONG_WORDS] {
         &self.0
@@ -98,11 +101,8 @@ impl Key {
 impl From<[u8; KEY_BYTES]> for Key {
     /// The key of these bytes, in the order of the wire.
     fn from(bytes: [u8; KEY_BYTES]) -> Self {
-        let mut key = Key::default();
-        for (word, bytes) in key.0.iter_mut().zip(bytes.chunks(8)) {
-            *word = number(bytes);
-        }
-        key
+        let word = |word: usize| half_word(&bytes[4 * word..]) as u32;
+        core::array::from_fn::<u32, KEY_WORDS, _>(word).into()
     }
 }
 
@@ -111,9 +111,7 @@ impl From<[u32; KEY_WORDS]> for Key {
     fn from(words: [u32; KEY_WORDS]) -> Self {
         let mut key = Key::default();
         for (word, halves) in key.0.iter_mut().zip(words.chunks(2)) {
-            let [high, low] =
-                [halves.first(), halves.get(1)].map(|half| u64::from(half.copied().unwrap_or(0)));
-            *word = high << 32 | low;
+            *word = halves.iter().fold(0, |word, half| word << 32 | u64::from(*half));
         }
         key
     }
@@ -147,8 +145,6 @@ const ETHERTYPE_IPV6: u16 = 0x86dd;
 const IPV6_HEADER: usize = 40;
 /// Bytes of a frame without tags and options that the key is made of.
 const PLAIN_BYTES: usize = 14 + 20 + PAYLOAD_BYTES;
-/// What of an IPv4 header's first 16 bytes belongs to the key: not TOS, TTL and header checksum.
-const IPV4_KEPT: [u64; 2] = [0xff00_ffff_ffff_ffff, 0x00ff_0000_ffff_ffff];
 
 /// What stands in front of the IP header.
 enum Network {
@@ -165,10 +161,10 @@ enum Network {
 /// [`Unmeasured`] when the frame is not one that Deltaline measures.
 #[inline(always)]
 pub fn identify(frame: &[u8]) -> Result<Identity, Unmeasured> {
-    if let Some(identity) = plain(frame) {
+    if let Some(identity) = identify_plain(frame) {
         return Ok(identity);
     }
-    // Taken apart: a result that is left where it is would have the plain one written there, too.
+    // Taken apart: handed on as it is, it would have the plain one written to memory, too.
     let Identity { key: Key([a, b, c, d, e, f, g, h, i]), ip_length, truncated } = general(frame)?;
     Ok(Identity { key: Key([a, b, c, d, e, f, g, h, i]), ip_length, truncated })
 }
@@ -178,26 +174,42 @@ pub fn identify(frame: &[u8]) -> Result<Identity, Unmeasured> {
 /// Where this is inlined, a hash takes the key's words from the frame, and the key is never in memory. To write it there
 /// and read it again costs as much as to find it.
 #[inline(always)]
-fn plain(frame: &[u8]) -> Option<Identity> {
+pub(crate) fn identify_plain(frame: &[u8]) -> Option<Identity> {
     let frame: &[u8; PLAIN_BYTES] = frame.first_chunk()?;
-    let word = |at: usize| number(&frame[at..at + 8]);
-    let half = |at: usize| number(&frame[at..at + 4]);
-    let first = word(14);
-    let total_length = (first >> 32) as u16;
-    let is_plain = frame[12..15] == [8, 0, 0x45] && usize::from(total_length) >= 20 + PAYLOAD_BYTES;
-    let [first, second] = [first & IPV4_KEPT[0], word(22) & IPV4_KEPT[1]];
-    let key = Key([first, second, half(30), 0, 0, word(34), word(42), word(50), half(58)]);
+    let total_length = u16::from_be_bytes([frame[16], frame[17]]);
+    let is_plain =
+        half_word(&frame[12..]) >> 8 == 0x08_0045 && usize::from(total_length) >= 20 + PAYLOAD_BYTES;
+    let [a, b, c] = ipv4_words(&frame[14..34]);
+    let [d, e, f, g] = payload_words(&frame[34..]);
+    let key = Key([a, b, c, 0, 0, d, e, f, g]);
     is_plain.then_some(Identity { key, ip_length: u32::from(total_length), truncated: false })
 }
 
+/// What an IPv4 header of 20 bytes contributes to the key: not TOS, TTL and header checksum.
+#[inline(always)]
+fn ipv4_words(header: &[u8]) -> [u64; 3] {
+    [
+        long_word(header) & 0xff00_ffff_ffff_ffff,
+        long_word(&header[8..]) & 0x00ff_0000_ffff_ffff,
+        half_word(&header[16..]) << 32,
+    ]
+}
+
+/// All payload bytes of the key.
+#[inline(always)]
+fn payload_words(bytes: &[u8]) -> [u64; 4] {
+    [long_word(bytes), long_word(&bytes[8..]), long_word(&bytes[16..]), half_word(&bytes[24..])]
+}
+
 /// The identity of any frame.
+#[inline(never)]
 fn general(frame: &[u8]) -> Result<Identity, Unmeasured> {
     let window = &frame[..frame.len().min(WINDOW_BYTES)];
     let (start, network) = network_header(window)?;
     let first = word(window, start).ok_or(Unmeasured::Incomplete)?;
     match (network, first[0] >> 4) {
         (Network::V4 | Network::Unknown, 4) => ipv4(window, start, first),
-        (Network::V6 | Network::Unknown, 6) => ipv6(window, start, first),
+        (Network::V6 | Network::Unknown, 6) => ipv6(window, start),
         (Network::Unknown, _) => Err(Unmeasured::NotIp),
         _ => Err(Unmeasured::Malformed),
     }
@@ -241,25 +253,16 @@ fn ipv4(window: &[u8], start: usize, first: [u8; 4]) -> Result<Identity, Unmeasu
         return Err(Unmeasured::Malformed);
     }
     let fixed = window.get(start..start + 20).ok_or(Unmeasured::Incomplete)?;
-    let total_length = u16::from_be_bytes([fixed[2], fixed[3]]);
-    let mut key = [0; KEY_BYTES];
-    key[0] = fixed[0];
-    key[2..8].copy_from_slice(&fixed[2..8]);
-    key[9] = fixed[9];
-    key[12..20].copy_from_slice(&fixed[12..20]);
+    let total_length = u16::from_be_bytes([first[2], first[3]]);
+    let [a, b, c] = ipv4_words(fixed);
     let payload = usize::from(total_length).saturating_sub(header);
-    let truncated = copy_payload(&mut key, window, start + header, payload);
-    Ok(Identity { key: key.into(), ip_length: u32::from(total_length), truncated })
+    let ([d, e, f, g], truncated) = payload_of(window, start + header, payload);
+    Ok(Identity { key: Key([a, b, c, 0, 0, d, e, f, g]), ip_length: u32::from(total_length), truncated })
 }
 
-fn ipv6(window: &[u8], start: usize, first: [u8; 4]) -> Result<Identity, Unmeasured> {
+fn ipv6(window: &[u8], start: usize) -> Result<Identity, Unmeasured> {
     let fixed = window.get(start..start + IPV6_HEADER).ok_or(Unmeasured::Incomplete)?;
     let payload_length = u16::from_be_bytes([fixed[4], fixed[5]]);
-    let mut key = [0; KEY_BYTES];
-    key[0] = first[0] & 0xf0;
-    key[4..7].copy_from_slice(&fixed[4..7]);
-    key[8..40].copy_from_slice(&fixed[8..40]);
-
     let mut payload = usize::from(payload_length);
     let mut position = start + IPV6_HEADER;
     let mut header = fixed[6];
@@ -277,9 +280,12 @@ fn ipv6(window: &[u8], start: usize, first: [u8; 4]) -> Result<Identity, Unmeasu
         }
         header = extension[0];
     }
-    let truncated = copy_payload(&mut key, window, position, payload);
-    let ip_length = u32::from(payload_length) + IPV6_HEADER as u32;
-    Ok(Identity { key: key.into(), ip_length, truncated })
+    // Not traffic class, flow label and hop limit.
+    let lengths = long_word(fixed) & 0xf000_0000_ffff_ff00;
+    let address = |at: usize| long_word(&fixed[at..]);
+    let ([d, e, f, g], truncated) = payload_of(window, position, payload);
+    let key = Key([lengths, address(8), address(16), address(24), address(32), d, e, f, g]);
+    Ok(Identity { key, ip_length: u32::from(payload_length) + IPV6_HEADER as u32, truncated })
 }
 
 /// The IPv6 extension headers that are walked over, by how their length is coded.
@@ -311,25 +317,36 @@ impl Extension {
     }
 }
 
-/// Copies at most `declared` payload bytes into the key; true when the frame ended before them.
-fn copy_payload(key: &mut [u8; KEY_BYTES], window: &[u8], position: usize, declared: usize) -> bool {
+/// The payload bytes of the key, of which the datagram has `declared` at most; true when the frame ended before them.
+fn payload_of(window: &[u8], position: usize, declared: usize) -> ([u64; 4], bool) {
     let wanted = declared.min(PAYLOAD_BYTES);
+    // Nearly always all of it is there.
+    if let Some(held) = window.get(position..position + PAYLOAD_BYTES)
+        && wanted == PAYLOAD_BYTES
+    {
+        return (payload_words(held), false);
+    }
     let end = (position + wanted).min(WINDOW_BYTES);
     let held = window.get(position..end.min(window.len())).unwrap_or(&[]);
-    key[4 * PAYLOAD_WORD..][..held.len()].copy_from_slice(held);
-    wanted > 0 && window.len() < end
+    let mut bytes = [0; PAYLOAD_BYTES];
+    bytes[..held.len()].copy_from_slice(held);
+    (payload_words(&bytes), wanted > 0 && window.len() < end)
 }
 
 fn word(window: &[u8], position: usize) -> Option<[u8; 4]> {
     window.get(position..position + 4)?.try_into().ok()
 }
 
-/// At most eight bytes as the highest of a number, the first one in its highest bits.
-#[inline]
-fn number(bytes: &[u8]) -> u64 {
-    let mut word = [0; 8];
-    word[..bytes.len()].copy_from_slice(bytes);
-    u64::from_be_bytes(word)
+/// The first eight bytes as a number, the first one in its highest bits; zero where there are fewer.
+#[inline(always)]
+fn long_word(bytes: &[u8]) -> u64 {
+    bytes.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
+}
+
+/// The first four bytes as a number, likewise.
+#[inline(always)]
+fn half_word(bytes: &[u8]) -> u64 {
+    bytes.first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes).into())
 }
 
 #[cfg(test)]
@@ -510,12 +527,13 @@ mod tests {
 
         #[test]
         fn plain_frames_have_the_key_of_any_frame(
-            mut frame in proptest::collection::vec(any::<u8>(), 60..70), version in 0x44u8..0x47, length in 40u16..60,
+            mut frame in proptest::collection::vec(any::<u8>(), 60..70), version in 0x44u8..0x47,
+            length in prop_oneof![40u16..60, 250u16..270],
         ) {
             frame[12..15].copy_from_slice(&[8, 0, version]);
             frame[16..18].copy_from_slice(&length.to_be_bytes());
             let is_plain = frame.len() >= 62 && version == 0x45 && length >= 48;
-            prop_assert_eq!(plain(&frame), is_plain.then(|| general(&frame).unwrap()));
+            prop_assert_eq!(identify_plain(&frame), is_plain.then(|| general(&frame).unwrap()));
         }
 
         #[test]

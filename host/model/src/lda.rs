@@ -5,9 +5,10 @@
 //!
 //! # Test plan
 //!
-//! Against a hash map keyed by (bank, row), with digests and without; the update touches one cell; overflow of the count is told.
+//! Against a hash map keyed by (bank, row), with digests and without, packets that are not sampled among them; overflow
+//! of the count is told, but not of packets that are in no bank.
 
-use crate::cell::Cell;
+use crate::cell::{Cell, SUM_MASK};
 use crate::configuration::Configuration;
 use crate::digest::{self, PacketDigest};
 use crate::time::Timestamp;
@@ -19,6 +20,7 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lda {
     rows: usize,
+    banks: usize,
     digest: Option<PacketDigest>,
     cells: Vec<Cell>,
 }
@@ -26,22 +28,27 @@ pub struct Lda {
 impl Lda {
     /// An LDA with every cell zero.
     pub fn new(configuration: &Configuration) -> Self {
-        let rows = configuration.rows();
-        let cells = rows * configuration.prefixes().banks() * configuration.classes();
+        let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
+        let cells = rows * banks * configuration.classes();
         let digest = configuration.has_digests().then(|| PacketDigest::new(configuration.seed()));
-        Lda { rows, digest, cells: vec![Cell::default(); cells] }
+        Lda { rows, banks, digest, cells: vec![Cell::default(); cells] }
     }
 
-    /// Counts a packet with this hash in its row of `bank`; true when the row's count overflowed.
+    /// Counts a packet of `class` with this hash in its row of `bank`, if it is in one; true when the row's count
+    /// overflowed.
     #[inline]
-    pub fn update(&mut self, bank: usize, hash: u64, time: Timestamp) -> bool {
+    pub fn update(&mut self, class: usize, bank: Option<usize>, hash: u64, time: Timestamp) -> bool {
         let row = (hash as usize) & (self.rows - 1);
-        match self.cells.get_mut(bank * self.rows + row) {
+        // Whether a packet is sampled is random, and a wrong guess at a branch costs more than to add nothing to a cell.
+        let (bank, packets) = bank.map_or((0, 0), |bank| (bank, 1));
+        match self.cells.get_mut((class * self.banks + bank) * self.rows + row) {
             Some(cell) => {
                 if let Some(digest) = &self.digest {
-                    cell.digest = digest::add(cell.digest, digest.digest(hash));
+                    cell.digest = digest::add(cell.digest, digest.digest(hash) & u32::wrapping_neg(packets));
                 }
-                cell.add(time.nanoseconds())
+                cell.sum = (cell.sum + (time.nanoseconds() & u64::wrapping_neg(packets.into()))) & SUM_MASK;
+                cell.count = cell.count.wrapping_add(packets);
+                (cell.count == 0) & (packets == 1)
             }
             None => false,
         }
@@ -54,7 +61,7 @@ impl Lda {
 
     /// The cells of one bank.
     pub fn bank(&self, bank: usize) -> &[Cell] {
-        self.cells.chunks(self.rows).nth(bank).unwrap_or(&[])
+        self.cells().chunks(self.rows).nth(bank).unwrap_or(&[])
     }
 
     /// Sets every cell to zero.
@@ -84,8 +91,9 @@ mod tests {
         for i in 0..20_000u64 {
             let hash = xxh3_64(&i.to_le_bytes());
             let time = Timestamp(hash.rotate_left(13));
-            let Some(bank) = configuration.prefixes().bank(hash) else { continue };
-            assert!(!lda.update(bank, hash, time));
+            let bank = configuration.prefixes().bank(hash);
+            assert!(!lda.update(0, bank, hash, time));
+            let Some(bank) = bank else { continue };
             let entry = map.entry((bank, hash % 64)).or_default();
             entry.0 += 1;
             entry.1 = (entry.1 + (time.0 >> 16)) % (1 << 40);
@@ -107,6 +115,12 @@ mod tests {
 
     #[test]
     fn overflow_of_a_count_is_told() {
+        let configuration = Configuration::new(Settings { prefixes: &[0], ..Settings::default() }).unwrap();
+        let mut lda = Lda::new(&configuration);
+        lda.cells.fill(Cell { count: u32::MAX, ..Cell::default() });
+        assert!(!lda.update(0, None, 5, Timestamp(0)));
+        assert!(lda.update(0, Some(0), 5, Timestamp(0)));
+        assert!(!lda.update(0, Some(0), 5, Timestamp(0)));
         let mut cell = Cell { count: u32::MAX - 1, ..Cell::default() };
         assert!(!cell.add(1));
         assert!(cell.add(1));

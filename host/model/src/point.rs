@@ -16,13 +16,15 @@ use crate::classifier::MAX_CLASSES;
 use crate::configuration::Configuration;
 use crate::frame::{self, Header, MAX_FRAME_BYTES, Role, Totals};
 use crate::hash::LinearHash;
-use crate::identity::{Identity, identify};
+use crate::identity::{Identity, identify, identify_plain};
 use crate::lda::Lda;
-use crate::sampler::Prefixes;
+use crate::sampler::{Prefixes, Sampler};
 use crate::time::Timestamp;
 
 /// Width of the totals in bits.
 pub const TOTAL_BITS: u32 = 48;
+/// Mask of the bits that a total keeps.
+const TOTAL_MASK: u64 = (1 << TOTAL_BITS) - 1;
 
 /// What ended an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,7 +58,7 @@ pub struct MeasurementPoint {
     hash: LinearHash,
     lda: Lda,
     /// Of the running interval.
-    prefixes: Prefixes,
+    sampler: Sampler,
     /// Of the first interval from this one on.
     scheduled: Option<(Prefixes, u32)>,
     interval: u32,
@@ -78,7 +80,7 @@ impl MeasurementPoint {
             role,
             hash: LinearHash::new(configuration.hash(), configuration.seed()),
             lda: Lda::new(configuration),
-            prefixes: *configuration.prefixes(),
+            sampler: Sampler::new(*configuration.prefixes()),
             scheduled: None,
             interval: 0,
             has_ended: false,
@@ -96,7 +98,7 @@ impl MeasurementPoint {
 
     /// The prefix lengths of the running interval.
     pub fn prefixes(&self) -> &Prefixes {
-        &self.prefixes
+        self.sampler.prefixes()
     }
 
     /// Schedules other prefix lengths: they take effect at the boundary before the first interval whose number is at
@@ -128,22 +130,20 @@ impl MeasurementPoint {
         self.lda.cells()
     }
 
-    /// The totals of the running interval, of all classes together: from the earliest packet to the latest.
-    pub fn totals(&self) -> Totals {
-        let seen = || self.classes.iter().filter(|class| class.packets > 0);
-        Totals {
-            packets: seen().map(|class| class.packets).sum(),
-            bytes: seen().map(|class| class.bytes).sum(),
-            first: seen().map(|class| class.first).min_by_key(|time| time.0).unwrap_or_default(),
-            last: seen().map(|class| class.last).max_by_key(|time| time.0).unwrap_or_default(),
-            ..self.totals
-        }
-    }
-
-    /// The totals of the running interval as a class's control frames would tell them.
-    fn totals_of(&self, class: usize) -> Totals {
+    /// The totals of the running interval as a class's control frames would tell them; zero for a class that is none.
+    pub fn totals(&self, class: usize) -> Totals {
         let Totals { packets, bytes, first, last, .. } = self.classes.get(class).copied().unwrap_or_default();
         Totals { packets, bytes, first, last, ..self.totals }
+    }
+
+    /// Packets of the running interval, of all classes together, modulo 2^48.
+    pub fn packets(&self) -> u64 {
+        self.classes.iter().fold(0, |sum, class| sum + class.packets) & TOTAL_MASK
+    }
+
+    /// Their IP octets, modulo 2^48.
+    pub fn bytes(&self) -> u64 {
+        self.classes.iter().fold(0, |sum, class| sum + class.bytes) & TOTAL_MASK
     }
 
     /// Packets of the running interval that no entry of the classifier matches, saturating; they are part of the
@@ -159,6 +159,16 @@ impl MeasurementPoint {
 
     /// Records a frame whose first byte was seen at `time`.
     pub fn observe(&mut self, frame: &[u8], time: Timestamp) {
+        match identify_plain(frame) {
+            // The key of these never is in memory.
+            Some(identity) if self.configuration.classifier().is_empty() => self.add(0, &identity, time),
+            _ => self.observe_any(frame, time),
+        }
+    }
+
+    /// As [`MeasurementPoint::observe`], for every frame and classifier.
+    #[inline(never)]
+    fn observe_any(&mut self, frame: &[u8], time: Timestamp) {
         match identify(frame) {
             Ok(identity) => {
                 self.truncated += u64::from(identity.truncated);
@@ -169,19 +179,23 @@ impl MeasurementPoint {
     }
 
     /// Records a packet whose identity is known already.
-    #[inline(always)]
     pub fn record(&mut self, identity: &Identity, time: Timestamp) {
-        let Some(class) = self.configuration.classifier().class(&identity.key) else {
-            self.totals.unmeasured = self.totals.unmeasured.saturating_add(1);
-            self.unmatched = self.unmatched.saturating_add(1);
-            return;
-        };
-        self.totals.flags.saturated |= count(&mut self.classes[class], u64::from(identity.ip_length), time);
-        let hash = self.hash.hash(&identity.key);
-        if let Some(bank) = self.prefixes.bank(hash) {
-            let bank = class * self.prefixes.banks() + bank;
-            self.totals.flags.saturated |= self.lda.update(bank, hash, time);
+        match self.configuration.classifier().class(&identity.key) {
+            Some(class) => self.add(class, identity, time),
+            None => {
+                self.totals.unmeasured = self.totals.unmeasured.saturating_add(1);
+                self.unmatched = self.unmatched.saturating_add(1);
+            }
         }
+    }
+
+    /// Counts a packet in its class.
+    #[inline(always)]
+    fn add(&mut self, class: usize, identity: &Identity, time: Timestamp) {
+        let hash = self.hash.hash(&identity.key);
+        let is_full = count(&mut self.classes[class], u64::from(identity.ip_length), time);
+        let is_row_full = self.lda.update(class, self.sampler.bank(hash), hash, time);
+        self.totals.flags.saturated |= is_full | is_row_full;
     }
 
     /// Records a frame that the MAC marked bad.
@@ -224,7 +238,7 @@ impl MeasurementPoint {
         self.unmatched = 0;
         let interval = self.interval;
         if let Some((prefixes, _)) = self.scheduled.take_if(|(_, from)| is_due(*from, interval)) {
-            self.prefixes = prefixes;
+            self.sampler = Sampler::new(prefixes);
         }
     }
 
@@ -232,10 +246,10 @@ impl MeasurementPoint {
     fn report(&self, class: usize, emit: &mut impl FnMut(&[u8])) {
         let mut buffer = [0; MAX_FRAME_BYTES];
         let first_cell = class * self.configuration.prefixes().banks() * self.configuration.rows();
-        let totals = self.totals_of(class);
+        let totals = self.totals(class);
         for header in Header::of_interval(&self.configuration, self.role, self.interval, totals) {
             let segment = header.segment + class as u32;
-            let header = Header { segment, prefixes: self.prefixes, ..header };
+            let header = Header { segment, prefixes: *self.prefixes(), ..header };
             let cells = self.lda.cells().iter().skip(first_cell + header.first_cell());
             let cells = cells.take(usize::from(header.cells));
             let mut fragment = [Cell::default(); frame::MAX_CELLS];
@@ -266,7 +280,7 @@ fn count(totals: &mut Totals, octets: u64, time: Timestamp) -> bool {
 /// Adds to a 48-bit total; true when it overflowed.
 fn add(total: &mut u64, amount: u64) -> bool {
     let sum = *total + amount;
-    *total = sum & ((1 << TOTAL_BITS) - 1);
+    *total = sum & TOTAL_MASK;
     sum >> TOTAL_BITS != 0
 }
 
@@ -309,9 +323,7 @@ mod tests {
                 let time = Timestamp(u64::from(interval) << 60 | u64::from(number) << 20 | 3);
                 point.observe(&frame, time);
                 let hash = hash.hash(&identify(&frame).unwrap().key);
-                if let Some(bank) = configuration.prefixes().bank(hash) {
-                    lda.update(bank, hash, time);
-                }
+                lda.update(0, configuration.prefixes().bank(hash), hash, time);
             }
             point.observe(&[0; 60], Timestamp(9));
             point.observe_bad();
@@ -365,7 +377,7 @@ mod tests {
                     _ => alone[1].observe(&frame, time),
                 }
             }
-            assert_eq!((point.totals().packets, point.unmatched()), (720, unmatched));
+            assert_eq!((point.packets(), point.unmatched()), (720, unmatched));
             point.observe(&[0; 60], Timestamp(9));
             alone.iter_mut().for_each(|point| point.observe(&[0; 60], Timestamp(9)));
             point.refuse_interval_end();

@@ -15,20 +15,21 @@
 //! division.
 
 use crate::hash::times_x;
-use crate::identity::{IPV6_ONLY, KEY_BITS, KEY_BYTES, Key};
+use crate::identity::{KEY_BITS, KEY_BYTES, Key};
 use safe_arch::{m128i, mul_i64_carryless_m128i};
 
 /// Whole words of the key.
 const WORDS: usize = KEY_BYTES / 8;
 
-/// What a polynomial x^64 + `modulus` needs.
+/// What a polynomial x^64 + `modulus` needs. Numbers of 64 bits stand in pairs, as the multiplication takes them from
+/// memory.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Residue {
-    /// The powers of x that the lowest bits of the words stand for, modulo the polynomial.
-    factors: [u64; WORDS],
-    modulus: u64,
-    /// floor(x^128 / (x^64 + modulus)) without its leading term.
-    reciprocal: u64,
+    /// The powers of x that the lowest bits of the words stand for, modulo the polynomial; the first of two in the
+    /// lower half.
+    factors: [u128; WORDS / 2],
+    /// Lower half: the modulus. Upper half: floor(x^128 / (x^64 + modulus)) without its leading term.
+    reduction: u128,
 }
 
 impl Residue {
@@ -41,38 +42,42 @@ impl Residue {
             reciprocal = reciprocal << 1 | remainder >> 63;
             remainder = times_x(remainder, modulus);
         }
-        Residue { factors: core::array::from_fn(|word| rows[lowest_bit(word)]), modulus, reciprocal }
+        let factors = |pair: usize| pair_of(rows[lowest_bit(2 * pair)], rows[lowest_bit(2 * pair + 1)]);
+        Residue { factors: core::array::from_fn(factors), reduction: pair_of(modulus, reciprocal) }
     }
 
     /// The key times x^64 modulo the polynomial.
     #[inline(always)]
     pub(crate) fn of(&self, key: &Key) -> u64 {
-        let words = key.long_words();
-        // The last half word, times x^64.
-        let mut sum = m128i::from(u128::from(words[WORDS] >> 32) << 64);
-        for (index, (&word, &factor)) in words.iter().zip(&self.factors).enumerate() {
-            // In every IPv4 packet.
-            let is_blank = IPV6_ONLY.contains(&(2 * index)) && word == 0;
-            if !is_blank {
-                sum ^= product(word, factor);
-            }
+        let [a, b, c, d, e, f, g, h, half] = *key.long_words();
+        let [ab, cd, ef, gh] = self.factors;
+        let mut sum = m128i::from(u128::from(half) << 64);
+        sum ^= product::<LOW_OF_BOTH>(a.into(), ab) ^ product::<LOW_AND_HIGH>(b.into(), ab);
+        sum ^= product::<LOW_OF_BOTH>(c.into(), cd) ^ product::<LOW_AND_HIGH>(f.into(), ef);
+        sum ^= product::<LOW_OF_BOTH>(g.into(), gh) ^ product::<LOW_AND_HIGH>(h.into(), gh);
+        // Addresses of IPv6.
+        let is_ipv4 = d | e == 0;
+        if !is_ipv4 {
+            sum ^= product::<LOW_AND_HIGH>(d.into(), cd) ^ product::<LOW_OF_BOTH>(e.into(), ef);
         }
-        let [low, high] = halves(sum);
-        let [_, quotient] = halves(product(high, self.reciprocal));
-        let [remainder, _] = halves(product(quotient ^ high, self.modulus));
-        low ^ remainder
+        let quotient = sum ^ product::<{ HIGH_OF_BOTH }>(sum.into(), self.reduction);
+        let remainder = sum ^ product::<{ HIGH_AND_LOW }>(quotient.into(), self.reduction);
+        u128::from(remainder) as u64
     }
 }
 
-/// The product of two polynomials.
-#[inline]
-fn product(a: u64, b: u64) -> m128i {
-    mul_i64_carryless_m128i::<0>(m128i::from(u128::from(a)), m128i::from(u128::from(b)))
+/// Which halves of two pairs are multiplied.
+const LOW_OF_BOTH: i32 = 0x00;
+const HIGH_AND_LOW: i32 = 0x01;
+const LOW_AND_HIGH: i32 = 0x10;
+const HIGH_OF_BOTH: i32 = 0x11;
+
+/// The product of two polynomials, one of each pair.
+#[inline(always)]
+fn product<const HALVES: i32>(a: u128, b: u128) -> m128i {
+    mul_i64_carryless_m128i::<HALVES>(m128i::from(a), m128i::from(b))
 }
 
-/// The lower and the upper 64 bits.
-#[inline]
-fn halves(product: m128i) -> [u64; 2] {
-    let product = u128::from(product);
-    [product as u64, (product >> 64) as u64]
+fn pair_of(low: u64, high: u64) -> u128 {
+    u128::from(high) << 64 | u128::from(low)
 }

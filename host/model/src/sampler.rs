@@ -21,8 +21,6 @@ pub const NO_BANK: u8 = 0xff;
 pub struct Prefixes {
     lengths: [u8; MAX_BANKS],
     banks: u8,
-    /// How many lengths are at most the index.
-    reached: [u8; MAX_PREFIX as usize + 1],
 }
 
 /// Why prefix lengths are refused.
@@ -57,8 +55,7 @@ impl Prefixes {
         }
         let mut lengths = [NO_BANK; MAX_BANKS];
         lengths[..prefixes.len()].copy_from_slice(prefixes);
-        let reached = |zeros| prefixes.iter().filter(|&&length| usize::from(length) <= zeros).count() as u8;
-        Ok(Prefixes { lengths, banks: prefixes.len() as u8, reached: core::array::from_fn(reached) })
+        Ok(Prefixes { lengths, banks: prefixes.len() as u8 })
     }
 
     /// How many banks there are.
@@ -76,11 +73,14 @@ impl Prefixes {
         self.lengths
     }
 
+    /// How many lengths are at most this number of zeros.
+    fn reached(&self, zeros: u32) -> u8 {
+        self.lengths().iter().filter(|&&length| u32::from(length) <= zeros).count() as u8
+    }
+
     /// The bank of a packet with this hash; none when the packet is not sampled.
-    #[inline]
     pub fn bank(&self, hash: u64) -> Option<usize> {
-        let zeros = hash.leading_zeros().min(u32::from(MAX_PREFIX)) as usize;
-        self.reached[zeros].checked_sub(1).map(usize::from)
+        self.reached(hash.leading_zeros()).checked_sub(1).map(usize::from)
     }
 
     /// The share of all packets that bank `bank` samples; zero for a bank that does not exist.
@@ -90,6 +90,40 @@ impl Prefixes {
             None => 0.0,
         };
         share(bank) - share(bank + 1)
+    }
+}
+
+/// Prefix lengths for many packets: with a table of what the first byte of a hash tells of its bank.
+#[derive(Clone, Debug)]
+pub struct Sampler {
+    prefixes: Prefixes,
+    /// How many lengths a hash reaches whose first byte is the index, unless that is zero.
+    reached: [u8; 256],
+}
+
+impl Sampler {
+    /// The sampler with these prefix lengths.
+    pub fn new(prefixes: Prefixes) -> Self {
+        let reached = |first| prefixes.reached((first as u8).leading_zeros());
+        Sampler { prefixes, reached: core::array::from_fn(reached) }
+    }
+
+    /// Its prefix lengths.
+    pub fn prefixes(&self) -> &Prefixes {
+        &self.prefixes
+    }
+
+    /// As [`Prefixes::bank`].
+    #[inline]
+    pub fn bank(&self, hash: u64) -> Option<usize> {
+        // The processors that every build is for count leading zeros slowly; few hashes begin with as many as eight.
+        let first = usize::from(hash.to_be_bytes()[0]);
+        // One number before there is an option of it, so that an update need not branch.
+        let reached = match first {
+            0 => self.prefixes.reached(hash.leading_zeros()),
+            _ => self.reached[first],
+        };
+        reached.checked_sub(1).map(usize::from)
     }
 }
 
@@ -104,6 +138,7 @@ mod tests {
         assert_eq!(prefixes.bank(0b0000_0010 << 56), Some(0));
         assert_eq!(prefixes.bank(0b0001_1111 << 56), Some(0));
         assert_eq!(prefixes.bank(0b0010_0000 << 56), None);
+        assert_eq!(Sampler::new(prefixes).bank(0b0010_0000 << 56), None);
         assert_eq!(prefixes.probability(0), 1.0 / 8.0 - 1.0 / 128.0);
         assert_eq!(prefixes.probability(1), 1.0 / 128.0);
         assert_eq!(prefixes.probability(2), 0.0);
@@ -112,6 +147,7 @@ mod tests {
     #[test]
     fn every_number_of_leading_zeros() {
         let prefixes = Prefixes::new(&[0, 1, 5, 16]).unwrap();
+        let sampler = Sampler::new(prefixes);
         for zeros in 0..=64u32 {
             let hash = (u64::MAX >> 1).checked_shr(zeros).unwrap_or(0)
                 | 1u64.checked_shl(63 - zeros.min(63)).unwrap_or(0);
@@ -123,7 +159,7 @@ mod tests {
                 5..=15 => 2,
                 _ => 3,
             };
-            assert_eq!(prefixes.bank(hash), Some(expected));
+            assert_eq!((prefixes.bank(hash), sampler.bank(hash)), (Some(expected), Some(expected)));
         }
     }
 

@@ -26,11 +26,13 @@ pub struct Timestamp(pub u64);
 
 impl Timestamp {
     /// The moment `nanoseconds` after the clock's epoch; bits above 2^48 ns are dropped, the fraction is zero.
+    #[inline]
     pub fn from_nanoseconds(nanoseconds: u64) -> Self {
         Timestamp(nanoseconds << 16)
     }
 
     /// Whole nanoseconds since the clock's epoch, modulo 2^48.
+    #[inline]
     pub fn nanoseconds(self) -> u64 {
         self.0 >> 16
     }

@@ -194,10 +194,10 @@ mod tests {
             let (mut sender, mut receiver) = (Lda::new(&configured), Lda::new(&configured));
             for ((key, delay), number) in keys.iter().zip(&fate).zip(0u64..) {
                 let (hash, time) = (hash.hash(key), GAP * number);
-                let Some(bank) = configured.prefixes().bank(hash) else { continue };
-                sender.update(bank, hash, Timestamp::from_nanoseconds(time));
+                let bank = configured.prefixes().bank(hash);
+                sender.update(0, bank, hash, Timestamp::from_nanoseconds(time));
                 if let Some(delay) = delay {
-                    receiver.update(bank, hash, Timestamp::from_nanoseconds(time + u64::from(*delay)));
+                    receiver.update(0, bank, hash, Timestamp::from_nanoseconds(time + u64::from(*delay)));
                 }
             }
             let truth = outcome.truth;

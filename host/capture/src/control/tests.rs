@@ -83,7 +83,7 @@ fn whole_intervals_come_out_as_the_points_held_them() {
         let mut point = point(SETTINGS, role);
         for interval in 0..3 {
             observe(&mut point, 100 * interval..100 * interval + 70, 9);
-            held.push((point.totals(), point.cells().to_vec()));
+            held.push((point.totals(0), point.cells().to_vec()));
             frames.extend(end(&mut point, IntervalEnd::Delimiter));
         }
     }
@@ -599,7 +599,7 @@ proptest! {
                 if is_refused {
                     point.refuse_interval_end();
                 } else {
-                    held.push((start..delimiter, point.totals(), point.cells().to_vec()));
+                    held.push((start..delimiter, point.totals(0), point.cells().to_vec()));
                     start = delimiter;
                     frames.extend(end(&mut point, IntervalEnd::Delimiter));
                 }

@@ -928,7 +928,7 @@ pub fn preloaded_counters(
             twin.frame(&[0; 60], false, 0)?;
             twin.frame(&udp_frame(0, 60), true, 0)?;
         }
-        let times = twin.model.totals();
+        let times = twin.model.totals(0);
         let wraps = twin.model.cells().iter().any(|cell| cell.count.checked_add(*count).is_none());
         let mut expected = Totals { first: times.first, last: times.last, ..*expected };
         expected.flags.saturated |= wraps;
