@@ -425,7 +425,8 @@ pub(crate) struct Size {
     pub(crate) interval: u64,
     #[command(flatten)]
     pub(crate) budget: Budget,
-    /// The shipped design whose stream, shell and clock it is for; prefixes of 10g-adaptive follow the loss
+    /// The shipped design whose stream, shell and clock it is for. Prefixes of 10g-adaptive follow the loss: they need no
+    /// less memory, but errors are smaller where less is lost
     #[arg(long, default_value = deltaline_hdl::design::DEFAULT)]
     pub(crate) design: String,
     /// Standard deviation of delay over its mean: 1 is that of exponential delays, queues have less

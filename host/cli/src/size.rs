@@ -47,6 +47,7 @@ struct Output {
 #[derive(Serialize)]
 struct Expected {
     loss: f64,
+    /// Prefix lengths at it.
     banks: Vec<u8>,
     effective_samples: f64,
     usable_rows: f64,
@@ -164,10 +165,17 @@ impl<'a> Request<'a> {
         }
     }
 
+    /// Whether some rows stay usable when the loss jumps: where prefixes follow it, that is what the last of several
+    /// banks is for.
+    fn is_safe(&self, banks: usize) -> bool {
+        !self.adaptive() || banks > 1
+    }
+
     fn candidates(&self) -> Result<Vec<Candidate>, Failure> {
         let mut candidates = vec![];
         for rows in ROWS {
-            for banks in BANKS.into_iter().filter(|&banks| self.is_built(rows, banks)) {
+            for banks in BANKS.into_iter().filter(|&banks| self.is_built(rows, banks) && self.is_safe(banks))
+            {
                 let prefixes = if self.adaptive() { following_prefixes } else { best_prefixes };
                 let sizing = prefixes(rows, banks, &self.loads, &self.targets)
                     .map_err(|error| Failure::new(Exit::Usage, error))?;
@@ -220,11 +228,8 @@ impl<'a> Request<'a> {
 
     /// The load at which a design is worst, and what it does there.
     fn worst(&self, sizing: &Sizing) -> (Load, Expectation) {
-        let expected = self
-            .loads
-            .iter()
-            .zip(&sizing.prefixes_at)
-            .map(|(load, prefixes)| (*load, Expectation::of(sizing.rows, prefixes, load)));
+        let expected =
+            sizing.at.iter().map(|(load, prefixes)| (*load, Expectation::of(sizing.rows, prefixes, load)));
         let excess = |(_, expected): &(Load, Expectation)| self.targets.excess(expected);
         let worst = expected.max_by(|a, b| excess(a).total_cmp(&excess(b)));
         worst.unwrap_or_else(|| {
@@ -273,7 +278,7 @@ impl<'a> Request<'a> {
     }
 
     fn output(&self, chosen: &Candidate, candidates: &[Candidate]) -> Result<Output, Failure> {
-        let Sizing { rows, prefixes, prefixes_at, .. } = &chosen.sizing;
+        let Sizing { rows, prefixes, at, .. } = &chosen.sizing;
         let base = self.design.configuration();
         let settings = Settings {
             hash: base.hash(),
@@ -286,7 +291,7 @@ impl<'a> Request<'a> {
             adaptive: self.adaptive(),
         };
         let configuration = Configuration::new(settings).map_err(|error| Failure::new(Exit::Usage, error))?;
-        let expected = self.loads.iter().zip(prefixes_at).map(|(load, prefixes)| {
+        let expected = at.iter().map(|(load, prefixes)| {
             let expected = Expectation::of(*rows, prefixes, load);
             let quantile =
                 |&(quantile, _): &(f64, f64)| Quantile { quantile, rank_error: expected.rank(quantile) };
@@ -370,8 +375,9 @@ impl<'a> Request<'a> {
         )];
         if self.adaptive() {
             lines.push(
-                "Software sets the prefix lengths of an interval for the loss of the one two before: those of the first \
-                 bank so that at most one loss hits a row of it, those of the last so that one packet does, if all are lost."
+                "Software sets the prefix lengths of an interval for the loss of the one two before: the first bank's so that \
+                 at most one loss hits a row of it, the last bank's so that one packet does, whatever becomes of it: that bank \
+                 guards against a loss that jumps."
                     .into(),
             );
         }
@@ -404,8 +410,9 @@ impl<'a> Request<'a> {
                 self.misses(&worst, best.sizing.excess)
             ));
         }
+        let steady = if self.adaptive() { "a loss that stays for three intervals, " } else { "" };
         lines.push(format!(
-            "Assumed: losses as likely for one packet as for another, delays with a deviation of {} of their mean and an excess \
+            "Assumed: {steady}losses as likely for one packet as for another, delays with a deviation of {} of their mean and an excess \
              kurtosis of {}. Errors are root mean squares of one interval, relative to the value; n intervals together \
              have errors smaller by the root of n.",
             per_cent(self.arguments.variation),

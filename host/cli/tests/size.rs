@@ -97,19 +97,32 @@ fn prefixes_that_follow_the_loss() {
     let asked = ["--loss", "0.01%..4%", "--mean", "2%", "--design", "10g-adaptive"];
     let text = size(&[&asked[..], &["--explain"]].concat());
     text.told(0, &[]);
-    for part in ["to begin with", "prefix lengths", "the loss of the one two before", "adaptive = true"] {
+    for part in
+        ["to begin with", "prefix lengths", "the one two before", "stays for three", "adaptive = true"]
+    {
         assert!(text.output.contains(part), "{part:?} is not in {}", text.output);
     }
     let json = size(&[&asked[..], &["--json"]].concat()).json();
+    // One of them is the guard.
+    assert!(json["banks"].as_array().unwrap().len() > 1);
     let (rows, expected) = (json["rows"].as_u64().unwrap(), json["expected"].as_array().unwrap());
     for each in expected {
-        let lost = (1e6 * number(&each["loss"])) as u64;
+        let lost = (1e6 * number(&each["loss"])).round() as u64;
         let followed =
             prefixes_for_loss(json["banks"].as_array().unwrap().len(), rows as usize, 1_000_000, lost);
         assert_eq!(each["banks"], json!(followed.unwrap().lengths()));
         assert!(number(&each["mean_error"]) <= 0.02);
     }
     assert_eq!(json["banks"], expected[expected.len() - 1]["banks"]);
+    // What is good enough for a range is so for each loss in it, at the changes of the prefixes, too.
+    let asked = ["--mean", "2%", "--deviation", "5.15%", "--design", "10g-adaptive", "--rows"];
+    let ranged = size(&[&asked[..], &["2048", "--loss", "0.01%..4%", "--json"]].concat()).json();
+    let (rows, banks) = (ranged["rows"].as_u64().unwrap(), ranged["banks"].as_array().unwrap().len() as u64);
+    for lost in [512, 513, 1024, 8192, 8193, 16_384, 16_385, 32_768, 32_769] {
+        let loss = format!("{}%", lost as f64 / 1e4);
+        let single = size(&[&asked[..], &[&(rows * banks).to_string(), "--loss", &loss]].concat());
+        single.told(0, &[]);
+    }
 }
 
 #[test]

@@ -167,20 +167,24 @@ pub struct Sizing {
     pub rows: usize,
     /// The banks; where they follow the loss, those for the last load, with which to begin.
     pub prefixes: Prefixes,
-    /// The banks at each load, in order.
-    pub prefixes_at: Vec<Prefixes>,
-    /// The largest error over its target, over all loads; 1 or less is good enough.
+    /// The loads that were looked at, and the banks at each.
+    pub at: Vec<(Load, Prefixes)>,
+    /// The largest error over its target, over all of them; 1 or less is good enough.
     pub excess: f64,
 }
 
-/// The largest error over its target, over all loads with their prefixes.
-fn worst<'a>(rows: usize, loads: impl Iterator<Item = (&'a Load, &'a Prefixes)>, targets: &Targets) -> f64 {
-    loads
+/// The largest error over its target.
+fn worst<'a>(rows: usize, at: impl IntoIterator<Item = (&'a Load, &'a Prefixes)>, targets: &Targets) -> f64 {
+    at.into_iter()
         .map(|(load, prefixes)| targets.excess(&Expectation::of(rows, prefixes, load)))
         .fold(0.0, |worst: f64, excess| if excess.is_nan() { f64::INFINITY } else { worst.max(excess) })
 }
 
-/// `banks` banks of `rows` rows whose prefixes follow the loss ([`prefixes_for_loss`]).
+/// `banks` banks of `rows` rows whose prefixes follow the loss ([`prefixes_for_loss`]), for `loads` that differ in loss
+/// alone, in ascending order.
+///
+/// Between losses at which a prefix changes, samples and usable rows fall; so these losses are looked at, too, on both
+/// sides.
 ///
 /// # Errors
 ///
@@ -191,12 +195,23 @@ pub fn following_prefixes(
     loads: &[Load],
     targets: &Targets,
 ) -> Result<Sizing, PrefixError> {
-    let fit =
-        |load: &Load| prefixes_for_loss(banks, rows, load.packets as u64, (load.packets * load.loss) as u64);
-    let prefixes_at: Vec<Prefixes> = loads.iter().map(fit).collect::<Result<_, _>>()?;
-    let prefixes = *prefixes_at.last().ok_or(PrefixError::Banks(banks))?;
-    let excess = worst(rows, loads.iter().zip(&prefixes_at), targets);
-    Ok(Sizing { rows, prefixes, prefixes_at, excess })
+    let (Some(first), Some(last)) = (loads.first(), loads.last()) else {
+        return Err(PrefixError::Banks(banks));
+    };
+    let changes = (0..=MAX_PREFIX).map(|length| (rows << length) as f64);
+    let changes = changes.flat_map(|lost| [lost, lost + 1.0].map(|lost| lost / first.packets));
+    let inside = changes.filter(|loss| (first.loss..=last.loss).contains(loss));
+    let mut loads: Vec<Load> =
+        inside.map(|loss| Load { loss, ..*first }).chain(loads.iter().copied()).collect();
+    loads.sort_by(|a, b| a.loss.total_cmp(&b.loss));
+    let fit = |load: Load| {
+        let lost = (load.packets * load.loss).round() as u64;
+        Ok((load, prefixes_for_loss(banks, rows, load.packets as u64, lost)?))
+    };
+    let at: Vec<(Load, Prefixes)> = loads.into_iter().map(fit).collect::<Result<_, _>>()?;
+    let (_, prefixes) = *at.last().ok_or(PrefixError::Banks(banks))?;
+    let excess = worst(rows, at.iter().map(|(load, prefixes)| (load, prefixes)), targets);
+    Ok(Sizing { rows, prefixes, at, excess })
 }
 
 /// The best prefixes for `banks` banks of `rows` rows: those whose largest error over its target is the smallest, over
@@ -231,7 +246,7 @@ pub fn best_prefixes(
         }
     }
     let (excess, prefixes) = best.ok_or(PrefixError::Banks(banks))?;
-    Ok(Sizing { rows, prefixes, prefixes_at: vec![prefixes; loads.len()], excess })
+    Ok(Sizing { rows, prefixes, at: loads.iter().map(|load| (*load, prefixes)).collect(), excess })
 }
 
 #[cfg(test)]
@@ -293,27 +308,50 @@ mod tests {
         }
         let best = best_prefixes(512, 2, &loads, &targets).unwrap();
         assert_eq!((best.excess, best.prefixes.lengths()), (least.0, &least.1[..]));
-        assert_eq!(best.prefixes_at, [best.prefixes; 2]);
+        assert_eq!(best.at, loads.map(|load| (load, best.prefixes)));
         assert!(best_prefixes(512, 1, &loads, &targets).unwrap().excess > best.excess);
         assert_eq!(best_prefixes(512, 0, &loads, &targets), Err(PrefixError::Banks(0)));
         assert_eq!(best_prefixes(512, 9, &loads, &targets), Err(PrefixError::Banks(9)));
     }
 
     #[test]
-    fn prefixes_that_follow_the_loss_have_smaller_errors_below_the_largest() {
-        let targets = Targets { mean: Some(0.02), ..Targets::default() };
+    fn prefixes_that_follow_the_loss() {
+        let targets = Targets { mean: Some(0.02), deviation: Some(0.05), ..Targets::default() };
         let loads = [0.0001, 0.001, 0.01].map(|loss| Load { loss, ..LOAD });
         let following = following_prefixes(512, 1, &loads, &targets).unwrap();
-        // 100, 1000 and 10,000 losses in 512 rows, one a row or less.
-        assert_eq!(following.prefixes_at, [0, 1, 5].map(|length| Prefixes::new(&[length]).unwrap()));
+        // 100, 1000 and 10,000 losses in 512 rows, one a row or less, and where that changes.
+        let lost = |load: &Load| (load.loss * load.packets).round() as u64;
+        let at: Vec<(u64, u8)> =
+            following.at.iter().map(|(load, prefixes)| (lost(load), prefixes.lengths()[0])).collect();
+        let expected_at = [
+            (100, 0),
+            (512, 0),
+            (513, 1),
+            (1000, 1),
+            (1024, 1),
+            (1025, 2),
+            (2048, 2),
+            (2049, 3),
+            (4096, 3),
+            (4097, 4),
+            (8192, 4),
+            (8193, 5),
+            (10_000, 5),
+        ];
+        assert_eq!(at, expected_at);
         assert_eq!(following.prefixes.lengths(), [5]);
-        let errors =
-            [0, 1, 5].iter().zip(&loads).map(|(&length, load)| expected(512, &[length], load).mean / 0.02);
-        assert_eq!(following.excess, errors.fold(0.0, f64::max));
+        let excess = |(lost, length): (u64, u8)| {
+            targets.excess(&expected(512, &[length], &Load { loss: lost as f64 / 1e6, ..LOAD }))
+        };
+        close(following.excess, at.iter().copied().map(excess).fold(0.0, f64::max), 1e-9);
+        // Fewest rows are usable just before a change: more than at the loads given.
+        let given = [(100, 0), (1000, 1), (10_000, 5)].map(excess).into_iter().fold(0.0, f64::max);
+        assert!(following.excess > given);
         // Fixed ones are for the largest loss, and far worse where there is less.
         let fixed = best_prefixes(512, 1, &loads, &targets).unwrap().prefixes;
         assert!(expected(512, &[0], &loads[0]).mean < 0.5 * expected(512, fixed.lengths(), &loads[0]).mean);
         assert_eq!(following_prefixes(512, 9, &loads, &targets), Err(PrefixError::Banks(9)));
+        assert_eq!(following_prefixes(512, 1, &[], &targets), Err(PrefixError::Banks(1)));
     }
 
     #[test]
