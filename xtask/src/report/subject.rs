@@ -27,7 +27,7 @@ const NAME: &str = "deltaline";
 /// Devices of all families; those of a family that a subject is not synthesised for are left out.
 const ALL_DEVICES: [&str; 4] = ["hx8k", "25f-6", "25f-8", "85f-6"];
 
-/// Without the fastest speed grade, which only tells what a block RAM's time is worth: once is enough.
+/// Without the fastest speed grade, of which the default core and the whole designs tell what it is worth.
 const USUAL_DEVICES: [&str; 3] = ["hx8k", "25f-6", "85f-6"];
 
 /// A design, or a part of one, to be measured.
@@ -67,7 +67,7 @@ pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
             clock_mhz: design.clock_mhz(),
             families: &[&ECP5],
             by_module: false,
-            devices: &USUAL_DEVICES,
+            devices: &ALL_DEVICES,
             asic: false,
         };
         if design.shell() == Shell::Inline {
