@@ -49,6 +49,7 @@ impl Residue {
     /// The key times x^64 modulo the polynomial.
     #[inline(always)]
     pub(crate) fn of(&self, key: &Key) -> u64 {
+        // Without a loop over the words, so that they need not be in memory.
         let [a, b, c, d, e, f, g, h, half] = *key.long_words();
         let [ab, cd, ef, gh] = self.factors;
         let mut sum = m128i::from(u128::from(half) << 64);
@@ -60,8 +61,8 @@ impl Residue {
         if !is_ipv4 {
             sum ^= product::<LOW_AND_HIGH>(d.into(), cd) ^ product::<LOW_OF_BOTH>(e.into(), ef);
         }
-        let quotient = sum ^ product::<{ HIGH_OF_BOTH }>(sum.into(), self.reduction);
-        let remainder = sum ^ product::<{ HIGH_AND_LOW }>(quotient.into(), self.reduction);
+        let quotient = sum ^ product::<HIGH_OF_BOTH>(sum.into(), self.reduction);
+        let remainder = sum ^ product::<HIGH_AND_LOW>(quotient.into(), self.reduction);
         u128::from(remainder) as u64
     }
 }
