@@ -114,15 +114,6 @@ fn prefixes_that_follow_the_loss() {
         assert!(number(&each["mean_error"]) <= 0.02);
     }
     assert_eq!(json["banks"], expected[expected.len() - 1]["banks"]);
-    // What is good enough for a range is so for each loss in it, at the changes of the prefixes, too.
-    let asked = ["--mean", "2%", "--deviation", "5.15%", "--design", "10g-adaptive", "--rows"];
-    let ranged = size(&[&asked[..], &["2048", "--loss", "0.01%..4%", "--json"]].concat()).json();
-    let (rows, banks) = (ranged["rows"].as_u64().unwrap(), ranged["banks"].as_array().unwrap().len() as u64);
-    for lost in [512, 513, 1024, 8192, 8193, 16_384, 16_385, 32_768, 32_769] {
-        let loss = format!("{}%", lost as f64 / 1e4);
-        let single = size(&[&asked[..], &[&(rows * banks).to_string(), "--loss", &loss]].concat());
-        single.told(0, &[]);
-    }
 }
 
 #[test]
