@@ -17,24 +17,28 @@ use std::process::Command;
 const FRAMES: usize = 1024;
 /// Passes over the frames in the shorter and in the longer run.
 const PASSES: [u64; 2] = [10, 110];
+/// Frames one by one and in batches.
+const RUNS: [&str; 3] = ["IPv4", "IPv4 in batches", "IPv6"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().collect();
-    if let [_, option, name, version, passes] = &arguments[..]
+    if let [_, option, name, run, passes] = &arguments[..]
         && option == "--passes"
     {
         let kind = KINDS.iter().find(|(kind, _)| kind == name).ok_or("no such hash")?.1;
-        return match &version[..] {
-            "IPv4" => observe(kind, &frames(FRAMES), passes.parse()?),
-            _ => observe(kind, &ipv6_frames(FRAMES), passes.parse()?),
+        let passes = passes.parse()?;
+        return match &run[..] {
+            "IPv4" => observe(kind, &frames(FRAMES), passes),
+            "IPv4 in batches" => observe_batch(kind, &frames(FRAMES), passes),
+            _ => observe(kind, &ipv6_frames(FRAMES), passes),
         };
     }
     for (name, _) in KINDS {
-        for version in ["IPv4", "IPv6"] {
-            let [short, long] = PASSES.map(|passes| instructions(name, version, passes));
+        for run in RUNS {
+            let [short, long] = PASSES.map(|passes| instructions(name, run, passes));
             let packets = (PASSES[1] - PASSES[0]) * FRAMES as u64;
             let a_packet = (long? - short?) as f64 / packets as f64;
-            println!("observe/{name}, {version}: {a_packet:.1} instructions a packet");
+            println!("observe/{name}, {run}: {a_packet:.1} instructions a packet");
         }
     }
     Ok(())
@@ -46,8 +50,7 @@ fn observe<const BYTES: usize>(
     frames: &[[u8; BYTES]],
     passes: u64,
 ) -> Result<(), Box<dyn Error>> {
-    let configuration = Configuration::new(Settings { hash: kind, ..Settings::default() })?;
-    let mut point = MeasurementPoint::new(&configuration, Role::Sender);
+    let mut point = point(kind)?;
     for pass in 0..passes {
         for frame in frames {
             point.observe(frame, Timestamp::from_nanoseconds(pass));
@@ -56,15 +59,33 @@ fn observe<const BYTES: usize>(
     Ok(())
 }
 
+/// The same, all frames of a pass at once.
+fn observe_batch<const BYTES: usize>(
+    kind: HashKind,
+    frames: &[[u8; BYTES]],
+    passes: u64,
+) -> Result<(), Box<dyn Error>> {
+    let mut point = point(kind)?;
+    for pass in 0..passes {
+        point.observe_batch(frames.iter().map(|frame| (&frame[..], Timestamp::from_nanoseconds(pass))));
+    }
+    Ok(())
+}
+
+fn point(kind: HashKind) -> Result<MeasurementPoint, Box<dyn Error>> {
+    let configuration = Configuration::new(Settings { hash: kind, ..Settings::default() })?;
+    Ok(MeasurementPoint::new(&configuration, Role::Sender))
+}
+
 /// The instructions of a run of this program, counted by callgrind.
-fn instructions(hash: &str, version: &str, passes: u64) -> Result<u64, Box<dyn Error>> {
-    let run = Command::new("valgrind")
+fn instructions(hash: &str, run: &str, passes: u64) -> Result<u64, Box<dyn Error>> {
+    let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(std::env::current_exe()?)
-        .args(["--passes", hash, version, &passes.to_string()])
+        .args(["--passes", hash, run, &passes.to_string()])
         .output()
         .map_err(|reason| format!("valgrind: {reason}; install it: apt-get install valgrind"))?;
-    let told = String::from_utf8_lossy(&run.stderr);
+    let told = String::from_utf8_lossy(&output.stderr);
     let count = told.lines().find_map(|line| line.split_once("Collected : "));
     Ok(count.ok_or_else(|| format!("valgrind counted nothing: {told}"))?.1.trim().parse()?)
 }

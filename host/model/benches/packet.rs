@@ -8,6 +8,7 @@
 //! * `hash`: identity and hash;
 //! * `update`: identity, hash, sampling and the cell: what a measurement point is made of;
 //! * `observe`: all that a measurement point does with a frame, so also classes and totals;
+//! * `observe-batch`: the same, 32 frames at a time;
 //! * `observe-ipv6`: the same with IPv6, whose keys are found and hashed by the general way, as those of tagged frames are.
 
 mod common;
@@ -27,21 +28,32 @@ use deltaline_model::time::Timestamp;
 use std::hint::black_box;
 
 const PACKETS: usize = 1024;
+/// Frames of a batch.
+const AT_ONCE: usize = 32;
 
-/// Times `packet` over all frames.
+/// Places of frames in random order: Knuth's linear congruential generator, whose high bits are random enough.
+struct Order(u64);
+
+impl Order {
+    #[inline(always)]
+    fn next(&mut self) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> (64 - PACKETS.ilog2())) as usize
+    }
+}
+
+/// Times `packet` over as many frames as there are.
 fn pass<const BYTES: usize>(
     group: &mut BenchmarkGroup<WallTime>,
     name: &str,
     frames: &[[u8; BYTES]],
     mut packet: impl FnMut(&[u8; BYTES]),
 ) {
-    // Knuth's linear congruential generator: its high bits are random enough.
-    let mut state = 1u64;
+    let mut order = Order(1);
     group.bench_function(name, |bencher| {
         bencher.iter(|| {
             for _ in 0..PACKETS {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                packet(&frames[(state >> (64 - PACKETS.ilog2())) as usize]);
+                packet(&frames[order.next()]);
             }
         });
     });
@@ -82,6 +94,17 @@ fn packets(criterion: &mut Criterion) {
         pass(&mut group, &format!("observe/{name}"), &frames, |frame| {
             time += 100;
             point.observe(black_box(frame), Timestamp::from_nanoseconds(time));
+        });
+        let mut order = Order(1);
+        group.bench_function(format!("observe-batch/{name}"), |bencher| {
+            bencher.iter(|| {
+                for _ in 0..PACKETS / AT_ONCE {
+                    point.observe_batch((0..AT_ONCE).map(|_| {
+                        time += 100;
+                        (&black_box(&frames[order.next()])[..], Timestamp::from_nanoseconds(time))
+                    }));
+                }
+            });
         });
         pass(&mut group, &format!("observe-ipv6/{name}"), &ipv6, |frame| {
             time += 100;

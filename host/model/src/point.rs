@@ -9,7 +9,8 @@
 //! and behind delimiters that jump; never within an interval; the latest schedule counts; what is refused changes
 //! nothing. Totals, first and last time against a straight count; intervals start from zero; flags appear in the interval
 //! that they belong to and no other; the frames decode to the cells of an LDA fed by hand. Each class reports what a
-//! point that sees only its packets reports, and all repeat what is the point's.
+//! point that sees only its packets reports, and all repeat what is the point's. A batch leaves what its frames leave one by
+//! one, for batches of any length, with frames of the general way and unmeasured ones among them.
 
 use crate::cell::Cell;
 use crate::classifier::MAX_CLASSES;
@@ -23,6 +24,8 @@ use crate::time::Timestamp;
 
 /// Width of the totals in bits.
 pub const TOTAL_BITS: u32 = 48;
+/// Packets whose hashes are found before the first of their cells is touched.
+const BATCH: usize = 16;
 /// Mask of the bits that a total keeps.
 const TOTAL_MASK: u64 = (1 << TOTAL_BITS) - 1;
 
@@ -161,9 +164,38 @@ impl MeasurementPoint {
     pub fn observe(&mut self, frame: &[u8], time: Timestamp) {
         match identify_plain(frame) {
             // The key of these never is in memory.
-            Some(identity) if self.configuration.classifier().is_empty() => self.add(0, &identity, time),
+            Some(identity) if self.configuration.classifier().is_empty() => {
+                let hash = self.hash.hash(&identity.key);
+                self.add(0, u64::from(identity.ip_length), &[(hash, time)]);
+            }
             _ => self.observe_any(frame, time),
         }
+    }
+
+    /// Records frames in their order, each with its time: what [`MeasurementPoint::observe`] does with one after the
+    /// other, faster where several are at hand. A processor looks ahead no further than two or three packets; here a hash
+    /// does not stand in line behind the cell of the packet before, and totals are touched once a batch.
+    pub fn observe_batch<'a>(&mut self, frames: impl IntoIterator<Item = (&'a [u8], Timestamp)>) {
+        let (mut batch, mut packets, mut octets) = ([(0, Timestamp::default()); BATCH], 0, 0);
+        for (frame, time) in frames {
+            match identify_plain(frame) {
+                Some(identity) if self.configuration.classifier().is_empty() => {
+                    batch[packets] = (self.hash.hash(&identity.key), time);
+                    octets += u64::from(identity.ip_length);
+                    packets += 1;
+                    if packets == BATCH {
+                        self.add(0, octets, &batch);
+                        (packets, octets) = (0, 0);
+                    }
+                }
+                _ => {
+                    self.add(0, octets, &batch[..packets]);
+                    (packets, octets) = (0, 0);
+                    self.observe_any(frame, time);
+                }
+            }
+        }
+        self.add(0, octets, &batch[..packets]);
     }
 
     /// As [`MeasurementPoint::observe`], for every frame and classifier.
@@ -181,7 +213,10 @@ impl MeasurementPoint {
     /// Records a packet whose identity is known already.
     pub fn record(&mut self, identity: &Identity, time: Timestamp) {
         match self.configuration.classifier().class(&identity.key) {
-            Some(class) => self.add(class, identity, time),
+            Some(class) => {
+                let hash = self.hash.hash(&identity.key);
+                self.add(class, u64::from(identity.ip_length), &[(hash, time)]);
+            }
             None => {
                 self.totals.unmeasured = self.totals.unmeasured.saturating_add(1);
                 self.unmatched = self.unmatched.saturating_add(1);
@@ -189,13 +224,14 @@ impl MeasurementPoint {
         }
     }
 
-    /// Counts a packet in its class.
+    /// Counts packets of a class, given by hash and time, that have so many octets together.
     #[inline(always)]
-    fn add(&mut self, class: usize, identity: &Identity, time: Timestamp) {
-        let hash = self.hash.hash(&identity.key);
-        let is_full = count(&mut self.classes[class], u64::from(identity.ip_length), time);
-        let is_row_full = self.lda.update(class, self.sampler.bank(hash), hash, time);
-        self.totals.flags.saturated |= is_full | is_row_full;
+    fn add(&mut self, class: usize, octets: u64, packets: &[(u64, Timestamp)]) {
+        let mut is_full = count(&mut self.classes[class], octets, packets);
+        for &(hash, time) in packets {
+            is_full |= self.lda.update(class, self.sampler.bank(hash), hash, time);
+        }
+        self.totals.flags.saturated |= is_full;
     }
 
     /// Records a frame that the MAC marked bad.
@@ -268,13 +304,14 @@ fn is_due(from: u32, interval: u32) -> bool {
     interval.wrapping_sub(from) as i32 >= 0
 }
 
-/// Counts a packet; true when a total overflowed.
-fn count(totals: &mut Totals, octets: u64, time: Timestamp) -> bool {
+/// Counts packets; true when a total overflowed.
+fn count(totals: &mut Totals, octets: u64, packets: &[(u64, Timestamp)]) -> bool {
+    let [(_, first), ..] = packets else { return false };
     if totals.packets == 0 {
-        totals.first = time;
+        totals.first = *first;
     }
-    totals.last = time;
-    add(&mut totals.packets, 1) | add(&mut totals.bytes, octets)
+    totals.last = packets.last().map_or(*first, |(_, last)| *last);
+    add(&mut totals.packets, packets.len() as u64) | add(&mut totals.bytes, octets)
 }
 
 /// Adds to a 48-bit total; true when it overflowed.
@@ -288,6 +325,7 @@ fn add(total: &mut u64, amount: u64) -> bool {
 mod tests {
     extern crate std;
     use super::*;
+    use crate::classifier::Fields;
     use crate::configuration::Settings;
     use crate::frame::{Flags, Frame};
     use std::vec;
@@ -348,10 +386,48 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_batch_is_its_frames_one_by_one() {
+        let entry = Fields { version: Some(4), ..Fields::default() }.entry(0).unwrap();
+        let frames: Vec<(Vec<u8>, Timestamp)> = (0..2000u16)
+            .map(|number| {
+                let mut frame = packet(number);
+                // Between frames of other kinds, ever longer runs of plain ones.
+                match (number % (1 + number / 50), number % 3) {
+                    (0, 0) => frame.truncate(50),
+                    (0, 1) => frame[12] = 0,
+                    (0, _) => drop(frame.splice(12..12, [0x81, 0, 0, 1])),
+                    _ => {}
+                }
+                (frame, Timestamp(u64::from(number) << 20 | 3))
+            })
+            .collect();
+        for (entries, digest) in [(&[][..], false), (&[], true), (&[entry], false)] {
+            let base = Settings { rows: 8, prefixes: &[0, 2], ..Settings::default() };
+            let configuration = Configuration::new(Settings { entries, digest, ..base }).unwrap();
+            let [mut point, mut batches] =
+                [(); 2].map(|()| MeasurementPoint::new(&configuration, Role::Sender));
+            let mut left = &frames[..];
+            for length in (0..100).cycle() {
+                let (batch, rest) = left.split_at(length.min(left.len()));
+                left = rest;
+                batch.iter().for_each(|(frame, time)| point.observe(frame, *time));
+                batches.observe_batch(batch.iter().map(|(frame, time)| (&frame[..], *time)));
+                let [expected, found] =
+                    [&mut point, &mut batches].map(|point| collect(point, IntervalEnd::Delimiter));
+                assert_eq!(found, expected, "{length} frames");
+                if left.is_empty() {
+                    break;
+                }
+            }
+            assert_eq!(batches.truncated(), point.truncated());
+            assert!(point.truncated() > 0);
+        }
+    }
+
     /// Two classes by the protocol's lowest bit; in each, packets that are neither.
     #[test]
     fn each_class_reports_as_a_segment_of_its_own() {
-        use crate::classifier::Fields;
         let entry = |class, protocol: u8| {
             Fields { version: Some(4), protocol: Some(protocol), ..Fields::default() }.entry(class).unwrap()
         };
