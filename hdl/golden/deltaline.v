@@ -16656,10 +16656,26 @@ module deltaline_buffer(clk,rst,s_axis_tdata,s_axis_tvalid,s_axis_tready,s_axis_
     reg  full_rst;
     reg  full_d;
     wire  full_q;
-    reg  offered_clock;
-    reg  offered_rst;
-    reg  offered_d;
-    wire  offered_q;
+    reg  row_valid_clock;
+    reg  row_valid_rst;
+    reg  row_valid_d;
+    wire  row_valid_q;
+    reg  out_valid_clock;
+    reg  out_valid_rst;
+    reg  out_valid_d;
+    wire  out_valid_q;
+    reg  out_data_clock;
+    reg  out_data_rst;
+    reg  [63:0] out_data_d;
+    wire  [63:0] out_data_q;
+    reg  out_keep_clock;
+    reg  out_keep_rst;
+    reg  [7:0] out_keep_d;
+    wire  [7:0] out_keep_q;
+    reg  out_last_clock;
+    reg  out_last_rst;
+    reg  out_last_d;
+    wire  out_last_q;
     reg  target_clock;
     reg  target_rst;
     reg  [7:0] target_d;
@@ -16681,7 +16697,9 @@ module deltaline_buffer(clk,rst,s_axis_tdata,s_axis_tvalid,s_axis_tready,s_axis_
     reg  write;
     reg  [7:0] target_now;
     reg  [7:0] target_next;
-    reg  taken;
+    reg  free;
+    reg  moved;
+    reg  ends;
     reg  is_last;
     reg  [7:0] look_up;
     reg  [63:0] word;
@@ -16703,11 +16721,35 @@ module deltaline_buffer(clk,rst,s_axis_tdata,s_axis_tvalid,s_axis_tready,s_axis_
         .d(full_d),
         .q(full_q)
     );
-    deltaline_buffer_offered offered(
-        .clock(offered_clock),
-        .rst(offered_rst),
-        .d(offered_d),
-        .q(offered_q)
+    deltaline_buffer_row_valid row_valid(
+        .clock(row_valid_clock),
+        .rst(row_valid_rst),
+        .d(row_valid_d),
+        .q(row_valid_q)
+    );
+    deltaline_buffer_out_valid out_valid(
+        .clock(out_valid_clock),
+        .rst(out_valid_rst),
+        .d(out_valid_d),
+        .q(out_valid_q)
+    );
+    deltaline_buffer_out_data out_data(
+        .clock(out_data_clock),
+        .rst(out_data_rst),
+        .d(out_data_d),
+        .q(out_data_q)
+    );
+    deltaline_buffer_out_keep out_keep(
+        .clock(out_keep_clock),
+        .rst(out_keep_rst),
+        .d(out_keep_d),
+        .q(out_keep_q)
+    );
+    deltaline_buffer_out_last out_last(
+        .clock(out_last_clock),
+        .rst(out_last_rst),
+        .d(out_last_d),
+        .q(out_last_q)
     );
     deltaline_buffer_target target(
         .clock(target_clock),
@@ -16737,19 +16779,31 @@ module deltaline_buffer(clk,rst,s_axis_tdata,s_axis_tvalid,s_axis_tready,s_axis_
     // Update code
     always @(*) begin
         full_clock = clk;
-        offered_clock = clk;
+        row_valid_clock = clk;
+        out_valid_clock = clk;
+        out_data_clock = clk;
+        out_keep_clock = clk;
+        out_last_clock = clk;
         target_clock = clk;
         filled_clock = clk;
         write_row_clock = clk;
         read_row_clock = clk;
         full_d = full_q;
-        offered_d = offered_q;
+        row_valid_d = row_valid_q;
+        out_valid_d = out_valid_q;
+        out_data_d = out_data_q;
+        out_keep_d = out_keep_q;
+        out_last_d = out_last_q;
         target_d = target_q;
         filled_d = filled_q;
         write_row_d = write_row_q;
         read_row_d = read_row_q;
         full_rst = rst;
-        offered_rst = rst;
+        row_valid_rst = rst;
+        out_valid_rst = rst;
+        out_data_rst = rst;
+        out_keep_rst = rst;
+        out_last_rst = rst;
         target_rst = rst;
         filled_rst = rst;
         write_row_rst = rst;
@@ -16775,16 +16829,20 @@ module deltaline_buffer(clk,rst,s_axis_tdata,s_axis_tvalid,s_axis_tready,s_axis_
             end
         end
         is_last = read_row_q == write_row_q;
-        taken = offered_q & m_axis_tready;
+        free = ~out_valid_q | m_axis_tready;
+        moved = row_valid_q & free;
         look_up = read_row_q;
-        if (taken) begin
+        if (moved) begin
             look_up = read_row_q + 32'h1;
         end
         read_row_d = look_up;
-        offered_d = full_q;
-        if (taken & is_last) begin
+        row_valid_d = full_q;
+        ends = out_valid_q & out_last_q;
+        if (ends | (moved & is_last)) begin
+            row_valid_d = 1'b0;
+        end
+        if (ends & m_axis_tready) begin
             full_d = 1'b0;
-            offered_d = 1'b0;
             read_row_d = 32'h0;
             write_row_d = 32'h0;
         end
@@ -16799,11 +16857,17 @@ module deltaline_buffer(clk,rst,s_axis_tdata,s_axis_tvalid,s_axis_tready,s_axis_
         if (~is_last | filled_q[32'h0]) begin
             keep = 32'hff;
         end
+        if (free) begin
+            out_valid_d = row_valid_q;
+            out_data_d = data;
+            out_keep_d = keep;
+            out_last_d = is_last;
+        end
         s_axis_tready = ~full_q;
-        m_axis_tdata = data;
-        m_axis_tkeep = keep;
-        m_axis_tvalid = offered_q;
-        m_axis_tlast = is_last;
+        m_axis_tdata = out_data_q;
+        m_axis_tkeep = out_keep_q;
+        m_axis_tvalid = out_valid_q;
+        m_axis_tlast = out_last_q;
     end
 
 endmodule // deltaline_buffer
@@ -16838,7 +16902,37 @@ module deltaline_buffer_full(clock,rst,d,q);
     end
 endmodule // deltaline_buffer_full
 
-module deltaline_buffer_offered(clock,rst,d,q);
+module deltaline_buffer_out_data(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [63:0] d;
+    output reg  [63:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 64'h0;
+        else q <= d;
+    end
+endmodule // deltaline_buffer_out_data
+
+module deltaline_buffer_out_keep(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [7:0] d;
+    output reg  [7:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 8'h0;
+        else q <= d;
+    end
+endmodule // deltaline_buffer_out_keep
+
+module deltaline_buffer_out_last(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -16851,7 +16945,22 @@ module deltaline_buffer_offered(clock,rst,d,q);
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_buffer_offered
+endmodule // deltaline_buffer_out_last
+
+module deltaline_buffer_out_valid(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_buffer_out_valid
 
 module deltaline_buffer_ram_0(clk,read_address,read_data,write_enable,write_address,write_data);
 
@@ -16897,6 +17006,21 @@ module deltaline_buffer_read_row(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_buffer_read_row
+
+module deltaline_buffer_row_valid(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_buffer_row_valid
 
 module deltaline_buffer_target(clock,rst,d,q);
 

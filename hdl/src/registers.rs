@@ -75,7 +75,8 @@ impl Emitted {
             .with_hash(hash)
             .with_has_clock(options.clock)
             .with_has_delimiters(options.delimiters)
-            .with_has_adaptive(configuration.adaptive());
+            .with_has_adaptive(configuration.adaptive())
+            .with_has_digests(configuration.has_digests());
         Emitted { capability, configuration: configuration.digest(), build }
     }
 }

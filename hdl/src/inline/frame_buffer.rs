@@ -4,9 +4,16 @@
 //!
 //! The core's emitter gives a word every few cycles; a MAC, or a place between two frames of a stream, wants the
 //! frame in one go. So a frame is stored whole before its first beat is offered, and the next one is accepted when
-//! its last beat has been taken. A beat is a row of N words, each in a memory of its own. While a row is offered, the
+//! its last beat has been taken. A beat is a row of N words, each in a memory of its own. While a row moves on, the
 //! memories look the next one up; a whole frame is stored before, so no row is read in the cycle in which it is
 //! written.
+//!
+//! ```text
+//! s_axis ──▶ N memories ──▶ output register ──▶ m_axis
+//! ```
+//!
+//! The output register stands between the memories, which take most of a cycle to answer on an FPGA, and the way to
+//! a MAC, or through a switch into a stream.
 //!
 //! Useful by itself, between the core and a MAC that cannot pause within a frame.
 //!
@@ -18,12 +25,13 @@
 //! | s_axis_* | in (tready out) | 64 + 1 + 1 | a frame of up to N × 2^A words, all bytes in use |
 //! | m_axis_* | out (tready in) | W + K + 1 + 1 | the frame without gaps; tkeep partial in the last beat only; bytes outside it are left over from earlier frames |
 //!
-//! Parameters: N words of 64 bits a beat, W = 64 × N, K = 8 × N, A = log2(rows). Two cycles from the last word to the
+//! Parameters: N words of 64 bits a beat, W = 64 × N, K = 8 × N, A = log2(rows). Three cycles from the last word to the
 //! first beat. A frame occupies the buffer from its first word to its last beat: m_axis then adds one cycle a beat to
 //! the emitter's pace, besides what it stalls.
 //!
-//! Cost, before placement: 64 bits: iCE40 46 LUT4, 19 flip-flops, 4 block RAMs, ECP5 83 LUT4, 19 flip-flops, 2 block
-//! RAMs; 256 bits: iCE40 63 LUT4, 22 flip-flops, 16 block RAMs.
+//! Cost before placement (`cargo xtask cost`): 64 bits: iCE40 36 LUT4, 86 flip-flops, 4 block RAMs, ECP5 39 LUT4, 86
+//! flip-flops, 2 block RAMs; 256 bits: iCE40 46 LUT4, 283 flip-flops, 16 block RAMs, ECP5 53 LUT4, 283 flip-flops, 8
+//! block RAMs.
 //!
 //! # Test plan
 //!
@@ -56,7 +64,12 @@ pub struct FrameBuffer<const W: usize, const K: usize, const N: usize, const A: 
 
     /// A whole frame is stored.
     full: Flop<Bit>,
-    offered: Flop<Bit>,
+    /// The memories answer with the row read_row.
+    row_valid: Flop<Bit>,
+    out_valid: Flop<Bit>,
+    out_data: Flop<Bits<W>>,
+    out_keep: Flop<Bits<K>>,
+    out_last: Flop<Bit>,
     /// The memory that takes the next word; none: the first one.
     target: Flop<Bits<8>>,
     /// The memories that have been written in this row.
@@ -67,7 +80,11 @@ pub struct FrameBuffer<const W: usize, const K: usize, const N: usize, const A: 
     write: Signal<Local, Bit>,
     target_now: Signal<Local, Bits<8>>,
     target_next: Signal<Local, Bits<8>>,
-    taken: Signal<Local, Bit>,
+    /// The output register is free for a row.
+    free: Signal<Local, Bit>,
+    moved: Signal<Local, Bit>,
+    /// The last beat waits in the output register.
+    ends: Signal<Local, Bit>,
     is_last: Signal<Local, Bit>,
     look_up: Signal<Local, Bits<A>>,
     word: Signal<Local, Bits<64>>,
@@ -92,7 +109,11 @@ impl<const W: usize, const K: usize, const N: usize, const A: usize> Default for
             ram: std::array::from_fn(|_| Default::default()),
             first: Constant::new((1_u64 << (N - 1)).into()),
             full: Default::default(),
-            offered: Default::default(),
+            row_valid: Default::default(),
+            out_valid: Default::default(),
+            out_data: Default::default(),
+            out_keep: Default::default(),
+            out_last: Default::default(),
             target: Default::default(),
             filled: Default::default(),
             write_row: Default::default(),
@@ -100,7 +121,9 @@ impl<const W: usize, const K: usize, const N: usize, const A: usize> Default for
             write: Default::default(),
             target_now: Default::default(),
             target_next: Default::default(),
-            taken: Default::default(),
+            free: Default::default(),
+            moved: Default::default(),
+            ends: Default::default(),
             is_last: Default::default(),
             look_up: Default::default(),
             word: Default::default(),
@@ -113,9 +136,16 @@ impl<const W: usize, const K: usize, const N: usize, const A: usize> Default for
 impl<const W: usize, const K: usize, const N: usize, const A: usize> Logic for FrameBuffer<W, K, N, A> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, full, offered, target, filled, write_row, read_row);
+        dff_setup!(
+            self, clk, full, row_valid, out_valid, out_data, out_keep, out_last, target, filled, write_row,
+            read_row
+        );
         self.full.rst.next = self.rst.val();
-        self.offered.rst.next = self.rst.val();
+        self.row_valid.rst.next = self.rst.val();
+        self.out_valid.rst.next = self.rst.val();
+        self.out_data.rst.next = self.rst.val();
+        self.out_keep.rst.next = self.rst.val();
+        self.out_last.rst.next = self.rst.val();
         self.target.rst.next = self.rst.val();
         self.filled.rst.next = self.rst.val();
         self.write_row.rst.next = self.rst.val();
@@ -142,18 +172,22 @@ impl<const W: usize, const K: usize, const N: usize, const A: usize> Logic for F
             }
         }
 
-        // Beats out. The last row is the one that was written last.
+        // Rows out. The last one is the one that was written last.
         self.is_last.next = self.read_row.q.val() == self.write_row.q.val();
-        self.taken.next = self.offered.q.val() & self.m_axis_tready.val();
+        self.free.next = !self.out_valid.q.val() | self.m_axis_tready.val();
+        self.moved.next = self.row_valid.q.val() & self.free.val();
         self.look_up.next = self.read_row.q.val();
-        if self.taken.val() {
+        if self.moved.val() {
             self.look_up.next = self.read_row.q.val() + 1;
         }
         self.read_row.d.next = self.look_up.val();
-        self.offered.d.next = self.full.q.val();
-        if self.taken.val() & self.is_last.val() {
+        self.row_valid.d.next = self.full.q.val();
+        self.ends.next = self.out_valid.q.val() & self.out_last.q.val();
+        if self.ends.val() | (self.moved.val() & self.is_last.val()) {
+            self.row_valid.d.next = false;
+        }
+        if self.ends.val() & self.m_axis_tready.val() {
             self.full.d.next = false;
-            self.offered.d.next = false;
             self.read_row.d.next = 0.into();
             self.write_row.d.next = 0.into();
         }
@@ -180,10 +214,17 @@ impl<const W: usize, const K: usize, const N: usize, const A: usize> Logic for F
             }
         }
 
+        if self.free.val() {
+            self.out_valid.d.next = self.row_valid.q.val();
+            self.out_data.d.next = self.data.val();
+            self.out_keep.d.next = self.keep.val();
+            self.out_last.d.next = self.is_last.val();
+        }
+
         self.s_axis_tready.next = !self.full.q.val();
-        self.m_axis_tdata.next = self.data.val();
-        self.m_axis_tkeep.next = self.keep.val();
-        self.m_axis_tvalid.next = self.offered.q.val();
-        self.m_axis_tlast.next = self.is_last.val();
+        self.m_axis_tdata.next = self.out_data.q.val();
+        self.m_axis_tkeep.next = self.out_keep.q.val();
+        self.m_axis_tvalid.next = self.out_valid.q.val();
+        self.m_axis_tlast.next = self.out_last.q.val();
     }
 }

@@ -45,7 +45,7 @@ fn verilator_finds_nothing_but_what_is_waived() {
     }
 }
 
-const FAULTS: [Fault; 20] = [
+const FAULTS: [Fault; 22] = [
     (
         "traffic is held back behind a delimiter until a control frame comes",
         "ends = i_taken & i_axis_tlast;",
@@ -89,7 +89,13 @@ const FAULTS: [Fault; 20] = [
         "due_d = ~(taken & is_last) | cut;",
     ),
     ("a row is read twice", "look_up = read_row_q + 32'h1;", "look_up = read_row_q;"),
-    ("offered before it is stored", "offered_d = full_q;", "offered_d = full_q | s_axis_tvalid;"),
+    ("offered before it is stored", "row_valid_d = full_q;", "row_valid_d = full_q | s_axis_tvalid;"),
+    ("the output register does not wait", "free = ~out_valid_q | m_axis_tready;", "free = 1'b1;"),
+    (
+        "a frame is read again while its last beat waits",
+        "if (ends | (moved & is_last)) begin",
+        "if (moved & is_last) begin",
+    ),
 ];
 
 /// Of 256 bits.

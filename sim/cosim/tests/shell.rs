@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use verilator_sys::Toolchain;
 
-/// A design of few rows, adaptive if its name ends so, read from a file as a user's own is.
+/// A design of few rows, adaptive or with digests if its name ends so, read from a file as a user's own is.
 fn design(name: &str, shell: &str, clock: &str, width: usize, lanes: usize) -> Design {
     design_with(name, shell, clock, width, lanes, "")
 }
@@ -24,8 +24,9 @@ fn design_with(name: &str, shell: &str, clock: &str, width: usize, lanes: usize,
     let text = format!(
         "description = \"{name}\"\nshell = \"{shell}\"\nclock = \"{clock}\"\n\
          [stream]\nwidth = {width}\nlanes = {lanes}\nclock_mhz = 400\nrate_gbps = 10\n\
-         [measurement]\nhash = \"h3\"\nseed = 7\nrows = 16\nprefixes = [0, 2]\nadaptive = {adaptive}\nsegment = 9\n{entries}",
+         [measurement]\nhash = \"h3\"\nseed = 7\nrows = 16\nprefixes = [0, 2]\nadaptive = {adaptive}\ndigest = {digest}\nsegment = 9\n{entries}",
         adaptive = name.ends_with("adaptive"),
+        digest = name.ends_with("digest"),
     );
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.toml"));
     fs::write(&path, text).unwrap();
@@ -41,6 +42,7 @@ fn taps() {
         ("tap-512", "built-in", 512, 1),
         ("tap-2x512", "ptp", 512, 2),
         ("tap-64-adaptive", "ptp", 64, 1),
+        ("tap-64-digest", "ptp", 64, 1),
         ("tap-64-day", "time-of-day", 64, 1),
         ("tap-2x512-day", "time-of-day", 512, 2),
     ] {

@@ -14,6 +14,7 @@ use super::synthesis::{ECP5, Family, ICE40};
 use crate::Failure;
 use deltaline_hdl::adjustable_clock::AdjustableClock;
 use deltaline_hdl::design::{DEFAULT, Design};
+use deltaline_hdl::inline::{self, Width};
 use deltaline_hdl::shell::Shell;
 use deltaline_hdl::stream_time_of_day::StreamTimeOfDay;
 use deltaline_hdl::time_of_day::TimeOfDay;
@@ -139,7 +140,7 @@ fn describe(design: &Design) -> String {
     format!("{lanes}{} bits, {banks} x {rows} rows", stream.width)
 }
 
-/// The modules of `cargo xtask cost`: the 64-bit core with 2 x `rows` rows, and the clocks.
+/// The modules of `cargo xtask cost`: the 64-bit core with 2 x `rows` rows, the clocks, and what inserts into a stream.
 pub(crate) fn cost(rows: usize) -> Result<Vec<Subject>, Failure> {
     let configuration = Configuration::new(Settings { rows, ..Settings::default() })?;
     let subject = |name: &str, description: String, verilog: String| Subject {
@@ -153,13 +154,16 @@ pub(crate) fn cost(rows: usize) -> Result<Vec<Subject>, Failure> {
         devices: &[],
         asic: false,
     };
-    let clock = |name: &str, verilog: String| subject(name, format!("beside the core: {name}"), verilog);
+    let beside = |name: &str, verilog: String| subject(name, format!("beside the core: {name}"), verilog);
+    let (insertion, wide_insertion) = ("insertion", "insertion_256");
     let (time, stream_time, clock_name) = ("time_of_day", "stream_time_of_day", "adjustable_clock");
     Ok(vec![
         subject(NAME, format!("64 bits, 2 x {rows} rows"), emit(&configuration, Module::Core, NAME)?),
-        clock(time, emit_block(&mut TimeOfDay::default(), time)?),
-        clock(stream_time, emit_block(&mut StreamTimeOfDay::<64, 8>::default(), stream_time)?),
-        clock(clock_name, emit_block(&mut AdjustableClock::default(), clock_name)?),
+        beside(time, emit_block(&mut TimeOfDay::default(), time)?),
+        beside(stream_time, emit_block(&mut StreamTimeOfDay::<64, 8>::default(), stream_time)?),
+        beside(clock_name, emit_block(&mut AdjustableClock::default(), clock_name)?),
+        beside(insertion, inline::emit(&configuration, Width::Bits64, insertion)?),
+        beside(wide_insertion, inline::emit(&configuration, Width::Bits256, wide_insertion)?),
     ])
 }
 

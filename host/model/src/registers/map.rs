@@ -54,6 +54,7 @@ pub const REGISTERS: [Register; 31] = [
             Field { name: "has_clock", low: 28, width: 1, kind: Kind::Emitted, legal: Legal::Any },
             Field { name: "has_delimiters", low: 29, width: 1, kind: Kind::Emitted, legal: Legal::Any },
             Field { name: "has_adaptive", low: 30, width: 1, kind: Kind::Emitted, legal: Legal::Any },
+            Field { name: "has_digests", low: 31, width: 1, kind: Kind::Emitted, legal: Legal::Any },
         ],
     },
     Register {
@@ -449,6 +450,8 @@ impl Capability {
     pub const HAS_DELIMITERS: u32 = 0x20000000;
     /// Bits of `has_adaptive`.
     pub const HAS_ADAPTIVE: u32 = 0x40000000;
+    /// Bits of `has_digests`.
+    pub const HAS_DIGESTS: u32 = 0x80000000;
 
     /// Bytes of a beat of the observed stream.
     pub fn data_bytes(self) -> u32 {
@@ -547,6 +550,17 @@ impl Capability {
     #[must_use]
     pub fn with_has_adaptive(self, value: bool) -> Self {
         Capability(self.0 & !Self::HAS_ADAPTIVE | ((u32::from(value)) << 30) & Self::HAS_ADAPTIVE)
+    }
+
+    /// Rows keep digests, which the control frames carry.
+    pub fn has_digests(self) -> bool {
+        self.0 & Self::HAS_DIGESTS != 0
+    }
+
+    /// With another `has_digests`.
+    #[must_use]
+    pub fn with_has_digests(self, value: bool) -> Self {
+        Capability(self.0 & !Self::HAS_DIGESTS | ((u32::from(value)) << 31) & Self::HAS_DIGESTS)
     }
 }
 

@@ -27,7 +27,7 @@ const CONTROL_WORDS: std::ops::RangeInclusive<usize> = 15..=159;
 /// Cycles in which nothing moves although something waits.
 const STUCK: u64 = 2000;
 /// Cycles from the last word of a control frame until it waits for its place.
-const BUFFERING: u64 = 2;
+const BUFFERING: u64 = 3;
 
 /// What flows in a cycle: a beat offered, or taken.
 #[derive(Clone, Copy, Debug)]

@@ -299,8 +299,11 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
         device.access(Some(u64::from(receiver.with_interval_log2(48).0)), offset::CONTROL.into())?.0;
     same(STAGE, 0, "answer to interval_log2 = 48", &SLAVE_ERROR, &refused)?;
     same(STAGE, 0, "control", &receiver, &device.registers().control()?)?;
-    let classes = device.registers().capability()?.classes();
-    same(STAGE, 0, "classes", &(configuration.classes() as u32), &classes)?;
+    let capability = device.registers().capability()?;
+    same(STAGE, 0, "classes", &(configuration.classes() as u32), &capability.classes())?;
+    let optional = (configuration.adaptive(), configuration.has_digests());
+    let found = (capability.has_adaptive(), capability.has_digests());
+    same(STAGE, 0, "adaptive, digests", &optional, &found)?;
     same(STAGE, 0, "digest", &configuration.digest(), &device.registers().configuration()?)?;
     let refused = device.access(Some(1), offset::PREFIXES_SCHEDULE.into())?.0;
     same(STAGE, 0, "answer to a schedule without lengths", &SLAVE_ERROR, &refused)?;
