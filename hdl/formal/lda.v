@@ -2,8 +2,8 @@
 //
 // Proven, for an arbitrary word of an arbitrary copy, without bound on time:
 //   * the stored cell is the sum of exactly the updates of this word and copy that were accepted since it was
-//     cleared last, until six cycles ago (lower half) or seven (upper half), for any sequence of updates, one a
-//     cycle, to any words and copies;
+//     cleared last, until six cycles ago (lower half) or seven (upper half, digests), for any sequence of updates, one
+//     a cycle, to any words and copies;
 //   * drained_cell shows it four cycles after the drain's address settled;
 //   * a clear leaves zero, and touches no other cell;
 //   * overflow tells that this word's count wrapped, seven cycles behind the update, and only then.
@@ -14,7 +14,7 @@
 // A reset may come at any time. Behind it the stored cell is whatever it is, and the bookkeeping starts from there, or
 // from zero when the cell is cleared.
 //
-// Parameters: A, the width of an address. The memories are the contract of memory.v, so that all else of them is any.
+// Parameters: A, the width of an address; DIGESTS, cells with a digest sum of two halves of 16 bits. The memories are the contract of memory.v, so that all else of them is any.
 `define MEMORY lda_ram_macro
 `include "memory.v"
 
@@ -25,6 +25,9 @@ module lda_proof(
     input wire epoch,
     input wire [`A-1:0] address,
     input wire [39:0] timestamp,
+`ifdef DIGESTS
+    input wire [31:0] digest,
+`endif
     input wire [`A-1:0] drain_address,
     input wire drain_epoch,
     input wire clear_0,
@@ -32,8 +35,15 @@ module lda_proof(
     input wire adopt
 );
     wire overflow, overflow_epoch;
+`ifdef DIGESTS
+    wire [103:0] drained_cell;
+`else
     wire [71:0] drained_cell;
+`endif
     lda dut(
+`ifdef DIGESTS
+        .digest_0(digest),
+`endif
         .clk(clk), .rst(rst), .update(update), .epoch(epoch), .address(address), .timestamp(timestamp),
         .overflow(overflow), .overflow_epoch(overflow_epoch), .drain_address(drain_address),
         .drain_epoch(drain_epoch), .clear_0(clear_0), .clear_1(clear_1), .drained_cell(drained_cell)
@@ -107,6 +117,29 @@ module lda_proof(
         assign upper[g] = {count[g][31:16], sum[g][39:20]};
     end endgenerate
 
+`ifdef DIGESTS
+    // The same of the digests, which come five cycles behind their updates: index i holds the updates of index i + 5 and
+    // older.
+    reg [31:0] digests [0:2];
+    wire [31:0] digests_with = {digests[0][31:16] + digest[31:16], digests[0][15:0] + digest[15:0]};
+    always @(posedge clk) begin
+        if (cleared) {digests[0], digests[1], digests[2]} <= 0;
+        else if (adopted) {digests[0], digests[1], digests[2]} <= {3{digest_held}};
+        else {digests[0], digests[1], digests[2]} <= {hit[4] ? digests_with : digests[0], digests[0], digests[1]};
+    end
+    (* hierconn *) wire [`A-1:0] \dut.digests_0.first.words.chosen , \dut.digests_0.second.words.chosen ;
+    (* hierconn *) wire [31:0] \dut.digests_0.first.words.held , \dut.digests_0.second.words.held ;
+    wire [31:0] digest_held = chosen_copy ? \dut.digests_0.second.words.held : \dut.digests_0.first.words.held ;
+    always @* begin
+        assume (\dut.digests_0.first.words.chosen == chosen);
+        assume (\dut.digests_0.second.words.chosen == chosen);
+        if (known && upper_settled) assert (digest_held == digests[1]);
+        if (known && settled == 4 && drain_epoch == chosen_copy && !hit) assert (drained_cell[103:72] == digests[0]);
+        cover (known && settled == 4 && drain_epoch == chosen_copy && !hit && count[0] == 2
+            && digests[0] == 32'h0001_fffe);
+    end
+`endif
+
     // What is stored.
     (* hierconn *) wire [35:0] \dut.lower.ram_0.words.held , \dut.lower.ram_1.words.held ;
     (* hierconn *) wire [35:0] \dut.upper.ram_0.words.held , \dut.upper.ram_1.words.held ;
@@ -127,7 +160,7 @@ module lda_proof(
         else if (settled < 4) settled <= settled + 1;
     end
     always @* if (known && settled == 4 && drain_epoch == chosen_copy && !hit) begin
-        assert (drained_cell == {count[0], sum[0]});
+        assert (drained_cell[71:0] == {count[0], sum[0]});
     end
 
     // The overflow of an update that is seven cycles old.
@@ -222,5 +255,25 @@ module lda_proof(
         if (hit[6] && hit[2]) assert (\dut.upper.result_older_q == upper[6]);
         if (hit[7] && hit[3]) assert (\dut.upper.result_oldest_q == upper[7]);
     end
+
+`ifdef DIGESTS
+    // Digests, in step with the upper half.
+    (* hierconn *) wire [31:0] \dut.digests_0.first.read_data , \dut.digests_0.second.read_data ;
+    (* hierconn *) wire [31:0] \dut.digests_0.first_out_q , \dut.digests_0.second_out_q ;
+    wire [31:0] digest_read = chosen_copy ? \dut.digests_0.second.read_data : \dut.digests_0.first.read_data ;
+    wire [31:0] digest_out = chosen_copy ? \dut.digests_0.second_out_q : \dut.digests_0.first_out_q ;
+    (* hierconn *) wire [31:0] \dut.digests_0.operand_q , \dut.digests_0.result_q ;
+    (* hierconn *) wire [31:0] \dut.digests_0.result_older_q , \dut.digests_0.result_oldest_q ;
+    always @* if (known) begin
+        if (!hit[5]) assert (digests[0] == digests[1]);
+        if (!hit[6]) assert (digests[1] == digests[2]);
+        if ((hit[2] || settled > 2) && !hit[6]) assert (digest_read == digests[1]);
+        if ((hit[3] || settled > 3) && !hit[7]) assert (digest_out == digests[2]);
+        if (hit[4] && !hit[5]) assert (\dut.digests_0.operand_q == digests[0]);
+        if (hit[5]) assert (\dut.digests_0.result_q == digests[0]);
+        if (hit[6] && hit[2]) assert (\dut.digests_0.result_older_q == digests[1]);
+        if (hit[7] && hit[3]) assert (\dut.digests_0.result_oldest_q == digests[2]);
+    end
+`endif
 `endif
 endmodule

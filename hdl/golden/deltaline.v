@@ -14674,6 +14674,38 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     wire  [11:0] axi_read_address;
     reg  [31:0] axi_read_data;
     reg  axi_read_legal;
+    reg  block_type_addressed_clock;
+    reg  block_type_addressed_rst;
+    reg  block_type_addressed_d;
+    wire  block_type_addressed_q;
+    reg  version_addressed_clock;
+    reg  version_addressed_rst;
+    reg  version_addressed_d;
+    wire  version_addressed_q;
+    reg  next_block_addressed_clock;
+    reg  next_block_addressed_rst;
+    reg  next_block_addressed_d;
+    wire  next_block_addressed_q;
+    reg  capability_addressed_clock;
+    reg  capability_addressed_rst;
+    reg  capability_addressed_d;
+    wire  capability_addressed_q;
+    reg  configuration_0_addressed_clock;
+    reg  configuration_0_addressed_rst;
+    reg  configuration_0_addressed_d;
+    wire  configuration_0_addressed_q;
+    reg  configuration_1_addressed_clock;
+    reg  configuration_1_addressed_rst;
+    reg  configuration_1_addressed_d;
+    wire  configuration_1_addressed_q;
+    reg  build_addressed_clock;
+    reg  build_addressed_rst;
+    reg  build_addressed_d;
+    wire  build_addressed_q;
+    reg  control_addressed_clock;
+    reg  control_addressed_rst;
+    reg  control_addressed_d;
+    wire  control_addressed_q;
     reg  control_role_held_clock;
     reg  control_role_held_rst;
     reg  control_role_held_d;
@@ -14686,62 +14718,146 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     reg  control_interval_log2_held_rst;
     reg  [5:0] control_interval_log2_held_d;
     wire  [5:0] control_interval_log2_held_q;
+    reg  status_addressed_clock;
+    reg  status_addressed_rst;
+    reg  status_addressed_d;
+    wire  status_addressed_q;
+    reg  snapshot_addressed_clock;
+    reg  snapshot_addressed_rst;
+    reg  snapshot_addressed_d;
+    wire  snapshot_addressed_q;
     reg  snapshot_pulse_clock;
     reg  snapshot_pulse_rst;
     reg  snapshot_pulse_d;
     wire  snapshot_pulse_q;
+    reg  interval_addressed_clock;
+    reg  interval_addressed_rst;
+    reg  interval_addressed_d;
+    wire  interval_addressed_q;
     reg  interval_taken_clock;
     reg  interval_taken_rst;
     reg  [31:0] interval_taken_d;
     wire  [31:0] interval_taken_q;
+    reg  packets_0_addressed_clock;
+    reg  packets_0_addressed_rst;
+    reg  packets_0_addressed_d;
+    wire  packets_0_addressed_q;
+    reg  packets_1_addressed_clock;
+    reg  packets_1_addressed_rst;
+    reg  packets_1_addressed_d;
+    wire  packets_1_addressed_q;
     reg  packets_taken_clock;
     reg  packets_taken_rst;
     reg  [47:0] packets_taken_d;
     wire  [47:0] packets_taken_q;
+    reg  bytes_0_addressed_clock;
+    reg  bytes_0_addressed_rst;
+    reg  bytes_0_addressed_d;
+    wire  bytes_0_addressed_q;
+    reg  bytes_1_addressed_clock;
+    reg  bytes_1_addressed_rst;
+    reg  bytes_1_addressed_d;
+    wire  bytes_1_addressed_q;
     reg  bytes_taken_clock;
     reg  bytes_taken_rst;
     reg  [47:0] bytes_taken_d;
     wire  [47:0] bytes_taken_q;
+    reg  unmeasured_addressed_clock;
+    reg  unmeasured_addressed_rst;
+    reg  unmeasured_addressed_d;
+    wire  unmeasured_addressed_q;
     reg  unmeasured_taken_clock;
     reg  unmeasured_taken_rst;
     reg  [31:0] unmeasured_taken_d;
     wire  [31:0] unmeasured_taken_q;
+    reg  bad_addressed_clock;
+    reg  bad_addressed_rst;
+    reg  bad_addressed_d;
+    wire  bad_addressed_q;
     reg  bad_taken_clock;
     reg  bad_taken_rst;
     reg  [31:0] bad_taken_d;
     wire  [31:0] bad_taken_q;
+    reg  refused_ends_addressed_clock;
+    reg  refused_ends_addressed_rst;
+    reg  refused_ends_addressed_d;
+    wire  refused_ends_addressed_q;
     reg  refused_ends_taken_clock;
     reg  refused_ends_taken_rst;
     reg  [15:0] refused_ends_taken_d;
     wire  [15:0] refused_ends_taken_q;
+    reg  control_frames_addressed_clock;
+    reg  control_frames_addressed_rst;
+    reg  control_frames_addressed_d;
+    wire  control_frames_addressed_q;
     reg  control_frames_taken_clock;
     reg  control_frames_taken_rst;
     reg  [31:0] control_frames_taken_d;
     wire  [31:0] control_frames_taken_q;
+    reg  unmatched_addressed_clock;
+    reg  unmatched_addressed_rst;
+    reg  unmatched_addressed_d;
+    wire  unmatched_addressed_q;
     reg  unmatched_taken_clock;
     reg  unmatched_taken_rst;
     reg  [31:0] unmatched_taken_d;
     wire  [31:0] unmatched_taken_q;
+    reg  delimiters_addressed_clock;
+    reg  delimiters_addressed_rst;
+    reg  delimiters_addressed_d;
+    wire  delimiters_addressed_q;
     reg  delimiters_taken_clock;
     reg  delimiters_taken_rst;
     reg  [31:0] delimiters_taken_d;
     wire  [31:0] delimiters_taken_q;
+    reg  delimiter_gaps_addressed_clock;
+    reg  delimiter_gaps_addressed_rst;
+    reg  delimiter_gaps_addressed_d;
+    wire  delimiter_gaps_addressed_q;
     reg  delimiter_gaps_taken_clock;
     reg  delimiter_gaps_taken_rst;
     reg  [31:0] delimiter_gaps_taken_d;
     wire  [31:0] delimiter_gaps_taken_q;
+    reg  interval_end_addressed_clock;
+    reg  interval_end_addressed_rst;
+    reg  interval_end_addressed_d;
+    wire  interval_end_addressed_q;
     reg  interval_end_pulse_clock;
     reg  interval_end_pulse_rst;
     reg  interval_end_pulse_d;
     wire  interval_end_pulse_q;
+    reg  timestamp_0_addressed_clock;
+    reg  timestamp_0_addressed_rst;
+    reg  timestamp_0_addressed_d;
+    wire  timestamp_0_addressed_q;
+    reg  timestamp_1_addressed_clock;
+    reg  timestamp_1_addressed_rst;
+    reg  timestamp_1_addressed_d;
+    wire  timestamp_1_addressed_q;
     reg  timestamp_taken_clock;
     reg  timestamp_taken_rst;
     reg  [63:0] timestamp_taken_d;
     wire  [63:0] timestamp_taken_q;
+    reg  clock_status_addressed_clock;
+    reg  clock_status_addressed_rst;
+    reg  clock_status_addressed_d;
+    wire  clock_status_addressed_q;
+    reg  clock_synchronised_addressed_clock;
+    reg  clock_synchronised_addressed_rst;
+    reg  clock_synchronised_addressed_d;
+    wire  clock_synchronised_addressed_q;
     reg  clock_synchronised_held_clock;
     reg  clock_synchronised_held_rst;
     reg  clock_synchronised_held_d;
     wire  clock_synchronised_held_q;
+    reg  clock_period_0_addressed_clock;
+    reg  clock_period_0_addressed_rst;
+    reg  clock_period_0_addressed_d;
+    wire  clock_period_0_addressed_q;
+    reg  clock_period_1_addressed_clock;
+    reg  clock_period_1_addressed_rst;
+    reg  clock_period_1_addressed_d;
+    wire  clock_period_1_addressed_q;
     reg  clock_period_held_0_clock;
     reg  clock_period_held_0_rst;
     reg  [31:0] clock_period_held_0_d;
@@ -14750,14 +14866,30 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     reg  clock_period_held_1_rst;
     reg  [7:0] clock_period_held_1_d;
     wire  [7:0] clock_period_held_1_q;
+    reg  clock_rate_addressed_clock;
+    reg  clock_rate_addressed_rst;
+    reg  clock_rate_addressed_d;
+    wire  clock_rate_addressed_q;
     reg  clock_rate_held_clock;
     reg  clock_rate_held_rst;
     reg  [31:0] clock_rate_held_d;
     wire  [31:0] clock_rate_held_q;
+    reg  clock_offset_addressed_clock;
+    reg  clock_offset_addressed_rst;
+    reg  clock_offset_addressed_d;
+    wire  clock_offset_addressed_q;
     reg  clock_offset_held_clock;
     reg  clock_offset_held_rst;
     reg  [31:0] clock_offset_held_d;
     wire  [31:0] clock_offset_held_q;
+    reg  clock_value_0_addressed_clock;
+    reg  clock_value_0_addressed_rst;
+    reg  clock_value_0_addressed_d;
+    wire  clock_value_0_addressed_q;
+    reg  clock_value_1_addressed_clock;
+    reg  clock_value_1_addressed_rst;
+    reg  clock_value_1_addressed_d;
+    wire  clock_value_1_addressed_q;
     reg  clock_value_held_0_clock;
     reg  clock_value_held_0_rst;
     reg  [31:0] clock_value_held_0_d;
@@ -14766,6 +14898,10 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     reg  clock_value_held_1_rst;
     reg  [31:0] clock_value_held_1_d;
     wire  [31:0] clock_value_held_1_q;
+    reg  clock_command_addressed_clock;
+    reg  clock_command_addressed_rst;
+    reg  clock_command_addressed_d;
+    wire  clock_command_addressed_q;
     reg  clock_command_set_pulse_clock;
     reg  clock_command_set_pulse_rst;
     reg  clock_command_set_pulse_d;
@@ -14778,6 +14914,14 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     reg  clock_command_slew_pulse_rst;
     reg  clock_command_slew_pulse_d;
     wire  clock_command_slew_pulse_q;
+    reg  prefixes_next_0_addressed_clock;
+    reg  prefixes_next_0_addressed_rst;
+    reg  prefixes_next_0_addressed_d;
+    wire  prefixes_next_0_addressed_q;
+    reg  prefixes_next_1_addressed_clock;
+    reg  prefixes_next_1_addressed_rst;
+    reg  prefixes_next_1_addressed_d;
+    wire  prefixes_next_1_addressed_q;
     reg  prefixes_next_held_0_clock;
     reg  prefixes_next_held_0_rst;
     reg  [31:0] prefixes_next_held_0_d;
@@ -14786,10 +14930,18 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     reg  prefixes_next_held_1_rst;
     reg  [31:0] prefixes_next_held_1_d;
     wire  [31:0] prefixes_next_held_1_q;
+    reg  prefixes_from_addressed_clock;
+    reg  prefixes_from_addressed_rst;
+    reg  prefixes_from_addressed_d;
+    wire  prefixes_from_addressed_q;
     reg  prefixes_from_held_clock;
     reg  prefixes_from_held_rst;
     reg  [31:0] prefixes_from_held_d;
     wire  [31:0] prefixes_from_held_q;
+    reg  prefixes_schedule_addressed_clock;
+    reg  prefixes_schedule_addressed_rst;
+    reg  prefixes_schedule_addressed_d;
+    wire  prefixes_schedule_addressed_q;
     reg  prefixes_schedule_pulse_clock;
     reg  prefixes_schedule_pulse_rst;
     reg  prefixes_schedule_pulse_d;
@@ -14900,6 +15052,54 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         .read_data(axi_read_data),
         .read_legal(axi_read_legal)
     );
+    deltaline_registers_block_type_addressed block_type_addressed(
+        .clock(block_type_addressed_clock),
+        .rst(block_type_addressed_rst),
+        .d(block_type_addressed_d),
+        .q(block_type_addressed_q)
+    );
+    deltaline_registers_version_addressed version_addressed(
+        .clock(version_addressed_clock),
+        .rst(version_addressed_rst),
+        .d(version_addressed_d),
+        .q(version_addressed_q)
+    );
+    deltaline_registers_next_block_addressed next_block_addressed(
+        .clock(next_block_addressed_clock),
+        .rst(next_block_addressed_rst),
+        .d(next_block_addressed_d),
+        .q(next_block_addressed_q)
+    );
+    deltaline_registers_capability_addressed capability_addressed(
+        .clock(capability_addressed_clock),
+        .rst(capability_addressed_rst),
+        .d(capability_addressed_d),
+        .q(capability_addressed_q)
+    );
+    deltaline_registers_configuration_0_addressed configuration_0_addressed(
+        .clock(configuration_0_addressed_clock),
+        .rst(configuration_0_addressed_rst),
+        .d(configuration_0_addressed_d),
+        .q(configuration_0_addressed_q)
+    );
+    deltaline_registers_configuration_1_addressed configuration_1_addressed(
+        .clock(configuration_1_addressed_clock),
+        .rst(configuration_1_addressed_rst),
+        .d(configuration_1_addressed_d),
+        .q(configuration_1_addressed_q)
+    );
+    deltaline_registers_build_addressed build_addressed(
+        .clock(build_addressed_clock),
+        .rst(build_addressed_rst),
+        .d(build_addressed_d),
+        .q(build_addressed_q)
+    );
+    deltaline_registers_control_addressed control_addressed(
+        .clock(control_addressed_clock),
+        .rst(control_addressed_rst),
+        .d(control_addressed_d),
+        .q(control_addressed_q)
+    );
     deltaline_registers_control_role_held control_role_held(
         .clock(control_role_held_clock),
         .rst(control_role_held_rst),
@@ -14918,11 +15118,29 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         .d(control_interval_log2_held_d),
         .q(control_interval_log2_held_q)
     );
+    deltaline_registers_status_addressed status_addressed(
+        .clock(status_addressed_clock),
+        .rst(status_addressed_rst),
+        .d(status_addressed_d),
+        .q(status_addressed_q)
+    );
+    deltaline_registers_snapshot_addressed snapshot_addressed(
+        .clock(snapshot_addressed_clock),
+        .rst(snapshot_addressed_rst),
+        .d(snapshot_addressed_d),
+        .q(snapshot_addressed_q)
+    );
     deltaline_registers_snapshot_pulse snapshot_pulse(
         .clock(snapshot_pulse_clock),
         .rst(snapshot_pulse_rst),
         .d(snapshot_pulse_d),
         .q(snapshot_pulse_q)
+    );
+    deltaline_registers_interval_addressed interval_addressed(
+        .clock(interval_addressed_clock),
+        .rst(interval_addressed_rst),
+        .d(interval_addressed_d),
+        .q(interval_addressed_q)
     );
     deltaline_registers_interval_taken interval_taken(
         .clock(interval_taken_clock),
@@ -14930,11 +15148,35 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         .d(interval_taken_d),
         .q(interval_taken_q)
     );
+    deltaline_registers_packets_0_addressed packets_0_addressed(
+        .clock(packets_0_addressed_clock),
+        .rst(packets_0_addressed_rst),
+        .d(packets_0_addressed_d),
+        .q(packets_0_addressed_q)
+    );
+    deltaline_registers_packets_1_addressed packets_1_addressed(
+        .clock(packets_1_addressed_clock),
+        .rst(packets_1_addressed_rst),
+        .d(packets_1_addressed_d),
+        .q(packets_1_addressed_q)
+    );
     deltaline_registers_packets_taken packets_taken(
         .clock(packets_taken_clock),
         .rst(packets_taken_rst),
         .d(packets_taken_d),
         .q(packets_taken_q)
+    );
+    deltaline_registers_bytes_0_addressed bytes_0_addressed(
+        .clock(bytes_0_addressed_clock),
+        .rst(bytes_0_addressed_rst),
+        .d(bytes_0_addressed_d),
+        .q(bytes_0_addressed_q)
+    );
+    deltaline_registers_bytes_1_addressed bytes_1_addressed(
+        .clock(bytes_1_addressed_clock),
+        .rst(bytes_1_addressed_rst),
+        .d(bytes_1_addressed_d),
+        .q(bytes_1_addressed_q)
     );
     deltaline_registers_bytes_taken bytes_taken(
         .clock(bytes_taken_clock),
@@ -14942,11 +15184,23 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         .d(bytes_taken_d),
         .q(bytes_taken_q)
     );
+    deltaline_registers_unmeasured_addressed unmeasured_addressed(
+        .clock(unmeasured_addressed_clock),
+        .rst(unmeasured_addressed_rst),
+        .d(unmeasured_addressed_d),
+        .q(unmeasured_addressed_q)
+    );
     deltaline_registers_unmeasured_taken unmeasured_taken(
         .clock(unmeasured_taken_clock),
         .rst(unmeasured_taken_rst),
         .d(unmeasured_taken_d),
         .q(unmeasured_taken_q)
+    );
+    deltaline_registers_bad_addressed bad_addressed(
+        .clock(bad_addressed_clock),
+        .rst(bad_addressed_rst),
+        .d(bad_addressed_d),
+        .q(bad_addressed_q)
     );
     deltaline_registers_bad_taken bad_taken(
         .clock(bad_taken_clock),
@@ -14954,11 +15208,23 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         .d(bad_taken_d),
         .q(bad_taken_q)
     );
+    deltaline_registers_refused_ends_addressed refused_ends_addressed(
+        .clock(refused_ends_addressed_clock),
+        .rst(refused_ends_addressed_rst),
+        .d(refused_ends_addressed_d),
+        .q(refused_ends_addressed_q)
+    );
     deltaline_registers_refused_ends_taken refused_ends_taken(
         .clock(refused_ends_taken_clock),
         .rst(refused_ends_taken_rst),
         .d(refused_ends_taken_d),
         .q(refused_ends_taken_q)
+    );
+    deltaline_registers_control_frames_addressed control_frames_addressed(
+        .clock(control_frames_addressed_clock),
+        .rst(control_frames_addressed_rst),
+        .d(control_frames_addressed_d),
+        .q(control_frames_addressed_q)
     );
     deltaline_registers_control_frames_taken control_frames_taken(
         .clock(control_frames_taken_clock),
@@ -14966,11 +15232,23 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         .d(control_frames_taken_d),
         .q(control_frames_taken_q)
     );
+    deltaline_registers_unmatched_addressed unmatched_addressed(
+        .clock(unmatched_addressed_clock),
+        .rst(unmatched_addressed_rst),
+        .d(unmatched_addressed_d),
+        .q(unmatched_addressed_q)
+    );
     deltaline_registers_unmatched_taken unmatched_taken(
         .clock(unmatched_taken_clock),
         .rst(unmatched_taken_rst),
         .d(unmatched_taken_d),
         .q(unmatched_taken_q)
+    );
+    deltaline_registers_delimiters_addressed delimiters_addressed(
+        .clock(delimiters_addressed_clock),
+        .rst(delimiters_addressed_rst),
+        .d(delimiters_addressed_d),
+        .q(delimiters_addressed_q)
     );
     deltaline_registers_delimiters_taken delimiters_taken(
         .clock(delimiters_taken_clock),
@@ -14978,11 +15256,23 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         .d(delimiters_taken_d),
         .q(delimiters_taken_q)
     );
+    deltaline_registers_delimiter_gaps_addressed delimiter_gaps_addressed(
+        .clock(delimiter_gaps_addressed_clock),
+        .rst(delimiter_gaps_addressed_rst),
+        .d(delimiter_gaps_addressed_d),
+        .q(delimiter_gaps_addressed_q)
+    );
     deltaline_registers_delimiter_gaps_taken delimiter_gaps_taken(
         .clock(delimiter_gaps_taken_clock),
         .rst(delimiter_gaps_taken_rst),
         .d(delimiter_gaps_taken_d),
         .q(delimiter_gaps_taken_q)
+    );
+    deltaline_registers_interval_end_addressed interval_end_addressed(
+        .clock(interval_end_addressed_clock),
+        .rst(interval_end_addressed_rst),
+        .d(interval_end_addressed_d),
+        .q(interval_end_addressed_q)
     );
     deltaline_registers_interval_end_pulse interval_end_pulse(
         .clock(interval_end_pulse_clock),
@@ -14990,17 +15280,53 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         .d(interval_end_pulse_d),
         .q(interval_end_pulse_q)
     );
+    deltaline_registers_timestamp_0_addressed timestamp_0_addressed(
+        .clock(timestamp_0_addressed_clock),
+        .rst(timestamp_0_addressed_rst),
+        .d(timestamp_0_addressed_d),
+        .q(timestamp_0_addressed_q)
+    );
+    deltaline_registers_timestamp_1_addressed timestamp_1_addressed(
+        .clock(timestamp_1_addressed_clock),
+        .rst(timestamp_1_addressed_rst),
+        .d(timestamp_1_addressed_d),
+        .q(timestamp_1_addressed_q)
+    );
     deltaline_registers_timestamp_taken timestamp_taken(
         .clock(timestamp_taken_clock),
         .rst(timestamp_taken_rst),
         .d(timestamp_taken_d),
         .q(timestamp_taken_q)
     );
+    deltaline_registers_clock_status_addressed clock_status_addressed(
+        .clock(clock_status_addressed_clock),
+        .rst(clock_status_addressed_rst),
+        .d(clock_status_addressed_d),
+        .q(clock_status_addressed_q)
+    );
+    deltaline_registers_clock_synchronised_addressed clock_synchronised_addressed(
+        .clock(clock_synchronised_addressed_clock),
+        .rst(clock_synchronised_addressed_rst),
+        .d(clock_synchronised_addressed_d),
+        .q(clock_synchronised_addressed_q)
+    );
     deltaline_registers_clock_synchronised_held clock_synchronised_held(
         .clock(clock_synchronised_held_clock),
         .rst(clock_synchronised_held_rst),
         .d(clock_synchronised_held_d),
         .q(clock_synchronised_held_q)
+    );
+    deltaline_registers_clock_period_0_addressed clock_period_0_addressed(
+        .clock(clock_period_0_addressed_clock),
+        .rst(clock_period_0_addressed_rst),
+        .d(clock_period_0_addressed_d),
+        .q(clock_period_0_addressed_q)
+    );
+    deltaline_registers_clock_period_1_addressed clock_period_1_addressed(
+        .clock(clock_period_1_addressed_clock),
+        .rst(clock_period_1_addressed_rst),
+        .d(clock_period_1_addressed_d),
+        .q(clock_period_1_addressed_q)
     );
     deltaline_registers_clock_period_held_0 clock_period_held_0(
         .clock(clock_period_held_0_clock),
@@ -15014,17 +15340,41 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         .d(clock_period_held_1_d),
         .q(clock_period_held_1_q)
     );
+    deltaline_registers_clock_rate_addressed clock_rate_addressed(
+        .clock(clock_rate_addressed_clock),
+        .rst(clock_rate_addressed_rst),
+        .d(clock_rate_addressed_d),
+        .q(clock_rate_addressed_q)
+    );
     deltaline_registers_clock_rate_held clock_rate_held(
         .clock(clock_rate_held_clock),
         .rst(clock_rate_held_rst),
         .d(clock_rate_held_d),
         .q(clock_rate_held_q)
     );
+    deltaline_registers_clock_offset_addressed clock_offset_addressed(
+        .clock(clock_offset_addressed_clock),
+        .rst(clock_offset_addressed_rst),
+        .d(clock_offset_addressed_d),
+        .q(clock_offset_addressed_q)
+    );
     deltaline_registers_clock_offset_held clock_offset_held(
         .clock(clock_offset_held_clock),
         .rst(clock_offset_held_rst),
         .d(clock_offset_held_d),
         .q(clock_offset_held_q)
+    );
+    deltaline_registers_clock_value_0_addressed clock_value_0_addressed(
+        .clock(clock_value_0_addressed_clock),
+        .rst(clock_value_0_addressed_rst),
+        .d(clock_value_0_addressed_d),
+        .q(clock_value_0_addressed_q)
+    );
+    deltaline_registers_clock_value_1_addressed clock_value_1_addressed(
+        .clock(clock_value_1_addressed_clock),
+        .rst(clock_value_1_addressed_rst),
+        .d(clock_value_1_addressed_d),
+        .q(clock_value_1_addressed_q)
     );
     deltaline_registers_clock_value_held_0 clock_value_held_0(
         .clock(clock_value_held_0_clock),
@@ -15037,6 +15387,12 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         .rst(clock_value_held_1_rst),
         .d(clock_value_held_1_d),
         .q(clock_value_held_1_q)
+    );
+    deltaline_registers_clock_command_addressed clock_command_addressed(
+        .clock(clock_command_addressed_clock),
+        .rst(clock_command_addressed_rst),
+        .d(clock_command_addressed_d),
+        .q(clock_command_addressed_q)
     );
     deltaline_registers_clock_command_set_pulse clock_command_set_pulse(
         .clock(clock_command_set_pulse_clock),
@@ -15056,6 +15412,18 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         .d(clock_command_slew_pulse_d),
         .q(clock_command_slew_pulse_q)
     );
+    deltaline_registers_prefixes_next_0_addressed prefixes_next_0_addressed(
+        .clock(prefixes_next_0_addressed_clock),
+        .rst(prefixes_next_0_addressed_rst),
+        .d(prefixes_next_0_addressed_d),
+        .q(prefixes_next_0_addressed_q)
+    );
+    deltaline_registers_prefixes_next_1_addressed prefixes_next_1_addressed(
+        .clock(prefixes_next_1_addressed_clock),
+        .rst(prefixes_next_1_addressed_rst),
+        .d(prefixes_next_1_addressed_d),
+        .q(prefixes_next_1_addressed_q)
+    );
     deltaline_registers_prefixes_next_held_0 prefixes_next_held_0(
         .clock(prefixes_next_held_0_clock),
         .rst(prefixes_next_held_0_rst),
@@ -15068,11 +15436,23 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         .d(prefixes_next_held_1_d),
         .q(prefixes_next_held_1_q)
     );
+    deltaline_registers_prefixes_from_addressed prefixes_from_addressed(
+        .clock(prefixes_from_addressed_clock),
+        .rst(prefixes_from_addressed_rst),
+        .d(prefixes_from_addressed_d),
+        .q(prefixes_from_addressed_q)
+    );
     deltaline_registers_prefixes_from_held prefixes_from_held(
         .clock(prefixes_from_held_clock),
         .rst(prefixes_from_held_rst),
         .d(prefixes_from_held_d),
         .q(prefixes_from_held_q)
+    );
+    deltaline_registers_prefixes_schedule_addressed prefixes_schedule_addressed(
+        .clock(prefixes_schedule_addressed_clock),
+        .rst(prefixes_schedule_addressed_rst),
+        .d(prefixes_schedule_addressed_d),
+        .q(prefixes_schedule_addressed_q)
     );
     deltaline_registers_prefixes_schedule_pulse prefixes_schedule_pulse(
         .clock(prefixes_schedule_pulse_clock),
@@ -15083,95 +15463,209 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
 
     // Update code
     always @(*) begin
+        block_type_addressed_clock = clk;
+        version_addressed_clock = clk;
+        next_block_addressed_clock = clk;
+        capability_addressed_clock = clk;
+        configuration_0_addressed_clock = clk;
+        configuration_1_addressed_clock = clk;
+        build_addressed_clock = clk;
+        control_addressed_clock = clk;
         control_role_held_clock = clk;
         control_interval_source_held_clock = clk;
         control_interval_log2_held_clock = clk;
+        status_addressed_clock = clk;
+        snapshot_addressed_clock = clk;
         snapshot_pulse_clock = clk;
+        interval_addressed_clock = clk;
         interval_taken_clock = clk;
+        packets_0_addressed_clock = clk;
+        packets_1_addressed_clock = clk;
         packets_taken_clock = clk;
+        bytes_0_addressed_clock = clk;
+        bytes_1_addressed_clock = clk;
         bytes_taken_clock = clk;
+        unmeasured_addressed_clock = clk;
         unmeasured_taken_clock = clk;
+        bad_addressed_clock = clk;
         bad_taken_clock = clk;
+        refused_ends_addressed_clock = clk;
         refused_ends_taken_clock = clk;
+        control_frames_addressed_clock = clk;
         control_frames_taken_clock = clk;
+        unmatched_addressed_clock = clk;
         unmatched_taken_clock = clk;
+        delimiters_addressed_clock = clk;
         delimiters_taken_clock = clk;
+        delimiter_gaps_addressed_clock = clk;
         delimiter_gaps_taken_clock = clk;
+        interval_end_addressed_clock = clk;
         interval_end_pulse_clock = clk;
+        timestamp_0_addressed_clock = clk;
+        timestamp_1_addressed_clock = clk;
         timestamp_taken_clock = clk;
+        clock_status_addressed_clock = clk;
+        clock_synchronised_addressed_clock = clk;
         clock_synchronised_held_clock = clk;
+        clock_period_0_addressed_clock = clk;
+        clock_period_1_addressed_clock = clk;
         clock_period_held_0_clock = clk;
         clock_period_held_1_clock = clk;
+        clock_rate_addressed_clock = clk;
         clock_rate_held_clock = clk;
+        clock_offset_addressed_clock = clk;
         clock_offset_held_clock = clk;
+        clock_value_0_addressed_clock = clk;
+        clock_value_1_addressed_clock = clk;
         clock_value_held_0_clock = clk;
         clock_value_held_1_clock = clk;
+        clock_command_addressed_clock = clk;
         clock_command_set_pulse_clock = clk;
         clock_command_step_pulse_clock = clk;
         clock_command_slew_pulse_clock = clk;
+        prefixes_next_0_addressed_clock = clk;
+        prefixes_next_1_addressed_clock = clk;
         prefixes_next_held_0_clock = clk;
         prefixes_next_held_1_clock = clk;
+        prefixes_from_addressed_clock = clk;
         prefixes_from_held_clock = clk;
+        prefixes_schedule_addressed_clock = clk;
         prefixes_schedule_pulse_clock = clk;
+        block_type_addressed_d = block_type_addressed_q;
+        version_addressed_d = version_addressed_q;
+        next_block_addressed_d = next_block_addressed_q;
+        capability_addressed_d = capability_addressed_q;
+        configuration_0_addressed_d = configuration_0_addressed_q;
+        configuration_1_addressed_d = configuration_1_addressed_q;
+        build_addressed_d = build_addressed_q;
+        control_addressed_d = control_addressed_q;
         control_role_held_d = control_role_held_q;
         control_interval_source_held_d = control_interval_source_held_q;
         control_interval_log2_held_d = control_interval_log2_held_q;
+        status_addressed_d = status_addressed_q;
+        snapshot_addressed_d = snapshot_addressed_q;
         snapshot_pulse_d = snapshot_pulse_q;
+        interval_addressed_d = interval_addressed_q;
         interval_taken_d = interval_taken_q;
+        packets_0_addressed_d = packets_0_addressed_q;
+        packets_1_addressed_d = packets_1_addressed_q;
         packets_taken_d = packets_taken_q;
+        bytes_0_addressed_d = bytes_0_addressed_q;
+        bytes_1_addressed_d = bytes_1_addressed_q;
         bytes_taken_d = bytes_taken_q;
+        unmeasured_addressed_d = unmeasured_addressed_q;
         unmeasured_taken_d = unmeasured_taken_q;
+        bad_addressed_d = bad_addressed_q;
         bad_taken_d = bad_taken_q;
+        refused_ends_addressed_d = refused_ends_addressed_q;
         refused_ends_taken_d = refused_ends_taken_q;
+        control_frames_addressed_d = control_frames_addressed_q;
         control_frames_taken_d = control_frames_taken_q;
+        unmatched_addressed_d = unmatched_addressed_q;
         unmatched_taken_d = unmatched_taken_q;
+        delimiters_addressed_d = delimiters_addressed_q;
         delimiters_taken_d = delimiters_taken_q;
+        delimiter_gaps_addressed_d = delimiter_gaps_addressed_q;
         delimiter_gaps_taken_d = delimiter_gaps_taken_q;
+        interval_end_addressed_d = interval_end_addressed_q;
         interval_end_pulse_d = interval_end_pulse_q;
+        timestamp_0_addressed_d = timestamp_0_addressed_q;
+        timestamp_1_addressed_d = timestamp_1_addressed_q;
         timestamp_taken_d = timestamp_taken_q;
+        clock_status_addressed_d = clock_status_addressed_q;
+        clock_synchronised_addressed_d = clock_synchronised_addressed_q;
         clock_synchronised_held_d = clock_synchronised_held_q;
+        clock_period_0_addressed_d = clock_period_0_addressed_q;
+        clock_period_1_addressed_d = clock_period_1_addressed_q;
         clock_period_held_0_d = clock_period_held_0_q;
         clock_period_held_1_d = clock_period_held_1_q;
+        clock_rate_addressed_d = clock_rate_addressed_q;
         clock_rate_held_d = clock_rate_held_q;
+        clock_offset_addressed_d = clock_offset_addressed_q;
         clock_offset_held_d = clock_offset_held_q;
+        clock_value_0_addressed_d = clock_value_0_addressed_q;
+        clock_value_1_addressed_d = clock_value_1_addressed_q;
         clock_value_held_0_d = clock_value_held_0_q;
         clock_value_held_1_d = clock_value_held_1_q;
+        clock_command_addressed_d = clock_command_addressed_q;
         clock_command_set_pulse_d = clock_command_set_pulse_q;
         clock_command_step_pulse_d = clock_command_step_pulse_q;
         clock_command_slew_pulse_d = clock_command_slew_pulse_q;
+        prefixes_next_0_addressed_d = prefixes_next_0_addressed_q;
+        prefixes_next_1_addressed_d = prefixes_next_1_addressed_q;
         prefixes_next_held_0_d = prefixes_next_held_0_q;
         prefixes_next_held_1_d = prefixes_next_held_1_q;
+        prefixes_from_addressed_d = prefixes_from_addressed_q;
         prefixes_from_held_d = prefixes_from_held_q;
+        prefixes_schedule_addressed_d = prefixes_schedule_addressed_q;
         prefixes_schedule_pulse_d = prefixes_schedule_pulse_q;
+        block_type_addressed_rst = rst;
+        version_addressed_rst = rst;
+        next_block_addressed_rst = rst;
+        capability_addressed_rst = rst;
+        configuration_0_addressed_rst = rst;
+        configuration_1_addressed_rst = rst;
+        build_addressed_rst = rst;
+        control_addressed_rst = rst;
         control_role_held_rst = rst;
         control_interval_source_held_rst = rst;
         control_interval_log2_held_rst = rst;
+        status_addressed_rst = rst;
+        snapshot_addressed_rst = rst;
         snapshot_pulse_rst = rst;
+        interval_addressed_rst = rst;
         interval_taken_rst = rst;
+        packets_0_addressed_rst = rst;
+        packets_1_addressed_rst = rst;
         packets_taken_rst = rst;
+        bytes_0_addressed_rst = rst;
+        bytes_1_addressed_rst = rst;
         bytes_taken_rst = rst;
+        unmeasured_addressed_rst = rst;
         unmeasured_taken_rst = rst;
+        bad_addressed_rst = rst;
         bad_taken_rst = rst;
+        refused_ends_addressed_rst = rst;
         refused_ends_taken_rst = rst;
+        control_frames_addressed_rst = rst;
         control_frames_taken_rst = rst;
+        unmatched_addressed_rst = rst;
         unmatched_taken_rst = rst;
+        delimiters_addressed_rst = rst;
         delimiters_taken_rst = rst;
+        delimiter_gaps_addressed_rst = rst;
         delimiter_gaps_taken_rst = rst;
+        interval_end_addressed_rst = rst;
         interval_end_pulse_rst = rst;
+        timestamp_0_addressed_rst = rst;
+        timestamp_1_addressed_rst = rst;
         timestamp_taken_rst = rst;
+        clock_status_addressed_rst = rst;
+        clock_synchronised_addressed_rst = rst;
         clock_synchronised_held_rst = rst;
+        clock_period_0_addressed_rst = rst;
+        clock_period_1_addressed_rst = rst;
         clock_period_held_0_rst = rst;
         clock_period_held_1_rst = rst;
+        clock_rate_addressed_rst = rst;
         clock_rate_held_rst = rst;
+        clock_offset_addressed_rst = rst;
         clock_offset_held_rst = rst;
+        clock_value_0_addressed_rst = rst;
+        clock_value_1_addressed_rst = rst;
         clock_value_held_0_rst = rst;
         clock_value_held_1_rst = rst;
+        clock_command_addressed_rst = rst;
         clock_command_set_pulse_rst = rst;
         clock_command_step_pulse_rst = rst;
         clock_command_slew_pulse_rst = rst;
+        prefixes_next_0_addressed_rst = rst;
+        prefixes_next_1_addressed_rst = rst;
         prefixes_next_held_0_rst = rst;
         prefixes_next_held_1_rst = rst;
+        prefixes_from_addressed_rst = rst;
         prefixes_from_held_rst = rst;
+        prefixes_schedule_addressed_rst = rst;
         prefixes_schedule_pulse_rst = rst;
         axi_clk = clk;
         axi_rst = rst;
@@ -15192,32 +15686,40 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         s_axil_rresp = axi_s_axil_rresp;
         s_axil_rvalid = axi_s_axil_rvalid;
         axi_s_axil_rready = s_axil_rready;
+        block_type_addressed_d = axi_read_address == 32'h0;
         block_type_read = 32'h0;
-        if (axi_read_address == 32'h0) begin
+        if (block_type_addressed_q) begin
             block_type_read = 64'h44454c54;
         end
+        version_addressed_d = axi_read_address == 32'h4;
         version_read = 32'h0;
-        if (axi_read_address == 32'h4) begin
+        if (version_addressed_q) begin
             version_read = 64'h10001;
         end
+        next_block_addressed_d = axi_read_address == 32'h8;
+        capability_addressed_d = axi_read_address == 32'hc;
         capability_read = 32'h0;
-        if (axi_read_address == 32'hc) begin
+        if (capability_addressed_q) begin
             capability_read = capability_given;
         end
+        configuration_0_addressed_d = axi_read_address == 32'h10;
         configuration_0_read = 32'h0;
-        if (axi_read_address == 32'h10) begin
+        if (configuration_0_addressed_q) begin
             configuration_0_read = configuration_0_given;
         end
+        configuration_1_addressed_d = axi_read_address == 32'h14;
         configuration_1_read = 32'h0;
-        if (axi_read_address == 32'h14) begin
+        if (configuration_1_addressed_q) begin
             configuration_1_read = configuration_1_given;
         end
+        build_addressed_d = axi_read_address == 32'h18;
         build_read = 32'h0;
-        if (axi_read_address == 32'h18) begin
+        if (build_addressed_q) begin
             build_read = build_given;
         end
+        control_addressed_d = axi_read_address == 32'h20;
         control_read = 32'h0;
-        if (axi_read_address == 32'h20) begin
+        if (control_addressed_q) begin
             control_read = ((control_role_held_q) & 32'hffffffff) | (((control_interval_source_held_q) & 32'hffffffff) << 32'h4) | (((control_interval_log2_held_q) & 32'hffffffff) << 32'h8);
         end
         control_reserved = axi_write_data & 64'hffffc0ce;
@@ -15237,115 +15739,134 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
             control_interval_log2_held_d = axi_write_data[(32'h8)+:(6)];
         end
         control_interval_log2 = control_interval_log2_held_q;
+        status_addressed_d = axi_read_address == 32'h24;
         status_read = 32'h0;
-        if (axi_read_address == 32'h24) begin
+        if (status_addressed_q) begin
             status_read = ((status_running) & 32'hffffffff) | (((status_ptp_locked) & 32'hffffffff) << 32'h1) | (((status_drain_busy) & 32'hffffffff) << 32'h2) | (((status_end_refused) & 32'hffffffff) << 32'h3) | (((status_prefixes_pending) & 32'hffffffff) << 32'h4);
         end
+        snapshot_addressed_d = axi_read_address == 32'h28;
         snapshot_reserved = axi_write_data & 64'hfffffffe;
         snapshot_legal = axi_write_whole & (axi_write_address == 32'h28) & ~|snapshot_reserved;
         snapshot_write = axi_write & snapshot_legal;
         snapshot_pulse_d = snapshot_write & axi_write_data[32'h0];
         snapshot = snapshot_pulse_q;
+        interval_addressed_d = axi_read_address == 32'h2c;
         interval_read = 32'h0;
-        if (axi_read_address == 32'h2c) begin
+        if (interval_addressed_q) begin
             interval_read = interval_taken_q;
         end
         if (snapshot_pulse_q) begin
             interval_taken_d = interval;
         end
+        packets_0_addressed_d = axi_read_address == 32'h30;
         packets_0_read = 32'h0;
-        if (axi_read_address == 32'h30) begin
+        if (packets_0_addressed_q) begin
             packets_0_read = packets_taken_q[(32'h0)+:(32)];
         end
+        packets_1_addressed_d = axi_read_address == 32'h34;
         packets_1_read = 32'h0;
-        if (axi_read_address == 32'h34) begin
+        if (packets_1_addressed_q) begin
             packets_1_read = ((packets_taken_q[(32'h20)+:(16)]) & 32'hffffffff);
         end
         if (snapshot_pulse_q) begin
             packets_taken_d = packets;
         end
+        bytes_0_addressed_d = axi_read_address == 32'h38;
         bytes_0_read = 32'h0;
-        if (axi_read_address == 32'h38) begin
+        if (bytes_0_addressed_q) begin
             bytes_0_read = bytes_taken_q[(32'h0)+:(32)];
         end
+        bytes_1_addressed_d = axi_read_address == 32'h3c;
         bytes_1_read = 32'h0;
-        if (axi_read_address == 32'h3c) begin
+        if (bytes_1_addressed_q) begin
             bytes_1_read = ((bytes_taken_q[(32'h20)+:(16)]) & 32'hffffffff);
         end
         if (snapshot_pulse_q) begin
             bytes_taken_d = bytes;
         end
+        unmeasured_addressed_d = axi_read_address == 32'h40;
         unmeasured_read = 32'h0;
-        if (axi_read_address == 32'h40) begin
+        if (unmeasured_addressed_q) begin
             unmeasured_read = unmeasured_taken_q;
         end
         if (snapshot_pulse_q) begin
             unmeasured_taken_d = unmeasured;
         end
+        bad_addressed_d = axi_read_address == 32'h44;
         bad_read = 32'h0;
-        if (axi_read_address == 32'h44) begin
+        if (bad_addressed_q) begin
             bad_read = bad_taken_q;
         end
         if (snapshot_pulse_q) begin
             bad_taken_d = bad;
         end
+        refused_ends_addressed_d = axi_read_address == 32'h48;
         refused_ends_read = 32'h0;
-        if (axi_read_address == 32'h48) begin
+        if (refused_ends_addressed_q) begin
             refused_ends_read = ((refused_ends_taken_q) & 32'hffffffff);
         end
         if (snapshot_pulse_q) begin
             refused_ends_taken_d = refused_ends;
         end
+        control_frames_addressed_d = axi_read_address == 32'h4c;
         control_frames_read = 32'h0;
-        if (axi_read_address == 32'h4c) begin
+        if (control_frames_addressed_q) begin
             control_frames_read = control_frames_taken_q;
         end
         if (snapshot_pulse_q) begin
             control_frames_taken_d = control_frames;
         end
+        unmatched_addressed_d = axi_read_address == 32'h50;
         unmatched_read = 32'h0;
-        if (axi_read_address == 32'h50) begin
+        if (unmatched_addressed_q) begin
             unmatched_read = unmatched_taken_q;
         end
         if (snapshot_pulse_q) begin
             unmatched_taken_d = unmatched;
         end
+        delimiters_addressed_d = axi_read_address == 32'h54;
         delimiters_read = 32'h0;
-        if (axi_read_address == 32'h54) begin
+        if (delimiters_addressed_q) begin
             delimiters_read = delimiters_taken_q;
         end
         if (snapshot_pulse_q) begin
             delimiters_taken_d = delimiters;
         end
+        delimiter_gaps_addressed_d = axi_read_address == 32'h58;
         delimiter_gaps_read = 32'h0;
-        if (axi_read_address == 32'h58) begin
+        if (delimiter_gaps_addressed_q) begin
             delimiter_gaps_read = delimiter_gaps_taken_q;
         end
         if (snapshot_pulse_q) begin
             delimiter_gaps_taken_d = delimiter_gaps;
         end
+        interval_end_addressed_d = axi_read_address == 32'h5c;
         interval_end_reserved = axi_write_data & 64'hfffffffe;
         interval_end_legal = axi_write_whole & (axi_write_address == 32'h5c) & ~|interval_end_reserved;
         interval_end_write = axi_write & interval_end_legal;
         interval_end_pulse_d = interval_end_write & axi_write_data[32'h0];
         interval_end = interval_end_pulse_q;
+        timestamp_0_addressed_d = axi_read_address == 32'h60;
         timestamp_0_read = 32'h0;
-        if (axi_read_address == 32'h60) begin
+        if (timestamp_0_addressed_q) begin
             timestamp_0_read = timestamp_taken_q[(32'h0)+:(32)];
         end
+        timestamp_1_addressed_d = axi_read_address == 32'h64;
         timestamp_1_read = 32'h0;
-        if (axi_read_address == 32'h64) begin
+        if (timestamp_1_addressed_q) begin
             timestamp_1_read = timestamp_taken_q[(32'h20)+:(32)];
         end
         if (snapshot_pulse_q) begin
             timestamp_taken_d = timestamp;
         end
+        clock_status_addressed_d = axi_read_address == 32'h68;
         clock_status_read = 32'h0;
-        if (axi_read_address == 32'h68) begin
+        if (clock_status_addressed_q) begin
             clock_status_read = ((clock_status_locked) & 32'hffffffff) | (((clock_status_slewing) & 32'hffffffff) << 32'h1);
         end
+        clock_synchronised_addressed_d = axi_read_address == 32'h6c;
         clock_synchronised_read = 32'h0;
-        if (axi_read_address == 32'h6c) begin
+        if (clock_synchronised_addressed_q) begin
             clock_synchronised_read = ((clock_synchronised_held_q) & 32'hffffffff);
         end
         clock_synchronised_reserved = axi_write_data & 64'hfffffffe;
@@ -15355,14 +15876,16 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
             clock_synchronised_held_d = axi_write_data[32'h0];
         end
         clock_synchronised = clock_synchronised_held_q;
+        clock_period_0_addressed_d = axi_read_address == 32'h70;
         clock_period_0_read = 32'h0;
-        if (axi_read_address == 32'h70) begin
+        if (clock_period_0_addressed_q) begin
             clock_period_0_read = clock_period_held_0_q;
         end
         clock_period_0_legal = axi_write_whole & (axi_write_address == 32'h70);
         clock_period_0_write = axi_write & clock_period_0_legal;
+        clock_period_1_addressed_d = axi_read_address == 32'h74;
         clock_period_1_read = 32'h0;
-        if (axi_read_address == 32'h74) begin
+        if (clock_period_1_addressed_q) begin
             clock_period_1_read = ((clock_period_held_1_q) & 32'hffffffff);
         end
         clock_period_1_reserved = axi_write_data & 64'hffffff00;
@@ -15375,8 +15898,9 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
             clock_period_held_1_d = axi_write_data[(32'h0)+:(8)];
         end
         clock_period = ((clock_period_held_0_q) & 40'hffffffffff) | (((clock_period_held_1_q) & 40'hffffffffff) << 32'h20);
+        clock_rate_addressed_d = axi_read_address == 32'h78;
         clock_rate_read = 32'h0;
-        if (axi_read_address == 32'h78) begin
+        if (clock_rate_addressed_q) begin
             clock_rate_read = clock_rate_held_q;
         end
         clock_rate_legal = axi_write_whole & (axi_write_address == 32'h78);
@@ -15385,8 +15909,9 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
             clock_rate_held_d = axi_write_data;
         end
         clock_rate = clock_rate_held_q;
+        clock_offset_addressed_d = axi_read_address == 32'h7c;
         clock_offset_read = 32'h0;
-        if (axi_read_address == 32'h7c) begin
+        if (clock_offset_addressed_q) begin
             clock_offset_read = clock_offset_held_q;
         end
         clock_offset_legal = axi_write_whole & (axi_write_address == 32'h7c);
@@ -15395,14 +15920,16 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
             clock_offset_held_d = axi_write_data;
         end
         clock_offset = clock_offset_held_q;
+        clock_value_0_addressed_d = axi_read_address == 32'h80;
         clock_value_0_read = 32'h0;
-        if (axi_read_address == 32'h80) begin
+        if (clock_value_0_addressed_q) begin
             clock_value_0_read = clock_value_held_0_q;
         end
         clock_value_0_legal = axi_write_whole & (axi_write_address == 32'h80);
         clock_value_0_write = axi_write & clock_value_0_legal;
+        clock_value_1_addressed_d = axi_read_address == 32'h84;
         clock_value_1_read = 32'h0;
-        if (axi_read_address == 32'h84) begin
+        if (clock_value_1_addressed_q) begin
             clock_value_1_read = clock_value_held_1_q;
         end
         clock_value_1_legal = axi_write_whole & (axi_write_address == 32'h84);
@@ -15414,6 +15941,7 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
             clock_value_held_1_d = axi_write_data;
         end
         clock_value = ((clock_value_held_0_q) & 64'hffffffffffffffff) | (((clock_value_held_1_q) & 64'hffffffffffffffff) << 32'h20);
+        clock_command_addressed_d = axi_read_address == 32'h88;
         clock_command_reserved = axi_write_data & 64'hfffffff8;
         clock_command_legal = axi_write_whole & (axi_write_address == 32'h88) & ~|clock_command_reserved;
         clock_command_write = axi_write & clock_command_legal;
@@ -15423,14 +15951,16 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         clock_command_step = clock_command_step_pulse_q;
         clock_command_slew_pulse_d = clock_command_write & axi_write_data[32'h2];
         clock_command_slew = clock_command_slew_pulse_q;
+        prefixes_next_0_addressed_d = axi_read_address == 32'h90;
         prefixes_next_0_read = 32'h0;
-        if (axi_read_address == 32'h90) begin
+        if (prefixes_next_0_addressed_q) begin
             prefixes_next_0_read = prefixes_next_held_0_q;
         end
         prefixes_next_0_legal = axi_write_whole & (axi_write_address == 32'h90) & prefixes_next_allowed;
         prefixes_next_0_write = axi_write & prefixes_next_0_legal;
+        prefixes_next_1_addressed_d = axi_read_address == 32'h94;
         prefixes_next_1_read = 32'h0;
-        if (axi_read_address == 32'h94) begin
+        if (prefixes_next_1_addressed_q) begin
             prefixes_next_1_read = prefixes_next_held_1_q;
         end
         prefixes_next_1_legal = axi_write_whole & (axi_write_address == 32'h94) & prefixes_next_allowed;
@@ -15442,8 +15972,9 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
             prefixes_next_held_1_d = axi_write_data;
         end
         prefixes_next = ((prefixes_next_held_0_q) & 64'hffffffffffffffff) | (((prefixes_next_held_1_q) & 64'hffffffffffffffff) << 32'h20);
+        prefixes_from_addressed_d = axi_read_address == 32'h98;
         prefixes_from_read = 32'h0;
-        if (axi_read_address == 32'h98) begin
+        if (prefixes_from_addressed_q) begin
             prefixes_from_read = prefixes_from_held_q;
         end
         prefixes_from_legal = axi_write_whole & (axi_write_address == 32'h98) & prefixes_from_allowed;
@@ -15452,12 +15983,13 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
             prefixes_from_held_d = axi_write_data;
         end
         prefixes_from = prefixes_from_held_q;
+        prefixes_schedule_addressed_d = axi_read_address == 32'h9c;
         prefixes_schedule_reserved = axi_write_data & 64'hfffffffe;
         prefixes_schedule_legal = axi_write_whole & (axi_write_address == 32'h9c) & ~|prefixes_schedule_reserved & prefixes_schedule_allowed;
         prefixes_schedule_write = axi_write & prefixes_schedule_legal;
         prefixes_schedule_pulse_d = prefixes_schedule_write & axi_write_data[32'h0];
         prefixes_schedule = prefixes_schedule_pulse_q;
-        readable = (axi_read_address == 32'h0) | (axi_read_address == 32'h4) | (axi_read_address == 32'h8) | (axi_read_address == 32'hc) | (axi_read_address == 32'h10) | (axi_read_address == 32'h14) | (axi_read_address == 32'h18) | (axi_read_address == 32'h20) | (axi_read_address == 32'h24) | (axi_read_address == 32'h28) | (axi_read_address == 32'h2c) | (axi_read_address == 32'h30) | (axi_read_address == 32'h34) | (axi_read_address == 32'h38) | (axi_read_address == 32'h3c) | (axi_read_address == 32'h40) | (axi_read_address == 32'h44) | (axi_read_address == 32'h48) | (axi_read_address == 32'h4c) | (axi_read_address == 32'h50) | (axi_read_address == 32'h54) | (axi_read_address == 32'h58) | (axi_read_address == 32'h5c) | (axi_read_address == 32'h60) | (axi_read_address == 32'h64) | (axi_read_address == 32'h68) | (axi_read_address == 32'h6c) | (axi_read_address == 32'h70) | (axi_read_address == 32'h74) | (axi_read_address == 32'h78) | (axi_read_address == 32'h7c) | (axi_read_address == 32'h80) | (axi_read_address == 32'h84) | (axi_read_address == 32'h88) | (axi_read_address == 32'h90) | (axi_read_address == 32'h94) | (axi_read_address == 32'h98) | (axi_read_address == 32'h9c);
+        readable = block_type_addressed_q | version_addressed_q | next_block_addressed_q | capability_addressed_q | configuration_0_addressed_q | configuration_1_addressed_q | build_addressed_q | control_addressed_q | status_addressed_q | snapshot_addressed_q | interval_addressed_q | packets_0_addressed_q | packets_1_addressed_q | bytes_0_addressed_q | bytes_1_addressed_q | unmeasured_addressed_q | bad_addressed_q | refused_ends_addressed_q | control_frames_addressed_q | unmatched_addressed_q | delimiters_addressed_q | delimiter_gaps_addressed_q | interval_end_addressed_q | timestamp_0_addressed_q | timestamp_1_addressed_q | clock_status_addressed_q | clock_synchronised_addressed_q | clock_period_0_addressed_q | clock_period_1_addressed_q | clock_rate_addressed_q | clock_offset_addressed_q | clock_value_0_addressed_q | clock_value_1_addressed_q | clock_command_addressed_q | prefixes_next_0_addressed_q | prefixes_next_1_addressed_q | prefixes_from_addressed_q | prefixes_schedule_addressed_q;
         axi_read_legal = readable;
         axi_read_data = block_type_read | version_read | capability_read | configuration_0_read | configuration_1_read | build_read | control_read | status_read | interval_read | packets_0_read | packets_1_read | bytes_0_read | bytes_1_read | unmeasured_read | bad_read | refused_ends_read | control_frames_read | unmatched_read | delimiters_read | delimiter_gaps_read | timestamp_0_read | timestamp_1_read | clock_status_read | clock_synchronised_read | clock_period_0_read | clock_period_1_read | clock_rate_read | clock_offset_read | clock_value_0_read | clock_value_1_read | prefixes_next_0_read | prefixes_next_1_read | prefixes_from_read;
         axi_write_legal = control_legal | snapshot_legal | interval_end_legal | clock_synchronised_legal | clock_period_0_legal | clock_period_1_legal | clock_rate_legal | clock_offset_legal | clock_value_0_legal | clock_value_1_legal | clock_command_legal | prefixes_next_0_legal | prefixes_next_1_legal | prefixes_from_legal | prefixes_schedule_legal;
@@ -15564,6 +16096,7 @@ module deltaline_registers_axi(clk,rst,s_axil_awaddr,s_axil_awvalid,s_axil_awrea
     reg  aw_next;
     reg  w_next;
     reg  ar_next;
+    reg  [11:0] ar_address_next;
 
     // Sub module instances
     deltaline_registers_axi_aw_address aw_address(
@@ -15722,9 +16255,11 @@ module deltaline_registers_axi(clk,rst,s_axil_awaddr,s_axil_awvalid,s_axil_awrea
         ar_next = (ar_full_q | (s_axil_arvalid & ar_ready_q)) & ~reads;
         ar_full_d = ar_next;
         ar_ready_d = ~ar_next;
+        ar_address_next = ar_address_q;
         if (ar_ready_q) begin
-            ar_address_d = s_axil_araddr;
+            ar_address_next = s_axil_araddr;
         end
+        ar_address_d = ar_address_next;
         if (s_axil_bready) begin
             b_full_d = 1'b0;
         end
@@ -15750,7 +16285,7 @@ module deltaline_registers_axi(clk,rst,s_axil_awaddr,s_axil_awvalid,s_axil_awrea
         write_address = aw_address_q;
         write_data = w_data_q;
         write_whole = w_whole_q;
-        read_address = ar_address_q;
+        read_address = ar_address_next;
         s_axil_awready = aw_ready_q;
         s_axil_wready = w_ready_q;
         s_axil_bresp = b_response_q;
@@ -15988,6 +16523,21 @@ module deltaline_registers_axi_w_whole(clock,rst,d,q);
     end
 endmodule // deltaline_registers_axi_w_whole
 
+module deltaline_registers_bad_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_bad_addressed
+
 module deltaline_registers_bad_taken(clock,rst,d,q);
 
     // Module arguments
@@ -16003,6 +16553,66 @@ module deltaline_registers_bad_taken(clock,rst,d,q);
     end
 endmodule // deltaline_registers_bad_taken
 
+module deltaline_registers_block_type_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_block_type_addressed
+
+module deltaline_registers_build_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_build_addressed
+
+module deltaline_registers_bytes_0_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_bytes_0_addressed
+
+module deltaline_registers_bytes_1_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_bytes_1_addressed
+
 module deltaline_registers_bytes_taken(clock,rst,d,q);
 
     // Module arguments
@@ -16017,6 +16627,36 @@ module deltaline_registers_bytes_taken(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_registers_bytes_taken
+
+module deltaline_registers_capability_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_capability_addressed
+
+module deltaline_registers_clock_command_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_clock_command_addressed
 
 module deltaline_registers_clock_command_set_pulse(clock,rst,d,q);
 
@@ -16063,6 +16703,21 @@ module deltaline_registers_clock_command_step_pulse(clock,rst,d,q);
     end
 endmodule // deltaline_registers_clock_command_step_pulse
 
+module deltaline_registers_clock_offset_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_clock_offset_addressed
+
 module deltaline_registers_clock_offset_held(clock,rst,d,q);
 
     // Module arguments
@@ -16077,6 +16732,36 @@ module deltaline_registers_clock_offset_held(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_registers_clock_offset_held
+
+module deltaline_registers_clock_period_0_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_clock_period_0_addressed
+
+module deltaline_registers_clock_period_1_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_clock_period_1_addressed
 
 module deltaline_registers_clock_period_held_0(clock,rst,d,q);
 
@@ -16108,6 +16793,21 @@ module deltaline_registers_clock_period_held_1(clock,rst,d,q);
     end
 endmodule // deltaline_registers_clock_period_held_1
 
+module deltaline_registers_clock_rate_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_clock_rate_addressed
+
 module deltaline_registers_clock_rate_held(clock,rst,d,q);
 
     // Module arguments
@@ -16123,6 +16823,36 @@ module deltaline_registers_clock_rate_held(clock,rst,d,q);
     end
 endmodule // deltaline_registers_clock_rate_held
 
+module deltaline_registers_clock_status_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_clock_status_addressed
+
+module deltaline_registers_clock_synchronised_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_clock_synchronised_addressed
+
 module deltaline_registers_clock_synchronised_held(clock,rst,d,q);
 
     // Module arguments
@@ -16137,6 +16867,36 @@ module deltaline_registers_clock_synchronised_held(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_registers_clock_synchronised_held
+
+module deltaline_registers_clock_value_0_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_clock_value_0_addressed
+
+module deltaline_registers_clock_value_1_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_clock_value_1_addressed
 
 module deltaline_registers_clock_value_held_0(clock,rst,d,q);
 
@@ -16167,6 +16927,66 @@ module deltaline_registers_clock_value_held_1(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_registers_clock_value_held_1
+
+module deltaline_registers_configuration_0_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_configuration_0_addressed
+
+module deltaline_registers_configuration_1_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_configuration_1_addressed
+
+module deltaline_registers_control_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_control_addressed
+
+module deltaline_registers_control_frames_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_control_frames_addressed
 
 module deltaline_registers_control_frames_taken(clock,rst,d,q);
 
@@ -16228,6 +17048,21 @@ module deltaline_registers_control_role_held(clock,rst,d,q);
     end
 endmodule // deltaline_registers_control_role_held
 
+module deltaline_registers_delimiter_gaps_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_delimiter_gaps_addressed
+
 module deltaline_registers_delimiter_gaps_taken(clock,rst,d,q);
 
     // Module arguments
@@ -16243,6 +17078,21 @@ module deltaline_registers_delimiter_gaps_taken(clock,rst,d,q);
     end
 endmodule // deltaline_registers_delimiter_gaps_taken
 
+module deltaline_registers_delimiters_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_delimiters_addressed
+
 module deltaline_registers_delimiters_taken(clock,rst,d,q);
 
     // Module arguments
@@ -16257,6 +17107,36 @@ module deltaline_registers_delimiters_taken(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_registers_delimiters_taken
+
+module deltaline_registers_interval_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_interval_addressed
+
+module deltaline_registers_interval_end_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_interval_end_addressed
 
 module deltaline_registers_interval_end_pulse(clock,rst,d,q);
 
@@ -16288,6 +17168,51 @@ module deltaline_registers_interval_taken(clock,rst,d,q);
     end
 endmodule // deltaline_registers_interval_taken
 
+module deltaline_registers_next_block_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_next_block_addressed
+
+module deltaline_registers_packets_0_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_packets_0_addressed
+
+module deltaline_registers_packets_1_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_packets_1_addressed
+
 module deltaline_registers_packets_taken(clock,rst,d,q);
 
     // Module arguments
@@ -16303,6 +17228,21 @@ module deltaline_registers_packets_taken(clock,rst,d,q);
     end
 endmodule // deltaline_registers_packets_taken
 
+module deltaline_registers_prefixes_from_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_prefixes_from_addressed
+
 module deltaline_registers_prefixes_from_held(clock,rst,d,q);
 
     // Module arguments
@@ -16317,6 +17257,36 @@ module deltaline_registers_prefixes_from_held(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_registers_prefixes_from_held
+
+module deltaline_registers_prefixes_next_0_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_prefixes_next_0_addressed
+
+module deltaline_registers_prefixes_next_1_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_prefixes_next_1_addressed
 
 module deltaline_registers_prefixes_next_held_0(clock,rst,d,q);
 
@@ -16348,6 +17318,21 @@ module deltaline_registers_prefixes_next_held_1(clock,rst,d,q);
     end
 endmodule // deltaline_registers_prefixes_next_held_1
 
+module deltaline_registers_prefixes_schedule_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_prefixes_schedule_addressed
+
 module deltaline_registers_prefixes_schedule_pulse(clock,rst,d,q);
 
     // Module arguments
@@ -16362,6 +17347,21 @@ module deltaline_registers_prefixes_schedule_pulse(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_registers_prefixes_schedule_pulse
+
+module deltaline_registers_refused_ends_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_refused_ends_addressed
 
 module deltaline_registers_refused_ends_taken(clock,rst,d,q);
 
@@ -16378,6 +17378,21 @@ module deltaline_registers_refused_ends_taken(clock,rst,d,q);
     end
 endmodule // deltaline_registers_refused_ends_taken
 
+module deltaline_registers_snapshot_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_snapshot_addressed
+
 module deltaline_registers_snapshot_pulse(clock,rst,d,q);
 
     // Module arguments
@@ -16392,6 +17407,51 @@ module deltaline_registers_snapshot_pulse(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_registers_snapshot_pulse
+
+module deltaline_registers_status_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_status_addressed
+
+module deltaline_registers_timestamp_0_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_timestamp_0_addressed
+
+module deltaline_registers_timestamp_1_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_timestamp_1_addressed
 
 module deltaline_registers_timestamp_taken(clock,rst,d,q);
 
@@ -16408,6 +17468,21 @@ module deltaline_registers_timestamp_taken(clock,rst,d,q);
     end
 endmodule // deltaline_registers_timestamp_taken
 
+module deltaline_registers_unmatched_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_unmatched_addressed
+
 module deltaline_registers_unmatched_taken(clock,rst,d,q);
 
     // Module arguments
@@ -16423,6 +17498,21 @@ module deltaline_registers_unmatched_taken(clock,rst,d,q);
     end
 endmodule // deltaline_registers_unmatched_taken
 
+module deltaline_registers_unmeasured_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_unmeasured_addressed
+
 module deltaline_registers_unmeasured_taken(clock,rst,d,q);
 
     // Module arguments
@@ -16437,6 +17527,21 @@ module deltaline_registers_unmeasured_taken(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_registers_unmeasured_taken
+
+module deltaline_registers_version_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_version_addressed
 
 module deltaline_events(clk,rst,ended,refused,gap,delimiter,frame,end_refused,refused_ends,control_frames,delimiters,delimiter_gaps);
 

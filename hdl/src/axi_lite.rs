@@ -7,6 +7,9 @@
 //! next cycle on and held until it is taken. Reads have a path of their own and work alike. One write and one read
 //! are under way at most. Protection bits are not looked at.
 //!
+//! The address of a read leaves for the table as it comes in, so that the table may decode it into registers, and has
+//! all of the next cycle to select what is read.
+//!
 //! All outputs to the bus are registered: none follows an input in the same cycle. Ready is low during reset and
 //! while an access is under way.
 //!
@@ -21,9 +24,9 @@
 //! | write_data | out | 32 | what |
 //! | write_whole | out | 1 | all four bytes are written |
 //! | write_legal | in | 1 | in the same cycle: answer OKAY, else SLVERR |
-//! | read_address | out | 12 | what is read |
-//! | read_data | in | 32 | in the same cycle: its content |
-//! | read_legal | in | 1 | in the same cycle: answer OKAY, else SLVERR |
+//! | read_address | out | 12 | what will be read |
+//! | read_data | in | 32 | a cycle later: its content |
+//! | read_legal | in | 1 | a cycle later: answer OKAY, else SLVERR |
 //!
 //! # Parameters, latency and throughput
 //!
@@ -93,6 +96,7 @@ pub struct AxiLite {
     aw_next: Signal<Local, Bit>,
     w_next: Signal<Local, Bit>,
     ar_next: Signal<Local, Bit>,
+    ar_address_next: Signal<Local, Bits<12>>,
 }
 
 impl Logic for AxiLite {
@@ -141,9 +145,11 @@ impl Logic for AxiLite {
             (self.ar_full.q.val() | (self.s_axil_arvalid.val() & self.ar_ready.q.val())) & !self.reads.val();
         self.ar_full.d.next = self.ar_next.val();
         self.ar_ready.d.next = !self.ar_next.val();
+        self.ar_address_next.next = self.ar_address.q.val();
         if self.ar_ready.q.val() {
-            self.ar_address.d.next = self.s_axil_araddr.val();
+            self.ar_address_next.next = self.s_axil_araddr.val();
         }
+        self.ar_address.d.next = self.ar_address_next.val();
 
         // Answer: OKAY is 0, SLVERR is 2.
         if self.s_axil_bready.val() {
@@ -172,7 +178,7 @@ impl Logic for AxiLite {
         self.write_address.next = self.aw_address.q.val();
         self.write_data.next = self.w_data.q.val();
         self.write_whole.next = self.w_whole.q.val();
-        self.read_address.next = self.ar_address.q.val();
+        self.read_address.next = self.ar_address_next.val();
         self.s_axil_awready.next = self.aw_ready.q.val();
         self.s_axil_wready.next = self.w_ready.q.val();
         self.s_axil_bresp.next = self.b_response.q.val();

@@ -82,6 +82,12 @@ fn two_classes(banks: u8, rows: usize) -> Result<Configuration, Failure> {
 const LDA: Design = design("11 address bits", "-DA=11", || Ok(emit_block(&mut Lda::<11>::default(), "lda")?));
 const LDA_SMALL: Design =
     design("4 address bits", "-DA=4", || Ok(emit_block(&mut Lda::<4>::default(), "lda")?));
+const LDA_DIGESTS: Design = design("11 address bits, with digests", "-DA=11 -DDIGESTS", || {
+    Ok(emit_block(&mut Lda::<11, 104, 1>::default(), "lda")?)
+});
+const LDA_DIGESTS_SMALL: Design = design("4 address bits, with digests", "-DA=4 -DDIGESTS", || {
+    Ok(emit_block(&mut Lda::<4, 104, 1>::default(), "lda")?)
+});
 const EMITTER: Design =
     design("2 x 1024 cells", "-DA=11 -DROWS=1024 -DBANKS=2 -DCLASSES=1 -DWORDS=2048", || {
         Ok(emit_block(&mut Emitter::<11>::new(&configuration(2, 1024)?), "emitter")?)
@@ -164,8 +170,8 @@ const PROOFS: [Proof; 8] = [
     },
     Proof {
         name: "lda",
-        designs: &[LDA],
-        small: LDA_SMALL,
+        designs: &[LDA, LDA_DIGESTS],
+        small: LDA_DIGESTS_SMALL,
         cut: "",
         window: None,
         base: 2,
@@ -212,6 +218,24 @@ const PROOFS: [Proof; 8] = [
                 "count overflow not told",
                 "wraps_d = upper_count_carry & valid_5_q;",
                 "wraps_d = 1'b0;",
+                (14, 14),
+            ),
+            fault(
+                "no forwarding of a digest at distance 2",
+                "digests_0_forward_2 = hazard_2_2_q;",
+                "digests_0_forward_2 = 1'b0;",
+                (14, 14),
+            ),
+            fault(
+                "digests written into both copies",
+                "digests_0_write_first = valid_5_q & ~copy_5_q;",
+                "digests_0_write_first = valid_5_q;",
+                (14, 14),
+            ),
+            fault(
+                "digests not cleared",
+                "digests_0_clear_second = clearing_1_q;",
+                "digests_0_clear_second = 1'b0;",
                 (14, 14),
             ),
         ],

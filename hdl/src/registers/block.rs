@@ -87,12 +87,20 @@ pub struct Registers {
     configuration_0_given: Constant<Bits<32>>,
     configuration_1_given: Constant<Bits<32>>,
     build_given: Constant<Bits<32>>,
+    block_type_addressed: Flop<Bit>,
     block_type_read: Signal<Local, Bits<32>>,
+    version_addressed: Flop<Bit>,
     version_read: Signal<Local, Bits<32>>,
+    next_block_addressed: Flop<Bit>,
+    capability_addressed: Flop<Bit>,
     capability_read: Signal<Local, Bits<32>>,
+    configuration_0_addressed: Flop<Bit>,
     configuration_0_read: Signal<Local, Bits<32>>,
+    configuration_1_addressed: Flop<Bit>,
     configuration_1_read: Signal<Local, Bits<32>>,
+    build_addressed: Flop<Bit>,
     build_read: Signal<Local, Bits<32>>,
+    control_addressed: Flop<Bit>,
     control_read: Signal<Local, Bits<32>>,
     control_reserved: Signal<Local, Bits<32>>,
     control_interval_source_asked: Signal<Local, Bits<2>>,
@@ -102,89 +110,119 @@ pub struct Registers {
     control_role_held: Flop<Bit>,
     control_interval_source_held: Flop<Bits<2>>,
     control_interval_log2_held: Flop<Bits<6>>,
+    status_addressed: Flop<Bit>,
     status_read: Signal<Local, Bits<32>>,
+    snapshot_addressed: Flop<Bit>,
     snapshot_reserved: Signal<Local, Bits<32>>,
     snapshot_legal: Signal<Local, Bit>,
     snapshot_write: Signal<Local, Bit>,
     snapshot_pulse: Flop<Bit>,
+    interval_addressed: Flop<Bit>,
     interval_read: Signal<Local, Bits<32>>,
     interval_taken: Flop<Bits<32>>,
+    packets_0_addressed: Flop<Bit>,
     packets_0_read: Signal<Local, Bits<32>>,
+    packets_1_addressed: Flop<Bit>,
     packets_1_read: Signal<Local, Bits<32>>,
     packets_taken: Flop<Bits<48>>,
+    bytes_0_addressed: Flop<Bit>,
     bytes_0_read: Signal<Local, Bits<32>>,
+    bytes_1_addressed: Flop<Bit>,
     bytes_1_read: Signal<Local, Bits<32>>,
     bytes_taken: Flop<Bits<48>>,
+    unmeasured_addressed: Flop<Bit>,
     unmeasured_read: Signal<Local, Bits<32>>,
     unmeasured_taken: Flop<Bits<32>>,
+    bad_addressed: Flop<Bit>,
     bad_read: Signal<Local, Bits<32>>,
     bad_taken: Flop<Bits<32>>,
+    refused_ends_addressed: Flop<Bit>,
     refused_ends_read: Signal<Local, Bits<32>>,
     refused_ends_taken: Flop<Bits<16>>,
+    control_frames_addressed: Flop<Bit>,
     control_frames_read: Signal<Local, Bits<32>>,
     control_frames_taken: Flop<Bits<32>>,
+    unmatched_addressed: Flop<Bit>,
     unmatched_read: Signal<Local, Bits<32>>,
     unmatched_taken: Flop<Bits<32>>,
+    delimiters_addressed: Flop<Bit>,
     delimiters_read: Signal<Local, Bits<32>>,
     delimiters_taken: Flop<Bits<32>>,
+    delimiter_gaps_addressed: Flop<Bit>,
     delimiter_gaps_read: Signal<Local, Bits<32>>,
     delimiter_gaps_taken: Flop<Bits<32>>,
+    interval_end_addressed: Flop<Bit>,
     interval_end_reserved: Signal<Local, Bits<32>>,
     interval_end_legal: Signal<Local, Bit>,
     interval_end_write: Signal<Local, Bit>,
     interval_end_pulse: Flop<Bit>,
+    timestamp_0_addressed: Flop<Bit>,
     timestamp_0_read: Signal<Local, Bits<32>>,
+    timestamp_1_addressed: Flop<Bit>,
     timestamp_1_read: Signal<Local, Bits<32>>,
     timestamp_taken: Flop<Bits<64>>,
+    clock_status_addressed: Flop<Bit>,
     clock_status_read: Signal<Local, Bits<32>>,
+    clock_synchronised_addressed: Flop<Bit>,
     clock_synchronised_read: Signal<Local, Bits<32>>,
     clock_synchronised_reserved: Signal<Local, Bits<32>>,
     clock_synchronised_legal: Signal<Local, Bit>,
     clock_synchronised_write: Signal<Local, Bit>,
     clock_synchronised_held: Flop<Bit>,
+    clock_period_0_addressed: Flop<Bit>,
     clock_period_0_read: Signal<Local, Bits<32>>,
     clock_period_0_legal: Signal<Local, Bit>,
     clock_period_0_write: Signal<Local, Bit>,
+    clock_period_1_addressed: Flop<Bit>,
     clock_period_1_read: Signal<Local, Bits<32>>,
     clock_period_1_reserved: Signal<Local, Bits<32>>,
     clock_period_1_legal: Signal<Local, Bit>,
     clock_period_1_write: Signal<Local, Bit>,
     clock_period_held_0: Flop<Bits<32>>,
     clock_period_held_1: Flop<Bits<8>>,
+    clock_rate_addressed: Flop<Bit>,
     clock_rate_read: Signal<Local, Bits<32>>,
     clock_rate_legal: Signal<Local, Bit>,
     clock_rate_write: Signal<Local, Bit>,
     clock_rate_held: Flop<Bits<32>>,
+    clock_offset_addressed: Flop<Bit>,
     clock_offset_read: Signal<Local, Bits<32>>,
     clock_offset_legal: Signal<Local, Bit>,
     clock_offset_write: Signal<Local, Bit>,
     clock_offset_held: Flop<Bits<32>>,
+    clock_value_0_addressed: Flop<Bit>,
     clock_value_0_read: Signal<Local, Bits<32>>,
     clock_value_0_legal: Signal<Local, Bit>,
     clock_value_0_write: Signal<Local, Bit>,
+    clock_value_1_addressed: Flop<Bit>,
     clock_value_1_read: Signal<Local, Bits<32>>,
     clock_value_1_legal: Signal<Local, Bit>,
     clock_value_1_write: Signal<Local, Bit>,
     clock_value_held_0: Flop<Bits<32>>,
     clock_value_held_1: Flop<Bits<32>>,
+    clock_command_addressed: Flop<Bit>,
     clock_command_reserved: Signal<Local, Bits<32>>,
     clock_command_legal: Signal<Local, Bit>,
     clock_command_write: Signal<Local, Bit>,
     clock_command_set_pulse: Flop<Bit>,
     clock_command_step_pulse: Flop<Bit>,
     clock_command_slew_pulse: Flop<Bit>,
+    prefixes_next_0_addressed: Flop<Bit>,
     prefixes_next_0_read: Signal<Local, Bits<32>>,
     prefixes_next_0_legal: Signal<Local, Bit>,
     prefixes_next_0_write: Signal<Local, Bit>,
+    prefixes_next_1_addressed: Flop<Bit>,
     prefixes_next_1_read: Signal<Local, Bits<32>>,
     prefixes_next_1_legal: Signal<Local, Bit>,
     prefixes_next_1_write: Signal<Local, Bit>,
     prefixes_next_held_0: Flop<Bits<32>>,
     prefixes_next_held_1: Flop<Bits<32>>,
+    prefixes_from_addressed: Flop<Bit>,
     prefixes_from_read: Signal<Local, Bits<32>>,
     prefixes_from_legal: Signal<Local, Bit>,
     prefixes_from_write: Signal<Local, Bit>,
     prefixes_from_held: Flop<Bits<32>>,
+    prefixes_schedule_addressed: Flop<Bit>,
     prefixes_schedule_reserved: Signal<Local, Bits<32>>,
     prefixes_schedule_legal: Signal<Local, Bit>,
     prefixes_schedule_write: Signal<Local, Bit>,
@@ -259,12 +297,20 @@ impl Registers {
             configuration_0_given: Constant::new((emitted.configuration & 0xffff_ffff).into()),
             configuration_1_given: Constant::new((emitted.configuration >> 32).into()),
             build_given: Constant::new((u64::from(emitted.build)).into()),
+            block_type_addressed: Default::default(),
             block_type_read: Default::default(),
+            version_addressed: Default::default(),
             version_read: Default::default(),
+            next_block_addressed: Default::default(),
+            capability_addressed: Default::default(),
             capability_read: Default::default(),
+            configuration_0_addressed: Default::default(),
             configuration_0_read: Default::default(),
+            configuration_1_addressed: Default::default(),
             configuration_1_read: Default::default(),
+            build_addressed: Default::default(),
             build_read: Default::default(),
+            control_addressed: Default::default(),
             control_read: Default::default(),
             control_reserved: Default::default(),
             control_interval_source_asked: Default::default(),
@@ -274,89 +320,119 @@ impl Registers {
             control_role_held: Default::default(),
             control_interval_source_held: Default::default(),
             control_interval_log2_held: Default::default(),
+            status_addressed: Default::default(),
             status_read: Default::default(),
+            snapshot_addressed: Default::default(),
             snapshot_reserved: Default::default(),
             snapshot_legal: Default::default(),
             snapshot_write: Default::default(),
             snapshot_pulse: Default::default(),
+            interval_addressed: Default::default(),
             interval_read: Default::default(),
             interval_taken: Default::default(),
+            packets_0_addressed: Default::default(),
             packets_0_read: Default::default(),
+            packets_1_addressed: Default::default(),
             packets_1_read: Default::default(),
             packets_taken: Default::default(),
+            bytes_0_addressed: Default::default(),
             bytes_0_read: Default::default(),
+            bytes_1_addressed: Default::default(),
             bytes_1_read: Default::default(),
             bytes_taken: Default::default(),
+            unmeasured_addressed: Default::default(),
             unmeasured_read: Default::default(),
             unmeasured_taken: Default::default(),
+            bad_addressed: Default::default(),
             bad_read: Default::default(),
             bad_taken: Default::default(),
+            refused_ends_addressed: Default::default(),
             refused_ends_read: Default::default(),
             refused_ends_taken: Default::default(),
+            control_frames_addressed: Default::default(),
             control_frames_read: Default::default(),
             control_frames_taken: Default::default(),
+            unmatched_addressed: Default::default(),
             unmatched_read: Default::default(),
             unmatched_taken: Default::default(),
+            delimiters_addressed: Default::default(),
             delimiters_read: Default::default(),
             delimiters_taken: Default::default(),
+            delimiter_gaps_addressed: Default::default(),
             delimiter_gaps_read: Default::default(),
             delimiter_gaps_taken: Default::default(),
+            interval_end_addressed: Default::default(),
             interval_end_reserved: Default::default(),
             interval_end_legal: Default::default(),
             interval_end_write: Default::default(),
             interval_end_pulse: Default::default(),
+            timestamp_0_addressed: Default::default(),
             timestamp_0_read: Default::default(),
+            timestamp_1_addressed: Default::default(),
             timestamp_1_read: Default::default(),
             timestamp_taken: Default::default(),
+            clock_status_addressed: Default::default(),
             clock_status_read: Default::default(),
+            clock_synchronised_addressed: Default::default(),
             clock_synchronised_read: Default::default(),
             clock_synchronised_reserved: Default::default(),
             clock_synchronised_legal: Default::default(),
             clock_synchronised_write: Default::default(),
             clock_synchronised_held: Default::default(),
+            clock_period_0_addressed: Default::default(),
             clock_period_0_read: Default::default(),
             clock_period_0_legal: Default::default(),
             clock_period_0_write: Default::default(),
+            clock_period_1_addressed: Default::default(),
             clock_period_1_read: Default::default(),
             clock_period_1_reserved: Default::default(),
             clock_period_1_legal: Default::default(),
             clock_period_1_write: Default::default(),
             clock_period_held_0: Default::default(),
             clock_period_held_1: Default::default(),
+            clock_rate_addressed: Default::default(),
             clock_rate_read: Default::default(),
             clock_rate_legal: Default::default(),
             clock_rate_write: Default::default(),
             clock_rate_held: Default::default(),
+            clock_offset_addressed: Default::default(),
             clock_offset_read: Default::default(),
             clock_offset_legal: Default::default(),
             clock_offset_write: Default::default(),
             clock_offset_held: Default::default(),
+            clock_value_0_addressed: Default::default(),
             clock_value_0_read: Default::default(),
             clock_value_0_legal: Default::default(),
             clock_value_0_write: Default::default(),
+            clock_value_1_addressed: Default::default(),
             clock_value_1_read: Default::default(),
             clock_value_1_legal: Default::default(),
             clock_value_1_write: Default::default(),
             clock_value_held_0: Default::default(),
             clock_value_held_1: Default::default(),
+            clock_command_addressed: Default::default(),
             clock_command_reserved: Default::default(),
             clock_command_legal: Default::default(),
             clock_command_write: Default::default(),
             clock_command_set_pulse: Default::default(),
             clock_command_step_pulse: Default::default(),
             clock_command_slew_pulse: Default::default(),
+            prefixes_next_0_addressed: Default::default(),
             prefixes_next_0_read: Default::default(),
             prefixes_next_0_legal: Default::default(),
             prefixes_next_0_write: Default::default(),
+            prefixes_next_1_addressed: Default::default(),
             prefixes_next_1_read: Default::default(),
             prefixes_next_1_legal: Default::default(),
             prefixes_next_1_write: Default::default(),
             prefixes_next_held_0: Default::default(),
             prefixes_next_held_1: Default::default(),
+            prefixes_from_addressed: Default::default(),
             prefixes_from_read: Default::default(),
             prefixes_from_legal: Default::default(),
             prefixes_from_write: Default::default(),
             prefixes_from_held: Default::default(),
+            prefixes_schedule_addressed: Default::default(),
             prefixes_schedule_reserved: Default::default(),
             prefixes_schedule_legal: Default::default(),
             prefixes_schedule_write: Default::default(),
@@ -371,66 +447,142 @@ impl Logic for Registers {
         dff_setup!(
             self,
             clk,
+            block_type_addressed,
+            version_addressed,
+            next_block_addressed,
+            capability_addressed,
+            configuration_0_addressed,
+            configuration_1_addressed,
+            build_addressed,
+            control_addressed,
             control_role_held,
             control_interval_source_held,
             control_interval_log2_held,
+            status_addressed,
+            snapshot_addressed,
             snapshot_pulse,
+            interval_addressed,
             interval_taken,
+            packets_0_addressed,
+            packets_1_addressed,
             packets_taken,
+            bytes_0_addressed,
+            bytes_1_addressed,
             bytes_taken,
+            unmeasured_addressed,
             unmeasured_taken,
+            bad_addressed,
             bad_taken,
+            refused_ends_addressed,
             refused_ends_taken,
+            control_frames_addressed,
             control_frames_taken,
+            unmatched_addressed,
             unmatched_taken,
+            delimiters_addressed,
             delimiters_taken,
+            delimiter_gaps_addressed,
             delimiter_gaps_taken,
+            interval_end_addressed,
             interval_end_pulse,
+            timestamp_0_addressed,
+            timestamp_1_addressed,
             timestamp_taken,
+            clock_status_addressed,
+            clock_synchronised_addressed,
             clock_synchronised_held,
+            clock_period_0_addressed,
+            clock_period_1_addressed,
             clock_period_held_0,
             clock_period_held_1,
+            clock_rate_addressed,
             clock_rate_held,
+            clock_offset_addressed,
             clock_offset_held,
+            clock_value_0_addressed,
+            clock_value_1_addressed,
             clock_value_held_0,
             clock_value_held_1,
+            clock_command_addressed,
             clock_command_set_pulse,
             clock_command_step_pulse,
             clock_command_slew_pulse,
+            prefixes_next_0_addressed,
+            prefixes_next_1_addressed,
             prefixes_next_held_0,
             prefixes_next_held_1,
+            prefixes_from_addressed,
             prefixes_from_held,
+            prefixes_schedule_addressed,
             prefixes_schedule_pulse
         );
+        self.block_type_addressed.rst.next = self.rst.val();
+        self.version_addressed.rst.next = self.rst.val();
+        self.next_block_addressed.rst.next = self.rst.val();
+        self.capability_addressed.rst.next = self.rst.val();
+        self.configuration_0_addressed.rst.next = self.rst.val();
+        self.configuration_1_addressed.rst.next = self.rst.val();
+        self.build_addressed.rst.next = self.rst.val();
+        self.control_addressed.rst.next = self.rst.val();
         self.control_role_held.rst.next = self.rst.val();
         self.control_interval_source_held.rst.next = self.rst.val();
         self.control_interval_log2_held.rst.next = self.rst.val();
+        self.status_addressed.rst.next = self.rst.val();
+        self.snapshot_addressed.rst.next = self.rst.val();
         self.snapshot_pulse.rst.next = self.rst.val();
+        self.interval_addressed.rst.next = self.rst.val();
         self.interval_taken.rst.next = self.rst.val();
+        self.packets_0_addressed.rst.next = self.rst.val();
+        self.packets_1_addressed.rst.next = self.rst.val();
         self.packets_taken.rst.next = self.rst.val();
+        self.bytes_0_addressed.rst.next = self.rst.val();
+        self.bytes_1_addressed.rst.next = self.rst.val();
         self.bytes_taken.rst.next = self.rst.val();
+        self.unmeasured_addressed.rst.next = self.rst.val();
         self.unmeasured_taken.rst.next = self.rst.val();
+        self.bad_addressed.rst.next = self.rst.val();
         self.bad_taken.rst.next = self.rst.val();
+        self.refused_ends_addressed.rst.next = self.rst.val();
         self.refused_ends_taken.rst.next = self.rst.val();
+        self.control_frames_addressed.rst.next = self.rst.val();
         self.control_frames_taken.rst.next = self.rst.val();
+        self.unmatched_addressed.rst.next = self.rst.val();
         self.unmatched_taken.rst.next = self.rst.val();
+        self.delimiters_addressed.rst.next = self.rst.val();
         self.delimiters_taken.rst.next = self.rst.val();
+        self.delimiter_gaps_addressed.rst.next = self.rst.val();
         self.delimiter_gaps_taken.rst.next = self.rst.val();
+        self.interval_end_addressed.rst.next = self.rst.val();
         self.interval_end_pulse.rst.next = self.rst.val();
+        self.timestamp_0_addressed.rst.next = self.rst.val();
+        self.timestamp_1_addressed.rst.next = self.rst.val();
         self.timestamp_taken.rst.next = self.rst.val();
+        self.clock_status_addressed.rst.next = self.rst.val();
+        self.clock_synchronised_addressed.rst.next = self.rst.val();
         self.clock_synchronised_held.rst.next = self.rst.val();
+        self.clock_period_0_addressed.rst.next = self.rst.val();
+        self.clock_period_1_addressed.rst.next = self.rst.val();
         self.clock_period_held_0.rst.next = self.rst.val();
         self.clock_period_held_1.rst.next = self.rst.val();
+        self.clock_rate_addressed.rst.next = self.rst.val();
         self.clock_rate_held.rst.next = self.rst.val();
+        self.clock_offset_addressed.rst.next = self.rst.val();
         self.clock_offset_held.rst.next = self.rst.val();
+        self.clock_value_0_addressed.rst.next = self.rst.val();
+        self.clock_value_1_addressed.rst.next = self.rst.val();
         self.clock_value_held_0.rst.next = self.rst.val();
         self.clock_value_held_1.rst.next = self.rst.val();
+        self.clock_command_addressed.rst.next = self.rst.val();
         self.clock_command_set_pulse.rst.next = self.rst.val();
         self.clock_command_step_pulse.rst.next = self.rst.val();
         self.clock_command_slew_pulse.rst.next = self.rst.val();
+        self.prefixes_next_0_addressed.rst.next = self.rst.val();
+        self.prefixes_next_1_addressed.rst.next = self.rst.val();
         self.prefixes_next_held_0.rst.next = self.rst.val();
         self.prefixes_next_held_1.rst.next = self.rst.val();
+        self.prefixes_from_addressed.rst.next = self.rst.val();
         self.prefixes_from_held.rst.next = self.rst.val();
+        self.prefixes_schedule_addressed.rst.next = self.rst.val();
         self.prefixes_schedule_pulse.rst.next = self.rst.val();
 
         self.axi.clk.next = self.clk.val();
@@ -453,32 +605,40 @@ impl Logic for Registers {
         self.s_axil_rvalid.next = self.axi.s_axil_rvalid.val();
         self.axi.s_axil_rready.next = self.s_axil_rready.val();
 
+        self.block_type_addressed.d.next = self.axi.read_address.val() == 0x0;
         self.block_type_read.next = 0.into();
-        if self.axi.read_address.val() == 0x0 {
+        if self.block_type_addressed.q.val() {
             self.block_type_read.next = 0x44454c54_u64.into();
         }
+        self.version_addressed.d.next = self.axi.read_address.val() == 0x4;
         self.version_read.next = 0.into();
-        if self.axi.read_address.val() == 0x4 {
+        if self.version_addressed.q.val() {
             self.version_read.next = 0x00010001_u64.into();
         }
+        self.next_block_addressed.d.next = self.axi.read_address.val() == 0x8;
+        self.capability_addressed.d.next = self.axi.read_address.val() == 0xc;
         self.capability_read.next = 0.into();
-        if self.axi.read_address.val() == 0xc {
+        if self.capability_addressed.q.val() {
             self.capability_read.next = self.capability_given.val();
         }
+        self.configuration_0_addressed.d.next = self.axi.read_address.val() == 0x10;
         self.configuration_0_read.next = 0.into();
-        if self.axi.read_address.val() == 0x10 {
+        if self.configuration_0_addressed.q.val() {
             self.configuration_0_read.next = self.configuration_0_given.val();
         }
+        self.configuration_1_addressed.d.next = self.axi.read_address.val() == 0x14;
         self.configuration_1_read.next = 0.into();
-        if self.axi.read_address.val() == 0x14 {
+        if self.configuration_1_addressed.q.val() {
             self.configuration_1_read.next = self.configuration_1_given.val();
         }
+        self.build_addressed.d.next = self.axi.read_address.val() == 0x18;
         self.build_read.next = 0.into();
-        if self.axi.read_address.val() == 0x18 {
+        if self.build_addressed.q.val() {
             self.build_read.next = self.build_given.val();
         }
+        self.control_addressed.d.next = self.axi.read_address.val() == 0x20;
         self.control_read.next = 0.into();
-        if self.axi.read_address.val() == 0x20 {
+        if self.control_addressed.q.val() {
             self.control_read.next = bit_cast::<32, 1>(self.control_role_held.q.val().into())
                 | (bit_cast::<32, 2>(self.control_interval_source_held.q.val()) << 4)
                 | (bit_cast::<32, 6>(self.control_interval_log2_held.q.val()) << 8);
@@ -505,14 +665,16 @@ impl Logic for Registers {
             self.control_interval_log2_held.d.next = self.axi.write_data.val().get_bits::<6>(8);
         }
         self.control_interval_log2.next = self.control_interval_log2_held.q.val();
+        self.status_addressed.d.next = self.axi.read_address.val() == 0x24;
         self.status_read.next = 0.into();
-        if self.axi.read_address.val() == 0x24 {
+        if self.status_addressed.q.val() {
             self.status_read.next = bit_cast::<32, 1>(self.status_running.val().into())
                 | (bit_cast::<32, 1>(self.status_ptp_locked.val().into()) << 1)
                 | (bit_cast::<32, 1>(self.status_drain_busy.val().into()) << 2)
                 | (bit_cast::<32, 1>(self.status_end_refused.val().into()) << 3)
                 | (bit_cast::<32, 1>(self.status_prefixes_pending.val().into()) << 4);
         }
+        self.snapshot_addressed.d.next = self.axi.read_address.val() == 0x28;
         self.snapshot_reserved.next = self.axi.write_data.val() & 0xfffffffe_u64;
         self.snapshot_legal.next = self.axi.write_whole.val()
             & (self.axi.write_address.val() == 0x28)
@@ -520,84 +682,97 @@ impl Logic for Registers {
         self.snapshot_write.next = self.axi.write.val() & self.snapshot_legal.val();
         self.snapshot_pulse.d.next = self.snapshot_write.val() & self.axi.write_data.val().get_bit(0);
         self.snapshot.next = self.snapshot_pulse.q.val();
+        self.interval_addressed.d.next = self.axi.read_address.val() == 0x2c;
         self.interval_read.next = 0.into();
-        if self.axi.read_address.val() == 0x2c {
+        if self.interval_addressed.q.val() {
             self.interval_read.next = self.interval_taken.q.val();
         }
         if self.snapshot_pulse.q.val() {
             self.interval_taken.d.next = self.interval.val();
         }
+        self.packets_0_addressed.d.next = self.axi.read_address.val() == 0x30;
         self.packets_0_read.next = 0.into();
-        if self.axi.read_address.val() == 0x30 {
+        if self.packets_0_addressed.q.val() {
             self.packets_0_read.next = self.packets_taken.q.val().get_bits::<32>(0);
         }
+        self.packets_1_addressed.d.next = self.axi.read_address.val() == 0x34;
         self.packets_1_read.next = 0.into();
-        if self.axi.read_address.val() == 0x34 {
+        if self.packets_1_addressed.q.val() {
             self.packets_1_read.next = bit_cast::<32, 16>(self.packets_taken.q.val().get_bits::<16>(32));
         }
         if self.snapshot_pulse.q.val() {
             self.packets_taken.d.next = self.packets.val();
         }
+        self.bytes_0_addressed.d.next = self.axi.read_address.val() == 0x38;
         self.bytes_0_read.next = 0.into();
-        if self.axi.read_address.val() == 0x38 {
+        if self.bytes_0_addressed.q.val() {
             self.bytes_0_read.next = self.bytes_taken.q.val().get_bits::<32>(0);
         }
+        self.bytes_1_addressed.d.next = self.axi.read_address.val() == 0x3c;
         self.bytes_1_read.next = 0.into();
-        if self.axi.read_address.val() == 0x3c {
+        if self.bytes_1_addressed.q.val() {
             self.bytes_1_read.next = bit_cast::<32, 16>(self.bytes_taken.q.val().get_bits::<16>(32));
         }
         if self.snapshot_pulse.q.val() {
             self.bytes_taken.d.next = self.bytes.val();
         }
+        self.unmeasured_addressed.d.next = self.axi.read_address.val() == 0x40;
         self.unmeasured_read.next = 0.into();
-        if self.axi.read_address.val() == 0x40 {
+        if self.unmeasured_addressed.q.val() {
             self.unmeasured_read.next = self.unmeasured_taken.q.val();
         }
         if self.snapshot_pulse.q.val() {
             self.unmeasured_taken.d.next = self.unmeasured.val();
         }
+        self.bad_addressed.d.next = self.axi.read_address.val() == 0x44;
         self.bad_read.next = 0.into();
-        if self.axi.read_address.val() == 0x44 {
+        if self.bad_addressed.q.val() {
             self.bad_read.next = self.bad_taken.q.val();
         }
         if self.snapshot_pulse.q.val() {
             self.bad_taken.d.next = self.bad.val();
         }
+        self.refused_ends_addressed.d.next = self.axi.read_address.val() == 0x48;
         self.refused_ends_read.next = 0.into();
-        if self.axi.read_address.val() == 0x48 {
+        if self.refused_ends_addressed.q.val() {
             self.refused_ends_read.next = bit_cast::<32, 16>(self.refused_ends_taken.q.val());
         }
         if self.snapshot_pulse.q.val() {
             self.refused_ends_taken.d.next = self.refused_ends.val();
         }
+        self.control_frames_addressed.d.next = self.axi.read_address.val() == 0x4c;
         self.control_frames_read.next = 0.into();
-        if self.axi.read_address.val() == 0x4c {
+        if self.control_frames_addressed.q.val() {
             self.control_frames_read.next = self.control_frames_taken.q.val();
         }
         if self.snapshot_pulse.q.val() {
             self.control_frames_taken.d.next = self.control_frames.val();
         }
+        self.unmatched_addressed.d.next = self.axi.read_address.val() == 0x50;
         self.unmatched_read.next = 0.into();
-        if self.axi.read_address.val() == 0x50 {
+        if self.unmatched_addressed.q.val() {
             self.unmatched_read.next = self.unmatched_taken.q.val();
         }
         if self.snapshot_pulse.q.val() {
             self.unmatched_taken.d.next = self.unmatched.val();
         }
+        self.delimiters_addressed.d.next = self.axi.read_address.val() == 0x54;
         self.delimiters_read.next = 0.into();
-        if self.axi.read_address.val() == 0x54 {
+        if self.delimiters_addressed.q.val() {
             self.delimiters_read.next = self.delimiters_taken.q.val();
         }
         if self.snapshot_pulse.q.val() {
             self.delimiters_taken.d.next = self.delimiters.val();
         }
+        self.delimiter_gaps_addressed.d.next = self.axi.read_address.val() == 0x58;
         self.delimiter_gaps_read.next = 0.into();
-        if self.axi.read_address.val() == 0x58 {
+        if self.delimiter_gaps_addressed.q.val() {
             self.delimiter_gaps_read.next = self.delimiter_gaps_taken.q.val();
         }
         if self.snapshot_pulse.q.val() {
             self.delimiter_gaps_taken.d.next = self.delimiter_gaps.val();
         }
+        self.interval_end_addressed.d.next = self.axi.read_address.val() == 0x5c;
         self.interval_end_reserved.next = self.axi.write_data.val() & 0xfffffffe_u64;
         self.interval_end_legal.next = self.axi.write_whole.val()
             & (self.axi.write_address.val() == 0x5c)
@@ -605,24 +780,28 @@ impl Logic for Registers {
         self.interval_end_write.next = self.axi.write.val() & self.interval_end_legal.val();
         self.interval_end_pulse.d.next = self.interval_end_write.val() & self.axi.write_data.val().get_bit(0);
         self.interval_end.next = self.interval_end_pulse.q.val();
+        self.timestamp_0_addressed.d.next = self.axi.read_address.val() == 0x60;
         self.timestamp_0_read.next = 0.into();
-        if self.axi.read_address.val() == 0x60 {
+        if self.timestamp_0_addressed.q.val() {
             self.timestamp_0_read.next = self.timestamp_taken.q.val().get_bits::<32>(0);
         }
+        self.timestamp_1_addressed.d.next = self.axi.read_address.val() == 0x64;
         self.timestamp_1_read.next = 0.into();
-        if self.axi.read_address.val() == 0x64 {
+        if self.timestamp_1_addressed.q.val() {
             self.timestamp_1_read.next = self.timestamp_taken.q.val().get_bits::<32>(32);
         }
         if self.snapshot_pulse.q.val() {
             self.timestamp_taken.d.next = self.timestamp.val();
         }
+        self.clock_status_addressed.d.next = self.axi.read_address.val() == 0x68;
         self.clock_status_read.next = 0.into();
-        if self.axi.read_address.val() == 0x68 {
+        if self.clock_status_addressed.q.val() {
             self.clock_status_read.next = bit_cast::<32, 1>(self.clock_status_locked.val().into())
                 | (bit_cast::<32, 1>(self.clock_status_slewing.val().into()) << 1);
         }
+        self.clock_synchronised_addressed.d.next = self.axi.read_address.val() == 0x6c;
         self.clock_synchronised_read.next = 0.into();
-        if self.axi.read_address.val() == 0x6c {
+        if self.clock_synchronised_addressed.q.val() {
             self.clock_synchronised_read.next =
                 bit_cast::<32, 1>(self.clock_synchronised_held.q.val().into());
         }
@@ -635,14 +814,16 @@ impl Logic for Registers {
             self.clock_synchronised_held.d.next = self.axi.write_data.val().get_bit(0);
         }
         self.clock_synchronised.next = self.clock_synchronised_held.q.val();
+        self.clock_period_0_addressed.d.next = self.axi.read_address.val() == 0x70;
         self.clock_period_0_read.next = 0.into();
-        if self.axi.read_address.val() == 0x70 {
+        if self.clock_period_0_addressed.q.val() {
             self.clock_period_0_read.next = self.clock_period_held_0.q.val();
         }
         self.clock_period_0_legal.next = self.axi.write_whole.val() & (self.axi.write_address.val() == 0x70);
         self.clock_period_0_write.next = self.axi.write.val() & self.clock_period_0_legal.val();
+        self.clock_period_1_addressed.d.next = self.axi.read_address.val() == 0x74;
         self.clock_period_1_read.next = 0.into();
-        if self.axi.read_address.val() == 0x74 {
+        if self.clock_period_1_addressed.q.val() {
             self.clock_period_1_read.next = bit_cast::<32, 8>(self.clock_period_held_1.q.val());
         }
         self.clock_period_1_reserved.next = self.axi.write_data.val() & 0xffffff00_u64;
@@ -658,8 +839,9 @@ impl Logic for Registers {
         }
         self.clock_period.next = bit_cast::<40, 32>(self.clock_period_held_0.q.val())
             | (bit_cast::<40, 8>(self.clock_period_held_1.q.val()) << 32);
+        self.clock_rate_addressed.d.next = self.axi.read_address.val() == 0x78;
         self.clock_rate_read.next = 0.into();
-        if self.axi.read_address.val() == 0x78 {
+        if self.clock_rate_addressed.q.val() {
             self.clock_rate_read.next = self.clock_rate_held.q.val();
         }
         self.clock_rate_legal.next = self.axi.write_whole.val() & (self.axi.write_address.val() == 0x78);
@@ -668,8 +850,9 @@ impl Logic for Registers {
             self.clock_rate_held.d.next = self.axi.write_data.val();
         }
         self.clock_rate.next = self.clock_rate_held.q.val();
+        self.clock_offset_addressed.d.next = self.axi.read_address.val() == 0x7c;
         self.clock_offset_read.next = 0.into();
-        if self.axi.read_address.val() == 0x7c {
+        if self.clock_offset_addressed.q.val() {
             self.clock_offset_read.next = self.clock_offset_held.q.val();
         }
         self.clock_offset_legal.next = self.axi.write_whole.val() & (self.axi.write_address.val() == 0x7c);
@@ -678,14 +861,16 @@ impl Logic for Registers {
             self.clock_offset_held.d.next = self.axi.write_data.val();
         }
         self.clock_offset.next = self.clock_offset_held.q.val();
+        self.clock_value_0_addressed.d.next = self.axi.read_address.val() == 0x80;
         self.clock_value_0_read.next = 0.into();
-        if self.axi.read_address.val() == 0x80 {
+        if self.clock_value_0_addressed.q.val() {
             self.clock_value_0_read.next = self.clock_value_held_0.q.val();
         }
         self.clock_value_0_legal.next = self.axi.write_whole.val() & (self.axi.write_address.val() == 0x80);
         self.clock_value_0_write.next = self.axi.write.val() & self.clock_value_0_legal.val();
+        self.clock_value_1_addressed.d.next = self.axi.read_address.val() == 0x84;
         self.clock_value_1_read.next = 0.into();
-        if self.axi.read_address.val() == 0x84 {
+        if self.clock_value_1_addressed.q.val() {
             self.clock_value_1_read.next = self.clock_value_held_1.q.val();
         }
         self.clock_value_1_legal.next = self.axi.write_whole.val() & (self.axi.write_address.val() == 0x84);
@@ -698,6 +883,7 @@ impl Logic for Registers {
         }
         self.clock_value.next = bit_cast::<64, 32>(self.clock_value_held_0.q.val())
             | (bit_cast::<64, 32>(self.clock_value_held_1.q.val()) << 32);
+        self.clock_command_addressed.d.next = self.axi.read_address.val() == 0x88;
         self.clock_command_reserved.next = self.axi.write_data.val() & 0xfffffff8_u64;
         self.clock_command_legal.next = self.axi.write_whole.val()
             & (self.axi.write_address.val() == 0x88)
@@ -712,16 +898,18 @@ impl Logic for Registers {
         self.clock_command_slew_pulse.d.next =
             self.clock_command_write.val() & self.axi.write_data.val().get_bit(2);
         self.clock_command_slew.next = self.clock_command_slew_pulse.q.val();
+        self.prefixes_next_0_addressed.d.next = self.axi.read_address.val() == 0x90;
         self.prefixes_next_0_read.next = 0.into();
-        if self.axi.read_address.val() == 0x90 {
+        if self.prefixes_next_0_addressed.q.val() {
             self.prefixes_next_0_read.next = self.prefixes_next_held_0.q.val();
         }
         self.prefixes_next_0_legal.next = self.axi.write_whole.val()
             & (self.axi.write_address.val() == 0x90)
             & self.prefixes_next_allowed.val();
         self.prefixes_next_0_write.next = self.axi.write.val() & self.prefixes_next_0_legal.val();
+        self.prefixes_next_1_addressed.d.next = self.axi.read_address.val() == 0x94;
         self.prefixes_next_1_read.next = 0.into();
-        if self.axi.read_address.val() == 0x94 {
+        if self.prefixes_next_1_addressed.q.val() {
             self.prefixes_next_1_read.next = self.prefixes_next_held_1.q.val();
         }
         self.prefixes_next_1_legal.next = self.axi.write_whole.val()
@@ -736,8 +924,9 @@ impl Logic for Registers {
         }
         self.prefixes_next.next = bit_cast::<64, 32>(self.prefixes_next_held_0.q.val())
             | (bit_cast::<64, 32>(self.prefixes_next_held_1.q.val()) << 32);
+        self.prefixes_from_addressed.d.next = self.axi.read_address.val() == 0x98;
         self.prefixes_from_read.next = 0.into();
-        if self.axi.read_address.val() == 0x98 {
+        if self.prefixes_from_addressed.q.val() {
             self.prefixes_from_read.next = self.prefixes_from_held.q.val();
         }
         self.prefixes_from_legal.next = self.axi.write_whole.val()
@@ -748,6 +937,7 @@ impl Logic for Registers {
             self.prefixes_from_held.d.next = self.axi.write_data.val();
         }
         self.prefixes_from.next = self.prefixes_from_held.q.val();
+        self.prefixes_schedule_addressed.d.next = self.axi.read_address.val() == 0x9c;
         self.prefixes_schedule_reserved.next = self.axi.write_data.val() & 0xfffffffe_u64;
         self.prefixes_schedule_legal.next = self.axi.write_whole.val()
             & (self.axi.write_address.val() == 0x9c)
@@ -758,44 +948,44 @@ impl Logic for Registers {
             self.prefixes_schedule_write.val() & self.axi.write_data.val().get_bit(0);
         self.prefixes_schedule.next = self.prefixes_schedule_pulse.q.val();
 
-        self.readable.next = (self.axi.read_address.val() == 0x0)
-            | (self.axi.read_address.val() == 0x4)
-            | (self.axi.read_address.val() == 0x8)
-            | (self.axi.read_address.val() == 0xc)
-            | (self.axi.read_address.val() == 0x10)
-            | (self.axi.read_address.val() == 0x14)
-            | (self.axi.read_address.val() == 0x18)
-            | (self.axi.read_address.val() == 0x20)
-            | (self.axi.read_address.val() == 0x24)
-            | (self.axi.read_address.val() == 0x28)
-            | (self.axi.read_address.val() == 0x2c)
-            | (self.axi.read_address.val() == 0x30)
-            | (self.axi.read_address.val() == 0x34)
-            | (self.axi.read_address.val() == 0x38)
-            | (self.axi.read_address.val() == 0x3c)
-            | (self.axi.read_address.val() == 0x40)
-            | (self.axi.read_address.val() == 0x44)
-            | (self.axi.read_address.val() == 0x48)
-            | (self.axi.read_address.val() == 0x4c)
-            | (self.axi.read_address.val() == 0x50)
-            | (self.axi.read_address.val() == 0x54)
-            | (self.axi.read_address.val() == 0x58)
-            | (self.axi.read_address.val() == 0x5c)
-            | (self.axi.read_address.val() == 0x60)
-            | (self.axi.read_address.val() == 0x64)
-            | (self.axi.read_address.val() == 0x68)
-            | (self.axi.read_address.val() == 0x6c)
-            | (self.axi.read_address.val() == 0x70)
-            | (self.axi.read_address.val() == 0x74)
-            | (self.axi.read_address.val() == 0x78)
-            | (self.axi.read_address.val() == 0x7c)
-            | (self.axi.read_address.val() == 0x80)
-            | (self.axi.read_address.val() == 0x84)
-            | (self.axi.read_address.val() == 0x88)
-            | (self.axi.read_address.val() == 0x90)
-            | (self.axi.read_address.val() == 0x94)
-            | (self.axi.read_address.val() == 0x98)
-            | (self.axi.read_address.val() == 0x9c);
+        self.readable.next = self.block_type_addressed.q.val()
+            | self.version_addressed.q.val()
+            | self.next_block_addressed.q.val()
+            | self.capability_addressed.q.val()
+            | self.configuration_0_addressed.q.val()
+            | self.configuration_1_addressed.q.val()
+            | self.build_addressed.q.val()
+            | self.control_addressed.q.val()
+            | self.status_addressed.q.val()
+            | self.snapshot_addressed.q.val()
+            | self.interval_addressed.q.val()
+            | self.packets_0_addressed.q.val()
+            | self.packets_1_addressed.q.val()
+            | self.bytes_0_addressed.q.val()
+            | self.bytes_1_addressed.q.val()
+            | self.unmeasured_addressed.q.val()
+            | self.bad_addressed.q.val()
+            | self.refused_ends_addressed.q.val()
+            | self.control_frames_addressed.q.val()
+            | self.unmatched_addressed.q.val()
+            | self.delimiters_addressed.q.val()
+            | self.delimiter_gaps_addressed.q.val()
+            | self.interval_end_addressed.q.val()
+            | self.timestamp_0_addressed.q.val()
+            | self.timestamp_1_addressed.q.val()
+            | self.clock_status_addressed.q.val()
+            | self.clock_synchronised_addressed.q.val()
+            | self.clock_period_0_addressed.q.val()
+            | self.clock_period_1_addressed.q.val()
+            | self.clock_rate_addressed.q.val()
+            | self.clock_offset_addressed.q.val()
+            | self.clock_value_0_addressed.q.val()
+            | self.clock_value_1_addressed.q.val()
+            | self.clock_command_addressed.q.val()
+            | self.prefixes_next_0_addressed.q.val()
+            | self.prefixes_next_1_addressed.q.val()
+            | self.prefixes_from_addressed.q.val()
+            | self.prefixes_schedule_addressed.q.val();
         self.axi.read_legal.next = self.readable.val();
         self.axi.read_data.next = self.block_type_read.val()
             | self.version_read.val()

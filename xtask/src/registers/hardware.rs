@@ -20,7 +20,7 @@ struct Sections {
     emitted: Vec<(String, String)>,
     flops: Vec<String>,
     statements: String,
-    readable: Vec<u32>,
+    readable: Vec<String>,
     /// What the read data are the disjunction of.
     read: Vec<String>,
     /// Conditions under which a write is legal.
@@ -177,7 +177,11 @@ impl Sections {
             };
             self.constants.push((format!("{name}_given"), value));
         }
-        self.readable.push(offset);
+        self.statement(&format!(
+            "self.{name}_addressed.d.next = self.axi.read_address.val() == {offset:#x};"
+        ));
+        self.flop(format!("{name}_addressed"), signal_type(1));
+        self.readable.push(format!("self.{name}_addressed.q.val()"));
         if constant != 0 {
             terms.push(format!("{constant:#010x}_u64.into()"));
         }
@@ -186,7 +190,7 @@ impl Sections {
             self.read.push(format!("self.{name}_read.val()"));
             self.statement(&format!(
                 "self.{name}_read.next = 0.into();
-                 if self.axi.read_address.val() == {offset:#x} {{ self.{name}_read.next = {}; }}",
+                 if self.{name}_addressed.q.val() {{ self.{name}_read.next = {}; }}",
                 terms.join(" | ")
             ));
         }
@@ -337,17 +341,12 @@ impl Sections {
                 _ => writeln!(text, "self.s_axil_{name}.next = self.axi.s_axil_{name}.val();"),
             };
         }
-        let is_readable: Vec<String> = self
-            .readable
-            .iter()
-            .map(|offset| format!("(self.axi.read_address.val() == {offset:#x})"))
-            .collect();
         let _ = write!(
             text,
             "\n{}\nself.readable.next = {};\nself.axi.read_legal.next = self.readable.val();\n\
              self.axi.read_data.next = {};\nself.axi.write_legal.next = {};\n}}\n}}\n",
             self.statements,
-            is_readable.join(" | "),
+            self.readable.join(" | "),
             self.read.join(" | "),
             self.writes.join(" | "),
         );

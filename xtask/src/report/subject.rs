@@ -15,6 +15,7 @@ use crate::Failure;
 use deltaline_hdl::adjustable_clock::AdjustableClock;
 use deltaline_hdl::design::{DEFAULT, Design};
 use deltaline_hdl::inline::{self, Width};
+use deltaline_hdl::registers::{self, Emitted, Options};
 use deltaline_hdl::shell::Shell;
 use deltaline_hdl::stream_time_of_day::StreamTimeOfDay;
 use deltaline_hdl::time_of_day::TimeOfDay;
@@ -140,7 +141,8 @@ fn describe(design: &Design) -> String {
     format!("{lanes}{} bits, {banks} x {rows} rows", stream.width)
 }
 
-/// The modules of `cargo xtask cost`: the 64-bit core with 2 x `rows` rows, the clocks, and what inserts into a stream.
+/// The modules of `cargo xtask cost`: the 64-bit core with 2 x `rows` rows, the registers, the clocks, and what
+/// inserts into a stream.
 pub(crate) fn cost(rows: usize) -> Result<Vec<Subject>, Failure> {
     let configuration = Configuration::new(Settings { rows, ..Settings::default() })?;
     let subject = |name: &str, description: String, verilog: String| Subject {
@@ -155,10 +157,12 @@ pub(crate) fn cost(rows: usize) -> Result<Vec<Subject>, Failure> {
         asic: false,
     };
     let beside = |name: &str, verilog: String| subject(name, format!("beside the core: {name}"), verilog);
+    let emitted = Emitted::new(&configuration, 8, 1, 0, Options { clock: true, delimiters: true });
     let (insertion, wide_insertion) = ("insertion", "insertion_256");
     let (time, stream_time, clock_name) = ("time_of_day", "stream_time_of_day", "adjustable_clock");
     Ok(vec![
         subject(NAME, format!("64 bits, 2 x {rows} rows"), emit(&configuration, Module::Core, NAME)?),
+        beside("registers", registers::emit(&emitted, "registers")?),
         beside(time, emit_block(&mut TimeOfDay::default(), time)?),
         beside(stream_time, emit_block(&mut StreamTimeOfDay::<64, 8>::default(), stream_time)?),
         beside(clock_name, emit_block(&mut AdjustableClock::default(), clock_name)?),
