@@ -51,6 +51,8 @@ pub(crate) struct Subject {
     pub(crate) by_module: bool,
     /// Options of the devices that it is placed on.
     pub(crate) devices: &'static [&'static str],
+    /// nextpnr's router, if not its usual one.
+    pub(crate) router: Option<&'static str>,
     /// Whether it is mapped to standard cells.
     pub(crate) asic: bool,
 }
@@ -70,6 +72,7 @@ pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
             families: &[&ECP5],
             by_module: false,
             devices: &ALL_DEVICES,
+            router: None,
             asic: false,
         };
         if design.shell() == Shell::Inline {
@@ -90,12 +93,9 @@ pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
             families: if design.stream().width <= 64 { &[&ICE40, &ECP5] } else { &[&ECP5] },
             // What digests add is told in the pages of their modules.
             by_module: design.stream().width <= 64 && !design.configuration().has_digests(),
-            devices: match design.stream().lanes {
-                1 if is_default => &ALL_DEVICES,
-                1 => &USUAL_DEVICES,
-                // They fit the largest device, but nextpnr had not routed four after 40 minutes of processor time.
-                _ => &[],
-            },
+            devices: if is_default { &ALL_DEVICES } else { &USUAL_DEVICES },
+            // With four lanes the usual one stands still when it has laid a quarter of the wires.
+            router: (design.stream().lanes > 1).then_some("router2"),
             asic: true,
         });
         if is_default {
@@ -112,6 +112,7 @@ pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
                 families: &[&ICE40],
                 by_module: false,
                 devices: &USUAL_DEVICES,
+                router: None,
                 asic: false,
             });
         }
@@ -154,6 +155,7 @@ pub(crate) fn cost(rows: usize) -> Result<Vec<Subject>, Failure> {
         families: &[&ICE40, &ECP5],
         by_module: true,
         devices: &[],
+        router: None,
         asic: false,
     };
     let beside = |name: &str, verilog: String| subject(name, format!("beside the core: {name}"), verilog);
