@@ -14,7 +14,8 @@
 // A reset may come at any time. Behind it the stored cell is whatever it is, and the bookkeeping starts from there, or
 // from zero when the cell is cleared.
 //
-// Parameters: A, the width of an address; DIGESTS, cells with a digest sum of two halves of 16 bits. The memories are the contract of memory.v, so that all else of them is any.
+// Parameters: A, the width of an address; DIGESTS, cells with a digest sum of two halves of 16 bits. The memories are
+// the contract of memory.v, so that all else of them is any.
 `define MEMORY lda_ram_macro
 `include "memory.v"
 

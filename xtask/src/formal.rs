@@ -416,6 +416,12 @@ const PROOFS: [Proof; 8] = [
                 "~|prefixes_schedule_reserved;",
                 (4, 4),
             ),
+            fault(
+                "the address of a read does not stay",
+                "ar_address_next = ar_address_q;",
+                "ar_address_next = s_axil_araddr;",
+                (7, 7),
+            ),
         ],
     },
     Proof {

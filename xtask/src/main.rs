@@ -59,7 +59,7 @@ enum Task {
         #[arg(long, value_name = "NAME")]
         only: Option<String>,
     },
-    /// Show what each module of the core costs in FPGA cells
+    /// Show what each module costs in FPGA cells: of the core, the registers, the clocks, and what inserts into a stream
     Cost {
         /// Rows of each bank
         #[arg(long, default_value_t = 1024)]

@@ -252,7 +252,7 @@ fn modules(work: &Work, subject: &Subject) -> Result<BTreeMap<String, [Cells; 2]
         .collect())
 }
 
-/// Prints the table of modules of the core with as many rows as given.
+/// Prints the tables of modules: the core with as many rows as given, and what stands beside it.
 pub(crate) fn cost(rows: usize) -> Result<(), Failure> {
     let work = Work::new()?;
     println!("cells before placement, hierarchy kept, flip-flops in the module that holds them");

@@ -25,8 +25,8 @@
 //! | s_axis_* | in (tready out) | 64 + 1 + 1 | a frame of up to N × 2^A words, all bytes in use |
 //! | m_axis_* | out (tready in) | W + K + 1 + 1 | the frame without gaps; tkeep partial in the last beat only; bytes outside it are left over from earlier frames |
 //!
-//! Parameters: N words of 64 bits a beat, W = 64 × N, K = 8 × N, A = log2(rows). Three cycles from the last word to the
-//! first beat. A frame occupies the buffer from its first word to its last beat: m_axis then adds one cycle a beat to
+//! Parameters: N words of 64 bits a beat, W = 64 × N, K = 8 × N, A = log2(rows). Three cycles from the last word to
+//! the first beat. A frame occupies the buffer from its first word to its last beat: m_axis then adds one cycle a beat to
 //! the emitter's pace, besides what it stalls.
 //!
 //! Cost before placement (`cargo xtask cost`): 64 bits: iCE40 36 LUT4, 86 flip-flops, 4 block RAMs, ECP5 39 LUT4, 86

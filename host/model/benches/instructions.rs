@@ -59,7 +59,7 @@ fn observe<const BYTES: usize>(
     Ok(())
 }
 
-/// The same, all frames of a pass at once.
+/// The same, 32 frames at a time.
 fn observe_batch<const BYTES: usize>(
     kind: HashKind,
     frames: &[[u8; BYTES]],
@@ -67,7 +67,9 @@ fn observe_batch<const BYTES: usize>(
 ) -> Result<(), Box<dyn Error>> {
     let mut point = point(kind)?;
     for pass in 0..passes {
-        point.observe_batch(frames.iter().map(|frame| (&frame[..], Timestamp::from_nanoseconds(pass))));
+        for frames in frames.chunks(32) {
+            point.observe_batch(frames.iter().map(|frame| (&frame[..], Timestamp::from_nanoseconds(pass))));
+        }
     }
     Ok(())
 }

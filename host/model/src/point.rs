@@ -9,8 +9,8 @@
 //! and behind delimiters that jump; never within an interval; the latest schedule counts; what is refused changes
 //! nothing. Totals, first and last time against a straight count; intervals start from zero; flags appear in the interval
 //! that they belong to and no other; the frames decode to the cells of an LDA fed by hand. Each class reports what a
-//! point that sees only its packets reports, and all repeat what is the point's. A batch leaves what its frames leave one by
-//! one, for batches of any length, with frames of the general way and unmeasured ones among them.
+//! point that sees only its packets reports, and all repeat what is the point's. A batch leaves what its frames leave one
+//! by one, for every length up to 62, with frames of the general way and unmeasured ones among them.
 
 use crate::cell::Cell;
 use crate::classifier::MAX_CLASSES;

@@ -129,7 +129,7 @@ fn the_map_by_hand() {
 }
 
 /// Faults that a designer or a tool could make: each must be noticed.
-const FAULTS: [Fault; 18] = [
+const FAULTS: [Fault; 20] = [
     ("a write of some bytes is done", "w_whole_d = &s_axil_wstrb;", "w_whole_d = s_axil_wstrb[0];"),
     (
         "a write happens before its data",
@@ -144,6 +144,16 @@ const FAULTS: [Fault; 18] = [
     ("an answer to a write is given up", "if (s_axil_bready) begin", "if (b_full_q) begin"),
     ("read data change while they wait", "reads = ar_full_q & ~r_full_q;", "reads = ar_full_q;"),
     ("a second address is accepted too early", "ar_ready_d = ~ar_next;", "ar_ready_d = 1'b1;"),
+    (
+        "the address of a read does not stay",
+        "ar_address_next = ar_address_q;",
+        "ar_address_next = s_axil_araddr;",
+    ),
+    (
+        "a register answers at its neighbour's address, too",
+        "bad_addressed_d = axi_read_address == 32'h44;",
+        "bad_addressed_d = axi_read_address >= 32'h44;",
+    ),
     ("every read is legal", "if (read_legal) begin", "if (1'b1) begin"),
     ("every write is answered well", "if (write_legal) begin", "if (1'b1) begin"),
     (
