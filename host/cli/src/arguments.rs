@@ -51,7 +51,10 @@ Examples:
     deltaline decode management.pcapng
 
   One capture for each end:
-    deltaline decode --json sender-management.pcap receiver-management.pcap";
+    deltaline decode --json sender-management.pcap receiver-management.pcap
+
+  Segment 1 from here to there, segment 2 back, rows with digests: how far apart the two points' clocks may be:
+    deltaline decode --offset 1,2 management.pcapng";
 
 const READ_EXAMPLES: &str = "\
 Examples:
@@ -217,6 +220,10 @@ pub(crate) struct Decode {
     /// Captures with control frames: pcap or pcapng, plain, gzip or Zstandard
     #[arg(required = true)]
     pub(crate) frames: Vec<PathBuf>,
+    /// Bound the offset of the clocks of two points that measure both directions: the segment from one to the other, and
+    /// the one back; both need digests
+    #[arg(long, value_parser = parse_directions, value_name = "FORWARD,BACKWARD")]
+    pub(crate) offset: Option<Directions>,
     /// Write the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -504,6 +511,13 @@ pub(crate) struct Losses {
     pub(crate) high: f64,
 }
 
+/// The segments of the two directions between two points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Directions {
+    pub(crate) forward: u32,
+    pub(crate) backward: u32,
+}
+
 /// A quantile to be told.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Quantile {
@@ -565,6 +579,15 @@ fn parse_positive(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|&number: &f64| number > 0.0 && number.is_finite())
         .ok_or_else(|| "give a number above 0".into())
+}
+
+/// Two segments.
+fn parse_directions(text: &str) -> Result<Directions, String> {
+    let pair = text.split_once(',').and_then(|(forward, backward)| {
+        Some(Directions { forward: forward.parse().ok()?, backward: backward.parse().ok()? })
+    });
+    pair.filter(|pair| pair.forward != pair.backward)
+        .ok_or_else(|| "give the numbers of two segments, such as 1,2".into())
 }
 
 /// An excess kurtosis, which is at least -2.
@@ -685,6 +708,10 @@ mod tests {
         assert_eq!(parse_losses("0.01"), Ok(Losses { low: 0.01, high: 0.01 }));
         assert_eq!(parse_quantile("99%:0.5%"), Ok(Quantile { probability: 0.99, error: 0.005 }));
         assert_eq!(parse_kurtosis("-1.2"), Ok(-1.2));
+        assert_eq!(parse_directions("1,2"), Ok(Directions { forward: 1, backward: 2 }));
+        for text in ["", "1", "1,1", "1,-2", "1,2,3"] {
+            assert!(parse_directions(text).is_err(), "{text}");
+        }
         for text in ["", "0", "-1", "k", "1T", "inf", "nan"] {
             assert!(parse_rate(text).is_err(), "{text}");
         }

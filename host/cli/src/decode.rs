@@ -1,10 +1,12 @@
 //! `deltaline decode`: control frames out of captures of a management port.
 
-use crate::arguments::Decode;
+use crate::arguments::{Decode, Directions};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::report::{self, duration, or_none};
-use crate::results::{Evaluation, Figures, IntervalFigures, evaluate, gravest, interval_warnings, summarize};
+use crate::results::{
+    Evaluation, Figures, IntervalFigures, bound_offset, evaluate, gravest, interval_warnings, summarize,
+};
 use deltaline_capture::Capture;
 use deltaline_capture::control::{Collected, Collector, Interval, Problem, Report};
 use deltaline_model::frame::{Flags, MAX_FRAME_BYTES, Role};
@@ -18,6 +20,8 @@ struct Output<'a> {
     /// Of the only segment; none when there are several.
     overall: Option<&'a Figures>,
     segments: Vec<SegmentOutput<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offset: Option<&'a OffsetOutput>,
     intervals: Vec<&'a IntervalFigures>,
     ends: Vec<EndOutput>,
     frames: FramesOutput,
@@ -28,6 +32,16 @@ struct Output<'a> {
 struct SegmentOutput<'a> {
     segment: u32,
     overall: &'a Figures,
+}
+
+/// How far the clock of a segment's receiver may be ahead of its sender's.
+#[derive(Serialize)]
+struct OffsetOutput {
+    segment: u32,
+    lowest_ns: Option<i64>,
+    highest_ns: Option<i64>,
+    /// Why they are none.
+    reason: Option<String>,
 }
 
 /// What one end reported of an interval.
@@ -97,11 +111,15 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
         .chunk_by(|a, b| a.segment == b.segment)
         .map(|group| (group[0].segment, summarize(group)))
         .collect();
+    let offset = arguments.offset.map(|directions| offset(directions, &evaluations)).transpose()?;
     let mut warnings = frame_warnings(&collected, &files);
     warnings.extend(interval_warnings(&evaluations));
     for (segment, results) in &segments {
         warnings.extend(results.messages.iter().map(|message| format!("segment {segment}: {message}")));
     }
+
+    let unbounded = offset.as_ref().and_then(|offset| offset.reason.as_ref());
+    warnings.extend(unbounded.map(|reason| format!("the clocks' offset is {reason}")));
 
     if arguments.json {
         report::print_json(&Output {
@@ -113,6 +131,7 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
                 .iter()
                 .map(|(segment, results)| SegmentOutput { segment: *segment, overall: &results.overall })
                 .collect(),
+            offset: offset.as_ref(),
             intervals: segments.iter().flat_map(|(_, results)| &results.intervals).collect(),
             ends: collected.intervals.iter().flat_map(ends).collect(),
             frames: FramesOutput {
@@ -131,11 +150,40 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
             text += &report::quantiles(&results.intervals, &results.overall);
             text += &report::reasons(&results.intervals, &results.overall);
         }
+        if let Some(OffsetOutput { segment, lowest_ns: Some(lowest), highest_ns: Some(highest), .. }) = offset
+        {
+            let [lowest, highest] = [lowest, highest].map(|bound| duration(bound as f64));
+            text += &format!(
+                "\nclock of segment {segment}'s receiver less its sender's: {lowest} to {highest}\n"
+            );
+        }
         report::print(&text)?;
     }
     warnings.iter().for_each(|warning| report::say(&format!("{names}: {warning}")));
     let is_corrupted = corrupted(&collected).next().is_some();
-    Ok(gravest(&evaluations, is_corrupted, segments.iter().map(|(_, results)| results.exit)))
+    let results = segments.iter().map(|(_, results)| results.exit);
+    let unbounded = unbounded.map(|_| Exit::NotIdentifiable);
+    Ok(gravest(&evaluations, is_corrupted, results.chain(unbounded)))
+}
+
+/// Bounds of the clocks' offset, from a segment of either direction.
+fn offset(directions: Directions, evaluations: &[Evaluation]) -> Result<OffsetOutput, Failure> {
+    let of = |segment: u32| {
+        let mut groups = evaluations.chunk_by(|a, b| a.segment == b.segment);
+        groups.find(|group| group[0].segment == segment).ok_or_else(|| {
+            let message = format!(
+                "--offset: no control frame is of segment {segment}; give segments that were captured"
+            );
+            Failure::new(Exit::Usage, message)
+        })
+    };
+    let bounds = bound_offset(of(directions.forward)?, of(directions.backward)?);
+    Ok(OffsetOutput {
+        segment: directions.forward,
+        lowest_ns: bounds.as_ref().ok().map(|bounds| bounds.lowest),
+        highest_ns: bounds.as_ref().ok().map(|bounds| bounds.highest),
+        reason: bounds.err(),
+    })
 }
 
 fn ends(interval: &Interval) -> impl Iterator<Item = EndOutput> {

@@ -4,8 +4,8 @@ use crate::exit::Exit;
 use deltaline_capture::control::{Collected, Doubt, Interval, Rows, SUM_NEAR_WRAP, Void};
 use deltaline_capture::matching;
 use deltaline_estimate::{
-    Confidence, Estimate, Loss, Mean, Observation, ObservationError, Overall, Quantile, Reason, Singles,
-    Stratified, combine, estimate, quantile,
+    Confidence, Estimate, Loss, Mean, Observation, ObservationError, OffsetBounds, Overall, Quantile, Reason,
+    Singles, Stratified, combine, estimate, offset_bounds, quantile,
 };
 use deltaline_model::frame::Totals;
 use deltaline_model::time::Timestamp;
@@ -302,11 +302,7 @@ pub(crate) fn summarize(evaluations: &[Evaluation]) -> Results {
     }
     let figures = match evaluations.iter().find_map(|each| each.result.as_ref().err()) {
         Some(unusable) if estimates.is_empty() => Figures::of_void(unusable),
-        _ => {
-            let singles: Vec<&Singles> =
-                evaluations.iter().filter_map(|each| each.singles.as_ref()).collect();
-            Figures::of(&overall, &singles, distrusted, reasons)
-        }
+        _ => Figures::of(&overall, &singles(evaluations), distrusted, reasons),
     };
     let base = evaluations.iter().find_map(Evaluation::first);
     let intervals = evaluations.iter().map(|each| IntervalFigures::new(each, base));
@@ -350,6 +346,28 @@ impl IntervalFigures {
             },
         }
     }
+}
+
+/// Bounds of the offset of two points' clocks from the intervals of both directions, or why there are none.
+pub(crate) fn bound_offset(forward: &[Evaluation], backward: &[Evaluation]) -> Result<OffsetBounds, String> {
+    let usable = || forward.iter().chain(backward).filter_map(|each| each.result.as_ref().ok());
+    if let Some(distrust) = distrust(usable().map(|(_, rows)| rows)) {
+        return Err(format!("not identifiable: {distrust}"));
+    }
+    let (forward, backward) = (singles(forward), singles(backward));
+    if usable().next().is_some() && (forward.is_empty() || backward.is_empty()) {
+        return Err(WITHOUT_DIGESTS.into());
+    }
+    offset_bounds(&forward, &backward).map_err(|reason| reason.to_string())
+}
+
+/// Why nothing bounds the offset of clocks.
+const WITHOUT_DIGESTS: &str = "not identifiable: no delay is exact without digests; measure both directions with \
+                               `digest = true` in the design, or `measure --digest`";
+
+/// The exact delays of all intervals that have digests.
+fn singles(evaluations: &[Evaluation]) -> Vec<&Singles> {
+    evaluations.iter().filter_map(|each| each.singles.as_ref()).collect()
 }
 
 /// First and last time, if there was any packet.

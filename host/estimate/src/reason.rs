@@ -42,7 +42,10 @@ pub enum Reason {
         needed: u64,
     },
     /// The delays in both directions contradict each other.
-    #[error("not identifiable: the clocks' offset changed by more than the delays; take a shorter time")]
+    #[error(
+        "not identifiable: the two directions' delays contradict each other: the offset changed by more than they are, \
+         or they are not between the same two points; take a shorter time"
+    )]
     ClockMoved,
     /// None of the combined intervals had a value.
     #[error("not identifiable: no interval had a value")]

@@ -1,0 +1,80 @@
+//! `deltaline decode --offset`: the shipped captures as both directions of a path, with clocks that are apart.
+//!
+//! # Test plan
+//!
+//! * Whatever the offset, the bounds hold it. They are as wide as the least exact delays of both directions together, which
+//!   are delays of packets: not below the least of all packets, found by matching packet with packet.
+//! * A clock that moved between the two directions, no digests, a segment that is not there: told, each in its way.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Folder, RECEIVER, Run, SENDER, packets, run};
+use serde_json::Value;
+
+/// Control frames of both directions, `offset` nanoseconds being the far clock less the near one in either.
+fn recorded(folder: &Folder, offsets: [i64; 2], options: &[&str]) -> [String; 2] {
+    let late = |name: &str, path: &str, offset: i64| {
+        let mut packets = packets(path);
+        for packet in &mut packets {
+            packet.timestamp = packet.timestamp.checked_add_signed(offset).unwrap();
+        }
+        folder.capture(name, &packets)
+    };
+    // The far end receives what goes forward, and sends what comes back.
+    let pairs = [
+        ("1", "forward.pcapng", SENDER.into(), late("far-receiver.pcap", RECEIVER, offsets[0])),
+        ("2", "backward.pcapng", late("far-sender.pcap", SENDER, offsets[1]), RECEIVER.into()),
+    ];
+    pairs.map(|(segment, name, sender, receiver): (_, _, String, String)| {
+        let frames = folder.path(name);
+        let arguments = ["measure", "--interval", "250ms", "--segment", segment, "--frames", &frames];
+        let ends = [sender.as_str(), &receiver];
+        run(&[&arguments[..], &ends, options].concat()).told(0, &[]);
+        frames
+    })
+}
+
+fn decode(frames: &[String; 2], options: &[&str]) -> Run {
+    run(&[&["decode", &frames[0], &frames[1]], options].concat())
+}
+
+#[test]
+fn the_bounds_hold_the_offset() {
+    let folder = Folder::new();
+    let truth = run(&["truth", "--json", SENDER, RECEIVER]).json();
+    let least = truth["overall"]["min_ns"].as_i64().unwrap();
+    for offset in [0, 1_234_567, -3_000_000] {
+        let frames = recorded(&folder, [offset; 2], &["--digest", "--banks", "2,3"]);
+        let result = decode(&frames, &["--offset", "1,2", "--json"]);
+        result.told(0, &[]);
+        let bounds = &result.json()["offset"];
+        let [lowest, highest] = ["lowest_ns", "highest_ns"].map(|member| bounds[member].as_i64().unwrap());
+        assert!((lowest..=highest).contains(&offset), "{lowest} to {highest}, {offset}");
+        assert_eq!(bounds["reason"], Value::Null);
+        // The same packets in both directions, so the least delays are the same.
+        assert_eq!(highest - offset, offset - lowest);
+        assert!(highest - offset >= least, "{highest}, {least}");
+        assert!(highest - offset < 2 * least, "{highest}, {least}");
+        let text = decode(&frames, &["--offset", "1,2"]).output;
+        assert!(text.contains("clock of segment 1's receiver less its sender's: "), "{text}");
+    }
+}
+
+#[test]
+fn why_there_are_no_bounds() {
+    let folder = Folder::new();
+    // The clock leaps back by more than twice the largest delay.
+    let moved = recorded(&folder, [0, 500_000_000], &["--digest", "--banks", "2,3"]);
+    let result = decode(&moved, &["--offset", "1,2", "--json"]);
+    result.told(6, &["the clocks' offset is not identifiable: the two directions' delays"]);
+    assert_eq!(result.json()["offset"]["lowest_ns"], Value::Null);
+    assert_eq!(decode(&moved, &["--json"]).json().get("offset"), None);
+    decode(&moved, &["--offset", "1,7"]).failed(2, &["no control frame is of segment 7"]);
+    decode(&moved, &["--offset", "1"]).told(2, &["two segments, such as 1,2"]);
+
+    let bare = recorded(&folder, [0; 2], &[]);
+    let result = decode(&bare, &["--offset", "1,2"]);
+    result.told(6, &["no delay is exact without digests"]);
+    assert!(!result.output.contains("clock of segment"));
+}
