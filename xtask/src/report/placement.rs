@@ -11,9 +11,6 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// Seeds of the three runs.
-const SEEDS: [u32; 3] = [1, 2, 3];
-
 /// A device that is reported.
 pub(crate) struct Device {
     pub(crate) name: &'static str,
@@ -105,7 +102,7 @@ impl Run {
     }
 }
 
-/// Places the netlist with every seed.
+/// Places the netlist with each of the subject's seeds.
 pub(super) fn place(
     work: &Work,
     subject: &Subject,
@@ -114,7 +111,8 @@ pub(super) fn place(
     missing: &mut Vec<String>,
 ) -> Result<Vec<Run>, Failure> {
     let content = fs::read_to_string(netlist)?;
-    let runs: Vec<Option<Run>> = SEEDS
+    let runs: Vec<Option<Run>> = subject
+        .seeds
         .into_iter()
         .map(|seed| {
             // A frequency that is missed is a figure, not a failure.
