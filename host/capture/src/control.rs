@@ -37,6 +37,9 @@ use thiserror::Error;
 /// Sum of a row's delays, in nanoseconds, from which on it is taken to be near the 2^39 where sums wrap.
 pub const SUM_NEAR_WRAP: u64 = 1 << 38;
 
+/// Times of the two ends, in nanoseconds, from which on they are too far apart: a sum of delays is known modulo 2^40.
+pub const CLOCKS_TOO_FAR: u64 = 1 << 39;
+
 /// Later intervals at which a live interval is no longer waited for.
 pub const LAG: usize = 4;
 
@@ -708,12 +711,15 @@ pub struct Rows {
     /// The largest magnitude of an equal row's sum of delays in nanoseconds, up to 2^39. From [`SUM_NEAR_WRAP`] on,
     /// sums may have wrapped.
     pub largest_sum: u64,
+    /// By how much at least both the first and the last packet are later at one and the same end, in nanoseconds; up to
+    /// 2^47, modulo which times are known. From [`CLOCKS_TOO_FAR`] on, sums have wrapped, near zero as it may be.
+    pub apart: u64,
 }
 
 impl Pair<'_> {
     /// Compares the two ends' rows.
     pub fn rows(&self) -> Rows {
-        let mut rows = Rows::default();
+        let mut rows = Rows { apart: self.apart(), ..Rows::default() };
         for (sender, receiver) in self.sender.cells.iter().zip(&self.receiver.cells) {
             match receiver.count.cmp(&sender.count) {
                 _ if sender.count == 0 && receiver.count == 0 => {}
@@ -727,6 +733,17 @@ impl Pair<'_> {
             }
         }
         rows
+    }
+
+    /// The smaller one of what lies between the ends' first packets and between their last ones.
+    fn apart(&self) -> u64 {
+        let (sent, received) = (self.sender.totals, self.receiver.totals);
+        if sent.packets == 0 || received.packets == 0 {
+            return 0;
+        }
+        let [first, last] = [(sent.first, received.first), (sent.last, received.last)]
+            .map(|(sent, received)| (received.0.wrapping_sub(sent.0) as i64) >> 16);
+        if (first < 0) == (last < 0) { first.unsigned_abs().min(last.unsigned_abs()) } else { 0 }
     }
 }
 

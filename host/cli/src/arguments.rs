@@ -220,8 +220,11 @@ pub(crate) struct Decode {
     /// Captures with control frames: pcap or pcapng, plain, gzip or Zstandard
     #[arg(required = true)]
     pub(crate) frames: Vec<PathBuf>,
-    /// Bound the offset of the clocks of two points that measure both directions: the segment from one to the other, and
-    /// the one back; both need digests
+    /// Bound by how much the clock of the FORWARD segment's receiver is ahead of its sender's (negative: behind), from
+    /// the exact delays of this segment and of the one BACKWARD between the same two points
+    ///
+    /// Both need digests. The offset is taken to be the same all the time; the bounds are as far apart as the least exact
+    /// delays of both directions together.
     #[arg(long, value_parser = parse_directions, value_name = "FORWARD,BACKWARD")]
     pub(crate) offset: Option<Directions>,
     /// Write the result as JSON
@@ -587,7 +590,7 @@ fn parse_directions(text: &str) -> Result<Directions, String> {
         Some(Directions { forward: forward.parse().ok()?, backward: backward.parse().ok()? })
     });
     pair.filter(|pair| pair.forward != pair.backward)
-        .ok_or_else(|| "give the numbers of two segments, such as 1,2".into())
+        .ok_or_else(|| "give the numbers of two different segments, such as 1,2".into())
 }
 
 /// An excess kurtosis, which is at least -2.

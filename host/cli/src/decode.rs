@@ -34,10 +34,11 @@ struct SegmentOutput<'a> {
     overall: &'a Figures,
 }
 
-/// How far the clock of a segment's receiver may be ahead of its sender's.
+/// By how much the clock of the forward segment's receiver is ahead of its sender's; negative if it is behind.
 #[derive(Serialize)]
 struct OffsetOutput {
-    segment: u32,
+    forward: u32,
+    backward: u32,
     lowest_ns: Option<i64>,
     highest_ns: Option<i64>,
     /// Why they are none.
@@ -111,7 +112,7 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
         .chunk_by(|a, b| a.segment == b.segment)
         .map(|group| (group[0].segment, summarize(group)))
         .collect();
-    let offset = arguments.offset.map(|directions| offset(directions, &evaluations)).transpose()?;
+    let offset = arguments.offset.map(|directions| bound(directions, &evaluations));
     let mut warnings = frame_warnings(&collected, &files);
     warnings.extend(interval_warnings(&evaluations));
     for (segment, results) in &segments {
@@ -150,13 +151,7 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
             text += &report::quantiles(&results.intervals, &results.overall);
             text += &report::reasons(&results.intervals, &results.overall);
         }
-        if let Some(OffsetOutput { segment, lowest_ns: Some(lowest), highest_ns: Some(highest), .. }) = offset
-        {
-            let [lowest, highest] = [lowest, highest].map(|bound| duration(bound as f64));
-            text += &format!(
-                "\nclock of segment {segment}'s receiver less its sender's: {lowest} to {highest}\n"
-            );
-        }
+        text += &offset.as_ref().map_or(String::new(), |offset| format!("\n{}", offset.text()));
         report::print(&text)?;
     }
     warnings.iter().for_each(|warning| report::say(&format!("{names}: {warning}")));
@@ -167,23 +162,33 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
 }
 
 /// Bounds of the clocks' offset, from a segment of either direction.
-fn offset(directions: Directions, evaluations: &[Evaluation]) -> Result<OffsetOutput, Failure> {
+fn bound(directions: Directions, evaluations: &[Evaluation]) -> OffsetOutput {
+    let Directions { forward, backward } = directions;
     let of = |segment: u32| {
         let mut groups = evaluations.chunk_by(|a, b| a.segment == b.segment);
-        groups.find(|group| group[0].segment == segment).ok_or_else(|| {
-            let message = format!(
-                "--offset: no control frame is of segment {segment}; give segments that were captured"
-            );
-            Failure::new(Exit::Usage, message)
-        })
+        let found = groups.find(|group| group[0].segment == segment);
+        found.ok_or_else(|| format!("not identifiable: no interval of segment {segment} was read"))
     };
-    let bounds = bound_offset(of(directions.forward)?, of(directions.backward)?);
-    Ok(OffsetOutput {
-        segment: directions.forward,
+    let bounds = of(forward).and_then(|forward| bound_offset(forward, of(backward)?));
+    OffsetOutput {
+        forward,
+        backward,
         lowest_ns: bounds.as_ref().ok().map(|bounds| bounds.lowest),
         highest_ns: bounds.as_ref().ok().map(|bounds| bounds.highest),
         reason: bounds.err(),
-    })
+    }
+}
+
+impl OffsetOutput {
+    /// For people: to the nanosecond, so that no rounding makes the bounds tighter than they are.
+    fn text(&self) -> String {
+        let bounds = self.lowest_ns.zip(self.highest_ns).map(|(lowest, highest)| {
+            let [lowest, highest] = [lowest, highest].map(|bound| bound as f64 / 1e9);
+            format!("{lowest:+.9} s to {highest:+.9} s")
+        });
+        let what = bounds.as_deref().or(self.reason.as_deref()).unwrap_or_default();
+        format!("clock of segment {}'s receiver less its sender's: {what}\n", self.forward)
+    }
 }
 
 fn ends(interval: &Interval) -> impl Iterator<Item = EndOutput> {

@@ -1,7 +1,7 @@
 //! Results: estimates of collected intervals, and the figures that are printed of them.
 
 use crate::exit::Exit;
-use deltaline_capture::control::{Collected, Doubt, Interval, Rows, SUM_NEAR_WRAP, Void};
+use deltaline_capture::control::{CLOCKS_TOO_FAR, Collected, Doubt, Interval, Rows, SUM_NEAR_WRAP, Void};
 use deltaline_capture::matching;
 use deltaline_estimate::{
     Confidence, Estimate, Loss, Mean, Observation, ObservationError, OffsetBounds, Overall, Quantile, Reason,
@@ -208,8 +208,15 @@ fn distrust<'a>(mut rows: impl Iterator<Item = &'a Rows> + Clone) -> Option<&'st
     if rows.clone().any(Rows::are_unrelated) {
         return Some(UNRELATED);
     }
+    if rows.clone().any(|rows| rows.apart >= CLOCKS_TOO_FAR) {
+        return Some(TOO_FAR);
+    }
     rows.any(|rows| rows.largest_sum >= SUM_NEAR_WRAP).then_some(SUMS_WRAP)
 }
+
+/// What first and last packets say that are too far apart.
+const TOO_FAR: &str = "the two ends' clocks, or their recordings, are more than 2^39 ns (550 s) apart, and delays are known \
+                       modulo 2^40 ns; bring the two clocks nearer to each other";
 
 /// What a row says whose sum of delays may have wrapped.
 const SUMS_WRAP: &str = "a row's sum of delays comes near 2^39 ns (550 s), where sums wrap; bring the two clocks nearer \
@@ -350,20 +357,25 @@ impl IntervalFigures {
 
 /// Bounds of the offset of two points' clocks from the intervals of both directions, or why there are none.
 pub(crate) fn bound_offset(forward: &[Evaluation], backward: &[Evaluation]) -> Result<OffsetBounds, String> {
-    let usable = || forward.iter().chain(backward).filter_map(|each| each.result.as_ref().ok());
-    if let Some(distrust) = distrust(usable().map(|(_, rows)| rows)) {
-        return Err(format!("not identifiable: {distrust}"));
-    }
-    let (forward, backward) = (singles(forward), singles(backward));
-    if usable().next().is_some() && (forward.is_empty() || backward.is_empty()) {
-        return Err(WITHOUT_DIGESTS.into());
-    }
-    offset_bounds(&forward, &backward).map_err(|reason| reason.to_string())
+    offset_bounds(&exact_delays(forward)?, &exact_delays(backward)?).map_err(|reason| reason.to_string())
 }
 
-/// Why nothing bounds the offset of clocks.
-const WITHOUT_DIGESTS: &str = "not identifiable: no delay is exact without digests; measure both directions with \
-                               `digest = true` in the design, or `measure --digest`";
+/// The exact delays of a segment's intervals, or why there are none.
+fn exact_delays(evaluations: &[Evaluation]) -> Result<Vec<&Singles>, String> {
+    let rows: Vec<&Rows> =
+        evaluations.iter().filter_map(|each| each.result.as_ref().ok()).map(|(_, rows)| rows).collect();
+    let (singles, segment) = (singles(evaluations), evaluations.first().map_or(0, |each| each.segment));
+    let why_not = if rows.is_empty() {
+        "all its intervals are void"
+    } else if let Some(distrust) = distrust(rows.into_iter()) {
+        distrust
+    } else if singles.is_empty() {
+        "no delay is exact without digests; measure with `digest = true` in the design, or `measure --digest`"
+    } else {
+        return Ok(singles);
+    };
+    Err(format!("not identifiable: segment {segment}: {why_not}"))
+}
 
 /// The exact delays of all intervals that have digests.
 fn singles(evaluations: &[Evaluation]) -> Vec<&Singles> {

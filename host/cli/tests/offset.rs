@@ -4,7 +4,8 @@
 //!
 //! * Whatever the offset, the bounds hold it. They are as wide as the least exact delays of both directions together, which
 //!   are delays of packets: not below the least of all packets, found by matching packet with packet.
-//! * A clock that moved between the two directions, no digests, a segment that is not there: told, each in its way.
+//! * A clock that moved between the two directions, no digests, a segment that is not there or has void intervals only,
+//!   clocks apart by the 2^40 ns that sums of delays are known modulo: told, each in its way.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -13,7 +14,7 @@ use common::{Folder, RECEIVER, Run, SENDER, packets, run};
 use serde_json::Value;
 
 /// Control frames of both directions, `offset` nanoseconds being the far clock less the near one in either.
-fn recorded(folder: &Folder, offsets: [i64; 2], options: &[&str]) -> [String; 2] {
+fn recorded(folder: &Folder, offsets: [i64; 2], options: &[&str], code: i32) -> [String; 2] {
     let late = |name: &str, path: &str, offset: i64| {
         let mut packets = packets(path);
         for packet in &mut packets {
@@ -30,7 +31,7 @@ fn recorded(folder: &Folder, offsets: [i64; 2], options: &[&str]) -> [String; 2]
         let frames = folder.path(name);
         let arguments = ["measure", "--interval", "250ms", "--segment", segment, "--frames", &frames];
         let ends = [sender.as_str(), &receiver];
-        run(&[&arguments[..], &ends, options].concat()).told(0, &[]);
+        run(&[&arguments[..], &ends, options].concat()).told(code, &[]);
         frames
     })
 }
@@ -45,7 +46,7 @@ fn the_bounds_hold_the_offset() {
     let truth = run(&["truth", "--json", SENDER, RECEIVER]).json();
     let least = truth["overall"]["min_ns"].as_i64().unwrap();
     for offset in [0, 1_234_567, -3_000_000] {
-        let frames = recorded(&folder, [offset; 2], &["--digest", "--banks", "2,3"]);
+        let frames = recorded(&folder, [offset; 2], &["--digest", "--banks", "2,3"], 0);
         let result = decode(&frames, &["--offset", "1,2", "--json"]);
         result.told(0, &[]);
         let bounds = &result.json()["offset"];
@@ -56,8 +57,11 @@ fn the_bounds_hold_the_offset() {
         assert_eq!(highest - offset, offset - lowest);
         assert!(highest - offset >= least, "{highest}, {least}");
         assert!(highest - offset < 2 * least, "{highest}, {least}");
+        // To the nanosecond, as the bounds are.
         let text = decode(&frames, &["--offset", "1,2"]).output;
-        assert!(text.contains("clock of segment 1's receiver less its sender's: "), "{text}");
+        let [low, high] = [lowest, highest].map(|bound| format!("{:+.9} s", bound as f64 / 1e9));
+        let line = format!("clock of segment 1's receiver less its sender's: {low} to {high}\n");
+        assert!(text.contains(&line), "{line} {text}");
     }
 }
 
@@ -65,16 +69,33 @@ fn the_bounds_hold_the_offset() {
 fn why_there_are_no_bounds() {
     let folder = Folder::new();
     // The clock leaps back by more than twice the largest delay.
-    let moved = recorded(&folder, [0, 500_000_000], &["--digest", "--banks", "2,3"]);
+    let moved = recorded(&folder, [0, 500_000_000], &["--digest", "--banks", "2,3"], 0);
     let result = decode(&moved, &["--offset", "1,2", "--json"]);
     result.told(6, &["the clocks' offset is not identifiable: the two directions' delays"]);
     assert_eq!(result.json()["offset"]["lowest_ns"], Value::Null);
     assert_eq!(decode(&moved, &["--json"]).json().get("offset"), None);
-    decode(&moved, &["--offset", "1,7"]).failed(2, &["no control frame is of segment 7"]);
-    decode(&moved, &["--offset", "1"]).told(2, &["two segments, such as 1,2"]);
+    decode(&moved, &["--offset", "1,7"]).told(6, &["no interval of segment 7 was read"]);
+    decode(&moved, &["--offset", "1"]).told(2, &["two different segments, such as 1,2"]);
 
-    let bare = recorded(&folder, [0; 2], &[]);
+    // Nothing of the backward receiver.
+    let mut frames = packets(&moved[1]);
+    frames.retain(|frame| frame.data[15] == 0);
+    let one_end = [moved[0].clone(), folder.frames("one-end.pcapng", &frames)];
+    decode(&one_end, &["--offset", "1,2"]).told(5, &["segment 2: all its intervals are void"]);
+
+    let bare = recorded(&folder, [0; 2], &[], 0);
     let result = decode(&bare, &["--offset", "1,2"]);
-    result.told(6, &["no delay is exact without digests"]);
-    assert!(!result.output.contains("clock of segment"));
+    result.told(6, &["segment 1: no delay is exact without digests"]);
+    assert!(result.output.contains("less its sender's: not identifiable: segment 1: no delay"));
+}
+
+#[test]
+fn clocks_apart_by_what_sums_wrap_at_are_told() {
+    let folder = Folder::new();
+    let frames = recorded(&folder, [1 << 40; 2], &["--digest", "--banks", "2,3"], 6);
+    let result = decode(&frames, &["--offset", "1,2"]);
+    result.told(
+        6,
+        &["not identifiable: segment 1: the two ends' clocks, or their recordings, are more than 2^39 ns"],
+    );
 }

@@ -43,8 +43,9 @@ pub enum Reason {
     },
     /// The delays in both directions contradict each other.
     #[error(
-        "not identifiable: the two directions' delays contradict each other: the offset changed by more than they are, \
-         or they are not between the same two points; take a shorter time"
+        "not identifiable: the two directions' delays contradict each other: the offset changed by more than they are, or \
+         these are not the two directions between the same points; check the segments and their ends, or take fewer \
+         intervals"
     )]
     ClockMoved,
     /// None of the combined intervals had a value.

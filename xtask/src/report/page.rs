@@ -51,7 +51,7 @@ Area is after synthesis, nothing placed. A core is without the shell around it: 
 control frames; a design that stands in the stream is measured whole. Frequency is nextpnr's after routing, of the core in a
 wrapper that feeds and folds its ports through registers; three seeds each, lowest, middle and highest. Frequency is
 of the worst path between two registers; named is that of the slowest seed. Several lanes are routed by router2, which
-comes to no end with some seeds; the next one is taken then.
+comes to no end with seed 3: seed 4 is taken instead.
 
 ## FPGA
 ",

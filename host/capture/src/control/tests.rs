@@ -428,6 +428,27 @@ fn refused_ends_void_until_the_ends_are_together_again() {
 }
 
 #[test]
+fn clocks_far_apart_are_told() {
+    let apart = |sent: std::ops::Range<u32>, received: std::ops::Range<u32>, delay: u64| {
+        let mut ends = [Role::Sender, Role::Receiver].map(|role| point(SETTINGS, role));
+        observe(&mut ends[0], sent, 1 << 45);
+        observe(&mut ends[1], received, (1 << 45) + delay);
+        let frames: Vec<_> = ends.iter_mut().flat_map(|point| end(point, IntervalEnd::Delimiter)).collect();
+        let collected = collect(&frames);
+        collected.intervals[0].pair().unwrap().rows()
+    };
+    let far = 1u64 << 40;
+    let ahead = apart(0..100, 0..100, far + 7);
+    assert_eq!((ahead.apart, ahead.largest_sum % 7), (far + 7, 0), "{ahead:?}");
+    assert!(ahead.largest_sum < SUM_NEAR_WRAP, "the sums alone do not tell");
+    assert_eq!(apart(0..100, 0..100, far.wrapping_neg()).apart, far);
+    // The first and the last packets are lost.
+    assert_eq!(apart(0..100, 10..90, far).apart, far - 10_000);
+    assert_eq!(apart(0..100, 10..90, 0).apart, 0);
+    assert_eq!(apart(0..100, 0..0, far).apart, 0);
+}
+
+#[test]
 fn rows_tell_loss_from_strangers() {
     let rows = |sent: std::ops::Range<u32>, received: &mut dyn Iterator<Item = u32>| {
         let mut ends = [Role::Sender, Role::Receiver].map(|role| point(SETTINGS, role));
@@ -692,7 +713,9 @@ fn digests_pass_through_and_tell_foreign_packets() {
     let collected = collect(&frames);
     let pair = collected.intervals[0].pair().unwrap();
     assert!(pair.sender.digests && pair.receiver.digests);
-    assert_eq!(pair.rows(), Rows { foreign: 1, ..Rows::default() });
+    // The other packet is sent a microsecond times its number later.
+    let apart = 1000 * u64::from(other);
+    assert_eq!(pair.rows(), Rows { foreign: 1, apart, ..Rows::default() });
 
     let mixed = segment([settings, Settings { digest: false, ..settings }], 1, plain);
     let void = voids(&collect(&mixed)).remove(0);
