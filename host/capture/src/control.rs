@@ -711,8 +711,8 @@ pub struct Rows {
     /// The largest magnitude of an equal row's sum of delays in nanoseconds, up to 2^39. From [`SUM_NEAR_WRAP`] on,
     /// sums may have wrapped.
     pub largest_sum: u64,
-    /// By how much at least both the first and the last packet are later at one and the same end, in nanoseconds; up to
-    /// 2^47, modulo which times are known. From [`CLOCKS_TOO_FAR`] on, sums have wrapped, near zero as it may be.
+    /// By how much at least both the first and the last packet are later at one and the same end, in nanoseconds, up to
+    /// 2^47: times are known modulo 2^48. From [`CLOCKS_TOO_FAR`] on, sums have wrapped, small as they may look.
     pub apart: u64,
 }
 
@@ -741,8 +741,8 @@ impl Pair<'_> {
         if sent.packets == 0 || received.packets == 0 {
             return 0;
         }
-        let [first, last] = [(sent.first, received.first), (sent.last, received.last)]
-            .map(|(sent, received)| (received.0.wrapping_sub(sent.0) as i64) >> 16);
+        let first = received.first.nanoseconds_since(sent.first);
+        let last = received.last.nanoseconds_since(sent.last);
         if (first < 0) == (last < 0) { first.unsigned_abs().min(last.unsigned_abs()) } else { 0 }
     }
 }

@@ -16,7 +16,7 @@ Exit codes:
    4  the two ends are configured differently
    5  control frames are lost, corrupted or contradict each other, or an interval is void for another reason;
       the result is that of the other intervals
-   6  no delay is identifiable; the result says why
+   6  no delay is identifiable, or nothing bounds the clocks' offset; the result says why
    7  an output cannot be written
    8  a tool is missing, or the hardware cannot be built
    9  the two ends have not seen the same packets, or the files are swapped

@@ -341,8 +341,8 @@ impl IntervalFigures {
         IntervalFigures {
             segment: evaluation.segment,
             interval: evaluation.number,
-            start_ns: times.map(|((first, _), base)| difference(first, base)),
-            end_ns: times.map(|((_, last), base)| difference(last, base)),
+            start_ns: times.map(|((first, _), base)| first.nanoseconds_since(base)),
+            end_ns: times.map(|((_, last), base)| last.nanoseconds_since(base)),
             usable_rows: evaluation.result.as_ref().ok().map(|(estimate, _)| estimate.usable_rows),
             figures: match &evaluation.result {
                 Ok((estimate, rows)) => {
@@ -385,11 +385,6 @@ fn singles(evaluations: &[Evaluation]) -> Vec<&Singles> {
 /// First and last time, if there was any packet.
 fn seen(totals: Totals) -> Option<(Timestamp, Timestamp)> {
     (totals.packets > 0).then_some((totals.first, totals.last))
-}
-
-/// Nanoseconds from `base` to `time`, which are known modulo 2^48.
-fn difference(time: Timestamp, base: Timestamp) -> i64 {
-    (time.0.wrapping_sub(base.0) as i64) >> 16
 }
 
 /// What is to be said of a segment's result.

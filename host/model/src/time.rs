@@ -36,6 +36,12 @@ impl Timestamp {
     pub fn nanoseconds(self) -> u64 {
         self.0 >> 16
     }
+
+    /// Nanoseconds from `earlier`, rounded down; negative if it is later. From -2^47 to 2^47, modulo 2^48.
+    #[inline]
+    pub fn nanoseconds_since(self, earlier: Timestamp) -> i64 {
+        (self.0.wrapping_sub(earlier.0) as i64) >> 16
+    }
 }
 
 /// A moment in PTP time-of-day-96 format.
@@ -86,6 +92,14 @@ mod tests {
         let time = TimeOfDay(0x0000_6955_b925_0000_0001_8000);
         assert_eq!((time.seconds(), time.nanoseconds(), time.fraction()), (1_767_225_637, 1, 0x8000));
         assert_eq!(Timestamp::from(time), Timestamp(0x725a_8b59_3201_8000));
+    }
+
+    #[test]
+    fn differences_reach_over_the_wrap() {
+        let [late, early] = [5, (1 << 48) - 7].map(Timestamp::from_nanoseconds);
+        assert_eq!((late.nanoseconds_since(early), early.nanoseconds_since(late)), (12, -12));
+        assert_eq!(Timestamp(1 << 63).nanoseconds_since(Timestamp(0)), -1 << 47);
+        assert_eq!(Timestamp(0).nanoseconds_since(Timestamp(1)), -1);
     }
 
     #[test]
