@@ -12,7 +12,7 @@
 //!
 //! What enters a device is seen at the ingress, what leaves it at the egress. Both cores take their timestamps from one
 //! clock: nothing is to be synchronised. Intervals end with delimiter frames that pass through the device
-//! (`deltaline_model::delimiter`).
+//! (`deltaline_model::wire::delimiter`).
 //!
 //! There are three clocks: the board's and one of each PHY, which come through [`clock_pad`](crate::clock_pad)s. The
 //! two [`byte_crossing`](crate::byte_crossing)s lie between them, and nothing else: the reset is the board's alone.
@@ -55,8 +55,8 @@ use crate::rmii::Rmii;
 use crate::tap_records::TapRecords;
 use crate::uart::{Receiver, Transmitter};
 use deltaline_hdl::byte::Core;
+use deltaline_hdl::emit::verilog::{EmitError, emit_block};
 use deltaline_hdl::leaves::Flop;
-use deltaline_hdl::verilog::{EmitError, emit_block};
 use deltaline_model::board::{Identity, Top, traffic};
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;

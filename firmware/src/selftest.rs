@@ -51,11 +51,11 @@ use crate::register_slice::RegisterSlice;
 use crate::truth::Truth;
 use crate::uart::{Receiver, Transmitter};
 use deltaline_hdl::byte::Core;
+use deltaline_hdl::emit::verilog::{EmitError, emit_block};
 use deltaline_hdl::leaves::Flop;
-use deltaline_hdl::verilog::{EmitError, emit_block};
 use deltaline_model::board::traffic;
 use deltaline_model::configuration::Configuration;
-use deltaline_model::frame::{Header, Role, Totals};
+use deltaline_model::wire::frame::{Header, Role, Totals};
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::dff_setup;
 

@@ -439,7 +439,7 @@ impl Comparison {
 /// A record in words.
 pub(crate) fn describe(payload: &[u8]) -> String {
     match Record::decode(payload) {
-        Ok(Record::Control(bytes)) => match deltaline_model::frame::Frame::decode(bytes) {
+        Ok(Record::Control(bytes)) => match deltaline_model::wire::frame::Frame::decode(bytes) {
             Ok(frame) => format!("{:?}", frame.header),
             Err(error) => format!("a control frame ({error})"),
         },

@@ -4,8 +4,8 @@
 mod common;
 
 use deltaline_hdl::byte;
-use deltaline_hdl::design::Design;
-use deltaline_hdl::verilog::{EmitError, Module, emit};
+use deltaline_hdl::emit::design::Design;
+use deltaline_hdl::emit::verilog::{EmitError, Module, emit};
 use deltaline_model::configuration::{Configuration, Settings};
 
 fn default_core(name: &str) -> String {

@@ -3,8 +3,8 @@
 
 mod common;
 
+use deltaline_hdl::emit::verilog::EmitError;
 use deltaline_hdl::inline::{Width, emit};
-use deltaline_hdl::verilog::EmitError;
 use deltaline_model::configuration::{Configuration, Settings};
 
 #[test]

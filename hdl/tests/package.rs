@@ -1,9 +1,9 @@
 //! Packages: complete, stable, and consistent with the hardware that they hold.
 #![allow(clippy::unwrap_used)]
 
-use deltaline_hdl::design::{DEFAULT, Design};
-use deltaline_hdl::package::{File, MANIFEST, package, sha256};
-use deltaline_hdl::verilog::{EmitError, ports};
+use deltaline_hdl::emit::design::{DEFAULT, Design};
+use deltaline_hdl::emit::package::{File, MANIFEST, package, sha256};
+use deltaline_hdl::emit::verilog::{EmitError, ports};
 use saphyr::{LoadableYamlNode, Yaml};
 use std::collections::BTreeSet;
 use std::fs;

@@ -2,7 +2,7 @@
 --
 -- Wireshark dissector for Deltaline's control frames (layout version 1).
 --
--- The layout is defined in host/model/src/frame.rs; offsets below are those of its table, counted from the destination
+-- The layout is defined in host/model/src/wire/frame.rs; offsets below are those of its table, counted from the destination
 -- MAC address. Works with Lua 5.2 to 5.4: 64-bit numbers are UInt64 objects, since Lua 5.2 has no 64-bit integers.
 
 local ETHERTYPE = 0x88b5

@@ -4,13 +4,13 @@
 
 use crate::{Failure, tools};
 use deltaline_cosim::hardware::{Beat, IDLE, beats};
-use deltaline_hdl::design::{DEFAULT, Design};
-use deltaline_hdl::package::package;
-use deltaline_hdl::verilog::{Module, emit};
+use deltaline_hdl::emit::design::{DEFAULT, Design};
+use deltaline_hdl::emit::package::package;
+use deltaline_hdl::emit::verilog::{Module, emit};
 use deltaline_model::configuration::{Configuration, Settings};
-use deltaline_model::frame::Role;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
+use deltaline_model::wire::frame::Role;
 use deltaline_traffic::Frames;
 use std::fmt::Write as _;
 use std::fs;

@@ -4,7 +4,7 @@ use crate::{Failure, tools};
 use deltaline_cosim::checks;
 use deltaline_cosim::faults::Outcome;
 use deltaline_cosim::mutations::{CLASS_MUTATIONS, MUTATIONS, name, run, with_classes};
-use deltaline_hdl::verilog::{Module, emit};
+use deltaline_hdl::emit::verilog::{Module, emit};
 use deltaline_model::configuration::{Configuration, Settings};
 use std::time::Instant;
 use verilator_sys::Toolchain;

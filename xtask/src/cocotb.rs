@@ -1,13 +1,13 @@
 //! The emitted Verilog under cocotb: `sim/cocotb/README.md` has the test plan.
 
 use crate::{Failure, acceptance, tools};
-use deltaline_hdl::design::Design;
+use deltaline_hdl::emit::design::Design;
 use deltaline_hdl::registers::{self, Emitted, Options};
 use deltaline_model::configuration::{Configuration, Settings};
-use deltaline_model::delimiter::Delimiter;
-use deltaline_model::frame::Role;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
+use deltaline_model::wire::delimiter::Delimiter;
+use deltaline_model::wire::frame::Role;
 use deltaline_traffic::Frames;
 use serde_json::{Value, json};
 use std::fs;

@@ -18,16 +18,16 @@
 //! failures. Unit tests compare the list with `hdl/formal` and with what is emitted now, without a solver.
 
 use crate::{Failure, tools};
-use deltaline_hdl::aggregator::Aggregator;
-use deltaline_hdl::emitter::Emitter;
+use deltaline_hdl::emit::verilog::emit_block;
 use deltaline_hdl::inline::inserter::Inserter;
 use deltaline_hdl::interval::Interval;
-use deltaline_hdl::lane::Lane;
-use deltaline_hdl::lda::Lda;
+use deltaline_hdl::point::aggregator::Aggregator;
 use deltaline_hdl::registers::{self, Emitted, Options};
-use deltaline_hdl::verilog::emit_block;
-use deltaline_model::classifier::Fields;
+use deltaline_hdl::report::emitter::Emitter;
+use deltaline_hdl::sketch::lane::Lane;
+use deltaline_hdl::sketch::lda::Lda;
 use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::packet::classifier::Fields;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;

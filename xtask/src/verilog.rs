@@ -8,8 +8,8 @@
 //! each refusal leaves everything as it was, and nothing is left beside the folder; `sha256sum -c` passes.
 
 use crate::Failure;
-use deltaline_hdl::design::{DEFAULT, Design, DesignError};
-use deltaline_hdl::package::{File, MANIFEST, package, sha256};
+use deltaline_hdl::emit::design::{DEFAULT, Design, DesignError};
+use deltaline_hdl::emit::package::{File, MANIFEST, package, sha256};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 //!
 //! # Theory of operation
 //!
-//! As the [64-bit core's](crate::delimiter_match), byte by byte: EtherType, version, kind and segment are bytes 12 to
+//! As the [64-bit core's](crate::interval::delimiter_match), byte by byte: EtherType, version, kind and segment are bytes 12 to
 //! 19 of a frame, the number is in bytes 20 to 23, the configuration digest in bytes 24 to 31. A byte that differs
 //! is remembered to the frame's end. A frame that ends before byte 33, or that the MAC marked bad, is no delimiter.
 //!
@@ -25,7 +25,7 @@
 
 use crate::leaves::Flop;
 use deltaline_model::configuration::Configuration;
-use deltaline_model::delimiter::Delimiter as Frame;
+use deltaline_model::wire::delimiter::Delimiter as Frame;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::dff_setup;
 

@@ -2,7 +2,7 @@
 //!
 //! # Theory of operation
 //!
-//! Twin of `deltaline_model::frame`, where the layout is defined. A small state machine looks up a byte, adds it to the
+//! Twin of `deltaline_model::wire::frame`, where the layout is defined. A small state machine looks up a byte, adds it to the
 //! check word, offers it on m_axis, and goes on when it is taken. Words of the [ledger](crate::byte::ledger) are asked
 //! for one by one, two bytes each, and cleared with their last use: cells when they are read, totals in the interval's
 //! last frame.
@@ -39,12 +39,12 @@
 //!
 //! # Test plan
 //!
-//! `sim/cosim`: frames against `deltaline_model::frame::encode`, for every size that is built, with random
+//! `sim/cosim`: frames against `deltaline_model::wire::frame::encode`, for every size that is built, with random
 //! back-pressure; memory found clear behind every drain and after reset.
 
 use crate::leaves::{Flop, Rom};
 use deltaline_model::configuration::Configuration;
-use deltaline_model::frame::{Header, Role, Totals};
+use deltaline_model::wire::frame::{Header, Role, Totals};
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::dff_setup;
 

@@ -2,7 +2,7 @@
 //!
 //! # Theory of operation
 //!
-//! Twin of `deltaline_model::hash` and `deltaline_model::sampler`. The hash is the exclusive or of one matrix row for
+//! Twin of `deltaline_model::packet::hash` and `deltaline_model::sketch::sampler`. The hash is the exclusive or of one matrix row for
 //! every set bit of the key, H3 or Rabin alike. Four [ROMs](crate::leaves::Rom) serve two bits of the key's byte each:
 //! they hold the exclusive or of the rows that these two bits pick, for each value from 1 to 3 and each of the 68
 //! places, which is 204 of 256 words. The four are added to the hash; place 0 starts a new one.
@@ -41,10 +41,10 @@
 //! `sim/cosim`: through the whole core, several configurations, both hash kinds.
 
 use crate::leaves::{Flop, PREFIX_BITS, Rom};
-use crate::sampler::Sampler;
+use crate::sketch::sampler::Sampler;
 use deltaline_model::configuration::Configuration;
-use deltaline_model::hash::LinearHash;
-use deltaline_model::identity::KEY_BYTES;
+use deltaline_model::packet::hash::LinearHash;
+use deltaline_model::packet::identity::KEY_BYTES;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::dff_setup;
 

@@ -2,7 +2,7 @@
 //!
 //! # Theory of operation
 //!
-//! Twin of `deltaline_model::cell`, `lda` and the sums of `point`. A frame that is measured has at least 34 bytes, so
+//! Twin of `deltaline_model::sketch::cell`, `lda` and the sums of `point`. A frame that is measured has at least 34 bytes, so
 //! there are 34 cycles from one packet to the next: time to update everything word by word.
 //!
 //! Five *planes* hold the cells, one word of each cell in each: sum 15:0, 31:16 and 39:32, count 15:0 and 31:16. The

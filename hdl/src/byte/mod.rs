@@ -10,7 +10,7 @@
 //! interval_end, ptp_ts -> interval <---+------+
 //! ```
 //!
-//! Twin of `deltaline_model::point`, as the [64-bit core](crate::core) is, and gives the same control frames. It uses
+//! Twin of `deltaline_model::point`, as the [64-bit core](crate::point::core) is, and gives the same control frames. It uses
 //! the time that a narrow stream gives: a packet takes at least 34 cycles. The [walk] goes through a frame byte by
 //! byte; the [hash] adds up as the key's bytes pass, so that no key is stored; the [ledger] updates cells
 //! and totals word by word in memories with one adder; the [emitter] reads them byte by byte.
@@ -60,8 +60,8 @@ pub mod interval;
 pub mod ledger;
 pub mod walk;
 
+use crate::emit::verilog::{EmitError, emit_block};
 use crate::leaves::Flop;
-use crate::verilog::{EmitError, emit_block};
 use delimiter::Delimiter;
 use deltaline_model::configuration::Configuration;
 use emitter::Emitter;

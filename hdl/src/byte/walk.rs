@@ -2,7 +2,7 @@
 //!
 //! # Theory of operation
 //!
-//! Twin of `deltaline_model::identity`, one byte a cycle. A byte's place in the key is known when the byte arrives, so
+//! Twin of `deltaline_model::packet::identity`, one byte a cycle. A byte's place in the key is known when the byte arrives, so
 //! the key is never stored: the [hash](crate::byte::hash) takes it byte by byte. Masked bytes and bytes that are not
 //! there are zero in the key and contribute nothing to a linear hash: they are simply left out.
 //!
@@ -42,8 +42,8 @@
 //! `sim/cosim`: through the whole core, whose hash tells every wrong key byte: frames of every encapsulation, cut at
 //! every byte, with gaps and stalls; 1-byte frames back to back.
 
-use crate::datagram::NextHeaderClass;
-use crate::header_window::WordTag;
+use crate::identity::datagram::NextHeaderClass;
+use crate::identity::header_window::WordTag;
 use crate::leaves::Flop;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::dff_setup;

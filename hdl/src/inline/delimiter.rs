@@ -2,7 +2,7 @@
 //!
 //! # Theory of operation
 //!
-//! Twin of `deltaline_model::delimiter`, where the layout is defined. All of the frame is constant but the interval's
+//! Twin of `deltaline_model::wire::delimiter`, where the layout is defined. All of the frame is constant but the interval's
 //! number, and, since the check word is linear, the number's share in the check word: the number rotated by four
 //! bits. So the frame is a constant and 64 exclusive ors.
 //!
@@ -30,7 +30,7 @@
 
 use crate::leaves::Flop;
 use deltaline_model::configuration::Configuration;
-use deltaline_model::delimiter::{self, CHECK_ROTATION};
+use deltaline_model::wire::delimiter::{self, CHECK_ROTATION};
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::dff_setup;
 

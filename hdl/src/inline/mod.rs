@@ -20,7 +20,7 @@ pub mod frame_buffer;
 pub mod inserter;
 pub mod insertion;
 
-use crate::verilog::{EmitError, emit_block};
+use crate::emit::verilog::{EmitError, emit_block};
 use deltaline_model::configuration::Configuration;
 use insertion::Insertion;
 

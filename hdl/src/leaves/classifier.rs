@@ -1,12 +1,12 @@
-use deltaline_model::classifier::{Entry, WORDS};
 use deltaline_model::configuration::Configuration;
-use deltaline_model::identity::KEY_BITS;
+use deltaline_model::packet::classifier::{Entry, WORDS};
+use deltaline_model::packet::identity::KEY_BITS;
 use rust_hdl_core::prelude::*;
 use std::fmt::Write;
 
 /// Classifier: the measurement class of a packet with this key, if any.
 ///
-/// Twin of `deltaline_model::classifier`. Every entry is a comparison of the bits that it looks at with constants; as
+/// Twin of `deltaline_model::packet::classifier`. Every entry is a comparison of the bits that it looks at with constants; as
 /// entries of different classes exclude each other, the classes of those that match are or-ed.
 ///
 /// | port    | direction | width | meaning |

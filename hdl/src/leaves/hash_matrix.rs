@@ -1,8 +1,8 @@
 use super::shared_parity::SharedParity;
 use deltaline_model::configuration::Configuration;
-use deltaline_model::digest::FIRST_HASH_BIT;
-use deltaline_model::hash::LinearHash;
-use deltaline_model::identity::{KEY_BITS, KEY_WORDS};
+use deltaline_model::packet::hash::LinearHash;
+use deltaline_model::packet::identity::{KEY_BITS, KEY_WORDS};
+use deltaline_model::sketch::digest::FIRST_HASH_BIT;
 use rust_hdl_core::prelude::*;
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ pub const PREFIX_BITS: usize = 16;
 
 /// The hash: a linear map over GF(2) from the key to the R lowest and the 16 highest bits of the 64-bit hash.
 ///
-/// Twin of `deltaline_model::hash`: the same table of rows, H3 or Rabin, read by columns. Every hash bit is the
+/// Twin of `deltaline_model::packet::hash`: the same table of rows, H3 or Rabin, read by columns. Every hash bit is the
 /// parity of the key under a constant mask. The parity is taken in two steps: that of each key word, then the parity of
 /// these seventeen. Within a word, sums that several hash bits need are taken once.
 ///

@@ -1,4 +1,4 @@
-use deltaline_model::identity::{KEY_BITS, KEY_WORDS};
+use deltaline_model::packet::identity::{KEY_BITS, KEY_WORDS};
 use rust_hdl_core::prelude::*;
 
 /// The words of a key side by side. Combinational.

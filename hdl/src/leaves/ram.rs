@@ -18,7 +18,7 @@ use rust_hdl_core::prelude::*;
 ///
 /// **This is the seam for a memory macro**: with the define `DELTALINE_RAM_MACRO` the body becomes an instance of
 /// a module `<prefix>_ram_macro`, which the user supplies, with these ports and the parameters WIDTH and ADDRESS.
-/// The package of a design holds a model of it (`crate::package`); both ways are in its test plan.
+/// The package of a design holds a model of it (`crate::emit::package`); both ways are in its test plan.
 ///
 /// With P, the memory's user has an [`OutputRegister`](super::OutputRegister) behind read_data and nothing else. Many
 /// memories hold such a register of their own, faster than one beside them: with the define

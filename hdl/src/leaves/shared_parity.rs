@@ -60,7 +60,7 @@ fn most_shared(uses: &[u64], depths: &[u32]) -> Option<(Term, Term)> {
 mod tests {
     use super::*;
     use deltaline_model::configuration::{Configuration, Settings};
-    use deltaline_model::hash::LinearHash;
+    use deltaline_model::packet::hash::LinearHash;
 
     fn parity(shared: &SharedParity, output: usize, word: u32) -> bool {
         let mut terms: Vec<bool> = (0..32).map(|bit| word >> bit & 1 == 1).collect();

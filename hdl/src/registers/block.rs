@@ -2,8 +2,8 @@
 //!
 //! Made by `cargo xtask registers` from `hdl/registers/deltaline.rdl`: change that.
 
-use crate::axi_lite::AxiLite;
 use crate::leaves::Flop;
+use crate::registers::axi_lite::AxiLite;
 use deltaline_model::registers::Capability;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::dff_setup;

@@ -8,9 +8,9 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use deltaline_capture::{Capture, CaptureError, PacketRef, PcapWriter, WriteError};
 use deltaline_model::configuration::{Configuration, Settings};
-use deltaline_model::frame::Role;
 use deltaline_model::point::MeasurementPoint;
 use deltaline_model::time::Timestamp;
+use deltaline_model::wire::frame::Role;
 use std::error::Error;
 use std::hint::black_box;
 use std::path::Path;

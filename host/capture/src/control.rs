@@ -25,10 +25,10 @@
 //! pair that is usable equals what the points held. Live: each interval at its last frame and not before; the same
 //! intervals as finished, whatever is lost; a silent end, late frames and restarts.
 
-use deltaline_model::cell::Cell;
-use deltaline_model::frame::{ETHERTYPE, Frame, FrameError, Header, Role, Totals};
-use deltaline_model::identity::MAX_VLAN_TAGS;
-use deltaline_model::sampler::Prefixes;
+use deltaline_model::packet::identity::MAX_VLAN_TAGS;
+use deltaline_model::sketch::cell::Cell;
+use deltaline_model::sketch::sampler::Prefixes;
+use deltaline_model::wire::frame::{ETHERTYPE, Frame, FrameError, Header, Role, Totals};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;

@@ -16,7 +16,7 @@
 
 use crate::error::CaptureError;
 use crate::reading::Capture;
-use deltaline_model::identity::{self, Key, PAYLOAD_WORD};
+use deltaline_model::packet::identity::{self, Key, PAYLOAD_WORD};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::ops::{Bound, RangeBounds};

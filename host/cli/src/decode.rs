@@ -9,7 +9,7 @@ use crate::results::{
 };
 use deltaline_capture::Capture;
 use deltaline_capture::control::{Collected, Collector, Interval, Problem, Report};
-use deltaline_model::frame::{Flags, MAX_FRAME_BYTES, Role};
+use deltaline_model::wire::frame::{Flags, MAX_FRAME_BYTES, Role};
 use serde::Serialize;
 
 /// Bad frames of one kind that are told one by one.

@@ -14,7 +14,7 @@ use crate::read::stop_flag;
 use crate::report;
 use deltaline_capture::source::{POLL, Sender};
 use deltaline_model::configuration::{Configuration, Settings};
-use deltaline_model::delimiter::Delimiter;
+use deltaline_model::wire::delimiter::Delimiter;
 use std::sync::atomic::Ordering;
 use std::thread::sleep;
 use std::time::{Duration, Instant};

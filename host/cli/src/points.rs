@@ -5,10 +5,10 @@ use crate::exit::{Exit, Failure};
 use crate::progress::with_spinner;
 use deltaline_cosim::hardware::{Hardware, HardwareError, HardwarePoint};
 use deltaline_model::configuration::Configuration;
-use deltaline_model::frame::Role;
-use deltaline_model::identity::identify;
+use deltaline_model::packet::identity::identify;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
+use deltaline_model::wire::frame::Role;
 use verilator_sys::Toolchain;
 
 /// One end of a measurement segment.

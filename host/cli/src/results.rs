@@ -7,8 +7,8 @@ use deltaline_estimate::{
     Confidence, Estimate, Loss, Mean, Observation, ObservationError, OffsetBounds, Overall, Quantile, Reason,
     Singles, Stratified, combine, estimate, offset_bounds, quantile,
 };
-use deltaline_model::frame::Totals;
 use deltaline_model::time::Timestamp;
+use deltaline_model::wire::frame::Totals;
 use serde::Serialize;
 use thiserror::Error;
 

@@ -8,10 +8,10 @@ use deltaline_estimate::Confidence;
 use deltaline_estimate::sizing::{
     Expectation, LEAST_ROWS, Load, Sizing, Targets, best_prefixes, following_prefixes,
 };
-use deltaline_hdl::design::Design;
+use deltaline_hdl::emit::design::Design;
 use deltaline_model::configuration::{Configuration, Settings};
-use deltaline_model::frame::{Header, Role, Totals, frame_bytes};
-use deltaline_model::hash::HashKind;
+use deltaline_model::packet::hash::HashKind;
+use deltaline_model::wire::frame::{Header, Role, Totals, frame_bytes};
 use serde::Serialize;
 
 /// Rows of a bank and number of banks that hardware has.

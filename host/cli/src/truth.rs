@@ -6,7 +6,7 @@ use crate::matched::Matched;
 use crate::report::{self, duration, or_none};
 use crate::results::TruthFigures;
 use deltaline_capture::matching;
-use deltaline_model::identity::WINDOW_BYTES;
+use deltaline_model::packet::identity::WINDOW_BYTES;
 use serde::Serialize;
 
 #[derive(Serialize)]

@@ -6,9 +6,9 @@ mod common;
 use common::{Folder, RECEIVER, Run, SENDER, packets, run};
 use deltaline_capture::Packet;
 use deltaline_model::configuration::{Configuration, Settings};
-use deltaline_model::frame::Role;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
+use deltaline_model::wire::frame::Role;
 use serde_json::{Value, json};
 
 /// Frames of one end's interval.

@@ -6,7 +6,7 @@ mod common;
 use common::run;
 use deltaline_capture::source::{Event, Source};
 use deltaline_model::configuration::{Configuration, Settings};
-use deltaline_model::delimiter::Delimiter;
+use deltaline_model::wire::delimiter::Delimiter;
 use std::time::{Duration, Instant};
 
 /// A segment that no other test delimits.

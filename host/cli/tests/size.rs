@@ -13,7 +13,7 @@ mod common;
 
 use common::{Run, run};
 use deltaline_estimate::prefixes_for_loss;
-use deltaline_hdl::design::Design;
+use deltaline_hdl::emit::design::Design;
 use serde_json::{Value, json};
 
 fn size(more: &[&str]) -> Run {

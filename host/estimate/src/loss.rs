@@ -4,7 +4,7 @@
 //!
 //! Signs and limits of the exact loss; a bank's estimate against a count by hand and against its refusals.
 
-use deltaline_model::cell::Cell;
+use deltaline_model::sketch::cell::Cell;
 
 /// How many packets were lost between the ends, exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,7 +54,7 @@ pub enum BankLossError {
 ///
 /// `sender` and `receiver` are the bank's rows at the two ends, `probability` its sampling probability p within
 /// (0, 1]; with disjoint banks that is 2^-k less 2^-k' of the bank with the next longer prefix
-/// (`deltaline_model::sampler::Prefixes::probability`). Negative when more was received than sent.
+/// (`deltaline_model::sketch::sampler::Prefixes::probability`). Negative when more was received than sent.
 /// The estimate of L losses has standard error sqrt(L (1 - p) / p); the exact loss is [`Loss::between`] the totals.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! What both ends reported of one interval, and which of its rows are usable.
 
-use deltaline_model::cell::Cell;
+use deltaline_model::sketch::cell::Cell;
 
 /// One interval as both ends reported it.
 ///

@@ -161,7 +161,7 @@ fn needed(probability: f64, tail: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deltaline_model::cell::Cell;
+    use deltaline_model::sketch::cell::Cell;
     use rand::rngs::StdRng;
     use rand::{RngExt, SeedableRng};
 

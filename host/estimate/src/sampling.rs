@@ -17,7 +17,7 @@
 //!
 //! Worked figures; for any input: legal lengths, the bounds of a above, no shorter prefix for more loss.
 
-use deltaline_model::sampler::{MAX_PREFIX, PrefixError, Prefixes};
+use deltaline_model::sketch::sampler::{MAX_PREFIX, PrefixError, Prefixes};
 
 /// The prefix lengths for intervals like one in which `lost` of `packets` were lost, with `banks` banks of `rows`
 /// rows. They do not depend on what the lengths were.

@@ -43,7 +43,7 @@
 //! smaller one does; what is never good enough; lengths that follow the loss are those of the control loop.
 
 use crate::{Confidence, prefixes_for_loss};
-use deltaline_model::sampler::{MAX_PREFIX, PrefixError, Prefixes};
+use deltaline_model::sketch::sampler::{MAX_PREFIX, PrefixError, Prefixes};
 
 /// Fewest usable rows of a design: from here on the intervals of the mean hold what they promise.
 pub const LEAST_ROWS: f64 = 32.0;

@@ -6,7 +6,7 @@ mod monte_carlo;
 mod properties;
 
 use crate::{Estimate, Observation, estimate};
-use deltaline_model::cell::Cell;
+use deltaline_model::sketch::cell::Cell;
 
 /// Both ends' tables, filled packet by packet.
 struct Table {

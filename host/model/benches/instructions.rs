@@ -7,10 +7,10 @@ mod common;
 
 use common::{KINDS, frames, ipv6_frames};
 use deltaline_model::configuration::{Configuration, Settings};
-use deltaline_model::frame::Role;
-use deltaline_model::hash::HashKind;
+use deltaline_model::packet::hash::HashKind;
 use deltaline_model::point::MeasurementPoint;
 use deltaline_model::time::Timestamp;
+use deltaline_model::wire::frame::Role;
 use std::error::Error;
 use std::process::Command;
 

@@ -18,13 +18,13 @@ use criterion::{
     BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime,
 };
 use deltaline_model::configuration::{Configuration, Settings};
-use deltaline_model::frame::Role;
-use deltaline_model::hash::LinearHash;
-use deltaline_model::identity::identify;
-use deltaline_model::lda::Lda;
+use deltaline_model::packet::hash::LinearHash;
+use deltaline_model::packet::identity::identify;
 use deltaline_model::point::MeasurementPoint;
-use deltaline_model::sampler::Sampler;
+use deltaline_model::sketch::lda::Lda;
+use deltaline_model::sketch::sampler::Sampler;
 use deltaline_model::time::Timestamp;
+use deltaline_model::wire::frame::Role;
 use std::hint::black_box;
 
 const PACKETS: usize = 1024;

@@ -9,14 +9,16 @@ use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs};
 
-use deltaline_model::cell::{Cell, SUM_MASK};
 use deltaline_model::configuration::{Configuration, Settings};
-use deltaline_model::digest::PacketDigest;
-use deltaline_model::frame::{Flags, FrameError, Header, MAX_CELLS, MAX_FRAME_BYTES, Role, Totals, encode};
-use deltaline_model::hash::{HashKind, LinearHash};
-use deltaline_model::identity::{KEY_BITS, KEY_BYTES, Key, Unmeasured, identify};
+use deltaline_model::packet::hash::{HashKind, LinearHash};
+use deltaline_model::packet::identity::{KEY_BITS, KEY_BYTES, Key, Unmeasured, identify};
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::sketch::cell::{Cell, SUM_MASK};
+use deltaline_model::sketch::digest::PacketDigest;
 use deltaline_model::time::Timestamp;
+use deltaline_model::wire::frame::{
+    Flags, FrameError, Header, MAX_CELLS, MAX_FRAME_BYTES, Role, Totals, encode,
+};
 use xxhash_rust::xxh3::xxh3_64;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -7,7 +7,7 @@
 //! # Board to host
 //!
 //! **0x00, control frame**: behind the kind the control frame itself, from the destination MAC address to the check word
-//! ([`crate::frame`]).
+//! ([`crate::wire::frame`]).
 //!
 //! **0x01, truth**: what happened in an interval, exactly, counted by the hardware beside the measurement. It comes
 //! before the control frames of its interval, the sender's before the receiver's.
@@ -76,8 +76,8 @@
 pub mod framing;
 pub mod traffic;
 
-use crate::frame::{Fields, MAX_FRAME_BYTES};
-use crate::sampler::MAX_BANKS;
+use crate::sketch::sampler::MAX_BANKS;
+use crate::wire::frame::{Fields, MAX_FRAME_BYTES};
 
 /// Speed of the serial link in baud.
 pub const BAUD: u32 = 2_000_000;
@@ -170,7 +170,7 @@ pub struct Truth {
 /// What a board says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record<'a> {
-    /// A control frame; [`crate::frame::Frame::decode`] reads it.
+    /// A control frame; [`crate::wire::frame::Frame::decode`] reads it.
     Control(&'a [u8]),
     /// What happened in an interval.
     Truth(Truth),

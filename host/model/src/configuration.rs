@@ -5,9 +5,9 @@
 //! Every refusal; the digest changes with every setting, but not with lengths that adapt; a golden digest
 //! (`tests/vectors.rs`).
 
-use crate::classifier::{Classifier, ClassifierError, Entry, MAX_ENTRIES, WORDS};
-use crate::hash::HashKind;
-use crate::sampler::{MAX_BANKS, NO_BANK, PrefixError, Prefixes};
+use crate::packet::classifier::{Classifier, ClassifierError, Entry, MAX_ENTRIES, WORDS};
+use crate::packet::hash::HashKind;
+use crate::sketch::sampler::{MAX_BANKS, NO_BANK, PrefixError, Prefixes};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Fewest rows of a bank: one block of a control frame.
@@ -40,7 +40,7 @@ pub struct Settings<'a> {
     pub segment: u32,
     /// What tells measurement classes apart, at most 8; without entries all packets are of one class.
     pub entries: &'a [Entry],
-    /// Whether cells have a [digest sum](crate::digest).
+    /// Whether cells have a [digest sum](crate::sketch::digest).
     pub digest: bool,
 }
 
@@ -161,7 +161,7 @@ impl Configuration {
         self.classifier.classes()
     }
 
-    /// Whether cells have a [digest sum](crate::digest).
+    /// Whether cells have a [digest sum](crate::sketch::digest).
     pub fn has_digests(&self) -> bool {
         self.digests
     }
@@ -173,7 +173,7 @@ impl Configuration {
     /// Lengths that adapt are not in it: in their place stand [`ADAPTIVE`], the number of banks, and six bytes 255.
     pub fn digest(&self) -> u64 {
         let mut bytes = [0; 26 + MAX_ENTRIES * ENTRY_BYTES + 1];
-        bytes[0] = crate::frame::VERSION;
+        bytes[0] = crate::wire::frame::VERSION;
         bytes[1] = self.hash as u8;
         bytes[2..10].copy_from_slice(&self.seed.to_be_bytes());
         bytes[10..14].copy_from_slice(&(self.rows as u32).to_be_bytes());

@@ -17,19 +17,11 @@
 extern crate alloc;
 
 pub mod board;
-pub mod cell;
-pub mod classifier;
 pub mod clock;
 pub mod configuration;
-pub mod delimiter;
-pub mod digest;
-pub mod frame;
-pub mod hash;
-pub mod identity;
-pub mod lda;
+pub mod packet;
 pub mod point;
 pub mod registers;
-#[cfg(target_feature = "pclmulqdq")]
-mod residue;
-pub mod sampler;
+pub mod sketch;
 pub mod time;
+pub mod wire;

@@ -12,15 +12,15 @@
 //! point that sees only its packets reports, and all repeat what is the point's. A batch leaves what its frames leave one
 //! by one, for every length up to 62, with frames of the general way and unmeasured ones among them.
 
-use crate::cell::Cell;
-use crate::classifier::MAX_CLASSES;
 use crate::configuration::Configuration;
-use crate::frame::{self, Header, MAX_FRAME_BYTES, Role, Totals};
-use crate::hash::LinearHash;
-use crate::identity::{Identity, identify, identify_plain};
-use crate::lda::Lda;
-use crate::sampler::{Prefixes, Sampler};
+use crate::packet::classifier::MAX_CLASSES;
+use crate::packet::hash::LinearHash;
+use crate::packet::identity::{Identity, identify, identify_plain};
+use crate::sketch::cell::Cell;
+use crate::sketch::lda::Lda;
+use crate::sketch::sampler::{Prefixes, Sampler};
 use crate::time::Timestamp;
+use crate::wire::frame::{self, Header, MAX_FRAME_BYTES, Role, Totals};
 
 /// Width of the totals in bits.
 pub const TOTAL_BITS: u32 = 48;
@@ -325,9 +325,9 @@ fn add(total: &mut u64, amount: u64) -> bool {
 mod tests {
     extern crate std;
     use super::*;
-    use crate::classifier::Fields;
     use crate::configuration::Settings;
-    use crate::frame::{Flags, Frame};
+    use crate::packet::classifier::Fields;
+    use crate::wire::frame::{Flags, Frame};
     use std::vec;
     use std::vec::Vec;
 

@@ -221,7 +221,8 @@ mod tests {
 
     #[test]
     fn enumerations_are_those_of_the_model() {
-        use crate::{frame, hash};
+        use crate::packet::hash;
+        use crate::wire::frame;
         assert_eq!(Role::Receiver as u32, frame::Role::Receiver as u32);
         assert_eq!(Role::Sender as u32, frame::Role::Sender as u32);
         assert_eq!(HashKind::H3 as u32, hash::HashKind::H3 as u32);

@@ -10,13 +10,13 @@
 mod common;
 
 use common::{golden_frames, lines, unhex};
-use deltaline_model::cell::Cell;
-use deltaline_model::digest::PacketDigest;
-use deltaline_model::frame::{Flags, Frame, Header, MAX_FRAME_BYTES, Role, Totals, encode};
-use deltaline_model::hash::{HashKind, LinearHash};
-use deltaline_model::identity::{Identity, KEY_BYTES, Key, Unmeasured, identify};
-use deltaline_model::sampler::Prefixes;
+use deltaline_model::packet::hash::{HashKind, LinearHash};
+use deltaline_model::packet::identity::{Identity, KEY_BYTES, Key, Unmeasured, identify};
+use deltaline_model::sketch::cell::Cell;
+use deltaline_model::sketch::digest::PacketDigest;
+use deltaline_model::sketch::sampler::Prefixes;
 use deltaline_model::time::Timestamp;
+use deltaline_model::wire::frame::{Flags, Frame, Header, MAX_FRAME_BYTES, Role, Totals, encode};
 
 #[test]
 fn every_frame_decodes_and_encodes_to_itself() {

@@ -14,10 +14,10 @@
 mod common;
 
 use common::golden_frames;
-use deltaline_model::frame::{
+use deltaline_model::time::Timestamp;
+use deltaline_model::wire::frame::{
     BLOCK_CELLS, Frame, FrameError, Header, Role, check_start, check_step, frame_bytes,
 };
-use deltaline_model::time::Timestamp;
 use serde_json::{Value, json};
 use std::env;
 use std::process::Command;

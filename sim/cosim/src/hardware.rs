@@ -1,10 +1,10 @@
 //! Hardware: the core under Verilator as a measurement point.
 
 use crate::bench::Bench;
-use deltaline_hdl::verilog::{EmitError, Module, emit};
+use deltaline_hdl::emit::verilog::{EmitError, Module, emit};
 use deltaline_model::configuration::Configuration;
-use deltaline_model::frame::{Header, MAX_FRAME_BYTES, Role, Totals, frame_bytes};
 use deltaline_model::time::Timestamp;
+use deltaline_model::wire::frame::{Header, MAX_FRAME_BYTES, Role, Totals, frame_bytes};
 use verilator_sys::{Effort, Model, Options, Port, Source, Toolchain};
 
 /// Name of the emitted top module.

@@ -4,7 +4,7 @@
 use deltaline_cosim::checks::byte::{TOP, check, planted_faults, preloaded_counters, traffic};
 use deltaline_hdl::byte::emit;
 use deltaline_model::configuration::{Configuration, Settings};
-use deltaline_model::hash::HashKind;
+use deltaline_model::packet::hash::HashKind;
 use verilator_sys::{LintOptions, Source, Toolchain, lint};
 
 fn toolchain() -> Toolchain {

@@ -3,9 +3,9 @@
 
 use deltaline_cosim::checks::{self, CheckError};
 use deltaline_cosim::faults::{Fault, missed};
-use deltaline_hdl::verilog::{Module, emit};
+use deltaline_hdl::emit::verilog::{Module, emit};
 use deltaline_model::configuration::{Configuration, Settings};
-use deltaline_model::hash::HashKind;
+use deltaline_model::packet::hash::HashKind;
 use verilator_sys::Toolchain;
 
 fn toolchain() -> Toolchain {

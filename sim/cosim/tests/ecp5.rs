@@ -7,7 +7,7 @@
 #![allow(clippy::unwrap_used)]
 
 use deltaline_cosim::checks;
-use deltaline_hdl::verilog::{Module, emit};
+use deltaline_hdl::emit::verilog::{Module, emit};
 use deltaline_model::configuration::{Configuration, Settings};
 use verilator_sys::Toolchain;
 

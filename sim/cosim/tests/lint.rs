@@ -2,8 +2,8 @@
 //! waiver there is needed.
 #![allow(clippy::unwrap_used)]
 
-use deltaline_hdl::design::{DEFAULT, Design};
-use deltaline_hdl::package::package;
+use deltaline_hdl::emit::design::{DEFAULT, Design};
+use deltaline_hdl::emit::package::package;
 use verilator_sys::{LintOptions, Source, Toolchain, Warning, lint};
 
 fn warnings(verilog: &str, waivers: &str) -> Vec<Warning> {

@@ -8,8 +8,8 @@
 use deltaline_cosim::bench::Bench;
 use deltaline_cosim::hardware::beats;
 use deltaline_cosim::mutations::with_classes;
-use deltaline_hdl::schedule::Schedule;
-use deltaline_hdl::verilog::{Module, emit, emit_block};
+use deltaline_hdl::emit::verilog::{Module, emit, emit_block};
+use deltaline_hdl::interval::schedule::Schedule;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::time::Timestamp;
 use deltaline_traffic::Frames;
@@ -148,7 +148,7 @@ fn identity() {
 fn hash() {
     let mut random = StdRng::seed_from_u64(2);
     lockstep!(
-        deltaline_hdl::verilog::Clocked::<4>::new(deltaline_hdl::leaves::HashMatrix::new(&small())), bench(Module::Hash, "hash"), 2000u64, [],
+        deltaline_hdl::emit::verilog::Clocked::<4>::new(deltaline_hdl::leaves::HashMatrix::new(&small())), bench(Module::Hash, "hash"), 2000u64, [],
         inputs [
             word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7], word[8], word[9], word[10],
             word[11], word[12], word[13], word[14], word[15], word[16],
@@ -164,7 +164,7 @@ fn classifier() {
     let verilog = emit(&configuration, Module::Classifier, "classify").unwrap();
     let bench = Bench::zeroed(&Toolchain::find().unwrap(), "classify", &verilog).unwrap();
     lockstep!(
-        deltaline_hdl::verilog::Classified::new(deltaline_hdl::leaves::Classifier::new(&configuration)), bench, 2000u64, [],
+        deltaline_hdl::emit::verilog::Classified::new(deltaline_hdl::leaves::Classifier::new(&configuration)), bench, 2000u64, [],
         inputs [
             word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7], word[8], word[9], word[10],
             word[11], word[12], word[13], word[14], word[15], word[16],
@@ -178,7 +178,7 @@ fn classifier() {
 fn sampler() {
     let mut random = StdRng::seed_from_u64(3);
     lockstep!(
-        deltaline_hdl::sampler::Sampler::<4, 5>::new(&small()), bench(Module::Sampler, "sampler"), 3000u64, [rst],
+        deltaline_hdl::sketch::sampler::Sampler::<4, 5>::new(&small()), bench(Module::Sampler, "sampler"), 3000u64, [rst],
         inputs [valid, row, prefix],
         outputs [sampled, address],
         |_| [random.random(), random.random(), (random.random::<u128>() % 65536) >> random.random_range(0..16)]
@@ -215,7 +215,7 @@ fn schedule() {
 fn lda() {
     let mut random = StdRng::seed_from_u64(4);
     lockstep!(
-        deltaline_hdl::lda::Lda::<5>::default(), bench(Module::Lda, "lda"), 4000u64, [rst],
+        deltaline_hdl::sketch::lda::Lda::<5>::default(), bench(Module::Lda, "lda"), 4000u64, [rst],
         inputs [update, epoch, address, timestamp, drain_address, drain_epoch, clear[0], clear[1]],
         outputs [overflow, overflow_epoch, drained_cell],
         // The copies swap every 256 cycles; the idle one is drained, and now and then a word of it cleared.
@@ -234,13 +234,13 @@ fn lda() {
 /// Of one class and of two.
 #[test]
 fn core() {
-    core_of(deltaline_hdl::core::Core::<4, 5, 1>::new(&small()), &small());
+    core_of(deltaline_hdl::point::core::Core::<4, 5, 1>::new(&small()), &small());
     let classes = with_classes().unwrap();
-    core_of(deltaline_hdl::core::Core::<4, 6, 2>::new(&classes), &classes);
+    core_of(deltaline_hdl::point::core::Core::<4, 6, 2>::new(&classes), &classes);
 }
 
 fn core_of<const A: usize, const C: usize>(
-    core: deltaline_hdl::core::Core<4, A, C>,
+    core: deltaline_hdl::point::core::Core<4, A, C>,
     configuration: &Configuration,
 ) {
     let (mut stream, mut random) = (stream(5), StdRng::seed_from_u64(5));

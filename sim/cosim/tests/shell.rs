@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use deltaline_cosim::checks::shell;
-use deltaline_hdl::design::Design;
+use deltaline_hdl::emit::design::Design;
 use std::fs;
 use std::path::Path;
 use verilator_sys::Toolchain;

@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used)]
 
 use deltaline_cosim::checks;
-use deltaline_hdl::verilog::{Module, emit};
+use deltaline_hdl::emit::verilog::{Module, emit};
 use deltaline_model::configuration::{Configuration, Settings};
-use deltaline_model::hash::HashKind;
+use deltaline_model::packet::hash::HashKind;
 use verilator_sys::Toolchain;
 
 fn toolchain() -> Toolchain {

@@ -3,9 +3,9 @@
 
 use deltaline_cosim::bench::Bench;
 use deltaline_cosim::hardware::beats;
-use deltaline_hdl::verilog::{Module, emit};
+use deltaline_hdl::emit::verilog::{Module, emit};
 use deltaline_model::configuration::{Configuration, Settings};
-use deltaline_model::hash::HashKind;
+use deltaline_model::packet::hash::HashKind;
 use deltaline_model::time::Timestamp;
 use verilator_sys::{Port, Toolchain};
 

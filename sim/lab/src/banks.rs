@@ -1,7 +1,7 @@
 //! Banks of rows with any number of rows and any sampling probability, as the paper's experiments need them: three
 //! banks with a third of the counters each, p = alpha m / (L + 1).
 //!
-//! A packet's hash decides as in [`deltaline_model::sampler`], with a limit in place of a number of leading zeros: it
+//! A packet's hash decides as in [`deltaline_model::sketch::sampler`], with a limit in place of a number of leading zeros: it
 //! belongs to the last bank whose limit it does not exceed. Limits fall from bank to bank, so banks are disjoint. With
 //! limits 2^(64-k) - 1 and a power of two rows this is the hardware's rule bit by bit.
 //!
@@ -9,7 +9,7 @@
 //!
 //! The model's bank and row for its own configurations; shares of random hashes; the paper's probabilities by hand.
 
-use deltaline_model::sampler::Prefixes;
+use deltaline_model::sketch::sampler::Prefixes;
 
 /// The paper's alpha.
 pub const ALPHA: f64 = 0.5;

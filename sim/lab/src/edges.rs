@@ -15,7 +15,7 @@ use crate::outcome::{GAP, Moments, Outcome};
 use crate::traffic::{MEAN, purpose};
 use crate::{LabError, Progress, Report, Scale};
 use deltaline_estimate::Observation;
-use deltaline_model::cell::Cell;
+use deltaline_model::sketch::cell::Cell;
 use deltaline_traffic::delay::Delay;
 use deltaline_traffic::loss::Losses;
 use deltaline_traffic::random::Seed;

@@ -39,7 +39,7 @@ mod traffic;
 mod unknown_loss;
 
 use deltaline_estimate::{ConfidenceError, ObservationError};
-use deltaline_model::sampler::PrefixError;
+use deltaline_model::sketch::sampler::PrefixError;
 use figure::{Claim, Figure};
 use serde::Serialize;
 

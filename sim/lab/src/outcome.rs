@@ -11,7 +11,7 @@
 
 use crate::banks::Banks;
 use deltaline_estimate::{Estimate, Observation, ObservationError};
-use deltaline_model::cell::Cell;
+use deltaline_model::sketch::cell::Cell;
 use deltaline_traffic::random::Random;
 
 /// Distance between packets in nanoseconds: the paper's 5 million a second.
@@ -137,8 +137,8 @@ pub fn measure(
 mod tests {
     use super::*;
     use deltaline_model::configuration::{Configuration, Settings};
-    use deltaline_model::hash::{HashKind, LinearHash};
-    use deltaline_model::lda::Lda;
+    use deltaline_model::packet::hash::{HashKind, LinearHash};
+    use deltaline_model::sketch::lda::Lda;
     use deltaline_model::time::Timestamp;
     use deltaline_traffic::delay::Delay;
     use deltaline_traffic::loss::Losses;
@@ -178,7 +178,11 @@ mod tests {
         // Real keys: one UDP flow whose payload tells packets apart.
         let mut payload = seed.with(2).random();
         let keys: Vec<_> = (0..packets)
-            .map(|_| deltaline_model::identity::identify(&udp_frame(payload.bits() as u32, 60)).unwrap().key)
+            .map(|_| {
+                deltaline_model::packet::identity::identify(&udp_frame(payload.bits() as u32, 60))
+                    .unwrap()
+                    .key
+            })
             .collect();
 
         let prefixes: &[u8] = &[1, 4];

@@ -12,8 +12,8 @@
 use deltaline_estimate::sizing::{Expectation, Load};
 use deltaline_estimate::{Observation, Singles, estimate};
 use deltaline_lab::banks::Banks;
-use deltaline_model::cell::Cell;
-use deltaline_model::sampler::Prefixes;
+use deltaline_model::sketch::cell::Cell;
+use deltaline_model::sketch::sampler::Prefixes;
 use deltaline_traffic::delay::Delay;
 use deltaline_traffic::loss::Losses;
 use deltaline_traffic::random::Seed;

@@ -177,7 +177,7 @@ pub fn udp_frame(number: u32, length: usize) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deltaline_model::identity::{Unmeasured, identify};
+    use deltaline_model::packet::identity::{Unmeasured, identify};
 
     #[test]
     fn every_kind_turns_up_and_seeds_repeat() {

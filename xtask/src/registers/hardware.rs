@@ -278,7 +278,7 @@ impl Sections {
         let mut text = String::from(
             "//! The register block; see the module above for its theory and ports.\n//!\n\
              //! Made by `cargo xtask registers` from `hdl/registers/deltaline.rdl`: change that.\n\n\
-             use crate::axi_lite::AxiLite;\nuse crate::leaves::Flop;\n",
+             use crate::leaves::Flop;\nuse crate::registers::axi_lite::AxiLite;\n",
         );
         let of_host: Vec<&str> =
             self.emitted.iter().map(|(_, of)| of.as_str()).filter(|of| !of.starts_with('u')).collect();

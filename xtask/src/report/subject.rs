@@ -12,14 +12,14 @@
 use super::netlist;
 use super::synthesis::{ECP5, Family, ICE40};
 use crate::Failure;
-use deltaline_hdl::adjustable_clock::AdjustableClock;
-use deltaline_hdl::design::{DEFAULT, Design};
+use deltaline_hdl::clock::adjustable::AdjustableClock;
+use deltaline_hdl::clock::stream_time_of_day::StreamTimeOfDay;
+use deltaline_hdl::clock::time_of_day::TimeOfDay;
+use deltaline_hdl::emit::design::{DEFAULT, Design};
+use deltaline_hdl::emit::shell::Shell;
+use deltaline_hdl::emit::verilog::{Module, emit, emit_block};
 use deltaline_hdl::inline::{self, Width};
 use deltaline_hdl::registers::{self, Emitted, Options};
-use deltaline_hdl::shell::Shell;
-use deltaline_hdl::stream_time_of_day::StreamTimeOfDay;
-use deltaline_hdl::time_of_day::TimeOfDay;
-use deltaline_hdl::verilog::{Module, emit, emit_block};
 use deltaline_model::configuration::{Configuration, Settings};
 use std::fmt::Write as _;
 

@@ -1,6 +1,6 @@
 use super::*;
 use deltaline_model::configuration::{Configuration, Settings};
-use deltaline_model::hash::HashKind;
+use deltaline_model::packet::hash::HashKind;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
 use proptest::prelude::*;
@@ -119,7 +119,7 @@ fn whole_intervals_come_out_as_the_points_held_them() {
 
 #[test]
 fn classes_come_out_as_segments() {
-    use deltaline_model::classifier::Fields;
+    use deltaline_model::packet::classifier::Fields;
     let class = |class, destination: &str| {
         let destination = Some(destination.parse().unwrap());
         Fields { destination, ..Fields::default() }.entry(class).unwrap()
@@ -327,7 +327,7 @@ fn an_interval_behind_a_missing_delimiter_is_void_and_delimiters_are_passed_over
         let mut frames = segment([SETTINGS; 2], 2, |_, _, _| IntervalEnd::Delimiter);
         rewrite(&mut frames, late, |totals| totals.flags.gap = true);
         let configuration = Configuration::new(SETTINGS).unwrap();
-        frames.push(deltaline_model::delimiter::Delimiter::new(&configuration, 1).encode().to_vec());
+        frames.push(deltaline_model::wire::delimiter::Delimiter::new(&configuration, 1).encode().to_vec());
         let collected = collect(&frames);
         assert_eq!(voids(&collected), [Some(Void::LostDelimiter { role: late }), None]);
         assert!(collected.problems.iter().all(|problem| !matches!(problem, Problem::Corrupted { .. })));
@@ -365,8 +365,8 @@ fn rewrite(frames: &mut [Vec<u8>], role: Role, change: impl Fn(&mut Totals)) {
         if header.role == role && header.interval == 0 {
             let cells: Vec<Cell> = frame.cells().collect();
             change(&mut header.totals);
-            let mut buffer = [0; deltaline_model::frame::MAX_FRAME_BYTES];
-            let length = deltaline_model::frame::encode(&header, &cells, &mut buffer).unwrap();
+            let mut buffer = [0; deltaline_model::wire::frame::MAX_FRAME_BYTES];
+            let length = deltaline_model::wire::frame::encode(&header, &cells, &mut buffer).unwrap();
             *bytes = buffer[..length].to_vec();
         }
     }

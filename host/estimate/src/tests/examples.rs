@@ -10,7 +10,7 @@ use crate::{
     Confidence, End, Estimate, Loss, Mean, Observation, ObservationError, Reason, Skew, Stratified,
     Uncertainty, combine, estimate,
 };
-use deltaline_model::cell::Cell;
+use deltaline_model::sketch::cell::Cell;
 
 fn cells(cells: &[(u32, u64)]) -> Vec<Cell> {
     cells.iter().map(|&(count, sum)| Cell { count, sum, digest: 0 }).collect()

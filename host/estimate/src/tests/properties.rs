@@ -8,7 +8,7 @@
 //! else; combining adds up and does not depend on the order of intervals.
 
 use crate::{Confidence, Estimate, Observation, Overall, combine, estimate, hoeffding_half_width};
-use deltaline_model::cell::{Cell, SUM_MASK};
+use deltaline_model::sketch::cell::{Cell, SUM_MASK};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 

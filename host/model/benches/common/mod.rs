@@ -1,6 +1,6 @@
 //! The packets that the benchmarks measure.
 
-use deltaline_model::hash::HashKind;
+use deltaline_model::packet::hash::HashKind;
 
 /// The hash functions and their names.
 pub(crate) const KINDS: [(&str, HashKind); 2] = [("h3", HashKind::H3), ("rabin", HashKind::Rabin)];

@@ -23,9 +23,9 @@
 
 use super::{Command, Identity, LEAST_DELAY, NO_DELAY, Record, Settings, Sizes, Top, Truth, VERSION};
 use crate::configuration::{Configuration, Settings as Measurement};
-use crate::frame::Role;
 use crate::point::{IntervalEnd, MeasurementPoint};
 use crate::time::Timestamp;
+use crate::wire::frame::Role;
 
 /// Picoseconds of a clock cycle.
 pub const CYCLE_PICOSECONDS: u32 = 10_000;
@@ -328,8 +328,8 @@ fn moment(cycle: u64) -> Timestamp {
 mod tests {
     extern crate std;
     use super::*;
-    use crate::frame::{Frame, Header};
-    use crate::identity::identify;
+    use crate::packet::identity::identify;
+    use crate::wire::frame::{Frame, Header};
     use std::vec;
     use std::vec::Vec;
 

@@ -2,9 +2,9 @@
 
 use super::{CheckError, same};
 use crate::bench::Bench;
-use deltaline_model::classifier::Entry;
 use deltaline_model::configuration::Configuration;
-use deltaline_model::identity::{KEY_WORDS, Key};
+use deltaline_model::packet::classifier::Entry;
+use deltaline_model::packet::identity::{KEY_WORDS, Key};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use verilator_sys::Toolchain;

@@ -3,9 +3,9 @@
 use super::{CheckError, same};
 use crate::bench::Bench;
 use deltaline_model::configuration::Configuration;
-use deltaline_model::digest::PacketDigest;
-use deltaline_model::hash::LinearHash;
-use deltaline_model::identity::{KEY_BITS, KEY_WORDS, Key};
+use deltaline_model::packet::hash::LinearHash;
+use deltaline_model::packet::identity::{KEY_BITS, KEY_WORDS, Key};
+use deltaline_model::sketch::digest::PacketDigest;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use verilator_sys::Toolchain;

@@ -3,8 +3,8 @@
 use super::{CheckError, same};
 use crate::bench::Bench;
 use deltaline_model::configuration::Configuration;
-use deltaline_model::hash::LinearHash;
-use deltaline_model::identity::{KEY_BITS, KEY_WORDS, Key};
+use deltaline_model::packet::hash::LinearHash;
+use deltaline_model::packet::identity::{KEY_BITS, KEY_WORDS, Key};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use verilator_sys::{Port, Toolchain};

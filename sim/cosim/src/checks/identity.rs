@@ -3,7 +3,7 @@
 use super::{CheckError, same};
 use crate::bench::Bench;
 use crate::hardware::{Beat, IDLE, beats};
-use deltaline_model::identity::{Identity, KEY_WORDS, identify};
+use deltaline_model::packet::identity::{Identity, KEY_WORDS, identify};
 use deltaline_model::time::Timestamp;
 use deltaline_traffic::{Frames, udp_frame};
 use rand::rngs::StdRng;

@@ -13,7 +13,7 @@ use crate::hardware::HardwareError;
 use deltaline_hdl::inline::Width;
 use deltaline_hdl::inline::inserter::PATIENCE;
 use deltaline_model::configuration::Configuration;
-use deltaline_model::delimiter::{self, Delimiter};
+use deltaline_model::wire::delimiter::{self, Delimiter};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::collections::VecDeque;

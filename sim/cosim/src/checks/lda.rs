@@ -2,8 +2,8 @@
 
 use super::{CheckError, same};
 use crate::bench::Bench;
-use deltaline_model::cell::{Cell, SUM_MASK};
-use deltaline_model::digest;
+use deltaline_model::sketch::cell::{Cell, SUM_MASK};
+use deltaline_model::sketch::digest;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::collections::VecDeque;

@@ -3,8 +3,8 @@
 use super::{CheckError, same};
 use crate::bench::Bench;
 use crate::hardware::HardwareError;
-use deltaline_hdl::live_counter::LiveCounter;
-use deltaline_hdl::verilog::emit_block;
+use deltaline_hdl::emit::verilog::emit_block;
+use deltaline_hdl::point::live_counter::LiveCounter;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use verilator_sys::Toolchain;

@@ -6,17 +6,17 @@
 use super::{CheckError, same};
 use crate::bench::Bench;
 use crate::hardware::{Beat, HardwareError, IDLE, beats};
-use deltaline_hdl::design::Design;
-use deltaline_hdl::shell::{ClockSource, Shell};
+use deltaline_hdl::emit::design::Design;
+use deltaline_hdl::emit::shell::{ClockSource, Shell};
 use deltaline_model::configuration::Configuration;
-use deltaline_model::delimiter::Delimiter;
-use deltaline_model::frame::{ETHERTYPE, Frame, Role};
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::registers::{
     Bus, ClockCommand, Control, IntervalSource, Registers, Role as RoleField, offset,
 };
-use deltaline_model::sampler::{MAX_BANKS, NO_BANK, Prefixes};
+use deltaline_model::sketch::sampler::{MAX_BANKS, NO_BANK, Prefixes};
 use deltaline_model::time::{TimeOfDay, Timestamp};
+use deltaline_model::wire::delimiter::Delimiter;
+use deltaline_model::wire::frame::{ETHERTYPE, Frame, Role};
 use deltaline_traffic::Frames;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};

@@ -1,0 +1,6 @@
+//! Clocks: time as the core counts it, PTP relative-64, from what the board or the network gives.
+
+pub mod adjustable;
+pub mod stream_time_of_day;
+pub mod ticker;
+pub mod time_of_day;

@@ -1,0 +1,469 @@
+//! Packages: a design's Verilog with all that goes along with it into a user's project.
+//!
+//! # Theory of operation
+//!
+//! [`package`] emits a design once and derives every other text from the design and from the emitted Verilog, so
+//! that no table can disagree with the hardware. With the prefix `my_tap`:
+//!
+//! | file | for |
+//! |------|-----|
+//! | `my_tap.v` | the hardware |
+//! | `my_tap_template.v` | an instance to copy; elaborates as it is |
+//! | `my_tap_ram_macro.v` | a model of the memory macro, for a simulation with `DELTALINE_RAM_MACRO` |
+//! | `my_tap_registered_ram_macro.v` | the counters' memory of ECP5 block RAMs with their output registers, if the design is for ECP5 |
+//! | `my_tap.f` | file list |
+//! | `my_tap.core` | FuseSoC, CAPI2 |
+//! | `my_tap.vlt` | waivers for Verilator -Wall |
+//! | `my_tap.sdc`, `.xdc` | the clock, for a synthesis of the core alone |
+//! | `my_tap.lpf`, `.pcf` | the same for ECP5 and iCE40, if the family reaches the clock |
+//! | `my_tap.md` | parameters, ports, timing, seams |
+//! | `MANIFEST.sha256` | SHA-256 of all others, for `sha256sum -c` |
+//!
+//! The texts depend on the design, the prefix and the version alone.
+//!
+//! # Test plan
+//!
+//! Two packages are equal; the default one is `hdl/golden`, file by file; the manifest names every file with its
+//! hash; the core file is YAML with the keys that FuseSoC asks for and names files that are there; every port is in
+//! the table with a meaning, and connected in the template; constraints have the clock's period; a description with
+//! quotes stays one YAML string; no constraint for a family that is too slow. `cargo xtask acceptance`: Icarus
+//! elaborates the template and runs the core with the model of the macro, which gives unknown values wherever a
+//! macro may; yosys accepts both ways; `sim/cosim/tests/lint.rs`: so does Verilator -Wall.
+
+use crate::emit::design::{Design, Hardware, Stream};
+use crate::emit::verilog::{EmitError, Port, ports};
+use deltaline_model::wire::frame::{MAX_CELLS, MAX_DIGEST_CELLS, frame_bytes};
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+
+/// Name of the file with the hashes of all others.
+pub const MANIFEST: &str = "MANIFEST.sha256";
+
+/// Ports that the template connects to a constant: a port that may stay idle.
+const STRAPS: [(&str, &str); 3] = [("interval_end", "1'b0"), ("interval_log2", "6'd0"), ("receiver", "1'b0")];
+
+/// Above these clocks in MHz no device of the family runs logic like this.
+const ICE40_LIMIT: f64 = 135.0;
+const ECP5_LIMIT: f64 = 200.0;
+
+/// A file of a package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Its name, without a folder.
+    pub name: String,
+    /// Its content.
+    pub text: String,
+}
+
+/// All files of a design's package, [`MANIFEST`] last; all names are prefixed by `prefix`.
+///
+/// # Errors
+///
+/// As [`Design::emit`].
+pub fn package(design: &Design, prefix: &str) -> Result<Vec<File>, EmitError> {
+    let verilog = design.emit(prefix)?;
+    let has_registered_memories = verilog.contains("_registered_ram_macro #(");
+    let parts = Parts {
+        design,
+        hardware: design.hardware()?,
+        prefix,
+        ports: ports(&verilog, prefix),
+        memories: memories(&verilog, prefix),
+    };
+    let mut files = vec![];
+    let mut add = |ending: &str, text: String| files.push(File { name: format!("{prefix}{ending}"), text });
+    add("_template.v", parts.template());
+    add("_ram_macro.v", parts.ram_macro());
+    add(".f", format!("{prefix}.v\n"));
+    add(".core", parts.fusesoc());
+    add(".vlt", format!("`verilator_config\n{}", include_str!("../../lint/verilator.vlt")));
+    add(".sdc", parts.sdc());
+    add(".xdc", parts.xdc());
+    if design.clock_mhz() <= ECP5_LIMIT {
+        add(".lpf", parts.lpf());
+        if has_registered_memories {
+            add("_registered_ram_macro.v", parts.registered_ram_macro());
+        }
+    }
+    if design.clock_mhz() <= ICE40_LIMIT {
+        add(".pcf", parts.pcf());
+    }
+    add(".md", parts.readme());
+    add(".v", verilog);
+    files.sort_by(|a, b| a.name.cmp(&b.name));
+    let manifest = manifest(&files);
+    files.push(manifest);
+    Ok(files)
+}
+
+/// The hashes, one a line, as `sha256sum` writes them.
+fn manifest(files: &[File]) -> File {
+    let lines = files.iter().map(|file| format!("{}  {}\n", sha256(file.text.as_bytes()), file.name));
+    File { name: MANIFEST.to_string(), text: lines.collect() }
+}
+
+/// SHA-256 in hexadecimal digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// A module that the memory macro replaces.
+struct Memory {
+    module: String,
+    width: usize,
+    address: usize,
+}
+
+/// The memories of an emitted text: the modules with an instance of the macro.
+fn memories(verilog: &str, prefix: &str) -> Vec<Memory> {
+    let instance = format!("{prefix}_ram_macro #(");
+    let modules = verilog.split("\nmodule ").skip(1);
+    let memory = |text: &str| {
+        let (module, body) = text.split_once('(')?;
+        let (_, parameters) = body.split_once(&instance)?;
+        let value = |name: &str| {
+            let (_, value) = parameters.split_once(&format!(".{name}("))?;
+            value.split_once(')')?.0.parse().ok()
+        };
+        Some(Memory { module: module.to_string(), width: value("WIDTH")?, address: value("ADDRESS")? })
+    };
+    modules.filter_map(memory).collect()
+}
+
+/// What the texts are made of.
+struct Parts<'a> {
+    design: &'a Design,
+    hardware: Hardware,
+    prefix: &'a str,
+    ports: Vec<Port>,
+    memories: Vec<Memory>,
+}
+
+impl Parts<'_> {
+    /// The first lines of a file whose comments start with `comment`.
+    fn head(&self, comment: &str, what: &str) -> String {
+        format!(
+            "{comment} {what}\n{comment} Generated by Deltaline {} for the design '{}'.\n\
+             {comment} SPDX-License-Identifier: MIT OR Apache-2.0\n",
+            env!("CARGO_PKG_VERSION"),
+            self.design.name()
+        )
+    }
+
+    fn template(&self) -> String {
+        let prefix = self.prefix;
+        let mut text =
+            self.head("//", &format!("An instance of {prefix} to copy; what is constant here is a strap."));
+        let strap = |name: &str| STRAPS.iter().find(|(strap, _)| *strap == name).map(|(_, value)| *value);
+        let declarations: Vec<String> = self
+            .ports
+            .iter()
+            .filter(|port| strap(&port.name).is_none())
+            .map(|Port { direction, width, name, .. }| match width {
+                1 => format!("    {direction} wire {name}"),
+                _ => format!("    {direction} wire [{}:0] {name}", width - 1),
+            })
+            .collect();
+        let _ = writeln!(text, "module {prefix}_template(\n{}\n);", declarations.join(",\n"));
+        let _ = writeln!(text, "    {prefix} point(");
+        for (i, Port { name, meaning, .. }) in self.ports.iter().enumerate() {
+            let comma = if i + 1 < self.ports.len() { "," } else { "" };
+            let connection = format!(".{name}({}){comma}", strap(name).unwrap_or(name));
+            let _ = writeln!(text, "        {connection:<34} // {meaning}");
+        }
+        text + "    );\nendmodule\n"
+    }
+
+    fn ram_macro(&self) -> String {
+        let prefix = self.prefix;
+        let head = self.head(
+            "//",
+            "A model of the memory macro, for simulations with the define DELTALINE_RAM_MACRO.\n\
+                 // For synthesis, put a module of this name with your macro in its place.",
+        );
+        format!(
+            "{head}//
+// One write port, one read port, one clock. A read takes one cycle. What a read gives that meets a write of the same
+// word, and what the words hold before they are written, is anything: here, it is unknown.
+module {prefix}_ram_macro #(
+    parameter WIDTH = 36,
+    parameter ADDRESS = 11
+) (
+    input wire clk,
+    input wire [ADDRESS-1:0] read_address,
+    output reg [WIDTH-1:0] read_data,
+    input wire write_enable,
+    input wire [ADDRESS-1:0] write_address,
+    input wire [WIDTH-1:0] write_data
+);
+    reg [WIDTH-1:0] content [0:(1<<ADDRESS)-1];
+    always @(posedge clk) begin
+        if (write_enable && write_address == read_address) read_data <= {{WIDTH{{1'bx}}}};
+        else read_data <= content[read_address];
+        if (write_enable) content[write_address] <= write_data;
+    end
+endmodule
+"
+        )
+    }
+
+    fn registered_ram_macro(&self) -> String {
+        let head = self.head(
+            "//",
+            "For the define DELTALINE_REGISTERED_RAM_MACRO: ECP5 block RAMs with their output registers.",
+        );
+        let text = include_str!("../../ecp5/registered_ram_macro.v");
+        let body = text.find("//\n").map_or(text, |at| &text[at..]);
+        head + &body.replace("deltaline_", &format!("{}_", self.prefix))
+    }
+
+    fn fusesoc(&self) -> String {
+        let prefix = self.prefix;
+        let mut text = String::from("CAPI=2:\n");
+        text += &self.head("#", "FuseSoC core file.");
+        // A YAML string in double quotes has JSON's escapes.
+        let description = self.design.description().replace('\\', "\\\\").replace('"', "\\\"");
+        let _ = write!(
+            text,
+            "
+name: \"::{prefix}:{version}\"
+description: \"{description}\"
+
+filesets:
+  rtl:
+    files:
+      - {prefix}.v
+    file_type: verilogSource-2005
+  waivers:
+    files:
+      - {prefix}.vlt
+    file_type: vlt
+  template:
+    files:
+      - {prefix}_template.v
+    file_type: verilogSource-2005
+  vivado:
+    files:
+      - {prefix}.xdc
+    file_type: xdc
+  clock:
+    files:
+      - {prefix}.sdc
+    file_type: SDC
+
+targets:
+  default:
+    filesets:
+      - rtl
+      - \"tool_verilator? (waivers)\"
+  lint:
+    description: Verilator -Wall
+    flow: lint
+    flow_options:
+      tool: verilator
+      verilator_options:
+        - -Wall
+    filesets:
+      - waivers
+      - rtl
+    toplevel: {prefix}
+  elaborate:
+    description: The template around the core, in Icarus Verilog
+    flow: sim
+    flow_options:
+      tool: icarus
+    filesets:
+      - rtl
+      - template
+    toplevel: {prefix}_template
+  synthesise:
+    description: The core alone, at its clock
+    filesets:
+      - rtl
+      - \"tool_vivado? (vivado)\"
+      - \"!tool_vivado? (clock)\"
+    toplevel: {prefix}
+",
+            version = env!("CARGO_PKG_VERSION"),
+        );
+        text
+    }
+
+    /// The clock's period in ns, rounded down to whole picoseconds: never longer than it is.
+    fn period(&self) -> String {
+        format!("{:.3}", (1e6 / self.design.clock_mhz()).floor() / 1e3)
+    }
+
+    fn sdc(&self) -> String {
+        let head = self.head(
+            "#",
+            "The clock, for a synthesis of the core alone. One clock domain: no false path and no multicycle path inside.",
+        );
+        format!("{head}create_clock -name clk -period {} [get_ports clk]\n", self.period())
+    }
+
+    fn xdc(&self) -> String {
+        let head = self.head(
+            "#",
+            "The clock, for a synthesis of the core alone (read_xdc -mode out_of_context). Inside a design, the design's\n\
+             # own constraint of the clock is all: one clock domain, no false path and no multicycle path inside.",
+        );
+        format!("{head}create_clock -name clk -period {} [get_ports clk]\n", self.period())
+    }
+
+    fn lpf(&self) -> String {
+        let head = self.head(
+            "#",
+            "The clock, for nextpnr-ecp5. The speed that a device reaches is not promised by this.",
+        );
+        format!("{head}FREQUENCY PORT \"clk\" {} MHZ;\n", self.design.clock_mhz())
+    }
+
+    fn pcf(&self) -> String {
+        let head = self.head(
+            "#",
+            "The clock, for nextpnr-ice40. The speed that a device reaches is not promised by this.",
+        );
+        format!("{head}set_frequency clk {}\n", self.design.clock_mhz())
+    }
+
+    fn readme(&self) -> String {
+        let Parts { design, hardware, prefix, ports, memories } = self;
+        let Stream { width, lanes, clock_mhz, rate_gbps } = design.stream();
+        let configuration = design.configuration();
+        let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
+        let classes = configuration.classes();
+        let mut text = format!(
+            "# {prefix}
+
+{description}.
+The design `{design}` of Deltaline {version}; MIT OR Apache-2.0.
+
+`{prefix}.v` is generated; do not edit it. `{prefix}_template.v` holds an instance to copy. `sha256sum -c {MANIFEST}`
+tells whether anything here was changed.
+
+| file | for |
+|------|-----|
+| `{prefix}.v` | the hardware: all modules, every name with the prefix `{prefix}` |
+| `{prefix}_template.v` | an instance to copy; elaborates as it is |
+| `{prefix}_ram_macro.v` | a model of the memory macro (see Seams); not part of the design |
+| `{prefix}.f`, `{prefix}.core` | file list; FuseSoC core with the targets `lint`, `elaborate`, `synthesise` |
+| `{prefix}.vlt` | waivers for Verilator -Wall, each with its reason |
+| `{prefix}.sdc`, `{prefix}.xdc`{more} | the clock, for a synthesis of the core alone |
+
+## Parameters
+
+They are constants of the Verilog. Hash, seed, prefix lengths, rows and segment must be the same at both ends; the digest in
+every control frame tells.
+
+| parameter | value |
+|-----------|-------|
+| shell | {shell} |
+| clock | {clock} |
+| stream | {lanes} x {width} bits at {clock_mhz} MHz |
+| link | {rate_gbps} Gbit/s |
+| hash | {hash:?}, seed {seed} |
+| banks | {banks}, prefix lengths {prefixes:?} |
+| rows | {rows} a bank |
+| segment | {segment} |
+{classes}| configuration digest | `{digest:#018x}` |
+
+## Ports
+
+| port | direction | width | meaning |
+|------|-----------|-------|---------|
+",
+            description = design.description(),
+            design = design.name(),
+            version = env!("CARGO_PKG_VERSION"),
+            more = [(ECP5_LIMIT, ".lpf"), (ICE40_LIMIT, ".pcf")]
+                .iter()
+                .filter(|(limit, _)| clock_mhz <= limit)
+                .map(|(_, ending)| format!(", `{prefix}{ending}`"))
+                .collect::<String>(),
+            shell = design.shell(),
+            clock = design.clock(),
+            hash = configuration.hash(),
+            seed = configuration.seed(),
+            prefixes = configuration.prefixes().lengths(),
+            segment = configuration.segment(),
+            classes = match configuration.classifier().entries().len() {
+                0 => String::new(),
+                entries => format!(
+                    "| classes | {classes}, told apart by {entries} entries; class c reports as segment {segment} + c |\n",
+                    segment = configuration.segment()
+                ),
+            },
+            digest = configuration.digest(),
+        );
+        for Port { direction, width, name, meaning } in ports {
+            let _ = writeln!(text, "| {name} | {direction} | {width} | {meaning} |");
+        }
+        let digests = configuration.has_digests();
+        let most = if digests { MAX_DIGEST_CELLS } else { MAX_CELLS };
+        let cells = classes * rows * banks;
+        let frames = classes * banks * rows.div_ceil(most);
+        let drain = hardware.drain_cycles * cells + hardware.frame_cycles * frames;
+        let _ = write!(
+            text,
+            "
+All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits 63:16 and their fraction below.
+
+## Timing
+
+* One beat a cycle, frames of any length back to back; a frame's cell is written in cycle {commit} behind its last beat.
+* `rst` for one cycle is enough. Then the counter memory is cleared in {clearing} cycles, and `running` rises.
+* An interval is sent as {frames} control frames of {bytes} bytes, each whole and without gaps. A tap whose
+  `m_axis_tready` is always high takes at most {drain} cycles ({microseconds:.1} µs) for them, the shortest interval; in
+  line they also wait for their turn. An end that comes earlier is refused, counted and flagged.
+
+## Line rate
+
+The stream carries every frame length from 64 to 9018 bytes back to back; the tightest is {tightest} bytes, for which
+{needed_clock:.3} MHz would be enough.
+
+| frame with FCS | frames/s that the link brings | frames/s that the stream carries |
+|----------------|-------------------------------|----------------------------------|
+",
+            commit = hardware.commit_cycles,
+            clearing = 2 * classes * rows * banks.next_power_of_two(),
+            bytes = frame_bytes(rows.min(most), digests),
+            microseconds = drain as f64 / clock_mhz,
+            tightest = design.stream().tightest(),
+            needed_clock = design.stream().clock_needed(),
+        );
+        for length in [64, 1518, 9000] {
+            let (needed, possible) =
+                (design.stream().frames_needed(length), design.stream().frames_possible(length));
+            let _ = writeln!(text, "| {length} | {needed:.0} | {possible:.0} |");
+        }
+        let _ = write!(
+            text,
+            "
+## Seams
+
+**Memories.** With the define `DELTALINE_RAM_MACRO` the modules below hold an instance of `{prefix}_ram_macro` instead of
+an array: supply a module of that name around your macro; no generated file is edited. It has one write port, one read port
+and one clock, and answers a read in the next cycle. What a read gives that meets a write of the same word, and what the
+words hold before they are written, does not matter. `{prefix}_ram_macro.v` is a model with ports and parameters.
+
+With the define `DELTALINE_REGISTERED_RAM_MACRO` the memories of the counters become instances of
+`{prefix}_registered_ram_macro`, which has the register at their outputs inside: its data come one cycle later.
+`{prefix}_registered_ram_macro.v`, if it is in this package, is made of ECP5's block RAMs, whose own output limits the clock there.
+
+| module | WIDTH | words = 2^ADDRESS |
+|--------|-------|-------------------|
+"
+        );
+        for Memory { module, width, address } in memories {
+            let _ = writeln!(text, "| {module} | {width} | {} = 2^{address} |", 1u64 << address);
+        }
+        text + "
+**Clocks.** There is no clock crossing inside: bring timestamps, `interval_end` and `ptp_locked` into the domain of `clk`
+first.
+"
+    }
+}

@@ -1,0 +1,196 @@
+//! Delimiter match: recognises this measurement's delimiters in the stream, and their numbers.
+//!
+//! # Theory of operation
+//!
+//! A delimiter is a control frame of its own kind (`deltaline_model::wire::delimiter`). Its EtherType, version, kind,
+//! segment and configuration digest lie in the header window's words 2 to 7; they are compared pair by pair as the
+//! pairs come. A frame that the MAC marked bad is no delimiter. The check word is not verified: the FCS, which the
+//! MAC checks, guards the same bytes on the wire.
+//!
+//! | pair | word a | word b |
+//! |------|--------|--------|
+//! | 1 | of no interest | .. EtherType |
+//! | 2 | version, kind, segment 31:16 | segment 15:0, number 31:16 |
+//! | 3 | number 15:0, digest 63:48 | digest 47:16 |
+//! | 4 | digest 15:0 .. | of no interest |
+//!
+//! # Ports
+//!
+//! | port | direction | width | meaning |
+//! |------|-----------|-------|---------|
+//! | clk, rst | in | 1 | clock; synchronous reset |
+//! | slot, opening, closing, bad, a, b | in | | from the header window |
+//! | a_whole | in | 1 | all four bytes of word a are there |
+//! | delimiter | out | 1 | a delimiter has ended; in the cycle in which the frame is committed |
+//! | number | out | 32 | with delimiter: the number of the interval that it ends |
+//!
+//! Latency four cycles behind the closing slot, as the commit. Parameters: the configuration's segment and digest.
+//!
+//! # Test plan
+//!
+//! `sim/cosim`, with the core: delimiters of this and of other measurements, bad ones, with one field wrong each,
+//! cut short, back to back with traffic.
+
+use crate::leaves::{Delay, Flop};
+use deltaline_model::configuration::Configuration;
+use deltaline_model::wire::delimiter::Delimiter;
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::dff_setup;
+
+/// What a delimiter of a configuration holds in the header window's words 2..=7, number left out.
+pub(crate) struct Pattern {
+    /// Low half of word 2.
+    pub ethertype: u64,
+    /// Word 3.
+    pub kind_and_segment: u64,
+    /// High half of word 4.
+    pub segment_low: u64,
+    /// Low half of word 5.
+    pub digest_high: u64,
+    /// Word 6.
+    pub digest_middle: u64,
+    /// High half of word 7.
+    pub digest_low: u64,
+}
+
+impl Pattern {
+    pub(crate) fn of(configuration: &Configuration) -> Self {
+        let words = Delimiter::new(configuration, 0).words();
+        Pattern {
+            ethertype: words[1] >> 16 & 0xffff,
+            kind_and_segment: (words[1] & 0xffff) << 16 | words[2] >> 48,
+            segment_low: words[2] >> 32 & 0xffff,
+            digest_high: words[3] >> 48,
+            digest_middle: words[3] >> 16 & 0xffff_ffff,
+            digest_low: words[3] & 0xffff,
+        }
+    }
+}
+
+/// See the [module](self).
+#[derive(LogicBlock)]
+pub struct DelimiterMatch {
+    pub clk: Signal<In, Clock>,
+    pub rst: Signal<In, Bit>,
+    pub slot: Signal<In, Bit>,
+    pub opening: Signal<In, Bit>,
+    pub closing: Signal<In, Bit>,
+    pub bad: Signal<In, Bit>,
+    pub a: Signal<In, Bits<32>>,
+    pub b: Signal<In, Bits<32>>,
+    pub a_whole: Signal<In, Bit>,
+    pub delimiter: Signal<Out, Bit>,
+    pub number: Signal<Out, Bits<32>>,
+
+    ethertype: Constant<Bits<16>>,
+    kind_and_segment: Constant<Bits<32>>,
+    segment_low: Constant<Bits<16>>,
+    digest_high: Constant<Bits<16>>,
+    digest_middle: Constant<Bits<32>>,
+    digest_low: Constant<Bits<16>>,
+    /// Pairs that have matched; 4: all of them.
+    matched: Flop<Bits<3>>,
+    number_seen: Flop<Bits<32>>,
+    /// Holds still until the commit, when the next delimiter may have brought its own.
+    number_held: Flop<Bits<32>>,
+    found: Flop<Bit>,
+    to_commit: Delay<1, 3>,
+    ended: Signal<Local, Bits<1>>,
+    matched_next: Signal<Local, Bits<3>>,
+}
+
+impl DelimiterMatch {
+    /// The match for a configuration's delimiters.
+    pub fn new(configuration: &Configuration) -> Self {
+        let pattern = Pattern::of(configuration);
+        DelimiterMatch {
+            clk: Default::default(),
+            rst: Default::default(),
+            slot: Default::default(),
+            opening: Default::default(),
+            closing: Default::default(),
+            bad: Default::default(),
+            a: Default::default(),
+            b: Default::default(),
+            a_whole: Default::default(),
+            delimiter: Default::default(),
+            number: Default::default(),
+            ethertype: Constant::new(pattern.ethertype.into()),
+            kind_and_segment: Constant::new(pattern.kind_and_segment.into()),
+            segment_low: Constant::new(pattern.segment_low.into()),
+            digest_high: Constant::new(pattern.digest_high.into()),
+            digest_middle: Constant::new(pattern.digest_middle.into()),
+            digest_low: Constant::new(pattern.digest_low.into()),
+            matched: Default::default(),
+            number_seen: Default::default(),
+            number_held: Default::default(),
+            found: Default::default(),
+            to_commit: Default::default(),
+            ended: Default::default(),
+            matched_next: Default::default(),
+        }
+    }
+}
+
+impl Logic for DelimiterMatch {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clk, matched, number_seen, number_held, found);
+        self.matched.rst.next = self.rst.val();
+        self.number_seen.rst.next = self.rst.val();
+        self.number_held.rst.next = self.rst.val();
+        self.found.rst.next = self.rst.val();
+
+        self.matched_next.next = 0.into();
+        if self.opening.val() {
+            if self.b.val().get_bits::<16>(0) == self.ethertype.val() {
+                self.matched_next.next = 1.into();
+            }
+        } else if self.matched.q.val() == 1 {
+            if (self.a.val() == self.kind_and_segment.val())
+                & (self.b.val().get_bits::<16>(16) == self.segment_low.val())
+            {
+                self.matched_next.next = 2.into();
+            }
+        } else if self.matched.q.val() == 2 {
+            if (self.a.val().get_bits::<16>(0) == self.digest_high.val())
+                & (self.b.val() == self.digest_middle.val())
+            {
+                self.matched_next.next = 3.into();
+            }
+        } else if self.matched.q.val() == 3 {
+            if self.a_whole.val() & (self.a.val().get_bits::<16>(16) == self.digest_low.val()) {
+                self.matched_next.next = 4.into();
+            }
+        } else if self.matched.q.val() == 4 {
+            self.matched_next.next = 4.into();
+        }
+        if self.slot.val() {
+            self.matched.d.next = self.matched_next.val();
+            if (self.matched.q.val() == 1) & !self.opening.val() {
+                self.number_seen.d.next = (self.number_seen.q.val() & 0xffff_u64)
+                    | (bit_cast::<32, 16>(self.b.val().get_bits::<16>(0)) << 16);
+            }
+            if (self.matched.q.val() == 2) & !self.opening.val() {
+                self.number_seen.d.next = (self.number_seen.q.val() & 0xffff_0000_u64)
+                    | bit_cast::<32, 16>(self.a.val().get_bits::<16>(16));
+            }
+        }
+        // A frame of one beat opens and closes in one slot, where the match is still that of the frame before.
+        self.found.d.next = self.slot.val()
+            & self.closing.val()
+            & !self.opening.val()
+            & !self.bad.val()
+            & (self.matched.q.val() == 4);
+        self.ended.next = 0.into();
+        if self.found.q.val() {
+            self.number_held.d.next = self.number_seen.q.val();
+            self.ended.next = 1.into();
+        }
+        self.to_commit.clk.next = self.clk.val();
+        self.to_commit.rst.next = self.rst.val();
+        self.to_commit.d.next = self.ended.val();
+        self.delimiter.next = self.to_commit.q.val().any();
+        self.number.next = self.number_held.q.val();
+    }
+}

@@ -1,0 +1,515 @@
+//! Aggregator: everything behind the identity stage, for one lane or several.
+//!
+//! # Theory of operation
+//!
+//! ```text
+//! key (L lanes) -> lane (hash, sampler, lda in two copies), each <------------- emitter -> m_axis
+//!   |                ^ packet, kind     ^ epoch                        ^
+//!   +-> classifier --+                  |                              |
+//! commit, timestamp -+-> totals, class totals -------------------------+
+//! request, delimiter --> interval ------+
+//! lengths -> schedule -> masks to lanes, lengths to emitter
+//! ```
+//!
+//! The classifier takes a cycle to tell a packet's class: meanwhile all else that comes with a commit waits, but not the
+//! key, which is on its way through the hash. A measured frame of no class counts as not measured. Each class has
+//! [class totals](crate::point::class_totals) of its own, and its own part of the memory.
+//!
+//! Every lane may commit a frame in every cycle. Lanes have cells of their own; the drain adds those of the same
+//! word, and the totals add what the lanes bring. Frames that are committed in the same cycle count in the order of
+//! their lanes.
+//!
+//! The live packets and bytes are those of all classes. With digests, cells have digest sums, whose halves are added as
+//! they are in a lane.
+//!
+//! With several lanes, `saturated` is also raised by 2^32 packets of a class in an interval, since a sum of cells might
+//! wrap.
+//!
+//! # Ports
+//!
+//! | port | direction | width | meaning |
+//! |------|-----------|-------|---------|
+//! | clk, rst | in | 1 | clock; synchronous reset |
+//! | commit$i | in | 1 | lane i: a frame has ended |
+//! | measured$i, bad$i | in | 1 | with commit: it is measured; the MAC marked it bad |
+//! | key$i | in | 544 | with measured: its key, word j in bits 32j+31:32j |
+//! | timestamp$i | in | 64 | with measured: PTP relative-64 |
+//! | ip_length$i | in | 17 | with measured: IP octets |
+//! | delimiter, delimiter_number | in | 1, 32 | a delimiter is committed; the number that it carries |
+//! | request, timed | in | 1 | end the interval behind this cycle's commits; the clock asks for it |
+//! | unlocked | in | 1 | the clock is not locked |
+//! | receiver | in | 1 | role: 0 sender, 1 receiver |
+//! | schedule, next_prefixes, from_interval | in | 1, 64, 32 | `load`, `lengths` and `from` of [`crate::interval::schedule`] |
+//! | schedule_legal, schedule_pending | out | 1 | `legal` and `pending` of it |
+//! | running | out | 1 | the memories have been cleared after reset: counting |
+//! | draining | out | 1 | the interval that ended last is being sent |
+//! | ended | out | 1 | an interval ends behind this cycle |
+//! | refused | out | 1 | an end was refused |
+//! | gap | out | 1 | with ended: a delimiter is missing |
+//! | interval | out | 32 | number of the running interval |
+//! | packets, bytes, unmeasured_frames, bad_frames | out | 48, 48, 32, 32 | the running interval so far |
+//! | unmatched_frames | out | 32 | likewise: measured frames of no class, which are part of the unmeasured ones |
+//! | m_axis_* | out (tready in) | 64 + 8 + 1 + 1 + 1 | control frames |
+//!
+//! Parameters: R = log2(rows), A = R + bits of a bank number + bits of a class, L = lanes (1..=4), C = classes (1, 2 or 4),
+//! S and D as the lda's. Throughput: L frames a cycle.
+//! A frame's cell is written nine cycles behind its commit.
+//!
+//! # Test plan
+//!
+//! `sim/cosim`, with the cores of every width.
+
+use crate::interval::Interval;
+use crate::interval::schedule::Schedule;
+use crate::leaves::{Classifier, Delay, Flop};
+use crate::point::class_totals::ClassTotals;
+use crate::point::live_counter::LiveCounter;
+use crate::point::totals::Totals;
+use crate::report::emitter::Emitter;
+use crate::sketch::digest_cell::Place;
+use crate::sketch::lane::Lane;
+use deltaline_model::configuration::Configuration;
+use rust_hdl_core::prelude::*;
+
+/// See the [module](self).
+#[derive(LogicBlock)]
+pub struct Aggregator<
+    const R: usize,
+    const A: usize,
+    const L: usize,
+    const C: usize,
+    const S: usize = 72,
+    const D: usize = 0,
+> {
+    pub clk: Signal<In, Clock>,
+    pub rst: Signal<In, Bit>,
+    pub commit: [Signal<In, Bit>; L],
+    pub measured: [Signal<In, Bit>; L],
+    pub bad: [Signal<In, Bit>; L],
+    pub key: [Signal<In, Bits<544>>; L],
+    pub timestamp: [Signal<In, Bits<64>>; L],
+    pub ip_length: [Signal<In, Bits<17>>; L],
+    pub delimiter: Signal<In, Bit>,
+    pub delimiter_number: Signal<In, Bits<32>>,
+    pub request: Signal<In, Bit>,
+    pub timed: Signal<In, Bit>,
+    pub unlocked: Signal<In, Bit>,
+    pub receiver: Signal<In, Bit>,
+    pub schedule: Signal<In, Bit>,
+    pub next_prefixes: Signal<In, Bits<64>>,
+    pub from_interval: Signal<In, Bits<32>>,
+    pub schedule_legal: Signal<Out, Bit>,
+    pub schedule_pending: Signal<Out, Bit>,
+    pub running: Signal<Out, Bit>,
+    pub draining: Signal<Out, Bit>,
+    pub ended: Signal<Out, Bit>,
+    pub refused: Signal<Out, Bit>,
+    pub gap: Signal<Out, Bit>,
+    pub interval: Signal<Out, Bits<32>>,
+    pub packets: Signal<Out, Bits<48>>,
+    pub bytes: Signal<Out, Bits<48>>,
+    pub unmeasured_frames: Signal<Out, Bits<32>>,
+    pub bad_frames: Signal<Out, Bits<32>>,
+    pub unmatched_frames: Signal<Out, Bits<32>>,
+    pub m_axis_tdata: Signal<Out, Bits<64>>,
+    pub m_axis_tkeep: Signal<Out, Bits<8>>,
+    pub m_axis_tvalid: Signal<Out, Bit>,
+    pub m_axis_tready: Signal<In, Bit>,
+    pub m_axis_tlast: Signal<Out, Bit>,
+    pub m_axis_tuser: Signal<Out, Bit>,
+
+    /// What comes with a commit, a cycle later: as late as the classifier's answer.
+    classifier: [Classifier; L],
+    staged_measured: [Flop<Bit>; L],
+    staged_bad: [Flop<Bit>; L],
+    staged_unmeasured: [Flop<Bit>; L],
+    staged_timestamp: [Flop<Bits<64>>; L],
+    staged_length: [Flop<Bits<17>>; L],
+    staged_delimiter: Flop<Bit>,
+    staged_number: Flop<Bits<32>>,
+    staged_unexpected: Flop<Bit>,
+    staged_request: Flop<Bit>,
+    staged_timed: Flop<Bit>,
+    staged_unlocked: Flop<Bit>,
+
+    lane: [Lane<R, A, S, D>; L],
+    totals: Totals,
+    class_totals: [ClassTotals; C],
+    unmatched: LiveCounter,
+    intervals: Interval,
+    prefixes: Schedule,
+    /// As late as what the totals show.
+    shown_interval: Delay<32, 1>,
+    emitter: Emitter<A, S, D>,
+
+    /// One where there are several lanes.
+    lanes: Constant<Bits<1>>,
+    class_number: [Constant<Bits<2>>; C],
+    idle: Signal<Local, Bit>,
+    packet: [Signal<Local, Bit>; L],
+    measured_now: [Signal<Local, Bits<3>>; C],
+    unmatched_now: Signal<Local, Bits<3>>,
+    unmeasured_now: Signal<Local, Bits<3>>,
+    bad_now: Signal<Local, Bits<3>>,
+    octets: Signal<Local, Bits<17>>,
+    octets_now: [Signal<Local, Bits<19>>; C],
+    first_now: [Signal<Local, Bits<64>>; C],
+    last_now: [Signal<Local, Bits<64>>; C],
+    wrapped: Signal<Local, Bit>,
+    crowded: Signal<Local, Bit>,
+    packets_sum: Signal<Local, Bits<48>>,
+    bytes_sum: Signal<Local, Bits<48>>,
+    sent_packets: Signal<Local, Bits<48>>,
+    sent_bytes: Signal<Local, Bits<48>>,
+    sent_first: Signal<Local, Bits<64>>,
+    sent_last: Signal<Local, Bits<64>>,
+    overflow: Signal<Local, Bit>,
+    overflow_epoch: Signal<Local, Bit>,
+    count_sum: Signal<Local, Bits<32>>,
+    time_sum: Signal<Local, Bits<40>>,
+    digest_low_sum: [Signal<Local, Bits<16>>; D],
+    digest_high_sum: [Signal<Local, Bits<16>>; D],
+    digest_sum: [Place<S>; D],
+    drained: Signal<Local, Bits<S>>,
+    flags: Signal<Local, Bits<5>>,
+}
+
+impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: usize, const D: usize>
+    Aggregator<R, A, L, C, S, D>
+{
+    /// The aggregator of a configuration with 2^R rows and at most C classes; A as [`Lane`] wants it.
+    pub fn new(configuration: &Configuration) -> Self {
+        fn each<T: Default, const L: usize>() -> [T; L] {
+            std::array::from_fn(|_| T::default())
+        }
+        Aggregator {
+            clk: Default::default(),
+            rst: Default::default(),
+            commit: each(),
+            measured: each(),
+            bad: each(),
+            key: each(),
+            timestamp: each(),
+            ip_length: each(),
+            delimiter: Default::default(),
+            delimiter_number: Default::default(),
+            request: Default::default(),
+            timed: Default::default(),
+            unlocked: Default::default(),
+            receiver: Default::default(),
+            schedule: Default::default(),
+            next_prefixes: Default::default(),
+            from_interval: Default::default(),
+            schedule_legal: Default::default(),
+            schedule_pending: Default::default(),
+            running: Default::default(),
+            draining: Default::default(),
+            ended: Default::default(),
+            refused: Default::default(),
+            gap: Default::default(),
+            interval: Default::default(),
+            packets: Default::default(),
+            bytes: Default::default(),
+            unmeasured_frames: Default::default(),
+            bad_frames: Default::default(),
+            unmatched_frames: Default::default(),
+            m_axis_tdata: Default::default(),
+            m_axis_tkeep: Default::default(),
+            m_axis_tvalid: Default::default(),
+            m_axis_tready: Default::default(),
+            m_axis_tlast: Default::default(),
+            m_axis_tuser: Default::default(),
+            classifier: std::array::from_fn(|_| Classifier::new(configuration)),
+            staged_measured: each(),
+            staged_bad: each(),
+            staged_unmeasured: each(),
+            staged_timestamp: each(),
+            staged_length: each(),
+            staged_delimiter: Default::default(),
+            staged_number: Default::default(),
+            staged_unexpected: Default::default(),
+            staged_request: Default::default(),
+            staged_timed: Default::default(),
+            staged_unlocked: Default::default(),
+            lane: std::array::from_fn(|_| Lane::new(configuration)),
+            totals: Default::default(),
+            class_totals: each(),
+            unmatched: Default::default(),
+            intervals: Default::default(),
+            prefixes: Schedule::new(configuration),
+            shown_interval: Default::default(),
+            emitter: Emitter::new(configuration),
+            lanes: Constant::new(u64::from(L > 1).into()),
+            class_number: std::array::from_fn(|class| Constant::new((class as u64).into())),
+            idle: Default::default(),
+            packet: each(),
+            measured_now: each(),
+            unmatched_now: Default::default(),
+            unmeasured_now: Default::default(),
+            bad_now: Default::default(),
+            octets: Default::default(),
+            octets_now: each(),
+            first_now: each(),
+            last_now: each(),
+            wrapped: Default::default(),
+            crowded: Default::default(),
+            packets_sum: Default::default(),
+            bytes_sum: Default::default(),
+            sent_packets: Default::default(),
+            sent_bytes: Default::default(),
+            sent_first: Default::default(),
+            sent_last: Default::default(),
+            overflow: Default::default(),
+            overflow_epoch: Default::default(),
+            count_sum: Default::default(),
+            time_sum: Default::default(),
+            digest_low_sum: each(),
+            digest_high_sum: each(),
+            digest_sum: each(),
+            drained: Default::default(),
+            flags: Default::default(),
+        }
+    }
+}
+
+impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: usize, const D: usize> Logic
+    for Aggregator<R, A, L, C, S, D>
+{
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.staged_delimiter.clock.next = self.clk.val();
+        self.staged_delimiter.rst.next = self.rst.val();
+        self.staged_delimiter.d.next = self.delimiter.val();
+        self.staged_number.clock.next = self.clk.val();
+        self.staged_number.rst.next = self.rst.val();
+        self.staged_number.d.next = self.delimiter_number.val();
+        // The running interval's number does not change between here and an end that is not refused.
+        self.staged_unexpected.clock.next = self.clk.val();
+        self.staged_unexpected.rst.next = self.rst.val();
+        self.staged_unexpected.d.next = self.delimiter_number.val() != self.intervals.running_number.val();
+        self.staged_request.clock.next = self.clk.val();
+        self.staged_request.rst.next = self.rst.val();
+        self.staged_request.d.next = self.request.val();
+        self.staged_timed.clock.next = self.clk.val();
+        self.staged_timed.rst.next = self.rst.val();
+        self.staged_timed.d.next = self.timed.val();
+        self.staged_unlocked.clock.next = self.clk.val();
+        self.staged_unlocked.rst.next = self.rst.val();
+        self.staged_unlocked.d.next = self.unlocked.val();
+        for i in 0..L {
+            self.classifier[i].clk.next = self.clk.val();
+            self.classifier[i].key.next = self.key[i].val();
+            self.staged_measured[i].clock.next = self.clk.val();
+            self.staged_measured[i].rst.next = self.rst.val();
+            self.staged_measured[i].d.next =
+                self.commit[i].val() & self.measured[i].val() & self.emitter.running.val();
+            self.staged_bad[i].clock.next = self.clk.val();
+            self.staged_bad[i].rst.next = self.rst.val();
+            self.staged_bad[i].d.next = self.commit[i].val()
+                & !self.measured[i].val()
+                & self.bad[i].val()
+                & self.emitter.running.val();
+            self.staged_unmeasured[i].clock.next = self.clk.val();
+            self.staged_unmeasured[i].rst.next = self.rst.val();
+            self.staged_unmeasured[i].d.next = self.commit[i].val()
+                & !self.measured[i].val()
+                & !self.bad[i].val()
+                & self.emitter.running.val();
+            self.staged_timestamp[i].clock.next = self.clk.val();
+            self.staged_timestamp[i].rst.next = self.rst.val();
+            self.staged_timestamp[i].d.next = self.timestamp[i].val();
+            self.staged_length[i].clock.next = self.clk.val();
+            self.staged_length[i].rst.next = self.rst.val();
+            self.staged_length[i].d.next = self.ip_length[i].val();
+        }
+
+        self.intervals.clk.next = self.clk.val();
+        self.intervals.rst.next = self.rst.val();
+        self.intervals.request.next = self.staged_request.q.val();
+        self.intervals.delimiter.next = self.staged_delimiter.q.val();
+        self.intervals.delimiter_number.next = self.staged_number.q.val();
+        self.intervals.unexpected.next = self.staged_unexpected.q.val();
+        self.intervals.running.next = self.emitter.running.val();
+        self.intervals.drain_busy.next = self.emitter.busy.val();
+        self.idle.next = !self.intervals.epoch.val();
+
+        self.prefixes.clk.next = self.clk.val();
+        self.prefixes.rst.next = self.rst.val();
+        self.prefixes.load.next = self.schedule.val();
+        self.prefixes.lengths.next = self.next_prefixes.val();
+        self.prefixes.from.next = self.from_interval.val();
+        self.prefixes.ends.next = self.intervals.start_drain.val();
+        self.prefixes.running_number.next = self.intervals.running_number.val();
+        self.schedule_legal.next = self.prefixes.legal.val();
+        self.schedule_pending.next = self.prefixes.pending.val();
+        self.emitter.prefixes.next = self.prefixes.ended.val();
+
+        // Commit, a cycle later: the frames count in the copy of this moment.
+        self.unmeasured_now.next = 0.into();
+        self.unmatched_now.next = 0.into();
+        self.bad_now.next = 0.into();
+        for i in 0..L {
+            self.packet[i].next = self.staged_measured[i].q.val() & self.classifier[i].matched.val();
+            if self.staged_measured[i].q.val() & !self.classifier[i].matched.val() {
+                self.unmatched_now.next = self.unmatched_now.val() + 1;
+                self.unmeasured_now.next = self.unmeasured_now.val() + 1;
+            }
+            if self.staged_unmeasured[i].q.val() {
+                self.unmeasured_now.next = self.unmeasured_now.val() + 1;
+            }
+            if self.staged_bad[i].q.val() {
+                self.bad_now.next = self.bad_now.val() + 1;
+            }
+            self.lane[i].clk.next = self.clk.val();
+            self.lane[i].rst.next = self.rst.val();
+            self.lane[i].packet.next = self.packet[i].val();
+            self.lane[i].kind.next = self.classifier[i].kind.val();
+            self.lane[i].epoch.next = self.intervals.epoch.val();
+            self.lane[i].key.next = self.key[i].val();
+            self.lane[i].nanoseconds.next = self.staged_timestamp[i].q.val().get_bits::<40>(16);
+            self.lane[i].masks.next = self.prefixes.masks.val();
+            self.lane[i].drain_address.next = self.emitter.drain_address.val();
+            self.lane[i].drain_epoch.next = self.idle.val();
+            self.lane[i].clear_first.next =
+                self.emitter.clear_all.val() | (self.emitter.clear.val() & !self.idle.val());
+            self.lane[i].clear_second.next =
+                self.emitter.clear_all.val() | (self.emitter.clear.val() & self.idle.val());
+        }
+        self.octets.next = 0.into();
+        for c in 0..C {
+            self.measured_now[c].next = 0.into();
+            self.octets_now[c].next = 0.into();
+            self.first_now[c].next = 0.into();
+            self.last_now[c].next = 0.into();
+            for i in 0..L {
+                if self.packet[i].val() & (self.classifier[i].kind.val() == self.class_number[c].val()) {
+                    if !self.measured_now[c].val().any() {
+                        self.first_now[c].next = self.staged_timestamp[i].q.val();
+                    }
+                    self.last_now[c].next = self.staged_timestamp[i].q.val();
+                    self.measured_now[c].next = self.measured_now[c].val() + 1;
+                    self.octets.next = self.staged_length[i].q.val();
+                    self.octets_now[c].next =
+                        self.octets_now[c].val() + bit_cast::<19, 17>(self.octets.val());
+                }
+            }
+            self.class_totals[c].clk.next = self.clk.val();
+            self.class_totals[c].rst.next = self.rst.val();
+            self.class_totals[c].ends.next = self.intervals.start_drain.val();
+            self.class_totals[c].packet.next = self.measured_now[c].val();
+            self.class_totals[c].ip_length.next = self.octets_now[c].val();
+            self.class_totals[c].first_now.next = self.first_now[c].val();
+            self.class_totals[c].last_now.next = self.last_now[c].val();
+        }
+        // What is asked of the classes: all together, any, and the one whose control frames are being sent.
+        self.wrapped.next = false;
+        self.crowded.next = false;
+        self.packets_sum.next = 0.into();
+        self.bytes_sum.next = 0.into();
+        self.sent_packets.next = 0.into();
+        self.sent_bytes.next = 0.into();
+        self.sent_first.next = 0.into();
+        self.sent_last.next = 0.into();
+        for c in 0..C {
+            self.wrapped.next = self.wrapped.val() | self.class_totals[c].wrapped.val();
+            if self.class_totals[c].ended_packets.val().get_bits::<16>(32).any() {
+                self.crowded.next = self.lanes.val().any();
+            }
+            self.packets_sum.next = self.packets_sum.val() + self.class_totals[c].packets.val();
+            self.bytes_sum.next = self.bytes_sum.val() + self.class_totals[c].bytes.val();
+            if self.emitter.kind.val() == self.class_number[c].val() {
+                self.sent_packets.next = self.class_totals[c].ended_packets.val();
+                self.sent_bytes.next = self.class_totals[c].ended_bytes.val();
+                self.sent_first.next = self.class_totals[c].ended_first.val();
+                self.sent_last.next = self.class_totals[c].ended_last.val();
+            }
+        }
+        // All lanes are equally far behind their commits: they tell of the same copy.
+        self.overflow.next = false;
+        self.overflow_epoch.next = false;
+        self.count_sum.next = 0.into();
+        self.time_sum.next = 0.into();
+        for i in 0..L {
+            self.overflow.next = self.overflow.val() | self.lane[i].overflow.val();
+            if self.lane[i].overflow.val() {
+                self.overflow_epoch.next = self.lane[i].overflow_epoch.val();
+            }
+            self.count_sum.next = self.count_sum.val() + self.lane[i].drained_cell.val().get_bits::<32>(40);
+            self.time_sum.next = self.time_sum.val() + self.lane[i].drained_cell.val().get_bits::<40>(0);
+        }
+
+        self.drained.next =
+            bit_cast::<S, 40>(self.time_sum.val()) | (bit_cast::<S, 32>(self.count_sum.val()) << 40);
+        for j in 0..D {
+            self.digest_low_sum[j].next = 0.into();
+            self.digest_high_sum[j].next = 0.into();
+            for i in 0..L {
+                self.digest_low_sum[j].next =
+                    self.digest_low_sum[j].val() + self.lane[i].drained_cell.val().get_bits::<16>(72);
+                self.digest_high_sum[j].next =
+                    self.digest_high_sum[j].val() + self.lane[i].drained_cell.val().get_bits::<16>(88);
+            }
+            self.digest_sum[j].low.next = self.digest_low_sum[j].val();
+            self.digest_sum[j].high.next = self.digest_high_sum[j].val();
+            self.drained.next = self.drained.val() | self.digest_sum[j].placed.val();
+        }
+
+        self.totals.clk.next = self.clk.val();
+        self.totals.rst.next = self.rst.val();
+        self.totals.ends.next = self.intervals.start_drain.val();
+        self.totals.epoch.next = self.intervals.epoch.val();
+        self.totals.wrapped.next = self.wrapped.val();
+        self.totals.unmeasured.next = self.unmeasured_now.val();
+        self.totals.bad.next = self.bad_now.val();
+        self.totals.refused.next = self.intervals.refused.val();
+        self.totals.unlocked.next = self.staged_unlocked.q.val() & self.emitter.running.val();
+        self.totals.timed.next = self.intervals.start_drain.val() & self.staged_timed.q.val();
+        self.totals.gap.next = self.intervals.gap.val();
+        self.totals.overflow.next = self.overflow.val();
+        self.totals.overflow_epoch.next = self.overflow_epoch.val();
+
+        self.flags.next = self.totals.ended_flags.val();
+        if self.crowded.val() {
+            self.flags.next = self.totals.ended_flags.val() | 1;
+        }
+        self.emitter.clk.next = self.clk.val();
+        self.emitter.rst.next = self.rst.val();
+        self.emitter.start.next = self.intervals.start_drain.val();
+        self.emitter.receiver.next = self.receiver.val();
+        self.emitter.interval.next = self.intervals.number.val();
+        self.emitter.packets.next = self.sent_packets.val();
+        self.emitter.bytes.next = self.sent_bytes.val();
+        self.emitter.first.next = self.sent_first.val();
+        self.emitter.last.next = self.sent_last.val();
+        self.emitter.unmeasured.next = self.totals.ended_unmeasured.val();
+        self.emitter.bad.next = self.totals.ended_bad.val();
+        self.emitter.refused_ends.next = self.totals.ended_refused.val();
+        self.emitter.flags.next = self.flags.val();
+        self.emitter.drained_cell.next = self.drained.val();
+        self.emitter.m_axis_tready.next = self.m_axis_tready.val();
+
+        self.running.next = self.emitter.running.val();
+        self.draining.next = self.emitter.busy.val();
+        self.ended.next = self.intervals.start_drain.val();
+        self.refused.next = self.intervals.refused.val();
+        self.gap.next = self.intervals.gap.val();
+        self.shown_interval.clk.next = self.clk.val();
+        self.shown_interval.rst.next = self.rst.val();
+        self.shown_interval.d.next = self.intervals.running_number.val();
+        self.interval.next = self.shown_interval.q.val();
+        self.packets.next = self.packets_sum.val();
+        self.bytes.next = self.bytes_sum.val();
+        self.unmeasured_frames.next = self.totals.unmeasured_frames.val();
+        self.bad_frames.next = self.totals.bad_frames.val();
+        self.unmatched.clk.next = self.clk.val();
+        self.unmatched.rst.next = self.rst.val();
+        self.unmatched.ends.next = self.intervals.start_drain.val();
+        self.unmatched.amount.next = self.unmatched_now.val();
+        self.unmatched_frames.next = self.unmatched.shown.val();
+        self.m_axis_tdata.next = self.emitter.m_axis_tdata.val();
+        self.m_axis_tkeep.next = self.emitter.m_axis_tkeep.val();
+        self.m_axis_tvalid.next = self.emitter.m_axis_tvalid.val();
+        self.m_axis_tlast.next = self.emitter.m_axis_tlast.val();
+        self.m_axis_tuser.next = self.emitter.m_axis_tuser.val();
+    }
+}

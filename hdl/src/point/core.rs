@@ -1,0 +1,244 @@
+//! The core: a passive measurement point on a 64-bit AXI4-Stream.
+//!
+//! # Theory of operation
+//!
+//! ```text
+//! s_axis (observed) -> identity ---+
+//!                                  +-> aggregator (hash, sampler, lda, totals, interval, emitter) -> m_axis
+//! interval_end, ptp_ts -> boundary +
+//! ```
+//!
+//! The stream is observed where tvalid and tready are both high; nothing is driven back, so the core cannot stall
+//! or change traffic. A frame is counted when it has ended; its timestamp is that of its first beat. At the end of
+//! an interval the copies of cells and totals swap roles, and the emitter sends the finished copy out as control
+//! frames while the other counts.
+//!
+//! # Ports
+//!
+//! | port | direction | width | meaning |
+//! |------|-----------|-------|---------|
+//! | clk | in | 1 | clock of both streams |
+//! | rst | in | 1 | synchronous reset, active high |
+//! | s_axis_tdata | in | 64 | observed stream, first byte in bits 7:0, frames without FCS |
+//! | s_axis_tkeep | in | 8 | contiguous from bit 0, partial only with tlast |
+//! | s_axis_tvalid, s_axis_tready | in | 1 | a beat is transferred when both are high |
+//! | s_axis_tlast | in | 1 | last beat of a frame |
+//! | s_axis_tuser | in | 65 | bit 0 with tlast: bad frame; bits 64:1 with the first beat: PTP relative-64 timestamp |
+//! | interval_end | in | 1 | end the interval behind this cycle (a delimiter in the stream) |
+//! | interval_log2 | in | 6 | 0 or 48..=63: never; 1..=47: end intervals by the clock, every 2^n ns |
+//! | ptp_ts | in | 64 | clock for interval_log2, PTP relative-64; may be zero otherwise |
+//! | ptp_locked | in | 1 | the clock is locked; else the interval is flagged |
+//! | receiver | in | 1 | role: 0 sender, 1 receiver |
+//! | schedule | in | 1 | strobe: schedule `next_prefixes` from interval `from_interval` on; only if adaptive |
+//! | next_prefixes | in | 64 | prefix lengths: bank 0 in bits 63:56, 255 where there is no bank |
+//! | from_interval | in | 32 | number of the first interval with them |
+//! | schedule_legal | out | 1 | in the same cycle: `next_prefixes` may be scheduled; what is illegal is not |
+//! | schedule_pending | out | 1 | scheduled lengths wait for their interval |
+//! | running | out | 1 | the memories have been cleared after reset: counting |
+//! | packets, bytes | out | 48 | measured packets and their IP octets, the running interval so far |
+//! | unmeasured, bad | out | 32 | other frames, the running interval so far |
+//! | unmatched | out | 32 | measured frames of no class, which are part of the unmeasured ones |
+//! | interval | out | 32 | number of the running interval |
+//! | draining | out | 1 | the last interval is being sent, or memories are being cleared |
+//! | ended | out | 1 | an interval ends behind this cycle |
+//! | refused | out | 1 | an interval end was refused |
+//! | delimiter | out | 1 | a delimiter of this measurement has come |
+//! | gap | out | 1 | with ended: a delimiter before this one is missing |
+//! | m_axis_* | out (tready in) | 64 + 8 + 1 + 1 + 1 | control frames |
+//!
+//! # For integrators
+//!
+//! * One clock: `ptp_ts`, `ptp_locked`, `interval_end` and the timestamps in tuser belong to the domain of `clk`.
+//! * `rst` for one cycle is enough. Then both copies are cleared, two cycles a word of the counter memory, and
+//!   `running` rises; what comes before does not count. A control frame under way is cut off without tlast.
+//! * `receiver` is a strap; `interval_log2` may change at run time, which may end an interval once.
+//! * In a configuration that adapts, other prefix lengths may be scheduled at any time; they take effect at the boundary
+//!   before their interval, the same at both ends if both are told in time. A schedule counts for intervals whose
+//!   `ended` is high in its cycle or later. Otherwise the four ports are left out of account: tie them to zero.
+//! * PTP relative-64: nanoseconds in bits 63:16, their fraction in bits 15:0. Cells add the low 40 bits of the
+//!   nanoseconds.
+//! * An interval is sent as banks × ceil(rows / 128) frames of 120 + 9 × min(rows, 128) bytes (1272 with 128 rows and
+//!   more; with digests banks × ceil(rows / 64) frames of 120 + 13 × min(rows, 64) bytes), with gaps between words:
+//!   put a frame buffer before a MAC that cannot pause.
+//! * Intervals must be longer than a drain: 8 cycles a cell (10 with digests) is a safe bound with m_axis always
+//!   ready, 16,400 cycles in all for 2 x 1024 cells. An end that comes earlier is refused, counted and flagged in the
+//!   next report.
+//!
+//! # Parameters, latency and throughput
+//!
+//! R = log2(rows), A = R + bits of a bank number + bits of a class, C classes, S and D as the lda's (digests); hash,
+//! seed, prefix lengths, segment and entries of the configuration become constants. One beat a cycle, frames of any
+//! length back to back. A frame's cell is written in the 16th cycle behind its last beat.
+//!
+//! Cost: `docs/report.md`, by stage, device and library; `cargo xtask cost` for another number of rows.
+//!
+//! # Test plan
+//!
+//! `sim/cosim`: control frames of random and directed traffic against `deltaline_model::point`, byte by byte.
+
+use crate::identity::Identity;
+use crate::interval::boundary::Boundary;
+use crate::leaves::KeyVector;
+use crate::point::aggregator::Aggregator;
+use deltaline_model::configuration::Configuration;
+use rust_hdl_core::prelude::*;
+
+/// See the [module](self). R = log2(rows), A = R + bits of a bank number, S bits a cell, D digests a cell.
+#[derive(LogicBlock)]
+pub struct Core<const R: usize, const A: usize, const C: usize, const S: usize = 72, const D: usize = 0> {
+    pub clk: Signal<In, Clock>,
+    pub rst: Signal<In, Bit>,
+    pub s_axis_tdata: Signal<In, Bits<64>>,
+    pub s_axis_tkeep: Signal<In, Bits<8>>,
+    pub s_axis_tvalid: Signal<In, Bit>,
+    pub s_axis_tready: Signal<In, Bit>,
+    pub s_axis_tlast: Signal<In, Bit>,
+    pub s_axis_tuser: Signal<In, Bits<65>>,
+    pub interval_end: Signal<In, Bit>,
+    pub interval_log2: Signal<In, Bits<6>>,
+    pub ptp_ts: Signal<In, Bits<64>>,
+    pub ptp_locked: Signal<In, Bit>,
+    pub receiver: Signal<In, Bit>,
+    pub schedule: Signal<In, Bit>,
+    pub next_prefixes: Signal<In, Bits<64>>,
+    pub from_interval: Signal<In, Bits<32>>,
+    pub schedule_legal: Signal<Out, Bit>,
+    pub schedule_pending: Signal<Out, Bit>,
+    pub running: Signal<Out, Bit>,
+    pub packets: Signal<Out, Bits<48>>,
+    pub bytes: Signal<Out, Bits<48>>,
+    pub unmeasured: Signal<Out, Bits<32>>,
+    pub bad: Signal<Out, Bits<32>>,
+    pub unmatched: Signal<Out, Bits<32>>,
+    pub interval: Signal<Out, Bits<32>>,
+    pub draining: Signal<Out, Bit>,
+    pub ended: Signal<Out, Bit>,
+    pub refused: Signal<Out, Bit>,
+    pub gap: Signal<Out, Bit>,
+    pub delimiter: Signal<Out, Bit>,
+    pub m_axis_tdata: Signal<Out, Bits<64>>,
+    pub m_axis_tkeep: Signal<Out, Bits<8>>,
+    pub m_axis_tvalid: Signal<Out, Bit>,
+    pub m_axis_tready: Signal<In, Bit>,
+    pub m_axis_tlast: Signal<Out, Bit>,
+    pub m_axis_tuser: Signal<Out, Bit>,
+
+    identity: Identity,
+    boundary: Boundary<6>,
+    vector: KeyVector,
+    aggregator: Aggregator<R, A, 1, C, S, D>,
+}
+
+impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: usize> Core<R, A, C, S, D> {
+    /// The core of a configuration with 2^R rows and at most C classes; A as [`crate::sketch::lane`] wants it.
+    pub fn new(configuration: &Configuration) -> Self {
+        Core {
+            clk: Default::default(),
+            rst: Default::default(),
+            s_axis_tdata: Default::default(),
+            s_axis_tkeep: Default::default(),
+            s_axis_tvalid: Default::default(),
+            s_axis_tready: Default::default(),
+            s_axis_tlast: Default::default(),
+            s_axis_tuser: Default::default(),
+            interval_end: Default::default(),
+            interval_log2: Default::default(),
+            ptp_ts: Default::default(),
+            ptp_locked: Default::default(),
+            receiver: Default::default(),
+            schedule: Default::default(),
+            next_prefixes: Default::default(),
+            from_interval: Default::default(),
+            schedule_legal: Default::default(),
+            schedule_pending: Default::default(),
+            running: Default::default(),
+            packets: Default::default(),
+            bytes: Default::default(),
+            unmeasured: Default::default(),
+            bad: Default::default(),
+            unmatched: Default::default(),
+            interval: Default::default(),
+            draining: Default::default(),
+            ended: Default::default(),
+            refused: Default::default(),
+            gap: Default::default(),
+            delimiter: Default::default(),
+            m_axis_tdata: Default::default(),
+            m_axis_tkeep: Default::default(),
+            m_axis_tvalid: Default::default(),
+            m_axis_tready: Default::default(),
+            m_axis_tlast: Default::default(),
+            m_axis_tuser: Default::default(),
+            identity: Identity::new(configuration),
+            boundary: Default::default(),
+            vector: Default::default(),
+            aggregator: Aggregator::new(configuration),
+        }
+    }
+}
+
+impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: usize> Logic
+    for Core<R, A, C, S, D>
+{
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.identity.clk.next = self.clk.val();
+        self.identity.rst.next = self.rst.val();
+        self.identity.running.next = self.aggregator.running.val();
+        self.identity.s_axis_tdata.next = self.s_axis_tdata.val();
+        self.identity.s_axis_tkeep.next = self.s_axis_tkeep.val();
+        self.identity.s_axis_tvalid.next = self.s_axis_tvalid.val();
+        self.identity.s_axis_tready.next = self.s_axis_tready.val();
+        self.identity.s_axis_tlast.next = self.s_axis_tlast.val();
+        self.identity.s_axis_tuser.next = self.s_axis_tuser.val();
+
+        self.boundary.clk.next = self.clk.val();
+        self.boundary.rst.next = self.rst.val();
+        self.boundary.interval_end.next = self.interval_end.val();
+        self.boundary.interval_log2.next = self.interval_log2.val();
+        self.boundary.ptp_ts.next = self.ptp_ts.val();
+        self.boundary.ptp_locked.next = self.ptp_locked.val();
+
+        for i in 0..17 {
+            self.vector.word[i].next = self.identity.word[i].val();
+        }
+        self.aggregator.clk.next = self.clk.val();
+        self.aggregator.rst.next = self.rst.val();
+        self.aggregator.commit[0].next = self.identity.commit.val();
+        self.aggregator.measured[0].next = self.identity.measured.val();
+        self.aggregator.bad[0].next = self.identity.bad.val();
+        self.aggregator.key[0].next = self.vector.key.val();
+        self.aggregator.timestamp[0].next = self.identity.timestamp.val();
+        self.aggregator.ip_length[0].next = self.identity.ip_length.val();
+        self.aggregator.delimiter.next = self.identity.delimiter.val();
+        self.aggregator.delimiter_number.next = self.identity.delimiter_number.val();
+        self.aggregator.request.next = self.boundary.request.val();
+        self.aggregator.timed.next = self.boundary.timed.val();
+        self.aggregator.unlocked.next = self.boundary.unlocked.val();
+        self.aggregator.receiver.next = self.receiver.val();
+        self.aggregator.schedule.next = self.schedule.val();
+        self.aggregator.next_prefixes.next = self.next_prefixes.val();
+        self.aggregator.from_interval.next = self.from_interval.val();
+        self.schedule_legal.next = self.aggregator.schedule_legal.val();
+        self.schedule_pending.next = self.aggregator.schedule_pending.val();
+        self.aggregator.m_axis_tready.next = self.m_axis_tready.val();
+
+        self.running.next = self.aggregator.running.val();
+        self.packets.next = self.aggregator.packets.val();
+        self.bytes.next = self.aggregator.bytes.val();
+        self.unmeasured.next = self.aggregator.unmeasured_frames.val();
+        self.bad.next = self.aggregator.bad_frames.val();
+        self.unmatched.next = self.aggregator.unmatched_frames.val();
+        self.interval.next = self.aggregator.interval.val();
+        self.draining.next = self.aggregator.draining.val();
+        self.ended.next = self.aggregator.ended.val();
+        self.refused.next = self.aggregator.refused.val();
+        self.gap.next = self.aggregator.gap.val();
+        self.delimiter.next = self.identity.delimiter.val() & self.aggregator.running.val();
+        self.m_axis_tdata.next = self.aggregator.m_axis_tdata.val();
+        self.m_axis_tkeep.next = self.aggregator.m_axis_tkeep.val();
+        self.m_axis_tvalid.next = self.aggregator.m_axis_tvalid.val();
+        self.m_axis_tlast.next = self.aggregator.m_axis_tlast.val();
+        self.m_axis_tuser.next = self.aggregator.m_axis_tuser.val();
+    }
+}

@@ -1,0 +1,256 @@
+//! The wide core: a passive measurement point on L lanes of 256 or 512 bits.
+//!
+//! # Theory of operation
+//!
+//! ```text
+//! s_axis, lane 0 (observed) -> wide identity ---+
+//! s_axis, lane 1 (observed) -> wide identity ---+-> aggregator -> m_axis
+//! interval_end, ptp_ts -------> boundary -------+
+//! ```
+//!
+//! As [`crate::point::core`], with wider beats. A lane is a stream of whole frames; a MAC whose bus holds parts of several
+//! frames in one beat deals them out to lanes, and any dealing will do, because cells are linear and totals are sums.
+//! Frames that end in the same cycle count in the order of their lanes. A delimiter on any lane ends the interval
+//! behind the frames that end in the same cycle; dealing must not let frames overtake a delimiter.
+//!
+//! # Ports
+//!
+//! As the core's, with s_axis_tdata of B and s_axis_tkeep of K bits; with several lanes s0_axis_*, s1_axis_* and so on.
+//! m_axis has 64 bits whatever the lanes have.
+//!
+//! # Parameters, latency and throughput
+//!
+//! N, P, B, K, W, V as the wide identity's; R = log2(rows), A = R + bits of a bank number + bits of a class, L lanes,
+//! C classes, S and D as the lda's (digests). One beat a cycle and lane, so with frames of one beat one frame a cycle
+//! and lane. A frame is committed six cycles behind its last beat, and its cell is written nine cycles later.
+//!
+//! # Test plan
+//!
+//! `sim/cosim`: as the core, at both widths and with two lanes; frames of one beat back to back on every lane.
+
+use crate::identity::wide::WideIdentity;
+use crate::interval::boundary::Boundary;
+use crate::point::aggregator::Aggregator;
+use deltaline_model::configuration::Configuration;
+use rust_hdl_core::prelude::*;
+
+/// See the [module](self); beats of 256 bits.
+pub type Core256<const R: usize, const A: usize, const C: usize, const S: usize = 72, const D: usize = 0> =
+    WideCore<8, 4, 256, 32, 512, 16, R, A, 1, C, S, D>;
+/// See the [module](self); L lanes with beats of 512 bits.
+pub type Core512<
+    const R: usize,
+    const A: usize,
+    const L: usize,
+    const C: usize,
+    const S: usize = 72,
+    const D: usize = 0,
+> = WideCore<16, 8, 512, 64, 1024, 32, R, A, L, C, S, D>;
+
+/// See the [module](self).
+#[derive(LogicBlock)]
+pub struct WideCore<
+    const N: usize,
+    const P: usize,
+    const B: usize,
+    const K: usize,
+    const W: usize,
+    const V: usize,
+    const R: usize,
+    const A: usize,
+    const L: usize,
+    const C: usize,
+    const S: usize = 72,
+    const D: usize = 0,
+> {
+    pub clk: Signal<In, Clock>,
+    pub rst: Signal<In, Bit>,
+    pub s_axis_tdata: [Signal<In, Bits<B>>; L],
+    pub s_axis_tkeep: [Signal<In, Bits<K>>; L],
+    pub s_axis_tvalid: [Signal<In, Bit>; L],
+    pub s_axis_tready: [Signal<In, Bit>; L],
+    pub s_axis_tlast: [Signal<In, Bit>; L],
+    pub s_axis_tuser: [Signal<In, Bits<65>>; L],
+    pub interval_end: Signal<In, Bit>,
+    pub interval_log2: Signal<In, Bits<6>>,
+    pub ptp_ts: Signal<In, Bits<64>>,
+    pub ptp_locked: Signal<In, Bit>,
+    pub receiver: Signal<In, Bit>,
+    pub schedule: Signal<In, Bit>,
+    pub next_prefixes: Signal<In, Bits<64>>,
+    pub from_interval: Signal<In, Bits<32>>,
+    pub schedule_legal: Signal<Out, Bit>,
+    pub schedule_pending: Signal<Out, Bit>,
+    pub running: Signal<Out, Bit>,
+    pub packets: Signal<Out, Bits<48>>,
+    pub bytes: Signal<Out, Bits<48>>,
+    pub unmeasured: Signal<Out, Bits<32>>,
+    pub bad: Signal<Out, Bits<32>>,
+    pub unmatched: Signal<Out, Bits<32>>,
+    pub interval: Signal<Out, Bits<32>>,
+    pub draining: Signal<Out, Bit>,
+    pub ended: Signal<Out, Bit>,
+    pub refused: Signal<Out, Bit>,
+    pub gap: Signal<Out, Bit>,
+    pub delimiter: Signal<Out, Bit>,
+    pub m_axis_tdata: Signal<Out, Bits<64>>,
+    pub m_axis_tkeep: Signal<Out, Bits<8>>,
+    pub m_axis_tvalid: Signal<Out, Bit>,
+    pub m_axis_tlast: Signal<Out, Bit>,
+    pub m_axis_tuser: Signal<Out, Bit>,
+    pub m_axis_tready: Signal<In, Bit>,
+
+    identity: [WideIdentity<N, P, B, K, W, V>; L],
+    boundary: Boundary<5>,
+    aggregator: Aggregator<R, A, L, C, S, D>,
+    delimiter_now: Signal<Local, Bit>,
+    delimiter_number: Signal<Local, Bits<32>>,
+}
+
+impl<
+    const N: usize,
+    const P: usize,
+    const B: usize,
+    const K: usize,
+    const W: usize,
+    const V: usize,
+    const R: usize,
+    const A: usize,
+    const L: usize,
+    const C: usize,
+    const S: usize,
+    const D: usize,
+> WideCore<N, P, B, K, W, V, R, A, L, C, S, D>
+{
+    /// The core of a configuration with 2^R rows and at most C classes; A as [`crate::sketch::lane`] wants it.
+    pub fn new(configuration: &Configuration) -> Self {
+        fn each<T: Default, const L: usize>() -> [T; L] {
+            std::array::from_fn(|_| T::default())
+        }
+        WideCore {
+            clk: Default::default(),
+            rst: Default::default(),
+            s_axis_tdata: each(),
+            s_axis_tkeep: each(),
+            s_axis_tvalid: each(),
+            s_axis_tready: each(),
+            s_axis_tlast: each(),
+            s_axis_tuser: each(),
+            interval_end: Default::default(),
+            interval_log2: Default::default(),
+            ptp_ts: Default::default(),
+            ptp_locked: Default::default(),
+            receiver: Default::default(),
+            schedule: Default::default(),
+            next_prefixes: Default::default(),
+            from_interval: Default::default(),
+            schedule_legal: Default::default(),
+            schedule_pending: Default::default(),
+            running: Default::default(),
+            packets: Default::default(),
+            bytes: Default::default(),
+            unmeasured: Default::default(),
+            bad: Default::default(),
+            unmatched: Default::default(),
+            interval: Default::default(),
+            draining: Default::default(),
+            ended: Default::default(),
+            refused: Default::default(),
+            gap: Default::default(),
+            delimiter: Default::default(),
+            m_axis_tdata: Default::default(),
+            m_axis_tkeep: Default::default(),
+            m_axis_tvalid: Default::default(),
+            m_axis_tlast: Default::default(),
+            m_axis_tuser: Default::default(),
+            m_axis_tready: Default::default(),
+            identity: std::array::from_fn(|_| WideIdentity::new(configuration)),
+            boundary: Default::default(),
+            aggregator: Aggregator::new(configuration),
+            delimiter_now: Default::default(),
+            delimiter_number: Default::default(),
+        }
+    }
+}
+
+impl<
+    const N: usize,
+    const P: usize,
+    const B: usize,
+    const K: usize,
+    const W: usize,
+    const V: usize,
+    const R: usize,
+    const A: usize,
+    const L: usize,
+    const C: usize,
+    const S: usize,
+    const D: usize,
+> Logic for WideCore<N, P, B, K, W, V, R, A, L, C, S, D>
+{
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.boundary.clk.next = self.clk.val();
+        self.boundary.rst.next = self.rst.val();
+        self.boundary.interval_end.next = self.interval_end.val();
+        self.boundary.interval_log2.next = self.interval_log2.val();
+        self.boundary.ptp_ts.next = self.ptp_ts.val();
+        self.boundary.ptp_locked.next = self.ptp_locked.val();
+
+        self.delimiter_now.next = false;
+        self.delimiter_number.next = 0.into();
+        for i in 0..L {
+            self.identity[i].clk.next = self.clk.val();
+            self.identity[i].rst.next = self.rst.val();
+            self.identity[i].running.next = self.aggregator.running.val();
+            self.identity[i].tdata.next = self.s_axis_tdata[i].val();
+            self.identity[i].tkeep.next = self.s_axis_tkeep[i].val();
+            self.identity[i].tvalid.next = self.s_axis_tvalid[i].val();
+            self.identity[i].tready.next = self.s_axis_tready[i].val();
+            self.identity[i].tlast.next = self.s_axis_tlast[i].val();
+            self.identity[i].tuser.next = self.s_axis_tuser[i].val();
+            self.aggregator.commit[i].next = self.identity[i].commit.val();
+            self.aggregator.measured[i].next = self.identity[i].measured.val();
+            self.aggregator.bad[i].next = self.identity[i].bad.val();
+            self.aggregator.key[i].next = self.identity[i].key.val();
+            self.aggregator.timestamp[i].next = self.identity[i].timestamp.val();
+            self.aggregator.ip_length[i].next = self.identity[i].ip_length.val();
+            if self.identity[i].delimiter.val() {
+                self.delimiter_now.next = true;
+                self.delimiter_number.next = self.identity[i].delimiter_number.val();
+            }
+        }
+        self.aggregator.clk.next = self.clk.val();
+        self.aggregator.rst.next = self.rst.val();
+        self.aggregator.delimiter.next = self.delimiter_now.val();
+        self.aggregator.delimiter_number.next = self.delimiter_number.val();
+        self.aggregator.request.next = self.boundary.request.val();
+        self.aggregator.timed.next = self.boundary.timed.val();
+        self.aggregator.unlocked.next = self.boundary.unlocked.val();
+        self.aggregator.receiver.next = self.receiver.val();
+        self.aggregator.schedule.next = self.schedule.val();
+        self.aggregator.next_prefixes.next = self.next_prefixes.val();
+        self.aggregator.from_interval.next = self.from_interval.val();
+        self.schedule_legal.next = self.aggregator.schedule_legal.val();
+        self.schedule_pending.next = self.aggregator.schedule_pending.val();
+        self.aggregator.m_axis_tready.next = self.m_axis_tready.val();
+
+        self.running.next = self.aggregator.running.val();
+        self.packets.next = self.aggregator.packets.val();
+        self.bytes.next = self.aggregator.bytes.val();
+        self.unmeasured.next = self.aggregator.unmeasured_frames.val();
+        self.bad.next = self.aggregator.bad_frames.val();
+        self.unmatched.next = self.aggregator.unmatched_frames.val();
+        self.interval.next = self.aggregator.interval.val();
+        self.draining.next = self.aggregator.draining.val();
+        self.ended.next = self.aggregator.ended.val();
+        self.refused.next = self.aggregator.refused.val();
+        self.gap.next = self.aggregator.gap.val();
+        self.delimiter.next = self.delimiter_now.val() & self.aggregator.running.val();
+        self.m_axis_tdata.next = self.aggregator.m_axis_tdata.val();
+        self.m_axis_tkeep.next = self.aggregator.m_axis_tkeep.val();
+        self.m_axis_tvalid.next = self.aggregator.m_axis_tvalid.val();
+        self.m_axis_tlast.next = self.aggregator.m_axis_tlast.val();
+        self.m_axis_tuser.next = self.aggregator.m_axis_tuser.val();
+    }
+}

@@ -1,0 +1,170 @@
+//! Lane: the way of one stream's packets from key to cell.
+//!
+//! # Theory of operation
+//!
+//! ```text
+//! key -> hash -> hash -> sampler -> lda
+//!  0       1       2        3        as written there
+//!         packet, kind, epoch, nanoseconds
+//!  key -> digest (with digests) -------^ eight cycles
+//! ```
+//!
+//! Whether a key is that of a packet that counts, and of which class, is known one cycle behind the key. Class, copy
+//! and timestamp of a packet wait until its word is known; the class is the highest part of the word's address. Lanes
+//! know nothing of each other: cells are linear, so those of several lanes may be added when they are drained.
+//!
+//! # Ports
+//!
+//! | port | direction | width | meaning |
+//! |------|-----------|-------|---------|
+//! | clk, rst | in | 1 | clock; synchronous reset (not of the memories) |
+//! | key | in | 544 | a key, word i in bits 32i+31:32i |
+//! | packet | in | 1 | the key of the cycle before is that of a packet that counts |
+//! | kind | in | 2 | the packet's class |
+//! | epoch | in | 1 | it counts in this copy |
+//! | nanoseconds | in | 40 | its timestamp |
+//! | masks | in | 128 | as the sampler's |
+//! | drain_address, drain_epoch, clear_first, clear_second, drained_cell | | | as the lda's |
+//! | overflow, overflow_epoch | out | 1 | as the lda's |
+//!
+//! One packet a cycle; a cell is written nine cycles behind its key. Parameters: R = log2(rows), A = R + bits of
+//! a bank number + bits of a class, S and D as the lda's; the configuration's hash, seed and prefix lengths become
+//! constants, unless the lengths adapt.
+//!
+//! # Test plan
+//!
+//! Its parts have checks of their own; together with the core, 64-byte frames back to back.
+
+use crate::leaves::{Delay, Flop, HashMatrix};
+use crate::sketch::digest::Digest;
+use crate::sketch::lda::Lda;
+use crate::sketch::sampler::{MASKS, Sampler};
+use deltaline_model::configuration::Configuration;
+use rust_hdl_core::prelude::*;
+
+/// See the [module](self).
+#[derive(LogicBlock)]
+pub struct Lane<const R: usize, const A: usize, const S: usize = 72, const D: usize = 0> {
+    pub clk: Signal<In, Clock>,
+    pub rst: Signal<In, Bit>,
+    pub key: Signal<In, Bits<544>>,
+    pub packet: Signal<In, Bit>,
+    pub kind: Signal<In, Bits<2>>,
+    pub epoch: Signal<In, Bit>,
+    pub nanoseconds: Signal<In, Bits<40>>,
+    pub masks: Signal<In, Bits<MASKS>>,
+    pub drain_address: Signal<In, Bits<A>>,
+    pub drain_epoch: Signal<In, Bit>,
+    pub clear_first: Signal<In, Bit>,
+    pub clear_second: Signal<In, Bit>,
+    pub drained_cell: Signal<Out, Bits<S>>,
+    pub overflow: Signal<Out, Bit>,
+    pub overflow_epoch: Signal<Out, Bit>,
+
+    hash: HashMatrix<R>,
+    sampler: Sampler<R, A>,
+    digest: [Digest; D],
+    lda: Lda<A, S, D>,
+    hashing: Flop<Bit>,
+    kinds: [Flop<Bits<2>>; 2],
+    copy: [Flop<Bit>; 2],
+    timestamp: Delay<40, 2>,
+
+    /// Where the class starts in an address.
+    class_shift: Constant<Bits<5>>,
+    class_number: Signal<Local, Bits<A>>,
+    class_base: Signal<Local, Bits<A>>,
+}
+
+/// The bit of an address where the class starts: rows and banks are below.
+pub(crate) fn class_shift(configuration: &Configuration) -> u32 {
+    configuration.row_bits() + configuration.prefixes().banks().next_power_of_two().ilog2()
+}
+
+impl<const R: usize, const A: usize, const S: usize, const D: usize> Lane<R, A, S, D> {
+    /// The lane of a configuration with 2^R rows; 2^A is at least classes × banks × rows, the latter two made powers of
+    /// two.
+    pub fn new(configuration: &Configuration) -> Self {
+        Lane {
+            clk: Default::default(),
+            rst: Default::default(),
+            key: Default::default(),
+            packet: Default::default(),
+            kind: Default::default(),
+            epoch: Default::default(),
+            nanoseconds: Default::default(),
+            masks: Default::default(),
+            drain_address: Default::default(),
+            drain_epoch: Default::default(),
+            clear_first: Default::default(),
+            clear_second: Default::default(),
+            drained_cell: Default::default(),
+            overflow: Default::default(),
+            overflow_epoch: Default::default(),
+            hash: HashMatrix::new(configuration),
+            sampler: Sampler::new(configuration),
+            digest: std::array::from_fn(|_| Digest::new(configuration)),
+            lda: Default::default(),
+            hashing: Default::default(),
+            kinds: Default::default(),
+            copy: Default::default(),
+            timestamp: Default::default(),
+            class_shift: Constant::new(u64::from(class_shift(configuration)).into()),
+            class_number: Default::default(),
+            class_base: Default::default(),
+        }
+    }
+}
+
+impl<const R: usize, const A: usize, const S: usize, const D: usize> Logic for Lane<R, A, S, D> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.hash.clk.next = self.clk.val();
+        self.hash.key.next = self.key.val();
+        self.hashing.clock.next = self.clk.val();
+        self.hashing.rst.next = self.rst.val();
+        self.hashing.d.next = self.packet.val();
+        for i in 0..2 {
+            self.kinds[i].clock.next = self.clk.val();
+            self.kinds[i].rst.next = self.rst.val();
+            self.copy[i].clock.next = self.clk.val();
+            self.copy[i].rst.next = self.rst.val();
+        }
+        self.kinds[0].d.next = self.kind.val();
+        self.kinds[1].d.next = self.kinds[0].q.val();
+        self.copy[0].d.next = self.epoch.val();
+        self.copy[1].d.next = self.copy[0].q.val();
+        self.timestamp.clk.next = self.clk.val();
+        self.timestamp.rst.next = self.rst.val();
+        self.timestamp.d.next = self.nanoseconds.val();
+
+        self.sampler.clk.next = self.clk.val();
+        self.sampler.rst.next = self.rst.val();
+        self.sampler.valid.next = self.hashing.q.val();
+        self.sampler.row.next = self.hash.row.val();
+        self.sampler.prefix.next = self.hash.prefix.val();
+        self.sampler.masks.next = self.masks.val();
+
+        self.class_number.next = bit_cast::<A, 2>(self.kinds[1].q.val());
+        self.class_base.next = self.class_number.val() << self.class_shift.val();
+        self.lda.clk.next = self.clk.val();
+        self.lda.rst.next = self.rst.val();
+        self.lda.update.next = self.sampler.sampled.val();
+        self.lda.epoch.next = self.copy[1].q.val();
+        self.lda.address.next = self.sampler.address.val() | self.class_base.val();
+        self.lda.timestamp.next = self.timestamp.q.val();
+        self.lda.drain_address.next = self.drain_address.val();
+        self.lda.drain_epoch.next = self.drain_epoch.val();
+        self.lda.clear[0].next = self.clear_first.val();
+        self.lda.clear[1].next = self.clear_second.val();
+        for i in 0..D {
+            self.digest[i].clk.next = self.clk.val();
+            self.digest[i].rst.next = self.rst.val();
+            self.digest[i].key.next = self.key.val();
+            self.lda.digest[i].next = self.digest[i].value.val();
+        }
+        self.drained_cell.next = self.lda.drained_cell.val();
+        self.overflow.next = self.lda.overflow.val();
+        self.overflow_epoch.next = self.lda.overflow_epoch.val();
+    }
+}

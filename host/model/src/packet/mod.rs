@@ -1,0 +1,7 @@
+//! The packet: which of its bytes are its identity, its class, and its hash.
+
+pub mod classifier;
+pub mod hash;
+pub mod identity;
+#[cfg(target_feature = "pclmulqdq")]
+mod residue;

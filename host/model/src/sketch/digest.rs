@@ -1,0 +1,149 @@
+//! Digest: 32 bits of a packet that tell "the same packets", summed in every cell.
+//!
+//! A row whose counts agree may still hold different packets at the two ends: as many foreign ones, or early ones of
+//! the next interval, as were lost. With digests a row is usable only if its digest sums agree too, and a row with a
+//! count of 1 and equal digests at both ends holds the exact delay of one packet. So a bank with a small probability,
+//! about rows / packets, is a *singleton bank* without being anything special; its delays give quantiles.
+//!
+//! # Why not the hash
+//!
+//! The [hash](crate::packet::hash) is linear over GF(2): packets a, b and c, d with a ^ b = c ^ d have hashes of equal
+//! exclusive or, and neighbours in a counter such as the IPv4 identification make many such sets. A digest has to give
+//! them equal sums no more often than chance, once in 2^32. It is made of the hash's bits 47:16, which neither pick
+//! the row (at most bits 14:0) nor the bank (63:48): x = 47:32, y = 31:16. [`ROUNDS`] rounds follow, those of the
+//! cipher Speck32 with constants that the seed picks:
+//!
+//! ```text
+//! x <- (x >>> 7) + y  ^ constant        16 bits, addition modulo 2^16
+//! y <- (y <<< 2) ^ x
+//! ```
+//!
+//! Constant i is the low 16 bits of the xxh3 hash of 544 + i (eight bytes, little-endian) under the seed: the H3 rows'
+//! sequence, continued. The digest is x in bits 31:16 and y below.
+//!
+//! A cell's *digest sum* adds the halves separately, each modulo 2^16: as good against chance as one sum modulo 2^32,
+//! and no carry is longer than 16 bits. It is a sum, not an exclusive or, so that packets of equal identity do not
+//! cancel out.
+//!
+//! The digest is no defence against somebody who knows the seed and forges packets.
+//!
+//! # Test plan
+//!
+//! Pairs of packets with equal exclusive or of their keys, counters in the IPv4 identification, for both hashes: as
+//! many equal sums as chance gives (32 expected), from four rounds on; millions without a round, and still hundreds
+//! with two. Golden digests (`tests/vectors.rs`); sums commute and forget carries.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::packet::identity::KEY_BITS;
+
+/// Rounds: two more than the test below needs, and as many as hardware has cycles for without waiting.
+pub const ROUNDS: usize = 6;
+/// Lowest bit of the hash that enters the digest; 32 do.
+pub const FIRST_HASH_BIT: u32 = 16;
+
+/// The digest function that a seed picks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketDigest {
+    constants: [u16; ROUNDS],
+}
+
+impl PacketDigest {
+    /// The digest function of this seed, which is the hash function's.
+    pub fn new(seed: u64) -> Self {
+        let constant = |round: usize| xxh3_64_with_seed(&((KEY_BITS + round) as u64).to_le_bytes(), seed);
+        PacketDigest { constants: core::array::from_fn(|round| constant(round) as u16) }
+    }
+
+    /// The constants, that of the first round first.
+    pub fn constants(&self) -> &[u16; ROUNDS] {
+        &self.constants
+    }
+
+    /// The digest of the packet with this 64-bit hash.
+    pub fn digest(&self, hash: u64) -> u32 {
+        rounds((hash >> FIRST_HASH_BIT) as u32, &self.constants)
+    }
+}
+
+fn rounds(start: u32, constants: &[u16]) -> u32 {
+    let start = ((start >> 16) as u16, start as u16);
+    let (x, y) = constants.iter().fold(start, |(x, y), constant| {
+        let x = x.rotate_right(7).wrapping_add(y) ^ constant;
+        (x, y.rotate_left(2) ^ x)
+    });
+    u32::from(x) << 16 | u32::from(y)
+}
+
+/// The sum of two digests, or digest sums: of the halves, each modulo 2^16.
+pub fn add(a: u32, b: u32) -> u32 {
+    let low = a.wrapping_add(b) & 0xffff;
+    let high = (a >> 16).wrapping_add(b >> 16) << 16;
+    high | low
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::packet::hash::{HashKind, LinearHash};
+    use std::println;
+    use std::vec::Vec;
+
+    /// Pairs of packets {i, i ^ d} that differ in the IPv4 identification alone, for 256 d: how many have equal sums
+    /// of digests? All pairs of one d have keys, and so hashes, of equal exclusive or.
+    fn equal_sums(kind: HashKind, seed: u64, rounds_used: usize) -> usize {
+        let hash = LinearHash::new(kind, seed);
+        let digest = PacketDigest::new(seed);
+        let digests: Vec<u32> = (0..=u16::MAX)
+            .map(|identification| {
+                let mut key = [0x45; 68];
+                key[4..6].copy_from_slice(&identification.to_be_bytes());
+                rounds((hash.hash(&key.into()) >> FIRST_HASH_BIT) as u32, &digest.constants[..rounds_used])
+            })
+            .collect();
+        (1..=256usize)
+            .map(|difference| {
+                let firsts = (0..digests.len()).filter(|first| *first < first ^ difference);
+                let mut sums: Vec<u32> =
+                    firsts.map(|first| add(digests[first], digests[first ^ difference])).collect();
+                sums.sort_unstable();
+                // All that are equal, two by two.
+                sums.chunk_by(|a, b| a == b).map(|equal| equal.len() * (equal.len() - 1) / 2).sum::<usize>()
+            })
+            .sum()
+    }
+
+    #[test]
+    fn equal_exclusive_ors_give_equal_sums_by_chance_only() {
+        // 256 times 2^15 pairs, taken two by two, over 2^32: 32, of which Poisson leaves 8..=64 once in 10^6 draws.
+        let by_chance = 8..=64;
+        for kind in [HashKind::H3, HashKind::Rabin] {
+            for seed in [1, 2, 3] {
+                let found: Vec<usize> =
+                    (0..=ROUNDS).map(|rounds_used| equal_sums(kind, seed, rounds_used)).collect();
+                println!("{kind:?}, seed {seed}: {found:?} equal sums with 0, 1, ... rounds");
+                assert!(found[0] > 1000 * by_chance.end(), "the test is blind: {found:?}");
+                assert!(found[2] > *by_chance.end(), "the test is blind: {found:?}");
+                assert!(found[4..].iter().all(|equal| by_chance.contains(equal)), "{found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn sums_commute_and_keep_their_halves_apart() {
+        assert_eq!(add(0xffff_ffff, 0x0001_0001), 0);
+        assert_eq!(add(0x0000_ffff, 0x0000_0001), 0);
+        assert_eq!(add(0x8001_7fff, 0x8001_0001), 0x0002_8000);
+        assert_eq!(add(0x1234_5678, 0x9abc_def0), add(0x9abc_def0, 0x1234_5678));
+    }
+
+    #[test]
+    fn row_and_prefix_bits_do_not_enter() {
+        let digest = PacketDigest::new(5);
+        assert_eq!(digest.digest(0xffff_0000_0000_7fff), digest.digest(0));
+        for bit in 16..48 {
+            assert_ne!(digest.digest(1 << bit), digest.digest(0), "bit {bit}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The Lossy Difference Aggregator: banks of rows of cells.
+//!
+//! LDA paper, sections III-B and III-C: a packet that the sampler gives to bank j is counted in one row of it, and
+//! its timestamp is added there, and so is its [digest] if the configuration has digests. All banks share one row hash, the low bits of the 64-bit hash.
+//!
+//! # Test plan
+//!
+//! Against a hash map keyed by (bank, row), with digests and without, packets that are not sampled among them; overflow
+//! of the count is told, but not of packets that are in no bank.
+
+use crate::configuration::Configuration;
+use crate::sketch::cell::{Cell, SUM_MASK};
+use crate::sketch::digest::{self, PacketDigest};
+use crate::time::Timestamp;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The cells of one measurement point: banks × rows, bank-major. Each class has banks of its own, numbered behind
+/// those of the class before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lda {
+    rows: usize,
+    banks: usize,
+    digest: Option<PacketDigest>,
+    cells: Vec<Cell>,
+}
+
+impl Lda {
+    /// An LDA with every cell zero.
+    pub fn new(configuration: &Configuration) -> Self {
+        let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
+        let cells = rows * banks * configuration.classes();
+        let digest = configuration.has_digests().then(|| PacketDigest::new(configuration.seed()));
+        Lda { rows, banks, digest, cells: vec![Cell::default(); cells] }
+    }
+
+    /// Counts a packet of `class` with this hash in its row of `bank`, if it is in one; true when the row's count
+    /// overflowed.
+    #[inline]
+    pub fn update(&mut self, class: usize, bank: Option<usize>, hash: u64, time: Timestamp) -> bool {
+        let row = (hash as usize) & (self.rows - 1);
+        // Whether a packet is sampled is random, and a wrong guess at a branch costs more than to add nothing to a cell.
+        let (bank, packets) = bank.map_or((0, 0), |bank| (bank, 1));
+        match self.cells.get_mut((class * self.banks + bank) * self.rows + row) {
+            Some(cell) => {
+                if let Some(digest) = &self.digest {
+                    cell.digest = digest::add(cell.digest, digest.digest(hash) & u32::wrapping_neg(packets));
+                }
+                cell.sum = (cell.sum + (time.nanoseconds() & u64::wrapping_neg(packets.into()))) & SUM_MASK;
+                cell.count = cell.count.wrapping_add(packets);
+                (cell.count == 0) & (packets == 1)
+            }
+            None => false,
+        }
+    }
+
+    /// All cells, bank-major.
+    pub fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    /// The cells of one bank.
+    pub fn bank(&self, bank: usize) -> &[Cell] {
+        self.cells().chunks(self.rows).nth(bank).unwrap_or(&[])
+    }
+
+    /// Sets every cell to zero.
+    pub fn clear(&mut self) {
+        self.cells.fill(Cell::default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::configuration::Settings;
+    use std::collections::HashMap;
+    use xxhash_rust::xxh3::xxh3_64;
+
+    #[test]
+    fn updates_match_a_map_of_rows() {
+        updates_match(Settings { rows: 64, ..Settings::default() });
+        updates_match(Settings { rows: 64, digest: true, ..Settings::default() });
+    }
+
+    fn updates_match(settings: Settings) {
+        let configuration = Configuration::new(settings).unwrap();
+        let mut lda = Lda::new(&configuration);
+        let mut map: HashMap<(usize, u64), (u32, u64, [u16; 2])> = HashMap::new();
+        for i in 0..20_000u64 {
+            let hash = xxh3_64(&i.to_le_bytes());
+            let time = Timestamp(hash.rotate_left(13));
+            let bank = configuration.prefixes().bank(hash);
+            assert!(!lda.update(0, bank, hash, time));
+            let Some(bank) = bank else { continue };
+            let entry = map.entry((bank, hash % 64)).or_default();
+            entry.0 += 1;
+            entry.1 = (entry.1 + (time.0 >> 16)) % (1 << 40);
+            if settings.digest {
+                let digest = PacketDigest::new(settings.seed).digest(hash);
+                entry.2[0] = entry.2[0].wrapping_add((digest >> 16) as u16);
+                entry.2[1] = entry.2[1].wrapping_add(digest as u16);
+            }
+        }
+        for bank in 0..2 {
+            for (row, cell) in (0..).zip(lda.bank(bank)) {
+                let (count, sum, [high, low]) = map.get(&(bank, row)).copied().unwrap_or_default();
+                assert_eq!(*cell, Cell { count, sum, digest: u32::from(high) << 16 | u32::from(low) });
+            }
+        }
+        lda.clear();
+        assert!(lda.cells().iter().all(|cell| *cell == Cell::default()));
+    }
+
+    #[test]
+    fn overflow_of_a_count_is_told() {
+        let configuration = Configuration::new(Settings { prefixes: &[0], ..Settings::default() }).unwrap();
+        let mut lda = Lda::new(&configuration);
+        lda.cells.fill(Cell { count: u32::MAX, ..Cell::default() });
+        assert!(!lda.update(0, None, 5, Timestamp(0)));
+        assert!(lda.update(0, Some(0), 5, Timestamp(0)));
+        assert!(!lda.update(0, Some(0), 5, Timestamp(0)));
+        let mut cell = Cell { count: u32::MAX - 1, ..Cell::default() };
+        assert!(!cell.add(1));
+        assert!(cell.add(1));
+        assert_eq!(cell, Cell { count: 0, sum: 2, digest: 0 });
+    }
+}

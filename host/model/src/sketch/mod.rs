@@ -1,0 +1,6 @@
+//! The sketch: which cells a packet is added to, and what a cell adds up.
+
+pub mod cell;
+pub mod digest;
+pub mod lda;
+pub mod sampler;
