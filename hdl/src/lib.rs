@@ -23,6 +23,7 @@ pub mod identity;
 pub mod inline;
 pub mod interval;
 pub mod leaves;
+mod module;
 pub mod point;
 pub mod registers;
 pub mod report;

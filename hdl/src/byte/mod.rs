@@ -62,6 +62,7 @@ pub mod walk;
 
 use crate::emit::verilog::{EmitError, emit_block};
 use crate::leaves::Flop;
+use crate::module::module;
 use delimiter::Delimiter;
 use deltaline_model::configuration::Configuration;
 use emitter::Emitter;
@@ -109,34 +110,14 @@ pub struct Core<const R: usize, const A: usize, const C: usize> {
 impl<const R: usize, const A: usize, const C: usize> Core<R, A, C> {
     /// The core of a configuration with 2^R rows and at most 2^(A - R) banks.
     pub fn new(configuration: &Configuration) -> Self {
-        Core {
+        module! { Core {
             hash: Hash::new(configuration),
             delimiters: Delimiter::new(configuration),
             emitter: Emitter::new(configuration),
-            clk: Default::default(),
-            rst: Default::default(),
-            s_axis_tdata: Default::default(),
-            s_axis_tvalid: Default::default(),
-            s_axis_tready: Default::default(),
-            s_axis_tlast: Default::default(),
-            s_axis_tuser: Default::default(),
-            interval_end: Default::default(),
-            interval_log2: Default::default(),
-            ptp_ts: Default::default(),
-            ptp_locked: Default::default(),
-            receiver: Default::default(),
-            running: Default::default(),
-            m_axis_tdata: Default::default(),
-            m_axis_tvalid: Default::default(),
-            m_axis_tready: Default::default(),
-            m_axis_tlast: Default::default(),
-            m_axis_tuser: Default::default(),
-            walk: Default::default(),
-            ledger: Default::default(),
-            interval: Default::default(),
-            counts: Default::default(),
-            flags: Default::default(),
-            locked: Default::default(),
+        }
+            clk rst s_axis_tdata s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser interval_end
+            interval_log2 ptp_ts ptp_locked receiver running m_axis_tdata m_axis_tvalid m_axis_tready
+            m_axis_tlast m_axis_tuser walk ledger interval counts flags locked
         }
     }
 }
