@@ -5,8 +5,6 @@
 //! * [`matching`]: which packet of the sender's capture is which of the receiver's, and so the true delays and
 //!   losses that an estimate is compared with.
 //! * [`replay`]: two captures as two streams that delimiters cut into intervals.
-//! * [`control`]: control frames out of a capture, and the two ends' reports into pairs.
-//! * [`source`]: what boards and measurement points say, live or from a recording.
 //!
 //! ```no_run
 //! use deltaline_capture::{Capture, CaptureError, matching, matching::Observations};
@@ -22,17 +20,17 @@
 
 mod error;
 mod input;
+mod packet;
 mod pcap;
 mod pcapng;
 
-pub mod control;
 pub mod matching;
 pub mod reading;
 pub mod replay;
-pub mod source;
 pub mod writing;
 
 pub use error::{CaptureError, Place, WriteError};
 pub use input::Progress;
-pub use reading::{Capture, Packet, PacketRef};
+pub use packet::{Packet, PacketRef};
+pub use reading::Capture;
 pub use writing::{PcapWriter, PcapngWriter, write_file};

@@ -3,7 +3,7 @@
 
 use crate::error::Fault;
 use crate::input::Input;
-use crate::reading::{MAX_CAPTURED, Record, check_link_type};
+use crate::packet::{MAX_CAPTURED, Record, check_link_type};
 use pcap_parser::nom::{Err, Needed};
 use pcap_parser::{parse_pcap_frame, parse_pcap_frame_be, parse_pcap_header};
 

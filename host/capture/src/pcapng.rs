@@ -7,7 +7,7 @@
 
 use crate::error::Fault;
 use crate::input::Input;
-use crate::reading::{MAX_CAPTURED, Record, check_link_type};
+use crate::packet::{MAX_CAPTURED, Record, check_link_type};
 use pcap_parser::{
     BOM_MAGIC, EPB_MAGIC, EnhancedPacketBlock, IDB_MAGIC, InterfaceDescriptionBlock, OptionCode, SHB_MAGIC,
     SPB_MAGIC, parse_enhancedpacketblock_be, parse_enhancedpacketblock_le,

@@ -23,64 +23,12 @@
 
 use crate::error::{CaptureError, Fault, Place};
 use crate::input::{Input, Progress};
+use crate::packet::{Packet, PacketRef, Record};
 use crate::pcap::{self, Pcap};
 use crate::pcapng::{self, Pcapng};
 use std::fs::File;
 use std::io::Read;
-use std::ops::Range;
 use std::path::Path;
-
-/// The most captured bytes of a packet: what libpcap allows for Ethernet.
-pub(crate) const MAX_CAPTURED: u32 = 262_144;
-
-/// A packet as it lies in the reader's buffer, until the next one is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PacketRef<'a> {
-    /// Nanoseconds since the Unix epoch (1970 to 2554). Finer units are rounded down.
-    pub timestamp: u64,
-    /// Bytes on the wire, without the frame check sequence as a rule; never less than what was captured.
-    pub length: u32,
-    /// The interface it was captured on: its position in the section of a pcapng file, 0 in a pcap file.
-    pub interface: u32,
-    /// The captured bytes, from the destination MAC address on; at most 262,144.
-    pub data: &'a [u8],
-}
-
-/// A packet of its own; see [`PacketRef`] for the fields.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Packet {
-    /// Nanoseconds since the Unix epoch.
-    pub timestamp: u64,
-    /// Bytes on the wire.
-    pub length: u32,
-    /// The interface it was captured on.
-    pub interface: u32,
-    /// The captured bytes.
-    pub data: Vec<u8>,
-}
-
-impl<'a> From<&'a Packet> for PacketRef<'a> {
-    fn from(packet: &'a Packet) -> Self {
-        let Packet { timestamp, length, interface, ref data } = *packet;
-        PacketRef { timestamp, length, interface, data }
-    }
-}
-
-impl PacketRef<'_> {
-    /// A copy that outlives the reader's buffer.
-    pub fn to_packet(self) -> Packet {
-        let PacketRef { timestamp, length, interface, data } = self;
-        Packet { timestamp, length, interface, data: data.to_vec() }
-    }
-}
-
-/// A packet whose bytes are still a place in the input's buffer.
-pub(crate) struct Record {
-    pub(crate) timestamp: u64,
-    pub(crate) length: u32,
-    pub(crate) interface: u32,
-    pub(crate) data: Range<usize>,
-}
 
 enum Format {
     Pcap(Pcap),
@@ -202,11 +150,6 @@ impl Format {
             None
         })
     }
-}
-
-pub(crate) fn check_link_type(number: u16) -> Result<(), Fault> {
-    const ETHERNET: u16 = 1;
-    if number == ETHERNET { Ok(()) } else { Err(Fault::LinkType(number)) }
 }
 
 #[cfg(test)]

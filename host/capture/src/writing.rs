@@ -13,7 +13,7 @@
 //! Dropped and failing writers leave the folder as it was.
 
 use crate::error::WriteError;
-use crate::reading::{MAX_CAPTURED, PacketRef};
+use crate::packet::{MAX_CAPTURED, PacketRef};
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};

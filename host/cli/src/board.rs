@@ -22,8 +22,9 @@ use crate::exit::{Exit, Failure};
 use crate::read::{check_version, no_answer, top_name, truth_figures};
 use crate::report::{self, duration, or_none};
 use crate::results::{Evaluation, TruthFigures, evaluate_interval};
-use deltaline_capture::control::{Collector, Interval};
-use deltaline_capture::source::{Event, Source};
+use deltaline_collect::collector::Collector;
+use deltaline_collect::feed::{Event, Feed, Serial, Source};
+use deltaline_collect::pair::Interval;
 use deltaline_estimate::{Confidence, Loss};
 use deltaline_model::board::{
     Command, Identity, LEAST_DELAY, MAX_EXPONENT, Settings, Sizes, Top, Truth, traffic,
@@ -168,7 +169,7 @@ pub(crate) fn start(arguments: &Start) -> Result<Exit, Failure> {
         packets: *packets,
         ..Settings::default()
     };
-    board.source.send(&Command::Settings(settings))?;
+    board.source.send(&Command::Settings(settings));
     if board.interval(settings.number)?.is_none() {
         let message = format!("{port}: the board did not start; press its reset button and try again");
         return Err(Failure::new(Exit::NoData, message));
@@ -211,7 +212,7 @@ fn script() -> Vec<Settings> {
 
 struct Board<'a> {
     port: &'a str,
-    source: Source,
+    source: Serial,
     collector: Collector,
     identity: Identity,
 }
@@ -219,8 +220,8 @@ struct Board<'a> {
 impl<'a> Board<'a> {
     /// Finds out who answers, and refuses all but the board of this release.
     fn open(port: &'a str) -> Result<Self, Failure> {
-        let mut source = Source::open(port)?;
-        source.send(&Command::Identify)?;
+        let mut source = Source::open_serial(port)?;
+        source.send(&Command::Identify);
         let identity = identity(port, &mut source)?;
         check_version(port, &identity)?;
         if identity.top != Top::Selftest {
@@ -248,7 +249,7 @@ impl<'a> Board<'a> {
 
     /// Stops everything; intervals count from zero.
     fn reset(&mut self) -> Result<(), Failure> {
-        self.source.send(&Command::Reset)?;
+        self.source.send(&Command::Reset);
         identity(self.port, &mut self.source)?;
         self.collector = Collector::default();
         Ok(())
@@ -257,7 +258,7 @@ impl<'a> Board<'a> {
     fn measure(&mut self, settings: &Settings) -> Result<Outcome, Failure> {
         let mut tries = 1;
         loop {
-            self.source.send(&Command::Settings(*settings))?;
+            self.source.send(&Command::Settings(*settings));
             let measured = self.interval(settings.number)?;
             let damaged = match &measured {
                 Some((interval, _)) => interval.void.as_ref().map(ToString::to_string),
@@ -379,7 +380,7 @@ impl<'a> Board<'a> {
 const ROUNDING: f64 = 1e-6;
 
 /// Waits for a board to tell which one it is.
-fn identity(port: &str, source: &mut Source) -> Result<Identity, Failure> {
+fn identity(port: &str, source: &mut Serial) -> Result<Identity, Failure> {
     let (started, bytes) = (Instant::now(), source.bytes());
     while started.elapsed() < ANSWER {
         match source.next_event()? {

@@ -8,7 +8,9 @@ use crate::results::{
     Evaluation, Figures, IntervalFigures, bound_offset, evaluate, gravest, interval_warnings, summarize,
 };
 use deltaline_capture::Capture;
-use deltaline_capture::control::{Collected, Collector, Interval, Problem, Report};
+use deltaline_collect::collector::{Collected, Collector, Problem};
+use deltaline_collect::pair::Interval;
+use deltaline_collect::report::Report;
 use deltaline_model::wire::frame::{Flags, MAX_FRAME_BYTES, Role};
 use serde::Serialize;
 

@@ -12,7 +12,7 @@ use crate::arguments::Delimit;
 use crate::exit::{Exit, Failure};
 use crate::read::stop_flag;
 use crate::report;
-use deltaline_capture::source::{POLL, Sender};
+use deltaline_collect::feed::{Sender, WAIT};
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::wire::delimiter::Delimiter;
 use std::sync::atomic::Ordering;
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Delimit) -> Result<Exit, Failure> {
             if stop.load(Ordering::Relaxed) {
                 return told(sent);
             }
-            sleep(wait.min(POLL));
+            sleep(wait.min(WAIT));
         }
         if stop.load(Ordering::Relaxed) {
             return told(sent);

@@ -1,8 +1,8 @@
 //! How the program ends: exit codes and failures.
 
 use deltaline_capture::replay::CutError;
-use deltaline_capture::source::SourceError;
 use deltaline_capture::{CaptureError, WriteError};
+use deltaline_collect::feed::FeedError;
 use deltaline_cosim::hardware::HardwareError;
 use std::process::ExitCode;
 
@@ -71,17 +71,17 @@ impl From<CaptureError> for Failure {
     }
 }
 
-impl From<SourceError> for Failure {
-    fn from(error: SourceError) -> Self {
+impl From<FeedError> for Failure {
+    fn from(error: FeedError) -> Self {
         let exit = match &error {
-            SourceError::Missing { .. }
-            | SourceError::InterfaceDown { .. }
-            | SourceError::NoPort { .. }
-            | SourceError::NoInterface { .. } => Exit::Missing,
-            SourceError::Busy { .. } => Exit::Busy,
-            SourceError::PortDenied { .. } | SourceError::InterfaceDenied { .. } => Exit::Denied,
-            SourceError::NoCommands { .. } => Exit::Usage,
-            SourceError::Capture(_) | SourceError::NoRecording { .. } => Exit::Input,
+            FeedError::Missing { .. }
+            | FeedError::InterfaceDown { .. }
+            | FeedError::NoPort { .. }
+            | FeedError::NoInterface { .. } => Exit::Missing,
+            FeedError::Busy { .. } => Exit::Busy,
+            FeedError::PortDenied { .. } | FeedError::InterfaceDenied { .. } => Exit::Denied,
+            FeedError::NoCommands { .. } => Exit::Usage,
+            FeedError::Capture(_) | FeedError::NoRecording { .. } => Exit::Input,
         };
         Failure::new(exit, error)
     }

@@ -12,8 +12,10 @@ use crate::report::{self, duration, or_none};
 use crate::results::{
     Evaluation, IntervalFigures, TruthFigures, evaluate_interval, graver, interval_warnings,
 };
-use deltaline_capture::control::{Collector, Interval, Problem, Void};
-use deltaline_capture::source::{Event, Kind, Source};
+use deltaline_collect::collector::{Collector, Problem};
+use deltaline_collect::feed::{Event, Feed, Source};
+use deltaline_collect::pair::Interval;
+use deltaline_collect::verdict::Void;
 use deltaline_model::board::{Command, Identity, Top, Truth, VERSION};
 use deltaline_model::time::Timestamp;
 use serde::Serialize;
@@ -113,22 +115,22 @@ struct Counts {
 pub(crate) fn run(arguments: &Read) -> Result<Exit, Failure> {
     let mut source = Source::open(&arguments.source)?;
     if let Some(path) = &arguments.record {
-        if source.kind() != Kind::Serial {
+        let Some(serial) = source.serial() else {
             let message =
                 "--record keeps the bytes of a serial port; record a network interface with tcpdump";
             return Err(Failure::new(Exit::Usage, message));
-        }
+        };
         let file = File::create(path).map_err(|reason| {
             let path = path.display();
             Failure::new(Exit::Output, format!("{path}: cannot be written: {reason}; check the folder"))
         })?;
-        source.record(file);
+        serial.record(file);
     }
     let metrics = arguments.prometheus.map(Metrics::serve).transpose()?;
     let stop = stop_flag()?;
-    let mut reader = Reader::new(arguments, source.kind(), metrics);
-    if source.kind() == Kind::Serial {
-        source.send(&Command::Identify)?;
+    let mut reader = Reader::new(arguments, &mut source, metrics);
+    if let Some(serial) = source.serial() {
+        serial.send(&Command::Identify);
     }
     while !stop.load(Ordering::Relaxed) && reader.goes_on() {
         reader.take(&mut source)?;
@@ -149,7 +151,8 @@ pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
 
 struct Reader<'a> {
     arguments: &'a Read,
-    kind: Kind,
+    is_live: bool,
+    is_serial: bool,
     metrics: Option<Metrics>,
     collector: Collector,
     identity: Option<Identity>,
@@ -181,10 +184,11 @@ struct Segment {
 }
 
 impl<'a> Reader<'a> {
-    fn new(arguments: &'a Read, kind: Kind, metrics: Option<Metrics>) -> Self {
+    fn new(arguments: &'a Read, source: &mut Source, metrics: Option<Metrics>) -> Self {
         Reader {
             arguments,
-            kind,
+            is_live: source.is_live(),
+            is_serial: source.serial().is_some(),
             metrics,
             collector: Collector::default(),
             identity: None,
@@ -213,7 +217,7 @@ impl<'a> Reader<'a> {
     }
 
     fn is_live(&self) -> bool {
-        self.kind != Kind::Recording
+        self.is_live
     }
 
     fn take(&mut self, source: &mut Source) -> Result<(), Failure> {
@@ -244,9 +248,9 @@ impl<'a> Reader<'a> {
                 self.metrics.iter().for_each(|metrics| metrics.connected(true));
                 self.line(&Line::Restored)?;
                 self.heard = Instant::now();
-                if self.kind == Kind::Serial {
+                if let Some(serial) = source.serial() {
                     self.is_asked = true;
-                    source.send(&Command::Identify)?;
+                    serial.send(&Command::Identify);
                 }
             }
             Event::End => self.is_over = true,
@@ -260,7 +264,7 @@ impl<'a> Reader<'a> {
 
     /// Whether a board that has just been asked may still answer: without the answer, its truth cannot be read.
     fn waits_for_identity(&self) -> bool {
-        self.kind == Kind::Serial && self.identity.is_none() && self.began.elapsed() < ANSWER
+        self.is_serial && self.identity.is_none() && self.began.elapsed() < ANSWER
     }
 
     fn say(&self, message: &str) {
@@ -410,7 +414,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Tells when nothing comes.
-    fn watch(&mut self, source: &Source) -> Result<(), Failure> {
+    fn watch(&mut self, source: &mut Source) -> Result<(), Failure> {
         let timeout = Duration::from_nanos(self.arguments.timeout);
         if self.heard.elapsed() < timeout || self.is_silent {
             return Ok(());
@@ -422,7 +426,7 @@ impl<'a> Reader<'a> {
             return self.line(&Line::Silence);
         }
         let port = &self.arguments.source;
-        Err(match (&self.identity, self.kind) {
+        Err(match (&self.identity, source.serial()) {
             (Some(identity), _) => Failure::new(
                 Exit::NoData,
                 format!(
@@ -431,8 +435,8 @@ impl<'a> Reader<'a> {
                     top_name(identity.top)
                 ),
             ),
-            (None, Kind::Serial) => no_answer(port, source.bytes(), &length),
-            (None, _) => Failure::new(
+            (None, Some(serial)) => no_answer(port, serial.bytes(), &length),
+            (None, None) => Failure::new(
                 Exit::NoData,
                 format!(
                     "{port}: no control frame came within {length}, only {} other frames; connect the management \

@@ -1,8 +1,10 @@
 //! Results: estimates of collected intervals, and the figures that are printed of them.
 
 use crate::exit::Exit;
-use deltaline_capture::control::{CLOCKS_TOO_FAR, Collected, Doubt, Interval, Rows, SUM_NEAR_WRAP, Void};
 use deltaline_capture::matching;
+use deltaline_collect::collector::Collected;
+use deltaline_collect::pair::{CLOCKS_TOO_FAR, Interval, Rows, SUM_NEAR_WRAP};
+use deltaline_collect::verdict::{Doubt, Void};
 use deltaline_estimate::{
     Confidence, Estimate, Loss, Mean, Observation, ObservationError, OffsetBounds, Overall, Quantile, Reason,
     Singles, Stratified, combine, estimate, offset_bounds, quantile,

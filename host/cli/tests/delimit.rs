@@ -4,7 +4,7 @@
 mod common;
 
 use common::run;
-use deltaline_capture::source::{Event, Source};
+use deltaline_collect::feed::{Event, Feed, Source};
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::wire::delimiter::Delimiter;
 use std::time::{Duration, Instant};

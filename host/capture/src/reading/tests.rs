@@ -1,4 +1,5 @@
 use super::*;
+use crate::packet::MAX_CAPTURED;
 use proptest::prelude::*;
 use std::io::{Cursor, Write};
 

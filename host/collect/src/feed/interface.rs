@@ -1,6 +1,7 @@
 //! A network interface: frames from it, and onto it.
 
-use super::{Event, POLL, SourceError};
+use super::error::FeedError;
+use super::event::{Event, Feed, WAIT};
 use pnet_datalink::{Channel, Config, DataLinkReceiver, DataLinkSender, NetworkInterface};
 use std::io;
 use std::thread::sleep;
@@ -8,28 +9,34 @@ use std::thread::sleep;
 /// Longer than any frame that is of interest.
 const LONGEST: usize = 1 << 16;
 
-pub(super) struct Interface {
+/// The frames of a network interface, to whomever they are addressed.
+pub struct Interface {
     name: String,
     /// None while it is away.
     receiver: Option<Box<dyn DataLinkReceiver>>,
 }
 
 impl Interface {
-    pub(super) fn open(name: &str) -> Result<Self, SourceError> {
+    /// Opens an interface by its name.
+    ///
+    /// # Errors
+    ///
+    /// [`FeedError`] when there is none of this name, it is down, or it may not be used.
+    pub fn open(name: &str) -> Result<Self, FeedError> {
         Ok(Interface { name: name.into(), receiver: Some(open(name, true)?.1) })
     }
 
-    pub(super) fn next(&mut self) -> Event {
+    fn next(&mut self) -> Event {
         let Some(receiver) = &mut self.receiver else {
             let Ok((_, receiver)) = open(&self.name, true) else {
-                sleep(POLL);
+                sleep(WAIT);
                 return Event::Idle;
             };
             self.receiver = Some(receiver);
             return Event::Restored;
         };
         match receiver.next() {
-            Ok(frame) => Event::Frame { bytes: frame.to_vec(), recorded: None },
+            Ok(frame) => Event::Frame { bytes: frame.to_vec(), captured: None },
             Err(reason) => match reason.kind() {
                 io::ErrorKind::TimedOut | io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock => {
                     Event::Idle
@@ -43,6 +50,12 @@ impl Interface {
     }
 }
 
+impl Feed for Interface {
+    fn next_event(&mut self) -> Result<Event, FeedError> {
+        Ok(self.next())
+    }
+}
+
 /// Sends frames out of a network interface.
 pub struct Sender(Box<dyn DataLinkSender>);
 
@@ -51,8 +64,8 @@ impl Sender {
     ///
     /// # Errors
     ///
-    /// [`SourceError`] when there is none of this name, it is down, or it may not be used.
-    pub fn open(name: &str) -> Result<Self, SourceError> {
+    /// [`FeedError`] when there is none of this name, it is down, or it may not be used.
+    pub fn open(name: &str) -> Result<Self, FeedError> {
         Ok(Sender(open(name, false)?.0))
     }
 
@@ -70,24 +83,24 @@ impl Sender {
 type Ends = (Box<dyn DataLinkSender>, Box<dyn DataLinkReceiver>);
 
 /// Listens to others' frames, too, if asked to.
-fn open(name: &str, promiscuous: bool) -> Result<Ends, SourceError> {
+fn open(name: &str, promiscuous: bool) -> Result<Ends, FeedError> {
     let found = find(name);
     let name = name.to_string();
     let Some(interface) = found else {
-        return Err(SourceError::Missing { name, ports: vec![], interfaces: names() });
+        return Err(FeedError::Missing { name, ports: vec![], interfaces: names() });
     };
     if !interface.is_up() {
-        return Err(SourceError::InterfaceDown { name });
+        return Err(FeedError::InterfaceDown { name });
     }
     let config =
-        Config { read_timeout: Some(POLL), read_buffer_size: LONGEST, promiscuous, ..Config::default() };
+        Config { read_timeout: Some(WAIT), read_buffer_size: LONGEST, promiscuous, ..Config::default() };
     match pnet_datalink::channel(&interface, config) {
         Ok(Channel::Ethernet(sender, receiver)) => Ok((sender, receiver)),
-        Ok(_) => Err(SourceError::NoInterface { name, reason: "it carries no Ethernet frames".into() }),
+        Ok(_) => Err(FeedError::NoInterface { name, reason: "it carries no Ethernet frames".into() }),
         Err(reason) if reason.kind() == io::ErrorKind::PermissionDenied => {
-            Err(SourceError::InterfaceDenied { name })
+            Err(FeedError::InterfaceDenied { name })
         }
-        Err(reason) => Err(SourceError::NoInterface { name, reason: reason.to_string() }),
+        Err(reason) => Err(FeedError::NoInterface { name, reason: reason.to_string() }),
     }
 }
 

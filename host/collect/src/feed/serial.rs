@@ -1,13 +1,16 @@
 //! A board's serial line.
 
-use super::{CHUNK, Event, Line, POLL, SourceError};
-use deltaline_model::board::BAUD;
+use super::error::FeedError;
+use super::event::{Event, Feed, WAIT};
+use super::line::{CHUNK, Line};
+use deltaline_model::board::{BAUD, Command, framing};
 use serialport::{ErrorKind, TTYPort};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::thread::sleep;
 
-pub(super) struct Serial {
+/// A board's serial line: control frames, truth and identities come, commands go.
+pub struct Serial {
     name: String,
     /// None while it is away.
     port: Option<TTYPort>,
@@ -17,26 +20,43 @@ pub(super) struct Serial {
 }
 
 impl Serial {
-    pub(super) fn open(name: &str) -> Result<Self, SourceError> {
+    /// Opens a port by its name, such as `/dev/ttyUSB1`.
+    ///
+    /// # Errors
+    ///
+    /// [`FeedError`] when there is no such port, another program has it, or it may not be used.
+    pub fn open(name: &str) -> Result<Self, FeedError> {
         let port = open(name)?;
         Ok(Serial { name: name.into(), port: Some(port), line: Line::default(), recording: None, bytes: 0 })
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    /// Bytes that have come so far.
+    pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    pub(super) fn record(&mut self, file: File) {
+    /// Keeps all bytes, from here on, in a file, which [`Recording`](super::Recording) reads.
+    pub fn record(&mut self, file: File) {
         self.recording = Some(file);
     }
 
-    pub(super) fn next(&mut self) -> Event {
+    /// Sends a command to the board. A board that is just away does not get it.
+    pub fn send(&mut self, command: &Command) {
+        let mut bytes = vec![];
+        framing::encode(command.encode().as_bytes(), |byte| bytes.push(byte));
+        if let Some(port) = &mut self.port {
+            // If it fails, the next read says so.
+            let _ = port.write_all(&bytes);
+        }
+    }
+
+    fn next(&mut self) -> Event {
         if let Some(event) = self.line.next() {
             return event;
         }
         let Some(port) = &mut self.port else {
             let Ok(port) = open(&self.name) else {
-                sleep(POLL);
+                sleep(WAIT);
                 return Event::Idle;
             };
             self.port = Some(port);
@@ -69,25 +89,24 @@ impl Serial {
         self.line.cut();
         Event::Lost(reason)
     }
+}
 
-    /// If it fails, the next read tells.
-    pub(super) fn send(&mut self, bytes: &[u8]) {
-        if let Some(port) = &mut self.port {
-            let _ = port.write_all(bytes);
-        }
+impl Feed for Serial {
+    fn next_event(&mut self) -> Result<Event, FeedError> {
+        Ok(self.next())
     }
 }
 
-fn open(name: &str) -> Result<TTYPort, SourceError> {
-    serialport::new(name, BAUD).timeout(POLL).open_native().map_err(|error| {
+fn open(name: &str) -> Result<TTYPort, FeedError> {
+    serialport::new(name, BAUD).timeout(WAIT).open_native().map_err(|error| {
         let name = name.to_string();
         match error.kind() {
-            ErrorKind::NoDevice => SourceError::Busy { name },
-            ErrorKind::Io(io::ErrorKind::PermissionDenied) => SourceError::PortDenied { name },
+            ErrorKind::NoDevice => FeedError::Busy { name },
+            ErrorKind::Io(io::ErrorKind::PermissionDenied) => FeedError::PortDenied { name },
             ErrorKind::Io(io::ErrorKind::NotFound) => {
-                SourceError::Missing { name, ports: names(), interfaces: vec![] }
+                FeedError::Missing { name, ports: names(), interfaces: vec![] }
             }
-            _ => SourceError::NoPort { name, reason: error.description },
+            _ => FeedError::NoPort { name, reason: error.description },
         }
     })
 }

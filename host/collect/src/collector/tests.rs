@@ -1,8 +1,11 @@
 use super::*;
+use crate::pair::{Pair, Rows, SUM_NEAR_WRAP};
+use crate::report::Table;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::hash::HashKind;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
+use deltaline_model::wire::frame::Totals;
 use proptest::prelude::*;
 
 const SETTINGS: Settings<'_> = Settings {

@@ -1,8 +1,11 @@
 use super::*;
+use deltaline_capture::CaptureError;
 use deltaline_model::board::Settings;
+use deltaline_model::board::framing::{self, FramingError};
 use deltaline_model::board::traffic::Board;
+use deltaline_model::board::{Command, MessageError, Record};
 use serialport::{SerialPort, TTYPort};
-use std::io::Write;
+use std::io::{Read, Write};
 
 /// What a board says of two short intervals.
 fn said() -> Vec<Vec<u8>> {
@@ -22,7 +25,7 @@ fn line(said: &[Vec<u8>]) -> Vec<u8> {
 
 fn event(payload: &[u8]) -> Event {
     match Record::decode(payload).unwrap() {
-        Record::Control(frame) => Event::Frame { bytes: frame.to_vec(), recorded: None },
+        Record::Control(frame) => Event::Frame { bytes: frame.to_vec(), captured: None },
         Record::Truth(truth) => Event::Truth(truth),
         Record::Identity(identity) => Event::Identity(identity),
     }
@@ -42,7 +45,7 @@ fn next(source: &mut Source, count: usize) -> Vec<Event> {
 fn a_serial_line_is_read_in_whatever_pieces_it_comes() {
     let (mut ours, theirs) = TTYPort::pair().unwrap();
     let mut source = Source::open(&theirs.name().unwrap()).unwrap();
-    assert_eq!(source.kind(), Kind::Serial);
+    assert!(source.is_live());
     let said = said();
     let bytes = line(&said);
     let mut size = 1;
@@ -58,10 +61,10 @@ fn a_serial_line_is_read_in_whatever_pieces_it_comes() {
         }
     }
     assert_eq!(found, events(&said));
-    assert_eq!(source.bytes(), bytes.len() as u64);
+    assert_eq!(source.serial().unwrap().bytes(), bytes.len() as u64);
 
     // And back.
-    source.send(&Command::Identify).unwrap();
+    source.serial().unwrap().send(&Command::Identify);
     let mut command = [0; 5];
     ours.read_exact(&mut command).unwrap();
     let mut expected = vec![];
@@ -105,7 +108,7 @@ fn a_port_that_vanishes_is_opened_again() {
     std::fs::remove_file(&path).unwrap();
     assert!(matches!(next(&mut source, 1)[..], [Event::Lost(_)]));
     assert_eq!(source.next_event().unwrap(), Event::Idle);
-    source.send(&Command::Identify).unwrap();
+    source.serial().unwrap().send(&Command::Identify);
 
     let (mut ours, theirs) = TTYPort::pair().unwrap();
     std::os::unix::fs::symlink(theirs.name().unwrap(), &path).unwrap();
@@ -123,28 +126,26 @@ fn recordings_are_recognised() {
         path.to_str().unwrap().to_string()
     };
     let said = said();
-    let mut source = Source::open(&write(&line(&said))).unwrap();
-    assert_eq!(source.kind(), Kind::Recording);
+    let name = write(&line(&said));
+    let mut source = Source::open(&name).unwrap();
+    assert!(!source.is_live() && source.serial().is_none());
     assert_eq!(next(&mut source, said.len() + 1), [events(&said), vec![Event::End]].concat());
-    assert!(matches!(source.send(&Command::Reset), Err(SourceError::NoCommands { .. })));
+    assert!(matches!(Source::open_serial(&name), Err(FeedError::NoCommands { .. })));
 
     let mut nonsense = Source::open(&write(b"neither this nor that")).unwrap();
-    assert!(matches!(nonsense.next_event(), Err(SourceError::NoRecording { .. })));
-    assert!(matches!(Source::open(&write(b"")), Err(SourceError::Capture(CaptureError::Empty { .. }))));
+    assert!(matches!(nonsense.next_event(), Err(FeedError::NoRecording { .. })));
+    assert!(matches!(Source::open(&write(b"")), Err(FeedError::Capture(CaptureError::Empty { .. }))));
 }
 
 #[test]
-fn what_is_no_source_is_told_apart() {
+fn what_is_no_feed_has_its_reason() {
     let missing = Source::open("/dev/none-such").err().unwrap();
-    assert!(
-        matches!(&missing, SourceError::Missing { interfaces, .. } if !interfaces.is_empty()),
-        "{missing}"
-    );
-    assert!(matches!(Source::open("/dev/null").err().unwrap(), SourceError::NoPort { .. }));
+    assert!(matches!(&missing, FeedError::Missing { interfaces, .. } if !interfaces.is_empty()), "{missing}");
+    assert!(matches!(Source::open("/dev/null").err().unwrap(), FeedError::NoPort { .. }));
     let (_ours, theirs) = TTYPort::pair().unwrap();
     let name = theirs.name().unwrap();
     let held = Source::open(&name).unwrap();
-    assert!(matches!(Source::open(&name).err().unwrap(), SourceError::Busy { .. }));
+    assert!(matches!(Source::open(&name).err().unwrap(), FeedError::Busy { .. }));
     drop(held);
     Source::open(&name).unwrap();
 }
@@ -160,9 +161,9 @@ fn frames_come_from_an_interface() {
             return;
         }
     };
-    assert_eq!(source.kind(), Kind::Interface);
+    assert!(matches!(source, Source::Interface(_)));
     let Event::Frame { bytes: frame, .. } = event(&said()[2]) else { unreachable!() };
     Sender::open("lo").unwrap().send(&frame).unwrap();
-    let wanted = Event::Frame { bytes: frame, recorded: None };
+    let wanted = Event::Frame { bytes: frame, captured: None };
     assert!((0..10_000).any(|_| source.next_event().unwrap() == wanted));
 }

@@ -1,0 +1,81 @@
+//! A feed by its name, whatever is of this name.
+
+use super::error::FeedError;
+use super::event::{Event, Feed};
+use super::interface::{self, Interface};
+use super::recording::Recording;
+use super::serial::{self, Serial};
+use deltaline_capture::CaptureError;
+use std::io;
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+
+/// A feed that was opened by its name.
+pub enum Source {
+    /// A terminal device, such as `/dev/ttyUSB1`.
+    Serial(Box<Serial>),
+    /// A network interface, such as `eth0`.
+    Interface(Interface),
+    /// Any other file.
+    Recording(Recording),
+}
+
+impl Source {
+    /// Opens a serial port, a network interface or a recording, whatever is of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`FeedError`], except [`FeedError::NoCommands`] and [`FeedError::NoRecording`].
+    pub fn open(name: &str) -> Result<Self, FeedError> {
+        let path = Path::new(name);
+        match path.metadata() {
+            Ok(about) if about.file_type().is_char_device() => {
+                Ok(Source::Serial(Box::new(Serial::open(name)?)))
+            }
+            Ok(_) => Ok(Source::Recording(Recording::open(path)?)),
+            Err(_) if interface::exists(name) => Ok(Source::Interface(Interface::open(name)?)),
+            Err(reason) if reason.kind() != io::ErrorKind::NotFound => {
+                Err(CaptureError::Open { file: name.into(), reason }.into())
+            }
+            Err(_) => {
+                let (ports, interfaces) = (serial::names(), interface::names());
+                Err(FeedError::Missing { name: name.into(), ports, interfaces })
+            }
+        }
+    }
+
+    /// Opens a serial port, to which commands can be sent.
+    ///
+    /// # Errors
+    ///
+    /// As [`Source::open`]; [`FeedError::NoCommands`] when it is something else.
+    pub fn open_serial(name: &str) -> Result<Serial, FeedError> {
+        match Source::open(name)? {
+            Source::Serial(serial) => Ok(*serial),
+            Source::Interface(_) | Source::Recording(_) => Err(FeedError::NoCommands { name: name.into() }),
+        }
+    }
+
+    /// Whether it goes on as long as it is there; a recording has an end.
+    pub fn is_live(&self) -> bool {
+        !matches!(self, Source::Recording(_))
+    }
+
+    /// The serial line, if that is what it is.
+    pub fn serial(&mut self) -> Option<&mut Serial> {
+        match self {
+            Source::Serial(serial) => Some(serial),
+            Source::Interface(_) | Source::Recording(_) => None,
+        }
+    }
+}
+
+impl Feed for Source {
+    fn next_event(&mut self) -> Result<Event, FeedError> {
+        match self {
+            Source::Serial(serial) => serial.next_event(),
+            Source::Interface(interface) => interface.next_event(),
+            Source::Recording(recording) => recording.next_event(),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! An interval of a segment: two ends' reports, and how their rows compare.
+
+use crate::report::Report;
+use crate::verdict::{Doubt, Void};
+use deltaline_model::wire::frame::Role;
+use std::cmp::Ordering;
+
+/// Sum of a row's delays, in nanoseconds, from which on it is taken to be near the 2^39 where sums wrap.
+pub const SUM_NEAR_WRAP: u64 = 1 << 38;
+
+/// Times of the two ends, in nanoseconds, from which on they are too far apart: a sum of delays is known modulo 2^40.
+pub const CLOCKS_TOO_FAR: u64 = 1 << 39;
+
+/// An interval of a segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// Number of the measurement segment.
+    pub segment: u32,
+    /// Number of the interval.
+    pub number: u32,
+    /// What the sender reported, if any of its frames arrived.
+    pub sender: Option<Report>,
+    /// What the receiver reported, if any of its frames arrived.
+    pub receiver: Option<Report>,
+    /// Why the two reports must not be compared, unless they may.
+    pub void: Option<Void>,
+    /// What to keep in mind if they are.
+    pub doubts: Vec<Doubt>,
+}
+
+/// Two reports that are whole and speak of the same packets.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<'a> {
+    /// What the sender reported.
+    pub sender: &'a Report,
+    /// What the receiver reported.
+    pub receiver: &'a Report,
+}
+
+impl Interval {
+    /// The two reports, if they may be compared.
+    ///
+    /// # Errors
+    ///
+    /// Why they may not.
+    pub fn pair(&self) -> Result<Pair<'_>, Void> {
+        match (&self.sender, &self.receiver, &self.void) {
+            (_, _, Some(void)) => Err(void.clone()),
+            (Some(sender), Some(receiver), None) => Ok(Pair { sender, receiver }),
+            (None, _, None) => Err(Void::MissingEnd { role: Role::Sender }),
+            (_, None, None) => Err(Void::MissingEnd { role: Role::Receiver }),
+        }
+    }
+}
+
+/// How the two ends' rows compare, rows that are empty at both ends left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rows {
+    /// Rows with as many packets at either end and, with digests, the same ones.
+    pub equal: usize,
+    /// Rows with as many packets at either end that are not the same by their digests.
+    pub foreign: usize,
+    /// Rows with fewer packets at the receiver, as loss makes them.
+    pub short: usize,
+    /// Rows with more packets at the receiver, as only foreign or repeated packets make them.
+    pub surplus: usize,
+    /// The largest magnitude of an equal row's sum of delays in nanoseconds, up to 2^39. From [`SUM_NEAR_WRAP`] on,
+    /// sums may have wrapped.
+    pub largest_sum: u64,
+    /// By how much at least both the first and the last packet are later at one and the same end, in nanoseconds, up to
+    /// 2^47: times are known modulo 2^48. From [`CLOCKS_TOO_FAR`] on, sums have wrapped, small as they may look.
+    pub apart: u64,
+}
+
+impl Pair<'_> {
+    /// Compares the two ends' rows.
+    pub fn rows(&self) -> Rows {
+        let mut rows = Rows { apart: self.apart(), ..Rows::default() };
+        for (sender, receiver) in self.sender.cells.iter().zip(&self.receiver.cells) {
+            match receiver.count.cmp(&sender.count) {
+                _ if sender.count == 0 && receiver.count == 0 => {}
+                Ordering::Less => rows.short += 1,
+                Ordering::Greater => rows.surplus += 1,
+                Ordering::Equal if !sender.agrees(receiver) => rows.foreign += 1,
+                Ordering::Equal => {
+                    rows.equal += 1;
+                    rows.largest_sum = rows.largest_sum.max(sender.delay_sum(receiver).unsigned_abs());
+                }
+            }
+        }
+        rows
+    }
+
+    /// The smaller one of what lies between the ends' first packets and between their last ones.
+    fn apart(&self) -> u64 {
+        let (sent, received) = (self.sender.totals, self.receiver.totals);
+        if sent.packets == 0 || received.packets == 0 {
+            return 0;
+        }
+        let first = received.first.nanoseconds_since(sent.first);
+        let last = received.last.nanoseconds_since(sent.last);
+        if (first < 0) == (last < 0) { first.unsigned_abs().min(last.unsigned_abs()) } else { 0 }
+    }
+}
+
+impl Rows {
+    /// Whether the ends seem to have seen different packets, not the same ones with some lost.
+    ///
+    /// Loss alone leaves no row with a surplus. In two unrelated streams a row's surplus is as likely to be zero as
+    /// to be one more or one less, so that rows with a surplus and rows that fall short are each at least about as
+    /// many as those that are equal by chance. Half as many, and more than [`FEW_ROWS`], are taken for a proof.
+    /// Digests tell equal counts of other packets apart, which speak for it as well.
+    pub fn are_unrelated(&self) -> bool {
+        let uneven = self.short.min(self.surplus) + self.foreign;
+        uneven > FEW_ROWS && uneven > self.equal / 2
+    }
+}
+
+/// As many rows with a surplus prove nothing: they may come from a few repeated packets.
+pub const FEW_ROWS: usize = 4;

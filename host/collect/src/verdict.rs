@@ -1,0 +1,231 @@
+//! Whether an interval's two reports may be compared, and if not, why not and what to do about it.
+//!
+//! A report speaks for itself (whole, cut by a delimiter, not saturated), the two together (same configuration, same
+//! prefix lengths), and all reports of a segment so far (the ends refused the same interval ends).
+
+use crate::report::{Report, Table};
+use deltaline_model::wire::frame::Role;
+use std::fmt;
+use thiserror::Error;
+
+/// Why an interval's two reports must not be compared.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Error)]
+pub enum Void {
+    /// Frames of one end and interval contradict each other.
+    #[error(
+        "frame {frame} contradicts an earlier frame of the {role} in its {field}: the interval is void; \
+         give every sender and receiver its own segment number, and every run its own recording"
+    )]
+    Contradiction {
+        /// The end.
+        role: Role,
+        /// The first frame that contradicts, counted from 1.
+        frame: u64,
+        /// What it contradicts.
+        field: &'static str,
+    },
+    /// The ends are configured differently.
+    #[error(
+        "the configurations differ: digest {sender:#018x} at the sender ({sender_table}), {receiver:#018x} at the \
+         receiver ({receiver_table}); hash, seed, rows, banks and segment must be the same at both ends"
+    )]
+    ConfigurationMismatch {
+        /// The sender's digest.
+        sender: u64,
+        /// The receiver's digest.
+        receiver: u64,
+        /// The sender's rows and banks.
+        sender_table: Table,
+        /// The receiver's rows and banks.
+        receiver_table: Table,
+    },
+    /// Not all of an end's frames arrived.
+    #[error(
+        "{} of {of} of the {role} {} missing: the interval is void; capture the management port without loss",
+        Listed(missing),
+        if missing.len() == 1 { "is" } else { "are" }
+    )]
+    LostFragments {
+        /// The end.
+        role: Role,
+        /// Indices of the missing frames, ascending, at least one.
+        missing: Vec<u16>,
+        /// Frames that the interval has.
+        of: u16,
+    },
+    /// No frame of one end arrived.
+    #[error(
+        "nothing of the {role} arrived: the interval is void; capture the control frames of both ends, \
+         and give both the same segment number"
+    )]
+    MissingEnd {
+        /// The end that is missing.
+        role: Role,
+    },
+    /// The clock ended or started the interval.
+    #[error(
+        "the clock cut the {role}'s interval, so that packets in flight at the cut lie in different intervals at \
+         the two ends and would corrupt rows without a trace: the interval is void; use in-band delimiters"
+    )]
+    TimedCut {
+        /// An end whose interval was cut by the clock.
+        role: Role,
+    },
+    /// A delimiter did not reach an end, or reached it during a drain.
+    #[error(
+        "a delimiter before this interval's end did not count at the {role}, so that its interval covers more than \
+         the number says: the interval is void; the first interval of an end that starts amid the stream is always so"
+    )]
+    LostDelimiter {
+        /// An end whose interval has a gap.
+        role: Role,
+    },
+    /// The ends sampled an interval of a configuration that adapts with different prefix lengths.
+    #[error(
+        "the ends sampled with different prefix lengths ({sender} at the sender, {receiver} at the receiver): the \
+         interval is void; schedule lengths at both ends before the interval that they are for begins"
+    )]
+    DifferentSampling {
+        /// The sender's rows and banks.
+        sender: Table,
+        /// The receiver's rows and banks.
+        receiver: Table,
+    },
+    /// A count overflowed.
+    #[error("a counter of the {role} overflowed: the interval is void; use shorter intervals")]
+    Saturated {
+        /// An end whose counter overflowed.
+        role: Role,
+    },
+    /// The ends have refused different interval ends, so that their intervals hold different packets.
+    #[error(
+        "the sender had refused {sender} interval ends by the end of this interval, the receiver {receiver}: \
+         the ends' intervals cover different packets and are void; send delimiters farther apart than a drain takes"
+    )]
+    RefusedEnds {
+        /// Interval ends refused by the sender up to this interval's end, as far as reported.
+        sender: u64,
+        /// Interval ends refused by the receiver up to this interval's end, as far as reported.
+        receiver: u64,
+    },
+}
+
+/// What to keep in mind about a usable interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+pub enum Doubt {
+    /// The clock was not locked.
+    #[error(
+        "the {role}'s clock was not locked at some moment: losses are right, delays may not be; \
+         wait until the clock is locked"
+    )]
+    ClockUnlocked {
+        /// The end.
+        role: Role,
+    },
+    /// Both ends refused the same interval ends.
+    #[error(
+        "{refused} interval ends came during a drain and were refused at both ends: the interval is longer than \
+         asked for; send delimiters farther apart than a drain takes"
+    )]
+    Overrun {
+        /// How many.
+        refused: u16,
+    },
+}
+
+/// Fragments by number, in runs: "fragments 3, 7-9".
+struct Listed<'a>(&'a [u16]);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(if self.0.len() == 1 { "fragment " } else { "fragments " })?;
+        let runs = self.0.chunk_by(|a, b| a.checked_add(1) == Some(*b));
+        for (position, run) in runs.enumerate() {
+            let separator = if position == 0 { "" } else { ", " };
+            match run {
+                [first, .., last] if run.len() > 2 => write!(f, "{separator}{first}-{last}")?,
+                [first, second] => write!(f, "{separator}{first}, {second}")?,
+                _ => run.iter().try_for_each(|only| write!(f, "{separator}{only}"))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why two reports must not be compared, but for refused interval ends.
+pub(crate) fn void(sender: Option<&Report>, receiver: Option<&Report>) -> Option<Void> {
+    if let (Some(sender), Some(receiver)) = (sender, receiver) {
+        // Equal digests of tables of different size are no chance but a forgery; the cells could not be compared.
+        let size = |end: &Report| (end.rows, end.prefixes.banks());
+        if sender.digest != receiver.digest || size(sender) != size(receiver) {
+            return Some(Void::ConfigurationMismatch {
+                sender: sender.digest,
+                receiver: receiver.digest,
+                sender_table: sender.table(),
+                receiver_table: receiver.table(),
+            });
+        }
+    }
+    let ends = [(Role::Sender, sender), (Role::Receiver, receiver)];
+    let present = || ends.iter().filter_map(|(role, end)| Some((*role, (*end)?)));
+    if let Some((role, end)) = present().find(|(_, end)| !end.missing.is_empty()) {
+        return Some(Void::LostFragments { role, missing: end.missing.clone(), of: end.fragments });
+    }
+    if let Some((role, _)) = ends.iter().find(|(_, end)| end.is_none()) {
+        return Some(Void::MissingEnd { role: *role });
+    }
+    if let Some((role, _)) = present().find(|(_, end)| end.totals.flags.timed) {
+        return Some(Void::TimedCut { role });
+    }
+    if let Some((role, _)) = present().find(|(_, end)| end.totals.flags.gap) {
+        return Some(Void::LostDelimiter { role });
+    }
+    // Behind what may be the cause: an end that missed a delimiter changes its lengths late.
+    if let (Some(sender), Some(receiver)) = (sender, receiver)
+        && sender.prefixes != receiver.prefixes
+    {
+        return Some(Void::DifferentSampling { sender: sender.table(), receiver: receiver.table() });
+    }
+    let (role, _) = present().find(|(_, end)| end.totals.flags.saturated)?;
+    Some(Void::Saturated { role })
+}
+
+/// What to keep in mind about two reports that may be compared.
+pub(crate) fn doubts(sender: &Report, receiver: &Report) -> Vec<Doubt> {
+    let mut doubts = vec![];
+    for (role, end) in [(Role::Sender, sender), (Role::Receiver, receiver)] {
+        if end.totals.flags.clock {
+            doubts.push(Doubt::ClockUnlocked { role });
+        }
+    }
+    let refused = sender.totals.refused_ends;
+    if refused > 0 {
+        doubts.push(Doubt::Overrun { refused });
+    }
+    doubts
+}
+
+/// Interval ends that the two ends of a segment have refused so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Refused {
+    sender: u64,
+    receiver: u64,
+    /// A count was at its limit, so that the true one is unknown from there on.
+    is_unknown: bool,
+}
+
+impl Refused {
+    /// Adds an interval's refusals, and says whether they make it void.
+    pub(crate) fn follow(&mut self, sender: Option<&Report>, receiver: Option<&Report>) -> Option<Void> {
+        let began_together = self.sender == self.receiver;
+        for (end, sum) in [(sender, &mut self.sender), (receiver, &mut self.receiver)] {
+            // Behind a delimiter that was refused, the next one brings its number: the ends are together again, and the
+            // interval in between has a gap.
+            let refused = end.filter(|end| !end.totals.flags.gap).map_or(0, |end| end.totals.refused_ends);
+            *sum = sum.saturating_add(refused.into());
+            self.is_unknown |= refused == u16::MAX;
+        }
+        let is_sound = began_together && self.sender == self.receiver && !self.is_unknown;
+        (!is_sound).then_some(Void::RefusedEnds { sender: self.sender, receiver: self.receiver })
+    }
+}
