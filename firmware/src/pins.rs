@@ -20,7 +20,7 @@ pub struct Pin {
     pub pad: &'static str,
     /// The FPGA's own pull-up, for inputs that may be left open.
     pub pull_up: bool,
-    /// Its name on the board.
+    /// Its function on the board.
     pub what: &'static str,
 }
 
