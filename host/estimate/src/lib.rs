@@ -70,9 +70,9 @@
 //! | the paper's sigma | sqrt(F - mean^2) | useless when mu >> sigma |
 //!
 //! Sampling without replacement makes Var(X_i) = n_i s^2 (1 - n_i/R) and Cov(X_i, X_j) = -n_i n_j s^2 / R. In the
-//! expectation of the between-row sum of squares the two finite-population terms cancel, so it needs no correction:
-//! the expectation of sum n_i (X_i/n_i)^2 is s^2 (g - S/R) + S mu^2, and that of S mean^2 is s^2 (1 - S/R) + S
-//! mu^2. Only the standard error carries the factor 1 - S/R.
+//! expectation of the between-row sum of squares the two finite-population terms cancel, so it needs no
+//! correction. The expectation of sum n_i (X_i/n_i)^2 is s^2 (g - S/R) + S mu^2, and that of S mean^2 is s^2 (1 -
+//! S/R) + S mu^2. Only the standard error carries the factor 1 - S/R.
 //!
 //! # Limits
 //!

@@ -8,12 +8,12 @@
 //! # One interval
 //!
 //! The p-quantile is the sample's: the least delay that a share p of the sample does not exceed. Its confidence
-//! interval assumes nothing about the delays. It runs from the l-th to the u-th smallest delay: l is the largest
-//! and u the smallest rank for which a binomial count B of n trials with probability p has P(B < l) and P(B >= u)
-//! at most (1 - level)/2. The true quantile lies below the l-th or above the u-th no more often than that, since
-//! packets are drawn without replacement, which makes the true distribution narrower than the binomial one. Where
-//! no such ranks exist, the sample is too small and the quantile is not identifiable: 95 % needs 6 packets for the
-//! median, 36 for p = 0.9, 368 for 0.99.
+//! interval assumes nothing about the delays. It runs from the l-th to the u-th smallest delay. Let B be a
+//! binomial count of n trials with probability p. Then l is the largest rank with P(B < l) at most (1 - level)/2,
+//! and u the smallest with P(B >= u) at most that. The true quantile lies below the l-th or above the u-th no more
+//! often than that: packets are drawn without replacement, which makes the true distribution narrower than the
+//! binomial one. Where no such ranks exist, the sample is too small and the quantile is not identifiable: 95 %
+//! needs 6 packets for the median, 36 for p = 0.9, 368 for 0.99.
 //!
 //! # Several intervals
 //!

@@ -40,9 +40,9 @@
 //! # Test plan
 //!
 //! Extremes by hand. The errors, samples, rows and single packets of a grid of configurations, losses and delay
-//! laws against simulation, within margins from theory (`sim/lab/tests/sizing.rs`). The smallest design fits and no
-//! smaller one does; targets that no design reaches; prefix lengths that follow the loss are those of the control
-//! loop.
+//! laws against simulation, within margins from theory (`sim/lab/tests/sizing.rs`). The smallest design fits, and
+//! no smaller one does. Targets that no design reaches. Prefix lengths that follow the loss are those of the
+//! control loop.
 
 use crate::{Confidence, prefixes_for_loss};
 use deltaline_model::sketch::sampler::{MAX_PREFIX, PrefixError, Prefixes};
@@ -236,7 +236,7 @@ pub fn best_prefixes(
         if best.is_none_or(|(least, _)| excess < least) {
             best = Some((excess, prefixes));
         }
-        // The next ascending lengths: the last one that can still rise does, and those behind it follow closely.
+        // The next ascending lengths: the last one that can still rise does, and those after it follow closely.
         let room = |place: usize| MAX_PREFIX - (banks - 1 - place) as u8;
         match (0..banks).rev().find(|&place| lengths[place] < room(place)) {
             Some(place) => {

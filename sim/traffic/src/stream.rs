@@ -71,7 +71,7 @@ pub struct Arrival {
 /// Reordering at the edges of intervals.
 #[derive(Clone, Debug)]
 pub struct Edges {
-    /// How many packets before an edge, and as many behind it, may cross it; at most half an interval.
+    /// How many packets before an edge, and as many after it, may cross it; at most half an interval.
     pub window: u64,
     /// The probability that each of them does.
     pub probability: f64,

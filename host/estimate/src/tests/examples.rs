@@ -2,8 +2,8 @@
 //!
 //! # Test plan
 //!
-//! The paper's Fig. 2; exactness without loss; every reason and every refusal; modular sums; clocks behind; a
-//! combination of intervals computed on paper, with missing, empty and surplus intervals.
+//! The paper's Fig. 2; exactness without loss; every reason and every refusal; modular sums; a receiver clock that
+//! is behind. A combination of intervals computed by hand, with missing, empty and surplus intervals.
 
 use super::Table;
 use crate::{
