@@ -91,7 +91,7 @@ impl Hardware {
         let headers =
             (0..classes).flat_map(|_| Header::of_interval(&self.configuration, role, 0, Totals::default()));
         let (frames, bytes) = headers.fold((0, 0), |(frames, bytes), header| {
-            (frames + 1, bytes + frame_bytes(usize::from(header.cells), header.digests))
+            (frames + 1, bytes + frame_bytes(usize::from(header.cells), header.shape.has_digests))
         });
         let mut point = HardwarePoint {
             beat_bytes: ports.tkeep.width() as usize,
