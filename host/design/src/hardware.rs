@@ -36,6 +36,15 @@ impl CoreKind {
                 return Err(Refusal::NoClassifier);
             }
         }
+        self.size_of_stages(configuration, digests)
+    }
+
+    /// The size of stages that are built into it, with cells that have digest sums or without.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Size`] if it is not built in that size.
+    pub fn size_of_stages(self, configuration: &Configuration, digests: bool) -> Result<Size, Refusal> {
         let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
         let classes = configuration.classes();
         if self.is_built(rows, banks, classes, digests) {

@@ -94,6 +94,7 @@ fn covered(rooms: &[usize], least: usize) -> Vec<usize> {
 
 /// The sizes of a core in words, those of one number of banks and classes together.
 fn built(core: CoreKind, digests: bool) -> String {
+    type RowsAndBanks = (Vec<usize>, Vec<usize>);
     let mut rows: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
     for Size { rows: each, banks, classes } in sizes(core, digests) {
         rows.entry((*classes, *banks)).or_default().push(*each);
@@ -103,14 +104,14 @@ fn built(core: CoreKind, digests: bool) -> String {
     for ((classes, room), rows) in rows {
         banks.entry((classes, rows)).or_default().push(room);
     }
-    let mut classes: Vec<((Vec<usize>, Vec<usize>), Vec<usize>)> = vec![];
+    let mut classes: Vec<(RowsAndBanks, Vec<usize>)> = vec![];
     for ((room, rows), banks) in banks {
         match classes.iter_mut().find(|(key, _)| *key == (rows.clone(), banks.clone())) {
             Some((_, rooms)) => rooms.push(room),
             None => classes.push(((rows, banks), vec![room])),
         }
     }
-    let line = |((rows, banks), classes): &((Vec<usize>, Vec<usize>), Vec<usize>)| {
+    let line = |((rows, banks), classes): &(RowsAndBanks, Vec<usize>)| {
         let classes = covered(classes, 1);
         let s = if classes == [1] { "" } else { "es" };
         format!(

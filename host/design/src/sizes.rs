@@ -17,18 +17,22 @@ use deltaline_model::configuration::Configuration;
 
 /// Calls `$with!` with all sizes of one table, each as `(rows, room for banks, room for classes)`.
 ///
+/// Tokens behind the macro's name are passed on, before the sizes.
+///
 /// The tables: `byte`, the core of 8 bits; `narrow` and `narrow_digests`, one lane of 64 bits; `wide`, one lane of 256
 /// or 512 bits; `lanes`, several lanes; `wide_digests`, both of these.
 #[macro_export]
 macro_rules! built_sizes {
-    (byte, $with:ident) => {
+    (byte, $with:ident $($more:tt)*) => {
         $with! {
+            $($more)*
             (8, 2, 1) (16, 2, 1) (32, 2, 1) (64, 2, 1) (128, 2, 1) (256, 2, 1) (512, 2, 1) (1024, 2, 1)
             (8, 4, 1) (16, 4, 1) (32, 4, 1) (64, 4, 1) (128, 4, 1) (256, 4, 1) (512, 4, 1) (1024, 4, 1)
         }
     };
-    (narrow, $with:ident) => {
+    (narrow, $with:ident $($more:tt)*) => {
         $with! {
+            $($more)*
             (8, 2, 1) (16, 2, 1) (32, 2, 1) (64, 2, 1) (128, 2, 1) (256, 2, 1) (512, 2, 1) (1024, 2, 1)
             (8, 4, 1) (16, 4, 1) (32, 4, 1) (64, 4, 1) (128, 4, 1) (256, 4, 1) (512, 4, 1) (1024, 4, 1)
             (16, 2, 2) (256, 2, 2) (1024, 2, 2)
@@ -37,29 +41,33 @@ macro_rules! built_sizes {
             (16, 4, 4) (256, 4, 4) (1024, 4, 4)
         }
     };
-    (narrow_digests, $with:ident) => {
+    (narrow_digests, $with:ident $($more:tt)*) => {
         $with! {
+            $($more)*
             (16, 2, 1) (256, 2, 1) (1024, 2, 1)
             (16, 4, 1) (256, 4, 1) (1024, 4, 1)
         }
     };
-    (wide, $with:ident) => {
+    (wide, $with:ident $($more:tt)*) => {
         $with! {
+            $($more)*
             (16, 2, 1) (256, 2, 1) (1024, 2, 1)
             (16, 4, 1) (256, 4, 1) (1024, 4, 1)
             (16, 2, 2) (1024, 2, 2)
             (16, 2, 4) (1024, 2, 4)
         }
     };
-    (lanes, $with:ident) => {
+    (lanes, $with:ident $($more:tt)*) => {
         $with! {
+            $($more)*
             (16, 2, 1) (256, 2, 1) (1024, 2, 1)
             (16, 4, 1) (256, 4, 1) (1024, 4, 1)
         }
     };
     // A bank for quantiles stands beside at least two others.
-    (wide_digests, $with:ident) => {
+    (wide_digests, $with:ident $($more:tt)*) => {
         $with! {
+            $($more)*
             (16, 4, 1) (1024, 4, 1)
         }
     };

@@ -1,7 +1,9 @@
 //! Hardware: the core under Verilator as a measurement point.
 
 use crate::bench::Bench;
-use deltaline_hdl::emit::verilog::{EmitError, Module, emit};
+use deltaline_hdl::emit::kind::Module;
+use deltaline_hdl::emit::module::emit;
+use deltaline_hdl::emit::refusal::EmitError;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::{Header, MAX_FRAME_BYTES, Role, Totals, frame_bytes};
