@@ -2,13 +2,15 @@
 //!
 //! # Theory of operation
 //!
-//! The other side holds each byte until the next one and changes `turn` with it. `turn` goes through two flip-flops;
-//! when a change has come through, the byte has been still for a cycle at least, and is taken. These flip-flops have no
-//! reset, and the other side needs none: whatever `turn` is when a reset ends here, it has been seen.
+//! The other side holds each byte until the next one and changes `turn` with it. `turn` goes through two
+//! flip-flops. When a change has come through, the byte has been stable for at least a cycle and is taken. These
+//! flip-flops have no reset, and the other side needs none: whatever value `turn` has when a reset ends here counts
+//! as already seen.
 //!
-//! **Constraint.** The other side must hold a byte for four cycles of this side's clock, and no path from its
-//! flip-flops into these may be longer than two cycles, so that a byte is there when its `turn` has come through.
-//! `cargo xtask bitstream` holds the longest path between two clocks to one cycle. Apart from that, these paths have no
+//! **Constraint.** The other side must hold a byte for four cycles of this side's clock. No path from its
+//! flip-flops into these may be longer than two cycles, so that a byte has arrived when its `turn` has come
+//! through. `cargo xtask bitstream` limits the longest path between two clocks to one cycle. These paths have no
+//! other timing to meet.
 //! timing to meet.
 //!
 //! # Ports
@@ -20,12 +22,12 @@
 //! | tdata, tlast, tbad | out | 8 + 1 + 1 | AXI4-Stream, no tready |
 //! | tvalid | out | 1 | |
 //!
-//! Latency two to three cycles from `turn` to `tvalid`, by how the clocks stand to each other. No parameters. Cost: 14
-//! flip-flops, 4 LUTs.
+//! Latency two to three cycles from `turn` to `tvalid`, depending on the phase of the clocks. No parameters. Cost:
+//! 14 flip-flops, 4 LUTs.
 //!
 //! # Test plan
 //!
-//! `tests/rmii_tap.rs`: clocks of two PHYs that drift against this side's, through all phases; every byte and every
+//! `tests/rmii_tap.rs`: clocks of two PHYs that drift against this side's through all phases; every byte and every
 //! timestamp.
 
 use deltaline_hdl::leaves::Flop;

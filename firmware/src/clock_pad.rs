@@ -2,9 +2,9 @@
 //!
 //! # Theory of operation
 //!
-//! Some pins have a path of their own to a global buffer; for synthesis this is such a pin, iCE40's SB_GB_IO. Any other
-//! way leads through the fabric, is some nanoseconds longer and another one in each build. Data that come with a clock
-//! would then be sampled when the next ones are there already.
+//! Some pins have a path of their own to a global buffer. For synthesis this is such a pin, iCE40's SB_GB_IO. Any
+//! other path leads through the fabric, takes some nanoseconds longer and differs in each build. Data that come
+//! with a clock would then be sampled when the next data have already arrived.
 //!
 //! # Ports
 //!
@@ -13,8 +13,8 @@
 //! | pin | in | 1 | the pin; must be one of those that reach a global buffer (GBIN) |
 //! | clk | out | 1 | the clock |
 //!
-//! No latency in cycles, no parameters. Cost: the pin's global network. It is hand-written because RustHDL has no cells of
-//! a vendor.
+//! No latency in cycles, no parameters. Cost: the pin's global network. The module is hand-written because RustHDL
+//! has no vendor cells.
 //!
 //! # Test plan
 //!

@@ -1,31 +1,31 @@
-//! Commands: the host's messages, and the settings that they bring.
+//! Commands: receives the host's messages and holds the settings that they carry.
 //!
 //! # Theory of operation
 //!
-//! Bytes between two flags, unescaped, shift through a register that holds a whole settings message; the closing flag
-//! tells by their number, the check sequence and the kind whether that is what they are. Good settings wait until they
-//! are taken; later ones take their place. Formats: `deltaline_model::board`.
+//! Bytes between two flags, unescaped, shift through a register that holds a whole settings message. At the closing
+//! flag, the number of bytes, the check sequence and the kind show whether the message is valid settings. Valid
+//! settings wait until they are taken; later ones replace them. Formats: `deltaline_model::board`.
 //!
 //! # Ports
 //!
 //! | port | direction | width | meaning |
 //! |------|-----------|-------|---------|
 //! | clk, rst | in | 1 | clock; synchronous reset |
-//! | octet, valid | in | 8, 1 | a byte has come |
+//! | octet, valid | in | 8, 1 | a byte has arrived |
 //! | take | in | 1 | put the waiting settings into force |
 //! | pending | out | 1 | settings wait |
 //! | identify | out | 1 | the host asks for an identity |
 //! | reset | out | 1 | the host asks for a reset |
 //! | number, intervals, seed, sizes, gap, delay, burst, loss, bursts, packets | out | | the settings in force |
-//! | gap_mask, jitter_mask | out | 15 | the bits that their exponents allow |
+//! | gap_mask, jitter_mask | out | 15 | the bits that the exponents of the settings allow |
 //!
-//! Latency three cycles from the closing flag. The octet must stay for a cycle behind valid. No parameters. Cost: about
-//! 600 flip-flops, 280 LUTs.
+//! Latency three cycles from the closing flag. The octet must stay for a cycle after valid. No parameters. Cost:
+//! about 600 flip-flops, 280 LUTs.
 //!
 //! # Test plan
 //!
-//! `tests/selftest.rs`: all three messages, with every field in turn; wrong check sequences, lengths and kinds, escapes,
-//! garbage in between have no effect.
+//! `tests/selftest.rs`: all three messages, with every field in turn. Wrong check sequences, lengths and kinds,
+//! escapes and garbage in between have no effect.
 
 use deltaline_hdl::leaves::Flop;
 use rust_hdl_core::prelude::*;
@@ -55,7 +55,7 @@ pub struct Commands {
     pub bursts: Signal<Out, Bits<16>>,
     pub packets: Signal<Out, Bits<32>>,
 
-    /// What has come: a flag, an escape, another byte.
+    /// What has arrived: a flag, an escape, another byte.
     flag: Flop<Bit>,
     mark: Flop<Bit>,
     plain: Flop<Bit>,
@@ -134,7 +134,7 @@ impl Logic for Commands {
         self.does_identify.rst.next = false;
         self.does_reset.rst.next = false;
 
-        // The byte itself stays for much longer than a cycle.
+        // The byte itself stays for many cycles.
         self.is_flag.next = self.octet.val() == 0x7e;
         self.is_mark.next = self.octet.val() == 0x7d;
         self.flag.d.next = self.valid.val() & self.is_flag.val();

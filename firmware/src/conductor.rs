@@ -6,9 +6,10 @@
 //! off -> load -> begin -> flow -> settle -> cut -> tell -> load, begin or off
 //! ```
 //!
-//! An interval flows until all its packets are sent and none is under way. The clock stands still from there until
-//! the next one begins. The interval is cut, at both cores at once, when the last one's control frames have left;
-//! then its truth is told, and the next begins while the cores send their frames.
+//! An interval flows until all its packets are sent and none is under way. The clock then stands still until the
+//! next interval begins. The interval is cut at both cores at once, after the control frames of the previous
+//! interval have left. Then the truth about it is reported (state `tell`), and the next interval begins while the
+//! cores send their frames.
 //!
 //! # Ports
 //!
@@ -17,17 +18,17 @@
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | running | in | 1 | both cores count |
 //! | pending | in | 1 | there are new settings |
-//! | intervals | in | 16 | of the settings in force: how many intervals, 65535 has no end |
+//! | intervals | in | 16 | of the settings in force: how many intervals; 65535 means without end |
 //! | idle | in | 1 | all packets are sent |
 //! | quiet | in | 1 | none is under way |
 //! | drained | in | 1 | the records have left |
 //! | told | in | 1 | the truth has left |
 //! | take | out | 1 | put the new settings into force |
-//! | load | out | 1 | take their seed, behind take |
+//! | load | out | 1 | take their seed, after take |
 //! | go | out | 1 | begin an interval |
 //! | flows | out | 1 | the clock advances |
 //! | cut | out | 1 | end the interval |
-//! | clear | out | 1 | forget its truth |
+//! | clear | out | 1 | clear its truth |
 //! | interval | out | 32 | its number |
 //!
 //! No parameters. Cost: about 70 flip-flops, 90 LUTs.

@@ -1,17 +1,17 @@
-//! Delay line: when the receiver's packets go.
+//! Delay line: decides when the receiver's packets go.
 //!
 //! # Theory of operation
 //!
-//! A memory holds, for each packet under way, when it was sent; what it is, the receiver's [plan](crate::plan) knows.
-//! A packet goes when its delay has passed, the one before it is over by 24 cycles, and its plan is drawn: packets
-//! never overtake each other. Packets that are lost never enter the memory; the plan passes over them.
+//! For each packet under way, a memory holds when it was sent. The receiver's [plan](crate::plan) knows its
+//! content. A packet goes when its delay has passed, its plan is drawn and the packet before it ended 24 cycles
+//! ago. So packets never overtake each other. Lost packets never enter the memory; the plan passes over them.
 //!
 //! # Ports
 //!
 //! | port | direction | width | meaning |
 //! |------|-----------|-------|---------|
 //! | clk, rst | in | 1 | clock; synchronous reset |
-//! | restart | in | 1 | the plan is loaded anew; the line must be quiet |
+//! | restart | in | 1 | the plan is loaded again; the line must be quiet |
 //! | push | in | 1 | a packet that is not lost starts at the sender |
 //! | now | in | 18 | clock, in cycles |
 //! | delay | in | 16 | least delay; below 16 it counts as 16 |
@@ -20,17 +20,17 @@
 //! | ends | in | 1 | the receiver's packet ends |
 //! | advance | out | 1 | draw the next packet |
 //! | start | out | 1 | send the packet |
-//! | sent | out | 18 | when the packet that is sent now passed the sender |
+//! | sent | out | 18 | when the packet that is being sent passed the sender |
 //! | full | out | 1 | 256 packets are under way |
 //! | quiet | out | 1 | none is |
 //!
-//! A packet's first byte comes `delay` + `jitter` cycles behind its first byte at the sender, if nothing keeps it. No
-//! parameters. Cost: two block RAMs (256 x 18), about 120 flip-flops, 140 LUTs.
+//! A packet's first byte comes `delay` + `jitter` cycles after its first byte at the sender, if nothing holds it
+//! up. No parameters. Cost: two block RAMs (256 x 18), about 120 flip-flops, 140 LUTs.
 //!
 //! # Test plan
 //!
 //! `tests/selftest.rs`: sums of delays and of their squares, least and greatest, with delays from the least to the
-//! greatest, jitter that holds packets up, bursts of losses, a line that is full.
+//! greatest, jitter that holds packets up, bursts of losses, and a full line.
 
 use deltaline_hdl::leaves::{Flop, Ram};
 use rust_hdl_core::prelude::*;

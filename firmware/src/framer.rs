@@ -1,4 +1,4 @@
-//! Framer: messages as bytes on the serial line, with flags, escapes and check sequence.
+//! Framer: sends messages as bytes on the serial line, with flags, escapes and check sequence.
 //!
 //! Twin of `deltaline_model::board::framing::encode`, where the format is defined.
 //!
@@ -16,7 +16,7 @@
 //! | send | out | 1 | |
 //! | idle | out | 1 | no message is under way |
 //!
-//! A byte takes three cycles besides the transmitter's. No parameters. Cost: about 40 flip-flops, 80 LUTs.
+//! A byte takes three cycles in addition to the transmitter's. No parameters. Cost: about 40 flip-flops, 80 LUTs.
 //!
 //! # Test plan
 //!

@@ -1,8 +1,8 @@
 //! Boards that measure: tops in RustHDL around the measurement cores, their pins and their Verilog.
 //!
-//! [`selftest`] is the top for a bare board with a USB cable, [`rmii_tap`] the one that measures a device between two
-//! Ethernet PHYs; what they say and do is defined in `deltaline_model::board`.
-// Ports are documented in each module's port table, where they can be read side by side.
+//! [`selftest`] is the top for a bare board with a USB cable, and [`rmii_tap`] the one that measures a device
+//! between two Ethernet PHYs. Their messages and behaviour are defined in `deltaline_model::board`.
+// Ports are documented in each module's port table, where all of them can be compared.
 #![allow(missing_docs)]
 
 pub mod byte_crossing;

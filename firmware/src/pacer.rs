@@ -1,10 +1,10 @@
-//! Pacer: when the sender's packets go, and how many of them.
+//! Pacer: decides when the sender's packets go, and how many.
 //!
 //! # Theory of operation
 //!
-//! A packet starts 24 cycles and its gap behind the last byte of the one before, as on a link of one byte a cycle: 4
-//! for the check sequence, 8 of preamble, 12 of least gap. The plan is drawn in that time. If the delay line is full,
-//! the packet waits until it is not.
+//! A packet starts 24 cycles and its gap after the last byte of the one before, as on a link of one byte a cycle: 4
+//! for the check sequence, 8 of preamble, 12 of least gap. The plan is drawn in that time. If the delay line is
+//! full, the packet waits until there is room.
 //!
 //! # Ports
 //!

@@ -1,4 +1,4 @@
-//! Packet: the bytes of a planned packet, one a cycle.
+//! Packet: sends the bytes of a planned packet, one a cycle.
 //!
 //! # Theory of operation
 //!
@@ -19,7 +19,7 @@
 //! |------|-----------|-------|---------|
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | start | in | 1 | send the packet; not while one is sent |
-//! | before_last, total_length, datagram_length | in | 11 | see [`crate::plan`]; as long as it is sent |
+//! | before_last, total_length, datagram_length | in | 11 | see [`crate::plan`]; stable while the packet is sent |
 //! | checksum | in | 16 | |
 //! | number, word | in | 32 | |
 //! | ends | out | 1 | its last byte is chosen: the plan may advance |
@@ -32,7 +32,8 @@
 //!
 //! # Test plan
 //!
-//! `tests/selftest.rs`: the cores' totals count every packet and every byte; rows depend on every byte that counts.
+//! `tests/selftest.rs`: the cores' totals count every packet and every byte; rows depend on every byte of the
+//! identity.
 
 use deltaline_hdl::leaves::Flop;
 use rust_hdl_core::prelude::*;
@@ -63,8 +64,8 @@ pub struct Packet {
     is_valid: Flop<Bit>,
     is_last: Flop<Bit>,
     is_first: Flop<Bit>,
-    /// Two bytes further than the index: a byte is looked up in two steps before it is chosen. First its constant part,
-    /// and which four bytes it may lie in and where; then the byte.
+    /// Two bytes ahead of the index: a byte is looked up in two steps before it is chosen. The first step finds its
+    /// constant part, and which four bytes it may be in and where; the second finds the byte.
     ahead: Flop<Bits<11>>,
     constant: Flop<Bits<8>>,
     /// 0 lengths and number of the IPv4 header, 1 checksum and length of the datagram, 2 number, 3 random word.
@@ -217,7 +218,7 @@ impl Logic for Packet {
             }
         }
         if self.start.val() {
-            // Byte 0 is looked up as long as nothing is sent; byte 1 is zero.
+            // Byte 0 is looked up while nothing is sent; byte 1 is zero.
             self.active.d.next = true;
             self.ahead.d.next = 2.into();
             self.constant.d.next = 0.into();

@@ -1,13 +1,13 @@
-//! Pausing clock: the time of the packets, which stands still between intervals.
+//! Pausing clock: the packets' time, which stands still between intervals.
 //!
 //! # Theory of operation
 //!
 //! Two counters advance by one cycle, 10 ns, in each cycle in which traffic may flow. While a board waits for its
-//! serial link no packet is under way, and the clock waits too: so what is measured does not depend on how fast the
-//! link is, and a model of the traffic alone knows every timestamp.
+//! serial link no packet is under way, and the clock waits too. So the measurement does not depend on the speed of
+//! the link, and a model of the traffic alone knows every timestamp.
 //!
-//! The nanoseconds are two halves of 24 bits; the upper half follows one cycle later, so that no carry passes through
-//! both.
+//! The nanoseconds are two halves of 24 bits. The upper half follows one cycle later, so that no carry passes
+//! through both.
 //!
 //! # Ports
 //!

@@ -1,13 +1,13 @@
 //! Pins: where the tops' ports are on the boards.
 //!
-//! Clock, LEDs and header pins are those of the crate `rust-hdl-bsp-alchitry-cu`, which a test compares; it does not
-//! know the button and the serial line, which are the ones of the board's schematic. `constraints/` holds what [`pcf`]
-//! writes.
+//! Clock, LEDs and header pins are those of the crate `rust-hdl-bsp-alchitry-cu`, and a test compares them. The
+//! crate lacks the button and the serial line, which are taken from the board's schematic. `constraints/` holds the
+//! output of [`pcf`].
 //!
 //! # Test plan
 //!
-//! Clock, LEDs and header pins against the crate; every port of a top has one pin and no pin is used twice; the
-//! committed files are what is written.
+//! Clock, LEDs and header pins against the crate. Every port of a top has one pin, and no pin is used twice. The
+//! committed files are those that `pcf` writes.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ pub struct Pin {
     pub pad: &'static str,
     /// The FPGA's own pull-up, for inputs that may be left open.
     pub pull_up: bool,
-    /// What it is on the board.
+    /// Its function on the board.
     pub what: &'static str,
 }
 
@@ -63,7 +63,7 @@ pub const ALCHITRY_CU_RMII_TAP: [Pin; 16] = [
 /// Pin constraints as nextpnr reads them, and the frequencies in MHz of nets that are clocks but not the board's.
 pub fn pcf(title: &str, pins: &[Pin], clocks: &[(&str, u32)]) -> String {
     let mut text =
-        format!("# {title}\n# Written from firmware/src/pins.rs, which says where the pins are from.\n");
+        format!("# {title}\n# Written from firmware/src/pins.rs, which gives the source of the pins.\n");
     for Pin { port, pad, pull_up, what } in pins {
         let option = if *pull_up { "-pullup yes " } else { "" };
         let _ = writeln!(text, "\n# {what}\nset_io {option}{port} {pad}");

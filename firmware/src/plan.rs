@@ -1,4 +1,4 @@
-//! Plan: what the next packet is to be, drawn from a seeded generator of random numbers.
+//! Plan: the properties of the next packet, drawn from a seeded generator of random numbers.
 //!
 //! # Theory of operation
 //!
@@ -14,8 +14,8 @@
 //! | 3 | 15:0 | a burst starts, if less than the bursts |
 //! | 3 | 31:0 | written into the packet |
 //!
-//! The sender and the delay line each have a plan with the same seed: the receiver's packets are made anew, so that
-//! none need be stored. Twin of `deltaline_model::board::traffic::Plan`.
+//! The sender and the delay line each have a plan with the same seed. The receiver's packets are generated again,
+//! so none need be stored. Twin of `deltaline_model::board::traffic::Plan`.
 //!
 //! # Ports
 //!
@@ -31,17 +31,17 @@
 //! | burst | in | 8 | packets of a burst |
 //! | loss, bursts | in | 16 | thresholds |
 //! | known | out | 1 | lost and jitter are those of the packet |
-//! | ready | out | 1 | all is |
+//! | ready | out | 1 | so are all other outputs |
 //! | before_last | out | 11 | number of the last byte but one; bytes count from 0 |
 //! | total_length, datagram_length | out | 11 | IPv4's and UDP's length fields |
 //! | checksum | out | 16 | IPv4's header checksum |
 //! | number | out | 32 | of the packet, from 0 |
 //! | word | out | 32 | random |
-//! | gap_now | out | 17 | the gap in front of the packet |
+//! | gap_now | out | 17 | the gap before the packet |
 //! | jitter | out | 15 | random part of its delay |
 //! | lost | out | 1 | it is lost |
 //!
-//! Latency: known 6 cycles behind load or advance, ready 24. No parameters. Cost: about 250 flip-flops, 330 LUTs.
+//! Latency: known 6 cycles after load or advance, ready 24. No parameters. Cost: about 250 flip-flops, 330 LUTs.
 //!
 //! # Test plan
 //!
@@ -79,7 +79,7 @@ pub struct Plan {
     pub jitter: Signal<Out, Bits<15>>,
     pub lost: Signal<Out, Bit>,
 
-    /// 0 at rest, else the cycle behind load or advance.
+    /// 0 at rest, else the cycle after load or advance.
     phase: Flop<Bits<5>>,
     is_known: Flop<Bit>,
     is_ready: Flop<Bit>,
@@ -174,7 +174,8 @@ impl Logic for Plan {
             self.state.d.next = self.third_shift.val();
         }
 
-        // The product, least significant bit of the factor first: what leaves below is its fraction.
+        // The product, least significant bit of the factor first: the bits shifted out at the bottom are its
+        // fraction.
         self.step_sum.next = bit_cast::<12, 11>(self.product.q.val());
         if self.factor.q.val().get_bit(0) {
             self.step_sum.next = bit_cast::<12, 11>(self.product.q.val()) + 1455;

@@ -2,8 +2,8 @@
 //!
 //! # Theory of operation
 //!
-//! A counter that starts as zero, as an FPGA's registers can, holds the reset for 512 cycles: iCE40 block RAMs
-//! cannot be read in the first 3 µs behind configuration. The button comes through two flip-flops, which is its
+//! A counter that starts at zero, as an FPGA's registers can, holds the reset for 512 cycles: iCE40 block RAMs
+//! cannot be read in the first 3 µs after configuration. The button comes through two flip-flops, which is its
 //! crossing into the clock.
 //!
 //! # Ports
@@ -15,8 +15,8 @@
 //! | request | in | 1 | reset again |
 //! | rst | out | 1 | synchronous reset, active high |
 //!
-//! No parameters. Cost: 13 flip-flops. It is hand-written because RustHDL's flip-flops have no initial value that
-//! differs from their reset.
+//! No parameters. Cost: 13 flip-flops. The module is hand-written because RustHDL's flip-flops have no initial
+//! value that differs from their reset.
 //!
 //! # Test plan
 //!

@@ -1,10 +1,10 @@
-//! Records: what the board says, in its order.
+//! Records: the board's messages, in order.
 //!
 //! # Theory of operation
 //!
-//! When an interval is cut: its truth, the sender's control frames, the receiver's. The receiver's core waits until
-//! the sender's has sent all. An identity goes first after reset, and when it is asked for between two records.
-//! Formats: `deltaline_model::board`.
+//! When an interval is cut, its truth is sent first, then the sender's control frames, then the receiver's. The
+//! receiver's core waits until the sender's has sent all. An identity goes first after reset, and on request
+//! between two records. Formats: `deltaline_model::board`.
 //!
 //! # Ports
 //!
@@ -24,7 +24,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/selftest.rs`: all records in their order, identities in between.
+//! `tests/selftest.rs`: all records in order, with identities in between.
 
 use deltaline_hdl::leaves::Flop;
 use deltaline_model::board::{IDENTITY_BYTES, Identity, TRUTH_BYTES};
@@ -79,7 +79,7 @@ pub struct Records {
     /// 0 sender's frame, 1 truth, 2 identity, 3 receiver's frame.
     kind: Flop<Bits<2>>,
     index: Flop<Bits<6>>,
-    /// What is left of eight bytes, the next one highest.
+    /// The bytes of the eight that are left, the next one highest.
     word: Flop<Bits<64>>,
     octet: Flop<Bits<8>>,
     is_last: Flop<Bit>,
@@ -93,7 +93,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// For cores that send so many control frames an interval, and a board that says so who it is.
+    /// For cores that send `frames` control frames an interval, and a board with this identity.
     pub fn new(frames: u8, identity: &Identity) -> Self {
         let bytes = identity.encode();
         let word = |index: usize| {

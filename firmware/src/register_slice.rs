@@ -1,10 +1,11 @@
-//! Register slice: a byte of a stream on its way from one end of the device to the other.
+//! Register slice: holds a byte of a stream on its way from one end of the device to the other.
 //!
 //! # Theory of operation
 //!
-//! What a core sends is read from a block RAM and selected among its registers in the same cycle; nothing is left of
-//! that cycle for the way to where the records are made. The slice takes the byte and holds it until it is taken. Both
-//! sides' handshakes come from its own flip-flops, so that neither waits for the other's logic.
+//! A core reads what it sends from a block RAM and selects among its registers in the same cycle. No time is left
+//! in that cycle for the route to the module that makes the records. The slice takes the byte and holds it until it
+//! is taken. The handshakes on both sides come from its own flip-flops, so neither side waits for the other's
+//! logic.
 //!
 //! ```text
 //!  core ──► tdata, tlast, tvalid ──► held ──► held_data, held_last, held_valid ──► records
@@ -23,7 +24,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/selftest.rs` and `tests/rmii_tap.rs`, whose control frames each pass one of them; a fault in one is planted there.
+//! `tests/selftest.rs` and `tests/rmii_tap.rs`: all control frames pass a slice, and a fault is planted in one.
 
 use deltaline_hdl::leaves::Flop;
 use rust_hdl_core::prelude::*;

@@ -3,17 +3,18 @@
 //! # Theory of operation
 //!
 //! Two bits (a dibit) come with each cycle of the 50 MHz reference clock, the lowest first. While the PHY hears a
-//! carrier, zeros, then preamble (dibits 01) and start delimiter (11) come before the first byte. Behind the carrier's
-//! end, CRS_DV is low in the first dibit of each nibble as long as dibits are left, and low in both when none is. It
-//! rises when it likes: so it goes through two flip-flops, and the dibits with it.
+//! carrier, the first byte is preceded by zeros, preamble (dibits 01) and start delimiter (11). After the carrier's
+//! end, CRS_DV is low in the first dibit of each nibble as long as dibits are left, and low in both when none is.
+//! It may rise at any time, so it goes through two flip-flops, and so do the dibits.
 //!
-//! Five bytes are held back: when the frame ends, the oldest of them is its last byte, the others its check sequence,
-//! which is compared. One or two dibits behind the last whole byte are dropped, as Ethernet says; three make a byte with
-//! the silence, and the frame is bad. What has fewer than five bytes is passed over. Behind a false carrier everything
-//! is passed over up to the next silence.
+//! Five bytes are held back. When the frame ends, the oldest of them is its last byte and the others are its check
+//! sequence, which is compared. One or two dibits after the last whole byte are dropped, as Ethernet requires.
+//! Three make a byte with the silence, and the frame is bad. Frames of fewer than five bytes are ignored. After a
+//! false carrier everything up to the next silence is ignored.
 //!
-//! There is no reset: whatever state it begins in ([`crate::state_register`]), the next silence brings it into the
-//! right one. When the rest of the board is reset, the core behind passes over the frame that is under way.
+//! There is no reset: whatever state the module begins in ([`crate::state_register`]), the next silence brings it
+//! into the right one. When the rest of the board is reset, the core behind this module ignores the frame that is
+//! under way.
 //!
 //! # Ports
 //!
@@ -27,14 +28,14 @@
 //! | bad | out | 1 | with last: the check sequence is wrong |
 //! | turn | out | 1 | changes with every byte |
 //!
-//! Bytes are at least four cycles apart. From a frame's first dibit behind the start delimiter to its first byte: 25
+//! Bytes are at least four cycles apart. From a frame's first dibit after the start delimiter to its first byte: 25
 //! cycles, always. No parameters. Cost: 105 flip-flops, about 60 LUTs.
 //!
 //! # Test plan
 //!
-//! `tests/rmii_tap.rs`, with the whole tap: frames of random lengths from 60 bytes, back to back and apart, with carriers
-//! that end before the data or with them; long and short preambles, false carriers, wrong check sequences, odd dibits,
-//! cut frames, a reset amid frames; power-on with random registers.
+//! `tests/rmii_tap.rs`, with the whole tap: frames of random lengths from 60 bytes, back to back and apart, with
+//! carriers that end before the data or with them; long and short preambles, false carriers, wrong check sequences,
+//! odd dibits, cut frames, a reset during frames; power-on with random registers.
 
 use crate::state_register::StateRegister;
 use deltaline_hdl::leaves::Flop;
@@ -53,7 +54,7 @@ pub struct Rmii {
     pub turn: Signal<Out, Bit>,
 
     polynomial: Constant<Bits<32>>,
-    /// What is left in the check register behind a frame that is right.
+    /// What is left in the check register after a correct frame.
     residue: Constant<Bits<32>>,
     sampled_valid: Flop<Bit>,
     sampled_dibit: Flop<Bits<2>>,
@@ -183,7 +184,7 @@ impl Logic for Rmii {
         if self.entering.val().get_bit(0) {
             self.after_first.next = (self.check.q.val() >> 1) ^ self.polynomial.val();
         }
-        // The polynomial's lowest bit is zero, so that the second bit to leave is still what it was.
+        // The polynomial's lowest bit is zero, so the second bit to leave is still unchanged.
         self.after_second.next = self.after_first.val() >> 1;
         if self.entering.val().get_bit(1) {
             self.after_second.next = (self.after_first.val() >> 1) ^ self.polynomial.val();
@@ -223,7 +224,7 @@ impl Logic for Rmii {
                 self.shift.d.next = self.shifted.val();
                 self.check.d.next = self.after_second.val();
                 self.ends.d.next = self.is_over.val();
-                // Of whole bytes: the end is noticed with the next byte's first dibit at the earliest.
+                // A multiple of whole bytes: the end is noticed with the next byte's first dibit at the earliest.
                 if self.phase.q.val() == 0 {
                     self.is_right.d.next = self.check.q.val() == self.residue.val();
                 }

@@ -10,12 +10,13 @@
 //! usb_rx -> uart -> commands (identify, reset)
 //! ```
 //!
-//! What enters a device is seen at the ingress, what leaves it at the egress. Both cores take their timestamps from one
-//! clock: nothing is to be synchronised. Intervals end with delimiter frames that pass through the device
+//! What enters a device is seen at the ingress, what leaves it at the egress. Both cores take their timestamps from
+//! one clock, so nothing has to be synchronised. Intervals end with delimiter frames that pass through the device
 //! (`deltaline_model::wire::delimiter`).
 //!
-//! There are three clocks: the board's and one of each PHY, which come through [`clock_pad`](crate::clock_pad)s. The
-//! two [`byte_crossing`](crate::byte_crossing)s lie between them, and nothing else: the reset is the board's alone.
+//! There are three clocks: the board's and one of each PHY, which come through [`clock_pad`](crate::clock_pad)s.
+//! Only the two [`byte_crossing`](crate::byte_crossing)s lie between them. The reset belongs to the board's clock
+//! alone.
 //!
 //! # Ports
 //!
@@ -29,14 +30,14 @@
 //! | ingress_crs_dv, egress_crs_dv | in | 1 | CRS_DV |
 //! | ingress_rxd_0, ingress_rxd_1, egress_rxd_0, egress_rxd_1 | in | 1 | RXD |
 //! | led_alive | out | 1 | blinks: 0.75 Hz |
-//! | led_ingress, led_egress | out | 1 | good frames came in the last hundredth of a second |
-//! | led_bad | out | 1 | frames with a wrong check sequence did |
+//! | led_ingress, led_egress | out | 1 | good frames arrived in the last hundredth of a second |
+//! | led_bad | out | 1 | frames with a wrong check sequence arrived in that time |
 //!
 //! All ports are single bits: a bitstream's netlist has no others.
 //!
-//! From a frame's first dibit behind the start delimiter on the pins to its timestamp: 25 cycles of the PHY's clock, two
-//! to three of the board's; 0.52 to 0.53 µs, the same at both ports but for that cycle. Throughput: every frame at line
-//! rate, 148,809 shortest frames a second at both ports.
+//! From a frame's first dibit after the start delimiter on the pins to its timestamp: 25 cycles of the PHY's clock
+//! and two to three of the board's. That is 0.52 to 0.53 µs, the same at both ports but for that cycle. Throughput:
+//! every frame at line rate, 148,809 shortest frames a second at both ports.
 //!
 //! Cost and frequency: `cargo xtask bitstream alchitry-cu rmii-tap` prints them.
 //!
@@ -55,7 +56,8 @@ use crate::rmii::Rmii;
 use crate::tap_records::TapRecords;
 use crate::uart::{Receiver, Transmitter};
 use deltaline_hdl::byte::Core;
-use deltaline_hdl::emit::verilog::{EmitError, emit_block};
+use deltaline_hdl::emit::block::emit_block;
+use deltaline_hdl::emit::refusal::EmitError;
 use deltaline_hdl::leaves::Flop;
 use deltaline_model::board::{Identity, Top, traffic};
 use deltaline_model::configuration::Configuration;
@@ -100,12 +102,12 @@ pub struct RmiiTap {
     framer: Framer,
     transmitter: Transmitter,
 
-    /// The reset on its way over the chip, a cycle later each: one for the sender, one for the receiver.
+    /// The reset's pipeline over the chip, one cycle a stage: one for the sender, one for the receiver.
     sender_rst: Flop<Bit>,
     receiver_rst: Flop<Bit>,
     heartbeat: Flop<Bits<27>>,
     tick: Flop<Bit>,
-    /// Good frames at the ingress, at the egress, bad ones: since the last tick, and between the two before.
+    /// Good frames at the ingress, at the egress, bad ones: since the last tick, and between the two ticks before.
     seen: [Flop<Bit>; 3],
     shown: [Flop<Bit>; 3],
     stamp: Signal<Local, Bits<65>>,
@@ -172,11 +174,11 @@ impl RmiiTap {
     }
 }
 
-/// The Verilog of a build's top, without a header; [`crate::selftest::BIT_CYCLES`] is what the board has.
+/// The Verilog of a build's top, without a header. The board's own build has [`crate::selftest::BIT_CYCLES`].
 ///
 /// # Errors
 ///
-/// [`EmitError`] when `name` is no identifier.
+/// [`EmitError`] when `name` is not an identifier.
 pub fn emit(build: u32, bit_cycles: u8, name: &str) -> Result<String, EmitError> {
     emit_block(&mut RmiiTap::new(&traffic::configuration(), build, bit_cycles), name)
 }
@@ -220,7 +222,7 @@ impl Logic for RmiiTap {
         self.egress_frames.crs_dv.next = self.egress_crs_dv.val();
         self.egress_frames.rxd.next = self.egress_dibit.val();
 
-        // Into the clock that both are measured with.
+        // Into the clock by which both are measured.
         self.ingress_bytes.clk.next = self.clk.val();
         self.ingress_bytes.rst.next = self.sender_rst.q.val();
         self.ingress_bytes.octet.next = self.ingress_frames.octet.val();

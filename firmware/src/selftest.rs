@@ -1,4 +1,4 @@
-//! Self-test: the top that measures packets which it makes, delays and loses itself, for a bare board with USB.
+//! Self-test: the top for a bare board with USB. It makes packets, delays and loses them, and measures them.
 //!
 //! # Theory of operation
 //!
@@ -12,8 +12,8 @@
 //!             plan -> ...... -> packet -> receiver core -> slice -+
 //! ```
 //!
-//! The host sends settings; the board runs intervals, and tells for each what its two cores measured and what really
-//! happened. Neither depends on the other. Twin of `deltaline_model::board::traffic::Board`, byte for byte.
+//! The host sends settings; the board runs intervals. For each it reports what its two cores measured and what
+//! really happened. Neither depends on the other. Twin of `deltaline_model::board::traffic::Board`, byte for byte.
 //!
 //! # Ports
 //!
@@ -51,7 +51,8 @@ use crate::register_slice::RegisterSlice;
 use crate::truth::Truth;
 use crate::uart::{Receiver, Transmitter};
 use deltaline_hdl::byte::Core;
-use deltaline_hdl::emit::verilog::{EmitError, emit_block};
+use deltaline_hdl::emit::block::emit_block;
+use deltaline_hdl::emit::refusal::EmitError;
 use deltaline_hdl::leaves::Flop;
 use deltaline_model::board::traffic;
 use deltaline_model::configuration::Configuration;
@@ -94,7 +95,7 @@ pub struct Selftest {
     framer: Framer,
     transmitter: Transmitter,
 
-    /// The reset on its way over the chip, a cycle later each: one for the sender, one for the receiver.
+    /// The reset's pipeline over the chip, one cycle a stage: one for the sender, one for the receiver.
     sender_rst: Flop<Bit>,
     receiver_rst: Flop<Bit>,
     both_run: Flop<Bit>,
@@ -153,11 +154,11 @@ impl Selftest {
     }
 }
 
-/// The Verilog of a build's top, without a header; [`BIT_CYCLES`] is what the board has.
+/// The Verilog of a build's top, without a header. The board's own build has [`BIT_CYCLES`].
 ///
 /// # Errors
 ///
-/// [`EmitError`] when `name` is no identifier.
+/// [`EmitError`] when `name` is not an identifier.
 pub fn emit(build: u32, bit_cycles: u8, name: &str) -> Result<String, EmitError> {
     emit_block(&mut Selftest::new(&traffic::configuration(), build, bit_cycles), name)
 }
@@ -309,7 +310,7 @@ impl Logic for Selftest {
         self.sender_core.receiver.next = false;
         self.receiver_core.receiver.next = true;
 
-        // What happened, and what is said.
+        // What happened, and what is sent.
         self.truth.clk.next = self.clk.val();
         self.truth.rst.next = self.reset.rst.val();
         self.truth.clear.next = self.conductor.clear.val();

@@ -1,12 +1,14 @@
-//! State register: the state of a machine that begins in any state, in the encoding that it was written in.
+//! State register: the state of a machine that may begin in any state, kept in the encoding in which it was
+//! written.
 //!
 //! # Theory of operation
 //!
-//! A machine without a reset comes out of power-on in whatever state its flip-flops make up, and finds its way from
-//! there. That holds as long as every value of them is one of the machine's states. Synthesis likes to encode a machine
-//! anew, a flip-flop for each state; all of these zero is no state at all, and with neither a reset nor an initial value
-//! nothing tells it that this is where an FPGA begins. yosys then takes the inputs that a machine never looks at in such
-//! a state for unused. The attribute keeps the encoding, with yosys and with Vivado.
+//! A machine without a reset starts at power-on in the state that its flip-flops happen to hold, and recovers from
+//! there. That works only if every value of the flip-flops is one of the machine's states. Synthesis likes to
+//! re-encode a machine with one flip-flop for each state, and then all zeros is no state at all. With neither a
+//! reset nor an initial value, synthesis does not know that an FPGA begins at all zeros. In such a state the
+//! machine never looks at some inputs, and yosys takes them for unused. The attribute keeps the encoding, with
+//! yosys and with Vivado.
 //!
 //! # Ports
 //!
@@ -20,8 +22,8 @@
 //!
 //! # Test plan
 //!
-//! `tests/rmii_tap.rs` begins with random registers. That synthesis keeps to it is seen in the netlist that lies in the
-//! bitstream: `cargo xtask bitstream alchitry-cu rmii-tap --verify`.
+//! `tests/rmii_tap.rs` begins with random registers. The netlist in the bitstream shows that synthesis keeps the
+//! encoding: `cargo xtask bitstream alchitry-cu rmii-tap --verify`.
 
 use rust_hdl_core::prelude::*;
 

@@ -1,9 +1,9 @@
-//! Tap records: what the tap says, in its order.
+//! Tap records: the tap's messages, in order.
 //!
 //! # Theory of operation
 //!
-//! An identity after reset, and when it is asked for; else control frames, whole ones, of whichever core offers one; if
-//! both do, the sender's. Formats: `deltaline_model::board`.
+//! An identity is sent after reset and on request. Otherwise whole control frames are sent, from whichever core
+//! offers one; if both do, the sender's goes first. Formats: `deltaline_model::board`.
 //!
 //! # Ports
 //!
@@ -18,7 +18,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/rmii_tap.rs`: all control frames of both cores, each core's in their order, identities in between.
+//! `tests/rmii_tap.rs`: all control frames of both cores, each core's in order, with identities in between.
 
 use deltaline_hdl::leaves::{Flop, Rom};
 use deltaline_model::board::{IDENTITY_BYTES, Identity};
@@ -57,7 +57,7 @@ pub struct TapRecords {
 }
 
 impl TapRecords {
-    /// For a board that says so who it is.
+    /// For a board with this identity.
     pub fn new(identity: &Identity) -> Self {
         let bytes: Vec<u64> = identity.encode().as_bytes().iter().copied().map(u64::from).collect();
         TapRecords {

@@ -2,10 +2,10 @@
 //!
 //! # Theory of operation
 //!
-//! Counts packets at the sender, lost ones among them, and at the receiver; adds up the receiver's delays and their
-//! squares. A delay is the clock at a packet's first byte at the receiver, less the clock at its first byte at the
-//! sender: the moments of the cores' timestamps. The square is multiplied bit by bit, and both sums are added to in
-//! words of 16 bits, which takes 23 of the 84 cycles at least between two packets.
+//! Counts packets at the sender, the lost ones among them, and packets at the receiver. Adds up the receiver's
+//! delays and their squares. A delay is the clock at a packet's first byte at the receiver, less the clock at its
+//! first byte at the sender. The cores take their timestamps at the same moments. The square is multiplied bit by
+//! bit, and both sums are updated in words of 16 bits. That takes 23 of the at least 84 cycles between two packets.
 //!
 //! # Ports
 //!
@@ -190,7 +190,7 @@ impl Logic for Truth {
         self.square_total.next = bit_cast::<17, 16>(self.square_words.q.val().get_bits::<16>(0))
             + bit_cast::<17, 16>(self.square_word.val())
             + bit_cast::<17, 1>(self.carry_bits.val().get_bits::<1>(1));
-        // 18..=21.
+        // States 18..=21.
         self.adds.next =
             self.phase.q.val().get_bit(4) & (self.phase.q.val().get_bit(1) | self.phase.q.val().get_bit(2));
         if self.adds.val() {

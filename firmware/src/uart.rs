@@ -2,8 +2,8 @@
 //!
 //! # Theory of operation
 //!
-//! A bit takes `divider` + 1 cycles. The receiver brings the line through two flip-flops into the clock, which is the
-//! only crossing into it, and samples each bit in its middle, counted from the edge of the start bit.
+//! A bit takes `divider` + 1 cycles. The receiver synchronises the line with two flip-flops, the only clock
+//! crossing, and samples each bit in its middle, counted from the edge of the start bit.
 //!
 //! # Ports
 //!
@@ -11,16 +11,16 @@
 //! |------|-----------|-------|---------|
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | octet, send | in | 8, 1 | transmitter: send this byte; only when it is free |
-//! | free | out | 1 | transmitter: a byte is taken |
+//! | free | out | 1 | transmitter: it can take a byte |
 //! | tx | out | 1 | the line, high at rest |
 //! | rx | in | 1 | the line, not synchronous |
-//! | octet, valid | out | 8, 1 | receiver: a byte has come; one whose stop bit is low is passed over |
+//! | octet, valid | out | 8, 1 | receiver: a byte has arrived; one whose stop bit is low is ignored |
 //!
 //! Parameter: `divider`, as a constant. Cost: transmitter about 25 flip-flops, receiver 30.
 //!
 //! # Test plan
 //!
-//! `tests/selftest.rs`: a model of the other side, at its own pace, reads and writes both lines.
+//! `tests/selftest.rs`: a model of the other side, at its own speed, reads and writes both lines.
 
 use deltaline_hdl::leaves::Flop;
 use rust_hdl_core::prelude::*;

@@ -6,7 +6,7 @@ use deltaline_firmware::pins::{
 };
 use deltaline_firmware::selftest::BIT_CYCLES;
 use deltaline_firmware::{rmii_tap, selftest};
-use deltaline_hdl::emit::verilog::ports;
+use deltaline_hdl::emit::ports::ports;
 use rust_hdl_bsp_alchitry_cu::pins::{CLOCK_SPEED_100MHZ, clock, leds, map_alchitry_pin_to_cu_pad};
 use rust_hdl_core::prelude::*;
 use std::collections::BTreeSet;

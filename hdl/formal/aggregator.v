@@ -1,19 +1,23 @@
-// aggregator: what the proofs of lane and emitter assume of each other holds, and cells and totals tell of one interval.
+// aggregator: the assumptions of the proofs of lane and emitter hold, and cells and totals belong to one interval.
 //
-// Proven, without bound on time, for one lane and for two, for one class and for two, any frames (in every cycle, if they like) and any ends:
-//   * a copy is cleared only when no packet of it was committed in this cycle and the sixteen before; nor is any from
-//     then on until the copies swap: the drain has its port for itself, and what it shows is complete;
-//   * the drain's clear reaches the idle copy, and only it; the clear behind a reset reaches both;
-//   * the drain's address stays for a cycle behind a clear; drains never overlap, and no copy changes its role in one;
+// Proven, without bound on time, for one lane and for two, for one class and for two, any frames (even in every
+// cycle) and any ends:
+//   * a copy is cleared only when no packet of it was committed in this cycle and the sixteen before. Nor is any
+//     committed from then on until the copies swap: the drain has its port to itself, and what it shows is
+//     complete;
+//   * the drain's clear reaches only the idle copy, and the clear after a reset reaches both;
+//   * the drain's address stays for a cycle after a clear; drains never overlap, and no copy changes its role
+//     during one;
 //   * nothing counts before both copies are clear;
-//   * a measured frame of a class is told to its lane and to its class's totals a cycle behind its commit, once, for the
-//     same copy, with its own length and timestamp, its key in the cycle before; frames of one cycle count in the order of
-//     their lanes; any other frame is counted as bad or unmeasured and not told to the lane; interval ends come in the
-//     order of the commits, and the emitter is told the totals of the class that it asks for;
+//   * a measured frame of a class is passed to its lane and to its class's totals a cycle after its commit, once,
+//     for the same copy, with its own length and timestamp; its key comes in the cycle before. Frames of one cycle
+//     count in the order of their lanes. Any other frame is counted as bad or unmeasured and not passed to the
+//     lane. Interval ends come in the order of the commits, and the emitter gets the totals of the class that it
+//     asks for;
 //   * the drain sees the sums of the lanes' cells.
 //
-// Assumed: a classifier names a class that there is. Classifiers, lanes and totals are cut out: their outputs are
-// anything. A reset may come at any time.
+// Assumed: a classifier names an existing class. Classifiers, lanes and totals are cut out: their outputs are
+// unconstrained. A reset may come at any time.
 //
 // Parameters: A, the width of an address; TWO_LANES; TWO_CLASSES.
 `define MEMORY aggregator_ram_macro
@@ -61,7 +65,7 @@ module aggregator_proof(
         .from_interval(from_interval), .m_axis_tready(m_axis_tready), .running(running)
     );
 
-    // The ports of the lanes, whose second one is idle if there is none.
+    // The ports of the lanes; the second lane is idle if there is only one.
     (* hierconn *) wire \dut.lane_0_packet , \dut.lane_0_epoch , \dut.lane_0_drain_epoch ;
     (* hierconn *) wire \dut.lane_0_clear_first , \dut.lane_0_clear_second ;
     (* hierconn *) wire [`A-1:0] \dut.lane_0_drain_address ;
@@ -71,7 +75,7 @@ module aggregator_proof(
     (* hierconn *) wire [39:0] \dut.lane_0_nanoseconds ;
     (* hierconn *) wire [71:0] \dut.lane_0_drained_cell ;
 
-    // What came with the commits of the cycle before, and what the classifiers say of them now.
+    // The data of the commits of the cycle before, and the classifiers' results for them, which come now.
     reg [1:0] commit_then = 0, measured_then, bad_then;
     reg running_then = 0;
     reg [63:0] timestamp_then_0, timestamp_then_1;
@@ -244,7 +248,7 @@ module aggregator_proof(
     wire [3:0] state = \dut.emitter.state_q ;
     wire [3:0] step = \dut.emitter.step_q ;
     wire [2:0] section = \dut.emitter.section_q ;
-    // Cycles since the copies swapped, as far as it matters.
+    // Cycles since the copies swapped, as far as they matter.
     reg [5:0] since = 40;
     always @(posedge clk) begin
         if (rst) since <= 40;

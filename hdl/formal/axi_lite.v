@@ -1,17 +1,18 @@
-// axi_lite: the register block keeps AXI4-Lite's rules, and does what it answers.
+// axi_lite: the register block keeps the rules of AXI4-Lite, and does what its answers say.
 //
 // Proven on the whole register block, without bound on time:
-//   * after reset nothing is valid; an answer comes only to a request that was accepted, one for each, and stays
-//     unchanged until it is taken;
-//   * a request is accepted in any order and never while one waits; ready is high when none does;
-//   * an answer is offered two cycles behind the acceptance, or behind the taking of the answer before it;
-//   * a write to `control` is answered OKAY when all bytes of a legal value are written, else SLVERR, and `control`
-//     changes by the former only; the strobes are high for exactly the first cycle of the OKAY to their write;
-//   * prefix lengths, their interval and a schedule are taken just when the hardware allows it;
-//   * a write to where there is no register, or to a register that is read only, is refused; so is a read of the former;
-//   * a read of `control` gives what it held, of `block_type` its constant.
+//   * after reset nothing is valid; there is exactly one answer for each accepted request, and it stays unchanged
+//     until it is taken;
+//   * requests are accepted in any order, but never while one waits; ready is high when none does;
+//   * an answer is offered two cycles after the acceptance, or after the answer before it was taken;
+//   * a write to `control` is answered OKAY when all bytes of a legal value are written, else SLVERR, and only the
+//     former changes `control`; the strobes are high for exactly the first cycle of the OKAY to their write;
+//   * prefix lengths, their interval and a schedule are accepted exactly when the hardware allows it;
+//   * a write to an address without a register, or to a read-only register, is refused; so is a read of an address
+//     without one;
+//   * a read of `control` returns what it held, a read of `block_type` its constant.
 //
-// Assumed of the master: what is offered stays until it is accepted. A reset may come at any time; the master
+// Assumed about the master: what it offers stays until it is accepted. A reset may come at any time; the master
 // withdraws its requests then.
 module axi_lite_proof(
     input wire clk,
@@ -34,9 +35,9 @@ module axi_lite_proof(
     wire control_role, snapshot, interval_end, clock_command_set, clock_command_step, clock_command_slew;
     wire [1:0] control_interval_source;
     wire [5:0] control_interval_log2;
-    // What the hardware reports is anything, in every cycle.
+    // The inputs from the hardware are unconstrained in every cycle.
     (* anyseq *) wire [406:0] reported;
-    // Whether it takes prefix lengths, their interval, a schedule.
+    // Whether the hardware allows prefix lengths, their interval, a schedule.
     (* anyseq *) wire [2:0] allowed;
     wire [63:0] prefixes_next;
     wire [31:0] prefixes_from;
@@ -93,7 +94,7 @@ module axi_lite_proof(
         end
     end
 
-    // What has been accepted and not been answered, and which answers have been seen and not been taken.
+    // Requests accepted but not answered, and answers seen but not taken.
     reg aw = 0, w = 0, ar = 0, b_seen = 0, r_seen = 0;
     reg [11:0] awaddr, araddr;
     reg [31:0] wdata;
@@ -185,7 +186,7 @@ module axi_lite_proof(
         if (araddr == 12'h20) assert (s_axil_rdata == control_word);
     end
 
-    // Induction has to know that what waits inside is what was accepted.
+    // Induction needs to know that the requests waiting inside are the accepted ones.
 `ifdef INVARIANTS
     (* hierconn *) wire [11:0] \dut.axi.aw_address_q , \dut.axi.ar_address_q ;
     (* hierconn *) wire [31:0] \dut.axi.w_data_q ;
@@ -197,7 +198,7 @@ module axi_lite_proof(
     end
 `endif
 
-    // Room for what matters.
+    // Every interesting case can be reached.
     reg two = 0;
     always @(posedge clk) two <= !rst && (two || (okay && awaddr == 12'h20 && control == 9'h0b3));
     always @* if (started && !rst) begin

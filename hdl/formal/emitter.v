@@ -1,25 +1,27 @@
-// emitter: every cell leaves exactly once and is cleared exactly once, in frames that keep the rules of AXI4-Stream.
+// emitter: every cell leaves exactly once and is cleared exactly once, in frames that keep the rules of
+// AXI4-Stream.
 //
 // Proven, without bound on time, for an arbitrary cell and any behaviour of m_axis_tready:
-//   * AXI4-Stream: tvalid stays and nothing of the beat changes until it is taken;
-//   * a frame has exactly BEATS beats, tlast with the last and only there; an interval has exactly FRAMES frames,
-//     numbered by their header's segment, fragment, bank and first row, class by class;
-//   * the chosen cell's two parts leave at their places in their frame, and only there; it is cleared exactly once,
-//     after it was read; no clear happens outside a drain, none in both copies while running;
-//   * the address stays for a cycle behind every clear, and stands for four cycles before a cell is read;
-//   * after reset clear_all visits every cell before running rises, 2 * CELLS cycles after the reset; nothing is sent
-//     before that;
-//   * a start that is not busy is followed by busy, which falls behind the last frame's last beat and not before;
-//     between the words of a drain at most six cycles pass.
+//   * AXI4-Stream: tvalid stays high and the beat stays unchanged until it is taken;
+//   * a frame has exactly BEATS beats, with tlast on the last and only there; an interval has exactly FRAMES
+//     frames, numbered by segment, fragment, bank and first row of their headers, class by class;
+//   * the chosen cell's two parts leave at their places in their frame, and only there. It is cleared exactly once,
+//     after it was read. No clear happens outside a drain, and none in both copies while running;
+//   * the address stays for a cycle after every clear, and is stable for four cycles before a cell is read;
+//   * after reset clear_all visits every cell before running rises, 2 * CELLS cycles after the reset; nothing is
+//     sent before that;
+//   * a start while not busy is followed by busy, which falls after the last frame's last beat and not before; at
+//     most six cycles pass between the words of a drain.
 //
-// Assumed: the drained cell is the chosen one's content when its address has stood for four cycles, and anything
-// otherwise, as lda.v proves. A start may come at any time, and so may a reset.
+// Assumed: the drained cell is the content of the chosen one when its address has been stable for four cycles, and
+// unconstrained otherwise, as lda.v proves. A start may come at any time, and so may a reset.
 //
-// Parameters: A, ROWS, BANKS, CLASSES, WORDS: the words of a class. The proof holds for the emitted sizes; the covers and the faults use the smallest.
+// Parameters: A, ROWS, BANKS, CLASSES, and WORDS, the words of a class. The proof holds for the emitted sizes; the
+// covers and the faults use the smallest.
 `define FRAGMENT (`ROWS < 128 ? `ROWS : 128)
 `define CLASS_CELLS (`ROWS * `BANKS)
 `define CELLS (`CLASS_CELLS * `CLASSES)
-// The address of the n-th cell that is sent, and the reverse.
+// The address of the n-th cell sent, and its inverse.
 `define ADDRESS(n) ((n) / `CLASS_CELLS * `WORDS + (n) % `CLASS_CELLS)
 `define INDEX(a) ((a) / `WORDS * `CLASS_CELLS + (a) % `WORDS)
 `define FRAMES (`CELLS / `FRAGMENT)
@@ -47,7 +49,7 @@ module emitter_proof(
     always @(posedge clk) started <= 1;
     always @* if (!started) assume (rst);
 `ifdef TRACE
-    // One trace is enough to reach, or to break, all that there is.
+    // One trace is enough to reach, or to break, every case.
     always @* assume (rst == !started && start && m_axis_tready == (beat[1:0] != stalls));
     reg [1:0] stalls = 0;
     always @(posedge clk) stalls <= stalls + 1;
@@ -75,15 +77,15 @@ module emitter_proof(
         .m_axis_tready(m_axis_tready), .m_axis_tlast(m_axis_tlast), .m_axis_tuser(m_axis_tuser)
     );
 
-    // For how many cycles the drain has shown the chosen cell.
+    // The number of cycles for which the drain has shown the chosen cell.
     reg [2:0] settled = 0;
     always @(posedge clk) begin
         if (rst || clear || clear_all || drain_address != chosen_address) settled <= 0;
         else if (settled < 4) settled <= settled + 1;
     end
 
-    // What happened in this drain: cells cleared in all, in this frame, and how often the chosen one; frames and
-    // beats taken. After reset: cycles, and whether the chosen cell was cleared.
+    // The state of this drain: cells cleared in all and in this frame, how often the chosen one was cleared, and
+    // frames and beats taken. After reset: cycles, and whether the chosen cell was cleared.
     reg draining;
     reg [`A:0] total, done;
     reg [1:0] clears;
@@ -191,7 +193,7 @@ module emitter_proof(
     wire [2:0] section = \dut.section_q ;
     wire [63:0] word = \dut.chosen_q ;
     wire [63:0] tops = \dut.tops_q ;
-    // The word that is being sent was read already.
+    // The word being sent was read before.
     wire sending = state == 7 || state == 8;
     wire [`A:0] before = done - 1;
     wire [`A:0] read = total + (state == 6 && step == 1);
@@ -256,7 +258,7 @@ module emitter_proof(
             if (state == 7) assert (word[63:48] == frame_start % `ROWS);
         end
 
-        // The chosen cell: shown long enough, read, sent; its top byte collected with its group's.
+        // The chosen cell: shown long enough, read, sent; its top byte is collected with those of its group.
         if (draining && drain_address == chosen_address && total == chosen) begin
             if (state == 8) assert (settled >= 1);
             if (state == 4 && beat != 0) assert (settled >= 2);

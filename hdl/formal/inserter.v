@@ -1,7 +1,7 @@
-// What the inserter must do, whatever its surroundings do: properties of deltaline_hdl::inline::inserter, 64 bits.
+// inserter: properties of deltaline_hdl::inline::inserter, 64 bits wide, in any surroundings.
 //
-// Bounded proof from reset and induction over one cycle (yosys-smtbmc, yices). The chosen beat below is any beat: its
-// number is an arbitrary constant, and numbers wrap around at 16, while no more than two beats are ever inside.
+// Bounded proof from reset and induction over one cycle (yosys-smtbmc, yices). The chosen beat below is any beat:
+// its number is an arbitrary constant. Numbers wrap around at 16, and at most two beats are ever inside.
 //
 // | what | where |
 // |------|-------|
@@ -11,9 +11,9 @@
 // | frames are whole: the switch turns between frames only | "whole frames" |
 // | traffic is stalled only by inserted beats and by m_axis | "the stall" |
 // | traffic that waits goes between two inserted frames | "let through" |
-// | what is urgent or overdue takes the next boundary, nothing else does but in a pause | "the turn" |
+// | urgent or overdue frames take the next boundary; others go only in a pause | "the turn" |
 //
-// Lines marked "inductive" relate registers within the inserter to what is seen outside; they are proven, too.
+// Lines marked "inductive" relate internal registers to what is seen outside; they are proven too.
 module inserter_proof(
     input clk,
     input [63:0] s_tdata, input [7:0] s_tkeep, input s_tvalid, input s_tlast, input [64:0] s_tuser,
@@ -37,7 +37,7 @@ module inserter_proof(
         .m_axis_tdata(m_tdata), .m_axis_tkeep(m_tkeep), .m_axis_tvalid(m_tvalid), .m_axis_tready(m_tready),
         .m_axis_tlast(m_tlast), .m_axis_tuser(m_tuser));
 
-    // Registers within, for the inductive lines.
+    // Internal registers, for the inductive lines.
     (* hierconn *) wire \dut.inserting_q ;
     (* hierconn *) wire \dut.in_frame_q ;
     (* hierconn *) wire \dut.skid_valid_q ;
@@ -57,7 +57,7 @@ module inserter_proof(
     wire i_taken = i_tvalid && i_tready;
     wire m_taken = m_tvalid && m_tready;
 
-    // The surroundings: s_axis keeps AXI4-Stream; a frame on i_axis, once offered, comes without a gap.
+    // The surroundings: s_axis keeps AXI4-Stream, and a frame offered on i_axis comes without a gap.
     reg s_waits = 0, i_comes = 0;
     reg [137:0] s_held;
     always @(posedge clk) begin
@@ -71,7 +71,7 @@ module inserter_proof(
     end
 
     // What has happened so far.
-    reg running = 0; // the second cycle behind reset and on
+    reg running = 0; // from the second cycle after reset on
     reg [3:0] accepted = 0, left = 0;
     reg s_inside = 0, i_inside = 0, let_through = 0;
     reg was_stalled = 0, turn_due = 0, may_turn = 0;
@@ -140,7 +140,7 @@ module inserter_proof(
         if (inserting && !was_inserting) assert (may_turn);
     end
 
-    // The proofs are not about nothing.
+    // Covers: the proofs are not vacuous.
     reg [1:0] inserted = 0;
     reg traffic_between = 0;
     always @(posedge clk) if (started) begin

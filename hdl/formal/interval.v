@@ -2,15 +2,16 @@
 //
 // Proven, without bound on time, for any inputs:
 //   * start_drain comes only while running and not drain_busy: two drains never overlap;
-//   * every request and every delimiter is answered in its cycle by exactly one of start_drain, and refused when the
-//     drain is busy, unless the core is not running; nothing else is answered;
-//   * the epoch changes behind every start_drain and at no other time;
-//   * an interval that a delimiter ends gets the delimiter's number, any other the one behind its predecessor's, zero
-//     being the first; `number` is that of the interval that ended last, `running_number` the one that is due;
-//   * gap tells exactly the ends by a delimiter whose number was not due, or before which no interval ended.
+//   * while the core is running, every request and every delimiter is answered in its cycle by exactly one signal:
+//     start_drain, or refused when the drain is busy. Nothing else is answered;
+//   * the epoch changes after every start_drain and at no other time;
+//   * an interval that a delimiter ends gets the delimiter's number. Any other gets the number after its
+//     predecessor's, and the first is zero. `number` is that of the interval that ended last, `running_number` the
+//     one that is due;
+//   * gap reports exactly the ends by a delimiter whose number was not due, or before which no interval ended.
 //
-// Assumed: `unexpected` is what its name says, as aggregator.v proves; nothing else but a reset at the start, which may
-// come again at any time.
+// Assumed: `unexpected` means what its name says, as aggregator.v proves. Otherwise only a reset at the start,
+// which may come again at any time.
 module interval_proof(
     input wire clk,
     input wire rst,
@@ -33,7 +34,7 @@ module interval_proof(
         .start_drain(start_drain), .gap(gap), .refused(refused)
     );
 
-    // What has been since the last reset: whether the ends were odd in number, and the last interval's number.
+    // The history since the last reset: whether the number of ends was odd, and the last interval's number.
     reg odd = 0, any = 0;
     reg [31:0] last = 0;
     wire [31:0] due = any ? last + 1 : 0;

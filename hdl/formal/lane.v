@@ -1,15 +1,16 @@
 // lane: every packet's way from its commit to its cell, with one packet in every cycle or in any other pattern.
 //
 // Proven, without bound on time, for any packets at any distances:
-//   * the hash gets the packet's key a cycle before it is told of the packet, and its answer is looked at two cycles
-//     behind the key;
-//   * the lda is told of a packet two cycles later, if a bank claims its hash, and never otherwise: in the word that
-//     class and hash say, in the copy of its commit, with its own timestamp;
-//   * what lda.v assumes: a copy is cleared only when none of its updates was accepted in this cycle and the six
-//     before. Even twelve are quiet, so that what the drain shows is complete.
+//   * the hash gets the packet's key a cycle before it gets the packet, and its answer is used two cycles after the
+//     key;
+//   * the lda gets a packet two cycles later if a bank claims its hash, and never otherwise: in the word given by
+//     class and hash, in the copy of its commit, with its own timestamp;
+//   * the assumption of lda.v: a copy is cleared only when none of its updates was accepted in this cycle and the
+//     six before. Even twelve are quiet, so the drain shows a complete cell.
 //
-// Assumed, and proven by aggregator.v: a copy is cleared only when no packet of it was committed in this cycle and the
-// sixteen before. The hash and the lda are cut out: their outputs are anything. A reset may come at any time.
+// Assumed, and proven by aggregator.v: a copy is cleared only when no packet of it was committed in this cycle and
+// the sixteen before. The hash and the lda are cut out: their outputs are unconstrained. A reset may come at any
+// time.
 //
 // Parameters: A, the width of an address; R, that of a row; BANKS, 1 or 2, with prefixes of one and two bits; SHIFT, the
 // bit of an address where the class starts.
@@ -51,7 +52,7 @@ module lane_proof(
     (* hierconn *) wire [71:0] \dut.lda_drained_cell ;
     (* hierconn *) wire \dut.lda_overflow , \dut.lda_overflow_epoch ;
 
-    // The packets of the last cycles: index i was told i + 1 cycles ago. The hash of a cycle ago.
+    // The packets of the last cycles: index i came i + 1 cycles ago. The hash of a cycle ago.
     reg [1:0] packets = 0, epochs;
     reg [3:0] kinds;
     reg [79:0] stamps;
@@ -82,7 +83,7 @@ module lane_proof(
         assert (overflow_epoch == \dut.lda_overflow_epoch );
     end
 
-    // The quiet ahead of a clear, in an arbitrary copy.
+    // The quiet time before a clear, in an arbitrary copy.
     (* anyconst *) wire copy;
     wire clear = copy ? clear_second : clear_first;
     wire packet_here = packet && epoch == copy;

@@ -1,21 +1,20 @@
 // lda: no update is lost, doubled or misplaced, and the drain shows and clears the right cell.
 //
 // Proven, for an arbitrary word of an arbitrary copy, without bound on time:
-//   * the stored cell is the sum of exactly the updates of this word and copy that were accepted since it was
-//     cleared last, until six cycles ago (lower half) or seven (upper half, digests), for any sequence of updates, one
-//     a cycle, to any words and copies;
+//   * the stored cell is the sum of exactly those updates of this word and copy that were accepted since its last
+//     clear, up to six cycles ago (lower half) or seven (upper half, digests). That holds for any sequence of
+//     updates, one a cycle, to any words and copies;
 //   * drained_cell shows it four cycles after the drain's address settled;
-//   * a clear leaves zero, and touches no other cell;
-//   * overflow tells that this word's count wrapped, seven cycles behind the update, and only then.
+//   * a clear leaves zero, and affects no other cell;
+//   * overflow reports exactly that this word's count wrapped, seven cycles after the update.
 //
-// Assumed: what lda's port table asks of the drain, which lane.v and aggregator.v prove of the core.
+// Assumed: what lda's port table requires of the drain, which lane.v and aggregator.v prove for the core.
 //   * a copy is cleared only when no update of it was accepted in this cycle and the six before;
-//   * the drain's address stays for a cycle behind a clear.
-// A reset may come at any time. Behind it the stored cell is whatever it is, and the bookkeeping starts from there, or
-// from zero when the cell is cleared.
+//   * the drain's address stays for a cycle after a clear. A reset may come at any time. After it the stored cell
+//     is arbitrary, and the bookkeeping starts from there, or from zero when the cell is cleared.
 //
-// Parameters: A, the width of an address; DIGESTS, cells with a digest sum of two halves of 16 bits. The memories are
-// the contract of memory.v, so that all else of them is any.
+// Parameters: A, the width of an address; DIGESTS, cells with a digest sum of two halves of 16 bits. The memories
+// are the contract of memory.v, so everything else about them is unconstrained.
 `define MEMORY lda_ram_macro
 `include "memory.v"
 
@@ -93,7 +92,7 @@ module lda_proof(
         if (clear_before) assume (drain_address == drain_before);
     end
 `ifdef TRACE
-    // A planted fault is searched among few timestamps, all of whose sums carry.
+    // A planted fault is searched for with few timestamps, all of whose sums carry.
     always @* assume (timestamp == {40{timestamp[0]}});
 `endif
 
@@ -103,7 +102,7 @@ module lda_proof(
     reg [39:0] sum [0:7];
     wire accepted = update && epoch == chosen_copy && address == chosen;
     wire cleared = clear && drain_address == chosen;
-    // Nothing is under way to the cell: its bookkeeping may start.
+    // No update is under way to the cell: its bookkeeping may start.
     wire adopted = adopt && started && !known && !hit && !accepted && !clear && !clear_before && settled == 0;
     always @(posedge clk) known <= !rst && (known || cleared || adopted);
     wire [35:0] lower [0:7], upper [0:7];
@@ -119,8 +118,8 @@ module lda_proof(
     end endgenerate
 
 `ifdef DIGESTS
-    // The same of the digests, which come five cycles behind their updates: index i holds the updates of index i + 5 and
-    // older.
+    // The same for the digests, which come five cycles after their updates: index i holds the updates of index i +
+    // 5 and older.
     reg [31:0] digests [0:2];
     wire [31:0] digests_with = {digests[0][31:16] + digest[31:16], digests[0][15:0] + digest[15:0]};
     always @(posedge clk) begin
@@ -141,7 +140,7 @@ module lda_proof(
     end
 `endif
 
-    // What is stored.
+    // The stored cell.
     (* hierconn *) wire [35:0] \dut.lower.ram_0.words.held , \dut.lower.ram_1.words.held ;
     (* hierconn *) wire [35:0] \dut.upper.ram_0.words.held , \dut.upper.ram_1.words.held ;
     wire [35:0] lower_held = chosen_copy ? \dut.lower.ram_1.words.held : \dut.lower.ram_0.words.held ;
@@ -154,7 +153,7 @@ module lda_proof(
         assert (!upper_settled || upper_held == upper[6]);
     end
 
-    // The drain: settled says for how many cycles its address has been the chosen one and its port free.
+    // The drain: settled counts the cycles for which its address has been the chosen one and its port free.
     reg [2:0] settled = 0;
     always @(posedge clk) begin
         if (rst || clear || drain_address != chosen || (update && epoch == chosen_copy)) settled <= 0;
@@ -164,7 +163,7 @@ module lda_proof(
         assert (drained_cell[71:0] == {count[0], sum[0]});
     end
 
-    // The overflow of an update that is seven cycles old.
+    // The overflow of an update seven cycles ago.
     wire lasting = known && hit[6];
     always @* begin
         if (lasting) assert (overflow == !count[6] && (!overflow || overflow_epoch == chosen_copy));
@@ -181,7 +180,7 @@ module lda_proof(
     end
 
 `ifdef INVARIANTS
-    // What induction needs: the pipeline's registers hold what the history says.
+    // Invariants for induction: the pipeline's registers agree with the history.
     (* hierconn *) wire \dut.valid_0_q , \dut.valid_1_q , \dut.valid_2_q , \dut.valid_3_q , \dut.valid_4_q , \dut.valid_5_q ;
     (* hierconn *) wire \dut.copy_0_q , \dut.copy_1_q , \dut.copy_2_q , \dut.copy_3_q , \dut.copy_4_q , \dut.copy_5_q ;
     (* hierconn *) wire [`A-1:0] \dut.word_0_q , \dut.word_1_q , \dut.word_2_q , \dut.word_3_q , \dut.word_4_q , \dut.word_5_q ;

@@ -1,11 +1,11 @@
-// What the datapath may rely on in a memory, be it the leaf `Ram` or a macro in its place.
+// The contract of a memory, be it the leaf `Ram` or a macro in its place: what the datapath may rely on.
 //
-// One word, chosen arbitrarily and then kept, is modelled: a read of it gives what was written last, one cycle later.
-// All else is anything: every other word, the content before the first write, and a read in the cycle of a write
-// of the same word. So a proof on this contract holds for any number of words, for any memory macro, and for
-// synthesis that was told not to care about collisions. `ram.v` proves that the leaf keeps it.
+// One word is modelled, chosen arbitrarily and then kept. A read of it returns what was written last, one cycle
+// later. Everything else is unconstrained: every other word, the content before the first write, and a read in the
+// cycle of a write to the same word. So a proof on this contract holds for any number of words, for any memory
+// macro, and for synthesis with collisions declared as "don't care". `ram.v` proves that the leaf keeps it.
 //
-// It stands in the seam for a memory macro. Who includes this file says in MEMORY how the macro's module is called.
+// It takes the place of a memory macro. A file that includes this one defines MEMORY as the macro's module name.
 `define DELTALINE_RAM_MACRO
 module `MEMORY #(parameter WIDTH = 36, ADDRESS = 1) (
     input wire clk,

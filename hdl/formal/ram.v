@@ -1,11 +1,12 @@
 // ram: the leaf `Ram` keeps the contract of memory.v.
 //
-// Proven, without bound on time, for an arbitrary word: a read gives what was written last, one cycle later, unless the
-// word is written in the same cycle. All memories are emitted from the same leaf; this is one of the lda's.
+// Proven, without bound on time, for an arbitrary word: a read returns what was written last, one cycle later,
+// unless the word is written in the same cycle. All memories are emitted from the same leaf; this one belongs to
+// the lda.
 //
 // Assumed: nothing.
 //
-// Parameters: A, the width of an address. The module is given a window to its memory: `held`, the word at `chosen`.
+// Parameters: A, the width of an address. The module gets a window into its memory: `held`, the word at `chosen`.
 module ram_proof(
     input wire clk,
     input wire [`A-1:0] read_address,

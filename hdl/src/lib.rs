@@ -9,9 +9,9 @@
 //!                                             class_totals, totals, interval
 //! ```
 //!
-//! [`point::core::Core`] puts them together; [`emit::verilog::emit`] writes a configuration out as one Verilog file. A
-//! [`emit::design::Design`] is a configuration with a name and the stream that it is for; [`emit::package::package`] makes of it
-//! all that a user drops into a project.
+//! [`point::core::Core`] puts them together; [`emit::module::emit`] writes a configuration out as one Verilog file,
+//! [`emit::design::emit`] a [`deltaline_design::Design`] with registers and a clock; [`emit::package::package`] makes of it all
+//! that a user drops into a project.
 //! [`inline`] stands in the stream itself: it inserts delimiters and control frames.
 // Ports are documented in each module's port table, where they can be read side by side.
 #![allow(missing_docs)]
@@ -23,6 +23,7 @@ pub mod identity;
 pub mod inline;
 pub mod interval;
 pub mod leaves;
+mod module;
 pub mod point;
 pub mod registers;
 pub mod report;

@@ -3,9 +3,12 @@
 
 mod common;
 
+use deltaline_design::{CoreKind, Design, Refusal};
 use deltaline_hdl::byte;
-use deltaline_hdl::emit::design::Design;
-use deltaline_hdl::emit::verilog::{EmitError, Module, emit};
+use deltaline_hdl::emit::design;
+use deltaline_hdl::emit::kind::Module;
+use deltaline_hdl::emit::module::emit;
+use deltaline_hdl::emit::refusal::EmitError;
 use deltaline_model::configuration::{Configuration, Settings};
 
 fn default_core(name: &str) -> String {
@@ -32,14 +35,15 @@ fn every_module_carries_the_prefix_and_every_name_is_plain() {
 fn illegal_requests_are_refused() {
     let configuration = Configuration::new(Settings { rows: 2048, ..Settings::default() }).unwrap();
     let refused = emit(&configuration, Module::Core, "core");
-    assert_eq!(refused, Err(EmitError::Unsupported { rows: 2048, banks: 2 }));
+    let size = |core, digests, rows| {
+        Err(EmitError::Refused(Refusal::Size { core, digests, rows, banks: 2, classes: 1 }))
+    };
+    assert_eq!(refused, size(CoreKind::Bits64, false, 2048));
     let configuration = Configuration::new(Settings::default()).unwrap();
     let digests = Configuration::new(Settings { rows: 64, digest: true, ..Settings::default() }).unwrap();
-    let refused = emit(&digests, Module::Core, "core");
-    assert_eq!(refused, Err(EmitError::UnsupportedDigest { rows: 64, banks: 2 }));
-    let refused = emit(&digests, Module::FourLanes512, "core");
-    assert_eq!(refused, Err(EmitError::UnsupportedDigest { rows: 64, banks: 2 }));
-    assert_eq!(byte::emit(&digests, "core"), Err(EmitError::ByteDigest));
+    assert_eq!(emit(&digests, Module::Core, "core"), size(CoreKind::Bits64, true, 64));
+    assert_eq!(emit(&digests, Module::FourLanes512, "core"), size(CoreKind::FourLanes512, true, 64));
+    assert_eq!(byte::emit(&digests, "core"), Err(Refusal::NoDigests.into()));
     for name in ["", "9core", "my core", "a$b"] {
         assert_eq!(emit(&configuration, Module::Core, name), Err(EmitError::Name(name.into())));
     }
@@ -48,9 +52,35 @@ fn illegal_requests_are_refused() {
 #[test]
 fn signals_between_processes_are_assigned_once() {
     for design in Design::all().unwrap() {
-        common::assert_signals_between_processes_are_assigned_once(&design.emit("deltaline").unwrap());
+        common::assert_signals_between_processes_are_assigned_once(
+            &design::emit(&design, "deltaline").unwrap(),
+        );
     }
     let settings = Settings { rows: 16, prefixes: &[0, 2, 4], digest: true, ..Settings::default() };
     let verilog = emit(&Configuration::new(settings).unwrap(), Module::TwoLanes512, "deltaline").unwrap();
     common::assert_signals_between_processes_are_assigned_once(&verilog);
+}
+
+/// The default design with a part of its file replaced.
+fn variant(from: &str, to: &str) -> Design {
+    let text = include_str!("../configurations/10g.toml");
+    assert!(text.contains(from));
+    Design::parse("tap.toml", "tap", &text.replace(from, to)).unwrap()
+}
+
+#[test]
+fn times_of_day_are_ports_of_taps() {
+    let verilog = design::emit(&variant("clock = \"ptp\"", "clock = \"time-of-day\""), "core").unwrap();
+    let top = verilog.split("endmodule").next().unwrap();
+    assert!(top.contains("[95:0] ptp_ts_96;") && top.contains("input wire  [96:0] s_axis_tuser;"), "{top}");
+}
+
+#[test]
+fn a_design_without_hardware_is_refused_as_its_file_says() {
+    for (from, to) in [("lanes = 1", "lanes = 2"), ("rows = 1024", "rows = 64\ndigest = true\n#")] {
+        let text = include_str!("../configurations/10g.toml").replace("digest = false", "").replace(from, to);
+        let design = Design::parse("tap.toml", "tap", &text).unwrap();
+        let refusal = design.core().and_then(|core| core.size(design.configuration())).unwrap_err();
+        assert_eq!(design::emit(&design, "core"), Err(refusal.into()));
+    }
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use deltaline_hdl::emit::verilog::EmitError;
+use deltaline_hdl::emit::refusal::EmitError;
 use deltaline_hdl::inline::{Width, emit};
 use deltaline_model::configuration::{Configuration, Settings};
 

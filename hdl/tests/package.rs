@@ -1,9 +1,10 @@
 //! Packages: complete, stable, and consistent with the hardware that they hold.
 #![allow(clippy::unwrap_used)]
 
-use deltaline_hdl::emit::design::{DEFAULT, Design};
+use deltaline_design::{DEFAULT, Design};
 use deltaline_hdl::emit::package::{File, MANIFEST, package, sha256};
-use deltaline_hdl::emit::verilog::{EmitError, ports};
+use deltaline_hdl::emit::ports::ports;
+use deltaline_hdl::emit::refusal::EmitError;
 use saphyr::{LoadableYamlNode, Yaml};
 use std::collections::BTreeSet;
 use std::fs;
@@ -28,7 +29,7 @@ fn variant(from: &str, to: &str) -> Design {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("variant.toml");
     fs::write(&file, changed).unwrap();
-    Design::read(&file).unwrap()
+    Design::complete(&file).unwrap()
 }
 
 /// What `cargo xtask verilog --out hdl/golden` writes.
@@ -200,4 +201,26 @@ fn constraints_have_the_clock_of_the_design() {
             assert!(file.is_none_or(|file| file.text.ends_with(&line)), "{family} at {clock} MHz");
         }
     }
+}
+
+/// A design without a seed is completed: the package has its file, which is the same design to everybody.
+#[test]
+fn a_drawn_seed_is_in_the_package() {
+    let design = variant("seed = 1\n", "");
+    assert!(design.seed_is_drawn());
+    let files = package(&design, "tap").unwrap();
+    let toml = text(&files, "tap.toml");
+    let read = Design::parse("tap.toml", design.name(), toml).unwrap();
+    assert_eq!((read.parts(), read.configuration()), (design.parts(), design.configuration()));
+    let seed = format!("seed = {}\n", design.configuration().seed());
+    assert!(
+        toml.contains(&seed) && toml.starts_with("# The design, with the seed that was drawn."),
+        "{toml}"
+    );
+    assert!(text(&files, MANIFEST).contains("  tap.toml\n"));
+    assert!(text(&files, "tap.md").contains("`tap.toml`"));
+    // The hardware that is made of that file is the same one, and its package needs no copy of the file.
+    let again = package(&read, "tap").unwrap();
+    assert_eq!(text(&again, "tap.v"), text(&files, "tap.v"));
+    assert!(again.iter().all(|file| file.name != "tap.toml"));
 }

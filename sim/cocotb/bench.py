@@ -1,4 +1,4 @@
-"""What the benches have in common."""
+"""Shared by the benches."""
 
 import json
 import os
@@ -19,7 +19,7 @@ def pauses(longest=5):
 
 
 def quiet(*parts):
-    """Not a line for every transfer."""
+    """Silences the log line of every transfer."""
     for part in parts:
         part.log.setLevel("WARNING")
 
@@ -37,7 +37,7 @@ async def reset(dut, inputs):
 
 
 def vectors():
-    """What `cargo xtask cocotb` made for this bench."""
+    """The vectors that `cargo xtask cocotb` made for this bench."""
     return json.loads(Path(os.environ["DELTALINE_VECTORS"]).read_text())
 
 
@@ -53,7 +53,7 @@ def stream(part, dut, prefix, longest=5):
 BLOCK_TYPE, VERSION, NEXT_BLOCK, CAPABILITY, CONFIGURATION, BUILD = 0x00, 0x04, 0x08, 0x0C, 0x10, 0x18
 CONTROL, STATUS, SNAPSHOT, INTERVAL, INTERVAL_END, TIMESTAMP = 0x20, 0x24, 0x28, 0x2C, 0x5C, 0x60
 REFUSED_ENDS, CONTROL_FRAMES, DELIMITERS, DELIMITER_GAPS = 0x48, 0x4C, 0x54, 0x58
-# Offset and words.
+# Offset, words.
 COUNTS = {"packets": (0x30, 2), "bytes": (0x38, 2), "unmeasured": (0x40, 1), "bad": (0x44, 1), "unmatched": (0x50, 1)}
 RUNNING, PTP_LOCKED, DRAIN_BUSY, END_REFUSED = 1, 2, 4, 8
 
@@ -88,7 +88,7 @@ class Registers:
             pass
 
     async def identify(self, configuration, has_clock):
-        """What a host reads first, of a design of 64 bits with two banks of 16 rows, hashed by H3."""
+        """Checks what a host reads first from a design of 64 bits with two banks of 16 rows, hashed by H3."""
         assert await self.read(BLOCK_TYPE) == int.from_bytes(b"DELT", "big")
         assert await self.read(VERSION) == 0x0001_0001
         assert await self.read(NEXT_BLOCK) == 0
@@ -98,6 +98,6 @@ class Registers:
         assert await self.read(BUILD) == 0x1234_5678
 
     async def counts(self):
-        """Takes a snapshot; the running interval's counts in it."""
+        """Takes a snapshot and returns the running interval's counts in it."""
         await self.write(SNAPSHOT, 1)
         return {name: await self.read(address, words) for name, (address, words) in COUNTS.items()}

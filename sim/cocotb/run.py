@@ -1,6 +1,6 @@
 """Builds one module with Icarus Verilog and runs its bench: run.py NAME TOP FOLDER.
 
-FOLDER holds NAME.v, and what the bench wants besides; results go there too.
+FOLDER holds NAME.v and the other files of the bench; results go there too.
 """
 
 import sys

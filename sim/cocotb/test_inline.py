@@ -1,4 +1,4 @@
-"""The inline design in the stream between cocotbext-axi's source and sink, against what the model made."""
+"""The inline design in the stream between cocotbext-axi's source and sink, compared with the model."""
 
 import cocotb
 from bench import (
@@ -24,7 +24,7 @@ CLOCK_SYNCHRONISED, CLOCK_PERIOD, CLOCK_VALUE, CLOCK_COMMAND, SET = 0x6C, 0x70, 
 
 
 async def stop_clock(dut, registers, value):
-    """The clock stands still, and counts as synchronised."""
+    """Stops the clock, and declares it synchronised."""
     await registers.write(CLOCK_PERIOD, 0, 2)
     await registers.write(CLOCK_VALUE, value, 2)
     await registers.write(CLOCK_COMMAND, SET)
@@ -47,7 +47,7 @@ async def stream_and_intervals(dut):
     assert await registers.read(STATUS) == RUNNING | PTP_LOCKED
 
     async def receive(traffic, inserted):
-        """Receives all these, each kind in order, and tells how the kinds came; traffic alone carries the time."""
+        """Receives all these, each kind in order, and returns the sequence of kinds; only traffic carries the time."""
         kinds = []
         left = {True: list(traffic), False: list(inserted)}
         while any(left.values()):
@@ -64,10 +64,10 @@ async def stream_and_intervals(dut):
             await source.send(AxiStreamFrame(bytes.fromhex(frame["bytes"]), tuser=frame["bad"]))
         traffic = [(frame["bytes"], frame["timestamp"] << 1 | frame["bad"]) for frame in interval["frames"]]
         kinds = await receive(traffic, [(frame, 0) for frame in interval["control_frames"]])
-        # Amid the traffic, not behind it: what was sent while nothing waits shows nothing.
+        # Within the traffic, not after it: a frame sent while nothing waits would prove nothing.
         assert kinds[-1] or not interval["control_frames"], kinds
         control_frames += len(interval["control_frames"])
-        # The last frame is counted some cycles behind its last beat.
+        # The last frame is counted some cycles after its last beat.
         await ClockCycles(dut.clk, 20)
         assert await registers.counts() == interval["counts"]
         assert await registers.read(INTERVAL) == number
@@ -80,6 +80,6 @@ async def stream_and_intervals(dut):
     await registers.write(SNAPSHOT, 1)
     assert await registers.read(CONTROL_FRAMES) == control_frames
     assert await registers.read(DELIMITERS) == len(expected["intervals"])
-    # The first interval, which no delimiter has begun.
+    # For the first interval, which no delimiter began.
     assert await registers.read(DELIMITER_GAPS) == 1
     assert sink.empty()

@@ -111,7 +111,7 @@ async def strobes(dut):
 
 @cocotb.test()
 async def snapshots(dut):
-    """All counters show the same number, another in every cycle: what is read must be of one cycle, and that a recent one."""
+    """All counters show the same number, which changes in every cycle: values read must be of the cycle of the snapshot."""
     master = await start(dut)
     cycle = 0
     taken = None

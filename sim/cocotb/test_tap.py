@@ -1,4 +1,4 @@
-"""A whole tap: cocotbext-axi's stream source and sink and its AXI4-Lite master, against what the model made."""
+"""A whole tap: cocotbext-axi's stream source and sink and its AXI4-Lite master, compared with the model."""
 
 import random
 
@@ -69,15 +69,15 @@ async def intervals(dut):
     control_frames = 0
     for number, interval in enumerate(intervals):
         frames = interval["frames"]
-        # Half of them, then the rest; a delimiter alone, as all counts start from zero behind it.
+        # Half of them, then the rest; a delimiter alone, because all counts start from zero after it.
         packets = len(frames) - interval["delimited"]
         for part in [frames[: packets // 2], frames[packets // 2 : packets]]:
             for frame in part:
-                # The first beat's timestamp, the last beat's mark; what the other beats carry is not looked at.
+                # The timestamp counts at the first beat, the mark at the last; the other beats' values are ignored.
                 user = frame["timestamp"] << 1 | frame["bad"]
                 await source.send(AxiStreamFrame(bytes.fromhex(frame["bytes"]), tuser=user))
             await source.wait()
-            # The last frame is counted some cycles behind its last beat.
+            # The last frame is counted some cycles after its last beat.
             await ClockCycles(dut.clk, 20)
             assert await registers.counts() == part[-1]["counts"]
             assert await registers.read(INTERVAL) == number
@@ -97,7 +97,7 @@ async def intervals(dut):
             frame = await sink.recv()
             assert (bytes(frame.tdata).hex(), frame.tuser) == (expected, 0)
         control_frames += len(interval["control_frames"])
-        # The drain takes some cycles behind its last word.
+        # The drain takes some cycles after its last word.
         await ClockCycles(dut.clk, 50)
         await registers.write(SNAPSHOT, 1)
         assert await registers.read(CONTROL_FRAMES) == control_frames

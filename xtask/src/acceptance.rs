@@ -4,9 +4,10 @@
 
 use crate::{Failure, tools};
 use deltaline_cosim::hardware::{Beat, IDLE, beats};
-use deltaline_hdl::emit::design::{DEFAULT, Design};
+use deltaline_design::{DEFAULT, Design};
+use deltaline_hdl::emit::kind::Module;
+use deltaline_hdl::emit::module::emit;
 use deltaline_hdl::emit::package::package;
-use deltaline_hdl::emit::verilog::{Module, emit};
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;

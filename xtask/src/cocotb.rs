@@ -1,7 +1,7 @@
 //! The emitted Verilog under cocotb: `sim/cocotb/README.md` has the test plan.
 
 use crate::{Failure, acceptance, tools};
-use deltaline_hdl::emit::design::Design;
+use deltaline_design::Design;
 use deltaline_hdl::registers::{self, Emitted, Options};
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
@@ -37,9 +37,19 @@ pub(crate) fn run() -> Result<(), Failure> {
     );
     bench("registers", "registers", &registers::emit(&emitted, "registers")?, &Value::Null)?;
     let tap = design("tap", "ptp")?;
-    bench("tap", "deltaline", &tap.emit("deltaline")?, &tap_vectors(tap.configuration()))?;
+    bench(
+        "tap",
+        "deltaline",
+        &deltaline_hdl::emit::design::emit(&tap, "deltaline")?,
+        &tap_vectors(tap.configuration()),
+    )?;
     let inline = design("inline", "built-in")?;
-    bench("inline", "deltaline", &inline.emit("deltaline")?, &inline_vectors(inline.configuration()))
+    bench(
+        "inline",
+        "deltaline",
+        &deltaline_hdl::emit::design::emit(&inline, "deltaline")?,
+        &inline_vectors(inline.configuration()),
+    )
 }
 
 /// A small design of 64 bits.
@@ -66,7 +76,7 @@ segment = 7
     let folder = tempfile::tempdir()?;
     let file = folder.path().join(format!("{shell}.toml"));
     fs::write(&file, text)?;
-    Ok(Design::read(&file)?.with_build(BUILD))
+    Ok(Design::load(&file)?.with_build(BUILD))
 }
 
 /// Runs `sim/cocotb/test_<name>.py` on a module with these vectors.

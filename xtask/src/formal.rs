@@ -18,7 +18,7 @@
 //! failures. Unit tests compare the list with `hdl/formal` and with what is emitted now, without a solver.
 
 use crate::{Failure, tools};
-use deltaline_hdl::emit::verilog::emit_block;
+use deltaline_hdl::emit::block::emit_block;
 use deltaline_hdl::inline::inserter::Inserter;
 use deltaline_hdl::interval::Interval;
 use deltaline_hdl::point::aggregator::Aggregator;

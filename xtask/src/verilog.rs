@@ -5,10 +5,11 @@
 //!
 //! Test plan: a new folder, one inside folders that are missing, an empty one, a package over an older one; refusals
 //! of a file, of a folder with a foreign file, of a package with a changed or a missing file, of the working folder;
-//! each refusal leaves everything as it was, and nothing is left beside the folder; `sha256sum -c` passes.
+//! each refusal leaves everything as it was, and nothing is left beside the folder; `sha256sum -c` passes. A file without
+//! a seed gets one, and says so; a shipped design says that its seed is fixed; a file with a seed says nothing.
 
 use crate::Failure;
-use deltaline_hdl::emit::design::{DEFAULT, Design, DesignError};
+use deltaline_design::{DEFAULT, Design, DesignError};
 use deltaline_hdl::emit::package::{File, MANIFEST, package, sha256};
 use std::fs;
 use std::io;
@@ -45,12 +46,41 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     for file in &files {
         println!("{}", arguments.out.join(&file.name).display());
     }
+    if let Some(note) = seed_note(&design, arguments) {
+        eprintln!("{note}");
+    }
     Ok(())
+}
+
+/// Whether the argument is a file, not a shipped design's name.
+fn is_file(design: &str) -> bool {
+    design.ends_with(".toml")
+}
+
+/// What a user has to know of the seed, unless it stands in the user's own file.
+fn seed_note(design: &Design, arguments: &Arguments) -> Option<String> {
+    let seed = design.configuration().seed();
+    if design.seed_is_drawn() {
+        let file = arguments.out.join(format!("{}.toml", arguments.name));
+        let file = file.display();
+        return Some(format!(
+            "the design names no seed: {seed} was drawn. {file} has it: make the other end's hardware of that file, and \
+             give it to host programs"
+        ));
+    }
+    (!is_file(&arguments.design)).then(|| {
+        format!(
+            "seed {seed} is the fixed seed of the shipped design {}: whoever knows it can choose packets that are sampled. \
+             For a seed of your own, copy hdl/configurations/{}.toml without its seed, and give that file",
+            design.name(),
+            design.name()
+        )
+    })
 }
 
 /// The design of this name or path.
 fn find(design: &str) -> Result<Design, DesignError> {
-    if design.ends_with(".toml") { Design::read(Path::new(design)) } else { Design::named(design) }
+    if is_file(design) { Design::complete(Path::new(design)) } else { Design::named(design) }
 }
 
 /// Prints the shipped designs.
@@ -277,5 +307,37 @@ mod tests {
         assert_eq!(find(file).unwrap(), find(DEFAULT).unwrap());
         assert!(matches!(find("1t"), Err(DesignError::Unknown(_))));
         assert!(matches!(find("1t.toml"), Err(DesignError::Read { .. })));
+    }
+
+    #[test]
+    fn a_seed_that_the_user_did_not_choose_is_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("package");
+        let arguments = |design: &str| Arguments {
+            design: design.to_string(),
+            out: out.clone(),
+            name: "tap".into(),
+            build: 0,
+            list: false,
+        };
+        let file = folder.path().join("my_tap.toml");
+        let path = file.to_str().unwrap();
+        let shipped = include_str!("../../hdl/configurations/10g.toml").replace("rows = 1024", "rows = 16");
+        fs::write(&file, shipped.replace("seed = 1\n", "")).unwrap();
+        run(&arguments(path)).unwrap();
+        // The file in the package is complete, and that of the user is as it was.
+        let completed = Design::load(&out.join("tap.toml")).unwrap();
+        assert!(matches!(Design::load(&file), Err(DesignError::NoSeed { .. })));
+        let verilog = fs::read_to_string(out.join("tap.v")).unwrap();
+        assert!(verilog.contains(&format!("seed {}\n", completed.configuration().seed())));
+        let note = seed_note(&find(path).unwrap(), &arguments(path)).unwrap();
+        assert!(note.contains("was drawn") && note.contains("tap.toml"), "{note}");
+        fs::write(&file, &shipped).unwrap();
+        assert_eq!(seed_note(&find(path).unwrap(), &arguments(path)), None);
+        let note = seed_note(&find(DEFAULT).unwrap(), &arguments(DEFAULT)).unwrap();
+        assert!(
+            note.contains("seed 1 is the fixed seed") && note.contains("hdl/configurations/10g.toml"),
+            "{note}"
+        );
     }
 }

@@ -24,10 +24,11 @@
 //! short, back to back with traffic.
 
 use crate::leaves::Flop;
+use crate::module::module;
+use deltaline_hdl_macros::clocked;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::wire::delimiter::Delimiter as Frame;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
@@ -65,38 +66,20 @@ impl Delimiter {
     pub fn new(configuration: &Configuration) -> Self {
         let words = Frame::new(configuration, 0).words();
         let kind_and_segment = (words[2] >> 32 << 32 | words[1] & 0xffff_ffff).to_be_bytes();
-        Delimiter {
+        module! { Delimiter {
             kind_and_segment: kind_and_segment.map(|byte| Constant::new(u64::from(byte).into())),
             digest: words[3].to_be_bytes().map(|byte| Constant::new(u64::from(byte).into())),
-            clk: Default::default(),
-            rst: Default::default(),
-            there: Default::default(),
-            octet: Default::default(),
-            index: Default::default(),
-            ends: Default::default(),
-            bad: Default::default(),
-            delimiter: Default::default(),
-            number: Default::default(),
-            word: Default::default(),
-            low: Default::default(),
             one: Constant::new(1.into()),
-            place: Default::default(),
-            compared: Default::default(),
-            expected: Default::default(),
-            differs_now: Default::default(),
-            differs: Default::default(),
-            seen_number: Default::default(),
-            found: Default::default(),
+        }
+            clk rst there octet index ends bad delimiter number word low place compared expected differs_now
+            differs seen_number found
         }
     }
 }
 
 impl Logic for Delimiter {
-    #[hdl_gen]
+    #[clocked(differs, seen_number)]
     fn update(&mut self) {
-        dff_setup!(self, clk, differs, seen_number);
-        self.differs.rst.next = self.rst.val();
-        self.seen_number.rst.next = self.rst.val();
         for i in 0..4 {
             self.found[i].clock.next = self.clk.val();
             self.found[i].rst.next = self.rst.val();

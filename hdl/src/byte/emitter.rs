@@ -43,10 +43,11 @@
 //! back-pressure; memory found clear behind every drain and after reset.
 
 use crate::leaves::{Flop, Rom};
+use crate::module::module;
+use deltaline_hdl_macros::clocked;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::wire::frame::{Header, Role, Totals};
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// What is added to a constant byte of the header, by its number in bits 11:8 of the ROM.
 mod source {
@@ -139,7 +140,7 @@ impl<const A: usize> Emitter<A> {
         let (cells, words) = header.map_or((1, [0; 12]), |header| (u64::from(header.cells), header.words()));
         let banks = configuration.prefixes().banks() as u64;
         let rows = configuration.rows() as u64;
-        Emitter {
+        module! { Emitter {
             rom: Rom::new(&contents(&words)),
             row_bits: Constant::new(u64::from(configuration.row_bits()).into()),
             fragment_bits: Constant::new(u64::from(cells.ilog2()).into()),
@@ -148,55 +149,12 @@ impl<const A: usize> Emitter<A> {
             last_address: Constant::new((banks * rows - 1).into()),
             last_fragment: Constant::new((banks * rows - cells).into()),
             block_base_mask: Constant::new(((1u64 << A) - 8).into()),
-            clk: Default::default(),
-            rst: Default::default(),
-            start: Default::default(),
-            receiver: Default::default(),
-            flags: Default::default(),
-            ask: Default::default(),
-            ask_plane: Default::default(),
-            ask_address: Default::default(),
-            ask_word: Default::default(),
-            ask_clear: Default::default(),
-            answers: Default::default(),
-            answer: Default::default(),
-            busy: Default::default(),
-            end_drain: Default::default(),
-            m_axis_tdata: Default::default(),
-            m_axis_tvalid: Default::default(),
-            m_axis_tready: Default::default(),
-            m_axis_tlast: Default::default(),
-            m_axis_tuser: Default::default(),
-            state: Default::default(),
-            section: Default::default(),
-            word: Default::default(),
-            lane: Default::default(),
-            address_now: Default::default(),
-            is_last_fragment: Default::default(),
-            interval: Default::default(),
-            octet: Default::default(),
-            low_octet: Default::default(),
-            check: Default::default(),
-            check_top: Default::default(),
-            valid: Default::default(),
-            is_last: Default::default(),
-            kind: Default::default(),
-            changing: Default::default(),
-            role_bit: Default::default(),
-            fragment: Default::default(),
-            bank: Default::default(),
-            row: Default::default(),
-            first_row: Default::default(),
-            fragment_base: Default::default(),
-            block_base: Default::default(),
-            in_fragment: Default::default(),
-            is_ledger: Default::default(),
-            asks: Default::default(),
-            plane: Default::default(),
-            rotated: Default::default(),
-            entering: Default::default(),
-            next_address: Default::default(),
-            next_in_block: Default::default(),
+        }
+            clk rst start receiver flags ask ask_plane ask_address ask_word ask_clear answers answer busy
+            end_drain m_axis_tdata m_axis_tvalid m_axis_tready m_axis_tlast m_axis_tuser state section word
+            lane address_now is_last_fragment interval octet low_octet check check_top valid is_last kind
+            changing role_bit fragment bank row first_row fragment_base block_base in_fragment is_ledger asks
+            plane rotated entering next_address next_in_block
         }
     }
 }
@@ -219,37 +177,21 @@ fn contents(words: &[u64; 12]) -> Vec<u64> {
 }
 
 impl<const A: usize> Logic for Emitter<A> {
-    #[hdl_gen]
+    #[clocked(
+        state,
+        section,
+        word,
+        lane,
+        address_now,
+        is_last_fragment,
+        octet,
+        low_octet,
+        check,
+        check_top,
+        valid,
+        is_last
+    )]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clk,
-            state,
-            section,
-            word,
-            lane,
-            address_now,
-            is_last_fragment,
-            octet,
-            low_octet,
-            check,
-            check_top,
-            valid,
-            is_last
-        );
-        self.state.rst.next = self.rst.val();
-        self.section.rst.next = self.rst.val();
-        self.word.rst.next = self.rst.val();
-        self.lane.rst.next = self.rst.val();
-        self.address_now.rst.next = self.rst.val();
-        self.is_last_fragment.rst.next = self.rst.val();
-        self.octet.rst.next = self.rst.val();
-        self.low_octet.rst.next = self.rst.val();
-        self.check.rst.next = self.rst.val();
-        self.check_top.rst.next = self.rst.val();
-        self.valid.rst.next = self.rst.val();
-        self.is_last.rst.next = self.rst.val();
-
         self.rom.clk.next = self.clk.val();
         self.rom.address.next =
             (bit_cast::<7, 4>(self.word.q.val()) << 3) | bit_cast::<7, 3>(self.lane.q.val());

@@ -41,12 +41,13 @@
 //! `sim/cosim`: through the whole core, several configurations, both hash kinds.
 
 use crate::leaves::{Flop, PREFIX_BITS, Rom};
+use crate::module::module;
 use crate::sketch::sampler::Sampler;
+use deltaline_hdl_macros::clocked;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::hash::LinearHash;
 use deltaline_model::packet::identity::KEY_BYTES;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
@@ -73,21 +74,11 @@ impl<const R: usize, const A: usize> Hash<R, A> {
     /// The hash of a configuration with 2^R rows.
     pub fn new(configuration: &Configuration) -> Self {
         let contents = contents(configuration);
-        Hash {
+        module! { Hash {
             rom: std::array::from_fn(|pair| Rom::new(&contents[pair])),
             sampler: Sampler::new(configuration),
-            clk: Default::default(),
-            rst: Default::default(),
-            key_octet: Default::default(),
-            key_position: Default::default(),
-            sampled: Default::default(),
-            address: Default::default(),
-            pair: Default::default(),
-            rom_address: Default::default(),
-            starts: Default::default(),
-            starting: Default::default(),
-            picked: Default::default(),
-            sum: Default::default(),
+        }
+            clk rst key_octet key_position sampled address pair rom_address starts starting picked sum
         }
     }
 }
@@ -115,11 +106,8 @@ fn contents(configuration: &Configuration) -> [[u64; 256]; 4] {
 }
 
 impl<const R: usize, const A: usize> Logic for Hash<R, A> {
-    #[hdl_gen]
+    #[clocked(picked, sum)]
     fn update(&mut self) {
-        dff_setup!(self, clk, picked, sum);
-        self.picked.rst.next = self.rst.val();
-        self.sum.rst.next = self.rst.val();
         for i in 0..2 {
             self.starting[i].clock.next = self.clk.val();
             self.starting[i].rst.next = self.rst.val();

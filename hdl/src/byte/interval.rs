@@ -31,8 +31,8 @@
 //! by delimiters with the number due and with others.
 
 use crate::leaves::Flop;
+use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock, Default)]
@@ -79,30 +79,8 @@ pub struct Interval {
 }
 
 impl Logic for Interval {
-    #[hdl_gen]
+    #[clocked(high, clock_bit, clock_bit_before, current, count, ended, ended_gap, started, is_due)]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clk,
-            high,
-            clock_bit,
-            clock_bit_before,
-            current,
-            count,
-            ended,
-            ended_gap,
-            started,
-            is_due
-        );
-        self.high.rst.next = self.rst.val();
-        self.clock_bit.rst.next = self.rst.val();
-        self.clock_bit_before.rst.next = self.rst.val();
-        self.current.rst.next = self.rst.val();
-        self.count.rst.next = self.rst.val();
-        self.ended.rst.next = self.rst.val();
-        self.ended_gap.rst.next = self.rst.val();
-        self.started.rst.next = self.rst.val();
-        self.is_due.rst.next = self.rst.val();
         for i in 0..8 {
             self.candidate[i].clock.next = self.clk.val();
             self.candidate[i].rst.next = self.rst.val();

@@ -58,8 +58,9 @@
 //! under way; carries and saturation of every counter, preloaded.
 
 use crate::leaves::{Flop, Ram};
+use crate::module::module;
+use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
@@ -183,152 +184,47 @@ pub struct Ledger<const A: usize, const C: usize> {
 
 impl<const A: usize, const C: usize> Default for Ledger<A, C> {
     fn default() -> Self {
-        Ledger {
+        module! { Ledger {
             // The totals are 128 words.
             last_word: Constant::new(((1u64 << C.max(7)) - 1).into()),
-            clk: Default::default(),
-            rst: Default::default(),
-            epoch: Default::default(),
-            packet: Default::default(),
-            unmeasured: Default::default(),
-            bad: Default::default(),
-            refused: Default::default(),
-            unlocked: Default::default(),
-            octets: Default::default(),
-            sampled: Default::default(),
-            address: Default::default(),
-            stamp: Default::default(),
-            take_stamp: Default::default(),
-            by_clock: Default::default(),
-            end_drain: Default::default(),
-            ask: Default::default(),
-            ask_plane: Default::default(),
-            ask_address: Default::default(),
-            ask_word: Default::default(),
-            ask_clear: Default::default(),
-            answers: Default::default(),
-            answer: Default::default(),
-            flags: Default::default(),
-            running: Default::default(),
-            sum_low: Default::default(),
-            sum_middle: Default::default(),
-            sum_high: Default::default(),
-            count_low: Default::default(),
-            count_high: Default::default(),
-            totals: Default::default(),
-            cleared: Default::default(),
-            clearing: Default::default(),
-            waiting: Default::default(),
-            landing: Default::default(),
-            is_first: Default::default(),
-            is_sampled: Default::default(),
-            target: Default::default(),
-            packet_copy: Default::default(),
-            time_words: Default::default(),
-            counts: Default::default(),
-            pending: Default::default(),
-            turn: Default::default(),
-            is_turn: Default::default(),
-            chosen: Default::default(),
-            amount: Default::default(),
-            any: Default::default(),
-            saturated: Default::default(),
-            overrun: Default::default(),
-            clock_lost: Default::default(),
-            timed: Default::default(),
-            here: Default::default(),
-            conditions: Default::default(),
-            group: Default::default(),
-            step: Default::default(),
-            asked: Default::default(),
-            group_ends: Default::default(),
-            is_cell: Default::default(),
-            plane: Default::default(),
-            word: Default::default(),
-            copy: Default::default(),
-            drains: Default::default(),
-            writes: Default::default(),
-            addend_is: Default::default(),
-            turns_time: Default::default(),
-            adds: Default::default(),
-            one: Default::default(),
-            chains: Default::default(),
-            carries: Default::default(),
-            tells: Default::default(),
-            looks: Default::default(),
-            looks_full: Default::default(),
-            saturates: Default::default(),
-            clears: Default::default(),
-            read_cell: Default::default(),
-            read_total: Default::default(),
-            write_cell: Default::default(),
-            write_total: Default::default(),
-            memory_word: Default::default(),
-            addend: Default::default(),
-            left: Default::default(),
-            right: Default::default(),
-            left_longer: Default::default(),
-            right_longer: Default::default(),
-            sum_total: Default::default(),
-            carry: Default::default(),
-            full: Default::default(),
-            result: Default::default(),
-            result_full: Default::default(),
-            overflows: Default::default(),
-            write_data: Default::default(),
+        }
+            clk rst epoch packet unmeasured bad refused unlocked octets sampled address stamp take_stamp
+            by_clock end_drain ask ask_plane ask_address ask_word ask_clear answers answer flags running
+            sum_low sum_middle sum_high count_low count_high totals cleared clearing waiting landing is_first
+            is_sampled target packet_copy time_words counts pending turn is_turn chosen amount any saturated
+            overrun clock_lost timed here conditions group step asked group_ends is_cell plane word copy
+            drains writes addend_is turns_time adds one chains carries tells looks looks_full saturates clears
+            read_cell read_total write_cell write_total memory_word addend left right left_longer right_longer
+            sum_total carry full result result_full overflows write_data
         }
     }
 }
 
 impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
-    #[hdl_gen]
+    #[clocked(
+        cleared,
+        clearing,
+        waiting,
+        landing,
+        is_first,
+        is_sampled,
+        target,
+        packet_copy,
+        time_words,
+        turn,
+        amount,
+        group,
+        step,
+        asked,
+        left,
+        right,
+        carry,
+        full,
+        result,
+        result_full,
+        overflows
+    )]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clk,
-            cleared,
-            clearing,
-            waiting,
-            landing,
-            is_first,
-            is_sampled,
-            target,
-            packet_copy,
-            time_words,
-            turn,
-            amount,
-            group,
-            step,
-            asked,
-            left,
-            right,
-            carry,
-            full,
-            result,
-            result_full,
-            overflows
-        );
-        self.cleared.rst.next = self.rst.val();
-        self.clearing.rst.next = self.rst.val();
-        self.waiting.rst.next = self.rst.val();
-        self.landing.rst.next = self.rst.val();
-        self.is_first.rst.next = self.rst.val();
-        self.is_sampled.rst.next = self.rst.val();
-        self.target.rst.next = self.rst.val();
-        self.packet_copy.rst.next = self.rst.val();
-        self.time_words.rst.next = self.rst.val();
-        self.turn.rst.next = self.rst.val();
-        self.amount.rst.next = self.rst.val();
-        self.group.rst.next = self.rst.val();
-        self.step.rst.next = self.rst.val();
-        self.asked.rst.next = self.rst.val();
-        self.left.rst.next = self.rst.val();
-        self.right.rst.next = self.rst.val();
-        self.carry.rst.next = self.rst.val();
-        self.full.rst.next = self.rst.val();
-        self.result.rst.next = self.rst.val();
-        self.result_full.rst.next = self.rst.val();
-        self.overflows.rst.next = self.rst.val();
         for i in 0..6 {
             self.pending[i].clock.next = self.clk.val();
             self.pending[i].rst.next = self.rst.val();

@@ -60,9 +60,12 @@ pub mod interval;
 pub mod ledger;
 pub mod walk;
 
-use crate::emit::verilog::{EmitError, emit_block};
+use crate::emit::block::emit_block;
+use crate::emit::refusal::EmitError;
 use crate::leaves::Flop;
+use crate::module::module;
 use delimiter::Delimiter;
+use deltaline_design::{CoreKind, built_sizes, row_bits, word_bits};
 use deltaline_model::configuration::Configuration;
 use emitter::Emitter;
 use hash::Hash;
@@ -109,34 +112,14 @@ pub struct Core<const R: usize, const A: usize, const C: usize> {
 impl<const R: usize, const A: usize, const C: usize> Core<R, A, C> {
     /// The core of a configuration with 2^R rows and at most 2^(A - R) banks.
     pub fn new(configuration: &Configuration) -> Self {
-        Core {
+        module! { Core {
             hash: Hash::new(configuration),
             delimiters: Delimiter::new(configuration),
             emitter: Emitter::new(configuration),
-            clk: Default::default(),
-            rst: Default::default(),
-            s_axis_tdata: Default::default(),
-            s_axis_tvalid: Default::default(),
-            s_axis_tready: Default::default(),
-            s_axis_tlast: Default::default(),
-            s_axis_tuser: Default::default(),
-            interval_end: Default::default(),
-            interval_log2: Default::default(),
-            ptp_ts: Default::default(),
-            ptp_locked: Default::default(),
-            receiver: Default::default(),
-            running: Default::default(),
-            m_axis_tdata: Default::default(),
-            m_axis_tvalid: Default::default(),
-            m_axis_tready: Default::default(),
-            m_axis_tlast: Default::default(),
-            m_axis_tuser: Default::default(),
-            walk: Default::default(),
-            ledger: Default::default(),
-            interval: Default::default(),
-            counts: Default::default(),
-            flags: Default::default(),
-            locked: Default::default(),
+        }
+            clk rst s_axis_tdata s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser interval_end
+            interval_log2 ptp_ts ptp_locked receiver running m_axis_tdata m_axis_tvalid m_axis_tready
+            m_axis_tlast m_axis_tuser walk ledger interval counts flags locked
         }
     }
 }
@@ -230,44 +213,26 @@ impl<const R: usize, const A: usize, const C: usize> Logic for Core<R, A, C> {
     }
 }
 
+/// Emits in one of the sizes behind the semicolon.
+macro_rules! emit_in {
+    ($size:ident, $configuration:ident, $name:ident; $(($rows:literal, $banks:literal, $classes:literal))*) => {
+        match ($size.rows, $size.banks, $size.classes) {
+            $(($rows, $banks, $classes) => {
+                const R: usize = row_bits($rows);
+                const A: usize = word_bits($rows, $banks, $classes);
+                emit_block(&mut Core::<R, A, { A + 1 }>::new($configuration), $name)
+            })*
+            _ => Err(EmitError::Design(format!("{:?} is not compiled", $size))),
+        }
+    };
+}
+
 /// The Verilog of a configuration's byte core, without a header; all names are prefixed by `name`.
 ///
 /// # Errors
 ///
 /// [`EmitError`] when the hardware is not built for the configuration's sizes or `name` is no identifier.
 pub fn emit(configuration: &Configuration, name: &str) -> Result<String, EmitError> {
-    if configuration.has_digests() {
-        return Err(EmitError::ByteDigest);
-    }
-    macro_rules! build {
-        ($r:literal, $a:literal, $c:literal) => {
-            emit_block(&mut Core::<$r, $a, $c>::new(configuration), name)
-        };
-    }
-    if configuration.adaptive() {
-        return Err(EmitError::Adaptive);
-    }
-    if !configuration.classifier().entries().is_empty() {
-        return Err(EmitError::NoClassifier);
-    }
-    let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
-    match (rows, banks) {
-        (8, 1..=2) => build!(3, 4, 5),
-        (8, 3..=4) => build!(3, 5, 6),
-        (16, 1..=2) => build!(4, 5, 6),
-        (16, 3..=4) => build!(4, 6, 7),
-        (32, 1..=2) => build!(5, 6, 7),
-        (32, 3..=4) => build!(5, 7, 8),
-        (64, 1..=2) => build!(6, 7, 8),
-        (64, 3..=4) => build!(6, 8, 9),
-        (128, 1..=2) => build!(7, 8, 9),
-        (128, 3..=4) => build!(7, 9, 10),
-        (256, 1..=2) => build!(8, 9, 10),
-        (256, 3..=4) => build!(8, 10, 11),
-        (512, 1..=2) => build!(9, 10, 11),
-        (512, 3..=4) => build!(9, 11, 12),
-        (1024, 1..=2) => build!(10, 11, 12),
-        (1024, 3..=4) => build!(10, 12, 13),
-        _ => Err(EmitError::Unsupported { rows, banks }),
-    }
+    let size = CoreKind::Byte.size(configuration)?;
+    built_sizes!(byte, emit_in size, configuration, name;)
 }

@@ -45,8 +45,8 @@
 use crate::identity::datagram::NextHeaderClass;
 use crate::identity::header_window::WordTag;
 use crate::leaves::Flop;
+use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock, Default)]
@@ -143,41 +143,12 @@ pub struct Walk {
 }
 
 impl Logic for Walk {
-    #[hdl_gen]
+    #[clocked(
+        octet_seen, adrift, in_frame, first_time, octet, there, closing, spoiled, index, previous, state,
+        tags, allows4, allows6, six, position, offset, length, skip, fresh, chain, next_chain, complete, key,
+        place, padding, takes, total
+    )]
     fn update(&mut self) {
-        dff_setup!(
-            self, clk, octet_seen, adrift, in_frame, first_time, octet, there, closing, spoiled, index,
-            previous, state, tags, allows4, allows6, six, position, offset, length, skip, fresh, chain,
-            next_chain, complete, key, place, padding, takes, total
-        );
-        self.octet_seen.rst.next = self.rst.val();
-        self.adrift.rst.next = self.rst.val();
-        self.in_frame.rst.next = self.rst.val();
-        self.first_time.rst.next = self.rst.val();
-        self.octet.rst.next = self.rst.val();
-        self.there.rst.next = self.rst.val();
-        self.closing.rst.next = self.rst.val();
-        self.spoiled.rst.next = self.rst.val();
-        self.index.rst.next = self.rst.val();
-        self.previous.rst.next = self.rst.val();
-        self.state.rst.next = self.rst.val();
-        self.tags.rst.next = self.rst.val();
-        self.allows4.rst.next = self.rst.val();
-        self.allows6.rst.next = self.rst.val();
-        self.six.rst.next = self.rst.val();
-        self.position.rst.next = self.rst.val();
-        self.offset.rst.next = self.rst.val();
-        self.length.rst.next = self.rst.val();
-        self.skip.rst.next = self.rst.val();
-        self.fresh.rst.next = self.rst.val();
-        self.chain.rst.next = self.rst.val();
-        self.next_chain.rst.next = self.rst.val();
-        self.complete.rst.next = self.rst.val();
-        self.key.rst.next = self.rst.val();
-        self.place.rst.next = self.rst.val();
-        self.padding.rst.next = self.rst.val();
-        self.takes.rst.next = self.rst.val();
-        self.total.rst.next = self.rst.val();
         for i in 0..4 {
             self.ended[i].clock.next = self.clk.val();
             self.ended[i].rst.next = self.rst.val();

@@ -52,8 +52,8 @@
 //! gains give.
 
 use crate::leaves::Flop;
+use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock, Default)]
@@ -119,38 +119,22 @@ pub struct AdjustableClock {
 }
 
 impl Logic for AdjustableClock {
-    #[hdl_gen]
+    #[clocked(
+        slew_share,
+        slew_left,
+        base,
+        extra_lower,
+        extra_upper,
+        increment_lower,
+        base_sign,
+        extra_upper_late,
+        lower,
+        lower_carry,
+        increment_upper,
+        upper,
+        lower_shown
+    )]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clk,
-            slew_share,
-            slew_left,
-            base,
-            extra_lower,
-            extra_upper,
-            increment_lower,
-            base_sign,
-            extra_upper_late,
-            lower,
-            lower_carry,
-            increment_upper,
-            upper,
-            lower_shown
-        );
-        self.slew_share.rst.next = self.rst.val();
-        self.slew_left.rst.next = self.rst.val();
-        self.base.rst.next = self.rst.val();
-        self.extra_lower.rst.next = self.rst.val();
-        self.extra_upper.rst.next = self.rst.val();
-        self.increment_lower.rst.next = self.rst.val();
-        self.base_sign.rst.next = self.rst.val();
-        self.extra_upper_late.rst.next = self.rst.val();
-        self.lower.rst.next = self.rst.val();
-        self.lower_carry.rst.next = self.rst.val();
-        self.increment_upper.rst.next = self.rst.val();
-        self.upper.rst.next = self.rst.val();
-        self.lower_shown.rst.next = self.rst.val();
         for i in 0..3 {
             self.has_set[i].clock.next = self.clk.val();
             self.has_set[i].rst.next = self.rst.val();

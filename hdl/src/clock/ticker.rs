@@ -21,8 +21,8 @@
 //! `sim/cosim`, with the shell that stands in the stream: delimiters at the boundaries of the clock.
 
 use crate::leaves::Flop;
+use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock, Default)]
@@ -40,12 +40,8 @@ pub struct Ticker {
 }
 
 impl Logic for Ticker {
-    #[hdl_gen]
+    #[clocked(started, clock_bit, clock_bit_before)]
     fn update(&mut self) {
-        dff_setup!(self, clk, started, clock_bit, clock_bit_before);
-        self.started.rst.next = self.rst.val();
-        self.clock_bit.rst.next = self.rst.val();
-        self.clock_bit_before.rst.next = self.rst.val();
         self.nanoseconds.next = bit_cast::<64, 48>(self.ptp_ts.val().get_bits::<48>(16));
         self.clock_bit.d.next = self.nanoseconds.val().get_bit(self.interval_log2.val().index());
         self.clock_bit_before.d.next = self.clock_bit.q.val();

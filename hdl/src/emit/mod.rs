@@ -1,10 +1,21 @@
-//! Emission: designs, and the Verilog, shells and packages that are made of them.
+//! Emission: Verilog, shells and packages, made of RustHDL blocks for a design.
 //!
 //! ```text
-//! TOML -> design -> verilog (core) -> shell (registers, clock, insertion) -> package (all that a user drops in)
+//! block (any RustHDL block) -> module (a core or a stage, in one of the sizes) -> shell (registers, clock, insertion;
+//! put together by wiring) -> design -> package (all that a user drops in)
 //! ```
+//!
+//! `refusal` and `kind` are what all of them share; they know none of the emitters.
 
+pub mod block;
 pub mod design;
+mod header;
+pub mod kind;
+pub mod module;
 pub mod package;
-pub mod shell;
-pub mod verilog;
+pub mod ports;
+pub mod refusal;
+mod shell;
+mod sizes;
+pub mod stages;
+mod wiring;

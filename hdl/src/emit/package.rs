@@ -16,6 +16,7 @@
 //! | `my_tap.vlt` | waivers for Verilator -Wall |
 //! | `my_tap.sdc`, `.xdc` | the clock, for a synthesis of the core alone |
 //! | `my_tap.lpf`, `.pcf` | the same for ECP5 and iCE40, if the family reaches the clock |
+//! | `my_tap.toml` | the design with its seed, if that was drawn for the package; host programs need it |
 //! | `my_tap.md` | parameters, ports, timing, seams |
 //! | `MANIFEST.sha256` | SHA-256 of all others, for `sha256sum -c` |
 //!
@@ -30,8 +31,10 @@
 //! elaborates the template and runs the core with the model of the macro, which gives unknown values wherever a
 //! macro may; yosys accepts both ways; `sim/cosim/tests/lint.rs`: so does Verilator -Wall.
 
-use crate::emit::design::{Design, Hardware, Stream};
-use crate::emit::verilog::{EmitError, Port, ports};
+use crate::emit::design::{Timing, emit};
+use crate::emit::ports::{Port, ports};
+use crate::emit::refusal::EmitError;
+use deltaline_design::{Design, Stream};
 use deltaline_model::wire::frame::{MAX_CELLS, MAX_DIGEST_CELLS, frame_bytes};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -59,13 +62,13 @@ pub struct File {
 ///
 /// # Errors
 ///
-/// As [`Design::emit`].
+/// As [`emit`].
 pub fn package(design: &Design, prefix: &str) -> Result<Vec<File>, EmitError> {
-    let verilog = design.emit(prefix)?;
+    let verilog = emit(design, prefix)?;
     let has_registered_memories = verilog.contains("_registered_ram_macro #(");
     let parts = Parts {
         design,
-        hardware: design.hardware()?,
+        timing: Timing::of(design.core()?, design.configuration().has_digests()),
         prefix,
         ports: ports(&verilog, prefix),
         memories: memories(&verilog, prefix),
@@ -87,6 +90,13 @@ pub fn package(design: &Design, prefix: &str) -> Result<Vec<File>, EmitError> {
     }
     if design.clock_mhz() <= ICE40_LIMIT {
         add(".pcf", parts.pcf());
+    }
+    if design.seed_is_drawn() {
+        let toml = design.to_toml().map_err(|error| EmitError::Design(format!("its file: {error}")))?;
+        add(
+            ".toml",
+            parts.head("#", "The design, with the seed that was drawn. Both ends need this file.") + &toml,
+        );
     }
     add(".md", parts.readme());
     add(".v", verilog);
@@ -136,7 +146,7 @@ fn memories(verilog: &str, prefix: &str) -> Vec<Memory> {
 /// What the texts are made of.
 struct Parts<'a> {
     design: &'a Design,
-    hardware: Hardware,
+    timing: Timing,
     prefix: &'a str,
     ports: Vec<Port>,
     memories: Vec<Memory>,
@@ -222,12 +232,9 @@ endmodule
 
     fn fusesoc(&self) -> String {
         let prefix = self.prefix;
-        let mut text = String::from("CAPI=2:\n");
-        text += &self.head("#", "FuseSoC core file.");
         // A YAML string in double quotes has JSON's escapes.
         let description = self.design.description().replace('\\', "\\\\").replace('"', "\\\"");
-        let _ = write!(
-            text,
+        let filesets = format!(
             "
 name: \"::{prefix}:{version}\"
 description: \"{description}\"
@@ -254,7 +261,17 @@ filesets:
       - {prefix}.sdc
     file_type: SDC
 
-targets:
+",
+            version = env!("CARGO_PKG_VERSION"),
+        );
+        ["CAPI=2:\n".to_string(), self.head("#", "FuseSoC core file."), filesets, self.fusesoc_targets()]
+            .concat()
+    }
+
+    fn fusesoc_targets(&self) -> String {
+        let prefix = self.prefix;
+        format!(
+            "targets:
   default:
     filesets:
       - rtl
@@ -287,9 +304,7 @@ targets:
       - \"!tool_vivado? (clock)\"
     toplevel: {prefix}
 ",
-            version = env!("CARGO_PKG_VERSION"),
-        );
-        text
+        )
     }
 
     /// The clock's period in ns, rounded down to whole picoseconds: never longer than it is.
@@ -331,12 +346,24 @@ targets:
     }
 
     fn readme(&self) -> String {
-        let Parts { design, hardware, prefix, ports, memories } = self;
-        let Stream { width, lanes, clock_mhz, rate_gbps } = design.stream();
-        let configuration = design.configuration();
-        let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
-        let classes = configuration.classes();
-        let mut text = format!(
+        [
+            self.overview(),
+            self.parameters(),
+            self.port_table(),
+            self.figures(),
+            self.line_rate(),
+            self.seams(),
+        ]
+        .concat()
+    }
+
+    /// What the package is, and its files.
+    fn overview(&self) -> String {
+        let Parts { design, prefix, .. } = self;
+        let clock_mhz = design.clock_mhz();
+        let constraints = [(ECP5_LIMIT, ".lpf"), (ICE40_LIMIT, ".pcf")];
+        let families = constraints.iter().filter(|(limit, _)| clock_mhz <= *limit);
+        format!(
             "# {prefix}
 
 {description}.
@@ -353,7 +380,26 @@ tells whether anything here was changed.
 | `{prefix}.f`, `{prefix}.core` | file list; FuseSoC core with the targets `lint`, `elaborate`, `synthesise` |
 | `{prefix}.vlt` | waivers for Verilator -Wall, each with its reason |
 | `{prefix}.sdc`, `{prefix}.xdc`{more} | the clock, for a synthesis of the core alone |
+{completed}",
+            description = design.description(),
+            design = design.name(),
+            version = env!("CARGO_PKG_VERSION"),
+            more = families.map(|(_, ending)| format!(", `{prefix}{ending}`")).collect::<String>(),
+            completed = if design.seed_is_drawn() {
+                format!("| `{prefix}.toml` | the design with the seed that was drawn; both ends and host programs need it |\n")
+            } else {
+                String::new()
+            },
+        )
+    }
 
+    fn parameters(&self) -> String {
+        let design = self.design;
+        let Stream { width, lanes, clock_mhz, rate_gbps } = design.stream();
+        let configuration = design.configuration();
+        let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
+        format!(
+            "
 ## Parameters
 
 They are constants of the Verilog. Hash, seed, prefix lengths, rows and segment must be the same at both ends; the digest in
@@ -370,20 +416,7 @@ every control frame tells.
 | rows | {rows} a bank |
 | segment | {segment} |
 {classes}| configuration digest | `{digest:#018x}` |
-
-## Ports
-
-| port | direction | width | meaning |
-|------|-----------|-------|---------|
 ",
-            description = design.description(),
-            design = design.name(),
-            version = env!("CARGO_PKG_VERSION"),
-            more = [(ECP5_LIMIT, ".lpf"), (ICE40_LIMIT, ".pcf")]
-                .iter()
-                .filter(|(limit, _)| clock_mhz <= limit)
-                .map(|(_, ending)| format!(", `{prefix}{ending}`"))
-                .collect::<String>(),
             shell = design.shell(),
             clock = design.clock(),
             hash = configuration.hash(),
@@ -394,24 +427,42 @@ every control frame tells.
                 0 => String::new(),
                 entries => format!(
                     "| classes | {classes}, told apart by {entries} entries; class c reports as segment {segment} + c |\n",
+                    classes = configuration.classes(),
                     segment = configuration.segment()
                 ),
             },
             digest = configuration.digest(),
+        )
+    }
+
+    fn port_table(&self) -> String {
+        let mut text = String::from(
+            "
+## Ports
+
+| port | direction | width | meaning |
+|------|-----------|-------|---------|
+",
         );
-        for Port { direction, width, name, meaning } in ports {
+        for Port { direction, width, name, meaning } in &self.ports {
             let _ = writeln!(text, "| {name} | {direction} | {width} | {meaning} |");
         }
-        let digests = configuration.has_digests();
+        text + "
+All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits 63:16 and their fraction below.
+"
+    }
+
+    /// How long everything takes.
+    fn figures(&self) -> String {
+        let configuration = self.design.configuration();
+        let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
+        let (classes, digests) = (configuration.classes(), configuration.has_digests());
         let most = if digests { MAX_DIGEST_CELLS } else { MAX_CELLS };
         let cells = classes * rows * banks;
         let frames = classes * banks * rows.div_ceil(most);
-        let drain = hardware.drain_cycles * cells + hardware.frame_cycles * frames;
-        let _ = write!(
-            text,
+        let drain = self.timing.drain_cell * cells + self.timing.drain_frame * frames;
+        format!(
             "
-All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits 63:16 and their fraction below.
-
 ## Timing
 
 * One beat a cycle, frames of any length back to back; a frame's cell is written in cycle {commit} behind its last beat.
@@ -419,7 +470,18 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
 * An interval is sent as {frames} control frames of {bytes} bytes, each whole and without gaps. A tap whose
   `m_axis_tready` is always high takes at most {drain} cycles ({microseconds:.1} µs) for them, the shortest interval; in
   line they also wait for their turn. An end that comes earlier is refused, counted and flagged.
+",
+            commit = self.timing.commit,
+            clearing = 2 * classes * rows * banks.next_power_of_two(),
+            bytes = frame_bytes(rows.min(most), digests),
+            microseconds = drain as f64 / self.design.clock_mhz(),
+        )
+    }
 
+    fn line_rate(&self) -> String {
+        let stream = self.design.stream();
+        let mut text = format!(
+            "
 ## Line rate
 
 The stream carries every frame length from 64 to 9018 bytes back to back; the tightest is {tightest} bytes, for which
@@ -428,20 +490,19 @@ The stream carries every frame length from 64 to 9018 bytes back to back; the ti
 | frame with FCS | frames/s that the link brings | frames/s that the stream carries |
 |----------------|-------------------------------|----------------------------------|
 ",
-            commit = hardware.commit_cycles,
-            clearing = 2 * classes * rows * banks.next_power_of_two(),
-            bytes = frame_bytes(rows.min(most), digests),
-            microseconds = drain as f64 / clock_mhz,
-            tightest = design.stream().tightest(),
-            needed_clock = design.stream().clock_needed(),
+            tightest = stream.tightest(),
+            needed_clock = stream.clock_needed(),
         );
         for length in [64, 1518, 9000] {
-            let (needed, possible) =
-                (design.stream().frames_needed(length), design.stream().frames_possible(length));
+            let (needed, possible) = (stream.frames_needed(length), stream.frames_possible(length));
             let _ = writeln!(text, "| {length} | {needed:.0} | {possible:.0} |");
         }
-        let _ = write!(
-            text,
+        text
+    }
+
+    fn seams(&self) -> String {
+        let prefix = self.prefix;
+        let mut text = format!(
             "
 ## Seams
 
@@ -458,7 +519,7 @@ With the define `DELTALINE_REGISTERED_RAM_MACRO` the memories of the counters be
 |--------|-------|-------------------|
 "
         );
-        for Memory { module, width, address } in memories {
+        for Memory { module, width, address } in &self.memories {
             let _ = writeln!(text, "| {module} | {width} | {} = 2^{address} |", 1u64 << address);
         }
         text + "

@@ -41,8 +41,8 @@
 //! byte, length fields that contradict the frame.
 
 use crate::leaves::Flop;
+use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// What a next-header byte names: 0 payload, 1 an extension header with its length in units of eight bytes,
 /// 2 authentication, 3 fragment. Combinational.
@@ -181,93 +181,49 @@ pub struct Datagram {
 }
 
 impl Logic for Datagram {
-    #[hdl_gen]
+    #[clocked(
+        pair_there,
+        pair_closes,
+        pair_bad,
+        pair_x,
+        pair_y,
+        pair_x_whole,
+        pair_y_whole,
+        opens_ipv4,
+        opens_ipv6,
+        x_by_eight,
+        x_by_four,
+        x_fragment,
+        x_back_by_eight,
+        x_back_by_four,
+        y_by_eight,
+        y_by_four,
+        y_fragment,
+        active,
+        six,
+        complete,
+        header_pair,
+        phase,
+        chain_by_eight,
+        chain_by_four,
+        chain_fragment,
+        odd_header,
+        left,
+        length,
+        out_x,
+        out_y,
+        out_header,
+        out_payload,
+        out_odd,
+        out_six,
+        out_whole,
+        out_tail,
+        out_closed,
+        out_measured,
+        out_bad,
+        out_length
+    )]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clk,
-            pair_there,
-            pair_closes,
-            pair_bad,
-            pair_x,
-            pair_y,
-            pair_x_whole,
-            pair_y_whole,
-            opens_ipv4,
-            opens_ipv6,
-            x_by_eight,
-            x_by_four,
-            x_fragment,
-            x_back_by_eight,
-            x_back_by_four,
-            y_by_eight,
-            y_by_four,
-            y_fragment,
-            active,
-            six,
-            complete,
-            header_pair,
-            phase,
-            chain_by_eight,
-            chain_by_four,
-            chain_fragment,
-            odd_header,
-            left,
-            length,
-            out_x,
-            out_y,
-            out_header,
-            out_payload,
-            out_odd,
-            out_six,
-            out_whole,
-            out_tail,
-            out_closed,
-            out_measured,
-            out_bad,
-            out_length
-        );
-        self.pair_there.rst.next = self.rst.val();
-        self.pair_closes.rst.next = self.rst.val();
-        self.pair_bad.rst.next = self.rst.val();
-        self.pair_x.rst.next = self.rst.val();
-        self.pair_y.rst.next = self.rst.val();
-        self.pair_x_whole.rst.next = self.rst.val();
-        self.pair_y_whole.rst.next = self.rst.val();
-        self.opens_ipv4.rst.next = self.rst.val();
-        self.opens_ipv6.rst.next = self.rst.val();
-        self.x_by_eight.rst.next = self.rst.val();
-        self.x_by_four.rst.next = self.rst.val();
-        self.x_fragment.rst.next = self.rst.val();
-        self.x_back_by_eight.rst.next = self.rst.val();
-        self.x_back_by_four.rst.next = self.rst.val();
-        self.y_by_eight.rst.next = self.rst.val();
-        self.y_by_four.rst.next = self.rst.val();
-        self.y_fragment.rst.next = self.rst.val();
-        self.active.rst.next = self.rst.val();
-        self.six.rst.next = self.rst.val();
-        self.complete.rst.next = self.rst.val();
-        self.header_pair.rst.next = self.rst.val();
-        self.phase.rst.next = self.rst.val();
-        self.chain_by_eight.rst.next = self.rst.val();
-        self.chain_by_four.rst.next = self.rst.val();
-        self.chain_fragment.rst.next = self.rst.val();
-        self.odd_header.rst.next = self.rst.val();
-        self.left.rst.next = self.rst.val();
-        self.length.rst.next = self.rst.val();
-        self.out_x.rst.next = self.rst.val();
-        self.out_y.rst.next = self.rst.val();
-        self.out_header.rst.next = self.rst.val();
-        self.out_payload.rst.next = self.rst.val();
-        self.out_odd.rst.next = self.rst.val();
-        self.out_six.rst.next = self.rst.val();
-        self.out_whole.rst.next = self.rst.val();
-        self.out_tail.rst.next = self.rst.val();
-        self.out_closed.rst.next = self.rst.val();
-        self.out_measured.rst.next = self.rst.val();
-        self.out_bad.rst.next = self.rst.val();
-        self.out_length.rst.next = self.rst.val();
-
         // First cycle: decode the pair.
         self.version.next = self.x.val().get_bits::<4>(28);
         self.header_words.next = self.x.val().get_bits::<4>(24);

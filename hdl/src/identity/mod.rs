@@ -49,10 +49,11 @@ use crate::identity::header_window::HeaderWindow;
 use crate::identity::tags::Tags;
 use crate::interval::delimiter_match::DelimiterMatch;
 use crate::leaves::Flop;
+use crate::module::module;
+use deltaline_hdl_macros::clocked;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::identity::{KEY_WORDS, PAYLOAD_WORD};
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 const _: () = assert!(KEY_WORDS == 17 && PAYLOAD_WORD == 10);
 
@@ -104,57 +105,20 @@ pub struct Identity {
 impl Identity {
     /// The identity stage; of the configuration, only what its delimiters look like matters.
     pub fn new(configuration: &Configuration) -> Self {
-        Identity {
-            clk: Default::default(),
-            rst: Default::default(),
-            running: Default::default(),
-            s_axis_tdata: Default::default(),
-            s_axis_tkeep: Default::default(),
-            s_axis_tvalid: Default::default(),
-            s_axis_tready: Default::default(),
-            s_axis_tlast: Default::default(),
-            s_axis_tuser: Default::default(),
-            commit: Default::default(),
-            measured: Default::default(),
-            bad: Default::default(),
-            word: Default::default(),
-            timestamp: Default::default(),
-            ip_length: Default::default(),
-            delimiter: Default::default(),
-            delimiter_number: Default::default(),
-            header_window: Default::default(),
-            tags: Default::default(),
-            datagram: Default::default(),
+        module! { Identity {
             delimiter_match: DelimiterMatch::new(configuration),
-            x: Default::default(),
-            y: Default::default(),
-            six: Default::default(),
-            odd: Default::default(),
-            header: Default::default(),
-            payload: Default::default(),
-            reached: Default::default(),
-            tail_mask: Default::default(),
-            mask: Default::default(),
-            key: Default::default(),
-            committed: Default::default(),
-            commit_measured: Default::default(),
-            commit_bad: Default::default(),
-            commit_length: Default::default(),
-            commit_time: Default::default(),
+        }
+            clk rst running s_axis_tdata s_axis_tkeep s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser
+            commit measured bad word timestamp ip_length delimiter delimiter_number header_window tags
+            datagram x y six odd header payload reached tail_mask mask key committed commit_measured
+            commit_bad commit_length commit_time
         }
     }
 }
 
 impl Logic for Identity {
-    #[hdl_gen]
+    #[clocked(committed, commit_measured, commit_bad, commit_length, commit_time)]
     fn update(&mut self) {
-        dff_setup!(self, clk, committed, commit_measured, commit_bad, commit_length, commit_time);
-        self.committed.rst.next = self.rst.val();
-        self.commit_measured.rst.next = self.rst.val();
-        self.commit_bad.rst.next = self.rst.val();
-        self.commit_length.rst.next = self.rst.val();
-        self.commit_time.rst.next = self.rst.val();
-
         self.header_window.clk.next = self.clk.val();
         self.header_window.rst.next = self.rst.val();
         self.header_window.running.next = self.running.val();

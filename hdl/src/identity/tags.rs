@@ -36,8 +36,8 @@
 //! Cosimulated as part of the identity path: all stacks of 0..=3 VLAN tags and 0..=5 labels.
 
 use crate::leaves::Flop;
+use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// One step of the walk over tags: from what a word is and says to what the next word is. Combinational.
 ///
@@ -146,43 +146,24 @@ pub struct Tags {
 }
 
 impl Logic for Tags {
-    #[hdl_gen]
+    #[clocked(
+        state,
+        shifted,
+        started_in_b,
+        network_in_b,
+        previous_b,
+        previous_b_whole,
+        pair_valid,
+        pair_first,
+        pair_network,
+        pair_closes,
+        pair_bad,
+        pair_x,
+        pair_y,
+        pair_x_whole,
+        pair_y_whole
+    )]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clk,
-            state,
-            shifted,
-            started_in_b,
-            network_in_b,
-            previous_b,
-            previous_b_whole,
-            pair_valid,
-            pair_first,
-            pair_network,
-            pair_closes,
-            pair_bad,
-            pair_x,
-            pair_y,
-            pair_x_whole,
-            pair_y_whole
-        );
-        self.state.rst.next = self.rst.val();
-        self.shifted.rst.next = self.rst.val();
-        self.started_in_b.rst.next = self.rst.val();
-        self.network_in_b.rst.next = self.rst.val();
-        self.previous_b.rst.next = self.rst.val();
-        self.previous_b_whole.rst.next = self.rst.val();
-        self.pair_valid.rst.next = self.rst.val();
-        self.pair_first.rst.next = self.rst.val();
-        self.pair_network.rst.next = self.rst.val();
-        self.pair_closes.rst.next = self.rst.val();
-        self.pair_bad.rst.next = self.rst.val();
-        self.pair_x.rst.next = self.rst.val();
-        self.pair_y.rst.next = self.rst.val();
-        self.pair_x_whole.rst.next = self.rst.val();
-        self.pair_y_whole.rst.next = self.rst.val();
-
         self.step_a.state.next = self.state.q.val();
         self.step_a.tag.next = self.a_tag.val();
         // In the opening slot word a lies within the MAC addresses, and word b ends with the first EtherType.

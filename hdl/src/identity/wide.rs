@@ -55,10 +55,11 @@ use crate::identity::datagram::NextHeaderClass;
 use crate::identity::header_window::WordTag;
 use crate::interval::delimiter_match::Pattern;
 use crate::leaves::{BeatWords, Flop, KeyVector};
+use crate::module::module;
+use deltaline_hdl_macros::clocked;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 const _: () = assert!(WINDOW_BYTES == 126);
 
@@ -302,182 +303,10 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
 {
     /// The identity stage; of the configuration, only what its delimiters look like matters.
     pub fn new(configuration: &Configuration) -> Self {
-        fn each<T: Default, const P: usize>() -> [T; P] {
-            std::array::from_fn(|_| T::default())
-        }
         let pattern = Pattern::of(configuration);
         let words = N as u64;
-        WideIdentity {
-            clk: Default::default(),
-            rst: Default::default(),
-            running: Default::default(),
-            tdata: Default::default(),
-            tkeep: Default::default(),
-            tvalid: Default::default(),
-            tready: Default::default(),
-            tlast: Default::default(),
-            tuser: Default::default(),
-            commit: Default::default(),
-            measured: Default::default(),
-            bad: Default::default(),
-            key: Default::default(),
-            timestamp: Default::default(),
-            ip_length: Default::default(),
-            delimiter: Default::default(),
-            delimiter_number: Default::default(),
-            cutter: Default::default(),
-            beat_seen: Default::default(),
-            adrift: Default::default(),
-            in_frame: Default::default(),
-            count: Default::default(),
-            first_time: Default::default(),
-            beat_words: Default::default(),
-            beat_whole: Default::default(),
-            beat_tail: Default::default(),
-            beat_valid: Default::default(),
-            beat_last: Default::default(),
-            beat_bad: Default::default(),
-            beat_index: Default::default(),
-            former_valid: Default::default(),
-            former_words: Default::default(),
-            former_whole: Default::default(),
-            former_tail: Default::default(),
-            former_last: Default::default(),
-            former_bad: Default::default(),
-            former_index: Default::default(),
-            former_time: Default::default(),
-            start_kept: Default::default(),
-            found_kept: Default::default(),
-            network_kept: Default::default(),
-            delimiter_kept: Default::default(),
-            number: Default::default(),
-            group_number: Default::default(),
-            walk_number: Default::default(),
-            old_number: Default::default(),
-            commit_number: Default::default(),
-            number_now: Default::default(),
-            group_event: Default::default(),
-            group_there: Default::default(),
-            group_words: Default::default(),
-            group_whole: Default::default(),
-            group_index: Default::default(),
-            group_closes: Default::default(),
-            group_bad: Default::default(),
-            group_network: Default::default(),
-            group_delimiter: Default::default(),
-            group_time: Default::default(),
-            walk_event: Default::default(),
-            walk_there: Default::default(),
-            walk_first: Default::default(),
-            walk_words: Default::default(),
-            walk_whole: Default::default(),
-            walk_index: Default::default(),
-            walk_closes: Default::default(),
-            walk_bad: Default::default(),
-            walk_delimiter: Default::default(),
-            walk_time: Default::default(),
-            opens4: Default::default(),
-            opens6: Default::default(),
-            opening_position: Default::default(),
-            opening_class: Default::default(),
-            class_of: each(),
-            link_1: each(),
-            link_2: each(),
-            stop_1: each(),
-            stop_2: each(),
-            lost_1: each(),
-            lost_2: each(),
-            active: Default::default(),
-            six: Default::default(),
-            complete: Default::default(),
-            position: Default::default(),
-            chain: Default::default(),
-            length: Default::default(),
-            old_valid: Default::default(),
-            old_there: Default::default(),
-            old_words: Default::default(),
-            old_index: Default::default(),
-            old_closes: Default::default(),
-            old_bad: Default::default(),
-            old_measured: Default::default(),
-            old_delimiter: Default::default(),
-            old_hit: Default::default(),
-            old_offset: Default::default(),
-            old_time: Default::default(),
-            committed: Default::default(),
-            commit_measured: Default::default(),
-            commit_bad: Default::default(),
-            commit_delimiter: Default::default(),
-            commit_time: Default::default(),
-            commit_length: Default::default(),
-            transfer: Default::default(),
-            is_adrift: Default::default(),
-            fire: Default::default(),
-            in_window: Default::default(),
-            more_in_window: Default::default(),
-            index_now: Default::default(),
-            slot: Default::default(),
-            latter_words: Default::default(),
-            latter_whole: Default::default(),
-            window: Default::default(),
-            whole_window: Default::default(),
-            first_slot: Default::default(),
-            vlan: Default::default(),
-            double_vlan: Default::default(),
-            start_seen: Default::default(),
-            found_seen: Default::default(),
-            network_seen: Default::default(),
-            delimiter_seen: Default::default(),
-            start_now: Default::default(),
-            found_now: Default::default(),
-            network_now: Default::default(),
-            delimiter_now: Default::default(),
-            late: Default::default(),
-            rotate: Default::default(),
-            shift: Default::default(),
-            shifted: Default::default(),
-            whole_shifted: Default::default(),
-            there: Default::default(),
-            is_first: Default::default(),
-            is_opening6: Default::default(),
-            extra_1: each(),
-            extra_2: each(),
-            next_1: each(),
-            next_2: each(),
-            is_lost_1: each(),
-            is_lost_2: each(),
-            is_active: Default::default(),
-            is_six: Default::default(),
-            version: Default::default(),
-            header_words: Default::default(),
-            position_now: Default::default(),
-            chain_now: Default::default(),
-            entry: Default::default(),
-            reach_1: Default::default(),
-            reach_2: Default::default(),
-            reach_3: Default::default(),
-            jump: Default::default(),
-            low_extra: Default::default(),
-            step_1: each(),
-            step_2: each(),
-            hit: Default::default(),
-            is_complete: Default::default(),
-            old_slot: Default::default(),
-            behind_words: Default::default(),
-            old_window: Default::default(),
-            offset_shift: Default::default(),
-            payload: Default::default(),
-            base: Default::default(),
-            taken: Default::default(),
-            left: Default::default(),
-            payload_bytes: Default::default(),
-            absent: Default::default(),
-            tag: Default::default(),
-            first_class: Default::default(),
+        module! { WideIdentity {
             pair_class: std::array::from_fn(|_| NextHeaderClass::default()),
-            key_word: Default::default(),
-            vector: Default::default(),
-            mask: Default::default(),
             ethertype: Constant::new(pattern.ethertype.into()),
             kind_and_segment: Constant::new(pattern.kind_and_segment.into()),
             segment_low: Constant::new(pattern.segment_low.into()),
@@ -500,171 +329,111 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             pair_end: std::array::from_fn(|pair| Constant::new((2 * pair as u64 + 2).into())),
             all_bytes: Constant::new(0xfff_ffff_u64.into()),
         }
+            clk rst running tdata tkeep tvalid tready tlast tuser commit measured bad key timestamp ip_length
+            delimiter delimiter_number cutter beat_seen adrift in_frame count first_time beat_words beat_whole
+            beat_tail beat_valid beat_last beat_bad beat_index former_valid former_words former_whole
+            former_tail former_last former_bad former_index former_time start_kept found_kept network_kept
+            delimiter_kept number group_number walk_number old_number commit_number number_now group_event
+            group_there group_words group_whole group_index group_closes group_bad group_network
+            group_delimiter group_time walk_event walk_there walk_first walk_words walk_whole walk_index
+            walk_closes walk_bad walk_delimiter walk_time opens4 opens6 opening_position opening_class active
+            six complete position chain length old_valid old_there old_words old_index old_closes old_bad
+            old_measured old_delimiter old_hit old_offset old_time committed commit_measured commit_bad
+            commit_delimiter commit_time commit_length transfer is_adrift fire in_window more_in_window
+            index_now slot latter_words latter_whole window whole_window first_slot vlan double_vlan
+            start_seen found_seen network_seen delimiter_seen start_now found_now network_now delimiter_now
+            late rotate shift shifted whole_shifted there is_first is_opening6 is_active is_six version
+            header_words position_now chain_now entry reach_1 reach_2 reach_3 jump low_extra hit is_complete
+            old_slot behind_words old_window offset_shift payload base taken left payload_bytes absent tag
+            first_class key_word vector mask
+            ; each class_of link_1 link_2 stop_1 stop_2 lost_1 lost_2 extra_1 extra_2 next_1 next_2 is_lost_1
+            is_lost_2 step_1 step_2
+        }
     }
 }
 
 impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: usize, const V: usize> Logic
     for WideIdentity<N, P, B, K, W, V>
 {
-    #[hdl_gen]
+    #[clocked(
+        beat_seen,
+        adrift,
+        in_frame,
+        count,
+        first_time,
+        beat_words,
+        beat_whole,
+        beat_tail,
+        beat_valid,
+        beat_last,
+        beat_bad,
+        beat_index,
+        former_valid,
+        former_words,
+        former_whole,
+        former_tail,
+        former_last,
+        former_bad,
+        former_index,
+        former_time,
+        start_kept,
+        found_kept,
+        network_kept,
+        delimiter_kept,
+        number,
+        group_number,
+        walk_number,
+        old_number,
+        commit_number,
+        group_event,
+        group_there,
+        group_words,
+        group_whole,
+        group_index,
+        group_closes,
+        group_bad,
+        group_network,
+        group_delimiter,
+        group_time,
+        walk_event,
+        walk_there,
+        walk_first,
+        walk_words,
+        walk_whole,
+        walk_index,
+        walk_closes,
+        walk_bad,
+        walk_delimiter,
+        walk_time,
+        opens4,
+        opens6,
+        opening_position,
+        opening_class,
+        active,
+        six,
+        complete,
+        position,
+        chain,
+        length,
+        old_valid,
+        old_there,
+        old_words,
+        old_index,
+        old_closes,
+        old_bad,
+        old_measured,
+        old_delimiter,
+        old_hit,
+        old_offset,
+        old_time,
+        committed,
+        commit_measured,
+        commit_bad,
+        commit_delimiter,
+        commit_time,
+        commit_length
+    )]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clk,
-            beat_seen,
-            adrift,
-            in_frame,
-            count,
-            first_time,
-            beat_words,
-            beat_whole,
-            beat_tail,
-            beat_valid,
-            beat_last,
-            beat_bad,
-            beat_index,
-            former_valid,
-            former_words,
-            former_whole,
-            former_tail,
-            former_last,
-            former_bad,
-            former_index,
-            former_time,
-            start_kept,
-            found_kept,
-            network_kept,
-            delimiter_kept,
-            number,
-            group_number,
-            walk_number,
-            old_number,
-            commit_number,
-            group_event,
-            group_there,
-            group_words,
-            group_whole,
-            group_index,
-            group_closes,
-            group_bad,
-            group_network,
-            group_delimiter,
-            group_time,
-            walk_event,
-            walk_there,
-            walk_first,
-            walk_words,
-            walk_whole,
-            walk_index,
-            walk_closes,
-            walk_bad,
-            walk_delimiter,
-            walk_time,
-            opens4,
-            opens6,
-            opening_position,
-            opening_class,
-            active,
-            six,
-            complete,
-            position,
-            chain,
-            length,
-            old_valid,
-            old_there,
-            old_words,
-            old_index,
-            old_closes,
-            old_bad,
-            old_measured,
-            old_delimiter,
-            old_hit,
-            old_offset,
-            old_time,
-            committed,
-            commit_measured,
-            commit_bad,
-            commit_delimiter,
-            commit_time,
-            commit_length
-        );
-        self.beat_seen.rst.next = self.rst.val();
-        self.adrift.rst.next = self.rst.val();
-        self.in_frame.rst.next = self.rst.val();
-        self.count.rst.next = self.rst.val();
-        self.first_time.rst.next = self.rst.val();
-        self.beat_words.rst.next = self.rst.val();
-        self.beat_whole.rst.next = self.rst.val();
-        self.beat_tail.rst.next = self.rst.val();
-        self.beat_valid.rst.next = self.rst.val();
-        self.beat_last.rst.next = self.rst.val();
-        self.beat_bad.rst.next = self.rst.val();
-        self.beat_index.rst.next = self.rst.val();
-        self.former_valid.rst.next = self.rst.val();
-        self.former_words.rst.next = self.rst.val();
-        self.former_whole.rst.next = self.rst.val();
-        self.former_tail.rst.next = self.rst.val();
-        self.former_last.rst.next = self.rst.val();
-        self.former_bad.rst.next = self.rst.val();
-        self.former_index.rst.next = self.rst.val();
-        self.former_time.rst.next = self.rst.val();
-        self.start_kept.rst.next = self.rst.val();
-        self.found_kept.rst.next = self.rst.val();
-        self.network_kept.rst.next = self.rst.val();
-        self.delimiter_kept.rst.next = self.rst.val();
-        self.number.rst.next = self.rst.val();
-        self.group_number.rst.next = self.rst.val();
-        self.walk_number.rst.next = self.rst.val();
-        self.old_number.rst.next = self.rst.val();
-        self.commit_number.rst.next = self.rst.val();
-        self.group_event.rst.next = self.rst.val();
-        self.group_there.rst.next = self.rst.val();
-        self.group_words.rst.next = self.rst.val();
-        self.group_whole.rst.next = self.rst.val();
-        self.group_index.rst.next = self.rst.val();
-        self.group_closes.rst.next = self.rst.val();
-        self.group_bad.rst.next = self.rst.val();
-        self.group_network.rst.next = self.rst.val();
-        self.group_delimiter.rst.next = self.rst.val();
-        self.group_time.rst.next = self.rst.val();
-        self.walk_event.rst.next = self.rst.val();
-        self.walk_there.rst.next = self.rst.val();
-        self.walk_first.rst.next = self.rst.val();
-        self.walk_words.rst.next = self.rst.val();
-        self.walk_whole.rst.next = self.rst.val();
-        self.walk_index.rst.next = self.rst.val();
-        self.walk_closes.rst.next = self.rst.val();
-        self.walk_bad.rst.next = self.rst.val();
-        self.walk_delimiter.rst.next = self.rst.val();
-        self.walk_time.rst.next = self.rst.val();
-        self.opens4.rst.next = self.rst.val();
-        self.opens6.rst.next = self.rst.val();
-        self.opening_position.rst.next = self.rst.val();
-        self.opening_class.rst.next = self.rst.val();
-        self.active.rst.next = self.rst.val();
-        self.six.rst.next = self.rst.val();
-        self.complete.rst.next = self.rst.val();
-        self.position.rst.next = self.rst.val();
-        self.chain.rst.next = self.rst.val();
-        self.length.rst.next = self.rst.val();
-        self.old_valid.rst.next = self.rst.val();
-        self.old_there.rst.next = self.rst.val();
-        self.old_words.rst.next = self.rst.val();
-        self.old_index.rst.next = self.rst.val();
-        self.old_closes.rst.next = self.rst.val();
-        self.old_bad.rst.next = self.rst.val();
-        self.old_measured.rst.next = self.rst.val();
-        self.old_delimiter.rst.next = self.rst.val();
-        self.old_hit.rst.next = self.rst.val();
-        self.old_offset.rst.next = self.rst.val();
-        self.old_time.rst.next = self.rst.val();
-        self.committed.rst.next = self.rst.val();
-        self.commit_measured.rst.next = self.rst.val();
-        self.commit_bad.rst.next = self.rst.val();
-        self.commit_delimiter.rst.next = self.rst.val();
-        self.commit_time.rst.next = self.rst.val();
-        self.commit_length.rst.next = self.rst.val();
-
         // Cycle 0: the beat, unless the frame began before the core counted; nothing from behind the window.
         self.transfer.next = self.tvalid.val() & self.tready.val();
         self.is_adrift.next = self.adrift.q.val() | (!self.beat_seen.q.val() & !self.running.val());

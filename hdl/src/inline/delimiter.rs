@@ -29,10 +29,11 @@
 //! second request while one is due.
 
 use crate::leaves::Flop;
+use crate::module::module;
+use deltaline_hdl_macros::clocked;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::wire::delimiter::{self, CHECK_ROTATION};
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
@@ -77,44 +78,22 @@ impl<const W: usize, const K: usize> Delimiter<W, K> {
             .rev()
             .fold(Bits::<512>::default(), |frame, byte| (frame << 8) | Bits::<512>::from(u64::from(*byte)));
         let all_bytes = (0..K).fold(Bits::<K>::default(), |keep, byte| keep.replace_bit(byte, true));
-        Delimiter {
-            clk: Default::default(),
-            rst: Default::default(),
-            cut: Default::default(),
-            interval: Default::default(),
-            m_axis_tdata: Default::default(),
-            m_axis_tkeep: Default::default(),
-            m_axis_tvalid: Default::default(),
-            m_axis_tready: Default::default(),
-            m_axis_tlast: Default::default(),
+        module! { Delimiter {
             of_zero: Constant::new(of_zero),
             check_rotation: Constant::new(u64::from(CHECK_ROTATION).into()),
             all_bytes: Constant::new(all_bytes),
             beat_bits: Constant::new(u64::from(W.ilog2()).into()),
             last_beat: Constant::new(((delimiter::BYTES / K - 1) as u64).into()),
-            due: Default::default(),
-            number: Default::default(),
-            beat: Default::default(),
-            share: Default::default(),
-            octet: Default::default(),
-            number_bytes: Default::default(),
-            share_bytes: Default::default(),
-            frame: Default::default(),
-            offset: Default::default(),
-            taken: Default::default(),
-            is_last: Default::default(),
+        }
+            clk rst cut interval m_axis_tdata m_axis_tkeep m_axis_tvalid m_axis_tready m_axis_tlast due number
+            beat share octet number_bytes share_bytes frame offset taken is_last
         }
     }
 }
 
 impl<const W: usize, const K: usize> Logic for Delimiter<W, K> {
-    #[hdl_gen]
+    #[clocked(due, number, beat)]
     fn update(&mut self) {
-        dff_setup!(self, clk, due, number, beat);
-        self.due.rst.next = self.rst.val();
-        self.number.rst.next = self.rst.val();
-        self.beat.rst.next = self.rst.val();
-
         // The number and its share in the check word, most significant byte first on the wire.
         self.share.next = bit_cast::<64, 32>(self.number.q.val()) << self.check_rotation.val();
         self.number_bytes.next = 0.into();

@@ -39,8 +39,9 @@
 //! back-pressure at every beat.
 
 use crate::leaves::{Flop, Ram};
+use crate::module::module;
+use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
@@ -94,63 +95,21 @@ pub struct FrameBuffer<const W: usize, const K: usize, const N: usize, const A: 
 
 impl<const W: usize, const K: usize, const N: usize, const A: usize> Default for FrameBuffer<W, K, N, A> {
     fn default() -> Self {
-        FrameBuffer {
-            clk: Default::default(),
-            rst: Default::default(),
-            s_axis_tdata: Default::default(),
-            s_axis_tvalid: Default::default(),
-            s_axis_tready: Default::default(),
-            s_axis_tlast: Default::default(),
-            m_axis_tdata: Default::default(),
-            m_axis_tkeep: Default::default(),
-            m_axis_tvalid: Default::default(),
-            m_axis_tready: Default::default(),
-            m_axis_tlast: Default::default(),
-            ram: std::array::from_fn(|_| Default::default()),
+        module! { FrameBuffer {
             first: Constant::new((1_u64 << (N - 1)).into()),
-            full: Default::default(),
-            row_valid: Default::default(),
-            out_valid: Default::default(),
-            out_data: Default::default(),
-            out_keep: Default::default(),
-            out_last: Default::default(),
-            target: Default::default(),
-            filled: Default::default(),
-            write_row: Default::default(),
-            read_row: Default::default(),
-            write: Default::default(),
-            target_now: Default::default(),
-            target_next: Default::default(),
-            free: Default::default(),
-            moved: Default::default(),
-            ends: Default::default(),
-            is_last: Default::default(),
-            look_up: Default::default(),
-            word: Default::default(),
-            data: Default::default(),
-            keep: Default::default(),
+        }
+            clk rst s_axis_tdata s_axis_tvalid s_axis_tready s_axis_tlast m_axis_tdata m_axis_tkeep
+            m_axis_tvalid m_axis_tready m_axis_tlast full row_valid out_valid out_data out_keep out_last
+            target filled write_row read_row write target_now target_next free moved ends is_last look_up word
+            data keep
+            ; each ram
         }
     }
 }
 
 impl<const W: usize, const K: usize, const N: usize, const A: usize> Logic for FrameBuffer<W, K, N, A> {
-    #[hdl_gen]
+    #[clocked(full, row_valid, out_valid, out_data, out_keep, out_last, target, filled, write_row, read_row)]
     fn update(&mut self) {
-        dff_setup!(
-            self, clk, full, row_valid, out_valid, out_data, out_keep, out_last, target, filled, write_row,
-            read_row
-        );
-        self.full.rst.next = self.rst.val();
-        self.row_valid.rst.next = self.rst.val();
-        self.out_valid.rst.next = self.rst.val();
-        self.out_data.rst.next = self.rst.val();
-        self.out_keep.rst.next = self.rst.val();
-        self.out_last.rst.next = self.rst.val();
-        self.target.rst.next = self.rst.val();
-        self.filled.rst.next = self.rst.val();
-        self.write_row.rst.next = self.rst.val();
-        self.read_row.rst.next = self.rst.val();
-
         // Words in.
         self.write.next = self.s_axis_tvalid.val() & !self.full.q.val();
         self.target_now.next = self.target.q.val();

@@ -41,8 +41,8 @@
 //! reordered or changed; the rules of AXI4-Stream; inserted frames whole and at boundaries; the bound of the stall.
 
 use crate::leaves::Flop;
+use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// Cycles for which a frame that is not urgent waits for a pause of the traffic.
 pub const PATIENCE: u64 = 255;
@@ -109,28 +109,11 @@ pub struct Inserter<const W: usize, const K: usize> {
 }
 
 impl<const W: usize, const K: usize> Logic for Inserter<W, K> {
-    #[hdl_gen]
+    #[clocked(
+        s_ready, i_ready, inserting, in_frame, waited, out_valid, out_data, out_keep, out_last, out_user,
+        skid_valid, skid_data, skid_keep, skid_last, skid_user
+    )]
     fn update(&mut self) {
-        dff_setup!(
-            self, clk, s_ready, i_ready, inserting, in_frame, waited, out_valid, out_data, out_keep,
-            out_last, out_user, skid_valid, skid_data, skid_keep, skid_last, skid_user
-        );
-        self.s_ready.rst.next = self.rst.val();
-        self.i_ready.rst.next = self.rst.val();
-        self.inserting.rst.next = self.rst.val();
-        self.in_frame.rst.next = self.rst.val();
-        self.waited.rst.next = self.rst.val();
-        self.out_valid.rst.next = self.rst.val();
-        self.out_data.rst.next = self.rst.val();
-        self.out_keep.rst.next = self.rst.val();
-        self.out_last.rst.next = self.rst.val();
-        self.out_user.rst.next = self.rst.val();
-        self.skid_valid.rst.next = self.rst.val();
-        self.skid_data.rst.next = self.rst.val();
-        self.skid_keep.rst.next = self.rst.val();
-        self.skid_last.rst.next = self.rst.val();
-        self.skid_user.rst.next = self.rst.val();
-
         // The beat that is accepted in this cycle, if any.
         self.s_taken.next = self.s_axis_tvalid.val() & self.s_ready.q.val();
         self.i_taken.next = self.i_axis_tvalid.val() & self.i_ready.q.val();

@@ -48,9 +48,10 @@ use super::delimiter::Delimiter;
 use super::frame_buffer::FrameBuffer;
 use super::inserter::Inserter;
 use crate::leaves::Flop;
+use crate::module::module;
+use deltaline_hdl_macros::clocked;
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
@@ -95,47 +96,20 @@ pub struct Insertion<const W: usize, const K: usize, const N: usize, const A: us
 impl<const W: usize, const K: usize, const N: usize, const A: usize> Insertion<W, K, N, A> {
     /// Insertion at an end of a configuration's segment.
     pub fn new(configuration: &Configuration) -> Self {
-        Insertion {
-            clk: Default::default(),
-            rst: Default::default(),
-            s_axis_tdata: Default::default(),
-            s_axis_tkeep: Default::default(),
-            s_axis_tvalid: Default::default(),
-            s_axis_tready: Default::default(),
-            s_axis_tlast: Default::default(),
-            s_axis_tuser: Default::default(),
-            control_axis_tdata: Default::default(),
-            control_axis_tvalid: Default::default(),
-            control_axis_tready: Default::default(),
-            control_axis_tlast: Default::default(),
-            cut: Default::default(),
-            interval: Default::default(),
-            m_axis_tdata: Default::default(),
-            m_axis_tkeep: Default::default(),
-            m_axis_tvalid: Default::default(),
-            m_axis_tready: Default::default(),
-            m_axis_tlast: Default::default(),
-            m_axis_tuser: Default::default(),
+        module! { Insertion {
             delimiter: Delimiter::new(configuration),
-            buffer: Default::default(),
-            inserter: Default::default(),
-            begun: Default::default(),
-            begun_delimiter: Default::default(),
-            delimits: Default::default(),
-            taken: Default::default(),
-            data: Default::default(),
-            keep: Default::default(),
-            last: Default::default(),
+        }
+            clk rst s_axis_tdata s_axis_tkeep s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser
+            control_axis_tdata control_axis_tvalid control_axis_tready control_axis_tlast cut interval
+            m_axis_tdata m_axis_tkeep m_axis_tvalid m_axis_tready m_axis_tlast m_axis_tuser buffer inserter
+            begun begun_delimiter delimits taken data keep last
         }
     }
 }
 
 impl<const W: usize, const K: usize, const N: usize, const A: usize> Logic for Insertion<W, K, N, A> {
-    #[hdl_gen]
+    #[clocked(begun, begun_delimiter)]
     fn update(&mut self) {
-        dff_setup!(self, clk, begun, begun_delimiter);
-        self.begun.rst.next = self.rst.val();
-        self.begun_delimiter.rst.next = self.rst.val();
         self.delimiter.clk.next = self.clk.val();
         self.delimiter.rst.next = self.rst.val();
         self.buffer.clk.next = self.clk.val();

@@ -20,7 +20,8 @@ pub mod frame_buffer;
 pub mod inserter;
 pub mod insertion;
 
-use crate::emit::verilog::{EmitError, emit_block};
+use crate::emit::block::emit_block;
+use crate::emit::refusal::EmitError;
 use deltaline_model::configuration::Configuration;
 use insertion::Insertion;
 

@@ -28,8 +28,8 @@
 //! `sim/cosim`, with the core: ends by delimiter and by clock at every beat of two frames; lock lost around an end.
 
 use crate::leaves::{Delay, Flop};
+use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock, Default)]
@@ -56,14 +56,8 @@ pub struct Boundary<const D: usize> {
 }
 
 impl<const D: usize> Logic for Boundary<D> {
-    #[hdl_gen]
+    #[clocked(clock_bit, clock_bit_before, asked, lock_lost)]
     fn update(&mut self) {
-        dff_setup!(self, clk, clock_bit, clock_bit_before, asked, lock_lost);
-        self.clock_bit.rst.next = self.rst.val();
-        self.clock_bit_before.rst.next = self.rst.val();
-        self.asked.rst.next = self.rst.val();
-        self.lock_lost.rst.next = self.rst.val();
-
         self.nanoseconds.next = bit_cast::<64, 48>(self.ptp_ts.val().get_bits::<48>(16));
         self.clock_bit.d.next = self.nanoseconds.val().get_bit(self.interval_log2.val().index());
         self.clock_bit_before.d.next = self.clock_bit.q.val();

@@ -32,10 +32,11 @@
 //! cut short, back to back with traffic.
 
 use crate::leaves::{Delay, Flop};
+use crate::module::module;
+use deltaline_hdl_macros::clocked;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::wire::delimiter::Delimiter;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// What a delimiter of a configuration holds in the header window's words 2..=7, number left out.
 pub(crate) struct Pattern {
@@ -103,44 +104,23 @@ impl DelimiterMatch {
     /// The match for a configuration's delimiters.
     pub fn new(configuration: &Configuration) -> Self {
         let pattern = Pattern::of(configuration);
-        DelimiterMatch {
-            clk: Default::default(),
-            rst: Default::default(),
-            slot: Default::default(),
-            opening: Default::default(),
-            closing: Default::default(),
-            bad: Default::default(),
-            a: Default::default(),
-            b: Default::default(),
-            a_whole: Default::default(),
-            delimiter: Default::default(),
-            number: Default::default(),
+        module! { DelimiterMatch {
             ethertype: Constant::new(pattern.ethertype.into()),
             kind_and_segment: Constant::new(pattern.kind_and_segment.into()),
             segment_low: Constant::new(pattern.segment_low.into()),
             digest_high: Constant::new(pattern.digest_high.into()),
             digest_middle: Constant::new(pattern.digest_middle.into()),
             digest_low: Constant::new(pattern.digest_low.into()),
-            matched: Default::default(),
-            number_seen: Default::default(),
-            number_held: Default::default(),
-            found: Default::default(),
-            to_commit: Default::default(),
-            ended: Default::default(),
-            matched_next: Default::default(),
+        }
+            clk rst slot opening closing bad a b a_whole delimiter number matched number_seen number_held
+            found to_commit ended matched_next
         }
     }
 }
 
 impl Logic for DelimiterMatch {
-    #[hdl_gen]
+    #[clocked(matched, number_seen, number_held, found)]
     fn update(&mut self) {
-        dff_setup!(self, clk, matched, number_seen, number_held, found);
-        self.matched.rst.next = self.rst.val();
-        self.number_seen.rst.next = self.rst.val();
-        self.number_held.rst.next = self.rst.val();
-        self.found.rst.next = self.rst.val();
-
         self.matched_next.next = 0.into();
         if self.opening.val() {
             if self.b.val().get_bits::<16>(0) == self.ethertype.val() {

@@ -44,8 +44,8 @@ pub mod delimiter_match;
 pub mod schedule;
 
 use crate::leaves::Flop;
+use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock, Default)]
@@ -77,14 +77,8 @@ pub struct Interval {
 }
 
 impl Logic for Interval {
-    #[hdl_gen]
+    #[clocked(current, count, ended, started)]
     fn update(&mut self) {
-        dff_setup!(self, clk, current, count, ended, started);
-        self.current.rst.next = self.rst.val();
-        self.count.rst.next = self.rst.val();
-        self.ended.rst.next = self.rst.val();
-        self.started.rst.next = self.rst.val();
-
         self.asked.next = self.request.val() | self.delimiter.val();
         self.ends.next = self.asked.val() & self.running.val() & !self.drain_busy.val();
         self.refused.next = self.asked.val() & self.running.val() & self.drain_busy.val();

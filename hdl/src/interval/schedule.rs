@@ -52,11 +52,12 @@
 //! replaces what; everything illegal; reset. Planted faults.
 
 use crate::leaves::{Flop, PREFIX_BITS};
+use crate::module::module;
 use crate::sketch::sampler::MASKS;
+use deltaline_hdl_macros::clocked;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::sketch::sampler::{MAX_BANKS, MAX_PREFIX};
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
@@ -108,58 +109,26 @@ pub struct Schedule {
 impl Schedule {
     /// The schedule of a configuration.
     pub fn new(configuration: &Configuration) -> Self {
-        fn each<T: Default>() -> [T; MAX_BANKS] {
-            std::array::from_fn(|_| T::default())
-        }
         let lengths = configuration.prefixes().lengths();
         let first = |bank: usize| u64::from(lengths.get(bank).copied().unwrap_or(0));
-        Schedule {
-            clk: Default::default(),
-            rst: Default::default(),
-            load: Default::default(),
-            lengths: Default::default(),
-            from: Default::default(),
-            ends: Default::default(),
-            running_number: Default::default(),
-            legal: Default::default(),
-            pending: Default::default(),
-            masks: Default::default(),
-            ended: Default::default(),
+        module! { Schedule {
             adaptive: Constant::new(u64::from(configuration.adaptive()).into()),
             exists: std::array::from_fn(|bank| Constant::new(u64::from(bank < lengths.len()).into())),
             first: std::array::from_fn(|bank| Constant::new(first(bank).into())),
             first_mask: std::array::from_fn(|bank| Constant::new((0xffff & !(0xffff >> first(bank))).into())),
             longest: Constant::new(u64::from(MAX_PREFIX).into()),
             ones: Constant::new(0xffff_0000_u64.into()),
-            waits: Default::default(),
-            due_from: Default::default(),
-            waiting: each(),
-            current: each(),
-            before: each(),
-            mask: each(),
-            has_ended: Default::default(),
-            asked: each(),
-            wrong: Default::default(),
-            takes: Default::default(),
-            late: Default::default(),
-            due: Default::default(),
-            length: each(),
-            shifted: Default::default(),
-            shown: Default::default(),
-            word: Default::default(),
-            one: Default::default(),
-            all: Default::default(),
+        }
+            clk rst load lengths from ends running_number legal pending masks ended waits due_from has_ended
+            wrong takes late due shifted shown word one all
+            ; each waiting current before mask asked length
         }
     }
 }
 
 impl Logic for Schedule {
-    #[hdl_gen]
+    #[clocked(waits, due_from, has_ended)]
     fn update(&mut self) {
-        dff_setup!(self, clk, waits, due_from, has_ended);
-        self.waits.rst.next = self.rst.val();
-        self.due_from.rst.next = self.rst.val();
-        self.has_ended.rst.next = self.rst.val();
         for i in 0..8 {
             self.waiting[i].clock.next = self.clk.val();
             self.waiting[i].rst.next = self.rst.val();

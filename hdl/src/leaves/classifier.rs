@@ -1,3 +1,4 @@
+use crate::module::module;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::classifier::{Entry, WORDS};
 use deltaline_model::packet::identity::KEY_BITS;
@@ -31,12 +32,10 @@ pub struct Classifier {
 impl Classifier {
     /// The classifier of a configuration.
     pub fn new(configuration: &Configuration) -> Self {
-        Classifier {
-            clk: Default::default(),
-            key: Default::default(),
-            matched: Default::default(),
-            kind: Default::default(),
+        module! { Classifier {
             _entries: configuration.classifier().entries().to_vec(),
+        }
+            clk key matched kind
         }
     }
 }

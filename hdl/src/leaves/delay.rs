@@ -1,3 +1,4 @@
+use crate::module::module;
 use rust_hdl_core::prelude::*;
 
 /// W bits (W <= 64), D cycles later (D >= 1).
@@ -22,12 +23,10 @@ pub struct Delay<const W: usize, const D: usize> {
 
 impl<const W: usize, const D: usize> Default for Delay<W, D> {
     fn default() -> Self {
-        Delay {
-            clk: Default::default(),
-            rst: Default::default(),
-            d: Default::default(),
-            q: Default::default(),
+        module! { Delay {
             _line: vec![Bits::default(); D.saturating_sub(1)],
+        }
+            clk rst d q
         }
     }
 }

@@ -1,3 +1,4 @@
+use crate::module::module;
 use rust_hdl_core::prelude::*;
 
 /// A D flip-flop with synchronous, active-high reset to zero.
@@ -20,11 +21,8 @@ pub struct Flop<T: Synth> {
 
 impl<T: Synth> Default for Flop<T> {
     fn default() -> Self {
-        Flop {
-            clock: Default::default(),
-            rst: Default::default(),
-            d: Default::default(),
-            q: Default::default(),
+        module! { Flop { }
+            clock rst d q
         }
     }
 }

@@ -1,3 +1,4 @@
+use crate::module::module;
 use rust_hdl_core::prelude::*;
 
 /// A memory of 2^A words of W bits (W <= 64) with one write port and one read port on one clock.
@@ -37,14 +38,10 @@ pub struct Ram<const W: usize, const A: usize, const P: bool> {
 
 impl<const W: usize, const A: usize, const P: bool> Default for Ram<W, A, P> {
     fn default() -> Self {
-        Ram {
-            clk: Default::default(),
-            read_address: Default::default(),
-            read_data: Default::default(),
-            write_enable: Default::default(),
-            write_address: Default::default(),
-            write_data: Default::default(),
+        module! { Ram {
             _words: vec![Bits::default(); 1 << A],
+        }
+            clk read_address read_data write_enable write_address write_data
         }
     }
 }

@@ -1,3 +1,4 @@
+use crate::module::module;
 use rust_hdl_core::prelude::*;
 use std::fmt::Write;
 
@@ -25,11 +26,10 @@ impl<const W: usize, const A: usize> Rom<W, A> {
     pub fn new(words: &[u64]) -> Self {
         let mut words: Vec<u64> = words.iter().map(|word| word & (u64::MAX >> (64 - W))).collect();
         words.resize(1 << A, 0);
-        Rom {
-            clk: Default::default(),
-            address: Default::default(),
-            read_data: Default::default(),
+        module! { Rom {
             _words: words,
+        }
+            clk address read_data
         }
     }
 }

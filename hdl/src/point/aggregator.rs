@@ -62,6 +62,7 @@
 use crate::interval::Interval;
 use crate::interval::schedule::Schedule;
 use crate::leaves::{Classifier, Delay, Flop};
+use crate::module::module;
 use crate::point::class_totals::ClassTotals;
 use crate::point::live_counter::LiveCounter;
 use crate::point::totals::Totals;
@@ -179,95 +180,24 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
 {
     /// The aggregator of a configuration with 2^R rows and at most C classes; A as [`Lane`] wants it.
     pub fn new(configuration: &Configuration) -> Self {
-        fn each<T: Default, const L: usize>() -> [T; L] {
-            std::array::from_fn(|_| T::default())
-        }
-        Aggregator {
-            clk: Default::default(),
-            rst: Default::default(),
-            commit: each(),
-            measured: each(),
-            bad: each(),
-            key: each(),
-            timestamp: each(),
-            ip_length: each(),
-            delimiter: Default::default(),
-            delimiter_number: Default::default(),
-            request: Default::default(),
-            timed: Default::default(),
-            unlocked: Default::default(),
-            receiver: Default::default(),
-            schedule: Default::default(),
-            next_prefixes: Default::default(),
-            from_interval: Default::default(),
-            schedule_legal: Default::default(),
-            schedule_pending: Default::default(),
-            running: Default::default(),
-            draining: Default::default(),
-            ended: Default::default(),
-            refused: Default::default(),
-            gap: Default::default(),
-            interval: Default::default(),
-            packets: Default::default(),
-            bytes: Default::default(),
-            unmeasured_frames: Default::default(),
-            bad_frames: Default::default(),
-            unmatched_frames: Default::default(),
-            m_axis_tdata: Default::default(),
-            m_axis_tkeep: Default::default(),
-            m_axis_tvalid: Default::default(),
-            m_axis_tready: Default::default(),
-            m_axis_tlast: Default::default(),
-            m_axis_tuser: Default::default(),
+        module! { Aggregator {
             classifier: std::array::from_fn(|_| Classifier::new(configuration)),
-            staged_measured: each(),
-            staged_bad: each(),
-            staged_unmeasured: each(),
-            staged_timestamp: each(),
-            staged_length: each(),
-            staged_delimiter: Default::default(),
-            staged_number: Default::default(),
-            staged_unexpected: Default::default(),
-            staged_request: Default::default(),
-            staged_timed: Default::default(),
-            staged_unlocked: Default::default(),
             lane: std::array::from_fn(|_| Lane::new(configuration)),
-            totals: Default::default(),
-            class_totals: each(),
-            unmatched: Default::default(),
-            intervals: Default::default(),
             prefixes: Schedule::new(configuration),
-            shown_interval: Default::default(),
             emitter: Emitter::new(configuration),
             lanes: Constant::new(u64::from(L > 1).into()),
             class_number: std::array::from_fn(|class| Constant::new((class as u64).into())),
-            idle: Default::default(),
-            packet: each(),
-            measured_now: each(),
-            unmatched_now: Default::default(),
-            unmeasured_now: Default::default(),
-            bad_now: Default::default(),
-            octets: Default::default(),
-            octets_now: each(),
-            first_now: each(),
-            last_now: each(),
-            wrapped: Default::default(),
-            crowded: Default::default(),
-            packets_sum: Default::default(),
-            bytes_sum: Default::default(),
-            sent_packets: Default::default(),
-            sent_bytes: Default::default(),
-            sent_first: Default::default(),
-            sent_last: Default::default(),
-            overflow: Default::default(),
-            overflow_epoch: Default::default(),
-            count_sum: Default::default(),
-            time_sum: Default::default(),
-            digest_low_sum: each(),
-            digest_high_sum: each(),
-            digest_sum: each(),
-            drained: Default::default(),
-            flags: Default::default(),
+        }
+            clk rst delimiter delimiter_number request timed unlocked receiver schedule next_prefixes
+            from_interval schedule_legal schedule_pending running draining ended refused gap interval packets
+            bytes unmeasured_frames bad_frames unmatched_frames m_axis_tdata m_axis_tkeep m_axis_tvalid
+            m_axis_tready m_axis_tlast m_axis_tuser staged_delimiter staged_number staged_unexpected
+            staged_request staged_timed staged_unlocked totals unmatched intervals shown_interval idle
+            unmatched_now unmeasured_now bad_now octets wrapped crowded packets_sum bytes_sum sent_packets
+            sent_bytes sent_first sent_last overflow overflow_epoch count_sum time_sum drained flags
+            ; each commit measured bad key timestamp ip_length staged_measured staged_bad staged_unmeasured
+            staged_timestamp staged_length class_totals packet measured_now octets_now first_now last_now
+            digest_low_sum digest_high_sum digest_sum
         }
     }
 }

@@ -29,8 +29,8 @@
 //! `sim/cosim`: with the whole core, of one class and of several; carries of every counter with the counters preloaded.
 
 use crate::leaves::Flop;
+use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock, Default)]
@@ -89,51 +89,28 @@ pub struct ClassTotals {
 }
 
 impl Logic for ClassTotals {
-    #[hdl_gen]
+    #[clocked(
+        any,
+        packets_low,
+        packets_high,
+        packets_carry,
+        bytes_low,
+        bytes_high,
+        bytes_carry,
+        has_wrapped,
+        first,
+        last,
+        just_ended,
+        shown_packets,
+        shown_bytes,
+        old_packets_low,
+        old_packets_high,
+        old_bytes_low,
+        old_bytes_high,
+        old_first,
+        old_last
+    )]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clk,
-            any,
-            packets_low,
-            packets_high,
-            packets_carry,
-            bytes_low,
-            bytes_high,
-            bytes_carry,
-            has_wrapped,
-            first,
-            last,
-            just_ended,
-            shown_packets,
-            shown_bytes,
-            old_packets_low,
-            old_packets_high,
-            old_bytes_low,
-            old_bytes_high,
-            old_first,
-            old_last
-        );
-        self.any.rst.next = self.rst.val();
-        self.packets_low.rst.next = self.rst.val();
-        self.packets_high.rst.next = self.rst.val();
-        self.packets_carry.rst.next = self.rst.val();
-        self.bytes_low.rst.next = self.rst.val();
-        self.bytes_high.rst.next = self.rst.val();
-        self.bytes_carry.rst.next = self.rst.val();
-        self.has_wrapped.rst.next = self.rst.val();
-        self.first.rst.next = self.rst.val();
-        self.last.rst.next = self.rst.val();
-        self.just_ended.rst.next = self.rst.val();
-        self.shown_packets.rst.next = self.rst.val();
-        self.shown_bytes.rst.next = self.rst.val();
-        self.old_packets_low.rst.next = self.rst.val();
-        self.old_packets_high.rst.next = self.rst.val();
-        self.old_bytes_low.rst.next = self.rst.val();
-        self.old_bytes_high.rst.next = self.rst.val();
-        self.old_first.rst.next = self.rst.val();
-        self.old_last.rst.next = self.rst.val();
-
         // What the running interval counts with this cycle.
         self.packets_sum.next =
             bit_cast::<25, 24>(self.packets_low.q.val()) + bit_cast::<25, 3>(self.packet.val());

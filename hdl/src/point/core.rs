@@ -79,6 +79,7 @@
 use crate::identity::Identity;
 use crate::interval::boundary::Boundary;
 use crate::leaves::KeyVector;
+use crate::module::module;
 use crate::point::aggregator::Aggregator;
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
@@ -132,47 +133,15 @@ pub struct Core<const R: usize, const A: usize, const C: usize, const S: usize =
 impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: usize> Core<R, A, C, S, D> {
     /// The core of a configuration with 2^R rows and at most C classes; A as [`crate::sketch::lane`] wants it.
     pub fn new(configuration: &Configuration) -> Self {
-        Core {
-            clk: Default::default(),
-            rst: Default::default(),
-            s_axis_tdata: Default::default(),
-            s_axis_tkeep: Default::default(),
-            s_axis_tvalid: Default::default(),
-            s_axis_tready: Default::default(),
-            s_axis_tlast: Default::default(),
-            s_axis_tuser: Default::default(),
-            interval_end: Default::default(),
-            interval_log2: Default::default(),
-            ptp_ts: Default::default(),
-            ptp_locked: Default::default(),
-            receiver: Default::default(),
-            schedule: Default::default(),
-            next_prefixes: Default::default(),
-            from_interval: Default::default(),
-            schedule_legal: Default::default(),
-            schedule_pending: Default::default(),
-            running: Default::default(),
-            packets: Default::default(),
-            bytes: Default::default(),
-            unmeasured: Default::default(),
-            bad: Default::default(),
-            unmatched: Default::default(),
-            interval: Default::default(),
-            draining: Default::default(),
-            ended: Default::default(),
-            refused: Default::default(),
-            gap: Default::default(),
-            delimiter: Default::default(),
-            m_axis_tdata: Default::default(),
-            m_axis_tkeep: Default::default(),
-            m_axis_tvalid: Default::default(),
-            m_axis_tready: Default::default(),
-            m_axis_tlast: Default::default(),
-            m_axis_tuser: Default::default(),
+        module! { Core {
             identity: Identity::new(configuration),
-            boundary: Default::default(),
-            vector: Default::default(),
             aggregator: Aggregator::new(configuration),
+        }
+            clk rst s_axis_tdata s_axis_tkeep s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser
+            interval_end interval_log2 ptp_ts ptp_locked receiver schedule next_prefixes from_interval
+            schedule_legal schedule_pending running packets bytes unmeasured bad unmatched interval draining
+            ended refused gap delimiter m_axis_tdata m_axis_tkeep m_axis_tvalid m_axis_tready m_axis_tlast
+            m_axis_tuser boundary vector
         }
     }
 }

@@ -29,8 +29,8 @@
 //! long before, with the counters preloaded; what is shown while it counts.
 
 use crate::leaves::Flop;
+use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock, Default)]
@@ -64,18 +64,8 @@ pub struct FrameCount {
 }
 
 impl Logic for FrameCount {
-    #[hdl_gen]
+    #[clocked(low, carry, high, full, shown_low, old_low, old_high, old_full)]
     fn update(&mut self) {
-        dff_setup!(self, clk, low, carry, high, full, shown_low, old_low, old_high, old_full);
-        self.low.rst.next = self.rst.val();
-        self.carry.rst.next = self.rst.val();
-        self.high.rst.next = self.rst.val();
-        self.full.rst.next = self.rst.val();
-        self.shown_low.rst.next = self.rst.val();
-        self.old_low.rst.next = self.rst.val();
-        self.old_high.rst.next = self.rst.val();
-        self.old_full.rst.next = self.rst.val();
-
         self.sum.next = bit_cast::<17, 16>(self.low.q.val()) + bit_cast::<17, 3>(self.frames.val());
         self.low.d.next = self.sum.val().get_bits::<16>(0);
         self.carry.d.next = self.sum.val().get_bit(16);

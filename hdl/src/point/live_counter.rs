@@ -21,8 +21,8 @@
 //! `sim/cosim`: through the registers of a design with classes; carry and saturation with the counter preloaded.
 
 use crate::leaves::Flop;
+use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock, Default)]
@@ -45,16 +45,8 @@ pub struct LiveCounter {
 }
 
 impl Logic for LiveCounter {
-    #[hdl_gen]
+    #[clocked(low, carry, high, full, just_ended, shown_low)]
     fn update(&mut self) {
-        dff_setup!(self, clk, low, carry, high, full, just_ended, shown_low);
-        self.low.rst.next = self.rst.val();
-        self.carry.rst.next = self.rst.val();
-        self.high.rst.next = self.rst.val();
-        self.full.rst.next = self.rst.val();
-        self.just_ended.rst.next = self.rst.val();
-        self.shown_low.rst.next = self.rst.val();
-
         self.low_sum.next = bit_cast::<17, 16>(self.low.q.val()) + bit_cast::<17, 3>(self.amount.val());
         self.low.d.next = self.low_sum.val().get_bits::<16>(0);
         self.carry.d.next = self.low_sum.val().get_bit(16);

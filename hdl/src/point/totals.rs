@@ -35,8 +35,8 @@
 
 use crate::leaves::Flop;
 use crate::point::frame_count::FrameCount;
+use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock, Default)]
@@ -91,35 +91,20 @@ pub struct Totals {
 }
 
 impl Logic for Totals {
-    #[hdl_gen]
+    #[clocked(
+        refused_count,
+        saturated,
+        clock_lost,
+        by_clock,
+        just_ended,
+        ended_before,
+        old_refused,
+        old_saturated,
+        old_clock_lost,
+        old_by_clock,
+        old_gap
+    )]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clk,
-            refused_count,
-            saturated,
-            clock_lost,
-            by_clock,
-            just_ended,
-            ended_before,
-            old_refused,
-            old_saturated,
-            old_clock_lost,
-            old_by_clock,
-            old_gap
-        );
-        self.refused_count.rst.next = self.rst.val();
-        self.saturated.rst.next = self.rst.val();
-        self.clock_lost.rst.next = self.rst.val();
-        self.by_clock.rst.next = self.rst.val();
-        self.just_ended.rst.next = self.rst.val();
-        self.ended_before.rst.next = self.rst.val();
-        self.old_refused.rst.next = self.rst.val();
-        self.old_saturated.rst.next = self.rst.val();
-        self.old_clock_lost.rst.next = self.rst.val();
-        self.old_by_clock.rst.next = self.rst.val();
-        self.old_gap.rst.next = self.rst.val();
-
         self.unmeasured_count.clk.next = self.clk.val();
         self.unmeasured_count.rst.next = self.rst.val();
         self.unmeasured_count.frames.next = self.unmeasured.val();

@@ -30,6 +30,7 @@
 
 use crate::identity::wide::WideIdentity;
 use crate::interval::boundary::Boundary;
+use crate::module::module;
 use crate::point::aggregator::Aggregator;
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
@@ -124,51 +125,15 @@ impl<
 {
     /// The core of a configuration with 2^R rows and at most C classes; A as [`crate::sketch::lane`] wants it.
     pub fn new(configuration: &Configuration) -> Self {
-        fn each<T: Default, const L: usize>() -> [T; L] {
-            std::array::from_fn(|_| T::default())
-        }
-        WideCore {
-            clk: Default::default(),
-            rst: Default::default(),
-            s_axis_tdata: each(),
-            s_axis_tkeep: each(),
-            s_axis_tvalid: each(),
-            s_axis_tready: each(),
-            s_axis_tlast: each(),
-            s_axis_tuser: each(),
-            interval_end: Default::default(),
-            interval_log2: Default::default(),
-            ptp_ts: Default::default(),
-            ptp_locked: Default::default(),
-            receiver: Default::default(),
-            schedule: Default::default(),
-            next_prefixes: Default::default(),
-            from_interval: Default::default(),
-            schedule_legal: Default::default(),
-            schedule_pending: Default::default(),
-            running: Default::default(),
-            packets: Default::default(),
-            bytes: Default::default(),
-            unmeasured: Default::default(),
-            bad: Default::default(),
-            unmatched: Default::default(),
-            interval: Default::default(),
-            draining: Default::default(),
-            ended: Default::default(),
-            refused: Default::default(),
-            gap: Default::default(),
-            delimiter: Default::default(),
-            m_axis_tdata: Default::default(),
-            m_axis_tkeep: Default::default(),
-            m_axis_tvalid: Default::default(),
-            m_axis_tlast: Default::default(),
-            m_axis_tuser: Default::default(),
-            m_axis_tready: Default::default(),
+        module! { WideCore {
             identity: std::array::from_fn(|_| WideIdentity::new(configuration)),
-            boundary: Default::default(),
             aggregator: Aggregator::new(configuration),
-            delimiter_now: Default::default(),
-            delimiter_number: Default::default(),
+        }
+            clk rst interval_end interval_log2 ptp_ts ptp_locked receiver schedule next_prefixes from_interval
+            schedule_legal schedule_pending running packets bytes unmeasured bad unmatched interval draining
+            ended refused gap delimiter m_axis_tdata m_axis_tkeep m_axis_tvalid m_axis_tlast m_axis_tuser
+            m_axis_tready boundary delimiter_now delimiter_number
+            ; each s_axis_tdata s_axis_tkeep s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser
         }
     }
 }

@@ -39,8 +39,8 @@
 //! cycle, the throughput. `hdl/formal/axi_lite.v` proves the rules without bound on time.
 
 use crate::leaves::Flop;
+use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock, Default)]
@@ -100,28 +100,11 @@ pub struct AxiLite {
 }
 
 impl Logic for AxiLite {
-    #[hdl_gen]
+    #[clocked(
+        aw_address, aw_full, aw_ready, w_data, w_whole, w_full, w_ready, ar_address, ar_full, ar_ready,
+        b_response, b_full, r_data, r_response, r_full
+    )]
     fn update(&mut self) {
-        dff_setup!(
-            self, clk, aw_address, aw_full, aw_ready, w_data, w_whole, w_full, w_ready, ar_address, ar_full,
-            ar_ready, b_response, b_full, r_data, r_response, r_full
-        );
-        self.aw_address.rst.next = self.rst.val();
-        self.aw_full.rst.next = self.rst.val();
-        self.aw_ready.rst.next = self.rst.val();
-        self.w_data.rst.next = self.rst.val();
-        self.w_whole.rst.next = self.rst.val();
-        self.w_full.rst.next = self.rst.val();
-        self.w_ready.rst.next = self.rst.val();
-        self.ar_address.rst.next = self.rst.val();
-        self.ar_full.rst.next = self.rst.val();
-        self.ar_ready.rst.next = self.rst.val();
-        self.b_response.rst.next = self.rst.val();
-        self.b_full.rst.next = self.rst.val();
-        self.r_data.rst.next = self.rst.val();
-        self.r_response.rst.next = self.rst.val();
-        self.r_full.rst.next = self.rst.val();
-
         self.writes.next = self.aw_full.q.val() & self.w_full.q.val() & !self.b_full.q.val();
         self.reads.next = self.ar_full.q.val() & !self.r_full.q.val();
 

@@ -3,10 +3,11 @@
 //! Made by `cargo xtask registers` from `hdl/registers/deltaline.rdl`: change that.
 
 use crate::leaves::Flop;
+use crate::module::module;
 use crate::registers::axi_lite::AxiLite;
+use deltaline_hdl_macros::clocked;
 use deltaline_model::registers::Capability;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// What is constant in hardware and given when it is emitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -232,359 +233,130 @@ pub struct Registers {
 impl Registers {
     /// The registers of a build.
     pub fn new(emitted: &Emitted) -> Self {
-        Registers {
-            clk: Default::default(),
-            rst: Default::default(),
-            s_axil_awaddr: Default::default(),
-            s_axil_awprot: Default::default(),
-            s_axil_awvalid: Default::default(),
-            s_axil_awready: Default::default(),
-            s_axil_wdata: Default::default(),
-            s_axil_wstrb: Default::default(),
-            s_axil_wvalid: Default::default(),
-            s_axil_wready: Default::default(),
-            s_axil_bresp: Default::default(),
-            s_axil_bvalid: Default::default(),
-            s_axil_bready: Default::default(),
-            s_axil_araddr: Default::default(),
-            s_axil_arprot: Default::default(),
-            s_axil_arvalid: Default::default(),
-            s_axil_arready: Default::default(),
-            s_axil_rdata: Default::default(),
-            s_axil_rresp: Default::default(),
-            s_axil_rvalid: Default::default(),
-            s_axil_rready: Default::default(),
-            control_role: Default::default(),
-            control_interval_source: Default::default(),
-            control_interval_log2: Default::default(),
-            status_running: Default::default(),
-            status_ptp_locked: Default::default(),
-            status_drain_busy: Default::default(),
-            status_end_refused: Default::default(),
-            status_prefixes_pending: Default::default(),
-            snapshot: Default::default(),
-            interval: Default::default(),
-            packets: Default::default(),
-            bytes: Default::default(),
-            unmeasured: Default::default(),
-            bad: Default::default(),
-            refused_ends: Default::default(),
-            control_frames: Default::default(),
-            unmatched: Default::default(),
-            delimiters: Default::default(),
-            delimiter_gaps: Default::default(),
-            interval_end: Default::default(),
-            timestamp: Default::default(),
-            clock_status_locked: Default::default(),
-            clock_status_slewing: Default::default(),
-            clock_synchronised: Default::default(),
-            clock_period: Default::default(),
-            clock_rate: Default::default(),
-            clock_offset: Default::default(),
-            clock_value: Default::default(),
-            clock_command_set: Default::default(),
-            clock_command_step: Default::default(),
-            clock_command_slew: Default::default(),
-            prefixes_next: Default::default(),
-            prefixes_next_allowed: Default::default(),
-            prefixes_from: Default::default(),
-            prefixes_from_allowed: Default::default(),
-            prefixes_schedule: Default::default(),
-            prefixes_schedule_allowed: Default::default(),
-            axi: Default::default(),
-            readable: Default::default(),
+        module! { Registers {
             capability_given: Constant::new((u64::from(emitted.capability.0)).into()),
             configuration_0_given: Constant::new((emitted.configuration & 0xffff_ffff).into()),
             configuration_1_given: Constant::new((emitted.configuration >> 32).into()),
             build_given: Constant::new((u64::from(emitted.build)).into()),
-            block_type_addressed: Default::default(),
-            block_type_read: Default::default(),
-            version_addressed: Default::default(),
-            version_read: Default::default(),
-            next_block_addressed: Default::default(),
-            capability_addressed: Default::default(),
-            capability_read: Default::default(),
-            configuration_0_addressed: Default::default(),
-            configuration_0_read: Default::default(),
-            configuration_1_addressed: Default::default(),
-            configuration_1_read: Default::default(),
-            build_addressed: Default::default(),
-            build_read: Default::default(),
-            control_addressed: Default::default(),
-            control_read: Default::default(),
-            control_reserved: Default::default(),
-            control_interval_source_asked: Default::default(),
-            control_interval_log2_asked: Default::default(),
-            control_legal: Default::default(),
-            control_write: Default::default(),
-            control_role_held: Default::default(),
-            control_interval_source_held: Default::default(),
-            control_interval_log2_held: Default::default(),
-            status_addressed: Default::default(),
-            status_read: Default::default(),
-            snapshot_addressed: Default::default(),
-            snapshot_reserved: Default::default(),
-            snapshot_legal: Default::default(),
-            snapshot_write: Default::default(),
-            snapshot_pulse: Default::default(),
-            interval_addressed: Default::default(),
-            interval_read: Default::default(),
-            interval_taken: Default::default(),
-            packets_0_addressed: Default::default(),
-            packets_0_read: Default::default(),
-            packets_1_addressed: Default::default(),
-            packets_1_read: Default::default(),
-            packets_taken: Default::default(),
-            bytes_0_addressed: Default::default(),
-            bytes_0_read: Default::default(),
-            bytes_1_addressed: Default::default(),
-            bytes_1_read: Default::default(),
-            bytes_taken: Default::default(),
-            unmeasured_addressed: Default::default(),
-            unmeasured_read: Default::default(),
-            unmeasured_taken: Default::default(),
-            bad_addressed: Default::default(),
-            bad_read: Default::default(),
-            bad_taken: Default::default(),
-            refused_ends_addressed: Default::default(),
-            refused_ends_read: Default::default(),
-            refused_ends_taken: Default::default(),
-            control_frames_addressed: Default::default(),
-            control_frames_read: Default::default(),
-            control_frames_taken: Default::default(),
-            unmatched_addressed: Default::default(),
-            unmatched_read: Default::default(),
-            unmatched_taken: Default::default(),
-            delimiters_addressed: Default::default(),
-            delimiters_read: Default::default(),
-            delimiters_taken: Default::default(),
-            delimiter_gaps_addressed: Default::default(),
-            delimiter_gaps_read: Default::default(),
-            delimiter_gaps_taken: Default::default(),
-            interval_end_addressed: Default::default(),
-            interval_end_reserved: Default::default(),
-            interval_end_legal: Default::default(),
-            interval_end_write: Default::default(),
-            interval_end_pulse: Default::default(),
-            timestamp_0_addressed: Default::default(),
-            timestamp_0_read: Default::default(),
-            timestamp_1_addressed: Default::default(),
-            timestamp_1_read: Default::default(),
-            timestamp_taken: Default::default(),
-            clock_status_addressed: Default::default(),
-            clock_status_read: Default::default(),
-            clock_synchronised_addressed: Default::default(),
-            clock_synchronised_read: Default::default(),
-            clock_synchronised_reserved: Default::default(),
-            clock_synchronised_legal: Default::default(),
-            clock_synchronised_write: Default::default(),
-            clock_synchronised_held: Default::default(),
-            clock_period_0_addressed: Default::default(),
-            clock_period_0_read: Default::default(),
-            clock_period_0_legal: Default::default(),
-            clock_period_0_write: Default::default(),
-            clock_period_1_addressed: Default::default(),
-            clock_period_1_read: Default::default(),
-            clock_period_1_reserved: Default::default(),
-            clock_period_1_legal: Default::default(),
-            clock_period_1_write: Default::default(),
-            clock_period_held_0: Default::default(),
-            clock_period_held_1: Default::default(),
-            clock_rate_addressed: Default::default(),
-            clock_rate_read: Default::default(),
-            clock_rate_legal: Default::default(),
-            clock_rate_write: Default::default(),
-            clock_rate_held: Default::default(),
-            clock_offset_addressed: Default::default(),
-            clock_offset_read: Default::default(),
-            clock_offset_legal: Default::default(),
-            clock_offset_write: Default::default(),
-            clock_offset_held: Default::default(),
-            clock_value_0_addressed: Default::default(),
-            clock_value_0_read: Default::default(),
-            clock_value_0_legal: Default::default(),
-            clock_value_0_write: Default::default(),
-            clock_value_1_addressed: Default::default(),
-            clock_value_1_read: Default::default(),
-            clock_value_1_legal: Default::default(),
-            clock_value_1_write: Default::default(),
-            clock_value_held_0: Default::default(),
-            clock_value_held_1: Default::default(),
-            clock_command_addressed: Default::default(),
-            clock_command_reserved: Default::default(),
-            clock_command_legal: Default::default(),
-            clock_command_write: Default::default(),
-            clock_command_set_pulse: Default::default(),
-            clock_command_step_pulse: Default::default(),
-            clock_command_slew_pulse: Default::default(),
-            prefixes_next_0_addressed: Default::default(),
-            prefixes_next_0_read: Default::default(),
-            prefixes_next_0_legal: Default::default(),
-            prefixes_next_0_write: Default::default(),
-            prefixes_next_1_addressed: Default::default(),
-            prefixes_next_1_read: Default::default(),
-            prefixes_next_1_legal: Default::default(),
-            prefixes_next_1_write: Default::default(),
-            prefixes_next_held_0: Default::default(),
-            prefixes_next_held_1: Default::default(),
-            prefixes_from_addressed: Default::default(),
-            prefixes_from_read: Default::default(),
-            prefixes_from_legal: Default::default(),
-            prefixes_from_write: Default::default(),
-            prefixes_from_held: Default::default(),
-            prefixes_schedule_addressed: Default::default(),
-            prefixes_schedule_reserved: Default::default(),
-            prefixes_schedule_legal: Default::default(),
-            prefixes_schedule_write: Default::default(),
-            prefixes_schedule_pulse: Default::default(),
+        }
+            clk rst s_axil_awaddr s_axil_awprot s_axil_awvalid s_axil_awready s_axil_wdata s_axil_wstrb
+            s_axil_wvalid s_axil_wready s_axil_bresp s_axil_bvalid s_axil_bready s_axil_araddr s_axil_arprot
+            s_axil_arvalid s_axil_arready s_axil_rdata s_axil_rresp s_axil_rvalid s_axil_rready control_role
+            control_interval_source control_interval_log2 status_running status_ptp_locked status_drain_busy
+            status_end_refused status_prefixes_pending snapshot interval packets bytes unmeasured bad
+            refused_ends control_frames unmatched delimiters delimiter_gaps interval_end timestamp
+            clock_status_locked clock_status_slewing clock_synchronised clock_period clock_rate clock_offset
+            clock_value clock_command_set clock_command_step clock_command_slew prefixes_next
+            prefixes_next_allowed prefixes_from prefixes_from_allowed prefixes_schedule
+            prefixes_schedule_allowed axi readable block_type_addressed block_type_read version_addressed
+            version_read next_block_addressed capability_addressed capability_read configuration_0_addressed
+            configuration_0_read configuration_1_addressed configuration_1_read build_addressed build_read
+            control_addressed control_read control_reserved control_interval_source_asked
+            control_interval_log2_asked control_legal control_write control_role_held
+            control_interval_source_held control_interval_log2_held status_addressed status_read
+            snapshot_addressed snapshot_reserved snapshot_legal snapshot_write snapshot_pulse
+            interval_addressed interval_read interval_taken packets_0_addressed packets_0_read
+            packets_1_addressed packets_1_read packets_taken bytes_0_addressed bytes_0_read bytes_1_addressed
+            bytes_1_read bytes_taken unmeasured_addressed unmeasured_read unmeasured_taken bad_addressed
+            bad_read bad_taken refused_ends_addressed refused_ends_read refused_ends_taken
+            control_frames_addressed control_frames_read control_frames_taken unmatched_addressed
+            unmatched_read unmatched_taken delimiters_addressed delimiters_read delimiters_taken
+            delimiter_gaps_addressed delimiter_gaps_read delimiter_gaps_taken interval_end_addressed
+            interval_end_reserved interval_end_legal interval_end_write interval_end_pulse
+            timestamp_0_addressed timestamp_0_read timestamp_1_addressed timestamp_1_read timestamp_taken
+            clock_status_addressed clock_status_read clock_synchronised_addressed clock_synchronised_read
+            clock_synchronised_reserved clock_synchronised_legal clock_synchronised_write
+            clock_synchronised_held clock_period_0_addressed clock_period_0_read clock_period_0_legal
+            clock_period_0_write clock_period_1_addressed clock_period_1_read clock_period_1_reserved
+            clock_period_1_legal clock_period_1_write clock_period_held_0 clock_period_held_1
+            clock_rate_addressed clock_rate_read clock_rate_legal clock_rate_write clock_rate_held
+            clock_offset_addressed clock_offset_read clock_offset_legal clock_offset_write clock_offset_held
+            clock_value_0_addressed clock_value_0_read clock_value_0_legal clock_value_0_write
+            clock_value_1_addressed clock_value_1_read clock_value_1_legal clock_value_1_write
+            clock_value_held_0 clock_value_held_1 clock_command_addressed clock_command_reserved
+            clock_command_legal clock_command_write clock_command_set_pulse clock_command_step_pulse
+            clock_command_slew_pulse prefixes_next_0_addressed prefixes_next_0_read prefixes_next_0_legal
+            prefixes_next_0_write prefixes_next_1_addressed prefixes_next_1_read prefixes_next_1_legal
+            prefixes_next_1_write prefixes_next_held_0 prefixes_next_held_1 prefixes_from_addressed
+            prefixes_from_read prefixes_from_legal prefixes_from_write prefixes_from_held
+            prefixes_schedule_addressed prefixes_schedule_reserved prefixes_schedule_legal
+            prefixes_schedule_write prefixes_schedule_pulse
         }
     }
 }
 
 impl Logic for Registers {
-    #[hdl_gen]
+    #[clocked(
+        block_type_addressed,
+        version_addressed,
+        next_block_addressed,
+        capability_addressed,
+        configuration_0_addressed,
+        configuration_1_addressed,
+        build_addressed,
+        control_addressed,
+        control_role_held,
+        control_interval_source_held,
+        control_interval_log2_held,
+        status_addressed,
+        snapshot_addressed,
+        snapshot_pulse,
+        interval_addressed,
+        interval_taken,
+        packets_0_addressed,
+        packets_1_addressed,
+        packets_taken,
+        bytes_0_addressed,
+        bytes_1_addressed,
+        bytes_taken,
+        unmeasured_addressed,
+        unmeasured_taken,
+        bad_addressed,
+        bad_taken,
+        refused_ends_addressed,
+        refused_ends_taken,
+        control_frames_addressed,
+        control_frames_taken,
+        unmatched_addressed,
+        unmatched_taken,
+        delimiters_addressed,
+        delimiters_taken,
+        delimiter_gaps_addressed,
+        delimiter_gaps_taken,
+        interval_end_addressed,
+        interval_end_pulse,
+        timestamp_0_addressed,
+        timestamp_1_addressed,
+        timestamp_taken,
+        clock_status_addressed,
+        clock_synchronised_addressed,
+        clock_synchronised_held,
+        clock_period_0_addressed,
+        clock_period_1_addressed,
+        clock_period_held_0,
+        clock_period_held_1,
+        clock_rate_addressed,
+        clock_rate_held,
+        clock_offset_addressed,
+        clock_offset_held,
+        clock_value_0_addressed,
+        clock_value_1_addressed,
+        clock_value_held_0,
+        clock_value_held_1,
+        clock_command_addressed,
+        clock_command_set_pulse,
+        clock_command_step_pulse,
+        clock_command_slew_pulse,
+        prefixes_next_0_addressed,
+        prefixes_next_1_addressed,
+        prefixes_next_held_0,
+        prefixes_next_held_1,
+        prefixes_from_addressed,
+        prefixes_from_held,
+        prefixes_schedule_addressed,
+        prefixes_schedule_pulse
+    )]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clk,
-            block_type_addressed,
-            version_addressed,
-            next_block_addressed,
-            capability_addressed,
-            configuration_0_addressed,
-            configuration_1_addressed,
-            build_addressed,
-            control_addressed,
-            control_role_held,
-            control_interval_source_held,
-            control_interval_log2_held,
-            status_addressed,
-            snapshot_addressed,
-            snapshot_pulse,
-            interval_addressed,
-            interval_taken,
-            packets_0_addressed,
-            packets_1_addressed,
-            packets_taken,
-            bytes_0_addressed,
-            bytes_1_addressed,
-            bytes_taken,
-            unmeasured_addressed,
-            unmeasured_taken,
-            bad_addressed,
-            bad_taken,
-            refused_ends_addressed,
-            refused_ends_taken,
-            control_frames_addressed,
-            control_frames_taken,
-            unmatched_addressed,
-            unmatched_taken,
-            delimiters_addressed,
-            delimiters_taken,
-            delimiter_gaps_addressed,
-            delimiter_gaps_taken,
-            interval_end_addressed,
-            interval_end_pulse,
-            timestamp_0_addressed,
-            timestamp_1_addressed,
-            timestamp_taken,
-            clock_status_addressed,
-            clock_synchronised_addressed,
-            clock_synchronised_held,
-            clock_period_0_addressed,
-            clock_period_1_addressed,
-            clock_period_held_0,
-            clock_period_held_1,
-            clock_rate_addressed,
-            clock_rate_held,
-            clock_offset_addressed,
-            clock_offset_held,
-            clock_value_0_addressed,
-            clock_value_1_addressed,
-            clock_value_held_0,
-            clock_value_held_1,
-            clock_command_addressed,
-            clock_command_set_pulse,
-            clock_command_step_pulse,
-            clock_command_slew_pulse,
-            prefixes_next_0_addressed,
-            prefixes_next_1_addressed,
-            prefixes_next_held_0,
-            prefixes_next_held_1,
-            prefixes_from_addressed,
-            prefixes_from_held,
-            prefixes_schedule_addressed,
-            prefixes_schedule_pulse
-        );
-        self.block_type_addressed.rst.next = self.rst.val();
-        self.version_addressed.rst.next = self.rst.val();
-        self.next_block_addressed.rst.next = self.rst.val();
-        self.capability_addressed.rst.next = self.rst.val();
-        self.configuration_0_addressed.rst.next = self.rst.val();
-        self.configuration_1_addressed.rst.next = self.rst.val();
-        self.build_addressed.rst.next = self.rst.val();
-        self.control_addressed.rst.next = self.rst.val();
-        self.control_role_held.rst.next = self.rst.val();
-        self.control_interval_source_held.rst.next = self.rst.val();
-        self.control_interval_log2_held.rst.next = self.rst.val();
-        self.status_addressed.rst.next = self.rst.val();
-        self.snapshot_addressed.rst.next = self.rst.val();
-        self.snapshot_pulse.rst.next = self.rst.val();
-        self.interval_addressed.rst.next = self.rst.val();
-        self.interval_taken.rst.next = self.rst.val();
-        self.packets_0_addressed.rst.next = self.rst.val();
-        self.packets_1_addressed.rst.next = self.rst.val();
-        self.packets_taken.rst.next = self.rst.val();
-        self.bytes_0_addressed.rst.next = self.rst.val();
-        self.bytes_1_addressed.rst.next = self.rst.val();
-        self.bytes_taken.rst.next = self.rst.val();
-        self.unmeasured_addressed.rst.next = self.rst.val();
-        self.unmeasured_taken.rst.next = self.rst.val();
-        self.bad_addressed.rst.next = self.rst.val();
-        self.bad_taken.rst.next = self.rst.val();
-        self.refused_ends_addressed.rst.next = self.rst.val();
-        self.refused_ends_taken.rst.next = self.rst.val();
-        self.control_frames_addressed.rst.next = self.rst.val();
-        self.control_frames_taken.rst.next = self.rst.val();
-        self.unmatched_addressed.rst.next = self.rst.val();
-        self.unmatched_taken.rst.next = self.rst.val();
-        self.delimiters_addressed.rst.next = self.rst.val();
-        self.delimiters_taken.rst.next = self.rst.val();
-        self.delimiter_gaps_addressed.rst.next = self.rst.val();
-        self.delimiter_gaps_taken.rst.next = self.rst.val();
-        self.interval_end_addressed.rst.next = self.rst.val();
-        self.interval_end_pulse.rst.next = self.rst.val();
-        self.timestamp_0_addressed.rst.next = self.rst.val();
-        self.timestamp_1_addressed.rst.next = self.rst.val();
-        self.timestamp_taken.rst.next = self.rst.val();
-        self.clock_status_addressed.rst.next = self.rst.val();
-        self.clock_synchronised_addressed.rst.next = self.rst.val();
-        self.clock_synchronised_held.rst.next = self.rst.val();
-        self.clock_period_0_addressed.rst.next = self.rst.val();
-        self.clock_period_1_addressed.rst.next = self.rst.val();
-        self.clock_period_held_0.rst.next = self.rst.val();
-        self.clock_period_held_1.rst.next = self.rst.val();
-        self.clock_rate_addressed.rst.next = self.rst.val();
-        self.clock_rate_held.rst.next = self.rst.val();
-        self.clock_offset_addressed.rst.next = self.rst.val();
-        self.clock_offset_held.rst.next = self.rst.val();
-        self.clock_value_0_addressed.rst.next = self.rst.val();
-        self.clock_value_1_addressed.rst.next = self.rst.val();
-        self.clock_value_held_0.rst.next = self.rst.val();
-        self.clock_value_held_1.rst.next = self.rst.val();
-        self.clock_command_addressed.rst.next = self.rst.val();
-        self.clock_command_set_pulse.rst.next = self.rst.val();
-        self.clock_command_step_pulse.rst.next = self.rst.val();
-        self.clock_command_slew_pulse.rst.next = self.rst.val();
-        self.prefixes_next_0_addressed.rst.next = self.rst.val();
-        self.prefixes_next_1_addressed.rst.next = self.rst.val();
-        self.prefixes_next_held_0.rst.next = self.rst.val();
-        self.prefixes_next_held_1.rst.next = self.rst.val();
-        self.prefixes_from_addressed.rst.next = self.rst.val();
-        self.prefixes_from_held.rst.next = self.rst.val();
-        self.prefixes_schedule_addressed.rst.next = self.rst.val();
-        self.prefixes_schedule_pulse.rst.next = self.rst.val();
-
         self.axi.clk.next = self.clk.val();
         self.axi.rst.next = self.rst.val();
         self.axi.s_axil_awaddr.next = self.s_axil_awaddr.val();

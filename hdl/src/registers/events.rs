@@ -26,8 +26,8 @@
 //! `sim/cosim`, through the registers of a whole design.
 
 use crate::leaves::Flop;
+use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock, Default)]
@@ -53,14 +53,8 @@ pub struct Events {
 }
 
 impl Logic for Events {
-    #[hdl_gen]
+    #[clocked(last_refused, refused_count, frame_count, delimiter_count, gap_count)]
     fn update(&mut self) {
-        dff_setup!(self, clk, last_refused, refused_count, frame_count, delimiter_count, gap_count);
-        self.last_refused.rst.next = self.rst.val();
-        self.refused_count.rst.next = self.rst.val();
-        self.frame_count.rst.next = self.rst.val();
-        self.delimiter_count.rst.next = self.rst.val();
-        self.gap_count.rst.next = self.rst.val();
         if self.ended.val() {
             self.last_refused.d.next = false;
         }

@@ -42,7 +42,8 @@ pub mod events;
 
 pub use block::{Emitted, Registers};
 
-use crate::emit::verilog::{EmitError, emit_block};
+use crate::emit::block::emit_block;
+use crate::emit::refusal::EmitError;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::registers::{Capability, HashKind};
 

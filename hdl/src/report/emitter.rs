@@ -53,12 +53,13 @@
 //! back-pressure; memory found clear behind every drain and after reset.
 
 use crate::leaves::Flop;
+use crate::module::module;
 use crate::sketch::lane::class_shift;
+use deltaline_hdl_macros::clocked;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::classifier::MAX_CLASSES;
 use deltaline_model::wire::frame::{Header, Role, Totals};
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
@@ -174,34 +175,7 @@ impl<const A: usize, const S: usize, const D: usize> Emitter<A, S, D> {
         let class_mask = if is_one { 0 } else { classes.next_power_of_two() - 1 };
         let class_last = banks * rows - 1;
         let word = |index: usize| Constant::new(Bits::<64>::from(words[index]));
-        Emitter {
-            clk: Default::default(),
-            rst: Default::default(),
-            start: Default::default(),
-            receiver: Default::default(),
-            interval: Default::default(),
-            packets: Default::default(),
-            bytes: Default::default(),
-            first: Default::default(),
-            last: Default::default(),
-            unmeasured: Default::default(),
-            bad: Default::default(),
-            refused_ends: Default::default(),
-            flags: Default::default(),
-            prefixes: Default::default(),
-            kind: Default::default(),
-            drained_cell: Default::default(),
-            drain_address: Default::default(),
-            clear: Default::default(),
-            clear_all: Default::default(),
-            busy: Default::default(),
-            running: Default::default(),
-            m_axis_tdata: Default::default(),
-            m_axis_tkeep: Default::default(),
-            m_axis_tvalid: Default::default(),
-            m_axis_tready: Default::default(),
-            m_axis_tlast: Default::default(),
-            m_axis_tuser: Default::default(),
+        module! { Emitter {
             destination_word: word(0),
             source_word: word(1),
             segment_word: std::array::from_fn(|class| {
@@ -222,93 +196,43 @@ impl<const A: usize, const S: usize, const D: usize> Emitter<A, S, D> {
             row_mask: Constant::new((rows - 1).into()),
             fragment_mask: Constant::new(u64::from(cells.saturating_sub(1)).into()),
             last_address: Constant::new(((classes - 1) << class_shift | class_last).into()),
-            state: Default::default(),
-            section: Default::default(),
-            step: Default::default(),
-            cleared: Default::default(),
-            taking: Default::default(),
-            clearing: Default::default(),
-            clears_not_all: Default::default(),
-            is_idle: Default::default(),
-            address_now: Default::default(),
-            block_ends: Default::default(),
-            fragment_ends: Default::default(),
-            at_first: Default::default(),
-            at_last: Default::default(),
-            header_step: Default::default(),
-            header_word: Default::default(),
-            chosen: Default::default(),
-            tops: Default::default(),
-            pair: std::array::from_fn(|_| Default::default()),
-            check: Default::default(),
-            data: Default::default(),
-            valid: Default::default(),
-            is_last: Default::default(),
-            class_bits: Default::default(),
-            class_now: Default::default(),
-            segment_now: Default::default(),
-            place: Default::default(),
-            fragment: Default::default(),
-            bank: Default::default(),
-            first_row: Default::default(),
-            role_bit: Default::default(),
-            rotated: Default::default(),
-            looked_up: Default::default(),
-            next_address: Default::default(),
+        }
+            clk rst start receiver interval packets bytes first last unmeasured bad refused_ends flags
+            prefixes kind drained_cell drain_address clear clear_all busy running m_axis_tdata m_axis_tkeep
+            m_axis_tvalid m_axis_tready m_axis_tlast m_axis_tuser state section step cleared taking clearing
+            clears_not_all is_idle address_now block_ends fragment_ends at_first at_last header_step
+            header_word chosen tops check data valid is_last class_bits class_now segment_now place fragment
+            bank first_row role_bit rotated looked_up next_address
+            ; each pair
         }
     }
 }
 
 impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> {
-    #[hdl_gen]
+    #[clocked(
+        state,
+        section,
+        step,
+        cleared,
+        taking,
+        clearing,
+        clears_not_all,
+        is_idle,
+        address_now,
+        block_ends,
+        fragment_ends,
+        at_first,
+        at_last,
+        header_step,
+        header_word,
+        chosen,
+        tops,
+        check,
+        data,
+        valid,
+        is_last
+    )]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clk,
-            state,
-            section,
-            step,
-            cleared,
-            taking,
-            clearing,
-            clears_not_all,
-            is_idle,
-            address_now,
-            block_ends,
-            fragment_ends,
-            at_first,
-            at_last,
-            header_step,
-            header_word,
-            chosen,
-            tops,
-            check,
-            data,
-            valid,
-            is_last
-        );
-        self.state.rst.next = self.rst.val();
-        self.section.rst.next = self.rst.val();
-        self.step.rst.next = self.rst.val();
-        self.cleared.rst.next = self.rst.val();
-        self.taking.rst.next = self.rst.val();
-        self.clearing.rst.next = self.rst.val();
-        self.clears_not_all.rst.next = self.rst.val();
-        self.is_idle.rst.next = self.rst.val();
-        self.address_now.rst.next = self.rst.val();
-        self.block_ends.rst.next = self.rst.val();
-        self.fragment_ends.rst.next = self.rst.val();
-        self.at_first.rst.next = self.rst.val();
-        self.at_last.rst.next = self.rst.val();
-        self.header_step.rst.next = self.rst.val();
-        self.header_word.rst.next = self.rst.val();
-        self.chosen.rst.next = self.rst.val();
-        self.tops.rst.next = self.rst.val();
-        self.check.rst.next = self.rst.val();
-        self.data.rst.next = self.rst.val();
-        self.valid.rst.next = self.rst.val();
-        self.is_last.rst.next = self.rst.val();
-
         for i in 0..D {
             self.pair[i].clock.next = self.clk.val();
             self.pair[i].rst.next = self.rst.val();

@@ -24,10 +24,11 @@
 //! `sim/cosim`: every key bit alone, and random keys; as part of the cores, whose control frames hold the sums.
 
 use crate::leaves::{Flop, HashMatrix};
+use crate::module::module;
+use deltaline_hdl_macros::clocked;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::sketch::digest::{PacketDigest, ROUNDS};
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
@@ -47,15 +48,11 @@ impl Digest {
     /// The digest of a configuration.
     pub fn new(configuration: &Configuration) -> Self {
         let digest = PacketDigest::new(configuration.seed());
-        Digest {
-            clk: Default::default(),
-            rst: Default::default(),
-            key: Default::default(),
-            value: Default::default(),
+        module! { Digest {
             matrix: HashMatrix::of_digest(configuration),
             round: digest.constants().map(Round::new),
-            x: Default::default(),
-            y: Default::default(),
+        }
+            clk rst key value x y
         }
     }
 }
@@ -102,30 +99,17 @@ pub struct Round {
 
 impl Round {
     fn new(constant: u16) -> Self {
-        Round {
-            clk: Default::default(),
-            rst: Default::default(),
-            x: Default::default(),
-            y: Default::default(),
-            x_after: Default::default(),
-            y_after: Default::default(),
+        module! { Round {
             constant: Constant::new(u64::from(constant).into()),
-            x_turned: Default::default(),
-            y_turned: Default::default(),
-            total: Default::default(),
-            mixed: Default::default(),
-            x_now: Default::default(),
-            y_now: Default::default(),
+        }
+            clk rst x y x_after y_after x_turned y_turned total mixed x_now y_now
         }
     }
 }
 
 impl Logic for Round {
-    #[hdl_gen]
+    #[clocked(x_now, y_now)]
     fn update(&mut self) {
-        dff_setup!(self, clk, x_now, y_now);
-        self.x_now.rst.next = self.rst.val();
-        self.y_now.rst.next = self.rst.val();
         self.x_turned.next = (bit_cast::<16, 7>(self.x.val().get_bits::<7>(0)) << 9)
             | bit_cast::<16, 9>(self.x.val().get_bits::<9>(7));
         self.y_turned.next = (bit_cast::<16, 14>(self.y.val().get_bits::<14>(0)) << 2)

@@ -33,8 +33,8 @@
 //! `sim/cosim`: as part of the lda; distances 1..=8, both epochs, carries out of both halves.
 
 use crate::leaves::{Flop, Ram};
+use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock, Default)]
@@ -76,16 +76,8 @@ pub struct DigestCell<const A: usize, const S: usize> {
 }
 
 impl<const A: usize, const S: usize> Logic for DigestCell<A, S> {
-    #[hdl_gen]
+    #[clocked(first_out, second_out, operand, result, result_older, result_oldest)]
     fn update(&mut self) {
-        dff_setup!(self, clk, first_out, second_out, operand, result, result_older, result_oldest);
-        self.first_out.rst.next = self.rst.val();
-        self.second_out.rst.next = self.rst.val();
-        self.operand.rst.next = self.rst.val();
-        self.result.rst.next = self.rst.val();
-        self.result_older.rst.next = self.rst.val();
-        self.result_oldest.rst.next = self.rst.val();
-
         self.first.clk.next = self.clk.val();
         self.first.read_address.next = self.read_first.val();
         self.first.write_enable.next = self.write_first.val() | self.clear_first.val();

@@ -45,8 +45,8 @@
 //! `sim/cosim`: as part of the lda; distances 1..=8, both epochs, all carries.
 
 use crate::leaves::{Flop, OutputRegister, Ram};
+use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock, Default)]
@@ -89,16 +89,8 @@ pub struct HalfCell<const A: usize> {
 }
 
 impl<const A: usize> Logic for HalfCell<A> {
-    #[hdl_gen]
+    #[clocked(operand, result, result_older, result_oldest, sum_carry_out, count_carry_out)]
     fn update(&mut self) {
-        dff_setup!(self, clk, operand, result, result_older, result_oldest, sum_carry_out, count_carry_out);
-        self.operand.rst.next = self.rst.val();
-        self.result.rst.next = self.rst.val();
-        self.result_older.rst.next = self.rst.val();
-        self.result_oldest.rst.next = self.rst.val();
-        self.sum_carry_out.rst.next = self.rst.val();
-        self.count_carry_out.rst.next = self.rst.val();
-
         for i in 0..2 {
             self.ram[i].clk.next = self.clk.val();
             self.ram[i].read_address.next = self.read_address[i].val();

@@ -36,6 +36,7 @@
 //! Its parts have checks of their own; together with the core, 64-byte frames back to back.
 
 use crate::leaves::{Delay, Flop, HashMatrix};
+use crate::module::module;
 use crate::sketch::digest::Digest;
 use crate::sketch::lda::Lda;
 use crate::sketch::sampler::{MASKS, Sampler};
@@ -85,33 +86,14 @@ impl<const R: usize, const A: usize, const S: usize, const D: usize> Lane<R, A, 
     /// The lane of a configuration with 2^R rows; 2^A is at least classes × banks × rows, the latter two made powers of
     /// two.
     pub fn new(configuration: &Configuration) -> Self {
-        Lane {
-            clk: Default::default(),
-            rst: Default::default(),
-            key: Default::default(),
-            packet: Default::default(),
-            kind: Default::default(),
-            epoch: Default::default(),
-            nanoseconds: Default::default(),
-            masks: Default::default(),
-            drain_address: Default::default(),
-            drain_epoch: Default::default(),
-            clear_first: Default::default(),
-            clear_second: Default::default(),
-            drained_cell: Default::default(),
-            overflow: Default::default(),
-            overflow_epoch: Default::default(),
+        module! { Lane {
             hash: HashMatrix::new(configuration),
             sampler: Sampler::new(configuration),
             digest: std::array::from_fn(|_| Digest::new(configuration)),
-            lda: Default::default(),
-            hashing: Default::default(),
-            kinds: Default::default(),
-            copy: Default::default(),
-            timestamp: Default::default(),
             class_shift: Constant::new(u64::from(class_shift(configuration)).into()),
-            class_number: Default::default(),
-            class_base: Default::default(),
+        }
+            clk rst key packet kind epoch nanoseconds masks drain_address drain_epoch clear_first clear_second
+            drained_cell overflow overflow_epoch lda hashing kinds copy timestamp class_number class_base
         }
     }
 }

@@ -46,10 +46,11 @@
 //! without clear; with digests and without.
 
 use crate::leaves::Flop;
+use crate::module::module;
 use crate::sketch::digest_cell::DigestCell;
 use crate::sketch::half_cell::HalfCell;
+use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
@@ -94,52 +95,19 @@ pub struct Lda<const A: usize, const S: usize = 72, const D: usize = 0> {
 
 impl<const A: usize, const S: usize, const D: usize> Default for Lda<A, S, D> {
     fn default() -> Self {
-        Lda {
-            clk: Default::default(),
-            rst: Default::default(),
-            update: Default::default(),
-            epoch: Default::default(),
-            address: Default::default(),
-            timestamp: Default::default(),
-            digest: std::array::from_fn(|_| Default::default()),
-            overflow: Default::default(),
-            overflow_epoch: Default::default(),
-            drain_address: Default::default(),
-            drain_epoch: Default::default(),
-            clear: Default::default(),
-            drained_cell: Default::default(),
-            lower: Default::default(),
-            upper: Default::default(),
-            digests: std::array::from_fn(|_| Default::default()),
-            valid: Default::default(),
-            copy: Default::default(),
-            word: Default::default(),
-            nanoseconds: Default::default(),
-            read_address: Default::default(),
-            hazard: Default::default(),
-            hazard_1: Default::default(),
-            hazard_2: Default::default(),
-            hazard_3: Default::default(),
-            hazard_4: Default::default(),
-            clearing: Default::default(),
-            lower_target: Default::default(),
-            upper_target: Default::default(),
-            wraps: Default::default(),
-            wraps_copy: Default::default(),
-            drained_lower: Default::default(),
-            drained_upper: Default::default(),
-            drained: Default::default(),
+        module! { Lda { }
+            clk rst update epoch address timestamp overflow overflow_epoch drain_address drain_epoch clear
+            drained_cell lower upper valid copy word nanoseconds read_address hazard hazard_1 hazard_2
+            hazard_3 hazard_4 clearing lower_target upper_target wraps wraps_copy drained_lower drained_upper
+            drained
+            ; each digest digests
         }
     }
 }
 
 impl<const A: usize, const S: usize, const D: usize> Logic for Lda<A, S, D> {
-    #[hdl_gen]
+    #[clocked(wraps, wraps_copy)]
     fn update(&mut self) {
-        dff_setup!(self, clk, wraps, wraps_copy);
-        self.wraps.rst.next = self.rst.val();
-        self.wraps_copy.rst.next = self.rst.val();
-
         // An update's way through the cycles: index i holds it in cycle i + 1.
         for i in 0..6 {
             self.valid[i].clock.next = self.clk.val();

@@ -27,10 +27,11 @@
 //! `sim/cosim`: every number of leading zeros, random hashes, for several configurations.
 
 use crate::leaves::{Flop, PREFIX_BITS};
+use crate::module::module;
+use deltaline_hdl_macros::clocked;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::sketch::sampler::MAX_BANKS;
 use rust_hdl_core::prelude::*;
-use rust_hdl_widgets::dff_setup;
 
 /// Width of the masks of all banks.
 pub const MASKS: usize = PREFIX_BITS * MAX_BANKS;
@@ -69,35 +70,21 @@ impl<const R: usize, const A: usize> Sampler<R, A> {
         let all = (1u64 << PREFIX_BITS) - 1;
         let length = |bank: usize| u32::from(lengths.get(bank).copied().unwrap_or(0));
         let constant = |bank: usize| if bank < lengths.len() { (bank as u64) << R } else { 0 };
-        Sampler {
-            clk: Default::default(),
-            rst: Default::default(),
-            valid: Default::default(),
-            row: Default::default(),
-            prefix: Default::default(),
-            masks: Default::default(),
-            sampled: Default::default(),
-            address: Default::default(),
+        module! { Sampler {
             adaptive: Constant::new(u64::from(configuration.adaptive()).into()),
             fixed: std::array::from_fn(|bank| Constant::new((all & !(all >> length(bank))).into())),
             exists: std::array::from_fn(|bank| Constant::new(u64::from(bank < lengths.len()).into())),
             base: std::array::from_fn(|bank| Constant::new(constant(bank).into())),
-            care: std::array::from_fn(|_| Default::default()),
-            claimed: Default::default(),
-            bank_base: Default::default(),
-            sampled_now: Default::default(),
-            word: Default::default(),
+        }
+            clk rst valid row prefix masks sampled address claimed bank_base sampled_now word
+            ; each care
         }
     }
 }
 
 impl<const R: usize, const A: usize> Logic for Sampler<R, A> {
-    #[hdl_gen]
+    #[clocked(sampled_now, word)]
     fn update(&mut self) {
-        dff_setup!(self, clk, sampled_now, word);
-        self.sampled_now.rst.next = self.rst.val();
-        self.word.rst.next = self.rst.val();
-
         self.claimed.next = false;
         self.bank_base.next = 0.into();
         for i in 0..8 {

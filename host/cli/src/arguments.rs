@@ -41,7 +41,7 @@ pub(crate) struct Size {
     pub(crate) budget: Budget,
     /// The shipped design whose stream, shell and clock it is for. Prefixes of 10g-adaptive follow the loss: they need no
     /// less memory, but errors are smaller where less is lost
-    #[arg(long, default_value = deltaline_hdl::emit::design::DEFAULT)]
+    #[arg(long, default_value = deltaline_design::DEFAULT)]
     pub(crate) design: String,
     /// Standard deviation of delay over its mean: 1 is that of exponential delays, queues have less
     #[arg(long, default_value = "1", value_parser = parse_positive, value_name = "RATIO")]

@@ -4,19 +4,15 @@ use crate::arguments::{Budget, Size};
 use crate::exit::{Exit, Failure};
 use crate::report::{self, duration, table};
 use deltaline_capture::write_file;
+use deltaline_design::{CoreKind, Design, MAX_BANKS, MAX_ROWS, Measurement, Parts, random_seed};
 use deltaline_estimate::Confidence;
 use deltaline_estimate::sizing::{
     Expectation, LEAST_ROWS, Load, Sizing, Targets, best_prefixes, following_prefixes,
 };
-use deltaline_hdl::emit::design::Design;
-use deltaline_model::configuration::{Configuration, Settings};
-use deltaline_model::packet::hash::HashKind;
+use deltaline_model::configuration::MIN_ROWS;
 use deltaline_model::wire::frame::{Header, Role, Totals, frame_bytes};
 use serde::Serialize;
 
-/// Rows of a bank and number of banks that hardware has.
-const ROWS: [usize; 8] = [8, 16, 32, 64, 128, 256, 512, 1024];
-const BANKS: [usize; 4] = [1, 2, 3, 4];
 /// Losses at which a range is looked at.
 const LOSSES: usize = 13;
 /// Of these, every so many-th is shown in the table.
@@ -76,6 +72,7 @@ struct Control {
 struct Request<'a> {
     arguments: &'a Size,
     design: Design,
+    core: CoreKind,
     targets: Targets,
     loads: Vec<Load>,
 }
@@ -113,6 +110,7 @@ impl<'a> Request<'a> {
     fn new(arguments: &'a Size) -> Result<Self, Failure> {
         let usage = |message: String| Failure::new(Exit::Usage, message);
         let design = Design::named(&arguments.design).map_err(|error| usage(format!("--design: {error}")))?;
+        let core = design.core().map_err(|refusal| usage(format!("--design: {refusal}")))?;
         let most = design.stream().frames_needed(64);
         if arguments.rate > most {
             return Err(usage(format!(
@@ -128,7 +126,7 @@ impl<'a> Request<'a> {
         if targets == Targets::default() {
             return Err(usage("give at least one of --mean, --deviation and --quantile".into()));
         }
-        if !targets.quantiles.is_empty() && design.stream().width == 8 {
+        if !targets.quantiles.is_empty() && core == CoreKind::Byte {
             return Err(usage(
                 "--quantile: quantiles need digests, and the core of 8 bits has none; name a --design of 64 bits or more"
                     .into(),
@@ -138,7 +136,7 @@ impl<'a> Request<'a> {
         let load =
             |loss| Load { packets, loss, variation: arguments.variation, kurtosis: arguments.kurtosis };
         let loads = losses(arguments.loss.low, arguments.loss.high).into_iter().map(load).collect();
-        Ok(Request { arguments, design, targets, loads })
+        Ok(Request { arguments, design, core, targets, loads })
     }
 
     /// Whether cells have digest sums.
@@ -156,15 +154,6 @@ impl<'a> Request<'a> {
         2 * (rows * banks) as u64 * if self.digest() { 104 } else { 72 }
     }
 
-    /// Whether there is hardware of these sizes for the design's stream.
-    fn is_built(&self, rows: usize, banks: usize) -> bool {
-        match (self.design.stream().width, self.digest()) {
-            (8 | 64, false) => true,
-            (64, true) | (_, false) => [16, 256, 1024].contains(&rows),
-            (_, true) => [16, 1024].contains(&rows) && banks >= 3,
-        }
-    }
-
     /// Whether some rows stay usable when the loss jumps: where prefixes follow it, that is what the last of several
     /// banks is for.
     fn is_safe(&self, banks: usize) -> bool {
@@ -173,9 +162,10 @@ impl<'a> Request<'a> {
 
     fn candidates(&self) -> Result<Vec<Candidate>, Failure> {
         let mut candidates = vec![];
-        for rows in ROWS {
-            for banks in BANKS.into_iter().filter(|&banks| self.is_built(rows, banks) && self.is_safe(banks))
-            {
+        let rows = (MIN_ROWS..=MAX_ROWS).filter(|rows| rows.is_power_of_two());
+        for rows in rows {
+            let is_built = |banks: usize| self.core.is_built(rows, banks, 1, self.digest());
+            for banks in (1..=MAX_BANKS).filter(|&banks| is_built(banks) && self.is_safe(banks)) {
                 let prefixes = if self.adaptive() { following_prefixes } else { best_prefixes };
                 let sizing = prefixes(rows, banks, &self.loads, &self.targets)
                     .map_err(|error| Failure::new(Exit::Usage, error))?;
@@ -279,18 +269,7 @@ impl<'a> Request<'a> {
 
     fn output(&self, chosen: &Candidate, candidates: &[Candidate]) -> Result<Output, Failure> {
         let Sizing { rows, prefixes, at, .. } = &chosen.sizing;
-        let base = self.design.configuration();
-        let settings = Settings {
-            hash: base.hash(),
-            seed: base.seed(),
-            rows: *rows,
-            prefixes: prefixes.lengths(),
-            segment: base.segment(),
-            entries: &[],
-            digest: self.digest(),
-            adaptive: self.adaptive(),
-        };
-        let configuration = Configuration::new(settings).map_err(|error| Failure::new(Exit::Usage, error))?;
+        let design = self.sized(*rows, prefixes.lengths())?;
         let expected = at.iter().map(|(load, prefixes)| {
             let expected = Expectation::of(*rows, prefixes, load);
             let quantile =
@@ -307,7 +286,7 @@ impl<'a> Request<'a> {
                 quantiles: self.targets.quantiles.iter().map(quantile).collect(),
             }
         });
-        let frames = Header::of_interval(&configuration, Role::Sender, 0, Totals::default());
+        let frames = Header::of_interval(design.configuration(), Role::Sender, 0, Totals::default());
         let bytes: Vec<usize> =
             frames.map(|header| frame_bytes(usize::from(header.cells), self.digest())).collect();
         let bytes_per_interval = bytes.iter().sum();
@@ -327,41 +306,36 @@ impl<'a> Request<'a> {
                 bytes_per_interval,
                 bits_per_second: 8.0 * bytes_per_interval as f64 / (interval_ns as f64 / 1e9),
             },
-            configuration: self.toml(&configuration),
+            configuration: text(&design)?,
             explanation: self.explain(chosen, candidates),
         })
     }
 
-    /// The file that `cargo xtask verilog` reads.
-    fn toml(&self, configuration: &Configuration) -> String {
-        let (design, stream) = (&self.design, self.design.stream());
-        let hash = match configuration.hash() {
-            HashKind::H3 => "h3",
-            HashKind::Rabin => "rabin",
+    /// The named design in this size, with a seed of its own.
+    fn sized(&self, rows: usize, prefixes: &[u8]) -> Result<Design, Failure> {
+        let base = self.design.parts();
+        let stream = &base.stream;
+        let seed = random_seed()
+            .map_err(|error| Failure::new(Exit::Usage, format!("no random seed can be drawn: {error}")))?;
+        let parts = Parts {
+            description: format!(
+                "{} Gbit/s Ethernet on {} AXI4-Stream of {} bits, sized for {} packets a second",
+                stream.rate_gbps,
+                if stream.lanes == 1 { "an".into() } else { format!("{} lanes of", stream.lanes) },
+                stream.width,
+                self.arguments.rate,
+            ),
+            measurement: Measurement {
+                seed,
+                rows,
+                prefixes: prefixes.to_vec(),
+                classes: vec![],
+                digest: self.digest(),
+                ..base.measurement.clone()
+            },
+            ..base.clone()
         };
-        format!(
-            "# Written by `deltaline size`; hdl/configurations/10g.toml explains the keys.\n\
-             description = \"{} Gbit/s Ethernet on {} AXI4-Stream of {} bits, sized for {} packets a second\"\n\
-             shell = \"{}\"\nclock = \"{}\"\n\n\
-             [stream]\nwidth = {}\nlanes = {}\nclock_mhz = {}\nrate_gbps = {}\n\n\
-             [measurement]\nhash = \"{hash}\"\nseed = {}\nrows = {}\nprefixes = {:?}\nadaptive = {}\nsegment = {}\ndigest = {}\n",
-            stream.rate_gbps,
-            if stream.lanes == 1 { "an".into() } else { format!("{} lanes of", stream.lanes) },
-            stream.width,
-            self.arguments.rate,
-            design.shell(),
-            design.clock(),
-            stream.width,
-            stream.lanes,
-            stream.clock_mhz,
-            stream.rate_gbps,
-            configuration.seed(),
-            configuration.rows(),
-            configuration.prefixes().lengths(),
-            configuration.adaptive(),
-            configuration.segment(),
-            configuration.has_digests(),
-        )
+        Design::new(self.design.name(), parts).map_err(|error| Failure::new(Exit::Usage, error))
     }
 
     /// Why this design.
@@ -478,6 +452,14 @@ impl Output {
         }
         text
     }
+}
+
+/// The file that `cargo xtask verilog` reads.
+fn text(design: &Design) -> Result<String, Failure> {
+    let toml = design.to_toml().map_err(|error| Failure::new(Exit::Usage, error))?;
+    let head =
+        "# Written by `deltaline size`, with a random seed; hdl/configurations/10g.toml explains the keys.";
+    Ok(format!("{head}\n{toml}"))
 }
 
 /// Prefix lengths with commas between them.

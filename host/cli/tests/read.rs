@@ -449,8 +449,8 @@ impl Reading {
 
     /// Ctrl-C.
     fn interrupt(&self) {
-        let kill = std::process::Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
-        assert!(kill.unwrap().success());
+        let process = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
     }
 
     /// Waits for the program to end by itself.

@@ -12,8 +12,8 @@
 mod common;
 
 use common::{Run, run};
+use deltaline_design::Design;
 use deltaline_estimate::prefixes_for_loss;
-use deltaline_hdl::emit::design::Design;
 use serde_json::{Value, json};
 
 fn size(more: &[&str]) -> Run {
@@ -79,7 +79,7 @@ fn files_for_the_hardware() {
         let sized = size(&[&["--loss", "0..1%", "--design", design, "--out", path, "--json"], more].concat());
         sized.told(0, &[]);
         let json = sized.json();
-        let made = Design::read(&file).unwrap();
+        let made = Design::load(&file).unwrap();
         let base = Design::named(design).unwrap();
         assert_eq!((made.stream(), made.shell(), made.clock()), (base.stream(), base.shell(), base.clock()));
         let configuration = made.configuration();
@@ -88,7 +88,7 @@ fn files_for_the_hardware() {
         assert_eq!(configuration.adaptive(), base.configuration().adaptive());
         assert_eq!(configuration.has_digests(), more.contains(&"--quantile"));
         assert_eq!(std::fs::read_to_string(&file).unwrap(), json["configuration"].as_str().unwrap());
-        made.emit("tap").unwrap();
+        deltaline_hdl::emit::design::emit(&made, "tap").unwrap();
     }
 }
 

@@ -64,6 +64,7 @@ use crate::report::Report;
 use crate::verdict::{self, Doubt, Refused, Void};
 use deltaline_model::packet::identity::MAX_VLAN_TAGS;
 use deltaline_model::sketch::cell::Cell;
+use deltaline_model::sketch::lda;
 use deltaline_model::wire::frame::{ETHERTYPE, Frame, FrameError, Header, Role};
 use std::collections::{BTreeMap, VecDeque};
 use thiserror::Error;
@@ -103,6 +104,7 @@ type Ends = [Option<Assembly>; 2];
 struct Assembly {
     /// What all of its frames have in common, with the rest set to zero.
     common: Header,
+    table: lda::Table,
     fragments: BTreeMap<u16, Vec<Cell>>,
     contradiction: Option<(u64, &'static str)>,
 }
@@ -202,7 +204,15 @@ impl Collector {
 
     fn gather(&mut self, number: u64, frame: &Frame) {
         let Header { segment, interval, role, fragment, .. } = frame.header;
-        let common = Header { fragment: 0, bank: 0, first_row: 0, ..frame.header };
+        let common = Header { fragment: 0, table: 0, first_cell: 0, ..frame.header };
+        let table = match lda::Table::read(&common.shape) {
+            Ok(table) => table,
+            Err(field) => {
+                let error = FrameError::Field(field);
+                self.problems.push(Problem::Corrupted { frame: number, error });
+                return;
+            }
+        };
         match self.segments.get(&segment).map_or(Age::Due, |known| known.age(&common)) {
             Age::Due => {}
             Age::Late => {
@@ -214,6 +224,7 @@ impl Collector {
         let ends = self.segments.entry(segment).or_default().pending.entry(interval).or_default();
         let assembly = ends[role as usize].get_or_insert_with(|| Assembly {
             common,
+            table,
             fragments: BTreeMap::new(),
             contradiction: None,
         });
@@ -388,9 +399,9 @@ fn tags_before_control(bytes: &[u8]) -> Option<usize> {
 
 /// What two headers of one interval differ in.
 fn difference(first: &Header, second: &Header) -> &'static str {
-    if first.digest != second.digest {
+    if first.configuration != second.configuration {
         "configuration digest"
-    } else if (first.rows, first.prefixes) != (second.rows, second.prefixes) {
+    } else if first.shape != second.shape {
         "rows and banks"
     } else {
         "totals"
@@ -403,16 +414,16 @@ impl Assembly {
     }
 
     fn into_report(self) -> Report {
-        let Assembly { common, fragments, .. } = self;
+        let Assembly { common, table, fragments, .. } = self;
         let missing: Vec<u16> =
             (0..common.fragments).filter(|index| !fragments.contains_key(index)).collect();
         Report {
             totals: common.totals,
-            digest: common.digest,
-            prefixes: common.prefixes,
-            rows: usize::from(common.rows),
+            digest: common.configuration,
+            prefixes: table.prefixes,
+            rows: table.rows,
             fragments: common.fragments,
-            digests: common.digests,
+            digests: table.has_digests,
             cells: if missing.is_empty() { fragments.into_values().flatten().collect() } else { vec![] },
             missing,
         }

@@ -1,20 +1,20 @@
-//! Consecutive intervals combined into one estimate, each interval being a stratum.
+//! Combines consecutive intervals into one estimate. Each interval is a stratum.
 //!
 //! With R_k packets received in interval k and w_k = R_k / sum R_k:
 //!
-//! * mean = sum w_k mean_k, with variance sum w_k^2 v_k, v_k the squared standard error of mean_k. Intervals are
-//!   sampled independently, each with its own few degrees of freedom f_k, so the sum has
-//!   (sum w_k^2 v_k)^2 / sum ((w_k^2 v_k)^2 / f_k) of them (Welch-Satterthwaite). Third moments of independent
-//!   means add up as w_k^3 times each, and so do covariances of mean and variance ([`Skew`]).
+//! * mean = sum w_k mean_k, with variance sum w_k^2 v_k, where v_k is the squared standard error of mean_k.
+//!   Intervals are sampled independently, each with its own few degrees of freedom f_k, so the sum has (sum w_k^2
+//!   v_k)^2 / sum ((w_k^2 v_k)^2 / f_k) of them (Welch-Satterthwaite). Third moments of independent means add up,
+//!   weighted by w_k^3, and so do covariances of mean and variance ([`Skew`]).
 //! * sigma^2 = sum w_k (sigma_k^2 + (mean_k - mean)^2) - sum w_k (1 - w_k) v_k. The last term is what the noise of
 //!   the means adds to their spread, so that sigma^2 is unbiased. It never exceeds sum w_k sigma_k^2, because
 //!   v_k = s_k^2 (1/S_k - 1/R_k) and sigma_k^2 = s_k^2 (1 - 1/R_k) leave sigma_k^2 - v_k = s_k^2 (1 - 1/S_k) >= 0.
 //! * the paper's sigma^2 = sum w_k F_k - mean^2. That equals sum w_k (sigma_k^2 + (mean_k - mean)^2) where no
-//!   sigma_k^2 is negative. Where some are, their F_k count all the same: to leave out intervals because chance
-//!   made their variance negative would bias the rest upwards.
+//!   sigma_k^2 is negative. Where some are negative, their F_k still count: leaving out the intervals whose
+//!   variance chance made negative would bias the rest upwards.
 //!
-//! An interval in which packets were received and a quantity is not identifiable is *missing* in the combined
-//! quantity, which is then that of the other intervals' packets.
+//! If packets were received in an interval but a quantity is not identifiable there, the interval is *missing* from
+//! the combined quantity, which then describes the packets of the other intervals.
 
 use crate::interval::root_of_difference;
 use crate::{Estimate, Loss, Mean, Reason, Skew, Uncertainty};
@@ -24,24 +24,24 @@ use crate::{Estimate, Loss, Mean, Reason, Skew, Uncertainty};
 pub struct Stratified<T> {
     /// The value, over the packets of the intervals that are not missing.
     pub value: T,
-    /// Intervals in which packets were received that the value says nothing about.
+    /// Intervals in which packets were received but which the value leaves out.
     pub missing: usize,
 }
 
-/// What several intervals together tell of delay and loss.
+/// What several intervals together show about delay and loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overall {
     /// Intervals combined.
     pub intervals: usize,
     /// Intervals in which more was received than sent.
     pub surplus_intervals: usize,
-    /// Packets sent; stays at 2^64 - 1 when that is exceeded.
+    /// Packets sent; saturates at 2^64 - 1.
     pub sent: u64,
-    /// Packets received; stays at 2^64 - 1 when that is exceeded.
+    /// Packets received; saturates at 2^64 - 1.
     pub received: u64,
-    /// Packets in usable rows; stays at 2^64 - 1 when that is exceeded.
+    /// Packets in usable rows; saturates at 2^64 - 1.
     pub effective_samples: u64,
-    /// Mean delay. Intervals whose mean is of unknown spread are missing too, unless all are such.
+    /// Mean delay. Intervals whose mean is of unknown spread are missing too, unless that is true of all.
     pub mean: Result<Stratified<Mean>, Reason>,
     /// Standard deviation of delay in nanoseconds, from the spread between rows and between intervals.
     pub deviation: Result<Stratified<f64>, Reason>,
@@ -50,13 +50,30 @@ pub struct Overall {
 }
 
 impl Overall {
-    /// Packets lost, exact: losses less surplus of all intervals.
+    /// Packets lost, exact: the losses of all intervals less their surplus.
     pub fn loss(&self) -> Loss {
         Loss::between(self.sent, self.received)
     }
 }
 
 /// Combines the estimates of disjoint intervals; their order does not matter.
+///
+/// ```
+/// use deltaline_estimate::{Loss, Observation, combine, estimate};
+/// use deltaline_model::sketch::cell::Cell;
+///
+/// // Two packets with a mean delay of 100 ns in the first interval, one with 250 ns in the second, where one was lost.
+/// let interval = |packets, delay_sum, lost| {
+///     let cell = |count, sum| [Cell { count, sum, digest: 0 }, Cell::default()];
+///     let (sender, receiver) = (cell(packets, 0), cell(packets, delay_sum));
+///     let (sent, received) = (u64::from(packets) + lost, u64::from(packets));
+///     estimate(&Observation { rows: 2, sender: &sender, receiver: &receiver, sent, received })
+/// };
+/// let overall = combine(&[interval(2, 200, 0)?, interval(1, 250, 1)?]);
+/// assert_eq!(overall.loss(), Loss::Lost(1));
+/// assert_eq!(overall.mean?.value.nanoseconds, 150.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn combine(intervals: &[Estimate]) -> Overall {
     let add = |count: fn(&Estimate) -> u64| intervals.iter().map(count).fold(0, u64::saturating_add);
     Overall {

@@ -43,12 +43,12 @@ impl Confidence {
         (1.0 - self.0) / 2.0
     }
 
-    /// The t with which a Student variable of so many degrees of freedom lies within ±t at this confidence.
+    /// The t with which a Student variable of `degrees_of_freedom` lies within ±t at this confidence.
     ///
     /// Degrees of freedom below 1 count as 1, those above 10^6 as 10^6, where t exceeds the normal quantile by a
     /// millionth.
     pub(crate) fn student(self, degrees_of_freedom: f64) -> f64 {
-        // Not `clamp`: a NaN shall count as 1, the widest interval.
+        // Not `clamp`: a NaN must count as 1, which gives the widest interval.
         let degrees = if degrees_of_freedom >= 1.0 { degrees_of_freedom.min(1e6) } else { 1.0 };
         let Ok(student) = StudentsT::new(0.0, 1.0, degrees) else {
             return f64::INFINITY;
@@ -74,9 +74,9 @@ const BISECTIONS: u32 = 60;
 /// Half the width, in nanoseconds, of the LDA paper's interval of the mean (section III-D, equation 1), for
 /// comparison.
 ///
-/// With `deviation` the standard deviation of delay in nanoseconds, at least 0, and `samples` the effective sample
-/// size S: sigma * sqrt(2 ln(2 / (1 - level)) / S). It knows nothing of the share of packets sampled nor of how
-/// well sigma is known.
+/// `deviation` is the standard deviation of delay in nanoseconds, at least 0, and `samples` the effective sample
+/// size S. The half-width is sigma * sqrt(2 ln(2 / (1 - level)) / S). It takes no account of the share of packets
+/// sampled, nor of how well sigma is known.
 ///
 /// # Errors
 ///

@@ -1,24 +1,28 @@
-//! A histogram of delays that takes a bounded memory and adds up over intervals, links and hosts.
+//! A histogram of delays that takes bounded memory and adds up over intervals, links and hosts.
 //!
-//! [`Singles`] are exact, and grow with every interval. A [`Histogram`] keeps only how many of them fell between powers
-//! of 1.002 nanoseconds, negative ones apart (DDSketch: Masson, Rim and Lee, 2019; the crate `sketches-ddsketch`).
+//! [`Singles`] are exact, but grow with every interval. A [`Histogram`] keeps only how many of them fell between
+//! powers of 1.002 nanoseconds, with bins of their own for negative ones (DDSketch: Masson, Rim and Lee, 2019; the
+//! crate `sketches-ddsketch`).
 //!
 //! # Guarantees
 //!
-//! A quantile of the histogram is within [`RELATIVE_ERROR`] of the same quantile of the delays that were recorded, or
-//! within a nanosecond, whatever their distribution, and the same however they were merged. The bins reach over all that
-//! delays of rows can be, so that none is ever folded into its neighbour. Bias and variance against all
-//! packets are those of the sample: see [`crate::quantile`], which has confidence intervals besides. Every delay counts the
-//! same: intervals of which unequal shares were sampled are not brought into proportion, as they are there.
+//! A quantile of the histogram is within [`RELATIVE_ERROR`] of the same quantile of the recorded delays, or within
+//! a nanosecond. That holds for every distribution, and merging in any order gives the same quantile. The bins
+//! cover every delay that a row can hold, so none is ever folded into its neighbour.
+//!
+//! Bias and variance against all packets are those of the sample: see [`crate::quantile`], which also gives
+//! confidence intervals. Here every delay has the same weight, while [`crate::quantile`] weighs intervals of which
+//! unequal shares were sampled.
 //!
 //! # Test plan
 //!
-//! Quantiles against the sorted delays, with negative ones and none; merging in any order against recording all in one.
+//! Quantiles against the sorted delays, with and without negative ones; merging in any order against recording all
+//! in one.
 
 use crate::Singles;
 use sketches_ddsketch::{Config, DDSketch};
 
-/// How far a quantile may be from that of the recorded delays, as a share of it.
+/// How far a quantile may be from that of the recorded delays, as a share of the latter.
 pub const RELATIVE_ERROR: f64 = 0.001;
 /// Powers of (1 + error) / (1 - error) up to 2^40, more than a delay's 2^39 nanoseconds.
 const BINS: u32 = 14_000;
@@ -41,7 +45,7 @@ impl Histogram {
 
     /// Adds all that another histogram holds.
     pub fn merge(&mut self, other: &Histogram) {
-        // Only histograms of other bins are refused, and there are none.
+        // Only histograms with other bins are refused, and all of ours have the same.
         let _ = self.0.merge(&other.0);
     }
 
@@ -50,7 +54,8 @@ impl Histogram {
         self.0.count() as u64
     }
 
-    /// The `probability`-quantile in nanoseconds; none for an empty histogram or what is no probability.
+    /// The `probability`-quantile in nanoseconds; none for an empty histogram or for a `probability` outside 0 to
+    /// 1.
     pub fn quantile(&self, probability: f64) -> Option<f64> {
         self.0.quantile(probability).ok().flatten()
     }

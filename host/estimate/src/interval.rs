@@ -3,7 +3,7 @@
 use crate::observation::{Observation, ObservationError, UsableRow};
 use crate::{Loss, Mean, Reason, Skew, Uncertainty};
 
-/// What one interval tells of delay and loss; the crate's documentation gives the formulas.
+/// What one interval shows about delay and loss; the crate's documentation gives the formulas.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// Packets sent.
@@ -22,7 +22,7 @@ pub struct Estimate {
     pub paper_second_moment: Result<f64, Reason>,
     /// The LDA paper's standard deviation of delay in nanoseconds, sqrt(F - mean^2).
     ///
-    /// Equation (3) of the paper, (F' - mu^2) / N with F' the sum of squares, is a misprint of F' / N - mu^2.
+    /// Equation (3) of the paper, (F' - mu^2) / N with F' the sum of squares, is a misprint for F' / N - mu^2.
     pub paper_deviation: Result<f64, Reason>,
 }
 
@@ -36,9 +36,8 @@ impl Estimate {
 /// Estimates one interval from both ends' cells and totals.
 ///
 /// # Errors
-///
-/// [`ObservationError`] when the observation contradicts itself: no cells, tables of different size, a partial bank,
-/// or more packets in an end's cells than passed it.
+/// Returns an [`ObservationError`] when the observation contradicts itself: no cells, tables of different size, a
+/// partial bank, or more packets in an end's cells than passed it.
 pub fn estimate(observation: &Observation) -> Result<Estimate, ObservationError> {
     observation.check()?;
     let received = observation.received;
@@ -80,12 +79,12 @@ fn no_sample(observation: &Observation) -> Reason {
     }
 }
 
-/// (R - 1) / R: turns the variance with divisor R - 1 into that with divisor R.
+/// (R - 1) / R: turns a variance with divisor R - 1 into one with divisor R.
 fn without_one(received: u64) -> f64 {
     received.saturating_sub(1) as f64 / received as f64
 }
 
-/// What the usable rows add up to.
+/// The sums over the usable rows.
 struct Sample {
     /// g.
     rows: usize,
@@ -93,7 +92,7 @@ struct Sample {
     packets: u64,
     /// The mean, rounded down.
     floor: i128,
-    /// What the mean has above `floor`, within 0..1.
+    /// The part of the mean above `floor`, within 0..1.
     fraction: f64,
     /// sum d_i^2 / n_i with d_i = X_i - n_i mean.
     squares: f64,
@@ -103,7 +102,7 @@ struct Sample {
     fourths: f64,
 }
 
-/// Fewest usable rows whose third and fourth moments are looked at: as many as the smallest bank has.
+/// Fewest usable rows whose third and fourth moments are used: as many as the smallest bank has.
 const ROWS_FOR_SHAPE: usize = 8;
 
 impl Sample {
@@ -112,8 +111,8 @@ impl Sample {
         let packets: u64 = rows.iter().map(|row| row.packets).sum();
         let total: i128 = rows.iter().map(|row| i128::from(row.delay_sum)).sum();
         let divisor = i128::from(packets.max(1));
-        // The integer part of the mean is subtracted before anything is rounded, so that a clock offset far larger
-        // than the spread costs no digits.
+        // The integer part of the mean is subtracted before anything is rounded. A clock offset far larger than the
+        // spread then costs no digits.
         let floor = total.div_euclid(divisor);
         let fraction = total.rem_euclid(divisor) as f64 / divisor as f64;
         let (mut squares, mut cubes, mut fourths) = (0.0, 0.0, 0.0);
@@ -136,12 +135,12 @@ impl Sample {
         Ok(self.squares / (self.rows - 1) as f64)
     }
 
-    /// Degrees of freedom of the between-row variance `variance`: g - 1, fewer when some rows differ from the mean far
-    /// more than others.
+    /// Degrees of freedom of the between-row variance `variance`: g - 1, or fewer when some rows differ from the
+    /// mean far more than others.
     ///
-    /// The variance of the between-row variance is s^4 (2/(g-1) + k/g), k the excess kurtosis of d_i / sqrt(n_i); that of
-    /// a chi-squared variable over its f degrees of freedom is 2/f. k is estimated without bias for normal rows
-    /// and taken as zero when negative.
+    /// The variance of the between-row variance is s^4 (2/(g-1) + k/g), with k the excess kurtosis of d_i /
+    /// sqrt(n_i). That of a chi-squared variable over its f degrees of freedom is 2/f. The estimate of k is
+    /// unbiased for normal rows, and a negative k counts as zero.
     fn degrees_of_freedom(&self, variance: f64) -> f64 {
         let g = self.rows as f64;
         if self.rows < ROWS_FOR_SHAPE || variance <= 0.0 {
@@ -152,11 +151,11 @@ impl Sample {
         (2.0 / (2.0 / (g - 1.0) + excess.max(0.0) / g)).max(1.0)
     }
 
-    /// How lopsided the mean is, `unsampled` being 1 - S/R.
+    /// The skew of the mean, with `unsampled` = 1 - S/R.
     ///
-    /// A row's sum has the third moment n_i k, k that of the delays, so that sum d_i^3 / S estimates k. For the mean of
-    /// S of R delays without replacement the third moment is k (1 - S/R) (1 - 2 S/R) / S^2 and the covariance with
-    /// its squared standard error k (1 - S/R)^2 / S^2.
+    /// A row's sum has the third moment n_i k, where k is that of the delays, so sum d_i^3 / S estimates k. The
+    /// mean of S of R delays without replacement has the third moment k (1 - S/R) (1 - 2 S/R) / S^2. Its covariance
+    /// with its squared standard error is k (1 - S/R)^2 / S^2.
     fn skew(&self, variance: f64, unsampled: f64) -> Skew {
         if self.rows < ROWS_FOR_SHAPE || variance <= 0.0 {
             return Skew::default();
@@ -185,10 +184,10 @@ impl Sample {
     }
 }
 
-/// The paper's F: the low-order bit of the row index is the sign, so that adjacent rows collapse into one.
+/// The paper's F. The low-order bit of the row index is the sign, so adjacent rows collapse into one.
 ///
-/// The paper asks that the collapsed counts match; here both rows' counts must. With loss alone that is the same,
-/// and with a loss in one row and a surplus in the other it is the safer reading.
+/// The paper asks that the collapsed counts match; here both rows' counts must match. With loss alone that is the
+/// same. With a loss in one row and a surplus in the other it is the safer reading.
 fn second_moment(observation: &Observation) -> Result<f64, Reason> {
     let (mut packets, mut squares) = (0, 0.0);
     for (even, odd) in observation.usable_pairs() {

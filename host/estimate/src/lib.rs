@@ -1,20 +1,64 @@
-//! Delay mean, standard deviation and loss of a measurement segment from its two ends' cells.
+//! Delay mean, standard deviation and loss of a measurement segment, estimated from the cells of its two ends.
 //!
-//! Pure functions: [`estimate`] turns one interval's [`Observation`] into an [`Estimate`], [`combine`] turns
-//! consecutive estimates into an [`Overall`], [`bank_loss`] counts a bank's losses, [`hoeffding_half_width`] gives
-//! the LDA paper's own interval, [`quantile`] the quantiles of delay, [`Histogram`] keeps delays in bounded memory,
-//! [`offset_bounds`] tells how far the clocks may be apart, [`prefixes_for_loss`] the sampling for the next
-//! interval, [`sizing`] what a configuration will be worth. Delays are in nanoseconds. What cannot be told is a
+//! Every function here is pure, and every delay is in nanoseconds. A quantity that the data cannot show is a
 //! [`Reason`], never a NaN.
+//!
+//! | to get | use |
+//! |---|---|
+//! | mean, standard deviation and loss of one interval | [`estimate`], from an [`Observation`] to an [`Estimate`] |
+//! | the same over several intervals | [`combine`], to an [`Overall`] |
+//! | quantiles of delay | [`quantile`], from [`Singles`] |
+//! | delays in bounded memory | [`Histogram`] |
+//! | a bank's own estimate of the loss | [`bank_loss`] |
+//! | the interval of the LDA paper, for comparison | [`hoeffding_half_width`] |
+//! | bounds on the offset between the clocks | [`offset_bounds`] |
+//! | the sampling for the next interval | [`prefixes_for_loss`] |
+//! | the accuracy of a configuration before it is built | [`sizing`] |
+//!
+//! # Example
+//!
+//! One bank of four rows with digests. Five packets entered the segment and one of the two in row 2 was lost, so
+//! that row is not usable.
+//!
+//! ```
+//! use deltaline_estimate::{Confidence, Loss, Observation, Singles, estimate, quantile};
+//! use deltaline_model::sketch::cell::Cell;
+//!
+//! let cell = |count, sum, digest| Cell { count, sum, digest };
+//! let sender = [cell(2, 300, 7), cell(1, 400, 9), cell(2, 900, 4), cell(0, 0, 0)];
+//! let receiver = [cell(2, 420, 7), cell(1, 450, 9), cell(1, 520, 1), cell(0, 0, 0)];
+//! let observation = Observation { rows: 4, sender: &sender, receiver: &receiver, sent: 5, received: 4 };
+//!
+//! let found = estimate(&observation)?;
+//! assert_eq!(found.loss(), Loss::Lost(1));
+//! assert_eq!((found.usable_rows, found.effective_samples), (2, 3));
+//!
+//! let mean = found.mean?;
+//! assert!((mean.nanoseconds - 170.0 / 3.0).abs() < 1e-9);
+//! let range = mean.range(Confidence::P95)?;
+//! assert!(range.lower < mean.nanoseconds && mean.nanoseconds < range.upper);
+//! let deviation = found.deviation?;
+//! assert!((deviation - 50f64.sqrt()).abs() < 1e-9);
+//!
+//! // Row 1 holds the same single packet at both ends: its delay is exact.
+//! let singles = Singles::of(&observation);
+//! assert_eq!(singles.delays(), [50]);
+//! // One packet is too few for a quantile, and the reason says how many it takes.
+//! let reason = quantile(&[&singles], 0.5, Confidence::P95).unwrap_err();
+//! assert!(reason.to_string().contains("1 rows with a single packet where this quantile needs 6"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! `cargo run -p deltaline-estimate --example two_tables` does the same with two tables in files.
 //!
 //! # Model
 //!
-//! Of the R packets received in an interval, hashing puts some into rows. A row is *usable* when both ends counted
-//! the same number of packets in it, and, with digests, equal digest sums; row i of the g usable rows that are not empty holds n_i packets with delay sum
-//! X_i, and S = sum n_i is the *effective sample size* (LDA paper, section III-D). Since the hash knows nothing of
-//! delays, the packets of usable rows are a simple random sample, without replacement, of the R delays, however
-//! loss and delay depend on each other. What is estimated is the mean mu and the standard deviation sigma of the
-//! R delays; sigma has divisor R, as in the paper.
+//! R packets are received in an interval, and hashing puts some of them into rows. A row is *usable* when both ends
+//! counted the same number of packets in it and, with digests, their digest sums are equal. Of the usable rows, g
+//! hold packets: row i of them holds n_i packets with delay sum X_i, and S = sum n_i is the *effective sample size*
+//! (LDA paper, section III-D). The hash knows nothing of delays. So the packets of usable rows are a simple random
+//! sample, without replacement, of the R delays, however loss and delay depend on each other. What is estimated is
+//! the mean mu and the standard deviation sigma of the R delays. Sigma has divisor R, as in the paper.
 //!
 //! | quantity | formula | guarantee |
 //! |---|---|---|
@@ -26,35 +70,36 @@
 //! | the paper's sigma | sqrt(F - mean^2) | useless when mu >> sigma |
 //!
 //! Sampling without replacement makes Var(X_i) = n_i s^2 (1 - n_i/R) and Cov(X_i, X_j) = -n_i n_j s^2 / R. In the
-//! expectation of the between-row sum of squares the two finite-population terms cancel, so that it needs no
-//! correction: sum n_i (X_i/n_i)^2 expects s^2 (g - S/R) + S mu^2 and S mean^2 expects s^2 (1 - S/R) + S mu^2.
-//! Only the standard error carries the factor 1 - S/R.
+//! expectation of the between-row sum of squares the two finite-population terms cancel, so it needs no
+//! correction. The expectation of sum n_i (X_i/n_i)^2 is s^2 (g - S/R) + S mu^2, and that of S mean^2 is s^2 (1 -
+//! S/R) + S mu^2. Only the standard error carries the factor 1 - S/R.
 //!
 //! # Limits
 //!
-//! * Without digests, a row whose counts match although it holds different packets at the two ends (as many lost as
-//!   came in from elsewhere, by reordering across the interval's end or by duplication) cannot be told from a good one
-//!   and spoils the mean without any trace. More received than sent is reported as [`Loss::Surplus`]; take it as a
-//!   warning for the delays too.
+//! * Without digests, a row may have equal counts although it holds different packets at the two ends: as many were
+//!   lost as came in from elsewhere, by duplication or by reordering across the interval's end. Nothing
+//!   distinguishes such a row from a good one, and it spoils the mean without a trace. When more packets are
+//!   received than sent, [`Loss::Surplus`] reports it. Take it as a warning for the delays too.
 //! * A row's delay sum is known modulo 2^40 ns. The estimate is right while |X_i| < 2^39 ns (549 s): with n packets
 //!   a row, |mu| < 549 s / n. The offset between the two clocks is part of mu.
-//! * The intervals rest on the central limit theorem. Few usable rows are made up for by Student's t (4 rows with
-//!   36 packets of Weibull delays of shape 1.5: 95 % covered), few samples of a heavy tail in part: from 8 usable
-//!   rows on, the rows' third moment moves the interval ([`Skew`]) and their fourth takes degrees of freedom from it. So
-//!   the paper's Weibull delays of shape 0.6 are covered in 93 to 94 % with 23 rows and 94 packets, where Student's t
-//!   alone would cover 91 to 92 %. Figure 8 of `deltaline lab` measures a whole grid.
-//! * Packets with equal identity share a row, which makes rows more alike or less alike than chance would: the
-//!   mean stays right, the standard deviation and the intervals do not.
+//! * The intervals rest on the central limit theorem. Student's t makes up for few usable rows (4 rows with 36
+//!   packets of Weibull delays of shape 1.5: 95 % covered), but only in part for few samples of a heavy tail. From
+//!   8 usable rows on, the third moment of the rows therefore moves the interval ([`Skew`]) and their fourth moment
+//!   reduces its degrees of freedom. With 23 rows and 94 packets the paper's Weibull delays of shape 0.6 are then
+//!   covered in 93 to 94 %; Student's t alone would cover 91 to 92 %. Figure 8 of `deltaline lab` measures a whole
+//!   grid.
+//! * Packets with equal identity share a row, which makes rows more or less alike than chance would. The mean stays
+//!   right; the standard deviation and the intervals do not.
 //!
 //! # Test plan
 //!
-//! * Worked example of the paper (Fig. 2), and every edge case by hand: `tests::examples`.
-//! * Every formula above as an identity: all assignments of a few packets to a few rows, averaged, against the
-//!   formula's claim, to rounding: `tests::exhaustive`.
-//! * Coverage, relative error, the paper's failure at mu >> sigma, by simulation against intervals from theory:
+//! * The paper's worked example (Fig. 2), and every edge case by hand: `tests::examples`.
+//! * Every formula above as an identity, to rounding: the average over all assignments of a few packets to a few
+//!   rows against the formula's claim: `tests::exhaustive`.
+//! * Coverage, relative error and the paper's failure at mu >> sigma: simulation against intervals from theory, in
 //!   `tests::monte_carlo`.
-//! * Any input whatever: no panic, no NaN, invariances: `tests::properties`.
-//! * Student's quantile against published tables: [`Mean`]'s module.
+//! * Arbitrary input causes no panic and no NaN, and the invariances hold: `tests::properties`.
+//! * Student's quantile against published tables: [`Confidence`]'s module.
 
 mod combine;
 mod confidence;

@@ -6,12 +6,12 @@
 
 use deltaline_model::sketch::cell::Cell;
 
-/// How many packets were lost between the ends, exact.
+/// The exact number of packets lost between the ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Loss {
-    /// Packets that were sent and not received; zero when all arrived.
+    /// Packets that were sent but not received; zero when all arrived.
     Lost(u64),
-    /// Packets that were received beyond those sent, at least 1: duplicates, strangers, or packets of the
+    /// Packets received beyond those sent, at least 1: duplicates, packets from elsewhere, or packets of a
     /// neighbouring interval.
     Surplus(u64),
 }
@@ -25,7 +25,7 @@ impl Loss {
         }
     }
 
-    /// Lost packets, zero with a surplus.
+    /// Lost packets; zero when there is a surplus.
     pub fn lost(self) -> u64 {
         match self {
             Loss::Lost(lost) => lost,
@@ -45,17 +45,27 @@ pub enum BankLossError {
         /// Rows of the receiver's bank.
         receiver: usize,
     },
-    /// The sampling probability is no probability.
+    /// The sampling probability is out of range.
     #[error("sampling probability {0} is not within (0, 1]: give the share of packets that the bank samples")]
     Probability(f64),
 }
 
-/// Packets lost in the whole interval as one bank saw it: sum (n_sender - n_receiver) / p.
+/// Packets lost in the whole interval, estimated from one bank: sum (n_sender - n_receiver) / p.
 ///
-/// `sender` and `receiver` are the bank's rows at the two ends, `probability` its sampling probability p within
-/// (0, 1]; with disjoint banks that is 2^-k less 2^-k' of the bank with the next longer prefix
-/// (`deltaline_model::sketch::sampler::Prefixes::probability`). Negative when more was received than sent.
-/// The estimate of L losses has standard error sqrt(L (1 - p) / p); the exact loss is [`Loss::between`] the totals.
+/// `sender` and `receiver` are the bank's rows at the two ends. `probability` is its sampling probability p, within
+/// (0, 1]. Banks are disjoint, so p is 2^-k less the 2^-k' of the bank with the next longer prefix
+/// (`deltaline_model::sketch::sampler::Prefixes::probability`). The result is negative when more was received than
+/// sent. The estimate of L losses has standard error sqrt(L (1 - p) / p); the exact loss is [`Loss::between`] the
+/// totals.
+///
+/// ```
+/// use deltaline_estimate::bank_loss;
+/// use deltaline_model::sketch::cell::Cell;
+///
+/// let row = |count| Cell { count, sum: 0, digest: 0 };
+/// // A bank that samples a quarter of the packets lost one: four in the whole interval.
+/// assert_eq!(bank_loss(&[row(5), row(2)], &[row(4), row(2)], 0.25), Ok(4.0));
+/// ```
 ///
 /// # Errors
 ///

@@ -1,9 +1,9 @@
-//! A mean and how well it is known.
+//! A mean delay and its uncertainty.
 //!
 //! # Test plan
 //!
-//! The interval's ends solve Hall's cubic; without skew they are Student's; whatever the skew, the mean lies between
-//! them and they part as the level rises. Coverage: `tests::monte_carlo`.
+//! The interval's ends solve Hall's cubic, and without skew they are Student's. Whatever the skew, the mean lies
+//! between the ends, and they move apart as the level rises. Coverage: `tests::monte_carlo`.
 
 use crate::{Confidence, Reason};
 
@@ -12,7 +12,7 @@ use crate::{Confidence, Reason};
 pub struct Mean {
     /// The mean in nanoseconds. Negative when the receiver's clock is behind the sender's by more than the delay.
     pub nanoseconds: f64,
-    /// How well it is known.
+    /// Its uncertainty.
     pub uncertainty: Uncertainty,
 }
 
@@ -34,7 +34,7 @@ pub enum Uncertainty {
     Unknown(Reason),
 }
 
-/// How lopsided an estimated mean is, as far as its rows tell; zero where they are too few.
+/// How lopsided an estimated mean is, estimated from its rows; zero where they are too few.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Skew {
     /// The third central moment of the mean over the cube of its standard error.
@@ -44,15 +44,16 @@ pub struct Skew {
 }
 
 impl Skew {
-    /// The (true - estimated) / standard error at which a Student variable would be at `t`: the inverse of Hall's
-    /// cubic transformation (Hall, J. R. Statist. Soc. B 54, 1992), written for a sample without replacement.
+    /// The (true - estimated) / standard error at which a Student variable would be at `t`. This is the inverse of
+    /// Hall's cubic transformation (Hall, J. R. Statist. Soc. B 54, 1992), written for a sample without
+    /// replacement.
     ///
-    /// With T = (estimated - true) / standard error, to the first order E T = -coupling / 2 and the third cumulant is
-    /// mean - 3 coupling. So T + c T^2 + c^2 T^3 / 3 + mean / 6 with c = (3 coupling - mean) / 6 is symmetric to that
-    /// order, and it rises everywhere.
+    /// Let T = (estimated - true) / standard error. To first order E T = -coupling / 2, and the third cumulant is
+    /// mean - 3 coupling. With c = (3 coupling - mean) / 6, the sum T + c T^2 + c^2 T^3 / 3 + mean / 6 is symmetric
+    /// to that order, and it rises everywhere.
     fn quantile(self, t: f64) -> f64 {
-        // An interval must hold its mean: a sixth of this must not exceed the least t that is asked for, 0.674 at 50 %.
-        // What exceeds it is no small correction any more, as the transformation takes it to be.
+        // An interval must hold its mean, so a sixth of this must not exceed the least t that is asked for, 0.674
+        // at 50 %. Beyond that it is no longer the small correction that the transformation assumes.
         let [mean, coupling] = [self.mean, self.coupling].map(|skew| skew.clamp(-2.0, 2.0));
         let c = (3.0 * coupling - mean) / 6.0;
         let y = -t - mean / 6.0;
@@ -70,8 +71,8 @@ pub struct Range {
 }
 
 impl Mean {
-    /// Half the width of the mean's confidence interval in nanoseconds, zero when the mean is exact. The interval need
-    /// not be symmetric; see [`Mean::range`].
+    /// Half the width of the mean's confidence interval in nanoseconds; zero when the mean is exact. The interval
+    /// need not be symmetric: see [`Mean::range`].
     ///
     /// # Errors
     ///
@@ -81,8 +82,8 @@ impl Mean {
         Ok(0.5 * (below + above))
     }
 
-    /// The mean's confidence interval: Student's t times the standard error to both sides, moved and stretched
-    /// by [`Skew`].
+    /// The mean's confidence interval: Student's t times the standard error on both sides, moved and stretched by
+    /// [`Skew`].
     ///
     /// # Errors
     ///
@@ -104,10 +105,10 @@ impl Mean {
         }
     }
 
-    /// Whether the mean is below zero beyond doubt, which no delay is: the 95 % interval lies below zero. Then the
-    /// clocks disagree by at least as much.
+    /// Whether the mean is significantly below zero: its 95 % interval lies below zero. No delay is negative, so
+    /// the clocks then disagree by at least as much.
     ///
-    /// A mean of unknown spread is taken at its word.
+    /// A mean of unknown spread is compared without an interval.
     pub fn clock_suspect(&self) -> bool {
         self.range(Confidence::P95).map_or(self.nanoseconds, |range| range.upper) < 0.0
     }

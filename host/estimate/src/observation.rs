@@ -1,4 +1,4 @@
-//! What both ends reported of one interval, and which of its rows are usable.
+//! What both ends reported about one interval, and which of its rows are usable.
 
 use deltaline_model::sketch::cell::Cell;
 
@@ -56,8 +56,8 @@ pub enum ObservationError {
         /// Cells of the receiver.
         receiver: usize,
     },
-    /// The cells do not make up whole banks.
-    #[error("{cells} cells are no multiple of {rows} rows: give every bank all of its rows")]
+    /// The number of cells is not a whole number of banks.
+    #[error("{cells} cells are not a multiple of {rows} rows: give every bank all of its rows")]
     PartialBank {
         /// Cells of either end.
         cells: usize,
@@ -66,7 +66,7 @@ pub enum ObservationError {
     },
     /// An end's cells hold more packets than passed it.
     #[error(
-        "the {end}'s cells hold {cells} packets, but its total is {total}: cells and total are not of one interval"
+        "the {end}'s cells hold {cells} packets, but its total is {total}: cells and total belong to different intervals"
     )]
     Total {
         /// Which end.
@@ -78,7 +78,7 @@ pub enum ObservationError {
     },
 }
 
-/// A row whose packet counts match, and digest sums.
+/// A row in which the packet counts of both ends match, and their digest sums.
 #[derive(Clone, Copy)]
 pub(crate) struct UsableRow {
     /// n_i, packets; may be zero.
@@ -88,7 +88,7 @@ pub(crate) struct UsableRow {
 }
 
 impl Observation<'_> {
-    /// Refuses what contradicts itself.
+    /// Checks that the observation does not contradict itself.
     pub(crate) fn check(&self) -> Result<(), ObservationError> {
         let cells = self.sender.len();
         if self.rows == 0 || cells == 0 {
@@ -138,11 +138,11 @@ impl Observation<'_> {
     }
 }
 
-/// The row that two cells make up, if they agree.
+/// The row that two cells form, if they agree.
 fn usable(sender: &Cell, receiver: &Cell) -> Option<UsableRow> {
     sender.agrees(receiver).then(|| UsableRow {
         packets: u64::from(sender.count),
-        // No packets, no delay, whatever the sums hold.
+        // Without packets there is no delay, whatever the sums hold.
         delay_sum: if sender.count == 0 { 0 } else { sender.delay_sum(receiver) },
     })
 }

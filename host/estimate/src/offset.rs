@@ -1,24 +1,26 @@
-//! How far two clocks may be apart, from delays in both directions.
+//! Bounds on the offset between two clocks, from delays in both directions.
 //!
-//! Let the second end's clock be ahead of the first's by `o`. A delay measured from the first end to the second is the true
-//! one plus `o`, in the other direction it is the true one minus `o`. No true delay is negative: so `o` is at
-//! most the least delay forward, and at least minus the least delay backward. [`offset_bounds`] takes the least of the exact
-//! delays of single packets.
+//! Let the second end's clock be ahead of the first's by `o`. A delay measured from the first end to the second is
+//! the true delay plus `o`; in the other direction it is the true delay minus `o`. No true delay is negative, so
+//! `o` is at most the least forward delay, and at least minus the least backward delay. [`offset_bounds`] uses the
+//! exact delays of single packets.
 //!
 //! # Guarantees
 //!
-//! The bounds are no estimate: they hold whatever the delays are, as long as digests told the single packets and the
-//! offset was the same at all of them; the more packets, the tighter, until each is as far from the offset as the
-//! least delay of its direction. Their middle is the offset only if the least delays are equal, which nothing here can
-//! show. An offset that moves by more than the round trip's least delay can contradict itself, which is then an error.
+//! The bounds are not estimates. They hold whatever the delays are, provided that digests identified the single
+//! packets and the offset was the same for all of them. More packets make them tighter, until each is as far from
+//! the offset as the least delay of its direction. Their middle is the offset only if the two least delays are
+//! equal, which nothing here can show. An offset that moves by more than the round trip's least delay can
+//! contradict itself, and that is an error.
 //!
 //! # Test plan
 //!
-//! Any delays and any offset: the bounds hold it, and are as wide as the least delays together. A moving clock is told.
+//! For any delays and any offset, the bounds hold the offset and are as wide as the sum of the least delays. A
+//! moving clock is reported.
 
 use crate::{Reason, Singles};
 
-/// Bounds of the second clock's time less the first's.
+/// Bounds on the second clock's time minus the first's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OffsetBounds {
     /// The least it can be, in nanoseconds.
@@ -27,8 +29,22 @@ pub struct OffsetBounds {
     pub highest: i64,
 }
 
-/// Bounds of the offset of the second end's clock against the first's, from the delays of single packets
-/// `forward` to the second end and `backward` to the first.
+/// Bounds on the offset of the second end's clock against the first's, from the delays of single packets `forward`
+/// to the second end and `backward` to the first.
+///
+/// ```
+/// use deltaline_estimate::{Observation, Singles, offset_bounds};
+/// use deltaline_model::sketch::cell::Cell;
+///
+/// // One row with one packet; the second clock is 70 ns ahead and each way takes 100 ns.
+/// let singles = |sent, received| {
+///     let cell = |sum| [Cell { count: 1, sum, digest: 5 }];
+///     Singles::of(&Observation { rows: 1, sender: &cell(sent), receiver: &cell(received), sent: 1, received: 1 })
+/// };
+/// let bounds = offset_bounds(&[&singles(1000, 1170)], &[&singles(2070, 2100)])?;
+/// assert_eq!((bounds.lowest, bounds.highest), (-30, 170));
+/// # Ok::<(), deltaline_estimate::Reason>(())
+/// ```
 ///
 /// # Errors
 ///
@@ -68,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_moved_is_told() {
+    fn a_clock_that_moved_is_reported() {
         assert_eq!(
             offset_bounds(&[&singles(&[100], 50)], &[&singles(&[100], -251)]),
             Err(Reason::ClockMoved)

@@ -1,36 +1,38 @@
 //! Quantiles of delay, from rows that hold a single packet.
 //!
-//! With digests, a row with a count of 1 and equal digests at both ends tells the exact delay of one packet. Whether a
-//! packet is alone in its row depends on the hashes alone, so the n single packets of an interval are a random
-//! sample of its R received ones, whatever bank they are in. A bank that samples about as many packets as it has rows
-//! gives most: a share 1/e of its rows.
+//! With digests, a row with a count of 1 and equal digests at both ends gives the exact delay of one packet.
+//! Whether a packet is alone in its row depends only on the hashes. So the n single packets of an interval are a
+//! random sample of its R received ones, whatever bank they are in. A bank that samples about as many packets as it
+//! has rows gives the most: 1/e of its rows.
 //!
 //! # One interval
 //!
-//! The p-quantile is the sample's: the least delay that a share p of the sample does not exceed. Its confidence interval
-//! is free of any assumption about the delays: from the l-th to the u-th smallest, with l the largest and u the smallest
-//! rank such that a binomial count B of n trials with probability p has P(B < l) and P(B >= u) at most (1 - level)/2.
-//! The true quantile lies below the l-th or above the u-th no more often than that, since packets are drawn without
-//! replacement, which makes the true distribution narrower than the binomial one. Where no such ranks exist the sample is
-//! too small, and the quantile is not identifiable: 95 % needs 6 packets for the median, 36 for p = 0.9, 368 for 0.99.
+//! The p-quantile is the sample's: the least delay that a share p of the sample does not exceed. Its confidence
+//! interval assumes nothing about the delays. It runs from the l-th to the u-th smallest delay. Let B be a
+//! binomial count of n trials with probability p. Then l is the largest rank with P(B < l) at most (1 - level)/2,
+//! and u the smallest with P(B >= u) at most that. The true quantile lies below the l-th or above the u-th no more
+//! often than that: packets are drawn without replacement, which makes the true distribution narrower than the
+//! binomial one. Where no such ranks exist, the sample is too small and the quantile is not identifiable: 95 %
+//! needs 6 packets for the median, 36 for p = 0.9, 368 for 0.99.
 //!
 //! # Several intervals
 //!
-//! Interval k, with n_k single packets, stands for a share w_k of the received packets, so each of its delays weighs
-//! w_k / n_k. The ranks are those of n = min n_k / w_k packets, as shares of n. The weighted share F of delays up to any
-//! x has the variance sum w_k^2 F_k (1 - F_k) / n_k <= sum w_k F_k (1 - F_k) / n <= F (1 - F) / n, F being the
-//! mean of the F_k under the weights w_k: never more than that of n packets drawn from all intervals together.
+//! Interval k, with n_k single packets, stands for a share w_k of the received packets, so each of its delays
+//! weighs w_k / n_k. The ranks are those of n = min n_k / w_k packets, as shares of n. Let F be the mean of the F_k
+//! under the weights w_k. The weighted share of delays up to any x then has the variance sum w_k^2 F_k (1 - F_k) /
+//! n_k <= sum w_k F_k (1 - F_k) / n <= F (1 - F) / n. That is never more than the variance of n packets drawn from
+//! all intervals together.
 //!
 //! # Test plan
 //!
-//! Ranks against the binomial's cumulative sums added up by hand and against published tables of the median's interval;
-//! sizes just too small; which rows are single; weights; coverage by simulation, in one interval and in several unequal
-//! ones. On the shipped capture against exact matching: `host/cli/tests/quantiles.rs`.
+//! Ranks against the binomial's cumulative sums and against published tables of the median's interval; samples just
+//! too small; which rows are single; weights; coverage by simulation, in one interval and in several unequal ones.
+//! The shipped capture against exact matching: `host/cli/tests/quantiles.rs`.
 
 use crate::{Confidence, Observation, Range, Reason, Stratified};
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-/// The exact delays that one interval tells.
+/// The exact delays that one interval reveals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Singles {
     delays: Vec<i64>,
@@ -38,10 +40,10 @@ pub struct Singles {
 }
 
 impl Singles {
-    /// The delays of all rows with a single packet, the same at both ends by its digest.
+    /// The delays of all rows that hold the same single packet at both ends, by its digest.
     ///
-    /// Without digests, rows with a single packet at either end are taken to hold the same: only what lost no
-    /// packet and got no foreign one is sure to.
+    /// Without digests, a row with a single packet at each end is taken to hold the same packet. That is certain
+    /// only if the row lost no packet and gained none from elsewhere.
     pub fn of(observation: &Observation) -> Self {
         let rows = observation.sender.iter().zip(observation.receiver);
         let single = rows.filter(|(sender, receiver)| sender.count == 1 && sender.agrees(receiver));
@@ -51,13 +53,13 @@ impl Singles {
         }
     }
 
-    /// Delays that a test knows, all that was received.
+    /// The delays that a test knows, and how many packets were received.
     #[cfg(test)]
     pub(crate) fn known(delays: Vec<i64>) -> Self {
         Singles { received: delays.len() as u64, delays }
     }
 
-    /// The delays in nanoseconds, in the order of their rows.
+    /// The delays in nanoseconds, in row order.
     pub fn delays(&self) -> &[i64] {
         &self.delays
     }
@@ -73,18 +75,31 @@ impl Singles {
 pub struct Quantile {
     /// The quantile in nanoseconds.
     pub nanoseconds: f64,
-    /// Its confidence interval, both ends delays that were seen.
+    /// Its confidence interval; both ends are observed delays.
     pub range: Range,
 }
 
 /// The `probability`-quantile of delay over one or several disjoint intervals.
 ///
-/// Intervals in which packets were received that have no single packet are missing in it.
+/// An interval in which packets were received, but none of them single, is missing from it.
+///
+/// ```
+/// use deltaline_estimate::{Confidence, Observation, Singles, quantile};
+/// use deltaline_model::sketch::cell::Cell;
+///
+/// // Twenty rows with one packet each, and delays of 1 to 20 ns.
+/// let cell = |sum| Cell { count: 1, sum, digest: 1 };
+/// let (sender, receiver) = (vec![cell(0); 20], (1..=20).map(cell).collect::<Vec<_>>());
+/// let observation = Observation { rows: 20, sender: &sender, receiver: &receiver, sent: 20, received: 20 };
+/// let median = quantile(&[&Singles::of(&observation)], 0.5, Confidence::P95)?.value;
+/// assert_eq!((median.nanoseconds, median.range.lower, median.range.upper), (10.0, 6.0, 15.0));
+/// # Ok::<(), deltaline_estimate::Reason>(())
+/// ```
 ///
 /// # Errors
 ///
-/// [`Reason::NothingReceived`], [`Reason::NoSingle`], or [`Reason::FewSingles`] when the sample does not reach beyond
-/// the quantile at the asked confidence.
+/// [`Reason::NothingReceived`], [`Reason::NoSingle`], or [`Reason::FewSingles`] when the sample does not reach
+/// beyond the quantile at the given confidence.
 pub fn quantile(
     intervals: &[&Singles],
     probability: f64,
@@ -104,7 +119,7 @@ pub fn quantile(
         equivalent = equivalent.min(count / share);
         delays.extend(each.delays.iter().map(|delay| (*delay, share / count)));
     }
-    // Rounding must not cost a packet.
+    // Rounding must not lose a packet.
     let count = (equivalent + 1e-6) as u64;
     delays.sort_unstable_by_key(|(delay, _)| *delay);
     let (lower, upper) = ranks(count, probability, confidence)?;
@@ -132,7 +147,7 @@ fn ranks(count: u64, probability: f64, confidence: Confidence) -> Result<(u64, u
     let tail = (1.0 - confidence.level()) / 2.0;
     let few = || Reason::FewSingles { found: count, needed: needed(probability, tail) };
     let binomial = Binomial::new(probability, count).map_err(|_| few())?;
-    // The first number of packets at which a condition holds that then holds on.
+    // The first number of packets from which on a condition holds.
     let first = |holds: &dyn Fn(u64) -> bool| {
         let (mut low, mut high) = (0, count + 1);
         while low < high {
@@ -152,7 +167,7 @@ fn ranks(count: u64, probability: f64, confidence: Confidence) -> Result<(u64, u
     if lower == 0 || upper > count { Err(few()) } else { Ok((lower, upper)) }
 }
 
-/// The fewest packets of which the lowest and the highest lie on either side of the quantile surely enough.
+/// The fewest packets whose lowest and highest delays enclose the quantile with the given confidence.
 fn needed(probability: f64, tail: f64) -> u64 {
     let likelier = probability.max(1.0 - probability);
     (tail.ln() / likelier.ln()).ceil().max(1.0) as u64
@@ -183,7 +198,7 @@ mod tests {
     fn ranks_are_the_tightest_that_the_binomial_allows() {
         for (count, probability) in [(40u32, 0.9), (57, 0.5), (500, 0.01), (36, 0.9)] {
             let (lower, upper) = ranks(count.into(), probability, Confidence::P95).unwrap();
-            // The terms one by one, each from the one before.
+            // The binomial's terms, each from the one before.
             let mut term = (1.0 - probability).powi(count as i32);
             let mut cumulated = vec![];
             let mut sum = 0.0;
@@ -201,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_just_too_small_say_how_many_it_takes() {
+    fn samples_just_too_small_say_how_many_are_needed() {
         for (probability, enough) in [(0.5, 6), (0.9, 36), (0.99, 368), (0.01, 368)] {
             let of = |count: u64| quantile(&[&singles(0..count as i64, 1000)], probability, Confidence::P95);
             let few = Reason::FewSingles { found: enough - 1, needed: enough };
@@ -223,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn single_rows_are_those_of_one_packet_that_is_the_same() {
+    fn single_rows_hold_the_same_single_packet_at_both_ends() {
         let cell = |count, sum, digest| Cell { count, sum, digest };
         let sender =
             [cell(1, 10, 7), cell(1, 10, 7), cell(2, 10, 7), cell(0, 0, 0), cell(1, 10, 7), cell(1, 50, 9)];
@@ -235,7 +250,7 @@ mod tests {
 
     #[test]
     fn intervals_weigh_what_they_received() {
-        // One packet in ten of the first, all of the second: the second's weigh a tenth each.
+        // The first interval samples one packet in ten, the second all: each of the second's delays weighs a tenth.
         let (first, second) = (singles(0..100, 1000), singles(1000..2000, 1000));
         let found = quantile(&[&first, &second, &singles([], 7)], 0.75, Confidence::P95).unwrap();
         assert_eq!(found.missing, 1);
@@ -243,7 +258,7 @@ mod tests {
         // As uncertain as 200 packets drawn from both.
         let (lower, upper) = ranks(200, 0.75, Confidence::P95).unwrap();
         let Range { lower: from, upper: to } = found.value.range;
-        // Ten of the second's packets a rank, half a rank below; rounding may take the neighbour.
+        // Ten of the second interval's packets a rank, less half a rank; rounding may give the neighbour.
         for (found, rank) in [(from, lower), (to, upper)] {
             let expected = 1000.0 + (rank as f64 - 100.5) * 10.0 - 1.0;
             assert!((found - expected).abs() <= 1.0, "{found} {expected}");

@@ -1,6 +1,6 @@
 //! Why a quantity is not identifiable.
 
-/// Why a quantity cannot be told from what the two ends reported.
+/// Why a quantity cannot be determined from what the two ends reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Reason {
     /// No packet arrived, so there is no delay to speak of.

@@ -1,17 +1,18 @@
 //! Sampling that follows the loss: the next interval's prefix lengths from the last one's exact loss.
 //!
-//! A bank of m rows that samples the share p of packets, L of which are lost, is hit by a = p L / m losses a row; what
-//! is left to estimate from goes with a e^-a, which is largest at a = 1, and a row stays clean with e^-a. Banks sample
-//! with powers of 1/2, so the first bank gets the shortest prefix with a <= 1: a is then above 1/2, unless all packets
-//! are sampled already. That costs at most 18 % of the samples that the best p of all would leave.
+//! Let a bank of m rows sample the share p of the packets, and let L packets be lost. Each row is then hit by a = p
+//! L / m losses on average. What is left to estimate from is proportional to a e^-a, which is largest at a = 1; a
+//! row stays clean with probability e^-a. Banks sample with powers of 1/2, so the first bank gets the shortest
+//! prefix with a <= 1. Then a is above 1/2, unless all packets are sampled already. That costs at most 18 % of the
+//! samples that the best p would leave.
 //!
-//! The next interval may lose more. The last bank, the guard, is dimensioned in the same way for the loss of every
-//! packet: whatever the loss, half of all packets or more, some of its rows stay clean, and it takes at most m packets
-//! from the first. Banks in between divide the way from the first to the last evenly.
+//! The next interval may lose more. The last bank, the guard, is sized in the same way for the loss of every
+//! packet. Whatever the loss, even half of all packets or more, some of its rows stay clean, and it takes at most m
+//! packets from the first. The prefix lengths of the banks in between are evenly spaced.
 //!
-//! The ends must change at the same interval, so the lengths are scheduled for one far enough ahead that both ends hear
-//! of it before it begins; with control frames of interval i at hand that is i + 2 or later. They are computed once for
-//! both.
+//! Both ends must change at the same interval. So the lengths are scheduled for an interval far enough ahead that
+//! both ends receive them before it begins: with the control frames of interval i at hand, that is i + 2 or later.
+//! They are computed once for both.
 //!
 //! # Test plan
 //!

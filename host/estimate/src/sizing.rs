@@ -2,9 +2,10 @@
 //!
 //! # Theory
 //!
-//! An interval brings N packets, of which each is lost with probability l. Bank j has m rows and takes the share p_j.
-//! Hashing scatters packets independently, so a row gets Poisson many packets that arrive, µ_j = p_j N (1 - l) / m on
-//! average, and independently Poisson many that do not; it is usable with probability u_j = e^(-p_j N l / m). Hence
+//! An interval has N packets, each of which is lost with probability l. Bank j has m rows and samples the share
+//! p_j. Hashing scatters packets independently. So the number of packets in a row that arrive is Poisson with mean
+//! µ_j = p_j N (1 - l) / m, and the number of those lost is Poisson and independent of it. The row is usable with
+//! probability u_j = e^(-p_j N l / m). Hence
 //!
 //! | quantity | expectation |
 //! |---|---|
@@ -12,8 +13,8 @@
 //! | usable rows g that hold packets | sum of m u_j (1 - e^-µ_j) |
 //! | rows with a single packet at both ends | sum of m u_j µ_j e^-µ_j |
 //!
-//! S varies by v = Var S / S^2, with Var S = sum of m (u_j (µ_j + µ_j^2) - u_j^2 µ_j^2). Of R = N (1 - l) received packets with
-//! standard deviation sigma and excess kurtosis k:
+//! S varies by v = Var S / S^2, with Var S = sum of m (u_j (µ_j + µ_j^2) - u_j^2 µ_j^2). For R = N (1 - l) received
+//! packets with standard deviation sigma and excess kurtosis k:
 //!
 //! | root mean square error | formula |
 //! |---|---|
@@ -21,39 +22,40 @@
 //! | of sigma, relative to it | sqrt((2 (1 - h) + (k + 2) (h - g/R)) / (g - 1)) / 2, h the average of 1/n over the rows |
 //! | of the rank of the q-quantile | sqrt(q (1 - q) / singles) |
 //!
-//! The second: the squared sum of a row of n packets, over n, is its packets' squares over n, and products of
-//! different packets, which vary with 2 (1 - 1/n). The squares vary with k + 2 as weighted by 1/n they do in a sample
-//! without replacement: with the sum of n (1/n)^2 over the rows, less g^2 / R.
+//! On the second formula: the squared sum of a row of n packets, over n, consists of its packets' squares over n
+//! and of products of different packets. The products vary with 2 (1 - 1/n). The squares vary with k + 2, weighted
+//! by 1/n as in a sample without replacement: the sum of n (1/n)^2 over the rows, less g^2 / R.
 //!
 //! # Limits
 //!
-//! Losses are taken to be independent of each other. Losses in bursts hit the same rows as often, because hashes
-//! scatter the packets of a burst, so that is no restriction; but a loss that differs from interval to interval is one:
-//! give the range of an interval's loss, not that of its average. The errors are those of one interval; n of
-//! them together have errors sqrt(n) times smaller. Delays with a heavy tail have a sigma that their interval's packets
-//! decide: with k infinite no sampling tells sigma of all packets well.
+//! Losses are assumed independent of each other. Bursts are no restriction: hashes scatter the packets of a burst,
+//! so its losses hit rows as independent ones would. A loss that differs from interval to interval is a
+//! restriction: give the range of the loss of an interval, not that of its average. The errors are those of one
+//! interval; n intervals together have errors sqrt(n) times smaller. With a heavy tail of delays, a few packets of
+//! the interval decide its sigma: with k infinite no sampling estimates the sigma of all packets well.
 //!
-//! Prefix lengths that follow the loss are taken to fit the interval's: it must not differ much from that of the interval
-//! two before, from which they were computed.
+//! Prefix lengths that follow the loss are assumed to fit the interval's loss. It must not differ much from that of
+//! two intervals before, from which they were computed.
 //!
 //! # Test plan
 //!
-//! Extremes by hand; the errors, samples, rows and single packets of a grid of configurations, losses and delay laws
-//! against simulation, within margins from theory (`sim/lab/tests/sizing.rs`); the smallest design is one that fits and no
-//! smaller one does; what is never good enough; lengths that follow the loss are those of the control loop.
+//! Extremes by hand. The errors, samples, rows and single packets of a grid of configurations, losses and delay
+//! laws against simulation, within margins from theory (`sim/lab/tests/sizing.rs`). The smallest design fits, and
+//! no smaller one does. Targets that no design reaches. Prefix lengths that follow the loss are those of the
+//! control loop.
 
 use crate::{Confidence, prefixes_for_loss};
 use deltaline_model::sketch::sampler::{MAX_PREFIX, PrefixError, Prefixes};
 
-/// Fewest usable rows of a design: from here on the intervals of the mean hold what they promise.
+/// Fewest usable rows of a design; from here on the intervals of the mean have their stated coverage.
 pub const LEAST_ROWS: f64 = 32.0;
 
-/// What an interval brings.
+/// The traffic of an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
     /// Packets sent.
     pub packets: f64,
-    /// The share of them that is lost.
+    /// The share of them that is lost, 0 to 1.
     pub loss: f64,
     /// Standard deviation of delay over its mean.
     pub variation: f64,
@@ -61,14 +63,14 @@ pub struct Load {
     pub kurtosis: f64,
 }
 
-/// What an interval's estimates are worth.
+/// The expected accuracy of an interval's estimates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expectation {
     /// Effective samples.
     pub samples: f64,
     /// Usable rows that hold packets.
     pub rows: f64,
-    /// Rows that hold one packet, and the same at both ends.
+    /// Rows that hold a single packet, the same at both ends.
     pub singles: f64,
     /// Root mean square error of the mean, relative to it.
     pub mean: f64,
@@ -77,7 +79,7 @@ pub struct Expectation {
 }
 
 impl Expectation {
-    /// What banks of `rows` rows with these prefixes tell of an interval.
+    /// The accuracy that banks of `rows` rows with these prefixes give in an interval with this load.
     pub fn of(rows: usize, prefixes: &Prefixes, load: &Load) -> Self {
         let (m, received) = (rows as f64, load.packets * (1.0 - load.loss));
         let (mut samples, mut usable, mut singles, mut variance, mut reciprocals) = (0.0, 0.0, 0.0, 0.0, 0.0);
@@ -91,7 +93,7 @@ impl Expectation {
             variance += m * whole * arrive * (1.0 + arrive - whole * arrive);
             reciprocals += m * whole * mean_reciprocal(arrive);
         }
-        // The hash cannot sample more than there is, nor vary when it samples all.
+        // The hash cannot sample more than there is, and nothing varies when it samples all.
         let all = prefixes.lengths().first() == Some(&0) && load.loss == 0.0;
         if all {
             (samples, variance) = (received, 0.0);
@@ -123,7 +125,7 @@ impl Expectation {
 
 /// The sum over n >= 1 of 1/n times the Poisson probability of n.
 fn mean_reciprocal(average: f64) -> f64 {
-    // Beyond this the asymptotic series is good to 1e-4 of itself, and e^-average to be multiplied with grows small.
+    // Above 30 the asymptotic series is good to 1e-4 of itself.
     if average > 30.0 {
         let r = average.recip();
         return r * (1.0 + r * (1.0 + r * (2.0 + 6.0 * r)));
@@ -139,7 +141,7 @@ fn mean_reciprocal(average: f64) -> f64 {
     sum
 }
 
-/// How good estimates have to be, at every loss of the range. What is none is not asked for.
+/// The errors that estimates may have at every loss of the range. `None` leaves that error unlimited.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Targets {
     /// Root mean square error of the mean, relative to it.
@@ -151,7 +153,7 @@ pub struct Targets {
 }
 
 impl Targets {
-    /// The largest error over its target; 1 or less is good enough.
+    /// The largest ratio of an error to its target; 1 or less is good enough.
     pub fn excess(&self, expected: &Expectation) -> f64 {
         let errors = self.mean.map(|target| expected.mean / target).into_iter();
         let errors = errors.chain(self.deviation.map(|target| expected.deviation / target));
@@ -160,31 +162,31 @@ impl Targets {
     }
 }
 
-/// A configuration and the worst that it does.
+/// A configuration and its worst accuracy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sizing {
     /// Rows of each bank.
     pub rows: usize,
-    /// The banks; where they follow the loss, those for the last load, with which to begin.
+    /// The banks. Where they follow the loss, these are the first to use: those for the last load.
     pub prefixes: Prefixes,
-    /// The loads that were looked at, and the banks at each.
+    /// The loads that were evaluated, and the banks at each.
     pub at: Vec<(Load, Prefixes)>,
-    /// The largest error over its target, over all of them; 1 or less is good enough.
+    /// The largest ratio of an error to its target over all of them; 1 or less is good enough.
     pub excess: f64,
 }
 
-/// The largest error over its target.
+/// The largest ratio of an error to its target.
 fn worst<'a>(rows: usize, at: impl IntoIterator<Item = (&'a Load, &'a Prefixes)>, targets: &Targets) -> f64 {
     at.into_iter()
         .map(|(load, prefixes)| targets.excess(&Expectation::of(rows, prefixes, load)))
         .fold(0.0, |worst: f64, excess| if excess.is_nan() { f64::INFINITY } else { worst.max(excess) })
 }
 
-/// `banks` banks of `rows` rows whose prefixes follow the loss ([`prefixes_for_loss`]), for `loads` that differ in loss
+/// `banks` banks of `rows` rows whose prefixes follow the loss ([`prefixes_for_loss`]). The `loads` differ in loss
 /// alone, in ascending order.
 ///
-/// Between losses at which a prefix changes, samples and usable rows fall; so these losses are looked at, too, on both
-/// sides.
+/// Where a prefix changes, the number of samples and usable rows jumps. So the losses on both sides of every such
+/// change are evaluated too.
 ///
 /// # Errors
 ///
@@ -214,8 +216,8 @@ pub fn following_prefixes(
     Ok(Sizing { rows, prefixes, at, excess })
 }
 
-/// The best prefixes for `banks` banks of `rows` rows: those whose largest error over its target is the smallest, over
-/// all `loads`.
+/// The best prefixes for `banks` banks of `rows` rows: those whose largest ratio of an error to its target, over
+/// all `loads`, is the smallest.
 ///
 /// # Errors
 ///
@@ -234,7 +236,7 @@ pub fn best_prefixes(
         if best.is_none_or(|(least, _)| excess < least) {
             best = Some((excess, prefixes));
         }
-        // The next ascending lengths: the last one that can still rise does, those behind it follow closely.
+        // The next ascending lengths: the last one that can still rise does, and those after it follow closely.
         let room = |place: usize| MAX_PREFIX - (banks - 1 - place) as u8;
         match (0..banks).rev().find(|&place| lengths[place] < room(place)) {
             Some(place) => {

@@ -1,7 +1,7 @@
 //! Writes the golden vectors that this model and other implementations are held against.
 //!
-//! `cargo run -p deltaline-model --example vectors -- host/model/vectors` writes `frames.hex`, `keys.txt`,
-//! `hashes.txt` and `digests.txt` into the folder; their formats are described in its README. The output depends on nothing but this
+//! `cargo run -p deltaline-model --example vectors -- host/model/vectors` writes `frames.hex`, `frames-v2.hex`,
+//! `keys.txt`, `hashes.txt` and `digests.txt` into the folder; their formats are described in its README. The output depends on nothing but this
 //! program and the model: if it differs from the committed files, the contract has changed.
 
 use std::error::Error;
@@ -15,17 +15,17 @@ use deltaline_model::packet::identity::{KEY_BITS, KEY_BYTES, Key, Unmeasured, id
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::sketch::cell::{Cell, SUM_MASK};
 use deltaline_model::sketch::digest::PacketDigest;
-use deltaline_model::time::Timestamp;
-use deltaline_model::wire::frame::{
-    Flags, FrameError, Header, MAX_CELLS, MAX_FRAME_BYTES, Role, Totals, encode,
-};
+use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
+use deltaline_model::wire::frame::{Flags, FrameError, Header, MAX_CELLS, MAX_FRAME_BYTES, Role, Totals};
+use deltaline_model::wire::{v1, v2};
 use xxhash_rust::xxh3::xxh3_64;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = env::args_os().nth(1).ok_or("name the folder to write to: host/model/vectors")?;
     let folder = Path::new(&folder);
     let files = [
-        ("frames.hex", frames()?),
+        ("frames.hex", frames(v1::VERSION)?),
+        ("frames-v2.hex", frames(v2::VERSION)?),
         ("keys.txt", keys()?),
         ("hashes.txt", hashes()?),
         ("digests.txt", digests()?),
@@ -262,29 +262,43 @@ fn configuration(rows: usize, prefixes: &[u8], segment: u32) -> Result<Configura
     Ok(Configuration::new(Settings { rows, prefixes, segment, ..Settings::default() })?)
 }
 
-fn frames() -> Result<String, Box<dyn Error>> {
+fn frames(version: u8) -> Result<String, Box<dyn Error>> {
     let mut text = String::new();
     for role in [Role::Sender, Role::Receiver] {
         writeln!(text, "# {role}: 16 rows, prefixes 1 and 6, three intervals of which the last is empty")?;
-        small_intervals(&configuration(16, &[1, 6], 7)?, role, &mut text)?;
+        small_intervals(&configuration(16, &[1, 6], 7)?, role, version, &mut text)?;
     }
     writeln!(text, "# sender: 8 rows, eight banks")?;
-    eight_banks(&mut text)?;
+    eight_banks(version, &mut text)?;
     writeln!(text, "# receiver: 1024 rows, prefixes 1 and 6, fields and cells at their limits")?;
-    limits(&mut text)?;
+    limits(version, &mut text)?;
     let digests = Settings { rows: 128, prefixes: &[1, 3], segment: 9, digest: true, ..Settings::default() };
     for role in [Role::Sender, Role::Receiver] {
         writeln!(
             text,
             "# {role}: digests, 128 rows, prefixes 1 and 3, three intervals of which the last is empty"
         )?;
-        small_intervals(&Configuration::new(digests)?, role, &mut text)?;
+        small_intervals(&Configuration::new(digests)?, role, version, &mut text)?;
     }
     Ok(text)
 }
 
-/// Appends the frames of an interval as lines.
+/// A measurement point whose identifier and clock are its own.
+fn point(configuration: &Configuration, role: Role, version: u8) -> MeasurementPoint {
+    let mut point = MeasurementPoint::new(configuration, role);
+    if version == v2::VERSION {
+        point = point.with_version_2();
+    }
+    point.set_id(0x1000_0000 + role as u32);
+    point
+}
+
+/// Appends the frames of an interval as lines. Intervals end in successive seconds from the new year of 2026 on.
 fn end_interval(point: &mut MeasurementPoint, end: IntervalEnd, text: &mut String) {
+    point.set_time(Some(AbsoluteTime {
+        base: TimeBase::Tai,
+        seconds: 1_767_225_637 + u64::from(point.interval()),
+    }));
     point.end_interval(end, |frame| {
         text.push_str(&hex(frame));
         text.push('\n');
@@ -306,9 +320,10 @@ fn observe(point: &mut MeasurementPoint, role: Role, number: u16) {
 fn small_intervals(
     configuration: &Configuration,
     role: Role,
+    version: u8,
     text: &mut String,
 ) -> Result<(), Box<dyn Error>> {
-    let mut point = MeasurementPoint::new(configuration, role);
+    let mut point = point(configuration, role, version);
     let arrives = |number: &u16| role == Role::Sender || number % 50 != 49;
     (0..1000).filter(arrives).for_each(|number| observe(&mut point, role, number));
     end_interval(&mut point, IntervalEnd::Delimiter, text);
@@ -327,20 +342,22 @@ fn small_intervals(
     Ok(())
 }
 
-fn eight_banks(text: &mut String) -> Result<(), Box<dyn Error>> {
+fn eight_banks(version: u8, text: &mut String) -> Result<(), Box<dyn Error>> {
     let configuration = configuration(8, &[0, 1, 2, 3, 5, 8, 12, 16], 8)?;
-    let mut point = MeasurementPoint::new(&configuration, Role::Sender);
+    let mut point = point(&configuration, Role::Sender, version);
     (0..4000).for_each(|number| observe(&mut point, Role::Sender, number));
     end_interval(&mut point, IntervalEnd::Delimiter, text);
     Ok(())
 }
 
-fn limits(text: &mut String) -> Result<(), Box<dyn Error>> {
+fn limits(version: u8, text: &mut String) -> Result<(), Box<dyn Error>> {
     let totals = Totals {
         packets: (1 << 48) - 1,
         bytes: 0x8123_4567_89ab,
         first: Timestamp(0xffff_ffff_ffff_fffe),
         last: Timestamp(0x8000_0000_0000_8001),
+        time_sum: Some(0xfedc_ba98_7654_3210),
+        digest_sum: Some(0x8000_ffff),
         unmeasured: u32::MAX,
         bad: 0x8000_0001,
         refused_ends: u16::MAX,
@@ -348,9 +365,21 @@ fn limits(text: &mut String) -> Result<(), Box<dyn Error>> {
     };
     let configuration = configuration(1024, &[1, 6], 0xfedc_ba98)?;
     let mut buffer = [0; MAX_FRAME_BYTES];
-    for header in Header::of_interval(&configuration, Role::Receiver, u32::MAX, totals) {
-        let cells: [Cell; MAX_CELLS] = std::array::from_fn(|i| cell(header.first_cell() + i));
-        let length: Result<usize, FrameError> = encode(&header, &cells, &mut buffer);
+    for mut header in Header::of_interval(&configuration, Role::Receiver, u32::MAX, totals) {
+        let cells: [Cell; MAX_CELLS] = std::array::from_fn(|i| cell(header.cells_before() + i));
+        let length: Result<usize, FrameError> = if version == v1::VERSION {
+            v1::encode(&header, &cells, &mut buffer)
+        } else {
+            header = Header {
+                configuration: configuration.id(),
+                point: u32::MAX,
+                time: Some(AbsoluteTime { base: TimeBase::Unix, seconds: (1 << 48) - 1 }),
+                boot_epoch: 0xfedc_ba98,
+                key: 0x8001,
+                ..header
+            };
+            v2::encode(&header, &cells, &mut buffer)
+        };
         writeln!(text, "{}", hex(&buffer[..length?]))?;
     }
     Ok(())

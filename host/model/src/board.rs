@@ -77,7 +77,8 @@ pub mod framing;
 pub mod traffic;
 
 use crate::sketch::sampler::MAX_BANKS;
-use crate::wire::frame::{Fields, MAX_FRAME_BYTES};
+use crate::wire::fields::Fields;
+use crate::wire::frame::MAX_FRAME_BYTES;
 
 /// Speed of the serial link in baud.
 pub const BAUD: u32 = 2_000_000;

@@ -5,9 +5,12 @@
 //! Every refusal; the digest changes with every setting, but not with lengths that adapt; a golden digest
 //! (`tests/vectors.rs`).
 
+use crate::canonical::Items;
 use crate::packet::classifier::{Classifier, ClassifierError, Entry, MAX_ENTRIES, WORDS};
 use crate::packet::hash::HashKind;
 use crate::sketch::sampler::{MAX_BANKS, NO_BANK, PrefixError, Prefixes};
+use crate::wire::shape::Kind;
+use alloc::vec::Vec;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Fewest rows of a bank: one block of a control frame.
@@ -173,7 +176,7 @@ impl Configuration {
     /// Lengths that adapt are not in it: in their place stand [`ADAPTIVE`], the number of banks, and six bytes 255.
     pub fn digest(&self) -> u64 {
         let mut bytes = [0; 26 + MAX_ENTRIES * ENTRY_BYTES + 1];
-        bytes[0] = crate::wire::frame::VERSION;
+        bytes[0] = crate::wire::v1::VERSION;
         bytes[1] = self.hash as u8;
         bytes[2..10].copy_from_slice(&self.seed.to_be_bytes());
         bytes[10..14].copy_from_slice(&(self.rows as u32).to_be_bytes());
@@ -194,6 +197,46 @@ impl Configuration {
             length += 1;
         }
         xxh3_64(&bytes[..length])
+    }
+
+    /// Identifier of all that must be equal at both ends: xxh3 over its [canonical bytes](Configuration::canonical). The
+    /// seed cannot be read back from it.
+    pub fn id(&self) -> u64 {
+        xxh3_64(self.canonical().as_bytes())
+    }
+
+    /// The settings as [canonical bytes](crate::canonical). Numbers are big-endian.
+    ///
+    /// | type | bytes | setting |
+    /// |------|-------|---------|
+    /// | 1 | 4 | segment |
+    /// | 2 | 1 | hash function: 0 H3, 1 Rabin |
+    /// | 3 | 8 | seed |
+    /// | 4 | 89 each | entries: class (1), value words (44), mask words (44) |
+    /// | 5 | 1 | [kind](crate::wire::shape::Kind) of the synopsis |
+    /// | 256 × kind ... | | the synopsis's own |
+    /// | 257 | 4 | LDA: rows of each bank |
+    /// | 258 | 1 | LDA: banks |
+    /// | 259 | 1 | LDA: 1 if prefix lengths adapt, else 0 |
+    /// | 260 | 1 each | LDA: prefix lengths; empty if they adapt |
+    /// | 261 | 1 | LDA: 1 if cells have digest sums, else 0 |
+    pub fn canonical(&self) -> Items {
+        let mut items = Items::default();
+        items.put(1, &self.segment.to_be_bytes());
+        items.put(2, &[self.hash as u8]);
+        items.put(3, &self.seed.to_be_bytes());
+        let of_entry = |entry: &Entry| {
+            let words = entry.value.into_iter().chain(entry.mask).flat_map(u32::to_be_bytes);
+            core::iter::once(entry.class).chain(words).collect::<Vec<u8>>()
+        };
+        items.put(4, &self.classifier.entries().iter().flat_map(of_entry).collect::<Vec<u8>>());
+        items.put(5, &[Kind::LDA.0]);
+        items.put(257, &(self.rows as u32).to_be_bytes());
+        items.put(258, &[self.prefixes.banks() as u8]);
+        items.put(259, &[u8::from(self.adaptive)]);
+        items.put(260, if self.adaptive { &[] } else { self.prefixes.lengths() });
+        items.put(261, &[u8::from(self.digests)]);
+        items
     }
 
     fn banks_in_digest(&self) -> [u8; MAX_BANKS] {
@@ -269,6 +312,7 @@ mod tests {
         for (i, a) in variants.iter().enumerate() {
             for b in &variants[i + 1..] {
                 assert_ne!(configuration(*a).digest(), configuration(*b).digest());
+                assert_ne!(configuration(*a).id(), configuration(*b).id());
             }
         }
     }
@@ -278,5 +322,33 @@ mod tests {
         let base = Settings { adaptive: true, ..Settings::default() };
         let other = Settings { prefixes: &[0, 16], ..base };
         assert_eq!(configuration(base).digest(), configuration(other).digest());
+        assert_eq!(configuration(base).id(), configuration(other).id());
+    }
+
+    #[test]
+    fn canonical_bytes_by_hand() {
+        let entries = &classes()[1..2];
+        let entries = [Entry { class: 0, ..entries[0] }];
+        let settings =
+            Settings { entries: &entries, segment: 0x0a0b_0c0d, seed: 0x1122, ..Settings::default() };
+        let bytes = configuration(settings).canonical();
+        let (start, rest) = bytes.as_bytes().split_at(8 + 5 + 12 + 4 + 89);
+        assert_eq!(start[..8], [0, 1, 0, 4, 0x0a, 0x0b, 0x0c, 0x0d]);
+        assert_eq!(start[8..25], [0, 2, 0, 1, 0, 0, 3, 0, 8, 0, 0, 0, 0, 0, 0, 0x11, 0x22]);
+        assert_eq!(start[25..34], [0, 4, 0, 89, 0, 0x10, 0, 0, 0]);
+        assert_eq!(start[74..78], [0xf0, 0, 0, 0]);
+        let lda = [
+            &[0, 5, 0, 1, 1][..],
+            &[1, 1, 0, 4, 0, 0, 4, 0],
+            &[1, 2, 0, 1, 2],
+            &[1, 3, 0, 1, 0],
+            &[1, 4, 0, 2, 1, 6],
+            &[1, 5, 0, 1, 0],
+        ];
+        assert_eq!(rest, lda.concat());
+        let adaptive = Settings { adaptive: true, digest: true, ..Settings::default() };
+        let bytes = configuration(adaptive).canonical();
+        let end = [&[1, 2, 0, 1, 2][..], &[1, 3, 0, 1, 1], &[1, 4, 0, 0], &[1, 5, 0, 1, 1]];
+        assert!(bytes.as_bytes().ends_with(&end.concat()));
     }
 }

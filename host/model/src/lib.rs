@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Everything that both sides must agree on (which bytes identify a packet, the hash matrix, the bank rule, the
-//! cell, the control frame's layout, the configuration digest) is defined in this crate and nowhere else.
+//! cell, the control frame's layout, the configuration's identifier) is defined in this crate and nowhere else.
 //! [`point::MeasurementPoint`] puts the stages together: frames in, control frames out.
 //!
 //! The crate is `no_std`; memory is allocated when a measurement point is built, never per packet.
@@ -17,6 +17,7 @@
 extern crate alloc;
 
 pub mod board;
+pub mod canonical;
 pub mod clock;
 pub mod configuration;
 pub mod packet;

@@ -17,10 +17,12 @@ use crate::packet::classifier::MAX_CLASSES;
 use crate::packet::hash::LinearHash;
 use crate::packet::identity::{Identity, identify, identify_plain};
 use crate::sketch::cell::Cell;
-use crate::sketch::lda::Lda;
+use crate::sketch::digest::{self, PacketDigest};
+use crate::sketch::lda::{Lda, Table};
 use crate::sketch::sampler::{Prefixes, Sampler};
-use crate::time::Timestamp;
+use crate::time::{AbsoluteTime, Timestamp};
 use crate::wire::frame::{self, Header, MAX_FRAME_BYTES, Role, Totals};
+use crate::wire::v2;
 
 /// Width of the totals in bits.
 pub const TOTAL_BITS: u32 = 48;
@@ -54,11 +56,27 @@ pub enum ScheduleError {
     },
 }
 
+/// What is counted of each class.
+#[derive(Clone, Copy, Default)]
+struct ClassTotals {
+    packets: u64,
+    octets: u64,
+    first: Timestamp,
+    last: Timestamp,
+    time_sum: u64,
+    digest_sum: u32,
+}
+
 /// One end of a measurement segment.
 pub struct MeasurementPoint {
     configuration: Configuration,
     role: Role,
+    /// Which layout its frames have.
+    sends_version_2: bool,
+    id: u32,
+    time: Option<AbsoluteTime>,
     hash: LinearHash,
+    digest: PacketDigest,
     lda: Lda,
     /// Of the running interval.
     sampler: Sampler,
@@ -69,8 +87,7 @@ pub struct MeasurementPoint {
     has_ended: bool,
     /// What is counted apart from classes.
     totals: Totals,
-    /// Packets, bytes, first and last of each class.
-    classes: [Totals; MAX_CLASSES],
+    classes: [ClassTotals; MAX_CLASSES],
     unmatched: u32,
     truncated: u64,
 }
@@ -81,6 +98,10 @@ impl MeasurementPoint {
         MeasurementPoint {
             configuration: *configuration,
             role,
+            sends_version_2: false,
+            id: 0,
+            time: None,
+            digest: PacketDigest::new(configuration.seed()),
             hash: LinearHash::new(configuration.hash(), configuration.seed()),
             lda: Lda::new(configuration),
             sampler: Sampler::new(*configuration.prefixes()),
@@ -88,10 +109,25 @@ impl MeasurementPoint {
             interval: 0,
             has_ended: false,
             totals: Totals::default(),
-            classes: [Totals::default(); MAX_CLASSES],
+            classes: [ClassTotals::default(); MAX_CLASSES],
             unmatched: 0,
             truncated: 0,
         }
+    }
+
+    /// The same point with frames of version 2.
+    pub fn with_version_2(self) -> Self {
+        MeasurementPoint { sends_version_2: true, ..self }
+    }
+
+    /// Sets the identifier that tells its control frames from those of other points; zero at first.
+    pub fn set_id(&mut self, id: u32) {
+        self.id = id;
+    }
+
+    /// Sets the absolute time that the control frames of the next interval ends carry; none at first.
+    pub fn set_time(&mut self, time: Option<AbsoluteTime>) {
+        self.time = time;
     }
 
     /// The configuration.
@@ -135,8 +171,17 @@ impl MeasurementPoint {
 
     /// The totals of the running interval as a class's control frames would tell them; zero for a class that is none.
     pub fn totals(&self, class: usize) -> Totals {
-        let Totals { packets, bytes, first, last, .. } = self.classes.get(class).copied().unwrap_or_default();
-        Totals { packets, bytes, first, last, ..self.totals }
+        let ClassTotals { packets, octets, first, last, time_sum, digest_sum } =
+            self.classes.get(class).copied().unwrap_or_default();
+        let [time_sum, digest_sum] =
+            [time_sum, digest_sum.into()].map(|sum| self.sends_version_2.then_some(sum));
+        let digest_sum = digest_sum.map(|sum| sum as u32);
+        Totals { packets, bytes: octets, first, last, time_sum, digest_sum, ..self.totals }
+    }
+
+    /// Number of the running interval.
+    pub fn interval(&self) -> u32 {
+        self.interval
     }
 
     /// Packets of the running interval, of all classes together, modulo 2^48.
@@ -146,7 +191,7 @@ impl MeasurementPoint {
 
     /// Their IP octets, modulo 2^48.
     pub fn bytes(&self) -> u64 {
-        self.classes.iter().fold(0, |sum, class| sum + class.bytes) & TOTAL_MASK
+        self.classes.iter().fold(0, |sum, class| sum + class.octets) & TOTAL_MASK
     }
 
     /// Packets of the running interval that no entry of the classifier matches, saturating; they are part of the
@@ -227,7 +272,12 @@ impl MeasurementPoint {
     /// Counts packets of a class, given by hash and time, that have so many octets together.
     #[inline(always)]
     fn add(&mut self, class: usize, octets: u64, packets: &[(u64, Timestamp)]) {
-        let mut is_full = count(&mut self.classes[class], octets, packets);
+        let totals = &mut self.classes[class];
+        let mut is_full = count(totals, octets, packets);
+        for &(hash, time) in packets {
+            totals.time_sum = totals.time_sum.wrapping_add(time.nanoseconds());
+            totals.digest_sum = digest::add(totals.digest_sum, self.digest.digest(hash));
+        }
         for &(hash, time) in packets {
             is_full |= self.lda.update(class, self.sampler.bank(hash), hash, time);
         }
@@ -270,7 +320,7 @@ impl MeasurementPoint {
         self.interval = self.interval.wrapping_add(1);
         self.totals = Totals::default();
         self.totals.flags.timed = end == IntervalEnd::Clock;
-        self.classes = [Totals::default(); MAX_CLASSES];
+        self.classes = [ClassTotals::default(); MAX_CLASSES];
         self.unmatched = 0;
         let interval = self.interval;
         if let Some((prefixes, _)) = self.scheduled.take_if(|(_, from)| is_due(*from, interval)) {
@@ -285,14 +335,20 @@ impl MeasurementPoint {
         let totals = self.totals(class);
         for header in Header::of_interval(&self.configuration, self.role, self.interval, totals) {
             let segment = header.segment + class as u32;
-            let header = Header { segment, prefixes: *self.prefixes(), ..header };
-            let cells = self.lda.cells().iter().skip(first_cell + header.first_cell());
+            let shape = Table { prefixes: *self.prefixes(), ..Table::of(&self.configuration) }.shape();
+            let mut header = Header { segment, shape, ..header };
+            if self.sends_version_2 {
+                (header.point, header.time) = (self.id, self.time);
+                header.configuration = self.configuration.id();
+            }
+            let cells = self.lda.cells().iter().skip(first_cell + header.cells_before());
             let cells = cells.take(usize::from(header.cells));
             let mut fragment = [Cell::default(); frame::MAX_CELLS];
             for (slot, cell) in fragment.iter_mut().zip(cells) {
                 *slot = *cell;
             }
-            if let Ok(length) = frame::encode(&header, &fragment[..usize::from(header.cells)], &mut buffer) {
+            let encode = if self.sends_version_2 { v2::encode } else { frame::encode };
+            if let Ok(length) = encode(&header, &fragment[..usize::from(header.cells)], &mut buffer) {
                 emit(&buffer[..length]);
             }
         }
@@ -305,13 +361,13 @@ fn is_due(from: u32, interval: u32) -> bool {
 }
 
 /// Counts packets; true when a total overflowed.
-fn count(totals: &mut Totals, octets: u64, packets: &[(u64, Timestamp)]) -> bool {
+fn count(totals: &mut ClassTotals, octets: u64, packets: &[(u64, Timestamp)]) -> bool {
     let [(_, first), ..] = packets else { return false };
     if totals.packets == 0 {
         totals.first = *first;
     }
     totals.last = packets.last().map_or(*first, |(_, last)| *last);
-    add(&mut totals.packets, packets.len() as u64) | add(&mut totals.bytes, octets)
+    add(&mut totals.packets, packets.len() as u64) | add(&mut totals.octets, octets)
 }
 
 /// Adds to a 48-bit total; true when it overflowed.
@@ -377,6 +433,8 @@ mod tests {
                 bytes: 500 * 48,
                 first: Timestamp(u64::from(interval) << 60 | 3),
                 last: Timestamp(u64::from(interval) << 60 | 499 << 20 | 3),
+                time_sum: None,
+                digest_sum: None,
                 unmeasured: 1,
                 bad: 1,
                 refused_ends: u16::from(interval == 1),
@@ -462,8 +520,8 @@ mod tests {
             let [mut first, second] = alone.each_mut().map(|point| collect(point, IntervalEnd::Clock));
             first.0.extend(second.0);
             first.1.extend(second.1);
-            // The digest is that of the configuration with its entries.
-            first.0.iter_mut().for_each(|header| header.digest = configuration.digest());
+            // The identifier is that of the configuration with its entries.
+            first.0.iter_mut().for_each(|header| header.configuration = configuration.digest());
             assert_eq!((headers, cells), first);
         }
         assert_eq!(point.unmatched(), 0);
@@ -485,7 +543,8 @@ mod tests {
     }
 
     fn lengths(point: &mut MeasurementPoint) -> Vec<u8> {
-        collect(point, IntervalEnd::Delimiter).0[0].prefixes.lengths().to_vec()
+        let shape = collect(point, IntervalEnd::Delimiter).0[0].shape;
+        Table::read(&shape).unwrap().prefixes.lengths().to_vec()
     }
 
     #[test]
@@ -521,7 +580,7 @@ mod tests {
                 }
             }
             let (headers, cells) = collect(&mut point, IntervalEnd::Delimiter);
-            assert!(headers.iter().all(|header| header.prefixes == prefixes));
+            assert!(headers.iter().all(|header| Table::read(&header.shape).unwrap().prefixes == prefixes));
             let found = [0, 8].map(|row| cells[row..row + 8].iter().map(|cell| cell.count).sum::<u32>());
             assert_eq!(found, expected);
         }

@@ -80,6 +80,43 @@ impl From<TimeOfDay> for Timestamp {
     }
 }
 
+/// What an absolute time counts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TimeBase {
+    /// International Atomic Time, as PTP counts: seconds since 1 January 1970, leap seconds included.
+    Tai = 1,
+    /// Unix time: seconds since 1 January 1970, leap seconds left out.
+    Unix = 2,
+}
+
+/// A moment in whole seconds, which never wraps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AbsoluteTime {
+    /// What it counts from.
+    pub base: TimeBase,
+    /// Whole seconds, below 2^48.
+    pub seconds: u64,
+}
+
+impl AbsoluteTime {
+    /// As a control frame carries it: the base in the first byte, the seconds in the last six.
+    pub fn to_word(self) -> u64 {
+        (self.base as u64) << 56 | self.seconds & SECONDS_MASK
+    }
+
+    /// From a control frame's word; none if it says none, or a base of a later release. Bits 55:48 are ignored.
+    pub fn from_word(word: u64) -> Option<Self> {
+        let base = match word >> 56 {
+            1 => TimeBase::Tai,
+            2 => TimeBase::Unix,
+            _ => return None,
+        };
+        Some(AbsoluteTime { base, seconds: word & SECONDS_MASK })
+    }
+}
+
+const SECONDS_MASK: u64 = (1 << 48) - 1;
+
 #[cfg(test)]
 mod tests {
     use super::*;

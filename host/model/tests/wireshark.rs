@@ -5,19 +5,20 @@
 //! # Test plan
 //!
 //! Every field and cell of every golden frame, bare, padded and behind a VLAN tag; the info column; every single-bit
-//! error and every cut is told, and told as the model tells it; impossible header fields under a right check word;
-//! other protocols' frames of the same EtherType are left alone. No Lua error on any of them.
+//! error and every cut is shown, and named as the model names it; impossible header fields and unknown kinds under a right
+//! check word; other protocols' frames of the same EtherType are left alone. No Lua error on any of them.
 //!
 //! tshark is the program that the environment variable `DELTALINE_TSHARK` names, else `tshark`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
 mod common;
 
-use common::golden_frames;
+use common::{golden_frames, golden_frames_v2};
+use deltaline_model::sketch::lda;
 use deltaline_model::time::Timestamp;
-use deltaline_model::wire::frame::{
-    BLOCK_CELLS, Frame, FrameError, Header, Role, check_start, check_step, frame_bytes,
-};
+use deltaline_model::wire::check::{check_start, check_step};
+use deltaline_model::wire::frame::{BLOCK_CELLS, Frame, FrameError, Header};
+use deltaline_model::wire::{v1, v2};
 use serde_json::{Value, json};
 use std::env;
 use std::process::Command;
@@ -112,7 +113,7 @@ fn number(value: impl Into<u64>) -> Value {
 }
 
 fn blocks(frame: &Frame) -> Value {
-    let cells: Vec<Value> = (frame.header.first_row..)
+    let cells: Vec<Value> = (frame.header.first_cell..)
         .zip(frame.cells())
         .map(|(row, cell)| {
             let mut shown = json!({
@@ -120,7 +121,7 @@ fn blocks(frame: &Frame) -> Value {
                 "deltaline.cell.count": number(cell.count),
                 "deltaline.cell.sum": number(cell.sum),
             });
-            if frame.header.digests {
+            if frame.header.shape.has_digests {
                 shown["deltaline.cell.digest"] = format!("{:#010x}", cell.digest).into();
             }
             shown
@@ -129,12 +130,24 @@ fn blocks(frame: &Frame) -> Value {
     repeated(cells.chunks(BLOCK_CELLS).map(|cells| json!({ "deltaline.cell": cells })).collect())
 }
 
+/// Golden frames of both versions.
+fn all_golden_frames() -> Vec<Vec<u8>> {
+    [golden_frames(), golden_frames_v2()].concat()
+}
+
 /// What the dissector has to show of a frame, by the model's decoding.
 fn expected(bytes: &[u8]) -> Value {
     let frame = Frame::decode(bytes).unwrap();
-    let Header { role, segment, interval, digest, fragment, fragments, bank, rows, first_row, cells, .. } =
+    let Header { role, segment, interval, configuration, fragment, fragments, shape, cells, totals, .. } =
         frame.header;
-    let (prefixes, totals) = (frame.header.prefixes, frame.header.totals);
+    let lda::Table { rows, prefixes, has_digests } = lda::Table::read(&shape).unwrap();
+    let is_first = bytes[14] == 1;
+    // The flags with the reserved bits, which the model ignores.
+    let (length, flags) = if is_first {
+        (v1::frame_bytes(usize::from(cells), has_digests), [bytes[44], bytes[45]])
+    } else {
+        (v2::frame_bytes(usize::from(cells), has_digests), [bytes[52], bytes[53]])
+    };
     let flag = |set: bool| number(u8::from(set));
     let time = |which: &str, Timestamp(raw)| {
         json!({
@@ -142,30 +155,25 @@ fn expected(bytes: &[u8]) -> Value {
             format!("deltaline.{which}_time.fraction"): number(raw & 0xffff),
         })
     };
-    let (contents, rest) = bytes.split_at(frame_bytes(usize::from(cells), frame.header.digests));
+    let (contents, rest) = bytes.split_at(length);
     let (contents, check) = contents.split_last_chunk::<8>().unwrap();
     let mut tree = json!({
-        "deltaline.version": "1",
+        "deltaline.version": number(bytes[14]),
         "deltaline.role": number(role as u8),
         "deltaline.segment": number(segment),
         "deltaline.interval": number(interval),
-        "deltaline.digest": format!("{digest:#018x}"),
+        "deltaline.configuration": format!("{configuration:#018x}"),
         "deltaline.fragment": number(fragment),
         "deltaline.fragments": number(fragments),
-        "deltaline.bank": number(bank),
-        "deltaline.banks": number(prefixes.banks() as u64),
-        "deltaline.rows": number(rows),
-        "deltaline.first_row": number(first_row),
         "deltaline.cells": number(cells),
-        // With the reserved bits, which the model ignores.
-        "deltaline.flags": format!("{:#06x}", u16::from_be_bytes([bytes[44], bytes[45]])),
+        "deltaline.flags": format!("{:#06x}", u16::from_be_bytes(flags)),
         "deltaline.flags_tree": {
             "deltaline.flags.saturated": flag(totals.flags.saturated),
             "deltaline.flags.overrun": flag(totals.flags.overrun),
             "deltaline.flags.clock": flag(totals.flags.clock),
             "deltaline.flags.timed": flag(totals.flags.timed),
             "deltaline.flags.gap": flag(totals.flags.gap),
-            "deltaline.flags.digests": flag(frame.header.digests),
+            "deltaline.flags.digests": flag(has_digests),
         },
         "deltaline.refused_ends": number(totals.refused_ends),
         "deltaline.packets": number(totals.packets),
@@ -185,6 +193,35 @@ fn expected(bytes: &[u8]) -> Value {
         "deltaline.check": format!("{:#018x}", u64::from_be_bytes(*check)),
         "deltaline.check_tree": { "deltaline.check.ok": "1" },
     });
+    let header = frame.header;
+    let of_version = if is_first {
+        json!({
+            "deltaline.bank": number(header.table),
+            "deltaline.banks": number(shape.tables),
+            "deltaline.rows": number(rows as u64),
+            "deltaline.first_row": number(header.first_cell),
+        })
+    } else {
+        tree["deltaline.flags_tree"]["deltaline.flags.digest_sum"] = flag(totals.digest_sum.is_some());
+        json!({
+            "deltaline.kind": number(shape.kind.0),
+            "deltaline.table": number(header.table),
+            "deltaline.tables": number(shape.tables),
+            "deltaline.header_words": number(17u8),
+            "deltaline.first_cell": number(header.first_cell),
+            "deltaline.cell_bits": number(shape.cell_bits),
+            "deltaline.point": number(header.point),
+            "deltaline.time_base": number(header.time.map_or(bytes[96], |time| time.base as u8)),
+            "deltaline.seconds": number(header.time.map_or(0, |time| time.seconds)),
+            "deltaline.time_sum": number(totals.time_sum.unwrap()),
+            "deltaline.digest_sum": format!("0x{}", hex(&bytes[112..116]).replace(':', "")),
+            "deltaline.boot_epoch": number(header.boot_epoch),
+            "deltaline.key": number(header.key),
+        })
+    };
+    if let (Value::Object(tree), Value::Object(of_version)) = (&mut tree, of_version) {
+        tree.extend(of_version);
+    }
     if !rest.is_empty() {
         tree["deltaline.padding"] = hex(rest).into();
     }
@@ -205,21 +242,25 @@ fn mentions(tree: &Value, key: &str) -> bool {
 /// Writes the check word that belongs to the contents.
 fn set_check(frame: &mut [u8]) {
     let end = frame.len() - 8;
-    let role = if frame[15] == 0 { Role::Sender } else { Role::Receiver };
-    let check = frame[16..end].chunks_exact(8).fold(check_start(role as u8), |check, word| {
+    let check = frame[16..end].chunks_exact(8).fold(check_start(frame[14], frame[15]), |check, word| {
         check_step(check, u64::from_be_bytes(word.try_into().unwrap()))
     });
     frame[end..].copy_from_slice(&check.to_be_bytes());
 }
 
-/// A frame of eight cells.
-fn short_frame() -> Vec<u8> {
-    golden_frames().into_iter().find(|frame| frame.len() == frame_bytes(8, false)).unwrap()
+/// A frame of eight cells of each version.
+fn short_frames() -> [Vec<u8>; 2] {
+    let of_length =
+        |frames: Vec<Vec<u8>>, length| frames.into_iter().find(|frame| frame.len() == length).unwrap();
+    [
+        of_length(golden_frames(), v1::frame_bytes(8, false)),
+        of_length(golden_frames_v2(), v2::frame_bytes(8, false)),
+    ]
 }
 
 #[test]
 fn every_field_and_cell_of_every_golden_frame() {
-    let frames = golden_frames();
+    let frames = all_golden_frames();
     for (tree, frame) in dissect(&whole(frames.clone())).iter().zip(&frames) {
         assert_eq!(tree, &expected(frame));
     }
@@ -227,13 +268,13 @@ fn every_field_and_cell_of_every_golden_frame() {
 
 #[test]
 fn padding_and_tags_change_nothing() {
-    let padded = golden_frames().into_iter().map(|frame| [&frame[..], &[0xaa; 9]].concat());
+    let padded = all_golden_frames().into_iter().map(|frame| [&frame[..], &[0xaa; 9]].concat());
     let padded: Vec<Vec<u8>> = padded.collect();
     for (tree, frame) in dissect(&whole(padded.clone())).iter().zip(&padded) {
         assert_eq!(tree, &expected(frame));
     }
 
-    let frames = golden_frames();
+    let frames = all_golden_frames();
     let tagged = frames.iter().map(|frame| [&frame[..12], &[0x81, 0, 0, 5], &frame[12..]].concat());
     for (tree, frame) in dissect(&whole(tagged)).iter().zip(&frames) {
         assert_eq!(tree, &expected(frame));
@@ -241,8 +282,8 @@ fn padding_and_tags_change_nothing() {
 }
 
 #[test]
-fn the_info_column_tells_the_place_in_the_interval() {
-    let infos = infos(&whole(golden_frames()));
+fn the_info_column_shows_the_place_in_the_interval() {
+    let infos = infos(&whole(all_golden_frames()));
     let split: Vec<(&str, &str)> = infos.iter().map(|line| line.split_once(' ').unwrap()).collect();
     assert!(split.iter().all(|(protocol, _)| *protocol == "Deltaline"));
     let info = |at: usize| split[at].1.trim();
@@ -251,68 +292,84 @@ fn the_info_column_tells_the_place_in_the_interval() {
     assert_eq!(info(19), "sender interval 0 bank 7 rows 0..7 (fragment 7 of 8)");
     assert_eq!(info(21), "receiver interval 4294967295 bank 0 rows 128..255 (fragment 1 of 16)");
     assert_eq!(info(35), "receiver interval 4294967295 bank 1 rows 896..1023 (fragment 15 of 16)");
+    let second = golden_frames().len();
+    assert_eq!(info(second), "sender interval 0 table 0 cells 0..15 (fragment 0 of 2)");
+    assert_eq!(info(second + 35), "receiver interval 4294967295 table 1 cells 896..1023 (fragment 15 of 16)");
 }
 
 #[test]
-fn every_single_bit_error_is_told_as_the_model_tells_it() {
-    let frame = short_frame();
-    let broken: Vec<Vec<u8>> = (14 * 8..frame.len() * 8)
-        .map(|bit| {
-            let mut broken = frame.clone();
-            broken[bit / 8] ^= 0x80 >> (bit % 8);
-            broken
-        })
-        .collect();
-    let mut wrong_checks = 0;
-    for (tree, frame) in dissect(&whole(broken.clone())).iter().zip(&broken) {
-        match Frame::decode(frame).unwrap_err() {
-            FrameError::Check { found, expected } => {
-                assert_eq!(tree["deltaline.check"], format!("{found:#018x}"));
-                let check = &tree["deltaline.check_tree"];
-                assert_eq!(check["deltaline.check.ok"], "0");
-                assert_eq!(check["deltaline.check.expected"], format!("{expected:#018x}"));
-                assert!(mentions(check, "deltaline.check.bad"));
-                wrong_checks += 1;
+fn every_single_bit_error_is_shown_as_the_model_names_it() {
+    for frame in short_frames() {
+        let broken: Vec<Vec<u8>> = (14 * 8..frame.len() * 8)
+            .map(|bit| {
+                let mut broken = frame.clone();
+                broken[bit / 8] ^= 0x80 >> (bit % 8);
+                broken
+            })
+            .collect();
+        let mut wrong_checks = 0;
+        for (tree, frame) in dissect(&whole(broken.clone())).iter().zip(&broken) {
+            match Frame::decode(frame).unwrap_err() {
+                FrameError::Check { found, expected } => {
+                    assert_eq!(tree["deltaline.check"], format!("{found:#018x}"));
+                    let check = &tree["deltaline.check_tree"];
+                    assert_eq!(check["deltaline.check.ok"], "0");
+                    assert_eq!(check["deltaline.check.expected"], format!("{expected:#018x}"));
+                    assert!(mentions(check, "deltaline.check.bad"));
+                    wrong_checks += 1;
+                }
+                FrameError::Truncated(..) => assert!(mentions(tree, "deltaline.truncated"), "{tree}"),
+                FrameError::Version(_) => assert!(mentions(tree, "deltaline.version.unknown"), "{tree}"),
+                FrameError::Delimiter => assert_eq!(tree["deltaline.role"], "2"),
+                FrameError::Field(_) => assert!(mentions(tree, "deltaline.contradiction"), "{tree}"),
+                error => panic!("{error}"),
             }
-            FrameError::Truncated(..) => assert!(mentions(tree, "deltaline.truncated"), "{tree}"),
-            FrameError::Version(_) => assert!(mentions(tree, "deltaline.version.unknown"), "{tree}"),
-            FrameError::Delimiter => assert_eq!(tree["deltaline.role"], "2"),
-            FrameError::Field(_) => assert!(mentions(tree, "deltaline.contradiction"), "{tree}"),
-            error => panic!("{error}"),
+        }
+        let bits = (frame.len() - 14) * 8;
+        match frame[14] {
+            // All but those of the version and of the number of cells, the one that makes eight cells none, the one that
+            // makes a sender's role that of delimiters, and the one that says that there are digests, for which the frame
+            // is too short.
+            1 => assert_eq!(wrong_checks, bits - 3 * 8 + 1 - 2),
+            // All but those of the version, and of header words, cells and cell bits where they are contradictory or make
+            // the frame longer: seven bits of 17 words, fifteen of 8 cells, 14 of 72 bits.
+            _ => assert_eq!(wrong_checks, bits - 8 - 7 - 15 - 14),
         }
     }
-    // All but those of the version and of the number of cells, the one that makes eight cells none, the one that makes a
-    // sender's role that of delimiters, and the one that says that there are digests, for which the frame is too short.
-    assert_eq!(wrong_checks, (frame.len() - 14 - 3) * 8 + 1 - 2);
 }
 
 #[test]
-fn every_cut_is_told() {
-    let frame = golden_frames().remove(0);
-    let cut = |wire_length: fn(usize, usize) -> usize| -> Vec<Captured> {
-        (0..frame.len()).map(|length| (frame[..length].to_vec(), wire_length(length, frame.len()))).collect()
-    };
-    // By a snap length, and on the wire.
-    for frames in [cut(|_, whole| whole), cut(|length, _| length)] {
-        for (length, tree) in dissect(&frames).iter().enumerate() {
-            assert_eq!(mentions(tree, "deltaline.truncated"), length >= 16, "{length} bytes: {tree}");
-            assert!(!mentions(tree, "deltaline.check.ok"), "{length} bytes: {tree}");
-            let cells = if length >= 96 { (length - 96) / 72 * 8 } else { 0 };
-            assert_eq!(mentions(tree, "deltaline.cell"), cells > 0, "{length} bytes: {tree}");
+fn every_cut_is_shown() {
+    for frame in [golden_frames().remove(0), golden_frames_v2().remove(0)] {
+        let cut = |wire_length: fn(usize, usize) -> usize| -> Vec<Captured> {
+            let cut = |length| (frame[..length].to_vec(), wire_length(length, frame.len()));
+            (0..frame.len()).map(cut).collect()
+        };
+        let front = if frame[14] == 1 { 96 } else { 136 };
+        // By a snap length, and on the wire.
+        for frames in [cut(|_, whole| whole), cut(|length, _| length)] {
+            for (length, tree) in dissect(&frames).iter().enumerate() {
+                assert_eq!(mentions(tree, "deltaline.truncated"), length >= 16, "{length} bytes: {tree}");
+                assert!(!mentions(tree, "deltaline.check.ok"), "{length} bytes: {tree}");
+                let cells = if length >= front { (length - front) / 72 * 8 } else { 0 };
+                assert_eq!(mentions(tree, "deltaline.cell"), cells > 0, "{length} bytes: {tree}");
+            }
         }
+        let info = infos(&[(frame[..100].to_vec(), frame.len())]).remove(0);
+        assert!(info.ends_with("s 0..15 (fragment 0 of 2) [truncated]"), "{info}");
     }
-    let info = infos(&[(frame[..100].to_vec(), frame.len())]).remove(0);
-    assert!(info.ends_with("sender interval 0 bank 0 rows 0..15 (fragment 0 of 2) [truncated]"), "{info}");
 }
 
-#[test]
-fn impossible_fields_are_told_under_a_right_check_word() {
-    let golden = golden_frames();
+/// Intervals of one, two and eight frames a bank.
+const VARIED: [usize; 4] = [0, 1, 15, 24];
+const VALUES: [u8; 12] = [0, 1, 2, 3, 7, 8, 9, 16, 17, 64, 128, 255];
+
+/// Changed header bytes under a right check word; returns the names of the fields that contradict.
+fn contradictions(golden: &[Vec<u8>], bytes: &[usize]) -> Vec<&'static str> {
     let mut frames = vec![];
-    // Of intervals of one, two and eight frames a bank.
-    for original in [&golden[0], &golden[1], &golden[15], &golden[24]] {
-        for at in (36..42).chain([33, 35, 45]).chain(80..88) {
-            for value in [0, 1, 2, 3, 7, 8, 9, 16, 17, 64, 128, 255] {
+    for original in VARIED.map(|at| &golden[at]) {
+        for &at in bytes {
+            for value in VALUES {
                 let mut frame = original.clone();
                 frame[at] = value;
                 set_check(&mut frame);
@@ -328,36 +385,70 @@ fn impossible_fields_are_told_under_a_right_check_word() {
             Ok(_) => assert_eq!(tree, expected(frame)),
             Err(FrameError::Field(name)) => {
                 assert!(mentions(&tree, "deltaline.contradiction"), "{name}: {tree}");
-                assert_eq!(tree["deltaline.check_tree"]["deltaline.check.ok"], "1");
                 let ours = if name == "prefix lengths" { "prefixes".into() } else { name.replace(' ', "_") };
                 assert!(info.ends_with(&format!("[contradictory {ours}]")), "{name}: {info}");
                 names.insert(name);
             }
-            // With the flag that says that there are digests, a frame has to be longer.
-            Err(FrameError::Truncated(..)) if frame[45] & 0x20 != 0 => {
-                assert!(mentions(&tree, "deltaline.truncated"), "{tree}");
+            Err(FrameError::Kind(header)) => {
+                assert!(info.ends_with("[unknown kind]"), "{info}");
+                assert!(mentions(&tree, "deltaline.kind.unknown"), "{tree}");
+                assert_eq!(tree["deltaline.packets"], number(header.totals.packets));
+                assert!(mentions(&tree, "deltaline.blocks") && !mentions(&tree, "deltaline.cell"), "{tree}");
+                names.insert("kind");
             }
+            // Where a field makes the frame longer, it ends too early; where shorter, the check word is elsewhere.
+            Err(FrameError::Truncated(..)) => assert!(mentions(&tree, "deltaline.truncated"), "{tree}"),
+            Err(FrameError::Check { .. }) => assert!(mentions(&tree, "deltaline.check.bad"), "{tree}"),
             Err(error) => panic!("{error}"),
         }
     }
+    names.into_iter().collect()
+}
+
+#[test]
+fn impossible_fields_are_shown_under_a_right_check_word() {
+    let bytes: Vec<usize> = (36..42).chain([33, 35, 45]).chain(80..88).collect();
     let all = ["bank", "banks", "cells", "first row", "fragment", "fragments", "prefix lengths", "rows"];
-    assert_eq!(names.into_iter().collect::<Vec<_>>(), all);
+    assert_eq!(contradictions(&golden_frames(), &bytes), all);
+    let bytes: Vec<usize> = (36..48).chain([33, 35, 53]).chain(128..136).collect();
+    let all = [
+        "cell bits",
+        "cells",
+        "first cell",
+        "fragment",
+        "fragments",
+        "header words",
+        "kind",
+        "prefix lengths",
+        "table",
+        "table cells",
+        "tables",
+    ];
+    assert_eq!(contradictions(&golden_frames_v2(), &bytes), all);
 }
 
 #[test]
 fn other_protocols_are_left_alone() {
-    let frame = short_frame();
+    let [frame, second] = short_frames();
     let from_elsewhere = [&frame[..6], &[2, 0, 0, 0, 0, 1], &frame[12..]].concat();
     let mut foreign = from_elsewhere.clone();
     foreign[100] ^= 1;
     let mut later_version = frame.clone();
-    later_version[14] = 2;
+    later_version[14] = 3;
+    let second_from_elsewhere = [&second[..6], &[2, 0, 0, 0, 0, 1], &second[12..]].concat();
     let text = [&from_elsewhere[..14], b"\x01\x00 another protocol"].concat();
-    let trees = dissect(&whole([from_elsewhere.clone(), foreign, text, later_version]));
+    let trees = dissect(&whole([
+        from_elsewhere.clone(),
+        foreign,
+        text,
+        later_version,
+        second_from_elsewhere.clone(),
+    ]));
     assert_eq!(trees[0], expected(&from_elsewhere));
     assert_eq!(trees[1], Value::Null);
     assert_eq!(trees[2], Value::Null);
-    assert_eq!(trees[3]["deltaline.version"], "2");
+    assert_eq!(trees[4], expected(&second_from_elsewhere));
+    assert_eq!(trees[3]["deltaline.version"], "3");
     assert!(mentions(&trees[3], "deltaline.version.unknown"));
     assert!(!mentions(&trees[3], "deltaline.role"));
 }

@@ -1,7 +1,9 @@
 //! Hardware: the core under Verilator as a measurement point.
 
 use crate::bench::Bench;
-use deltaline_hdl::emit::verilog::{EmitError, Module, emit};
+use deltaline_hdl::emit::kind::Module;
+use deltaline_hdl::emit::module::emit;
+use deltaline_hdl::emit::refusal::EmitError;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::{Header, MAX_FRAME_BYTES, Role, Totals, frame_bytes};
@@ -91,7 +93,7 @@ impl Hardware {
         let headers =
             (0..classes).flat_map(|_| Header::of_interval(&self.configuration, role, 0, Totals::default()));
         let (frames, bytes) = headers.fold((0, 0), |(frames, bytes), header| {
-            (frames + 1, bytes + frame_bytes(usize::from(header.cells), header.digests))
+            (frames + 1, bytes + frame_bytes(usize::from(header.cells), header.shape.has_digests))
         });
         let mut point = HardwarePoint {
             beat_bytes: ports.tkeep.width() as usize,

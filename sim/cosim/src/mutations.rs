@@ -11,7 +11,8 @@
 use crate::checks::{self, CheckError};
 use crate::faults::{Outcome, Planted};
 use crate::hardware::HardwareError;
-use deltaline_hdl::emit::verilog::{Module, emit};
+use deltaline_hdl::emit::kind::Module;
+use deltaline_hdl::emit::module::emit;
 use deltaline_model::configuration::{Configuration, ConfigurationError, Settings};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

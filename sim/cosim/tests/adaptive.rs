@@ -4,7 +4,8 @@
 
 use deltaline_cosim::checks::{adaptive, core, lanes};
 use deltaline_cosim::faults::{Fault, missed};
-use deltaline_hdl::emit::verilog::{Module, emit};
+use deltaline_hdl::emit::kind::Module;
+use deltaline_hdl::emit::module::emit;
 use deltaline_model::configuration::{Configuration, Settings};
 use verilator_sys::Toolchain;
 

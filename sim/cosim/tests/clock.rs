@@ -7,7 +7,7 @@ use deltaline_cosim::faults::{Fault, missed};
 use deltaline_hdl::clock::adjustable::AdjustableClock;
 use deltaline_hdl::clock::stream_time_of_day::StreamTimeOfDay;
 use deltaline_hdl::clock::time_of_day::TimeOfDay;
-use deltaline_hdl::emit::verilog::emit_block;
+use deltaline_hdl::emit::block::emit_block;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use verilator_sys::{LintOptions, Source, Toolchain, lint};

@@ -3,7 +3,8 @@
 
 use deltaline_cosim::checks::{self, CheckError};
 use deltaline_cosim::faults::{Fault, missed};
-use deltaline_hdl::emit::verilog::{Module, emit};
+use deltaline_hdl::emit::kind::Module;
+use deltaline_hdl::emit::module::emit;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::hash::HashKind;
 use verilator_sys::Toolchain;

@@ -7,7 +7,8 @@
 #![allow(clippy::unwrap_used)]
 
 use deltaline_cosim::checks;
-use deltaline_hdl::emit::verilog::{Module, emit};
+use deltaline_hdl::emit::kind::Module;
+use deltaline_hdl::emit::module::emit;
 use deltaline_model::configuration::{Configuration, Settings};
 use verilator_sys::Toolchain;
 

@@ -2,7 +2,7 @@
 //! waiver there is needed.
 #![allow(clippy::unwrap_used)]
 
-use deltaline_hdl::emit::design::{DEFAULT, Design};
+use deltaline_design::{DEFAULT, Design};
 use deltaline_hdl::emit::package::package;
 use verilator_sys::{LintOptions, Source, Toolchain, Warning, lint};
 
@@ -16,7 +16,7 @@ fn nothing_but_what_is_waived_and_no_waiver_too_many() {
     let waivers = include_str!("../../../hdl/lint/verilator.vlt");
     let mut found = vec![];
     for design in Design::all().unwrap() {
-        let verilog = design.emit("deltaline").unwrap();
+        let verilog = deltaline_hdl::emit::design::emit(&design, "deltaline").unwrap();
         assert_eq!(warnings(&verilog, waivers), [], "{}", design.name());
         found.extend(warnings(&verilog, ""));
     }

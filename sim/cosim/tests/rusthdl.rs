@@ -8,7 +8,9 @@
 use deltaline_cosim::bench::Bench;
 use deltaline_cosim::hardware::beats;
 use deltaline_cosim::mutations::with_classes;
-use deltaline_hdl::emit::verilog::{Module, emit, emit_block};
+use deltaline_hdl::emit::block::emit_block;
+use deltaline_hdl::emit::kind::Module;
+use deltaline_hdl::emit::module::emit;
 use deltaline_hdl::interval::schedule::Schedule;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::time::Timestamp;
@@ -148,7 +150,7 @@ fn identity() {
 fn hash() {
     let mut random = StdRng::seed_from_u64(2);
     lockstep!(
-        deltaline_hdl::emit::verilog::Clocked::<4>::new(deltaline_hdl::leaves::HashMatrix::new(&small())), bench(Module::Hash, "hash"), 2000u64, [],
+        deltaline_hdl::emit::stages::Clocked::<4>::new(deltaline_hdl::leaves::HashMatrix::new(&small())), bench(Module::Hash, "hash"), 2000u64, [],
         inputs [
             word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7], word[8], word[9], word[10],
             word[11], word[12], word[13], word[14], word[15], word[16],
@@ -164,7 +166,7 @@ fn classifier() {
     let verilog = emit(&configuration, Module::Classifier, "classify").unwrap();
     let bench = Bench::zeroed(&Toolchain::find().unwrap(), "classify", &verilog).unwrap();
     lockstep!(
-        deltaline_hdl::emit::verilog::Classified::new(deltaline_hdl::leaves::Classifier::new(&configuration)), bench, 2000u64, [],
+        deltaline_hdl::emit::stages::Classified::new(deltaline_hdl::leaves::Classifier::new(&configuration)), bench, 2000u64, [],
         inputs [
             word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7], word[8], word[9], word[10],
             word[11], word[12], word[13], word[14], word[15], word[16],

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use deltaline_cosim::checks::shell;
-use deltaline_hdl::emit::design::Design;
+use deltaline_design::Design;
 use std::fs;
 use std::path::Path;
 use verilator_sys::Toolchain;
@@ -30,7 +30,7 @@ fn design_with(name: &str, shell: &str, clock: &str, width: usize, lanes: usize,
     );
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.toml"));
     fs::write(&path, text).unwrap();
-    Design::read(&path).unwrap()
+    Design::load(&path).unwrap()
 }
 
 #[test]

@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use deltaline_cosim::checks;
-use deltaline_hdl::emit::verilog::{Module, emit};
+use deltaline_hdl::emit::kind::Module;
+use deltaline_hdl::emit::module::emit;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::hash::HashKind;
 use verilator_sys::Toolchain;

@@ -3,7 +3,8 @@
 
 use deltaline_cosim::bench::Bench;
 use deltaline_cosim::hardware::beats;
-use deltaline_hdl::emit::verilog::{Module, emit};
+use deltaline_hdl::emit::kind::Module;
+use deltaline_hdl::emit::module::emit;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::hash::HashKind;
 use deltaline_model::time::Timestamp;

@@ -1,9 +1,10 @@
-//! Banks of rows with any number of rows and any sampling probability, as the paper's experiments need them: three
-//! banks with a third of the counters each, p = alpha m / (L + 1).
+//! Banks with any number of rows and any sampling probability, as the paper's experiments need them: for example
+//! three banks with a third of the counters each, p = alpha m / (L + 1).
 //!
-//! A packet's hash decides as in [`deltaline_model::sketch::sampler`], with a limit in place of a number of leading zeros: it
-//! belongs to the last bank whose limit it does not exceed. Limits fall from bank to bank, so banks are disjoint. With
-//! limits 2^(64-k) - 1 and a power of two rows this is the hardware's rule bit by bit.
+//! A packet's hash selects a bank as in [`deltaline_model::sketch::sampler`], with a limit in place of a number of
+//! leading zeros: the packet belongs to the last bank whose limit its hash does not exceed. Limits fall from bank
+//! to bank, so banks are disjoint. With limits 2^(64-k) - 1 and a power of two rows this is exactly the hardware's
+//! rule.
 //!
 //! # Test plan
 //!
@@ -14,7 +15,7 @@ use deltaline_model::sketch::sampler::Prefixes;
 /// The paper's alpha.
 pub const ALPHA: f64 = 0.5;
 
-/// Banks of equally many rows.
+/// Banks with equal numbers of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Banks {
     rows: u32,
@@ -23,7 +24,7 @@ pub struct Banks {
 }
 
 impl Banks {
-    /// Banks of `rows` rows that sample these disjoint shares of the packets, which add up to 1 at most.
+    /// Banks of `rows` rows that sample these disjoint shares of the packets; the shares add up to at most 1.
     pub fn new(rows: u32, shares: &[f64]) -> Self {
         let mut limits = Vec::with_capacity(shares.len());
         let mut below = 0.0;
@@ -36,8 +37,8 @@ impl Banks {
         Banks { rows, limits }
     }
 
-    /// The paper's banks (section IV-B): of `counters` rows in all, each tuned to one of `losses`, shares of the
-    /// `packets` sent, by p = alpha m / (L + 1).
+    /// The paper's banks (section IV-B), with `counters` rows in all. Each bank is tuned to one of `losses`, which
+    /// are shares of the `packets` sent, by p = alpha m / (L + 1).
     pub fn tuned(counters: u32, losses: &[f64], packets: usize) -> Self {
         let rows = counters / losses.len() as u32;
         let shares: Vec<f64> = losses
@@ -47,7 +48,7 @@ impl Banks {
         Banks::new(rows, &shares)
     }
 
-    /// The banks that hardware can have.
+    /// The banks of the hardware with these prefixes.
     pub fn of_prefixes(rows: u32, prefixes: &Prefixes) -> Self {
         let limit = |length: &u8| u64::MAX >> *length;
         Banks { rows, limits: prefixes.lengths().iter().map(limit).collect() }
@@ -84,7 +85,7 @@ mod tests {
         assert_eq!(banks, Banks::new(64, &shares));
         let mut random = Seed::new(1).random();
         for _ in 0..10_000 {
-            // Many leading zeros, too.
+            // With many leading zeros too.
             let hash = random.bits() >> (random.bits() % 12);
             let expected = prefixes.bank(hash).map(|bank| bank * 64 + (hash % 64) as usize);
             assert_eq!(banks.cell(hash), expected);
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_those_asked_for() {
+    fn shares_are_the_requested_ones() {
         let shares = [0.5, 0.3, 0.01];
         let banks = Banks::new(341, &shares);
         assert_eq!(banks.cells(), 1023);

@@ -1,12 +1,12 @@
 //! Figure 8: how often the confidence intervals hold the true mean.
 //!
-//! One bank of 64 to 1024 rows, tuned to losses of 0.1 to 20 %, all delay laws: between a dozen and a thousand usable
-//! rows, with some two packets a row at the heaviest loss and hundreds at the lightest, and all the packets sampled at the
-//! lightest. A cell of this grid is one combination; every few runs new packets are drawn.
+//! One bank of 64 to 1024 rows is tuned to losses of 0.1 to 20 %, for all delay laws. That leaves between a dozen
+//! and a thousand usable rows, with about two packets a row at the heaviest loss and hundreds at the lightest,
+//! where all packets are sampled. A cell of this grid is one combination. New packets are drawn every few runs.
 //!
 //! # Test plan
 //!
-//! At a reduced scale with delays without a heavy tail: coverage within four standard deviations of the level.
+//! At a reduced scale, with delays without a heavy tail: coverage within four standard deviations of the level.
 
 use crate::banks::Banks;
 use crate::figure::{Axis, Claim, Figure, Point, Series, Source, Stated, Style};
@@ -21,13 +21,13 @@ use rayon::prelude::*;
 const ROWS: [u32; 5] = [64, 128, 256, 512, 1024];
 const LOSSES: [f64; 4] = [0.001, 0.01, 0.05, 0.2];
 const LEVELS: [f64; 2] = [0.95, 0.98];
-/// Packets here as a part of an interval elsewhere, at 5 million: 20,000.
+/// The interval of 5 million packets of other experiments is divided by this: 20,000.
 const FEWER_PACKETS: usize = 250;
-/// Runs here for one elsewhere.
+/// Runs here for each run elsewhere.
 const MORE_RUNS: usize = 400;
-/// Runs for which the same packets serve.
+/// Runs that share the same packets.
 const RUNS_A_TRACE: usize = 100;
-/// Usable rows from which on the intervals are promised.
+/// Usable rows from which on the intervals have their stated coverage.
 pub(crate) const LEAST_ROWS: f64 = 32.0;
 
 /// One cell of the grid.
@@ -39,7 +39,7 @@ struct Cell {
     held: [f64; 2],
     /// Usable rows, in all intervals together.
     rows: f64,
-    /// Usable rows of an interval, over all laws: they have nothing to do with delays.
+    /// Usable rows of an interval, over all laws: they do not depend on delays.
     place: f64,
 }
 

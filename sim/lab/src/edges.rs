@@ -1,13 +1,13 @@
 //! Figure 9: reordering at the edges of intervals.
 //!
-//! Packets sent shortly before an interval's end that arrive in the next interval, and packets of the next that arrive
-//! early, change rows at one end. Where a row lost one and gained another its counts match, and the difference of two
-//! timestamps an interval apart enters the mean without any trace. No estimator can mend that: the segment must keep the
-//! order at the delimiter, or rows must tell their packets apart by a digest.
+//! Some packets sent shortly before an interval's end arrive in the next interval, and some packets of the next
+//! arrive early. Both change rows at one end. Where a row lost one and gained another its counts match, and the
+//! difference of two timestamps an interval apart enters the mean without a trace. No estimator can mend that:
+//! either the segment keeps the order at the delimiter, or rows distinguish their packets by a digest.
 //!
 //! # Test plan
 //!
-//! At a reduced scale: without reordering the error is the samples'; with it, far larger.
+//! At a reduced scale: without reordering the error is that of the sample; with reordering it is far larger.
 
 use crate::banks::Banks;
 use crate::figure::{Axis, Claim, Figure, Point, Series, Source, Stated, Style};
@@ -25,13 +25,13 @@ use rayon::prelude::*;
 
 /// Packets on either side of an edge that may cross it.
 const WINDOW: u64 = 100;
-/// Shares of them that do.
+/// Shares of them that cross it.
 const SHARES: [f64; 6] = [0.0, 0.01, 0.03, 0.1, 0.3, 0.5];
 const LOSS: f64 = 0.001;
 const COUNTERS: u32 = 1024;
-/// Packets here as a part of an interval elsewhere.
+/// The interval of other experiments is divided by this.
 const FEWER_PACKETS: usize = 10;
-/// Runs here for one elsewhere.
+/// Runs here for each run elsewhere.
 const MORE_RUNS: usize = 3;
 
 /// The second of three intervals, measured.
@@ -110,7 +110,7 @@ pub(crate) fn run(scale: &Scale, progress: &dyn Progress) -> Result<Report, LabE
             unit: " %",
             stated: Stated::Above(100.0),
             measured: [100.0 * worst; 2],
-            comment: "a limit to know of, not an aim: use a digest, or a path that keeps the order".into(),
+            comment: "a limit to know, not an aim: use a digest, or a path that keeps the order".into(),
         }],
     })
 }

@@ -1,8 +1,8 @@
-//! Figures: what an experiment gives, as CSV and as tables.
+//! Figures: the results of an experiment, as CSV and as tables.
 //!
 //! # Test plan
 //!
-//! CSV and table of a small figure, letter by letter; verdicts on both sides of what is stated.
+//! CSV and table of a small figure, character by character; verdicts on both sides of each stated value.
 
 use serde::Serialize;
 use std::fmt::Write;
@@ -10,9 +10,9 @@ use std::fmt::Write;
 /// A figure: several series over a common axis.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figure {
-    /// Name, such as `4a`; the files are called after it.
+    /// Name, such as `4a`; also the name of its files.
     pub name: &'static str,
-    /// What is shown.
+    /// Title.
     pub title: &'static str,
     /// What the horizontal axis shows.
     pub x: Axis,
@@ -62,7 +62,7 @@ pub struct Series {
 pub enum Style {
     /// A line with dots.
     Line,
-    /// A broken line, for what the figure's main series are compared with.
+    /// A broken line, for series with which the main ones are compared.
     Dashed,
     /// A band from `low` to `high`.
     Band,
@@ -71,7 +71,7 @@ pub enum Style {
 /// A point of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Point {
-    /// Where.
+    /// The place on the horizontal axis.
     pub x: f64,
     /// The average over the runs that had a value; none when none had.
     pub y: Option<f64>,
@@ -179,24 +179,24 @@ pub fn significant(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
 }
 
-/// What somebody states of a figure.
+/// A statement about a figure.
 #[derive(Clone, Debug, Serialize)]
 pub struct Claim {
-    /// Whose claim it is.
+    /// Who made it.
     pub by: Source,
-    /// Of what.
+    /// The quantity it is about.
     pub what: String,
     /// The unit of `stated` and `measured`, with the space before it: ` %`, or empty.
     pub unit: &'static str,
-    /// What is stated.
+    /// The stated value.
     pub stated: Stated,
     /// The least and the largest value measured.
     pub measured: [f64; 2],
-    /// What there is to say.
+    /// A comment, or empty.
     pub comment: String,
 }
 
-/// Who states something.
+/// Who made a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
@@ -206,7 +206,7 @@ pub enum Source {
     Target,
 }
 
-/// What is stated.
+/// A stated value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stated {
@@ -221,7 +221,7 @@ pub enum Stated {
 }
 
 impl Claim {
-    /// Whether all that was measured is as stated.
+    /// Whether all measured values are as stated.
     pub fn holds(&self) -> bool {
         let [low, high] = self.measured;
         match self.stated {

@@ -2,8 +2,8 @@
 //!
 //! # Test plan
 //!
-//! At a tenth of the packets: errors are what the effective samples allow; samples are those that theory gives; the
-//! paper's and our standard deviation err as much as theory says.
+//! At a tenth of the packets: errors are those that the effective samples allow, samples are those that theory
+//! gives, and the paper's and our standard deviation have the errors of theory.
 
 use crate::banks::{ALPHA, Banks};
 use crate::figure::{Axis, Claim, Figure, Point, Series, Source, Stated, Style};
@@ -16,11 +16,11 @@ use deltaline_traffic::random::Seed;
 
 /// Counters of the bank.
 const COUNTERS: u32 = 1024;
-/// Traces of which the paper says what happens at 6 % loss.
+/// Traces for the paper's statements about 6 % loss.
 const TRACES: u64 = 10;
-/// The loss it says it of.
+/// The loss of those statements.
 const TRACES_LOSS: f64 = 0.06;
-/// The largest loss, of which it says how large the error is.
+/// The largest loss for which the paper gives an error.
 const LARGEST_LOSS: f64 = 0.2;
 /// Runs that figure 4b shows.
 const SHOWN: usize = 5;
@@ -29,7 +29,7 @@ const SHOWN: usize = 5;
 struct Law {
     name: &'static str,
     outcomes: Vec<Vec<Outcome>>,
-    /// By loss: the average error of the deviation of as many packets, drawn at random and known one by one.
+    /// By loss: the average error of the deviation of equally many packets, drawn at random, with known delays.
     known: Vec<f64>,
 }
 
@@ -72,9 +72,9 @@ pub(crate) fn run(scale: &Scale, progress: &dyn Progress) -> Result<Report, LabE
     Ok(Report {
         title: "Known loss: one bank of 1024 counters, tuned (figure 4)",
         text: format!(
-            "{} packets with a mean delay of 0.2 µs, losses one by one; p = 0.5 · 1024 / (L + 1). Averages of {} \
-             runs with other hashes over the same packets. The mean's estimate is the paper's; of its interval and of \
-             the standard deviation both the paper's and ours are shown.",
+            "{} packets with a mean delay of 0.2 µs, independent losses; p = 0.5 · 1024 / (L + 1). Averages of {} \
+             runs with other hashes over the same packets. The mean's estimate is the paper's. For its interval and \
+             the standard deviation, both the paper's and our estimates are shown.",
             scale.packets, scale.runs
         ),
         figures: vec![mean_error(&measured), estimates(&measured), deviation_error(&measured)],
@@ -82,7 +82,7 @@ pub(crate) fn run(scale: &Scale, progress: &dyn Progress) -> Result<Report, LabE
     })
 }
 
-/// The average error of the standard deviation of as many of these delays as the runs had samples of, drawn at random.
+/// The average error of the standard deviation of randomly drawn delays, as many as the runs had samples.
 fn known(delays: &[u32], runs: &[Outcome], seed: Seed) -> f64 {
     let errors = runs.iter().zip(0..).map(|(run, number)| {
         let (mut random, mut sample) = (seed.with(number).random(), Moments::default());
@@ -99,11 +99,11 @@ fn known(delays: &[u32], runs: &[Outcome], seed: Seed) -> f64 {
 
 /// Outcomes over several traces of the worst law, by trace.
 struct Traces {
-    /// At 6 % loss, one bank tuned as the paper's.
+    /// At 6 % loss, one bank tuned as in the paper.
     at_six: Vec<Outcome>,
     /// At the largest loss.
     at_largest: Vec<Outcome>,
-    /// At the largest loss, one bank with the prefix length that the product takes for it.
+    /// At the largest loss, one bank with the prefix length that the product chooses for it.
     ours_at_largest: Vec<Outcome>,
 }
 
@@ -124,7 +124,7 @@ fn traces(
     Ok(outcomes)
 }
 
-/// The average error of the mean, and what the samples let expect.
+/// The average error of the mean, and the error to be expected from the samples.
 fn average_error(outcomes: &[Outcome]) -> [f64; 2] {
     let errors: Vec<f64> = outcomes.iter().filter_map(Outcome::mean_error).collect();
     let expected = outcomes.iter().map(|each| {
@@ -224,7 +224,7 @@ fn deviation_error(laws: &[Law]) -> Figure {
     }
 }
 
-/// The least and largest, over `laws` and the losses for which `counts` says true, of what `value` averages to.
+/// The least and largest average of `value` over the runs, over `laws` and the losses that `counts` selects.
 fn extremes(
     laws: &[&Law],
     counts: impl Fn(f64) -> bool,
@@ -236,8 +236,8 @@ fn extremes(
         .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], y| [low.min(y), high.max(y)])
 }
 
-/// The least and largest over `laws` of what `value` averages to over all runs at the losses for which `counts` says
-/// true. A single point of ten runs is known to a quarter of itself only.
+/// The least and largest average of `value` over `laws`, each over all runs at the losses that `counts` selects.
+/// The error of a single point of ten runs is a quarter of its value.
 fn pooled(
     laws: &[&Law],
     counts: impl Fn(f64) -> bool,
@@ -269,7 +269,7 @@ fn claims(laws: &[Law], traces: &Traces, scale: &Scale) -> Vec<Claim> {
     let [at_largest, at_largest_expected] = average_error(&traces.at_largest).map(|error| 100.0 * error);
     let [ours, ours_expected] = average_error(&traces.ours_at_largest).map(|error| 100.0 * error);
     let runs = traces.at_largest.len() as f64;
-    // Every place has as many runs.
+    // Every loss has as many runs.
     let known = |laws: &[&Law], losses: fn(f64) -> bool| {
         let of = |law: &&Law| {
             let places: Vec<f64> = LOSSES
@@ -284,7 +284,7 @@ fn claims(laws: &[Law], traces: &Traces, scale: &Scale) -> Vec<Claim> {
     };
     let chance = |expected: f64| expected * ((std::f64::consts::FRAC_PI_2 - 1.0) / runs).sqrt();
     let figure = crate::figure::significant;
-    // Figure 4's first claims: where at least as many packets are lost as there are rows.
+    // The first claims of figure 4: at least as many packets are lost as there are rows.
     let gain = |outcome: &Outcome| {
         let truth = &outcome.truth;
         let lost = (truth.sent - truth.received) as f64;
@@ -326,7 +326,7 @@ fn claims(laws: &[Law], traces: &Traces, scale: &Scale) -> Vec<Claim> {
             " %",
             Stated::Below(4.0),
             per_cent(extremes(&every, |loss| loss == 0.2, Outcome::mean_error)),
-            "for 5 million packets theory expects 3.98 % with Weibull 0.6, the worst law, with no room for chance: an \
+            "for 5 million packets theory gives 3.98 % with Weibull 0.6, the worst law, and leaves no room for chance: an \
              average of ten runs has a standard error of a quarter of itself",
         ),
         claim(
@@ -344,7 +344,7 @@ fn claims(laws: &[Law], traces: &Traces, scale: &Scale) -> Vec<Claim> {
         ),
         claim(
             Source::Target,
-            "error of the mean at 20 % loss, ten traces, Weibull 0.6, prefix length as the product takes it",
+            "error of the mean at 20 % loss, ten traces, Weibull 0.6, prefix length as the product chooses it",
             " %",
             Stated::Below(4.0),
             [ours; 2],
@@ -369,7 +369,7 @@ fn claims(laws: &[Law], traces: &Traces, scale: &Scale) -> Vec<Claim> {
             Stated::Below(3.0),
             [100.0 * largest; 2],
             &format!(
-                "the standard error of a run is {} %, and the largest of {} normal errors is some two and a half of them",
+                "the standard error of a run is {} %, and the largest of {} normal errors is about two and a half times that",
                 figure(deviation),
                 traces.at_six.len()
             ),
@@ -381,7 +381,7 @@ fn claims(laws: &[Law], traces: &Traces, scale: &Scale) -> Vec<Claim> {
             Stated::About(0.2),
             [average; 2],
             &format!(
-                "no sampling of that size can do it: sqrt(2/π) σ / (µ sqrt(S)) is {} % for these samples; a tenth \
+                "no sample of that size can achieve it: sqrt(2/π) σ / (µ sqrt(S)) is {} % for these samples; a tenth \
                  of that would need a hundred times the rows",
                 figure(expected)
             ),
@@ -434,7 +434,7 @@ fn claims(laws: &[Law], traces: &Traces, scale: &Scale) -> Vec<Claim> {
             per_cent(pooled(&pareto, |loss| loss <= 0.01, Outcome::deviation_error)),
             &format!(
                 "by law, these losses together; with shape 3 the fourth moment is infinite, and even if every sampled packet's \
-                 delay were known the error would be {} %, and {} % at 1 % loss alone; rows instead of packets make it what it is",
+                 delay were known the error would be {} %, and {} % at 1 % loss alone; the rest comes from rows instead of packets",
                 figure(100.0 * known(&pareto, |loss| loss <= 0.01)),
                 figure(100.0 * known(&pareto, |loss| loss == 0.01))
             ),

@@ -1,6 +1,8 @@
-//! The LDA paper's experiments (Kompella, Levchenko, Snoeren, Varghese, IEEE/ACM ToN 2012, section IV), each a function
-//! from a seed to figures, with the paper's statements beside what was measured; and the experiments that the paper
-//! leaves out: queues, coverage of the confidence intervals, reordering.
+//! The LDA paper's experiments (Kompella, Levchenko, Snoeren, Varghese, IEEE/ACM ToN 2012, section IV), and those
+//! that the paper leaves out: queues, coverage of the confidence intervals, reordering.
+//!
+//! Each experiment is a function from a seed to figures. Its report shows the paper's statements beside the
+//! measured values.
 //!
 //! | experiment | figures | what |
 //! |---|---|---|
@@ -13,17 +15,18 @@
 //!
 //! # How
 //!
-//! An interval's delays are drawn once for each delay law (4 bytes a packet; nothing else is stored) and losses
-//! imposed on them; each run then puts them into cells with hashes of its own. That is the paper's procedure: "the
-//! packet trace is the same, but the LDA selects a different random set of packets". Runs are spread over all
-//! processors; every number depends on the seed alone, not on how they are spread.
+//! The delays of an interval are drawn once for each delay law (4 bytes a packet; nothing else is stored), and
+//! losses are imposed on them. Each run then puts them into cells with its own hashes. That is the paper's
+//! procedure: "the packet trace is the same, but the LDA selects a different random set of packets". Runs are
+//! spread over all processors, but every number depends on the seed alone.
 //!
-//! Cells, estimator and, where it is the hardware's, the sampler are the product's ([`banks`], [`outcome`]).
+//! The cells and the estimator are the product's, and so is the sampler where an experiment studies the hardware's
+//! ([`banks`], [`outcome`]).
 //!
 //! # Test plan
 //!
-//! Each experiment at a reduced scale: the paper's claims that statistics support hold within margins from theory; the
-//! same seed gives the same figures on any number of threads. Modules have their own.
+//! Each experiment at a reduced scale: the paper's claims that statistics support hold within margins from theory,
+//! and the same seed gives the same figures on any number of threads. Modules have their own plans.
 
 pub mod banks;
 mod coverage;
@@ -60,7 +63,7 @@ pub enum Experiment {
     Edges,
 }
 
-/// What became of packets, in the order in which they were sent: the delay in nanoseconds, none of a lost one.
+/// The fate of packets in the order in which they were sent: the delay in nanoseconds, none for a lost packet.
 pub type Fate = [Option<u32>];
 
 impl Experiment {
@@ -74,7 +77,7 @@ impl Experiment {
         Experiment::Edges,
     ];
 
-    /// Its name, which is that of its figures.
+    /// Its name, which is also that of its figures.
     pub fn name(self) -> &'static str {
         match self {
             Experiment::KnownLoss => "figure 4",
@@ -86,7 +89,7 @@ impl Experiment {
         }
     }
 
-    /// Runs the experiment; `recording` is what the one on queues measures besides, if it is not empty.
+    /// Runs the experiment. A `recording` that is not empty is measured too, by the experiment on queues.
     ///
     /// # Errors
     ///
@@ -110,7 +113,7 @@ pub struct Scale {
     pub packets: usize,
     /// Runs of each point.
     pub runs: usize,
-    /// Where the random numbers start.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
@@ -121,21 +124,21 @@ impl Default for Scale {
     }
 }
 
-/// Who is told how far an experiment is.
+/// Receives the progress of an experiment.
 pub trait Progress: Sync {
-    /// So many steps lie ahead.
+    /// Announces that `steps` steps lie ahead.
     fn expect(&self, steps: u64);
-    /// One of them is done.
+    /// Reports that one of them is done.
     fn step(&self);
 }
 
-/// Nobody is told.
+/// Ignores the progress.
 impl Progress for () {
     fn expect(&self, _steps: u64) {}
     fn step(&self) {}
 }
 
-/// What an experiment gives.
+/// The result of an experiment.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// Title.
@@ -144,7 +147,7 @@ pub struct Report {
     pub text: String,
     /// The figures.
     pub figures: Vec<Figure>,
-    /// Statements and what became of them.
+    /// Statements, and whether they hold.
     pub claims: Vec<Claim>,
 }
 
@@ -162,10 +165,10 @@ pub enum LabError {
         /// Why.
         reason: String,
     },
-    /// Prefix lengths are none.
+    /// Prefix lengths are invalid.
     #[error(transparent)]
     Prefixes(#[from] PrefixError),
-    /// A confidence level is none.
+    /// A confidence level is invalid.
     #[error(transparent)]
     Confidence(#[from] ConfidenceError),
 }

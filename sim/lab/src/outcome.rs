@@ -1,13 +1,13 @@
 //! One measurement: packets through both ends' cells, and the estimate beside the truth.
 //!
-//! Cells and estimator are those of the product. A packet's hash is drawn instead of computed from a key: what a hash
-//! function makes of keys that differ is what it is meant to make, 64 bits that look drawn, and drawing them is faster.
-//! A test holds the two against each other.
+//! Cells and estimator are those of the product. A packet's hash is drawn at random instead of computed from a key:
+//! a hash function is meant to turn different keys into 64 bits that look random, and drawing them is faster. A
+//! test compares the two.
 //!
 //! # Test plan
 //!
-//! The truth by hand; estimates from drawn hashes and from H3 of real keys through the model have errors of one size;
-//! packets that cross an interval's edge are counted where they arrive.
+//! The truth by hand; estimates from drawn hashes and from H3 of real keys through the model have errors of the
+//! same size; packets that cross an interval's edge are counted where they arrive.
 
 use crate::banks::Banks;
 use deltaline_estimate::{Estimate, Observation, ObservationError};
@@ -17,7 +17,7 @@ use deltaline_traffic::random::Random;
 /// Distance between packets in nanoseconds: the paper's 5 million a second.
 pub const GAP: u64 = 200;
 
-/// What is true of the packets that arrived.
+/// The true values for the packets that arrived.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
     /// Packets sent.
@@ -30,7 +30,7 @@ pub struct Truth {
     pub deviation: f64,
 }
 
-/// Sums up to a [`Truth`], exactly.
+/// Accumulates a [`Truth`] exactly.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Moments {
     sent: u64,
@@ -40,7 +40,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Counts a packet that arrived with this delay, or did not.
+    /// Counts a packet that arrived with this delay, or one that was lost.
     #[inline]
     pub fn add(&mut self, delay: Option<u32>) {
         self.sent += 1;
@@ -55,7 +55,7 @@ impl Moments {
     pub fn truth(&self) -> Truth {
         let Moments { sent, received, sum, squares } = *self;
         let count = received.max(1);
-        // Below 2^64 * 2^64 each while the delays of an interval add up to less than 584 years.
+        // Both products are below 2^128 while the delays of an interval add up to less than 584 years.
         let spread = (u128::from(count) * squares).saturating_sub(u128::from(sum) * u128::from(sum));
         let mean = sum as f64 / count as f64;
         Truth { sent, received, mean, deviation: (spread as f64).sqrt() / count as f64 }
@@ -65,9 +65,9 @@ impl Moments {
 /// An estimate and the truth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
-    /// What the two ends' cells tell.
+    /// The estimate from the two ends' cells.
     pub estimate: Estimate,
-    /// What is so.
+    /// The true values.
     pub truth: Truth,
 }
 
@@ -99,11 +99,11 @@ impl Outcome {
     }
 }
 
-/// Measures packets, of each of which is given the delay, or none when it is lost.
+/// Measures packets. Each is given by its delay, or none when it is lost.
 ///
 /// # Errors
 ///
-/// [`ObservationError`] when the cells contradict the totals, which they do not.
+/// [`ObservationError`] when the cells contradict the totals, which cannot happen here.
 pub fn measure(
     packets: impl Iterator<Item = Option<u32>>,
     banks: &Banks,
@@ -175,7 +175,7 @@ mod tests {
         let lost = Losses::uniform(0.02, seed.with(1).random());
         let fate: Vec<Option<u32>> =
             lost.take(packets).map(|lost| (!lost).then_some(law.draw(&mut random))).collect();
-        // Real keys: one UDP flow whose payload tells packets apart.
+        // Real keys: one UDP flow whose packets differ in their payload.
         let mut payload = seed.with(2).random();
         let keys: Vec<_> = (0..packets)
             .map(|_| {

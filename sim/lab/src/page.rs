@@ -2,12 +2,12 @@
 //!
 //! # Test plan
 //!
-//! A page of one small report names its figures, its statements and what does not hold.
+//! A page of one small report contains its figures, its statements and those that do not hold.
 
 use crate::figure::claims_table;
 use crate::{LabError, Report, Scale, plot};
 
-/// Where the page finds its figures, from its own place.
+/// Where the figures are, relative to the page.
 pub const FIGURES: &str = "results";
 
 /// The page.
@@ -21,13 +21,13 @@ pub fn page(reports: &[Report], scale: &Scale) -> String {
         "# Results of the experiments\n\nWritten by `{command}`; do not edit. {packets} packets an interval, {runs} \
          runs a point, seed {seed}.\n\nThe paper is Kompella, Levchenko, Snoeren, Varghese: \"Router Support for \
          Fine-Grained Latency Measurements\", IEEE/ACM ToN 2012, section IV. Errors are averages of |true - \
-         estimated| / true, as there. Delays of whole nanoseconds; hashes drawn instead of computed \
+         estimated| / true, as there. Delays are whole nanoseconds, and hashes are drawn instead of computed \
          (`sim/lab/src/outcome.rs`).\n\n"
     );
     let claims = || reports.iter().flat_map(|report| &report.claims);
     let broken = claims().filter(|claim| !claim.holds()).count();
     text += &format!(
-        "{} statements, of the paper and of this project's targets, were tried; {broken} do not hold as stated. Ratio \
+        "{} statements, of the paper and of this project's targets, were tested; {broken} do not hold as stated. The ratio \
          is measured over stated, where the two are farthest apart.\n",
         claims().count()
     );

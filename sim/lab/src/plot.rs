@@ -2,8 +2,8 @@
 //!
 //! # Test plan
 //!
-//! Figures with points, without any, and with values that a logarithmic axis cannot show are drawn; every series is
-//! in the legend.
+//! Figures with points, without points, and with values that a logarithmic axis cannot show are all drawn. Every
+//! series is in the legend.
 
 use crate::figure::{Axis, Figure, Point, Series, Style};
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
@@ -27,7 +27,7 @@ type Drawing = Result<(), Box<dyn std::error::Error>>;
 ///
 /// # Errors
 ///
-/// What the drawing library refuses.
+/// The drawing library's error.
 pub(crate) fn svg(figure: &Figure) -> Result<String, Box<dyn std::error::Error>> {
     let mut text = String::new();
     let points = || figure.series.iter().flat_map(|series| &series.points);
@@ -42,12 +42,12 @@ pub(crate) fn svg(figure: &Figure) -> Result<String, Box<dyn std::error::Error>>
         (false, true) => draw(figure, x, y.log_scale(), &mut text),
         (false, false) => draw(figure, x, y, &mut text),
     }?;
-    // A text file ends with its last line's end.
+    // A text file ends with a newline.
     text.push('\n');
     Ok(text)
 }
 
-/// What a point takes up on the vertical axis.
+/// The vertical extent of a point.
 fn values(series: &Series, point: &Point) -> impl Iterator<Item = f64> {
     let values = match series.style {
         Style::Band => [point.low, point.high],
@@ -56,7 +56,7 @@ fn values(series: &Series, point: &Point) -> impl Iterator<Item = f64> {
     values.into_iter().flatten()
 }
 
-/// What the axis shows of these values, with some room.
+/// The range that the axis shows for these values, with some room.
 fn range(values: impl Iterator<Item = f64>, axis: Axis) -> Range<f64> {
     let shown = values.filter(|&value| value.is_finite() && (value > 0.0 || !axis.logarithmic));
     let (low, high) = shown

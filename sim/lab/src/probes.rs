@@ -1,13 +1,13 @@
 //! Figure 6: the paper's two banks against Poisson probes, loss in bursts.
 //!
-//! A probe is a packet of its own that suffers the delay law and, when it is sent within an episode of loss, the loss;
-//! the traffic's packets are not disturbed. What probes estimate is the mean and the standard deviation (divisor
-//! n - 1) of their own delays.
+//! A probe is a packet of its own with a delay from the delay law; it is lost when it is sent within an episode of
+//! loss. It does not disturb the packets of the traffic. Probes estimate the mean and the standard deviation
+//! (divisor n - 1) of their own delays.
 //!
 //! # Test plan
 //!
-//! At a tenth of the packets: probes that arrive are as many as the rate and the loss leave; errors are what so many
-//! samples allow; two probes at least make a deviation.
+//! At a tenth of the packets: as many probes arrive as the rate and the loss leave; errors are those that so many
+//! samples allow; a deviation needs at least two probes.
 
 use crate::figure::{Axis, Claim, Figure, Point, Series, Source, Stated, Style};
 use crate::outcome::Outcome;
@@ -21,10 +21,10 @@ use rayon::prelude::*;
 
 /// Probes in an interval of the paper's one second.
 const RATES: [(u32, &str); 4] = [(1, "1 Hz"), (7, "7 Hz"), (144, "144 Hz"), (10_000, "10,000 Hz")];
-/// Losses "for which the LDA was tuned", of which the paper gives the largest errors.
+/// Losses "for which the LDA was tuned", for which the paper gives the largest errors.
 const TUNED_LOSS: f64 = 0.0016;
 
-/// What the probes of one run tell.
+/// The estimates from the probes of one run.
 #[derive(Clone, Copy, Debug)]
 struct Probing {
     /// Probes that arrived.
@@ -35,7 +35,7 @@ struct Probing {
     deviation_error: Option<f64>,
 }
 
-/// Sends probes beside a trace that lost as `pattern` says; `truth` is the trace's.
+/// Sends probes beside a trace that lost packets by `pattern`; `truth` is the trace's.
 fn probe(rate: u32, law: &Delay, loss: f64, seed: Seed, run: u64, scale: &Scale, truth: &Outcome) -> Probing {
     let mut random = seed.with(purpose::PROBES).with(u64::from(rate)).with(run).random();
     let mut law = law.clone();
@@ -48,7 +48,7 @@ fn probe(rate: u32, law: &Delay, loss: f64, seed: Seed, run: u64, scale: &Scale,
         if packet >= scale.packets {
             break;
         }
-        // The state in which the next packet finds the path; several probes may come before it.
+        // The state of the path for the next packet; several probes may come before it.
         if passed <= packet {
             is_lost = losses.nth(packet - passed).unwrap_or(false);
             passed = packet + 1;
@@ -114,8 +114,8 @@ pub(crate) fn run(scale: &Scale, progress: &dyn Progress) -> Result<Report, LabE
         title: "Two banks against Poisson probes, loss in bursts (figure 6)",
         text: format!(
             "{} packets, Weibull delays of shape 0.6, losses in episodes of 100 packets on average with exponentially \
-             distributed lengths. Two banks as in figure 5. Probes suffer the same delays and losses; runs without a \
-             probe that arrived have no mean, with fewer than two no deviation.",
+             distributed lengths. Two banks as in figure 5. Probes suffer the same delays and losses; a run in which no \
+             probe arrived has no mean, and one with fewer than two has no deviation.",
             scale.packets
         ),
         figures: vec![
@@ -169,7 +169,7 @@ fn claims(lda: &Configuration, rates: &[Rate; 4], scale: &Scale) -> Vec<Claim> {
         let series = lda.series(String::new(), 0, Style::Line, value);
         per_cent(series.points.iter().filter(|point| counts(point.x)).map(|point| point.y))
     };
-    // All runs together: ten of them are known to a quarter of themselves only.
+    // All runs together: an average of ten has an error of a quarter of itself.
     let average = |rate: usize, counts: &dyn Fn(f64) -> bool, value: fn(&Probing) -> Option<f64>| {
         let places = LOSSES.iter().zip(&rates[rate].probings).filter(|(loss, _)| counts(**loss));
         let all = Point::average(0.0, places.flat_map(|(_, runs)| runs.iter().map(value)));
@@ -191,14 +191,14 @@ fn claims(lda: &Configuration, rates: &[Rate; 4], scale: &Scale) -> Vec<Claim> {
         let half = outcome.estimate.mean.ok()?.half_width(Confidence::new(0.98).ok()?).ok()?;
         Some(half / outcome.truth.mean)
     };
-    // Probes that would be as many samples as the banks have, in units of the 144 that cost as many bytes.
+    // Probes for as many samples as the banks have, in units of the 144 that cost as many bytes.
     let probes_for = |loss: f64| lda.at(loss, |each| Some(each.samples())) / (1.0 - loss) / 144.0;
     let realistic = |loss: f64| loss < 0.05;
     let rms =
         |outcome: &Outcome| Some(outcome.truth.deviation / outcome.truth.mean / outcome.samples().sqrt());
     let expected = |loss: f64| 100.0 * lda.at(loss, rms);
     let comment = format!(
-        "the standard error of one run is {} %: the largest of {} is some twice that; with 10,000 probes it would be \
+        "the standard error of one run is {} %: the largest of {} is about twice that; with 10,000 probes it would be \
          1.76 %",
         crate::figure::significant(expected(TUNED_LOSS)),
         scale.runs

@@ -1,13 +1,13 @@
 //! Figure 7: the standard deviation behind real and simulated queues.
 //!
-//! Bursty traffic ([`Sessions`]) through a queue of the RLI paper: drop-tail, and RED, at several loads; and a recording,
-//! if there is one. Unlike drawn delays these are large against their spread, differ little between neighbours, and
-//! losses come where delays are large.
+//! Bursty traffic ([`Sessions`]) passes a queue of the RLI paper, drop-tail or RED, at several loads. A recording
+//! is measured too, if there is one. Unlike drawn delays these are large compared to their spread and differ little
+//! between neighbours, and losses come where delays are large.
 //!
 //! # Test plan
 //!
-//! At a tenth of the packets: our estimator errs as theory says in every case, the paper's far more where the mean is
-//! far above the deviation.
+//! At a tenth of the packets: our estimator has the error of theory in every case, and the paper's has a far larger
+//! one where the mean is far above the deviation.
 
 use crate::banks::Banks;
 use crate::figure::{Axis, Claim, Figure, Point, Series, Source, Stated, Style, significant};
@@ -24,13 +24,13 @@ use rayon::prelude::*;
 const LOADS: [f64; 4] = [0.55, 0.88, 0.98, 1.05];
 /// The link in bytes a second: the OC-192 of the RLI paper's traces, 10 Gbit/s.
 const RATE: f64 = 1.25e9;
-/// What one session may take of it: 100 Mbit/s.
+/// The most that one session may take of it: 100 Mbit/s.
 const SHARE: f64 = 0.01;
 /// Counters of the bank.
 const COUNTERS: u32 = 1024;
-/// Runs here are cheap, and there are this many for one elsewhere.
+/// Runs here for each run elsewhere; they are cheap.
 const MORE_RUNS: usize = 10;
-/// The queue's packets as a part of an interval elsewhere.
+/// The interval of other experiments is divided by this for the queue.
 const FEWER_PACKETS: usize = 5;
 
 #[derive(Clone, Copy, PartialEq)]

@@ -16,14 +16,14 @@ use rayon::prelude::*;
 /// The paper's mean delay in nanoseconds.
 pub(crate) const MEAN: f64 = 200.0;
 
-/// Shares of packets lost, from the smallest the paper speaks of to the largest.
+/// Shares of packets lost, from the smallest to the largest that the paper mentions.
 pub(crate) const LOSSES: [f64; 13] =
     [0.0001, 0.0002, 0.0005, 0.001, 0.0016, 0.003, 0.005, 0.01, 0.02, 0.04, 0.06, 0.1, 0.2];
 
 /// The axis of [`LOSSES`].
 pub(crate) const LOSS_AXIS: Axis = Axis::logarithmic("share of packets lost");
 
-/// What a seed is used for.
+/// The purposes of seeds.
 pub(crate) mod purpose {
     pub(crate) const DELAYS: u64 = 0;
     pub(crate) const LOSSES: u64 = 1;
@@ -47,7 +47,7 @@ pub(crate) fn laws() -> [(&'static str, Delay); 6] {
     ]
 }
 
-/// Packets whose delays are drawn from one seed; a part can be drawn without the parts before it.
+/// Packets whose delays are drawn from one seed, so that a part can be drawn without the parts before it.
 const CHUNK: usize = 1 << 16;
 
 /// An interval's delays in nanoseconds.
@@ -63,7 +63,7 @@ pub(crate) fn interval(law: &Delay, packets: usize, seed: Seed) -> Vec<u32> {
 /// How packets are lost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Pattern {
-    /// One by one.
+    /// Independently of each other.
     Uniform,
     /// In episodes of a hundred packets on average.
     Bursts,
@@ -78,13 +78,13 @@ impl Pattern {
     }
 }
 
-/// The seed of what happens at one of [`LOSSES`].
+/// The seed of everything at one of [`LOSSES`].
 pub(crate) fn seed_of_place(seed: Seed, place: usize) -> Seed {
     seed.with(purpose::PLACE).with(place as u64)
 }
 
-/// Puts an interval through banks `scale.runs` times at every one of [`LOSSES`], each time with other hashes: the
-/// outcomes, by loss and run. The losses are the same in all runs and for all banks.
+/// Puts an interval through banks `scale.runs` times at each of [`LOSSES`], each time with other hashes. Gives the
+/// outcomes by loss and run. The losses are the same in all runs and for all banks.
 pub(crate) fn sweep(
     delays: &[u32],
     pattern: Pattern,

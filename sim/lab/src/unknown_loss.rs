@@ -1,10 +1,10 @@
-//! Figure 5: one to four banks with 1024 counters in all, the loss unknown; and banks that follow the loss of the last
-//! interval ([`prefixes_for_loss`]).
+//! Figure 5: one to four banks with 1024 counters in all and unknown loss, and banks that follow the loss of the
+//! last interval ([`prefixes_for_loss`]).
 //!
 //! # Test plan
 //!
-//! At a tenth of the packets: samples of two banks are those that theory gives; no configuration beats the tuned bank
-//! by more than chance; the samples lost against it are as many as theory says.
+//! At a tenth of the packets: the samples of two banks are those that theory gives. No configuration beats the
+//! tuned bank by more than chance, and each loses as many samples against it as theory says.
 
 use crate::banks::Banks;
 use crate::figure::{Axis, Claim, Figure, Point, Series, Source, Stated, Style};
@@ -21,7 +21,7 @@ const COUNTERS: u32 = 1024;
 pub(crate) const TWO: [f64; 2] = [0.005, 0.1];
 const THREE: [f64; 3] = [0.001, 0.01, 0.1];
 const FOUR: [f64; 4] = [0.001, 0.01, 0.05, 0.1];
-/// From here on the paper plots.
+/// The least loss that the paper plots.
 const LEAST_LOSS: f64 = 0.001;
 
 /// All runs of one configuration.
@@ -44,7 +44,7 @@ impl Configuration {
         Series { name, colour, style, points: points.collect() }
     }
 
-    /// What `value` averages to at `loss`.
+    /// The average of `value` at `loss`.
     pub(crate) fn at(&self, loss: f64, value: impl Fn(&Outcome) -> Option<f64>) -> f64 {
         let series = self.series(String::new(), 0, Style::Line, value);
         series.points.iter().find(|point| point.x == loss).and_then(|point| point.y).unwrap_or(f64::NAN)
@@ -77,7 +77,7 @@ pub(crate) fn run(scale: &Scale, progress: &dyn Progress) -> Result<Report, LabE
     for (name, banks) in adaptive {
         let rows = COUNTERS / banks as u32;
         let outcomes = sweep(&|loss| {
-            // What the last interval lost, this one loses.
+            // This interval loses what the last one lost.
             let lost = (loss * scale.packets as f64).round() as u64;
             let prefixes = prefixes_for_loss(banks, rows as usize, scale.packets as u64, lost)?;
             Ok(Banks::of_prefixes(rows, &prefixes))
@@ -98,12 +98,12 @@ pub(crate) fn run(scale: &Scale, progress: &dyn Progress) -> Result<Report, LabE
     Ok(Report {
         title: "Unknown loss: 1024 counters in one to four banks (figure 5)",
         text: format!(
-            "{} packets, Weibull delays of shape 0.6, losses one by one. Two banks of 512 rows tuned to 0.5 and 10 % \
-             loss, three of 341 to 0.1, 1 and 10 %, four of 256 to 0.1, 1, 5 and 10 %, against one bank of 1024 tuned \
-             to the actual loss. The paper plots from 0.1 % loss on. Ours, for any loss: prefix lengths by the \
-             product's rule from the loss of the last interval, with powers of 1/2 for probabilities, in one bank of \
-             1024 rows, or one of 512 and a guard of 512 for when the loss jumps. The rule forgets what the lengths \
-             were, so that one interval of constant loss is enough.",
+            "{} packets, Weibull delays of shape 0.6, independent losses. Two banks of 512 rows tuned to 0.5 and 10 % \
+             loss, three of 341 to 0.1, 1 and 10 %, and four of 256 to 0.1, 1, 5 and 10 %, against one bank of 1024 tuned \
+             to the actual loss. The paper plots from 0.1 % loss on. Our banks are for any loss. The \
+             product's rule takes their prefix lengths from the loss of the last interval, with powers of 1/2 for \
+             probabilities: one bank of 1024 rows, or one of 512 and a guard of 512 for when the loss jumps. The rule \
+             does not depend on the earlier lengths, so one interval of constant loss is enough.",
             scale.packets
         ),
         figures: vec![
@@ -133,7 +133,7 @@ pub(crate) fn run(scale: &Scale, progress: &dyn Progress) -> Result<Report, LabE
     })
 }
 
-/// What the samples let expect of the mean's error.
+/// The mean's error to be expected from the samples.
 fn expected_error(outcome: &Outcome) -> Option<f64> {
     let truth = &outcome.truth;
     Some((std::f64::consts::FRAC_2_PI / outcome.samples()).sqrt() * truth.deviation / truth.mean)
@@ -158,7 +158,7 @@ fn claims(all: &[Configuration]) -> Vec<Claim> {
                 "",
                 Stated::About(factor),
                 [behind(configuration, loss); 2],
-                "what loss-adaptive sampling can win; stated is an earlier computation",
+                "what loss-adaptive sampling can gain; the stated value is an earlier computation",
             );
         }
     }

@@ -2,8 +2,9 @@
 //!
 //! # Test plan
 //!
-//! Averages over runs against what the effective samples, the rows and the banks' probabilities let expect, within
-//! margins that five standard deviations of such an average fill; the order of configurations; what is counted as missing.
+//! Averages over runs against the values expected from the effective samples, the rows and the banks'
+//! probabilities. The margins are five standard deviations of such an average. The order of configurations; what is
+//! counted as missing.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
@@ -27,7 +28,7 @@ fn value(figure: &Figure, series: &str, x: f64) -> f64 {
     point(figure, series, x).y.unwrap()
 }
 
-/// Asserts that `found` is `expected`, give or take `share` of it.
+/// Asserts that `found` is `expected` within `share` of it.
 #[track_caller]
 fn near(found: f64, expected: f64, share: f64) {
     assert!((found / expected - 1.0).abs() <= share, "{found}, expected {expected} ± {share}");
@@ -53,20 +54,20 @@ fn one_tuned_bank() {
         for (law, ratio) in [("Weibull 0.6", 1.758), ("Pareto 4", 0.3536)] {
             near(value(mean, law, loss), ABSOLUTE * ratio / samples.sqrt(), margin(runs));
         }
-        // 621 usable rows: 1 / sqrt(2 g). The delays' own kurtosis adds to it where samples are few.
+        // 621 usable rows: 1 / sqrt(2 g). The kurtosis of the delays adds to it where samples are few.
         let expected = ABSOLUTE / (2.0f64 * 621.0).sqrt();
         let found = value(deviation, "Weibull 0.8, between rows", loss);
         assert!(found > expected * (1.0 - margin(runs)) && found < 3.0 * expected, "{found}, not {expected}");
     }
     // Everything is sampled below 1024 losses, and few rows lost anything.
     assert!(value(mean, "Weibull 0.6", 0.0001) < value(mean, "Weibull 0.6", 0.01));
-    // With the mean above the deviation the paper's estimator is far behind.
+    // With the mean above the deviation the paper's estimator is far worse.
     for loss in [0.001, 0.01, 0.1] {
         let [paper, ours] =
             ["paper's", "between rows"].map(|name| value(deviation, &format!("Pareto 5, {name}"), loss));
         assert!(paper > 3.0 * ours, "{loss}: {paper} against {ours}");
     }
-    // The statement on samples does not hold, and theory says by how much.
+    // The statement about samples does not hold, and theory gives the true ratio.
     let gain = report.claims.iter().find(|claim| claim.what.starts_with("samples / lower bound")).unwrap();
     assert!(!gain.holds());
     near(gain.measured[0], 1.213, 0.05);
@@ -100,7 +101,7 @@ fn probes() {
     let (samples, mean, deviation) = (figure(&report, "6a"), figure(&report, "6b"), figure(&report, "6c"));
     for (series, rate) in [("144 Hz", 144.0), ("10,000 Hz", 1e4)] {
         for loss in [0.001, 0.1] {
-            // Poisson, less what the episodes take: each of their lengths varies as much as it is long.
+            // Poisson, plus the variance of the episodes: the deviation of an episode's length equals its mean.
             let episodes = loss * packets as f64 / 100.0;
             let variance = 1.0 / (rate * runs as f64) + loss * loss * 2.0 / episodes;
             near(value(samples, series, loss), rate * (1.0 - loss), 5.0 * f64::sqrt(variance));
@@ -121,7 +122,8 @@ fn queues() {
     let report = Experiment::Queues.run(&scale, &recording, &()).unwrap();
     let deviation = figure(&report, "7");
     for queue in ["drop-tail", "RED"] {
-        // 1024 rows, or those that heavy loss leaves whole: 1 / sqrt(2 g) is 2.2 to 2.8 %, on average 0.8 of it.
+        // 1024 rows, or those that heavy loss leaves whole: 1 / sqrt(2 g) is 2.2 to 2.8 %, and the average error
+        // 0.8 of it.
         let error = value(deviation, &format!("{queue}, between rows"), 1.05);
         assert!(error < 0.05, "{queue}: {error}");
     }

@@ -1,11 +1,12 @@
-//! What sizing expects of a configuration, against simulation.
+//! The expectations of sizing against simulation.
 //!
 //! # Test plan
 //!
-//! A grid of banks, losses and delay laws, 400 intervals at each point, with packets of their own: samples, usable rows,
-//! single packets, and the squared errors of mean, deviation and ranks, each averaged, against the expectation. An
-//! average of n values is known to its standard error, which the values tell; five of them, at 200 averages, leave one
-//! false alarm in some 10,000. The theory is of second order: 4 % are left to it at a point, 2 % over all points.
+//! A grid of banks, losses and delay laws, with 400 intervals at each point, each with its own packets. Compared
+//! are samples, usable rows, single packets, and the squared errors of mean, deviation and ranks. Each is averaged
+//! and compared with its expectation. The standard error of an average is computed from its values. Five of them,
+//! at 200 averages, leave about one false alarm in 10,000. The theory is of second order: 4 % are allowed for it at
+//! a point, 2 % over all points.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -27,7 +28,8 @@ const QUANTILES: [f64; 2] = [0.5, 0.9];
 /// A delay law, its deviation over its mean, its excess kurtosis, and its distribution function.
 type Law = (Delay, f64, f64, fn(f64) -> f64);
 
-/// What one interval tells over what is expected: samples, rows, singles, and squared errors of mean, deviation, ranks.
+/// The values of one interval over those expected: samples, rows, singles, and squared errors of mean, deviation,
+/// ranks.
 fn interval(law: &Law, rows: usize, prefixes: &Prefixes, loss: f64, seed: Seed) -> [f64; 7] {
     let (delay, variation, kurtosis, distribution) = law;
     let load = Load { packets: PACKETS as f64, loss, variation: *variation, kurtosis: *kurtosis };
@@ -72,7 +74,7 @@ fn interval(law: &Law, rows: usize, prefixes: &Prefixes, loss: f64, seed: Seed) 
 }
 
 #[test]
-fn expectations_are_what_comes() {
+fn expectations_match_simulation() {
     let exponential: Law = (Delay::weibull(MEAN, 1.0), 1.0, 6.0, |delay| 1.0 - (-delay / MEAN).exp());
     // Pareto of shape 10: excess kurtosis 6 (a^3 + a^2 - 6 a - 2) / (a (a - 3) (a - 4)), deviation 1/sqrt(a (a - 2)).
     let pareto: Law = (Delay::pareto(MEAN, 10.0), 1.0 / 80f64.sqrt(), 6.0 * 1038.0 / 420.0, |delay| {
@@ -128,7 +130,7 @@ fn expectations_are_what_comes() {
     for what in 0..7 {
         let known: Vec<f64> = overall.iter().map(|each| each[what]).filter(|value| !value.is_nan()).collect();
         let average = known.iter().sum::<f64>() / known.len() as f64;
-        // Counts vary by far less, and are sums of expectations: nothing is left to the theory.
+        // Counts vary far less, and are sums of expectations: no margin is needed for the theory.
         let margin = if what < 3 {
             0.002
         } else {

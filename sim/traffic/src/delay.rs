@@ -1,20 +1,20 @@
-//! Delay laws: from which distribution a packet's delay is drawn.
+//! Delay laws: the distribution from which a packet's delay is drawn.
 //!
 //! | law | distribution function | mean | standard deviation / mean |
 //! |---|---|---|---|
 //! | Weibull | 1 - exp(-(x / scale)^shape) | scale Γ(1 + 1/shape) | sqrt(Γ(1 + 2/shape) / Γ(1 + 1/shape)^2 - 1) |
 //! | Pareto | 1 - (x / scale)^-shape, from scale on | scale shape / (shape - 1) | 1 / sqrt(shape (shape - 2)) |
 //! | jitter | uniform between base - jitter and base + jitter | base | jitter / (base sqrt(3)) |
-//! | trace | recorded delays, one after the other, over and over | theirs | theirs |
+//! | trace | recorded delays, in order, repeated | theirs | theirs |
 //!
-//! Weibull with shapes of 0.6 to 0.8 is what Papagiannaki et al. found at a backbone router; the LDA paper
-//! (section IV) takes it and Pareto with shapes of 3 to 5, all with a mean of 0.2 µs. Delays are rounded to
-//! nanoseconds, and to 4.29 s (2^32 - 1 ns) at most.
+//! Papagiannaki et al. found Weibull with shapes of 0.6 to 0.8 at a backbone router. The LDA paper (section IV)
+//! uses it, and Pareto with shapes of 3 to 5, all with a mean of 0.2 µs. Delays are rounded to nanoseconds and
+//! limited to 4.29 s (2^32 - 1 ns).
 //!
 //! # Test plan
 //!
-//! Mean and deviation against the table, and the LDA paper's variances of 0.123 and 0.013; the distribution function
-//! at quantiles; what is drawn from a trace is the trace.
+//! Mean and deviation against the table, and against the LDA paper's variances of 0.123 and 0.013; the distribution
+//! function at quantiles; draws from a trace are the trace.
 
 use crate::random::Random;
 use statrs::function::gamma::gamma;
@@ -41,14 +41,14 @@ pub enum Delay {
     Jitter {
         /// Mean in nanoseconds.
         base: f64,
-        /// Most that a delay differs from it, in nanoseconds.
+        /// The largest difference from it, in nanoseconds.
         jitter: f64,
     },
     /// Recorded delays.
     Trace {
-        /// Nanoseconds, one a packet; without any, every delay is zero.
+        /// Nanoseconds, one for each packet; without any, every delay is zero.
         delays: Arc<[u32]>,
-        /// Which is next.
+        /// The index of the next one.
         next: usize,
     },
 }
@@ -81,7 +81,7 @@ impl Delay {
                 return delay;
             }
         };
-        // Stays within what 32 bits hold.
+        // The conversion saturates at the limits of 32 bits.
         delay.round() as u32
     }
 }
@@ -105,9 +105,9 @@ mod tests {
     }
 
     #[test]
-    fn means_are_those_asked_for_and_deviations_the_papers() {
-        // A mean of 0.2 ms in nanoseconds, so that rounding does not matter; the paper's variances are of units of
-        // 0.2. The deviation of heavy tails converges slowly: its own tolerance.
+    fn means_are_the_requested_ones_and_deviations_the_papers() {
+        // A mean of 0.2 ms in nanoseconds makes rounding negligible. The paper's variances are in units of 0.2. The
+        // deviation of heavy tails converges slowly and has its own tolerance.
         for (law, variance, tolerance) in [
             (Delay::weibull(2e5, 0.6), 0.1236, 0.03),
             (Delay::weibull(2e5, 0.8), 0.0639, 0.02),
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_the_largest() {
+    fn values_out_of_range_saturate() {
         let mut random = Seed::new(3).random();
         assert_eq!(Delay::Jitter { base: 1e12, jitter: 0.0 }.draw(&mut random), u32::MAX);
         assert_eq!(Delay::Jitter { base: -5.0, jitter: 0.0 }.draw(&mut random), 0);

@@ -1,14 +1,14 @@
 //! Seeded traffic for simulations and tests.
 //!
-//! Two kinds. [`Frames`] are bytes of every encapsulation, for the stages that read headers. A [`stream`] has packets
-//! without bytes, for experiments on accuracy: sent by a [`source`], with delays drawn from a law ([`delay`]) and losses
-//! ([`loss`]), or both made by a [`queue`], and reordering at the edges of intervals. A stream never holds more than
-//! its queue does.
+//! There are two kinds. [`Frames`] are bytes of every encapsulation, for the stages that read headers. A [`stream`]
+//! has packets without bytes, for experiments on accuracy. A [`source`] sends them. Their delays are drawn from a
+//! law ([`delay`]) and their losses by [`loss`], or a [`queue`] makes both. Packets may be reordered at the edges
+//! of intervals. A stream holds no more packets than its queue does.
 //!
 //! # Test plan
 //!
-//! Every kind of frame that the identity stage tells apart turns up; the same seed gives the same frames. The modules
-//! have their own.
+//! Every kind of frame that the identity stage distinguishes occurs, and the same seed gives the same frames. The
+//! modules have their own plans.
 
 pub mod delay;
 pub mod loss;
@@ -33,7 +33,7 @@ impl Frames {
         Frames { random: StdRng::seed_from_u64(seed) }
     }
 
-    /// The next frame, 1 to some 400 bytes.
+    /// The next frame, 1 to about 400 bytes.
     pub fn next_frame(&mut self) -> Vec<u8> {
         let mut frame: Vec<u8> = self.bytes(12);
         // Sound frames are as common as all others together, or deep headers would hardly ever be reached.
@@ -159,7 +159,7 @@ impl Frames {
     }
 }
 
-/// A plain UDP packet over IPv4 in a frame of `length` bytes (46..=1514), told apart by `number`.
+/// A plain UDP packet over IPv4 in a frame of `length` bytes (46..=1514), distinguished by `number`.
 pub fn udp_frame(number: u32, length: usize) -> Vec<u8> {
     let length = length.clamp(46, 1514);
     let mut frame = vec![0u8; length];
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn udp_frames_are_told_apart() {
+    fn udp_frames_are_distinguished() {
         let key = |number| identify(&udp_frame(number, 60)).unwrap().key;
         assert_ne!(key(1), key(2));
         assert_eq!(identify(&udp_frame(1, 1514)).unwrap().ip_length, 1500);

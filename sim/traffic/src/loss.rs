@@ -1,22 +1,23 @@
-//! Loss: which packets are lost, one by one or in bursts.
+//! Loss: which packets are lost, independently or in bursts.
 //!
-//! * **Uniform**: every packet is lost with the same probability, whatever happens to the others.
-//! * **Bursts**: episodes of loss, in which every packet is lost, alternate with episodes without. The lengths of both
-//!   are exponentially distributed, in whole packets (geometrically). The LDA paper's section IV-C has 100 packets an
-//!   episode, after Misra et al. and Sommers et al. The sequence starts in its steady state.
+//! * **Uniform**: every packet is lost with the same probability, independently of the others.
+//! * **Bursts**: episodes in which every packet is lost alternate with episodes without loss. The lengths of both
+//!   are exponentially distributed, in whole packets (geometrically). The LDA paper's section IV-C has 100 packets
+//!   an episode, after Misra et al. and Sommers et al. The sequence starts in its steady state.
 //!
 //! # Test plan
 //!
-//! Share of losses, mean length of episodes, and their variance, against the laws; no loss and nothing but loss.
+//! Share of losses, mean length of episodes and their variance, against the laws; no loss, and loss of every
+//! packet.
 
 use crate::random::Random;
 
-/// An endless sequence that tells of each packet whether it is lost.
+/// An endless sequence that says of each packet whether it is lost.
 #[derive(Clone, Debug)]
 pub struct Losses {
     random: Random,
     law: Law,
-    /// What becomes of the next `remaining` packets; then it changes.
+    /// Whether the next `remaining` packets are lost; then it changes.
     losing: bool,
     remaining: u64,
 }

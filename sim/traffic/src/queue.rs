@@ -1,16 +1,16 @@
-//! Queues: delay and loss as a router's output makes them.
+//! Queues: delay and loss at a router's output.
 //!
 //! Packets wait in one queue that a link of constant rate drains. The delay of a packet is the time until its last
 //! byte has left. A packet that finds the queue full is lost (drop-tail); with random early detection (RED, Floyd and
 //! Jacobson 1993) it may be lost before.
 //!
-//! RED keeps a moving average of the length, `average += weight * (length - average)` at every arrival, and after an
-//! idle time as if the queue had been found empty by as many small packets as could have left. Below `least` nothing
-//! is lost, from `most` on everything, between them with p = p_b / (1 - count * p_b), where p_b rises linearly from 0
-//! to `probability` and `count` is the number of packets since the last loss.
+//! RED keeps a moving average of the length, `average += weight * (length - average)` at every arrival. After an
+//! idle time it is updated as if as many small packets as could have left had found the queue empty. Below `least`
+//! nothing is lost, and from `most` on everything. Between them p = p_b / (1 - count * p_b), where p_b rises
+//! linearly from 0 to `probability` and `count` is the number of packets since the last loss.
 //!
-//! [`Red::RLI`] are the parameters of the RLI paper (Lee et al., SIGCOMM 2010, section 4.2). Its drain rate is set in
-//! bytes a second so that delay and loss come out as wanted, and so here.
+//! [`Red::RLI`] are the parameters of the RLI paper (Lee et al., SIGCOMM 2010, section 4.2). Its drain rate in
+//! bytes a second is chosen to give the delay and loss that are wanted, and so it is here.
 //!
 //! Memory: one number for each packet in the queue.
 //!
@@ -86,8 +86,8 @@ impl Queue {
         self.departures.len()
     }
 
-    /// The delay of the next packet in nanoseconds (at most 2^32 - 1); none when it is lost. Packets come in order of
-    /// time.
+    /// The delay of the next packet in nanoseconds (at most 2^32 - 1); none when it is lost. Packets must come in
+    /// order of time.
     pub fn pass(&mut self, packet: Sent) -> Option<u32> {
         let now = packet.time as f64;
         let mut left = None;
@@ -114,12 +114,13 @@ impl Queue {
 }
 
 impl Early {
-    /// Whether a packet is lost early that finds `length` packets at `now`; a small packet takes the link `small`.
+    /// Whether a packet that finds `length` packets at `now` is lost early; the link takes `small` for a small
+    /// packet.
     fn loses(&mut self, length: usize, now: f64, small: f64) -> bool {
         let Red { least, most, weight, probability } = self.parameters;
         if length == 0 {
             self.average *= (1.0 - weight).powf((now - self.idle_since) / small);
-            // The next packet, unless the queue is empty again, does not find it idle.
+            // From now on the queue is not idle, unless it becomes empty again.
             self.idle_since = now;
         } else {
             self.average += weight * (length as f64 - self.average);
@@ -130,7 +131,7 @@ impl Early {
         }
         self.count += 1.0;
         let base = probability * (self.average - least) / (most - least);
-        // Once the denominator is used up the loss is certain.
+        // Once the denominator is no longer positive, the loss is certain.
         let lost = self.average >= most
             || self.count * base >= 1.0
             || self.random.chance(base / (1.0 - self.count * base));
@@ -161,7 +162,8 @@ mod tests {
 
     #[test]
     fn an_overloaded_queue_loses_what_does_not_fit() {
-        // Arrives at 1.25 times the rate that leaves: a fifth is lost, and who waits, waits for a full queue.
+        // Packets arrive at 1.25 times the rate of the link: a fifth is lost, and a packet that waits, waits for a
+        // full queue.
         let mut queue = Queue::drop_tail(50, 1e9);
         let delays: Vec<Option<u32>> =
             Paced { gap: 80, bytes: 100, time: 0 }.take(100_000).map(|packet| queue.pass(packet)).collect();
@@ -183,13 +185,13 @@ mod tests {
                 total += f64::from(delay.unwrap()) - 1000.0;
             }
             let (wait, expected) = (total / f64::from(packets) / 1000.0, load / (2.0 * (1.0 - load)));
-            // Successive waits are alike for some 1 / (1 - load)^2 packets: 0.02 is four deviations and more.
+            // Successive waits are alike for about 1 / (1 - load)^2 packets: 0.02 is at least four deviations.
             assert!((wait / expected - 1.0).abs() < 0.02, "{load}: {wait}, not {expected}");
         }
     }
 
     #[test]
-    fn early_losses_are_as_frequent_as_the_average_asks() {
+    fn early_losses_are_as_frequent_as_the_average_demands() {
         let parameters = Red { least: 10.0, most: 30.0, weight: 1.0, probability: 0.1 };
         let random = Seed::new(2).random();
         let mut early = Early { parameters, random, average: 0.0, count: -1.0, idle_since: 0.0 };
@@ -218,7 +220,7 @@ mod tests {
 
     #[test]
     fn red_holds_the_queue_between_its_limits() {
-        // 1 % too much load: 1 % must be lost, which the average's place between the limits brings about.
+        // 1 % too much load: 1 % must be lost, so the average settles between the limits.
         let random = Seed::new(4).random();
         let mut queue = Queue::red(RLI_CAPACITY, 1e9, Red::RLI, random);
         let mut lost = 0;
@@ -228,7 +230,7 @@ mod tests {
         }
         let length = queue.length();
         assert!((4000..9000).contains(&length), "{length}");
-        // The queue itself took some 5000 of the surplus.
+        // The queue itself held about 5000 of the surplus.
         let expected = packets as f64 * 0.0099 - length as f64;
         assert!((lost as f64 / expected - 1.0).abs() < 0.05, "{lost}, not {expected}");
     }

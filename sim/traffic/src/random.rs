@@ -1,16 +1,16 @@
-//! Random numbers that are the same on every platform and in every version: xoshiro256++ by name, and nothing else
-//! of the `rand` crate. (Logarithms and powers come from the platform's mathematical library, whose last digit may
-//! differ; what is drawn with them is rounded to nanoseconds or packets.)
+//! Random numbers that are the same on every platform and in every version: the named generator xoshiro256++, and
+//! nothing else of the `rand` crate. Logarithms and powers come from the platform's mathematical library, whose
+//! last digit may differ; values drawn with them are rounded to nanoseconds or packets.
 //!
 //! # Test plan
 //!
-//! Reference output of xoshiro256++; seeds with different labels differ; moments of what is drawn.
+//! Reference output of xoshiro256++; seeds with different labels differ; moments of the distributions.
 
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, SeedableRng};
 
-/// Where random numbers start. [`Seed::with`] derives independent seeds, one for each purpose, so that changing what
-/// one of them serves does not change the others.
+/// The start of a sequence of random numbers. [`Seed::with`] derives independent seeds, one for each purpose, so
+/// that changing the use of one does not change the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seed(u64);
 
@@ -63,14 +63,14 @@ impl Random {
         -mean * self.uniform().ln()
     }
 
-    /// How many trials fail before the first success, when each succeeds with `probability`: geometrically
-    /// distributed from 0 on. 2^64 - 1 when none ever succeeds.
+    /// The number of trials that fail before the first success, when each succeeds with `probability`:
+    /// geometrically distributed from 0 on. It is 2^64 - 1 when none ever succeeds.
     pub fn failures(&mut self, probability: f64) -> u64 {
         if probability >= 1.0 {
             return 0;
         }
         if probability > 0.0 {
-            // Rounds down, and stays at the largest number.
+            // Rounds down; saturates at the largest number.
             (self.uniform().ln() / (-probability).ln_1p()) as u64
         } else {
             u64::MAX

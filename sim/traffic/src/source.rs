@@ -1,16 +1,16 @@
 //! Sources: when packets are sent and how long they are.
 //!
-//! * [`Paced`]: packets of one length at one distance.
-//! * [`Sessions`]: sessions begin at random (Poisson) and send a Pareto-distributed number of packets each (shape 1.5:
-//!   a few carry most of the traffic), at random distances of the same mean in all of them. So load varies on all time
-//!   scales, as in aggregated Internet traffic. Of the packets, 7 of 12 have 64 bytes, 4 have 576, one has 1500
-//!   (the "simple Internet mix").
+//! * [`Paced`]: packets of equal length at equal distances.
+//! * [`Sessions`]: sessions begin at random (Poisson), and each sends a Pareto-distributed number of packets (shape
+//!   1.5: a few carry most of the traffic) at random distances, whose mean is the same in all sessions. So load
+//!   varies on all time scales, as in aggregated Internet traffic. Of every 12 packets, 7 have 64 bytes, 4 have 576
+//!   and one has 1500 (the "simple Internet mix").
 //!
 //! Memory: a few bytes for each session under way.
 //!
 //! # Test plan
 //!
-//! Order of time, rate and mean length against what was asked for; burstier than Poisson; seeds repeat.
+//! Order of time; rate and mean length against the requested ones; burstier than Poisson; seeds repeat.
 
 use crate::random::Random;
 use std::cmp::Reverse;
@@ -25,7 +25,7 @@ pub struct Sent {
     pub bytes: u32,
 }
 
-/// Packets of one length at one distance, endlessly.
+/// Packets of equal length at equal distances, endlessly.
 #[derive(Clone, Debug)]
 pub struct Paced {
     /// Distance in nanoseconds.
@@ -68,10 +68,10 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// Sessions that together send `bytes_per_second` on average, of which each sends `share`, within 0 to 1, while
-    /// it lasts.
+    /// Sessions that together send `bytes_per_second` on average. While it lasts, each of them sends the share
+    /// `share` of that, within 0 to 1.
     ///
-    /// The start is empty: the load takes the length of some sessions to build up.
+    /// The start is empty: the load builds up over the length of a few sessions.
     pub fn new(bytes_per_second: f64, share: f64, mut random: Random) -> Self {
         let a_packet = 1e9 * MEAN_BYTES / bytes_per_second;
         let interval = a_packet * SESSION_PACKETS * SESSION_SHAPE / (SESSION_SHAPE - 1.0);
@@ -81,7 +81,7 @@ impl Sessions {
 
     fn begin(&mut self) {
         let packets = SESSION_PACKETS * self.random.uniform().powf(-SESSION_SHAPE.recip());
-        // Rounded at random, so that the mean stays.
+        // Rounded up or down at random, which keeps the mean.
         let packets = (packets + self.random.uniform()) as u64;
         self.active.push(Reverse((self.beginning, packets - 1)));
         self.beginning += self.random.exponential(self.interval).round() as u64;

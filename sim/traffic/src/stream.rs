@@ -1,14 +1,15 @@
-//! Streams: packets in intervals, with what becomes of each of them on its way.
+//! Streams: packets in intervals, with the fate of each on its way.
 //!
-//! A [`Source`](crate::source) sends, a [`Path`] delays and loses, and every so many packets an interval ends. Packets
-//! near an interval's edge may be *reordered*: the receiver sees them on the other side of the edge, early or late.
+//! A [`Source`](crate::source) sends, a [`Path`] delays and loses, and an interval ends after a fixed number of
+//! packets. Packets near an interval's edge may be *reordered*: the receiver sees them on the other side of the
+//! edge, early or late.
 //!
-//! A stream holds one packet at a time; what its path holds is in the path's documentation.
+//! A stream holds one packet at a time. What its path holds is in the path's documentation.
 //!
 //! # Test plan
 //!
-//! Packets, times and intervals against the source; delays and losses against the path alone; only packets within the
-//! window cross an edge, as often as asked for, none before the first interval.
+//! Packets, times and intervals against the source; delays and losses against the path alone. Only packets within
+//! the window cross an edge, as often as requested, and none before the first interval.
 
 use crate::delay::Delay;
 use crate::loss::Losses;
@@ -35,7 +36,7 @@ pub struct Drawn {
     pub delay: Delay,
     /// The losses.
     pub losses: Losses,
-    /// What the delays are drawn with.
+    /// The random numbers for the delays.
     pub random: Random,
 }
 
@@ -47,7 +48,7 @@ impl Path for Drawn {
     }
 }
 
-/// A packet and what becomes of it.
+/// A packet and its fate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// The packet as it is sent.
@@ -70,11 +71,11 @@ pub struct Arrival {
 /// Reordering at the edges of intervals.
 #[derive(Clone, Debug)]
 pub struct Edges {
-    /// How many packets before an edge, and as many behind it, may cross it; at most half an interval.
+    /// How many packets before an edge, and as many after it, may cross it; at most half an interval.
     pub window: u64,
-    /// With what probability each of them does.
+    /// The probability that each of them does.
     pub probability: f64,
-    /// What decides it.
+    /// The random numbers that decide it.
     pub random: Random,
 }
 
@@ -103,7 +104,7 @@ impl<S: Iterator<Item = Sent>, P: Path> Stream<S, P> {
         Stream { edges: Some(edges), ..self }
     }
 
-    /// In which interval the packet at `position` of the current interval arrives.
+    /// The interval in which the packet at `position` of the current interval arrives.
     fn arrival_interval(&mut self) -> u32 {
         let Some(edges) = &mut self.edges else { return self.interval };
         let window = edges.window.min(self.length / 2);
@@ -150,7 +151,7 @@ mod tests {
     const SOURCE: Paced = Paced { gap: 200, bytes: 250, time: 0 };
 
     #[test]
-    fn packets_are_the_sources_and_their_fate_the_paths() {
+    fn packets_come_from_the_source_and_their_fate_from_the_path() {
         let (mut alone, length) = (path(), 1000);
         for (packet, (sent, number)) in Stream::new(SOURCE, path(), length).zip(SOURCE.zip(0u64..)).take(5000)
         {

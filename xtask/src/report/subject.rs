@@ -12,12 +12,14 @@
 use super::netlist;
 use super::synthesis::{ECP5, Family, ICE40};
 use crate::Failure;
+use deltaline_design::Shell;
+use deltaline_design::{DEFAULT, Design};
 use deltaline_hdl::clock::adjustable::AdjustableClock;
 use deltaline_hdl::clock::stream_time_of_day::StreamTimeOfDay;
 use deltaline_hdl::clock::time_of_day::TimeOfDay;
-use deltaline_hdl::emit::design::{DEFAULT, Design};
-use deltaline_hdl::emit::shell::Shell;
-use deltaline_hdl::emit::verilog::{Module, emit, emit_block};
+use deltaline_hdl::emit::block::emit_block;
+use deltaline_hdl::emit::kind::Module;
+use deltaline_hdl::emit::module::emit;
 use deltaline_hdl::inline::{self, Width};
 use deltaline_hdl::registers::{self, Emitted, Options};
 use deltaline_model::configuration::{Configuration, Settings};
@@ -70,7 +72,7 @@ pub(crate) struct Subject {
 pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
     let mut subjects = vec![];
     for design in Design::all()? {
-        let verilog = design.emit(NAME)?;
+        let verilog = deltaline_hdl::emit::design::emit(&design, NAME)?;
         let name = design.name().to_string();
         let whole = |name: String| Subject {
             name,

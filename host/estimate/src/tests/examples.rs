@@ -2,8 +2,8 @@
 //!
 //! # Test plan
 //!
-//! The paper's Fig. 2; exactness without loss; every reason and every refusal; modular sums; clocks behind; a
-//! combination of intervals computed on paper, with missing, empty and surplus intervals.
+//! The paper's Fig. 2; exactness without loss; every reason and every refusal; modular sums; a receiver clock that
+//! is behind. A combination of intervals computed by hand, with missing, empty and surplus intervals.
 
 use super::Table;
 use crate::{
@@ -79,7 +79,7 @@ fn without_loss_the_mean_is_exact() {
     close(mean.nanoseconds, 1024.0 / 6.0);
     assert_eq!(mean.uncertainty, Uncertainty::Exact);
     assert_eq!(mean.half_width(Confidence::P95), Ok(0.0));
-    // One more packet, not sampled: no longer exact.
+    // One more packet, not sampled: the mean is no longer exact.
     table.packet(None, 5, Some(9));
     assert!(table.estimate().mean.unwrap().half_width(Confidence::P95).unwrap() > 0.0);
 }
@@ -220,7 +220,7 @@ fn contradictions_are_refused() {
     assert_eq!(try_with(2, &two, &two, 2, 0), total(End::Receiver, 0));
     assert_eq!(
         total(End::Receiver, 0).to_string(),
-        "the receiver's cells hold 2 packets, but its total is 0: cells and total are not of one interval"
+        "the receiver's cells hold 2 packets, but its total is 0: cells and total belong to different intervals"
     );
 }
 

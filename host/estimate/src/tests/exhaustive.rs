@@ -1,24 +1,24 @@
 //! The formulas as identities over all assignments of a few packets to a few rows.
 //!
-//! Hashing makes every assignment equally likely, so the average over all of them is the expectation, to rounding
-//! and without any chance. Averages run over the assignments in which the quantity is identifiable: given the rows'
-//! counts each expectation holds, so it holds over any choice made by counts.
+//! Hashing makes every assignment equally likely, so the average over all of them is the expectation, exact to
+//! rounding and free of chance. Averages run over the assignments in which the quantity is identifiable. Each
+//! expectation holds given the rows' counts, so it holds for any selection made by counts.
 //!
 //! # Test plan
 //!
-//! For packets of which one or two are lost and, in one case, some hash values are not sampled:
-//! the mean, the between-row variance, the squared standard error against the mean's true squared error, the
-//! paper's second moment; and for two intervals, the combined mean and variance.
+//! Packets of which one or two are lost and, in one case, some hash values that are not sampled. Tested are the
+//! mean, the between-row variance, the squared standard error against the mean's true squared error, and the
+//! paper's second moment. For two intervals: the combined mean and variance.
 
 use super::{Table, moments};
 use crate::{Estimate, Uncertainty, combine};
 
-/// Delays, none when lost.
+/// Delays; none when lost.
 const FIRST: [Option<i64>; 6] = [Some(1), Some(9), Some(4), None, Some(30), Some(5)];
 const SECOND: [Option<i64>; 6] = [Some(70), None, Some(-13), Some(8), None, Some(8)];
 
-/// The estimate of every assignment of `packets` to two banks of two rows; of `values` hash values, those from 4 on
-/// stand for packets that are not sampled.
+/// The estimate for every assignment of `packets` to two banks of two rows. Of `values` hash values, those from 4
+/// on stand for packets that are not sampled.
 fn all_assignments(packets: &[Option<i64>], values: usize) -> Vec<Estimate> {
     (0..values.pow(packets.len() as u32))
         .map(|assignment| {

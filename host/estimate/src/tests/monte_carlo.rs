@@ -2,26 +2,28 @@
 //!
 //! # Test plan
 //!
-//! Weibull delays, random loss and loss in bursts during which the delay is threefold, two banks of 64 to 1024 rows.
-//! Every trial hashes anew; the truth is the received packets' own mean and standard deviation.
+//! Weibull delays, random loss and loss in bursts during which the delay triples, two banks of 64 to 1024 rows.
+//! Every trial draws new hashes; the truth is the mean and standard deviation of the received packets.
 //!
-//! * Share of trials in which the 95 % interval covers the true mean, in one interval and over several, within four
-//!   standard deviations of the binomial distribution around 0.95; few rows, where the normal quantile would fail;
-//!   and how much less it covers with few samples of a heavy tail.
-//! * Squared relative error of the variance without loss within four standard deviations of the theory: between-row
-//!   and within-row mean squares differ from the population variance by (R-g)/(R-1) of their difference, whose
-//!   relative variance is 2/(g-1) + 2/(R-g), whatever the delays' kurtosis. Half of its root is 1/sqrt(2 g).
-//! * At mu >> sigma, the paper's variance is negative in about half of the trials, the between-row one never.
+//! * The share of trials in which the 95 % interval covers the true mean, in one interval and over several, within
+//!   four standard deviations of the binomial distribution around 0.95. Few rows are included, where the normal
+//!   quantile would fail, and few samples of a heavy tail, which cover less.
+//! * The squared relative error of the variance without loss, within four standard deviations of the theory.
+//!   Between-row and within-row mean squares differ from the population variance by (R-g)/(R-1) of their
+//!   difference, whose relative variance is 2/(g-1) + 2/(R-g), whatever the delays' kurtosis. Half of its root is
+//!   1/sqrt(2 g).
+//! * At mu >> sigma the paper's variance is negative in about half of the trials; the between-row variance never
+//!   is.
 //!
-//! The generator is xoshiro256++ by name, whose output rand guarantees to be the same on every platform and in
-//! every version; nothing else of rand is used.
+//! The generator is named, xoshiro256++: rand guarantees its output on every platform and in every version. Nothing
+//! else of rand is used.
 
 use super::{Table, moments};
 use crate::{Confidence, Estimate, Reason, Uncertainty, combine};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, SeedableRng};
 
-/// Trials a population of packets is hashed anew.
+/// Trials that share one population of packets, each with new hashes.
 const TRIALS_A_POPULATION: u64 = 10;
 
 struct Generator(Xoshiro256PlusPlus);
@@ -66,7 +68,7 @@ const PAPER: Traffic =
 
 impl Traffic {
     /// The packets' delays, none when lost. Within a burst of loss one packet in two is lost and delays triple;
-    /// without bursts packets are lost one by one.
+    /// without bursts packets are lost independently.
     fn generate(&self, generator: &mut Generator) -> Vec<Option<i64>> {
         let bursty = self.burst > 1.0;
         let mut congested = false;
@@ -89,7 +91,7 @@ impl Traffic {
     }
 }
 
-/// Hashes packets into banks: with k leading zeros into the last bank whose prefix is no longer than k.
+/// Hashes packets into banks: a hash with k leading zeros goes into the last bank whose prefix is no longer than k.
 fn measure(packets: &[Option<i64>], prefixes: &[u32], rows: usize, generator: &mut Generator) -> Estimate {
     let mut table = Table::new(prefixes.len(), rows);
     for (number, &delay) in packets.iter().enumerate() {
@@ -113,7 +115,7 @@ fn binomial(hits: u64, trials: u64, probability: f64) {
     assert!((share - probability).abs() <= 4.0 * deviation, "{share} of {trials}, expected {probability}");
 }
 
-/// Identifiable intervals among `trials`, and how many of those cover the true mean at 95 %.
+/// The identifiable intervals among `trials`, and how many of them cover the true mean at 95 %.
 fn coverage(seed: u64, traffic: Traffic, prefixes: &[u32], rows: usize, trials: u64) -> (u64, u64) {
     let mut generator = Generator::new(seed);
     let (mut covered, mut identifiable) = (0, 0);
@@ -131,7 +133,7 @@ fn coverage(seed: u64, traffic: Traffic, prefixes: &[u32], rows: usize, trials: 
     (covered, identifiable)
 }
 
-/// Asserts that all `trials` are identifiable and the 95 % interval covers in 95 % of them.
+/// Asserts that all `trials` are identifiable and that the 95 % interval covers in 95 % of them.
 fn covers(seed: u64, traffic: Traffic, prefixes: &[u32], rows: usize, trials: u64) {
     let (covered, identifiable) = coverage(seed, traffic, prefixes, rows, trials);
     assert_eq!(identifiable, trials);
@@ -169,7 +171,7 @@ fn coverage_with_a_handful_of_usable_rows() {
     // About 4 usable rows, 36 packets in them, delays without a heavy tail.
     let traffic = Traffic { loss: 0.2, shape: 1.5, ..PAPER };
     let (covered, identifiable) = coverage(11, traffic, &[6], 32, 2_000);
-    // Of 32 rows, two or more must hold a packet and have lost none; packets a row are Poisson.
+    // Two or more of the 32 rows must hold a packet and have lost none; packets a row are Poisson.
     let a_row = traffic.packets as f64 / 64.0 / 32.0;
     let usable = (-0.2 * a_row).exp() * (1.0 - (-0.8 * a_row).exp());
     let fewer = (1.0 - usable).powi(32) + 32.0 * usable * (1.0 - usable).powi(31);
@@ -179,16 +181,16 @@ fn coverage_with_a_handful_of_usable_rows() {
 
 #[test]
 fn heavy_tails_in_few_samples_cover_less() {
-    // About 94 packets of the paper's Weibull delays: what the crate's documentation states, give or take 2 %. By
-    // Student's t alone 91.5 % are covered.
+    // About 94 packets of the paper's Weibull delays: the coverage that the crate's documentation states, within 2
+    // %. Student's t alone covers 91.5 %.
     let (covered, identifiable) = coverage(12, Traffic { loss: 0.2, ..PAPER }, &[6], 64, 2_000);
     let share = covered as f64 / identifiable as f64;
     assert!((share - 0.935).abs() < 0.015, "{share}");
 }
 
-/// The sample's third moment and the covariance of its two moments, against what the estimates say of them.
+/// The sample's third moment and the covariance of its two moments, against what the estimates claim.
 #[test]
-fn skew_is_what_it_says() {
+fn skew_is_what_it_claims() {
     let mut generator = Generator::new(13);
     let traffic = Traffic { packets: 400, shape: 0.8, loss: 0.2, ..PAPER };
     let (mut third, mut coupled, mut claimed_third, mut claimed_coupled) = (0.0, 0.0, 0.0, 0.0);
@@ -267,7 +269,7 @@ fn relative_error_of_the_variance() {
                 theory += 2.0 / (g - 1.0) + 2.0 / (r - g);
             }
         }
-        // Of a normal variable, the mean of n squares has relative standard deviation sqrt(2 / n); the variance is
+        // The mean of n squares of a normal variable has relative standard deviation sqrt(2 / n). The variance is
         // close to chi-squared with g - 1 >= 63 degrees of freedom, whose excess kurtosis 12 / (g - 1) adds to 2.
         let tolerance = 4.0 * ((2.0 + 12.0 / (rows as f64 - 1.0)) / trials as f64).sqrt();
         println!("{rows} rows: {:.4} of theory, tolerance {tolerance:.3}", squares / theory);
@@ -299,10 +301,11 @@ fn small_spread_on_a_large_mean() {
     let error = (squares / trials as f64).sqrt();
     let expected = (theory / trials as f64).sqrt();
     println!("between rows {error:.4}, theory {expected:.4}; paper negative in {negative} of {trials}");
-    // 1/sqrt(2 g) is itself an approximation; a tenth covers it and four standard deviations of 1000 trials.
+    // 1/sqrt(2 g) is itself an approximation: the margin is a tenth for it, and four standard deviations of 1000
+    // trials.
     assert!((error / expected - 1.0).abs() < 0.1 + 4.0 / (2.0 * trials as f64).sqrt());
-    // A collapsed row is mu times the difference of two counts, nearly normal: F / mu^2 is near chi-squared over
-    // its degrees of freedom f, one a pair, and below 1 with probability 1/2 + 1/(3 sqrt(pi f)).
+    // A collapsed row is mu times the difference of two counts, nearly normal. So F / mu^2 is close to chi-squared
+    // over its degrees of freedom f, one a pair, and below 1 with probability 1/2 + 1/(3 sqrt(pi f)).
     let pairs = pairs / trials as f64;
     binomial(negative, trials, 0.5 + 1.0 / (3.0 * (std::f64::consts::PI * pairs).sqrt()));
 }

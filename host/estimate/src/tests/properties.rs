@@ -1,18 +1,18 @@
-//! Any input whatever.
+//! Properties that hold for any input.
 //!
 //! # Test plan
 //!
-//! Tables of any shape, totals that may contradict them: never a panic, never a number that is not finite, never a
-//! sample larger than what was received, always an interval around its mean. For tables that do not contradict
-//! themselves: rows permuted alike at both ends, or a constant clock offset, change what they should and nothing
-//! else; combining adds up and does not depend on the order of intervals.
+//! Tables of any shape, with totals that may contradict them: no panic, no number that is not finite, no sample
+//! larger than what was received, and always an interval around its mean. For tables that do not contradict
+//! themselves, permuting the rows alike at both ends or adding a constant clock offset changes what it should and
+//! nothing else. Combining adds up and does not depend on the order of intervals.
 
 use crate::{Confidence, Estimate, Observation, Overall, combine, estimate, hoeffding_half_width};
 use deltaline_model::sketch::cell::{Cell, SUM_MASK};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
-/// A row: sender's count and sum, delay sum, packets lost (or, negative, gained).
+/// A row: the sender's count and sum, the delay sum, and packets lost (or, if negative, gained).
 type Row = (u32, u64, i64, i32);
 
 fn any_cell() -> impl Strategy<Value = Cell> {
@@ -43,7 +43,7 @@ fn total(cells: &[Cell]) -> u64 {
     cells.iter().map(|cell| u64::from(cell.count)).sum()
 }
 
-/// The estimate of `rows` as one bank, `unsampled` packets beside them.
+/// The estimate of `rows` as one bank, with `unsampled` further packets.
 fn of_rows(rows: &[Row], unsampled: u64) -> Estimate {
     let (sender, receiver) = ends(rows);
     let (sent, received) = (total(&sender) + unsampled, total(&receiver) + unsampled);

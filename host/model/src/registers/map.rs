@@ -281,7 +281,7 @@ pub mod offset {
     pub const NEXT_BLOCK: u32 = 0x8;
     /// Capability.
     pub const CAPABILITY: u32 = 0xc;
-    /// Configuration digest.
+    /// Configuration identifier.
     pub const CONFIGURATION: u32 = 0x10;
     /// Build.
     pub const BUILD: u32 = 0x18;
@@ -378,7 +378,7 @@ impl Role {
 /// The values of fields of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IntervalSource {
-    /// By delimiters, `interval_end` and the port of that name only.
+    /// Only by delimiters, by `interval_end` and by the port of that name.
     None = 0,
     /// Also whenever bit `interval_log2` of the clock's nanoseconds changes.
     Clock = 1,
@@ -404,7 +404,7 @@ impl Version {
     /// Bits of `major`.
     pub const MAJOR: u32 = 0xffff0000;
 
-    /// Grows when registers are added.
+    /// Increases when registers are added.
     pub fn minor(self) -> u32 {
         ((self.0 & Self::MINOR) >> 0) as u32
     }
@@ -415,7 +415,7 @@ impl Version {
         Version(self.0 & !Self::MINOR | ((u32::from(value)) << 0) & Self::MINOR)
     }
 
-    /// Grows when registers change their meaning.
+    /// Increases when registers change their meaning.
     pub fn major(self) -> u32 {
         ((self.0 & Self::MAJOR) >> 16) as u32
     }
@@ -626,7 +626,7 @@ impl Status {
     /// Bits of `prefixes_pending`.
     pub const PREFIXES_PENDING: u32 = 0x10;
 
-    /// The memories have been cleared after reset: counting.
+    /// The memories have been cleared after reset, and packets are counted.
     pub fn running(self) -> bool {
         self.0 & Self::RUNNING != 0
     }
@@ -670,7 +670,7 @@ impl Status {
         Status(self.0 & !Self::END_REFUSED | ((u32::from(value)) << 3) & Self::END_REFUSED)
     }
 
-    /// Scheduled prefix lengths wait for their interval.
+    /// Scheduled prefix lengths are waiting for their interval.
     pub fn prefixes_pending(self) -> bool {
         self.0 & Self::PREFIXES_PENDING != 0
     }
@@ -692,7 +692,7 @@ impl ClockStatus {
     /// Bits of `slewing`.
     pub const SLEWING: u32 = 0x2;
 
-    /// Software calls it synchronised, and it is not being stepped.
+    /// Software declares it synchronised, and it is not being stepped.
     pub fn locked(self) -> bool {
         self.0 & Self::LOCKED != 0
     }
@@ -762,7 +762,7 @@ impl ClockCommand {
 }
 
 impl<B: Bus> Registers<B> {
-    /// Type. What this block is: "DELT" in ASCII, first letter in the highest byte.
+    /// Type. Kind of this block: "DELT" in ASCII, first letter in the highest byte.
     ///
     /// # Errors
     ///
@@ -771,7 +771,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::BLOCK_TYPE)
     }
 
-    /// Version. Of this register map.
+    /// Version. Version of this register map.
     ///
     /// # Errors
     ///
@@ -780,7 +780,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::VERSION).map(Version)
     }
 
-    /// Next. Offset of the next block from this one; 0: this is the last.
+    /// Next. Offset of the next block from this one; 0 in the last block.
     ///
     /// # Errors
     ///
@@ -789,7 +789,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::NEXT_BLOCK)
     }
 
-    /// Capability. What the hardware was built with.
+    /// Capability. The options that the hardware was built with.
     ///
     /// # Errors
     ///
@@ -798,7 +798,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::CAPABILITY).map(Capability)
     }
 
-    /// Configuration digest. Of all that must be equal at both ends; control frames carry it too.
+    /// Configuration identifier. Identifies all settings that must be equal at both ends; control frames carry it too.
     ///
     /// # Errors
     ///
@@ -834,7 +834,7 @@ impl<B: Bus> Registers<B> {
         self.bus.write(offset::CONTROL, value.0)
     }
 
-    /// Status. As it is at the moment of reading.
+    /// Status. The state at the moment of reading.
     ///
     /// # Errors
     ///
@@ -879,7 +879,7 @@ impl<B: Bus> Registers<B> {
         self.read_long(offset::BYTES)
     }
 
-    /// Unmeasured frames. Frames of the running interval so far that are not measured: not IP, or of no class.
+    /// Unmeasured frames. Frames of the running interval so far that are not measured: not IP, or in no class.
     ///
     /// # Errors
     ///
@@ -897,7 +897,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::BAD)
     }
 
-    /// Refused interval ends. Interval ends since reset that came during a drain, saturating.
+    /// Refused interval ends. Interval ends since reset that were refused because they came during a drain, saturating.
     ///
     /// # Errors
     ///
@@ -933,7 +933,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::DELIMITERS)
     }
 
-    /// Delimiter gaps. Delimiters since reset whose number was not the one due, saturating: some before were lost or refused.
+    /// Delimiter gaps. Delimiters since reset whose number was not the one due, saturating. Earlier ones were lost or refused.
     ///
     /// # Errors
     ///
@@ -942,7 +942,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::DELIMITER_GAPS)
     }
 
-    /// Interval end. Write 1 to end the interval now; in line, to insert a delimiter. In line at the receiver, or while a delimiter is due, it does nothing.
+    /// Interval end. Write 1 to end the interval now; in line, this inserts a delimiter. In line at the receiver, or while a delimiter is due, it has no effect.
     ///
     /// # Errors
     ///
@@ -960,7 +960,7 @@ impl<B: Bus> Registers<B> {
         self.read_long(offset::TIMESTAMP)
     }
 
-    /// Clock status. Of the built-in clock, as it is at the moment of reading.
+    /// Clock status. State of the built-in clock at the moment of reading.
     ///
     /// # Errors
     ///
@@ -969,7 +969,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::CLOCK_STATUS).map(ClockStatus)
     }
 
-    /// Clock synchronised. 1: software holds the built-in clock to its reference.
+    /// Clock synchronised. 1: software keeps the built-in clock synchronised to its reference.
     ///
     /// # Errors
     ///
@@ -987,7 +987,7 @@ impl<B: Bus> Registers<B> {
         self.bus.write(offset::CLOCK_SYNCHRONISED, value)
     }
 
-    /// Clock period. Nominal length of a cycle in 2^-32 ns. The words take effect one by one: set the period before the time.
+    /// Clock period. Nominal length of a cycle in 2^-32 ns. Each word takes effect when it is written: set the period before the time.
     ///
     /// # Errors
     ///
@@ -1023,7 +1023,7 @@ impl<B: Bus> Registers<B> {
         self.bus.write(offset::CLOCK_RATE, value.cast_unsigned())
     }
 
-    /// Clock offset. What `clock_command.slew` adds to the time, in 2^-16 ns, two's complement.
+    /// Clock offset. The amount that `clock_command.slew` adds to the time, in 2^-16 ns, two's complement.
     ///
     /// # Errors
     ///
@@ -1041,7 +1041,7 @@ impl<B: Bus> Registers<B> {
         self.bus.write(offset::CLOCK_OFFSET, value.cast_unsigned())
     }
 
-    /// Clock value. For `clock_command.set` and `clock_command.step`, PTP relative-64.
+    /// Clock value. The value for `clock_command.set` and `clock_command.step`, PTP relative-64.
     ///
     /// # Errors
     ///
@@ -1068,7 +1068,7 @@ impl<B: Bus> Registers<B> {
         self.bus.write(offset::CLOCK_COMMAND, value.0)
     }
 
-    /// Next prefix lengths. For `prefixes_schedule`, as control frames carry them: a byte a bank, the first bank in bits 63:56, 255 where there is no bank.
+    /// Next prefix lengths. Lengths for `prefixes_schedule`, as in control frames: one byte for each bank, the first bank in bits 63:56, 255 where there is no bank.
     ///
     /// # Errors
     ///
@@ -1086,7 +1086,7 @@ impl<B: Bus> Registers<B> {
         self.write_long(offset::PREFIXES_NEXT, value)
     }
 
-    /// First interval of the next prefix lengths. For `prefixes_schedule`: they count from the first interval on whose number is this or later, modulo 2^32.
+    /// First interval of the next prefix lengths. For `prefixes_schedule`: the lengths apply from the first interval whose number is this or later, modulo 2^32.
     ///
     /// # Errors
     ///
@@ -1104,7 +1104,7 @@ impl<B: Bus> Registers<B> {
         self.bus.write(offset::PREFIXES_FROM, value)
     }
 
-    /// Schedule prefix lengths. Write 1 to schedule `prefixes_next` from interval `prefixes_from` on, in place of what waits, if anything does. Refused unless there is one length for each bank, 0 to 16, ascending.
+    /// Schedule prefix lengths. Write 1 to schedule `prefixes_next` from interval `prefixes_from` on, replacing a schedule that is still waiting. Refused unless there is one length for each bank, 0 to 16, ascending.
     ///
     /// # Errors
     ///

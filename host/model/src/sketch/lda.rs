@@ -8,12 +8,76 @@
 //! Against a hash map keyed by (bank, row), with digests and without, packets that are not sampled among them; overflow
 //! of the count is told, but not of packets that are in no bank.
 
-use crate::configuration::Configuration;
+use crate::configuration::{Configuration, MAX_ROWS, MIN_ROWS};
 use crate::sketch::cell::{Cell, SUM_MASK};
 use crate::sketch::digest::{self, PacketDigest};
+use crate::sketch::sampler::Prefixes;
 use crate::time::Timestamp;
+use crate::wire::shape::{Kind, Shape};
 use alloc::vec;
 use alloc::vec::Vec;
+
+/// Width of a cell in bits.
+pub const CELL_BITS: u16 = 72;
+/// Width of a cell with its digest sum in bits.
+pub const DIGEST_CELL_BITS: u16 = 104;
+
+/// What a control frame says of an LDA. Its tables are the banks; its own word holds their prefix lengths, one byte a
+/// bank, 255 where there is no bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Table {
+    /// Rows of each bank: a power of two, 8..=32,768.
+    pub rows: usize,
+    /// The banks.
+    pub prefixes: Prefixes,
+    /// Whether cells have digest sums.
+    pub has_digests: bool,
+}
+
+impl Table {
+    /// The table of a configuration; if its lengths adapt, as after reset.
+    pub fn of(configuration: &Configuration) -> Self {
+        Table {
+            rows: configuration.rows(),
+            prefixes: *configuration.prefixes(),
+            has_digests: configuration.has_digests(),
+        }
+    }
+
+    /// What a reader of any kind can know of it.
+    pub fn shape(&self) -> Shape {
+        Shape {
+            kind: Kind::LDA,
+            tables: self.prefixes.banks() as u8,
+            table_cells: self.rows as u32,
+            cell_bits: if self.has_digests { DIGEST_CELL_BITS } else { CELL_BITS },
+            has_digests: self.has_digests,
+            own: [u64::from_be_bytes(self.prefixes.to_bytes())].into(),
+        }
+    }
+
+    /// The table of this shape.
+    ///
+    /// # Errors
+    ///
+    /// The name of the field that contradicts the others.
+    pub fn read(shape: &Shape) -> Result<Self, &'static str> {
+        let &[lengths] = shape.own.as_slice() else { return Err("header words") };
+        let lengths = lengths.to_be_bytes();
+        let used = lengths.get(..usize::from(shape.tables)).ok_or("tables")?;
+        let prefixes = Prefixes::new(used).map_err(|_| "prefix lengths")?;
+        let rows = shape.table_cells as usize;
+        if !rows.is_power_of_two() || !(MIN_ROWS..=MAX_ROWS).contains(&rows) {
+            return Err("table cells");
+        }
+        let table = Table { rows, prefixes, has_digests: shape.has_digests };
+        match table.shape() {
+            whole if whole == *shape => Ok(table),
+            other if other.cell_bits != shape.cell_bits => Err("cell bits"),
+            _ => Err("prefix lengths"),
+        }
+    }
+}
 
 /// The cells of one measurement point: banks × rows, bank-major. Each class has banks of its own, numbered behind
 /// those of the class before.

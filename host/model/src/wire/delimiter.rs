@@ -15,8 +15,8 @@
 //!
 //! | offset | bytes | field | meaning |
 //! |--------|-------|-------|---------|
-//! | 0      | 6     | destination | [`frame::DESTINATION`] |
-//! | 6      | 6     | source | [`frame::SOURCE`] |
+//! | 0      | 6     | destination | [`DESTINATION`](crate::wire::check::DESTINATION) |
+//! | 6      | 6     | source | [`SOURCE`](crate::wire::check::SOURCE) |
 //! | 12     | 2     | EtherType | 0x88B5, IEEE 802 local experimental |
 //! | 14     | 1     | version | 1 |
 //! | 15     | 1     | role | 2 delimiter |
@@ -37,8 +37,11 @@
 //! delimiter, each with an error that says so; the shortcut to the check word; arbitrary bytes never panic.
 
 use crate::configuration::Configuration;
-use crate::wire::frame::{self, ETHERTYPE, Fields, VERSION};
+use crate::wire::check::{ETHERTYPE, check_start, check_step, check_word, first_words};
+use crate::wire::fields::Fields;
 
+/// Version of the layout: what has not changed since keeps it.
+pub const VERSION: u8 = 1;
 /// The role byte of a delimiter.
 pub const ROLE: u8 = 2;
 /// Words of a delimiter.
@@ -92,11 +95,11 @@ impl Delimiter {
 
     /// The whole frame as words; hardware emits them with the most significant byte first.
     pub fn words(&self) -> [u64; WORDS] {
-        let [first, second] = frame::first_words(ROLE);
+        let [first, second] = first_words(VERSION, ROLE);
         let numbers = u64::from(self.segment) << 32 | u64::from(self.interval);
         let mut words = [first, second, numbers, self.digest, 0, 0, 0, 0];
-        let start = frame::check_start(ROLE);
-        words[7] = words[2..7].iter().fold(start, |check, word| frame::check_step(check, *word));
+        let start = check_start(VERSION, ROLE);
+        words[7] = words[2..7].iter().fold(start, |check, word| check_step(check, *word));
         words
     }
 
@@ -139,7 +142,7 @@ impl Delimiter {
         }
         let delimiter = bytes.get(..BYTES).ok_or(truncated)?;
         let field = Fields(delimiter);
-        let expected = frame::check(&delimiter[16..BYTES - 8], frame::check_start(ROLE));
+        let expected = check_word(&delimiter[..BYTES - 8]);
         let found = field.u64(BYTES - 8);
         if found != expected {
             return Err(DelimiterError::Check { found, expected });
@@ -154,7 +157,7 @@ mod tests {
     use super::*;
     use crate::configuration::Settings;
     use crate::sketch::cell::Cell;
-    use crate::wire::frame::{Frame, FrameError, Header, MAX_FRAME_BYTES, Role, Totals};
+    use crate::wire::frame::{self, Frame, FrameError, Header, MAX_FRAME_BYTES, Role, Totals};
     use proptest::prelude::*;
     use std::string::ToString;
 

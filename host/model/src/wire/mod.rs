@@ -1,4 +1,14 @@
 //! What goes over the wire: control frames and delimiters.
 
+pub mod cell;
+pub mod check;
 pub mod delimiter;
+pub(crate) mod fields;
 pub mod frame;
+mod registry;
+pub mod shape;
+pub mod v1;
+pub mod v2;
+
+#[cfg(test)]
+mod tests;

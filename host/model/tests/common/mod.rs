@@ -6,6 +6,11 @@ pub(crate) fn golden_frames() -> Vec<Vec<u8>> {
     lines(include_str!("../../vectors/frames.hex")).map(|(_, columns)| unhex(columns[0])).collect()
 }
 
+/// Those of version 2, `vectors/frames-v2.hex`.
+pub(crate) fn golden_frames_v2() -> Vec<Vec<u8>> {
+    lines(include_str!("../../vectors/frames-v2.hex")).map(|(_, columns)| unhex(columns[0])).collect()
+}
+
 /// The lines that are no comments: line number from 1, columns.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
     (1..)

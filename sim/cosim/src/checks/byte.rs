@@ -191,7 +191,7 @@ impl Point {
         };
         let headers = Header::of_interval(configuration, role, 0, Totals::default());
         let (frames, bytes) = headers.fold((0, 0), |(frames, bytes), header| {
-            (frames + 1, bytes + frame_bytes(usize::from(header.cells), header.digests))
+            (frames + 1, bytes + frame_bytes(usize::from(header.cells), header.shape.has_digests))
         });
         let mut point = Point {
             bench,

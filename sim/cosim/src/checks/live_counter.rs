@@ -3,7 +3,7 @@
 use super::{CheckError, same};
 use crate::bench::Bench;
 use crate::hardware::HardwareError;
-use deltaline_hdl::emit::verilog::emit_block;
+use deltaline_hdl::emit::block::emit_block;
 use deltaline_hdl::point::live_counter::LiveCounter;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};

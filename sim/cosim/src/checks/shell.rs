@@ -6,8 +6,8 @@
 use super::{CheckError, same};
 use crate::bench::Bench;
 use crate::hardware::{Beat, HardwareError, IDLE, beats};
-use deltaline_hdl::emit::design::Design;
-use deltaline_hdl::emit::shell::{ClockSource, Shell};
+use deltaline_design::Design;
+use deltaline_design::{ClockSource, Shell};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::registers::{
@@ -78,7 +78,7 @@ struct Device {
 
 impl Device {
     fn build(toolchain: &Toolchain, design: &Design) -> Result<Self, CheckError> {
-        let verilog = design.emit("deltaline").map_err(HardwareError::from)?;
+        let verilog = deltaline_hdl::emit::design::emit(&design, "deltaline").map_err(HardwareError::from)?;
         let mut bench = Bench::new(toolchain, "deltaline", &verilog)?;
         // One lane of several is enough here: `lanes` checks the others.
         let source = Stream::of(&bench, "s_axis").or_else(|_| Stream::of(&bench, "s0_axis"))?;

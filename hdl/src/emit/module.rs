@@ -1,0 +1,158 @@
+//! A configuration's core, or one of its stages, as a Verilog file that drops into a design.
+//!
+//! # Test plan
+//!
+//! Golden file of the default configuration; two emissions are equal; Verilator `-Wall` under the waivers, Icarus and
+//! yosys accept it (`cargo xtask test`). Every size: `hdl/tests/sizes.rs`.
+
+use crate::emit::block::emit_block;
+use crate::emit::header::header;
+use crate::emit::kind::Module;
+use crate::emit::refusal::EmitError;
+use crate::emit::sizes::{self, Emission};
+use crate::emit::stages::{Classified, Clocked};
+use crate::identity::Identity;
+use crate::identity::wide::{Identity256, Identity512};
+use crate::leaves::{Classifier, HashMatrix};
+use crate::point::core::Core;
+use crate::point::wide_core::{Core256, Core512};
+use crate::sketch::digest::Digest;
+use crate::sketch::lda::Lda;
+use crate::sketch::sampler::Sampler;
+use deltaline_design::CoreKind;
+use deltaline_model::configuration::Configuration;
+
+/// The Verilog of one module of a configuration, with all names prefixed by `name`.
+///
+/// # Errors
+///
+/// [`EmitError`] when the hardware is not built for the configuration's sizes or `name` is no identifier.
+pub fn emit(configuration: &Configuration, module: Module, name: &str) -> Result<String, EmitError> {
+    let body = with_room(|| Request { configuration, module, name }.body())?;
+    let what = format!("stage {module:?}");
+    Ok(format!("{}\n{}", header(configuration, &what, name, &body), body))
+}
+
+/// What is asked for.
+#[derive(Clone, Copy)]
+struct Request<'a> {
+    configuration: &'a Configuration,
+    module: Module,
+    name: &'a str,
+}
+
+impl Request<'_> {
+    fn body(self) -> Result<String, EmitError> {
+        let Request { configuration, module, name } = self;
+        let digests = configuration.has_digests();
+        match module {
+            Module::Identity => emit_block(&mut Identity::new(configuration), name),
+            Module::Identity256 => emit_block(&mut Identity256::new(configuration), name),
+            Module::Identity512 => emit_block(&mut Identity512::new(configuration), name),
+            Module::Classifier => emit_block(&mut Classified::new(Classifier::new(configuration)), name),
+            Module::Digest => emit_block(&mut Digest::new(configuration), name),
+            Module::Core => self.core(CoreKind::Bits64),
+            Module::Core256 => self.core(CoreKind::Bits256),
+            Module::Core512 => self.core(CoreKind::Bits512),
+            Module::TwoLanes512 => self.core(CoreKind::TwoLanes512),
+            Module::FourLanes512 => self.core(CoreKind::FourLanes512),
+            Module::Lda if digests => {
+                sizes::narrow_digests(CoreKind::Bits64.size(configuration)?, Stage(self))
+            }
+            // They are the same with digests and without.
+            Module::Hash | Module::Sampler | Module::Lda => {
+                sizes::narrow(CoreKind::Bits64.size_of_stages(configuration, false)?, Stage(self))
+            }
+        }
+    }
+
+    fn core(self, core: CoreKind) -> Result<String, EmitError> {
+        let size = core.size(self.configuration)?;
+        match (core, self.configuration.has_digests()) {
+            (CoreKind::Byte | CoreKind::Bits64, false) => sizes::narrow(size, Narrow(self)),
+            (CoreKind::Byte | CoreKind::Bits64, true) => sizes::narrow_digests(size, NarrowDigests(self)),
+            (CoreKind::Bits256 | CoreKind::Bits512, false) => sizes::wide(size, Wide(self)),
+            (CoreKind::TwoLanes512 | CoreKind::FourLanes512, false) => sizes::lanes(size, Lanes(self)),
+            (_, true) => sizes::wide_digests(size, WideDigests(self)),
+        }
+    }
+}
+
+struct Stage<'a>(Request<'a>);
+
+impl Emission for Stage<'_> {
+    fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError> {
+        let Request { configuration, module, name } = self.0;
+        match module {
+            Module::Hash => emit_block(&mut Clocked::new(HashMatrix::<R>::new(configuration)), name),
+            Module::Sampler => emit_block(&mut Sampler::<R, A>::new(configuration), name),
+            _ if configuration.has_digests() => emit_block(&mut Lda::<A, 104, 1>::default(), name),
+            _ => emit_block(&mut Lda::<A>::default(), name),
+        }
+    }
+}
+
+struct Narrow<'a>(Request<'a>);
+
+impl Emission for Narrow<'_> {
+    fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError> {
+        emit_block(&mut Core::<R, A, C>::new(self.0.configuration), self.0.name)
+    }
+}
+
+struct NarrowDigests<'a>(Request<'a>);
+
+impl Emission for NarrowDigests<'_> {
+    fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError> {
+        emit_block(&mut Core::<R, A, C, 104, 1>::new(self.0.configuration), self.0.name)
+    }
+}
+
+struct Wide<'a>(Request<'a>);
+
+impl Emission for Wide<'_> {
+    fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError> {
+        let Request { configuration, module, name } = self.0;
+        match module {
+            Module::Core256 => emit_block(&mut Core256::<R, A, C>::new(configuration), name),
+            _ => emit_block(&mut Core512::<R, A, 1, C>::new(configuration), name),
+        }
+    }
+}
+
+struct Lanes<'a>(Request<'a>);
+
+impl Emission for Lanes<'_> {
+    fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError> {
+        let Request { configuration, module, name } = self.0;
+        match module {
+            Module::TwoLanes512 => emit_block(&mut Core512::<R, A, 2, C>::new(configuration), name),
+            _ => emit_block(&mut Core512::<R, A, 4, C>::new(configuration), name),
+        }
+    }
+}
+
+struct WideDigests<'a>(Request<'a>);
+
+impl Emission for WideDigests<'_> {
+    fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError> {
+        let Request { configuration, module, name } = self.0;
+        match module {
+            Module::Core256 => emit_block(&mut Core256::<R, A, C, 104, 1>::new(configuration), name),
+            Module::Core512 => emit_block(&mut Core512::<R, A, 1, C, 104, 1>::new(configuration), name),
+            Module::TwoLanes512 => emit_block(&mut Core512::<R, A, 2, C, 104, 1>::new(configuration), name),
+            _ => emit_block(&mut Core512::<R, A, 4, C, 104, 1>::new(configuration), name),
+        }
+    }
+}
+
+/// Runs emission on a stack of its own: RustHDL's blocks are values, those of wide cores of several megabytes.
+fn with_room(emission: impl FnOnce() -> Result<String, EmitError> + Send) -> Result<String, EmitError> {
+    const STACK: usize = 1 << 29;
+    let failed = |what: &dyn std::fmt::Debug| EmitError::Design(format!("emission failed: {what:?}"));
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, emission);
+        let thread = thread.map_err(|error| failed(&error))?;
+        thread.join().map_err(|panic| failed(&panic.downcast_ref::<&str>()))?
+    })
+}

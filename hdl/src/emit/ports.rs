@@ -1,0 +1,113 @@
+//! Ports of emitted modules, and what they mean.
+//!
+//! # Test plan
+//!
+//! `hdl/tests/package.rs`: every port of the default design is found, with its width and a meaning.
+
+/// What ports of cores and shells mean, in short; the long form is in the port tables of the modules. Lanes' ports
+/// (s0_axis_tdata) mean what those of a single lane do.
+const PORTS: [(&str, &str); 56] = [
+    ("clk", "clock of all ports"),
+    ("rst", "synchronous reset, active high; memories are cleared behind it"),
+    ("s_axis_tdata", "observed stream, first byte in bits 7:0, no FCS"),
+    ("s_axis_tkeep", "contiguous, partial only with tlast"),
+    ("s_axis_tvalid", "a beat is observed when tvalid and tready are high"),
+    ("s_axis_tready", "as an input: nothing is driven back; as an output: low while a frame is inserted"),
+    ("s_axis_tlast", "last beat of a frame"),
+    (
+        "s_axis_tuser",
+        "bit 0 with tlast: bad frame; bits from 1 on, if any, with the first beat: timestamp, as ptp_ts or ptp_ts_96",
+    ),
+    ("interval_end", "end the interval behind this cycle; in line: insert a delimiter"),
+    ("interval_log2", "0 or 48..63: never; else end intervals by the clock every 2^n ns"),
+    ("ptp_ts", "the clock, ns in 63:16; 0 if intervals do not end by it"),
+    ("ptp_ts_96", "the clock as PTP time of day: seconds in 95:48, ns in 45:16"),
+    ("ptp_locked", "low: the interval is flagged"),
+    ("receiver", "strap: 0 sender, 1 receiver"),
+    ("schedule", "strobe: next_prefixes from interval from_interval on; 0 unless adaptive"),
+    ("next_prefixes", "prefix lengths, a byte a bank, the first in 63:56, 255 for none"),
+    ("from_interval", "number of the first interval with them"),
+    ("schedule_legal", "next_prefixes may be scheduled"),
+    ("schedule_pending", "scheduled prefix lengths wait for their interval"),
+    ("running", "memories are clear: counting"),
+    ("packets", "measured packets of the running interval so far"),
+    ("bytes", "their IP octets"),
+    ("unmeasured", "frames that are not measured, of the running interval"),
+    ("bad", "frames that the MAC marked bad, of the running interval"),
+    ("unmatched", "measured frames of no class, part of the unmeasured ones"),
+    ("interval", "number of the running interval"),
+    ("draining", "the last interval is being sent"),
+    ("ended", "an interval ends behind this cycle"),
+    ("refused", "an interval end was refused"),
+    ("gap", "with ended: a delimiter is missing"),
+    ("delimiter", "a delimiter of this measurement has come"),
+    (
+        "m_axis_tdata",
+        "control frames, first byte in bits 7:0, no FCS; in line: the stream with frames inserted",
+    ),
+    ("m_axis_tkeep", "contiguous, partial only with tlast"),
+    ("m_axis_tvalid", "of a shell: without gaps within inserted or control frames"),
+    ("m_axis_tready", "a beat is taken when tvalid and tready are high"),
+    ("m_axis_tlast", "last beat of a frame"),
+    ("m_axis_tuser", "zero; in line: as s_axis_tuser, zero for inserted frames"),
+    ("s_axil_awaddr", "AXI4-Lite, registers: docs/registers.md"),
+    ("s_axil_awprot", "not looked at"),
+    ("s_axil_awvalid", "write address is there"),
+    ("s_axil_awready", "write address is taken"),
+    ("s_axil_wdata", "write data"),
+    ("s_axil_wstrb", "all ones, or the write is refused"),
+    ("s_axil_wvalid", "write data is there"),
+    ("s_axil_wready", "write data is taken"),
+    ("s_axil_bresp", "0 OKAY, 2 SLVERR: refused"),
+    ("s_axil_bvalid", "write answer is there"),
+    ("s_axil_bready", "write answer is taken"),
+    ("s_axil_araddr", "read address"),
+    ("s_axil_arprot", "not looked at"),
+    ("s_axil_arvalid", "read address is there"),
+    ("s_axil_arready", "read address is taken"),
+    ("s_axil_rdata", "read data"),
+    ("s_axil_rresp", "0 OKAY, 2 SLVERR: no such register"),
+    ("s_axil_rvalid", "read data is there"),
+    ("s_axil_rready", "read data is taken"),
+];
+
+/// A port of an emitted module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// `input` or `output`.
+    pub direction: &'static str,
+    /// Width in bits.
+    pub width: usize,
+    /// Name.
+    pub name: String,
+    /// What the core's port of this name means, in short; empty for a name that the core does not have.
+    pub meaning: &'static str,
+}
+
+/// The ports of module `name` of an emitted text, in their order.
+pub fn ports(verilog: &str, name: &str) -> Vec<Port> {
+    let module = verilog.split_once(&format!("module {name}(")).map_or("", |(_, behind)| behind);
+    let lines = module.lines().map(str::trim).take_while(|line| !line.starts_with("endmodule"));
+    lines.filter_map(port).collect()
+}
+
+/// Reads a declaration such as `input wire  [63:0] ptp_ts;`.
+fn port(line: &str) -> Option<Port> {
+    let mut words = line.strip_suffix(';')?.split_whitespace();
+    let direction = match words.next()? {
+        "input" => "input",
+        "output" => "output",
+        _ => return None,
+    };
+    let _wire_or_reg = words.next()?;
+    let last = words.next()?;
+    let (width, name) = match last.strip_prefix('[').and_then(|range| range.strip_suffix(":0]")) {
+        Some(top) => (top.parse::<usize>().ok()? + 1, words.next()?),
+        None => (1, last),
+    };
+    let lane = name.strip_prefix('s').and_then(|rest| rest.split_once("_axis_"));
+    let lane = lane.filter(|(lane, _)| lane.chars().all(|c| c.is_ascii_digit()));
+    let single = lane.map_or(name.to_string(), |(_, port)| format!("s_axis_{port}"));
+    let meaning = PORTS.iter().find(|(known, _)| *known == single).map_or("", |(_, meaning)| meaning);
+    Some(Port { direction, width, name: name.to_string(), meaning })
+}

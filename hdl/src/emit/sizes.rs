@@ -1,0 +1,104 @@
+//! Dispatch: the hardware of a size that is known only when the program runs.
+//!
+//! RustHDL's blocks have their sizes as constants, so every size that may be asked for must be compiled. What is
+//! compiled is the table of [`deltaline_design::built_sizes`], no more and no less.
+//!
+//! # Test plan
+//!
+//! Here: every size of each core's table is compiled with the constants that it means, every other one is an error.
+//! `hdl/tests/sizes.rs`: the smallest and the largest of each core are emitted, what is not in the table is refused.
+
+use crate::emit::refusal::EmitError;
+use deltaline_design::{Size, built_sizes, row_bits, word_bits};
+
+/// What is emitted once its size is known.
+pub(crate) trait Emission {
+    /// Emits it with R = log2(rows), A = R + bits of the bank's and the class's number, and room for C classes.
+    fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError>;
+}
+
+/// Emits in one of the sizes behind the semicolon.
+macro_rules! emit_in {
+    ($size:ident, $emission:ident; $(($rows:literal, $banks:literal, $classes:literal))*) => {
+        match ($size.rows, $size.banks, $size.classes) {
+            $(($rows, $banks, $classes) => {
+                $emission.emit::<{ row_bits($rows) }, { word_bits($rows, $banks, $classes) }, $classes>()
+            })*
+            _ => Err(EmitError::Design(format!("{:?} is not compiled", $size))),
+        }
+    };
+}
+
+/// One lane of 64 bits.
+pub(crate) fn narrow(size: Size, emission: impl Emission) -> Result<String, EmitError> {
+    built_sizes!(narrow, emit_in size, emission;)
+}
+
+/// The same with digests.
+pub(crate) fn narrow_digests(size: Size, emission: impl Emission) -> Result<String, EmitError> {
+    built_sizes!(narrow_digests, emit_in size, emission;)
+}
+
+/// One lane of 256 or 512 bits.
+pub(crate) fn wide(size: Size, emission: impl Emission) -> Result<String, EmitError> {
+    built_sizes!(wide, emit_in size, emission;)
+}
+
+/// Several lanes.
+pub(crate) fn lanes(size: Size, emission: impl Emission) -> Result<String, EmitError> {
+    built_sizes!(lanes, emit_in size, emission;)
+}
+
+/// One lane of 256 or 512 bits, or several lanes, with digests.
+pub(crate) fn wide_digests(size: Size, emission: impl Emission) -> Result<String, EmitError> {
+    built_sizes!(wide_digests, emit_in size, emission;)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deltaline_design::{CoreKind, sizes};
+
+    /// Shows the constants that it is emitted with.
+    struct Probe;
+
+    impl Emission for Probe {
+        fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError> {
+            Ok(format!("{R} {A} {C}"))
+        }
+    }
+
+    #[test]
+    fn every_size_of_the_table_is_compiled_and_no_other() {
+        type Dispatch = fn(Size, Probe) -> Result<String, EmitError>;
+        let tables: [(CoreKind, bool, Dispatch); 9] = [
+            (CoreKind::Bits64, false, narrow),
+            (CoreKind::Bits64, true, narrow_digests),
+            (CoreKind::Bits256, false, wide),
+            (CoreKind::Bits512, false, wide),
+            (CoreKind::TwoLanes512, false, lanes),
+            (CoreKind::FourLanes512, false, lanes),
+            (CoreKind::Bits256, true, wide_digests),
+            (CoreKind::TwoLanes512, true, wide_digests),
+            (CoreKind::FourLanes512, true, wide_digests),
+        ];
+        for (core, digests, dispatch) in tables {
+            let mut compiled = 0;
+            for row_bits in 0..=15 {
+                for bank_bits in 0..=3 {
+                    for class_bits in 0..=3 {
+                        let size =
+                            Size { rows: 1 << row_bits, banks: 1 << bank_bits, classes: 1 << class_bits };
+                        let found = dispatch(size, Probe);
+                        let word_bits = row_bits + bank_bits + class_bits;
+                        let constants = format!("{row_bits} {word_bits} {}", size.classes);
+                        let expected = sizes(core, digests).contains(&size).then_some(constants);
+                        compiled += usize::from(found.is_ok());
+                        assert_eq!(found.ok(), expected, "{core} {digests} {size:?}");
+                    }
+                }
+            }
+            assert_eq!(compiled, sizes(core, digests).len());
+        }
+    }
+}

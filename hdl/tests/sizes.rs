@@ -1,0 +1,121 @@
+//! What is emitted is what the one table of sizes says, and what is not emitted is refused.
+//!
+//! # Test plan
+//!
+//! Each core, with digests and without: every number of rows, banks and classes, those that no hardware has among them.
+//! What is not in the table is refused with the core's name. Of the table the smallest and the largest size are emitted,
+//! of the byte core, which is quick, all of them, with memories for all cells. That the others are compiled with the
+//! constants that they mean is tested in `emit/sizes.rs`: wide cores take seconds each.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use deltaline_design::{CoreKind, Refusal, Size, sizes};
+use deltaline_hdl::byte;
+use deltaline_hdl::emit::kind::Module;
+use deltaline_hdl::emit::module;
+use deltaline_hdl::emit::refusal::EmitError;
+use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::packet::classifier::{Entry, WORDS};
+
+/// A configuration with this many classes, told apart by the IP version's bits.
+fn configuration(rows: usize, banks: usize, classes: usize, digest: bool) -> Configuration {
+    let entries: Vec<Entry> = (0..if classes == 1 { 0 } else { classes as u8 })
+        .map(|class| {
+            let (mut value, mut mask) = ([0; WORDS], [0; WORDS]);
+            (value[0], mask[0]) = (u32::from(class) << 28, 0xf000_0000);
+            Entry { class, value, mask }
+        })
+        .collect();
+    let prefixes = &[0, 1, 2, 3, 4, 5, 6, 7][..banks];
+    Configuration::new(Settings { rows, prefixes, entries: &entries, digest, ..Settings::default() }).unwrap()
+}
+
+fn emit(core: CoreKind, configuration: &Configuration) -> Result<String, EmitError> {
+    let module = match core {
+        CoreKind::Byte => return byte::emit(configuration, "core"),
+        CoreKind::Bits64 => Module::Core,
+        CoreKind::Bits256 => Module::Core256,
+        CoreKind::Bits512 => Module::Core512,
+        CoreKind::TwoLanes512 => Module::TwoLanes512,
+        CoreKind::FourLanes512 => Module::FourLanes512,
+    };
+    module::emit(configuration, module, "core")
+}
+
+/// The sizes to emit.
+fn emitted(core: CoreKind, digests: bool) -> Vec<Size> {
+    let sizes = sizes(core, digests);
+    let cells = |size: &&Size| size.rows * size.banks * size.classes;
+    match core {
+        CoreKind::Byte => sizes.to_vec(),
+        _ => sizes
+            .iter()
+            .min_by_key(cells)
+            .into_iter()
+            .chain(sizes.iter().max_by_key(cells))
+            .copied()
+            .collect(),
+    }
+}
+
+fn check(core: CoreKind) {
+    for digests in [false, true] {
+        for size in emitted(core, digests) {
+            let Size { rows, banks, classes } = size;
+            let verilog = emit(core, &configuration(rows, banks, classes, digests)).unwrap();
+            // A cell of the byte core has two words in each of its memories' planes.
+            let words = (rows * banks * classes) << usize::from(core == CoreKind::Byte);
+            assert!(verilog.contains(&format!("ADDRESS({})", words.ilog2())), "{core} {size:?}");
+        }
+        for rows in (3..=12).map(|bits| 1 << bits) {
+            for banks in 1..=8 {
+                for classes in 1..=4 {
+                    if !sizes(core, digests).contains(&Size::of(rows, banks, classes)) {
+                        check_refusal(core, &configuration(rows, banks, classes, digests));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The core is refused for the configuration, with its sizes or with what it lacks.
+fn check_refusal(core: CoreKind, configuration: &Configuration) {
+    let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
+    let (classes, digests) = (configuration.classes(), configuration.has_digests());
+    let expected = match core {
+        CoreKind::Byte if digests => Refusal::NoDigests,
+        CoreKind::Byte if classes > 1 => Refusal::NoClassifier,
+        _ => Refusal::Size { core, digests, rows, banks, classes },
+    };
+    assert_eq!(emit(core, configuration), Err(EmitError::Refused(expected)));
+}
+
+#[test]
+fn byte_core() {
+    check(CoreKind::Byte);
+}
+
+#[test]
+fn core_of_64_bits() {
+    check(CoreKind::Bits64);
+}
+
+#[test]
+fn core_of_256_bits() {
+    check(CoreKind::Bits256);
+}
+
+#[test]
+fn core_of_512_bits() {
+    check(CoreKind::Bits512);
+}
+
+#[test]
+fn two_lanes() {
+    check(CoreKind::TwoLanes512);
+}
+
+#[test]
+fn four_lanes() {
+    check(CoreKind::FourLanes512);
+}

@@ -1,0 +1,77 @@
+//! The hardware for a design: which core, in which size, or why there is none.
+//!
+//! # Test plan
+//!
+//! Every shipped design has hardware; every way to ask for what is not built is refused with the reason that concerns
+//! it. `hdl/tests/sizes.rs` compares with what is emitted.
+
+use crate::design::Design;
+use crate::kind::{ClockSource, CoreKind, Shell};
+use crate::refusal::Refusal;
+use crate::sizes::{Size, sizes};
+use crate::stream::Stream;
+use deltaline_model::configuration::Configuration;
+
+impl CoreKind {
+    /// Whether it is built with so many rows, banks and classes.
+    pub fn is_built(self, rows: usize, banks: usize, classes: usize, digests: bool) -> bool {
+        sizes(self, digests).contains(&Size::of(rows, banks, classes))
+    }
+
+    /// The size that it is built in for a configuration.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal`] if it is not built for the configuration.
+    pub fn size(self, configuration: &Configuration) -> Result<Size, Refusal> {
+        let digests = configuration.has_digests();
+        if self == CoreKind::Byte {
+            if digests {
+                return Err(Refusal::NoDigests);
+            }
+            if configuration.adaptive() {
+                return Err(Refusal::NotAdaptive);
+            }
+            if !configuration.classifier().entries().is_empty() {
+                return Err(Refusal::NoClassifier);
+            }
+        }
+        self.size_of_stages(configuration, digests)
+    }
+
+    /// The size of stages that are built into it, with cells that have digest sums or without.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Size`] if it is not built in that size.
+    pub fn size_of_stages(self, configuration: &Configuration, digests: bool) -> Result<Size, Refusal> {
+        let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
+        let classes = configuration.classes();
+        if self.is_built(rows, banks, classes, digests) {
+            Ok(Size::of(rows, banks, classes))
+        } else {
+            Err(Refusal::Size { core: self, digests, rows, banks, classes })
+        }
+    }
+}
+
+impl Design {
+    /// The core for its stream, shell and clock. Whether that is built for the configuration, [`CoreKind::size`] says.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Stream`] or [`Refusal::Clock`] if there is none.
+    pub fn core(&self) -> Result<CoreKind, Refusal> {
+        let (shell, clock) = (self.shell(), self.clock());
+        let Stream { width, lanes, .. } = *self.stream();
+        let core = CoreKind::of_stream(width, lanes).filter(|core| core.shells().contains(&shell));
+        let core = core.ok_or(Refusal::Stream { shell, clock, width, lanes })?;
+        match core.clocks(shell).contains(&clock) {
+            true => Ok(core),
+            false if (shell, clock) == (Shell::Inline, ClockSource::TimeOfDay) => {
+                Err(Refusal::Clock { shell, clock })
+            }
+            false => Err(Refusal::Stream { shell, clock, width, lanes }),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Why there is no hardware for a design, and what there is instead.
+//!
+//! # Test plan
+//!
+//! Every refusal says what was asked for and what is built; the sizes in it are those of the table, in words.
+
+use crate::kind::{ClockSource, CoreKind, Shell};
+use crate::sizes::{Size, sizes};
+use std::collections::BTreeMap;
+
+/// Why there is no hardware for a design.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The core is not built in this size.
+    #[error(
+        "no core{digests} of {core} for {}{rows} rows and {banks} banks: built are {}",
+        for_classes(*classes), built(*core, *digests),
+        digests = if *digests { " with digests" } else { "" }
+    )]
+    Size {
+        /// The core.
+        core: CoreKind,
+        /// Whether cells have digest sums.
+        digests: bool,
+        /// Rows of each bank.
+        rows: usize,
+        /// Number of banks.
+        banks: usize,
+        /// Number of classes.
+        classes: usize,
+    },
+    /// The core of 8 bits has no classifier.
+    #[error(
+        "the core of 8 bits has no classifier: leave the entries out, or use a stream of 64 bits or more"
+    )]
+    NoClassifier,
+    /// The core of 8 bits has no digests.
+    #[error(
+        "no 8-bit core with digests: its time a packet is used up; leave digest out, or give a stream of 64 bits"
+    )]
+    NoDigests,
+    /// The core of 8 bits cannot change its prefix lengths.
+    #[error(
+        "no adaptive core of 8 bits: its prefix lengths are fixed; set adaptive to false, or give a wider stream"
+    )]
+    NotAdaptive,
+    /// No core is built for this stream.
+    #[error(
+        "no {shell} core for {lanes} lanes of {width} bits with the clock {clock} yet: built are {}",
+        streams()
+    )]
+    Stream {
+        /// How the core meets the stream.
+        shell: Shell,
+        /// Where time comes from.
+        clock: ClockSource,
+        /// Width of a lane in bits.
+        width: usize,
+        /// Number of lanes.
+        lanes: usize,
+    },
+    /// The shell is not built for this clock.
+    #[error(
+        "no {shell} shell for the clock {clock}: it converts what it observes, four cycles late; give the clock ptp and put \
+         the module time_of_day in front"
+    )]
+    Clock {
+        /// How the core meets the stream.
+        shell: Shell,
+        /// Where time comes from.
+        clock: ClockSource,
+    },
+}
+
+fn for_classes(classes: usize) -> String {
+    if classes > 1 { format!("{classes} classes with ") } else { String::new() }
+}
+
+/// Values as `8, 16 or 32`.
+fn alternatives(values: &[usize]) -> String {
+    let words: Vec<String> = values.iter().map(usize::to_string).collect();
+    match words.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// Numbers that room for so many covers: room for four is taken by three or four.
+fn covered(rooms: &[usize], least: usize) -> Vec<usize> {
+    let covers = |room: usize| if room <= least { 1..=room } else { room / 2 + 1..=room };
+    rooms.iter().flat_map(|&room| covers(room)).collect()
+}
+
+/// The sizes of a core in words, those of one number of banks and classes together.
+fn built(core: CoreKind, digests: bool) -> String {
+    type RowsAndBanks = (Vec<usize>, Vec<usize>);
+    let mut rows: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    for Size { rows: each, banks, classes } in sizes(core, digests) {
+        rows.entry((*classes, *banks)).or_default().push(*each);
+    }
+    // Banks with the same rows and classes, then classes with the same rows and banks.
+    let mut banks: BTreeMap<(usize, Vec<usize>), Vec<usize>> = BTreeMap::new();
+    for ((classes, room), rows) in rows {
+        banks.entry((classes, rows)).or_default().push(room);
+    }
+    let mut classes: Vec<(RowsAndBanks, Vec<usize>)> = vec![];
+    for ((room, rows), banks) in banks {
+        match classes.iter_mut().find(|(key, _)| *key == (rows.clone(), banks.clone())) {
+            Some((_, rooms)) => rooms.push(room),
+            None => classes.push(((rows, banks), vec![room])),
+        }
+    }
+    let line = |((rows, banks), classes): &(RowsAndBanks, Vec<usize>)| {
+        let classes = covered(classes, 1);
+        let s = if classes == [1] { "" } else { "es" };
+        format!(
+            "{} rows with {} banks for {} class{s}",
+            alternatives(rows),
+            alternatives(&covered(banks, 2)),
+            alternatives(&classes)
+        )
+    };
+    classes.iter().map(line).collect::<Vec<_>>().join("; ")
+}
+
+/// The streams that cores are built for, in words.
+fn streams() -> String {
+    let one = |core: CoreKind| {
+        let shell = |shell: &Shell| {
+            let clocks: Vec<String> = core.clocks(*shell).iter().map(ClockSource::to_string).collect();
+            format!("{shell} with the clock {}", clocks.join(", "))
+        };
+        let shells: Vec<String> = core.shells().iter().map(shell).collect();
+        format!("{core} ({})", shells.join("; "))
+    };
+    CoreKind::ALL.map(one).join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_in_words() {
+        assert_eq!(built(CoreKind::Bits64, true), "16, 256 or 1024 rows with 1, 2, 3 or 4 banks for 1 class");
+        assert_eq!(built(CoreKind::Bits512, true), "16 or 1024 rows with 3 or 4 banks for 1 class");
+        assert_eq!(
+            built(CoreKind::Bits256, false),
+            "16, 256 or 1024 rows with 1, 2, 3 or 4 banks for 1 class; 16 or 1024 rows with 1 or 2 banks for 2, 3 or 4 classes"
+        );
+        let refusal =
+            Refusal::Size { core: CoreKind::FourLanes512, digests: false, rows: 32, banks: 2, classes: 2 };
+        assert_eq!(
+            refusal.to_string(),
+            "no core of 4 lanes of 512 bits for 2 classes with 32 rows and 2 banks: built are 16, 256 or 1024 rows with \
+             1, 2, 3 or 4 banks for 1 class"
+        );
+    }
+
+    #[test]
+    fn streams_in_words() {
+        let words = streams();
+        for part in [
+            "one lane of 8 bits (tap with the clock ptp)",
+            "one lane of 256 bits (tap with the clock ptp, time-of-day, built-in; inline with the clock ptp, built-in)",
+            "4 lanes of 512 bits (tap with",
+        ] {
+            assert!(words.contains(part), "{words}");
+        }
+    }
+}
