@@ -5,6 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+/// What the operator's program is built without, and checks are run with.
+const FEATURES: &str = "deltaline/hardware,deltaline/lab";
+
 /// Runs cargo in the workspace; its exit code is checked.
 fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), Failure> {
     let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
@@ -23,7 +26,18 @@ pub(crate) fn format() -> Result<(), Failure> {
 /// No warning of rustc and clippy.
 pub(crate) fn lint() -> Result<(), Failure> {
     cargo(
-        &["clippy", "--release", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"],
+        &[
+            "clippy",
+            "--release",
+            "--workspace",
+            "--features",
+            FEATURES,
+            "--all-targets",
+            "--locked",
+            "--",
+            "--deny",
+            "warnings",
+        ],
         &[],
     )
 }
@@ -31,7 +45,7 @@ pub(crate) fn lint() -> Result<(), Failure> {
 /// The documentation builds, with every link.
 pub(crate) fn document() -> Result<(), Failure> {
     cargo(
-        &["doc", "--release", "--workspace", "--no-deps", "--locked"],
+        &["doc", "--release", "--workspace", "--features", FEATURES, "--no-deps", "--locked"],
         &[("RUSTDOCFLAGS", "--deny warnings")],
     )
 }
@@ -39,7 +53,10 @@ pub(crate) fn document() -> Result<(), Failure> {
 /// All tests.
 pub(crate) fn test() -> Result<(), Failure> {
     let tshark = tshark_script()?;
-    cargo(&["test", "--release", "--workspace", "--locked"], &[("DELTALINE_TSHARK", &tshark)])
+    cargo(
+        &["test", "--release", "--workspace", "--features", FEATURES, "--locked"],
+        &[("DELTALINE_TSHARK", &tshark)],
+    )
 }
 
 /// A script that runs tshark with the environment that it needs where it is not installed, without giving that
@@ -66,6 +83,8 @@ pub(crate) fn demo() -> Result<(), Failure> {
             "--locked",
             "--package",
             "deltaline",
+            "--features",
+            "hardware",
             "--",
             "measure",
             &sender,

@@ -127,26 +127,5 @@ impl Cuts {
     }
 }
 
-/// How many packets are in flight on average when the clock cuts both streams every `length` nanoseconds, at least
-/// 1, from the sender's first packet on: packets that lie before the cut at one end and behind it at the other.
-/// None when there is no cut within the sender's stream.
-pub fn in_flight_at_clock_cuts(sender: &Observations, matching: &Matching, length: u64) -> Option<f64> {
-    let timestamps: Vec<u64> = sender.timestamps().collect();
-    let start = i128::from(*timestamps.first()?);
-    let last = i128::from(*timestamps.iter().max()?);
-    let length = i128::from(length.max(1));
-    let cuts_before = |time: i128| (time - start).div_euclid(length);
-    let cuts = cuts_before(last);
-    let crossings: i128 = matching
-        .pairs
-        .iter()
-        .map(|pair| {
-            let sent = i128::from(timestamps[pair.sender]);
-            (cuts_before(sent + i128::from(pair.delay)) - cuts_before(sent)).abs()
-        })
-        .sum();
-    (cuts > 0).then(|| crossings as f64 / cuts as f64)
-}
-
 #[cfg(test)]
 mod tests;

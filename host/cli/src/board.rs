@@ -17,20 +17,78 @@
 //! count, fails; damaged bytes cost a second try and no more; boards of another top, configuration or protocol, and what
 //! is no board, by their exit codes. What was started is read: its delay and its losses.
 
-use crate::arguments::{Selftest, Start};
 use crate::exit::{Exit, Failure};
-use crate::read::{check_version, no_answer, top_name, truth_figures};
+use crate::identity::{no_answer, top_name, wrong_version};
+use crate::parse;
 use crate::report::{self, duration, or_none};
-use crate::results::{Evaluation, TruthFigures, evaluate_interval};
+use crate::show::json::Members;
+use clap::{Args, Subcommand};
 use deltaline_collect::collector::Collector;
+use deltaline_collect::evaluation::Evaluation;
 use deltaline_collect::feed::{Event, Feed, Serial, Source};
+use deltaline_collect::follower::check_version;
 use deltaline_collect::pair::Interval;
+use deltaline_collect::truth::{Delay, Exact};
 use deltaline_estimate::{Confidence, Loss};
 use deltaline_model::board::{
     Command, Identity, LEAST_DELAY, MAX_EXPONENT, Settings, Sizes, Top, Truth, traffic,
 };
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::time::{Duration, Instant};
+
+pub(crate) const SELFTEST_EXAMPLES: &str = "\
+Examples:
+  A hundred settings of delay, jitter and loss, estimate beside truth:
+    deltaline board selftest /dev/ttyUSB1
+
+  For a program to read, the first twenty settings:
+    deltaline board selftest /dev/ttyUSB1 --settings 20 --json";
+
+pub(crate) const START_EXAMPLES: &str = "\
+Examples:
+  Half a millisecond of delay, two percent of losses, and what is measured of it:
+    deltaline board start /dev/ttyUSB1 --delay 500us --loss 2
+    deltaline read /dev/ttyUSB1";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Board {
+    /// Let the board delay and lose packets of its own, and compare the estimates with its truth
+    #[command(after_help = SELFTEST_EXAMPLES, after_long_help = SELFTEST_EXAMPLES)]
+    Selftest(Selftest),
+    /// Let the board delay and lose packets of its own until it is told otherwise, for `deltaline read`
+    #[command(after_help = START_EXAMPLES, after_long_help = START_EXAMPLES)]
+    Start(Start),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Start {
+    /// The board's serial port, such as /dev/ttyUSB1
+    pub(crate) port: String,
+    /// Least delay
+    #[arg(long, value_parser = parse::duration, value_name = "DURATION", default_value = "100us")]
+    pub(crate) delay: u64,
+    /// Random part of the delay, rounded up to a power of two of the board's clock cycles
+    #[arg(long, value_parser = parse::duration, value_name = "DURATION", default_value = "20us")]
+    pub(crate) jitter: u64,
+    /// Packets to lose, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.1)]
+    pub(crate) loss: f64,
+    /// Packets of an interval
+    #[arg(long, value_name = "NUMBER", default_value_t = 50_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) packets: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Selftest {
+    /// The board's serial port, such as /dev/ttyUSB1
+    pub(crate) port: String,
+    /// Write the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Run only the first so many of the hundred settings
+    #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub(crate) settings: u8,
+}
 
 /// Of a hundred settings, how many means may lie outside of their interval.
 pub(crate) const MAY_MISS: usize = 2;
@@ -43,10 +101,11 @@ const INTERVAL: Duration = Duration::from_secs(60);
 const TRIES: usize = 2;
 /// What came of a setting.
 #[derive(Serialize)]
-struct Outcome {
+struct Trial {
     #[serde(flatten)]
     settings: SettingsOutput,
-    truth: Option<TruthFigures>,
+    #[serde(serialize_with = "exact")]
+    truth: Option<Exact>,
     sent: Option<u64>,
     lost: Option<u64>,
     mean_ns: Option<f64>,
@@ -84,19 +143,19 @@ struct Output<'a> {
     repeated: usize,
     digest: String,
     build: u32,
-    outcomes: &'a [Outcome],
+    outcomes: &'a [Trial],
 }
 
 pub(crate) fn selftest(arguments: &Selftest) -> Result<Exit, Failure> {
-    let mut board = Board::open(&arguments.port)?;
+    let mut board = Tested::open(&arguments.port)?;
     board.reset()?;
-    let outcomes: Vec<Outcome> = script()
+    let outcomes: Vec<Trial> = script()
         .iter()
         .take(arguments.settings.into())
         .map(|settings| board.measure(settings))
         .collect::<Result<_, Failure>>()?;
 
-    let count = |is: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| is(outcome)).count();
+    let count = |is: fn(&Trial) -> bool| outcomes.iter().filter(|outcome| is(outcome)).count();
     let (settings, losses_exact) = (outcomes.len(), count(|outcome| outcome.loss_is_exact));
     let means_within = count(|outcome| outcome.mean_is_within);
     let repeated = count(|outcome| outcome.tries > 1);
@@ -142,7 +201,7 @@ pub(crate) fn start(arguments: &Start) -> Result<Exit, Failure> {
             format!("--{what}: the board can do {least} to {most}; give a value in between"),
         )
     };
-    let mut board = Board::open(port)?;
+    let mut board = Tested::open(port)?;
     let cycle = f64::from(board.identity.cycle) / 1000.0;
     let cycles = *delay as f64 / cycle;
     let longest = |cycles: f64| duration(cycles * cycle);
@@ -210,20 +269,21 @@ fn script() -> Vec<Settings> {
         .collect()
 }
 
-struct Board<'a> {
+/// A board that was found to be of this release.
+struct Tested<'a> {
     port: &'a str,
     source: Serial,
     collector: Collector,
     identity: Identity,
 }
 
-impl<'a> Board<'a> {
+impl<'a> Tested<'a> {
     /// Finds out who answers, and refuses all but the board of this release.
     fn open(port: &'a str) -> Result<Self, Failure> {
         let mut source = Source::open_serial(port)?;
         source.send(&Command::Identify);
         let identity = identity(port, &mut source)?;
-        check_version(port, &identity)?;
+        check_version(&identity).map_err(|error| wrong_version(port, error))?;
         if identity.top != Top::Selftest {
             let message = format!(
                 "{port}: the board is programmed as {}, the self-test needs selftest; program it with \
@@ -244,7 +304,7 @@ impl<'a> Board<'a> {
             );
             return Err(Failure::new(Exit::Configuration, message));
         }
-        Ok(Board { port, source, collector: Collector::default(), identity })
+        Ok(Tested { port, source, collector: Collector::default(), identity })
     }
 
     /// Stops everything; intervals count from zero.
@@ -255,7 +315,7 @@ impl<'a> Board<'a> {
         Ok(())
     }
 
-    fn measure(&mut self, settings: &Settings) -> Result<Outcome, Failure> {
+    fn measure(&mut self, settings: &Settings) -> Result<Trial, Failure> {
         let mut tries = 1;
         loop {
             self.source.send(&Command::Settings(*settings));
@@ -312,11 +372,11 @@ impl<'a> Board<'a> {
         Ok(interval.zip(truth))
     }
 
-    fn judge(&self, settings: &Settings, measured: Option<(Interval, Truth)>, tries: usize) -> Outcome {
+    fn judge(&self, settings: &Settings, measured: Option<(Interval, Truth)>, tries: usize) -> Trial {
         let Settings { number, sizes, gap, gap_spread, delay, jitter, loss, bursts, burst, packets, .. } =
             *settings;
         let sizes = format!("{sizes:?}").to_lowercase();
-        let mut outcome = Outcome {
+        let mut outcome = Trial {
             settings: SettingsOutput {
                 number,
                 sizes,
@@ -329,7 +389,7 @@ impl<'a> Board<'a> {
                 burst,
                 packets,
             },
-            truth: measured.as_ref().map(|(_, truth)| truth_figures(truth, self.identity.cycle)),
+            truth: measured.as_ref().map(|(_, truth)| Exact::of_board(truth, self.identity.cycle)),
             sent: None,
             lost: None,
             mean_ns: None,
@@ -345,7 +405,7 @@ impl<'a> Board<'a> {
             outcome.reason = Some("no control frame or no truth of it came".into());
             return outcome;
         };
-        match evaluate_interval(&interval) {
+        match Evaluation::of(&interval) {
             Evaluation { result: Err(reason), .. } => outcome.reason = Some(reason.to_string()),
             Evaluation { result: Ok((estimate, _)), .. } => {
                 outcome.sent = Some(estimate.sent);
@@ -357,7 +417,7 @@ impl<'a> Board<'a> {
                     == (truth.sent, truth.received, Some(truth.lost));
                 outcome.std_ns = estimate.deviation.ok();
                 outcome.reason = estimate.mean.err().map(|reason| reason.to_string());
-                if let (Ok(mean), Some(true_mean)) = (estimate.mean, truth.mean_ns) {
+                if let (Ok(mean), Some(true_mean)) = (estimate.mean, truth.delay.map(|delay| delay.mean)) {
                     outcome.mean_ns = Some(mean.nanoseconds);
                     let confidence = Confidence::new(0.99).unwrap_or(Confidence::P95);
                     match mean.half_width(confidence) {
@@ -379,7 +439,12 @@ impl<'a> Board<'a> {
 /// Nanoseconds by which two exact means may differ for their being floating-point numbers.
 const ROUNDING: f64 = 1e-6;
 
-/// Waits for a board to tell which one it is.
+fn exact<S: Serializer>(truth: &Option<Exact>, serializer: S) -> Result<S::Ok, S::Error> {
+    let quantities = truth.map(|truth| truth.quantities());
+    quantities.as_deref().map(Members).serialize(serializer)
+}
+
+/// Waits for a board to say which one it is.
 fn identity(port: &str, source: &mut Serial) -> Result<Identity, Failure> {
     let (started, bytes) = (Instant::now(), source.bytes());
     while started.elapsed() < ANSWER {
@@ -396,7 +461,7 @@ fn identity(port: &str, source: &mut Serial) -> Result<Identity, Failure> {
     Err(no_answer(port, source.bytes() - bytes, &duration(ANSWER.as_nanos() as f64)))
 }
 
-fn table(outcomes: &[Outcome]) -> comfy_table::Table {
+fn table(outcomes: &[Trial]) -> comfy_table::Table {
     let mut table = report::table(&[
         "setting",
         "sizes",
@@ -411,6 +476,8 @@ fn table(outcomes: &[Outcome]) -> comfy_table::Table {
     ]);
     for outcome in outcomes {
         let truth = outcome.truth;
+        let true_delay =
+            |of: fn(Delay) -> f64| or_none(truth.and_then(|truth| truth.delay).map(of), duration);
         let mean = or_none(outcome.mean_ns, |mean| match outcome.mean_ci99_ns {
             Some([low, high]) => format!("{} ± {}", duration(mean), duration((high - low) / 2.0)),
             None => duration(mean),
@@ -431,9 +498,9 @@ fn table(outcomes: &[Outcome]) -> comfy_table::Table {
             or_none(outcome.lost, |lost| lost.to_string()),
             or_none(truth, |truth| truth.lost.to_string()),
             mean,
-            or_none(truth.and_then(|truth| truth.mean_ns), duration),
+            true_delay(|delay| delay.mean),
             or_none(outcome.std_ns, duration),
-            or_none(truth.and_then(|truth| truth.std_ns), duration),
+            true_delay(|delay| delay.deviation),
             verdict,
         ]);
     }

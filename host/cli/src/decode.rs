@@ -1,30 +1,76 @@
 //! `deltaline decode`: control frames out of captures of a management port.
 
-use crate::arguments::{Decode, Directions};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::report::{self, duration, or_none};
-use crate::results::{
-    Evaluation, Figures, IntervalFigures, bound_offset, evaluate, gravest, interval_warnings, summarize,
-};
+use crate::show::json::{Interval as IntervalOutput, Numbers};
+use crate::show::table;
+use clap::Args;
 use deltaline_capture::Capture;
 use deltaline_collect::collector::{Collected, Collector, Problem};
+use deltaline_collect::evaluation::{Evaluation, bound_offset};
 use deltaline_collect::pair::Interval;
 use deltaline_collect::report::Report;
+use deltaline_collect::summary::{Summary, interval_remarks};
 use deltaline_model::wire::frame::{Flags, MAX_FRAME_BYTES, Role};
 use serde::Serialize;
+use std::path::PathBuf;
 
-/// Bad frames of one kind that are told one by one.
-const TOLD: usize = 10;
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  What two measurement points sent to the management port:
+    deltaline decode management.pcapng
+
+  One capture for each end:
+    deltaline decode --json sender-management.pcap receiver-management.pcap
+
+  Segment 1 from here to there, segment 2 back, rows with digests: how far apart the two points' clocks may be:
+    deltaline decode --offset 1,2 management.pcapng";
+
+#[derive(Debug, Args)]
+pub(crate) struct Decode {
+    /// Captures with control frames: pcap or pcapng, plain, gzip or Zstandard
+    #[arg(required = true)]
+    pub(crate) frames: Vec<PathBuf>,
+    /// Bound by how much the clock of the FORWARD segment's receiver is ahead of its sender's (negative: behind), from
+    /// the exact delays of this segment and of the one BACKWARD between the same two points
+    ///
+    /// Both need digests. The offset is taken to be the same all the time; the bounds are as far apart as the least exact
+    /// delays of both directions together.
+    #[arg(long, value_parser = parse_directions, value_name = "FORWARD,BACKWARD")]
+    pub(crate) offset: Option<Directions>,
+    /// Write the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The segments of the two directions between two points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Directions {
+    pub(crate) forward: u32,
+    pub(crate) backward: u32,
+}
+
+/// Two segments.
+fn parse_directions(text: &str) -> Result<Directions, String> {
+    let pair = text.split_once(',').and_then(|(forward, backward)| {
+        Some(Directions { forward: forward.parse().ok()?, backward: backward.parse().ok()? })
+    });
+    pair.filter(|pair| pair.forward != pair.backward)
+        .ok_or_else(|| "give the numbers of two different segments, such as 1,2".into())
+}
+
+/// Bad frames of one kind that are named one by one.
+const NAMED: usize = 10;
 
 #[derive(Serialize)]
 struct Output<'a> {
     /// Of the only segment; none when there are several.
-    overall: Option<&'a Figures>,
+    overall: Option<Numbers<'a>>,
     segments: Vec<SegmentOutput<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     offset: Option<&'a OffsetOutput>,
-    intervals: Vec<&'a IntervalFigures>,
+    intervals: Vec<IntervalOutput<'a>>,
     ends: Vec<EndOutput>,
     frames: FramesOutput,
     warnings: &'a [String],
@@ -33,7 +79,7 @@ struct Output<'a> {
 #[derive(Serialize)]
 struct SegmentOutput<'a> {
     segment: u32,
-    overall: &'a Figures,
+    overall: Numbers<'a>,
 }
 
 /// By how much the clock of the forward segment's receiver is ahead of its sender's; negative if it is behind.
@@ -109,16 +155,16 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
         ));
     }
 
-    let evaluations: Vec<Evaluation> = evaluate(&collected).collect();
+    let evaluations: Vec<Evaluation> = Evaluation::all(&collected).collect();
     let segments: Vec<_> = evaluations
         .chunk_by(|a, b| a.segment == b.segment)
-        .map(|group| (group[0].segment, summarize(group)))
+        .map(|group| (group[0].segment, Summary::of(group)))
         .collect();
     let offset = arguments.offset.map(|directions| bound(directions, &evaluations));
     let mut warnings = frame_warnings(&collected, &files);
-    warnings.extend(interval_warnings(&evaluations));
+    warnings.extend(interval_remarks(&evaluations));
     for (segment, results) in &segments {
-        warnings.extend(results.messages.iter().map(|message| format!("segment {segment}: {message}")));
+        warnings.extend(results.findings.iter().map(|finding| format!("segment {segment}: {finding}")));
     }
 
     let unbounded = offset.as_ref().and_then(|offset| offset.reason.as_ref());
@@ -127,15 +173,21 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
     if arguments.json {
         report::print_json(&Output {
             overall: match &segments[..] {
-                [(_, only)] => Some(&only.overall),
+                [(_, only)] => Some(Numbers(&only.overall)),
                 _ => None,
             },
             segments: segments
                 .iter()
-                .map(|(segment, results)| SegmentOutput { segment: *segment, overall: &results.overall })
+                .map(|(segment, results)| SegmentOutput {
+                    segment: *segment,
+                    overall: Numbers(&results.overall),
+                })
                 .collect(),
             offset: offset.as_ref(),
-            intervals: segments.iter().flat_map(|(_, results)| &results.intervals).collect(),
+            intervals: segments
+                .iter()
+                .flat_map(|(_, results)| results.intervals.iter().map(IntervalOutput))
+                .collect(),
             ends: collected.intervals.iter().flat_map(ends).collect(),
             frames: FramesOutput {
                 all: collected.frames,
@@ -148,19 +200,17 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
     } else {
         let mut text = ends_table(collected.intervals.iter().flat_map(ends));
         for (segment, results) in &segments {
-            text +=
-                &format!("\nsegment {segment}\n{}\n", report::figures(&results.intervals, &results.overall));
-            text += &report::quantiles(&results.intervals, &results.overall);
-            text += &report::reasons(&results.intervals, &results.overall);
+            text += &format!("\nsegment {segment}\n{}", table::summary(results));
         }
         text += &offset.as_ref().map_or(String::new(), |offset| format!("\n{}", offset.text()));
         report::print(&text)?;
     }
     warnings.iter().for_each(|warning| report::say(&format!("{names}: {warning}")));
-    let is_corrupted = corrupted(&collected).next().is_some();
-    let results = segments.iter().map(|(_, results)| results.exit);
+    let void = corrupted(&collected).next().map(|_| Exit::Void);
+    let intervals = evaluations.iter().map(Exit::after_interval);
+    let findings = segments.iter().map(|(_, results)| Exit::after_findings(&results.findings));
     let unbounded = unbounded.map(|_| Exit::NotIdentifiable);
-    Ok(gravest(&evaluations, is_corrupted, results.chain(unbounded)))
+    Ok(Exit::gravest(intervals.chain(void).chain(findings).chain(unbounded)))
 }
 
 /// Bounds of the clocks' offset, from a segment of either direction.
@@ -171,7 +221,8 @@ fn bound(directions: Directions, evaluations: &[Evaluation]) -> OffsetOutput {
         let found = groups.find(|group| group[0].segment == segment);
         found.ok_or_else(|| format!("not identifiable: no interval of segment {segment} was read"))
     };
-    let bounds = of(forward).and_then(|forward| bound_offset(forward, of(backward)?));
+    let bounds = of(forward)
+        .and_then(|forward| bound_offset(forward, of(backward)?).map_err(|why_not| why_not.to_string()));
     OffsetOutput {
         forward,
         backward,
@@ -275,7 +326,7 @@ fn frame_warnings(collected: &Collected, files: &[(String, u64)]) -> Vec<String>
         match problem {
             Problem::Corrupted { frame, error } => {
                 bad += 1;
-                if bad <= TOLD {
+                if bad <= NAMED {
                     warnings.push(format!("{}: {error}; it is left out", place(*frame)));
                 }
             }
@@ -293,8 +344,8 @@ fn frame_warnings(collected: &Collected, files: &[(String, u64)]) -> Vec<String>
             Problem::Void { .. } | Problem::Doubt { .. } => {}
         }
     }
-    if bad > TOLD {
-        warnings.push(format!("and {} more such frames", bad - TOLD));
+    if bad > NAMED {
+        warnings.push(format!("and {} more such frames", bad - NAMED));
     }
     warnings
 }

@@ -8,16 +8,56 @@
 //! Passed times; `tests/delimit.rs`: over the loopback interface, where the test may open it, numbers, contents and pace; failures by
 //! their exit codes.
 
-use crate::arguments::Delimit;
 use crate::exit::{Exit, Failure};
-use crate::read::stop_flag;
+use crate::hash::Hash;
+use crate::parse;
 use crate::report;
+use crate::signals::stop_flag;
+use clap::Args;
 use deltaline_collect::feed::{Sender, WAIT};
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::wire::delimiter::Delimiter;
 use std::sync::atomic::Ordering;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  Intervals of a second for two boards' taps, or cores of the design 1g, until Ctrl-C:
+    deltaline delimit eth0 --interval 1s
+
+  For cores of the design 10g:
+    deltaline delimit eth0 --rows 1024 --interval 100ms";
+
+#[derive(Debug, Args)]
+pub(crate) struct Delimit {
+    /// The network interface, such as eth0
+    pub(crate) interface: String,
+    /// From one delimiter to the next, such as 1s or 50ms; a board needs 30ms, which its serial line takes
+    #[arg(long, value_parser = parse::duration, value_name = "DURATION", default_value = "1s")]
+    pub(crate) interval: u64,
+    /// Stop after so many delimiters
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) count: Option<u32>,
+    /// Number of the first one
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub(crate) first: u32,
+    /// Rows of each bank, as the taps have them
+    #[arg(long, default_value_t = 128)]
+    pub(crate) rows: usize,
+    /// Prefix length of each bank, as the taps have them
+    #[arg(long, default_value = "1,6", value_delimiter = ',', value_name = "LENGTHS")]
+    pub(crate) banks: Vec<u8>,
+    /// Hash function of the taps
+    #[arg(long, value_enum, default_value_t = Hash::H3)]
+    pub(crate) hash: Hash,
+    /// Seed of the taps' hash function
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Number of the measurement segment
+    #[arg(long, default_value_t = 0)]
+    pub(crate) segment: u32,
+}
 
 pub(crate) fn run(arguments: &Delimit) -> Result<Exit, Failure> {
     let configuration = Configuration::new(Settings {
@@ -36,12 +76,12 @@ pub(crate) fn run(arguments: &Delimit) -> Result<Exit, Failure> {
     while arguments.count.is_none_or(|count| sent < count) {
         while let Some(wait) = due.checked_duration_since(Instant::now()).filter(|wait| !wait.is_zero()) {
             if stop.load(Ordering::Relaxed) {
-                return told(sent);
+                return report_sent(sent);
             }
             sleep(wait.min(WAIT));
         }
         if stop.load(Ordering::Relaxed) {
-            return told(sent);
+            return report_sent(sent);
         }
         let number = arguments.first.wrapping_add(sent);
         sender.send(&Delimiter::new(&configuration, number).encode()).map_err(|reason| {
@@ -51,7 +91,7 @@ pub(crate) fn run(arguments: &Delimit) -> Result<Exit, Failure> {
         sent = sent.wrapping_add(1);
         due = next(due, Duration::from_nanos(arguments.interval), Instant::now());
     }
-    told(sent)
+    report_sent(sent)
 }
 
 /// The first time of the grid behind `due` that has not passed; the next one if all of them are still to come.
@@ -60,7 +100,7 @@ fn next(due: Instant, interval: Duration, now: Instant) -> Instant {
     due + interval * u32::try_from(passed + 1).unwrap_or(u32::MAX)
 }
 
-fn told(sent: u32) -> Result<Exit, Failure> {
+fn report_sent(sent: u32) -> Result<Exit, Failure> {
     report::print(&format!("delimiters sent: {sent}\n"))?;
     Ok(Exit::Done)
 }

@@ -2,8 +2,11 @@
 
 use deltaline_capture::replay::CutError;
 use deltaline_capture::{CaptureError, WriteError};
+use deltaline_collect::evaluation::{Evaluation, Unusable};
 use deltaline_collect::feed::FeedError;
-use deltaline_cosim::hardware::HardwareError;
+use deltaline_collect::summary::Finding;
+use deltaline_collect::verdict::Void;
+use deltaline_estimate::Reason;
 use std::process::ExitCode;
 
 /// The exit codes, which stay as they are from release to release.
@@ -52,6 +55,36 @@ impl From<Exit> for ExitCode {
     }
 }
 
+impl Exit {
+    /// How the program ends after an interval, if nothing graver happens.
+    pub(crate) fn after_interval(evaluation: &Evaluation) -> Self {
+        match &evaluation.result {
+            Ok(_) => Exit::Done,
+            Err(Unusable::Void(Void::ConfigurationMismatch { .. })) => Exit::Configuration,
+            Err(Unusable::Void(Void::TimedCut { .. })) => Exit::Refused,
+            Err(_) => Exit::Void,
+        }
+    }
+
+    /// How the program ends after what is to be said of a segment, the gravest first.
+    pub(crate) fn after_findings(findings: &[Finding]) -> Self {
+        match findings.first() {
+            Some(Finding::Distrusted(Reason::Unrelated) | Finding::Swapped { .. }) => Exit::Ends,
+            Some(Finding::Distrusted(_) | Finding::NoDelay(_)) => Exit::NotIdentifiable,
+            _ => Exit::Done,
+        }
+    }
+
+    /// The gravest of several.
+    pub(crate) fn gravest(exits: impl IntoIterator<Item = Exit>) -> Exit {
+        let found: Vec<Exit> = exits.into_iter().collect();
+        [Exit::Output, Exit::Configuration, Exit::Void, Exit::Refused, Exit::Ends, Exit::NotIdentifiable]
+            .into_iter()
+            .find(|exit| found.contains(exit))
+            .unwrap_or_default()
+    }
+}
+
 /// Why there is no result, in one message that names the remedy.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -90,12 +123,6 @@ impl From<FeedError> for Failure {
 impl From<WriteError> for Failure {
     fn from(error: WriteError) -> Self {
         Failure::new(Exit::Output, error)
-    }
-}
-
-impl From<HardwareError> for Failure {
-    fn from(error: HardwareError) -> Self {
-        Failure::new(Exit::Hardware, error)
     }
 }
 

@@ -1,14 +1,102 @@
 //! `deltaline lab`: the LDA paper's experiments.
 
-use crate::arguments::Lab;
 use crate::exit::{Exit, Failure};
 use crate::matched::Matched;
+use crate::parse;
 use crate::report::{self, duration};
+use clap::{Args, ValueEnum};
 use deltaline_capture::write_file;
-use deltaline_lab::{LabError, Progress, Report, Scale, page};
+use deltaline_lab::{Experiment, LabError, Progress, Report, Scale, page};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  The LDA paper's figures 4a to 4c, in full:
+    deltaline lab 4
+
+  Everything, a tenth of the packets, to look at:
+    deltaline lab all --packets 500000 --out out/quick
+
+  The results page of the documentation:
+    deltaline lab all --out docs --recording \\
+        sim/traffic/captures/t1-sender.pcap.zst sim/traffic/captures/t1-receiver.pcap.zst";
+
+#[derive(Debug, Args)]
+pub(crate) struct Lab {
+    /// Which experiment
+    #[arg(value_enum, required = true, value_name = "FIGURE")]
+    figures: Vec<LabFigure>,
+    /// Packets of an interval
+    #[arg(long, default_value_t = Scale::default().packets, value_parser = parse::count::<1000>)]
+    pub(crate) packets: usize,
+    /// Runs of each point
+    #[arg(long, default_value_t = Scale::default().runs, value_parser = parse::count::<1>)]
+    pub(crate) runs: usize,
+    /// Seed of all random numbers
+    #[arg(long, default_value_t = Scale::default().seed)]
+    pub(crate) seed: u64,
+    /// Captures of both ends whose delays and losses figure 7 measures as well
+    #[arg(long, num_args = 2, value_names = ["SENDER", "RECEIVER"])]
+    pub(crate) recording: Vec<PathBuf>,
+    /// Where to write results.md and, in results/, each figure as CSV and SVG
+    #[arg(long, default_value = "out/lab", value_name = "FOLDER")]
+    pub(crate) out: PathBuf,
+    /// Write the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl Lab {
+    /// The experiments asked for, each once, in the order of their figures.
+    pub(crate) fn experiments(&self) -> impl Iterator<Item = Experiment> {
+        let asked = |experiment| {
+            let is_it = |figure: &LabFigure| figure.experiment().is_none_or(|asked| asked == experiment);
+            self.figures.iter().any(is_it)
+        };
+        Experiment::ALL.into_iter().filter(move |&experiment| asked(experiment))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LabFigure {
+    /// 4a to 4c: one bank, tuned to the loss
+    #[value(name = "4", aliases = ["4a", "4b", "4c"])]
+    KnownLoss,
+    /// 5a to 5c: one to four banks, the loss unknown
+    #[value(name = "5", aliases = ["5a", "5b", "5c"])]
+    UnknownLoss,
+    /// 6a to 6c: two banks against Poisson probes, loss in bursts
+    #[value(name = "6", aliases = ["6a", "6b", "6c"])]
+    Probes,
+    /// 7: the standard deviation behind queues
+    #[value(name = "7", alias = "queues")]
+    Queues,
+    /// 8: how often the confidence intervals hold the truth
+    #[value(name = "8", aliases = ["8a", "8b", "coverage"])]
+    Coverage,
+    /// 9: reordering at the edges of intervals
+    #[value(name = "9", alias = "edges")]
+    Edges,
+    /// All of them
+    All,
+}
+
+impl LabFigure {
+    /// The experiment; none for all of them.
+    fn experiment(self) -> Option<Experiment> {
+        match self {
+            LabFigure::KnownLoss => Some(Experiment::KnownLoss),
+            LabFigure::UnknownLoss => Some(Experiment::UnknownLoss),
+            LabFigure::Probes => Some(Experiment::Probes),
+            LabFigure::Queues => Some(Experiment::Queues),
+            LabFigure::Coverage => Some(Experiment::Coverage),
+            LabFigure::Edges => Some(Experiment::Edges),
+            LabFigure::All => None,
+        }
+    }
+}
 
 impl From<LabError> for Failure {
     fn from(error: LabError) -> Self {

@@ -7,23 +7,103 @@ mod board;
 mod decode;
 mod delimit;
 mod exit;
+#[cfg(feature = "hardware")]
+mod hardware;
+#[cfg(not(feature = "hardware"))]
+#[path = "without_hardware.rs"]
+mod hardware;
+mod hash;
+mod identity;
+#[cfg(feature = "lab")]
+mod lab;
+#[cfg(not(feature = "lab"))]
+#[path = "without_lab.rs"]
 mod lab;
 mod matched;
 mod measure;
-mod plot;
+mod parse;
+mod pass;
+mod point;
 mod points;
 mod progress;
-mod prometheus;
 mod read;
 mod report;
-mod results;
+mod show;
+mod signals;
 mod size;
 mod truth;
 
-use arguments::{Arguments, Board, Command};
-use clap::Parser;
+use board::Board;
+use clap::{Parser, Subcommand};
 use exit::Exit;
 use std::process::ExitCode;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+   0  all went well
+   2  the command line is wrong
+   3  an input cannot be read: missing, empty, truncated, not a capture, or not Ethernet
+   4  the two ends are configured differently
+   5  control frames are lost, corrupted or contradict each other, or an interval is void for another reason;
+      the result is that of the other intervals
+   6  no delay is identifiable, or nothing bounds the clocks' offset; the result says why
+   7  an output cannot be written
+   8  a tool is missing, or the hardware cannot be built
+   9  the two ends have not seen the same packets, or the files are swapped
+  10  refused, because the result would be wrong: a cut by the clock
+  11  the port or interface is missing or down, or is none
+  12  the port is in use by another program
+  13  no permission to open the port or interface
+  14  nothing came in time
+  15  the board is another one than expected, or none of Deltaline's
+  16  a board's self-test failed
+  17  no design meets the targets
+
+A result goes to standard output, messages and warnings go to standard error.";
+
+/// One-way delay, its deviation and loss between two points of a path.
+///
+/// Both points keep the same small table of packet counts and timestamp sums (Lossy Difference Aggregator); the
+/// difference of the two tables tells mean, standard deviation and loss.
+#[derive(Debug, Parser)]
+#[command(name = "deltaline", version, after_help = EXIT_CODES, after_long_help = EXIT_CODES)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Measure between two captures, each through a measurement point
+    #[command(after_help = measure::EXAMPLES, after_long_help = measure::EXAMPLES)]
+    Measure(measure::Measure),
+    /// Decode the control frames of captures of a management port
+    #[command(after_help = decode::EXAMPLES, after_long_help = decode::EXAMPLES)]
+    Decode(decode::Decode),
+    /// Read control frames live from a serial port or a network interface, or from a recording
+    ///
+    /// A live source that vanishes is waited for and read on.
+    #[command(after_help = read::EXAMPLES, after_long_help = read::EXAMPLES)]
+    Read(read::Read),
+    /// Send the delimiters that cut a path's packets into intervals, out of a network interface in front of the path
+    ///
+    /// They must take the packets' way, in the same queue. Every tap on it that is configured alike ends its interval
+    /// where one passes. Their number is that of the interval that ends; the first interval is always void.
+    #[command(after_help = delimit::EXAMPLES, after_long_help = delimit::EXAMPLES)]
+    Delimit(delimit::Delimit),
+    /// Drive a board at a serial port
+    #[command(subcommand)]
+    Board(board::Board),
+    /// Compare two captures packet by packet
+    #[command(after_help = truth::EXAMPLES, after_long_help = truth::EXAMPLES)]
+    Truth(truth::Truth),
+    /// Run the LDA paper's experiments, and some more
+    #[command(after_help = lab::EXAMPLES, after_long_help = lab::EXAMPLES)]
+    Lab(lab::Lab),
+    /// Size a design: banks, rows and prefixes for a rate, a range of losses and target errors
+    #[command(after_help = arguments::EXAMPLES, after_long_help = arguments::EXAMPLES)]
+    Size(arguments::Size),
+}
 
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
@@ -34,7 +114,7 @@ fn main() -> ExitCode {
             return if help_or_error.use_stderr() { Exit::Usage } else { Exit::Done }.into();
         }
     };
-    let outcome = match arguments.command {
+    let result = match arguments.command {
         Command::Measure(arguments) => measure::run(&arguments),
         Command::Decode(arguments) => decode::run(&arguments),
         Command::Read(arguments) => read::run(&arguments),
@@ -45,7 +125,7 @@ fn main() -> ExitCode {
         Command::Lab(arguments) => lab::run(&arguments),
         Command::Size(arguments) => size::run(&arguments),
     };
-    match outcome {
+    match result {
         Ok(exit) => exit,
         Err(failure) => {
             report::say(&failure.message);
@@ -53,4 +133,15 @@ fn main() -> ExitCode {
         }
     }
     .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        use clap::CommandFactory;
+        Arguments::command().debug_assert();
+    }
 }

@@ -8,8 +8,6 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Packets from one look at the clock to the next.
 const STRIDE: u32 = 256;
-/// From one turn of a spinner to the next.
-const TURN: Duration = Duration::from_millis(200);
 
 /// Shows on standard error, if that is a terminal, how far captures have been read.
 pub(crate) struct Progress {
@@ -66,13 +64,4 @@ impl Drop for Progress {
             bar.finish_and_clear();
         }
     }
-}
-
-/// Does something that takes long and does not tell how far it is.
-pub(crate) fn with_spinner<T>(what: &'static str, work: impl FnOnce() -> T) -> T {
-    let spinner = ProgressBar::new_spinner().with_message(what);
-    spinner.enable_steady_tick(TURN);
-    let result = work();
-    spinner.finish_and_clear();
-    result
 }

@@ -1,18 +1,44 @@
 //! `deltaline truth`: two captures, packet by packet.
 
-use crate::arguments::Truth;
 use crate::exit::{Exit, Failure};
 use crate::matched::Matched;
-use crate::report::{self, duration, or_none};
-use crate::results::TruthFigures;
+use crate::parse;
+use crate::report;
+use crate::show::json::Members;
+use crate::show::table;
+use clap::Args;
 use deltaline_capture::matching;
+use deltaline_collect::truth::Exact;
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use serde::Serialize;
+use std::path::PathBuf;
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  Delay, loss, reordering and duplicates, packet by packet:
+    deltaline truth sender.pcap.zst receiver.pcap.zst
+
+  Every half second, for a program to read:
+    deltaline truth --interval 500ms --json sender.pcap receiver.pcap";
+
+#[derive(Debug, Args)]
+pub(crate) struct Truth {
+    /// Capture of the sender, the point that packets pass first: pcap or pcapng, plain, gzip or Zstandard
+    pub(crate) sender: PathBuf,
+    /// Capture of the receiver
+    pub(crate) receiver: PathBuf,
+    /// Length of an interval, such as 500ms, 0.5s, 250us or 10000ns; without it there is one interval
+    #[arg(long, value_parser = parse::duration, value_name = "DURATION")]
+    pub(crate) interval: Option<u64>,
+    /// Write the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 #[derive(Serialize)]
 struct Output<'a> {
-    overall: TruthFigures,
-    intervals: Vec<IntervalOutput>,
+    overall: Members<'a>,
+    intervals: Vec<IntervalOutput<'a>>,
     /// Packets that arrived after a later sent one of their flow.
     reordered: u64,
     /// Packets that arrived after a later sent one of any flow.
@@ -25,10 +51,10 @@ struct Output<'a> {
 }
 
 #[derive(Serialize)]
-struct IntervalOutput {
+struct IntervalOutput<'a> {
     interval: usize,
     #[serde(flatten)]
-    truth: TruthFigures,
+    truth: Members<'a>,
 }
 
 #[derive(Serialize)]
@@ -50,15 +76,12 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     let matched = Matched::read(&arguments.sender, &arguments.receiver)?;
     let (spans, remark) = matched.spans(arguments.interval)?;
     let matching = &matched.matching;
-    let overall = TruthFigures::from(matching.truth(..));
-    let intervals: Vec<IntervalOutput> = spans
-        .iter()
-        .enumerate()
-        .map(|(interval, span)| IntervalOutput {
-            interval,
-            truth: matching.truth(span.sender.clone()).into(),
-        })
-        .collect();
+    let overall = Exact::from(matching.truth(..));
+    // By name, the overall numbers last.
+    let exact = spans.iter().map(|span| Exact::from(matching.truth(span.sender.clone())));
+    let mut rows: Vec<_> =
+        exact.enumerate().map(|(interval, exact)| (interval.to_string(), exact.quantities())).collect();
+    rows.push(("overall".into(), overall.quantities()));
 
     let (exit, mut warnings) = judge(&matched, &overall);
     warnings.extend(remark);
@@ -74,8 +97,12 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
 
     if arguments.json {
         report::print_json(&Output {
-            overall,
-            intervals,
+            overall: Members(&overall.quantities()),
+            intervals: rows[..spans.len()]
+                .iter()
+                .enumerate()
+                .map(|(interval, (_, quantities))| IntervalOutput { interval, truth: Members(quantities) })
+                .collect(),
             reordered: matching.reordered,
             reordered_overall: matching.reordered_overall,
             receiver_only: matching.receiver_only.len(),
@@ -84,22 +111,7 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
             warnings: &warnings,
         })?;
     } else {
-        let mut table =
-            report::table(&["interval", "sent", "lost", "mean", "deviation", "minimum", "maximum"]);
-        let mut row = |name: String, truth: &TruthFigures| {
-            table.add_row([
-                name,
-                truth.sent.to_string(),
-                report::loss(Some(truth.lost), Some(truth.sent)),
-                or_none(truth.mean_ns, duration),
-                or_none(truth.std_ns, duration),
-                or_none(truth.min_ns, |time| duration(time as f64)),
-                or_none(truth.max_ns, |time| duration(time as f64)),
-            ]);
-        };
-        intervals.iter().for_each(|each| row(each.interval.to_string(), &each.truth));
-        row("overall".into(), &overall);
-        let mut text = format!("{table}\n");
+        let mut text = format!("{}\n", table::rows("interval", &rows));
         text += &format!(
             "reordered: {} within their flow, {} overall; received but never sent: {}\n",
             matching.reordered,
@@ -119,7 +131,7 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
 }
 
 /// Whether the two captures fit together.
-fn judge(matched: &Matched, overall: &TruthFigures) -> (Exit, Vec<String>) {
+fn judge(matched: &Matched, overall: &Exact) -> (Exit, Vec<String>) {
     let receiver_only = matched.matching.receiver_only.len() as u64;
     if matched.is_mostly_negative() && receiver_only > overall.lost {
         let message = format!(

@@ -140,6 +140,7 @@ fn a_closed_standard_error_is_no_panic() {
     assert_eq!(child.wait().unwrap().code(), Some(3));
 }
 
+#[cfg(feature = "hardware")]
 #[test]
 fn missing_tools_are_named() {
     let folder = Folder::new();
@@ -148,11 +149,20 @@ fn missing_tools_are_named() {
     finish(&mut hardware).failed(8, &["Verilator is not installed", "cargo xtask tools simulation"]);
 }
 
+#[cfg(not(feature = "hardware"))]
 #[test]
-fn a_cut_by_the_clock_is_refused() {
-    for options in [&[][..], &["--interval", "500ms"]] {
-        let result = run(&[&["measure", "--cut", "clock"], options, &[SENDER, RECEIVER]].concat());
-        // About 20,000 packets a second with 13 ms of delay.
-        result.failed(10, &["the about 296 packets in flight", "use --cut in-band"]);
+fn what_was_not_built_names_its_remedy() {
+    let remedy = "cargo build --release -p deltaline --features hardware";
+    run(&["measure", "--through", "hardware", SENDER, RECEIVER])
+        .failed(8, &["without the simulated hardware", remedy]);
+}
+
+#[cfg(not(feature = "lab"))]
+#[test]
+fn a_lab_that_was_not_built_names_its_remedy() {
+    for arguments in
+        [&["lab"][..], &["lab", "4"], &["lab", "all", "--packets", "500000", "--out", "out/quick"]]
+    {
+        run(arguments).failed(8, &["without the lab", "cargo build --release -p deltaline --features lab"]);
     }
 }

@@ -11,6 +11,40 @@
 //!
 //! A frame belongs to its (segment, interval, role). All that follows rests on the bytes of control frames alone.
 //!
+//! ```
+//! use deltaline_collect::collector::Collector;
+//! use deltaline_collect::evaluation::Evaluation;
+//! use deltaline_collect::summary::Summary;
+//! use deltaline_model::configuration::{Configuration, Settings};
+//! use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+//! use deltaline_model::time::Timestamp;
+//! use deltaline_model::wire::frame::Role;
+//!
+//! // Two points see a thousand packets, 2 µs apart.
+//! let configuration = Configuration::new(Settings { rows: 64, prefixes: &[0], ..Settings::default() })?;
+//! let mut collector = Collector::default();
+//! for (role, delay) in [(Role::Sender, 0), (Role::Receiver, 2_000)] {
+//!     let mut point = MeasurementPoint::new(&configuration, role);
+//!     for number in 0..1_000_u64 {
+//!         // An IPv4 header, and the number as UDP payload.
+//!         let mut packet = [0; 50];
+//!         packet[12..18].copy_from_slice(&[0x08, 0x00, 0x45, 0, 0, 36]);
+//!         packet[23] = 17;
+//!         packet[42..].copy_from_slice(&number.to_be_bytes());
+//!         point.observe(&packet, Timestamp::from_nanoseconds(10_000 * number + delay));
+//!     }
+//!     point.end_interval(IntervalEnd::Delimiter, |frame| collector.push(frame));
+//! }
+//!
+//! let collected = collector.finish();
+//! assert_eq!(collected.problems, []);
+//! let evaluations: Vec<Evaluation> = Evaluation::all(&collected).collect();
+//! let summary = Summary::of(&evaluations);
+//! let mean = summary.overall.find("mean").and_then(|mean| mean.value.ok());
+//! assert_eq!(mean.map(|mean| mean.to_f64()), Some(2_000.0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Limits
 //!
 //! * An end that refuses an interval's end numbers its later intervals one too low. That shift is followed through

@@ -4,9 +4,19 @@
 //! * [`collector`]: frames together into intervals, by segment, with what is wrong with them.
 //! * [`report`]: what one end reported of an interval. [`verdict`]: whether two reports may be compared.
 //! * [`pair`]: an interval's two reports, and how their rows compare.
+//! * [`evaluation`]: what a pair says of delay and loss. [`summary`]: a segment's intervals in numbers.
+//! * [`truth`]: the exact numbers, where they are known.
+//! * [`follower`]: all of that live, interval by interval.
+//!
+//! Nothing here prints or ends a program: what went wrong is a value that says so.
 
 pub mod collector;
+pub mod evaluation;
 pub mod feed;
+pub mod follower;
 pub mod pair;
 pub mod report;
+pub mod summary;
+pub mod text;
+pub mod truth;
 pub mod verdict;

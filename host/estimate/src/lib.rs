@@ -110,6 +110,7 @@ mod mean;
 mod observation;
 mod offset;
 mod quantile;
+pub mod quantity;
 mod reason;
 mod sampling;
 pub mod sizing;

@@ -48,6 +48,36 @@ pub enum Reason {
          intervals"
     )]
     ClockMoved,
+    /// More packets were received than sent.
+    #[error(
+        "{0} more packets were received than sent; possible causes: the two ends are swapped, the recordings did not start \
+         and end together, packets were duplicated"
+    )]
+    Surplus(
+        /// How many more.
+        u64,
+    ),
+    /// The two ends' rows have nothing to do with each other.
+    #[error(
+        "the two ends have not seen the same packets: as many rows hold more packets at the receiver as hold fewer, which \
+         loss cannot do; check that the two captures are of the same traffic and time"
+    )]
+    Unrelated,
+    /// The ends' first packets, and their last ones, are too far apart for sums of delays, which wrap.
+    #[error(
+        "the two ends' clocks, or their recordings, are more than 2^39 ns (550 s) apart, and delays are known modulo \
+         2^40 ns; bring the two clocks nearer to each other"
+    )]
+    ClocksTooFar,
+    /// A row's sum of delays may have wrapped.
+    #[error(
+        "a row's sum of delays comes near 2^39 ns (550 s), where sums wrap; bring the two clocks nearer to each other, or \
+         use shorter intervals, more rows or longer prefixes"
+    )]
+    SumsWrap,
+    /// The interval is void.
+    #[error("not identifiable: the interval is void")]
+    Void,
     /// None of the combined intervals had a value.
     #[error("not identifiable: no interval had a value")]
     NoInterval,

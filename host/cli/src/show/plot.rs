@@ -1,8 +1,9 @@
 //! Plot: delay over time as SVG, estimates with their intervals, and the truth if it is known.
 
 use crate::exit::{Exit, Failure};
-use crate::results::IntervalFigures;
 use deltaline_capture::write_file;
+use deltaline_collect::summary::IntervalFigures;
+use deltaline_estimate::quantity::{Quantity, Unit};
 use plotters::prelude::*;
 use std::path::Path;
 
@@ -20,14 +21,19 @@ struct Step {
     truth: Option<f64>,
 }
 
+/// Of the first delay that has a confidence interval by its kind.
 fn step(interval: &IntervalFigures) -> Option<Step> {
     let seconds = |nanoseconds: i64| nanoseconds as f64 / NANOSECONDS_A_SECOND;
     let milliseconds = |nanoseconds: f64| nanoseconds / NANOSECONDS_A_MILLISECOND;
+    let value = |quantity: &Quantity| quantity.value.ok().map(|number| milliseconds(number.to_f64()));
+    let is_shown = |each: &&Quantity| each.what.unit == Unit::Nanoseconds && each.range.is_some();
+    let (start, end) = interval.span?;
+    let shown = interval.figures.quantities().find(is_shown)?;
     Some(Step {
-        span: (seconds(interval.start_ns?), seconds(interval.end_ns?)),
-        mean: interval.figures.mean_ns.map(milliseconds),
-        range: interval.figures.mean_ci95_ns.map(|range| range.map(milliseconds)),
-        truth: interval.figures.truth.and_then(|truth| truth.mean_ns).map(milliseconds),
+        span: (seconds(start), seconds(end)),
+        mean: value(shown),
+        range: shown.range.and_then(Result::ok).map(|range| range.map(milliseconds)),
+        truth: interval.figures.exact(shown).and_then(value),
     })
 }
 

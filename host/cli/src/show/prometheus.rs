@@ -13,10 +13,13 @@
 //! | `deltaline_delay_mean_seconds` | gauge | segment | mean delay of the last interval |
 //! | `deltaline_delay_mean_lower_seconds`, `..._upper_seconds` | gauge | segment | its 95 % confidence interval |
 //! | `deltaline_delay_deviation_seconds` | gauge | segment | standard deviation of the last interval |
+//! | `deltaline_delay_p50_seconds`, `..._p90_...`, `..._p99_...` | gauge | segment | quantiles of the last interval with digests, `_lower` and `_upper` as above |
 //! | `deltaline_loss_ratio` | gauge | segment | share of packets lost in the last interval |
 //! | `deltaline_last_interval_timestamp_seconds` | gauge | segment | when the last usable interval was reported |
 //!
 //! What is not known of the last interval has no sample: absence is an alarm, a zero would be a lie.
+//!
+//! Of numbers, this file knows the units only: what is served is what has a metric in its definition.
 //!
 //! # Test plan
 //!
@@ -25,22 +28,28 @@
 
 use crate::exit::{Exit, Failure};
 use crate::report;
-use crate::results::Figures;
+use deltaline_collect::summary::Figures;
+use deltaline_estimate::quantity::{Metric, Number, Quantity, Unit};
+use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
-use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
+use prometheus_client::encoding::{
+    DescriptorEncoder, EncodeLabelSet, EncodeLabelValue, EncodeMetric, LabelValueEncoder,
+};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::registry::{Registry, Unit};
+use prometheus_client::registry::{self, Registry};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::SystemTime;
 use tiny_http::{Header, Method, Request, Response, Server};
 
+const NANOSECONDS_A_SECOND: f64 = 1e9;
 const CONTENT_TYPE: &str = "Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -51,28 +60,111 @@ struct Segment {
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct Intervals {
     segment: u32,
-    result: Outcome,
+    result: Usable,
 }
 
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
-enum Outcome {
-    Usable,
-    Void,
+enum Usable {
+    Yes,
+    No,
 }
 
-impl EncodeLabelValue for Outcome {
+impl EncodeLabelValue for Usable {
     fn encode(&self, encoder: &mut LabelValueEncoder) -> fmt::Result {
         let name = match self {
-            Outcome::Usable => "usable",
-            Outcome::Void => "void",
+            Usable::Yes => "usable",
+            Usable::No => "void",
         };
         name.encode(encoder)
     }
 }
 
 type Value = Gauge<f64, AtomicU64>;
-type Values = Family<Segment, Value>;
-type Counters = Family<Segment, Counter>;
+
+/// A metric of every segment.
+#[derive(Clone, Debug)]
+enum Series {
+    /// Packets, added up.
+    Packets(Family<Segment, Counter>),
+    /// Seconds of the last interval.
+    Seconds(Family<Segment, Value>),
+    /// A share in the last interval.
+    Ratio(Family<Segment, Value>),
+}
+
+/// What numbers the intervals have brought, by the metric's name; numbers that no interval has brought yet are not there.
+#[derive(Clone, Debug, Default)]
+struct Numbers(Arc<Mutex<BTreeMap<String, (String, Series)>>>);
+
+impl Numbers {
+    /// Sets a segment's last value; what is not known has no sample.
+    fn set(&self, name: &str, help: &str, segment: u32, value: Option<f64>, series: fn() -> Series) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, series) = all.entry(name.into()).or_insert_with(|| (help.into(), series()));
+        let labels = Segment { segment };
+        match (series, value) {
+            (Series::Seconds(family) | Series::Ratio(family), Some(value)) => {
+                family.get_or_create(&labels).set(value);
+            }
+            (Series::Seconds(family) | Series::Ratio(family), None) => _ = family.remove(&labels),
+            (Series::Packets(family), value) => {
+                family.get_or_create(&labels).inc_by(value.map_or(0, |value| value as u64));
+            }
+        }
+    }
+
+    /// What a quantity says of the last interval.
+    fn take(&self, segment: u32, quantity: &Quantity) {
+        let value = quantity.value.ok().map(Number::to_f64);
+        let ratio = || Series::Ratio(Family::default());
+        if let Some(Metric { name, help }) = quantity.what.share {
+            let samples = quantity.samples.filter(|samples| *samples > 0);
+            let share = value.zip(samples).map(|(value, samples)| value / samples as f64);
+            self.set(name, help, segment, share, ratio);
+        }
+        let Some(Metric { name, help }) = quantity.what.metric else { return };
+        if quantity.what.unit == Unit::Packets {
+            return self.set(name, help, segment, value, || Series::Packets(Family::default()));
+        }
+        let seconds = || Series::Seconds(Family::default());
+        self.set(name, help, segment, value.map(|value| value / NANOSECONDS_A_SECOND), seconds);
+        let Some(range) = quantity.range else { return };
+        let known = value.and(range.ok());
+        for (end, which) in [("lower", 0), ("upper", 1)] {
+            let help = format!("The {end} end of its 95 % confidence interval: {help}");
+            let value = known.map(|range| range[which] / NANOSECONDS_A_SECOND);
+            self.set(&format!("{name}_{end}"), &help, segment, value, seconds);
+        }
+    }
+}
+
+impl Collector for Numbers {
+    fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for (name, (help, series)) in all.iter() {
+            let packets = registry::Unit::Other("packets".into());
+            let ratio = registry::Unit::Other("ratio".into());
+            match series {
+                Series::Packets(family) => put(&mut encoder, name, help, &packets, family)?,
+                Series::Seconds(family) => put(&mut encoder, name, help, &registry::Unit::Seconds, family)?,
+                Series::Ratio(family) => put(&mut encoder, name, help, &ratio, family)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One metric of all segments.
+fn put(
+    encoder: &mut DescriptorEncoder,
+    name: &str,
+    help: &str,
+    unit: &registry::Unit,
+    metric: &impl EncodeMetric,
+) -> fmt::Result {
+    let metric_encoder = encoder.encode_descriptor(name, help, Some(unit), metric.metric_type())?;
+    metric.encode(metric_encoder)
+}
 
 /// The figures that are served.
 #[derive(Default)]
@@ -81,20 +173,13 @@ pub(crate) struct Metrics {
     reconnects: Counter,
     bad: Counter,
     intervals: Family<Intervals, Counter>,
-    missing: Counters,
-    sent: Counters,
-    received: Counters,
-    lost: Counters,
-    mean: Values,
-    lower: Values,
-    upper: Values,
-    deviation: Values,
-    loss: Values,
-    reported: Values,
+    missing: Family<Segment, Counter>,
+    reported: Family<Segment, Value>,
+    numbers: Numbers,
 }
 
 impl Metrics {
-    /// Starts to serve them.
+    /// Begins to serve them.
     pub(crate) fn serve(address: SocketAddr) -> Result<Self, Failure> {
         let server = Server::http(address).map_err(|reason| {
             let message =
@@ -112,32 +197,24 @@ impl Metrics {
         Ok(metrics)
     }
 
+    /// What is served.
+    #[cfg(test)]
+    pub(super) fn text(&self) -> Result<String, fmt::Error> {
+        let mut text = String::new();
+        encode(&mut text, &self.registry())?;
+        Ok(text)
+    }
+
     fn registry(&self) -> Registry {
-        let packets = || Unit::Other("packets".into());
         let mut all = Registry::with_prefix("deltaline");
         all.register("source_up", "1 while the source is there, 0 while it is away", self.up.clone());
         all.register("reconnects", "How often the source came back", self.reconnects.clone());
         all.register("bad_frames", "Frames and messages that were corrupted", self.bad.clone());
         all.register("intervals", "Intervals reported, usable or void", self.intervals.clone());
         all.register("missing_intervals", "Intervals of which nothing arrived", self.missing.clone());
-        for (name, help, counters) in [
-            ("sent", "Packets that passed the sender in usable intervals", &self.sent),
-            ("received", "Packets that passed the receiver in usable intervals", &self.received),
-            ("lost", "Packets lost in usable intervals", &self.lost),
-        ] {
-            all.register_with_unit(name, help, packets(), counters.clone());
-        }
-        for (name, help, values) in [
-            ("delay_mean", "Mean delay of the last interval", &self.mean),
-            ("delay_mean_lower", "Lower end of the mean's 95 % confidence interval", &self.lower),
-            ("delay_mean_upper", "Upper end of the mean's 95 % confidence interval", &self.upper),
-            ("delay_deviation", "Standard deviation of delay in the last interval", &self.deviation),
-            ("last_interval_timestamp", "When the last usable interval was reported", &self.reported),
-        ] {
-            all.register_with_unit(name, help, Unit::Seconds, values.clone());
-        }
-        let help = "Share of packets lost in the last interval";
-        all.register_with_unit("loss", help, Unit::Other("ratio".into()), self.loss.clone());
+        let (name, help) = ("last_interval_timestamp", "When the last usable interval was reported");
+        all.register_with_unit(name, help, registry::Unit::Seconds, self.reported.clone());
+        all.register_collector(Box::new(self.numbers.clone()));
         all
     }
 
@@ -158,31 +235,13 @@ impl Metrics {
 
     /// An interval has been reported.
     pub(crate) fn interval(&self, segment: u32, is_usable: bool, figures: &Figures) {
-        let result = if is_usable { Outcome::Usable } else { Outcome::Void };
+        let result = if is_usable { Usable::Yes } else { Usable::No };
         self.intervals.get_or_create(&Intervals { segment, result }).inc();
-        let labels = Segment { segment };
-        for (counters, packets) in
-            [(&self.sent, figures.sent), (&self.received, figures.received), (&self.lost, figures.lost)]
-        {
-            counters.get_or_create(&labels).inc_by(packets.unwrap_or(0));
-        }
-        let seconds = |nanoseconds: Option<f64>| nanoseconds.map(|nanoseconds| nanoseconds / 1e9);
-        let range = figures.mean_ci95_ns;
-        let sent = figures.sent.filter(|sent| *sent > 0);
-        for (values, value) in [
-            (&self.mean, seconds(figures.mean_ns)),
-            (&self.lower, seconds(range.map(|[lower, _]| lower))),
-            (&self.upper, seconds(range.map(|[_, upper]| upper))),
-            (&self.deviation, seconds(figures.std_ns)),
-            (&self.loss, figures.lost.zip(sent).map(|(lost, sent)| lost as f64 / sent as f64)),
-        ] {
-            match value {
-                Some(value) => _ = values.get_or_create(&labels).set(value),
-                None => _ = values.remove(&labels),
-            }
+        for quantity in figures.quantities() {
+            self.numbers.take(segment, quantity);
         }
         if is_usable && let Ok(now) = SystemTime::UNIX_EPOCH.elapsed() {
-            self.reported.get_or_create(&labels).set(now.as_secs_f64());
+            self.reported.get_or_create(&Segment { segment }).set(now.as_secs_f64());
         }
     }
 }

@@ -1,0 +1,62 @@
+//! The hardware design under simulation.
+
+use crate::exit::{Exit, Failure};
+use crate::point::{Batch, Point};
+use deltaline_cosim::hardware::{HardwareError, HardwarePoint};
+use deltaline_model::configuration::Configuration;
+use deltaline_model::packet::identity::identify;
+use deltaline_model::wire::frame::Role;
+use indicatif::ProgressBar;
+use std::time::Duration;
+use verilator_sys::Toolchain;
+
+pub(crate) use deltaline_cosim::hardware::Hardware;
+
+impl From<HardwareError> for Failure {
+    fn from(error: HardwareError) -> Self {
+        Failure::new(Exit::Hardware, error)
+    }
+}
+
+/// From one turn of a spinner to the next.
+const TURN: Duration = Duration::from_millis(200);
+
+/// Builds the simulation of a configuration.
+pub(crate) fn build(configuration: &Configuration) -> Result<Hardware, Failure> {
+    let toolchain = Toolchain::find().map_err(|error| Failure::new(Exit::Hardware, error))?;
+    let spinner = ProgressBar::new_spinner().with_message("building the hardware");
+    spinner.enable_steady_tick(TURN);
+    let hardware = Hardware::build(&toolchain, configuration);
+    spinner.finish_and_clear();
+    Ok(hardware?)
+}
+
+/// One end.
+pub(crate) fn point(hardware: &Hardware, role: Role) -> Result<Box<dyn Point>, Failure> {
+    Ok(Box::new(hardware.point(role)?))
+}
+
+impl Point for HardwarePoint {
+    fn observe(&mut self, batch: &mut Batch) -> Result<u64, Failure> {
+        let mut truncated = 0;
+        for (frame, time) in batch.packets() {
+            HardwarePoint::observe(self, frame, time)?;
+            truncated += u64::from(identify(frame).is_ok_and(|identity| identity.truncated));
+        }
+        batch.clear();
+        Ok(truncated)
+    }
+
+    fn end_interval(&mut self, emit: &mut dyn FnMut(&[u8])) -> Result<(), Failure> {
+        HardwarePoint::end_interval(self)?;
+        self.wait_for_frames()?;
+        for frame in self.take_frames() {
+            emit(&frame);
+        }
+        Ok(())
+    }
+
+    fn cycles(&self) -> Option<u64> {
+        Some(HardwarePoint::cycles(self))
+    }
+}

@@ -1,0 +1,214 @@
+//! Two captures' packets through two measurement points, interval by interval.
+
+use crate::exit::Failure;
+use crate::point::{Batch, Point};
+use crate::points::Points;
+use crate::progress::Progress;
+use deltaline_capture::replay::Span;
+use deltaline_capture::{Capture, PacketRef, PcapngWriter};
+use deltaline_collect::collector::{Collector, Problem};
+use deltaline_collect::evaluation::Evaluation;
+use deltaline_model::packet::identity::WINDOW_BYTES;
+use deltaline_model::time::Timestamp;
+use deltaline_model::wire::frame::Role;
+use serde::Serialize;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// What one end's capture held.
+#[derive(Clone, Copy, Serialize)]
+pub(crate) struct EndOutput {
+    /// Packets of the capture.
+    pub(crate) packets: u64,
+    /// Those of them that are not measured.
+    pub(crate) unmeasured: u64,
+    /// Measured ones that were captured without the end of their identity.
+    pub(crate) truncated: u64,
+}
+
+/// What the simulation took.
+#[derive(Clone, Copy, Serialize)]
+pub(crate) struct HardwareOutput {
+    /// Packets that both ends saw.
+    pub(crate) packets: u64,
+    /// Clock cycles of both ends.
+    pub(crate) cycles: u64,
+    /// Clock cycles simulated in a second.
+    pub(crate) cycles_per_second: f64,
+}
+
+/// Control frames that there were.
+#[derive(Clone, Copy, Default, Serialize)]
+pub(crate) struct FramesOutput {
+    /// Control frames of both ends.
+    pub(crate) count: u64,
+    pub(crate) bytes: u64,
+}
+
+/// Passes the captures' packets through the measurement points, interval by interval.
+pub(crate) fn pass_captures(
+    [sender, receiver]: [&Path; 2],
+    points: &Points,
+    spans: &[Span],
+    writer: Option<PcapngWriter>,
+) -> Result<Passed, Failure> {
+    let mut sender = End::open(sender, points, Role::Sender)?;
+    let mut receiver = End::open(receiver, points, Role::Receiver)?;
+    let progress = Progress::new("measuring", &[&sender.capture, &receiver.capture]);
+    let mut sink = Sink { writer, total: FramesOutput::default(), progress };
+    let started = Instant::now();
+    let mut evaluations = Vec::with_capacity(spans.len());
+    let mut is_corrupted = false;
+    for span in spans {
+        // A collector for each interval: what has been estimated need not be kept.
+        let mut collector = Collector::default();
+        sender.pass(span.sender.end, &mut collector, &mut sink)?;
+        receiver.pass(span.receiver.end, &mut collector, &mut sink)?;
+        let collected = collector.finish();
+        is_corrupted |= collected.problems.iter().any(|each| matches!(each, Problem::Corrupted { .. }));
+        evaluations.extend(Evaluation::all(&collected));
+    }
+    let elapsed = started.elapsed();
+    if let Some(writer) = sink.writer {
+        writer.finish()?;
+    }
+    Ok(Passed { sender, receiver, evaluations, is_corrupted, frames: sink.total, elapsed })
+}
+
+/// What came of two captures.
+pub(crate) struct Passed {
+    sender: End,
+    receiver: End,
+    pub(crate) evaluations: Vec<Evaluation>,
+    pub(crate) is_corrupted: bool,
+    pub(crate) frames: FramesOutput,
+    elapsed: Duration,
+}
+
+impl Passed {
+    pub(crate) fn sender_output(&self) -> EndOutput {
+        self.sender.output(&self.evaluations)
+    }
+
+    pub(crate) fn receiver_output(&self) -> EndOutput {
+        self.receiver.output(&self.evaluations)
+    }
+
+    pub(crate) fn hardware(&self) -> Option<HardwareOutput> {
+        let cycles = self.sender.point.cycles()? + self.receiver.point.cycles()?;
+        Some(HardwareOutput {
+            packets: self.sender.packets + self.receiver.packets,
+            cycles,
+            cycles_per_second: cycles as f64 / self.elapsed.as_secs_f64().max(1e-9),
+        })
+    }
+
+    /// What is to be said of the captures' packets.
+    pub(crate) fn remarks(&self) -> impl Iterator<Item = String> {
+        let unmeasured = |end: &End| {
+            let EndOutput { packets, unmeasured, .. } = end.output(&self.evaluations);
+            (unmeasured > 0).then(|| {
+                format!("{}: {unmeasured} of {packets} packets are not IP and not measured", end.name)
+            })
+        };
+        let truncated = remark_on_truncated(&self.sender, &self.receiver);
+        truncated.into_iter().chain(unmeasured(&self.sender)).chain(unmeasured(&self.receiver))
+    }
+}
+
+/// Where control frames go, and how far it is.
+struct Sink {
+    writer: Option<PcapngWriter>,
+    total: FramesOutput,
+    progress: Progress,
+}
+
+/// One end: a capture and its measurement point.
+struct End {
+    capture: Capture,
+    name: String,
+    role: Role,
+    point: Box<dyn Point>,
+    batch: Batch,
+    packets: u64,
+    truncated: u64,
+    /// The longest captured length of a packet: its snap length, if packets are longer.
+    longest: usize,
+    timestamp: u64,
+}
+
+impl End {
+    fn open(path: &Path, points: &Points, role: Role) -> Result<Self, Failure> {
+        Ok(End {
+            capture: Capture::open(path)?,
+            name: path.display().to_string(),
+            role,
+            point: points.point(role)?,
+            batch: Batch::default(),
+            packets: 0,
+            truncated: 0,
+            longest: 0,
+            timestamp: 0,
+        })
+    }
+
+    /// Passes packets through the measurement point until `end` have passed in all, or the capture ends; then
+    /// ends the interval.
+    fn pass(&mut self, end: usize, collector: &mut Collector, sink: &mut Sink) -> Result<(), Failure> {
+        while self.packets < end as u64 {
+            let Some(packet) = self.capture.next_packet()? else { break };
+            self.batch.push(packet.data, Timestamp::from_nanoseconds(packet.timestamp));
+            self.packets += 1;
+            self.timestamp = packet.timestamp;
+            self.longest = self.longest.max(packet.data.len());
+            if self.batch.is_full() {
+                self.truncated += self.point.observe(&mut self.batch)?;
+            }
+            sink.progress.packet(self.role as usize, &self.capture);
+        }
+        self.truncated += self.point.observe(&mut self.batch)?;
+        let timestamp = self.timestamp;
+        let mut written = Ok(());
+        self.point.end_interval(&mut |data| {
+            collector.push(data);
+            sink.total.count += 1;
+            sink.total.bytes += data.len() as u64;
+            if let (Some(writer), Ok(())) = (&mut sink.writer, &written) {
+                written =
+                    writer.write(PacketRef { timestamp, length: data.len() as u32, interface: 0, data });
+            }
+        })?;
+        Ok(written?)
+    }
+
+    fn output(&self, evaluations: &[Evaluation]) -> EndOutput {
+        let totals = evaluations.iter().filter_map(|each| match self.role {
+            Role::Sender => each.sender,
+            Role::Receiver => each.receiver,
+        });
+        EndOutput {
+            packets: self.packets,
+            unmeasured: totals.map(|totals| u64::from(totals.unmeasured)).sum(),
+            truncated: self.truncated,
+        }
+    }
+}
+
+/// What is to be said of packets without the end of their identity.
+fn remark_on_truncated(sender: &End, receiver: &End) -> Option<String> {
+    if sender.truncated == 0 && receiver.truncated == 0 {
+        return None;
+    }
+    let of = |end: &End| format!("{} of {} packets of {}", end.truncated, end.packets, end.name);
+    let harm = if sender.longest == receiver.longest {
+        "so that they are told apart by less than they could be"
+    } else {
+        "and differently at the two ends, so that they look lost at one and foreign at the other"
+    };
+    Some(format!(
+        "{} and {} were captured without the end of their identity, {harm}; \
+         capture with a snap length of at least {WINDOW_BYTES} bytes at both ends",
+        of(sender),
+        of(receiver)
+    ))
+}

@@ -1,0 +1,73 @@
+//! Quantities as JSON: each under its key, with its confidence interval behind it.
+
+use deltaline_collect::summary::{Figures, IntervalFigures};
+use deltaline_estimate::quantity::{Number, Quantity};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+/// The members of several quantities.
+pub(crate) struct Members<'a>(pub(crate) &'a [Quantity]);
+
+/// The numbers of one or several intervals.
+pub(crate) struct Numbers<'a>(pub(crate) &'a Figures);
+
+/// An interval in numbers.
+pub(crate) struct Interval<'a>(pub(crate) &'a IntervalFigures);
+
+struct Value(Number);
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Number::Count(number) => serializer.serialize_u64(number),
+            Number::Whole(number) => serializer.serialize_i64(number),
+            Number::Real(number) => serializer.serialize_f64(number),
+        }
+    }
+}
+
+fn add<M: SerializeMap>(map: &mut M, quantity: &Quantity) -> Result<(), M::Error> {
+    map.serialize_entry(&quantity.what.key(), &quantity.value.ok().map(Value))?;
+    match quantity.range {
+        Some(range) => map.serialize_entry(&quantity.what.range_key(), &range.ok()),
+        None => Ok(()),
+    }
+}
+
+impl Serialize for Members<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        self.0.iter().try_for_each(|quantity| add(&mut map, quantity))?;
+        map.end()
+    }
+}
+
+fn add_all<M: SerializeMap>(map: &mut M, figures: &Figures) -> Result<(), M::Error> {
+    figures.quantities().try_for_each(|quantity| add(map, quantity))?;
+    map.serialize_entry("reason", &figures.reason())?;
+    match &figures.exact {
+        Some(exact) => map.serialize_entry("truth", &Members(exact)),
+        None => Ok(()),
+    }
+}
+
+impl Serialize for Numbers<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        add_all(&mut map, self.0)?;
+        map.end()
+    }
+}
+
+impl Serialize for Interval<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let IntervalFigures { segment, number, span, usable_rows, figures } = self.0;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("segment", segment)?;
+        map.serialize_entry("interval", number)?;
+        map.serialize_entry("start_ns", &span.map(|(start, _)| start))?;
+        map.serialize_entry("end_ns", &span.map(|(_, end)| end))?;
+        map.serialize_entry("usable_rows", usable_rows)?;
+        add_all(&mut map, figures)?;
+        map.end()
+    }
+}

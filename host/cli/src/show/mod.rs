@@ -1,0 +1,15 @@
+//! Results as tables, JSON, metrics and plots. Each goes through the quantities of an answer and knows none by its name;
+//! see [`deltaline_estimate::quantity`].
+//!
+//! # Test plan
+//!
+//! A made-up quantity, with range, share and true counterpart, comes out of every one of them (`tests`).
+
+pub(crate) mod json;
+pub(crate) mod live;
+pub(crate) mod plot;
+pub(crate) mod prometheus;
+pub(crate) mod table;
+#[cfg(test)]
+mod tests;
+mod value;

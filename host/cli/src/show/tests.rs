@@ -1,0 +1,134 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use super::json::{Interval, Numbers};
+use super::live::Row;
+use super::prometheus::Metrics;
+use super::{plot, table};
+use deltaline_collect::summary::{Figures, IntervalFigures, Summary};
+use deltaline_estimate::Reason;
+use deltaline_estimate::quantity::{Definition, Metric, Number, Quantity, Unit};
+use serde_json::{Value, json};
+
+static SURPRISE: Definition = Definition {
+    is_brief: true,
+    exact: Some("surprise"),
+    metric: Some(Metric { name: "delay_surprise", help: "A made-up delay" }),
+    ..Definition::new("surprise", "surprise", Unit::Nanoseconds)
+};
+static WONDERS: Definition = Definition {
+    is_brief: true,
+    metric: Some(Metric { name: "wondrous", help: "Made-up packets" }),
+    share: Some(Metric { name: "wonder", help: "A made-up share" }),
+    ..Definition::new("wonders", "wonders", Unit::Packets)
+};
+static TRUE_SURPRISE: Definition = Definition::new("surprise", "surprise", Unit::Nanoseconds);
+static FURTHER: Definition = Definition::new("further", "further", Unit::Nanoseconds);
+static HIDDEN: Definition = Definition { heading: None, ..Definition::new("hidden", "", Unit::Packets) };
+
+/// An answer of numbers that no release knows, and a further one.
+fn figures(value: Result<Number, Reason>) -> Figures {
+    let surprise = Quantity { range: Some(Ok([1000.0, 4000.0])), ..Quantity::new(&SURPRISE, value) };
+    let wonders = Quantity { samples: Some(40), ..Quantity::count(&WONDERS, 10) };
+    Figures {
+        void: None,
+        answers: vec![
+            vec![surprise, wonders, Quantity::count(&HIDDEN, u64::MAX)],
+            vec![Quantity { what: &FURTHER, ..surprise }],
+        ],
+        exact: Some(vec![Quantity::new(&TRUE_SURPRISE, Ok(Number::Whole(2000)))]),
+    }
+}
+
+fn interval(value: Result<Number, Reason>) -> IntervalFigures {
+    let span = Some((0, 1_000_000));
+    IntervalFigures { segment: 3, number: 7, span, usable_rows: None, figures: figures(value) }
+}
+
+const KNOWN: Result<Number, Reason> = Ok(Number::Real(2500.0));
+
+#[test]
+fn a_made_up_quantity_is_in_tables() {
+    let intervals = vec![interval(KNOWN), interval(Err(Reason::NoSingle))];
+    let text = table::summary(&Summary { overall: figures(KNOWN), intervals, findings: vec![] });
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split('|').map(str::trim).collect()).collect();
+    assert_eq!(
+        lines[0],
+        ["", "interval", "start", "surprise (95 %)", "wonders", "true surprise", "error", ""],
+        "{text}"
+    );
+    let known = ["2.500 ± 1.500 µs", "10 (25.000 %)", "2.000 µs", "+25.000 %", ""];
+    assert_eq!(lines[2], [&["", "7", "0.000 ns"], &known[..]].concat());
+    assert_eq!(lines[3], ["", "7", "0.000 ns", "-", "10 (25.000 %)", "2.000 µs", "-", ""]);
+    assert_eq!(lines[4], [&["", "overall", "-"], &known[..]].concat());
+    assert_eq!(lines[5], ["", "interval", "further (95 %)", ""]);
+    assert_eq!(lines[7], ["", "7", "2.500 (1.000 to 4.000) µs", ""]);
+    let reason = format!("interval 7: surprise_ns, further_ns: {}", Reason::NoSingle);
+    assert!(text.contains(&reason), "{text}");
+}
+
+#[test]
+fn a_made_up_quantity_is_in_json() {
+    let members = serde_json::to_value(Numbers(&figures(KNOWN))).unwrap();
+    assert_eq!(members["surprise_ns"], json!(2500.0));
+    assert_eq!(members["surprise_ci95_ns"], json!([1000.0, 4000.0]));
+    assert_eq!((&members["wonders"], &members["hidden"]), (&json!(10), &json!(u64::MAX)));
+    assert_eq!((&members["reason"], &members["truth"]), (&Value::Null, &json!({"surprise_ns": 2000})));
+    let unknown = serde_json::to_value(Interval(&interval(Err(Reason::NoSingle)))).unwrap();
+    assert_eq!((&unknown["surprise_ns"], &unknown["interval"]), (&Value::Null, &json!(7)));
+    assert!(unknown["reason"].as_str().unwrap().starts_with("surprise_ns, further_ns: not identifiable"));
+}
+
+#[test]
+fn a_made_up_quantity_is_in_live_rows() {
+    let row = Row::new(&interval(KNOWN), 2, 1, true);
+    let heading = row.heading();
+    let mut rest = heading.as_str();
+    for word in ["segment", "interval", "surprise (95 %)", "wonders", "gaps", "bad", "true surprise"] {
+        let at = rest.find(word);
+        assert!(at.is_some(), "{word} is not in {rest:?}");
+        rest = &rest[at.unwrap()..];
+    }
+    assert!(
+        row.text().contains("2.500 ± 1.500 µs") && row.text().contains("10 (25.000 %)"),
+        "{}",
+        row.text()
+    );
+    assert_eq!(row.heading().chars().count(), row.text().chars().count());
+}
+
+#[test]
+fn a_made_up_quantity_is_a_metric() {
+    let metrics = Metrics::default();
+    for _ in 0..2 {
+        metrics.interval(3, true, &figures(KNOWN));
+    }
+    let text = metrics.text().unwrap();
+    for line in [
+        "# UNIT deltaline_delay_surprise_seconds seconds",
+        "deltaline_delay_surprise_seconds{segment=\"3\"} 0.0000025",
+        "deltaline_delay_surprise_lower_seconds{segment=\"3\"} 0.000001",
+        "deltaline_delay_surprise_upper_seconds{segment=\"3\"} 0.000004",
+        "deltaline_wondrous_packets_total{segment=\"3\"} 20",
+        "deltaline_wonder_ratio{segment=\"3\"} 0.25",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
+    }
+    metrics.interval(3, false, &figures(Err(Reason::Void)));
+    let text = metrics.text().unwrap();
+    assert!(!text.contains("deltaline_delay_surprise_seconds{") && !text.contains("surprise_lower_seconds{"));
+    assert!(text.contains("deltaline_wondrous_packets_total{segment=\"3\"} 30"), "{text}");
+}
+
+#[test]
+fn a_made_up_quantity_is_plotted() {
+    let folder = tempfile::tempdir().unwrap();
+    let draw = |name: &str, value| {
+        let path = folder.path().join(name);
+        plot::write(&path, &[interval(value)]).unwrap();
+        std::fs::read_to_string(path).unwrap()
+    };
+    let (known, unknown) = (draw("known.svg", KNOWN), draw("unknown.svg", Err(Reason::NoSingle)));
+    // 2.5 µs with a range from 1 to 4 µs: more rectangles and lines than where only the truth is known.
+    let count = |svg: &str| svg.matches("<rect").count() + svg.matches("<polyline").count();
+    assert!(count(&known) > count(&unknown) && known.contains("0.002"), "{known}");
+}

@@ -1,0 +1,145 @@
+//! Evaluation: what an interval's two reports say of delay and loss.
+
+use crate::collector::Collected;
+use crate::pair::{CLOCKS_TOO_FAR, Interval, Rows, SUM_NEAR_WRAP};
+use crate::verdict::{Doubt, Void};
+use deltaline_estimate::{
+    Estimate, Observation, ObservationError, OffsetBounds, Reason, Singles, estimate, offset_bounds,
+};
+use deltaline_model::time::Timestamp;
+use deltaline_model::wire::frame::Totals;
+use thiserror::Error;
+
+/// Why an interval has no estimate.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Unusable {
+    /// Its control frames do not make a pair.
+    #[error(transparent)]
+    Void(#[from] Void),
+    /// Cells and totals contradict each other.
+    #[error("{0}: the interval is void; this is no measurement point of this release")]
+    Contradictory(#[from] ObservationError),
+}
+
+/// What is known of an interval.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// Number of the measurement segment.
+    pub segment: u32,
+    /// Number of the interval.
+    pub number: u32,
+    /// The sender's own numbers, if it reported.
+    pub sender: Option<Totals>,
+    /// The receiver's own numbers, if it reported.
+    pub receiver: Option<Totals>,
+    /// The estimate, and how the ends' rows compare.
+    pub result: Result<(Estimate, Rows), Unusable>,
+    /// Exact delays of single packets, which digests vouch for.
+    pub singles: Option<Singles>,
+    /// What to keep in mind.
+    pub doubts: Vec<Doubt>,
+}
+
+impl Evaluation {
+    /// Evaluates an interval.
+    pub fn of(interval: &Interval) -> Self {
+        let (result, singles) = match evaluate(interval) {
+            Ok((estimate, rows, singles)) => (Ok((estimate, rows)), singles),
+            Err(unusable) => (Err(unusable), None),
+        };
+        Evaluation {
+            segment: interval.segment,
+            number: interval.number,
+            sender: interval.sender.as_ref().map(|report| report.totals),
+            receiver: interval.receiver.as_ref().map(|report| report.totals),
+            result,
+            singles,
+            doubts: interval.doubts.clone(),
+        }
+    }
+
+    /// Evaluates all intervals of a recording.
+    pub fn all(collected: &Collected) -> impl Iterator<Item = Self> {
+        collected.intervals.iter().map(Evaluation::of)
+    }
+
+    /// When the sender saw the first packet and the last, if it saw any.
+    pub fn span(&self) -> Option<(Timestamp, Timestamp)> {
+        let totals = self.sender.filter(|totals| totals.packets > 0)?;
+        Some((totals.first, totals.last))
+    }
+}
+
+fn evaluate(interval: &Interval) -> Result<(Estimate, Rows, Option<Singles>), Unusable> {
+    let pair = interval.pair()?;
+    let observation = Observation {
+        rows: pair.sender.rows,
+        sender: &pair.sender.cells,
+        receiver: &pair.receiver.cells,
+        sent: pair.sender.totals.packets,
+        received: pair.receiver.totals.packets,
+    };
+    let singles = pair.sender.digests.then(|| Singles::of(&observation));
+    Ok((estimate(&observation)?, pair.rows(), singles))
+}
+
+/// Why delays that can be computed mean nothing all the same, if so: one of [`Reason::Unrelated`],
+/// [`Reason::ClocksTooFar`] and [`Reason::SumsWrap`].
+pub fn distrust<'a>(mut rows: impl Iterator<Item = &'a Rows> + Clone) -> Option<Reason> {
+    if rows.clone().any(Rows::are_unrelated) {
+        return Some(Reason::Unrelated);
+    }
+    if rows.clone().any(|rows| rows.apart >= CLOCKS_TOO_FAR) {
+        return Some(Reason::ClocksTooFar);
+    }
+    rows.any(|rows| rows.largest_sum >= SUM_NEAR_WRAP).then_some(Reason::SumsWrap)
+}
+
+/// Why the offset of two clocks has no bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Unbounded {
+    /// A direction's intervals are all void.
+    #[error("not identifiable: segment {0}: all its intervals are void")]
+    AllVoid(u32),
+    /// A direction's delays mean nothing.
+    #[error("not identifiable: segment {0}: {1}")]
+    Distrusted(u32, Reason),
+    /// A direction has no digests.
+    #[error(
+        "not identifiable: segment {0}: no delay is exact without digests; measure with `digest = true` in the design, \
+         or `measure --digest`"
+    )]
+    NoDigests(u32),
+    /// The delays give no bounds.
+    #[error(transparent)]
+    Delays(#[from] Reason),
+}
+
+/// Bounds of the offset of two points' clocks from the intervals of both directions between them.
+///
+/// # Errors
+///
+/// Why there are none.
+pub fn bound_offset(forward: &[Evaluation], backward: &[Evaluation]) -> Result<OffsetBounds, Unbounded> {
+    Ok(offset_bounds(&exact_delays(forward)?, &exact_delays(backward)?)?)
+}
+
+/// The exact delays of a segment's intervals.
+fn exact_delays(evaluations: &[Evaluation]) -> Result<Vec<&Singles>, Unbounded> {
+    let segment = evaluations.first().map_or(0, |each| each.segment);
+    let rows = evaluations.iter().filter_map(|each| each.result.as_ref().ok()).map(|(_, rows)| rows);
+    let singles = singles(evaluations);
+    if rows.clone().next().is_none() {
+        return Err(Unbounded::AllVoid(segment));
+    }
+    match distrust(rows) {
+        Some(reason) => Err(Unbounded::Distrusted(segment, reason)),
+        None if singles.is_empty() => Err(Unbounded::NoDigests(segment)),
+        None => Ok(singles),
+    }
+}
+
+/// The exact delays of all intervals that have digests.
+pub(crate) fn singles(evaluations: &[Evaluation]) -> Vec<&Singles> {
+    evaluations.iter().filter_map(|each| each.singles.as_ref()).collect()
+}

@@ -1,0 +1,385 @@
+//! A follower: a source's intervals as they come, evaluated, with all that happens to the source meanwhile.
+//!
+//! [`Follower::next_happenings`] waits as long as a [`Feed`] does and hands out what has happened: an interval as soon as
+//! nothing more is to be expected of it, gaps in interval numbers, corrupted frames, a source that vanishes and comes
+//! back, a board that begins anew. A board's truth is put beside its intervals; whatever it says before its identity is
+//! known waits for that, but not for long.
+//!
+//! # Test plan
+//!
+//! A recording: the same intervals as collected at once; gaps, garbage and an interval that was never finished. Live:
+//! the program's tests (`host/cli/tests/read.rs`), against a board at a pseudo-terminal.
+
+use crate::collector::{Collector, Problem};
+use crate::evaluation::Evaluation;
+use crate::feed::{Event, Feed, FeedError, Source};
+use crate::pair::Interval;
+use crate::summary::IntervalFigures;
+use crate::truth::Exact;
+use crate::verdict::Void;
+use deltaline_model::board::{Command, Identity, Truth, VERSION};
+use deltaline_model::time::Timestamp;
+use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
+use thiserror::Error;
+
+/// How long intervals are held back for a board's identity.
+const ANSWER: Duration = Duration::from_secs(2);
+/// Truths whose intervals never come are forgotten beyond so many.
+const MOST_TRUTHS: usize = 64;
+
+/// Something that has happened.
+#[derive(Clone, Debug)]
+pub enum Happening {
+    /// A board has said which one it is.
+    Identity(Identity),
+    /// An interval is over.
+    Interval(Box<Followed>),
+    /// An interval was under way when following began, and is left out.
+    Partial {
+        /// Number of the segment.
+        segment: u32,
+        /// Number of the interval.
+        number: u32,
+    },
+    /// Nothing of these intervals arrived.
+    Gap {
+        /// Number of the segment.
+        segment: u32,
+        /// Number of the first interval.
+        first: u32,
+        /// Number of the last interval, at least `first`.
+        last: u32,
+    },
+    /// A frame or message was corrupted, and is left out.
+    Bad(String),
+    /// Intervals count from zero again.
+    Restart(Restart),
+    /// No control frame has come for the time that silence is noticed after.
+    Silence,
+    /// The recording could not be written further; reading goes on.
+    NotRecorded(String),
+    /// The source has vanished; it is looked for.
+    Lost(String),
+    /// The source is back.
+    Restored,
+    /// The recording is over.
+    End,
+}
+
+/// Why intervals count from zero again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restart {
+    /// The board was reset.
+    Reset,
+    /// Interval numbers start over.
+    Numbers,
+}
+
+/// An interval that was followed.
+#[derive(Clone, Debug)]
+pub struct Followed {
+    /// What is known of it.
+    pub evaluation: Evaluation,
+    /// In numbers, with the board's truth beside them.
+    pub figures: IntervalFigures,
+    /// The digests of its control frames' configuration and of the board's, if they differ.
+    pub foreign_digest: Option<(u64, u64)>,
+}
+
+/// Why a source is not followed any further.
+#[derive(Debug, Error)]
+pub enum FollowError {
+    /// The source cannot be read.
+    #[error(transparent)]
+    Feed(#[from] FeedError),
+    /// The board is of another release.
+    #[error(transparent)]
+    Version(#[from] WrongVersion),
+}
+
+/// A board of another release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error(
+    "the board speaks version {0} of the protocol, this program version {VERSION}; program the board and build the \
+     program from the same release"
+)]
+pub struct WrongVersion(
+    /// The board's version of the protocol.
+    u8,
+);
+
+/// Refuses a board of another release.
+///
+/// # Errors
+///
+/// [`WrongVersion`].
+pub fn check_version(identity: &Identity) -> Result<(), WrongVersion> {
+    if identity.version == VERSION { Ok(()) } else { Err(WrongVersion(identity.version)) }
+}
+
+/// Follows a source.
+pub struct Follower {
+    source: Source,
+    collector: Collector,
+    board: Board,
+    segments: BTreeMap<u32, Segment>,
+    restarts: u64,
+    /// Restarts of interval numbers that have been handed out.
+    followed: u64,
+    hearing: Hearing,
+    happened: Vec<Happening>,
+}
+
+/// What is known of the board, where there is one.
+struct Board {
+    /// Until when its intervals wait for its identity; without one, its truth cannot be read.
+    answer: Option<Instant>,
+    identity: Option<Identity>,
+    /// It has been asked for its identity.
+    is_asked: bool,
+    /// Control frames have come since the last identity.
+    is_running: bool,
+    /// Those whose intervals have not come yet, in the order of their coming.
+    truths: VecDeque<Truth>,
+    has_truth: bool,
+}
+
+/// When control frames came.
+struct Hearing {
+    /// The time that silence is noticed after; none where it is not.
+    patience: Option<Duration>,
+    /// When the last one came, at first when following began.
+    last: Instant,
+    has_heard: bool,
+    is_silent: bool,
+}
+
+/// What is known of a segment.
+#[derive(Default)]
+struct Segment {
+    last: Option<u32>,
+    first_packet: Option<Timestamp>,
+}
+
+impl Follower {
+    /// Begins to follow a source; of a live one, it notices when no control frame comes for `patience`.
+    pub fn new(mut source: Source, patience: Duration) -> Self {
+        let began = Instant::now();
+        let answer = source.serial().map(|serial| {
+            serial.send(&Command::Identify);
+            began + ANSWER
+        });
+        Follower {
+            collector: Collector::default(),
+            board: Board {
+                answer,
+                identity: None,
+                is_asked: true,
+                is_running: false,
+                truths: VecDeque::new(),
+                has_truth: false,
+            },
+            segments: BTreeMap::new(),
+            restarts: 0,
+            followed: 0,
+            hearing: Hearing {
+                patience: source.is_live().then_some(patience),
+                last: began,
+                has_heard: false,
+                is_silent: false,
+            },
+            source,
+            happened: vec![],
+        }
+    }
+
+    /// Where everything comes from.
+    pub fn source(&mut self) -> &mut Source {
+        &mut self.source
+    }
+
+    /// Which board speaks, once it has said so.
+    pub fn identity(&self) -> Option<Identity> {
+        self.board.identity
+    }
+
+    /// Whether the board knows the truth about its packets.
+    pub fn has_truth(&self) -> bool {
+        self.board.has_truth
+    }
+
+    /// Whether any control frame has come.
+    pub fn has_heard(&self) -> bool {
+        self.hearing.has_heard
+    }
+
+    /// Frames that were no control frames, and were ignored.
+    pub fn foreign(&self) -> u64 {
+        self.collector.foreign()
+    }
+
+    /// Frames that repeat earlier ones, or came after their interval.
+    pub fn repeated(&self) -> u64 {
+        self.collector.duplicates() + self.collector.late()
+    }
+
+    /// Waits for what comes next, as long as a [`Feed`] does, and hands out what has happened, if anything has.
+    ///
+    /// # Errors
+    ///
+    /// [`FollowError`].
+    pub fn next_happenings(&mut self) -> Result<Vec<Happening>, FollowError> {
+        let event = self.source.next_event()?;
+        self.take(event)?;
+        self.hand_out_settled();
+        self.listen();
+        Ok(std::mem::take(&mut self.happened))
+    }
+
+    /// The intervals of a recording of which not all has come. Live, what is still under way is not void, only
+    /// unfinished: there are none.
+    pub fn finish(mut self) -> Vec<Happening> {
+        if !self.source.is_live() {
+            for interval in std::mem::take(&mut self.collector).finish().intervals {
+                self.hand_out(&interval);
+            }
+        }
+        self.happened
+    }
+
+    fn take(&mut self, event: Event) -> Result<(), WrongVersion> {
+        match event {
+            Event::Frame { bytes, .. } => self.frame(&bytes),
+            Event::Truth(truth) => {
+                if self.board.truths.len() == MOST_TRUTHS {
+                    self.board.truths.pop_front();
+                }
+                self.board.truths.push_back(truth);
+                self.board.has_truth = true;
+            }
+            Event::Identity(identity) => self.identify(identity)?,
+            Event::Bad(bad) => self.happened.push(Happening::Bad(bad.to_string())),
+            Event::Idle => {}
+            Event::NotRecorded(reason) => self.happened.push(Happening::NotRecorded(reason)),
+            Event::Lost(reason) => self.happened.push(Happening::Lost(reason)),
+            Event::Restored => {
+                self.happened.push(Happening::Restored);
+                self.hearing.last = Instant::now();
+                if let Some(serial) = self.source.serial() {
+                    self.board.is_asked = true;
+                    serial.send(&Command::Identify);
+                }
+            }
+            Event::End => self.happened.push(Happening::End),
+        }
+        Ok(())
+    }
+
+    fn frame(&mut self, bytes: &[u8]) {
+        let foreign = self.collector.foreign();
+        self.collector.push(bytes);
+        if self.collector.foreign() == foreign {
+            let Hearing { patience, .. } = self.hearing;
+            self.hearing = Hearing { patience, last: Instant::now(), has_heard: true, is_silent: false };
+            self.board.is_running = true;
+        }
+        for problem in self.collector.take_problems() {
+            if let Problem::Corrupted { error, .. } = problem {
+                self.happened.push(Happening::Bad(error.to_string()));
+            }
+        }
+    }
+
+    fn identify(&mut self, identity: Identity) -> Result<(), WrongVersion> {
+        check_version(&identity)?;
+        // Said unasked in the midst of a run, by a board that begins anew.
+        let was_asked = std::mem::take(&mut self.board.is_asked);
+        if !was_asked && std::mem::take(&mut self.board.is_running) {
+            self.collector.restart_all();
+            self.followed = self.collector.restarts();
+            self.hand_out_settled();
+            self.board.truths.clear();
+            self.restart(Restart::Reset);
+        }
+        self.board.identity = Some(identity);
+        self.happened.push(Happening::Identity(identity));
+        Ok(())
+    }
+
+    fn restart(&mut self, restart: Restart) {
+        self.segments.clear();
+        self.restarts += 1;
+        self.happened.push(Happening::Restart(restart));
+    }
+
+    fn hand_out_settled(&mut self) {
+        let Board { answer, identity, .. } = &self.board;
+        if identity.is_none() && answer.is_some_and(|until| Instant::now() < until) {
+            return;
+        }
+        let restarts = self.collector.restarts();
+        for interval in self.collector.take_settled() {
+            self.hand_out(&interval);
+        }
+        self.collector.take_problems();
+        if restarts > self.followed {
+            self.followed = restarts;
+            self.restart(Restart::Numbers);
+        }
+    }
+
+    fn hand_out(&mut self, interval: &Interval) {
+        let Interval { segment, number, .. } = *interval;
+        let is_first = !self.segments.contains_key(&segment);
+        if is_first && self.source.is_live() && self.restarts == 0 && is_partial(interval) {
+            self.segments.insert(segment, Segment { last: Some(number), first_packet: None });
+            self.happened.push(Happening::Partial { segment, number });
+            return;
+        }
+        let evaluation = Evaluation::of(interval);
+        let known = self.segments.entry(segment).or_default();
+        if let Some(last) = known.last.filter(|last| last.saturating_add(1) < number) {
+            self.happened.push(Happening::Gap { segment, first: last + 1, last: number - 1 });
+        }
+        known.last = Some(number);
+        known.first_packet = known.first_packet.or_else(|| evaluation.span().map(|(first, _)| first));
+        let mut figures = IntervalFigures::new(&evaluation, known.first_packet);
+        if let Some(exact) = self.board.truth(number) {
+            figures.figures = figures.figures.beside(&exact);
+        }
+        let foreign_digest = self.board.foreign_digest(interval);
+        let followed = Followed { evaluation, figures, foreign_digest };
+        self.happened.push(Happening::Interval(Box::new(followed)));
+    }
+
+    /// Notices when nothing comes.
+    fn listen(&mut self) {
+        let Hearing { patience, last, is_silent, .. } = &mut self.hearing;
+        if patience.is_some_and(|patience| last.elapsed() >= patience) && !*is_silent {
+            *is_silent = true;
+            self.happened.push(Happening::Silence);
+        }
+    }
+}
+
+impl Board {
+    /// The truth of an interval; that of earlier ones will not be asked for.
+    fn truth(&mut self, interval: u32) -> Option<Exact> {
+        let position = self.truths.iter().position(|truth| truth.interval == interval)?;
+        let truth = self.truths.drain(..=position).next_back()?;
+        Some(Exact::of_board(&truth, self.identity?.cycle))
+    }
+
+    /// A board's frames must be of the configuration that it names.
+    fn foreign_digest(&self, interval: &Interval) -> Option<(u64, u64)> {
+        let own = self.identity?.digest;
+        let reports = [&interval.sender, &interval.receiver].into_iter().flatten();
+        reports.map(|report| (report.digest, own)).find(|(other, own)| other != own)
+    }
+}
+
+/// Whether an interval lacks what came before following began.
+fn is_partial(interval: &Interval) -> bool {
+    matches!(interval.void, Some(Void::LostFragments { .. } | Void::MissingEnd { .. }))
+}

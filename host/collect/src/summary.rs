@@ -1,0 +1,267 @@
+//! A segment's intervals in numbers, and what is to be said of them.
+
+use crate::evaluation::{Evaluation, Unusable, distrust, singles};
+use crate::text::duration;
+use crate::truth::Exact;
+use deltaline_estimate::quantity::{self, Quantity, Remark};
+use deltaline_estimate::{Confidence, Estimate, Loss, Overall, Reason, Singles, Stratified, combine};
+use deltaline_model::time::Timestamp;
+use thiserror::Error;
+
+/// The numbers of one or several intervals.
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    /// Why there are none.
+    pub void: Option<Unusable>,
+    /// The numbers: what every table gives, and behind it what each synopsis adds.
+    pub answers: Vec<Vec<Quantity>>,
+    /// The truth, where it is known.
+    pub exact: Option<Vec<Quantity>>,
+}
+
+impl Figures {
+    fn of_void(reason: &Unusable) -> Self {
+        let answers = vec![quantity::of_nothing(Reason::Void)];
+        Figures { void: Some(reason.clone()), answers, exact: None }
+    }
+
+    fn of(overall: &Overall, singles: &[&Singles], distrust: Option<Reason>) -> Self {
+        let mut answers = vec![quantity::of_delays(overall, distrust)];
+        if !singles.is_empty() {
+            answers.push(quantity::of_singles(singles, distrust));
+        }
+        Figures { void: None, answers, exact: None }
+    }
+
+    /// The same numbers, with the truth beside them.
+    pub fn beside(self, exact: &Exact) -> Self {
+        Figures { exact: Some(exact.quantities()), ..self }
+    }
+
+    /// All numbers.
+    pub fn quantities(&self) -> impl Iterator<Item = &Quantity> {
+        self.answers.iter().flatten()
+    }
+
+    /// A number by its name.
+    pub fn find(&self, name: &str) -> Option<&Quantity> {
+        self.quantities().find(|quantity| quantity.what.name == name)
+    }
+
+    /// The true counterpart of a number, where it is known.
+    pub fn exact(&self, quantity: &Quantity) -> Option<&Quantity> {
+        let name = quantity.what.exact?;
+        self.exact.as_ref()?.iter().find(|exact| exact.what.name == name)
+    }
+
+    /// Why numbers have no value, or not that of all packets; each reason once, with the numbers it concerns.
+    pub fn reason(&self) -> Option<String> {
+        if let Some(void) = &self.void {
+            return Some(void.to_string());
+        }
+        let mut groups: Vec<(Vec<String>, String)> = vec![];
+        let mut add =
+            |key: String, reason: String| match groups.iter_mut().find(|(_, known)| *known == reason) {
+                Some((keys, _)) => keys.push(key),
+                None => groups.push((vec![key], reason)),
+            };
+        for quantity in self.quantities() {
+            match (&quantity.value, &quantity.remark) {
+                (Err(reason), _) => add(quantity.what.key(), reason.to_string()),
+                (Ok(_), Some(remark)) => add(quantity.what.key(), remark.to_string()),
+                (Ok(_), None) => {}
+            }
+            if let (Ok(_), Some(Err(reason))) = (quantity.value, quantity.range) {
+                add(quantity.what.range_key(), reason.to_string());
+            }
+        }
+        let texts: Vec<String> =
+            groups.into_iter().map(|(keys, reason)| format!("{}: {reason}", keys.join(", "))).collect();
+        (!texts.is_empty()).then(|| texts.join("; "))
+    }
+}
+
+/// An interval in numbers.
+#[derive(Clone, Debug)]
+pub struct IntervalFigures {
+    /// Number of the measurement segment.
+    pub segment: u32,
+    /// Number of the interval.
+    pub number: u32,
+    /// When the sender saw the first packet and the last, in nanoseconds since the first packet of all.
+    pub span: Option<(i64, i64)>,
+    /// Rows with as many packets at either end (the same ones, with digests), empty ones left out.
+    pub usable_rows: Option<usize>,
+    /// Its numbers.
+    pub figures: Figures,
+}
+
+impl IntervalFigures {
+    /// An interval's numbers, `base` being the time of the first packet of all.
+    pub fn new(evaluation: &Evaluation, base: Option<Timestamp>) -> Self {
+        let span = evaluation
+            .span()
+            .zip(base)
+            .map(|((first, last), base)| (first.nanoseconds_since(base), last.nanoseconds_since(base)));
+        IntervalFigures {
+            segment: evaluation.segment,
+            number: evaluation.number,
+            span,
+            usable_rows: evaluation.result.as_ref().ok().map(|(estimate, _)| estimate.usable_rows),
+            figures: match &evaluation.result {
+                Ok((estimate, rows)) => {
+                    let overall = together(std::slice::from_ref(estimate));
+                    let singles = evaluation.singles.as_ref();
+                    Figures::of(&overall, singles.as_slice(), distrust(std::iter::once(rows)))
+                }
+                Err(unusable) => Figures::of_void(unusable),
+            },
+        }
+    }
+}
+
+/// All intervals of a segment and what they are together.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// All intervals together.
+    pub overall: Figures,
+    /// The intervals.
+    pub intervals: Vec<IntervalFigures>,
+    /// What is to be said of all together, the gravest first.
+    pub findings: Vec<Finding>,
+}
+
+impl Summary {
+    /// Puts a segment's intervals together.
+    pub fn of(evaluations: &[Evaluation]) -> Self {
+        let usable = || evaluations.iter().filter_map(|each| each.result.as_ref().ok());
+        let estimates: Vec<Estimate> = usable().map(|(estimate, _)| *estimate).collect();
+        let overall = together(&estimates);
+        let distrusted = distrust(usable().map(|(_, rows)| rows));
+        let (void, of) = (evaluations.len() - estimates.len(), evaluations.len());
+        let mut figures = match evaluations.iter().find_map(|each| each.result.as_ref().err()) {
+            Some(unusable) if estimates.is_empty() => Figures::of_void(unusable),
+            _ => Figures::of(&overall, &singles(evaluations), distrusted),
+        };
+        if let Some(sent) = figures.answers.iter_mut().flatten().next().filter(|_| void > 0) {
+            sent.remark = Some(Remark::Void { void, of });
+        }
+        let base = evaluations.iter().find_map(Evaluation::span).map(|(first, _)| first);
+        let intervals = evaluations.iter().map(|each| IntervalFigures::new(each, base));
+        let findings = Finding::of(&overall, distrusted, estimates.len());
+        Summary { overall: figures, intervals: intervals.collect(), findings }
+    }
+}
+
+/// Intervals together; one alone keeps the reasons of its own.
+fn together(estimates: &[Estimate]) -> Overall {
+    let overall = combine(estimates);
+    let [only] = estimates else { return overall };
+    let whole = |value| Stratified { value, missing: 0 };
+    Overall {
+        mean: only.mean.map(|value| Stratified { value, missing: 0 }),
+        deviation: only.deviation.map(whole),
+        paper_deviation: only.paper_deviation.map(whole),
+        ..overall
+    }
+}
+
+/// Something to be said of a segment's intervals together.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+pub enum Finding {
+    /// Delays can be computed and mean nothing.
+    #[error("the delay is not identifiable: {0}")]
+    Distrusted(Reason),
+    /// The ends seem to be swapped.
+    #[error(
+        "{received} packets were received where {sent} were sent, and the mean delay is negative: the two ends seem to be \
+         swapped; give the sender's capture first"
+    )]
+    Swapped {
+        /// Packets sent.
+        sent: u64,
+        /// Packets received.
+        received: u64,
+    },
+    /// No delay can be computed.
+    #[error("the delay is {0}")]
+    NoDelay(Reason),
+    /// Less than half of the packets arrived.
+    #[error(
+        "of {sent} packets sent only {received} were received; unless the path is that bad, check that both recordings \
+         cover the same time"
+    )]
+    FewReceived {
+        /// Packets sent.
+        sent: u64,
+        /// Packets received.
+        received: u64,
+    },
+    /// More packets arrived than were sent.
+    #[error("{}", Reason::Surplus(*.0))]
+    Surplus(u64),
+    /// The mean delay is negative.
+    #[error(
+        "the mean delay is negative: the receiver's clock is behind the sender's by at least {}, or the two ends are \
+         swapped; losses and the standard deviation are right all the same",
+        duration(*.0)
+    )]
+    ClockBehind(
+        /// By how many nanoseconds at least.
+        f64,
+    ),
+}
+
+impl Finding {
+    /// What is to be said of `usable` intervals together.
+    fn of(overall: &Overall, distrust: Option<Reason>, usable: usize) -> Vec<Self> {
+        let &Overall { sent, received, .. } = overall;
+        let mean = overall.mean.ok().map(|mean| mean.value);
+        let negative = mean.filter(|mean| distrust.is_none() && mean.clock_suspect());
+        let surplus = match overall.loss() {
+            Loss::Surplus(surplus) => Some(surplus),
+            Loss::Lost(_) => None,
+        };
+        let mut findings = vec![];
+        match (distrust, overall.mean) {
+            (Some(Reason::Unrelated), _) => return vec![Finding::Distrusted(Reason::Unrelated)],
+            (Some(reason), _) => findings.push(Finding::Distrusted(reason)),
+            _ if surplus.is_some() && negative.is_some() => return vec![Finding::Swapped { sent, received }],
+            (None, Err(reason)) if usable > 0 => findings.push(Finding::NoDelay(reason)),
+            _ => {}
+        }
+        if received > 0 && received.saturating_mul(2) < sent {
+            findings.push(Finding::FewReceived { sent, received });
+        }
+        findings.extend(surplus.map(Finding::Surplus));
+        findings.extend(negative.map(|mean| {
+            let upper = mean.range(Confidence::P95).map_or(mean.nanoseconds, |range| range.upper);
+            Finding::ClockBehind(-upper)
+        }));
+        findings
+    }
+}
+
+/// What is to be said of single intervals, once for neighbours of which the same is to be said.
+pub fn interval_remarks(evaluations: &[Evaluation]) -> Vec<String> {
+    let mut groups: Vec<(u32, u32, u32, String)> = vec![];
+    for each in evaluations {
+        let void = each.result.as_ref().err().map(Unusable::to_string);
+        for message in void.into_iter().chain(each.doubts.iter().map(ToString::to_string)) {
+            let same = groups.iter_mut().rev().find(|(segment, _, last, text)| {
+                (*segment, last.wrapping_add(1)) == (each.segment, each.number) && *text == message
+            });
+            match same {
+                Some((_, _, last, _)) => *last = each.number,
+                None => groups.push((each.segment, each.number, each.number, message)),
+            }
+        }
+    }
+    groups
+        .into_iter()
+        .map(|(segment, first, last, message)| match first == last {
+            true => format!("segment {segment}, interval {first}: {message}"),
+            false => format!("segment {segment}, intervals {first} to {last}: {message}"),
+        })
+        .collect()
+}

@@ -1,0 +1,352 @@
+//! Quantities: the numbers that come of intervals, as one type that tables, JSON, metrics and plots go through.
+//!
+//! A renderer knows no number by name: what a number is called where, in which unit it is, and what it is worth is said
+//! by its [`Definition`]. A new number is one more definition and one more [`Quantity`] in an answer; it edits no renderer.
+//!
+//! # Test plan
+//!
+//! Keys; an interval's quantities against its estimate; a value of some intervals only is remarked on; what the ends' rows
+//! forbid has no value and that reason. The program's tests render a made-up quantity (`host/cli` `show`).
+
+use crate::{Confidence, Loss, Mean, Overall, Reason, Singles, Stratified, quantile};
+use std::fmt;
+
+/// What a number counts or measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Packets: intervals add up.
+    Packets,
+    /// Nanoseconds.
+    Nanoseconds,
+}
+
+/// A number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// A count, exact.
+    Count(u64),
+    /// A whole number.
+    Whole(i64),
+    /// Any other one.
+    Real(f64),
+}
+
+impl Number {
+    /// The nearest floating-point number.
+    pub fn to_f64(self) -> f64 {
+        match self {
+            Number::Count(count) => count as f64,
+            Number::Whole(number) => number as f64,
+            Number::Real(number) => number,
+        }
+    }
+}
+
+/// A metric's name, without prefix and unit, and what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Such as `delay_mean`.
+    pub name: &'static str,
+    /// One sentence.
+    pub help: &'static str,
+}
+
+/// What a number is, and what it is called where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// Its name in data, without unit.
+    pub name: &'static str,
+    /// Its heading in tables; none where it is in data only.
+    pub heading: Option<&'static str>,
+    /// Its unit.
+    pub unit: Unit,
+    /// Whether it is shown where there is room for few.
+    pub is_brief: bool,
+    /// The name of its exact counterpart, where the truth is known too.
+    pub exact: Option<&'static str>,
+    /// Its metric: a counter of packets, the last interval's nanoseconds in seconds.
+    pub metric: Option<Metric>,
+    /// The metric of its share of the samples, a ratio.
+    pub share: Option<Metric>,
+}
+
+impl Definition {
+    /// A number that is in data and tables.
+    pub const fn new(name: &'static str, heading: &'static str, unit: Unit) -> Self {
+        let heading = Some(heading);
+        Definition { name, heading, unit, is_brief: false, exact: None, metric: None, share: None }
+    }
+
+    /// Its key in JSON: name and unit.
+    pub fn key(&self) -> String {
+        format!("{}{}", self.name, self.suffix())
+    }
+
+    /// The key of its 95 % confidence interval in JSON.
+    pub fn range_key(&self) -> String {
+        format!("{}_ci95{}", self.name, self.suffix())
+    }
+
+    fn suffix(&self) -> &'static str {
+        match self.unit {
+            Unit::Packets => "",
+            Unit::Nanoseconds => "_ns",
+        }
+    }
+}
+
+/// A number of one or several intervals.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantity {
+    /// What it is.
+    pub what: &'static Definition,
+    /// Its value, or why there is none.
+    pub value: Result<Number, Reason>,
+    /// Its 95 % confidence interval in its unit, of a number that has one by its kind; not known without a value.
+    pub range: Option<Result<[f64; 2], Reason>>,
+    /// Packets that it is made of or a part of.
+    pub samples: Option<u64>,
+    /// What to know of the value.
+    pub remark: Option<Remark>,
+}
+
+/// What to know of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remark {
+    /// Intervals with packets have none.
+    Missing(usize),
+    /// Intervals are void.
+    Void {
+        /// How many.
+        void: usize,
+        /// Of how many.
+        of: usize,
+    },
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Remark::Missing(missing) => {
+                write!(f, "{missing} intervals with packets have no value and are left out")
+            }
+            Remark::Void { void, of } => write!(f, "{void} of {of} intervals are void and left out"),
+        }
+    }
+}
+
+impl Quantity {
+    /// A number without range.
+    pub fn new(what: &'static Definition, value: Result<Number, Reason>) -> Self {
+        Quantity { what, value, range: None, samples: None, remark: None }
+    }
+
+    /// A count of packets.
+    pub fn count(what: &'static Definition, packets: u64) -> Self {
+        Quantity::new(what, Ok(Number::Count(packets)))
+    }
+
+    /// A number of several intervals, remarked on where it is not that of all.
+    fn of<T>(
+        what: &'static Definition,
+        value: Result<Stratified<T>, Reason>,
+        number: impl FnOnce(T) -> f64,
+    ) -> Self {
+        let missing = value.as_ref().map_or(0, |strata| strata.missing);
+        Quantity {
+            remark: (missing > 0).then_some(Remark::Missing(missing)),
+            ..Quantity::new(what, value.map(|strata| Number::Real(number(strata.value))))
+        }
+    }
+}
+
+/// Packets sent.
+pub static SENT: Definition = Definition {
+    is_brief: true,
+    metric: Some(Metric { name: "sent", help: "Packets that passed the sender in usable intervals" }),
+    ..Definition::new("sent", "sent", Unit::Packets)
+};
+/// Packets received.
+pub static RECEIVED: Definition = Definition {
+    heading: None,
+    metric: Some(Metric { name: "received", help: "Packets that passed the receiver in usable intervals" }),
+    ..Definition::new("received", "received", Unit::Packets)
+};
+/// Packets lost.
+pub static LOST: Definition = Definition {
+    is_brief: true,
+    exact: Some("lost"),
+    metric: Some(Metric { name: "lost", help: "Packets lost in usable intervals" }),
+    share: Some(Metric { name: "loss", help: "Share of packets lost in the last interval" }),
+    ..Definition::new("lost", "lost", Unit::Packets)
+};
+/// Packets in usable rows.
+pub static SAMPLES: Definition = Definition::new("effective_samples", "samples", Unit::Packets);
+/// Mean delay.
+pub static MEAN: Definition = Definition {
+    is_brief: true,
+    exact: Some("mean"),
+    metric: Some(Metric { name: "delay_mean", help: "Mean delay of the last interval" }),
+    ..Definition::new("mean", "mean", Unit::Nanoseconds)
+};
+/// Standard deviation of delay.
+pub static DEVIATION: Definition = Definition {
+    is_brief: true,
+    exact: Some("std"),
+    metric: Some(Metric {
+        name: "delay_deviation",
+        help: "Standard deviation of delay in the last interval",
+    }),
+    ..Definition::new("std", "deviation", Unit::Nanoseconds)
+};
+/// Standard deviation of delay as the LDA paper has it.
+pub static PAPER_DEVIATION: Definition =
+    Definition { exact: Some("std"), ..Definition::new("std_paper", "paper's", Unit::Nanoseconds) };
+/// Packets whose delay is known exactly.
+pub static EXACT_DELAYS: Definition = Definition::new("exact_delays", "exact delays", Unit::Packets);
+/// Median delay.
+pub static MEDIAN: Definition = Definition {
+    metric: Some(Metric { name: "delay_p50", help: "Median delay of the last interval" }),
+    ..Definition::new("p50", "p50", Unit::Nanoseconds)
+};
+/// The delay that nine tenths of the packets do not exceed.
+pub static P90: Definition = Definition {
+    metric: Some(Metric { name: "delay_p90", help: "90th percentile of delay in the last interval" }),
+    ..Definition::new("p90", "p90", Unit::Nanoseconds)
+};
+/// The delay that all but a hundredth of the packets do not exceed.
+pub static P99: Definition = Definition {
+    metric: Some(Metric { name: "delay_p99", help: "99th percentile of delay in the last interval" }),
+    ..Definition::new("p99", "p99", Unit::Nanoseconds)
+};
+
+/// What a table of counts and timestamp sums gives: losses, mean delay, its deviation. `distrust` is why delays that can
+/// be computed mean nothing all the same.
+pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
+    let trusted = || distrust.map_or(Ok(()), Err);
+    let lost = match overall.loss() {
+        Loss::Lost(lost) => Ok(Number::Count(lost)),
+        Loss::Surplus(surplus) => Err(Reason::Surplus(surplus)),
+    };
+    let samples = trusted().map(|()| Number::Count(overall.effective_samples));
+    let mean = trusted().and(overall.mean);
+    let range = mean.and_then(|mean| mean.value.range(Confidence::P95));
+    vec![
+        Quantity::count(&SENT, overall.sent),
+        Quantity::count(&RECEIVED, overall.received),
+        Quantity { samples: Some(overall.sent), ..Quantity::new(&LOST, lost) },
+        Quantity::new(&SAMPLES, samples),
+        Quantity {
+            range: Some(range.map(|range| [range.lower, range.upper])),
+            samples: Some(overall.effective_samples),
+            ..Quantity::of(&MEAN, mean, |mean: Mean| mean.nanoseconds)
+        },
+        Quantity::of(&DEVIATION, trusted().and(overall.deviation), |deviation| deviation),
+        Quantity::of(&PAPER_DEVIATION, trusted().and(overall.paper_deviation), |deviation| deviation),
+    ]
+}
+
+/// What exact delays of single packets give: quantiles.
+pub fn of_singles(singles: &[&Singles], distrust: Option<Reason>) -> Vec<Quantity> {
+    let count: usize = singles.iter().map(|each| each.delays().len()).sum();
+    let exact = distrust.map_or(Ok(Number::Count(count as u64)), Err);
+    let quantile = |what, probability| {
+        let found = distrust.map_or_else(|| quantile(singles, probability, Confidence::P95), Err);
+        let range = found.map(|found| [found.value.range.lower, found.value.range.upper]);
+        Quantity {
+            range: Some(range),
+            samples: Some(count as u64),
+            ..Quantity::of(what, found, |quantile| quantile.nanoseconds)
+        }
+    };
+    vec![
+        Quantity::new(&EXACT_DELAYS, exact),
+        quantile(&MEDIAN, 0.5),
+        quantile(&P90, 0.9),
+        quantile(&P99, 0.99),
+    ]
+}
+
+/// The quantities of [`of_delays`], all of them without value.
+pub fn of_nothing(reason: Reason) -> Vec<Quantity> {
+    let of = |what| Quantity::new(what, Err(reason));
+    let mean = Quantity { range: Some(Err(reason)), ..of(&MEAN) };
+    vec![of(&SENT), of(&RECEIVED), of(&LOST), of(&SAMPLES), mean, of(&DEVIATION), of(&PAPER_DEVIATION)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Observation, combine, estimate};
+    use deltaline_model::sketch::cell::Cell;
+
+    /// Two rows with packets that took 10 and 30 ns, and a row that lost one.
+    fn overall() -> Overall {
+        let cell = |count, sum| Cell { count, sum, ..Cell::default() };
+        let sender = [cell(2, 100), cell(1, 500), cell(3, 900), cell(0, 0)].repeat(2);
+        let receiver = [cell(2, 120), cell(1, 530), cell(2, 700), cell(0, 0)].repeat(2);
+        let observation =
+            Observation { rows: 8, sender: &sender, receiver: &receiver, sent: 12, received: 10 };
+        combine(&[estimate(&observation).unwrap()])
+    }
+
+    fn value(quantities: &[Quantity], name: &str) -> Result<f64, Reason> {
+        let found = quantities.iter().find(|quantity| quantity.what.name == name);
+        found.unwrap().value.map(Number::to_f64)
+    }
+
+    #[test]
+    fn keys_are_name_and_unit() {
+        assert_eq!(
+            (SENT.key(), MEAN.key(), MEAN.range_key()),
+            ("sent".into(), "mean_ns".into(), "mean_ci95_ns".into())
+        );
+        assert_eq!(P99.range_key(), "p99_ci95_ns");
+    }
+
+    #[test]
+    fn quantities_are_the_estimate() {
+        let quantities = of_delays(&overall(), None);
+        for (name, expected) in
+            [("sent", 12.0), ("received", 10.0), ("lost", 2.0), ("effective_samples", 6.0)]
+        {
+            assert_eq!(value(&quantities, name), Ok(expected), "{name}");
+        }
+        // Four packets of 10 ns and two of 30 ns.
+        let mean = value(&quantities, "mean").unwrap();
+        assert!((mean - 100.0 / 6.0).abs() < 1e-9, "{mean}");
+        let range = quantities.iter().find_map(|quantity| quantity.range).unwrap().unwrap();
+        assert!(range[0] < mean && mean < range[1]);
+        let void = of_nothing(Reason::Void);
+        assert!(void.iter().all(|quantity| quantity.value == Err(Reason::Void)));
+        let names = |all: &[Quantity]| {
+            all.iter().map(|each| (each.what.name, each.range.is_some())).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&void), names(&quantities));
+    }
+
+    #[test]
+    fn distrust_leaves_counts_alone() {
+        let quantities = of_delays(&overall(), Some(Reason::ClocksTooFar));
+        assert_eq!(value(&quantities, "lost"), Ok(2.0));
+        for name in ["effective_samples", "mean", "std", "std_paper"] {
+            assert_eq!(value(&quantities, name), Err(Reason::ClocksTooFar), "{name}");
+        }
+        let quantiles = of_singles(&[], Some(Reason::Unrelated));
+        assert!(quantiles.iter().all(|quantity| quantity.value == Err(Reason::Unrelated)));
+    }
+
+    #[test]
+    fn what_is_not_of_all_intervals_is_remarked_on() {
+        let value = Ok(Stratified { value: 5.0, missing: 2 });
+        let quantity = Quantity::of(&DEVIATION, value, |value| value);
+        assert_eq!(quantity.remark, Some(Remark::Missing(2)));
+        assert_eq!(Quantity::of(&DEVIATION, Err(Reason::NoInterval), |value: f64| value).remark, None);
+    }
+
+    #[test]
+    fn a_surplus_is_no_loss() {
+        let overall = Overall { sent: 3, received: 5, ..overall() };
+        assert_eq!(value(&of_delays(&overall, None), "lost"), Err(Reason::Surplus(2)));
+    }
+}
