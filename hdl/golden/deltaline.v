@@ -3268,6 +3268,41 @@ module deltaline_core_aggregator_lane_0_hash(clk,key,row,prefix);
     output reg  [15:0] prefix;
 
     // Update code (custom)
+    `ifdef VERILATOR
+    reg [25:0] hashed;
+    always @(posedge clk) begin
+        hashed <= {
+        ^((key[63:0] & 64'h41d9d81dc53d6b7f) ^ (key[127:64] & 64'hd26565c697ce5bc4) ^ (key[191:128] & 64'h5bf8bf78169d6e4b) ^ (key[255:192] & 64'h7c09ca15af8a76e6) ^ (key[319:256] & 64'h613729a1726fdc28) ^ (key[383:320] & 64'h5f696aca42686e69) ^ (key[447:384] & 64'h85711fe034279269) ^ (key[511:448] & 64'hd3f24afaf30dee14) ^ ({32'h0, key[543:512] & 32'h1d0a7924})),
+        ^((key[63:0] & 64'h0a3ba5f61677d2ef) ^ (key[127:64] & 64'h8560ae7775c14603) ^ (key[191:128] & 64'h7700b0d268b9dda4) ^ (key[255:192] & 64'h06374b70018a8d0d) ^ (key[319:256] & 64'h3188f1ddd3b42640) ^ (key[383:320] & 64'h6f2dc59dc2e3e95b) ^ (key[447:384] & 64'he6dd9ef161d18c98) ^ (key[511:448] & 64'h9f807a108f1bfa0a) ^ ({32'h0, key[543:512] & 32'h937ef32d})),
+        ^((key[63:0] & 64'h64b59f521b3a6def) ^ (key[127:64] & 64'h8f6761fd9e9ad6f9) ^ (key[191:128] & 64'he95f945ddafe48ed) ^ (key[255:192] & 64'hd6cbc5a4176419db) ^ (key[319:256] & 64'hf46e42ba6026112c) ^ (key[383:320] & 64'h92170d8aadeeddce) ^ (key[447:384] & 64'hffef5b6faa9bc46e) ^ (key[511:448] & 64'he5c46eadc6339040) ^ ({32'h0, key[543:512] & 32'hc641cb81})),
+        ^((key[63:0] & 64'hba912625b6623547) ^ (key[127:64] & 64'h20f30ad3e1960d51) ^ (key[191:128] & 64'h72f29624de101cb7) ^ (key[255:192] & 64'h59c69f72d43a72d2) ^ (key[319:256] & 64'h6337e4f84405f0e3) ^ (key[383:320] & 64'hc8ede61c02ba17f5) ^ (key[447:384] & 64'hfee0161a81413efe) ^ (key[511:448] & 64'h8b762bdd027526f2) ^ ({32'h0, key[543:512] & 32'h0882678b})),
+        ^((key[63:0] & 64'h244bd3848cd6a057) ^ (key[127:64] & 64'h0c5becfdb5b73f91) ^ (key[191:128] & 64'h016d52b99ef30372) ^ (key[255:192] & 64'h991f514b71613e7f) ^ (key[319:256] & 64'h9e333585652bc6a6) ^ (key[383:320] & 64'hd340917684cd339e) ^ (key[447:384] & 64'h701f6062a20b1a1e) ^ (key[511:448] & 64'haddf48572fed942f) ^ ({32'h0, key[543:512] & 32'h5255757c})),
+        ^((key[63:0] & 64'hb9fd284cfbdb480b) ^ (key[127:64] & 64'hdf0a051ff384ce06) ^ (key[191:128] & 64'h28d6f57cf7c6d738) ^ (key[255:192] & 64'h7fd82c49612f2427) ^ (key[319:256] & 64'h8d3160524d3fdb7d) ^ (key[383:320] & 64'h10affc1e22f6f031) ^ (key[447:384] & 64'ha751d2ae68b32db0) ^ (key[511:448] & 64'h70c6c671c19688bb) ^ ({32'h0, key[543:512] & 32'hdf5348d6})),
+        1'b0,
+        1'b0,
+        1'b0,
+        1'b0,
+        1'b0,
+        1'b0,
+        1'b0,
+        1'b0,
+        1'b0,
+        1'b0,
+        ^((key[63:0] & 64'hb587dfcd6e53690e) ^ (key[127:64] & 64'h2dae6000968cad48) ^ (key[191:128] & 64'hf2b60029a0d3d7a2) ^ (key[255:192] & 64'hb023799d600e29f1) ^ (key[319:256] & 64'h58ca2b9e83c6ec74) ^ (key[383:320] & 64'hcf2381eb8641c313) ^ (key[447:384] & 64'hf9a85aea2ad5face) ^ (key[511:448] & 64'h8ba7b0a37e4a0995) ^ ({32'h0, key[543:512] & 32'h4d5d09a1})),
+        ^((key[63:0] & 64'h405a3ff1a9058280) ^ (key[127:64] & 64'h914bc5db0a46df21) ^ (key[191:128] & 64'h45c93b2084ceec56) ^ (key[255:192] & 64'h184b41c78022b0cd) ^ (key[319:256] & 64'h37c1777a7a101c5d) ^ (key[383:320] & 64'hc61f65cfcc4e797d) ^ (key[447:384] & 64'h8afa383947e69c38) ^ (key[511:448] & 64'h4dd7417d5e7db64b) ^ ({32'h0, key[543:512] & 32'he44938d3})),
+        ^((key[63:0] & 64'h07aaf8ea6cd9635d) ^ (key[127:64] & 64'hb256a64d43e2e6f6) ^ (key[191:128] & 64'h14e1cd0323ae619d) ^ (key[255:192] & 64'h0bfb364f77d4dd80) ^ (key[319:256] & 64'h3f23d1d1442e53e6) ^ (key[383:320] & 64'h348543c8e02e3425) ^ (key[447:384] & 64'h01d6a4c0c7d31721) ^ (key[511:448] & 64'h6e85b2c2206b4719) ^ ({32'h0, key[543:512] & 32'h6708a4d7})),
+        ^((key[63:0] & 64'h5b5f253890b81ff5) ^ (key[127:64] & 64'h07bb886d3ecb77b6) ^ (key[191:128] & 64'h2fb0b26bd887663c) ^ (key[255:192] & 64'h0cc93129aab79b45) ^ (key[319:256] & 64'h107236f0a44bf632) ^ (key[383:320] & 64'h7c9fb50ee11698e1) ^ (key[447:384] & 64'he712c4c03aeeb224) ^ (key[511:448] & 64'h2b740db698e268e2) ^ ({32'h0, key[543:512] & 32'hfcee1115})),
+        ^((key[63:0] & 64'h5080b0404ee02166) ^ (key[127:64] & 64'hf9d681a90311bfe5) ^ (key[191:128] & 64'he81419d89eba6f6d) ^ (key[255:192] & 64'h5b39c7d3745ea550) ^ (key[319:256] & 64'h86cd98fcab39682d) ^ (key[383:320] & 64'hf447a3df9e50d948) ^ (key[447:384] & 64'h0efb8e3796e378ea) ^ (key[511:448] & 64'ha278d4d4c97bf837) ^ ({32'h0, key[543:512] & 32'hf564076e})),
+        ^((key[63:0] & 64'ha139a34ff73461f0) ^ (key[127:64] & 64'h4ad0186888d8d7e1) ^ (key[191:128] & 64'h8a5a00be4a2794be) ^ (key[255:192] & 64'h1b55762410fdf252) ^ (key[319:256] & 64'h230b98423b7d58ed) ^ (key[383:320] & 64'h9255edd2064c68a4) ^ (key[447:384] & 64'hdfd28646532944e5) ^ (key[511:448] & 64'h07f6941c720c2b85) ^ ({32'h0, key[543:512] & 32'hc68858c2})),
+        ^((key[63:0] & 64'h713ac3c0a2051444) ^ (key[127:64] & 64'h46ca076d5567f81b) ^ (key[191:128] & 64'hca766ffc6db7ffd4) ^ (key[255:192] & 64'h6c1d41330db388f6) ^ (key[319:256] & 64'hd6ad2f8ed234c651) ^ (key[383:320] & 64'h4b19b6344053f5b2) ^ (key[447:384] & 64'hafe6e9f5b627c6f1) ^ (key[511:448] & 64'h5130063df71bfce5) ^ ({32'h0, key[543:512] & 32'hb8a20c2c})),
+        ^((key[63:0] & 64'h32bcd9d8e0a35b34) ^ (key[127:64] & 64'h5a2ada06d99e16ef) ^ (key[191:128] & 64'hb90b2fbd0a32386a) ^ (key[255:192] & 64'h6172966ed185f903) ^ (key[319:256] & 64'hf431d84e88d6e048) ^ (key[383:320] & 64'h3b9b90d94c744c28) ^ (key[447:384] & 64'h3e7cff2975c5abe1) ^ (key[511:448] & 64'h12de1573239123ab) ^ ({32'h0, key[543:512] & 32'h9443f7b0})),
+        ^((key[63:0] & 64'he5096dc90cfc76c0) ^ (key[127:64] & 64'h91f810ef985fb770) ^ (key[191:128] & 64'he130668ad33f31e6) ^ (key[255:192] & 64'hcca46a42ca14d3c2) ^ (key[319:256] & 64'hb21f3186ae0d408c) ^ (key[383:320] & 64'h7562d6428f5dae44) ^ (key[447:384] & 64'h4765d1933ccc098b) ^ (key[511:448] & 64'h3b44c7210aa1b9ce) ^ ({32'h0, key[543:512] & 32'h3ac5b632})),
+        ^((key[63:0] & 64'hb0d0483f5aa51bf5) ^ (key[127:64] & 64'hc87bdd6095f68ff8) ^ (key[191:128] & 64'h40c12aaf77b3c0b8) ^ (key[255:192] & 64'h4703b95d671eeac8) ^ (key[319:256] & 64'h40810b157b1ddb9f) ^ (key[383:320] & 64'hc7691399a91a5587) ^ (key[447:384] & 64'hdc25fa34bee516eb) ^ (key[511:448] & 64'ha0a3b06819041da8) ^ ({32'h0, key[543:512] & 32'h34d896b0}))
+        };
+        row <= hashed[9:0];
+        prefix <= hashed[25:10];
+    end
+    `else
     reg [16:0] parity_0;
     reg [16:0] parity_1;
     reg [16:0] parity_2;
@@ -4478,6 +4513,7 @@ module deltaline_core_aggregator_lane_0_hash(clk,key,row,prefix);
         prefix[14] <= ^parity_24;
         prefix[15] <= ^parity_25;
     end
+    `endif
 endmodule // deltaline_core_aggregator_lane_0_hash
 
 module deltaline_core_aggregator_lane_0_hashing(clock,rst,d,q);

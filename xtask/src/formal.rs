@@ -12,10 +12,14 @@
 //! * fault: a change of the emitted text must break a property, without the invariants' help, on some trace from the
 //!   start. The macro `TRACE` narrows the search for covers and faults to traces that are found fast.
 //!
+//! One proof is of another kind: [`hash`] compares a linear circuit with its matrix.
+//!
 //! # Test plan
 //!
 //! The faults test the proofs. A fault whose text is gone, an unreached cover, a question without an answer are
 //! failures. Unit tests compare the list with `hdl/formal` and with what is emitted now, without a solver.
+
+mod hash;
 
 use crate::{Failure, tools};
 use deltaline_hdl::emit::block::emit_block;
@@ -469,8 +473,9 @@ struct Outcome {
 pub(crate) fn prove(only: Option<&str>) -> Result<(), Failure> {
     let chosen: Vec<&Proof> =
         PROOFS.iter().filter(|proof| only.is_none_or(|name| name == proof.name)).collect();
-    if chosen.is_empty() {
-        let names: Vec<&str> = PROOFS.iter().map(|proof| proof.name).collect();
+    let with_hash = only.is_none_or(|name| name == hash::NAME);
+    if chosen.is_empty() && !with_hash {
+        let names: Vec<&str> = PROOFS.iter().map(|proof| proof.name).chain([hash::NAME]).collect();
         return Err(format!("no proof has this name; there are {}", names.join(", ")).into());
     }
     eprintln!("==> formal proofs");
@@ -478,15 +483,18 @@ pub(crate) fn prove(only: Option<&str>) -> Result<(), Failure> {
     tools::install(tools::Selection::Formal)?;
     println!("{:<56} {:<17} {:>8}  {:<28} {:>7}", "property", "engine", "depth", "result", "seconds");
     let mut bad = 0;
+    let mut line = |outcome: &dyn Fn() -> Result<Outcome, Failure>| -> Result<(), Failure> {
+        let start = Instant::now();
+        let Outcome { property, engine, depth, result, good } = outcome()?;
+        let seconds = start.elapsed().as_secs_f64();
+        println!("{property:<56} {engine:<17} {depth:>8}  {result:<28} {seconds:>7.1}");
+        bad += usize::from(!good);
+        Ok(())
+    };
+    if with_hash {
+        hash::prove(&mut line)?;
+    }
     for proof in chosen {
-        let mut line = |outcome: &dyn Fn() -> Result<Outcome, Failure>| -> Result<(), Failure> {
-            let start = Instant::now();
-            let Outcome { property, engine, depth, result, good } = outcome()?;
-            let seconds = start.elapsed().as_secs_f64();
-            println!("{property:<56} {engine:<17} {depth:>8}  {result:<28} {seconds:>7.1}");
-            bad += usize::from(!good);
-            Ok(())
-        };
         for design in proof.designs {
             line(&|| hold(proof, design))?;
         }

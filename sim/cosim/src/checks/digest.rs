@@ -1,5 +1,6 @@
 //! Digest: keys in, 32 bits out eight cycles later.
 
+use super::hash::forms;
 use super::{CheckError, same};
 use crate::bench::Bench;
 use deltaline_model::configuration::Configuration;
@@ -13,12 +14,26 @@ use verilator_sys::Toolchain;
 /// Cycles from key to digest.
 const LATENCY: usize = 8;
 
-/// Runs every single-bit key and `count` random keys, one a cycle; returns the number of keys.
+/// Runs every single-bit key and `count` random keys, one a cycle, through either form; returns the number of keys.
 ///
 /// # Errors
 ///
 /// [`CheckError::Mismatch`] with the first difference.
 pub fn check(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    verilog: &str,
+    count: u64,
+    seed: u64,
+) -> Result<u64, CheckError> {
+    let mut keys = 0;
+    for form in forms(verilog) {
+        keys = check_form(toolchain, configuration, &form, count, seed)?;
+    }
+    Ok(keys)
+}
+
+fn check_form(
     toolchain: &Toolchain,
     configuration: &Configuration,
     verilog: &str,

@@ -12,12 +12,31 @@ use verilator_sys::{Port, Toolchain};
 /// Cycles from key to hash.
 const LATENCY: usize = 2;
 
-/// Runs every single-bit key and `count` random keys, one a cycle; returns the number of keys.
+/// Runs every single-bit key and `count` random keys, one a cycle, through either form; returns the number of keys.
 ///
 /// # Errors
 ///
 /// [`CheckError::Mismatch`] with the first difference.
 pub fn check(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    verilog: &str,
+    count: u64,
+    seed: u64,
+) -> Result<u64, CheckError> {
+    let mut keys = 0;
+    for form in forms(verilog) {
+        keys = check_form(toolchain, configuration, &form, count, seed)?;
+    }
+    Ok(keys)
+}
+
+/// The text as Verilator reads it, and as synthesis does.
+pub(super) fn forms(verilog: &str) -> [String; 2] {
+    [verilog.to_string(), format!("`undef VERILATOR\n{verilog}")]
+}
+
+fn check_form(
     toolchain: &Toolchain,
     configuration: &Configuration,
     verilog: &str,
