@@ -17,7 +17,8 @@
 
 use super::Outcome;
 use crate::{Failure, tools};
-use deltaline_hdl::emit::verilog::{Clocked, emit_block};
+use deltaline_hdl::emit::block::emit_block;
+use deltaline_hdl::emit::stages::Clocked;
 use deltaline_hdl::leaves::HashMatrix;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::hash::{HashKind, LinearHash};
