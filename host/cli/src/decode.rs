@@ -1,5 +1,6 @@
 //! `deltaline decode`: control frames out of captures of a management port.
 
+use crate::described::expecting;
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::report::{self, duration, or_none};
@@ -7,7 +8,7 @@ use crate::show::json::{Interval as IntervalOutput, Numbers};
 use crate::show::table;
 use clap::Args;
 use deltaline_capture::Capture;
-use deltaline_collect::collector::{Collected, Collector, Problem};
+use deltaline_collect::collector::{Collected, Problem};
 use deltaline_collect::evaluation::{Evaluation, bound_offset};
 use deltaline_collect::pair::Interval;
 use deltaline_collect::report::Report;
@@ -32,6 +33,10 @@ pub(crate) struct Decode {
     /// Captures with control frames: pcap or pcapng, plain, gzip or Zstandard
     #[arg(required = true)]
     pub(crate) frames: Vec<PathBuf>,
+    /// The design that both ends were built from: a file, or the name of a shipped one. Intervals of another configuration
+    /// are refused
+    #[arg(long, value_name = "FILE")]
+    pub(crate) design: Option<String>,
     /// Bound by how much the clock of the FORWARD segment's receiver is ahead of its sender's (negative: behind), from
     /// the exact delays of this segment and of the one BACKWARD between the same two points
     ///
@@ -128,7 +133,7 @@ struct FramesOutput {
 }
 
 pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
-    let mut collector = Collector::default();
+    let mut collector = expecting(arguments.design.as_deref())?;
     // By file, the number of its last frame.
     let mut files: Vec<(String, u64)> = vec![];
     let mut frames = 0;

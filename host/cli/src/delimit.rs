@@ -8,14 +8,13 @@
 //! Passed times; `tests/delimit.rs`: over the loopback interface, where the test may open it, numbers, contents and pace; failures by
 //! their exit codes.
 
+use crate::described::Described;
 use crate::exit::{Exit, Failure};
-use crate::hash::Hash;
 use crate::parse;
 use crate::report;
 use crate::signals::stop_flag;
 use clap::Args;
 use deltaline_collect::feed::{Sender, WAIT};
-use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::wire::delimiter::Delimiter;
 use std::sync::atomic::Ordering;
 use std::thread::sleep;
@@ -27,7 +26,7 @@ Examples:
     deltaline delimit eth0 --interval 1s
 
   For cores of the design 10g:
-    deltaline delimit eth0 --rows 1024 --interval 100ms";
+    deltaline delimit eth0 --design 10g --interval 100ms";
 
 #[derive(Debug, Args)]
 pub(crate) struct Delimit {
@@ -42,33 +41,15 @@ pub(crate) struct Delimit {
     /// Number of the first one
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub(crate) first: u32,
-    /// Rows of each bank, as the taps have them
-    #[arg(long, default_value_t = 128)]
-    pub(crate) rows: usize,
-    /// Prefix length of each bank, as the taps have them
-    #[arg(long, default_value = "1,6", value_delimiter = ',', value_name = "LENGTHS")]
-    pub(crate) banks: Vec<u8>,
-    /// Hash function of the taps
-    #[arg(long, value_enum, default_value_t = Hash::H3)]
-    pub(crate) hash: Hash,
-    /// Seed of the taps' hash function
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// Number of the measurement segment
-    #[arg(long, default_value_t = 0)]
-    pub(crate) segment: u32,
+    #[command(flatten)]
+    described: Described,
 }
 
+/// Rows of each bank without a design: those of the board's tap.
+const ROWS: usize = 128;
+
 pub(crate) fn run(arguments: &Delimit) -> Result<Exit, Failure> {
-    let configuration = Configuration::new(Settings {
-        hash: arguments.hash.into(),
-        seed: arguments.seed,
-        rows: arguments.rows,
-        prefixes: &arguments.banks,
-        segment: arguments.segment,
-        ..Settings::default()
-    })
-    .map_err(|error| Failure::new(Exit::Usage, format!("--rows, --banks: {error}")))?;
+    let configuration = arguments.described.configuration(ROWS, false)?;
     let stop = stop_flag()?;
     let mut sender = Sender::open(&arguments.interface)?;
     let mut due = Instant::now();
@@ -76,12 +57,12 @@ pub(crate) fn run(arguments: &Delimit) -> Result<Exit, Failure> {
     while arguments.count.is_none_or(|count| sent < count) {
         while let Some(wait) = due.checked_duration_since(Instant::now()).filter(|wait| !wait.is_zero()) {
             if stop.load(Ordering::Relaxed) {
-                return report_sent(sent);
+                return finish(arguments, sent);
             }
             sleep(wait.min(WAIT));
         }
         if stop.load(Ordering::Relaxed) {
-            return report_sent(sent);
+            return finish(arguments, sent);
         }
         let number = arguments.first.wrapping_add(sent);
         sender.send(&Delimiter::new(&configuration, number).encode()).map_err(|reason| {
@@ -91,7 +72,7 @@ pub(crate) fn run(arguments: &Delimit) -> Result<Exit, Failure> {
         sent = sent.wrapping_add(1);
         due = next(due, Duration::from_nanos(arguments.interval), Instant::now());
     }
-    report_sent(sent)
+    finish(arguments, sent)
 }
 
 /// The first time of the grid behind `due` that has not passed; the next one if all of them are still to come.
@@ -100,8 +81,9 @@ fn next(due: Instant, interval: Duration, now: Instant) -> Instant {
     due + interval * u32::try_from(passed + 1).unwrap_or(u32::MAX)
 }
 
-fn report_sent(sent: u32) -> Result<Exit, Failure> {
+fn finish(arguments: &Delimit, sent: u32) -> Result<Exit, Failure> {
     report::print(&format!("delimiters sent: {sent}\n"))?;
+    arguments.described.mention_seed();
     Ok(Exit::Done)
 }
 

@@ -60,7 +60,9 @@ impl Exit {
     pub(crate) fn after_interval(evaluation: &Evaluation) -> Self {
         match &evaluation.result {
             Ok(_) => Exit::Done,
-            Err(Unusable::Void(Void::ConfigurationMismatch { .. })) => Exit::Configuration,
+            Err(Unusable::Void(Void::ConfigurationMismatch { .. } | Void::OtherConfiguration { .. })) => {
+                Exit::Configuration
+            }
             Err(Unusable::Void(Void::TimedCut { .. })) => Exit::Refused,
             Err(_) => Exit::Void,
         }

@@ -29,3 +29,12 @@ impl fmt::Display for Hash {
         })
     }
 }
+
+impl From<HashKind> for Hash {
+    fn from(kind: HashKind) -> Self {
+        match kind {
+            HashKind::H3 => Hash::H3,
+            HashKind::Rabin => Hash::Rabin,
+        }
+    }
+}

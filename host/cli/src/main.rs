@@ -6,6 +6,7 @@ mod arguments;
 mod board;
 mod decode;
 mod delimit;
+mod described;
 mod exit;
 #[cfg(feature = "hardware")]
 mod hardware;

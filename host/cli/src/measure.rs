@@ -1,5 +1,6 @@
 //! `deltaline measure`: two captures through two measurement points.
 
+use crate::described::Described;
 use crate::exit::{Exit, Failure};
 use crate::hash::Hash;
 use crate::matched::Matched;
@@ -14,7 +15,7 @@ use deltaline_capture::PcapngWriter;
 use deltaline_capture::replay::Span;
 use deltaline_collect::summary::{Summary, interval_remarks};
 use deltaline_collect::truth::Exact;
-use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::configuration::Configuration;
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
@@ -31,6 +32,9 @@ Examples:
   Quantiles: with digests, and a bank that samples about as many packets as it has rows:
     deltaline measure --digest --banks 1,6 --interval 500ms sender.pcap receiver.pcap
 
+  As a design's file describes it, which both ends were built from:
+    deltaline measure --design hdl/configurations/10g-quantiles.toml sender.pcap receiver.pcap
+
   Through the hardware design under simulation, keeping the control frames:
     deltaline measure --through hardware --frames control.pcapng sender.pcap receiver.pcap";
 
@@ -43,21 +47,8 @@ pub(crate) struct Measure {
     /// Length of an interval, such as 500ms, 0.5s, 250us or 10000ns; without it there is one interval
     #[arg(long, value_parser = parse::duration, value_name = "DURATION")]
     pub(crate) interval: Option<u64>,
-    /// Rows of each bank: a power of two from 8 to 32768
-    #[arg(long, default_value_t = 1024)]
-    pub(crate) rows: usize,
-    /// Prefix length of each bank, ascending, 0 to 16; a bank with prefix length k samples one packet in 2^k
-    #[arg(long, default_value = "1,6", value_delimiter = ',', value_name = "LENGTHS")]
-    pub(crate) banks: Vec<u8>,
-    /// Hash function
-    #[arg(long, value_enum, default_value_t = Hash::H3)]
-    pub(crate) hash: Hash,
-    /// Seed of the hash function
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// Number of the measurement segment
-    #[arg(long, default_value_t = 0)]
-    pub(crate) segment: u32,
+    #[command(flatten)]
+    pub(crate) described: Described,
     /// Sum a digest of every packet in its row, which guards the delays against foreign packets and tells quantiles;
     /// a bank that samples about as many packets as it has rows serves them best
     #[arg(long)]
@@ -149,7 +140,7 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
 
     let output = Output {
         configuration: ConfigurationOutput {
-            hash: arguments.hash.to_string(),
+            hash: Hash::from(configuration.hash()).to_string(),
             seed: configuration.seed(),
             rows: configuration.rows(),
             banks: configuration.prefixes().lengths(),
@@ -176,6 +167,7 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
         report::print(&output.to_text(&summary))?
     }
     warnings.iter().for_each(|warning| report::say(warning));
+    arguments.described.mention_seed();
     Ok(exit)
 }
 
@@ -202,18 +194,18 @@ impl Output<'_> {
     }
 }
 
+/// Rows of each bank without a design.
+const ROWS: usize = 1024;
+
+/// What both ends have in common. A design with classes makes a segment of each, and there is one result here.
 fn configuration(arguments: &Measure) -> Result<Configuration, Failure> {
-    Configuration::new(Settings {
-        hash: arguments.hash.into(),
-        seed: arguments.seed,
-        rows: arguments.rows,
-        prefixes: &arguments.banks,
-        adaptive: false,
-        segment: arguments.segment,
-        digest: arguments.digest,
-        ..Settings::default()
-    })
-    .map_err(|error| Failure::new(Exit::Usage, format!("--rows, --banks: {error}")))
+    let configuration = arguments.described.configuration(ROWS, arguments.digest)?;
+    if !configuration.classifier().is_empty() {
+        let message = "--design: the design has classes of packets, each a segment of its own, and `measure` gives the \
+                       result of one segment; name a design without classes";
+        return Err(Failure::new(Exit::Usage, message));
+    }
+    Ok(configuration)
 }
 
 /// Refuses outputs that would replace a capture.

@@ -7,6 +7,7 @@
 //! `tests/read.rs`, against a board at a pseudo-terminal: the figures are those of `decode`; garbage, cut bytes, a reset
 //! in the middle, the port going and coming; every failure by its exit code; what Prometheus is served.
 
+use crate::described::expecting;
 use crate::exit::{Exit, Failure};
 use crate::identity::{error_at, no_answer, top_name};
 use crate::parse;
@@ -46,6 +47,10 @@ pub(crate) struct Read {
     /// A serial port (/dev/ttyUSB1), a network interface (eth0), a capture (pcap or pcapng), or a recording of a
     /// serial port
     pub(crate) source: String,
+    /// The design that both ends were built from: a file, or the name of a shipped one. Intervals of another configuration
+    /// are refused
+    #[arg(long, value_name = "FILE")]
+    pub(crate) design: Option<String>,
     /// Write one JSON object a line
     #[arg(long)]
     pub(crate) json: bool,
@@ -137,6 +142,7 @@ struct Counts {
 }
 
 pub(crate) fn run(arguments: &Read) -> Result<Exit, Failure> {
+    let collector = expecting(arguments.design.as_deref())?;
     let mut source = Source::open(&arguments.source)?;
     if let Some(path) = &arguments.record {
         record(&mut source, path)?;
@@ -144,7 +150,7 @@ pub(crate) fn run(arguments: &Read) -> Result<Exit, Failure> {
     let metrics = arguments.prometheus.map(Metrics::serve).transpose()?;
     let stop = stop_flag()?;
     let is_live = source.is_live();
-    let mut follower = Follower::new(source, Duration::from_nanos(arguments.timeout));
+    let mut follower = Follower::new(source, collector, Duration::from_nanos(arguments.timeout));
     let mut printer =
         Printer { arguments, metrics, counts: Counts::default(), exit: Exit::Done, is_over: false };
     while !stop.load(Ordering::Relaxed) && printer.wants_more() {

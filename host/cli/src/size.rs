@@ -1,6 +1,7 @@
 //! `deltaline size`: the smallest configuration that is good enough, before anything is built.
 
 use crate::arguments::{Budget, Size};
+use crate::described::named;
 use crate::exit::{Exit, Failure};
 use crate::report::{self, duration, table};
 use deltaline_capture::write_file;
@@ -109,7 +110,7 @@ pub(crate) fn run(arguments: &Size) -> Result<Exit, Failure> {
 impl<'a> Request<'a> {
     fn new(arguments: &'a Size) -> Result<Self, Failure> {
         let usage = |message: String| Failure::new(Exit::Usage, message);
-        let design = Design::named(&arguments.design).map_err(|error| usage(format!("--design: {error}")))?;
+        let design = named(&arguments.design)?;
         let core = design.core().map_err(|refusal| usage(format!("--design: {refusal}")))?;
         let most = design.stream().frames_needed(64);
         if arguments.rate > most {

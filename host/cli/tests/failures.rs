@@ -123,8 +123,11 @@ fn a_failure_leaves_no_file_and_keeps_the_old_one() {
 
 #[test]
 fn nobody_reading_the_result_is_no_error() {
-    for arguments in [&["truth", SENDER, RECEIVER][..], &["measure", "--json", SENDER, RECEIVER], &["--help"]]
-    {
+    for arguments in [
+        &["truth", SENDER, RECEIVER][..],
+        &["measure", "--json", "--seed", "1", SENDER, RECEIVER],
+        &["--help"],
+    ] {
         let mut child = command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();

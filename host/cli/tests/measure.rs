@@ -43,7 +43,7 @@ fn number(value: &Value) -> f64 {
 fn json_of_the_whole_capture() {
     let result = run(&["measure", "--json", SENDER, RECEIVER]);
     result.told(0, &[]);
-    assert_eq!(result.messages, "");
+    assert_eq!(result.messages, "deltaline: no --design and no --seed: the hash function's seed is 1\n");
     let json = result.json();
     let [interval] = &json["intervals"].as_array().unwrap()[..] else { panic!("{json}") };
     assert_members(&json["overall"], false);

@@ -61,7 +61,8 @@
 
 use crate::pair::Interval;
 use crate::report::Report;
-use crate::verdict::{self, Doubt, Refused, Void};
+use crate::verdict::{self, Doubt, Expected, Refused, Void};
+use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::identity::MAX_VLAN_TAGS;
 use deltaline_model::sketch::cell::Cell;
 use deltaline_model::sketch::lda;
@@ -75,6 +76,7 @@ pub const LAG: usize = 4;
 /// Gathers control frames.
 #[derive(Clone, Debug, Default)]
 pub struct Collector {
+    expected: Option<Expected>,
     frames: u64,
     foreign: u64,
     duplicates: u64,
@@ -175,6 +177,11 @@ pub enum Problem {
 }
 
 impl Collector {
+    /// Takes intervals of this configuration only; those of another one are void.
+    pub fn expecting(configuration: &Configuration) -> Self {
+        Collector { expected: Some(Expected::new(configuration)), ..Collector::default() }
+    }
+
     /// Takes a frame of any EtherType, from its destination MAC address on, behind at most two VLAN tags.
     pub fn push(&mut self, bytes: &[u8]) {
         self.frames += 1;
@@ -252,7 +259,7 @@ impl Collector {
     pub fn take_settled(&mut self) -> Vec<Interval> {
         for (segment, known) in &mut self.segments {
             while known.is_first_settled() {
-                self.settled.extend(known.hand_out(*segment));
+                self.settled.extend(known.hand_out(*segment, self.expected));
             }
         }
         self.note_problems();
@@ -267,9 +274,10 @@ impl Collector {
     }
 
     fn restart(&mut self, segment: u32) {
+        let expected = self.expected;
         if let Some(mut known) = self.segments.remove(&segment) {
             self.restarts += 1;
-            self.settled.extend(std::iter::from_fn(|| known.hand_out(segment)));
+            self.settled.extend(std::iter::from_fn(|| known.hand_out(segment, expected)));
         }
     }
 
@@ -301,7 +309,7 @@ impl Collector {
     /// Puts together what has been gathered and not been handed out.
     pub fn finish(mut self) -> Collected {
         for (segment, known) in &mut self.segments {
-            self.settled.extend(std::iter::from_fn(|| known.hand_out(*segment)));
+            self.settled.extend(std::iter::from_fn(|| known.hand_out(*segment, self.expected)));
         }
         self.note_problems();
         Collected {
@@ -359,7 +367,7 @@ impl Segment {
     }
 
     /// Judges the first pending interval.
-    fn hand_out(&mut self, segment: u32) -> Option<Interval> {
+    fn hand_out(&mut self, segment: u32, expected: Option<Expected>) -> Option<Interval> {
         let (number, ends) = self.pending.pop_first()?;
         if self.recent.len() == LAG {
             self.recent.pop_front();
@@ -374,7 +382,11 @@ impl Segment {
             });
         let [sender, receiver] = ends.map(|end| end.map(Assembly::into_report));
         let shift = self.refused.follow(sender.as_ref(), receiver.as_ref());
-        let void = contradiction.or_else(|| verdict::void(sender.as_ref(), receiver.as_ref())).or(shift);
+        let (from, to) = (sender.as_ref(), receiver.as_ref());
+        let void = contradiction
+            .or_else(|| expected.and_then(|expected| expected.refuse(from, to)))
+            .or_else(|| verdict::void(from, to))
+            .or(shift);
         let doubts = match (&sender, &receiver) {
             (Some(sender), Some(receiver)) if void.is_none() => verdict::doubts(sender, receiver),
             _ => vec![],

@@ -163,15 +163,16 @@ struct Segment {
 }
 
 impl Follower {
-    /// Begins to follow a source; of a live one, it notices when no control frame comes for `patience`.
-    pub fn new(mut source: Source, patience: Duration) -> Self {
+    /// Begins to follow a source, whose frames `collector` takes; of a live one, it notices when no control frame comes
+    /// for `patience`.
+    pub fn new(mut source: Source, collector: Collector, patience: Duration) -> Self {
         let began = Instant::now();
         let answer = source.serial().map(|serial| {
             serial.send(&Command::Identify);
             began + ANSWER
         });
         Follower {
-            collector: Collector::default(),
+            collector,
             board: Board {
                 answer,
                 identity: None,

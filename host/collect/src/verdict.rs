@@ -4,6 +4,7 @@
 //! prefix lengths), and all reports of a segment so far (the ends refused the same interval ends).
 
 use crate::report::{Report, Table};
+use deltaline_model::configuration::Configuration;
 use deltaline_model::wire::frame::Role;
 use std::fmt;
 use thiserror::Error;
@@ -38,6 +39,21 @@ pub enum Void {
         sender_table: Table,
         /// The receiver's rows and banks.
         receiver_table: Table,
+    },
+    /// An end is configured otherwise than was expected.
+    #[error(
+        "the {role}'s control frames are of configuration {found:#018x} ({table}), the design's is {expected:#018x}: the \
+         interval is refused; name the design that both ends were built from"
+    )]
+    OtherConfiguration {
+        /// The end.
+        role: Role,
+        /// The digest of its configuration.
+        found: u64,
+        /// Its rows and banks.
+        table: Table,
+        /// The digest of the expected configuration.
+        expected: u64,
     },
     /// Not all of an end's frames arrived.
     #[error(
@@ -149,6 +165,27 @@ impl fmt::Display for Listed<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// A configuration that ends are expected to have: its identifiers in frames of version 1 and 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Expected {
+    identifiers: [u64; 2],
+}
+
+impl Expected {
+    pub(crate) fn new(configuration: &Configuration) -> Self {
+        Expected { identifiers: [configuration.digest(), configuration.id()] }
+    }
+
+    /// Why reports of another configuration are refused.
+    pub(crate) fn refuse(&self, sender: Option<&Report>, receiver: Option<&Report>) -> Option<Void> {
+        let ends = [(Role::Sender, sender), (Role::Receiver, receiver)];
+        let mut present = ends.into_iter().filter_map(|(role, end)| Some((role, end?)));
+        let (role, other) = present.find(|(_, end)| !self.identifiers.contains(&end.digest))?;
+        let (found, table, expected) = (other.digest, other.table(), self.identifiers[0]);
+        Some(Void::OtherConfiguration { role, found, table, expected })
     }
 }
 

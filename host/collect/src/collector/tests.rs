@@ -724,3 +724,29 @@ fn digests_pass_through_and_tell_foreign_packets() {
     let void = voids(&collect(&mixed)).remove(0);
     assert!(matches!(void, Some(Void::ConfigurationMismatch { .. })), "{void:?}");
 }
+
+#[test]
+fn another_configuration_than_expected_is_refused() {
+    let frames = segment([SETTINGS; 2], 2, plain);
+    let judged = |expected: Settings| {
+        let mut collector = Collector::expecting(&Configuration::new(expected).unwrap());
+        frames.iter().for_each(|frame| collector.push(frame));
+        let live: Vec<Option<Void>> = collector.take_settled().into_iter().map(|each| each.void).collect();
+        let mut collector = Collector::expecting(&Configuration::new(expected).unwrap());
+        frames.iter().for_each(|frame| collector.push(frame));
+        assert_eq!(voids(&collector.finish()), live);
+        live
+    };
+    assert_eq!(judged(SETTINGS), [None, None]);
+    for other in [Settings { seed: 2, ..SETTINGS }, Settings { rows: 128, ..SETTINGS }] {
+        let voids = judged(other);
+        assert_eq!(voids.len(), 2);
+        for void in voids {
+            let Some(Void::OtherConfiguration { role: Role::Sender, found, expected, .. }) = void else {
+                panic!("{void:?}");
+            };
+            assert_eq!(found, Configuration::new(SETTINGS).unwrap().digest());
+            assert_eq!(expected, Configuration::new(other).unwrap().digest());
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What both ends of a measurement have in common, as the command line says it: a design's file or name, single settings,
+//! or both where they agree.
+
+use crate::exit::{Exit, Failure};
+use crate::hash::Hash;
+use crate::report;
+use clap::Args;
+use deltaline_collect::collector::Collector;
+use deltaline_design::Design;
+use deltaline_model::configuration::{Configuration, Settings};
+use std::fmt::Display;
+use std::path::Path;
+
+/// The seed where neither a design nor a seed is given.
+const SEED: u64 = 1;
+
+/// A design, or settings in its place.
+#[derive(Debug, Args)]
+pub(crate) struct Described {
+    /// The design: a file, or the name of a shipped one. Settings that are given as well must agree with it
+    #[arg(long, value_name = "FILE")]
+    design: Option<String>,
+    /// Rows of each bank: a power of two from 8 to 32768 [default: 1024 in measure, 128 in delimit]
+    #[arg(long)]
+    rows: Option<usize>,
+    /// Prefix length of each bank, ascending, 0 to 16; a bank with prefix length k samples one packet in 2^k
+    /// [default: 1,6]
+    #[arg(long, value_delimiter = ',', value_name = "LENGTHS")]
+    banks: Option<Vec<u8>>,
+    /// Hash function [default: h3]
+    #[arg(long, value_enum)]
+    hash: Option<Hash>,
+    /// Seed of the hash function
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Number of the measurement segment [default: 0]
+    #[arg(long)]
+    segment: Option<u32>,
+}
+
+impl Described {
+    /// The configuration, `rows` and `digest` being those without a design. A flag `digest` that is set must agree with
+    /// the design.
+    pub(crate) fn configuration(&self, rows: usize, digest: bool) -> Result<Configuration, Failure> {
+        let Described { design, rows: asked, banks, hash, seed, segment } = self;
+        let Some(name) = design else {
+            let prefixes = banks.as_deref().unwrap_or(&[1, 6]);
+            return Configuration::new(Settings {
+                hash: hash.unwrap_or(Hash::H3).into(),
+                seed: seed.unwrap_or(SEED),
+                rows: asked.unwrap_or(rows),
+                prefixes,
+                segment: segment.unwrap_or(0),
+                digest,
+                ..Settings::default()
+            })
+            .map_err(|error| Failure::new(Exit::Usage, format!("--rows, --banks: {error}")));
+        };
+        let configuration = *named(name)?.configuration();
+        let check = |flag: &str, asked: Option<String>, found: String| match asked {
+            Some(asked) if asked != found => Err(Failure::new(
+                Exit::Usage,
+                format!(
+                    "--{flag} {asked} contradicts --design {name}, which has {found}; leave --{flag} away, or name \
+                     another design"
+                ),
+            )),
+            _ => Ok(()),
+        };
+        let text = |value: &dyn Display| value.to_string();
+        let own = configuration.prefixes().lengths();
+        check("rows", asked.as_ref().map(|it| text(it)), text(&configuration.rows()))?;
+        check("banks", banks.as_deref().map(listed), listed(own))?;
+        check("hash", hash.as_ref().map(|it| text(it)), text(&Hash::from(configuration.hash())))?;
+        check("seed", seed.as_ref().map(|it| text(it)), text(&configuration.seed()))?;
+        check("segment", segment.as_ref().map(|it| text(it)), text(&configuration.segment()))?;
+        if digest && !configuration.has_digests() {
+            let message = format!(
+                "--digest contradicts --design {name}, which has no digests; leave --digest away, or name another design"
+            );
+            return Err(Failure::new(Exit::Usage, message));
+        }
+        Ok(configuration)
+    }
+
+    /// Says which seed it was, where nobody has.
+    pub(crate) fn mention_seed(&self) {
+        if self.design.is_none() && self.seed.is_none() {
+            report::say(&format!("no --design and no --seed: the hash function's seed is {SEED}"));
+        }
+    }
+}
+
+fn listed(lengths: &[u8]) -> String {
+    let lengths: Vec<String> = lengths.iter().map(u8::to_string).collect();
+    lengths.join(",")
+}
+
+/// A design by its file, whose name ends in `.toml`, or by its own name.
+pub(crate) fn named(name: &str) -> Result<Design, Failure> {
+    let found = match Path::new(name).extension() {
+        Some(_) => Design::load(Path::new(name)),
+        None => Design::named(name),
+    };
+    found.map_err(|error| Failure::new(Exit::Usage, format!("--design: {error}")))
+}
+
+/// A collector of a design's control frames, or of whatever comes.
+pub(crate) fn expecting(design: Option<&str>) -> Result<Collector, Failure> {
+    Ok(match design {
+        Some(name) => Collector::expecting(named(name)?.configuration()),
+        None => Collector::default(),
+    })
+}
