@@ -1,12 +1,14 @@
 //! The checks that have a command of their own.
 
 use crate::{Failure, tools};
-use deltaline_cosim::checks;
+use deltaline_cosim::bench::write_waves;
+use deltaline_cosim::checks::{self, CheckError};
 use deltaline_cosim::faults::Outcome;
 use deltaline_cosim::mutations::{CLASS_MUTATIONS, MUTATIONS, name, run, with_classes};
 use deltaline_hdl::emit::kind::Module;
 use deltaline_hdl::emit::module::emit;
 use deltaline_model::configuration::{Configuration, Settings};
+use std::path::PathBuf;
 use std::time::Instant;
 use verilator_sys::Toolchain;
 
@@ -39,19 +41,27 @@ pub(crate) fn mutate() -> Result<(), Failure> {
     if blind == 0 { Ok(()) } else { Err(format!("{blind} faults are not caught").into()) }
 }
 
-/// Compares hardware and model on many packets: default and small configuration in turns.
-pub(crate) fn cosim(packets: u64, seed: u64) -> Result<(), Failure> {
+/// Compares hardware and model on many packets: the default configuration where the seed is even, else the small one.
+pub(crate) fn cosim(packets: u64, seed: u64, wave: Option<PathBuf>) -> Result<(), Failure> {
+    if let Some(file) = wave {
+        write_waves(file);
+    }
     tools::install(tools::Selection::Simulation)?;
     let toolchain = Toolchain::find()?;
     let start = Instant::now();
     let configurations = [Configuration::new(Settings::default())?, small()?];
     let (mut identities, mut cores) = (0, 0);
-    for run in 0..packets.div_ceil(RUN) {
-        let configuration = &configurations[(run % 2) as usize];
+    for seed in (0..packets.div_ceil(RUN)).map(|run| seed.wrapping_add(run)) {
+        let repeat = |mismatch: CheckError| {
+            format!(
+                "{mismatch}\nto see this again: cargo xtask cosim --packets {RUN} --seed {seed} --wave mismatch.vcd"
+            )
+        };
+        let configuration = &configurations[(seed % 2) as usize];
         let verilog = emit(configuration, Module::Identity, name(Module::Identity))?;
-        identities += checks::identity::check(&toolchain, &verilog, RUN, seed + run)?;
+        identities += checks::identity::check(&toolchain, &verilog, RUN, seed).map_err(repeat)?;
         let verilog = emit(configuration, Module::Core, name(Module::Core))?;
-        cores += checks::core::check(&toolchain, configuration, &verilog, RUN, seed + run)?;
+        cores += checks::core::check(&toolchain, configuration, &verilog, RUN, seed).map_err(repeat)?;
         eprintln!("{identities} frames through identity, {cores} through the core, no mismatch");
     }
     let seconds = start.elapsed().as_secs_f64();

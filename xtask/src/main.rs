@@ -52,6 +52,9 @@ enum Task {
         /// Seed of the first run; each run of 100,000 packets takes the next
         #[arg(long, default_value_t = 1000)]
         seed: u64,
+        /// Writes the waveform of the module under test, its last cycles if it runs long
+        #[arg(long, value_name = "FILE")]
+        wave: Option<std::path::PathBuf>,
     },
     /// Prove properties of the emitted Verilog, and show that the proofs notice planted faults
     Formal {
@@ -110,7 +113,7 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::Mutate => check::mutate(),
         Task::Acceptance => acceptance::run_all(),
         Task::Cocotb => cocotb::run(),
-        Task::Cosim { packets, seed } => check::cosim(packets, seed),
+        Task::Cosim { packets, seed, wave } => check::cosim(packets, seed, wave),
         Task::Formal { only } => formal::prove(only.as_deref()),
         Task::Cost { rows } => report::cost(rows),
         Task::Report(arguments) => report::run(&arguments),

@@ -1,8 +1,15 @@
 //! Bench: a Verilated module with a clock and a reset.
 
 use std::cell::Cell;
+use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::thread::LocalKey;
-use verilator_sys::{Direction, Effort, Instance, Model, Options, Port, Source, Toolchain};
+use verilator_sys::{Direction, Effort, Instance, Model, Options, Port, Source, Toolchain, Trace};
+
+/// Cycles of a waveform's file.
+const WAVE_CYCLES: u64 = 10_000;
+/// Of waveforms, in picoseconds.
+const HALF_CYCLE: u64 = 500;
 
 thread_local! {
     static FAULT: Cell<u64> = const { Cell::new(0) };
@@ -27,12 +34,45 @@ fn during<T>(input: &'static LocalKey<Cell<u64>>, value: u64, check: impl FnOnce
     result
 }
 
+/// Environment variable with the file of [`write_waves`].
+pub const WAVE: &str = "DELTALINE_WAVE";
+
+static WAVE_FILE: OnceLock<PathBuf> = OnceLock::new();
+
+/// Lets every bench that starts from now on write its waveform into a file, the next one over the one before: behind a
+/// mismatch it is that of the module that differs. The file holds the last 10,000 to 20,000 cycles at most: what is older is
+/// gone, what is half as old is in a second file, whose name ends in `.before`. Slows simulation down by far.
+pub fn write_waves(file: PathBuf) {
+    // The first file stays.
+    let _ = WAVE_FILE.set(file);
+}
+
+fn wave() -> Option<PathBuf> {
+    WAVE_FILE.get().cloned().or_else(|| std::env::var_os(WAVE).map(PathBuf::from))
+}
+
+/// Builds a model, with waveforms if they are asked for.
+///
+/// # Errors
+///
+/// What Verilator says, or that it is missing.
+pub(crate) fn build(
+    toolchain: &Toolchain,
+    top: &str,
+    verilog: &str,
+    effort: Effort,
+) -> Result<Model, verilator_sys::Error> {
+    let trace = if wave().is_some() { Trace::Vcd } else { Trace::None };
+    Model::build(toolchain, &Source { top, verilog }, Options { trace, effort })
+}
+
 /// A module under simulation. Between ticks the clock is high: outputs are those behind the rising edge.
 pub struct Bench {
     instance: Instance,
     clk: Port,
     rst: Option<Port>,
     cycles: u64,
+    wave: Option<PathBuf>,
 }
 
 impl Bench {
@@ -42,11 +82,7 @@ impl Bench {
     ///
     /// What Verilator says, or that it is missing.
     pub fn new(toolchain: &Toolchain, top: &str, verilog: &str) -> Result<Self, verilator_sys::Error> {
-        Self::of(&Model::build(
-            toolchain,
-            &Source { top, verilog },
-            Options { effort: Effort::Build, ..Options::default() },
-        )?)
+        Self::of(&build(toolchain, top, verilog, Effort::Build)?)
     }
 
     /// An instance of a model that has been built.
@@ -65,12 +101,7 @@ impl Bench {
     ///
     /// As [`Bench::new`].
     pub fn zeroed(toolchain: &Toolchain, top: &str, verilog: &str) -> Result<Self, verilator_sys::Error> {
-        let model = Model::build(
-            toolchain,
-            &Source { top, verilog },
-            Options { effort: Effort::Build, ..Options::default() },
-        )?;
-        Self::started(model.instantiate()?)
+        Self::started(build(toolchain, top, verilog, Effort::Build)?.instantiate()?)
     }
 
     fn started(mut instance: Instance) -> Result<Self, verilator_sys::Error> {
@@ -86,7 +117,11 @@ impl Bench {
             }
         }
         let (clk, rst) = (instance.port("clk")?, instance.port("rst").ok());
-        let mut bench = Bench { instance, clk, rst, cycles: 0 };
+        let wave = wave();
+        if let Some(path) = &wave {
+            instance.trace_open(path)?;
+        }
+        let mut bench = Bench { instance, clk, rst, cycles: 0, wave };
         bench.reset()?;
         Ok(bench)
     }
@@ -115,12 +150,30 @@ impl Bench {
     pub fn tick(&mut self) -> Result<(), verilator_sys::Error> {
         // Inputs change with the falling edge: a design that passes its clock on through processes must not see
         // both change at once.
-        self.instance.set(self.clk, 0);
-        self.instance.eval()?;
-        self.instance.set(self.clk, 1);
-        self.instance.eval()?;
+        for clk in [0, 1] {
+            self.instance.set(self.clk, clk);
+            self.instance.eval()?;
+            if self.wave.is_some() {
+                self.dump((2 * self.cycles + clk) * HALF_CYCLE)?;
+            }
+        }
         self.cycles += 1;
         Ok(())
+    }
+
+    /// Adds to the waveform; a file that is long enough gives way to the next.
+    #[cold]
+    fn dump(&mut self, time: u64) -> Result<(), verilator_sys::Error> {
+        let is_full = time > 0 && time.is_multiple_of(2 * WAVE_CYCLES * HALF_CYCLE);
+        if let Some(path) = self.wave.as_ref().filter(|_| is_full) {
+            self.instance.trace_close()?;
+            let mut before = path.clone().into_os_string();
+            before.push(".before");
+            // Without the older part the waveform is shorter, and as right.
+            let _ = std::fs::rename(path, before);
+            self.instance.trace_open(path)?;
+        }
+        self.instance.trace_dump(time)
     }
 
     /// Clock cycles so far.

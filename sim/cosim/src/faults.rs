@@ -12,8 +12,23 @@ use crate::bench::with_fault;
 use crate::checks::CheckError;
 use crate::hardware::HardwareError;
 
-/// What goes wrong, the emitted text, and what it is replaced with.
-pub type Fault = (&'static str, &'static str, &'static str);
+/// A change of the emitted text that a check must notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What goes wrong.
+    pub what: &'static str,
+    /// Text just before the place, which stays: it says which of several places is meant.
+    pub before: &'static str,
+    /// The emitted text.
+    pub from: &'static str,
+    /// What it is replaced with.
+    pub to: &'static str,
+}
+
+/// A fault in the first place that has the text `from`.
+pub const fn fault(what: &'static str, from: &'static str, to: &'static str) -> Fault {
+    Fault { what, before: "", from, to }
+}
 
 /// What became of a fault.
 #[derive(Debug)]
@@ -39,11 +54,12 @@ impl Planted {
     pub fn new(verilog: &str, top: &str, faults: impl IntoIterator<Item = Fault>) -> Self {
         let mut verilog = with_input(verilog, top, "fault");
         let mut found = vec![];
-        for (fault, from, to) in faults {
-            if verilog.contains(from) {
-                found.push(fault);
+        for Fault { what, before, from, to } in faults {
+            let place = format!("{before}{from}");
+            if verilog.contains(&place) {
+                found.push(what);
                 let is_on = format!("{top}.fault == 8'd{}", found.len());
-                verilog = verilog.replacen(from, &either(&is_on, from, to), 1);
+                verilog = verilog.replacen(&place, &format!("{before}{}", either(&is_on, from, to)), 1);
             }
         }
         Planted { verilog, found }
@@ -84,10 +100,10 @@ pub fn missed<T>(
     let planted = Planted::new(verilog, top, faults.iter().copied());
     check(&planted.verilog)?;
     let mut missed = vec![];
-    for (fault, ..) in faults {
-        match planted.outcome(fault, &check)? {
+    for Fault { what, .. } in faults {
+        match planted.outcome(what, &check)? {
             Outcome::Caught(_) => {}
-            outcome => missed.push((*fault, outcome)),
+            outcome => missed.push((*what, outcome)),
         }
     }
     Ok(missed)
@@ -163,7 +179,11 @@ mod tests {
 
     #[test]
     fn the_input_is_added_and_texts_are_counted() {
-        let faults = [("one", "a = b;", "a = c;"), ("none", "x = y;", "x = z;"), ("two", "a = b;", "a = d;")];
+        let faults = [
+            fault("one", "a = b;", "a = c;"),
+            fault("none", "x = y;", "x = z;"),
+            fault("two", "a = b;", "a = d;"),
+        ];
         let planted = Planted::new("module m(a,b);\n    a = b;\n", "m", faults);
         assert!(planted.verilog.starts_with("module m(fault,a,b);\n    input wire [7:0] fault;\n"));
         assert!(planted.verilog.contains("m.fault == 8'd1") && planted.verilog.contains("m.fault == 8'd2"));

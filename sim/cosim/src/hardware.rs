@@ -1,13 +1,15 @@
 //! Hardware: the core under Verilator as a measurement point.
 
-use crate::bench::Bench;
+use crate::bench::{Bench, build};
+pub use crate::stream::{Beat, IDLE, beats};
+use crate::stream::{Sink, Source};
 use deltaline_hdl::emit::kind::Module;
 use deltaline_hdl::emit::module::emit;
 use deltaline_hdl::emit::refusal::EmitError;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::time::Timestamp;
-use deltaline_model::wire::frame::{Header, MAX_FRAME_BYTES, Role, Totals, frame_bytes};
-use verilator_sys::{Effort, Model, Options, Port, Source, Toolchain};
+use deltaline_model::wire::frame::{Header, Role, Totals, frame_bytes};
+use verilator_sys::{Effort, Model, Port, Toolchain};
 
 /// Name of the emitted top module.
 pub(crate) const TOP: &str = "deltaline";
@@ -65,8 +67,7 @@ impl Hardware {
         verilog: &str,
         effort: Effort,
     ) -> Result<Self, HardwareError> {
-        let options = Options { effort, ..Options::default() };
-        let model = Model::build(toolchain, &Source { top: TOP, verilog }, options)?;
+        let model = build(toolchain, TOP, verilog, effort)?;
         Ok(Hardware { model, configuration: *configuration })
     }
 
@@ -95,37 +96,39 @@ impl Hardware {
         let (frames, bytes) = headers.fold((0, 0), |(frames, bytes), header| {
             (frames + 1, bytes + frame_bytes(usize::from(header.cells), header.shape.has_digests))
         });
+        let (source, sink) = (Source::of(&bench, "s_axis")?, Sink::of(&bench, "m_axis")?);
+        // Seven cycles a cell and four a word, in the byte core four a byte and up to 26 a word, with room for back-pressure on
+        // every other beat.
+        let patience = 20_000 + if source.beat_bytes() == 1 { 40 } else { 8 } * bytes as u64;
         let mut point = HardwarePoint {
-            beat_bytes: ports.tkeep.width() as usize,
             bench,
             ports,
+            source,
+            sink,
             role,
             frames_per_interval: frames,
-            // Seven cycles a cell and four a word, with room for back-pressure on every other beat.
-            patience: 20_000 + 8 * bytes as u64,
-            frame: Vec::with_capacity(MAX_FRAME_BYTES),
-            frames: vec![],
+            patience,
             frames_due: 0,
-            waiting: None,
         };
         point.apply_quiet_inputs();
         Ok(point)
     }
 }
 
-/// Handles of the core's ports.
+/// Handles of the core's ports beside its streams.
 struct Ports {
-    tdata: Port,
-    tkeep: Port,
-    tvalid: Port,
-    tready: Port,
-    tlast: Port,
-    tuser: Port,
     interval_end: Port,
     interval_log2: Port,
     ptp_ts: Port,
     ptp_locked: Port,
     receiver: Port,
+    running: Port,
+    /// Those that the byte core lacks.
+    wide: Option<WidePorts>,
+}
+
+/// Ports of the cores of 64 bits and more.
+struct WidePorts {
     schedule: Port,
     next_prefixes: Port,
     from_interval: Port,
@@ -133,29 +136,25 @@ struct Ports {
     schedule_pending: Port,
     ended: Port,
     refused: Port,
-    running: Port,
-    m_tdata: Port,
-    m_tkeep: Port,
-    m_tuser: Port,
-    m_tvalid: Port,
-    m_tready: Port,
-    m_tlast: Port,
 }
 
 impl Ports {
     fn of(bench: &Bench) -> Result<Self, verilator_sys::Error> {
         Ok(Ports {
-            tdata: bench.port("s_axis_tdata")?,
-            tkeep: bench.port("s_axis_tkeep")?,
-            tvalid: bench.port("s_axis_tvalid")?,
-            tready: bench.port("s_axis_tready")?,
-            tlast: bench.port("s_axis_tlast")?,
-            tuser: bench.port("s_axis_tuser")?,
             interval_end: bench.port("interval_end")?,
             interval_log2: bench.port("interval_log2")?,
             ptp_ts: bench.port("ptp_ts")?,
             ptp_locked: bench.port("ptp_locked")?,
             receiver: bench.port("receiver")?,
+            running: bench.port("running")?,
+            wide: if bench.port("schedule").is_ok() { Some(WidePorts::of(bench)?) } else { None },
+        })
+    }
+}
+
+impl WidePorts {
+    fn of(bench: &Bench) -> Result<Self, verilator_sys::Error> {
+        Ok(WidePorts {
             schedule: bench.port("schedule")?,
             next_prefixes: bench.port("next_prefixes")?,
             from_interval: bench.port("from_interval")?,
@@ -163,64 +162,20 @@ impl Ports {
             schedule_pending: bench.port("schedule_pending")?,
             ended: bench.port("ended")?,
             refused: bench.port("refused")?,
-            running: bench.port("running")?,
-            m_tdata: bench.port("m_axis_tdata")?,
-            m_tkeep: bench.port("m_axis_tkeep")?,
-            m_tuser: bench.port("m_axis_tuser")?,
-            m_tvalid: bench.port("m_axis_tvalid")?,
-            m_tready: bench.port("m_axis_tready")?,
-            m_tlast: bench.port("m_axis_tlast")?,
         })
     }
-}
-
-/// One beat of the observed stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Beat {
-    /// Data, first byte in the lowest bits of the first word; up to 512 bits.
-    pub data: [u64; 8],
-    /// Bytes that hold data.
-    pub keep: u64,
-    /// Last beat of its frame.
-    pub last: bool,
-    /// Timestamp of the frame on its first beat; anything elsewhere.
-    pub timestamp: u64,
-    /// With last: the frame is bad.
-    pub bad: bool,
-}
-
-/// A beat of no frame, for idle cycles.
-pub const IDLE: Beat = Beat { data: [0; 8], keep: 0, last: false, timestamp: 0, bad: false };
-
-/// The beats of a frame, of `bytes` bytes each: 1..=64, a power of two.
-pub fn beats(bytes: usize, frame: &[u8], time: Timestamp, bad: bool) -> impl Iterator<Item = Beat> + use<'_> {
-    let count = frame.len().div_ceil(bytes);
-    frame.chunks(bytes).enumerate().map(move |(index, chunk)| {
-        // Bytes without data carry noise.
-        let mut data = [!0u64; 8];
-        for (word, bytes) in data.iter_mut().zip(chunk.chunks(8)) {
-            *word = bytes.iter().rev().fold(!0, |word, byte| word << 8 | u64::from(*byte));
-        }
-        let last = index + 1 == count;
-        // Only the first beat's timestamp may count: the others carry its complement.
-        let timestamp = if index == 0 { time.0 } else { !time.0 };
-        Beat { data, keep: !0 >> (64 - chunk.len()), last, timestamp, bad: bad && last }
-    })
 }
 
 /// The core as one end of a measurement segment.
 pub struct HardwarePoint {
     bench: Bench,
     ports: Ports,
-    beat_bytes: usize,
+    source: Source,
+    sink: Sink,
     role: Role,
     frames_per_interval: usize,
     patience: u64,
-    frame: Vec<u8>,
-    frames: Vec<Vec<u8>>,
     frames_due: usize,
-    /// What m_axis offered in the last cycle without being taken.
-    waiting: Option<(u64, u64)>,
 }
 
 impl HardwarePoint {
@@ -231,26 +186,23 @@ impl HardwarePoint {
         time: Timestamp,
         bad: bool,
     ) -> impl Iterator<Item = Beat> + use<'a> {
-        beats(self.beat_bytes, frame, time, bad)
+        beats(self.beat_bytes(), frame, time, bad)
     }
 
     /// Bytes of a beat.
     pub fn beat_bytes(&self) -> usize {
-        self.beat_bytes
+        self.source.beat_bytes()
     }
 
     fn apply_quiet_inputs(&mut self) {
-        let ports = &self.ports;
-        let quiet =
-            [ports.tkeep, ports.tlast, ports.tvalid, ports.interval_end, ports.interval_log2, ports.ptp_ts];
-        for port in quiet {
+        self.source.drive(&mut self.bench, None);
+        self.source.set_ready(&mut self.bench, true);
+        self.sink.set_ready(&mut self.bench, true);
+        for port in [self.ports.interval_end, self.ports.interval_log2, self.ports.ptp_ts] {
             self.bench.set(port, 0);
         }
-        self.bench.set_wide(ports.tuser, 0);
-        self.bench.set(ports.tready, 1);
-        self.bench.set(ports.ptp_locked, 1);
-        self.bench.set(ports.m_tready, 1);
-        self.bench.set(ports.receiver, self.role as u64);
+        self.bench.set(self.ports.ptp_locked, 1);
+        self.bench.set(self.ports.receiver, self.role as u64);
     }
 
     /// Waits until the memories are clear and the core counts.
@@ -274,11 +226,9 @@ impl HardwarePoint {
     ///
     /// The simulation has stopped.
     pub fn restart(&mut self) -> Result<(), HardwareError> {
-        self.bench.set(self.ports.tvalid, 0);
+        self.source.rest(&mut self.bench);
         self.bench.reset()?;
-        self.waiting = None;
-        self.frame.clear();
-        self.frames.clear();
+        self.sink.clear();
         self.frames_due = 0;
         Ok(())
     }
@@ -290,30 +240,9 @@ impl HardwarePoint {
     /// The simulation has stopped, or m_axis breaks a rule of AXI4-Stream.
     #[inline]
     pub fn tick(&mut self) -> Result<(), HardwareError> {
-        let ports = &self.ports;
-        let mut waiting = None;
-        if self.bench.get(ports.m_tvalid) == 1 {
-            let beat = (self.bench.get(ports.m_tdata), self.bench.get(ports.m_tlast));
-            if self.bench.get(ports.m_tkeep) != 0xff || self.bench.get(ports.m_tuser) != 0 {
-                return Err(HardwareError::Stream("tkeep must be all ones, tuser zero"));
-            }
-            if self.waiting.is_some_and(|waiting| waiting != beat) {
-                return Err(HardwareError::Stream("tdata or tlast changed before tready"));
-            }
-            if self.bench.get(ports.m_tready) == 0 {
-                waiting = Some(beat);
-            } else {
-                self.frame.extend(beat.0.to_le_bytes());
-                if beat.1 == 1 {
-                    let next = Vec::with_capacity(MAX_FRAME_BYTES);
-                    self.frames.push(std::mem::replace(&mut self.frame, next));
-                    self.frames_due = self.frames_due.saturating_sub(1);
-                }
-            }
-        } else if self.waiting.is_some() {
-            return Err(HardwareError::Stream("tvalid fell before tready"));
+        if self.sink.take(&self.bench)? {
+            self.frames_due = self.frames_due.saturating_sub(1);
         }
-        self.waiting = waiting;
         self.bench.tick()?;
         Ok(())
     }
@@ -324,19 +253,10 @@ impl HardwarePoint {
     ///
     /// The simulation has stopped.
     pub fn beat(&mut self, beat: Beat) -> Result<(), HardwareError> {
-        self.offer(beat);
+        self.source.offer(&mut self.bench, beat);
         self.tick()?;
-        self.bench.set(self.ports.tvalid, 0);
+        self.source.rest(&mut self.bench);
         Ok(())
-    }
-
-    fn offer(&mut self, beat: Beat) {
-        let ports = &self.ports;
-        self.bench.set_beat(ports.tdata, &beat.data);
-        self.bench.set(ports.tkeep, beat.keep);
-        self.bench.set(ports.tlast, u64::from(beat.last));
-        self.bench.set_wide(ports.tuser, u128::from(beat.timestamp) << 1 | u128::from(beat.bad));
-        self.bench.set(ports.tvalid, 1);
     }
 
     /// Shows a beat for one cycle without accepting it.
@@ -345,9 +265,9 @@ impl HardwarePoint {
     ///
     /// The simulation has stopped.
     pub fn stalled_beat(&mut self, beat: Beat) -> Result<(), HardwareError> {
-        self.bench.set(self.ports.tready, 0);
+        self.source.set_ready(&mut self.bench, false);
         self.beat(beat)?;
-        self.bench.set(self.ports.tready, 1);
+        self.source.set_ready(&mut self.bench, true);
         Ok(())
     }
 
@@ -358,10 +278,10 @@ impl HardwarePoint {
     /// The simulation has stopped.
     pub fn observe(&mut self, frame: &[u8], time: Timestamp) -> Result<(), HardwareError> {
         for beat in self.beats(frame, time, false) {
-            self.offer(beat);
+            self.source.offer(&mut self.bench, beat);
             self.tick()?;
         }
-        self.bench.set(self.ports.tvalid, 0);
+        self.source.rest(&mut self.bench);
         Ok(())
     }
 
@@ -416,6 +336,11 @@ impl HardwarePoint {
         Ok(())
     }
 
+    /// Control frames of an interval.
+    pub fn frames_per_interval(&self) -> usize {
+        self.frames_per_interval
+    }
+
     /// Whether all control frames that are due have come out.
     pub fn is_drained(&self) -> bool {
         self.frames_due == 0
@@ -423,7 +348,7 @@ impl HardwarePoint {
 
     /// The control frames that have come out since the last call.
     pub fn take_frames(&mut self) -> Vec<Vec<u8>> {
-        std::mem::take(&mut self.frames)
+        self.sink.take_frames()
     }
 
     /// The interval_end input.
@@ -433,7 +358,7 @@ impl HardwarePoint {
 
     /// Whether m_axis accepts beats.
     pub fn set_ready(&mut self, ready: bool) {
-        self.bench.set(self.ports.m_tready, u64::from(ready));
+        self.sink.set_ready(&mut self.bench, ready);
     }
 
     /// The clock's lock signal.
@@ -453,29 +378,30 @@ impl HardwarePoint {
 
     /// What is shown of prefix lengths, as control frames carry them, and whether they are to be scheduled.
     pub fn set_schedule(&mut self, now: bool, lengths: u64, from: u32) {
-        self.bench.set(self.ports.schedule, u64::from(now));
-        self.bench.set(self.ports.next_prefixes, lengths);
-        self.bench.set(self.ports.from_interval, u64::from(from));
+        let Some(ports) = &self.ports.wide else { return };
+        self.bench.set(ports.schedule, u64::from(now));
+        self.bench.set(ports.next_prefixes, lengths);
+        self.bench.set(ports.from_interval, u64::from(from));
     }
 
     /// Whether the lengths that were shown in the last cycle may be scheduled.
     pub fn schedule_is_legal(&self) -> bool {
-        self.bench.get(self.ports.schedule_legal) == 1
+        self.ports.wide.as_ref().is_some_and(|ports| self.bench.get(ports.schedule_legal) == 1)
     }
 
     /// Whether lengths wait for their interval.
     pub fn schedule_is_pending(&self) -> bool {
-        self.bench.get(self.ports.schedule_pending) == 1
+        self.ports.wide.as_ref().is_some_and(|ports| self.bench.get(ports.schedule_pending) == 1)
     }
 
     /// Whether an interval ends with the present cycle.
     pub fn ends(&self) -> bool {
-        self.bench.get(self.ports.ended) == 1
+        self.ports.wide.as_ref().is_some_and(|ports| self.bench.get(ports.ended) == 1)
     }
 
     /// Whether an end is refused in the present cycle.
     pub fn refuses(&self) -> bool {
-        self.bench.get(self.ports.refused) == 1
+        self.ports.wide.as_ref().is_some_and(|ports| self.bench.get(ports.refused) == 1)
     }
 
     /// Whether the core counts.

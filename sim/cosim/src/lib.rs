@@ -1,12 +1,17 @@
 //! The emitted Verilog under Verilator, next to the software twin.
 //!
+//! * [`bench`]: a module under Verilator with a clock; writes a waveform where the environment variable `DELTALINE_WAVE`
+//!   names a file, for one test alone: `DELTALINE_WAVE=/tmp/core.vcd cargo test --release -p deltaline-cosim core`.
+//! * [`stream`]: an AXI4-Stream into the module, or out of it.
 //! * [`hardware`]: the core as a measurement point, used as `deltaline_model::point::MeasurementPoint` is.
 //! * [`checks`]: the twin rule. Each check drives one stage, or the whole core, with the same stimulus as the
 //!   model and compares every bit.
-//! * [`mutations`]: faults planted in the Verilog, to show that the checks notice them.
+//! * [`faults`]: small changes planted in the Verilog, to show that the checks notice them; [`mutations`] are those of
+//!   the stages, every check's own stand with it.
 
 pub mod bench;
 pub mod checks;
 pub mod faults;
 pub mod hardware;
 pub mod mutations;
+pub mod stream;

@@ -9,7 +9,7 @@
 //! Every mutation applies (its text is there) and is caught; the unmutated text passes the same checks.
 
 use crate::checks::{self, CheckError};
-use crate::faults::{Outcome, Planted};
+use crate::faults::{Outcome, Planted, fault};
 use crate::hardware::HardwareError;
 use deltaline_hdl::emit::kind::Module;
 use deltaline_hdl::emit::module::emit;
@@ -93,6 +93,12 @@ pub const MUTATIONS: &[Mutation] = &[
         "IPv6 length without its header",
         "out_length_d = ((length_q) & 17'h1ffff) + 32'h28;",
         "out_length_d = ((length_q) & 17'h1ffff);",
+    ),
+    mutation(
+        Module::Hash,
+        "a wrong bit where Verilator reads",
+        "row <= hashed[3:0];",
+        "row <= {hashed[3:1], hashed[1]};",
     ),
     mutation(
         Module::Hash,
@@ -455,7 +461,7 @@ pub fn run(
     let planted = on_all_cores(&modules, |module| {
         let verilog = emit(configuration, *module, name(*module)).map_err(HardwareError::from)?;
         let faults = mutations.iter().filter(|mutation| mutation.module == *module);
-        let faults = faults.map(|mutation| (mutation.fault, mutation.from, mutation.to));
+        let faults = faults.map(|mutation| fault(mutation.fault, mutation.from, mutation.to));
         let planted = Planted::new(&verilog, name(*module), faults);
         check(toolchain, configuration, *module, &planted.verilog)?;
         Ok((*module, planted))

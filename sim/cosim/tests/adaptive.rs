@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use deltaline_cosim::checks::{adaptive, core, lanes};
-use deltaline_cosim::faults::{Fault, missed};
+use deltaline_cosim::faults::{Fault, fault, missed};
 use deltaline_hdl::emit::kind::Module;
 use deltaline_hdl::emit::module::emit;
 use deltaline_model::configuration::{Configuration, Settings};
@@ -62,34 +62,38 @@ fn several_lanes() {
 
 /// Faults that a designer or a tool could make: each must be noticed.
 const FAULTS: [Fault; 12] = [
-    ("lengths change a cycle too early", "one = mask_0_q ^ first_mask_0;", "one = mask_0_d ^ first_mask_0;"),
-    ("lengths change a cycle too late", "one = mask_0_q ^ first_mask_0;", "one = slow ^ first_mask_0;"),
-    (
+    fault(
+        "lengths change a cycle too early",
+        "one = mask_0_q ^ first_mask_0;",
+        "one = mask_0_d ^ first_mask_0;",
+    ),
+    fault("lengths change a cycle too late", "one = mask_0_q ^ first_mask_0;", "one = slow ^ first_mask_0;"),
+    fault(
         "lengths change within an interval",
         "due = has_ended_q & waits_q & ~late[32'h1f];",
         "due = waits_q & ~late[32'h1f];",
     ),
-    (
+    fault(
         "only the very interval counts",
         "due = has_ended_q & waits_q & ~late[32'h1f];",
         "due = has_ended_q & waits_q & ~|late;",
     ),
-    (
+    fault(
         "the interval is not compared",
         "due = has_ended_q & waits_q & ~late[32'h1f];",
         "due = has_ended_q & waits_q;",
     ),
-    ("what took effect waits on", "waits_d = 1'b0;", "waits_d = waits_q;"),
-    (
+    fault("what took effect waits on", "waits_d = 1'b0;", "waits_d = waits_q;"),
+    fault(
         "the first schedule counts, not the last",
         "takes = load & ~wrong;",
         "takes = load & ~wrong & ~waits_q;",
     ),
-    ("what is illegal is taken", "takes = load & ~wrong;", "takes = load;"),
-    ("length 17 is legal", "if (asked_1 > longest) begin", "if (asked_1 > 32'h11) begin"),
-    ("equal lengths are legal", "(asked_1 <= asked_0)", "(asked_1 < asked_0)"),
-    ("a bank too many is legal", "if (asked_2 != 32'hff) begin", "if (1'b0) begin"),
-    (
+    fault("what is illegal is taken", "takes = load & ~wrong;", "takes = load;"),
+    fault("length 17 is legal", "if (asked_1 > longest) begin", "if (asked_1 > 32'h11) begin"),
+    fault("equal lengths are legal", "(asked_1 <= asked_0)", "(asked_1 < asked_0)"),
+    fault("a bank too many is legal", "if (asked_2 != 32'hff) begin", "if (1'b0) begin"),
+    fault(
         "frames carry the next interval's lengths",
         "shown = before_0_q ^ first_0;",
         "shown = current_0_q ^ first_0;",

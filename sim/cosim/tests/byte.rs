@@ -1,7 +1,8 @@
 //! The byte core against the model; see `deltaline_cosim::checks::byte` for the scenarios.
 #![allow(clippy::unwrap_used)]
 
-use deltaline_cosim::checks::byte::{TOP, check, planted_faults, preloaded_counters, traffic};
+use deltaline_cosim::checks::byte::{FAULTS, TOP, check, preloaded_counters, traffic};
+use deltaline_cosim::faults::missed;
 use deltaline_hdl::byte::emit;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::hash::HashKind;
@@ -65,13 +66,8 @@ fn sizes() {
 fn faults() {
     let configuration = configuration(Settings { rows: 16, prefixes: &[1, 3], ..Settings::default() });
     let verilog = emit(&configuration, TOP).unwrap();
-    let mut blind = vec![];
-    for (fault, noticed) in planted_faults(&toolchain(), &configuration, &verilog, 2000).unwrap() {
-        match noticed {
-            Some(noticed) => println!("{fault}: {noticed:.150}"),
-            None => blind.push(fault),
-        }
-    }
+    let check = |verilog: &str| check(&toolchain(), &configuration, verilog, 2000, 7);
+    let blind = missed(&verilog, TOP, &FAULTS, check).unwrap();
     assert!(blind.is_empty(), "{blind:#?}");
 }
 

@@ -3,7 +3,7 @@
 
 use deltaline_cosim::bench::Bench;
 use deltaline_cosim::checks::{CheckError, clock};
-use deltaline_cosim::faults::{Fault, missed};
+use deltaline_cosim::faults::{Fault, fault, missed};
 use deltaline_hdl::clock::adjustable::AdjustableClock;
 use deltaline_hdl::clock::stream_time_of_day::StreamTimeOfDay;
 use deltaline_hdl::clock::time_of_day::TimeOfDay;
@@ -54,16 +54,16 @@ fn the_adjustable_clock_obeys() {
 }
 
 const TIME_OF_DAY_FAULTS: [Fault; 6] = [
-    ("seconds times 3", "seconds + (seconds << 32'h2)", "seconds + (seconds << 32'h1)"),
-    ("nanoseconds' upper bits lost", "whole_2_d = nanoseconds + times_5_q;", "whole_2_d = times_5_q;"),
-    ("one cycle more for the lower bits", "below_1_q[(32'h0)+:(25)]", "below_4_q[(32'h0)+:(25)]"),
-    (
+    fault("seconds times 3", "seconds + (seconds << 32'h2)", "seconds + (seconds << 32'h1)"),
+    fault("nanoseconds' upper bits lost", "whole_2_d = nanoseconds + times_5_q;", "whole_2_d = times_5_q;"),
+    fault("one cycle more for the lower bits", "below_1_q[(32'h0)+:(25)]", "below_4_q[(32'h0)+:(25)]"),
+    fault(
         "a product too narrow",
         "shifted_15 = ((times_15_q) & 30'h3fffffff)",
         "shifted_15 = ((times_15_q) & 30'h1fffff)",
     ),
-    ("a carry too much", "upper_d = shifted_15 - times_25;", "upper_d = shifted_15 + not_times_25_q;"),
-    (
+    fault("a carry too much", "upper_d = shifted_15 - times_25;", "upper_d = shifted_15 + not_times_25_q;"),
+    fault(
         "the seconds' highest bit lost",
         "shifted_5 = ((five_late) & 39'h7fffffffff)",
         "shifted_5 = ((five_late) & 39'h1ffffffff)",
@@ -71,39 +71,39 @@ const TIME_OF_DAY_FAULTS: [Fault; 6] = [
 ];
 
 const STREAM_FAULTS: [Fault; 4] = [
-    ("stalled beats are taken", "s_axis_tvalid & s_axis_tready;", "s_axis_tvalid;"),
-    ("tkeep a cycle early", "m_axis_tkeep = keep_3_q;", "m_axis_tkeep = keep_2_q;"),
-    ("the bad flag a cycle early", "bad_2_d = bad_1_q;", "bad_2_d = bad_0_q;"),
-    ("tvalid a cycle early", "valid_3_d = valid_2_q;", "valid_3_d = valid_1_q;"),
+    fault("stalled beats are taken", "s_axis_tvalid & s_axis_tready;", "s_axis_tvalid;"),
+    fault("tkeep a cycle early", "m_axis_tkeep = keep_3_q;", "m_axis_tkeep = keep_2_q;"),
+    fault("the bad flag a cycle early", "bad_2_d = bad_1_q;", "bad_2_d = bad_0_q;"),
+    fault("tvalid a cycle early", "valid_3_d = valid_2_q;", "valid_3_d = valid_1_q;"),
 ];
 
 const CLOCK_FAULTS: [Fault; 10] = [
-    ("a negative rate is not", "if (rate[32'h1f]) begin", "if (1'b0) begin"),
-    ("carry of the increment lost", "if (increment_lower_q[32'h28]) begin", "if (1'b0) begin"),
-    ("carry of the time lost", "if (lower_carry_q) begin", "if (1'b0) begin"),
-    (
+    fault("a negative rate is not", "if (rate[32'h1f]) begin", "if (1'b0) begin"),
+    fault("carry of the increment lost", "if (increment_lower_q[32'h28]) begin", "if (1'b0) begin"),
+    fault("carry of the time lost", "if (lower_carry_q) begin", "if (1'b0) begin"),
+    fault(
         "halves a cycle apart",
         "lower_shown_d = lower_q[(32'h10)+:(24)];",
         "lower_shown_d = lower_d[(32'h10)+:(24)];",
     ),
-    (
+    fault(
         "a long cycle's upper bit lost",
         "base_upper = ((base_sign_q) & 40'hffffffffff);",
         "base_upper = 40'h0;",
     ),
-    ("a slew a cycle too long", "slew_left_d = 32'h10000;", "slew_left_d = 32'h10001;"),
-    (
+    fault("a slew a cycle too long", "slew_left_d = 32'h10000;", "slew_left_d = 32'h10001;"),
+    fault(
         "a slew outlives a step",
         "if (steps) begin\n            slew_left_d = 32'h0;",
         "if (1'b0) begin\n            slew_left_d = 32'h0;",
     ),
-    (
+    fault(
         "a slew reads its offset late",
         "if (slew) begin\n            slew_share_d = offset;",
         "if (is_slewing) begin\n            slew_share_d = offset;",
     ),
-    ("set adds in the upper half", "if (has_set_2_q) begin", "if (1'b0) begin"),
-    ("locked behind a step", "synchronised & ~steps;", "synchronised;"),
+    fault("set adds in the upper half", "if (has_set_2_q) begin", "if (1'b0) begin"),
+    fault("locked behind a step", "synchronised & ~steps;", "synchronised;"),
 ];
 
 #[test]

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use deltaline_cosim::checks::{self, CheckError};
-use deltaline_cosim::faults::{Fault, missed};
+use deltaline_cosim::faults::{Fault, fault, missed};
 use deltaline_hdl::emit::kind::Module;
 use deltaline_hdl::emit::module::emit;
 use deltaline_model::configuration::{Configuration, Settings};
@@ -135,7 +135,7 @@ fn planted_faults_are_noticed() {
         let faults: Vec<Fault> = FAULTS
             .iter()
             .filter(|(_, of, ..)| *of == module)
-            .map(|&(fault, _, from, to)| (fault, from, to))
+            .map(|&(what, _, from, to)| fault(what, from, to))
             .collect();
         let verilog = emit(&small(), module, name).unwrap();
         blind.extend(missed(&verilog, name, &faults, |verilog| check(module, verilog)).unwrap());

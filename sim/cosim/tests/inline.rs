@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use deltaline_cosim::checks::inline::{TOP, check};
-use deltaline_cosim::faults::{Fault, missed};
+use deltaline_cosim::faults::{Fault, fault, missed};
 use deltaline_hdl::inline::{Width, emit};
 use deltaline_model::configuration::{Configuration, Settings};
 use verilator_sys::{LintOptions, Source, Toolchain, lint};
@@ -46,52 +46,52 @@ fn verilator_finds_nothing_but_what_is_waived() {
 }
 
 const FAULTS: [Fault; 22] = [
-    (
+    fault(
         "traffic is held back behind a delimiter until a control frame comes",
         "ends = i_taken & i_axis_tlast;",
         "ends = i_taken & i_axis_tlast & ~urgent;",
     ),
-    ("the switch turns within a frame", "(s_taken & s_axis_tlast & overdue)", "(s_taken & overdue)"),
-    (
+    fault("the switch turns within a frame", "(s_taken & s_axis_tlast & overdue)", "(s_taken & overdue)"),
+    fault(
         "a pause within a frame is taken for one between frames",
         "pauses = s_ready_q & ~s_axis_tvalid & ~in_frame_q;",
         "pauses = s_ready_q & ~s_axis_tvalid;",
     ),
-    ("pauses are not used", "pauses = s_ready_q & ~s_axis_tvalid & ~in_frame_q;", "pauses = 1'b0;"),
-    ("half the patience", "overdue = urgent | &waited_q;", "overdue = urgent | waited_q[7];"),
-    ("no end of the patience", "overdue = urgent | &waited_q;", "overdue = urgent;"),
-    ("delimiters wait as control frames do", "inserter_urgent = delimits;", "inserter_urgent = 1'b0;"),
-    (
+    fault("pauses are not used", "pauses = s_ready_q & ~s_axis_tvalid & ~in_frame_q;", "pauses = 1'b0;"),
+    fault("half the patience", "overdue = urgent | &waited_q;", "overdue = urgent | waited_q[7];"),
+    fault("no end of the patience", "overdue = urgent | &waited_q;", "overdue = urgent;"),
+    fault("delimiters wait as control frames do", "inserter_urgent = delimits;", "inserter_urgent = 1'b0;"),
+    fault(
         "a beat is lost when m_axis stalls",
         "skid_next = stalled & (skid_valid_q | accepted);",
         "skid_next = stalled & skid_valid_q;",
     ),
-    (
+    fault(
         "a beat is accepted while both registers are full",
         "s_ready_d = ~skid_next & ~inserts_next;",
         "s_ready_d = ~inserts_next;",
     ),
-    ("m_axis does not wait", "stalled = out_valid_q & ~m_axis_tready;", "stalled = 1'b0;"),
-    ("a bubble behind each stall", "out_valid_d = skid_valid_q | accepted;", "out_valid_d = accepted;"),
-    ("inserted beats with a timestamp", "beat_user = 32'h0;", "beat_user = s_axis_tuser;"),
-    ("the switch turns back too early", "ends = i_taken & i_axis_tlast;", "ends = i_taken;"),
-    (
+    fault("m_axis does not wait", "stalled = out_valid_q & ~m_axis_tready;", "stalled = 1'b0;"),
+    fault("a bubble behind each stall", "out_valid_d = skid_valid_q | accepted;", "out_valid_d = accepted;"),
+    fault("inserted beats with a timestamp", "beat_user = 32'h0;", "beat_user = s_axis_tuser;"),
+    fault("the switch turns back too early", "ends = i_taken & i_axis_tlast;", "ends = i_taken;"),
+    fault(
         "the stall is a cycle longer than stated",
         "i_ready_d = ~skid_next & inserts_next;",
         "i_ready_d = ~skid_next & inserts_next & inserting_q;",
     ),
-    ("a delimiter breaks into a control frame", "if (begun_q) begin", "if (1'b0) begin"),
-    ("the check word does not follow the number", "check_rotation;", "3'h0;"),
-    ("all delimiters have the same number", "number_d = number_q + 32'h1;", "number_d = number_q;"),
-    (
+    fault("a delimiter breaks into a control frame", "if (begun_q) begin", "if (1'b0) begin"),
+    fault("the check word does not follow the number", "check_rotation;", "3'h0;"),
+    fault("all delimiters have the same number", "number_d = number_q + 32'h1;", "number_d = number_q;"),
+    fault(
         "a cut while a delimiter is due asks for another",
         "due_d = ~(taken & is_last);",
         "due_d = ~(taken & is_last) | cut;",
     ),
-    ("a row is read twice", "look_up = read_row_q + 32'h1;", "look_up = read_row_q;"),
-    ("offered before it is stored", "row_valid_d = full_q;", "row_valid_d = full_q | s_axis_tvalid;"),
-    ("the output register does not wait", "free = ~out_valid_q | m_axis_tready;", "free = 1'b1;"),
-    (
+    fault("a row is read twice", "look_up = read_row_q + 32'h1;", "look_up = read_row_q;"),
+    fault("offered before it is stored", "row_valid_d = full_q;", "row_valid_d = full_q | s_axis_tvalid;"),
+    fault("the output register does not wait", "free = ~out_valid_q | m_axis_tready;", "free = 1'b1;"),
+    fault(
         "a frame is read again while its last beat waits",
         "if (ends | (moved & is_last)) begin",
         "if (moved & is_last) begin",
@@ -100,8 +100,8 @@ const FAULTS: [Fault; 22] = [
 
 /// Of 256 bits.
 const WIDE_FAULTS: [Fault; 2] = [
-    ("the last beat's tkeep is full", "if (~is_last | filled_q[1]) begin", "if (1'b1) begin"),
-    (
+    fault("the last beat's tkeep is full", "if (~is_last | filled_q[1]) begin", "if (1'b1) begin"),
+    fault(
         "the last beat's tkeep is that of two rows",
         "filled_d = target_now;",
         "filled_d = filled_q | target_now;",

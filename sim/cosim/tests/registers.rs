@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use deltaline_cosim::checks::registers::{AccessError, Hardware, check};
-use deltaline_cosim::faults::{Fault, missed};
+use deltaline_cosim::faults::{Fault, fault, missed};
 use deltaline_hdl::registers::{Emitted, Options, emit};
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::registers::{Bus, ClockCommand, Control, IntervalSource, Registers, Role};
@@ -130,70 +130,74 @@ fn the_map_by_hand() {
 
 /// Faults that a designer or a tool could make: each must be noticed.
 const FAULTS: [Fault; 20] = [
-    ("a write of some bytes is done", "w_whole_d = &s_axil_wstrb;", "w_whole_d = s_axil_wstrb[0];"),
-    (
+    fault("a write of some bytes is done", "w_whole_d = &s_axil_wstrb;", "w_whole_d = s_axil_wstrb[0];"),
+    fault(
         "a write happens before its data",
         "writes = aw_full_q & w_full_q & ~b_full_q;",
         "writes = aw_full_q & ~b_full_q;",
     ),
-    (
+    fault(
         "a write happens over an answer that waits",
         "writes = aw_full_q & w_full_q & ~b_full_q;",
         "writes = aw_full_q & w_full_q;",
     ),
-    ("an answer to a write is given up", "if (s_axil_bready) begin", "if (b_full_q) begin"),
-    ("read data change while they wait", "reads = ar_full_q & ~r_full_q;", "reads = ar_full_q;"),
-    ("a second address is accepted too early", "ar_ready_d = ~ar_next;", "ar_ready_d = 1'b1;"),
-    (
+    fault("an answer to a write is given up", "if (s_axil_bready) begin", "if (b_full_q) begin"),
+    fault("read data change while they wait", "reads = ar_full_q & ~r_full_q;", "reads = ar_full_q;"),
+    fault("a second address is accepted too early", "ar_ready_d = ~ar_next;", "ar_ready_d = 1'b1;"),
+    fault(
         "the address of a read does not stay",
         "ar_address_next = ar_address_q;",
         "ar_address_next = s_axil_araddr;",
     ),
-    (
+    fault(
         "a register answers at its neighbour's address, too",
         "bad_addressed_d = axi_read_address == 32'h44;",
         "bad_addressed_d = axi_read_address >= 32'h44;",
     ),
-    ("every read is legal", "if (read_legal) begin", "if (1'b1) begin"),
-    ("every write is answered well", "if (write_legal) begin", "if (1'b1) begin"),
-    (
+    fault("every read is legal", "if (read_legal) begin", "if (1'b1) begin"),
+    fault("every write is answered well", "if (write_legal) begin", "if (1'b1) begin"),
+    fault(
         "the greatest value is one too great",
         "(control_interval_log2_asked <= 32'h2f)",
         "(control_interval_log2_asked <= 32'h30)",
     ),
-    ("a reserved value is taken", "(control_interval_source_asked != 32'h3)", "1'b1"),
-    (
+    fault("a reserved value is taken", "(control_interval_source_asked != 32'h3)", "1'b1"),
+    fault(
         "the guard of a register is not asked",
         "~|prefixes_schedule_reserved & prefixes_schedule_allowed;",
         "~|prefixes_schedule_reserved;",
     ),
-    ("a bit without a field is taken", "axi_write_data & 64'hffffff00;", "axi_write_data & 64'hfffffe00;"),
-    (
+    fault(
+        "a bit without a field is taken",
+        "axi_write_data & 64'hffffff00;",
+        "axi_write_data & 64'hfffffe00;",
+    ),
+    fault(
         "a strobe lasts until the answer is taken",
         "interval_end_write = axi_write & interval_end_legal;",
         "interval_end_write = interval_end_legal;",
     ),
-    (
+    fault(
         "a refused write starts a strobe",
         "clock_command_write = axi_write & clock_command_legal;",
         "clock_command_write = axi_write;",
     ),
-    (
+    fault(
         "writing 0 is a snapshot",
         "snapshot_pulse_d = snapshot_write & axi_write_data[32'h0];",
         "snapshot_pulse_d = snapshot_write;",
     ),
-    (
+    fault(
         "a counter is taken in every cycle",
         "if (snapshot_pulse_q) begin\n            bytes_taken_d",
         "if (1'b1) begin\n            bytes_taken_d",
     ),
-    (
+    fault(
         "a counter is taken a cycle before the others",
         "if (snapshot_pulse_q) begin\n            packets_taken_d",
         "if (snapshot_pulse_d) begin\n            packets_taken_d",
     ),
-    (
+    fault(
         "the wrong bits of a long counter",
         "packets_taken_q[(32'h20)+:(16)]",
         "packets_taken_q[(32'h10)+:(16)]",

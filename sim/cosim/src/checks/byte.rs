@@ -1,17 +1,17 @@
 //! Byte core: frames and interval ends in, control frames out, one byte a cycle.
 
 use super::{CheckError, same};
-use crate::bench::Bench;
-use crate::hardware::HardwareError;
+use crate::faults::Fault;
+use crate::hardware::{Beat, Hardware, HardwarePoint, IDLE, beats};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::delimiter::Delimiter;
-use deltaline_model::wire::frame::{Flags, Frame, Header, Role, Totals, frame_bytes};
+use deltaline_model::wire::frame::{Flags, Frame, Role, Totals};
 use deltaline_traffic::{Frames, udp_frame};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use verilator_sys::{Effort, Model, Options, Port, Source, Toolchain};
+use verilator_sys::Toolchain;
 
 const STAGE: &str = "byte core";
 
@@ -33,28 +33,10 @@ pub fn check(
     count: u64,
     seed: u64,
 ) -> Result<u64, CheckError> {
-    let model = Model::build(
-        toolchain,
-        &Source { top: TOP, verilog },
-        Options { effort: Effort::Build, ..Options::default() },
-    )?;
-    scenarios(&model, configuration, count, seed, 0)
-}
-
-/// [`check`] of a model, with one of the [`FAULTS`] if it is not zero.
-fn scenarios(
-    model: &Model,
-    configuration: &Configuration,
-    count: u64,
-    seed: u64,
-    fault: u64,
-) -> Result<u64, CheckError> {
+    let hardware = Hardware::of(toolchain, configuration, verilog)?;
     let mut packets = 0;
     for (role, seed) in [(Role::Sender, seed), (Role::Receiver, !seed)] {
-        let mut twin = Twin::new(model, configuration, role, seed)?;
-        if let Ok(port) = twin.point.bench.port("fault") {
-            twin.point.bench.set(port, fault);
-        }
+        let mut twin = Twin::new(&hardware, configuration, role, seed)?;
         twin.before_it_counts()?;
         twin.line_rate()?;
         twin.every_cut()?;
@@ -91,12 +73,8 @@ pub fn traffic(
     count: u64,
     seed: u64,
 ) -> Result<u64, CheckError> {
-    let model = Model::build(
-        toolchain,
-        &Source { top: TOP, verilog },
-        Options { effort: Effort::Build, ..Options::default() },
-    )?;
-    let mut twin = Twin::new(&model, configuration, Role::Sender, seed)?;
+    let hardware = Hardware::of(toolchain, configuration, verilog)?;
+    let mut twin = Twin::new(&hardware, configuration, Role::Sender, seed)?;
     twin.point.start()?;
     let mut frames = Frames::new(seed);
     while twin.packets < count {
@@ -106,25 +84,9 @@ pub fn traffic(
     Ok(twin.packets)
 }
 
-/// One byte of the observed stream.
-#[derive(Clone, Copy)]
-struct Octet {
-    data: u8,
-    last: bool,
-    /// Timestamp of the frame on its first byte; anything elsewhere.
-    timestamp: u64,
-    /// With last: the frame is bad; else anything.
-    bad: bool,
-}
-
 /// The bytes of a frame; what counts in one byte only is wrong in all others.
-fn octets(frame: &[u8], time: Timestamp, bad: bool) -> impl Iterator<Item = Octet> {
-    let count = frame.len();
-    frame.iter().enumerate().map(move |(index, data)| {
-        let last = index + 1 == count;
-        let timestamp = if index == 0 { time.0 } else { !time.0 };
-        Octet { data: *data, last, timestamp, bad: if last { bad } else { !bad } }
-    })
+fn octets(frame: &[u8], time: Timestamp, bad: bool) -> impl Iterator<Item = Beat> {
+    beats(1, frame, time, bad).map(move |octet| Beat { bad: octet.last == bad, ..octet })
 }
 
 /// The shortest packet: an IPv4 header alone, told apart by `number`.
@@ -135,199 +97,9 @@ fn shortest_packet(number: u32) -> Vec<u8> {
     frame
 }
 
-/// Handles of the core's ports.
-struct Ports {
-    tdata: Port,
-    tvalid: Port,
-    tready: Port,
-    tlast: Port,
-    tuser: Port,
-    interval_end: Port,
-    interval_log2: Port,
-    ptp_ts: Port,
-    ptp_locked: Port,
-    receiver: Port,
-    running: Port,
-    m_tdata: Port,
-    m_tuser: Port,
-    m_tvalid: Port,
-    m_tready: Port,
-    m_tlast: Port,
-}
-
-/// The core under simulation, and the control frames that it has sent.
-struct Point {
-    bench: Bench,
-    ports: Ports,
-    frames_per_interval: usize,
-    patience: u64,
-    frame: Vec<u8>,
-    frames: Vec<Vec<u8>>,
-    frames_due: usize,
-    /// What m_axis offered in the last cycle without being taken.
-    waiting: Option<(u64, u64)>,
-}
-
-impl Point {
-    fn new(model: &Model, configuration: &Configuration, role: Role) -> Result<Self, CheckError> {
-        let bench = Bench::of(model)?;
-        let ports = Ports {
-            tdata: bench.port("s_axis_tdata")?,
-            tvalid: bench.port("s_axis_tvalid")?,
-            tready: bench.port("s_axis_tready")?,
-            tlast: bench.port("s_axis_tlast")?,
-            tuser: bench.port("s_axis_tuser")?,
-            interval_end: bench.port("interval_end")?,
-            interval_log2: bench.port("interval_log2")?,
-            ptp_ts: bench.port("ptp_ts")?,
-            ptp_locked: bench.port("ptp_locked")?,
-            receiver: bench.port("receiver")?,
-            running: bench.port("running")?,
-            m_tdata: bench.port("m_axis_tdata")?,
-            m_tuser: bench.port("m_axis_tuser")?,
-            m_tvalid: bench.port("m_axis_tvalid")?,
-            m_tready: bench.port("m_axis_tready")?,
-            m_tlast: bench.port("m_axis_tlast")?,
-        };
-        let headers = Header::of_interval(configuration, role, 0, Totals::default());
-        let (frames, bytes) = headers.fold((0, 0), |(frames, bytes), header| {
-            (frames + 1, bytes + frame_bytes(usize::from(header.cells), header.shape.has_digests))
-        });
-        let mut point = Point {
-            bench,
-            ports,
-            frames_per_interval: frames,
-            // Four cycles a byte and up to 26 a word, with room for back-pressure in every other cycle.
-            patience: 20_000 + 40 * bytes as u64,
-            frame: vec![],
-            frames: vec![],
-            frames_due: 0,
-            waiting: None,
-        };
-        for (port, value) in [
-            (point.ports.tready, 1),
-            (point.ports.ptp_locked, 1),
-            (point.ports.m_tready, 1),
-            (point.ports.receiver, role as u64),
-        ] {
-            point.bench.set(port, value);
-        }
-        Ok(point)
-    }
-
-    fn is_running(&self) -> bool {
-        self.bench.get(self.ports.running) == 1
-    }
-
-    fn start(&mut self) -> Result<(), CheckError> {
-        for _ in 0..self.patience {
-            if self.is_running() {
-                return Ok(());
-            }
-            self.tick()?;
-        }
-        Err(HardwareError::Stuck("start to count", self.patience).into())
-    }
-
-    fn restart(&mut self) -> Result<(), CheckError> {
-        self.bench.set(self.ports.tvalid, 0);
-        self.bench.reset()?;
-        self.waiting = None;
-        self.frame.clear();
-        self.frames.clear();
-        self.frames_due = 0;
-        Ok(())
-    }
-
-    /// One clock cycle; a byte that is taken from m_axis joins its frame.
-    fn tick(&mut self) -> Result<(), CheckError> {
-        let ports = &self.ports;
-        let mut waiting = None;
-        if self.bench.get(ports.m_tvalid) == 1 {
-            let octet = (self.bench.get(ports.m_tdata), self.bench.get(ports.m_tlast));
-            if self.bench.get(ports.m_tuser) != 0 {
-                return Err(HardwareError::Stream("tuser must be zero").into());
-            }
-            if self.waiting.is_some_and(|waiting| waiting != octet) {
-                return Err(HardwareError::Stream("tdata or tlast changed before tready").into());
-            }
-            if self.bench.get(ports.m_tready) == 0 {
-                waiting = Some(octet);
-            } else {
-                self.frame.push(octet.0 as u8);
-                if octet.1 == 1 {
-                    self.frames.push(std::mem::take(&mut self.frame));
-                    self.frames_due = self.frames_due.saturating_sub(1);
-                }
-            }
-        } else if self.waiting.is_some() {
-            return Err(HardwareError::Stream("tvalid fell before tready").into());
-        }
-        self.waiting = waiting;
-        self.bench.tick()?;
-        Ok(())
-    }
-
-    fn offer(&mut self, octet: Octet) {
-        let ports = &self.ports;
-        self.bench.set(ports.tdata, octet.data.into());
-        self.bench.set(ports.tlast, octet.last.into());
-        self.bench.set_wide(ports.tuser, u128::from(octet.timestamp) << 1 | u128::from(octet.bad));
-        self.bench.set(ports.tvalid, 1);
-    }
-
-    /// Puts a byte on the stream for one cycle.
-    fn octet(&mut self, octet: Octet) -> Result<(), CheckError> {
-        self.offer(octet);
-        self.tick()?;
-        self.bench.set(self.ports.tvalid, 0);
-        Ok(())
-    }
-
-    /// Shows a byte for one cycle without accepting it.
-    fn stalled_octet(&mut self, octet: Octet) -> Result<(), CheckError> {
-        self.bench.set(self.ports.tready, 0);
-        self.octet(octet)?;
-        self.bench.set(self.ports.tready, 1);
-        Ok(())
-    }
-
-    fn set_interval_end(&mut self, end: bool) {
-        self.bench.set(self.ports.interval_end, end.into());
-    }
-
-    fn request_interval_end(&mut self) -> Result<(), CheckError> {
-        self.set_interval_end(true);
-        self.tick()?;
-        self.set_interval_end(false);
-        Ok(())
-    }
-
-    fn expect_interval(&mut self) {
-        self.frames_due += self.frames_per_interval;
-    }
-
-    /// Runs idle cycles until all control frames that are due have come out and the core is idle.
-    fn wait_for_frames(&mut self) -> Result<(), CheckError> {
-        let mut waited = 0;
-        while self.frames_due > 0 {
-            self.tick()?;
-            waited += 1;
-            if waited > self.patience {
-                return Err(HardwareError::Stuck("emit its control frames", self.patience).into());
-            }
-        }
-        // From the last byte taken to idle.
-        for _ in 0..4 {
-            self.tick()?;
-        }
-        Ok(())
-    }
-}
-
 /// Hardware and model side by side.
 struct Twin {
-    point: Point,
+    point: HardwarePoint,
     model: MeasurementPoint,
     expected: Vec<Vec<u8>>,
     packets: u64,
@@ -337,9 +109,14 @@ struct Twin {
 
 impl Twin {
     /// Hardware out of reset, still clearing its memories.
-    fn new(model: &Model, configuration: &Configuration, role: Role, seed: u64) -> Result<Self, CheckError> {
+    fn new(
+        hardware: &Hardware,
+        configuration: &Configuration,
+        role: Role,
+        seed: u64,
+    ) -> Result<Self, CheckError> {
         Ok(Twin {
-            point: Point::new(model, configuration, role)?,
+            point: hardware.unstarted_point(role)?,
             model: MeasurementPoint::new(configuration, role),
             expected: vec![],
             packets: 0,
@@ -352,13 +129,13 @@ impl Twin {
     fn press(&mut self) {
         if self.back_pressure {
             let ready: bool = self.random.random();
-            self.point.bench.set(self.point.ports.m_tready, u64::from(ready));
+            self.point.set_ready(ready);
         }
     }
 
     fn cycle(&mut self) -> Result<(), CheckError> {
         self.press();
-        self.point.tick()
+        Ok(self.point.tick()?)
     }
 
     /// A frame, one cycle in `gaps` idle or stalled, shown to both.
@@ -370,11 +147,11 @@ impl Twin {
                 if self.random.random() {
                     self.point.tick()?;
                 } else {
-                    self.point.stalled_octet(octet)?;
+                    self.point.stalled_beat(octet)?;
                 }
             }
             self.press();
-            self.point.octet(octet)?;
+            self.point.beat(octet)?;
         }
         self.observe(frame, time, bad);
         Ok(())
@@ -409,9 +186,9 @@ impl Twin {
 
     /// Waits for the control frames that are due and compares them.
     fn compare(&mut self) -> Result<(), CheckError> {
-        self.point.bench.set(self.point.ports.m_tready, 1);
+        self.point.set_ready(true);
         self.point.wait_for_frames()?;
-        let found = std::mem::take(&mut self.point.frames);
+        let found = self.point.take_frames();
         same(STAGE, self.packets, "number of control frames", &self.expected.len(), &found.len())?;
         for (expected, found) in std::mem::take(&mut self.expected).iter().zip(&found) {
             if expected != found {
@@ -430,12 +207,12 @@ impl Twin {
         // Stops early enough for what is on its way to come through while the memories are still cleared.
         'clearing: loop {
             for octet in octets(&shortest_packet(1), Timestamp(1), false) {
-                if self.point.bench.cycles() + 16 > end {
+                if self.point.cycles() + 16 > end {
                     break 'clearing;
                 }
-                self.point.octet(octet)?;
+                self.point.beat(octet)?;
             }
-            self.point.octet(Octet { data: 0, last: true, timestamp: 0, bad: false })?;
+            self.point.beat(Beat { last: true, ..IDLE })?;
             self.point.request_interval_end()?;
         }
         self.point.start()?;
@@ -486,19 +263,19 @@ impl Twin {
             self.packets,
             "drain over before the ends were refused",
             &true,
-            &(self.point.frames_due > 0),
+            &!self.point.is_drained(),
         )?;
         self.compare()?;
         // Nothing but the shortest packets, through a whole drain.
         self.end_interval()?;
-        let started = self.point.bench.cycles();
+        let started = self.point.cycles();
         let mut number = 0;
-        while self.point.frames_due > 0 {
+        while !self.point.is_drained() {
             self.frame(&shortest_packet(number), false, 0)?;
             number += 1;
         }
-        let length = self.point.bench.cycles() - started;
-        let (cells, frames) = (self.model.cells().len() as u64, self.point.frames_per_interval as u64);
+        let length = self.point.cycles() - started;
+        let (cells, frames) = (self.model.cells().len() as u64, self.point.frames_per_interval() as u64);
         same(
             STAGE,
             length,
@@ -622,14 +399,14 @@ impl Twin {
                     if let Some(boundary) = boundary {
                         let now = boundary + 8 * position as u64 - 8 * at as u64;
                         let now = Timestamp::from_nanoseconds(now);
-                        self.point.bench.set(self.point.ports.ptp_ts, now.0);
+                        self.point.set_time(now);
                     } else {
                         self.point.set_interval_end(position == at);
                     }
                     if position == at {
                         self.end_model(log2.map_or(IntervalEnd::Delimiter, |_| IntervalEnd::Clock));
                     }
-                    self.point.octet(octet)?;
+                    self.point.beat(octet)?;
                     self.point.set_interval_end(false);
                     position += 1;
                 }
@@ -640,11 +417,11 @@ impl Twin {
     }
 
     fn set_interval_log2(&mut self, log2: u8) {
-        self.point.bench.set(self.point.ports.interval_log2, log2.into());
+        self.point.set_interval_log2(log2);
     }
 
     fn set_time(&mut self, time: u64) {
-        self.point.bench.set(self.point.ports.ptp_ts, time);
+        self.point.set_time(Timestamp(time));
     }
 
     /// Ends by the clock, with intervals from 1 µs to 39 hours.
@@ -695,13 +472,13 @@ impl Twin {
         // How long a drain takes, from the end to the last byte of its last frame; it takes turns with the counts,
         // which makes a cycle or two of difference.
         self.end_interval()?;
-        let started = self.point.bench.cycles();
-        while self.point.frames_due > 0 {
+        let started = self.point.cycles();
+        while !self.point.is_drained() {
             self.cycle()?;
         }
-        let length = self.point.bench.cycles() - started;
+        let length = self.point.cycles() - started;
         self.compare()?;
-        let (cells, frames) = (self.model.cells().len() as u64, self.point.frames_per_interval as u64);
+        let (cells, frames) = (self.model.cells().len() as u64, self.point.frames_per_interval() as u64);
         same(STAGE, length, "the drain takes longer", &true, &(length <= 70 * cells + 600 * frames))?;
         let mut accepted = 0;
         for distance in length - 80..length + 80 {
@@ -714,11 +491,11 @@ impl Twin {
             self.point.request_interval_end()?;
             self.compare()?;
             // An accepted end brings frames of its own.
-            let asked = self.point.bench.cycles();
-            while self.point.bench.cycles() < asked + length + 200 {
+            let asked = self.point.cycles();
+            while self.point.cycles() < asked + length + 200 {
                 self.cycle()?;
             }
-            let found = std::mem::take(&mut self.point.frames);
+            let found = self.point.take_frames();
             if found.is_empty() {
                 self.model.refuse_interval_end();
             } else {
@@ -745,7 +522,7 @@ impl Twin {
         for lost in 0..2 * AROUND {
             self.frame(&udp_frame(4, 60), false, 0)?;
             for cycle in 0..2 * AROUND {
-                self.point.bench.set(self.point.ports.ptp_locked, u64::from(cycle != lost));
+                self.point.set_locked(cycle != lost);
                 self.point.set_interval_end(cycle == AROUND);
                 if cycle == lost {
                     self.model.clock_unlocked();
@@ -755,7 +532,7 @@ impl Twin {
                 }
                 self.cycle()?;
             }
-            self.point.bench.set(self.point.ports.ptp_locked, 1);
+            self.point.set_locked(true);
             self.point.set_interval_end(false);
             self.compare()?;
             self.end_interval()?;
@@ -793,15 +570,14 @@ impl Twin {
         }
         let mut long = udp_frame(3, 1514);
         long[45..105].copy_from_slice(&udp_frame(4, 60));
-        let mut long: Vec<Octet> = octets(&long, Timestamp(5), false).collect();
+        let mut long: Vec<Beat> = octets(&long, Timestamp(5), false).collect();
         // The rest ends while the memories are still cleared, and with what would be a packet of its own.
         long.truncate(45 + 60);
         if let Some(octet) = long.last_mut() {
-            octet.last = true;
-            octet.bad = false;
+            (octet.last, octet.bad) = (true, false);
         }
         let rest = long.split_off(45);
-        long.into_iter().try_for_each(|octet| self.point.octet(octet))?;
+        long.into_iter().try_for_each(|octet| self.point.beat(octet))?;
         self.point.restart()?;
         self.model = MeasurementPoint::new(configuration, role);
         // One byte of it comes before the core counts, the others behind.
@@ -809,7 +585,7 @@ impl Twin {
             if index == 1 {
                 self.point.start()?;
             }
-            self.point.octet(octet)?;
+            self.point.beat(octet)?;
         }
         for number in 0..200 {
             self.frame(&udp_frame(number, 60), false, 0)?;
@@ -914,12 +690,8 @@ pub fn preloaded_counters(
             same(STAGE, case, "text to change", &true, &(changed != text))?;
             text = changed;
         }
-        let model = Model::build(
-            toolchain,
-            &Source { top: TOP, verilog: &text },
-            Options { effort: Effort::Build, ..Options::default() },
-        )?;
-        let mut twin = Twin::new(&model, configuration, Role::Sender, 1)?;
+        let hardware = Hardware::of(toolchain, configuration, &text)?;
+        let mut twin = Twin::new(&hardware, configuration, Role::Sender, 1)?;
         twin.point.start()?;
         for number in 0..40 {
             twin.frame(&udp_frame(number, 60), false, 0)?;
@@ -955,31 +727,21 @@ impl Twin {
     fn interval(&mut self) -> Result<(Option<Totals>, Vec<u32>), CheckError> {
         self.point.expect_interval();
         self.point.wait_for_frames()?;
-        let frames = std::mem::take(&mut self.point.frames);
+        let frames = self.point.take_frames();
         let frames: Vec<Frame> = frames.iter().filter_map(|frame| Frame::decode(frame).ok()).collect();
         let counts = frames.iter().flat_map(Frame::cells).map(|cell| cell.count).collect();
         Ok((frames.first().map(|frame| frame.header.totals), counts))
     }
 }
 
-/// A fault in an expression of the emitted text.
-#[derive(Clone, Copy, Debug)]
-pub struct Fault {
-    /// What goes wrong.
-    pub fault: &'static str,
-    /// The text just before the expression.
-    before: &'static str,
-    expression: &'static str,
-    faulty: &'static str,
-}
-
+/// A fault in an expression, told from others by the text before it.
 const fn fault(
     fault: &'static str,
     before: &'static str,
     expression: &'static str,
     faulty: &'static str,
 ) -> Fault {
-    Fault { fault, before, expression, faulty }
+    Fault { what: fault, before, from: expression, to: faulty }
 }
 
 /// Faults that [`check`] must notice.
@@ -1028,40 +790,3 @@ pub const FAULTS: [Fault; 33] = [
     fault("a lost lock is noted a cycle early", "unlocked = ", "~locked_4_q", "~locked_3_q"),
     fault("m_axis gives a byte up before it is taken", "(state_q == 32'h5) & ", "m_axis_tready", "1'b1"),
 ];
-
-/// Plants each of [`FAULTS`] and runs [`check`] on it; returns what noticed each, or none. All faults are in one
-/// build, told apart by an input that is added for this.
-///
-/// # Errors
-///
-/// Verilator failed, or the design without faults does not pass.
-pub fn planted_faults(
-    toolchain: &Toolchain,
-    configuration: &Configuration,
-    verilog: &str,
-    count: u64,
-) -> Result<Vec<(&'static str, Option<String>)>, CheckError> {
-    let mut text = verilog.replacen("module deltaline(clk,", "module deltaline(fault,clk,", 1).replacen(
-        ");",
-        ");\n    input wire [7:0] fault;",
-        1,
-    );
-    for (number, fault) in (1u64..).zip(&FAULTS) {
-        let Fault { before, expression, faulty, .. } = fault;
-        let to = format!("{before}((deltaline.fault == 8'd{number}) ? ({faulty}) : ({expression}))");
-        let changed = text.replacen(&format!("{before}{expression}"), &to, 1);
-        same(STAGE, number, "text to change", &true, &(changed != text))?;
-        text = changed;
-    }
-    let model = Model::build(
-        toolchain,
-        &Source { top: TOP, verilog: &text },
-        Options { effort: Effort::Build, ..Options::default() },
-    )?;
-    scenarios(&model, configuration, count, 7, 0)?;
-    let outcome = |(number, fault): (u64, &Fault)| {
-        let noticed = scenarios(&model, configuration, count, 7, number).err();
-        (fault.fault, noticed.map(|noticed| noticed.to_string()))
-    };
-    Ok((1u64..).zip(&FAULTS).map(outcome).collect())
-}
