@@ -59,6 +59,16 @@ pub(crate) fn test() -> Result<(), Failure> {
     )
 }
 
+/// Tests in the sources, of all packages that do not need a simulator for them.
+pub(crate) fn unit_tests() -> Result<(), Failure> {
+    let mut arguments = vec!["test", "--release", "--workspace", "--locked", "--lib", "--bins"];
+    arguments.extend(NEED_SIMULATOR.iter().flat_map(|package| ["--exclude", package]));
+    cargo(&arguments, &[])
+}
+
+/// Packages whose tests compile and run Verilog.
+const NEED_SIMULATOR: [&str; 2] = ["deltaline-cosim", "verilator-sys"];
+
 /// A script that runs tshark with the environment that it needs where it is not installed, without giving that
 /// environment to cargo and the compiler.
 fn tshark_script() -> Result<String, Failure> {
@@ -103,4 +113,30 @@ pub(crate) fn demo() -> Result<(), Failure> {
     )?;
     println!("plot            {plot}\ncontrol frames  {frames}");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Crates with the features they are compiled with, where `selection` is built.
+    fn compiled(selection: &[&str]) -> BTreeSet<String> {
+        let mut command = Command::new(std::env::var("CARGO").unwrap());
+        command.args(["tree", "--locked", "--prefix", "none", "--format", "{p} {f}"]).args(selection);
+        let output = command.current_dir(tools::workspace().unwrap()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let lines = String::from_utf8(output.stdout).unwrap();
+        lines.lines().map(|line| line.trim_end_matches(" (*)").to_string()).collect()
+    }
+
+    #[test]
+    fn this_program_is_built_with_the_features_of_the_tests() {
+        let tests = compiled(&["--workspace", "--edges", "normal,build,dev"]);
+        let missing: Vec<String> = compiled(&["--package", "xtask", "--edges", "normal,build"])
+            .into_iter()
+            .filter(|one| !tests.contains(one))
+            .collect();
+        assert!(missing.is_empty(), "features to name in xtask/Cargo.toml: {missing:#?}");
+    }
 }

@@ -40,14 +40,14 @@ pub(crate) fn run() -> Result<(), Failure> {
     bench(
         "tap",
         "deltaline",
-        &deltaline_design::emit(&tap, "deltaline")?,
+        &deltaline_hdl::emit::design::emit(&tap, "deltaline")?,
         &tap_vectors(tap.configuration()),
     )?;
     let inline = design("inline", "built-in")?;
     bench(
         "inline",
         "deltaline",
-        &deltaline_design::emit(&inline, "deltaline")?,
+        &deltaline_hdl::emit::design::emit(&inline, "deltaline")?,
         &inline_vectors(inline.configuration()),
     )
 }

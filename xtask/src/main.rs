@@ -8,6 +8,7 @@ mod cocotb;
 mod formal;
 mod registers;
 mod report;
+mod supply;
 mod tools;
 mod verilog;
 
@@ -28,6 +29,8 @@ struct Arguments {
 enum Task {
     /// Measure the shipped capture through two simulated cores, and show what they found beside the truth
     Demo,
+    /// Formatting, lints and unit tests, without tools from outside: the quick check while one works
+    Check,
     /// Run every check; installs the tools that they need
     Test,
     /// Write a design's Verilog with all that goes along with it: constraints, file lists, documentation
@@ -72,6 +75,14 @@ enum Task {
     Report(report::Arguments),
     /// Build a board's bitstream with three seeds, and verify it down to its bits
     Bitstream(bitstream::Arguments),
+    /// Collect the licences of all crates in the program into THIRD-PARTY-NOTICES.txt
+    Notices {
+        /// Only compare them with the committed ones
+        #[arg(long)]
+        check: bool,
+    },
+    /// Look the crates up in the newest RustSec database of advisories, which is fetched from its repository
+    Audit,
     /// Install the pinned tools into the folder `.tools`; does nothing if they are there
     Tools {
         /// Which tools
@@ -96,9 +107,17 @@ fn run(task: Task) -> Result<(), Failure> {
             tools::install(tools::Selection::Simulation)?;
             cargo::demo()
         }
+        Task::Check => {
+            cargo::format()?;
+            supply::notices(true)?;
+            cargo::lint()?;
+            cargo::unit_tests()
+        }
         Task::Test => {
             tools::install(tools::Selection::Test)?;
             cargo::format()?;
+            supply::notices(true)?;
+            supply::check_licences()?;
             registers::generate(true)?;
             cargo::lint()?;
             cargo::document()?;
@@ -118,6 +137,8 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::Cost { rows } => report::cost(rows),
         Task::Report(arguments) => report::run(&arguments),
         Task::Bitstream(arguments) => bitstream::build(&arguments),
+        Task::Notices { check } => supply::notices(check),
+        Task::Audit => supply::audit(),
         Task::Tools { selection } => Ok(tools::install(selection)?),
     }
 }

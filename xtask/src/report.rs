@@ -23,6 +23,7 @@ use crate::{Failure, tools};
 use placement::{DEVICES, Device, Run};
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::thread;
@@ -134,9 +135,9 @@ impl Work {
         let found = find()?;
         eprintln!("    {:.0} s", start.elapsed().as_secs_f64());
         // Under its name only when it is whole.
-        let unfinished = self.file(key, "part");
-        fs::write(&unfinished, &found)?;
-        fs::rename(unfinished, file)?;
+        let mut unfinished = tempfile::NamedTempFile::new_in(&self.folder)?;
+        unfinished.write_all(found.as_bytes())?;
+        unfinished.persist(file)?;
         Ok(found)
     }
 

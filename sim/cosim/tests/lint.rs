@@ -16,7 +16,7 @@ fn nothing_but_what_is_waived_and_no_waiver_too_many() {
     let waivers = include_str!("../../../hdl/lint/verilator.vlt");
     let mut found = vec![];
     for design in Design::all().unwrap() {
-        let verilog = deltaline_design::emit(&design, "deltaline").unwrap();
+        let verilog = deltaline_hdl::emit::design::emit(&design, "deltaline").unwrap();
         assert_eq!(warnings(&verilog, waivers), [], "{}", design.name());
         found.extend(warnings(&verilog, ""));
     }

@@ -72,7 +72,7 @@ pub(crate) struct Subject {
 pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
     let mut subjects = vec![];
     for design in Design::all()? {
-        let verilog = deltaline_design::emit(&design, NAME)?;
+        let verilog = deltaline_hdl::emit::design::emit(&design, NAME)?;
         let name = design.name().to_string();
         let whole = |name: String| Subject {
             name,

@@ -47,7 +47,7 @@ pub(super) const TIMING: Packages = Packages {
     wanted: "opensta qflow-tech-osu018",
     programs: &["sta"],
     file: Some(OSU018),
-    hint: "\nas root, `apt-get install opensta qflow-tech-osu018` makes this step unnecessary",
+    hint: "\nDebian 12 has both packages, later releases do not; any OpenSTA on the PATH, with the library in its place, will do",
 };
 
 pub(super) const ICESTORM: Packages = Packages {
@@ -86,7 +86,7 @@ pub(super) fn install_debian(set: &Packages) -> Result<(), Error> {
     let names = set.packages.join(" and ");
     eprintln!("unpacking {names} into {}", place.display());
     let staging = Staging::new(&folder, set.name)?;
-    let new = &staging.path;
+    let new = staging.path();
     unpack(set.packages, set.with_dependencies, new, set.hint)?;
 
     let unpacked = Unpacked::at(new)?;

