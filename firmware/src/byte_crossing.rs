@@ -27,7 +27,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/rmii_tap.rs`: clocks of two PHYs that drift against this side's through all phases; every byte and every
+//! `sim/cosim/tests/board_rmii_tap.rs`: clocks of two PHYs that drift against this side's through all phases; every byte and every
 //! timestamp.
 
 use deltaline_hdl::leaves::Flop;

@@ -18,7 +18,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/rmii_tap.rs`, where it is a wire; `cargo xtask bitstream` with `--verify`: the cell in the bitstream's netlist.
+//! `sim/cosim/tests/board_rmii_tap.rs`, where it is a wire; `cargo xtask bitstream` with `--verify`: the cell in the bitstream's netlist.
 
 use rust_hdl_core::prelude::*;
 

@@ -24,7 +24,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/selftest.rs`: all three messages, with every field in turn. Wrong check sequences, lengths and kinds,
+//! `sim/cosim/tests/board_selftest.rs`: all three messages, with every field in turn. Wrong check sequences, lengths and kinds,
 //! escapes and garbage in between have no effect.
 
 use deltaline_hdl::leaves::Flop;

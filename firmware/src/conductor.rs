@@ -35,7 +35,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/selftest.rs`: numbers of intervals, settings that change between them, end, restart.
+//! `sim/cosim/tests/board_selftest.rs`: numbers of intervals, settings that change between them, end, restart.
 
 use deltaline_hdl::leaves::Flop;
 use rust_hdl_core::prelude::*;

@@ -29,7 +29,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/selftest.rs`: sums of delays and of their squares, least and greatest, with delays from the least to the
+//! `sim/cosim/tests/board_selftest.rs`: sums of delays and of their squares, least and greatest, with delays from the least to the
 //! greatest, jitter that holds packets up, bursts of losses, and a full line.
 
 use deltaline_hdl::leaves::{Flop, Ram};

@@ -20,7 +20,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/selftest.rs`: every byte on the line against the twin; records long enough to hold every byte value.
+//! `sim/cosim/tests/board_selftest.rs`: every byte on the line against the twin; records long enough to hold every byte value.
 
 use deltaline_hdl::leaves::Flop;
 use rust_hdl_core::prelude::*;

@@ -24,7 +24,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/selftest.rs`: timestamps of back-to-back, spread and held packets against the twin.
+//! `sim/cosim/tests/board_selftest.rs`: timestamps of back-to-back, spread and held packets against the twin.
 
 use deltaline_hdl::leaves::Flop;
 use rust_hdl_core::prelude::*;

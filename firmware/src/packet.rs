@@ -32,7 +32,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/selftest.rs`: the cores' totals count every packet and every byte; rows depend on every byte of the
+//! `sim/cosim/tests/board_selftest.rs`: the cores' totals count every packet and every byte; rows depend on every byte of the
 //! identity.
 
 use deltaline_hdl::leaves::Flop;

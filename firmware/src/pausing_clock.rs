@@ -22,7 +22,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/selftest.rs`: every timestamp and every delay that the board reports, against the model.
+//! `sim/cosim/tests/board_selftest.rs`: every timestamp and every delay that the board reports, against the model.
 
 use deltaline_hdl::leaves::Flop;
 use rust_hdl_core::prelude::*;

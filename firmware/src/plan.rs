@@ -45,7 +45,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/selftest.rs`: every packet of every pattern, through the cores' hashes, against the twin; the twin's own
+//! `sim/cosim/tests/board_selftest.rs`: every packet of every pattern, through the cores' hashes, against the twin; the twin's own
 //! tests check the distributions and the checksum.
 
 use deltaline_hdl::leaves::Flop;

@@ -20,7 +20,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/selftest.rs`: the board starts by itself, on command, and by the button.
+//! `sim/cosim/tests/board_selftest.rs`: the board starts by itself, on command, and by the button.
 
 use rust_hdl_core::prelude::*;
 

@@ -24,7 +24,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/selftest.rs`: all records in order, with identities in between.
+//! `sim/cosim/tests/board_selftest.rs`: all records in order, with identities in between.
 
 use deltaline_hdl::leaves::Flop;
 use deltaline_model::board::{IDENTITY_BYTES, Identity, TRUTH_BYTES};

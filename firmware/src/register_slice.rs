@@ -24,7 +24,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/selftest.rs` and `tests/rmii_tap.rs`: all control frames pass a slice, and a fault is planted in one.
+//! `sim/cosim/tests/board_selftest.rs` and `sim/cosim/tests/board_rmii_tap.rs`: all control frames pass a slice, and a fault is planted in one.
 
 use deltaline_hdl::leaves::Flop;
 use rust_hdl_core::prelude::*;

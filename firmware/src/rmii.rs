@@ -33,7 +33,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/rmii_tap.rs`, with the whole tap: frames of random lengths from 60 bytes, back to back and apart, with
+//! `sim/cosim/tests/board_rmii_tap.rs`, with the whole tap: frames of random lengths from 60 bytes, back to back and apart, with
 //! carriers that end before the data or with them; long and short preambles, false carriers, wrong check sequences,
 //! odd dibits, cut frames, a reset during frames; power-on with random registers.
 

@@ -43,7 +43,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/rmii_tap.rs`: bytes on usb_tx against the twins' control frames, under Verilator.
+//! `sim/cosim/tests/board_rmii_tap.rs`: bytes on usb_tx against the twins' control frames, under Verilator.
 
 use crate::byte_crossing::ByteCrossing;
 use crate::clock_pad::ClockPad;

@@ -34,7 +34,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/selftest.rs`: bytes on usb_tx against the twin's, under Verilator; `cargo xtask bitstream` with `--verify`:
+//! `sim/cosim/tests/board_selftest.rs`: bytes on usb_tx against the twin's, under Verilator; `cargo xtask bitstream` with `--verify`:
 //! the same for the netlist in the bitstream.
 
 use crate::commands::Commands;

@@ -22,7 +22,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/rmii_tap.rs` begins with random registers. The netlist in the bitstream shows that synthesis keeps the
+//! `sim/cosim/tests/board_rmii_tap.rs` begins with random registers. The netlist in the bitstream shows that synthesis keeps the
 //! encoding: `cargo xtask bitstream alchitry-cu rmii-tap --verify`.
 
 use rust_hdl_core::prelude::*;

@@ -18,7 +18,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/rmii_tap.rs`: all control frames of both cores, each core's in order, with identities in between.
+//! `sim/cosim/tests/board_rmii_tap.rs`: all control frames of both cores, each core's in order, with identities in between.
 
 use deltaline_hdl::leaves::{Flop, Rom};
 use deltaline_model::board::{IDENTITY_BYTES, Identity};

@@ -28,7 +28,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/selftest.rs`: every truth record against the twin.
+//! `sim/cosim/tests/board_selftest.rs`: every truth record against the twin.
 
 use deltaline_hdl::leaves::Flop;
 use rust_hdl_core::prelude::*;

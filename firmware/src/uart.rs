@@ -20,7 +20,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/selftest.rs`: a model of the other side, at its own speed, reads and writes both lines.
+//! `sim/cosim/tests/board_selftest.rs`: a model of the other side, at its own speed, reads and writes both lines.
 
 use deltaline_hdl::leaves::Flop;
 use rust_hdl_core::prelude::*;

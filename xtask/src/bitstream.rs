@@ -12,10 +12,11 @@
 
 use crate::acceptance::run;
 use crate::{Failure, tools};
+use deltaline_cosim::boards::rmii_tap::SimulatedTap;
+use deltaline_cosim::boards::selftest::{Compared, Comparison, Difference, SimulatedBoard};
 use deltaline_firmware::pins::{self, Pin};
+use deltaline_firmware::rmii_tap;
 use deltaline_firmware::selftest::{self, BIT_CYCLES};
-use deltaline_firmware::simulation::{Compared, Comparison, Difference, SimulatedBoard};
-use deltaline_firmware::{rmii_tap, tap_simulation::SimulatedTap};
 use deltaline_hdl::emit::refusal::EmitError;
 use deltaline_model::board::traffic::Plan;
 use deltaline_model::board::{Command as BoardCommand, Settings, Sizes};

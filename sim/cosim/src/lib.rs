@@ -2,6 +2,7 @@
 //!
 //! * [`bench`]: a module under Verilator with a clock; writes a waveform where the environment variable `DELTALINE_WAVE`
 //!   names a file, for one test alone: `DELTALINE_WAVE=/tmp/core.vcd cargo test --release -p deltaline-cosim core`.
+//! * [`boards`]: the tops of boards, with a model of the host's end of their line.
 //! * [`stream`]: an AXI4-Stream into the module, or out of it.
 //! * [`hardware`]: the core as a measurement point, used as `deltaline_model::point::MeasurementPoint` is.
 //! * [`checks`]: the twin rule. Each check drives one stage, or the whole core, with the same stimulus as the
@@ -10,6 +11,7 @@
 //!   the stages, every check's own stand with it.
 
 pub mod bench;
+pub mod boards;
 pub mod checks;
 pub mod faults;
 pub mod hardware;

@@ -11,8 +11,8 @@
 //! * At the speed of the board, as well as with a faster serial line that leaves room for more intervals.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use deltaline_cosim::boards::selftest::{Comparison, Difference, SimulatedBoard};
 use deltaline_firmware::selftest::{BIT_CYCLES, emit};
-use deltaline_firmware::simulation::{Comparison, Difference, SimulatedBoard};
 use deltaline_model::board::framing;
 use deltaline_model::board::{Command, Settings, Sizes};
 use rand::rngs::StdRng;

@@ -7,9 +7,9 @@
 //!
 //! # Test plan
 //!
-//! It finds what it compares: `tests/rmii_tap.rs` plants faults and sees them told.
+//! It finds what it compares: `tests/board_rmii_tap.rs` plants faults and sees them reported.
 
-use crate::simulation::{Compared, Difference, SimulatedBoard, describe};
+use crate::boards::selftest::{Compared, Difference, SimulatedBoard, describe};
 use deltaline_model::board::framing::Deframer;
 use deltaline_model::board::traffic::{self, Plan};
 use deltaline_model::board::{Command, Identity, Record, Top};
@@ -25,13 +25,13 @@ use verilator_sys::{Instance, Port};
 const CYCLE: u64 = traffic::CYCLE_PICOSECONDS as u64;
 /// Picoseconds of a cycle of the PHYs' clocks: two hundred millionths too slow and too fast.
 const PERIODS: [u64; 2] = [20_004, 19_996];
-/// Edges of a PHY's clock from the one that takes a frame's first dibit to the one with its first byte ([`crate::rmii`]).
+/// Edges of a PHY's clock from the one that takes a frame's first dibit to the one with its first byte (`deltaline_firmware::rmii`).
 const TO_FIRST_BYTE: u64 = 25;
 /// Edges of the board's clock, from the one that meets that byte to the one that takes the timestamp
-/// ([`crate::byte_crossing`]).
+/// (`deltaline_firmware::byte_crossing`).
 const TO_TIMESTAMP: u64 = 3;
 /// Edges of the board's clock from the start of a reset's count to the one behind which the timestamp is zero and grows
-/// with every further one ([`crate::power_on_reset`], [`crate::pausing_clock`]).
+/// with every further one (`deltaline_firmware::power_on_reset`, `deltaline_firmware::pausing_clock`).
 const TO_ZERO: u64 = 515;
 /// Cycles from a reset on in which both cores clear their memories.
 const CLEARING: u64 = 2_000;
@@ -89,7 +89,7 @@ struct Phy {
     /// Rising edges so far.
     edges: u64,
     line: VecDeque<Dibit>,
-    /// Frames in the tap, and the edge with which the first byte of each leaves [`crate::rmii`].
+    /// Frames in the tap, and the edge with which the first byte of each leaves `deltaline_firmware::rmii`.
     inside: VecDeque<(u64, Sent)>,
     point: MeasurementPoint,
     /// Payloads that the twin expects, and those that came.

@@ -12,9 +12,9 @@
 //! * Faults planted in the modules that only this top has are noticed.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use deltaline_cosim::boards::rmii_tap::{Damage, Shape, SimulatedTap};
+use deltaline_cosim::boards::selftest::Difference;
 use deltaline_firmware::rmii_tap::emit;
-use deltaline_firmware::simulation::Difference;
-use deltaline_firmware::tap_simulation::{Damage, Shape, SimulatedTap};
 use deltaline_model::board::traffic::{Draw, Plan};
 use deltaline_model::board::{Settings, Sizes};
 use rand::rngs::StdRng;

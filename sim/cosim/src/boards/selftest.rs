@@ -5,7 +5,7 @@
 //!
 //! # Test plan
 //!
-//! It finds what it compares: `tests/selftest.rs` plants faults and sees them told, with the record they are in.
+//! It finds what it compares: `tests/board_selftest.rs` plants faults and sees them reported, with the record they are in.
 
 use deltaline_model::board::framing::{self, Deframer};
 use deltaline_model::board::traffic::Board;
