@@ -138,7 +138,7 @@ fn corrupted_frames_are_left_out() {
     // Short of the snap length that control frames need.
     frames.iter_mut().for_each(|frame| frame.data.truncate(128));
     let result = decode(&folder, &frames);
-    result.told(5, &["capture with a snap length of at least 1272", "and 86 more such frames"]);
+    result.told(5, &["capture with a snap length of at least 1432", "and 86 more such frames"]);
     assert_eq!(result.json()["overall"]["mean_ns"], Value::Null);
 }
 
@@ -215,5 +215,5 @@ fn several_segments_are_kept_apart() {
 #[test]
 fn a_capture_without_control_frames() {
     run(&["decode", SENDER])
-        .failed(6, &[SENDER, "no control frame among 59461 frames", "snap length of at least 1272"]);
+        .failed(6, &[SENDER, "no control frame among 59461 frames", "snap length of at least 1432"]);
 }
