@@ -11,10 +11,13 @@
 //! cell, the control frame's layout, the configuration's identifier) is defined in this crate and nowhere else.
 //! [`point::MeasurementPoint`] puts the stages together: frames in, control frames out.
 //!
-//! The crate is `no_std`; memory is allocated when a measurement point is built, never per packet.
+//! The crate is `no_std` but for the feature `std` (on by default), by which the processor's carry-less multiplication is
+//! found at run time; memory is allocated when a measurement point is built, never per packet.
 #![no_std]
 
 extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
 
 pub mod board;
 pub mod canonical;

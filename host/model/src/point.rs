@@ -3,6 +3,30 @@
 //! This is the software twin of the hardware core: fed with the same frames, timestamps and interval ends it emits
 //! the same control frames, byte for byte.
 //!
+//! ```
+//! use deltaline_model::configuration::{Configuration, Settings};
+//! use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+//! use deltaline_model::time::Timestamp;
+//! use deltaline_model::wire::frame::{Frame, Role};
+//!
+//! let configuration = Configuration::new(Settings { rows: 8, seed: 7, ..Settings::default() })?;
+//! let mut point = MeasurementPoint::new(&configuration, Role::Sender);
+//!
+//! // An IPv4 packet of 28 octets with UDP in it, from its destination MAC address on.
+//! let mut frame = [0; 42];
+//! frame[12..18].copy_from_slice(&[0x08, 0x00, 0x45, 0, 0, 28]);
+//! frame[23] = 17;
+//! point.observe(&frame, Timestamp::from_nanoseconds(1_000));
+//!
+//! let mut frames = vec![];
+//! point.end_interval(IntervalEnd::Delimiter, |frame| frames.push(frame.to_vec()));
+//! // One control frame for each bank; both report the totals of all packets.
+//! assert_eq!(frames.len(), 2);
+//! let totals = Frame::decode(&frames[1])?.header.totals;
+//! assert_eq!((totals.packets, totals.bytes), (1, 28));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Test plan
 //!
 //! Scheduled prefix lengths take effect at the first boundary whose next interval is due, at numbers around the wrap
@@ -23,11 +47,13 @@ use crate::sketch::sampler::{Prefixes, Sampler};
 use crate::time::{AbsoluteTime, Timestamp};
 use crate::wire::frame::{self, Header, MAX_FRAME_BYTES, Role, Totals};
 use crate::wire::v2;
+use multiversion::multiversion;
+use multiversion::target::match_target;
 
 /// Width of the totals in bits.
 pub const TOTAL_BITS: u32 = 48;
 /// Packets whose hashes are found before the first of their cells is touched.
-const BATCH: usize = 16;
+const BATCH: usize = digest::LANES;
 /// Mask of the bits that a total keeps.
 const TOTAL_MASK: u64 = (1 << TOTAL_BITS) - 1;
 
@@ -221,26 +247,7 @@ impl MeasurementPoint {
     /// other, faster where several are at hand. A processor looks ahead no further than two or three packets; here a hash
     /// does not stand in line behind the cell of the packet before, and totals are touched once a batch.
     pub fn observe_batch<'a>(&mut self, frames: impl IntoIterator<Item = (&'a [u8], Timestamp)>) {
-        let (mut batch, mut packets, mut octets) = ([(0, Timestamp::default()); BATCH], 0, 0);
-        for (frame, time) in frames {
-            match identify_plain(frame) {
-                Some(identity) if self.configuration.classifier().is_empty() => {
-                    batch[packets] = (self.hash.hash(&identity.key), time);
-                    octets += u64::from(identity.ip_length);
-                    packets += 1;
-                    if packets == BATCH {
-                        self.add(0, octets, &batch);
-                        (packets, octets) = (0, 0);
-                    }
-                }
-                _ => {
-                    self.add(0, octets, &batch[..packets]);
-                    (packets, octets) = (0, 0);
-                    self.observe_any(frame, time);
-                }
-            }
-        }
-        self.add(0, octets, &batch[..packets]);
+        observe_all(self, frames);
     }
 
     /// As [`MeasurementPoint::observe`], for every frame and classifier.
@@ -274,10 +281,11 @@ impl MeasurementPoint {
     fn add(&mut self, class: usize, octets: u64, packets: &[(u64, Timestamp)]) {
         let totals = &mut self.classes[class];
         let mut is_full = count(totals, octets, packets);
-        for &(hash, time) in packets {
-            totals.time_sum = totals.time_sum.wrapping_add(time.nanoseconds());
-            totals.digest_sum = digest::add(totals.digest_sum, self.digest.digest(hash));
-        }
+        let digests = match <&[_; BATCH]>::try_from(packets) {
+            Ok(batch) => self.digest.sum_of(batch.map(|(hash, _)| hash)),
+            Err(_) => packets.iter().fold(0, |sum, (hash, _)| digest::add(sum, self.digest.digest(*hash))),
+        };
+        totals.digest_sum = digest::add(totals.digest_sum, digests);
         for &(hash, time) in packets {
             is_full |= self.lda.update(class, self.sampler.bank(hash), hash, time);
         }
@@ -355,6 +363,35 @@ impl MeasurementPoint {
     }
 }
 
+/// What [`MeasurementPoint::observe_batch`] does, with the instructions that this processor has.
+#[multiversion(targets("x86_64+pclmulqdq"))]
+fn observe_all<'a>(point: &mut MeasurementPoint, frames: impl IntoIterator<Item = (&'a [u8], Timestamp)>) {
+    let (mut batch, mut packets, mut octets) = ([(0, Timestamp::default()); BATCH], 0, 0);
+    for (frame, time) in frames {
+        match identify_plain(frame) {
+            Some(identity) if point.configuration.classifier().is_empty() => {
+                let hash = match_target! {
+                    "x86_64+pclmulqdq" => point.hash.multiplied(&identity.key),
+                    _ => point.hash.looked_up(&identity.key),
+                };
+                batch[packets] = (hash, time);
+                octets += u64::from(identity.ip_length);
+                packets += 1;
+                if packets == BATCH {
+                    point.add(0, octets, &batch);
+                    (packets, octets) = (0, 0);
+                }
+            }
+            _ => {
+                point.add(0, octets, &batch[..packets]);
+                (packets, octets) = (0, 0);
+                point.observe_any(frame, time);
+            }
+        }
+    }
+    point.add(0, octets, &batch[..packets]);
+}
+
 /// Whether `interval` is `from` or later, modulo 2^32.
 fn is_due(from: u32, interval: u32) -> bool {
     interval.wrapping_sub(from) as i32 >= 0
@@ -367,6 +404,8 @@ fn count(totals: &mut ClassTotals, octets: u64, packets: &[(u64, Timestamp)]) ->
         totals.first = *first;
     }
     totals.last = packets.last().map_or(*first, |(_, last)| *last);
+    let times = packets.iter().map(|(_, time)| time.nanoseconds());
+    totals.time_sum = times.fold(totals.time_sum, u64::wrapping_add);
     add(&mut totals.packets, packets.len() as u64) | add(&mut totals.octets, octets)
 }
 

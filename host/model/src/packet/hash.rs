@@ -16,9 +16,9 @@
 //! function, made when the function is. That is one load a byte instead of eight masks. The IPv6 addresses' part of the
 //! key is passed over where it is zero, which is in every IPv4 packet.
 //!
-//! Rabin's fingerprint is faster where the build may take the processor's carry-less multiplication for granted
-//! (x86-64 with the target feature `pclmulqdq`, which this workspace switches on): a product for every whole
-//! eight bytes, and two more. `cargo bench -p deltaline-model` measures both.
+//! Rabin's fingerprint is faster where the processor multiplies without carries (x86-64 since 2011; found at run time by
+//! the feature `std`, else taken for granted or not by the build): a product for every whole eight bytes, and two more.
+//! Whoever hashes many packets asks the processor once ([`crate::point`]). `cargo bench -p deltaline-model` measures both.
 //!
 //! # What linearity costs
 //!
@@ -39,6 +39,8 @@
 
 use crate::packet::identity::{IPV6_ONLY, KEY_BITS, KEY_WORDS, Key};
 use alloc::boxed::Box;
+use multiversion::multiversion;
+use multiversion::target::match_target;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The hash functions.
@@ -58,7 +60,7 @@ pub struct LinearHash {
     /// For every word of the key, each of its bytes and each value of that, the sum of the set bits' rows.
     tables: Box<[[[u64; 256]; 4]]>,
     /// For Rabin's fingerprint, where the processor multiplies polynomials.
-    #[cfg(target_feature = "pclmulqdq")]
+    #[cfg(target_arch = "x86_64")]
     residue: Option<crate::packet::residue::Residue>,
 }
 
@@ -87,7 +89,7 @@ impl LinearHash {
         let tables = |word: &[u64; 32]| core::array::from_fn(|byte| sums(&word[8 * byte..8 * byte + 8]));
         LinearHash {
             tables: rows.as_chunks().0.iter().map(tables).collect(),
-            #[cfg(target_feature = "pclmulqdq")]
+            #[cfg(target_arch = "x86_64")]
             residue: modulus.map(|modulus| crate::packet::residue::Residue::new(&rows, modulus)),
             rows,
         }
@@ -99,24 +101,38 @@ impl LinearHash {
     }
 
     /// The 64-bit hash of a key.
-    #[inline(always)]
     pub fn hash(&self, key: &Key) -> u64 {
-        #[cfg(target_feature = "pclmulqdq")]
-        if let Some(residue) = &self.residue {
-            return residue.of(key);
+        hash(self, key)
+    }
+
+    /// The same by products, where there are any in it, else from the tables.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "pclmulqdq")]
+    #[inline]
+    pub(crate) fn multiplied(&self, key: &Key) -> u64 {
+        match &self.residue {
+            Some(residue) => residue.of(key),
+            None => self.looked_up(key),
         }
-        self.looked_up(key)
     }
 
     /// The same from the tables.
     #[inline(always)]
-    fn looked_up(&self, key: &Key) -> u64 {
+    pub(crate) fn looked_up(&self, key: &Key) -> u64 {
         // One look at the length instead of one a word.
         let Some(tables) = self.tables.first_chunk() else { return 0 };
         let [words @ .., last] = key.long_words();
         words.iter().enumerate().fold(part(tables, KEY_WORDS - 1, *last as u32), |hash, (index, word)| {
             hash ^ part(tables, 2 * index, (word >> 32) as u32) ^ part(tables, 2 * index + 1, *word as u32)
         })
+    }
+}
+
+#[multiversion(targets("x86_64+pclmulqdq"))]
+fn hash(function: &LinearHash, key: &Key) -> u64 {
+    match_target! {
+        "x86_64+pclmulqdq" => function.multiplied(key),
+        _ => function.looked_up(key),
     }
 }
 
@@ -212,7 +228,10 @@ mod tests {
             let hash = LinearHash::new(if rabin { HashKind::Rabin } else { HashKind::H3 }, seed);
             let is_set = |bit: usize| key[bit / 8] << (bit % 8) & 0x80 != 0;
             let set = (0..KEY_BITS).filter(|&bit| is_set(bit));
-            prop_assert_eq!(hash.hash(&key.into()), set.fold(0, |sum, bit| sum ^ hash.rows()[bit]));
+            let expected = set.fold(0, |sum, bit| sum ^ hash.rows()[bit]);
+            prop_assert_eq!(hash.hash(&key.into()), expected);
+            // What other processors do.
+            prop_assert_eq!(hash.looked_up(&key.into()), expected);
         }
 
         #[test]

@@ -3,5 +3,5 @@
 pub mod classifier;
 pub mod hash;
 pub mod identity;
-#[cfg(target_feature = "pclmulqdq")]
+#[cfg(target_arch = "x86_64")]
 mod residue;

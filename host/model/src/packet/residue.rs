@@ -1,4 +1,6 @@
-//! Residue: a key modulo a polynomial of degree 64 by carry-less multiplication, an instruction of the processor.
+//! Residue: a key modulo a polynomial of degree 64 by carry-less multiplication, an instruction of x86-64 processors
+//! since 2011. Who calls these functions has the target feature `pclmulqdq`, as the compiler checks; who has not, goes
+//! through [`multiversion`], which asks the processor.
 //!
 //! # Theory of operation
 //!
@@ -16,7 +18,7 @@
 
 use crate::packet::hash::times_x;
 use crate::packet::identity::{KEY_BITS, KEY_BYTES, Key};
-use safe_arch::{m128i, mul_i64_carryless_m128i};
+use core::arch::x86_64::{__m128i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_xor_si128};
 
 /// Whole words of the key.
 const WORDS: usize = KEY_BYTES / 8;
@@ -47,23 +49,30 @@ impl Residue {
     }
 
     /// The key times x^64 modulo the polynomial.
-    #[inline(always)]
+    #[target_feature(enable = "pclmulqdq")]
+    #[inline]
     pub(crate) fn of(&self, key: &Key) -> u64 {
         // Without a loop over the words, so that they need not be in memory.
         let [a, b, c, d, e, f, g, h, half] = *key.long_words();
         let [ab, cd, ef, gh] = self.factors;
-        let mut sum = m128i::from(u128::from(half) << 64);
-        sum ^= product::<LOW_OF_BOTH>(a.into(), ab) ^ product::<LOW_AND_HIGH>(b.into(), ab);
-        sum ^= product::<LOW_OF_BOTH>(c.into(), cd) ^ product::<LOW_AND_HIGH>(f.into(), ef);
-        sum ^= product::<LOW_OF_BOTH>(g.into(), gh) ^ product::<LOW_AND_HIGH>(h.into(), gh);
+        let [ab, cd, ef, gh] = [register(ab), register(cd), register(ef), register(gh)];
+        let mut sum = register(u128::from(half) << 64);
+        sum = _mm_xor_si128(sum, product::<LOW_OF_BOTH>(word(a), ab));
+        sum = _mm_xor_si128(sum, product::<LOW_AND_HIGH>(word(b), ab));
+        sum = _mm_xor_si128(sum, product::<LOW_OF_BOTH>(word(c), cd));
+        sum = _mm_xor_si128(sum, product::<LOW_AND_HIGH>(word(f), ef));
+        sum = _mm_xor_si128(sum, product::<LOW_OF_BOTH>(word(g), gh));
+        sum = _mm_xor_si128(sum, product::<LOW_AND_HIGH>(word(h), gh));
         // Addresses of IPv6.
         let is_ipv4 = d | e == 0;
         if !is_ipv4 {
-            sum ^= product::<LOW_AND_HIGH>(d.into(), cd) ^ product::<LOW_OF_BOTH>(e.into(), ef);
+            sum = _mm_xor_si128(sum, product::<LOW_AND_HIGH>(word(d), cd));
+            sum = _mm_xor_si128(sum, product::<LOW_OF_BOTH>(word(e), ef));
         }
-        let quotient = sum ^ product::<HIGH_OF_BOTH>(sum.into(), self.reduction);
-        let remainder = sum ^ product::<HIGH_AND_LOW>(quotient.into(), self.reduction);
-        u128::from(remainder) as u64
+        let reduction = register(self.reduction);
+        let quotient = _mm_xor_si128(sum, product::<HIGH_OF_BOTH>(sum, reduction));
+        let remainder = _mm_xor_si128(sum, product::<HIGH_AND_LOW>(quotient, reduction));
+        _mm_cvtsi128_si64(remainder) as u64
     }
 }
 
@@ -74,9 +83,22 @@ const LOW_AND_HIGH: i32 = 0x10;
 const HIGH_OF_BOTH: i32 = 0x11;
 
 /// The product of two polynomials, one of each pair.
-#[inline(always)]
-fn product<const HALVES: i32>(a: u128, b: u128) -> m128i {
-    mul_i64_carryless_m128i::<HALVES>(m128i::from(a), m128i::from(b))
+#[target_feature(enable = "pclmulqdq")]
+#[inline]
+fn product<const HALVES: i32>(a: __m128i, b: __m128i) -> __m128i {
+    _mm_clmulepi64_si128::<HALVES>(a, b)
+}
+
+#[target_feature(enable = "pclmulqdq")]
+#[inline]
+fn register(pair: u128) -> __m128i {
+    _mm_set_epi64x((pair >> 64) as i64, pair as i64)
+}
+
+#[target_feature(enable = "pclmulqdq")]
+#[inline]
+fn word(word: u64) -> __m128i {
+    _mm_set_epi64x(0, word as i64)
 }
 
 fn pair_of(low: u64, high: u64) -> u128 {
