@@ -281,11 +281,17 @@ impl MeasurementPoint {
     fn add(&mut self, class: usize, octets: u64, packets: &[(u64, Timestamp)]) {
         let totals = &mut self.classes[class];
         let mut is_full = count(totals, octets, packets);
-        let digests = match <&[_; BATCH]>::try_from(packets) {
-            Ok(batch) => self.digest.sum_of(batch.map(|(hash, _)| hash)),
-            Err(_) => packets.iter().fold(0, |sum, (hash, _)| digest::add(sum, self.digest.digest(*hash))),
-        };
-        totals.digest_sum = digest::add(totals.digest_sum, digests);
+        if self.sends_version_2 {
+            let times = packets.iter().map(|(_, time)| time.nanoseconds());
+            totals.time_sum = times.fold(totals.time_sum, u64::wrapping_add);
+            let digests = match <&[_; BATCH]>::try_from(packets) {
+                Ok(batch) => self.digest.sum_of(batch.map(|(hash, _)| hash)),
+                Err(_) => {
+                    packets.iter().fold(0, |sum, (hash, _)| digest::add(sum, self.digest.digest(*hash)))
+                }
+            };
+            totals.digest_sum = digest::add(totals.digest_sum, digests);
+        }
         for &(hash, time) in packets {
             is_full |= self.lda.update(class, self.sampler.bank(hash), hash, time);
         }
@@ -404,8 +410,6 @@ fn count(totals: &mut ClassTotals, octets: u64, packets: &[(u64, Timestamp)]) ->
         totals.first = *first;
     }
     totals.last = packets.last().map_or(*first, |(_, last)| *last);
-    let times = packets.iter().map(|(_, time)| time.nanoseconds());
-    totals.time_sum = times.fold(totals.time_sum, u64::wrapping_add);
     add(&mut totals.packets, packets.len() as u64) | add(&mut totals.octets, octets)
 }
 

@@ -78,7 +78,7 @@ struct Device {
 
 impl Device {
     fn build(toolchain: &Toolchain, design: &Design) -> Result<Self, CheckError> {
-        let verilog = deltaline_hdl::emit::design::emit(&design, "deltaline").map_err(HardwareError::from)?;
+        let verilog = deltaline_hdl::emit::design::emit(design, "deltaline").map_err(HardwareError::from)?;
         let mut bench = Bench::new(toolchain, "deltaline", &verilog)?;
         // One lane of several is enough here: `lanes` checks the others.
         let source = Stream::of(&bench, "s_axis").or_else(|_| Stream::of(&bench, "s0_axis"))?;
