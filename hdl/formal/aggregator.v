@@ -126,8 +126,8 @@ module aggregator_proof(
 
     // The ports of the totals, the emitter and the interval.
     (* hierconn *) wire \dut.totals_ends , \dut.totals_epoch , \dut.totals_timed , \dut.totals_unlocked ;
-    (* hierconn *) wire [2:0] \dut.totals_unmeasured , \dut.totals_bad , \dut.unmatched_amount ;
-    (* hierconn *) wire \dut.class_totals_0_ends , \dut.unmatched_ends ;
+    (* hierconn *) wire [2:0] \dut.totals_unmeasured , \dut.totals_bad , \dut.unmatched_count_frames ;
+    (* hierconn *) wire \dut.class_totals_0_ends , \dut.unmatched_count_ends ;
     (* hierconn *) wire [2:0] \dut.class_totals_0_packet ;
     (* hierconn *) wire [18:0] \dut.class_totals_0_ip_length ;
     (* hierconn *) wire [63:0] \dut.class_totals_0_first_now , \dut.class_totals_0_last_now ;
@@ -169,13 +169,13 @@ module aggregator_proof(
         assert (\dut.lane_0_kind == kind_0);
         assert (\dut.totals_bad == rejected[0] + rejected[1]);
         assert (\dut.totals_unmeasured == foreign[0] + foreign[1]);
-        assert (\dut.unmatched_amount == unmatched[0] + unmatched[1]);
+        assert (\dut.unmatched_count_frames == unmatched[0] + unmatched[1]);
         assert (\dut.class_totals_0_packet == of_0[0] + of_0[1]);
         assert (\dut.class_totals_0_ip_length == (of_0[0] ? ip_length_then_0 : 0) + (of_0[1] ? ip_length_then_1 : 0));
         if (of_0 != 0) assert (\dut.class_totals_0_first_now == (of_0[0] ? timestamp_then_0 : timestamp_then_1));
         if (of_0 != 0) assert (\dut.class_totals_0_last_now == (of_0[1] ? timestamp_then_1 : timestamp_then_0));
         if (\dut.emitter_kind == 0) assert (sent == ended_0);
-        assert (\dut.class_totals_0_ends == start && \dut.unmatched_ends == start);
+        assert (\dut.class_totals_0_ends == start && \dut.unmatched_count_ends == start);
         assert (\dut.intervals_delimiter == delimiter_then && \dut.intervals_request == request_then);
         if (delimiter_then) assert (\dut.intervals_delimiter_number == number_then);
         if (delimiter_then && start) assert (\dut.intervals_unexpected == (number_then != \dut.intervals_running_number ));

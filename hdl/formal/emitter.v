@@ -184,15 +184,15 @@ module emitter_proof(
 `ifdef INVARIANTS
     (* hierconn *) wire [3:0] \dut.state_q , \dut.step_q ;
     (* hierconn *) wire [2:0] \dut.section_q ;
-    (* hierconn *) wire [63:0] \dut.header_word_q , \dut.chosen_q , \dut.tops_q ;
+    (* hierconn *) wire [63:0] \dut.front.header_word_q , \dut.pack.chosen_q , \dut.pack.tops_q ;
     (* hierconn *) wire [11:0] \dut.header_step_q ;
     (* hierconn *) wire \dut.clearing_q , \dut.clears_not_all_q , \dut.is_idle_q ;
-    (* hierconn *) wire \dut.at_first_q , \dut.at_last_q , \dut.block_ends_q , \dut.fragment_ends_q , \dut.taking_q ;
+    (* hierconn *) wire \dut.walk.is_first_q , \dut.walk.is_last_q , \dut.walk.ends_block_q , \dut.walk.ends_fragment_q , \dut.taking_q ;
     wire [3:0] state = \dut.state_q ;
     wire [3:0] step = \dut.step_q ;
     wire [2:0] section = \dut.section_q ;
-    wire [63:0] word = \dut.chosen_q ;
-    wire [63:0] tops = \dut.tops_q ;
+    wire [63:0] word = \dut.pack.chosen_q ;
+    wire [63:0] tops = \dut.pack.tops_q ;
     // The word being sent was read before.
     wire sending = state == 7 || state == 8;
     wire [`A:0] before = done - 1;
@@ -205,9 +205,9 @@ module emitter_proof(
         assert (\dut.clearing_q == (state == 6 && step == 1) && \dut.clears_not_all_q == (state != 0));
         assert (\dut.is_idle_q == (state == 2) && \dut.taking_q == (state == 6 && step == 0));
         if (!rst_before && drain_address == address_before) begin
-            assert (\dut.at_first_q == (drain_address == 0) && \dut.at_last_q == (drain_address == `ADDRESS(`CELLS - 1)));
-            assert (\dut.block_ends_q == (drain_address % 8 == 0));
-            assert (\dut.fragment_ends_q == (drain_address % `FRAGMENT == 0));
+            assert (\dut.walk.is_first_q == (drain_address == 0) && \dut.walk.is_last_q == (drain_address == `ADDRESS(`CELLS - 1)));
+            assert (\dut.walk.ends_block_q == (drain_address % 8 == 0));
+            assert (\dut.walk.ends_fragment_q == (drain_address % `FRAGMENT == 0));
         end
         assert (draining == (state >= 4));
         assert (m_axis_tvalid == (state == 8));
@@ -245,16 +245,16 @@ module emitter_proof(
 
         // The header's words of this frame.
         if (draining && section == 0 && step == 2) begin
-            if (state == 5) assert (\dut.header_word_q [63:32] == frame_class);
+            if (state == 5) assert (\dut.front.header_word_q [63:32] == frame_class);
             if (state == 7) assert (word[63:32] == frame_class);
         end
         if (draining && section == 0 && step == 4) begin
-            if (state == 5) assert (\dut.header_word_q [63:48] == class_frame);
-            if (state == 5) assert (\dut.header_word_q [31:24] == frame_start % `CLASS_CELLS / `ROWS);
+            if (state == 5) assert (\dut.front.header_word_q [63:48] == class_frame);
+            if (state == 5) assert (\dut.front.header_word_q [31:24] == frame_start % `CLASS_CELLS / `ROWS);
             if (state == 7) assert (word[63:48] == class_frame && word[31:24] == frame_start % `CLASS_CELLS / `ROWS);
         end
         if (draining && section == 0 && step == 5) begin
-            if (state == 5) assert (\dut.header_word_q [63:48] == frame_start % `ROWS);
+            if (state == 5) assert (\dut.front.header_word_q [63:48] == frame_start % `ROWS);
             if (state == 7) assert (word[63:48] == frame_start % `ROWS);
         end
 

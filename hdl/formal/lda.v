@@ -42,7 +42,7 @@ module lda_proof(
 `endif
     lda dut(
 `ifdef DIGESTS
-        .digest_0(digest),
+        .field_0(digest),
 `endif
         .clk(clk), .rst(rst), .update(update), .epoch(epoch), .address(address), .timestamp(timestamp),
         .overflow(overflow), .overflow_epoch(overflow_epoch), .drain_address(drain_address),
@@ -127,12 +127,12 @@ module lda_proof(
         else if (adopted) {digests[0], digests[1], digests[2]} <= {3{digest_held}};
         else {digests[0], digests[1], digests[2]} <= {hit[4] ? digests_with : digests[0], digests[0], digests[1]};
     end
-    (* hierconn *) wire [`A-1:0] \dut.digests_0.first.words.chosen , \dut.digests_0.second.words.chosen ;
-    (* hierconn *) wire [31:0] \dut.digests_0.first.words.held , \dut.digests_0.second.words.held ;
-    wire [31:0] digest_held = chosen_copy ? \dut.digests_0.second.words.held : \dut.digests_0.first.words.held ;
+    (* hierconn *) wire [`A-1:0] \dut.fields_0.ram_0.words.chosen , \dut.fields_0.ram_1.words.chosen ;
+    (* hierconn *) wire [31:0] \dut.fields_0.ram_0.words.held , \dut.fields_0.ram_1.words.held ;
+    wire [31:0] digest_held = chosen_copy ? \dut.fields_0.ram_1.words.held : \dut.fields_0.ram_0.words.held ;
     always @* begin
-        assume (\dut.digests_0.first.words.chosen == chosen);
-        assume (\dut.digests_0.second.words.chosen == chosen);
+        assume (\dut.fields_0.ram_0.words.chosen == chosen);
+        assume (\dut.fields_0.ram_1.words.chosen == chosen);
         if (known && upper_settled) assert (digest_held == digests[1]);
         if (known && settled == 4 && drain_epoch == chosen_copy && !hit) assert (drained_cell[103:72] == digests[0]);
         cover (known && settled == 4 && drain_epoch == chosen_copy && !hit && count[0] == 2
@@ -225,7 +225,7 @@ module lda_proof(
     wire [35:0] lower_read = chosen_copy ? \dut.lower.ram_1.read_data : \dut.lower.ram_0.read_data ;
     wire [35:0] lower_out = chosen_copy ? \dut.lower.read_out_1_q : \dut.lower.read_out_0_q ;
     (* hierconn *) wire [35:0] \dut.lower.operand_q , \dut.lower.result_q , \dut.lower.result_older_q , \dut.lower.result_oldest_q ;
-    (* hierconn *) wire \dut.lower.sum_carry_out_q , \dut.lower.count_carry_out_q ;
+    (* hierconn *) wire \dut.sum_carry_q , \dut.count_carry_q ;
     wire [20:0] low_sum = sum[5][19:0] + time_of[4][19:0];
     always @* if (known) begin
         if (hit[0] || settled > 0) assert (lower_address == chosen);
@@ -233,8 +233,8 @@ module lda_proof(
         if ((hit[2] || settled > 2) && !hit[6]) assert (lower_out == lower[6]);
         if (hit[3] && !hit[4]) assert (\dut.lower.operand_q == lower[4]);
         if (hit[4]) assert (\dut.lower.result_q == lower[4]);
-        if (hit[4]) assert (\dut.lower.sum_carry_out_q == low_sum[20]);
-        if (hit[4]) assert (\dut.lower.count_carry_out_q == &count[5][15:0]);
+        if (hit[4]) assert (\dut.sum_carry_q == low_sum[20]);
+        if (hit[4]) assert (\dut.count_carry_q == &count[5][15:0]);
         if (hit[5]) assert (\dut.lower.result_older_q == lower[5]);
         if (hit[6] && hit[2]) assert (\dut.lower.result_oldest_q == lower[6]);
     end
@@ -244,35 +244,35 @@ module lda_proof(
     wire [35:0] upper_read = chosen_copy ? \dut.upper.ram_1.read_data : \dut.upper.ram_0.read_data ;
     wire [35:0] upper_out = chosen_copy ? \dut.upper.read_out_1_q : \dut.upper.read_out_0_q ;
     (* hierconn *) wire [35:0] \dut.upper.operand_q , \dut.upper.result_q , \dut.upper.result_older_q , \dut.upper.result_oldest_q ;
-    (* hierconn *) wire \dut.upper.count_carry_out_q ;
+    (* hierconn *) wire \dut.count_wraps_q ;
     always @* if (known) begin
         if (hit[1] || settled > 1) assert (upper_address == chosen);
         if ((hit[2] || settled > 2) && !hit[6]) assert (upper_read == upper[6]);
         if ((hit[3] || settled > 3) && !hit[7]) assert (upper_out == upper[7]);
         if (hit[4] && !hit[5]) assert (\dut.upper.operand_q == upper[5]);
         if (hit[5]) assert (\dut.upper.result_q == upper[5]);
-        if (hit[5]) assert (\dut.upper.count_carry_out_q == &count[6]);
+        if (hit[5]) assert (\dut.count_wraps_q == &count[6]);
         if (hit[6] && hit[2]) assert (\dut.upper.result_older_q == upper[6]);
         if (hit[7] && hit[3]) assert (\dut.upper.result_oldest_q == upper[7]);
     end
 
 `ifdef DIGESTS
     // Digests, in step with the upper half.
-    (* hierconn *) wire [31:0] \dut.digests_0.first.read_data , \dut.digests_0.second.read_data ;
-    (* hierconn *) wire [31:0] \dut.digests_0.first_out_q , \dut.digests_0.second_out_q ;
-    wire [31:0] digest_read = chosen_copy ? \dut.digests_0.second.read_data : \dut.digests_0.first.read_data ;
-    wire [31:0] digest_out = chosen_copy ? \dut.digests_0.second_out_q : \dut.digests_0.first_out_q ;
-    (* hierconn *) wire [31:0] \dut.digests_0.operand_q , \dut.digests_0.result_q ;
-    (* hierconn *) wire [31:0] \dut.digests_0.result_older_q , \dut.digests_0.result_oldest_q ;
+    (* hierconn *) wire [31:0] \dut.fields_0.ram_0.read_data , \dut.fields_0.ram_1.read_data ;
+    (* hierconn *) wire [31:0] \dut.fields_0.read_out_0_q , \dut.fields_0.read_out_1_q ;
+    wire [31:0] digest_read = chosen_copy ? \dut.fields_0.ram_1.read_data : \dut.fields_0.ram_0.read_data ;
+    wire [31:0] digest_out = chosen_copy ? \dut.fields_0.read_out_1_q : \dut.fields_0.read_out_0_q ;
+    (* hierconn *) wire [31:0] \dut.fields_0.operand_q , \dut.fields_0.result_q ;
+    (* hierconn *) wire [31:0] \dut.fields_0.result_older_q , \dut.fields_0.result_oldest_q ;
     always @* if (known) begin
         if (!hit[5]) assert (digests[0] == digests[1]);
         if (!hit[6]) assert (digests[1] == digests[2]);
         if ((hit[2] || settled > 2) && !hit[6]) assert (digest_read == digests[1]);
         if ((hit[3] || settled > 3) && !hit[7]) assert (digest_out == digests[2]);
-        if (hit[4] && !hit[5]) assert (\dut.digests_0.operand_q == digests[0]);
-        if (hit[5]) assert (\dut.digests_0.result_q == digests[0]);
-        if (hit[6] && hit[2]) assert (\dut.digests_0.result_older_q == digests[1]);
-        if (hit[7] && hit[3]) assert (\dut.digests_0.result_oldest_q == digests[2]);
+        if (hit[4] && !hit[5]) assert (\dut.fields_0.operand_q == digests[0]);
+        if (hit[5]) assert (\dut.fields_0.result_q == digests[0]);
+        if (hit[6] && hit[2]) assert (\dut.fields_0.result_older_q == digests[1]);
+        if (hit[7] && hit[3]) assert (\dut.fields_0.result_oldest_q == digests[2]);
     end
 `endif
 `endif

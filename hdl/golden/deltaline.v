@@ -473,23 +473,7 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     wire  identity_commit;
     wire  identity_measured;
     wire  identity_bad;
-    wire  [31:0] identity_word_0;
-    wire  [31:0] identity_word_1;
-    wire  [31:0] identity_word_2;
-    wire  [31:0] identity_word_3;
-    wire  [31:0] identity_word_4;
-    wire  [31:0] identity_word_5;
-    wire  [31:0] identity_word_6;
-    wire  [31:0] identity_word_7;
-    wire  [31:0] identity_word_8;
-    wire  [31:0] identity_word_9;
-    wire  [31:0] identity_word_10;
-    wire  [31:0] identity_word_11;
-    wire  [31:0] identity_word_12;
-    wire  [31:0] identity_word_13;
-    wire  [31:0] identity_word_14;
-    wire  [31:0] identity_word_15;
-    wire  [31:0] identity_word_16;
+    wire  [543:0] identity_key;
     wire  [63:0] identity_timestamp;
     wire  [16:0] identity_ip_length;
     wire  identity_delimiter;
@@ -503,24 +487,6 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     wire  boundary_request;
     wire  boundary_timed;
     wire  boundary_unlocked;
-    reg  [31:0] vector_word_0;
-    reg  [31:0] vector_word_1;
-    reg  [31:0] vector_word_2;
-    reg  [31:0] vector_word_3;
-    reg  [31:0] vector_word_4;
-    reg  [31:0] vector_word_5;
-    reg  [31:0] vector_word_6;
-    reg  [31:0] vector_word_7;
-    reg  [31:0] vector_word_8;
-    reg  [31:0] vector_word_9;
-    reg  [31:0] vector_word_10;
-    reg  [31:0] vector_word_11;
-    reg  [31:0] vector_word_12;
-    reg  [31:0] vector_word_13;
-    reg  [31:0] vector_word_14;
-    reg  [31:0] vector_word_15;
-    reg  [31:0] vector_word_16;
-    wire  [543:0] vector_key;
     reg  aggregator_clk;
     reg  aggregator_rst;
     reg  aggregator_commit_0;
@@ -572,23 +538,7 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         .commit(identity_commit),
         .measured(identity_measured),
         .bad(identity_bad),
-        .word_0(identity_word_0),
-        .word_1(identity_word_1),
-        .word_2(identity_word_2),
-        .word_3(identity_word_3),
-        .word_4(identity_word_4),
-        .word_5(identity_word_5),
-        .word_6(identity_word_6),
-        .word_7(identity_word_7),
-        .word_8(identity_word_8),
-        .word_9(identity_word_9),
-        .word_10(identity_word_10),
-        .word_11(identity_word_11),
-        .word_12(identity_word_12),
-        .word_13(identity_word_13),
-        .word_14(identity_word_14),
-        .word_15(identity_word_15),
-        .word_16(identity_word_16),
+        .key(identity_key),
         .timestamp(identity_timestamp),
         .ip_length(identity_ip_length),
         .delimiter(identity_delimiter),
@@ -604,26 +554,6 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         .request(boundary_request),
         .timed(boundary_timed),
         .unlocked(boundary_unlocked)
-    );
-    deltaline_core_vector vector(
-        .word_0(vector_word_0),
-        .word_1(vector_word_1),
-        .word_2(vector_word_2),
-        .word_3(vector_word_3),
-        .word_4(vector_word_4),
-        .word_5(vector_word_5),
-        .word_6(vector_word_6),
-        .word_7(vector_word_7),
-        .word_8(vector_word_8),
-        .word_9(vector_word_9),
-        .word_10(vector_word_10),
-        .word_11(vector_word_11),
-        .word_12(vector_word_12),
-        .word_13(vector_word_13),
-        .word_14(vector_word_14),
-        .word_15(vector_word_15),
-        .word_16(vector_word_16),
-        .key(vector_key)
     );
     deltaline_core_aggregator aggregator(
         .clk(aggregator_clk),
@@ -668,7 +598,6 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     always @(*) begin
         identity_clk = clk;
         identity_rst = rst;
-        identity_running = aggregator_running;
         identity_s_axis_tdata = s_axis_tdata;
         identity_s_axis_tkeep = s_axis_tkeep;
         identity_s_axis_tvalid = s_axis_tvalid;
@@ -681,29 +610,33 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         boundary_interval_log2 = interval_log2;
         boundary_ptp_ts = ptp_ts;
         boundary_ptp_locked = ptp_locked;
-        vector_word_0 = identity_word_0;
-        vector_word_1 = identity_word_1;
-        vector_word_2 = identity_word_2;
-        vector_word_3 = identity_word_3;
-        vector_word_4 = identity_word_4;
-        vector_word_5 = identity_word_5;
-        vector_word_6 = identity_word_6;
-        vector_word_7 = identity_word_7;
-        vector_word_8 = identity_word_8;
-        vector_word_9 = identity_word_9;
-        vector_word_10 = identity_word_10;
-        vector_word_11 = identity_word_11;
-        vector_word_12 = identity_word_12;
-        vector_word_13 = identity_word_13;
-        vector_word_14 = identity_word_14;
-        vector_word_15 = identity_word_15;
-        vector_word_16 = identity_word_16;
         aggregator_clk = clk;
         aggregator_rst = rst;
+        aggregator_receiver = receiver;
+        aggregator_schedule = schedule;
+        aggregator_next_prefixes = next_prefixes;
+        aggregator_from_interval = from_interval;
+        aggregator_m_axis_tready = m_axis_tready;
+        schedule_legal = aggregator_schedule_legal;
+        schedule_pending = aggregator_schedule_pending;
+        running = aggregator_running;
+        packets = aggregator_packets;
+        bytes = aggregator_bytes;
+        interval = aggregator_interval;
+        draining = aggregator_draining;
+        ended = aggregator_ended;
+        refused = aggregator_refused;
+        gap = aggregator_gap;
+        m_axis_tdata = aggregator_m_axis_tdata;
+        m_axis_tkeep = aggregator_m_axis_tkeep;
+        m_axis_tvalid = aggregator_m_axis_tvalid;
+        m_axis_tlast = aggregator_m_axis_tlast;
+        m_axis_tuser = aggregator_m_axis_tuser;
+        identity_running = aggregator_running;
         aggregator_commit_0 = identity_commit;
         aggregator_measured_0 = identity_measured;
         aggregator_bad_0 = identity_bad;
-        aggregator_key_0 = vector_key;
+        aggregator_key_0 = identity_key;
         aggregator_timestamp_0 = identity_timestamp;
         aggregator_ip_length_0 = identity_ip_length;
         aggregator_delimiter = identity_delimiter;
@@ -711,30 +644,10 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         aggregator_request = boundary_request;
         aggregator_timed = boundary_timed;
         aggregator_unlocked = boundary_unlocked;
-        aggregator_receiver = receiver;
-        aggregator_schedule = schedule;
-        aggregator_next_prefixes = next_prefixes;
-        aggregator_from_interval = from_interval;
-        schedule_legal = aggregator_schedule_legal;
-        schedule_pending = aggregator_schedule_pending;
-        aggregator_m_axis_tready = m_axis_tready;
-        running = aggregator_running;
-        packets = aggregator_packets;
-        bytes = aggregator_bytes;
         unmeasured = aggregator_unmeasured_frames;
         bad = aggregator_bad_frames;
         unmatched = aggregator_unmatched_frames;
-        interval = aggregator_interval;
-        draining = aggregator_draining;
-        ended = aggregator_ended;
-        refused = aggregator_refused;
-        gap = aggregator_gap;
         delimiter = identity_delimiter & aggregator_running;
-        m_axis_tdata = aggregator_m_axis_tdata;
-        m_axis_tkeep = aggregator_m_axis_tkeep;
-        m_axis_tvalid = aggregator_m_axis_tvalid;
-        m_axis_tlast = aggregator_m_axis_tlast;
-        m_axis_tuser = aggregator_m_axis_tuser;
     end
 
 endmodule // deltaline_core
@@ -880,11 +793,12 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     wire  [47:0] class_totals_0_ended_bytes;
     wire  [63:0] class_totals_0_ended_first;
     wire  [63:0] class_totals_0_ended_last;
-    reg  unmatched_clk;
-    reg  unmatched_rst;
-    reg  unmatched_ends;
-    reg  [2:0] unmatched_amount;
-    wire  [31:0] unmatched_shown;
+    reg  unmatched_count_clk;
+    reg  unmatched_count_rst;
+    reg  [2:0] unmatched_count_frames;
+    reg  unmatched_count_ends;
+    wire  [31:0] unmatched_count_count;
+    wire  [31:0] unmatched_count_ended;
     reg  intervals_clk;
     reg  intervals_rst;
     reg  intervals_request;
@@ -941,6 +855,9 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  emitter_m_axis_tready;
     wire  emitter_m_axis_tlast;
     wire  emitter_m_axis_tuser;
+    reg  [71:0] merge_0_left;
+    reg  [71:0] merge_0_right;
+    wire  [71:0] merge_0_merged;
 
     // Local signals
     reg  idle;
@@ -963,8 +880,6 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  [63:0] sent_last;
     reg  overflow;
     reg  overflow_epoch;
-    reg  [31:0] count_sum;
-    reg  [39:0] time_sum;
     reg  [71:0] drained;
     reg  [4:0] flags;
 
@@ -1095,12 +1010,13 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .ended_first(class_totals_0_ended_first),
         .ended_last(class_totals_0_ended_last)
     );
-    deltaline_core_aggregator_unmatched unmatched(
-        .clk(unmatched_clk),
-        .rst(unmatched_rst),
-        .ends(unmatched_ends),
-        .amount(unmatched_amount),
-        .shown(unmatched_shown)
+    deltaline_core_aggregator_unmatched_count unmatched_count(
+        .clk(unmatched_count_clk),
+        .rst(unmatched_count_rst),
+        .frames(unmatched_count_frames),
+        .ends(unmatched_count_ends),
+        .count(unmatched_count_count),
+        .ended(unmatched_count_ended)
     );
     deltaline_core_aggregator_intervals intervals(
         .clk(intervals_clk),
@@ -1165,6 +1081,11 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .m_axis_tready(emitter_m_axis_tready),
         .m_axis_tlast(emitter_m_axis_tlast),
         .m_axis_tuser(emitter_m_axis_tuser)
+    );
+    deltaline_core_aggregator_merge_0 merge_0(
+        .left(merge_0_left),
+        .right(merge_0_right),
+        .merged(merge_0_merged)
     );
 
     // Update code
@@ -1292,15 +1213,14 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         end
         overflow = 1'b0;
         overflow_epoch = 1'b0;
-        count_sum = 32'h0;
-        time_sum = 32'h0;
+        drained = 32'h0;
         overflow = overflow | lane_0_overflow;
         if (lane_0_overflow) begin
             overflow_epoch = lane_0_overflow_epoch;
         end
-        count_sum = count_sum + lane_0_drained_cell[(32'h28)+:(32)];
-        time_sum = time_sum + lane_0_drained_cell[(32'h0)+:(40)];
-        drained = ((time_sum) & 72'hffffffffffffffffff) | (((count_sum) & 72'hffffffffffffffffff) << 32'h28);
+        merge_0_left = drained;
+        merge_0_right = lane_0_drained_cell;
+        drained = merge_0_merged;
         totals_clk = clk;
         totals_rst = rst;
         totals_ends = intervals_start_drain;
@@ -1346,11 +1266,11 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         bytes = bytes_sum;
         unmeasured_frames = totals_unmeasured_frames;
         bad_frames = totals_bad_frames;
-        unmatched_clk = clk;
-        unmatched_rst = rst;
-        unmatched_ends = intervals_start_drain;
-        unmatched_amount = unmatched_now;
-        unmatched_frames = unmatched_shown;
+        unmatched_count_clk = clk;
+        unmatched_count_rst = rst;
+        unmatched_count_ends = intervals_start_drain;
+        unmatched_count_frames = unmatched_now;
+        unmatched_frames = unmatched_count_count;
         m_axis_tdata = emitter_m_axis_tdata;
         m_axis_tkeep = emitter_m_axis_tkeep;
         m_axis_tvalid = emitter_m_axis_tvalid;
@@ -2040,32 +1960,54 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     output reg  m_axis_tuser;
 
     // Constant declarations
-    localparam  destination_word = 64'h344454c54410244;
-    localparam  source_word = 64'h454c544188b50100;
-    localparam  segment_word_0 = 64'h0;
-    localparam  segment_word_1 = 64'h100000000;
-    localparam  segment_word_2 = 64'h200000000;
-    localparam  segment_word_3 = 64'h300000000;
-    localparam  digest_word = 64'he32800f138d55c7e;
-    localparam  place_word = 64'h1000020400;
-    localparam  extent_word = 64'h8000000000;
-    localparam  prefixes_word = 64'h106ffffffffffff;
-    localparam  adaptive = 1'b0;
-    localparam  class_shift = 5'b1011;
-    localparam  class_mask = 11'b0;
-    localparam  class_number_0 = 2'b0;
-    localparam  class_number_1 = 2'b1;
-    localparam  class_number_2 = 2'b10;
-    localparam  class_number_3 = 2'b11;
-    localparam  place_mask = 11'b11111111111;
-    localparam  class_last = 11'b11111111111;
-    localparam  row_bits = 5'b1010;
-    localparam  fragment_bits = 5'b111;
-    localparam  row_mask = 11'b1111111111;
-    localparam  fragment_mask = 11'b1111111;
-    localparam  last_address = 11'b11111111111;
+    localparam  last_field = 4'h0;
 
     // Stub signals
+    reg  walk_clk;
+    reg  walk_rst;
+    reg  walk_step;
+    wire  [10:0] walk_address;
+    wire  [1:0] walk_kind;
+    wire  [10:0] walk_fragment;
+    wire  [10:0] walk_bank;
+    wire  [10:0] walk_first_row;
+    wire  walk_at_first;
+    wire  walk_at_last;
+    wire  walk_pair_ends;
+    wire  walk_block_ends;
+    wire  walk_fragment_ends;
+    reg  front_clk;
+    reg  front_rst;
+    reg  [11:0] front_select;
+    reg  [1:0] front_kind;
+    reg  [10:0] front_fragment;
+    reg  [10:0] front_bank;
+    reg  [10:0] front_first_row;
+    reg  front_receiver;
+    reg  [31:0] front_interval;
+    reg  [47:0] front_packets;
+    reg  [47:0] front_bytes;
+    reg  [63:0] front_first;
+    reg  [63:0] front_last;
+    reg  [31:0] front_unmeasured;
+    reg  [31:0] front_bad;
+    reg  [15:0] front_refused_ends;
+    reg  [4:0] front_flags;
+    reg  [63:0] front_prefixes;
+    wire  [63:0] front_word;
+    reg  pack_clk;
+    reg  pack_rst;
+    reg  pack_choose;
+    reg  [2:0] pack_section;
+    reg  [3:0] pack_step;
+    reg  [63:0] pack_header_word;
+    reg  pack_take;
+    reg  [71:0] pack_drained_cell;
+    reg  pack_add;
+    reg  pack_taken;
+    wire  [63:0] pack_data;
+    wire  pack_valid;
+    wire  pack_last;
     reg  state_clock;
     reg  state_rst;
     reg  [3:0] state_d;
@@ -2098,73 +2040,63 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     reg  is_idle_rst;
     reg  is_idle_d;
     wire  is_idle_q;
-    reg  address_now_clock;
-    reg  address_now_rst;
-    reg  [10:0] address_now_d;
-    wire  [10:0] address_now_q;
-    reg  block_ends_clock;
-    reg  block_ends_rst;
-    reg  block_ends_d;
-    wire  block_ends_q;
-    reg  fragment_ends_clock;
-    reg  fragment_ends_rst;
-    reg  fragment_ends_d;
-    wire  fragment_ends_q;
-    reg  at_first_clock;
-    reg  at_first_rst;
-    reg  at_first_d;
-    wire  at_first_q;
-    reg  at_last_clock;
-    reg  at_last_rst;
-    reg  at_last_d;
-    wire  at_last_q;
     reg  header_step_clock;
     reg  header_step_rst;
     reg  [11:0] header_step_d;
     wire  [11:0] header_step_q;
-    reg  header_word_clock;
-    reg  header_word_rst;
-    reg  [63:0] header_word_d;
-    wire  [63:0] header_word_q;
-    reg  chosen_clock;
-    reg  chosen_rst;
-    reg  [63:0] chosen_d;
-    wire  [63:0] chosen_q;
-    reg  tops_clock;
-    reg  tops_rst;
-    reg  [63:0] tops_d;
-    wire  [63:0] tops_q;
-    reg  check_clock;
-    reg  check_rst;
-    reg  [63:0] check_d;
-    wire  [63:0] check_q;
-    reg  data_clock;
-    reg  data_rst;
-    reg  [63:0] data_d;
-    wire  [63:0] data_q;
-    reg  valid_clock;
-    reg  valid_rst;
-    reg  valid_d;
-    wire  valid_q;
-    reg  is_last_clock;
-    reg  is_last_rst;
-    reg  is_last_d;
-    wire  is_last_q;
-
-    // Local signals
-    reg  [10:0] class_bits;
-    reg  [1:0] class_now;
-    reg  [63:0] segment_now;
-    reg  [10:0] place;
-    reg  [10:0] fragment;
-    reg  [10:0] bank;
-    reg  [10:0] first_row;
-    reg  [63:0] role_bit;
-    reg  [63:0] rotated;
-    reg  [63:0] looked_up;
-    reg  [10:0] next_address;
 
     // Sub module instances
+    deltaline_core_aggregator_emitter_walk walk(
+        .clk(walk_clk),
+        .rst(walk_rst),
+        .step(walk_step),
+        .address(walk_address),
+        .kind(walk_kind),
+        .fragment(walk_fragment),
+        .bank(walk_bank),
+        .first_row(walk_first_row),
+        .at_first(walk_at_first),
+        .at_last(walk_at_last),
+        .pair_ends(walk_pair_ends),
+        .block_ends(walk_block_ends),
+        .fragment_ends(walk_fragment_ends)
+    );
+    deltaline_core_aggregator_emitter_front front(
+        .clk(front_clk),
+        .rst(front_rst),
+        .select(front_select),
+        .kind(front_kind),
+        .fragment(front_fragment),
+        .bank(front_bank),
+        .first_row(front_first_row),
+        .receiver(front_receiver),
+        .interval(front_interval),
+        .packets(front_packets),
+        .bytes(front_bytes),
+        .first(front_first),
+        .last(front_last),
+        .unmeasured(front_unmeasured),
+        .bad(front_bad),
+        .refused_ends(front_refused_ends),
+        .flags(front_flags),
+        .prefixes(front_prefixes),
+        .word(front_word)
+    );
+    deltaline_core_aggregator_emitter_pack pack(
+        .clk(pack_clk),
+        .rst(pack_rst),
+        .choose(pack_choose),
+        .section(pack_section),
+        .step(pack_step),
+        .header_word(pack_header_word),
+        .take(pack_take),
+        .drained_cell(pack_drained_cell),
+        .add(pack_add),
+        .taken(pack_taken),
+        .data(pack_data),
+        .valid(pack_valid),
+        .last(pack_last)
+    );
     deltaline_core_aggregator_emitter_state state(
         .clock(state_clock),
         .rst(state_rst),
@@ -2213,83 +2145,11 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         .d(is_idle_d),
         .q(is_idle_q)
     );
-    deltaline_core_aggregator_emitter_address_now address_now(
-        .clock(address_now_clock),
-        .rst(address_now_rst),
-        .d(address_now_d),
-        .q(address_now_q)
-    );
-    deltaline_core_aggregator_emitter_block_ends block_ends(
-        .clock(block_ends_clock),
-        .rst(block_ends_rst),
-        .d(block_ends_d),
-        .q(block_ends_q)
-    );
-    deltaline_core_aggregator_emitter_fragment_ends fragment_ends(
-        .clock(fragment_ends_clock),
-        .rst(fragment_ends_rst),
-        .d(fragment_ends_d),
-        .q(fragment_ends_q)
-    );
-    deltaline_core_aggregator_emitter_at_first at_first(
-        .clock(at_first_clock),
-        .rst(at_first_rst),
-        .d(at_first_d),
-        .q(at_first_q)
-    );
-    deltaline_core_aggregator_emitter_at_last at_last(
-        .clock(at_last_clock),
-        .rst(at_last_rst),
-        .d(at_last_d),
-        .q(at_last_q)
-    );
     deltaline_core_aggregator_emitter_header_step header_step(
         .clock(header_step_clock),
         .rst(header_step_rst),
         .d(header_step_d),
         .q(header_step_q)
-    );
-    deltaline_core_aggregator_emitter_header_word header_word(
-        .clock(header_word_clock),
-        .rst(header_word_rst),
-        .d(header_word_d),
-        .q(header_word_q)
-    );
-    deltaline_core_aggregator_emitter_chosen chosen(
-        .clock(chosen_clock),
-        .rst(chosen_rst),
-        .d(chosen_d),
-        .q(chosen_q)
-    );
-    deltaline_core_aggregator_emitter_tops tops(
-        .clock(tops_clock),
-        .rst(tops_rst),
-        .d(tops_d),
-        .q(tops_q)
-    );
-    deltaline_core_aggregator_emitter_check check(
-        .clock(check_clock),
-        .rst(check_rst),
-        .d(check_d),
-        .q(check_q)
-    );
-    deltaline_core_aggregator_emitter_data data(
-        .clock(data_clock),
-        .rst(data_rst),
-        .d(data_d),
-        .q(data_q)
-    );
-    deltaline_core_aggregator_emitter_valid valid(
-        .clock(valid_clock),
-        .rst(valid_rst),
-        .d(valid_d),
-        .q(valid_q)
-    );
-    deltaline_core_aggregator_emitter_is_last is_last(
-        .clock(is_last_clock),
-        .rst(is_last_rst),
-        .d(is_last_d),
-        .q(is_last_q)
     );
 
     // Update code
@@ -2302,19 +2162,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         clearing_clock = clk;
         clears_not_all_clock = clk;
         is_idle_clock = clk;
-        address_now_clock = clk;
-        block_ends_clock = clk;
-        fragment_ends_clock = clk;
-        at_first_clock = clk;
-        at_last_clock = clk;
         header_step_clock = clk;
-        header_word_clock = clk;
-        chosen_clock = clk;
-        tops_clock = clk;
-        check_clock = clk;
-        data_clock = clk;
-        valid_clock = clk;
-        is_last_clock = clk;
         state_d = state_q;
         section_d = section_q;
         step_d = step_q;
@@ -2323,19 +2171,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         clearing_d = clearing_q;
         clears_not_all_d = clears_not_all_q;
         is_idle_d = is_idle_q;
-        address_now_d = address_now_q;
-        block_ends_d = block_ends_q;
-        fragment_ends_d = fragment_ends_q;
-        at_first_d = at_first_q;
-        at_last_d = at_last_q;
         header_step_d = header_step_q;
-        header_word_d = header_word_q;
-        chosen_d = chosen_q;
-        tops_d = tops_q;
-        check_d = check_q;
-        data_d = data_q;
-        valid_d = valid_q;
-        is_last_d = is_last_q;
         state_rst = rst;
         section_rst = rst;
         step_rst = rst;
@@ -2344,65 +2180,47 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         clearing_rst = rst;
         clears_not_all_rst = rst;
         is_idle_rst = rst;
-        address_now_rst = rst;
-        block_ends_rst = rst;
-        fragment_ends_rst = rst;
-        at_first_rst = rst;
-        at_last_rst = rst;
         header_step_rst = rst;
-        header_word_rst = rst;
-        chosen_rst = rst;
-        tops_rst = rst;
-        check_rst = rst;
-        data_rst = rst;
-        valid_rst = rst;
-        is_last_rst = rst;
-        class_bits = (address_now_q >> class_shift) & class_mask;
-        class_now = class_bits[(32'h0)+:(2)];
-        segment_now = segment_word_0;
-        if (class_now == class_number_0) begin
-            segment_now = segment_word_0;
-        end
-        if (class_now == class_number_1) begin
-            segment_now = segment_word_1;
-        end
-        if (class_now == class_number_2) begin
-            segment_now = segment_word_2;
-        end
-        if (class_now == class_number_3) begin
-            segment_now = segment_word_3;
-        end
-        place = address_now_q & place_mask;
-        fragment = place >> fragment_bits;
-        bank = place >> row_bits;
-        first_row = address_now_q & row_mask;
-        next_address = address_now_q + 32'h1;
-        if (place == class_last) begin
-            next_address = (address_now_q | place_mask) + 32'h1;
-        end
-        role_bit = 32'h0;
-        if (receiver) begin
-            role_bit = 32'h1;
-        end
-        rotated = check_q << 32'h1;
-        if (check_q[32'h3f]) begin
-            rotated = rotated | 32'h1;
-        end
-        block_ends_d = ~|address_now_q[(32'h0)+:(3)];
-        fragment_ends_d = ~|(address_now_q & fragment_mask);
-        at_first_d = ~|address_now_q;
-        at_last_d = address_now_q == last_address;
+        pack_clk = clk;
+        pack_rst = rst;
+        pack_drained_cell = drained_cell;
+        front_clk = clk;
+        front_rst = rst;
+        front_receiver = receiver;
+        front_interval = interval;
+        front_packets = packets;
+        front_bytes = bytes;
+        front_first = first;
+        front_last = last;
+        front_unmeasured = unmeasured;
+        front_bad = bad;
+        front_refused_ends = refused_ends;
+        front_flags = flags;
+        front_prefixes = prefixes;
+        walk_clk = clk;
+        walk_rst = rst;
+        walk_step = (state_q == 32'h1) | ((state_q == 32'h6) & (step_q == 32'h2));
+        front_select = header_step_q;
+        front_kind = walk_kind;
+        front_fragment = walk_fragment;
+        front_bank = walk_bank;
+        front_first_row = walk_first_row;
+        pack_choose = state_q == 32'h5;
+        pack_section = section_q;
+        pack_step = step_q;
+        pack_header_word = front_word;
+        pack_take = taking_q;
+        pack_add = state_q == 32'h7;
+        pack_taken = (state_q == 32'h8) & m_axis_tready;
         taking_d = (state_q == 32'h5) & (section_q == 32'h1);
         clearing_d = (state_q == 32'h6) & (step_q == 32'h0);
-        clears_not_all_d = (state_q != 32'h1) | at_last_q;
+        clears_not_all_d = (state_q != 32'h1) | walk_at_last;
         if (state_q == 32'h0) begin
             state_d = 32'h1;
         end
         if (state_q == 32'h1) begin
             state_d = 32'h0;
-            address_now_d = next_address;
-            if (at_last_q) begin
-                address_now_d = 32'h0;
+            if (walk_at_last) begin
                 cleared_d = 1'b1;
                 state_d = 32'h2;
                 is_idle_d = 1'b1;
@@ -2417,115 +2235,38 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
                 is_idle_d = 1'b0;
             end
         end
-        looked_up = 32'h0;
-        if (header_step_q[32'h0]) begin
-            looked_up = looked_up | destination_word;
-        end
-        if (header_step_q[32'h1]) begin
-            looked_up = looked_up | (source_word | role_bit);
-        end
-        if (header_step_q[32'h2]) begin
-            looked_up = looked_up | (segment_now | ((interval) & 64'hffffffffffffffff));
-        end
-        if (header_step_q[32'h3]) begin
-            looked_up = looked_up | digest_word;
-        end
-        if (header_step_q[32'h4]) begin
-            looked_up = looked_up | (place_word | (((fragment) & 64'hffffffffffffffff) << 32'h30) | (((bank) & 64'hffffffffffffffff) << 32'h18));
-        end
-        if (header_step_q[32'h5]) begin
-            looked_up = looked_up | (extent_word | (((first_row) & 64'hffffffffffffffff) << 32'h30) | (((flags) & 64'hffffffffffffffff) << 32'h10) | ((refused_ends) & 64'hffffffffffffffff));
-        end
-        if (header_step_q[32'h6]) begin
-            looked_up = looked_up | ((packets) & 64'hffffffffffffffff);
-        end
-        if (header_step_q[32'h7]) begin
-            looked_up = looked_up | ((bytes) & 64'hffffffffffffffff);
-        end
-        if (header_step_q[32'h8]) begin
-            looked_up = looked_up | first;
-        end
-        if (header_step_q[32'h9]) begin
-            looked_up = looked_up | last;
-        end
-        if (header_step_q[32'ha]) begin
-            if (|adaptive) begin
-                looked_up = looked_up | prefixes;
-            end
-            else begin
-                looked_up = looked_up | prefixes_word;
-            end
-        end
-        if (header_step_q[32'hb]) begin
-            looked_up = looked_up | (((unmeasured) & 64'hffffffffffffffff) << 32'h20) | ((bad) & 64'hffffffffffffffff);
-        end
-        header_word_d = looked_up;
         if (state_q == 32'h4) begin
             state_d = 32'h5;
         end
         if (state_q == 32'h5) begin
             state_d = 32'h7;
-            if (section_q == 32'h0) begin
-                chosen_d = header_word_q;
-            end
             if (section_q == 32'h1) begin
                 step_d = 32'h0;
                 state_d = 32'h6;
             end
-            if (section_q == 32'h2) begin
-                chosen_d = tops_q;
-            end
-            if (section_q == 32'h3) begin
-                chosen_d = 32'h0;
-            end
-            if (section_q == 32'h4) begin
-                chosen_d = check_q;
-            end
         end
         if (state_q == 32'h6) begin
             step_d = step_q + 32'h1;
-            if (taking_q) begin
-                chosen_d = ((drained_cell[(32'h0)+:(32)]) & 64'hffffffffffffffff) | (((drained_cell[(32'h28)+:(32)]) & 64'hffffffffffffffff) << 32'h20);
-                tops_d = (tops_q << 32'h8) | ((drained_cell[(32'h20)+:(8)]) & 64'hffffffffffffffff);
-            end
             if (step_q == 32'h2) begin
-                address_now_d = next_address;
-                if (at_last_q) begin
-                    address_now_d = 32'h0;
-                end
                 state_d = 32'h7;
             end
         end
         if (state_q == 32'h7) begin
-            check_d = rotated ^ chosen_q;
-            if (section_q == 32'h0) begin
-                if (step_q == 32'h0) begin
-                    check_d = 32'h0;
-                end
-                if (step_q == 32'h1) begin
-                    check_d = ((chosen_q[(32'h0)+:(32)]) & 64'hffffffffffffffff);
-                end
-            end
-            data_d = ((chosen_q[(32'h38)+:(8)]) & 64'hffffffffffffffff) | (((chosen_q[(32'h30)+:(8)]) & 64'hffffffffffffffff) << 32'h8) | (((chosen_q[(32'h28)+:(8)]) & 64'hffffffffffffffff) << 32'h10) | (((chosen_q[(32'h20)+:(8)]) & 64'hffffffffffffffff) << 32'h18) | (((chosen_q[(32'h18)+:(8)]) & 64'hffffffffffffffff) << 32'h20) | (((chosen_q[(32'h10)+:(8)]) & 64'hffffffffffffffff) << 32'h28) | (((chosen_q[(32'h8)+:(8)]) & 64'hffffffffffffffff) << 32'h30) | (((chosen_q[(32'h0)+:(8)]) & 64'hffffffffffffffff) << 32'h38);
-            valid_d = 1'b1;
-            is_last_d = section_q == 32'h4;
             state_d = 32'h8;
         end
         if ((state_q == 32'h8) & m_axis_tready) begin
-            valid_d = 1'b0;
-            is_last_d = 1'b0;
             state_d = 32'h4;
             step_d = step_q + 32'h1;
             header_step_d = header_step_q << 32'h1;
             if ((section_q == 32'h0) & (step_q == 32'hb)) begin
                 section_d = 32'h1;
             end
-            if ((section_q == 32'h1) & block_ends_q) begin
+            if ((section_q == 32'h1) & walk_block_ends) begin
                 section_d = 32'h2;
             end
             if (section_q == 32'h2) begin
                 section_d = 32'h1;
-                if (fragment_ends_q) begin
+                if (walk_fragment_ends) begin
                     section_d = 32'h3;
                     step_d = 32'h0;
                 end
@@ -2537,7 +2278,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
                 section_d = 32'h0;
                 step_d = 32'h0;
                 header_step_d = 32'h1;
-                if (at_first_q) begin
+                if (walk_at_first) begin
                     state_d = 32'h2;
                     is_idle_d = 1'b1;
                 end
@@ -2545,108 +2286,18 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         end
         clear = clearing_q;
         clear_all = ~clears_not_all_q;
-        drain_address = address_now_q;
-        kind = class_now;
+        drain_address = walk_address;
+        kind = walk_kind;
         running = cleared_q;
         busy = ~is_idle_q;
-        m_axis_tdata = data_q;
-        m_axis_tvalid = valid_q;
-        m_axis_tlast = is_last_q;
+        m_axis_tdata = pack_data;
+        m_axis_tvalid = pack_valid;
+        m_axis_tlast = pack_last;
         m_axis_tkeep = 32'hff;
         m_axis_tuser = 1'b0;
     end
 
 endmodule // deltaline_core_aggregator_emitter
-
-module deltaline_core_aggregator_emitter_address_now(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [10:0] d;
-    output reg  [10:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 11'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_emitter_address_now
-
-module deltaline_core_aggregator_emitter_at_first(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_emitter_at_first
-
-module deltaline_core_aggregator_emitter_at_last(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_emitter_at_last
-
-module deltaline_core_aggregator_emitter_block_ends(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_emitter_block_ends
-
-module deltaline_core_aggregator_emitter_check(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [63:0] d;
-    output reg  [63:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 64'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_emitter_check
-
-module deltaline_core_aggregator_emitter_chosen(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [63:0] d;
-    output reg  [63:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 64'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_emitter_chosen
 
 module deltaline_core_aggregator_emitter_cleared(clock,rst,d,q);
 
@@ -2693,7 +2344,136 @@ module deltaline_core_aggregator_emitter_clears_not_all(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_emitter_clears_not_all
 
-module deltaline_core_aggregator_emitter_data(clock,rst,d,q);
+module deltaline_core_aggregator_emitter_front(clk,rst,select,kind,fragment,bank,first_row,receiver,interval,packets,bytes,first,last,unmeasured,bad,refused_ends,flags,prefixes,word);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  [11:0] select;
+    input wire  [1:0] kind;
+    input wire  [10:0] fragment;
+    input wire  [10:0] bank;
+    input wire  [10:0] first_row;
+    input wire  receiver;
+    input wire  [31:0] interval;
+    input wire  [47:0] packets;
+    input wire  [47:0] bytes;
+    input wire  [63:0] first;
+    input wire  [63:0] last;
+    input wire  [31:0] unmeasured;
+    input wire  [31:0] bad;
+    input wire  [15:0] refused_ends;
+    input wire  [4:0] flags;
+    input wire  [63:0] prefixes;
+    output reg  [63:0] word;
+
+    // Constant declarations
+    localparam  destination_word = 64'h344454c54410244;
+    localparam  source_word = 64'h454c544188b50100;
+    localparam  segment_word_0 = 64'h0;
+    localparam  segment_word_1 = 64'h100000000;
+    localparam  segment_word_2 = 64'h200000000;
+    localparam  segment_word_3 = 64'h300000000;
+    localparam  identifier_word = 64'he32800f138d55c7e;
+    localparam  place_word = 64'h1000020400;
+    localparam  extent_word = 64'h8000000000;
+    localparam  prefixes_word = 64'h106ffffffffffff;
+    localparam  adaptive = 1'b0;
+    localparam  class_number_0 = 2'b0;
+    localparam  class_number_1 = 2'b1;
+    localparam  class_number_2 = 2'b10;
+    localparam  class_number_3 = 2'b11;
+
+    // Stub signals
+    reg  header_word_clock;
+    reg  header_word_rst;
+    reg  [63:0] header_word_d;
+    wire  [63:0] header_word_q;
+
+    // Local signals
+    reg  [63:0] segment_now;
+    reg  [63:0] role_bit;
+    reg  [63:0] looked_up;
+
+    // Sub module instances
+    deltaline_core_aggregator_emitter_front_header_word header_word(
+        .clock(header_word_clock),
+        .rst(header_word_rst),
+        .d(header_word_d),
+        .q(header_word_q)
+    );
+
+    // Update code
+    always @(*) begin
+        header_word_clock = clk;
+        header_word_d = header_word_q;
+        header_word_rst = rst;
+        segment_now = segment_word_0;
+        if (kind == class_number_0) begin
+            segment_now = segment_word_0;
+        end
+        if (kind == class_number_1) begin
+            segment_now = segment_word_1;
+        end
+        if (kind == class_number_2) begin
+            segment_now = segment_word_2;
+        end
+        if (kind == class_number_3) begin
+            segment_now = segment_word_3;
+        end
+        role_bit = 32'h0;
+        if (receiver) begin
+            role_bit = 32'h1;
+        end
+        looked_up = 32'h0;
+        if (select[32'h0]) begin
+            looked_up = looked_up | destination_word;
+        end
+        if (select[32'h1]) begin
+            looked_up = looked_up | (source_word | role_bit);
+        end
+        if (select[32'h2]) begin
+            looked_up = looked_up | (segment_now | ((interval) & 64'hffffffffffffffff));
+        end
+        if (select[32'h3]) begin
+            looked_up = looked_up | identifier_word;
+        end
+        if (select[32'h4]) begin
+            looked_up = looked_up | (place_word | (((fragment) & 64'hffffffffffffffff) << 32'h30) | (((bank) & 64'hffffffffffffffff) << 32'h18));
+        end
+        if (select[32'h5]) begin
+            looked_up = looked_up | (extent_word | (((first_row) & 64'hffffffffffffffff) << 32'h30) | (((flags) & 64'hffffffffffffffff) << 32'h10) | ((refused_ends) & 64'hffffffffffffffff));
+        end
+        if (select[32'h6]) begin
+            looked_up = looked_up | ((packets) & 64'hffffffffffffffff);
+        end
+        if (select[32'h7]) begin
+            looked_up = looked_up | ((bytes) & 64'hffffffffffffffff);
+        end
+        if (select[32'h8]) begin
+            looked_up = looked_up | first;
+        end
+        if (select[32'h9]) begin
+            looked_up = looked_up | last;
+        end
+        if (select[32'ha]) begin
+            if (|adaptive) begin
+                looked_up = looked_up | prefixes;
+            end
+            else begin
+                looked_up = looked_up | prefixes_word;
+            end
+        end
+        if (select[32'hb]) begin
+            looked_up = looked_up | (((unmeasured) & 64'hffffffffffffffff) << 32'h20) | ((bad) & 64'hffffffffffffffff);
+        end
+        header_word_d = looked_up;
+        word = header_word_q;
+    end
+
+endmodule // deltaline_core_aggregator_emitter_front
+
+module deltaline_core_aggregator_emitter_front_header_word(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -2706,22 +2486,7 @@ module deltaline_core_aggregator_emitter_data(clock,rst,d,q);
         if (rst) q <= 64'h0;
         else q <= d;
     end
-endmodule // deltaline_core_aggregator_emitter_data
-
-module deltaline_core_aggregator_emitter_fragment_ends(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_emitter_fragment_ends
+endmodule // deltaline_core_aggregator_emitter_front_header_word
 
 module deltaline_core_aggregator_emitter_header_step(clock,rst,d,q);
 
@@ -2738,21 +2503,6 @@ module deltaline_core_aggregator_emitter_header_step(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_emitter_header_step
 
-module deltaline_core_aggregator_emitter_header_word(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [63:0] d;
-    output reg  [63:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 64'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_emitter_header_word
-
 module deltaline_core_aggregator_emitter_is_idle(clock,rst,d,q);
 
     // Module arguments
@@ -2768,7 +2518,212 @@ module deltaline_core_aggregator_emitter_is_idle(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_emitter_is_idle
 
-module deltaline_core_aggregator_emitter_is_last(clock,rst,d,q);
+module deltaline_core_aggregator_emitter_pack(clk,rst,choose,section,step,header_word,take,drained_cell,add,taken,data,valid,last);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  choose;
+    input wire  [2:0] section;
+    input wire  [3:0] step;
+    input wire  [63:0] header_word;
+    input wire  take;
+    input wire  [71:0] drained_cell;
+    input wire  add;
+    input wire  taken;
+    output reg  [63:0] data;
+    output reg  valid;
+    output reg  last;
+
+    // Stub signals
+    reg  [71:0] taken_cell_word;
+    wire  [39:0] taken_cell_sum;
+    wire  [31:0] taken_cell_count;
+    reg  chosen_clock;
+    reg  chosen_rst;
+    reg  [63:0] chosen_d;
+    wire  [63:0] chosen_q;
+    reg  tops_clock;
+    reg  tops_rst;
+    reg  [63:0] tops_d;
+    wire  [63:0] tops_q;
+    reg  check_clock;
+    reg  check_rst;
+    reg  [63:0] check_d;
+    wire  [63:0] check_q;
+    reg  beat_clock;
+    reg  beat_rst;
+    reg  [63:0] beat_d;
+    wire  [63:0] beat_q;
+    reg  is_valid_clock;
+    reg  is_valid_rst;
+    reg  is_valid_d;
+    wire  is_valid_q;
+    reg  is_last_clock;
+    reg  is_last_rst;
+    reg  is_last_d;
+    wire  is_last_q;
+
+    // Local signals
+    reg  [63:0] rotated;
+
+    // Sub module instances
+    deltaline_core_aggregator_emitter_pack_taken_cell taken_cell(
+        .word(taken_cell_word),
+        .sum(taken_cell_sum),
+        .count(taken_cell_count)
+    );
+    deltaline_core_aggregator_emitter_pack_chosen chosen(
+        .clock(chosen_clock),
+        .rst(chosen_rst),
+        .d(chosen_d),
+        .q(chosen_q)
+    );
+    deltaline_core_aggregator_emitter_pack_tops tops(
+        .clock(tops_clock),
+        .rst(tops_rst),
+        .d(tops_d),
+        .q(tops_q)
+    );
+    deltaline_core_aggregator_emitter_pack_check check(
+        .clock(check_clock),
+        .rst(check_rst),
+        .d(check_d),
+        .q(check_q)
+    );
+    deltaline_core_aggregator_emitter_pack_beat beat(
+        .clock(beat_clock),
+        .rst(beat_rst),
+        .d(beat_d),
+        .q(beat_q)
+    );
+    deltaline_core_aggregator_emitter_pack_is_valid is_valid(
+        .clock(is_valid_clock),
+        .rst(is_valid_rst),
+        .d(is_valid_d),
+        .q(is_valid_q)
+    );
+    deltaline_core_aggregator_emitter_pack_is_last is_last(
+        .clock(is_last_clock),
+        .rst(is_last_rst),
+        .d(is_last_d),
+        .q(is_last_q)
+    );
+
+    // Update code
+    always @(*) begin
+        chosen_clock = clk;
+        tops_clock = clk;
+        check_clock = clk;
+        beat_clock = clk;
+        is_valid_clock = clk;
+        is_last_clock = clk;
+        chosen_d = chosen_q;
+        tops_d = tops_q;
+        check_d = check_q;
+        beat_d = beat_q;
+        is_valid_d = is_valid_q;
+        is_last_d = is_last_q;
+        chosen_rst = rst;
+        tops_rst = rst;
+        check_rst = rst;
+        beat_rst = rst;
+        is_valid_rst = rst;
+        is_last_rst = rst;
+        rotated = check_q << 32'h1;
+        if (check_q[32'h3f]) begin
+            rotated = rotated | 32'h1;
+        end
+        taken_cell_word = drained_cell;
+        if (choose) begin
+            if (section == 32'h0) begin
+                chosen_d = header_word;
+            end
+            if (section == 32'h2) begin
+                chosen_d = tops_q;
+            end
+            if (section == 32'h3) begin
+                chosen_d = 32'h0;
+            end
+            if (section == 32'h4) begin
+                chosen_d = check_q;
+            end
+        end
+        if (take) begin
+            chosen_d = ((taken_cell_sum[(32'h0)+:(32)]) & 64'hffffffffffffffff) | (((taken_cell_count) & 64'hffffffffffffffff) << 32'h20);
+            tops_d = (tops_q << 32'h8) | ((taken_cell_sum[(32'h20)+:(8)]) & 64'hffffffffffffffff);
+        end
+        if (add) begin
+            check_d = rotated ^ chosen_q;
+            if (section == 32'h0) begin
+                if (step == 32'h0) begin
+                    check_d = 32'h0;
+                end
+                if (step == 32'h1) begin
+                    check_d = ((chosen_q[(32'h0)+:(32)]) & 64'hffffffffffffffff);
+                end
+            end
+            beat_d = ((chosen_q[(32'h38)+:(8)]) & 64'hffffffffffffffff) | (((chosen_q[(32'h30)+:(8)]) & 64'hffffffffffffffff) << 32'h8) | (((chosen_q[(32'h28)+:(8)]) & 64'hffffffffffffffff) << 32'h10) | (((chosen_q[(32'h20)+:(8)]) & 64'hffffffffffffffff) << 32'h18) | (((chosen_q[(32'h18)+:(8)]) & 64'hffffffffffffffff) << 32'h20) | (((chosen_q[(32'h10)+:(8)]) & 64'hffffffffffffffff) << 32'h28) | (((chosen_q[(32'h8)+:(8)]) & 64'hffffffffffffffff) << 32'h30) | (((chosen_q[(32'h0)+:(8)]) & 64'hffffffffffffffff) << 32'h38);
+            is_valid_d = 1'b1;
+            is_last_d = section == 32'h4;
+        end
+        if (taken) begin
+            is_valid_d = 1'b0;
+            is_last_d = 1'b0;
+        end
+        data = beat_q;
+        valid = is_valid_q;
+        last = is_last_q;
+    end
+
+endmodule // deltaline_core_aggregator_emitter_pack
+
+module deltaline_core_aggregator_emitter_pack_beat(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [63:0] d;
+    output reg  [63:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 64'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_pack_beat
+
+module deltaline_core_aggregator_emitter_pack_check(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [63:0] d;
+    output reg  [63:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 64'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_pack_check
+
+module deltaline_core_aggregator_emitter_pack_chosen(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [63:0] d;
+    output reg  [63:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 64'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_pack_chosen
+
+module deltaline_core_aggregator_emitter_pack_is_last(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -2781,7 +2736,51 @@ module deltaline_core_aggregator_emitter_is_last(clock,rst,d,q);
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_core_aggregator_emitter_is_last
+endmodule // deltaline_core_aggregator_emitter_pack_is_last
+
+module deltaline_core_aggregator_emitter_pack_is_valid(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_pack_is_valid
+
+module deltaline_core_aggregator_emitter_pack_taken_cell(word,sum,count);
+
+    // Module arguments
+    input wire  [71:0] word;
+    output reg  [39:0] sum;
+    output reg  [31:0] count;
+
+    // Update code (custom)
+    always @(*) begin
+        sum = word[0 +: 40];
+        count = word[40 +: 32];
+    end
+endmodule // deltaline_core_aggregator_emitter_pack_taken_cell
+
+module deltaline_core_aggregator_emitter_pack_tops(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [63:0] d;
+    output reg  [63:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 64'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_pack_tops
 
 module deltaline_core_aggregator_emitter_section(clock,rst,d,q);
 
@@ -2843,22 +2842,156 @@ module deltaline_core_aggregator_emitter_taking(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_emitter_taking
 
-module deltaline_core_aggregator_emitter_tops(clock,rst,d,q);
+module deltaline_core_aggregator_emitter_walk(clk,rst,step,address,kind,fragment,bank,first_row,at_first,at_last,pair_ends,block_ends,fragment_ends);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  step;
+    output reg  [10:0] address;
+    output reg  [1:0] kind;
+    output reg  [10:0] fragment;
+    output reg  [10:0] bank;
+    output reg  [10:0] first_row;
+    output reg  at_first;
+    output reg  at_last;
+    output reg  pair_ends;
+    output reg  block_ends;
+    output reg  fragment_ends;
+
+    // Constant declarations
+    localparam  class_shift = 5'b1011;
+    localparam  class_mask = 11'b0;
+    localparam  place_mask = 11'b11111111111;
+    localparam  class_last = 11'b11111111111;
+    localparam  row_bits = 5'b1010;
+    localparam  fragment_bits = 5'b111;
+    localparam  row_mask = 11'b1111111111;
+    localparam  fragment_mask = 11'b1111111;
+    localparam  last_address = 11'b11111111111;
+
+    // Stub signals
+    reg  address_now_clock;
+    reg  address_now_rst;
+    reg  [10:0] address_now_d;
+    wire  [10:0] address_now_q;
+    reg  is_first_clock;
+    reg  is_first_rst;
+    reg  is_first_d;
+    wire  is_first_q;
+    reg  is_last_clock;
+    reg  is_last_rst;
+    reg  is_last_d;
+    wire  is_last_q;
+    reg  ends_block_clock;
+    reg  ends_block_rst;
+    reg  ends_block_d;
+    wire  ends_block_q;
+    reg  ends_fragment_clock;
+    reg  ends_fragment_rst;
+    reg  ends_fragment_d;
+    wire  ends_fragment_q;
+
+    // Local signals
+    reg  [10:0] class_bits;
+    reg  [10:0] place;
+    reg  [10:0] next_address;
+
+    // Sub module instances
+    deltaline_core_aggregator_emitter_walk_address_now address_now(
+        .clock(address_now_clock),
+        .rst(address_now_rst),
+        .d(address_now_d),
+        .q(address_now_q)
+    );
+    deltaline_core_aggregator_emitter_walk_is_first is_first(
+        .clock(is_first_clock),
+        .rst(is_first_rst),
+        .d(is_first_d),
+        .q(is_first_q)
+    );
+    deltaline_core_aggregator_emitter_walk_is_last is_last(
+        .clock(is_last_clock),
+        .rst(is_last_rst),
+        .d(is_last_d),
+        .q(is_last_q)
+    );
+    deltaline_core_aggregator_emitter_walk_ends_block ends_block(
+        .clock(ends_block_clock),
+        .rst(ends_block_rst),
+        .d(ends_block_d),
+        .q(ends_block_q)
+    );
+    deltaline_core_aggregator_emitter_walk_ends_fragment ends_fragment(
+        .clock(ends_fragment_clock),
+        .rst(ends_fragment_rst),
+        .d(ends_fragment_d),
+        .q(ends_fragment_q)
+    );
+
+    // Update code
+    always @(*) begin
+        address_now_clock = clk;
+        is_first_clock = clk;
+        is_last_clock = clk;
+        ends_block_clock = clk;
+        ends_fragment_clock = clk;
+        address_now_d = address_now_q;
+        is_first_d = is_first_q;
+        is_last_d = is_last_q;
+        ends_block_d = ends_block_q;
+        ends_fragment_d = ends_fragment_q;
+        address_now_rst = rst;
+        is_first_rst = rst;
+        is_last_rst = rst;
+        ends_block_rst = rst;
+        ends_fragment_rst = rst;
+        class_bits = (address_now_q >> class_shift) & class_mask;
+        place = address_now_q & place_mask;
+        next_address = address_now_q + 32'h1;
+        if (place == class_last) begin
+            next_address = (address_now_q | place_mask) + 32'h1;
+        end
+        if (step) begin
+            address_now_d = next_address;
+            if (is_last_q) begin
+                address_now_d = 32'h0;
+            end
+        end
+        ends_block_d = ~|address_now_q[(32'h0)+:(3)];
+        ends_fragment_d = ~|(address_now_q & fragment_mask);
+        is_first_d = ~|address_now_q;
+        is_last_d = address_now_q == last_address;
+        address = address_now_q;
+        kind = class_bits[(32'h0)+:(2)];
+        fragment = place >> fragment_bits;
+        bank = place >> row_bits;
+        first_row = address_now_q & row_mask;
+        at_first = is_first_q;
+        at_last = is_last_q;
+        pair_ends = ~address_now_q[32'h0];
+        block_ends = ends_block_q;
+        fragment_ends = ends_fragment_q;
+    end
+
+endmodule // deltaline_core_aggregator_emitter_walk
+
+module deltaline_core_aggregator_emitter_walk_address_now(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
     input wire  rst;
-    input wire  [63:0] d;
-    output reg  [63:0] q;
+    input wire  [10:0] d;
+    output reg  [10:0] q;
 
     // Update code (custom)
     always @(posedge clock) begin
-        if (rst) q <= 64'h0;
+        if (rst) q <= 11'h0;
         else q <= d;
     end
-endmodule // deltaline_core_aggregator_emitter_tops
+endmodule // deltaline_core_aggregator_emitter_walk_address_now
 
-module deltaline_core_aggregator_emitter_valid(clock,rst,d,q);
+module deltaline_core_aggregator_emitter_walk_ends_block(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -2871,7 +3004,52 @@ module deltaline_core_aggregator_emitter_valid(clock,rst,d,q);
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_core_aggregator_emitter_valid
+endmodule // deltaline_core_aggregator_emitter_walk_ends_block
+
+module deltaline_core_aggregator_emitter_walk_ends_fragment(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_walk_ends_fragment
+
+module deltaline_core_aggregator_emitter_walk_is_first(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_walk_is_first
+
+module deltaline_core_aggregator_emitter_walk_is_last(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_emitter_walk_is_last
 
 module deltaline_core_aggregator_intervals(clk,rst,request,delimiter,delimiter_number,unexpected,running,drain_busy,epoch,number,running_number,start_drain,gap,refused);
 
@@ -4581,48 +4759,68 @@ module deltaline_core_aggregator_lane_0_lda(clk,rst,update,epoch,address,timesta
     // Stub signals
     reg  lower_clk;
     reg  lower_rst;
-    reg  [10:0] lower_read_address_0;
-    reg  [10:0] lower_read_address_1;
+    reg  [10:0] lower_read_first;
+    reg  [10:0] lower_read_second;
     reg  lower_epoch;
     reg  lower_forward_1;
     reg  lower_forward_2;
     reg  lower_forward_3;
     reg  lower_forward_4;
-    reg  [19:0] lower_addend;
-    reg  lower_sum_carry_in;
-    reg  lower_count_carry_in;
-    wire  lower_sum_carry;
-    wire  lower_count_carry;
-    reg  lower_write_0;
-    reg  lower_write_1;
-    reg  lower_clear_0;
-    reg  lower_clear_1;
-    reg  [10:0] lower_write_address_0;
-    reg  [10:0] lower_write_address_1;
-    wire  [35:0] lower_stored_0;
-    wire  [35:0] lower_stored_1;
+    wire  [35:0] lower_augend;
+    reg  [35:0] lower_total;
+    reg  lower_write_first;
+    reg  lower_write_second;
+    reg  lower_clear_first;
+    reg  lower_clear_second;
+    reg  [10:0] lower_target_first;
+    reg  [10:0] lower_target_second;
+    wire  [35:0] lower_stored_first;
+    wire  [35:0] lower_stored_second;
     reg  upper_clk;
     reg  upper_rst;
-    reg  [10:0] upper_read_address_0;
-    reg  [10:0] upper_read_address_1;
+    reg  [10:0] upper_read_first;
+    reg  [10:0] upper_read_second;
     reg  upper_epoch;
     reg  upper_forward_1;
     reg  upper_forward_2;
     reg  upper_forward_3;
     reg  upper_forward_4;
-    reg  [19:0] upper_addend;
-    reg  upper_sum_carry_in;
-    reg  upper_count_carry_in;
-    wire  upper_sum_carry;
-    wire  upper_count_carry;
-    reg  upper_write_0;
-    reg  upper_write_1;
-    reg  upper_clear_0;
-    reg  upper_clear_1;
-    reg  [10:0] upper_write_address_0;
-    reg  [10:0] upper_write_address_1;
-    wire  [35:0] upper_stored_0;
-    wire  [35:0] upper_stored_1;
+    wire  [35:0] upper_augend;
+    reg  [35:0] upper_total;
+    reg  upper_write_first;
+    reg  upper_write_second;
+    reg  upper_clear_first;
+    reg  upper_clear_second;
+    reg  [10:0] upper_target_first;
+    reg  [10:0] upper_target_second;
+    wire  [35:0] upper_stored_first;
+    wire  [35:0] upper_stored_second;
+    reg  [35:0] lower_adder_augend;
+    reg  [19:0] lower_adder_addend;
+    reg  lower_adder_sum_carry_in;
+    reg  lower_adder_count_carry_in;
+    wire  [35:0] lower_adder_total;
+    wire  lower_adder_sum_carry;
+    wire  lower_adder_count_carry;
+    reg  [35:0] upper_adder_augend;
+    reg  [19:0] upper_adder_addend;
+    reg  upper_adder_sum_carry_in;
+    reg  upper_adder_count_carry_in;
+    wire  [35:0] upper_adder_total;
+    wire  upper_adder_sum_carry;
+    wire  upper_adder_count_carry;
+    reg  sum_carry_clock;
+    reg  sum_carry_rst;
+    reg  sum_carry_d;
+    wire  sum_carry_q;
+    reg  count_carry_clock;
+    reg  count_carry_rst;
+    reg  count_carry_d;
+    wire  count_carry_q;
+    reg  count_wraps_clock;
+    reg  count_wraps_rst;
+    reg  count_wraps_d;
+    wire  count_wraps_q;
     reg  valid_0_clock;
     reg  valid_0_rst;
     reg  valid_0_d;
@@ -4799,6 +4997,9 @@ module deltaline_core_aggregator_lane_0_lda(clk,rst,update,epoch,address,timesta
     reg  wraps_copy_rst;
     reg  wraps_copy_d;
     wire  wraps_copy_q;
+    wire  [71:0] drained_word;
+    reg  [39:0] drained_sum;
+    reg  [31:0] drained_count;
 
     // Local signals
     reg  hazard_0;
@@ -4811,56 +5012,85 @@ module deltaline_core_aggregator_lane_0_lda(clk,rst,update,epoch,address,timesta
     reg  [10:0] upper_target_1;
     reg  [35:0] drained_lower;
     reg  [35:0] drained_upper;
-    reg  [71:0] drained;
 
     // Sub module instances
     deltaline_core_aggregator_lane_0_lda_lower lower(
         .clk(lower_clk),
         .rst(lower_rst),
-        .read_address_0(lower_read_address_0),
-        .read_address_1(lower_read_address_1),
+        .read_first(lower_read_first),
+        .read_second(lower_read_second),
         .epoch(lower_epoch),
         .forward_1(lower_forward_1),
         .forward_2(lower_forward_2),
         .forward_3(lower_forward_3),
         .forward_4(lower_forward_4),
-        .addend(lower_addend),
-        .sum_carry_in(lower_sum_carry_in),
-        .count_carry_in(lower_count_carry_in),
-        .sum_carry(lower_sum_carry),
-        .count_carry(lower_count_carry),
-        .write_0(lower_write_0),
-        .write_1(lower_write_1),
-        .clear_0(lower_clear_0),
-        .clear_1(lower_clear_1),
-        .write_address_0(lower_write_address_0),
-        .write_address_1(lower_write_address_1),
-        .stored_0(lower_stored_0),
-        .stored_1(lower_stored_1)
+        .augend(lower_augend),
+        .total(lower_total),
+        .write_first(lower_write_first),
+        .write_second(lower_write_second),
+        .clear_first(lower_clear_first),
+        .clear_second(lower_clear_second),
+        .target_first(lower_target_first),
+        .target_second(lower_target_second),
+        .stored_first(lower_stored_first),
+        .stored_second(lower_stored_second)
     );
     deltaline_core_aggregator_lane_0_lda_upper upper(
         .clk(upper_clk),
         .rst(upper_rst),
-        .read_address_0(upper_read_address_0),
-        .read_address_1(upper_read_address_1),
+        .read_first(upper_read_first),
+        .read_second(upper_read_second),
         .epoch(upper_epoch),
         .forward_1(upper_forward_1),
         .forward_2(upper_forward_2),
         .forward_3(upper_forward_3),
         .forward_4(upper_forward_4),
-        .addend(upper_addend),
-        .sum_carry_in(upper_sum_carry_in),
-        .count_carry_in(upper_count_carry_in),
-        .sum_carry(upper_sum_carry),
-        .count_carry(upper_count_carry),
-        .write_0(upper_write_0),
-        .write_1(upper_write_1),
-        .clear_0(upper_clear_0),
-        .clear_1(upper_clear_1),
-        .write_address_0(upper_write_address_0),
-        .write_address_1(upper_write_address_1),
-        .stored_0(upper_stored_0),
-        .stored_1(upper_stored_1)
+        .augend(upper_augend),
+        .total(upper_total),
+        .write_first(upper_write_first),
+        .write_second(upper_write_second),
+        .clear_first(upper_clear_first),
+        .clear_second(upper_clear_second),
+        .target_first(upper_target_first),
+        .target_second(upper_target_second),
+        .stored_first(upper_stored_first),
+        .stored_second(upper_stored_second)
+    );
+    deltaline_core_aggregator_lane_0_lda_lower_adder lower_adder(
+        .augend(lower_adder_augend),
+        .addend(lower_adder_addend),
+        .sum_carry_in(lower_adder_sum_carry_in),
+        .count_carry_in(lower_adder_count_carry_in),
+        .total(lower_adder_total),
+        .sum_carry(lower_adder_sum_carry),
+        .count_carry(lower_adder_count_carry)
+    );
+    deltaline_core_aggregator_lane_0_lda_upper_adder upper_adder(
+        .augend(upper_adder_augend),
+        .addend(upper_adder_addend),
+        .sum_carry_in(upper_adder_sum_carry_in),
+        .count_carry_in(upper_adder_count_carry_in),
+        .total(upper_adder_total),
+        .sum_carry(upper_adder_sum_carry),
+        .count_carry(upper_adder_count_carry)
+    );
+    deltaline_core_aggregator_lane_0_lda_sum_carry sum_carry(
+        .clock(sum_carry_clock),
+        .rst(sum_carry_rst),
+        .d(sum_carry_d),
+        .q(sum_carry_q)
+    );
+    deltaline_core_aggregator_lane_0_lda_count_carry count_carry(
+        .clock(count_carry_clock),
+        .rst(count_carry_rst),
+        .d(count_carry_d),
+        .q(count_carry_q)
+    );
+    deltaline_core_aggregator_lane_0_lda_count_wraps count_wraps(
+        .clock(count_wraps_clock),
+        .rst(count_wraps_rst),
+        .d(count_wraps_d),
+        .q(count_wraps_q)
     );
     deltaline_core_aggregator_lane_0_lda_valid_0 valid_0(
         .clock(valid_0_clock),
@@ -5126,13 +5356,27 @@ module deltaline_core_aggregator_lane_0_lda(clk,rst,update,epoch,address,timesta
         .d(wraps_copy_d),
         .q(wraps_copy_q)
     );
+    deltaline_core_aggregator_lane_0_lda_drained drained(
+        .word(drained_word),
+        .sum(drained_sum),
+        .count(drained_count)
+    );
 
     // Update code
     always @(*) begin
+        sum_carry_clock = clk;
+        count_carry_clock = clk;
+        count_wraps_clock = clk;
         wraps_clock = clk;
         wraps_copy_clock = clk;
+        sum_carry_d = sum_carry_q;
+        count_carry_d = count_carry_q;
+        count_wraps_d = count_wraps_q;
         wraps_d = wraps_q;
         wraps_copy_d = wraps_copy_q;
+        sum_carry_rst = rst;
+        count_carry_rst = rst;
+        count_wraps_rst = rst;
         wraps_rst = rst;
         wraps_copy_rst = rst;
         valid_0_clock = clk;
@@ -5224,10 +5468,10 @@ module deltaline_core_aggregator_lane_0_lda(clk,rst,update,epoch,address,timesta
         end
         read_address_2_d = read_address_0_q;
         read_address_3_d = read_address_1_q;
-        lower_read_address_0 = read_address_0_q;
-        lower_read_address_1 = read_address_1_q;
-        upper_read_address_0 = read_address_2_q;
-        upper_read_address_1 = read_address_3_q;
+        lower_read_first = read_address_0_q;
+        lower_read_second = read_address_1_q;
+        upper_read_first = read_address_2_q;
+        upper_read_second = read_address_3_q;
         hazard_0 = valid_1_q & (copy_1_q == copy_0_q) & (word_1_q == word_0_q);
         hazard_1 = valid_2_q & (copy_2_q == copy_0_q) & (word_2_q == word_0_q);
         hazard_2 = valid_3_q & (copy_3_q == copy_0_q) & (word_3_q == word_0_q);
@@ -5278,9 +5522,13 @@ module deltaline_core_aggregator_lane_0_lda(clk,rst,update,epoch,address,timesta
         lower_forward_2 = hazard_2_1_q;
         lower_forward_3 = hazard_3_1_q;
         lower_forward_4 = hazard_4_1_q;
-        lower_addend = nanoseconds_3_q[(32'h0)+:(20)];
-        lower_sum_carry_in = 1'b0;
-        lower_count_carry_in = valid_3_q;
+        lower_adder_augend = lower_augend;
+        lower_adder_addend = nanoseconds_3_q[(32'h0)+:(20)];
+        lower_adder_sum_carry_in = 1'b0;
+        lower_adder_count_carry_in = valid_3_q;
+        lower_total = lower_adder_total;
+        sum_carry_d = lower_adder_sum_carry;
+        count_carry_d = lower_adder_count_carry;
         upper_clk = clk;
         upper_rst = rst;
         upper_epoch = copy_3_q;
@@ -5288,14 +5536,15 @@ module deltaline_core_aggregator_lane_0_lda(clk,rst,update,epoch,address,timesta
         upper_forward_2 = hazard_2_2_q;
         upper_forward_3 = hazard_3_2_q;
         upper_forward_4 = hazard_4_2_q;
-        upper_addend = nanoseconds_4_q[(32'h14)+:(20)];
-        upper_sum_carry_in = lower_sum_carry;
-        upper_count_carry_in = lower_count_carry;
+        upper_adder_augend = upper_augend;
+        upper_adder_addend = nanoseconds_4_q[(32'h14)+:(20)];
+        upper_adder_sum_carry_in = sum_carry_q;
+        upper_adder_count_carry_in = count_carry_q;
+        upper_total = upper_adder_total;
+        count_wraps_d = upper_adder_count_carry;
         clearing_0_clock = clk;
         clearing_0_rst = rst;
         clearing_0_d = clear_0;
-        lower_clear_0 = clear_0;
-        upper_clear_0 = clearing_0_q;
         lower_target_0 = word_4_q;
         upper_target_0 = word_5_q;
         if (clear_0) begin
@@ -5304,13 +5553,9 @@ module deltaline_core_aggregator_lane_0_lda(clk,rst,update,epoch,address,timesta
         if (clearing_0_q) begin
             upper_target_0 = drain_address;
         end
-        lower_write_address_0 = lower_target_0;
-        upper_write_address_0 = upper_target_0;
         clearing_1_clock = clk;
         clearing_1_rst = rst;
         clearing_1_d = clear_1;
-        lower_clear_1 = clear_1;
-        upper_clear_1 = clearing_1_q;
         lower_target_1 = word_4_q;
         upper_target_1 = word_5_q;
         if (clear_1) begin
@@ -5319,24 +5564,31 @@ module deltaline_core_aggregator_lane_0_lda(clk,rst,update,epoch,address,timesta
         if (clearing_1_q) begin
             upper_target_1 = drain_address;
         end
-        lower_write_address_1 = lower_target_1;
-        upper_write_address_1 = upper_target_1;
-        lower_write_0 = valid_4_q & ~copy_4_q;
-        lower_write_1 = valid_4_q & copy_4_q;
-        upper_write_0 = valid_5_q & ~copy_5_q;
-        upper_write_1 = valid_5_q & copy_5_q;
-        wraps_d = upper_count_carry & valid_5_q;
+        lower_clear_first = clear_0;
+        lower_clear_second = clear_1;
+        lower_target_first = lower_target_0;
+        lower_target_second = lower_target_1;
+        upper_clear_first = clearing_0_q;
+        upper_clear_second = clearing_1_q;
+        upper_target_first = upper_target_0;
+        upper_target_second = upper_target_1;
+        lower_write_first = valid_4_q & ~copy_4_q;
+        lower_write_second = valid_4_q & copy_4_q;
+        upper_write_first = valid_5_q & ~copy_5_q;
+        upper_write_second = valid_5_q & copy_5_q;
+        wraps_d = count_wraps_q & valid_5_q;
         wraps_copy_d = copy_5_q;
         overflow = wraps_q;
         overflow_epoch = wraps_copy_q;
-        drained_lower = lower_stored_0;
-        drained_upper = upper_stored_0;
+        drained_lower = lower_stored_first;
+        drained_upper = upper_stored_first;
         if (drain_epoch) begin
-            drained_lower = lower_stored_1;
-            drained_upper = upper_stored_1;
+            drained_lower = lower_stored_second;
+            drained_upper = upper_stored_second;
         end
-        drained = ((drained_lower[(32'h0)+:(20)]) & 72'hffffffffffffffffff) | (((drained_upper[(32'h0)+:(20)]) & 72'hffffffffffffffffff) << 32'h14) | (((drained_lower[(32'h14)+:(16)]) & 72'hffffffffffffffffff) << 32'h28) | (((drained_upper[(32'h14)+:(16)]) & 72'hffffffffffffffffff) << 32'h38);
-        drained_cell = drained;
+        drained_sum = ((drained_lower[(32'h0)+:(20)]) & 40'hffffffffff) | (((drained_upper[(32'h0)+:(20)]) & 40'hffffffffff) << 32'h14);
+        drained_count = ((drained_lower[(32'h14)+:(16)]) & 32'hffffffff) | (((drained_upper[(32'h14)+:(16)]) & 32'hffffffff) << 32'h10);
+        drained_cell = drained_word;
     end
 
 endmodule // deltaline_core_aggregator_lane_0_lda
@@ -5460,6 +5712,50 @@ module deltaline_core_aggregator_lane_0_lda_copy_5(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_lane_0_lda_copy_5
+
+module deltaline_core_aggregator_lane_0_lda_count_carry(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_lda_count_carry
+
+module deltaline_core_aggregator_lane_0_lda_count_wraps(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_lda_count_wraps
+
+module deltaline_core_aggregator_lane_0_lda_drained(word,sum,count);
+
+    // Module arguments
+    output reg  [71:0] word;
+    input wire  [39:0] sum;
+    input wire  [31:0] count;
+
+    // Update code (custom)
+    always @(*) begin
+        word[0 +: 40] = sum;
+        word[40 +: 32] = count;
+    end
+endmodule // deltaline_core_aggregator_lane_0_lda_drained
 
 module deltaline_core_aggregator_lane_0_lda_hazard_1_0(clock,rst,d,q);
 
@@ -5656,31 +5952,28 @@ module deltaline_core_aggregator_lane_0_lda_hazard_4_2(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_lane_0_lda_hazard_4_2
 
-module deltaline_core_aggregator_lane_0_lda_lower(clk,rst,read_address_0,read_address_1,epoch,forward_1,forward_2,forward_3,forward_4,addend,sum_carry_in,count_carry_in,sum_carry,count_carry,write_0,write_1,clear_0,clear_1,write_address_0,write_address_1,stored_0,stored_1);
+module deltaline_core_aggregator_lane_0_lda_lower(clk,rst,read_first,read_second,epoch,forward_1,forward_2,forward_3,forward_4,augend,total,write_first,write_second,clear_first,clear_second,target_first,target_second,stored_first,stored_second);
 
     // Module arguments
     input wire  clk;
     input wire  rst;
-    input wire  [10:0] read_address_0;
-    input wire  [10:0] read_address_1;
+    input wire  [10:0] read_first;
+    input wire  [10:0] read_second;
     input wire  epoch;
     input wire  forward_1;
     input wire  forward_2;
     input wire  forward_3;
     input wire  forward_4;
-    input wire  [19:0] addend;
-    input wire  sum_carry_in;
-    input wire  count_carry_in;
-    output reg  sum_carry;
-    output reg  count_carry;
-    input wire  write_0;
-    input wire  write_1;
-    input wire  clear_0;
-    input wire  clear_1;
-    input wire  [10:0] write_address_0;
-    input wire  [10:0] write_address_1;
-    output reg  [35:0] stored_0;
-    output reg  [35:0] stored_1;
+    output reg  [35:0] augend;
+    input wire  [35:0] total;
+    input wire  write_first;
+    input wire  write_second;
+    input wire  clear_first;
+    input wire  clear_second;
+    input wire  [10:0] target_first;
+    input wire  [10:0] target_second;
+    output reg  [35:0] stored_first;
+    output reg  [35:0] stored_second;
 
     // Stub signals
     reg  ram_0_clk;
@@ -5719,23 +6012,9 @@ module deltaline_core_aggregator_lane_0_lda_lower(clk,rst,read_address_0,read_ad
     reg  result_oldest_rst;
     reg  [35:0] result_oldest_d;
     wire  [35:0] result_oldest_q;
-    reg  sum_carry_out_clock;
-    reg  sum_carry_out_rst;
-    reg  sum_carry_out_d;
-    wire  sum_carry_out_q;
-    reg  count_carry_out_clock;
-    reg  count_carry_out_rst;
-    reg  count_carry_out_d;
-    wire  count_carry_out_q;
 
     // Local signals
-    reg  [35:0] augend;
-    reg  [21:0] sum_left;
-    reg  [21:0] sum_right;
-    reg  [21:0] sum_total;
-    reg  [17:0] count_left;
-    reg  [17:0] count_right;
-    reg  [17:0] count_total;
+    reg  [35:0] newest;
 
     // Sub module instances
     deltaline_core_aggregator_lane_0_lda_lower_ram_0 ram_0(
@@ -5790,18 +6069,6 @@ module deltaline_core_aggregator_lane_0_lda_lower(clk,rst,read_address_0,read_ad
         .d(result_oldest_d),
         .q(result_oldest_q)
     );
-    deltaline_core_aggregator_lane_0_lda_lower_sum_carry_out sum_carry_out(
-        .clock(sum_carry_out_clock),
-        .rst(sum_carry_out_rst),
-        .d(sum_carry_out_d),
-        .q(sum_carry_out_q)
-    );
-    deltaline_core_aggregator_lane_0_lda_lower_count_carry_out count_carry_out(
-        .clock(count_carry_out_clock),
-        .rst(count_carry_out_rst),
-        .d(count_carry_out_d),
-        .q(count_carry_out_q)
-    );
 
     // Update code
     always @(*) begin
@@ -5809,44 +6076,38 @@ module deltaline_core_aggregator_lane_0_lda_lower(clk,rst,read_address_0,read_ad
         result_clock = clk;
         result_older_clock = clk;
         result_oldest_clock = clk;
-        sum_carry_out_clock = clk;
-        count_carry_out_clock = clk;
         operand_d = operand_q;
         result_d = result_q;
         result_older_d = result_older_q;
         result_oldest_d = result_oldest_q;
-        sum_carry_out_d = sum_carry_out_q;
-        count_carry_out_d = count_carry_out_q;
         operand_rst = rst;
         result_rst = rst;
         result_older_rst = rst;
         result_oldest_rst = rst;
-        sum_carry_out_rst = rst;
-        count_carry_out_rst = rst;
         ram_0_clk = clk;
-        ram_0_read_address = read_address_0;
-        ram_0_write_enable = write_0 | clear_0;
-        ram_0_write_address = write_address_0;
         ram_0_write_data = result_q;
-        if (clear_0) begin
-            ram_0_write_data = 32'h0;
-        end
         read_out_0_clock = clk;
         read_out_0_rst = rst;
         read_out_0_d = ram_0_read_data;
-        stored_0 = read_out_0_q;
         ram_1_clk = clk;
-        ram_1_read_address = read_address_1;
-        ram_1_write_enable = write_1 | clear_1;
-        ram_1_write_address = write_address_1;
         ram_1_write_data = result_q;
-        if (clear_1) begin
-            ram_1_write_data = 32'h0;
-        end
         read_out_1_clock = clk;
         read_out_1_rst = rst;
         read_out_1_d = ram_1_read_data;
-        stored_1 = read_out_1_q;
+        ram_0_read_address = read_first;
+        ram_0_write_enable = write_first | clear_first;
+        ram_0_write_address = target_first;
+        if (clear_first) begin
+            ram_0_write_data = 32'h0;
+        end
+        stored_first = read_out_0_q;
+        ram_1_read_address = read_second;
+        ram_1_write_enable = write_second | clear_second;
+        ram_1_write_address = target_second;
+        if (clear_second) begin
+            ram_1_write_data = 32'h0;
+        end
+        stored_second = read_out_1_q;
         operand_d = read_out_0_q;
         if (epoch) begin
             operand_d = read_out_1_q;
@@ -5860,47 +6121,17 @@ module deltaline_core_aggregator_lane_0_lda_lower(clk,rst,read_address_0,read_ad
         else if (forward_4) begin
             operand_d = result_oldest_q;
         end
-        augend = operand_q;
+        newest = operand_q;
         if (forward_1) begin
-            augend = result_q;
+            newest = result_q;
         end
-        sum_left = (((augend[(32'h0)+:(20)]) & 22'h3fffff) << 32'h1) | 32'h1;
-        sum_right = ((addend) & 22'h3fffff) << 32'h1;
-        if (sum_carry_in) begin
-            sum_right = sum_right | 32'h1;
-        end
-        sum_total = sum_left + sum_right;
-        count_left = (((augend[(32'h14)+:(16)]) & 18'h3ffff) << 32'h1) | 32'h1;
-        count_right = 32'h0;
-        if (count_carry_in) begin
-            count_right = 32'h1;
-        end
-        count_total = count_left + count_right;
-        result_d = ((sum_total[(32'h1)+:(20)]) & 36'hfffffffff) | (((count_total[(32'h1)+:(16)]) & 36'hfffffffff) << 32'h14);
-        sum_carry_out_d = sum_total[32'h15];
-        count_carry_out_d = count_total[32'h11];
+        augend = newest;
+        result_d = total;
         result_older_d = result_q;
         result_oldest_d = result_older_q;
-        sum_carry = sum_carry_out_q;
-        count_carry = count_carry_out_q;
     end
 
 endmodule // deltaline_core_aggregator_lane_0_lda_lower
-
-module deltaline_core_aggregator_lane_0_lda_lower_count_carry_out(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_lane_0_lda_lower_count_carry_out
 
 module deltaline_core_aggregator_lane_0_lda_lower_operand(clock,rst,d,q);
 
@@ -6070,20 +6301,45 @@ module deltaline_core_aggregator_lane_0_lda_lower_result_oldest(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_lane_0_lda_lower_result_oldest
 
-module deltaline_core_aggregator_lane_0_lda_lower_sum_carry_out(clock,rst,d,q);
+module deltaline_core_aggregator_lane_0_lda_lower_adder(augend,addend,sum_carry_in,count_carry_in,total,sum_carry,count_carry);
 
     // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
+    input wire  [35:0] augend;
+    input wire  [19:0] addend;
+    input wire  sum_carry_in;
+    input wire  count_carry_in;
+    output reg  [35:0] total;
+    output reg  sum_carry;
+    output reg  count_carry;
 
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
+    // Local signals
+    reg  [21:0] sum_left;
+    reg  [21:0] sum_right;
+    reg  [21:0] sum_total;
+    reg  [17:0] count_left;
+    reg  [17:0] count_right;
+    reg  [17:0] count_total;
+
+    // Update code
+    always @(*) begin
+        sum_left = (((augend[(32'h0)+:(20)]) & 22'h3fffff) << 32'h1) | 32'h1;
+        sum_right = ((addend) & 22'h3fffff) << 32'h1;
+        if (sum_carry_in) begin
+            sum_right = sum_right | 32'h1;
+        end
+        sum_total = sum_left + sum_right;
+        count_left = (((augend[(32'h14)+:(16)]) & 18'h3ffff) << 32'h1) | 32'h1;
+        count_right = 32'h0;
+        if (count_carry_in) begin
+            count_right = 32'h1;
+        end
+        count_total = count_left + count_right;
+        total = ((sum_total[(32'h1)+:(20)]) & 36'hfffffffff) | (((count_total[(32'h1)+:(16)]) & 36'hfffffffff) << 32'h14);
+        sum_carry = sum_total[32'h15];
+        count_carry = count_total[32'h11];
     end
-endmodule // deltaline_core_aggregator_lane_0_lda_lower_sum_carry_out
+
+endmodule // deltaline_core_aggregator_lane_0_lda_lower_adder
 
 module deltaline_core_aggregator_lane_0_lda_nanoseconds_0(clock,rst,d,q);
 
@@ -6220,31 +6476,43 @@ module deltaline_core_aggregator_lane_0_lda_read_address_3(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_lane_0_lda_read_address_3
 
-module deltaline_core_aggregator_lane_0_lda_upper(clk,rst,read_address_0,read_address_1,epoch,forward_1,forward_2,forward_3,forward_4,addend,sum_carry_in,count_carry_in,sum_carry,count_carry,write_0,write_1,clear_0,clear_1,write_address_0,write_address_1,stored_0,stored_1);
+module deltaline_core_aggregator_lane_0_lda_sum_carry(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_lda_sum_carry
+
+module deltaline_core_aggregator_lane_0_lda_upper(clk,rst,read_first,read_second,epoch,forward_1,forward_2,forward_3,forward_4,augend,total,write_first,write_second,clear_first,clear_second,target_first,target_second,stored_first,stored_second);
 
     // Module arguments
     input wire  clk;
     input wire  rst;
-    input wire  [10:0] read_address_0;
-    input wire  [10:0] read_address_1;
+    input wire  [10:0] read_first;
+    input wire  [10:0] read_second;
     input wire  epoch;
     input wire  forward_1;
     input wire  forward_2;
     input wire  forward_3;
     input wire  forward_4;
-    input wire  [19:0] addend;
-    input wire  sum_carry_in;
-    input wire  count_carry_in;
-    output reg  sum_carry;
-    output reg  count_carry;
-    input wire  write_0;
-    input wire  write_1;
-    input wire  clear_0;
-    input wire  clear_1;
-    input wire  [10:0] write_address_0;
-    input wire  [10:0] write_address_1;
-    output reg  [35:0] stored_0;
-    output reg  [35:0] stored_1;
+    output reg  [35:0] augend;
+    input wire  [35:0] total;
+    input wire  write_first;
+    input wire  write_second;
+    input wire  clear_first;
+    input wire  clear_second;
+    input wire  [10:0] target_first;
+    input wire  [10:0] target_second;
+    output reg  [35:0] stored_first;
+    output reg  [35:0] stored_second;
 
     // Stub signals
     reg  ram_0_clk;
@@ -6283,23 +6551,9 @@ module deltaline_core_aggregator_lane_0_lda_upper(clk,rst,read_address_0,read_ad
     reg  result_oldest_rst;
     reg  [35:0] result_oldest_d;
     wire  [35:0] result_oldest_q;
-    reg  sum_carry_out_clock;
-    reg  sum_carry_out_rst;
-    reg  sum_carry_out_d;
-    wire  sum_carry_out_q;
-    reg  count_carry_out_clock;
-    reg  count_carry_out_rst;
-    reg  count_carry_out_d;
-    wire  count_carry_out_q;
 
     // Local signals
-    reg  [35:0] augend;
-    reg  [21:0] sum_left;
-    reg  [21:0] sum_right;
-    reg  [21:0] sum_total;
-    reg  [17:0] count_left;
-    reg  [17:0] count_right;
-    reg  [17:0] count_total;
+    reg  [35:0] newest;
 
     // Sub module instances
     deltaline_core_aggregator_lane_0_lda_upper_ram_0 ram_0(
@@ -6354,18 +6608,6 @@ module deltaline_core_aggregator_lane_0_lda_upper(clk,rst,read_address_0,read_ad
         .d(result_oldest_d),
         .q(result_oldest_q)
     );
-    deltaline_core_aggregator_lane_0_lda_upper_sum_carry_out sum_carry_out(
-        .clock(sum_carry_out_clock),
-        .rst(sum_carry_out_rst),
-        .d(sum_carry_out_d),
-        .q(sum_carry_out_q)
-    );
-    deltaline_core_aggregator_lane_0_lda_upper_count_carry_out count_carry_out(
-        .clock(count_carry_out_clock),
-        .rst(count_carry_out_rst),
-        .d(count_carry_out_d),
-        .q(count_carry_out_q)
-    );
 
     // Update code
     always @(*) begin
@@ -6373,44 +6615,38 @@ module deltaline_core_aggregator_lane_0_lda_upper(clk,rst,read_address_0,read_ad
         result_clock = clk;
         result_older_clock = clk;
         result_oldest_clock = clk;
-        sum_carry_out_clock = clk;
-        count_carry_out_clock = clk;
         operand_d = operand_q;
         result_d = result_q;
         result_older_d = result_older_q;
         result_oldest_d = result_oldest_q;
-        sum_carry_out_d = sum_carry_out_q;
-        count_carry_out_d = count_carry_out_q;
         operand_rst = rst;
         result_rst = rst;
         result_older_rst = rst;
         result_oldest_rst = rst;
-        sum_carry_out_rst = rst;
-        count_carry_out_rst = rst;
         ram_0_clk = clk;
-        ram_0_read_address = read_address_0;
-        ram_0_write_enable = write_0 | clear_0;
-        ram_0_write_address = write_address_0;
         ram_0_write_data = result_q;
-        if (clear_0) begin
-            ram_0_write_data = 32'h0;
-        end
         read_out_0_clock = clk;
         read_out_0_rst = rst;
         read_out_0_d = ram_0_read_data;
-        stored_0 = read_out_0_q;
         ram_1_clk = clk;
-        ram_1_read_address = read_address_1;
-        ram_1_write_enable = write_1 | clear_1;
-        ram_1_write_address = write_address_1;
         ram_1_write_data = result_q;
-        if (clear_1) begin
-            ram_1_write_data = 32'h0;
-        end
         read_out_1_clock = clk;
         read_out_1_rst = rst;
         read_out_1_d = ram_1_read_data;
-        stored_1 = read_out_1_q;
+        ram_0_read_address = read_first;
+        ram_0_write_enable = write_first | clear_first;
+        ram_0_write_address = target_first;
+        if (clear_first) begin
+            ram_0_write_data = 32'h0;
+        end
+        stored_first = read_out_0_q;
+        ram_1_read_address = read_second;
+        ram_1_write_enable = write_second | clear_second;
+        ram_1_write_address = target_second;
+        if (clear_second) begin
+            ram_1_write_data = 32'h0;
+        end
+        stored_second = read_out_1_q;
         operand_d = read_out_0_q;
         if (epoch) begin
             operand_d = read_out_1_q;
@@ -6424,47 +6660,17 @@ module deltaline_core_aggregator_lane_0_lda_upper(clk,rst,read_address_0,read_ad
         else if (forward_4) begin
             operand_d = result_oldest_q;
         end
-        augend = operand_q;
+        newest = operand_q;
         if (forward_1) begin
-            augend = result_q;
+            newest = result_q;
         end
-        sum_left = (((augend[(32'h0)+:(20)]) & 22'h3fffff) << 32'h1) | 32'h1;
-        sum_right = ((addend) & 22'h3fffff) << 32'h1;
-        if (sum_carry_in) begin
-            sum_right = sum_right | 32'h1;
-        end
-        sum_total = sum_left + sum_right;
-        count_left = (((augend[(32'h14)+:(16)]) & 18'h3ffff) << 32'h1) | 32'h1;
-        count_right = 32'h0;
-        if (count_carry_in) begin
-            count_right = 32'h1;
-        end
-        count_total = count_left + count_right;
-        result_d = ((sum_total[(32'h1)+:(20)]) & 36'hfffffffff) | (((count_total[(32'h1)+:(16)]) & 36'hfffffffff) << 32'h14);
-        sum_carry_out_d = sum_total[32'h15];
-        count_carry_out_d = count_total[32'h11];
+        augend = newest;
+        result_d = total;
         result_older_d = result_q;
         result_oldest_d = result_older_q;
-        sum_carry = sum_carry_out_q;
-        count_carry = count_carry_out_q;
     end
 
 endmodule // deltaline_core_aggregator_lane_0_lda_upper
-
-module deltaline_core_aggregator_lane_0_lda_upper_count_carry_out(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_lane_0_lda_upper_count_carry_out
 
 module deltaline_core_aggregator_lane_0_lda_upper_operand(clock,rst,d,q);
 
@@ -6634,20 +6840,45 @@ module deltaline_core_aggregator_lane_0_lda_upper_result_oldest(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_lane_0_lda_upper_result_oldest
 
-module deltaline_core_aggregator_lane_0_lda_upper_sum_carry_out(clock,rst,d,q);
+module deltaline_core_aggregator_lane_0_lda_upper_adder(augend,addend,sum_carry_in,count_carry_in,total,sum_carry,count_carry);
 
     // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
+    input wire  [35:0] augend;
+    input wire  [19:0] addend;
+    input wire  sum_carry_in;
+    input wire  count_carry_in;
+    output reg  [35:0] total;
+    output reg  sum_carry;
+    output reg  count_carry;
 
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
+    // Local signals
+    reg  [21:0] sum_left;
+    reg  [21:0] sum_right;
+    reg  [21:0] sum_total;
+    reg  [17:0] count_left;
+    reg  [17:0] count_right;
+    reg  [17:0] count_total;
+
+    // Update code
+    always @(*) begin
+        sum_left = (((augend[(32'h0)+:(20)]) & 22'h3fffff) << 32'h1) | 32'h1;
+        sum_right = ((addend) & 22'h3fffff) << 32'h1;
+        if (sum_carry_in) begin
+            sum_right = sum_right | 32'h1;
+        end
+        sum_total = sum_left + sum_right;
+        count_left = (((augend[(32'h14)+:(16)]) & 18'h3ffff) << 32'h1) | 32'h1;
+        count_right = 32'h0;
+        if (count_carry_in) begin
+            count_right = 32'h1;
+        end
+        count_total = count_left + count_right;
+        total = ((sum_total[(32'h1)+:(20)]) & 36'hfffffffff) | (((count_total[(32'h1)+:(16)]) & 36'hfffffffff) << 32'h14);
+        sum_carry = sum_total[32'h15];
+        count_carry = count_total[32'h11];
     end
-endmodule // deltaline_core_aggregator_lane_0_lda_upper_sum_carry_out
+
+endmodule // deltaline_core_aggregator_lane_0_lda_upper_adder
 
 module deltaline_core_aggregator_lane_0_lda_valid_0(clock,rst,d,q);
 
@@ -7066,6 +7297,94 @@ module deltaline_core_aggregator_lane_0_timestamp(clk,rst,d,q);
         end
     end
 endmodule // deltaline_core_aggregator_lane_0_timestamp
+
+module deltaline_core_aggregator_merge_0(left,right,merged);
+
+    // Module arguments
+    input wire  [71:0] left;
+    input wire  [71:0] right;
+    output reg  [71:0] merged;
+
+    // Stub signals
+    reg  [71:0] augend_word;
+    wire  [39:0] augend_sum;
+    wire  [31:0] augend_count;
+    reg  [71:0] addend_word;
+    wire  [39:0] addend_sum;
+    wire  [31:0] addend_count;
+    wire  [71:0] total_word;
+    reg  [39:0] total_sum;
+    reg  [31:0] total_count;
+
+    // Sub module instances
+    deltaline_core_aggregator_merge_0_augend augend(
+        .word(augend_word),
+        .sum(augend_sum),
+        .count(augend_count)
+    );
+    deltaline_core_aggregator_merge_0_addend addend(
+        .word(addend_word),
+        .sum(addend_sum),
+        .count(addend_count)
+    );
+    deltaline_core_aggregator_merge_0_total total(
+        .word(total_word),
+        .sum(total_sum),
+        .count(total_count)
+    );
+
+    // Update code
+    always @(*) begin
+        augend_word = left;
+        addend_word = right;
+        total_sum = augend_sum + addend_sum;
+        total_count = augend_count + addend_count;
+        merged = total_word;
+    end
+
+endmodule // deltaline_core_aggregator_merge_0
+
+module deltaline_core_aggregator_merge_0_addend(word,sum,count);
+
+    // Module arguments
+    input wire  [71:0] word;
+    output reg  [39:0] sum;
+    output reg  [31:0] count;
+
+    // Update code (custom)
+    always @(*) begin
+        sum = word[0 +: 40];
+        count = word[40 +: 32];
+    end
+endmodule // deltaline_core_aggregator_merge_0_addend
+
+module deltaline_core_aggregator_merge_0_augend(word,sum,count);
+
+    // Module arguments
+    input wire  [71:0] word;
+    output reg  [39:0] sum;
+    output reg  [31:0] count;
+
+    // Update code (custom)
+    always @(*) begin
+        sum = word[0 +: 40];
+        count = word[40 +: 32];
+    end
+endmodule // deltaline_core_aggregator_merge_0_augend
+
+module deltaline_core_aggregator_merge_0_total(word,sum,count);
+
+    // Module arguments
+    output reg  [71:0] word;
+    input wire  [39:0] sum;
+    input wire  [31:0] count;
+
+    // Update code (custom)
+    always @(*) begin
+        word[0 +: 40] = sum;
+        word[40 +: 32] = count;
+    end
+endmodule // deltaline_core_aggregator_merge_0_total
 
 module deltaline_core_aggregator_prefixes(clk,rst,load,lengths,from,ends,running_number,legal,pending,masks,ended);
 
@@ -8634,14 +8953,12 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
     reg  unmeasured_count_rst;
     reg  [2:0] unmeasured_count_frames;
     reg  unmeasured_count_ends;
-    reg  unmeasured_count_just_ended;
     wire  [31:0] unmeasured_count_count;
     wire  [31:0] unmeasured_count_ended;
     reg  bad_count_clk;
     reg  bad_count_rst;
     reg  [2:0] bad_count_frames;
     reg  bad_count_ends;
-    reg  bad_count_just_ended;
     wire  [31:0] bad_count_count;
     wire  [31:0] bad_count_ended;
     reg  refused_count_clock;
@@ -8705,7 +9022,6 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
         .rst(unmeasured_count_rst),
         .frames(unmeasured_count_frames),
         .ends(unmeasured_count_ends),
-        .just_ended(unmeasured_count_just_ended),
         .count(unmeasured_count_count),
         .ended(unmeasured_count_ended)
     );
@@ -8714,7 +9030,6 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
         .rst(bad_count_rst),
         .frames(bad_count_frames),
         .ends(bad_count_ends),
-        .just_ended(bad_count_just_ended),
         .count(bad_count_count),
         .ended(bad_count_ended)
     );
@@ -8824,12 +9139,10 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
         unmeasured_count_rst = rst;
         unmeasured_count_frames = unmeasured;
         unmeasured_count_ends = ends;
-        unmeasured_count_just_ended = just_ended_q;
         bad_count_clk = clk;
         bad_count_rst = rst;
         bad_count_frames = bad;
         bad_count_ends = ends;
-        bad_count_just_ended = just_ended_q;
         refused_next = refused_count_q;
         if (refused & ~&refused_count_q) begin
             refused_next = refused_count_q + 32'h1;
@@ -8886,14 +9199,13 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
 
 endmodule // deltaline_core_aggregator_totals
 
-module deltaline_core_aggregator_totals_bad_count(clk,rst,frames,ends,just_ended,count,ended);
+module deltaline_core_aggregator_totals_bad_count(clk,rst,frames,ends,count,ended);
 
     // Module arguments
     input wire  clk;
     input wire  rst;
     input wire  [2:0] frames;
     input wire  ends;
-    input wire  just_ended;
     output reg  [31:0] count;
     output reg  [31:0] ended;
 
@@ -8914,6 +9226,10 @@ module deltaline_core_aggregator_totals_bad_count(clk,rst,frames,ends,just_ended
     reg  full_rst;
     reg  full_d;
     wire  full_q;
+    reg  just_ended_clock;
+    reg  just_ended_rst;
+    reg  just_ended_d;
+    wire  just_ended_q;
     reg  shown_low_clock;
     reg  shown_low_rst;
     reg  [15:0] shown_low_d;
@@ -8962,6 +9278,12 @@ module deltaline_core_aggregator_totals_bad_count(clk,rst,frames,ends,just_ended
         .d(full_d),
         .q(full_q)
     );
+    deltaline_core_aggregator_totals_bad_count_just_ended just_ended(
+        .clock(just_ended_clock),
+        .rst(just_ended_rst),
+        .d(just_ended_d),
+        .q(just_ended_q)
+    );
     deltaline_core_aggregator_totals_bad_count_shown_low shown_low(
         .clock(shown_low_clock),
         .rst(shown_low_rst),
@@ -8993,6 +9315,7 @@ module deltaline_core_aggregator_totals_bad_count(clk,rst,frames,ends,just_ended
         carry_clock = clk;
         high_clock = clk;
         full_clock = clk;
+        just_ended_clock = clk;
         shown_low_clock = clk;
         old_low_clock = clk;
         old_high_clock = clk;
@@ -9001,6 +9324,7 @@ module deltaline_core_aggregator_totals_bad_count(clk,rst,frames,ends,just_ended
         carry_d = carry_q;
         high_d = high_q;
         full_d = full_q;
+        just_ended_d = just_ended_q;
         shown_low_d = shown_low_q;
         old_low_d = old_low_q;
         old_high_d = old_high_q;
@@ -9009,6 +9333,7 @@ module deltaline_core_aggregator_totals_bad_count(clk,rst,frames,ends,just_ended
         carry_rst = rst;
         high_rst = rst;
         full_rst = rst;
+        just_ended_rst = rst;
         shown_low_rst = rst;
         old_low_rst = rst;
         old_high_rst = rst;
@@ -9020,6 +9345,7 @@ module deltaline_core_aggregator_totals_bad_count(clk,rst,frames,ends,just_ended
             old_low_d = sum[(32'h0)+:(16)];
             low_d = 32'h0;
         end
+        just_ended_d = ends;
         sum_high = ((high_q) & 17'h1ffff);
         if (carry_q) begin
             sum_high = ((high_q) & 17'h1ffff) + 32'h1;
@@ -9027,8 +9353,8 @@ module deltaline_core_aggregator_totals_bad_count(clk,rst,frames,ends,just_ended
         is_full = full_q | sum_high[32'h10];
         high_d = sum_high[(32'h0)+:(16)];
         full_d = is_full;
-        old_full_d = just_ended & is_full;
-        if (just_ended) begin
+        old_full_d = just_ended_q & is_full;
+        if (just_ended_q) begin
             old_high_d = sum_high[(32'h0)+:(16)];
             high_d = 32'h0;
             full_d = 1'b0;
@@ -9092,6 +9418,21 @@ module deltaline_core_aggregator_totals_bad_count_high(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_totals_bad_count_high
+
+module deltaline_core_aggregator_totals_bad_count_just_ended(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_bad_count_just_ended
 
 module deltaline_core_aggregator_totals_bad_count_low(clock,rst,d,q);
 
@@ -9333,14 +9674,13 @@ module deltaline_core_aggregator_totals_saturated(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_totals_saturated
 
-module deltaline_core_aggregator_totals_unmeasured_count(clk,rst,frames,ends,just_ended,count,ended);
+module deltaline_core_aggregator_totals_unmeasured_count(clk,rst,frames,ends,count,ended);
 
     // Module arguments
     input wire  clk;
     input wire  rst;
     input wire  [2:0] frames;
     input wire  ends;
-    input wire  just_ended;
     output reg  [31:0] count;
     output reg  [31:0] ended;
 
@@ -9361,6 +9701,10 @@ module deltaline_core_aggregator_totals_unmeasured_count(clk,rst,frames,ends,jus
     reg  full_rst;
     reg  full_d;
     wire  full_q;
+    reg  just_ended_clock;
+    reg  just_ended_rst;
+    reg  just_ended_d;
+    wire  just_ended_q;
     reg  shown_low_clock;
     reg  shown_low_rst;
     reg  [15:0] shown_low_d;
@@ -9409,6 +9753,12 @@ module deltaline_core_aggregator_totals_unmeasured_count(clk,rst,frames,ends,jus
         .d(full_d),
         .q(full_q)
     );
+    deltaline_core_aggregator_totals_unmeasured_count_just_ended just_ended(
+        .clock(just_ended_clock),
+        .rst(just_ended_rst),
+        .d(just_ended_d),
+        .q(just_ended_q)
+    );
     deltaline_core_aggregator_totals_unmeasured_count_shown_low shown_low(
         .clock(shown_low_clock),
         .rst(shown_low_rst),
@@ -9440,6 +9790,7 @@ module deltaline_core_aggregator_totals_unmeasured_count(clk,rst,frames,ends,jus
         carry_clock = clk;
         high_clock = clk;
         full_clock = clk;
+        just_ended_clock = clk;
         shown_low_clock = clk;
         old_low_clock = clk;
         old_high_clock = clk;
@@ -9448,6 +9799,7 @@ module deltaline_core_aggregator_totals_unmeasured_count(clk,rst,frames,ends,jus
         carry_d = carry_q;
         high_d = high_q;
         full_d = full_q;
+        just_ended_d = just_ended_q;
         shown_low_d = shown_low_q;
         old_low_d = old_low_q;
         old_high_d = old_high_q;
@@ -9456,6 +9808,7 @@ module deltaline_core_aggregator_totals_unmeasured_count(clk,rst,frames,ends,jus
         carry_rst = rst;
         high_rst = rst;
         full_rst = rst;
+        just_ended_rst = rst;
         shown_low_rst = rst;
         old_low_rst = rst;
         old_high_rst = rst;
@@ -9467,6 +9820,7 @@ module deltaline_core_aggregator_totals_unmeasured_count(clk,rst,frames,ends,jus
             old_low_d = sum[(32'h0)+:(16)];
             low_d = 32'h0;
         end
+        just_ended_d = ends;
         sum_high = ((high_q) & 17'h1ffff);
         if (carry_q) begin
             sum_high = ((high_q) & 17'h1ffff) + 32'h1;
@@ -9474,8 +9828,8 @@ module deltaline_core_aggregator_totals_unmeasured_count(clk,rst,frames,ends,jus
         is_full = full_q | sum_high[32'h10];
         high_d = sum_high[(32'h0)+:(16)];
         full_d = is_full;
-        old_full_d = just_ended & is_full;
-        if (just_ended) begin
+        old_full_d = just_ended_q & is_full;
+        if (just_ended_q) begin
             old_high_d = sum_high[(32'h0)+:(16)];
             high_d = 32'h0;
             full_d = 1'b0;
@@ -9539,6 +9893,21 @@ module deltaline_core_aggregator_totals_unmeasured_count_high(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_totals_unmeasured_count_high
+
+module deltaline_core_aggregator_totals_unmeasured_count_just_ended(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_unmeasured_count_just_ended
 
 module deltaline_core_aggregator_totals_unmeasured_count_low(clock,rst,d,q);
 
@@ -9615,14 +9984,15 @@ module deltaline_core_aggregator_totals_unmeasured_count_shown_low(clock,rst,d,q
     end
 endmodule // deltaline_core_aggregator_totals_unmeasured_count_shown_low
 
-module deltaline_core_aggregator_unmatched(clk,rst,ends,amount,shown);
+module deltaline_core_aggregator_unmatched_count(clk,rst,frames,ends,count,ended);
 
     // Module arguments
     input wire  clk;
     input wire  rst;
+    input wire  [2:0] frames;
     input wire  ends;
-    input wire  [2:0] amount;
-    output reg  [31:0] shown;
+    output reg  [31:0] count;
+    output reg  [31:0] ended;
 
     // Stub signals
     reg  low_clock;
@@ -9649,48 +10019,79 @@ module deltaline_core_aggregator_unmatched(clk,rst,ends,amount,shown);
     reg  shown_low_rst;
     reg  [15:0] shown_low_d;
     wire  [15:0] shown_low_q;
+    reg  old_low_clock;
+    reg  old_low_rst;
+    reg  [15:0] old_low_d;
+    wire  [15:0] old_low_q;
+    reg  old_high_clock;
+    reg  old_high_rst;
+    reg  [15:0] old_high_d;
+    wire  [15:0] old_high_q;
+    reg  old_full_clock;
+    reg  old_full_rst;
+    reg  old_full_d;
+    wire  old_full_q;
 
     // Local signals
-    reg  [16:0] low_sum;
-    reg  [16:0] high_sum;
-    reg  [31:0] count;
+    reg  [16:0] sum;
+    reg  [16:0] sum_high;
+    reg  is_full;
+    reg  [31:0] shown;
 
     // Sub module instances
-    deltaline_core_aggregator_unmatched_low low(
+    deltaline_core_aggregator_unmatched_count_low low(
         .clock(low_clock),
         .rst(low_rst),
         .d(low_d),
         .q(low_q)
     );
-    deltaline_core_aggregator_unmatched_carry carry(
+    deltaline_core_aggregator_unmatched_count_carry carry(
         .clock(carry_clock),
         .rst(carry_rst),
         .d(carry_d),
         .q(carry_q)
     );
-    deltaline_core_aggregator_unmatched_high high(
+    deltaline_core_aggregator_unmatched_count_high high(
         .clock(high_clock),
         .rst(high_rst),
         .d(high_d),
         .q(high_q)
     );
-    deltaline_core_aggregator_unmatched_full full(
+    deltaline_core_aggregator_unmatched_count_full full(
         .clock(full_clock),
         .rst(full_rst),
         .d(full_d),
         .q(full_q)
     );
-    deltaline_core_aggregator_unmatched_just_ended just_ended(
+    deltaline_core_aggregator_unmatched_count_just_ended just_ended(
         .clock(just_ended_clock),
         .rst(just_ended_rst),
         .d(just_ended_d),
         .q(just_ended_q)
     );
-    deltaline_core_aggregator_unmatched_shown_low shown_low(
+    deltaline_core_aggregator_unmatched_count_shown_low shown_low(
         .clock(shown_low_clock),
         .rst(shown_low_rst),
         .d(shown_low_d),
         .q(shown_low_q)
+    );
+    deltaline_core_aggregator_unmatched_count_old_low old_low(
+        .clock(old_low_clock),
+        .rst(old_low_rst),
+        .d(old_low_d),
+        .q(old_low_q)
+    );
+    deltaline_core_aggregator_unmatched_count_old_high old_high(
+        .clock(old_high_clock),
+        .rst(old_high_rst),
+        .d(old_high_d),
+        .q(old_high_q)
+    );
+    deltaline_core_aggregator_unmatched_count_old_full old_full(
+        .clock(old_full_clock),
+        .rst(old_full_rst),
+        .d(old_full_d),
+        .q(old_full_q)
     );
 
     // Update code
@@ -9701,46 +10102,64 @@ module deltaline_core_aggregator_unmatched(clk,rst,ends,amount,shown);
         full_clock = clk;
         just_ended_clock = clk;
         shown_low_clock = clk;
+        old_low_clock = clk;
+        old_high_clock = clk;
+        old_full_clock = clk;
         low_d = low_q;
         carry_d = carry_q;
         high_d = high_q;
         full_d = full_q;
         just_ended_d = just_ended_q;
         shown_low_d = shown_low_q;
+        old_low_d = old_low_q;
+        old_high_d = old_high_q;
+        old_full_d = old_full_q;
         low_rst = rst;
         carry_rst = rst;
         high_rst = rst;
         full_rst = rst;
         just_ended_rst = rst;
         shown_low_rst = rst;
-        low_sum = ((low_q) & 17'h1ffff) + ((amount) & 17'h1ffff);
-        low_d = low_sum[(32'h0)+:(16)];
-        carry_d = low_sum[32'h10];
+        old_low_rst = rst;
+        old_high_rst = rst;
+        old_full_rst = rst;
+        sum = ((low_q) & 17'h1ffff) + ((frames) & 17'h1ffff);
+        low_d = sum[(32'h0)+:(16)];
+        carry_d = sum[32'h10];
         if (ends) begin
+            old_low_d = sum[(32'h0)+:(16)];
             low_d = 32'h0;
         end
-        high_sum = ((high_q) & 17'h1ffff);
-        if (carry_q) begin
-            high_sum = ((high_q) & 17'h1ffff) + 32'h1;
-        end
-        high_d = high_sum[(32'h0)+:(16)];
-        full_d = full_q | high_sum[32'h10];
         just_ended_d = ends;
+        sum_high = ((high_q) & 17'h1ffff);
+        if (carry_q) begin
+            sum_high = ((high_q) & 17'h1ffff) + 32'h1;
+        end
+        is_full = full_q | sum_high[32'h10];
+        high_d = sum_high[(32'h0)+:(16)];
+        full_d = is_full;
+        old_full_d = just_ended_q & is_full;
         if (just_ended_q) begin
+            old_high_d = sum_high[(32'h0)+:(16)];
             high_d = 32'h0;
             full_d = 1'b0;
         end
-        shown_low_d = low_q;
-        count = ((shown_low_q) & 32'hffffffff) | (((high_q) & 32'hffffffff) << 32'h10);
-        if (full_q) begin
-            count = 64'hffffffff;
+        if (old_full_q) begin
+            old_low_d = 32'hffff;
+            old_high_d = 32'hffff;
         end
-        shown = count;
+        shown_low_d = low_q;
+        shown = ((shown_low_q) & 32'hffffffff) | (((high_q) & 32'hffffffff) << 32'h10);
+        if (full_q) begin
+            shown = 64'hffffffff;
+        end
+        count = shown;
+        ended = ((old_low_q) & 32'hffffffff) | (((old_high_q) & 32'hffffffff) << 32'h10);
     end
 
-endmodule // deltaline_core_aggregator_unmatched
+endmodule // deltaline_core_aggregator_unmatched_count
 
-module deltaline_core_aggregator_unmatched_carry(clock,rst,d,q);
+module deltaline_core_aggregator_unmatched_count_carry(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -9753,39 +10172,9 @@ module deltaline_core_aggregator_unmatched_carry(clock,rst,d,q);
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_core_aggregator_unmatched_carry
+endmodule // deltaline_core_aggregator_unmatched_count_carry
 
-module deltaline_core_aggregator_unmatched_full(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_unmatched_full
-
-module deltaline_core_aggregator_unmatched_high(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [15:0] d;
-    output reg  [15:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 16'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_unmatched_high
-
-module deltaline_core_aggregator_unmatched_just_ended(clock,rst,d,q);
+module deltaline_core_aggregator_unmatched_count_full(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -9798,24 +10187,9 @@ module deltaline_core_aggregator_unmatched_just_ended(clock,rst,d,q);
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_core_aggregator_unmatched_just_ended
+endmodule // deltaline_core_aggregator_unmatched_count_full
 
-module deltaline_core_aggregator_unmatched_low(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [15:0] d;
-    output reg  [15:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 16'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_unmatched_low
-
-module deltaline_core_aggregator_unmatched_shown_low(clock,rst,d,q);
+module deltaline_core_aggregator_unmatched_count_high(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -9828,7 +10202,97 @@ module deltaline_core_aggregator_unmatched_shown_low(clock,rst,d,q);
         if (rst) q <= 16'h0;
         else q <= d;
     end
-endmodule // deltaline_core_aggregator_unmatched_shown_low
+endmodule // deltaline_core_aggregator_unmatched_count_high
+
+module deltaline_core_aggregator_unmatched_count_just_ended(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_unmatched_count_just_ended
+
+module deltaline_core_aggregator_unmatched_count_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_unmatched_count_low
+
+module deltaline_core_aggregator_unmatched_count_old_full(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_unmatched_count_old_full
+
+module deltaline_core_aggregator_unmatched_count_old_high(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_unmatched_count_old_high
+
+module deltaline_core_aggregator_unmatched_count_old_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_unmatched_count_old_low
+
+module deltaline_core_aggregator_unmatched_count_shown_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_unmatched_count_shown_low
 
 module deltaline_core_boundary(clk,rst,interval_end,interval_log2,ptp_ts,ptp_locked,request,timed,unlocked);
 
@@ -9844,14 +10308,11 @@ module deltaline_core_boundary(clk,rst,interval_end,interval_log2,ptp_ts,ptp_loc
     output reg  unlocked;
 
     // Stub signals
-    reg  clock_bit_clock;
-    reg  clock_bit_rst;
-    reg  clock_bit_d;
-    wire  clock_bit_q;
-    reg  clock_bit_before_clock;
-    reg  clock_bit_before_rst;
-    reg  clock_bit_before_d;
-    wire  clock_bit_before_q;
+    reg  ticker_clk;
+    reg  ticker_rst;
+    reg  [63:0] ticker_ptp_ts;
+    reg  [5:0] ticker_interval_log2;
+    wire  ticker_tick;
     reg  asked_clock;
     reg  asked_rst;
     reg  asked_d;
@@ -9866,22 +10327,15 @@ module deltaline_core_boundary(clk,rst,interval_end,interval_log2,ptp_ts,ptp_loc
     wire  [2:0] delay_q;
 
     // Local signals
-    reg  [63:0] nanoseconds;
-    reg  crossed;
     reg  [2:0] now;
 
     // Sub module instances
-    deltaline_core_boundary_clock_bit clock_bit(
-        .clock(clock_bit_clock),
-        .rst(clock_bit_rst),
-        .d(clock_bit_d),
-        .q(clock_bit_q)
-    );
-    deltaline_core_boundary_clock_bit_before clock_bit_before(
-        .clock(clock_bit_before_clock),
-        .rst(clock_bit_before_rst),
-        .d(clock_bit_before_d),
-        .q(clock_bit_before_q)
+    deltaline_core_boundary_ticker ticker(
+        .clk(ticker_clk),
+        .rst(ticker_rst),
+        .ptp_ts(ticker_ptp_ts),
+        .interval_log2(ticker_interval_log2),
+        .tick(ticker_tick)
     );
     deltaline_core_boundary_asked asked(
         .clock(asked_clock),
@@ -9904,29 +10358,23 @@ module deltaline_core_boundary(clk,rst,interval_end,interval_log2,ptp_ts,ptp_loc
 
     // Update code
     always @(*) begin
-        clock_bit_clock = clk;
-        clock_bit_before_clock = clk;
         asked_clock = clk;
         lock_lost_clock = clk;
-        clock_bit_d = clock_bit_q;
-        clock_bit_before_d = clock_bit_before_q;
         asked_d = asked_q;
         lock_lost_d = lock_lost_q;
-        clock_bit_rst = rst;
-        clock_bit_before_rst = rst;
         asked_rst = rst;
         lock_lost_rst = rst;
-        nanoseconds = ((ptp_ts[(32'h10)+:(48)]) & 64'hffffffffffffffff);
-        clock_bit_d = nanoseconds[interval_log2];
-        clock_bit_before_d = clock_bit_q;
+        ticker_clk = clk;
+        ticker_rst = rst;
+        ticker_ptp_ts = ptp_ts;
+        ticker_interval_log2 = interval_log2;
         asked_d = interval_end;
         lock_lost_d = ~ptp_locked;
-        crossed = |interval_log2 & (clock_bit_q != clock_bit_before_q);
         now = 32'h0;
         if (asked_q) begin
             now = now | 32'h1;
         end
-        if (crossed) begin
+        if (ticker_tick) begin
             now = now | 32'h3;
         end
         if (lock_lost_q) begin
@@ -9956,36 +10404,6 @@ module deltaline_core_boundary_asked(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_boundary_asked
-
-module deltaline_core_boundary_clock_bit(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_boundary_clock_bit
-
-module deltaline_core_boundary_clock_bit_before(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_boundary_clock_bit_before
 
 module deltaline_core_boundary_delay(clk,rst,d,q);
 
@@ -10035,7 +10453,179 @@ module deltaline_core_boundary_lock_lost(clock,rst,d,q);
     end
 endmodule // deltaline_core_boundary_lock_lost
 
-module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,commit,measured,bad,word_0,word_1,word_2,word_3,word_4,word_5,word_6,word_7,word_8,word_9,word_10,word_11,word_12,word_13,word_14,word_15,word_16,timestamp,ip_length,delimiter,delimiter_number);
+module deltaline_core_boundary_ticker(clk,rst,ptp_ts,interval_log2,tick);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  [63:0] ptp_ts;
+    input wire  [5:0] interval_log2;
+    output reg  tick;
+
+    // Stub signals
+    reg  change_clk;
+    reg  change_rst;
+    reg  change_value;
+    wire  change_changed;
+
+    // Local signals
+    reg  [63:0] nanoseconds;
+
+    // Sub module instances
+    deltaline_core_boundary_ticker_change change(
+        .clk(change_clk),
+        .rst(change_rst),
+        .value(change_value),
+        .changed(change_changed)
+    );
+
+    // Update code
+    always @(*) begin
+        change_clk = clk;
+        change_rst = rst;
+        nanoseconds = ((ptp_ts[(32'h10)+:(48)]) & 64'hffffffffffffffff);
+        change_value = nanoseconds[interval_log2];
+        tick = change_changed & |interval_log2;
+    end
+
+endmodule // deltaline_core_boundary_ticker
+
+module deltaline_core_boundary_ticker_change(clk,rst,value,changed);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  value;
+    output reg  changed;
+
+    // Stub signals
+    reg  is_set_clock;
+    reg  is_set_rst;
+    reg  is_set_d;
+    wire  is_set_q;
+    reg  was_set_clock;
+    reg  was_set_rst;
+    reg  was_set_d;
+    wire  was_set_q;
+    reg  started_clock;
+    reg  started_rst;
+    reg  started_d;
+    wire  started_q;
+    reg  started_before_clock;
+    reg  started_before_rst;
+    reg  started_before_d;
+    wire  started_before_q;
+
+    // Sub module instances
+    deltaline_core_boundary_ticker_change_is_set is_set(
+        .clock(is_set_clock),
+        .rst(is_set_rst),
+        .d(is_set_d),
+        .q(is_set_q)
+    );
+    deltaline_core_boundary_ticker_change_was_set was_set(
+        .clock(was_set_clock),
+        .rst(was_set_rst),
+        .d(was_set_d),
+        .q(was_set_q)
+    );
+    deltaline_core_boundary_ticker_change_started started(
+        .clock(started_clock),
+        .rst(started_rst),
+        .d(started_d),
+        .q(started_q)
+    );
+    deltaline_core_boundary_ticker_change_started_before started_before(
+        .clock(started_before_clock),
+        .rst(started_before_rst),
+        .d(started_before_d),
+        .q(started_before_q)
+    );
+
+    // Update code
+    always @(*) begin
+        is_set_clock = clk;
+        was_set_clock = clk;
+        started_clock = clk;
+        started_before_clock = clk;
+        is_set_d = is_set_q;
+        was_set_d = was_set_q;
+        started_d = started_q;
+        started_before_d = started_before_q;
+        is_set_rst = rst;
+        was_set_rst = rst;
+        started_rst = rst;
+        started_before_rst = rst;
+        is_set_d = value;
+        was_set_d = is_set_q;
+        started_d = 1'b1;
+        started_before_d = started_q;
+        changed = started_before_q & (is_set_q != was_set_q);
+    end
+
+endmodule // deltaline_core_boundary_ticker_change
+
+module deltaline_core_boundary_ticker_change_is_set(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_boundary_ticker_change_is_set
+
+module deltaline_core_boundary_ticker_change_started(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_boundary_ticker_change_started
+
+module deltaline_core_boundary_ticker_change_started_before(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_boundary_ticker_change_started_before
+
+module deltaline_core_boundary_ticker_change_was_set(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_boundary_ticker_change_was_set
+
+module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,commit,measured,bad,key,timestamp,ip_length,delimiter,delimiter_number);
 
     // Module arguments
     input wire  clk;
@@ -10050,23 +10640,7 @@ module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_
     output reg  commit;
     output reg  measured;
     output reg  bad;
-    output reg  [31:0] word_0;
-    output reg  [31:0] word_1;
-    output reg  [31:0] word_2;
-    output reg  [31:0] word_3;
-    output reg  [31:0] word_4;
-    output reg  [31:0] word_5;
-    output reg  [31:0] word_6;
-    output reg  [31:0] word_7;
-    output reg  [31:0] word_8;
-    output reg  [31:0] word_9;
-    output reg  [31:0] word_10;
-    output reg  [31:0] word_11;
-    output reg  [31:0] word_12;
-    output reg  [31:0] word_13;
-    output reg  [31:0] word_14;
-    output reg  [31:0] word_15;
-    output reg  [31:0] word_16;
+    output reg  [543:0] key;
     output reg  [63:0] timestamp;
     output reg  [16:0] ip_length;
     output reg  delimiter;
@@ -10144,74 +10718,92 @@ module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_
     reg  delimiter_match_a_whole;
     wire  delimiter_match_delimiter;
     wire  [31:0] delimiter_match_number;
-    reg  key_0_clock;
-    reg  key_0_rst;
-    reg  [31:0] key_0_d;
-    wire  [31:0] key_0_q;
-    reg  key_1_clock;
-    reg  key_1_rst;
-    reg  [31:0] key_1_d;
-    wire  [31:0] key_1_q;
-    reg  key_2_clock;
-    reg  key_2_rst;
-    reg  [31:0] key_2_d;
-    wire  [31:0] key_2_q;
-    reg  key_3_clock;
-    reg  key_3_rst;
-    reg  [31:0] key_3_d;
-    wire  [31:0] key_3_q;
-    reg  key_4_clock;
-    reg  key_4_rst;
-    reg  [31:0] key_4_d;
-    wire  [31:0] key_4_q;
-    reg  key_5_clock;
-    reg  key_5_rst;
-    reg  [31:0] key_5_d;
-    wire  [31:0] key_5_q;
-    reg  key_6_clock;
-    reg  key_6_rst;
-    reg  [31:0] key_6_d;
-    wire  [31:0] key_6_q;
-    reg  key_7_clock;
-    reg  key_7_rst;
-    reg  [31:0] key_7_d;
-    wire  [31:0] key_7_q;
-    reg  key_8_clock;
-    reg  key_8_rst;
-    reg  [31:0] key_8_d;
-    wire  [31:0] key_8_q;
-    reg  key_9_clock;
-    reg  key_9_rst;
-    reg  [31:0] key_9_d;
-    wire  [31:0] key_9_q;
-    reg  key_10_clock;
-    reg  key_10_rst;
-    reg  [31:0] key_10_d;
-    wire  [31:0] key_10_q;
-    reg  key_11_clock;
-    reg  key_11_rst;
-    reg  [31:0] key_11_d;
-    wire  [31:0] key_11_q;
-    reg  key_12_clock;
-    reg  key_12_rst;
-    reg  [31:0] key_12_d;
-    wire  [31:0] key_12_q;
-    reg  key_13_clock;
-    reg  key_13_rst;
-    reg  [31:0] key_13_d;
-    wire  [31:0] key_13_q;
-    reg  key_14_clock;
-    reg  key_14_rst;
-    reg  [31:0] key_14_d;
-    wire  [31:0] key_14_q;
-    reg  key_15_clock;
-    reg  key_15_rst;
-    reg  [31:0] key_15_d;
-    wire  [31:0] key_15_q;
-    reg  key_16_clock;
-    reg  key_16_rst;
-    reg  [31:0] key_16_d;
-    wire  [31:0] key_16_q;
+    reg  word_0_clock;
+    reg  word_0_rst;
+    reg  [31:0] word_0_d;
+    wire  [31:0] word_0_q;
+    reg  word_1_clock;
+    reg  word_1_rst;
+    reg  [31:0] word_1_d;
+    wire  [31:0] word_1_q;
+    reg  word_2_clock;
+    reg  word_2_rst;
+    reg  [31:0] word_2_d;
+    wire  [31:0] word_2_q;
+    reg  word_3_clock;
+    reg  word_3_rst;
+    reg  [31:0] word_3_d;
+    wire  [31:0] word_3_q;
+    reg  word_4_clock;
+    reg  word_4_rst;
+    reg  [31:0] word_4_d;
+    wire  [31:0] word_4_q;
+    reg  word_5_clock;
+    reg  word_5_rst;
+    reg  [31:0] word_5_d;
+    wire  [31:0] word_5_q;
+    reg  word_6_clock;
+    reg  word_6_rst;
+    reg  [31:0] word_6_d;
+    wire  [31:0] word_6_q;
+    reg  word_7_clock;
+    reg  word_7_rst;
+    reg  [31:0] word_7_d;
+    wire  [31:0] word_7_q;
+    reg  word_8_clock;
+    reg  word_8_rst;
+    reg  [31:0] word_8_d;
+    wire  [31:0] word_8_q;
+    reg  word_9_clock;
+    reg  word_9_rst;
+    reg  [31:0] word_9_d;
+    wire  [31:0] word_9_q;
+    reg  word_10_clock;
+    reg  word_10_rst;
+    reg  [31:0] word_10_d;
+    wire  [31:0] word_10_q;
+    reg  word_11_clock;
+    reg  word_11_rst;
+    reg  [31:0] word_11_d;
+    wire  [31:0] word_11_q;
+    reg  word_12_clock;
+    reg  word_12_rst;
+    reg  [31:0] word_12_d;
+    wire  [31:0] word_12_q;
+    reg  word_13_clock;
+    reg  word_13_rst;
+    reg  [31:0] word_13_d;
+    wire  [31:0] word_13_q;
+    reg  word_14_clock;
+    reg  word_14_rst;
+    reg  [31:0] word_14_d;
+    wire  [31:0] word_14_q;
+    reg  word_15_clock;
+    reg  word_15_rst;
+    reg  [31:0] word_15_d;
+    wire  [31:0] word_15_q;
+    reg  word_16_clock;
+    reg  word_16_rst;
+    reg  [31:0] word_16_d;
+    wire  [31:0] word_16_q;
+    reg  [31:0] vector_word_0;
+    reg  [31:0] vector_word_1;
+    reg  [31:0] vector_word_2;
+    reg  [31:0] vector_word_3;
+    reg  [31:0] vector_word_4;
+    reg  [31:0] vector_word_5;
+    reg  [31:0] vector_word_6;
+    reg  [31:0] vector_word_7;
+    reg  [31:0] vector_word_8;
+    reg  [31:0] vector_word_9;
+    reg  [31:0] vector_word_10;
+    reg  [31:0] vector_word_11;
+    reg  [31:0] vector_word_12;
+    reg  [31:0] vector_word_13;
+    reg  [31:0] vector_word_14;
+    reg  [31:0] vector_word_15;
+    reg  [31:0] vector_word_16;
+    wire  [543:0] vector_key;
     reg  committed_clock;
     reg  committed_rst;
     reg  committed_d;
@@ -10330,107 +10922,127 @@ module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_
         .delimiter(delimiter_match_delimiter),
         .number(delimiter_match_number)
     );
-    deltaline_core_identity_key_0 key_0(
-        .clock(key_0_clock),
-        .rst(key_0_rst),
-        .d(key_0_d),
-        .q(key_0_q)
+    deltaline_core_identity_word_0 word_0(
+        .clock(word_0_clock),
+        .rst(word_0_rst),
+        .d(word_0_d),
+        .q(word_0_q)
     );
-    deltaline_core_identity_key_1 key_1(
-        .clock(key_1_clock),
-        .rst(key_1_rst),
-        .d(key_1_d),
-        .q(key_1_q)
+    deltaline_core_identity_word_1 word_1(
+        .clock(word_1_clock),
+        .rst(word_1_rst),
+        .d(word_1_d),
+        .q(word_1_q)
     );
-    deltaline_core_identity_key_2 key_2(
-        .clock(key_2_clock),
-        .rst(key_2_rst),
-        .d(key_2_d),
-        .q(key_2_q)
+    deltaline_core_identity_word_2 word_2(
+        .clock(word_2_clock),
+        .rst(word_2_rst),
+        .d(word_2_d),
+        .q(word_2_q)
     );
-    deltaline_core_identity_key_3 key_3(
-        .clock(key_3_clock),
-        .rst(key_3_rst),
-        .d(key_3_d),
-        .q(key_3_q)
+    deltaline_core_identity_word_3 word_3(
+        .clock(word_3_clock),
+        .rst(word_3_rst),
+        .d(word_3_d),
+        .q(word_3_q)
     );
-    deltaline_core_identity_key_4 key_4(
-        .clock(key_4_clock),
-        .rst(key_4_rst),
-        .d(key_4_d),
-        .q(key_4_q)
+    deltaline_core_identity_word_4 word_4(
+        .clock(word_4_clock),
+        .rst(word_4_rst),
+        .d(word_4_d),
+        .q(word_4_q)
     );
-    deltaline_core_identity_key_5 key_5(
-        .clock(key_5_clock),
-        .rst(key_5_rst),
-        .d(key_5_d),
-        .q(key_5_q)
+    deltaline_core_identity_word_5 word_5(
+        .clock(word_5_clock),
+        .rst(word_5_rst),
+        .d(word_5_d),
+        .q(word_5_q)
     );
-    deltaline_core_identity_key_6 key_6(
-        .clock(key_6_clock),
-        .rst(key_6_rst),
-        .d(key_6_d),
-        .q(key_6_q)
+    deltaline_core_identity_word_6 word_6(
+        .clock(word_6_clock),
+        .rst(word_6_rst),
+        .d(word_6_d),
+        .q(word_6_q)
     );
-    deltaline_core_identity_key_7 key_7(
-        .clock(key_7_clock),
-        .rst(key_7_rst),
-        .d(key_7_d),
-        .q(key_7_q)
+    deltaline_core_identity_word_7 word_7(
+        .clock(word_7_clock),
+        .rst(word_7_rst),
+        .d(word_7_d),
+        .q(word_7_q)
     );
-    deltaline_core_identity_key_8 key_8(
-        .clock(key_8_clock),
-        .rst(key_8_rst),
-        .d(key_8_d),
-        .q(key_8_q)
+    deltaline_core_identity_word_8 word_8(
+        .clock(word_8_clock),
+        .rst(word_8_rst),
+        .d(word_8_d),
+        .q(word_8_q)
     );
-    deltaline_core_identity_key_9 key_9(
-        .clock(key_9_clock),
-        .rst(key_9_rst),
-        .d(key_9_d),
-        .q(key_9_q)
+    deltaline_core_identity_word_9 word_9(
+        .clock(word_9_clock),
+        .rst(word_9_rst),
+        .d(word_9_d),
+        .q(word_9_q)
     );
-    deltaline_core_identity_key_10 key_10(
-        .clock(key_10_clock),
-        .rst(key_10_rst),
-        .d(key_10_d),
-        .q(key_10_q)
+    deltaline_core_identity_word_10 word_10(
+        .clock(word_10_clock),
+        .rst(word_10_rst),
+        .d(word_10_d),
+        .q(word_10_q)
     );
-    deltaline_core_identity_key_11 key_11(
-        .clock(key_11_clock),
-        .rst(key_11_rst),
-        .d(key_11_d),
-        .q(key_11_q)
+    deltaline_core_identity_word_11 word_11(
+        .clock(word_11_clock),
+        .rst(word_11_rst),
+        .d(word_11_d),
+        .q(word_11_q)
     );
-    deltaline_core_identity_key_12 key_12(
-        .clock(key_12_clock),
-        .rst(key_12_rst),
-        .d(key_12_d),
-        .q(key_12_q)
+    deltaline_core_identity_word_12 word_12(
+        .clock(word_12_clock),
+        .rst(word_12_rst),
+        .d(word_12_d),
+        .q(word_12_q)
     );
-    deltaline_core_identity_key_13 key_13(
-        .clock(key_13_clock),
-        .rst(key_13_rst),
-        .d(key_13_d),
-        .q(key_13_q)
+    deltaline_core_identity_word_13 word_13(
+        .clock(word_13_clock),
+        .rst(word_13_rst),
+        .d(word_13_d),
+        .q(word_13_q)
     );
-    deltaline_core_identity_key_14 key_14(
-        .clock(key_14_clock),
-        .rst(key_14_rst),
-        .d(key_14_d),
-        .q(key_14_q)
+    deltaline_core_identity_word_14 word_14(
+        .clock(word_14_clock),
+        .rst(word_14_rst),
+        .d(word_14_d),
+        .q(word_14_q)
     );
-    deltaline_core_identity_key_15 key_15(
-        .clock(key_15_clock),
-        .rst(key_15_rst),
-        .d(key_15_d),
-        .q(key_15_q)
+    deltaline_core_identity_word_15 word_15(
+        .clock(word_15_clock),
+        .rst(word_15_rst),
+        .d(word_15_d),
+        .q(word_15_q)
     );
-    deltaline_core_identity_key_16 key_16(
-        .clock(key_16_clock),
-        .rst(key_16_rst),
-        .d(key_16_d),
-        .q(key_16_q)
+    deltaline_core_identity_word_16 word_16(
+        .clock(word_16_clock),
+        .rst(word_16_rst),
+        .d(word_16_d),
+        .q(word_16_q)
+    );
+    deltaline_core_identity_vector vector(
+        .word_0(vector_word_0),
+        .word_1(vector_word_1),
+        .word_2(vector_word_2),
+        .word_3(vector_word_3),
+        .word_4(vector_word_4),
+        .word_5(vector_word_5),
+        .word_6(vector_word_6),
+        .word_7(vector_word_7),
+        .word_8(vector_word_8),
+        .word_9(vector_word_9),
+        .word_10(vector_word_10),
+        .word_11(vector_word_11),
+        .word_12(vector_word_12),
+        .word_13(vector_word_13),
+        .word_14(vector_word_14),
+        .word_15(vector_word_15),
+        .word_16(vector_word_16),
+        .key(vector_key)
     );
     deltaline_core_identity_committed committed(
         .clock(committed_clock),
@@ -10587,190 +11199,191 @@ module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_
         if (reached[6 + 32'h1]) begin
             mask_6 = 64'hffffffff;
         end
-        key_0_clock = clk;
-        key_0_rst = rst;
-        key_0_d = key_0_q;
+        word_0_clock = clk;
+        word_0_rst = rst;
+        word_0_d = word_0_q;
         if (committed_q) begin
-            key_0_d = 32'h0;
+            word_0_d = 32'h0;
         end
-        word_0 = key_0_q;
-        key_1_clock = clk;
-        key_1_rst = rst;
-        key_1_d = key_1_q;
+        vector_word_0 = word_0_q;
+        word_1_clock = clk;
+        word_1_rst = rst;
+        word_1_d = word_1_q;
         if (committed_q) begin
-            key_1_d = 32'h0;
+            word_1_d = 32'h0;
         end
-        word_1 = key_1_q;
-        key_2_clock = clk;
-        key_2_rst = rst;
-        key_2_d = key_2_q;
+        vector_word_1 = word_1_q;
+        word_2_clock = clk;
+        word_2_rst = rst;
+        word_2_d = word_2_q;
         if (committed_q) begin
-            key_2_d = 32'h0;
+            word_2_d = 32'h0;
         end
-        word_2 = key_2_q;
-        key_3_clock = clk;
-        key_3_rst = rst;
-        key_3_d = key_3_q;
+        vector_word_2 = word_2_q;
+        word_3_clock = clk;
+        word_3_rst = rst;
+        word_3_d = word_3_q;
         if (committed_q) begin
-            key_3_d = 32'h0;
+            word_3_d = 32'h0;
         end
-        word_3 = key_3_q;
-        key_4_clock = clk;
-        key_4_rst = rst;
-        key_4_d = key_4_q;
+        vector_word_3 = word_3_q;
+        word_4_clock = clk;
+        word_4_rst = rst;
+        word_4_d = word_4_q;
         if (committed_q) begin
-            key_4_d = 32'h0;
+            word_4_d = 32'h0;
         end
-        word_4 = key_4_q;
-        key_5_clock = clk;
-        key_5_rst = rst;
-        key_5_d = key_5_q;
+        vector_word_4 = word_4_q;
+        word_5_clock = clk;
+        word_5_rst = rst;
+        word_5_d = word_5_q;
         if (committed_q) begin
-            key_5_d = 32'h0;
+            word_5_d = 32'h0;
         end
-        word_5 = key_5_q;
-        key_6_clock = clk;
-        key_6_rst = rst;
-        key_6_d = key_6_q;
+        vector_word_5 = word_5_q;
+        word_6_clock = clk;
+        word_6_rst = rst;
+        word_6_d = word_6_q;
         if (committed_q) begin
-            key_6_d = 32'h0;
+            word_6_d = 32'h0;
         end
-        word_6 = key_6_q;
-        key_7_clock = clk;
-        key_7_rst = rst;
-        key_7_d = key_7_q;
+        vector_word_6 = word_6_q;
+        word_7_clock = clk;
+        word_7_rst = rst;
+        word_7_d = word_7_q;
         if (committed_q) begin
-            key_7_d = 32'h0;
+            word_7_d = 32'h0;
         end
-        word_7 = key_7_q;
-        key_8_clock = clk;
-        key_8_rst = rst;
-        key_8_d = key_8_q;
+        vector_word_7 = word_7_q;
+        word_8_clock = clk;
+        word_8_rst = rst;
+        word_8_d = word_8_q;
         if (committed_q) begin
-            key_8_d = 32'h0;
+            word_8_d = 32'h0;
         end
-        word_8 = key_8_q;
-        key_9_clock = clk;
-        key_9_rst = rst;
-        key_9_d = key_9_q;
+        vector_word_8 = word_8_q;
+        word_9_clock = clk;
+        word_9_rst = rst;
+        word_9_d = word_9_q;
         if (committed_q) begin
-            key_9_d = 32'h0;
+            word_9_d = 32'h0;
         end
-        word_9 = key_9_q;
-        key_10_clock = clk;
-        key_10_rst = rst;
-        key_10_d = key_10_q;
+        vector_word_9 = word_9_q;
+        word_10_clock = clk;
+        word_10_rst = rst;
+        word_10_d = word_10_q;
         if (committed_q) begin
-            key_10_d = 32'h0;
+            word_10_d = 32'h0;
         end
-        word_10 = key_10_q;
-        key_11_clock = clk;
-        key_11_rst = rst;
-        key_11_d = key_11_q;
+        vector_word_10 = word_10_q;
+        word_11_clock = clk;
+        word_11_rst = rst;
+        word_11_d = word_11_q;
         if (committed_q) begin
-            key_11_d = 32'h0;
+            word_11_d = 32'h0;
         end
-        word_11 = key_11_q;
-        key_12_clock = clk;
-        key_12_rst = rst;
-        key_12_d = key_12_q;
+        vector_word_11 = word_11_q;
+        word_12_clock = clk;
+        word_12_rst = rst;
+        word_12_d = word_12_q;
         if (committed_q) begin
-            key_12_d = 32'h0;
+            word_12_d = 32'h0;
         end
-        word_12 = key_12_q;
-        key_13_clock = clk;
-        key_13_rst = rst;
-        key_13_d = key_13_q;
+        vector_word_12 = word_12_q;
+        word_13_clock = clk;
+        word_13_rst = rst;
+        word_13_d = word_13_q;
         if (committed_q) begin
-            key_13_d = 32'h0;
+            word_13_d = 32'h0;
         end
-        word_13 = key_13_q;
-        key_14_clock = clk;
-        key_14_rst = rst;
-        key_14_d = key_14_q;
+        vector_word_13 = word_13_q;
+        word_14_clock = clk;
+        word_14_rst = rst;
+        word_14_d = word_14_q;
         if (committed_q) begin
-            key_14_d = 32'h0;
+            word_14_d = 32'h0;
         end
-        word_14 = key_14_q;
-        key_15_clock = clk;
-        key_15_rst = rst;
-        key_15_d = key_15_q;
+        vector_word_14 = word_14_q;
+        word_15_clock = clk;
+        word_15_rst = rst;
+        word_15_d = word_15_q;
         if (committed_q) begin
-            key_15_d = 32'h0;
+            word_15_d = 32'h0;
         end
-        word_15 = key_15_q;
-        key_16_clock = clk;
-        key_16_rst = rst;
-        key_16_d = key_16_q;
+        vector_word_15 = word_15_q;
+        word_16_clock = clk;
+        word_16_rst = rst;
+        word_16_d = word_16_q;
         if (committed_q) begin
-            key_16_d = 32'h0;
+            word_16_d = 32'h0;
         end
-        word_16 = key_16_q;
+        vector_word_16 = word_16_q;
+        key = vector_key;
         if (header[32'h0]) begin
-            key_0_d = x & 64'hff00ffff;
-            key_1_d = y;
+            word_0_d = x & 64'hff00ffff;
+            word_1_d = y;
             if (six) begin
-                key_0_d = x & 64'hf0000000;
-                key_1_d = y & 64'hffffff00;
+                word_0_d = x & 64'hf0000000;
+                word_1_d = y & 64'hffffff00;
             end
         end
         if (header[32'h1]) begin
-            key_2_d = x & 64'hff0000;
-            key_3_d = y;
+            word_2_d = x & 64'hff0000;
+            word_3_d = y;
             if (six) begin
-                key_2_d = x;
+                word_2_d = x;
             end
         end
         if (header[32'h2]) begin
-            key_4_d = x;
+            word_4_d = x;
             if (six) begin
-                key_5_d = y;
+                word_5_d = y;
             end
         end
         if (header[32'h3]) begin
-            key_6_d = x;
-            key_7_d = y;
+            word_6_d = x;
+            word_7_d = y;
         end
         if (header[32'h4]) begin
-            key_8_d = x;
-            key_9_d = y;
+            word_8_d = x;
+            word_9_d = y;
         end
         if (payload[32'h0]) begin
             if (odd) begin
-                key_10_d = y & mask_0;
+                word_10_d = y & mask_0;
             end
             else begin
-                key_10_d = x & mask_0;
-                key_11_d = y & mask_1;
+                word_10_d = x & mask_0;
+                word_11_d = y & mask_1;
             end
         end
         if (payload[32'h1]) begin
             if (odd) begin
-                key_11_d = x & mask_1;
-                key_12_d = y & mask_2;
+                word_11_d = x & mask_1;
+                word_12_d = y & mask_2;
             end
             else begin
-                key_12_d = x & mask_2;
-                key_13_d = y & mask_3;
+                word_12_d = x & mask_2;
+                word_13_d = y & mask_3;
             end
         end
         if (payload[32'h2]) begin
             if (odd) begin
-                key_13_d = x & mask_3;
-                key_14_d = y & mask_4;
+                word_13_d = x & mask_3;
+                word_14_d = y & mask_4;
             end
             else begin
-                key_14_d = x & mask_4;
-                key_15_d = y & mask_5;
+                word_14_d = x & mask_4;
+                word_15_d = y & mask_5;
             end
         end
         if (payload[32'h3]) begin
             if (odd) begin
-                key_15_d = x & mask_5;
-                key_16_d = y & mask_6;
+                word_15_d = x & mask_5;
+                word_16_d = y & mask_6;
             end
             else begin
-                key_16_d = x & mask_6;
+                word_16_d = x & mask_6;
             end
         end
         committed_d = datagram_closed;
@@ -13689,261 +14302,6 @@ module deltaline_core_identity_header_window_tail(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_header_window_tail
 
-module deltaline_core_identity_key_0(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_identity_key_0
-
-module deltaline_core_identity_key_1(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_identity_key_1
-
-module deltaline_core_identity_key_10(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_identity_key_10
-
-module deltaline_core_identity_key_11(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_identity_key_11
-
-module deltaline_core_identity_key_12(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_identity_key_12
-
-module deltaline_core_identity_key_13(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_identity_key_13
-
-module deltaline_core_identity_key_14(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_identity_key_14
-
-module deltaline_core_identity_key_15(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_identity_key_15
-
-module deltaline_core_identity_key_16(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_identity_key_16
-
-module deltaline_core_identity_key_2(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_identity_key_2
-
-module deltaline_core_identity_key_3(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_identity_key_3
-
-module deltaline_core_identity_key_4(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_identity_key_4
-
-module deltaline_core_identity_key_5(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_identity_key_5
-
-module deltaline_core_identity_key_6(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_identity_key_6
-
-module deltaline_core_identity_key_7(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_identity_key_7
-
-module deltaline_core_identity_key_8(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_identity_key_8
-
-module deltaline_core_identity_key_9(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_identity_key_9
-
 module deltaline_core_identity_tags(clk,rst,slot,opening,closing,bad,a,b,a_tag,b_tag,pair,first,network,closes,bad_frame,x,y,x_whole,y_whole);
 
     // Module arguments
@@ -14570,7 +14928,7 @@ module deltaline_core_identity_tags_step_b(state,tag,following);
 
 endmodule // deltaline_core_identity_tags_step_b
 
-module deltaline_core_vector(word_0,word_1,word_2,word_3,word_4,word_5,word_6,word_7,word_8,word_9,word_10,word_11,word_12,word_13,word_14,word_15,word_16,key);
+module deltaline_core_identity_vector(word_0,word_1,word_2,word_3,word_4,word_5,word_6,word_7,word_8,word_9,word_10,word_11,word_12,word_13,word_14,word_15,word_16,key);
 
     // Module arguments
     input wire  [31:0] word_0;
@@ -14612,7 +14970,262 @@ module deltaline_core_vector(word_0,word_1,word_2,word_3,word_4,word_5,word_6,wo
         key[511:480] = word_15;
         key[543:512] = word_16;
     end
-endmodule // deltaline_core_vector
+endmodule // deltaline_core_identity_vector
+
+module deltaline_core_identity_word_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_word_0
+
+module deltaline_core_identity_word_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_word_1
+
+module deltaline_core_identity_word_10(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_word_10
+
+module deltaline_core_identity_word_11(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_word_11
+
+module deltaline_core_identity_word_12(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_word_12
+
+module deltaline_core_identity_word_13(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_word_13
+
+module deltaline_core_identity_word_14(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_word_14
+
+module deltaline_core_identity_word_15(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_word_15
+
+module deltaline_core_identity_word_16(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_word_16
+
+module deltaline_core_identity_word_2(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_word_2
+
+module deltaline_core_identity_word_3(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_word_3
+
+module deltaline_core_identity_word_4(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_word_4
+
+module deltaline_core_identity_word_5(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_word_5
+
+module deltaline_core_identity_word_6(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_word_6
+
+module deltaline_core_identity_word_7(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_word_7
+
+module deltaline_core_identity_word_8(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_word_8
+
+module deltaline_core_identity_word_9(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_word_9
 
 module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_axil_awready,s_axil_wdata,s_axil_wstrb,s_axil_wvalid,s_axil_wready,s_axil_bresp,s_axil_bvalid,s_axil_bready,s_axil_araddr,s_axil_arprot,s_axil_arvalid,s_axil_arready,s_axil_rdata,s_axil_rresp,s_axil_rvalid,s_axil_rready,control_role,control_interval_source,control_interval_log2,status_running,status_ptp_locked,status_drain_busy,status_end_refused,status_prefixes_pending,snapshot,interval,packets,bytes,unmeasured,bad,refused_ends,control_frames,unmatched,delimiters,delimiter_gaps,interval_end,timestamp,clock_status_locked,clock_status_slewing,clock_synchronised,clock_period,clock_rate,clock_offset,clock_value,clock_command_set,clock_command_step,clock_command_slew,prefixes_next,prefixes_next_allowed,prefixes_from,prefixes_from_allowed,prefixes_schedule,prefixes_schedule_allowed);
 

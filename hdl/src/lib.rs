@@ -4,8 +4,8 @@
 //! matrix and the frame layout:
 //!
 //! ```text
-//! identity (header_window, tags, datagram) -> classifier, hash -> sampler -> lda (half_cell) -> emitter
-//!                                             digest (if wanted) -> digest_cell
+//! identity (header_window, tags, datagram) -> classifier, hash -> sampler -> lda (cell_memory) -> emitter
+//!                                             digest (if wanted) -> cell_memory
 //!                                             class_totals, totals, interval
 //! ```
 //!

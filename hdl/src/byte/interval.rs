@@ -30,6 +30,7 @@
 //! `sim/cosim`: ends at every byte of a frame, during drains, by the clock, during the clearing after reset,
 //! by delimiters with the number due and with others.
 
+use crate::clock::bit_change::BitChange;
 use crate::leaves::Flop;
 use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
@@ -59,8 +60,7 @@ pub struct Interval {
     candidate: [Flop<Bit>; 8],
     candidates: Signal<Local, Bits<8>>,
     high: Flop<Bits<3>>,
-    clock_bit: Flop<Bit>,
-    clock_bit_before: Flop<Bit>,
+    clock_bit: BitChange,
     crossed: Signal<Local, Bit>,
     /// Index i: the request i + 1 cycles ago.
     request: [Flop<Bit>; 5],
@@ -79,7 +79,7 @@ pub struct Interval {
 }
 
 impl Logic for Interval {
-    #[clocked(high, clock_bit, clock_bit_before, current, count, ended, ended_gap, started, is_due)]
+    #[clocked(high, current, count, ended, ended_gap, started, is_due)]
     fn update(&mut self) {
         for i in 0..8 {
             self.candidate[i].clock.next = self.clk.val();
@@ -110,11 +110,10 @@ impl Logic for Interval {
             self.candidate[i].d.next = self.group[i].val().get_bit(self.low.val().index());
             self.candidates.next = self.candidates.val().replace_bit(i, self.candidate[i].q.val());
         }
-        self.clock_bit.d.next = self.candidates.val().get_bit(self.high.q.val().index());
-        self.clock_bit_before.d.next = self.clock_bit.q.val();
-        // Behind a reset this compares with zero; the core does not count yet then, and ignores it.
-        self.crossed.next =
-            self.interval_log2.val().any() & (self.clock_bit.q.val() != self.clock_bit_before.q.val());
+        self.clock_bit.clk.next = self.clk.val();
+        self.clock_bit.rst.next = self.rst.val();
+        self.clock_bit.value.next = self.candidates.val().get_bit(self.high.q.val().index());
+        self.crossed.next = self.interval_log2.val().any() & self.clock_bit.changed.val();
 
         for i in 0..4 {
             self.request[i + 1].d.next = self.request[i].q.val();

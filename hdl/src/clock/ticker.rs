@@ -18,10 +18,10 @@
 //!
 //! # Test plan
 //!
-//! `sim/cosim`, with the shell that stands in the stream: delimiters at the boundaries of the clock.
+//! `sim/cosim`, with the cores: intervals by the clock; with the shell that stands in the stream: delimiters at the
+//! boundaries of the clock.
 
-use crate::leaves::Flop;
-use deltaline_hdl_macros::clocked;
+use crate::clock::bit_change::BitChange;
 use rust_hdl_core::prelude::*;
 
 /// See the [module](self).
@@ -34,24 +34,16 @@ pub struct Ticker {
     pub tick: Signal<Out, Bit>,
 
     nanoseconds: Signal<Local, Bits<64>>,
-    started: Flop<Bit>,
-    clock_bit: Flop<Bit>,
-    clock_bit_before: Flop<Bit>,
+    change: BitChange,
 }
 
 impl Logic for Ticker {
-    #[clocked(started, clock_bit, clock_bit_before)]
+    #[hdl_gen]
     fn update(&mut self) {
+        self.change.clk.next = self.clk.val();
+        self.change.rst.next = self.rst.val();
         self.nanoseconds.next = bit_cast::<64, 48>(self.ptp_ts.val().get_bits::<48>(16));
-        self.clock_bit.d.next = self.nanoseconds.val().get_bit(self.interval_log2.val().index());
-        self.clock_bit_before.d.next = self.clock_bit.q.val();
-        // Behind a reset there is nothing to compare with.
-        if !self.started.q.val() {
-            self.clock_bit_before.d.next = self.clock_bit.d.val();
-        }
-        self.started.d.next = true;
-        self.tick.next = self.started.q.val()
-            & self.interval_log2.val().any()
-            & (self.clock_bit.q.val() != self.clock_bit_before.q.val());
+        self.change.value.next = self.nanoseconds.val().get_bit(self.interval_log2.val().index());
+        self.tick.next = self.change.changed.val() & self.interval_log2.val().any();
     }
 }

@@ -24,7 +24,7 @@
 //! | commit | out | 1 | a frame has ended, seven cycles after its last beat was accepted |
 //! | measured | out | 1 | with commit: it is measured, and key, time and ip_length are its own |
 //! | bad | out | 1 | with commit: the MAC marked it bad |
-//! | word$0 ... word$16 | out | 32 | with commit: the key |
+//! | key | out | 544 | with commit: the key, word i in bits 32i+31:32i |
 //! | timestamp | out | 64 | with commit: timestamp of the first beat |
 //! | ip_length | out | 17 | with commit: IP octets |
 //! | delimiter | out | 1 | with commit: it is a delimiter of this measurement |
@@ -48,7 +48,7 @@ use crate::identity::datagram::Datagram;
 use crate::identity::header_window::HeaderWindow;
 use crate::identity::tags::Tags;
 use crate::interval::delimiter_match::DelimiterMatch;
-use crate::leaves::Flop;
+use crate::leaves::{Flop, KeyVector};
 use crate::module::module;
 use deltaline_hdl_macros::clocked;
 use deltaline_model::configuration::Configuration;
@@ -72,7 +72,7 @@ pub struct Identity {
     pub commit: Signal<Out, Bit>,
     pub measured: Signal<Out, Bit>,
     pub bad: Signal<Out, Bit>,
-    pub word: [Signal<Out, Bits<32>>; 17],
+    pub key: Signal<Out, Bits<544>>,
     pub timestamp: Signal<Out, Bits<64>>,
     pub ip_length: Signal<Out, Bits<17>>,
     pub delimiter: Signal<Out, Bit>,
@@ -94,7 +94,8 @@ pub struct Identity {
     tail_mask: Signal<Local, Bits<32>>,
     mask: [Signal<Local, Bits<32>>; 7],
 
-    key: [Flop<Bits<32>>; 17],
+    word: [Flop<Bits<32>>; 17],
+    vector: KeyVector,
     committed: Flop<Bit>,
     commit_measured: Flop<Bit>,
     commit_bad: Flop<Bit>,
@@ -110,7 +111,7 @@ impl Identity {
         }
             clk rst running s_axis_tdata s_axis_tkeep s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser
             commit measured bad word timestamp ip_length delimiter delimiter_number header_window tags
-            datagram x y six odd header payload reached tail_mask mask key committed commit_measured
+            datagram x y six odd header payload reached tail_mask mask key vector committed commit_measured
             commit_bad commit_length commit_time
         }
     }
@@ -191,79 +192,80 @@ impl Logic for Identity {
             }
         }
         for i in 0..17 {
-            self.key[i].clock.next = self.clk.val();
-            self.key[i].rst.next = self.rst.val();
-            self.key[i].d.next = self.key[i].q.val();
+            self.word[i].clock.next = self.clk.val();
+            self.word[i].rst.next = self.rst.val();
+            self.word[i].d.next = self.word[i].q.val();
             if self.committed.q.val() {
-                self.key[i].d.next = 0.into();
+                self.word[i].d.next = 0.into();
             }
-            self.word[i].next = self.key[i].q.val();
+            self.vector.word[i].next = self.word[i].q.val();
         }
+        self.key.next = self.vector.key.val();
 
         // The fixed header, without what routers rewrite: TOS, TTL and checksum; traffic class, flow label and hop
         // limit.
         if self.header.val().get_bit(0) {
-            self.key[0].d.next = self.x.val() & 0xff00_ffff_u64;
-            self.key[1].d.next = self.y.val();
+            self.word[0].d.next = self.x.val() & 0xff00_ffff_u64;
+            self.word[1].d.next = self.y.val();
             if self.six.val() {
-                self.key[0].d.next = self.x.val() & 0xf000_0000_u64;
-                self.key[1].d.next = self.y.val() & 0xffff_ff00_u64;
+                self.word[0].d.next = self.x.val() & 0xf000_0000_u64;
+                self.word[1].d.next = self.y.val() & 0xffff_ff00_u64;
             }
         }
         if self.header.val().get_bit(1) {
-            self.key[2].d.next = self.x.val() & 0x00ff_0000_u64;
-            self.key[3].d.next = self.y.val();
+            self.word[2].d.next = self.x.val() & 0x00ff_0000_u64;
+            self.word[3].d.next = self.y.val();
             if self.six.val() {
-                self.key[2].d.next = self.x.val();
+                self.word[2].d.next = self.x.val();
             }
         }
         if self.header.val().get_bit(2) {
-            self.key[4].d.next = self.x.val();
+            self.word[4].d.next = self.x.val();
             if self.six.val() {
-                self.key[5].d.next = self.y.val();
+                self.word[5].d.next = self.y.val();
             }
         }
         if self.header.val().get_bit(3) {
-            self.key[6].d.next = self.x.val();
-            self.key[7].d.next = self.y.val();
+            self.word[6].d.next = self.x.val();
+            self.word[7].d.next = self.y.val();
         }
         if self.header.val().get_bit(4) {
-            self.key[8].d.next = self.x.val();
-            self.key[9].d.next = self.y.val();
+            self.word[8].d.next = self.x.val();
+            self.word[9].d.next = self.y.val();
         }
         // The payload: in an odd pair y is the word of the pair's own number and x the one before.
         if self.payload.val().get_bit(0) {
             if self.odd.val() {
-                self.key[10].d.next = self.y.val() & self.mask[0].val();
+                self.word[10].d.next = self.y.val() & self.mask[0].val();
             } else {
-                self.key[10].d.next = self.x.val() & self.mask[0].val();
-                self.key[11].d.next = self.y.val() & self.mask[1].val();
+                self.word[10].d.next = self.x.val() & self.mask[0].val();
+                self.word[11].d.next = self.y.val() & self.mask[1].val();
             }
         }
         if self.payload.val().get_bit(1) {
             if self.odd.val() {
-                self.key[11].d.next = self.x.val() & self.mask[1].val();
-                self.key[12].d.next = self.y.val() & self.mask[2].val();
+                self.word[11].d.next = self.x.val() & self.mask[1].val();
+                self.word[12].d.next = self.y.val() & self.mask[2].val();
             } else {
-                self.key[12].d.next = self.x.val() & self.mask[2].val();
-                self.key[13].d.next = self.y.val() & self.mask[3].val();
+                self.word[12].d.next = self.x.val() & self.mask[2].val();
+                self.word[13].d.next = self.y.val() & self.mask[3].val();
             }
         }
         if self.payload.val().get_bit(2) {
             if self.odd.val() {
-                self.key[13].d.next = self.x.val() & self.mask[3].val();
-                self.key[14].d.next = self.y.val() & self.mask[4].val();
+                self.word[13].d.next = self.x.val() & self.mask[3].val();
+                self.word[14].d.next = self.y.val() & self.mask[4].val();
             } else {
-                self.key[14].d.next = self.x.val() & self.mask[4].val();
-                self.key[15].d.next = self.y.val() & self.mask[5].val();
+                self.word[14].d.next = self.x.val() & self.mask[4].val();
+                self.word[15].d.next = self.y.val() & self.mask[5].val();
             }
         }
         if self.payload.val().get_bit(3) {
             if self.odd.val() {
-                self.key[15].d.next = self.x.val() & self.mask[5].val();
-                self.key[16].d.next = self.y.val() & self.mask[6].val();
+                self.word[15].d.next = self.x.val() & self.mask[5].val();
+                self.word[16].d.next = self.y.val() & self.mask[6].val();
             } else {
-                self.key[16].d.next = self.x.val() & self.mask[6].val();
+                self.word[16].d.next = self.x.val() & self.mask[6].val();
             }
         }
         self.committed.d.next = self.datagram.closed.val();

@@ -27,6 +27,7 @@
 //!
 //! `sim/cosim`, with the core: ends by delimiter and by clock at every beat of two frames; lock lost around an end.
 
+use crate::clock::ticker::Ticker;
 use crate::leaves::{Delay, Flop};
 use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
@@ -44,33 +45,28 @@ pub struct Boundary<const D: usize> {
     pub timed: Signal<Out, Bit>,
     pub unlocked: Signal<Out, Bit>,
 
-    nanoseconds: Signal<Local, Bits<64>>,
-    clock_bit: Flop<Bit>,
-    clock_bit_before: Flop<Bit>,
+    ticker: Ticker,
     asked: Flop<Bit>,
     lock_lost: Flop<Bit>,
-    crossed: Signal<Local, Bit>,
     /// Bit 0: an end is asked for; bit 1: by the clock; bit 2: the clock is not locked.
     now: Signal<Local, Bits<3>>,
     delay: Delay<3, D>,
 }
 
 impl<const D: usize> Logic for Boundary<D> {
-    #[clocked(clock_bit, clock_bit_before, asked, lock_lost)]
+    #[clocked(asked, lock_lost)]
     fn update(&mut self) {
-        self.nanoseconds.next = bit_cast::<64, 48>(self.ptp_ts.val().get_bits::<48>(16));
-        self.clock_bit.d.next = self.nanoseconds.val().get_bit(self.interval_log2.val().index());
-        self.clock_bit_before.d.next = self.clock_bit.q.val();
+        self.ticker.clk.next = self.clk.val();
+        self.ticker.rst.next = self.rst.val();
+        self.ticker.ptp_ts.next = self.ptp_ts.val();
+        self.ticker.interval_log2.next = self.interval_log2.val();
         self.asked.d.next = self.interval_end.val();
         self.lock_lost.d.next = !self.ptp_locked.val();
-        // Behind a reset this compares with zero; the core does not count yet then, and ignores it.
-        self.crossed.next =
-            self.interval_log2.val().any() & (self.clock_bit.q.val() != self.clock_bit_before.q.val());
         self.now.next = 0.into();
         if self.asked.q.val() {
             self.now.next = self.now.val() | 1;
         }
-        if self.crossed.val() {
+        if self.ticker.tick.val() {
             self.now.next = self.now.val() | 3;
         }
         if self.lock_lost.q.val() {

@@ -7,12 +7,14 @@
 //! | [`OutputRegister`] | a memory macro may hold it already |
 //! | [`Delay`] | a shift register of any length is one line |
 //! | [`BeatWords`] | bytes regrouped for any width |
+//! | [`CellFields`], [`CellWord`] | slices and a concatenation of fields whose places the model states |
 //! | [`KeyVector`] | a concatenation, which RustHDL lacks |
 //! | [`Rom`] | a case statement over constants is what synthesis turns into block RAM with content |
 //! | [`Classifier`] | comparisons of the looked-at words alone keep the emitted text small and its constants visible |
 //! | [`HashMatrix`] | reductions over constant masks keep the emitted text small and its constants visible |
 
 mod beat_words;
+mod cell_word;
 mod classifier;
 mod delay;
 mod flop;
@@ -24,6 +26,7 @@ mod rom;
 mod shared_parity;
 
 pub use beat_words::BeatWords;
+pub use cell_word::{CellFields, CellWord};
 pub use classifier::Classifier;
 pub use delay::Delay;
 pub use flop::Flop;

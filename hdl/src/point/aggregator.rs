@@ -19,8 +19,7 @@
 //! word, and the totals add what the lanes bring. Frames that are committed in the same cycle count in the order of
 //! their lanes.
 //!
-//! The live packets and bytes are those of all classes. With digests, cells have digest sums, whose halves are added as
-//! they are in a lane.
+//! The live packets and bytes are those of all classes. [`Merge`] adds the cells of all lanes.
 //!
 //! With several lanes, `saturated` is also raised by 2^32 packets of a class in an interval, since a sum of cells might
 //! wrap.
@@ -64,11 +63,11 @@ use crate::interval::schedule::Schedule;
 use crate::leaves::{Classifier, Delay, Flop};
 use crate::module::module;
 use crate::point::class_totals::ClassTotals;
-use crate::point::live_counter::LiveCounter;
+use crate::point::frame_count::FrameCount;
 use crate::point::totals::Totals;
 use crate::report::emitter::Emitter;
-use crate::sketch::digest_cell::Place;
 use crate::sketch::lane::Lane;
+use crate::sketch::merge::Merge;
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
 
@@ -136,7 +135,7 @@ pub struct Aggregator<
     lane: [Lane<R, A, S, D>; L],
     totals: Totals,
     class_totals: [ClassTotals; C],
-    unmatched: LiveCounter,
+    unmatched_count: FrameCount,
     intervals: Interval,
     prefixes: Schedule,
     /// As late as what the totals show.
@@ -166,11 +165,7 @@ pub struct Aggregator<
     sent_last: Signal<Local, Bits<64>>,
     overflow: Signal<Local, Bit>,
     overflow_epoch: Signal<Local, Bit>,
-    count_sum: Signal<Local, Bits<32>>,
-    time_sum: Signal<Local, Bits<40>>,
-    digest_low_sum: [Signal<Local, Bits<16>>; D],
-    digest_high_sum: [Signal<Local, Bits<16>>; D],
-    digest_sum: [Place<S>; D],
+    merge: [Merge<S, D>; L],
     drained: Signal<Local, Bits<S>>,
     flags: Signal<Local, Bits<5>>,
 }
@@ -192,12 +187,12 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
             from_interval schedule_legal schedule_pending running draining ended refused gap interval packets
             bytes unmeasured_frames bad_frames unmatched_frames m_axis_tdata m_axis_tkeep m_axis_tvalid
             m_axis_tready m_axis_tlast m_axis_tuser staged_delimiter staged_number staged_unexpected
-            staged_request staged_timed staged_unlocked totals unmatched intervals shown_interval idle
+            staged_request staged_timed staged_unlocked totals unmatched_count intervals shown_interval idle
             unmatched_now unmeasured_now bad_now octets wrapped crowded packets_sum bytes_sum sent_packets
-            sent_bytes sent_first sent_last overflow overflow_epoch count_sum time_sum drained flags
+            sent_bytes sent_first sent_last overflow overflow_epoch drained flags
             ; each commit measured bad key timestamp ip_length staged_measured staged_bad staged_unmeasured
             staged_timestamp staged_length class_totals packet measured_now octets_now first_now last_now
-            digest_low_sum digest_high_sum digest_sum
+            merge
         }
     }
 }
@@ -357,31 +352,15 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
         // All lanes are equally far behind their commits: they tell of the same copy.
         self.overflow.next = false;
         self.overflow_epoch.next = false;
-        self.count_sum.next = 0.into();
-        self.time_sum.next = 0.into();
+        self.drained.next = 0.into();
         for i in 0..L {
             self.overflow.next = self.overflow.val() | self.lane[i].overflow.val();
             if self.lane[i].overflow.val() {
                 self.overflow_epoch.next = self.lane[i].overflow_epoch.val();
             }
-            self.count_sum.next = self.count_sum.val() + self.lane[i].drained_cell.val().get_bits::<32>(40);
-            self.time_sum.next = self.time_sum.val() + self.lane[i].drained_cell.val().get_bits::<40>(0);
-        }
-
-        self.drained.next =
-            bit_cast::<S, 40>(self.time_sum.val()) | (bit_cast::<S, 32>(self.count_sum.val()) << 40);
-        for j in 0..D {
-            self.digest_low_sum[j].next = 0.into();
-            self.digest_high_sum[j].next = 0.into();
-            for i in 0..L {
-                self.digest_low_sum[j].next =
-                    self.digest_low_sum[j].val() + self.lane[i].drained_cell.val().get_bits::<16>(72);
-                self.digest_high_sum[j].next =
-                    self.digest_high_sum[j].val() + self.lane[i].drained_cell.val().get_bits::<16>(88);
-            }
-            self.digest_sum[j].low.next = self.digest_low_sum[j].val();
-            self.digest_sum[j].high.next = self.digest_high_sum[j].val();
-            self.drained.next = self.drained.val() | self.digest_sum[j].placed.val();
+            self.merge[i].left.next = self.drained.val();
+            self.merge[i].right.next = self.lane[i].drained_cell.val();
+            self.drained.next = self.merge[i].merged.val();
         }
 
         self.totals.clk.next = self.clk.val();
@@ -431,11 +410,11 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
         self.bytes.next = self.bytes_sum.val();
         self.unmeasured_frames.next = self.totals.unmeasured_frames.val();
         self.bad_frames.next = self.totals.bad_frames.val();
-        self.unmatched.clk.next = self.clk.val();
-        self.unmatched.rst.next = self.rst.val();
-        self.unmatched.ends.next = self.intervals.start_drain.val();
-        self.unmatched.amount.next = self.unmatched_now.val();
-        self.unmatched_frames.next = self.unmatched.shown.val();
+        self.unmatched_count.clk.next = self.clk.val();
+        self.unmatched_count.rst.next = self.rst.val();
+        self.unmatched_count.ends.next = self.intervals.start_drain.val();
+        self.unmatched_count.frames.next = self.unmatched_now.val();
+        self.unmatched_frames.next = self.unmatched_count.count.val();
         self.m_axis_tdata.next = self.emitter.m_axis_tdata.val();
         self.m_axis_tkeep.next = self.emitter.m_axis_tkeep.val();
         self.m_axis_tvalid.next = self.emitter.m_axis_tvalid.val();

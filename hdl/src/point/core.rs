@@ -78,9 +78,9 @@
 
 use crate::identity::Identity;
 use crate::interval::boundary::Boundary;
-use crate::leaves::KeyVector;
 use crate::module::module;
 use crate::point::aggregator::Aggregator;
+use deltaline_hdl_macros::passes;
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
 
@@ -126,7 +126,6 @@ pub struct Core<const R: usize, const A: usize, const C: usize, const S: usize =
 
     identity: Identity,
     boundary: Boundary<6>,
-    vector: KeyVector,
     aggregator: Aggregator<R, A, 1, C, S, D>,
 }
 
@@ -141,7 +140,7 @@ impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: us
             interval_end interval_log2 ptp_ts ptp_locked receiver schedule next_prefixes from_interval
             schedule_legal schedule_pending running packets bytes unmeasured bad unmatched interval draining
             ended refused gap delimiter m_axis_tdata m_axis_tkeep m_axis_tvalid m_axis_tready m_axis_tlast
-            m_axis_tuser boundary vector
+            m_axis_tuser boundary
         }
     }
 }
@@ -149,34 +148,40 @@ impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: us
 impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: usize> Logic
     for Core<R, A, C, S, D>
 {
+    #[passes(
+        aggregator,
+        in(clk, rst, receiver, schedule, next_prefixes, from_interval, m_axis_tready),
+        out(
+            schedule_legal,
+            schedule_pending,
+            running,
+            packets,
+            bytes,
+            interval,
+            draining,
+            ended,
+            refused,
+            gap,
+            m_axis_tdata,
+            m_axis_tkeep,
+            m_axis_tvalid,
+            m_axis_tlast,
+            m_axis_tuser
+        )
+    )]
+    #[passes(boundary, in(clk, rst, interval_end, interval_log2, ptp_ts, ptp_locked))]
+    #[passes(
+        identity,
+        in(clk, rst, s_axis_tdata, s_axis_tkeep, s_axis_tvalid, s_axis_tready, s_axis_tlast, s_axis_tuser)
+    )]
     #[hdl_gen]
     fn update(&mut self) {
-        self.identity.clk.next = self.clk.val();
-        self.identity.rst.next = self.rst.val();
         self.identity.running.next = self.aggregator.running.val();
-        self.identity.s_axis_tdata.next = self.s_axis_tdata.val();
-        self.identity.s_axis_tkeep.next = self.s_axis_tkeep.val();
-        self.identity.s_axis_tvalid.next = self.s_axis_tvalid.val();
-        self.identity.s_axis_tready.next = self.s_axis_tready.val();
-        self.identity.s_axis_tlast.next = self.s_axis_tlast.val();
-        self.identity.s_axis_tuser.next = self.s_axis_tuser.val();
 
-        self.boundary.clk.next = self.clk.val();
-        self.boundary.rst.next = self.rst.val();
-        self.boundary.interval_end.next = self.interval_end.val();
-        self.boundary.interval_log2.next = self.interval_log2.val();
-        self.boundary.ptp_ts.next = self.ptp_ts.val();
-        self.boundary.ptp_locked.next = self.ptp_locked.val();
-
-        for i in 0..17 {
-            self.vector.word[i].next = self.identity.word[i].val();
-        }
-        self.aggregator.clk.next = self.clk.val();
-        self.aggregator.rst.next = self.rst.val();
         self.aggregator.commit[0].next = self.identity.commit.val();
         self.aggregator.measured[0].next = self.identity.measured.val();
         self.aggregator.bad[0].next = self.identity.bad.val();
-        self.aggregator.key[0].next = self.vector.key.val();
+        self.aggregator.key[0].next = self.identity.key.val();
         self.aggregator.timestamp[0].next = self.identity.timestamp.val();
         self.aggregator.ip_length[0].next = self.identity.ip_length.val();
         self.aggregator.delimiter.next = self.identity.delimiter.val();
@@ -184,30 +189,10 @@ impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: us
         self.aggregator.request.next = self.boundary.request.val();
         self.aggregator.timed.next = self.boundary.timed.val();
         self.aggregator.unlocked.next = self.boundary.unlocked.val();
-        self.aggregator.receiver.next = self.receiver.val();
-        self.aggregator.schedule.next = self.schedule.val();
-        self.aggregator.next_prefixes.next = self.next_prefixes.val();
-        self.aggregator.from_interval.next = self.from_interval.val();
-        self.schedule_legal.next = self.aggregator.schedule_legal.val();
-        self.schedule_pending.next = self.aggregator.schedule_pending.val();
-        self.aggregator.m_axis_tready.next = self.m_axis_tready.val();
 
-        self.running.next = self.aggregator.running.val();
-        self.packets.next = self.aggregator.packets.val();
-        self.bytes.next = self.aggregator.bytes.val();
         self.unmeasured.next = self.aggregator.unmeasured_frames.val();
         self.bad.next = self.aggregator.bad_frames.val();
         self.unmatched.next = self.aggregator.unmatched_frames.val();
-        self.interval.next = self.aggregator.interval.val();
-        self.draining.next = self.aggregator.draining.val();
-        self.ended.next = self.aggregator.ended.val();
-        self.refused.next = self.aggregator.refused.val();
-        self.gap.next = self.aggregator.gap.val();
         self.delimiter.next = self.identity.delimiter.val() & self.aggregator.running.val();
-        self.m_axis_tdata.next = self.aggregator.m_axis_tdata.val();
-        self.m_axis_tkeep.next = self.aggregator.m_axis_tkeep.val();
-        self.m_axis_tvalid.next = self.aggregator.m_axis_tvalid.val();
-        self.m_axis_tlast.next = self.aggregator.m_axis_tlast.val();
-        self.m_axis_tuser.next = self.aggregator.m_axis_tuser.val();
     }
 }

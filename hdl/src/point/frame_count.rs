@@ -1,4 +1,4 @@
-//! Frame count: a saturating counter of an interval's frames, for the [totals](crate::point::totals).
+//! Frame count: a saturating counter of an interval's frames of one kind.
 //!
 //! # Theory of operation
 //!
@@ -15,17 +15,17 @@
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | frames | in | 3 | frames in this cycle, 0..=4 |
 //! | ends | in | 1 | the interval ends behind this cycle |
-//! | just_ended | in | 1 | it ended behind the cycle before: ends, one cycle later |
 //! | count | out | 32 | the running interval's frames as of two cycles ago |
 //! | ended | out | 32 | those of the interval that ended last, from three cycles behind its end on |
 //!
-//! Latency two cycles, any number of frames. No parameters.
+//! Latency two cycles, any number of frames. No parameters. Where nobody looks at `ended`, synthesis leaves its
+//! registers out.
 //!
 //! Cost: `docs/report.md`, by module.
 //!
 //! # Test plan
 //!
-//! `sim/cosim`, with the whole core: the carry between the halves, saturation in the last cycles of an interval and
+//! `sim/cosim`, alone and with the whole core: the carry between the halves, saturation in the last cycles of an interval and
 //! long before, with the counters preloaded; what is shown while it counts.
 
 use crate::leaves::Flop;
@@ -39,7 +39,6 @@ pub struct FrameCount {
     pub rst: Signal<In, Bit>,
     pub frames: Signal<In, Bits<3>>,
     pub ends: Signal<In, Bit>,
-    pub just_ended: Signal<In, Bit>,
     pub count: Signal<Out, Bits<32>>,
     pub ended: Signal<Out, Bits<32>>,
 
@@ -49,6 +48,8 @@ pub struct FrameCount {
     high: Flop<Bits<16>>,
     /// The count ran over.
     full: Flop<Bit>,
+    /// The interval ended one cycle ago.
+    just_ended: Flop<Bit>,
     /// The lower half as late as the upper one.
     shown_low: Flop<Bits<16>>,
     /// The interval that ended last.
@@ -64,7 +65,7 @@ pub struct FrameCount {
 }
 
 impl Logic for FrameCount {
-    #[clocked(low, carry, high, full, shown_low, old_low, old_high, old_full)]
+    #[clocked(low, carry, high, full, just_ended, shown_low, old_low, old_high, old_full)]
     fn update(&mut self) {
         self.sum.next = bit_cast::<17, 16>(self.low.q.val()) + bit_cast::<17, 3>(self.frames.val());
         self.low.d.next = self.sum.val().get_bits::<16>(0);
@@ -75,6 +76,7 @@ impl Logic for FrameCount {
         }
 
         // One cycle later, of the interval that was running then.
+        self.just_ended.d.next = self.ends.val();
         self.sum_high.next = bit_cast::<17, 16>(self.high.q.val());
         if self.carry.q.val() {
             self.sum_high.next = bit_cast::<17, 16>(self.high.q.val()) + 1;
@@ -82,8 +84,8 @@ impl Logic for FrameCount {
         self.is_full.next = self.full.q.val() | self.sum_high.val().get_bit(16);
         self.high.d.next = self.sum_high.val().get_bits::<16>(0);
         self.full.d.next = self.is_full.val();
-        self.old_full.d.next = self.just_ended.val() & self.is_full.val();
-        if self.just_ended.val() {
+        self.old_full.d.next = self.just_ended.q.val() & self.is_full.val();
+        if self.just_ended.q.val() {
             self.old_high.d.next = self.sum_high.val().get_bits::<16>(0);
             self.high.d.next = 0.into();
             self.full.d.next = false;

@@ -7,6 +7,5 @@ pub mod aggregator;
 pub mod class_totals;
 pub mod core;
 pub mod frame_count;
-pub mod live_counter;
 pub mod totals;
 pub mod wide_core;

@@ -109,12 +109,10 @@ impl Logic for Totals {
         self.unmeasured_count.rst.next = self.rst.val();
         self.unmeasured_count.frames.next = self.unmeasured.val();
         self.unmeasured_count.ends.next = self.ends.val();
-        self.unmeasured_count.just_ended.next = self.just_ended.q.val();
         self.bad_count.clk.next = self.clk.val();
         self.bad_count.rst.next = self.rst.val();
         self.bad_count.frames.next = self.bad.val();
         self.bad_count.ends.next = self.ends.val();
-        self.bad_count.just_ended.next = self.just_ended.q.val();
 
         // What the running interval counts with this cycle.
         self.refused_next.next = self.refused_count.q.val();

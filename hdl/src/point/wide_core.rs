@@ -32,6 +32,7 @@ use crate::identity::wide::WideIdentity;
 use crate::interval::boundary::Boundary;
 use crate::module::module;
 use crate::point::aggregator::Aggregator;
+use deltaline_hdl_macros::passes;
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
 
@@ -153,15 +154,30 @@ impl<
     const D: usize,
 > Logic for WideCore<N, P, B, K, W, V, R, A, L, C, S, D>
 {
+    #[passes(
+        aggregator,
+        in(clk, rst, receiver, schedule, next_prefixes, from_interval, m_axis_tready),
+        out(
+            schedule_legal,
+            schedule_pending,
+            running,
+            packets,
+            bytes,
+            interval,
+            draining,
+            ended,
+            refused,
+            gap,
+            m_axis_tdata,
+            m_axis_tkeep,
+            m_axis_tvalid,
+            m_axis_tlast,
+            m_axis_tuser
+        )
+    )]
+    #[passes(boundary, in(clk, rst, interval_end, interval_log2, ptp_ts, ptp_locked))]
     #[hdl_gen]
     fn update(&mut self) {
-        self.boundary.clk.next = self.clk.val();
-        self.boundary.rst.next = self.rst.val();
-        self.boundary.interval_end.next = self.interval_end.val();
-        self.boundary.interval_log2.next = self.interval_log2.val();
-        self.boundary.ptp_ts.next = self.ptp_ts.val();
-        self.boundary.ptp_locked.next = self.ptp_locked.val();
-
         self.delimiter_now.next = false;
         self.delimiter_number.next = 0.into();
         for i in 0..L {
@@ -185,37 +201,15 @@ impl<
                 self.delimiter_number.next = self.identity[i].delimiter_number.val();
             }
         }
-        self.aggregator.clk.next = self.clk.val();
-        self.aggregator.rst.next = self.rst.val();
         self.aggregator.delimiter.next = self.delimiter_now.val();
         self.aggregator.delimiter_number.next = self.delimiter_number.val();
         self.aggregator.request.next = self.boundary.request.val();
         self.aggregator.timed.next = self.boundary.timed.val();
         self.aggregator.unlocked.next = self.boundary.unlocked.val();
-        self.aggregator.receiver.next = self.receiver.val();
-        self.aggregator.schedule.next = self.schedule.val();
-        self.aggregator.next_prefixes.next = self.next_prefixes.val();
-        self.aggregator.from_interval.next = self.from_interval.val();
-        self.schedule_legal.next = self.aggregator.schedule_legal.val();
-        self.schedule_pending.next = self.aggregator.schedule_pending.val();
-        self.aggregator.m_axis_tready.next = self.m_axis_tready.val();
 
-        self.running.next = self.aggregator.running.val();
-        self.packets.next = self.aggregator.packets.val();
-        self.bytes.next = self.aggregator.bytes.val();
         self.unmeasured.next = self.aggregator.unmeasured_frames.val();
         self.bad.next = self.aggregator.bad_frames.val();
         self.unmatched.next = self.aggregator.unmatched_frames.val();
-        self.interval.next = self.aggregator.interval.val();
-        self.draining.next = self.aggregator.draining.val();
-        self.ended.next = self.aggregator.ended.val();
-        self.refused.next = self.aggregator.refused.val();
-        self.gap.next = self.aggregator.gap.val();
         self.delimiter.next = self.delimiter_now.val() & self.aggregator.running.val();
-        self.m_axis_tdata.next = self.aggregator.m_axis_tdata.val();
-        self.m_axis_tkeep.next = self.aggregator.m_axis_tkeep.val();
-        self.m_axis_tvalid.next = self.aggregator.m_axis_tvalid.val();
-        self.m_axis_tlast.next = self.aggregator.m_axis_tlast.val();
-        self.m_axis_tuser.next = self.aggregator.m_axis_tuser.val();
     }
 }

@@ -143,7 +143,7 @@ impl<const R: usize, const A: usize, const S: usize, const D: usize> Logic for L
             self.digest[i].clk.next = self.clk.val();
             self.digest[i].rst.next = self.rst.val();
             self.digest[i].key.next = self.key.val();
-            self.lda.digest[i].next = self.digest[i].value.val();
+            self.lda.field[i].next = self.digest[i].value.val();
         }
         self.drained_cell.next = self.lda.drained_cell.val();
         self.overflow.next = self.lda.overflow.val();

@@ -1,15 +1,16 @@
 //! The sketch: which cells a packet is added to, and the memory that keeps them.
 //!
 //! ```text
-//! key -> hash -> sampler -> lda -> half_cell, half_cell (two halves of a cell's sum and count)
-//!             -> digest -------> digest_cell (if wanted)
+//! key -> hash -> sampler -> lda -> cell_memory, cell_memory (two parts of a cell's sum and count)
+//!             -> digest -------> cell_memory (a further field, if wanted)
 //! ```
 //!
 //! [`lane::Lane`] puts them together for the packets of one lane.
 
+pub mod adder;
+pub mod cell_memory;
 pub mod digest;
-pub mod digest_cell;
-pub mod half_cell;
 pub mod lane;
 pub mod lda;
+pub mod merge;
 pub mod sampler;

@@ -52,14 +52,14 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Identity,
         "TTL is not masked",
-        "key_2_d = x & 64'hff0000;",
-        "key_2_d = x & 64'hffff0000;",
+        "word_2_d = x & 64'hff0000;",
+        "word_2_d = x & 64'hffff0000;",
     ),
     mutation(
         Module::Identity,
         "traffic class is not masked",
-        "key_0_d = x & 64'hf0000000;",
-        "key_0_d = x & 64'hff000000;",
+        "word_0_d = x & 64'hf0000000;",
+        "word_0_d = x & 64'hff000000;",
     ),
     mutation(Module::Identity, "padding is not masked", "tail_mask = 32'h0;", "tail_mask = 32'hffffffff;"),
     mutation(
@@ -71,8 +71,8 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Identity,
         "one key word survives its frame",
-        "key_12_d = 32'h0;",
-        "key_12_d = key_12_q;",
+        "word_12_d = 32'h0;",
+        "word_12_d = word_12_q;",
     ),
     mutation(
         Module::Identity,
@@ -152,27 +152,32 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Lda,
         "sum carry lost between the halves",
-        "upper_sum_carry_in = lower_sum_carry;",
-        "upper_sum_carry_in = 1'b0;",
+        "upper_adder_sum_carry_in = sum_carry_q;",
+        "upper_adder_sum_carry_in = 1'b0;",
     ),
     mutation(
         Module::Lda,
         "count carry lost between the halves",
-        "upper_count_carry_in = lower_count_carry;",
-        "upper_count_carry_in = 1'b0;",
+        "upper_adder_count_carry_in = count_carry_q;",
+        "upper_adder_count_carry_in = 1'b0;",
     ),
     mutation(
         Module::Lda,
         "count overflow not told",
-        "wraps_d = upper_count_carry & valid_5_q;",
+        "wraps_d = count_wraps_q & valid_5_q;",
         "wraps_d = 1'b0;",
     ),
-    mutation(Module::Lda, "upper half not cleared", "upper_clear_0 = clearing_0_q;", "upper_clear_0 = 1'b0;"),
+    mutation(
+        Module::Lda,
+        "upper half not cleared",
+        "upper_clear_first = clearing_0_q;",
+        "upper_clear_first = 1'b0;",
+    ),
     mutation(
         Module::Lda,
         "updates written into both copies",
-        "lower_write_0 = valid_4_q & ~copy_4_q;",
-        "lower_write_0 = valid_4_q;",
+        "lower_write_first = valid_4_q & ~copy_4_q;",
+        "lower_write_first = valid_4_q;",
     ),
     mutation(
         Module::Core,
@@ -269,8 +274,8 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::TwoLanes512,
         "the second lane's cells not added",
-        "count_sum = count_sum + lane_1_drained_cell[(32'h28)+:(32)];",
-        "",
+        "merge_1_right = lane_1_drained_cell;",
+        "merge_1_right = 72'h0;",
     ),
     mutation(
         Module::TwoLanes512,
@@ -326,8 +331,8 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "intervals by the wrong bit of the clock",
-        "clock_bit_d = nanoseconds[interval_log2];",
-        "clock_bit_d = nanoseconds[10];",
+        "change_value = nanoseconds[interval_log2];",
+        "change_value = nanoseconds[10];",
     ),
     mutation(
         Module::Core,
@@ -362,8 +367,8 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "m_axis gives a beat up before it is taken",
-        "if ((state_q == 32'h8) & m_axis_tready) begin",
-        "if (state_q == 32'h8) begin",
+        "pack_taken = (state_q == 32'h8) & m_axis_tready;",
+        "pack_taken = state_q == 32'h8;",
     ),
 ];
 
@@ -422,8 +427,8 @@ pub const CLASS_MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "the last class is not cleared",
-        "at_last_d = address_now_q == last_address;",
-        "at_last_d = &address_now_q[4:0];",
+        "is_last_d = address_now_q == last_address;",
+        "is_last_d = &address_now_q[4:0];",
     ),
     mutation(
         Module::Core256,

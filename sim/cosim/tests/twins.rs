@@ -139,8 +139,8 @@ fn classifier() {
 }
 
 #[test]
-fn live_counter() {
-    checks::live_counter::check(&toolchain(), 20_000, 1).unwrap();
+fn frame_count() {
+    checks::frame_count::check(&toolchain(), 20_000, 1).unwrap();
 }
 
 #[test]

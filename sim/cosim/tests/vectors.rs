@@ -7,6 +7,7 @@ use deltaline_hdl::emit::kind::Module;
 use deltaline_hdl::emit::module::emit;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::hash::HashKind;
+use deltaline_model::packet::identity::KEY_WORDS;
 use deltaline_model::time::Timestamp;
 use verilator_sys::{Port, Toolchain};
 
@@ -31,7 +32,7 @@ fn keys() {
         .map(|port| bench.port(&format!("s_axis_{port}")).unwrap());
     let [commit, measured, length] =
         ["commit", "measured", "ip_length"].map(|port| bench.port(port).unwrap());
-    let words = words(&bench);
+    let key_port = bench.port("key").unwrap();
     bench.set(ready, 1);
     let running = bench.port("running").unwrap();
     bench.set(running, 1);
@@ -58,7 +59,9 @@ fn keys() {
         }
         assert_eq!(bench.get(measured) == 1, columns.len() > 2, "{columns:?}");
         if columns.len() > 2 {
-            let key: String = words.iter().map(|word| format!("{:08x}", bench.get(*word))).collect();
+            let mut words = [0; KEY_WORDS];
+            bench.get_words(key_port, &mut words);
+            let key: String = words.iter().map(|word| format!("{word:08x}")).collect();
             assert_eq!(key, columns[1]);
             assert_eq!(bench.get(length).to_string(), columns[2]);
         }

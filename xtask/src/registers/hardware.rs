@@ -278,7 +278,8 @@ impl Sections {
         let mut text = String::from(
             "//! The register block; see the module above for its theory and ports.\n//!\n\
              //! Made by `cargo xtask registers` from `hdl/registers/deltaline.rdl`: change that.\n\n\
-             use crate::leaves::Flop;\nuse crate::registers::axi_lite::AxiLite;\n",
+             use crate::leaves::Flop;\nuse crate::module::module;\nuse crate::registers::axi_lite::AxiLite;\n\
+             use deltaline_hdl_macros::clocked;\n",
         );
         let of_host: Vec<&str> =
             self.emitted.iter().map(|(_, of)| of.as_str()).filter(|of| !of.starts_with('u')).collect();
@@ -286,7 +287,6 @@ impl Sections {
             text,
             "use deltaline_model::registers::{{{}}};
              use rust_hdl_core::prelude::*;
-             use rust_hdl_widgets::dff_setup;
 
              /// What is constant in hardware and given when it is emitted.
              #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -311,29 +311,24 @@ impl Sections {
         for (name, of) in &self.parts {
             let _ = writeln!(text, "{name}: {of},");
         }
-        text += "}\n\nimpl Registers {\n/// The registers of a build.\npub fn new(emitted: &Emitted) -> Self {\nRegisters {\n\
-                 clk: Default::default(),\nrst: Default::default(),\n";
-        for (name, ..) in bus {
-            let _ = writeln!(text, "s_axil_{name}: Default::default(),");
-        }
-        for (name, _) in &self.ports {
-            let _ = writeln!(text, "{name}: Default::default(),");
-        }
-        text += "axi: Default::default(),\nreadable: Default::default(),\n";
+        text += "}\n\nimpl Registers {\n/// The registers of a build.\npub fn new(emitted: &Emitted) -> Self {\n\
+                 module! { Registers {\n";
         for (name, value) in &self.constants {
-            let _ = writeln!(text, "{name}: Constant::new(({value}).into()),");
+            let _ = writeln!(text, "            {name}: Constant::new(({value}).into()),");
         }
-        for (name, _) in &self.parts {
-            let _ = writeln!(text, "{name}: Default::default(),");
+        let bus_names: Vec<String> = bus.iter().map(|(name, ..)| format!("s_axil_{name}")).collect();
+        let plain = ["clk", "rst"].into_iter().chain(bus_names.iter().map(String::as_str));
+        let plain = plain.chain(self.ports.iter().map(|(name, _)| name.as_str())).chain(["axi", "readable"]);
+        let plain = plain.chain(self.parts.iter().map(|(name, _)| name.as_str()));
+        text += "        }\n";
+        for line in lines(plain, 98) {
+            let _ = writeln!(text, "            {line}");
         }
         let _ = writeln!(
             text,
-            "}}\n}}\n}}\n\nimpl Logic for Registers {{\n#[hdl_gen]\nfn update(&mut self) {{\ndff_setup!(self, clk, {});",
+            "        }}\n}}\n}}\n\nimpl Logic for Registers {{\n#[clocked({})]\nfn update(&mut self) {{",
             self.flops.join(", ")
         );
-        for name in &self.flops {
-            let _ = writeln!(text, "self.{name}.rst.next = self.rst.val();");
-        }
         text += "\nself.axi.clk.next = self.clk.val();\nself.axi.rst.next = self.rst.val();\n";
         for (name, direction, _) in bus.iter().filter(|(name, ..)| !name.ends_with("prot")) {
             let _ = match *direction {
@@ -352,6 +347,19 @@ impl Sections {
         );
         text
     }
+}
+
+/// Names in as few lines as hold them, each at most this wide; what stands in a macro is not formatted.
+fn lines<'a>(names: impl Iterator<Item = &'a str>, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for name in names {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(name),
+            Some(line) if line.len() + 1 + name.len() <= width => *line += &format!(" {name}"),
+            _ => lines.push(name.to_string()),
+        }
+    }
+    lines
 }
 
 /// The register that holds a field's bits of a word.

@@ -768,7 +768,12 @@ pub const FAULTS: [Fault; 33] = [
     fault("cells are not cleared", "| ", "(section_q != 32'h0)", "1'b0"),
     fault("the check word's top bit is lost", "if (", "check_top_q", "1'b0"),
     fault("interval end a cycle early", "request_2_d = ", "request_1_q", "request_0_q"),
-    fault("intervals by the wrong bit of the clock", "clock_bit_d = ", "candidates[high_q]", "candidates[1]"),
+    fault(
+        "intervals by the wrong bit of the clock",
+        "clock_bit_value = ",
+        "candidates[high_q]",
+        "candidates[1]",
+    ),
     fault("the kind of a control frame is not looked at", "compared = ", "(word == 32'h3)", "1'b0"),
     fault("delimiters of other configurations count", "(word == 32'h6) | ", "(word == 32'h7)", "1'b0"),
     fault("bad delimiters count", "found_0_d = ends & ", "~bad", "1'b1"),

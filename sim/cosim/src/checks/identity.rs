@@ -21,12 +21,6 @@ enum Outcome {
     Bad,
 }
 
-/// Where the key comes out: one port, or one a word.
-enum Key {
-    Vector(Port),
-    Words(Vec<Port>),
-}
-
 struct Twin {
     bench: Bench,
     tdata: Port,
@@ -38,7 +32,7 @@ struct Twin {
     commit: Port,
     measured: Port,
     bad: Port,
-    key: Key,
+    key: Port,
     beat_bytes: usize,
     timestamp: Port,
     ip_length: Port,
@@ -54,12 +48,6 @@ struct Twin {
 pub fn check(toolchain: &Toolchain, verilog: &str, count: u64, seed: u64) -> Result<u64, CheckError> {
     let mut bench = Bench::new(toolchain, "identity", verilog)?;
     bench.set(bench.port("running")?, 1);
-    let key = match bench.port("key") {
-        Ok(vector) => Key::Vector(vector),
-        Err(_) => {
-            Key::Words((0..KEY_WORDS).map(|i| bench.port(&format!("word_{i}"))).collect::<Result<_, _>>()?)
-        }
-    };
     let stream = |name: &str| bench.port(&format!("s_axis_{name}")).or_else(|_| bench.port(name));
     let mut twin = Twin {
         tdata: stream("tdata")?,
@@ -72,7 +60,7 @@ pub fn check(toolchain: &Toolchain, verilog: &str, count: u64, seed: u64) -> Res
         commit: bench.port("commit")?,
         measured: bench.port("measured")?,
         bad: bench.port("bad")?,
-        key,
+        key: bench.port("key")?,
         timestamp: bench.port("timestamp")?,
         ip_length: bench.port("ip_length")?,
         bench,
@@ -219,12 +207,7 @@ impl Twin {
             return if self.bench.get(self.bad) == 1 { Outcome::Bad } else { Outcome::Unmeasured };
         }
         let mut words = [0; KEY_WORDS];
-        match &self.key {
-            Key::Vector(port) => self.bench.get_words(*port, &mut words),
-            Key::Words(ports) => {
-                words.iter_mut().zip(ports).for_each(|(word, port)| *word = self.bench.get(*port) as u32);
-            }
-        }
+        self.bench.get_words(self.key, &mut words);
         let ip_length = self.bench.get(self.ip_length) as u32;
         Outcome::Measured { key: words, ip_length, timestamp: self.bench.get(self.timestamp) }
     }

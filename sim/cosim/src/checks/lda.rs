@@ -101,7 +101,7 @@ impl Twin {
             epoch: bench.port("epoch")?,
             address: bench.port("address")?,
             timestamp: bench.port("timestamp")?,
-            digest: bench.port("digest_0").ok(),
+            digest: bench.port("field_0").ok(),
             digests: VecDeque::from([0; DIGEST_DELAY]),
             overflow: bench.port("overflow")?,
             overflow_epoch: bench.port("overflow_epoch")?,

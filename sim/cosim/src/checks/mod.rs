@@ -14,7 +14,7 @@
 //! | [`lda`] | updates on few and on many words, both copies, drains under way | one word only; the same word at distances 1..=8; copy change between neighbours; count carries at 2^16 and 2^32; sum carries at 2^20 and 2^40; with digests their sums, all ones plus one in either half |
 //! | [`adaptive`] | traffic, interval ends, delimiters whose numbers jump and wrap, schedules of every kind at any time | all prefix lengths after reset, legal and illegal; boundaries at every beat of two frames without a gap, schedules at every cycle around them |
 //! | [`lanes`] | frames on both lanes in the same cycles, with gaps and without, interval ends anywhere | frames of one beat on every lane in every cycle; delimiters on either lane |
-//! | [`live_counter`] | amounts and interval ends | the carry between the halves and saturation, preloaded |
+//! | [`frame_count`] | frames and interval ends | the carry between the halves and saturation, preloaded |
 //! | [`registers`] | accesses with pauses on every channel, resets, signals that change in every cycle | every address, every bit and restricted value of every register, all byte strobes; snapshots as a host takes them |
 //! | [`clock`] | times of day, one a cycle, and beats with gaps and stalls; rates, slews, steps and sets, all also against arithmetic in 128 bits | every bit of a time of day; clocks over full seconds and over the wrap; every carry and extreme of the adjustable clock; two commands at every distance; whole slews; reset under way |
 //! | [`inline`] | traffic of every length, pauses, back-pressure, cuts, control frames | traffic alone, of every length; cuts at every beat of two frames; single pauses; the stated stall, exactly, with the longest control frames and traffic without a pause |
@@ -28,12 +28,12 @@ pub mod classifier;
 pub mod clock;
 pub mod core;
 pub mod digest;
+pub mod frame_count;
 pub mod hash;
 pub mod identity;
 pub mod inline;
 pub mod lanes;
 pub mod lda;
-pub mod live_counter;
 pub mod registers;
 pub mod sampler;
 pub mod shell;

@@ -1,15 +1,15 @@
-//! Live counter: amounts in, a saturating sum out.
+//! Frame count: frames in, a saturating count out.
 
 use super::{CheckError, same};
 use crate::bench::Bench;
 use crate::hardware::HardwareError;
 use deltaline_hdl::emit::block::emit_block;
-use deltaline_hdl::point::live_counter::LiveCounter;
+use deltaline_hdl::point::frame_count::FrameCount;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use verilator_sys::Toolchain;
 
-const STAGE: &str = "live counter";
+const STAGE: &str = "frame count";
 
 /// Runs `count` cycles from zero, from below the carry between the halves and from below the counter's end, the latter
 /// two by a changed reset; returns the number of cycles.
@@ -18,7 +18,7 @@ const STAGE: &str = "live counter";
 ///
 /// [`CheckError::Mismatch`] with the first difference.
 pub fn check(toolchain: &Toolchain, count: u64, seed: u64) -> Result<u64, CheckError> {
-    let verilog = emit_block(&mut LiveCounter::default(), "counter").map_err(HardwareError::from)?;
+    let verilog = emit_block(&mut FrameCount::default(), "counter").map_err(HardwareError::from)?;
     let mut random = StdRng::seed_from_u64(seed);
     for start in [0u32, 0xfff0, 0xffff_fff0] {
         let reset_to = |text: &str, half: &str, value: u32| {
@@ -29,7 +29,7 @@ pub fn check(toolchain: &Toolchain, count: u64, seed: u64) -> Result<u64, CheckE
         let text = reset_to(&reset_to(&verilog, "low", start & 0xffff), "high", start >> 16);
         same(STAGE, 0, "text that was changed", &(start != 0), &(text != verilog))?;
         let mut bench = Bench::new(toolchain, "counter", &text)?;
-        let (ends, amount, shown) = (bench.port("ends")?, bench.port("amount")?, bench.port("shown")?);
+        let (ends, amount, shown) = (bench.port("ends")?, bench.port("frames")?, bench.port("count")?);
         let (mut sum, mut before) = (start, start);
         for cycle in 0..count {
             // Intervals of very different lengths, the first of them long enough for the changed start.
