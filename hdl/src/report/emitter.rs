@@ -5,7 +5,7 @@
 //! Twin of `deltaline_model::wire::frame`, where the layout is defined; it is made of 64-bit words for this module's
 //! sake. A small state machine chooses a word, adds it to the check word, offers it on m_axis, and goes on when it
 //! is taken; a cell is cleared when it has been read. The [drain](crate::report::drain) walks over the addresses, the
-//! [header](crate::report::header) looks its words up, the [packer](crate::report::pack) makes beats of all.
+//! [`crate::report::header`] looks its words up, the [packer](crate::report::pack) makes beats of all.
 //!
 //! With several classes the control frames of each follow those of the one before, numbered anew, under the next
 //! segment's number.

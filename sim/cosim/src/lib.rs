@@ -1,6 +1,6 @@
 //! The emitted Verilog under Verilator, next to the software twin.
 //!
-//! * [`bench`]: a module under Verilator with a clock; writes a waveform where the environment variable `DELTALINE_WAVE`
+//! * [`mod@bench`]: a module under Verilator with a clock; writes a waveform where the environment variable `DELTALINE_WAVE`
 //!   names a file, for one test alone: `DELTALINE_WAVE=/tmp/core.vcd cargo test --release -p deltaline-cosim core`.
 //! * [`boards`]: the tops of boards, with a model of the host's end of their line.
 //! * [`stream`]: an AXI4-Stream into the module, or out of it.

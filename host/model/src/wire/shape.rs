@@ -7,7 +7,7 @@
 //!
 //! That of the frames: [`crate::wire::v2`].
 
-/// Which synopsis a table is of: a number of the registry, which only grows. [`crate::wire::registry`] reads them.
+/// Which synopsis a table is of: a number of the registry, which only grows. `wire::registry` reads them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kind(pub u8);
 
