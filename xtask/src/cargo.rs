@@ -54,7 +54,7 @@ pub(crate) fn document() -> Result<(), Failure> {
 pub(crate) fn test() -> Result<(), Failure> {
     let tshark = tshark_script()?;
     cargo(
-        &["test", "--release", "--workspace", "--features", FEATURES, "--locked"],
+        &["test", "--release", "--workspace", "--features", FEATURES, "--locked", "--no-fail-fast"],
         &[("DELTALINE_TSHARK", &tshark)],
     )
 }

@@ -45,5 +45,5 @@ fn hardware_and_software_emit_the_same_control_frames() {
 #[test]
 fn sizes_that_hardware_does_not_come_in_are_refused() {
     let result = run(&["measure", "--through", "hardware", "--rows", "2048", SENDER, RECEIVER]);
-    result.failed(8, &["no core for 2048 rows", "8 to 1024 rows"]);
+    result.failed(8, &["for 2048 rows and 2 banks", "built are 8, 16, 32, 64, 128, 256, 512 or 1024 rows"]);
 }
