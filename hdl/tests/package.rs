@@ -154,7 +154,7 @@ fn the_readme_states_the_designs_figures() {
     for figure in [
         "| stream | 1 x 64 bits at 156.25 MHz |",
         "| banks | 2, prefix lengths [1, 6] |",
-        &format!("`{:#018x}`", design.configuration().digest()),
+        &format!("`{:#018x}`", design.configuration().id()),
         // 2 x 1024 words, two cycles each; 16 control frames of 120 + 9 x 128 bytes; 8 cycles a
         // cell and 200 a frame.
         "cleared in 4096 cycles",

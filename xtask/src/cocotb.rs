@@ -124,7 +124,7 @@ fn tap_vectors(configuration: &Configuration) -> Value {
             })
         })
         .collect();
-    json!({ "configuration": configuration.digest(), "intervals": intervals })
+    json!({ "configuration": configuration.id(), "intervals": intervals })
 }
 
 /// What the inline design at the sending end passes and inserts, with its clock standing still. What it inserts, it
@@ -156,7 +156,7 @@ fn inline_vectors(configuration: &Configuration) -> Value {
         .collect();
     let last: Vec<String> = sent.iter().map(|frame| hex(frame)).collect();
     json!({
-        "configuration": configuration.digest(),
+        "configuration": configuration.id(),
         "clock": STOPPED.0,
         "intervals": intervals,
         "control_frames": last,

@@ -137,7 +137,9 @@ impl<const A: usize> Emitter<A> {
     /// The emitter of a configuration; 2^A is at least banks × rows.
     pub fn new(configuration: &Configuration) -> Self {
         let header = Header::of_interval(configuration, Role::Sender, 0, Totals::default()).next();
-        let (cells, words) = header.map_or((1, [0; 12]), |header| (u64::from(header.cells), header.words()));
+        let (cells, words) = header.map_or((1, [0; 12]), |header| {
+            (u64::from(header.cells), deltaline_model::wire::v1::words(&header))
+        });
         let banks = configuration.prefixes().banks() as u64;
         let rows = configuration.rows() as u64;
         module! { Emitter {

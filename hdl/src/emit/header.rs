@@ -35,7 +35,7 @@ pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body
                 format!("// classes        {}, told apart by {entries} entries\n", configuration.classes()),
         },
         digests = if configuration.has_digests() { "// digests        32 bits a cell\n" } else { "" },
-        digest = configuration.digest(),
+        digest = configuration.id(),
     );
     for Port { direction, width, name, meaning } in ports(body, name) {
         let range = if width == 1 { String::new() } else { format!("[{}:0]", width - 1) };

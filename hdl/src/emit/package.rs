@@ -431,7 +431,7 @@ every control frame tells.
                     segment = configuration.segment()
                 ),
             },
-            digest = configuration.digest(),
+            digest = configuration.id(),
         )
     }
 

@@ -80,7 +80,7 @@ impl Emitted {
             .with_has_delimiters(options.delimiters)
             .with_has_adaptive(configuration.adaptive())
             .with_has_digests(configuration.has_digests());
-        Emitted { capability, configuration: configuration.digest(), build }
+        Emitted { capability, configuration: configuration.id(), build }
     }
 }
 

@@ -121,7 +121,8 @@ impl<const A: usize, const S: usize, const D: usize> Emitter<A, S, D> {
     /// The emitter of a configuration; 2^A is at least classes × banks × rows, the latter two made powers of two.
     pub fn new(configuration: &Configuration) -> Self {
         let first = Header::of_interval(configuration, Role::Sender, 0, Totals::default()).next();
-        let (cells, words) = first.map_or((0, [0; 12]), |header| (header.cells, header.words()));
+        let (cells, words) =
+            first.map_or((0, [0; 12]), |header| (header.cells, deltaline_model::wire::v1::words(&header)));
         module! { Emitter {
             walk: Drain::new(configuration, cells.into()),
             front: header::Header::new(configuration, &words),

@@ -293,13 +293,13 @@ impl<'a> Tested<'a> {
             return Err(Failure::new(Exit::WrongBoard, message));
         }
         let expected = traffic::configuration();
-        if identity.digest != expected.digest() {
+        if identity.digest != expected.id() {
             let message = format!(
                 "{port}: the board's configuration is {:#018x} ({} rows), this program's self-test is {:#018x} ({} \
                  rows); program the board with this release: `cargo xtask bitstream alchitry-cu selftest`",
                 identity.digest,
                 identity.rows,
-                expected.digest(),
+                expected.id(),
                 expected.rows()
             );
             return Err(Failure::new(Exit::Configuration, message));

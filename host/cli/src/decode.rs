@@ -263,7 +263,7 @@ fn ends(interval: &Interval) -> impl Iterator<Item = EndOutput> {
         bad: report.totals.bad,
         refused_ends: report.totals.refused_ends,
         flags: flags(report.totals.flags),
-        digest: format!("{:#018x}", report.digest),
+        digest: format!("{:#018x}", report.configuration),
         rows: report.rows,
         banks: report.prefixes.lengths().to_vec(),
         digests: report.digests,

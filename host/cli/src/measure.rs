@@ -145,7 +145,7 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
             rows: configuration.rows(),
             banks: configuration.prefixes().lengths(),
             segment: configuration.segment(),
-            digest: format!("{:#018x}", configuration.digest()),
+            digest: format!("{:#018x}", configuration.id()),
             digests: configuration.has_digests(),
             interval_ns: arguments.interval,
         },

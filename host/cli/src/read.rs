@@ -277,9 +277,9 @@ impl Printer<'_> {
     }
 
     fn interval(&mut self, followed: &Followed, has_truth: bool) -> Result<(), Failure> {
-        let Followed { evaluation, figures, foreign_digest } = followed;
+        let Followed { evaluation, figures, foreign_configuration } = followed;
         self.exit = Exit::gravest([self.exit, Exit::after_interval(evaluation)]);
-        if let Some((other, own)) = foreign_digest {
+        if let Some((other, own)) = foreign_configuration {
             self.exit = Exit::gravest([self.exit, Exit::Configuration]);
             self.say(&format!(
                 "segment {}, interval {}: its control frames are of configuration {other:#018x}, the board's is \

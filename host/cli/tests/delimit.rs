@@ -20,7 +20,7 @@ fn delimiters_are_numbered_and_come_at_their_times() {
     };
     // That of the boards, but for the segment.
     let configuration = Configuration::new(Settings { rows: 128, segment: SEGMENT, ..Settings::default() });
-    let digest = configuration.unwrap().digest();
+    let id = configuration.unwrap().id();
     let began = Instant::now();
     let segment = SEGMENT.to_string();
     let result = run(&[
@@ -47,7 +47,7 @@ fn delimiters_are_numbered_and_come_at_their_times() {
         let Ok(delimiter) = Delimiter::decode(&bytes) else { continue };
         // The loopback interface shows a frame as it leaves and as it comes.
         if delimiter.segment == SEGMENT && numbers.last() != Some(&delimiter.interval) {
-            assert_eq!(delimiter.digest, digest);
+            assert_eq!(delimiter.configuration, id);
             numbers.push(delimiter.interval);
         }
     }

@@ -412,7 +412,7 @@ fn tags_before_control(bytes: &[u8]) -> Option<usize> {
 /// What two headers of one interval differ in.
 fn difference(first: &Header, second: &Header) -> &'static str {
     if first.configuration != second.configuration {
-        "configuration digest"
+        "configuration"
     } else if first.shape != second.shape {
         "rows and banks"
     } else {
@@ -431,7 +431,7 @@ impl Assembly {
             (0..common.fragments).filter(|index| !fragments.contains_key(index)).collect();
         Report {
             totals: common.totals,
-            digest: common.configuration,
+            configuration: common.configuration,
             prefixes: table.prefixes,
             rows: table.rows,
             fragments: common.fragments,

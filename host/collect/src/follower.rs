@@ -84,7 +84,7 @@ pub struct Followed {
     /// In numbers, with the board's truth beside them.
     pub figures: IntervalFigures,
     /// The digests of its control frames' configuration and of the board's, if they differ.
-    pub foreign_digest: Option<(u64, u64)>,
+    pub foreign_configuration: Option<(u64, u64)>,
 }
 
 /// Why a source is not followed any further.
@@ -349,8 +349,8 @@ impl Follower {
         if let Some(exact) = self.board.truth(number) {
             figures.figures = figures.figures.beside(&exact);
         }
-        let foreign_digest = self.board.foreign_digest(interval);
-        let followed = Followed { evaluation, figures, foreign_digest };
+        let foreign_configuration = self.board.foreign_configuration(interval);
+        let followed = Followed { evaluation, figures, foreign_configuration };
         self.happened.push(Happening::Interval(Box::new(followed)));
     }
 
@@ -373,10 +373,10 @@ impl Board {
     }
 
     /// A board's frames must be of the configuration that it names.
-    fn foreign_digest(&self, interval: &Interval) -> Option<(u64, u64)> {
+    fn foreign_configuration(&self, interval: &Interval) -> Option<(u64, u64)> {
         let own = self.identity?.digest;
         let reports = [&interval.sender, &interval.receiver].into_iter().flatten();
-        reports.map(|report| (report.digest, own)).find(|(other, own)| other != own)
+        reports.map(|report| (report.configuration, own)).find(|(other, own)| other != own)
     }
 }
 

@@ -10,8 +10,8 @@ use std::fmt;
 pub struct Report {
     /// The interval's own numbers.
     pub totals: Totals,
-    /// Digest of the end's configuration.
-    pub digest: u64,
+    /// Identifier of the end's configuration.
+    pub configuration: u64,
     /// The banks.
     pub prefixes: Prefixes,
     /// Rows of each bank: a power of two, 8..=32,768.

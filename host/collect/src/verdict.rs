@@ -27,13 +27,13 @@ pub enum Void {
     },
     /// The ends are configured differently.
     #[error(
-        "the configurations differ: digest {sender:#018x} at the sender ({sender_table}), {receiver:#018x} at the \
+        "the configurations differ: {sender:#018x} at the sender ({sender_table}), {receiver:#018x} at the \
          receiver ({receiver_table}); hash, seed, rows, banks and segment must be the same at both ends"
     )]
     ConfigurationMismatch {
-        /// The sender's digest.
+        /// The identifier of the sender's configuration.
         sender: u64,
-        /// The receiver's digest.
+        /// The identifier of the receiver's configuration.
         receiver: u64,
         /// The sender's rows and banks.
         sender_table: Table,
@@ -48,11 +48,11 @@ pub enum Void {
     OtherConfiguration {
         /// The end.
         role: Role,
-        /// The digest of its configuration.
+        /// The identifier of its configuration.
         found: u64,
         /// Its rows and banks.
         table: Table,
-        /// The digest of the expected configuration.
+        /// The identifier of the expected configuration.
         expected: u64,
     },
     /// Not all of an end's frames arrived.
@@ -176,15 +176,15 @@ pub(crate) struct Expected {
 
 impl Expected {
     pub(crate) fn new(configuration: &Configuration) -> Self {
-        Expected { identifiers: [configuration.digest(), configuration.id()] }
+        Expected { identifiers: [configuration.version_1_id(), configuration.id()] }
     }
 
     /// Why reports of another configuration are refused.
     pub(crate) fn refuse(&self, sender: Option<&Report>, receiver: Option<&Report>) -> Option<Void> {
         let ends = [(Role::Sender, sender), (Role::Receiver, receiver)];
         let mut present = ends.into_iter().filter_map(|(role, end)| Some((role, end?)));
-        let (role, other) = present.find(|(_, end)| !self.identifiers.contains(&end.digest))?;
-        let (found, table, expected) = (other.digest, other.table(), self.identifiers[0]);
+        let (role, other) = present.find(|(_, end)| !self.identifiers.contains(&end.configuration))?;
+        let (found, table, expected) = (other.configuration, other.table(), self.identifiers[1]);
         Some(Void::OtherConfiguration { role, found, table, expected })
     }
 }
@@ -194,10 +194,10 @@ pub(crate) fn void(sender: Option<&Report>, receiver: Option<&Report>) -> Option
     if let (Some(sender), Some(receiver)) = (sender, receiver) {
         // Equal digests of tables of different size are no chance but a forgery; the cells could not be compared.
         let size = |end: &Report| (end.rows, end.prefixes.banks());
-        if sender.digest != receiver.digest || size(sender) != size(receiver) {
+        if sender.configuration != receiver.configuration || size(sender) != size(receiver) {
             return Some(Void::ConfigurationMismatch {
-                sender: sender.digest,
-                receiver: receiver.digest,
+                sender: sender.configuration,
+                receiver: receiver.configuration,
                 sender_table: sender.table(),
                 receiver_table: receiver.table(),
             });

@@ -16,7 +16,9 @@ use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::sketch::cell::{Cell, SUM_MASK};
 use deltaline_model::sketch::digest::PacketDigest;
 use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
-use deltaline_model::wire::frame::{Flags, FrameError, Header, MAX_CELLS, MAX_FRAME_BYTES, Role, Totals};
+use deltaline_model::wire::frame::{
+    Flags, Frame, FrameError, Header, MAX_CELLS, MAX_FRAME_BYTES, Role, Totals,
+};
 use deltaline_model::wire::{v1, v2};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -284,25 +286,40 @@ fn frames(version: u8) -> Result<String, Box<dyn Error>> {
 }
 
 /// A measurement point whose identifier and clock are its own.
-fn point(configuration: &Configuration, role: Role, version: u8) -> MeasurementPoint {
+fn point(configuration: &Configuration, role: Role) -> MeasurementPoint {
     let mut point = MeasurementPoint::new(configuration, role);
-    if version == v2::VERSION {
-        point = point.with_version_2();
-    }
     point.set_id(0x1000_0000 + role as u32);
     point
 }
 
 /// Appends the frames of an interval as lines. Intervals end in successive seconds from the new year of 2026 on.
-fn end_interval(point: &mut MeasurementPoint, end: IntervalEnd, text: &mut String) {
+fn end_interval(
+    point: &mut MeasurementPoint,
+    end: IntervalEnd,
+    version: u8,
+    text: &mut String,
+) -> Result<(), Box<dyn Error>> {
     point.set_time(Some(AbsoluteTime {
         base: TimeBase::Tai,
         seconds: 1_767_225_637 + u64::from(point.interval()),
     }));
-    point.end_interval(end, |frame| {
-        text.push_str(&hex(frame));
-        text.push('\n');
-    });
+    let id = point.configuration().version_1_id();
+    let mut frames = vec![];
+    point.end_interval(end, |frame| frames.push(frame.to_vec()));
+    for frame in frames {
+        let frame = if version == v1::VERSION { as_version_1(&frame, id)? } else { frame };
+        writeln!(text, "{}", hex(&frame))?;
+    }
+    Ok(())
+}
+
+/// The same report in the layout of version 1.
+fn as_version_1(frame: &[u8], id: u64) -> Result<Vec<u8>, Box<dyn Error>> {
+    let frame = Frame::decode(frame)?;
+    let (header, cells) = (Header { configuration: id, ..frame.header }, frame.cells().collect::<Vec<_>>());
+    let mut buffer = [0; MAX_FRAME_BYTES];
+    let length = v1::encode(&header, &cells, &mut buffer)?;
+    Ok(buffer[..length].to_vec())
 }
 
 /// Packet `number` of a stream that sends one packet each 12.34 us; each takes 5 us and a bit to the receiver.
@@ -323,10 +340,10 @@ fn small_intervals(
     version: u8,
     text: &mut String,
 ) -> Result<(), Box<dyn Error>> {
-    let mut point = point(configuration, role, version);
+    let mut point = point(configuration, role);
     let arrives = |number: &u16| role == Role::Sender || number % 50 != 49;
     (0..1000).filter(arrives).for_each(|number| observe(&mut point, role, number));
-    end_interval(&mut point, IntervalEnd::Delimiter, text);
+    end_interval(&mut point, IntervalEnd::Delimiter, version, text)?;
 
     (1000..1600).filter(arrives).for_each(|number| observe(&mut point, role, number));
     point.observe(&ethernet(&[8, 6], &[0; 46]), Timestamp(0));
@@ -336,17 +353,17 @@ fn small_intervals(
         Role::Sender => point.refuse_interval_end(),
         Role::Receiver => point.clock_unlocked(),
     }
-    end_interval(&mut point, IntervalEnd::Clock, text);
+    end_interval(&mut point, IntervalEnd::Clock, version, text)?;
 
-    end_interval(&mut point, IntervalEnd::Delimiter, text);
+    end_interval(&mut point, IntervalEnd::Delimiter, version, text)?;
     Ok(())
 }
 
 fn eight_banks(version: u8, text: &mut String) -> Result<(), Box<dyn Error>> {
     let configuration = configuration(8, &[0, 1, 2, 3, 5, 8, 12, 16], 8)?;
-    let mut point = point(&configuration, Role::Sender, version);
+    let mut point = point(&configuration, Role::Sender);
     (0..4000).for_each(|number| observe(&mut point, Role::Sender, number));
-    end_interval(&mut point, IntervalEnd::Delimiter, text);
+    end_interval(&mut point, IntervalEnd::Delimiter, version, text)?;
     Ok(())
 }
 
@@ -368,10 +385,10 @@ fn limits(version: u8, text: &mut String) -> Result<(), Box<dyn Error>> {
     for mut header in Header::of_interval(&configuration, Role::Receiver, u32::MAX, totals) {
         let cells: [Cell; MAX_CELLS] = std::array::from_fn(|i| cell(header.cells_before() + i));
         let length: Result<usize, FrameError> = if version == v1::VERSION {
+            header.configuration = configuration.version_1_id();
             v1::encode(&header, &cells, &mut buffer)
         } else {
             header = Header {
-                configuration: configuration.id(),
                 point: u32::MAX,
                 time: Some(AbsoluteTime { base: TimeBase::Unix, seconds: (1 << 48) - 1 }),
                 boot_epoch: 0xfedc_ba98,

@@ -169,12 +169,12 @@ impl Configuration {
         self.digests
     }
 
-    /// Digest of all that must be equal at both ends: xxh3 over (frame version, hash kind, seed, rows, prefix
+    /// Identifier of all that must be equal at both ends as frames of version 1 carry it: xxh3 over (frame version, hash kind, seed, rows, prefix
     /// lengths, segment) as 1 + 1 + 8 + 4 + 8 + 4 bytes, big-endian, then (class, values, masks) of each entry as 1 + 44 +
     /// 44 bytes, then, with digest sums, a byte `d`. The seed cannot be read back from it.
     ///
     /// Lengths that adapt are not in it: in their place stand [`ADAPTIVE`], the number of banks, and six bytes 255.
-    pub fn digest(&self) -> u64 {
+    pub fn version_1_id(&self) -> u64 {
         let mut bytes = [0; 26 + MAX_ENTRIES * ENTRY_BYTES + 1];
         bytes[0] = crate::wire::v1::VERSION;
         bytes[1] = self.hash as u8;
@@ -311,7 +311,7 @@ mod tests {
         ];
         for (i, a) in variants.iter().enumerate() {
             for b in &variants[i + 1..] {
-                assert_ne!(configuration(*a).digest(), configuration(*b).digest());
+                assert_ne!(configuration(*a).version_1_id(), configuration(*b).version_1_id());
                 assert_ne!(configuration(*a).id(), configuration(*b).id());
             }
         }
@@ -321,7 +321,7 @@ mod tests {
     fn the_digest_does_not_cover_lengths_that_adapt() {
         let base = Settings { adaptive: true, ..Settings::default() };
         let other = Settings { prefixes: &[0, 16], ..base };
-        assert_eq!(configuration(base).digest(), configuration(other).digest());
+        assert_eq!(configuration(base).version_1_id(), configuration(other).version_1_id());
         assert_eq!(configuration(base).id(), configuration(other).id());
     }
 

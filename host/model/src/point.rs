@@ -46,7 +46,6 @@ use crate::sketch::lda::{Lda, Table};
 use crate::sketch::sampler::{Prefixes, Sampler};
 use crate::time::{AbsoluteTime, Timestamp};
 use crate::wire::frame::{self, Header, MAX_FRAME_BYTES, Role, Totals};
-use crate::wire::v2;
 use multiversion::multiversion;
 use multiversion::target::match_target;
 
@@ -97,8 +96,6 @@ struct ClassTotals {
 pub struct MeasurementPoint {
     configuration: Configuration,
     role: Role,
-    /// Which layout its frames have.
-    sends_version_2: bool,
     id: u32,
     time: Option<AbsoluteTime>,
     hash: LinearHash,
@@ -124,7 +121,6 @@ impl MeasurementPoint {
         MeasurementPoint {
             configuration: *configuration,
             role,
-            sends_version_2: false,
             id: 0,
             time: None,
             digest: PacketDigest::new(configuration.seed()),
@@ -139,11 +135,6 @@ impl MeasurementPoint {
             unmatched: 0,
             truncated: 0,
         }
-    }
-
-    /// The same point with frames of version 2.
-    pub fn with_version_2(self) -> Self {
-        MeasurementPoint { sends_version_2: true, ..self }
     }
 
     /// Sets the identifier that tells its control frames from those of other points; zero at first.
@@ -199,9 +190,8 @@ impl MeasurementPoint {
     pub fn totals(&self, class: usize) -> Totals {
         let ClassTotals { packets, octets, first, last, time_sum, digest_sum } =
             self.classes.get(class).copied().unwrap_or_default();
-        let [time_sum, digest_sum] =
-            [time_sum, digest_sum.into()].map(|sum| self.sends_version_2.then_some(sum));
-        let digest_sum = digest_sum.map(|sum| sum as u32);
+        let time_sum = Some(time_sum);
+        let digest_sum = self.configuration.has_digests().then_some(digest_sum);
         Totals { packets, bytes: octets, first, last, time_sum, digest_sum, ..self.totals }
     }
 
@@ -281,9 +271,9 @@ impl MeasurementPoint {
     fn add(&mut self, class: usize, octets: u64, packets: &[(u64, Timestamp)]) {
         let totals = &mut self.classes[class];
         let mut is_full = count(totals, octets, packets);
-        if self.sends_version_2 {
-            let times = packets.iter().map(|(_, time)| time.nanoseconds());
-            totals.time_sum = times.fold(totals.time_sum, u64::wrapping_add);
+        let times = packets.iter().map(|(_, time)| time.nanoseconds());
+        totals.time_sum = times.fold(totals.time_sum, u64::wrapping_add);
+        if self.configuration.has_digests() {
             let digests = match <&[_; BATCH]>::try_from(packets) {
                 Ok(batch) => self.digest.sum_of(batch.map(|(hash, _)| hash)),
                 Err(_) => {
@@ -350,19 +340,14 @@ impl MeasurementPoint {
         for header in Header::of_interval(&self.configuration, self.role, self.interval, totals) {
             let segment = header.segment + class as u32;
             let shape = Table { prefixes: *self.prefixes(), ..Table::of(&self.configuration) }.shape();
-            let mut header = Header { segment, shape, ..header };
-            if self.sends_version_2 {
-                (header.point, header.time) = (self.id, self.time);
-                header.configuration = self.configuration.id();
-            }
+            let header = Header { segment, shape, point: self.id, time: self.time, ..header };
             let cells = self.lda.cells().iter().skip(first_cell + header.cells_before());
             let cells = cells.take(usize::from(header.cells));
             let mut fragment = [Cell::default(); frame::MAX_CELLS];
             for (slot, cell) in fragment.iter_mut().zip(cells) {
                 *slot = *cell;
             }
-            let encode = if self.sends_version_2 { v2::encode } else { frame::encode };
-            if let Ok(length) = encode(&header, &fragment[..usize::from(header.cells)], &mut buffer) {
+            if let Ok(length) = frame::encode(&header, &fragment[..usize::from(header.cells)], &mut buffer) {
                 emit(&buffer[..length]);
             }
         }
@@ -476,7 +461,7 @@ mod tests {
                 bytes: 500 * 48,
                 first: Timestamp(u64::from(interval) << 60 | 3),
                 last: Timestamp(u64::from(interval) << 60 | 499 << 20 | 3),
-                time_sum: None,
+                time_sum: Some((0..500u64).map(|number| u64::from(interval) << 44 | number << 4).sum()),
                 digest_sum: None,
                 unmeasured: 1,
                 bad: 1,
@@ -564,7 +549,7 @@ mod tests {
             first.0.extend(second.0);
             first.1.extend(second.1);
             // The identifier is that of the configuration with its entries.
-            first.0.iter_mut().for_each(|header| header.configuration = configuration.digest());
+            first.0.iter_mut().for_each(|header| header.configuration = configuration.id());
             assert_eq!((headers, cells), first);
         }
         assert_eq!(point.unmatched(), 0);

@@ -46,7 +46,7 @@ fn a_host_measures() {
     let mut registers = Registers::new(&mut hardware);
     assert_eq!(registers.block_type().unwrap().to_be_bytes(), *b"DELT");
     assert_eq!((registers.version().unwrap().major(), registers.next_block().unwrap()), (1, 0));
-    assert_eq!(registers.configuration().unwrap(), Configuration::new(Settings::default()).unwrap().digest());
+    assert_eq!(registers.configuration().unwrap(), Configuration::new(Settings::default()).unwrap().id());
     assert_eq!(registers.build().unwrap(), 0x1234_5678);
     let capability = registers.capability().unwrap();
     assert_eq!((capability.data_bytes(), capability.banks(), capability.rows_log2()), (8, 2, 10));

@@ -115,7 +115,7 @@ fn whole_intervals_come_out_as_the_points_held_them() {
         for (report, held) in [(sender, &held[number as usize]), (receiver, &held[3 + number as usize])] {
             assert_eq!((report.totals, &report.cells), (held.0, &held.1));
             assert_eq!((report.rows, report.prefixes.lengths(), report.fragments), (256, &[0u8, 2][..], 4));
-            assert_eq!(report.digest, Configuration::new(SETTINGS).unwrap().digest());
+            assert_eq!(report.configuration, Configuration::new(SETTINGS).unwrap().id());
         }
     }
 }
@@ -232,15 +232,18 @@ fn contradicting_frames_void_the_interval() {
     let mut late = point(SETTINGS, Role::Sender);
     observe(&mut late, 0..100, 77);
     contradicted(&end(&mut late, IntervalEnd::Delimiter), "totals");
-    // Totals are equal when another packet in the middle has the same length.
+    // Totals are equal when another packet in the middle has the same length and time.
     let mut other = point(SETTINGS, Role::Sender);
-    observe(&mut other, (0..100).map(|number| if number == 50 { 1050 } else { number }), 0);
+    for number in 0..100 {
+        let other_number = if number == 50 { 1050 } else { number };
+        other.observe(&packet(other_number), Timestamp::from_nanoseconds(1000 * u64::from(number)));
+    }
     let others = end(&mut other, IntervalEnd::Delimiter);
     let changed = others.iter().zip(&first).find(|(other, first)| other != first).unwrap().0.clone();
     contradicted(&[changed], "cells");
     contradicted(
         &segment([Settings { seed: 2, ..SETTINGS }, SETTINGS], 1, plain)[..FRAGMENTS],
-        "configuration digest",
+        "configuration",
     );
 }
 
@@ -261,7 +264,7 @@ fn corrupted_frames_are_left_out_and_told() {
         collected.problems[..],
         [
             Problem::Corrupted { frame: 1, error: FrameError::Version(9) },
-            Problem::Corrupted { frame: 2, error: FrameError::Truncated(500, 1272) },
+            Problem::Corrupted { frame: 2, error: FrameError::Truncated(500, 1312) },
             Problem::Void { .. }
         ]
     ));
@@ -282,16 +285,16 @@ fn different_configurations_are_named() {
             prefixes: *configuration.prefixes(),
         };
         let void = Void::ConfigurationMismatch {
-            sender: sender.digest(),
-            receiver: receiver.digest(),
+            sender: sender.id(),
+            receiver: receiver.id(),
             sender_table: table(&sender),
             receiver_table: table(&receiver),
         };
         assert_eq!(voids(&collected), [Some(void.clone())]);
         let text = void.to_string();
         for part in [
-            format!("{:#018x}", sender.digest()),
-            format!("{:#018x}", receiver.digest()),
+            format!("{:#018x}", sender.id()),
+            format!("{:#018x}", receiver.id()),
             "hash, seed, rows, banks and segment must be the same".into(),
         ] {
             assert!(text.contains(&part), "{text}");
@@ -304,7 +307,7 @@ fn ends_that_sample_differently_are_void_though_their_digests_agree() {
     let adaptive = Settings { adaptive: true, ..SETTINGS };
     let other = Settings { prefixes: &[1, 3], ..adaptive };
     let [sender, receiver] = [adaptive, other].map(|settings| Configuration::new(settings).unwrap());
-    assert_eq!(sender.digest(), receiver.digest());
+    assert_eq!(sender.id(), receiver.id());
     assert_eq!(voids(&collect(&segment([adaptive; 2], 1, plain))), [None]);
     let collected = collect(&segment([adaptive, other], 1, plain));
     let table = |configuration: &Configuration| Table { rows: 256, prefixes: *configuration.prefixes() };
@@ -745,8 +748,8 @@ fn another_configuration_than_expected_is_refused() {
             let Some(Void::OtherConfiguration { role: Role::Sender, found, expected, .. }) = void else {
                 panic!("{void:?}");
             };
-            assert_eq!(found, Configuration::new(SETTINGS).unwrap().digest());
-            assert_eq!(expected, Configuration::new(other).unwrap().digest());
+            assert_eq!(found, Configuration::new(SETTINGS).unwrap().id());
+            assert_eq!(expected, Configuration::new(other).unwrap().id());
         }
     }
 }

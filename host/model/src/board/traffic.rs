@@ -51,7 +51,7 @@ pub fn identity(configuration: &Configuration, build: u32) -> Identity {
         top: Top::Selftest,
         version: VERSION,
         cycle: CYCLE_PICOSECONDS,
-        digest: configuration.digest(),
+        digest: configuration.id(),
         rows: configuration.rows() as u16,
         prefixes: configuration.prefixes().to_bytes(),
         build,

@@ -22,7 +22,7 @@
 //! | 15     | 1     | role | 2 delimiter |
 //! | 16     | 4     | segment | number of the measurement segment |
 //! | 20     | 4     | interval | number of the interval that ends here, modulo 2^32 |
-//! | 24     | 8     | configuration digest | [`crate::configuration::Configuration::digest`] |
+//! | 24     | 8     | configuration | its identifier, [`Configuration::id`] |
 //! | 32     | 24    | reserved | zero; a reader ignores it |
 //! | 56     | 8     | check | as in the control frame |
 //!
@@ -58,8 +58,8 @@ pub struct Delimiter {
     pub segment: u32,
     /// Number of the interval that ends here.
     pub interval: u32,
-    /// Digest of the configuration.
-    pub digest: u64,
+    /// Identifier of the configuration.
+    pub configuration: u64,
 }
 
 /// Why bytes are not a delimiter.
@@ -90,14 +90,14 @@ pub enum DelimiterError {
 impl Delimiter {
     /// The delimiter at the end of an interval.
     pub fn new(configuration: &Configuration, interval: u32) -> Self {
-        Delimiter { segment: configuration.segment(), interval, digest: configuration.digest() }
+        Delimiter { segment: configuration.segment(), interval, configuration: configuration.id() }
     }
 
     /// The whole frame as words; hardware emits them with the most significant byte first.
     pub fn words(&self) -> [u64; WORDS] {
         let [first, second] = first_words(VERSION, ROLE);
         let numbers = u64::from(self.segment) << 32 | u64::from(self.interval);
-        let mut words = [first, second, numbers, self.digest, 0, 0, 0, 0];
+        let mut words = [first, second, numbers, self.configuration, 0, 0, 0, 0];
         let start = check_start(VERSION, ROLE);
         words[7] = words[2..7].iter().fold(start, |check, word| check_step(check, *word));
         words
@@ -113,7 +113,7 @@ impl Delimiter {
     }
 
     /// The number that a frame carries, if it is a delimiter of `configuration`, as a measurement point recognises it
-    /// at line rate: by EtherType, version, role, segment and digest. The check word is left to those who store
+    /// at line rate: by EtherType, version, role, segment and configuration. The check word is left to those who store
     /// delimiters; on the wire the FCS guards the same bytes.
     pub fn recognise(configuration: &Configuration, frame: &[u8]) -> Option<u32> {
         let expected = Delimiter::new(configuration, 0).encode();
@@ -134,11 +134,12 @@ impl Delimiter {
         if ethertype != ETHERTYPE {
             return Err(DelimiterError::EtherType(ethertype));
         }
-        if version != VERSION {
-            return Err(DelimiterError::Version(version));
-        }
+        // In every version a role means the same.
         if role != ROLE {
             return Err(DelimiterError::Role(role));
+        }
+        if version != VERSION {
+            return Err(DelimiterError::Version(version));
         }
         let delimiter = bytes.get(..BYTES).ok_or(truncated)?;
         let field = Fields(delimiter);
@@ -147,7 +148,7 @@ impl Delimiter {
         if found != expected {
             return Err(DelimiterError::Check { found, expected });
         }
-        Ok(Delimiter { segment: field.u32(16), interval: field.u32(20), digest: field.u64(24) })
+        Ok(Delimiter { segment: field.u32(16), interval: field.u32(20), configuration: field.u64(24) })
     }
 }
 
@@ -162,21 +163,21 @@ mod tests {
     use std::string::ToString;
 
     const SAMPLE: Delimiter =
-        Delimiter { segment: 0x0102_0304, interval: 0xfffe_fdfc, digest: 0x1122_3344_5566_7788 };
+        Delimiter { segment: 0x0102_0304, interval: 0xfffe_fdfc, configuration: 0x1122_3344_5566_7788 };
 
     proptest! {
         #[test]
-        fn delimiters_survive_the_round_trip(segment: u32, interval: u32, digest: u64, padding in 0usize..20) {
-            let delimiter = Delimiter { segment, interval, digest };
+        fn delimiters_survive_the_round_trip(segment: u32, interval: u32, configuration: u64, padding in 0usize..20) {
+            let delimiter = Delimiter { segment, interval, configuration };
             let mut padded = [0xaa; BYTES + 20];
             padded[..BYTES].copy_from_slice(&delimiter.encode());
             prop_assert_eq!(Delimiter::decode(&padded[..BYTES + padding]), Ok(delimiter));
         }
 
         #[test]
-        fn the_number_enters_the_check_word_rotated(segment: u32, interval: u32, digest: u64) {
-            let of_zero = Delimiter { segment, interval: 0, digest }.words()[7];
-            let check = Delimiter { segment, interval, digest }.words()[7];
+        fn the_number_enters_the_check_word_rotated(segment: u32, interval: u32, configuration: u64) {
+            let of_zero = Delimiter { segment, interval: 0, configuration }.words()[7];
+            let check = Delimiter { segment, interval, configuration }.words()[7];
             prop_assert_eq!(check, of_zero ^ u64::from(interval).rotate_left(CHECK_ROTATION));
         }
 
@@ -205,7 +206,7 @@ mod tests {
     #[test]
     fn a_delimiter_names_its_configuration() {
         let configuration = Configuration::new(Settings { segment: 9, ..Settings::default() }).unwrap();
-        let expected = Delimiter { segment: 9, interval: 4, digest: configuration.digest() };
+        let expected = Delimiter { segment: 9, interval: 4, configuration: configuration.id() };
         assert_eq!(Delimiter::new(&configuration, 4), expected);
     }
 

@@ -28,7 +28,7 @@ use crate::wire::registry::{Readable, readable};
 pub use crate::wire::shape::BLOCK_CELLS;
 use crate::wire::shape::{MAX_CELL_BYTES, MAX_OWN_WORDS, Shape, most_cells};
 // The version that is sent.
-pub use crate::wire::v1::{VERSION, encode, frame_bytes};
+pub use crate::wire::v2::{VERSION, encode, frame_bytes};
 use crate::wire::{v1, v2};
 use alloc::boxed::Box;
 
@@ -163,7 +163,7 @@ impl Header {
         totals: Totals,
     ) -> impl Iterator<Item = Header> {
         let shape = lda::Table::of(configuration).shape();
-        let (segment, configuration) = (configuration.segment(), configuration.digest());
+        let (segment, configuration) = (configuration.segment(), configuration.id());
         let (cells, fragments) = (shape.frame_cells(), shape.fragments());
         let per_table = fragments / u16::from(shape.tables);
         (0..fragments).map(move |fragment| Header {
@@ -185,9 +185,9 @@ impl Header {
         })
     }
 
-    /// The header's words as version 1 has them: all that is in front of the first cell.
-    pub fn words(&self) -> [u64; v1::HEADER_BYTES / 8] {
-        v1::words(self)
+    /// The words in front of the first cell, as they are sent.
+    pub fn words(&self) -> v2::Words {
+        v2::words(self)
     }
 
     /// Index of this frame's first cell among all cells of the interval, table by table.

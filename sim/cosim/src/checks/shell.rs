@@ -304,7 +304,7 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
     let optional = (configuration.adaptive(), configuration.has_digests());
     let found = (capability.has_adaptive(), capability.has_digests());
     same(STAGE, 0, "adaptive, digests", &optional, &found)?;
-    same(STAGE, 0, "digest", &configuration.digest(), &device.registers().configuration()?)?;
+    same(STAGE, 0, "digest", &configuration.id(), &device.registers().configuration()?)?;
     let refused = device.access(Some(1), offset::PREFIXES_SCHEDULE.into())?.0;
     same(STAGE, 0, "answer to a schedule without lengths", &SLAVE_ERROR, &refused)?;
     let built_in = design.clock() == ClockSource::BuiltIn;
