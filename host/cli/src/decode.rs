@@ -264,9 +264,9 @@ fn ends(interval: &Interval) -> impl Iterator<Item = EndOutput> {
         refused_ends: report.totals.refused_ends,
         flags: flags(report.totals.flags),
         digest: format!("{:#018x}", report.configuration),
-        rows: report.rows,
+        rows: report.shape.table_cells as usize,
         banks: report.prefixes.lengths().to_vec(),
-        digests: report.digests,
+        digests: report.shape.has_digests,
         fragments: report.fragments,
         missing: report.missing.clone(),
     };

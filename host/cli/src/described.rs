@@ -8,6 +8,7 @@ use clap::Args;
 use deltaline_collect::collector::Collector;
 use deltaline_design::Design;
 use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::wire::shape::Kind;
 use std::fmt::Display;
 use std::path::Path;
 
@@ -20,6 +21,9 @@ pub(crate) struct Described {
     /// The design: a file, or the name of a shipped one. Settings that are given as well must agree with it
     #[arg(long, value_name = "FILE")]
     design: Option<String>,
+    /// What the packets are counted in: lda, finecomb or identity [default: lda]
+    #[arg(long, value_name = "NAME", value_parser = parse_synopsis)]
+    synopsis: Option<Kind>,
     /// Rows of each bank: a power of two from 8 to 32768 [default: 1024 in measure, 128 in delimit]
     #[arg(long)]
     rows: Option<usize>,
@@ -42,10 +46,11 @@ impl Described {
     /// The configuration, `rows` and `digest` being those without a design. A flag `digest` that is set must agree with
     /// the design.
     pub(crate) fn configuration(&self, rows: usize, digest: bool) -> Result<Configuration, Failure> {
-        let Described { design, rows: asked, banks, hash, seed, segment } = self;
+        let Described { design, synopsis, rows: asked, banks, hash, seed, segment } = self;
         let Some(name) = design else {
             let prefixes = banks.as_deref().unwrap_or(&[1, 6]);
             return Configuration::new(Settings {
+                synopsis: synopsis.unwrap_or(Kind::LDA),
                 hash: hash.unwrap_or(Hash::H3).into(),
                 seed: seed.unwrap_or(SEED),
                 rows: asked.unwrap_or(rows),
@@ -54,7 +59,7 @@ impl Described {
                 digest,
                 ..Settings::default()
             })
-            .map_err(|error| Failure::new(Exit::Usage, format!("--rows, --banks: {error}")));
+            .map_err(|error| Failure::new(Exit::Usage, format!("--synopsis, --rows, --banks: {error}")));
         };
         let configuration = *named(name)?.configuration();
         let check = |flag: &str, asked: Option<String>, found: String| match asked {
@@ -69,6 +74,8 @@ impl Described {
         };
         let text = |value: &dyn Display| value.to_string();
         let own = configuration.prefixes().lengths();
+        let name_of = |kind: Kind| kind.name().unwrap_or_default().to_string();
+        check("synopsis", synopsis.map(name_of), name_of(configuration.kind()))?;
         check("rows", asked.as_ref().map(|it| text(it)), text(&configuration.rows()))?;
         check("banks", banks.as_deref().map(listed), listed(own))?;
         check("hash", hash.as_ref().map(|it| text(it)), text(&Hash::from(configuration.hash())))?;
@@ -89,6 +96,11 @@ impl Described {
             report::say(&format!("no --design and no --seed: the hash function's seed is {SEED}"));
         }
     }
+}
+
+fn parse_synopsis(name: &str) -> Result<Kind, String> {
+    let names: Vec<&str> = Kind::all().filter_map(Kind::name).collect();
+    Kind::named(name).ok_or_else(|| format!("give one of {}", names.join(", ")))
 }
 
 fn listed(lengths: &[u8]) -> String {

@@ -12,6 +12,7 @@ use deltaline_estimate::sizing::{
 };
 use deltaline_model::configuration::MIN_ROWS;
 use deltaline_model::wire::frame::{Header, Role, Totals, frame_bytes};
+use deltaline_model::wire::shape::Kind;
 use serde::Serialize;
 
 /// Losses at which a range is looked at.
@@ -327,6 +328,7 @@ impl<'a> Request<'a> {
                 self.arguments.rate,
             ),
             measurement: Measurement {
+                synopsis: Kind::LDA,
                 seed,
                 rows,
                 prefixes: prefixes.to_vec(),

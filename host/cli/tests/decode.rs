@@ -148,10 +148,7 @@ fn two_runs_in_one_recording_contradict_each_other() {
     let (_, mut frames) = measured(&folder, &[]);
     frames.extend(measured(&folder, &["--seed", "2"]).1);
     let result = decode(&folder, &frames);
-    result.told(
-        5,
-        &["contradicts an earlier frame of the sender in its configuration digest", "own recording"],
-    );
+    result.told(5, &["contradicts an earlier frame of the sender in its configuration", "own recording"]);
     assert_eq!(result.json()["overall"]["mean_ns"], Value::Null);
 }
 

@@ -63,7 +63,7 @@ fn json_of_the_whole_capture() {
     }
     assert_eq!((&interval["interval"], &interval["start_ns"]), (&json!(0), &json!(0)));
     assert_eq!(json["configuration"]["digest"].as_str().unwrap().len(), 18);
-    assert_eq!(json["frames"], json!({ "count": 32, "bytes": 32 * 1272 }));
+    assert_eq!(json["frames"], json!({ "count": 32, "bytes": 32 * 1312 }));
     assert_eq!(json["sender"], json!({ "packets": 59_461, "unmeasured": 0, "truncated": 0 }));
     assert_eq!((&json["hardware"], &json["warnings"]), (&Value::Null, &json!([])));
 }

@@ -58,7 +58,7 @@ fn the_smallest_design_that_is_good_enough() {
     let (rows, banks) = (json["rows"].as_u64().unwrap(), json["banks"].as_array().unwrap().len() as u64);
     assert_eq!(bits, 2 * 72 * rows * banks);
     let bytes = json["control"]["bytes_per_interval"].as_u64().unwrap();
-    assert_eq!(bytes, rows * banks * 9 + 120 * json["control"]["frames_per_interval"].as_u64().unwrap());
+    assert_eq!(bytes, rows * banks * 9 + 160 * json["control"]["frames_per_interval"].as_u64().unwrap());
 }
 
 #[test]

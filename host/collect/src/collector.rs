@@ -64,8 +64,8 @@ use crate::report::Report;
 use crate::verdict::{self, Doubt, Expected, Refused, Void};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::identity::MAX_VLAN_TAGS;
-use deltaline_model::sketch::cell::Cell;
-use deltaline_model::sketch::lda;
+use deltaline_model::sketch::registry;
+use deltaline_model::sketch::sampler::Prefixes;
 use deltaline_model::wire::frame::{ETHERTYPE, Frame, FrameError, Header, Role};
 use std::collections::{BTreeMap, VecDeque};
 use thiserror::Error;
@@ -106,8 +106,8 @@ type Ends = [Option<Assembly>; 2];
 struct Assembly {
     /// What all of its frames have in common, with the rest set to zero.
     common: Header,
-    table: lda::Table,
-    fragments: BTreeMap<u16, Vec<Cell>>,
+    prefixes: Prefixes,
+    fragments: BTreeMap<u16, Vec<u8>>,
     contradiction: Option<(u64, &'static str)>,
 }
 
@@ -212,14 +212,8 @@ impl Collector {
     fn gather(&mut self, number: u64, frame: &Frame) {
         let Header { segment, interval, role, fragment, .. } = frame.header;
         let common = Header { fragment: 0, table: 0, first_cell: 0, ..frame.header };
-        let table = match lda::Table::read(&common.shape) {
-            Ok(table) => table,
-            Err(field) => {
-                let error = FrameError::Field(field);
-                self.problems.push(Problem::Corrupted { frame: number, error });
-                return;
-            }
-        };
+        // A frame that decodes is of a kind that is known.
+        let Ok(prefixes) = registry::read(&common.shape) else { return };
         match self.segments.get(&segment).map_or(Age::Due, |known| known.age(&common)) {
             Age::Due => {}
             Age::Late => {
@@ -231,13 +225,13 @@ impl Collector {
         let ends = self.segments.entry(segment).or_default().pending.entry(interval).or_default();
         let assembly = ends[role as usize].get_or_insert_with(|| Assembly {
             common,
-            table,
+            prefixes,
             fragments: BTreeMap::new(),
             contradiction: None,
         });
         let contradicted = match assembly.fragments.get(&fragment) {
             _ if assembly.common != common => Some(difference(&assembly.common, &common)),
-            Some(cells) if !cells.iter().copied().eq(frame.cells()) => Some("cells"),
+            Some(blocks) if blocks != frame.blocks() => Some("cells"),
             Some(_) => {
                 self.duplicates += 1;
                 self.problems.push(Problem::Duplicate { frame: number, segment, interval, role, fragment });
@@ -250,7 +244,7 @@ impl Collector {
                 assembly.contradiction.get_or_insert((number, field));
             }
             None => {
-                assembly.fragments.insert(fragment, frame.cells().collect());
+                assembly.fragments.insert(fragment, frame.blocks().to_vec());
             }
         }
     }
@@ -426,17 +420,16 @@ impl Assembly {
     }
 
     fn into_report(self) -> Report {
-        let Assembly { common, table, fragments, .. } = self;
+        let Assembly { common, prefixes, fragments, .. } = self;
         let missing: Vec<u16> =
             (0..common.fragments).filter(|index| !fragments.contains_key(index)).collect();
         Report {
             totals: common.totals,
             configuration: common.configuration,
-            prefixes: table.prefixes,
-            rows: table.rows,
+            shape: common.shape,
+            prefixes,
             fragments: common.fragments,
-            digests: table.has_digests,
-            cells: if missing.is_empty() { fragments.into_values().flatten().collect() } else { vec![] },
+            blocks: if missing.is_empty() { fragments.into_values().flatten().collect() } else { vec![] },
             missing,
         }
     }

@@ -1,13 +1,16 @@
 //! Evaluation: what an interval's two reports say of delay and loss.
 
 use crate::collector::Collected;
-use crate::pair::{CLOCKS_TOO_FAR, Interval, Rows, SUM_NEAR_WRAP};
+use crate::pair::{CLOCKS_TOO_FAR, Interval, Pair, Rows, SUM_NEAR_WRAP};
 use crate::verdict::{Doubt, Void};
 use deltaline_estimate::{
     Estimate, Observation, ObservationError, OffsetBounds, Reason, Singles, estimate, offset_bounds,
 };
+use deltaline_model::sketch::cell::{Cell, Row};
 use deltaline_model::time::Timestamp;
+use deltaline_model::wire::cell::WireCell;
 use deltaline_model::wire::frame::Totals;
+use deltaline_model::wire::shape::Kind;
 use thiserror::Error;
 
 /// Why an interval has no estimate.
@@ -19,6 +22,9 @@ pub enum Unusable {
     /// Cells and totals contradict each other.
     #[error("{0}: the interval is void; this is no measurement point of this release")]
     Contradictory(#[from] ObservationError),
+    /// Its synopsis cannot be evaluated.
+    #[error("synopsis kind {0} has no estimator in this release: use a later one")]
+    Kind(Kind),
 }
 
 /// What is known of an interval.
@@ -44,7 +50,7 @@ impl Evaluation {
     /// Evaluates an interval.
     pub fn of(interval: &Interval) -> Self {
         let (result, singles) = match evaluate(interval) {
-            Ok((estimate, rows, singles)) => (Ok((estimate, rows)), singles),
+            Ok(Answer { estimate, rows, singles }) => (Ok((estimate, rows)), singles),
             Err(unusable) => (Err(unusable), None),
         };
         Evaluation {
@@ -70,17 +76,34 @@ impl Evaluation {
     }
 }
 
-fn evaluate(interval: &Interval) -> Result<(Estimate, Rows, Option<Singles>), Unusable> {
+/// What the cells of a pair say.
+struct Answer {
+    estimate: Estimate,
+    rows: Rows,
+    singles: Option<Singles>,
+}
+
+/// The evaluation of a pair's kind of synopsis.
+fn evaluate(interval: &Interval) -> Result<Answer, Unusable> {
     let pair = interval.pair()?;
+    match pair.sender.shape.kind {
+        Kind::LDA => rows::<Cell>(&pair, pair.sender.shape.has_digests),
+        kind => Err(Unusable::Kind(kind)),
+    }
+}
+
+/// The evaluation of banks of rows, of which digests vouch for single packets or do not.
+fn rows<R: Row + WireCell>(pair: &Pair, has_digests: bool) -> Result<Answer, Unusable> {
+    let (sender, receiver) = (pair.sender.cells::<R>(), pair.receiver.cells::<R>());
     let observation = Observation {
-        rows: pair.sender.rows,
-        sender: &pair.sender.cells,
-        receiver: &pair.receiver.cells,
+        rows: pair.sender.shape.table_cells as usize,
+        sender: &sender,
+        receiver: &receiver,
         sent: pair.sender.totals.packets,
         received: pair.receiver.totals.packets,
     };
-    let singles = pair.sender.digests.then(|| Singles::of(&observation));
-    Ok((estimate(&observation)?, pair.rows(), singles))
+    let singles = has_digests.then(|| Singles::of(&observation));
+    Ok(Answer { estimate: estimate(&observation)?, rows: pair.rows(&sender, &receiver), singles })
 }
 
 /// Why delays that can be computed mean nothing all the same, if so: one of [`Reason::Unrelated`],

@@ -2,6 +2,7 @@
 
 use crate::report::Report;
 use crate::verdict::{Doubt, Void};
+use deltaline_model::sketch::cell::Row;
 use deltaline_model::wire::frame::Role;
 use std::cmp::Ordering;
 
@@ -73,12 +74,12 @@ pub struct Rows {
 }
 
 impl Pair<'_> {
-    /// Compares the two ends' rows.
-    pub fn rows(&self) -> Rows {
+    /// Compares the two ends' rows, which are these.
+    pub fn rows<R: Row>(&self, sender: &[R], receiver: &[R]) -> Rows {
         let mut rows = Rows { apart: self.apart(), ..Rows::default() };
-        for (sender, receiver) in self.sender.cells.iter().zip(&self.receiver.cells) {
-            match receiver.count.cmp(&sender.count) {
-                _ if sender.count == 0 && receiver.count == 0 => {}
+        for (sender, receiver) in sender.iter().zip(receiver) {
+            match receiver.count().cmp(&sender.count()) {
+                _ if sender.count() == 0 && receiver.count() == 0 => {}
                 Ordering::Less => rows.short += 1,
                 Ordering::Greater => rows.surplus += 1,
                 Ordering::Equal if !sender.agrees(receiver) => rows.foreign += 1,

@@ -1,8 +1,9 @@
 //! What one end reported of an interval.
 
-use deltaline_model::sketch::cell::Cell;
 use deltaline_model::sketch::sampler::Prefixes;
+use deltaline_model::wire::cell::WireCell;
 use deltaline_model::wire::frame::Totals;
+use deltaline_model::wire::shape::Shape;
 use std::fmt;
 
 /// What one end reported of an interval.
@@ -12,24 +13,27 @@ pub struct Report {
     pub totals: Totals,
     /// Identifier of the end's configuration.
     pub configuration: u64,
-    /// The banks.
+    /// The synopsis's tables.
+    pub shape: Shape,
+    /// How they are sampled.
     pub prefixes: Prefixes,
-    /// Rows of each bank: a power of two, 8..=32,768.
-    pub rows: usize,
     /// Frames that the interval has.
     pub fragments: u16,
     /// Indices of the frames that did not arrive, ascending.
     pub missing: Vec<u16>,
-    /// Whether its cells have digest sums.
-    pub digests: bool,
-    /// All cells, bank-major; empty unless all frames arrived.
-    pub cells: Vec<Cell>,
+    /// All cells, table by table, in blocks as control frames carry them; empty unless all frames arrived.
+    pub blocks: Vec<u8>,
 }
 
 impl Report {
+    /// All cells, table by table, if they are of this type; none unless all frames arrived.
+    pub fn cells<C: WireCell>(&self) -> Vec<C> {
+        self.blocks.chunks_exact(usize::from(self.shape.cell_bits).max(1)).flat_map(C::unpack).collect()
+    }
+
     /// The size of its table.
     pub(crate) fn table(&self) -> Table {
-        Table { rows: self.rows, prefixes: self.prefixes }
+        Table { rows: self.shape.table_cells as usize, prefixes: self.prefixes }
     }
 }
 

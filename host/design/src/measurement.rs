@@ -6,6 +6,7 @@ use deltaline_model::configuration::{Configuration, ConfigurationError, MIN_ROWS
 use deltaline_model::packet::classifier::{ClassifierError, Fields};
 use deltaline_model::packet::hash::HashKind;
 use deltaline_model::sketch::sampler::MAX_PREFIX;
+use deltaline_model::wire::shape::Kind;
 use std::fmt;
 
 /// Which packets are of a class.
@@ -34,6 +35,8 @@ impl fmt::Display for Class {
 /// What a design measures. Units and ranges are those of [`Settings`], within what hardware is built for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measurement {
+    /// The synopsis.
+    pub synopsis: Kind,
     /// The hash function.
     pub hash: HashKind,
     /// Its seed, the same at both ends.
@@ -57,6 +60,12 @@ pub(crate) fn allowed_rows() -> String {
     format!("give a power of two from {MIN_ROWS} to {MAX_ROWS}")
 }
 
+/// What is allowed, for refusals.
+pub(crate) fn allowed_synopses() -> String {
+    let names: Vec<&str> = Kind::all().filter_map(Kind::name).collect();
+    format!("give one of {}", names.join(", "))
+}
+
 /// A refusal of prefix lengths.
 pub(crate) fn refused_prefixes(prefixes: &dyn fmt::Debug, reason: &str) -> Refused {
     let why = format!("{reason}; give 1 to {MAX_BANKS} ascending lengths from 0 to {MAX_PREFIX}");
@@ -66,7 +75,8 @@ pub(crate) fn refused_prefixes(prefixes: &dyn fmt::Debug, reason: &str) -> Refus
 impl Measurement {
     /// Checks it.
     pub(crate) fn configuration(&self) -> Result<Configuration, Refused> {
-        let Measurement { hash, seed, rows, ref prefixes, adaptive, segment, digest, ref classes } = *self;
+        let Measurement { synopsis, hash, seed, rows, ref prefixes, adaptive, segment, digest, ref classes } =
+            *self;
         if !rows.is_power_of_two() || !(MIN_ROWS..=MAX_ROWS).contains(&rows) {
             return Err(Refused::new("measurement.rows", &rows, allowed_rows()));
         }
@@ -78,7 +88,8 @@ impl Measurement {
             let entry = fields.entry(*class);
             entries.push(entry.map_err(|error| self.refused_entry(index, error.to_string()))?);
         }
-        let settings = Settings { hash, seed, rows, prefixes, adaptive, segment, entries: &entries, digest };
+        let settings =
+            Settings { synopsis, hash, seed, rows, prefixes, adaptive, segment, entries: &entries, digest };
         Configuration::new(settings).map_err(|error| self.refused(error))
     }
 
@@ -92,6 +103,9 @@ impl Measurement {
         let why = error.to_string();
         match error {
             ConfigurationError::Rows(rows) => Refused::new("measurement.rows", &rows, why),
+            ConfigurationError::Synopsis(kind) | ConfigurationError::Kind { kind, .. } => {
+                Refused::new("measurement.synopsis", &kind.name().unwrap_or_default(), why)
+            }
             ConfigurationError::Prefixes(_) => refused_prefixes(&self.prefixes, &why),
             ConfigurationError::Segment { segment, .. } => Refused::new("measurement.segment", &segment, why),
             ConfigurationError::Classifier(

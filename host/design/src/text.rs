@@ -2,8 +2,8 @@
 //!
 //! # Theory of operation
 //!
-//! `hdl/configurations/10g.toml` shows every key. Nothing is optional but the entries, `adaptive`, `digest` and `seed`,
-//! and no other key is allowed. An `[[entry]]` says which packets are of a measurement class
+//! `hdl/configurations/10g.toml` shows every key. Nothing is optional but the entries, `synopsis`, `adaptive`, `digest` and
+//! `seed`, and no other key is allowed. An `[[entry]]` says which packets are of a measurement class
 //! (`hdl/configurations/10g-classes.toml`); without one all are. The same structures are read and written, so the two
 //! cannot disagree.
 //!
@@ -20,11 +20,12 @@
 use crate::design::{ALLOWED_LANES, Design, Parts, allowed_widths};
 use crate::error::{DesignError, Place, Refused};
 use crate::kind::{ClockSource, Shell};
-use crate::measurement::{Class, Measurement, allowed_rows, refused_prefixes};
+use crate::measurement::{Class, Measurement, allowed_rows, allowed_synopses, refused_prefixes};
 use crate::shipped::{SHIPPED, shipped_file};
 use crate::stream::Stream;
 use deltaline_model::packet::classifier::{Fields, MAX_CLASSES};
 use deltaline_model::packet::hash::HashKind;
+use deltaline_model::wire::shape::Kind;
 use ipnet::IpNet;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -108,6 +109,9 @@ struct StreamText {
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct MeasurementText {
+    /// The LDA in files that do not name it.
+    #[serde(default = "lda")]
+    synopsis: String,
     hash: HashText,
     /// Drawn for files that do not name it.
     seed: Option<Whole>,
@@ -120,6 +124,10 @@ struct MeasurementText {
     /// Off in files that do not name it.
     #[serde(default)]
     digest: bool,
+}
+
+fn lda() -> String {
+    Kind::LDA.name().unwrap_or_default().into()
 }
 
 #[derive(Clone, Copy, Deserialize, Serialize)]
@@ -161,7 +169,9 @@ impl MeasurementText {
             u8::try_from(length.0).map_err(|_| refused())
         };
         let class = |(index, entry): (usize, &EntryText)| entry.class(index);
+        let unknown = || Refused::new("measurement.synopsis", &self.synopsis, allowed_synopses());
         Ok(Measurement {
+            synopsis: Kind::named(&self.synopsis).ok_or_else(unknown)?,
             hash: match self.hash {
                 HashText::H3 => HashKind::H3,
                 HashText::Rabin => HashKind::Rabin,
@@ -243,6 +253,7 @@ impl Text {
                 rate_gbps: stream.rate_gbps,
             },
             measurement: MeasurementText {
+                synopsis: measurement.synopsis.name().unwrap_or_default().into(),
                 hash: match measurement.hash {
                     HashKind::H3 => HashText::H3,
                     HashKind::Rabin => HashText::Rabin,

@@ -15,6 +15,7 @@ use deltaline_design::{
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::classifier::{Entry, Fields};
 use deltaline_model::packet::hash::HashKind;
+use deltaline_model::wire::shape::Kind;
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
@@ -456,6 +457,7 @@ fn designs() -> impl Strategy<Value = Parts> {
         |(description, (shell, clock), (width, lanes, clock_mhz, rate_gbps), measurement, fields)| {
             let (h3, seed, row_bits, prefixes, adaptive, segment, digest) = measurement;
             let measurement = Measurement {
+                synopsis: Kind::LDA,
                 hash: if h3 { HashKind::H3 } else { HashKind::Rabin },
                 seed,
                 rows: 1 << row_bits,

@@ -2,6 +2,7 @@
 
 use crate::observation::{Observation, ObservationError, UsableRow};
 use crate::{Loss, Mean, Reason, Skew, Uncertainty};
+use deltaline_model::sketch::cell::Row;
 
 /// What one interval shows about delay and loss; the crate's documentation gives the formulas.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,7 +39,7 @@ impl Estimate {
 /// # Errors
 /// Returns an [`ObservationError`] when the observation contradicts itself: no cells, tables of different size, a
 /// partial bank, or more packets in an end's cells than passed it.
-pub fn estimate(observation: &Observation) -> Result<Estimate, ObservationError> {
+pub fn estimate<R: Row>(observation: &Observation<R>) -> Result<Estimate, ObservationError> {
     observation.check()?;
     let received = observation.received;
     let sample = Sample::of(observation.usable_rows());
@@ -69,7 +70,7 @@ pub(crate) fn root_of_difference(moment: f64, mean: f64) -> Result<f64, Reason> 
 }
 
 /// Why no usable row holds a packet.
-fn no_sample(observation: &Observation) -> Reason {
+fn no_sample<R: Row>(observation: &Observation<R>) -> Reason {
     if observation.received == 0 {
         Reason::NothingReceived
     } else if observation.is_blank() {
@@ -188,7 +189,7 @@ impl Sample {
 ///
 /// The paper asks that the collapsed counts match; here both rows' counts must match. With loss alone that is the
 /// same. With a loss in one row and a surplus in the other it is the safer reading.
-fn second_moment(observation: &Observation) -> Result<f64, Reason> {
+fn second_moment<R: Row>(observation: &Observation<R>) -> Result<f64, Reason> {
     let (mut packets, mut squares) = (0, 0.0);
     for (even, odd) in observation.usable_pairs() {
         packets += even.packets + odd.packets;

@@ -1,18 +1,18 @@
 //! What both ends reported about one interval, and which of its rows are usable.
 
-use deltaline_model::sketch::cell::Cell;
+use deltaline_model::sketch::cell::{Cell, Row};
 
 /// One interval as both ends reported it.
 ///
 /// Cells are bank-major: `rows` cells of bank 0, then `rows` of bank 1, and so on, alike at both ends.
 #[derive(Clone, Copy, Debug)]
-pub struct Observation<'a> {
+pub struct Observation<'a, R: Row = Cell> {
     /// Rows of one bank, at least 1.
     pub rows: usize,
     /// The sender's cells.
-    pub sender: &'a [Cell],
+    pub sender: &'a [R],
     /// The receiver's cells, as many as the sender's.
-    pub receiver: &'a [Cell],
+    pub receiver: &'a [R],
     /// Packets that passed the sender in this interval, sampled or not.
     pub sent: u64,
     /// Packets that passed the receiver in this interval, sampled or not.
@@ -87,7 +87,7 @@ pub(crate) struct UsableRow {
     pub(crate) delay_sum: i64,
 }
 
-impl Observation<'_> {
+impl<R: Row> Observation<'_, R> {
     /// Checks that the observation does not contradict itself.
     pub(crate) fn check(&self) -> Result<(), ObservationError> {
         let cells = self.sender.len();
@@ -103,7 +103,7 @@ impl Observation<'_> {
         for (end, cells, total) in
             [(End::Sender, self.sender, self.sent), (End::Receiver, self.receiver, self.received)]
         {
-            let cells = cells.iter().map(|cell| u64::from(cell.count)).sum();
+            let cells = cells.iter().map(|cell| u64::from(cell.count())).sum();
             if cells > total {
                 return Err(ObservationError::Total { end, cells, total });
             }
@@ -113,7 +113,7 @@ impl Observation<'_> {
 
     /// Whether neither end's cells hold any packet.
     pub(crate) fn is_blank(&self) -> bool {
-        self.sender.iter().chain(self.receiver).all(|cell| cell.count == 0)
+        self.sender.iter().chain(self.receiver).all(|cell| cell.count() == 0)
     }
 
     /// The usable rows that hold packets.
@@ -139,10 +139,10 @@ impl Observation<'_> {
 }
 
 /// The row that two cells form, if they agree.
-fn usable(sender: &Cell, receiver: &Cell) -> Option<UsableRow> {
+fn usable<R: Row>(sender: &R, receiver: &R) -> Option<UsableRow> {
     sender.agrees(receiver).then(|| UsableRow {
-        packets: u64::from(sender.count),
+        packets: u64::from(sender.count()),
         // Without packets there is no delay, whatever the sums hold.
-        delay_sum: if sender.count == 0 { 0 } else { sender.delay_sum(receiver) },
+        delay_sum: if sender.count() == 0 { 0 } else { sender.delay_sum(receiver) },
     })
 }

@@ -30,6 +30,7 @@
 //! The shipped capture against exact matching: `host/cli/tests/quantiles.rs`.
 
 use crate::{Confidence, Observation, Range, Reason, Stratified};
+use deltaline_model::sketch::cell::Row;
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 /// The exact delays that one interval reveals.
@@ -44,9 +45,9 @@ impl Singles {
     ///
     /// Without digests, a row with a single packet at each end is taken to hold the same packet. That is certain
     /// only if the row lost no packet and gained none from elsewhere.
-    pub fn of(observation: &Observation) -> Self {
+    pub fn of<R: Row>(observation: &Observation<R>) -> Self {
         let rows = observation.sender.iter().zip(observation.receiver);
-        let single = rows.filter(|(sender, receiver)| sender.count == 1 && sender.agrees(receiver));
+        let single = rows.filter(|(sender, receiver)| sender.count() == 1 && sender.agrees(receiver));
         Singles {
             delays: single.map(|(sender, receiver)| sender.delay_sum(receiver)).collect(),
             received: observation.received,

@@ -316,7 +316,8 @@ fn end_interval(
 /// The same report in the layout of version 1.
 fn as_version_1(frame: &[u8], id: u64) -> Result<Vec<u8>, Box<dyn Error>> {
     let frame = Frame::decode(frame)?;
-    let (header, cells) = (Header { configuration: id, ..frame.header }, frame.cells().collect::<Vec<_>>());
+    let (header, cells) =
+        (Header { configuration: id, ..frame.header }, frame.cells().collect::<Vec<Cell>>());
     let mut buffer = [0; MAX_FRAME_BYTES];
     let length = v1::encode(&header, &cells, &mut buffer)?;
     Ok(buffer[..length].to_vec())

@@ -8,6 +8,7 @@
 use crate::canonical::Items;
 use crate::packet::classifier::{Classifier, ClassifierError, Entry, MAX_ENTRIES, WORDS};
 use crate::packet::hash::HashKind;
+use crate::sketch::registry;
 use crate::sketch::sampler::{MAX_BANKS, NO_BANK, PrefixError, Prefixes};
 use crate::wire::shape::Kind;
 use alloc::vec::Vec;
@@ -28,6 +29,8 @@ const DIGESTS: u8 = b'd';
 /// What a user sets; [`Configuration::new`] checks it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings<'a> {
+    /// The synopsis; one of the [registry](crate::sketch::registry).
+    pub synopsis: Kind,
     /// The hash function.
     pub hash: HashKind,
     /// The hash function's seed, the same at both ends.
@@ -51,6 +54,7 @@ impl Default for Settings<'_> {
     /// The LDA paper's example of section V: banks of 1024 rows, probabilities 1/2 and 1/64.
     fn default() -> Self {
         Settings {
+            synopsis: Kind::LDA,
             hash: HashKind::H3,
             seed: 1,
             rows: 1024,
@@ -66,6 +70,7 @@ impl Default for Settings<'_> {
 /// A checked configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Configuration {
+    kind: Kind,
     hash: HashKind,
     seed: u64,
     rows: usize,
@@ -79,6 +84,17 @@ pub struct Configuration {
 /// Why settings are refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigurationError {
+    /// A later release's synopsis.
+    #[error("synopsis kind {0} is unknown to this release")]
+    Synopsis(Kind),
+    /// The settings do not fit the synopsis.
+    #[error("no synopsis '{}' so: {reason}", kind.name().unwrap_or_default())]
+    Kind {
+        /// The synopsis.
+        kind: Kind,
+        /// What is wrong and what is allowed.
+        reason: &'static str,
+    },
     /// The number of rows is not a power of two in range.
     #[error("{0} rows: give a power of two from {MIN_ROWS} to {MAX_ROWS}")]
     Rows(usize),
@@ -105,7 +121,10 @@ impl Configuration {
     ///
     /// [`ConfigurationError`] with what is wrong and what is allowed.
     pub fn new(settings: Settings) -> Result<Self, ConfigurationError> {
-        let Settings { hash, seed, rows, prefixes, adaptive, segment, entries, digest } = settings;
+        let Settings { synopsis, hash, seed, rows, prefixes, adaptive, segment, entries, digest } = settings;
+        if synopsis.name().is_none() {
+            return Err(ConfigurationError::Synopsis(synopsis));
+        }
         if !rows.is_power_of_two() || !(MIN_ROWS..=MAX_ROWS).contains(&rows) {
             return Err(ConfigurationError::Rows(rows));
         }
@@ -115,7 +134,25 @@ impl Configuration {
             return Err(ConfigurationError::Segment { segment, classes });
         }
         let prefixes = Prefixes::new(prefixes)?;
-        Ok(Configuration { hash, seed, rows, prefixes, adaptive, segment, classifier, digests: digest })
+        let configuration = Configuration {
+            kind: synopsis,
+            hash,
+            seed,
+            rows,
+            prefixes,
+            adaptive,
+            segment,
+            classifier,
+            digests: digest,
+        };
+        registry::check(&configuration)
+            .map_err(|reason| ConfigurationError::Kind { kind: synopsis, reason })?;
+        Ok(configuration)
+    }
+
+    /// The synopsis.
+    pub fn kind(&self) -> Kind {
+        self.kind
     }
 
     /// The hash function's kind.
@@ -215,10 +252,10 @@ impl Configuration {
     /// | 4 | 89 each | entries: class (1), value words (44), mask words (44) |
     /// | 5 | 1 | [kind](crate::wire::shape::Kind) of the synopsis |
     /// | 256 × kind ... | | the synopsis's own |
-    /// | 257 | 4 | LDA: rows of each bank |
-    /// | 258 | 1 | LDA: banks |
-    /// | 259 | 1 | LDA: 1 if prefix lengths adapt, else 0 |
-    /// | 260 | 1 each | LDA: prefix lengths; empty if they adapt |
+    /// | ... + 1 | 4 | rows of each bank, or cells of each table |
+    /// | ... + 2 | 1 | prefix lengths: how many |
+    /// | ... + 3 | 1 | 1 if prefix lengths adapt, else 0 |
+    /// | ... + 4 | 1 each | prefix lengths; empty if they adapt |
     /// | 261 | 1 | LDA: 1 if cells have digest sums, else 0 |
     pub fn canonical(&self) -> Items {
         let mut items = Items::default();
@@ -230,12 +267,15 @@ impl Configuration {
             core::iter::once(entry.class).chain(words).collect::<Vec<u8>>()
         };
         items.put(4, &self.classifier.entries().iter().flat_map(of_entry).collect::<Vec<u8>>());
-        items.put(5, &[Kind::LDA.0]);
-        items.put(257, &(self.rows as u32).to_be_bytes());
-        items.put(258, &[self.prefixes.banks() as u8]);
-        items.put(259, &[u8::from(self.adaptive)]);
-        items.put(260, if self.adaptive { &[] } else { self.prefixes.lengths() });
-        items.put(261, &[u8::from(self.digests)]);
+        items.put(5, &[self.kind.0]);
+        let own = u16::from(self.kind.0) << 8;
+        items.put(own + 1, &(self.rows as u32).to_be_bytes());
+        items.put(own + 2, &[self.prefixes.banks() as u8]);
+        items.put(own + 3, &[u8::from(self.adaptive)]);
+        items.put(own + 4, if self.adaptive { &[] } else { self.prefixes.lengths() });
+        if self.kind == Kind::LDA {
+            items.put(own + 5, &[u8::from(self.digests)]);
+        }
         items
     }
 

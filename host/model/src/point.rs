@@ -40,12 +40,18 @@ use crate::configuration::Configuration;
 use crate::packet::classifier::MAX_CLASSES;
 use crate::packet::hash::LinearHash;
 use crate::packet::identity::{Identity, identify, identify_plain};
-use crate::sketch::cell::Cell;
 use crate::sketch::digest::{self, PacketDigest};
-use crate::sketch::lda::{Lda, Table};
+use crate::sketch::registry;
 use crate::sketch::sampler::{Prefixes, Sampler};
+use crate::sketch::synopsis::{Hashed, Synopsis};
 use crate::time::{AbsoluteTime, Timestamp};
-use crate::wire::frame::{self, Header, MAX_FRAME_BYTES, Role, Totals};
+use crate::wire::cell::WireCell;
+use crate::wire::frame::{Header, MAX_FRAME_BYTES, Role, Totals};
+use crate::wire::shape::BLOCK_CELLS;
+use crate::wire::v2;
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
 use multiversion::multiversion;
 use multiversion::target::match_target;
 
@@ -100,7 +106,7 @@ pub struct MeasurementPoint {
     time: Option<AbsoluteTime>,
     hash: LinearHash,
     digest: PacketDigest,
-    lda: Lda,
+    synopsis: Box<dyn Synopsis>,
     /// Of the running interval.
     sampler: Sampler,
     /// Of the first interval from this one on.
@@ -125,7 +131,7 @@ impl MeasurementPoint {
             time: None,
             digest: PacketDigest::new(configuration.seed()),
             hash: LinearHash::new(configuration.hash(), configuration.seed()),
-            lda: Lda::new(configuration),
+            synopsis: registry::synopsis(configuration),
             sampler: Sampler::new(*configuration.prefixes()),
             scheduled: None,
             interval: 0,
@@ -181,9 +187,22 @@ impl MeasurementPoint {
         self.scheduled
     }
 
-    /// The cells of the running interval: class by class, in it bank by bank.
-    pub fn cells(&self) -> &[Cell] {
-        self.lda.cells()
+    /// The cells of the running interval, if they are of this type: class by class, in it table by table.
+    pub fn cells<C: WireCell>(&self) -> Vec<C> {
+        let shape = self.synopsis.shape(self.prefixes());
+        let block_bytes = usize::from(shape.cell_bits).max(1);
+        let mut blocks = vec![0; shape.cells() / BLOCK_CELLS * block_bytes];
+        let mut cells = vec![];
+        for class in 0..self.configuration.classes() {
+            self.synopsis.pack(class, 0, &mut blocks);
+            cells.extend(blocks.chunks_exact(block_bytes).flat_map(C::unpack));
+        }
+        cells
+    }
+
+    /// How many cells all classes have together.
+    pub fn cell_count(&self) -> usize {
+        self.configuration.classes() * self.synopsis.shape(self.prefixes()).cells()
     }
 
     /// The totals of the running interval as a class's control frames would tell them; zero for a class that is none.
@@ -227,7 +246,7 @@ impl MeasurementPoint {
             // The key of these never is in memory.
             Some(identity) if self.configuration.classifier().is_empty() => {
                 let hash = self.hash.hash(&identity.key);
-                self.add(0, u64::from(identity.ip_length), &[(hash, time)]);
+                self.add(0, u64::from(identity.ip_length), &mut [Hashed { hash, time, digest: 0 }]);
             }
             _ => self.observe_any(frame, time),
         }
@@ -257,7 +276,7 @@ impl MeasurementPoint {
         match self.configuration.classifier().class(&identity.key) {
             Some(class) => {
                 let hash = self.hash.hash(&identity.key);
-                self.add(class, u64::from(identity.ip_length), &[(hash, time)]);
+                self.add(class, u64::from(identity.ip_length), &mut [Hashed { hash, time, digest: 0 }]);
             }
             None => {
                 self.totals.unmeasured = self.totals.unmeasured.saturating_add(1);
@@ -266,25 +285,27 @@ impl MeasurementPoint {
         }
     }
 
-    /// Counts packets of a class, given by hash and time, that have so many octets together.
+    /// Counts packets of a class that have so many octets together; their digests are not known yet.
     #[inline(always)]
-    fn add(&mut self, class: usize, octets: u64, packets: &[(u64, Timestamp)]) {
+    fn add(&mut self, class: usize, octets: u64, packets: &mut [Hashed]) {
         let totals = &mut self.classes[class];
         let mut is_full = count(totals, octets, packets);
-        let times = packets.iter().map(|(_, time)| time.nanoseconds());
+        let times = packets.iter().map(|packet| packet.time.nanoseconds());
         totals.time_sum = times.fold(totals.time_sum, u64::wrapping_add);
         if self.configuration.has_digests() {
-            let digests = match <&[_; BATCH]>::try_from(packets) {
-                Ok(batch) => self.digest.sum_of(batch.map(|(hash, _)| hash)),
-                Err(_) => {
-                    packets.iter().fold(0, |sum, (hash, _)| digest::add(sum, self.digest.digest(*hash)))
+            match <&mut [Hashed; BATCH]>::try_from(&mut *packets) {
+                Ok(batch) => {
+                    let digests = self.digest.digests(batch.map(|packet| packet.hash));
+                    batch.iter_mut().zip(digests).for_each(|(packet, digest)| packet.digest = digest);
                 }
-            };
-            totals.digest_sum = digest::add(totals.digest_sum, digests);
+                Err(_) => {
+                    packets.iter_mut().for_each(|packet| packet.digest = self.digest.digest(packet.hash))
+                }
+            }
+            let digests = packets.iter().map(|packet| packet.digest);
+            totals.digest_sum = digests.fold(totals.digest_sum, digest::add);
         }
-        for &(hash, time) in packets {
-            is_full |= self.lda.update(class, self.sampler.bank(hash), hash, time);
-        }
+        is_full |= self.synopsis.add(class, &self.sampler, packets);
         self.totals.flags.saturated |= is_full;
     }
 
@@ -319,7 +340,7 @@ impl MeasurementPoint {
         for class in 0..self.configuration.classes() {
             self.report(class, &mut emit);
         }
-        self.lda.clear();
+        self.synopsis.clear();
         self.has_ended = true;
         self.interval = self.interval.wrapping_add(1);
         self.totals = Totals::default();
@@ -335,19 +356,13 @@ impl MeasurementPoint {
     /// The control frames of a class: those of its own measurement segment.
     fn report(&self, class: usize, emit: &mut impl FnMut(&[u8])) {
         let mut buffer = [0; MAX_FRAME_BYTES];
-        let first_cell = class * self.configuration.prefixes().banks() * self.configuration.rows();
         let totals = self.totals(class);
         for header in Header::of_interval(&self.configuration, self.role, self.interval, totals) {
             let segment = header.segment + class as u32;
-            let shape = Table { prefixes: *self.prefixes(), ..Table::of(&self.configuration) }.shape();
+            let shape = self.synopsis.shape(self.prefixes());
             let header = Header { segment, shape, point: self.id, time: self.time, ..header };
-            let cells = self.lda.cells().iter().skip(first_cell + header.cells_before());
-            let cells = cells.take(usize::from(header.cells));
-            let mut fragment = [Cell::default(); frame::MAX_CELLS];
-            for (slot, cell) in fragment.iter_mut().zip(cells) {
-                *slot = *cell;
-            }
-            if let Ok(length) = frame::encode(&header, &fragment[..usize::from(header.cells)], &mut buffer) {
+            let pack = |blocks: &mut [u8]| self.synopsis.pack(class, header.cells_before(), blocks);
+            if let Some(length) = v2::encode_blocks(&header, &mut buffer, pack) {
                 emit(&buffer[..length]);
             }
         }
@@ -357,7 +372,7 @@ impl MeasurementPoint {
 /// What [`MeasurementPoint::observe_batch`] does, with the instructions that this processor has.
 #[multiversion(targets("x86_64+pclmulqdq"))]
 fn observe_all<'a>(point: &mut MeasurementPoint, frames: impl IntoIterator<Item = (&'a [u8], Timestamp)>) {
-    let (mut batch, mut packets, mut octets) = ([(0, Timestamp::default()); BATCH], 0, 0);
+    let (mut batch, mut packets, mut octets) = ([Hashed::default(); BATCH], 0, 0);
     for (frame, time) in frames {
         match identify_plain(frame) {
             Some(identity) if point.configuration.classifier().is_empty() => {
@@ -365,22 +380,22 @@ fn observe_all<'a>(point: &mut MeasurementPoint, frames: impl IntoIterator<Item 
                     "x86_64+pclmulqdq" => point.hash.multiplied(&identity.key),
                     _ => point.hash.looked_up(&identity.key),
                 };
-                batch[packets] = (hash, time);
+                batch[packets] = Hashed { hash, time, digest: 0 };
                 octets += u64::from(identity.ip_length);
                 packets += 1;
                 if packets == BATCH {
-                    point.add(0, octets, &batch);
+                    point.add(0, octets, &mut batch);
                     (packets, octets) = (0, 0);
                 }
             }
             _ => {
-                point.add(0, octets, &batch[..packets]);
+                point.add(0, octets, &mut batch[..packets]);
                 (packets, octets) = (0, 0);
                 point.observe_any(frame, time);
             }
         }
     }
-    point.add(0, octets, &batch[..packets]);
+    point.add(0, octets, &mut batch[..packets]);
 }
 
 /// Whether `interval` is `from` or later, modulo 2^32.
@@ -389,12 +404,12 @@ fn is_due(from: u32, interval: u32) -> bool {
 }
 
 /// Counts packets; true when a total overflowed.
-fn count(totals: &mut ClassTotals, octets: u64, packets: &[(u64, Timestamp)]) -> bool {
-    let [(_, first), ..] = packets else { return false };
+fn count(totals: &mut ClassTotals, octets: u64, packets: &[Hashed]) -> bool {
+    let [first, ..] = packets else { return false };
     if totals.packets == 0 {
-        totals.first = *first;
+        totals.first = first.time;
     }
-    totals.last = packets.last().map_or(*first, |(_, last)| *last);
+    totals.last = packets.last().unwrap_or(first).time;
     add(&mut totals.packets, packets.len() as u64) | add(&mut totals.octets, octets)
 }
 
@@ -411,6 +426,8 @@ mod tests {
     use super::*;
     use crate::configuration::Settings;
     use crate::packet::classifier::Fields;
+    use crate::sketch::cell::Cell;
+    use crate::sketch::lda::{Lda, Table};
     use crate::wire::frame::{Flags, Frame};
     use std::vec;
     use std::vec::Vec;
@@ -428,7 +445,7 @@ mod tests {
         point.end_interval(end, |bytes| {
             let frame = Frame::decode(bytes).unwrap();
             headers.push(frame.header);
-            cells.extend(frame.cells());
+            cells.extend(frame.cells::<Cell>());
         });
         (headers, cells)
     }
@@ -445,7 +462,7 @@ mod tests {
                 let time = Timestamp(u64::from(interval) << 60 | u64::from(number) << 20 | 3);
                 point.observe(&frame, time);
                 let hash = hash.hash(&identify(&frame).unwrap().key);
-                lda.update(0, configuration.prefixes().bank(hash), hash, time);
+                lda.update(0, configuration.prefixes().bank(hash), &Hashed { hash, time, digest: 0 });
             }
             point.observe(&[0; 60], Timestamp(9));
             point.observe_bad();

@@ -12,7 +12,7 @@ mod common;
 use common::{golden_frames, golden_frames_v2, lines, unhex};
 use deltaline_model::packet::hash::{HashKind, LinearHash};
 use deltaline_model::packet::identity::{Identity, KEY_BYTES, Key, Unmeasured, identify};
-use deltaline_model::sketch::cell::Cell;
+use deltaline_model::sketch::cell::{Cell, Row};
 use deltaline_model::sketch::digest::PacketDigest;
 use deltaline_model::sketch::lda;
 use deltaline_model::sketch::sampler::Prefixes;
@@ -53,7 +53,7 @@ fn versions_agree() {
         let totals = Totals { time_sum: None, digest_sum: None, ..second.header.totals };
         let common = Header { configuration, point, time, totals, boot_epoch, key, ..second.header };
         assert_eq!(common, first.header);
-        assert!(first.cells().eq(second.cells()));
+        assert!(first.cells::<Cell>().eq(second.cells()));
     }
 }
 
@@ -112,7 +112,7 @@ fn small_intervals_hold_what_was_fed() {
             summaries.push((role, interval, t.packets, t.bytes, t.unmeasured, t.bad, t.refused_ends, flags));
             sampled.push(0);
         }
-        *sampled.last_mut().unwrap() += frame.cells().map(|cell| cell.count).sum::<u32>();
+        *sampled.last_mut().unwrap() += frame.cells::<Cell>().map(|cell| cell.count).sum::<u32>();
     }
     // Packets of 60 octets, of which one in 50 is lost.
     let (sender, receiver) = (Role::Sender, Role::Receiver);
@@ -199,7 +199,7 @@ fn digest_sums_stand_beside_the_cells() {
     assert_eq!(frames.len(), 24);
     for frame in &frames {
         assert_eq!((frame.header.cells, frame.header.fragments), (64, 4));
-        assert!(frame.cells().all(|cell| (cell.count != 0) == (cell.digest != 0)));
+        assert!(frame.cells::<Cell>().all(|cell| (cell.count != 0) == (cell.digest != 0)));
     }
     // What is lost between the ends is told by count and digest alike: a packet of 1.
     let (sender, receiver) = frames.split_at(12);

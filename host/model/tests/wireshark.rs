@@ -14,6 +14,7 @@
 mod common;
 
 use common::{golden_frames, golden_frames_v2};
+use deltaline_model::sketch::cell::Cell;
 use deltaline_model::sketch::lda;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::check::{check_start, check_step};
@@ -114,7 +115,7 @@ fn number(value: impl Into<u64>) -> Value {
 
 fn blocks(frame: &Frame) -> Value {
     let cells: Vec<Value> = (frame.header.first_cell..)
-        .zip(frame.cells())
+        .zip(frame.cells::<Cell>())
         .map(|(row, cell)| {
             let mut shown = json!({
                 "deltaline.cell.row": number(row),

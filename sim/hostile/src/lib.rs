@@ -97,17 +97,18 @@ pub fn collector(bytes: &[u8]) {
 fn check_interval(interval: &Interval) {
     for report in [&interval.sender, &interval.receiver].into_iter().flatten() {
         assert!(report.missing.is_sorted() && report.missing.iter().all(|index| *index < report.fragments));
-        let whole = report.rows * report.prefixes.banks();
-        assert!(report.cells.is_empty() || report.cells.len() == whole);
-        assert!(report.cells.is_empty() || report.missing.is_empty());
+        let whole = report.shape.cells() / BLOCK_CELLS * usize::from(report.shape.cell_bits);
+        assert!(report.blocks.is_empty() || report.blocks.len() == whole);
+        assert!(report.blocks.is_empty() || report.missing.is_empty());
     }
     if let Ok(pair) = interval.pair() {
         assert_eq!(pair.sender.configuration, pair.receiver.configuration);
-        assert_eq!(pair.sender.cells.len(), pair.receiver.cells.len());
-        assert!(!pair.sender.cells.is_empty());
-        let rows = pair.rows();
+        assert_eq!(pair.sender.blocks.len(), pair.receiver.blocks.len());
+        assert!(!pair.sender.blocks.is_empty());
+        let [sender, receiver] = [pair.sender, pair.receiver].map(|report| report.cells::<Cell>());
+        let rows = pair.rows(&sender, &receiver);
         let compared = rows.equal + rows.foreign + rows.short + rows.surplus;
-        assert!(compared <= pair.sender.cells.len());
+        assert!(compared <= sender.len());
         // A mean of any rows must not divide by their number without a look at it.
         let _ = rows.are_unrelated();
     }

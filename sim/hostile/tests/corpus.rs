@@ -77,7 +77,7 @@ fn the_corpus_is_not_refused_at_the_door() {
     // The first interval of an end is void, or the reports are compared: either way both ends have come whole.
     let intervals = collector.finish().intervals;
     let is_whole = |report: &Option<deltaline_collect::report::Report>| {
-        report.as_ref().is_some_and(|report| !report.cells.is_empty())
+        report.as_ref().is_some_and(|report| !report.blocks.is_empty())
     };
     assert!(intervals.iter().any(|interval| is_whole(&interval.sender) && is_whole(&interval.receiver)));
     assert!(intervals.iter().any(|interval| interval.pair().is_ok()));

@@ -139,6 +139,7 @@ mod tests {
     use deltaline_model::configuration::{Configuration, Settings};
     use deltaline_model::packet::hash::{HashKind, LinearHash};
     use deltaline_model::sketch::lda::Lda;
+    use deltaline_model::sketch::synopsis::Hashed;
     use deltaline_model::time::Timestamp;
     use deltaline_traffic::delay::Delay;
     use deltaline_traffic::loss::Losses;
@@ -199,9 +200,10 @@ mod tests {
             for ((key, delay), number) in keys.iter().zip(&fate).zip(0u64..) {
                 let (hash, time) = (hash.hash(key), GAP * number);
                 let bank = configured.prefixes().bank(hash);
-                sender.update(0, bank, hash, Timestamp::from_nanoseconds(time));
+                let at = |time| Hashed { hash, time: Timestamp::from_nanoseconds(time), digest: 0 };
+                sender.update(0, bank, &at(time));
                 if let Some(delay) = delay {
-                    receiver.update(0, bank, hash, Timestamp::from_nanoseconds(time + u64::from(*delay)));
+                    receiver.update(0, bank, &at(time + u64::from(*delay)));
                 }
             }
             let truth = outcome.truth;

@@ -4,11 +4,14 @@ use crate::report::Table;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::hash::HashKind;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::sketch::cell::Cell;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::Totals;
+use deltaline_model::wire::shape::Kind;
 use proptest::prelude::*;
 
 const SETTINGS: Settings<'_> = Settings {
+    synopsis: Kind::LDA,
     hash: HashKind::H3,
     seed: 1,
     rows: 256,
@@ -74,6 +77,10 @@ fn collect<'a>(frames: impl IntoIterator<Item = &'a Vec<u8>>) -> Collected {
     collector.finish()
 }
 
+fn rows_of(pair: &Pair) -> Rows {
+    pair.rows(&pair.sender.cells::<Cell>(), &pair.receiver.cells::<Cell>())
+}
+
 fn voids(collected: &Collected) -> Vec<Option<Void>> {
     collected.intervals.iter().map(|interval| interval.void.clone()).collect()
 }
@@ -86,7 +93,7 @@ fn whole_intervals_come_out_as_the_points_held_them() {
         let mut point = point(SETTINGS, role);
         for interval in 0..3 {
             observe(&mut point, 100 * interval..100 * interval + 70, 9);
-            held.push((point.totals(0), point.cells().to_vec()));
+            held.push((point.totals(0), point.cells::<Cell>()));
             frames.extend(end(&mut point, IntervalEnd::Delimiter));
         }
     }
@@ -113,8 +120,11 @@ fn whole_intervals_come_out_as_the_points_held_them() {
         assert_eq!((interval.segment, interval.number), (7, number));
         let Pair { sender, receiver } = interval.pair().unwrap();
         for (report, held) in [(sender, &held[number as usize]), (receiver, &held[3 + number as usize])] {
-            assert_eq!((report.totals, &report.cells), (held.0, &held.1));
-            assert_eq!((report.rows, report.prefixes.lengths(), report.fragments), (256, &[0u8, 2][..], 4));
+            assert_eq!((report.totals, &report.cells::<Cell>()), (held.0, &held.1));
+            assert_eq!(
+                (report.shape.table_cells, report.prefixes.lengths(), report.fragments),
+                (256, &[0u8, 2][..], 4)
+            );
             assert_eq!(report.configuration, Configuration::new(SETTINGS).unwrap().id());
         }
     }
@@ -155,8 +165,9 @@ fn classes_come_out_as_segments() {
             (sender.totals.packets, sender.totals.unmeasured, receiver.totals.unmeasured),
             (30, 30, 0)
         );
-        let sum = |report: &Report| report.cells.iter().map(|cell| cell.sum).sum::<u64>();
-        let count = |report: &Report| report.cells.iter().map(|cell| u64::from(cell.count)).sum::<u64>();
+        let sum = |report: &Report| report.cells::<Cell>().iter().map(|cell| cell.sum).sum::<u64>();
+        let count =
+            |report: &Report| report.cells::<Cell>().iter().map(|cell| u64::from(cell.count)).sum::<u64>();
         assert_eq!((count(sender), count(receiver)), (30, 30));
         // Every packet of a class has the class's delay.
         assert_eq!(sum(receiver) - sum(sender), 30 * 50 * class);
@@ -173,7 +184,7 @@ fn lost_fragments_void_their_interval_alone() {
     assert_eq!(collected.problems, [Problem::Void { segment: 7, interval: 1, reason: void }]);
     assert!(collected.intervals[1].pair().is_err());
     let sender = collected.intervals[1].sender.as_ref().unwrap();
-    assert_eq!((sender.totals.packets, sender.cells.len(), &sender.missing[..]), (100, 0, &[1, 2][..]));
+    assert_eq!((sender.totals.packets, sender.blocks.len(), &sender.missing[..]), (100, 0, &[1, 2][..]));
 }
 
 #[test]
@@ -441,7 +452,7 @@ fn clocks_far_apart_are_told() {
         observe(&mut ends[1], received, (1 << 45) + delay);
         let frames: Vec<_> = ends.iter_mut().flat_map(|point| end(point, IntervalEnd::Delimiter)).collect();
         let collected = collect(&frames);
-        collected.intervals[0].pair().unwrap().rows()
+        rows_of(&collected.intervals[0].pair().unwrap())
     };
     let far = 1u64 << 40;
     let ahead = apart(0..100, 0..100, far + 7);
@@ -462,7 +473,7 @@ fn rows_tell_loss_from_strangers() {
         observe(&mut ends[1], received, 3000);
         let frames: Vec<_> = ends.iter_mut().flat_map(|point| end(point, IntervalEnd::Delimiter)).collect();
         let collected = collect(&frames);
-        collected.intervals[0].pair().unwrap().rows()
+        rows_of(&collected.intervals[0].pair().unwrap())
     };
     let all = rows(0..5000, &mut (0..5000));
     assert_eq!((all.short, all.surplus), (0, 0));
@@ -626,7 +637,7 @@ proptest! {
                 if is_refused {
                     point.refuse_interval_end();
                 } else {
-                    held.push((start..delimiter, point.totals(0), point.cells().to_vec()));
+                    held.push((start..delimiter, point.totals(0), point.cells::<Cell>()));
                     start = delimiter;
                     frames.extend(end(&mut point, IntervalEnd::Delimiter));
                 }
@@ -673,8 +684,8 @@ proptest! {
             let number = interval.number as usize;
             let (sender, receiver) = (&held[0][number], &held[1][number]);
             prop_assert_eq!(&sender.0, &receiver.0);
-            prop_assert_eq!((pair.sender.totals, &pair.sender.cells), (sender.1, &sender.2));
-            prop_assert_eq!((pair.receiver.totals, &pair.receiver.cells), (receiver.1, &receiver.2));
+            prop_assert_eq!((pair.sender.totals, &pair.sender.cells::<Cell>()), (sender.1, &sender.2));
+            prop_assert_eq!((pair.receiver.totals, &pair.receiver.cells::<Cell>()), (receiver.1, &receiver.2));
         }
         // And nothing is void for nothing.
         let all_arrive = fates.iter().all(|(fate, _)| matches!(fate, Fate::Arrives | Fate::Repeated));
@@ -708,7 +719,7 @@ fn digests_pass_through_and_tell_foreign_packets() {
     let row_of = |number| {
         let mut probe = point(settings, Role::Sender);
         observe(&mut probe, [number], 0);
-        probe.cells().iter().position(|cell| cell.count == 1)
+        probe.cells::<Cell>().iter().position(|cell| cell.count == 1)
     };
     let other = (1..).find(|number| row_of(*number) == row_of(0)).unwrap();
     for (role, number) in [(Role::Sender, 0), (Role::Receiver, other)] {
@@ -718,10 +729,10 @@ fn digests_pass_through_and_tell_foreign_packets() {
     }
     let collected = collect(&frames);
     let pair = collected.intervals[0].pair().unwrap();
-    assert!(pair.sender.digests && pair.receiver.digests);
+    assert!(pair.sender.shape.has_digests && pair.receiver.shape.has_digests);
     // The other packet is sent a microsecond times its number later.
     let apart = 1000 * u64::from(other);
-    assert_eq!(pair.rows(), Rows { foreign: 1, apart, ..Rows::default() });
+    assert_eq!(rows_of(&pair), Rows { foreign: 1, apart, ..Rows::default() });
 
     let mixed = segment([settings, Settings { digest: false, ..settings }], 1, plain);
     let void = voids(&collect(&mixed)).remove(0);

@@ -10,14 +10,35 @@
 //! LDA paper, section V: "the first 32 bits are a simple packet counter, the last 40 bits are a timestamp sum".
 
 use crate::sketch::digest;
-use crate::wire::cell::WireCell;
-use crate::wire::fields::Fields;
+use crate::wire::cell::{self, WireCell};
 use crate::wire::shape::BLOCK_CELLS;
 
 /// Width of a timestamp sum in bits.
 pub const SUM_BITS: u32 = 40;
 /// Mask of the bits that a timestamp sum keeps.
 pub const SUM_MASK: u64 = (1 << SUM_BITS) - 1;
+
+/// What an estimate needs of a row: packets, their timestamps' sum, and whether two ends' rows hold the same packets.
+pub trait Row: Copy {
+    /// Packets, modulo 2^32.
+    fn count(&self) -> u32;
+
+    /// Timestamp sum in nanoseconds, modulo 2^40.
+    fn sum(&self) -> u64;
+
+    /// Whether this row, the sender's, and `receiver` hold the same packets, as far as they show it.
+    fn agrees(&self, receiver: &Self) -> bool;
+
+    /// The sum of the delays of this row's packets in nanoseconds, if this row is the sender's and `receiver`
+    /// the receiver's and both hold the same packets: the modular difference of the sums as a signed number.
+    ///
+    /// Right as long as the true sum lies within ±2^39 ns (±549 s).
+    fn delay_sum(&self, receiver: &Self) -> i64 {
+        let difference = receiver.sum().wrapping_sub(self.sum()) & SUM_MASK;
+        let shift = 64 - SUM_BITS;
+        ((difference << shift) as i64) >> shift
+    }
+}
 
 /// One row of one bank: how many packets fell into it and the sum of their timestamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -35,25 +56,17 @@ impl Cell {
     ///
     /// Returns true when the packet count wrapped to zero.
     pub fn add(&mut self, nanoseconds: u64) -> bool {
-        self.sum = self.sum.wrapping_add(nanoseconds) & SUM_MASK;
-        self.count = self.count.wrapping_add(1);
-        self.count == 0
+        self.add_some(1, nanoseconds, 0)
     }
 
-    /// Whether this cell, the sender's, and `receiver` hold the same packets, as far as they can tell: their counts
-    /// are equal, and so are their digest sums.
-    pub fn agrees(&self, receiver: &Cell) -> bool {
-        (self.count, self.digest) == (receiver.count, receiver.digest)
-    }
-
-    /// The sum of the delays of this row's packets in nanoseconds, if this cell is the sender's and `receiver`
-    /// the receiver's and both hold the same packets: the modular difference of the sums as a signed number.
-    ///
-    /// Right as long as the true sum lies within ±2^39 ns (±549 s).
-    pub fn delay_sum(&self, receiver: &Cell) -> i64 {
-        let difference = receiver.sum.wrapping_sub(self.sum) & SUM_MASK;
-        let shift = 64 - SUM_BITS;
-        ((difference << shift) as i64) >> shift
+    /// As [`Cell::add`], with a digest, if `packets` is 1; adds nothing, if it is 0. A caller that cannot guess which one
+    /// it is saves a branch.
+    #[inline]
+    pub fn add_some(&mut self, packets: u32, nanoseconds: u64, digest: u32) -> bool {
+        self.digest = digest::add(self.digest, digest & u32::wrapping_neg(packets));
+        self.sum = self.sum.wrapping_add(nanoseconds & u64::wrapping_neg(packets.into())) & SUM_MASK;
+        self.count = self.count.wrapping_add(packets);
+        (self.count == 0) & (packets == 1)
     }
 
     /// The cell in the low 72 bits of a counter memory's word, and the digest sum in the 32 above them.
@@ -62,10 +75,21 @@ impl Cell {
     }
 }
 
-/// A **block** holds eight words of (count, 32 bits; sum bits 31:0, 32 bits), then eight bytes with sum bits 39:32 of the
-/// eight cells in order. With digests, the words of every two cells are followed by a word with their two
-/// [digest sums](crate::sketch::digest), 32 bits each, so that hardware keeps no more than two: cell, cell, digests,
-/// four times over, then the eight bytes.
+impl Row for Cell {
+    fn count(&self) -> u32 {
+        self.count
+    }
+
+    fn sum(&self) -> u64 {
+        self.sum
+    }
+
+    fn agrees(&self, receiver: &Cell) -> bool {
+        (self.count, self.digest) == (receiver.count, receiver.digest)
+    }
+}
+
+/// With digests a cell has one [further field](crate::wire::cell).
 impl WireCell for Cell {
     fn merge(&mut self, other: &Self) -> bool {
         let (count, overflows) = self.count.overflowing_add(other.count);
@@ -75,42 +99,18 @@ impl WireCell for Cell {
     }
 
     fn pack(cells: &[Self; BLOCK_CELLS], block: &mut [u8]) {
-        let has_digests = block.len() > BLOCK_BYTES;
-        let Some((low, high)) = block.split_last_chunk_mut::<BLOCK_CELLS>() else { return };
-        for (index, (high, cell)) in high.iter_mut().zip(cells).enumerate() {
-            let (word, digest) = offsets(index, has_digests);
-            low[word..word + 4].copy_from_slice(&cell.count.to_be_bytes());
-            low[word + 4..word + 8].copy_from_slice(&(cell.sum as u32).to_be_bytes());
-            if has_digests {
-                low[digest..digest + 4].copy_from_slice(&cell.digest.to_be_bytes());
-            }
-            *high = (cell.sum >> 32) as u8;
+        if block.len() > usize::from(cell::bits(0)) {
+            cell::pack(&cells.map(|cell| (cell.count, cell.sum, [cell.digest])), block);
+        } else {
+            cell::pack(&cells.map(|cell| (cell.count, cell.sum, [])), block);
         }
     }
 
     fn unpack(block: &[u8]) -> [Self; BLOCK_CELLS] {
-        let has_digests = block.len() > BLOCK_BYTES;
-        let high = block.len().saturating_sub(BLOCK_CELLS);
-        let block = Fields(block);
-        core::array::from_fn(|index| {
-            let (word, digest) = offsets(index, has_digests);
-            Cell {
-                count: block.u32(word),
-                sum: u64::from(block.u8(high + index)) << 32 | u64::from(block.u32(word + 4)),
-                digest: if has_digests { block.u32(digest) } else { 0 },
-            }
-        })
-    }
-}
-
-/// Bytes of a block without digests.
-const BLOCK_BYTES: usize = 72;
-
-/// Where in a block the word of its cell `index` is, and where, with digests, its digest sum.
-fn offsets(index: usize, has_digests: bool) -> (usize, usize) {
-    if has_digests {
-        (index / 2 * 24 + index % 2 * 8, index / 2 * 24 + 16 + index % 2 * 4)
-    } else {
-        (index * 8, 0)
+        if block.len() > usize::from(cell::bits(0)) {
+            cell::unpack(block).map(|(count, sum, [digest])| Cell { count, sum, digest })
+        } else {
+            cell::unpack(block).map(|(count, sum, [])| Cell { count, sum, digest: 0 })
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! The Lossy Difference Aggregator: banks of rows of cells.
 //!
 //! LDA paper, sections III-B and III-C: a packet that the sampler gives to bank j is counted in one row of it, and
-//! its timestamp is added there, and so is its [digest] if the configuration has digests. All banks share one row hash, the low bits of the 64-bit hash.
+//! its timestamp is added there, and so is its
+//! [digest](crate::sketch::digest) if the configuration has digests. All banks share one row hash, the low bits of the 64-bit hash.
 //!
 //! # Test plan
 //!
@@ -9,18 +10,16 @@
 //! of the count is told, but not of packets that are in no bank.
 
 use crate::configuration::{Configuration, MAX_ROWS, MIN_ROWS};
-use crate::sketch::cell::{Cell, SUM_MASK};
-use crate::sketch::digest::{self, PacketDigest};
-use crate::sketch::sampler::Prefixes;
-use crate::time::Timestamp;
+use crate::sketch::cell::Cell;
+use crate::sketch::sampler::{Prefixes, Sampler};
+use crate::sketch::synopsis::{Cells, Hashed, Synopsis};
+use crate::wire::cell;
 use crate::wire::shape::{Kind, Shape};
-use alloc::vec;
-use alloc::vec::Vec;
 
 /// Width of a cell in bits.
-pub const CELL_BITS: u16 = 72;
+pub const CELL_BITS: u16 = cell::bits(0);
 /// Width of a cell with its digest sum in bits.
-pub const DIGEST_CELL_BITS: u16 = 104;
+pub const DIGEST_CELL_BITS: u16 = cell::bits(1);
 
 /// What a control frame says of an LDA. Its tables are the banks; its own word holds their prefix lengths, one byte a
 /// bank, 255 where there is no bank.
@@ -83,54 +82,53 @@ impl Table {
 /// those of the class before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lda {
-    rows: usize,
-    banks: usize,
-    digest: Option<PacketDigest>,
-    cells: Vec<Cell>,
+    table: Table,
+    cells: Cells<Cell>,
 }
 
 impl Lda {
     /// An LDA with every cell zero.
     pub fn new(configuration: &Configuration) -> Self {
-        let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
-        let cells = rows * banks * configuration.classes();
-        let digest = configuration.has_digests().then(|| PacketDigest::new(configuration.seed()));
-        Lda { rows, banks, digest, cells: vec![Cell::default(); cells] }
+        let table = Table::of(configuration);
+        Lda { table, cells: Cells::new(configuration.classes(), table.rows * table.prefixes.banks()) }
     }
 
-    /// Counts a packet of `class` with this hash in its row of `bank`, if it is in one; true when the row's count
-    /// overflowed.
+    /// Counts a packet of `class` in its row of `bank`, if it is in one; true when the row's count overflowed.
     #[inline]
-    pub fn update(&mut self, class: usize, bank: Option<usize>, hash: u64, time: Timestamp) -> bool {
-        let row = (hash as usize) & (self.rows - 1);
+    pub fn update(&mut self, class: usize, bank: Option<usize>, packet: &Hashed) -> bool {
+        let row = (packet.hash as usize) & (self.table.rows - 1);
         // Whether a packet is sampled is random, and a wrong guess at a branch costs more than to add nothing to a cell.
         let (bank, packets) = bank.map_or((0, 0), |bank| (bank, 1));
-        match self.cells.get_mut((class * self.banks + bank) * self.rows + row) {
-            Some(cell) => {
-                if let Some(digest) = &self.digest {
-                    cell.digest = digest::add(cell.digest, digest.digest(hash) & u32::wrapping_neg(packets));
-                }
-                cell.sum = (cell.sum + (time.nanoseconds() & u64::wrapping_neg(packets.into()))) & SUM_MASK;
-                cell.count = cell.count.wrapping_add(packets);
-                (cell.count == 0) & (packets == 1)
-            }
+        match self.cells.at(class, bank * self.table.rows + row) {
+            Some(cell) => cell.add_some(packets, packet.time.nanoseconds(), packet.digest),
             None => false,
         }
     }
 
     /// All cells, bank-major.
     pub fn cells(&self) -> &[Cell] {
-        &self.cells
+        self.cells.as_slice()
+    }
+}
+
+impl Synopsis for Lda {
+    fn shape(&self, prefixes: &Prefixes) -> Shape {
+        Table { prefixes: *prefixes, ..self.table }.shape()
     }
 
-    /// The cells of one bank.
-    pub fn bank(&self, bank: usize) -> &[Cell] {
-        self.cells().chunks(self.rows).nth(bank).unwrap_or(&[])
+    fn add(&mut self, class: usize, sampler: &Sampler, packets: &[Hashed]) -> bool {
+        packets
+            .iter()
+            .fold(false, |is_full, packet| self.update(class, sampler.bank(packet.hash), packet) | is_full)
     }
 
-    /// Sets every cell to zero.
-    pub fn clear(&mut self) {
-        self.cells.fill(Cell::default());
+    fn pack(&self, class: usize, first: usize, blocks: &mut [u8]) {
+        let bits = self.table.shape().cell_bits;
+        self.cells.pack(class, first, bits, blocks);
+    }
+
+    fn clear(&mut self) {
+        self.cells.clear();
     }
 }
 
@@ -139,6 +137,8 @@ mod tests {
     extern crate std;
     use super::*;
     use crate::configuration::Settings;
+    use crate::sketch::digest::PacketDigest;
+    use crate::time::Timestamp;
     use std::collections::HashMap;
     use xxhash_rust::xxh3::xxh3_64;
 
@@ -156,19 +156,17 @@ mod tests {
             let hash = xxh3_64(&i.to_le_bytes());
             let time = Timestamp(hash.rotate_left(13));
             let bank = configuration.prefixes().bank(hash);
-            assert!(!lda.update(0, bank, hash, time));
+            let digest = if settings.digest { PacketDigest::new(settings.seed).digest(hash) } else { 0 };
+            assert!(!lda.update(0, bank, &Hashed { hash, time, digest }));
             let Some(bank) = bank else { continue };
             let entry = map.entry((bank, hash % 64)).or_default();
             entry.0 += 1;
             entry.1 = (entry.1 + (time.0 >> 16)) % (1 << 40);
-            if settings.digest {
-                let digest = PacketDigest::new(settings.seed).digest(hash);
-                entry.2[0] = entry.2[0].wrapping_add((digest >> 16) as u16);
-                entry.2[1] = entry.2[1].wrapping_add(digest as u16);
-            }
+            entry.2[0] = entry.2[0].wrapping_add((digest >> 16) as u16);
+            entry.2[1] = entry.2[1].wrapping_add(digest as u16);
         }
         for bank in 0..2 {
-            for (row, cell) in (0..).zip(lda.bank(bank)) {
+            for (row, cell) in (0..).zip(&lda.cells()[64 * bank..64 * (bank + 1)]) {
                 let (count, sum, [high, low]) = map.get(&(bank, row)).copied().unwrap_or_default();
                 assert_eq!(*cell, Cell { count, sum, digest: u32::from(high) << 16 | u32::from(low) });
             }
@@ -181,13 +179,15 @@ mod tests {
     fn overflow_of_a_count_is_told() {
         let configuration = Configuration::new(Settings { prefixes: &[0], ..Settings::default() }).unwrap();
         let mut lda = Lda::new(&configuration);
-        lda.cells.fill(Cell { count: u32::MAX, ..Cell::default() });
-        assert!(!lda.update(0, None, 5, Timestamp(0)));
-        assert!(lda.update(0, Some(0), 5, Timestamp(0)));
-        assert!(!lda.update(0, Some(0), 5, Timestamp(0)));
+        let packet = Hashed { hash: 5, ..Hashed::default() };
+        lda.cells.at(0, 5).unwrap().count = u32::MAX;
+        assert!(!lda.update(0, None, &packet));
+        assert!(lda.update(0, Some(0), &packet));
+        assert!(!lda.update(0, Some(0), &packet));
         let mut cell = Cell { count: u32::MAX - 1, ..Cell::default() };
+        assert!(!cell.add_some(0, 1, 1));
         assert!(!cell.add(1));
-        assert!(cell.add(1));
-        assert_eq!(cell, Cell { count: 0, sum: 2, digest: 0 });
+        assert!(cell.add_some(1, 1, 8));
+        assert_eq!(cell, Cell { count: 0, sum: 2, digest: 8 });
     }
 }

@@ -3,4 +3,6 @@
 pub mod cell;
 pub mod digest;
 pub mod lda;
+pub mod registry;
 pub mod sampler;
+pub mod synopsis;

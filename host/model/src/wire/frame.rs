@@ -16,15 +16,14 @@
 //! bytes never panic, whatever the version; a version that is neither is refused. The layouts' own tests are in their modules.
 
 use crate::configuration::Configuration;
-use crate::sketch::cell::Cell;
 use crate::sketch::lda;
+use crate::sketch::registry::{self, Unreadable};
 use crate::time::{AbsoluteTime, Timestamp};
 use crate::wire::cell::WireCell;
 use crate::wire::check::check_word;
 pub use crate::wire::check::{DESTINATION, ETHERTYPE, SOURCE};
 use crate::wire::delimiter;
 use crate::wire::fields::Fields;
-use crate::wire::registry::{Readable, readable};
 pub use crate::wire::shape::BLOCK_CELLS;
 use crate::wire::shape::{MAX_CELL_BYTES, MAX_OWN_WORDS, Shape, most_cells};
 // The version that is sent.
@@ -155,14 +154,14 @@ pub struct Header {
 }
 
 impl Header {
-    /// The headers of all frames of an interval of an LDA, in the order of emission: bank by bank, row by row.
+    /// The headers of all frames of an interval, in the order of emission: table by table, cell by cell.
     pub fn of_interval(
         configuration: &Configuration,
         role: Role,
         interval: u32,
         totals: Totals,
     ) -> impl Iterator<Item = Header> {
-        let shape = lda::Table::of(configuration).shape();
+        let shape = registry::shape(configuration);
         let (segment, configuration) = (configuration.segment(), configuration.id());
         let (cells, fragments) = (shape.frame_cells(), shape.fragments());
         let per_table = fragments / u16::from(shape.tables);
@@ -199,10 +198,10 @@ impl Header {
     /// unknown.
     pub(crate) fn check(&self) -> Result<(), FrameError> {
         let (shape, field) = (&self.shape, |name| Err(FrameError::Field(name)));
-        match readable(shape) {
-            Readable::Unknown => return Err(FrameError::Kind(Box::new(*self))),
-            Readable::Contradiction(name) => return field(name),
-            Readable::Yes => {}
+        match registry::read(shape) {
+            Err(Unreadable::Unknown) => return Err(FrameError::Kind(Box::new(*self))),
+            Err(Unreadable::Contradiction(name)) => return field(name),
+            Ok(_) => {}
         }
         if self.cells != shape.frame_cells() {
             return field("cells");
@@ -263,31 +262,45 @@ pub enum FrameError {
     Encode(usize, usize),
 }
 
-/// Writes a frame with these words in front of its cells into `buffer` and returns its length in bytes.
-pub(crate) fn assemble<C: WireCell>(
+/// Writes a frame with these words in front of its cells into `buffer`, its blocks by `pack`, and returns its length in
+/// bytes; none if the buffer is too short.
+pub(crate) fn assemble(
+    header: &Header,
+    words: impl ExactSizeIterator<Item = u64>,
+    buffer: &mut [u8],
+    pack: impl FnOnce(&mut [u8]),
+) -> Option<usize> {
+    let front = 8 * words.len();
+    let behind = front + usize::from(header.cells) / BLOCK_CELLS * usize::from(header.shape.cell_bits);
+    let length = behind + TRAILER_BYTES;
+    let frame = buffer.get_mut(..length)?;
+    for (bytes, word) in frame.chunks_exact_mut(8).zip(words) {
+        bytes.copy_from_slice(&word.to_be_bytes());
+    }
+    pack(&mut frame[front..behind]);
+    frame[behind..].fill(0);
+    let check = check_word(&frame[..length - 8]);
+    frame[length - 8..].copy_from_slice(&check.to_be_bytes());
+    Some(length)
+}
+
+/// As [`assemble`], of cells that are at hand.
+pub(crate) fn encode_cells<C: WireCell>(
     header: &Header,
     words: impl ExactSizeIterator<Item = u64>,
     cells: &[C],
     buffer: &mut [u8],
 ) -> Result<usize, FrameError> {
     let (blocks, rest) = cells.as_chunks();
-    let (front, block_bytes) = (8 * words.len(), usize::from(header.shape.cell_bits));
-    let length = front + blocks.len() * block_bytes + TRAILER_BYTES;
     let wrong = FrameError::Encode(cells.len(), usize::from(header.cells));
     if cells.len() != usize::from(header.cells) || !rest.is_empty() {
         return Err(wrong);
     }
-    let frame = buffer.get_mut(..length).ok_or(wrong)?;
-    for (bytes, word) in frame.chunks_exact_mut(8).zip(words) {
-        bytes.copy_from_slice(&word.to_be_bytes());
-    }
-    for (block, cells) in frame[front..length - TRAILER_BYTES].chunks_exact_mut(block_bytes).zip(blocks) {
-        C::pack(cells, block);
-    }
-    frame[length - TRAILER_BYTES..].fill(0);
-    let check = check_word(&frame[..length - 8]);
-    frame[length - 8..].copy_from_slice(&check.to_be_bytes());
-    Ok(length)
+    let pack = |bytes: &mut [u8]| {
+        let places = bytes.chunks_exact_mut(usize::from(header.shape.cell_bits).max(1));
+        places.zip(blocks).for_each(|(place, block)| C::pack(block, place));
+    };
+    assemble(header, words, buffer, pack).ok_or(wrong)
 }
 
 /// The whole frame at the start of `bytes`, if it is there and its check word is right.
@@ -327,9 +340,14 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The cells of this frame, from [`Header::first_cell`] of [`Header::table`] on.
-    pub fn cells(&self) -> impl Iterator<Item = Cell> + 'a {
-        self.blocks.chunks_exact(usize::from(self.header.shape.cell_bits).max(1)).flat_map(Cell::unpack)
+    /// The cells of this frame, from [`Header::first_cell`] of [`Header::table`] on, if they are of this type.
+    pub fn cells<C: WireCell + 'a>(&self) -> impl Iterator<Item = C> + 'a {
+        self.blocks.chunks_exact(usize::from(self.header.shape.cell_bits).max(1)).flat_map(C::unpack)
+    }
+
+    /// The cells as they are packed: blocks of eight.
+    pub fn blocks(&self) -> &'a [u8] {
+        self.blocks
     }
 }
 

@@ -5,7 +5,6 @@ pub mod check;
 pub mod delimiter;
 pub(crate) mod fields;
 pub mod frame;
-mod registry;
 pub mod shape;
 pub mod v1;
 pub mod v2;

@@ -77,6 +77,11 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// Cells of all tables.
+    pub fn cells(&self) -> usize {
+        usize::from(self.tables) * self.table_cells as usize
+    }
+
     /// Cells of each frame: as many blocks as fit into [`MAX_CELL_BYTES`], a power of two, but no more than a table
     /// has.
     pub fn frame_cells(&self) -> u16 {

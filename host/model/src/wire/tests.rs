@@ -127,13 +127,13 @@ proptest! {
             header.totals = Totals { time_sum: None, digest_sum: None, ..totals };
         };
         for frames in [V1.frames(&configuration, first, &all), V2.frames(&configuration, second, &all)] {
-            let mut decoded = vec![];
+            let mut decoded: Vec<Cell> = vec![];
             for (header, bytes) in &frames {
                 let frame = Frame::decode(bytes).unwrap();
                 prop_assert_eq!(&frame.header, header);
                 prop_assert_eq!(usize::from(header.fragments), frames.len());
                 prop_assert_eq!(header.cells_before(), decoded.len());
-                decoded.extend(frame.cells());
+                decoded.extend(frame.cells::<Cell>());
                 let padded = [&bytes[..], &[0xaa; 9]].concat();
                 prop_assert_eq!(Frame::decode(&padded).unwrap(), frame);
             }

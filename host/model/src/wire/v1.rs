@@ -97,7 +97,7 @@ pub fn words(header: &Header) -> [u64; HEADER_BYTES / 8] {
 ///
 /// [`FrameError::Encode`] when `cells` is not as long as the header says or `buffer` is too short.
 pub fn encode<C: WireCell>(header: &Header, cells: &[C], buffer: &mut [u8]) -> Result<usize, FrameError> {
-    frame::assemble(header, words(header).into_iter(), cells, buffer)
+    frame::encode_cells(header, words(header).into_iter(), cells, buffer)
 }
 
 /// Checks and decodes a frame of this version.

@@ -163,7 +163,16 @@ pub const fn frame_bytes(cells: usize, digests: bool) -> usize {
 ///
 /// [`FrameError::Encode`] when `cells` is not as long as the header says or `buffer` is too short.
 pub fn encode<C: WireCell>(header: &Header, cells: &[C], buffer: &mut [u8]) -> Result<usize, FrameError> {
-    frame::assemble(header, words(header), cells, buffer)
+    frame::encode_cells(header, words(header), cells, buffer)
+}
+
+/// As [`encode`], with the blocks by `pack`; none if the buffer is too short.
+pub(crate) fn encode_blocks(
+    header: &Header,
+    buffer: &mut [u8],
+    pack: impl FnOnce(&mut [u8]),
+) -> Option<usize> {
+    frame::assemble(header, words(header), buffer, pack)
 }
 
 /// Checks and decodes a frame of this version.

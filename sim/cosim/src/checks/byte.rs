@@ -5,6 +5,7 @@ use crate::faults::Fault;
 use crate::hardware::{Beat, Hardware, HardwarePoint, IDLE, beats};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::sketch::cell::Cell;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::delimiter::Delimiter;
 use deltaline_model::wire::frame::{Flags, Frame, Role, Totals};
@@ -224,7 +225,7 @@ impl Twin {
 
     /// When the core starts to count, in cycles since its bench was made: two of reset, then one a word of a plane.
     fn clearing_cycles(&self) -> u64 {
-        let words = (2 * self.model.cells().len().next_power_of_two()).max(128);
+        let words = (2 * self.model.cell_count().next_power_of_two()).max(128);
         words as u64 + 2
     }
 
@@ -275,7 +276,7 @@ impl Twin {
             number += 1;
         }
         let length = self.point.cycles() - started;
-        let (cells, frames) = (self.model.cells().len() as u64, self.point.frames_per_interval() as u64);
+        let (cells, frames) = (self.model.cell_count() as u64, self.point.frames_per_interval() as u64);
         same(
             STAGE,
             length,
@@ -478,7 +479,7 @@ impl Twin {
         }
         let length = self.point.cycles() - started;
         self.compare()?;
-        let (cells, frames) = (self.model.cells().len() as u64, self.point.frames_per_interval() as u64);
+        let (cells, frames) = (self.model.cell_count() as u64, self.point.frames_per_interval() as u64);
         same(STAGE, length, "the drain takes longer", &true, &(length <= 70 * cells + 600 * frames))?;
         let mut accepted = 0;
         for distance in length - 80..length + 80 {
@@ -701,11 +702,11 @@ pub fn preloaded_counters(
             twin.frame(&udp_frame(0, 60), true, 0)?;
         }
         let times = twin.model.totals(0);
-        let wraps = twin.model.cells().iter().any(|cell| cell.count.checked_add(*count).is_none());
+        let wraps = twin.model.cells::<Cell>().iter().any(|cell| cell.count.checked_add(*count).is_none());
         let mut expected = Totals { first: times.first, last: times.last, ..*expected };
         expected.flags.saturated |= wraps;
         let counts: Vec<u32> =
-            twin.model.cells().iter().map(|cell| cell.count.wrapping_add(*count)).collect();
+            twin.model.cells::<Cell>().iter().map(|cell| cell.count.wrapping_add(*count)).collect();
         twin.point.request_interval_end()?;
         // Behind the switch: refused by the other copy.
         for _ in 0..3 {
@@ -729,7 +730,7 @@ impl Twin {
         self.point.wait_for_frames()?;
         let frames = self.point.take_frames();
         let frames: Vec<Frame> = frames.iter().filter_map(|frame| Frame::decode(frame).ok()).collect();
-        let counts = frames.iter().flat_map(Frame::cells).map(|cell| cell.count).collect();
+        let counts = frames.iter().flat_map(Frame::cells::<Cell>).map(|cell| cell.count).collect();
         Ok((frames.first().map(|frame| frame.header.totals), counts))
     }
 }

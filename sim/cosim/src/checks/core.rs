@@ -217,7 +217,7 @@ impl Twin {
             }
             self.hardware.request_interval_end()?;
             // Enough for what was on its way to come through while the memories are still cleared: 2 cycles a word.
-            let words = self.model.cells().len();
+            let words = self.model.cell_count();
             if self.hardware.cycles() > 2 * words as u64 - 24 {
                 self.hardware.start()?;
             }

@@ -184,7 +184,7 @@ impl Twin {
             }
         }
         self.delimiters += 1;
-        let words = self.model.cells().len() as u64;
+        let words = self.model.cell_count() as u64;
         let patience = PATIENCE.0 * words + PATIENCE.1;
         for _ in 0..patience {
             self.cycle(false)?;

@@ -391,7 +391,7 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
         }
         interval += 1;
         reports += expected.len() as u32;
-        device.idle(20 * point.cells().len() as u64 + 2000)?;
+        device.idle(20 * point.cell_count() as u64 + 2000)?;
         let found: Vec<Vec<u8>> = device.out.drain(..).map(|seen| seen.bytes).collect();
         same(STAGE, sent, "control frames", &expected, &found)?;
     }
@@ -457,7 +457,7 @@ pub fn segment(
                 a.bench.set(a.interval_end, 0);
             }
         }
-        a.idle(20 * ends[0].point.cells().len() as u64 + 4000)?;
+        a.idle(20 * ends[0].point.cell_count() as u64 + 4000)?;
         if built_in {
             ends[0].point.clock_unlocked();
         }
@@ -478,7 +478,7 @@ pub fn segment(
             ends[1].observe(&seen, time);
         }
         same(STAGE, sent, "frames that did not come out", &0, &given.len())?;
-        b.idle(20 * ends[1].point.cells().len() as u64 + 2000)?;
+        b.idle(20 * ends[1].point.cell_count() as u64 + 2000)?;
         ends[1].found.extend(b.out.drain(..).map(|seen| seen.bytes));
         if built_in {
             ends[0].point.clock_unlocked();
