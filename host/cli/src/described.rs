@@ -28,7 +28,7 @@ pub(crate) struct Described {
     #[arg(long)]
     rows: Option<usize>,
     /// Prefix length of each bank, ascending, 0 to 16; a bank with prefix length k samples one packet in 2^k
-    /// [default: 1,6]
+    /// [default: 1,6; identity: 0]
     #[arg(long, value_delimiter = ',', value_name = "LENGTHS")]
     banks: Option<Vec<u8>>,
     /// Hash function [default: h3]
@@ -48,9 +48,10 @@ impl Described {
     pub(crate) fn configuration(&self, rows: usize, digest: bool) -> Result<Configuration, Failure> {
         let Described { design, synopsis, rows: asked, banks, hash, seed, segment } = self;
         let Some(name) = design else {
-            let prefixes = banks.as_deref().unwrap_or(&[1, 6]);
+            let synopsis = synopsis.unwrap_or(Kind::LDA);
+            let prefixes = banks.as_deref().unwrap_or(synopsis.default_prefixes());
             return Configuration::new(Settings {
-                synopsis: synopsis.unwrap_or(Kind::LDA),
+                synopsis,
                 hash: hash.unwrap_or(Hash::H3).into(),
                 seed: seed.unwrap_or(SEED),
                 rows: asked.unwrap_or(rows),

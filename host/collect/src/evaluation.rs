@@ -4,9 +4,11 @@ use crate::collector::Collected;
 use crate::pair::{CLOCKS_TOO_FAR, Interval, Pair, Rows, SUM_NEAR_WRAP};
 use crate::verdict::{Doubt, Void};
 use deltaline_estimate::{
-    Estimate, Observation, ObservationError, OffsetBounds, Reason, Singles, estimate, offset_bounds,
+    Difference, Estimate, Observation, ObservationError, OffsetBounds, Reason, Singles, difference, estimate,
+    offset_bounds,
 };
 use deltaline_model::sketch::cell::{Cell, Row};
+use deltaline_model::sketch::finecomb;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::cell::WireCell;
 use deltaline_model::wire::frame::Totals;
@@ -42,6 +44,8 @@ pub struct Evaluation {
     pub result: Result<(Estimate, Rows), Unusable>,
     /// Exact delays of single packets, which digests vouch for.
     pub singles: Option<Singles>,
+    /// The packets that only one end has seen, from identity tables.
+    pub difference: Option<Difference>,
     /// What to keep in mind.
     pub doubts: Vec<Doubt>,
 }
@@ -49,9 +53,9 @@ pub struct Evaluation {
 impl Evaluation {
     /// Evaluates an interval.
     pub fn of(interval: &Interval) -> Self {
-        let (result, singles) = match evaluate(interval) {
-            Ok(Answer { estimate, rows, singles }) => (Ok((estimate, rows)), singles),
-            Err(unusable) => (Err(unusable), None),
+        let (result, singles, difference) = match evaluate(interval) {
+            Ok(Answer { estimate, rows, singles, difference }) => (Ok((estimate, rows)), singles, difference),
+            Err(unusable) => (Err(unusable), None, None),
         };
         Evaluation {
             segment: interval.segment,
@@ -60,6 +64,7 @@ impl Evaluation {
             receiver: interval.receiver.as_ref().map(|report| report.totals),
             result,
             singles,
+            difference,
             doubts: interval.doubts.clone(),
         }
     }
@@ -81,6 +86,7 @@ struct Answer {
     estimate: Estimate,
     rows: Rows,
     singles: Option<Singles>,
+    difference: Option<Difference>,
 }
 
 /// The evaluation of a pair's kind of synopsis.
@@ -88,22 +94,35 @@ fn evaluate(interval: &Interval) -> Result<Answer, Unusable> {
     let pair = interval.pair()?;
     match pair.sender.shape.kind {
         Kind::LDA => rows::<Cell>(&pair, pair.sender.shape.has_digests),
+        Kind::FINECOMB => rows::<finecomb::RowCell>(&pair, true),
+        Kind::IDENTITY_TABLE => identities(&pair),
         kind => Err(Unusable::Kind(kind)),
     }
+}
+
+/// The evaluation of identity tables: the best of them as a bank of rows.
+fn identities(pair: &Pair) -> Result<Answer, Unusable> {
+    let (sender, receiver) = (pair.sender.cells(), pair.receiver.cells());
+    let difference = Difference::of(&sender, &receiver);
+    let answer = of_rows(pair, difference::best_table(&observation(pair, &sender, &receiver)), true)?;
+    Ok(Answer { difference: Some(difference), ..answer })
 }
 
 /// The evaluation of banks of rows, of which digests vouch for single packets or do not.
 fn rows<R: Row + WireCell>(pair: &Pair, has_digests: bool) -> Result<Answer, Unusable> {
     let (sender, receiver) = (pair.sender.cells::<R>(), pair.receiver.cells::<R>());
-    let observation = Observation {
-        rows: pair.sender.shape.table_cells as usize,
-        sender: &sender,
-        receiver: &receiver,
-        sent: pair.sender.totals.packets,
-        received: pair.receiver.totals.packets,
-    };
+    of_rows(pair, observation(pair, &sender, &receiver), has_digests)
+}
+
+fn of_rows<R: Row>(pair: &Pair, observation: Observation<R>, has_digests: bool) -> Result<Answer, Unusable> {
     let singles = has_digests.then(|| Singles::of(&observation));
-    Ok(Answer { estimate: estimate(&observation)?, rows: pair.rows(&sender, &receiver), singles })
+    let rows = pair.rows(observation.sender, observation.receiver);
+    Ok(Answer { estimate: estimate(&observation)?, rows, singles, difference: None })
+}
+
+fn observation<'a, R: Row>(pair: &Pair, sender: &'a [R], receiver: &'a [R]) -> Observation<'a, R> {
+    let (sent, received) = (pair.sender.totals.packets, pair.receiver.totals.packets);
+    Observation { rows: pair.sender.shape.table_cells as usize, sender, receiver, sent, received }
 }
 
 /// Why delays that can be computed mean nothing all the same, if so: one of [`Reason::Unrelated`],
@@ -160,6 +179,11 @@ fn exact_delays(evaluations: &[Evaluation]) -> Result<Vec<&Singles>, Unbounded> 
         None if singles.is_empty() => Err(Unbounded::NoDigests(segment)),
         None => Ok(singles),
     }
+}
+
+/// The differences of all intervals that have identity tables.
+pub(crate) fn differences(evaluations: &[Evaluation]) -> Vec<&Difference> {
+    evaluations.iter().filter_map(|each| each.difference.as_ref()).collect()
 }
 
 /// The exact delays of all intervals that have digests.

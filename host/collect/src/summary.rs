@@ -1,10 +1,13 @@
 //! A segment's intervals in numbers, and what is to be said of them.
 
-use crate::evaluation::{Evaluation, Unusable, distrust, singles};
+use crate::evaluation::{Evaluation, Unusable, differences, distrust, singles};
 use crate::text::duration;
 use crate::truth::Exact;
+use deltaline_estimate::difference::of_differences;
 use deltaline_estimate::quantity::{self, Quantity, Remark};
-use deltaline_estimate::{Confidence, Estimate, Loss, Overall, Reason, Singles, Stratified, combine};
+use deltaline_estimate::{
+    Confidence, Difference, Estimate, Loss, Overall, Reason, Singles, Stratified, combine,
+};
 use deltaline_model::time::Timestamp;
 use thiserror::Error;
 
@@ -25,10 +28,18 @@ impl Figures {
         Figures { void: Some(reason.clone()), answers, exact: None }
     }
 
-    fn of(overall: &Overall, singles: &[&Singles], distrust: Option<Reason>) -> Self {
+    fn of(
+        overall: &Overall,
+        singles: &[&Singles],
+        differences: &[&Difference],
+        distrust: Option<Reason>,
+    ) -> Self {
         let mut answers = vec![quantity::of_delays(overall, distrust)];
         if !singles.is_empty() {
             answers.push(quantity::of_singles(singles, distrust));
+        }
+        if !differences.is_empty() {
+            answers.push(of_differences(differences));
         }
         Figures { void: None, answers, exact: None }
     }
@@ -112,7 +123,9 @@ impl IntervalFigures {
                 Ok((estimate, rows)) => {
                     let overall = together(std::slice::from_ref(estimate));
                     let singles = evaluation.singles.as_ref();
-                    Figures::of(&overall, singles.as_slice(), distrust(std::iter::once(rows)))
+                    let difference = evaluation.difference.as_ref();
+                    let distrust = distrust(std::iter::once(rows));
+                    Figures::of(&overall, singles.as_slice(), difference.as_slice(), distrust)
                 }
                 Err(unusable) => Figures::of_void(unusable),
             },
@@ -141,7 +154,7 @@ impl Summary {
         let (void, of) = (evaluations.len() - estimates.len(), evaluations.len());
         let mut figures = match evaluations.iter().find_map(|each| each.result.as_ref().err()) {
             Some(unusable) if estimates.is_empty() => Figures::of_void(unusable),
-            _ => Figures::of(&overall, &singles(evaluations), distrusted),
+            _ => Figures::of(&overall, &singles(evaluations), &differences(evaluations), distrusted),
         };
         if let Some(sent) = figures.answers.iter_mut().flatten().next().filter(|_| void > 0) {
             sent.remark = Some(Remark::Void { void, of });

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | mean, standard deviation and loss of one interval | [`estimate`], from an [`Observation`] to an [`Estimate`] |
 //! | the same over several intervals | [`combine`], to an [`Overall`] |
+//! | which packets only one end saw | [`difference`], from identity tables |
 //! | quantiles of delay | [`quantile`], from [`Singles`] |
 //! | delays in bounded memory | [`Histogram`] |
 //! | a bank's own estimate of the loss | [`bank_loss`] |
@@ -103,6 +104,7 @@
 
 mod combine;
 mod confidence;
+pub mod difference;
 mod histogram;
 mod interval;
 mod loss;
@@ -119,6 +121,7 @@ mod tests;
 
 pub use combine::{Overall, Stratified, combine};
 pub use confidence::{Confidence, ConfidenceError, hoeffding_half_width};
+pub use difference::Difference;
 pub use histogram::{Histogram, RELATIVE_ERROR};
 pub use interval::{Estimate, estimate};
 pub use loss::{BankLossError, Loss, bank_loss};

@@ -75,6 +75,12 @@ pub enum Reason {
          use shorter intervals, more rows or longer prefixes"
     )]
     SumsWrap,
+    /// Identity tables do not show all packets that differ.
+    #[error(
+        "not identifiable: more packets differ than the identity tables can show; use more rows, at least 4 for every 10 \
+         packets that are lost or foreign, or a longer prefix"
+    )]
+    Undecoded,
     /// The interval is void.
     #[error("not identifiable: the interval is void")]
     Void,

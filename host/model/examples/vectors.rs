@@ -1,7 +1,7 @@
 //! Writes the golden vectors that this model and other implementations are held against.
 //!
 //! `cargo run -p deltaline-model --example vectors -- host/model/vectors` writes `frames.hex`, `frames-v2.hex`,
-//! `keys.txt`, `hashes.txt` and `digests.txt` into the folder; their formats are described in its README. The output depends on nothing but this
+//! `keys.txt`, `hashes.txt`, `digests.txt` and `identifiers.txt` into the folder; their formats are described in its README. The output depends on nothing but this
 //! program and the model: if it differs from the committed files, the contract has changed.
 
 use std::error::Error;
@@ -15,6 +15,7 @@ use deltaline_model::packet::identity::{KEY_BITS, KEY_BYTES, Key, Unmeasured, id
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::sketch::cell::{Cell, SUM_MASK};
 use deltaline_model::sketch::digest::PacketDigest;
+use deltaline_model::sketch::packet_id::{IdCheck, PacketId};
 use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
 use deltaline_model::wire::frame::{
     Flags, Frame, FrameError, Header, MAX_CELLS, MAX_FRAME_BYTES, Role, Totals,
@@ -31,6 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("keys.txt", keys()?),
         ("hashes.txt", hashes()?),
         ("digests.txt", digests()?),
+        ("identifiers.txt", identifiers()?),
     ];
     for (name, text) in files {
         let path = folder.join(name);
@@ -253,6 +255,25 @@ fn digests() -> Result<String, Box<dyn Error>> {
         let random = |i: u64| xxh3_64(&i.to_le_bytes());
         for hash in [0, 0xffff, 1 << 16, 1 << 47, 1 << 48, u64::MAX, random(1), random(2)] {
             writeln!(text, "{seed:016x} {hash:016x} {:08x}", digest.digest(hash))?;
+        }
+    }
+    Ok(text)
+}
+
+fn identifiers() -> Result<String, Box<dyn Error>> {
+    let (mut text, check) = (String::new(), IdCheck::default());
+    for seed in [0, 1, 0xfedc_ba98_7654_3210, u64::MAX] {
+        let id = PacketId::new(seed);
+        let random = |i: u64| xxh3_64(&i.to_le_bytes());
+        for hash in [0, 1, 1 << 31, 1 << 32, 1 << 63, u64::MAX, random(1), random(2)] {
+            let halves = id.halves_of(hash);
+            writeln!(
+                text,
+                "{seed:016x} {hash:016x} {:08x}{:08x} {:08x}",
+                halves[0],
+                halves[1],
+                check.of(halves)
+            )?;
         }
     }
     Ok(text)

@@ -3,7 +3,7 @@
 //! A packet's life, each stage one module here and one module of the same name in the hardware:
 //!
 //! ```text
-//! bytes -> identity -> hash -> sampler -> cell (lda) -> interval end -> frame
+//! bytes -> identity -> hash -> sampler -> synopsis (lda) -> interval end -> frame
 //!                          \-> digest (if wanted) -^
 //! ```
 //!

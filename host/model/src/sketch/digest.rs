@@ -46,13 +46,26 @@ pub const FIRST_HASH_BIT: u32 = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketDigest {
     constants: [u16; ROUNDS],
+    first_bit: u32,
 }
 
 impl PacketDigest {
     /// The digest function of this seed, which is the hash function's.
     pub fn new(seed: u64) -> Self {
-        let constant = |round: usize| xxh3_64_with_seed(&((KEY_BITS + round) as u64).to_le_bytes(), seed);
-        PacketDigest { constants: core::array::from_fn(|round| constant(round) as u16) }
+        PacketDigest::numbered(0, FIRST_HASH_BIT, seed)
+    }
+
+    /// Another digest function of this seed, of the 32 bits of the hash from `first_bit` on, which is 32 at most. Function
+    /// n has the constants 544 + 6 n + i.
+    pub(crate) fn numbered(number: usize, first_bit: u32, seed: u64) -> Self {
+        let index = |round: usize| (KEY_BITS + ROUNDS * number + round) as u64;
+        let constant = |round: usize| xxh3_64_with_seed(&index(round).to_le_bytes(), seed);
+        PacketDigest { constants: core::array::from_fn(|round| constant(round) as u16), first_bit }
+    }
+
+    /// The lowest bit of the hash that enters the digest; 32 do.
+    pub fn first_bit(&self) -> u32 {
+        self.first_bit
     }
 
     /// The constants, that of the first round first.
@@ -62,7 +75,7 @@ impl PacketDigest {
 
     /// The digest of the packet with this 64-bit hash.
     pub fn digest(&self, hash: u64) -> u32 {
-        rounds((hash >> FIRST_HASH_BIT) as u32, &self.constants)
+        rounds((hash >> self.first_bit) as u32, &self.constants)
     }
 }
 
@@ -73,8 +86,8 @@ impl PacketDigest {
     /// The digests of [`LANES`] packets, side by side, so that a processor's wide registers hold many.
     #[inline(always)]
     pub fn digests(&self, hashes: [u64; LANES]) -> [u32; LANES] {
-        let mut x = hashes.map(|hash| (hash >> (FIRST_HASH_BIT + 16)) as u16);
-        let mut y = hashes.map(|hash| (hash >> FIRST_HASH_BIT) as u16);
+        let mut x = hashes.map(|hash| (hash >> (self.first_bit + 16)) as u16);
+        let mut y = hashes.map(|hash| (hash >> self.first_bit) as u16);
         for constant in self.constants {
             for (x, y) in x.iter_mut().zip(&mut y) {
                 *x = x.rotate_right(7).wrapping_add(*y) ^ constant;

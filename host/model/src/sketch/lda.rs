@@ -9,12 +9,14 @@
 //! Against a hash map keyed by (bank, row), with digests and without, packets that are not sampled among them; overflow
 //! of the count is told, but not of packets that are in no bank.
 
-use crate::configuration::{Configuration, MAX_ROWS, MIN_ROWS};
+use crate::configuration::Configuration;
 use crate::sketch::cell::Cell;
+use crate::sketch::registry::{Registered, read_rows};
 use crate::sketch::sampler::{Prefixes, Sampler};
 use crate::sketch::synopsis::{Cells, Hashed, Synopsis};
 use crate::wire::cell;
 use crate::wire::shape::{Kind, Shape};
+use alloc::boxed::Box;
 
 /// Width of a cell in bits.
 pub const CELL_BITS: u16 = cell::bits(0);
@@ -61,22 +63,22 @@ impl Table {
     ///
     /// The name of the field that contradicts the others.
     pub fn read(shape: &Shape) -> Result<Self, &'static str> {
-        let &[lengths] = shape.own.as_slice() else { return Err("header words") };
-        let lengths = lengths.to_be_bytes();
-        let used = lengths.get(..usize::from(shape.tables)).ok_or("tables")?;
-        let prefixes = Prefixes::new(used).map_err(|_| "prefix lengths")?;
-        let rows = shape.table_cells as usize;
-        if !rows.is_power_of_two() || !(MIN_ROWS..=MAX_ROWS).contains(&rows) {
-            return Err("table cells");
-        }
-        let table = Table { rows, prefixes, has_digests: shape.has_digests };
-        match table.shape() {
-            whole if whole == *shape => Ok(table),
-            other if other.cell_bits != shape.cell_bits => Err("cell bits"),
-            _ => Err("prefix lengths"),
-        }
+        let (rows, has_digests) = (shape.table_cells as usize, shape.has_digests);
+        let table = |prefixes: &Prefixes| Table { rows, prefixes: *prefixes, has_digests };
+        read_rows(shape, |prefixes| table(prefixes).shape()).map(|prefixes| table(&prefixes))
     }
 }
+
+/// How the registry knows it.
+pub(crate) const LDA: Registered = Registered {
+    kind: Kind::LDA,
+    name: "lda",
+    prefixes: &[1, 6],
+    check: |_| Ok(()),
+    new: |configuration| Box::new(Lda::new(configuration)),
+    shape: |configuration| Table::of(configuration).shape(),
+    read: |shape| Table::read(shape).map(|table| table.prefixes),
+};
 
 /// The cells of one measurement point: banks × rows, bank-major. Each class has banks of its own, numbered behind
 /// those of the class before.

@@ -2,7 +2,11 @@
 
 pub mod cell;
 pub mod digest;
+pub mod field_cell;
+pub mod finecomb;
+pub mod identity_table;
 pub mod lda;
+pub mod packet_id;
 pub mod registry;
 pub mod sampler;
 pub mod synopsis;

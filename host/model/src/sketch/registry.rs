@@ -4,34 +4,54 @@
 //!
 //! Names and kinds belong together one to one; an unknown kind is neither made nor read.
 
-use crate::configuration::Configuration;
-use crate::sketch::lda::{self, Lda};
+use crate::configuration::{Configuration, MAX_ROWS, MIN_ROWS};
+use crate::sketch::finecomb::FINECOMB;
+use crate::sketch::identity_table::IDENTITY_TABLE;
+use crate::sketch::lda::LDA;
 use crate::sketch::sampler::Prefixes;
 use crate::sketch::synopsis::Synopsis;
 use crate::wire::shape::{Kind, Shape};
 use alloc::boxed::Box;
 
 /// A synopsis of this release.
-struct Registered {
-    kind: Kind,
-    name: &'static str,
+pub(crate) struct Registered {
+    /// Its number on the wire.
+    pub(crate) kind: Kind,
+    /// Its name in designs and on the command line.
+    pub(crate) name: &'static str,
+    /// The prefix lengths where none are given.
+    pub(crate) prefixes: &'static [u8],
     /// What of a configuration does not fit, and what is allowed.
-    check: fn(&Configuration) -> Result<(), &'static str>,
-    new: fn(&Configuration) -> Box<dyn Synopsis>,
+    pub(crate) check: fn(&Configuration) -> Result<(), &'static str>,
+    /// The synopsis of a configuration, every cell zero.
+    pub(crate) new: fn(&Configuration) -> Box<dyn Synopsis>,
     /// The shape of its tables; if its prefix lengths adapt, as after reset.
-    shape: fn(&Configuration) -> Shape,
+    pub(crate) shape: fn(&Configuration) -> Shape,
     /// How a table is sampled whose shape this is, or the field that contradicts the others.
-    read: fn(&Shape) -> Result<Prefixes, &'static str>,
+    pub(crate) read: fn(&Shape) -> Result<Prefixes, &'static str>,
 }
 
-static SYNOPSES: [Registered; 1] = [Registered {
-    kind: Kind::LDA,
-    name: "lda",
-    check: |_| Ok(()),
-    new: |configuration| Box::new(Lda::new(configuration)),
-    shape: |configuration| lda::Table::of(configuration).shape(),
-    read: |shape| lda::Table::read(shape).map(|table| table.prefixes),
-}];
+static SYNOPSES: [Registered; 3] = [LDA, FINECOMB, IDENTITY_TABLE];
+
+/// The prefix lengths of a shape with rows of banks whose own word they are, if it is the `whole` one of them.
+pub(crate) fn read_rows(
+    given: &Shape,
+    whole: impl FnOnce(&Prefixes) -> Shape,
+) -> Result<Prefixes, &'static str> {
+    let &[lengths] = given.own.as_slice() else { return Err("header words") };
+    let lengths = lengths.to_be_bytes();
+    let used = lengths.get(..usize::from(given.tables)).ok_or("tables")?;
+    let prefixes = Prefixes::new(used).map_err(|_| "prefix lengths")?;
+    let rows = given.table_cells as usize;
+    if !rows.is_power_of_two() || !(MIN_ROWS..=MAX_ROWS).contains(&rows) {
+        return Err("table cells");
+    }
+    match whole(&prefixes) {
+        whole if whole == *given => Ok(prefixes),
+        other if other.cell_bits != given.cell_bits => Err("cell bits"),
+        _ => Err("prefix lengths"),
+    }
+}
 
 fn find(kind: Kind) -> Option<&'static Registered> {
     SYNOPSES.iter().find(|each| each.kind == kind)
@@ -87,8 +107,26 @@ impl Kind {
         find(self).map(|each| each.name)
     }
 
+    /// The prefix lengths where none are given; none for an unknown kind.
+    pub fn default_prefixes(self) -> &'static [u8] {
+        find(self).map_or(&[], |each| each.prefixes)
+    }
+
     /// The kind of this name.
     pub fn named(name: &str) -> Option<Kind> {
         SYNOPSES.iter().find(|each| each.name == name).map(|each| each.kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_kinds_belong_together() {
+        for kind in Kind::all() {
+            assert_eq!(kind.name().and_then(Kind::named), Some(kind));
+        }
+        assert_eq!((Kind(0).name(), Kind::named("nothing")), (None, None));
     }
 }

@@ -7,13 +7,17 @@
 //!
 //! That of the frames: [`crate::wire::v2`].
 
-/// Which synopsis a table is of: a number of the registry, which only grows. `wire::registry` reads them.
+/// Which synopsis a table is of: a number of the registry, which only grows. [`registry`](crate::sketch::registry) reads them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kind(pub u8);
 
 impl Kind {
     /// The [Lossy Difference Aggregator](crate::sketch::lda), with packet digests or without.
     pub const LDA: Kind = Kind(1);
+    /// [FineComb](crate::sketch::finecomb).
+    pub const FINECOMB: Kind = Kind(2);
+    /// The [identity table](crate::sketch::identity_table).
+    pub const IDENTITY_TABLE: Kind = Kind(3);
 }
 
 impl core::fmt::Display for Kind {
