@@ -18,7 +18,7 @@ use crate::quantity::{Definition, Number, Quantity, Unit};
 use crate::{Observation, Reason};
 use deltaline_model::sketch::cell::Row;
 use deltaline_model::sketch::identity_table::{IdentityCell, TABLES, row};
-use deltaline_model::sketch::packet_id::IdCheck;
+use deltaline_model::sketch::packet_id::PacketId;
 
 /// The packets that only one end has seen, as far as they are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,15 +48,16 @@ impl Left {
     }
 
     /// Sign and identifier of the only packet that is left in this row of a table, if it is the only one.
-    fn single(&self, check: &IdCheck, table: usize, place: usize, rows: usize) -> Option<(u32, [u32; 3])> {
+    fn single(&self, id: &PacketId, table: usize, place: usize, rows: usize) -> Option<(u32, [u32; 3])> {
         let fields = match self.count {
             1 => self.fields,
             u32::MAX => self.fields.map(|field| subtract(0, field)),
             _ => return None,
         };
-        let [upper, lower, found] = fields;
+        let [check, upper, lower] = fields;
         let halves = [upper, lower];
-        (row(halves, table, rows) == place && check.of(halves) == found).then_some((self.count, fields))
+        (row(halves, table, rows) == place && id.check_of(id.hash_of(halves)) == check)
+            .then_some((self.count, fields))
     }
 }
 
@@ -80,15 +81,15 @@ impl Difference {
             fields: std::array::from_fn(|field| subtract(sent.fields[field], received.fields[field])),
         };
         let mut cells: Vec<Left> = sender.iter().zip(receiver).map(left).collect();
-        let check = IdCheck::default();
+        let id = PacketId::default();
         let mut difference = Difference::default();
         let mut waiting: Vec<usize> = (0..cells.len()).collect();
         let mut known = 0;
         while let Some(place) = waiting.pop() {
-            let found = cells[place].single(&check, place / rows, place % rows, rows);
+            let found = cells[place].single(&id, place / rows, place % rows, rows);
             let Some((sign, fields)) = found.filter(|_| known < cells.len()) else { continue };
             known += 1;
-            let halves = [fields[0], fields[1]];
+            let halves = [fields[1], fields[2]];
             let side = if sign == 1 { &mut difference.only_sent } else { &mut difference.only_received };
             side.push(halves);
             for table in 0..TABLES {
@@ -144,16 +145,20 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
+    /// A hash of its own: odd multipliers permute 64-bit numbers.
+    fn hash(packet: u64) -> u64 {
+        (packet + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
     fn halves(packet: u64) -> [u32; 2] {
-        // A hash of its own: odd multipliers permute 64-bit numbers.
-        PacketId::new(3).halves_of((packet + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        PacketId::default().halves_of(hash(packet))
     }
 
     fn tables(rows: usize, packets: impl IntoIterator<Item = u64>) -> Vec<IdentityCell> {
         let mut cells = vec![IdentityCell::default(); TABLES * rows];
         for packet in packets {
             let halves = halves(packet);
-            let fields = [halves[0], halves[1], IdCheck::default().of(halves)];
+            let fields = [PacketId::default().check_of(hash(packet)), halves[0], halves[1]];
             for table in 0..TABLES {
                 cells[table * rows + row(halves, table, rows)].add(packet, fields);
             }
@@ -233,11 +238,11 @@ mod tests {
             let difference = Difference::of(&cells, &none);
             prop_assert!(difference.only_sent.len() + difference.only_received.len() <= cells.len());
             if difference.complete {
-                let check = IdCheck::default();
+                let id = PacketId::default();
                 let mut again = vec![IdentityCell::default(); cells.len()];
                 let mut put = |halves: [u32; 2], is_sent: bool| for table in 0..TABLES {
                     let cell = &mut again[8 * table + row(halves, table, 8)];
-                    let fields = [halves[0], halves[1], check.of(halves)];
+                    let fields = [id.check_of(id.hash_of(halves)), halves[0], halves[1]];
                     let minus = fields.map(|field| subtract(0, field));
                     let (count, fields) = if is_sent { (1, fields) } else { (u32::MAX, minus) };
                     cell.merge(&IdentityCell { count, sum: 0, fields });

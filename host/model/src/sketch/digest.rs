@@ -79,6 +79,18 @@ impl PacketDigest {
     }
 }
 
+impl PacketDigest {
+    /// The 32 bits of hash that have this digest.
+    pub(crate) fn undo(&self, digest: u32) -> u32 {
+        let (x, y) =
+            self.constants.iter().rev().fold(((digest >> 16) as u16, digest as u16), |(x, y), constant| {
+                let y = (y ^ x).rotate_right(2);
+                ((x ^ constant).wrapping_sub(y).rotate_left(7), y)
+            });
+        u32::from(x) << 16 | u32::from(y)
+    }
+}
+
 /// Packets whose digests are computed side by side.
 pub const LANES: usize = 16;
 

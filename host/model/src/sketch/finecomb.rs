@@ -62,7 +62,7 @@ impl FineComb {
     fn new(configuration: &Configuration) -> Self {
         let rows = configuration.rows();
         let cells = Cells::new(configuration.classes(), rows * configuration.prefixes().banks());
-        FineComb { rows, id: PacketId::new(configuration.seed()), cells }
+        FineComb { rows, id: PacketId::default(), cells }
     }
 }
 
@@ -119,7 +119,7 @@ mod tests {
             let entry = map.entry(64 * bank + packet.hash as usize % 64).or_default();
             entry.0 += 1;
             entry.1 = (entry.1 + (packet.time.0 >> 16)) % (1 << 40);
-            let halves = PacketId::new(5).halves_of(packet.hash);
+            let halves = PacketId::default().halves_of(packet.hash);
             for (number, sum) in entry.2.iter_mut().enumerate() {
                 *sum = sum.wrapping_add(crate::sketch::packet_id::part(halves, number));
             }

@@ -8,7 +8,7 @@
 //! paper's cells have no check; a sum of identifiers that is that of one packet by its count alone may be that of three.
 //! Here each cell adds up the identifiers' checks too.
 //!
-//! Kind 3. A cell has three further fields: the identifier's halves, upper first, and the check. Its own word holds
+//! Kind 3. A cell has three further fields: the check, and the identifier's halves, upper first. Its own word holds
 //! the prefix length by which packets are sampled in the first byte, 255 in the others.
 //!
 //! # Test plan
@@ -17,7 +17,7 @@
 
 use crate::configuration::Configuration;
 use crate::sketch::field_cell::FieldCell;
-use crate::sketch::packet_id::{IdCheck, PARTS, PacketId, part};
+use crate::sketch::packet_id::{PARTS, PacketId, part};
 use crate::sketch::registry::{Registered, read_rows};
 use crate::sketch::sampler::{Prefixes, Sampler};
 use crate::sketch::synopsis::{Cells, Hashed, Synopsis};
@@ -78,7 +78,6 @@ pub fn row(halves: [u32; 2], table: usize, rows: usize) -> usize {
 pub struct IdentityTable {
     rows: usize,
     id: PacketId,
-    check: IdCheck,
     cells: Cells<IdentityCell>,
 }
 
@@ -87,8 +86,7 @@ impl IdentityTable {
         let rows = configuration.rows();
         IdentityTable {
             rows,
-            id: PacketId::new(configuration.seed()),
-            check: IdCheck::default(),
+            id: PacketId::default(),
             cells: Cells::new(configuration.classes(), TABLES * rows),
         }
     }
@@ -103,7 +101,7 @@ impl Synopsis for IdentityTable {
         let mut is_full = false;
         for packet in packets.iter().filter(|packet| sampler.bank(packet.hash).is_some()) {
             let halves = self.id.halves_of(packet.hash);
-            let fields = [halves[0], halves[1], self.check.of(halves)];
+            let fields = [self.id.check_of(packet.hash), halves[0], halves[1]];
             for table in 0..TABLES {
                 let place = table * self.rows + row(halves, table, self.rows);
                 let Some(cell) = self.cells.at(class, place) else { continue };
@@ -146,7 +144,7 @@ mod tests {
                 .collect();
             let mut tables = IdentityTable::new(&configuration);
             assert!(!tables.add(0, &Sampler::new(*configuration.prefixes()), &packets));
-            let (id, check) = (PacketId::new(5), IdCheck::default());
+            let id = PacketId::default();
             let mut map: HashMap<usize, IdentityCell> = HashMap::new();
             for packet in packets.iter().filter(|packet| packet.hash.leading_zeros() >= prefix.into()) {
                 let [upper, lower] = id.halves_of(packet.hash);
@@ -154,7 +152,7 @@ mod tests {
                     let cell = map.entry(32 * table + (low_bits % 32) as usize).or_default();
                     cell.count += 1;
                     cell.sum = (cell.sum + (packet.time.0 >> 16)) % (1 << 40);
-                    let added = [upper, lower, check.of([upper, lower])];
+                    let added = [id.check_of(packet.hash), upper, lower];
                     cell.fields
                         .iter_mut()
                         .zip(added)

@@ -2,67 +2,65 @@
 //!
 //! The [hash](crate::packet::hash) is linear, so that sums of it, and rows picked by it, follow the pattern of the keys.
 //! An identifier is made of all of its 64 bits: each half goes through the rounds of the
-//! [digest](crate::sketch::digest), the upper one with constants 550 to 555, the lower one with 556 to 561. A half can be
-//! undone, so that different hashes have different identifiers.
+//! [digest](crate::sketch::digest), the upper one with constants 550 to 555, the lower one with 556 to 561. The *check* is
+//! the digest of the hash's bits 47:16 with constants 562 to 567. The constants are those of seed 0, whatever
+//! the seed is: the hash is keyed already, and who reads a table needs no seed. Rounds can be undone, so that an
+//! identifier says the hash, and the hash the check.
 //!
 //! Cells add identifiers in four parts of 16 bits, each modulo 2^16, so that no carry is longer than that.
 //!
-//! The *check* of an identifier is a digest of both halves, added part by part, with the constants of seed 0: who
-//! reads a table needs no seed to see whether a sum of identifiers is that of one packet.
-//!
 //! # Test plan
 //!
-//! Identifiers and checks of one bit each differ; none of the parts follows a counter in the key; parts add as whole
-//! identifiers do; golden values (`tests/vectors.rs`).
+//! Identifiers of one bit each differ, and checks of each bit that enters them; an identifier's hash is the one that it
+//! was made of; none of the parts follows a counter in the key; golden values (`tests/vectors.rs`).
 
-use crate::sketch::digest::{PacketDigest, add};
+use crate::sketch::digest::PacketDigest;
 
 /// The parts of an identifier.
 pub const PARTS: usize = 4;
 
-/// The identifiers that a seed picks.
+/// What makes identifiers and checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketId {
     /// Of the upper and of the lower half of the hash.
     halves: [PacketDigest; 2],
+    check: PacketDigest,
+}
+
+impl Default for PacketId {
+    fn default() -> Self {
+        PacketId {
+            halves: [PacketDigest::numbered(1, 32, 0), PacketDigest::numbered(2, 0, 0)],
+            check: PacketDigest::numbered(3, 16, 0),
+        }
+    }
 }
 
 impl PacketId {
-    /// The identifiers of this seed, which is the hash function's.
-    pub fn new(seed: u64) -> Self {
-        PacketId { halves: [PacketDigest::numbered(1, 32, seed), PacketDigest::numbered(2, 0, seed)] }
-    }
-
     /// The functions of the upper and of the lower half.
     pub fn halves(&self) -> &[PacketDigest; 2] {
         &self.halves
+    }
+
+    /// The function of the check.
+    pub fn check(&self) -> &PacketDigest {
+        &self.check
     }
 
     /// The identifier of the packet with this 64-bit hash, upper half first.
     pub fn halves_of(&self, hash: u64) -> [u32; 2] {
         self.halves.map(|half| half.digest(hash))
     }
-}
 
-/// What checks an identifier: its halves, added, through the rounds of the digest of seed 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IdCheck(PacketDigest);
-
-impl Default for IdCheck {
-    fn default() -> Self {
-        IdCheck(PacketDigest::numbered(0, 0, 0))
-    }
-}
-
-impl IdCheck {
-    /// Its digest function, of the halves' sum.
-    pub fn digest(&self) -> &PacketDigest {
-        &self.0
+    /// The check of the packet with this 64-bit hash.
+    pub fn check_of(&self, hash: u64) -> u32 {
+        self.check.digest(hash)
     }
 
-    /// The check of an identifier.
-    pub fn of(&self, halves: [u32; 2]) -> u32 {
-        self.0.digest(add(halves[0], halves[1]).into())
+    /// The hash of the packet with this identifier.
+    pub fn hash_of(&self, halves: [u32; 2]) -> u64 {
+        let [upper, lower] = [0, 1].map(|half| u64::from(self.halves[half].undo(halves[half])));
+        upper << 32 | lower
     }
 }
 
@@ -82,11 +80,20 @@ mod tests {
 
     #[test]
     fn each_bit_of_the_hash_enters() {
-        let (id, check) = (PacketId::new(9), IdCheck::default());
-        let halves: Vec<[u32; 2]> =
-            (0..64).map(|bit| id.halves_of(1 << bit)).chain([id.halves_of(0)]).collect();
-        assert_eq!(halves.iter().collect::<HashSet<_>>().len(), 65);
-        assert_eq!(halves.iter().map(|halves| check.of(*halves)).collect::<HashSet<_>>().len(), 65);
+        let id = PacketId::default();
+        let hashes: Vec<u64> = (0..64).map(|bit| 1 << bit).chain([0]).collect();
+        let halves: HashSet<[u32; 2]> = hashes.iter().map(|hash| id.halves_of(*hash)).collect();
+        let checks: HashSet<u32> = hashes.iter().map(|hash| id.check_of(*hash)).collect();
+        assert_eq!((halves.len(), checks.len()), (65, 33));
+    }
+
+    #[test]
+    fn an_identifier_says_its_hash() {
+        let id = PacketId::default();
+        for number in 0..10_000u64 {
+            let hash = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            assert_eq!(id.hash_of(id.halves_of(hash)), hash);
+        }
     }
 
     #[test]
@@ -96,9 +103,10 @@ mod tests {
         // or far more.
         let expected = 1024.0 * (64.0 + 64.0 * 64.0);
         let tolerance = 5.0 * 64.0 * 2048f64.sqrt();
+        let id = PacketId::default();
         for kind in [HashKind::H3, HashKind::Rabin] {
             for seed in 1..4 {
-                let (hash, id) = (LinearHash::new(kind, seed), PacketId::new(seed));
+                let hash = LinearHash::new(kind, seed);
                 let mut rows = std::vec![[0u32; PARTS]; 1024];
                 for identification in 0..=u16::MAX {
                     let mut key = [0x45; 68];

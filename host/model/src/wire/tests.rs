@@ -194,7 +194,7 @@ proptest! {
 
     #[test]
     fn an_unknown_kind_hands_out_its_totals(
-        totals in totals(), time in time(), kind in 2u8.., own in proptest::collection::vec(any::<u64>(), 0..=239),
+        totals in totals(), time in time(), kind in 128u8.., own in proptest::collection::vec(any::<u64>(), 0..=239),
         blocks in 0usize..5, cell_bytes in 0usize..50, place: [u8; 12],
     ) {
         let cell_bits = 8 * cell_bytes;
