@@ -17,7 +17,7 @@ thread_local! {
 }
 
 /// Runs a check with one of the planted faults switched on in every bench that it makes: the value of their input
-/// `fault`, which is 0 otherwise. See [`crate::mutations`].
+/// `fault`, which is 0 otherwise.
 pub(crate) fn with_fault<T>(fault: u64, check: impl FnOnce() -> T) -> T {
     during(&FAULT, fault, check)
 }

@@ -9,8 +9,7 @@
 //! Every kind of text, and what is none, below; `mutations` and the checks' own tests plant some two hundred.
 
 use crate::bench::with_fault;
-use crate::checks::CheckError;
-use crate::hardware::HardwareError;
+use crate::error::{CheckError, HardwareError};
 
 /// A change of the emitted text that a check must notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,12 +7,14 @@
 //! * [`hardware`]: the core as a measurement point, used as `deltaline_model::point::MeasurementPoint` is.
 //! * [`checks`]: the twin rule. Each check drives one stage, or the whole core, with the same stimulus as the
 //!   model and compares every bit.
+//! * [`error`]: the hardware cannot be simulated, or differs from the model.
 //! * [`faults`]: small changes planted in the Verilog, to show that the checks notice them; [`mutations`] are those of
 //!   the stages, every check's own stand with it.
 
 pub mod bench;
 pub mod boards;
 pub mod checks;
+pub mod error;
 pub mod faults;
 pub mod hardware;
 pub mod mutations;

@@ -4,7 +4,7 @@
 //! sink watches have planted faults in `checks::core` and `checks::byte`.
 
 use crate::bench::Bench;
-use crate::hardware::HardwareError;
+use crate::error::HardwareError;
 use deltaline_model::time::Timestamp;
 use verilator_sys::Port;
 

@@ -4,8 +4,9 @@
 //! frames and ends until the hardware shows the boundary, and hears of schedules at once.
 
 use super::core::udp_frame;
-use super::{CheckError, same};
-use crate::hardware::{Beat, Hardware, HardwarePoint};
+use crate::error::{CheckError, same};
+use crate::hardware::{Hardware, HardwarePoint};
+use crate::stream::Beat;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::sketch::sampler::{MAX_BANKS, NO_BANK, Prefixes};

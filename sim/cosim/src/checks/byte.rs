@@ -1,8 +1,9 @@
 //! Byte core: frames and interval ends in, control frames out, one byte a cycle.
 
-use super::{CheckError, same};
+use crate::error::{CheckError, same};
 use crate::faults::Fault;
-use crate::hardware::{Beat, Hardware, HardwarePoint, IDLE, beats};
+use crate::hardware::{Hardware, HardwarePoint};
+use crate::stream::{Beat, IDLE, beats};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;

@@ -1,7 +1,7 @@
 //! Classifier: keys in, classes out.
 
-use super::{CheckError, same};
 use crate::bench::Bench;
+use crate::error::{CheckError, same};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::classifier::Entry;
 use deltaline_model::packet::identity::{KEY_WORDS, Key};

@@ -1,9 +1,10 @@
 //! Core: frames and interval ends in, control frames out.
 
-use super::{CheckError, same};
 use crate::bench::with_preload;
+use crate::error::{CheckError, same};
 use crate::faults::{either, with_input};
-use crate::hardware::{Beat, Hardware, HardwarePoint, TOP};
+use crate::hardware::{Hardware, HardwarePoint, TOP};
+use crate::stream::Beat;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::classifier::Entry;
 use deltaline_model::packet::identity::PAYLOAD_WORD;

@@ -1,8 +1,8 @@
 //! Digest: keys in, 32 bits out eight cycles later.
 
 use super::hash::forms;
-use super::{CheckError, same};
 use crate::bench::Bench;
+use crate::error::{CheckError, same};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::hash::LinearHash;
 use deltaline_model::packet::identity::{KEY_BITS, KEY_WORDS, Key};

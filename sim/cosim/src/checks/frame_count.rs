@@ -1,8 +1,7 @@
 //! Frame count: frames in, a saturating count out.
 
-use super::{CheckError, same};
 use crate::bench::Bench;
-use crate::hardware::HardwareError;
+use crate::error::{CheckError, HardwareError, same};
 use deltaline_hdl::emit::block::emit_block;
 use deltaline_hdl::point::frame_count::FrameCount;
 use rand::rngs::StdRng;

@@ -1,7 +1,7 @@
 //! Hash: keys in, row and prefix bits out two cycles later.
 
-use super::{CheckError, same};
 use crate::bench::Bench;
+use crate::error::{CheckError, same};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::hash::LinearHash;
 use deltaline_model::packet::identity::{KEY_BITS, KEY_WORDS, Key};

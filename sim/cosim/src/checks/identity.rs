@@ -1,8 +1,8 @@
 //! Identity: frames in, keys out.
 
-use super::{CheckError, same};
 use crate::bench::Bench;
-use crate::hardware::{Beat, IDLE, beats};
+use crate::error::{CheckError, same};
+use crate::stream::{Beat, IDLE, beats};
 use deltaline_model::packet::identity::{Identity, KEY_WORDS, identify};
 use deltaline_model::time::Timestamp;
 use deltaline_traffic::{Frames, udp_frame};

@@ -7,9 +7,8 @@
 //!   ends when it is overdue; and which one it is;
 //! * how long s_axis may be stalled: a cycle for each beat inserted and each cycle in which m_axis stalls.
 
-use super::{CheckError, same};
 use crate::bench::Bench;
-use crate::hardware::HardwareError;
+use crate::error::{CheckError, HardwareError, same};
 use deltaline_hdl::inline::Width;
 use deltaline_hdl::inline::inserter::PATIENCE;
 use deltaline_model::configuration::Configuration;

@@ -2,9 +2,9 @@
 //!
 //! Frames count in the order in which their last beats come, those of one cycle in the order of their lanes.
 
-use super::{CheckError, same};
 use crate::bench::Bench;
-use crate::hardware::{Beat, HardwareError, IDLE, beats};
+use crate::error::{CheckError, HardwareError, same};
+use crate::stream::{Beat, IDLE, beats};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::sketch::sampler::Prefixes;

@@ -1,7 +1,7 @@
 //! LDA: updates in, cells out when drained; with digests, if it has a port for them.
 
-use super::{CheckError, same};
 use crate::bench::Bench;
+use crate::error::{CheckError, same};
 use deltaline_model::sketch::cell::{Cell, SUM_MASK};
 use deltaline_model::sketch::digest;
 use rand::rngs::StdRng;

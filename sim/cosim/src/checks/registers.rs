@@ -3,8 +3,8 @@
 //! The model is a plain reading of the table [`REGISTERS`]. It is compared in every cycle: storage and strobes on
 //! their ports, answers when they are offered, and the bus's rules on what has been offered and not taken.
 
-use super::{CheckError, same};
 use crate::bench::Bench;
+use crate::error::{CheckError, same};
 use deltaline_hdl::registers::Emitted;
 use deltaline_model::registers::{Bus, Field, Kind, REGISTERS, Register, offset};
 use rand::rngs::StdRng;

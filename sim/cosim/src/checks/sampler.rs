@@ -1,7 +1,7 @@
 //! Sampler: hashes in, counter memory words out.
 
-use super::{CheckError, same};
 use crate::bench::Bench;
+use crate::error::{CheckError, same};
 use deltaline_model::configuration::Configuration;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};

@@ -3,9 +3,9 @@
 //! A tap is driven through its registers; a sender that stands in the stream is followed by a receiver that watches
 //! what comes out of it. The model observes the same frames with the same timestamps.
 
-use super::{CheckError, same};
 use crate::bench::Bench;
-use crate::hardware::{Beat, HardwareError, IDLE, beats};
+use crate::error::{CheckError, HardwareError, same};
+use crate::stream::{Beat, IDLE, beats};
 use deltaline_design::Design;
 use deltaline_design::{ClockSource, Shell};
 use deltaline_model::configuration::Configuration;
