@@ -203,6 +203,17 @@ impl Bench {
         words.iter().rev().fold(0, |value, word| value << 32 | u128::from(*word))
     }
 
+    /// An output of up to 512 bits; what is beyond its width is zero.
+    #[inline]
+    pub fn get_beat(&self, port: Port) -> [u64; 8] {
+        if port.width() <= 64 {
+            return [self.instance.get(port), 0, 0, 0, 0, 0, 0, 0];
+        }
+        let mut words = [0; 16];
+        self.instance.get_wide(port, &mut words);
+        std::array::from_fn(|i| u64::from(words[2 * i]) | u64::from(words[2 * i + 1]) << 32)
+    }
+
     /// An output of any width in words of 32 bits, the least significant first.
     pub fn get_words(&self, port: Port, words: &mut [u32]) {
         self.instance.get_wide(port, words);

@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, build};
 use crate::error::HardwareError;
-use crate::stream::{Beat, Sink, Source, beats};
+use crate::stream::{Beat, Carries, Sink, Source, beats};
 use deltaline_hdl::emit::kind::Module;
 use deltaline_hdl::emit::module::emit;
 use deltaline_model::configuration::Configuration;
@@ -78,7 +78,8 @@ impl Hardware {
         let (frames, bytes) = headers.fold((0, 0), |(frames, bytes), header| {
             (frames + 1, bytes + frame_bytes(usize::from(header.cells), header.shape.has_digests))
         });
-        let (source, sink) = (Source::of(&bench, "s_axis")?, Sink::of(&bench, "m_axis")?);
+        let (source, sink) =
+            (Source::of(&bench, "s_axis_")?, Sink::of(&bench, "m_axis_", Carries::ControlFrames)?);
         // Seven cycles a cell and four a word, in the byte core four a byte and up to 26 a word, with room for back-pressure on
         // every other beat.
         let patience = 20_000 + if source.beat_bytes() == 1 { 40 } else { 8 } * bytes as u64;

@@ -34,6 +34,8 @@ pub mod identity;
 pub mod inline;
 pub mod lanes;
 pub mod lda;
+mod pair;
+mod point;
 pub mod registers;
 pub mod sampler;
 pub mod shell;
