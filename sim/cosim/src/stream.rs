@@ -53,7 +53,7 @@ pub fn beats(bytes: usize, frame: &[u8], time: Timestamp, bad: bool) -> impl Ite
 }
 
 /// The ports of a stream. Control frames between two blocks have no tkeep and no tuser.
-struct Ports {
+struct Wires {
     tdata: Port,
     tkeep: Option<Port>,
     tvalid: Port,
@@ -62,11 +62,11 @@ struct Ports {
     tuser: Option<Port>,
 }
 
-impl Ports {
+impl Wires {
     /// Those whose names begin with `prefix`, such as `s_axis_`.
     fn of(bench: &Bench, prefix: &str) -> Result<Self, verilator_sys::Error> {
         let port = |name: &str| bench.port(&format!("{prefix}{name}"));
-        Ok(Ports {
+        Ok(Wires {
             tdata: port("tdata")?,
             tkeep: port("tkeep").ok(),
             tvalid: port("tvalid")?,
@@ -83,12 +83,12 @@ impl Ports {
 
 /// A stream into the module; tuser, if any, has the bit of a bad frame alone, or a timestamp beside it, relative-64 or a
 /// time of day.
-pub(crate) struct Source(Ports);
+pub(crate) struct Source(Wires);
 
 impl Source {
     /// The stream whose ports begin with `prefix`, such as `s_axis_`.
     pub(crate) fn of(bench: &Bench, prefix: &str) -> Result<Self, verilator_sys::Error> {
-        Ports::of(bench, prefix).map(Source)
+        Wires::of(bench, prefix).map(Source)
     }
 
     /// Bytes of a beat.
@@ -165,7 +165,7 @@ pub(crate) struct Seen {
 
 /// A stream out of the module.
 pub(crate) struct Sink {
-    ports: Ports,
+    wires: Wires,
     carries: Carries,
     frame: Seen,
     frames: Vec<Seen>,
@@ -176,25 +176,25 @@ pub(crate) struct Sink {
 impl Sink {
     /// The stream whose ports begin with `prefix`, such as `s_axis_`.
     pub(crate) fn of(bench: &Bench, prefix: &str, carries: Carries) -> Result<Self, verilator_sys::Error> {
-        let ports = Ports::of(bench, prefix)?;
-        Ok(Sink { ports, carries, frame: Seen::default(), frames: vec![], waiting: None })
+        let wires = Wires::of(bench, prefix)?;
+        Ok(Sink { wires, carries, frame: Seen::default(), frames: vec![], waiting: None })
     }
 
     pub(crate) fn set_ready(&self, bench: &mut Bench, ready: bool) {
-        bench.set(self.ports.tready, u64::from(ready));
+        bench.set(self.wires.tready, u64::from(ready));
     }
 
     /// The beat that the module shows, if any.
     #[inline]
     pub(crate) fn shown(&self, bench: &Bench) -> Option<Beat> {
-        if bench.get(self.ports.tvalid) == 0 {
+        if bench.get(self.wires.tvalid) == 0 {
             return None;
         }
-        let user = self.ports.tuser.map_or(0, |tuser| bench.get_wide(tuser));
+        let user = self.wires.tuser.map_or(0, |tuser| bench.get_wide(tuser));
         Some(Beat {
-            data: bench.get_beat(self.ports.tdata),
-            keep: self.ports.tkeep.map_or(self.all(), |tkeep| bench.get(tkeep)),
-            last: bench.get(self.ports.tlast) == 1,
+            data: bench.get_beat(self.wires.tdata),
+            keep: self.wires.tkeep.map_or(self.all(), |tkeep| bench.get(tkeep)),
+            last: bench.get(self.wires.tlast) == 1,
             timestamp: (user >> 1) as u64,
             bad: user & 1 == 1,
         })
@@ -202,7 +202,7 @@ impl Sink {
 
     /// The tkeep of a whole beat.
     fn all(&self) -> u64 {
-        !0 >> (64 - self.ports.beat_bytes())
+        !0 >> (64 - self.wires.beat_bytes())
     }
 
     /// Before a clock edge: takes the beat that is handed over, if any, and says whether it is the last of its frame.
@@ -225,7 +225,7 @@ impl Sink {
         if self.waiting.is_some_and(|waiting| waiting != beat) {
             return Err(HardwareError::Stream("a beat changed before tready"));
         }
-        if bench.get(self.ports.tready) == 0 {
+        if bench.get(self.wires.tready) == 0 {
             self.waiting = Some(beat);
             return Ok(false);
         }

@@ -537,7 +537,7 @@ impl Master {
 }
 
 /// The register block under Verilator as a bus, for hosts' accessors.
-pub struct Hardware {
+pub struct RegisterBlock {
     bench: Bench,
     pins: Pins,
 }
@@ -553,7 +553,7 @@ pub enum AccessError {
     Verilator(#[from] verilator_sys::Error),
 }
 
-impl Hardware {
+impl RegisterBlock {
     /// The register block, reset.
     ///
     /// # Errors
@@ -561,7 +561,7 @@ impl Hardware {
     /// What Verilator says.
     pub fn new(toolchain: &Toolchain, verilog: &str) -> Result<Self, verilator_sys::Error> {
         let bench = Bench::new(toolchain, "registers", verilog)?;
-        Ok(Hardware { pins: Pins::of(&bench)?, bench })
+        Ok(RegisterBlock { pins: Pins::of(&bench)?, bench })
     }
 
     /// Sets a signal of the hardware's side.
@@ -602,7 +602,7 @@ impl Hardware {
     }
 }
 
-impl Bus for &mut Hardware {
+impl Bus for &mut RegisterBlock {
     type Error = AccessError;
 
     fn read(&mut self, offset: u32) -> Result<u32, AccessError> {
