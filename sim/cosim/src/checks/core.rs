@@ -7,6 +7,7 @@ use crate::error::{CheckError, same};
 use crate::faults::{either, with_input};
 use crate::hardware::{Hardware, HardwarePoint, TOP};
 use crate::stream::Beat;
+use deltaline_hdl::emit::reader;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::classifier::Entry;
 use deltaline_model::packet::identity::PAYLOAD_WORD;
@@ -267,7 +268,7 @@ fn preloaded_counters(
 ) -> Result<(), CheckError> {
     let reset_to = |name: &str, width: u32, value: u64| {
         (
-            format!("module deltaline_aggregator_{name}("),
+            format!("deltaline_aggregator_{name}"),
             format!("q <= {width}'h0;"),
             format!("q <= {width}'h{value:x};"),
         )
@@ -292,7 +293,7 @@ fn preloaded_counters(
     ];
     let full = |half: &str| {
         (
-            format!("module deltaline_aggregator_lane_0_lda_{half}("),
+            format!("deltaline_aggregator_lane_0_lda_{half}"),
             "ram_0_write_data = 32'h0;".into(),
             "ram_0_write_data = 36'hffff00000;".into(),
         )
@@ -333,7 +334,7 @@ fn preloaded_counters(
     ];
     // Ends are refused at the earliest in the second interval, so the first must leave the counter full.
     let near_end = [(
-        "module deltaline_aggregator_totals(".to_string(),
+        "deltaline_aggregator_totals".to_string(),
         "refused_count_d = 32'h0;".to_string(),
         "refused_count_d = 16'hfffe;".to_string(),
     )];
@@ -382,7 +383,7 @@ fn preloadable(verilog: &str, cases: &[&[Change]]) -> Result<String, CheckError>
     let mut text = with_input(verilog, TOP, "preload");
     for (case, changes) in (1..).zip(cases) {
         for (module, from, to) in *changes {
-            let start = text.find(module.as_str()).unwrap_or(text.len());
+            let start = reader::module(&text, module).map_or(text.len(), |module| module.start);
             let either = either(&format!("{TOP}.preload == 8'd{case}"), from, to);
             let changed = text[start..].replacen(from.as_str(), &either, 1);
             same(STAGE, 0, "text to change", &true, &(changed != text[start..]))?;
@@ -392,5 +393,5 @@ fn preloadable(verilog: &str, cases: &[&[Change]]) -> Result<String, CheckError>
     Ok(text)
 }
 
-/// A module, a text in it, and what replaces its first occurrence.
+/// The name of a module, a text in it, and what replaces its first occurrence.
 type Change = (String, String, String);
