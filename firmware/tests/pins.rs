@@ -6,7 +6,7 @@ use deltaline_firmware::pins::{
 };
 use deltaline_firmware::selftest::BIT_CYCLES;
 use deltaline_firmware::{rmii_tap, selftest};
-use deltaline_hdl::emit::ports::ports;
+use deltaline_hdl::emit::reader::ports;
 use rust_hdl_bsp_alchitry_cu::pins::{CLOCK_SPEED_100MHZ, clock, leds, map_alchitry_pin_to_cu_pad};
 use rust_hdl_core::prelude::*;
 use std::collections::BTreeSet;
@@ -53,9 +53,10 @@ fn header_pins_are_those_of_the_board_support_crate() {
 fn every_port_has_a_pin_of_its_own() {
     let emitted = [selftest::emit(0, BIT_CYCLES, "top"), rmii_tap::emit(0, BIT_CYCLES, "top")];
     for (verilog, pins) in emitted.into_iter().zip(TOPS) {
-        let ports = ports(&verilog.unwrap(), "top");
+        let verilog = verilog.unwrap();
+        let ports = ports(&verilog, "top");
         assert!(ports.iter().all(|port| port.width == 1));
-        let named: BTreeSet<&str> = ports.iter().map(|port| port.name.as_str()).collect();
+        let named: BTreeSet<&str> = ports.iter().map(|port| port.name).collect();
         let placed: BTreeSet<&str> = pins.iter().map(|pin| pin.port).collect();
         assert_eq!(named, placed);
         let pads: BTreeSet<&str> = pins.iter().map(|pin| pin.pad).collect();

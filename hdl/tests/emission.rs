@@ -8,6 +8,7 @@ use deltaline_hdl::byte;
 use deltaline_hdl::emit::design;
 use deltaline_hdl::emit::kind::Module;
 use deltaline_hdl::emit::module::emit;
+use deltaline_hdl::emit::reader::modules;
 use deltaline_hdl::emit::refusal::EmitError;
 use deltaline_model::configuration::{Configuration, Settings};
 
@@ -20,8 +21,8 @@ fn every_module_carries_the_prefix_and_every_name_is_plain() {
     let verilog = default_core("acme_tap");
     assert_eq!(verilog, default_core("acme_tap"));
     assert!(!verilog.contains('$'));
-    for line in verilog.lines().filter_map(|line| line.strip_prefix("module ")) {
-        assert!(line.starts_with("acme_tap"), "{line}");
+    for module in modules(&verilog) {
+        assert!(module.name.starts_with("acme_tap"), "{}", module.name);
     }
     for port in
         ["s_axis_tdata", "s_axis_tkeep", "s_axis_tlast", "s_axis_tuser", "m_axis_tdata", "m_axis_tready"]

@@ -3,6 +3,7 @@
 
 mod common;
 
+use deltaline_hdl::emit::reader::modules;
 use deltaline_hdl::emit::refusal::EmitError;
 use deltaline_hdl::inline::{Width, emit};
 use deltaline_model::configuration::{Configuration, Settings};
@@ -14,8 +15,8 @@ fn every_width_is_emitted_in_plain_names_under_its_prefix() {
         let verilog = emit(&configuration, width, "acme_insertion").unwrap();
         assert_eq!(verilog, emit(&configuration, width, "acme_insertion").unwrap());
         assert!(!verilog.contains('$'));
-        for line in verilog.lines().filter_map(|line| line.strip_prefix("module ")) {
-            assert!(line.starts_with("acme_insertion"), "{line}");
+        for module in modules(&verilog) {
+            assert!(module.name.starts_with("acme_insertion"), "{}", module.name);
         }
         let data = format!("input wire  [{}:0] s_axis_tdata;", 64 * width.words() - 1);
         let keep = format!("output reg  [{}:0] m_axis_tkeep;", 8 * width.words() - 1);

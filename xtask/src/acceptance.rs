@@ -3,7 +3,7 @@
 //! memory macros in the place of its memories, and the default package's template.
 
 use crate::{Failure, tools};
-use deltaline_cosim::hardware::{Beat, IDLE, beats};
+use deltaline_cosim::stream::{Beat, IDLE, beats};
 use deltaline_design::{DEFAULT, Design};
 use deltaline_hdl::emit::kind::Module;
 use deltaline_hdl::emit::module::emit;

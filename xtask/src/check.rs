@@ -2,7 +2,8 @@
 
 use crate::{Failure, tools};
 use deltaline_cosim::bench::write_waves;
-use deltaline_cosim::checks::{self, CheckError};
+use deltaline_cosim::checks;
+use deltaline_cosim::error::CheckError;
 use deltaline_cosim::faults::Outcome;
 use deltaline_cosim::mutations::{CLASS_MUTATIONS, MUTATIONS, name, run, with_classes};
 use deltaline_hdl::emit::kind::Module;

@@ -23,6 +23,7 @@ mod hash;
 
 use crate::{Failure, tools};
 use deltaline_hdl::emit::block::emit_block;
+use deltaline_hdl::emit::reader;
 use deltaline_hdl::inline::inserter::Inserter;
 use deltaline_hdl::interval::Interval;
 use deltaline_hdl::point::aggregator::Aggregator;
@@ -563,11 +564,11 @@ fn notice(proof: &Proof, fault: &Fault) -> Result<Outcome, Failure> {
 fn emitted(proof: &Proof, design: &Design) -> Result<String, Failure> {
     let text = (design.emit)()?;
     let Some((module, window)) = proof.window else { return Ok(text) };
-    let end = format!("endmodule // {module}\n");
-    if !text.contains(&end) {
+    let Some(found) = reader::module(&text, module) else {
         return Err(format!("proof {}: nothing emitted is called {module}", proof.name).into());
-    }
-    Ok(text.replacen(&end, &format!("{window}{end}"), 1))
+    };
+    let (before, behind) = text.split_at(found.start + found.text.len() - "endmodule".len());
+    Ok(format!("{before}{window}{behind}"))
 }
 
 /// What is asked of the solver. Yosys elaborates of the design only what the proof needs.
@@ -657,7 +658,8 @@ mod tests {
             let path = entry?.path();
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             if name != "memory" {
-                assert!(fs::read_to_string(&path)?.contains(&format!("\nmodule {name}_proof(")), "{name}");
+                let top = reader::module(&fs::read_to_string(&path)?, &format!("{name}_proof")).is_some();
+                assert!(top, "{name}");
                 files.push(name);
             }
         }

@@ -1,6 +1,7 @@
 //! The header of an emitted text: licence, configuration and port table.
 
-use crate::emit::ports::{Port, ports};
+use crate::emit::ports::meaning;
+use crate::emit::reader::{ports, range};
 use deltaline_model::configuration::Configuration;
 use std::fmt::Write;
 
@@ -37,9 +38,9 @@ pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body
         digests = if configuration.has_digests() { "// digests        32 bits a cell\n" } else { "" },
         digest = configuration.id(),
     );
-    for Port { direction, width, name, meaning } in ports(body, name) {
-        let range = if width == 1 { String::new() } else { format!("[{}:0]", width - 1) };
-        let line = format!("//   {direction:<6} {range:>8} {name:<14} {meaning}");
+    for port in ports(body, name) {
+        let (direction, range, name) = (port.direction(), range(port.width), port.name);
+        let line = format!("//   {direction:<6} {:>8} {name:<14} {}", range.trim_end(), meaning(name));
         let _ = writeln!(text, "{}", line.trim_end());
     }
     text

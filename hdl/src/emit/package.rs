@@ -32,7 +32,8 @@
 //! macro may; yosys accepts both ways; `sim/cosim/tests/lint.rs`: so does Verilator -Wall.
 
 use crate::emit::design::{Timing, emit};
-use crate::emit::ports::{Port, ports};
+use crate::emit::ports::meaning;
+use crate::emit::reader::{self, Module, Port, range};
 use crate::emit::refusal::EmitError;
 use deltaline_design::{Design, Stream};
 use deltaline_model::wire::frame::{MAX_CELLS, MAX_DIGEST_CELLS, frame_bytes};
@@ -70,7 +71,7 @@ pub fn package(design: &Design, prefix: &str) -> Result<Vec<File>, EmitError> {
         design,
         timing: Timing::of(design.core()?, design.configuration().has_digests()),
         prefix,
-        ports: ports(&verilog, prefix),
+        ports: reader::ports(&verilog, prefix),
         memories: memories(&verilog, prefix),
     };
     let mut files = vec![];
@@ -130,17 +131,15 @@ struct Memory {
 /// The memories of an emitted text: the modules with an instance of the macro.
 fn memories(verilog: &str, prefix: &str) -> Vec<Memory> {
     let instance = format!("{prefix}_ram_macro #(");
-    let modules = verilog.split("\nmodule ").skip(1);
-    let memory = |text: &str| {
-        let (module, body) = text.split_once('(')?;
-        let (_, parameters) = body.split_once(&instance)?;
+    let memory = |module: Module| {
+        let (_, parameters) = module.text.split_once(&instance)?;
         let value = |name: &str| {
             let (_, value) = parameters.split_once(&format!(".{name}("))?;
             value.split_once(')')?.0.parse().ok()
         };
-        Some(Memory { module: module.to_string(), width: value("WIDTH")?, address: value("ADDRESS")? })
+        Some(Memory { module: module.name.to_string(), width: value("WIDTH")?, address: value("ADDRESS")? })
     };
-    modules.filter_map(memory).collect()
+    reader::modules(verilog).into_iter().filter_map(memory).collect()
 }
 
 /// What the texts are made of.
@@ -148,7 +147,7 @@ struct Parts<'a> {
     design: &'a Design,
     timing: Timing,
     prefix: &'a str,
-    ports: Vec<Port>,
+    ports: Vec<Port<'a>>,
     memories: Vec<Memory>,
 }
 
@@ -171,18 +170,15 @@ impl Parts<'_> {
         let declarations: Vec<String> = self
             .ports
             .iter()
-            .filter(|port| strap(&port.name).is_none())
-            .map(|Port { direction, width, name, .. }| match width {
-                1 => format!("    {direction} wire {name}"),
-                _ => format!("    {direction} wire [{}:0] {name}", width - 1),
-            })
+            .filter(|port| strap(port.name).is_none())
+            .map(|port| format!("    {} wire {}{}", port.direction(), range(port.width), port.name))
             .collect();
         let _ = writeln!(text, "module {prefix}_template(\n{}\n);", declarations.join(",\n"));
         let _ = writeln!(text, "    {prefix} point(");
-        for (i, Port { name, meaning, .. }) in self.ports.iter().enumerate() {
+        for (i, Port { name, .. }) in self.ports.iter().enumerate() {
             let comma = if i + 1 < self.ports.len() { "," } else { "" };
             let connection = format!(".{name}({}){comma}", strap(name).unwrap_or(name));
-            let _ = writeln!(text, "        {connection:<34} // {meaning}");
+            let _ = writeln!(text, "        {connection:<34} // {}", meaning(name));
         }
         text + "    );\nendmodule\n"
     }
@@ -444,8 +440,9 @@ every control frame tells.
 |------|-----------|-------|---------|
 ",
         );
-        for Port { direction, width, name, meaning } in &self.ports {
-            let _ = writeln!(text, "| {name} | {direction} | {width} | {meaning} |");
+        for port in &self.ports {
+            let (name, direction, width) = (port.name, port.direction(), port.width);
+            let _ = writeln!(text, "| {name} | {direction} | {width} | {} |", meaning(name));
         }
         text + "
 All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits 63:16 and their fraction below.

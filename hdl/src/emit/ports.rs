@@ -1,8 +1,8 @@
-//! Ports of emitted modules, and what they mean.
+//! What the ports of cores and shells mean.
 //!
 //! # Test plan
 //!
-//! `hdl/tests/package.rs`: every port of the default design is found, with its width and a meaning.
+//! `hdl/tests/package.rs`: every port of the default design has a meaning.
 
 /// What ports of cores and shells mean, in short; the long form is in the port tables of the modules. Lanes' ports
 /// (s0_axis_tdata) mean what those of a single lane do.
@@ -71,43 +71,10 @@ const PORTS: [(&str, &str); 56] = [
     ("s_axil_rready", "read data is taken"),
 ];
 
-/// A port of an emitted module.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Port {
-    /// `input` or `output`.
-    pub direction: &'static str,
-    /// Width in bits.
-    pub width: usize,
-    /// Name.
-    pub name: String,
-    /// What the core's port of this name means, in short; empty for a name that the core does not have.
-    pub meaning: &'static str,
-}
-
-/// The ports of module `name` of an emitted text, in their order.
-pub fn ports(verilog: &str, name: &str) -> Vec<Port> {
-    let module = verilog.split_once(&format!("module {name}(")).map_or("", |(_, behind)| behind);
-    let lines = module.lines().map(str::trim).take_while(|line| !line.starts_with("endmodule"));
-    lines.filter_map(port).collect()
-}
-
-/// Reads a declaration such as `input wire  [63:0] ptp_ts;`.
-fn port(line: &str) -> Option<Port> {
-    let mut words = line.strip_suffix(';')?.split_whitespace();
-    let direction = match words.next()? {
-        "input" => "input",
-        "output" => "output",
-        _ => return None,
-    };
-    let _wire_or_reg = words.next()?;
-    let last = words.next()?;
-    let (width, name) = match last.strip_prefix('[').and_then(|range| range.strip_suffix(":0]")) {
-        Some(top) => (top.parse::<usize>().ok()? + 1, words.next()?),
-        None => (1, last),
-    };
+/// What the port of a name means, in short; nothing for a name that no core has.
+pub(crate) fn meaning(name: &str) -> &'static str {
     let lane = name.strip_prefix('s').and_then(|rest| rest.split_once("_axis_"));
     let lane = lane.filter(|(lane, _)| lane.chars().all(|c| c.is_ascii_digit()));
     let single = lane.map_or(name.to_string(), |(_, port)| format!("s_axis_{port}"));
-    let meaning = PORTS.iter().find(|(known, _)| *known == single).map_or("", |(_, meaning)| meaning);
-    Some(Port { direction, width, name: name.to_string(), meaning })
+    PORTS.iter().find(|(known, _)| *known == single).map_or("", |(_, meaning)| meaning)
 }

@@ -7,7 +7,7 @@
 //!
 //! Every shell (`shell.rs`) is made by it.
 
-use crate::emit::ports::ports;
+use crate::emit::reader::{ports, range};
 use crate::emit::refusal::EmitError;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -49,8 +49,10 @@ impl Wiring {
     /// Adds an instance; port p of part x is the wire x_p.
     pub(crate) fn part(&mut self, part: &'static str, verilog: String) {
         let ports = ports(&verilog, &format!("{}_{part}", self.prefix));
-        self.parts
-            .push((part, ports.into_iter().map(|port| (port.name, port.direction, port.width)).collect()));
+        self.parts.push((
+            part,
+            ports.iter().map(|port| (port.name.to_string(), port.direction(), port.width)).collect(),
+        ));
         for name in ["clk", "rst"] {
             self.connect(&format!("{part}_{name}"), name);
         }
@@ -161,9 +163,4 @@ impl Wiring {
         }
         Ok(text)
     }
-}
-
-/// The range of a declaration.
-fn range(width: usize) -> String {
-    if width == 1 { String::new() } else { format!("[{}:0] ", width - 1) }
 }

@@ -1,5 +1,6 @@
 //! What holds for every emitted module.
 
+use deltaline_hdl::emit::reader::modules;
 use std::collections::BTreeMap;
 
 /// A process that assigns an output, or the input of a submodule with a combinational path, twice makes it change
@@ -7,7 +8,7 @@ use std::collections::BTreeMap;
 /// simulator. Inputs of flip-flops and memories are read at clock edges only and are exempt.
 pub(crate) fn assert_signals_between_processes_are_assigned_once(verilog: &str) {
     let exempt = |name: &str| name.ends_with("_d") || name.ends_with("_write_data");
-    for module in verilog.split("endmodule") {
+    for module in modules(verilog).iter().map(|module| module.text) {
         let is_leaf = module.contains("(custom)");
         let mut assigned: BTreeMap<&str, usize> = BTreeMap::new();
         let between: Vec<&str> = module

@@ -2,7 +2,8 @@
 
 use crate::exit::{Exit, Failure};
 use crate::point::{Batch, Point};
-use deltaline_cosim::hardware::{HardwareError, HardwarePoint};
+use deltaline_cosim::error::HardwareError;
+use deltaline_cosim::hardware::HardwarePoint;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::identity::identify;
 use deltaline_model::wire::frame::Role;

@@ -17,7 +17,7 @@ thread_local! {
 }
 
 /// Runs a check with one of the planted faults switched on in every bench that it makes: the value of their input
-/// `fault`, which is 0 otherwise. See [`crate::mutations`].
+/// `fault`, which is 0 otherwise.
 pub(crate) fn with_fault<T>(fault: u64, check: impl FnOnce() -> T) -> T {
     during(&FAULT, fault, check)
 }
@@ -201,6 +201,17 @@ impl Bench {
         let mut words = [0; 4];
         self.instance.get_wide(port, &mut words);
         words.iter().rev().fold(0, |value, word| value << 32 | u128::from(*word))
+    }
+
+    /// An output of up to 512 bits; what is beyond its width is zero.
+    #[inline]
+    pub fn get_beat(&self, port: Port) -> [u64; 8] {
+        if port.width() <= 64 {
+            return [self.instance.get(port), 0, 0, 0, 0, 0, 0, 0];
+        }
+        let mut words = [0; 16];
+        self.instance.get_wide(port, &mut words);
+        std::array::from_fn(|i| u64::from(words[2 * i]) | u64::from(words[2 * i + 1]) << 32)
     }
 
     /// An output of any width in words of 32 bits, the least significant first.

@@ -9,8 +9,8 @@
 //! Every kind of text, and what is none, below; `mutations` and the checks' own tests plant some two hundred.
 
 use crate::bench::with_fault;
-use crate::checks::CheckError;
-use crate::hardware::HardwareError;
+use crate::error::{CheckError, HardwareError};
+use deltaline_hdl::emit::reader;
 
 /// A change of the emitted text that a check must notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,12 +111,11 @@ pub fn missed<T>(
 
 /// The Verilog with one more input of module `top`, eight bits wide.
 pub(crate) fn with_input(verilog: &str, top: &str, input: &str) -> String {
-    let head = format!("module {top}(");
-    let mut verilog = verilog.replacen(&head, &format!("{head}{input},"), 1);
-    if let Some(end) = verilog.find(&head).and_then(|at| verilog[at..].find(");").map(|end| at + end)) {
-        verilog.insert_str(end + 2, &format!("\n    input wire [7:0] {input};"));
-    }
-    verilog
+    let Some(module) = reader::module(verilog, top) else { return verilog.to_string() };
+    let (before, behind) = verilog.split_at(module.start);
+    let behind = behind.replacen('(', &format!("({input},"), 1);
+    let behind = behind.replacen(");", &format!(");\n    input wire [7:0] {input};"), 1);
+    before.to_string() + &behind
 }
 
 /// Verilog that is `to` where `is_on` holds and `from` otherwise.

@@ -1,11 +1,10 @@
 //! Hardware: the core under Verilator as a measurement point.
 
 use crate::bench::{Bench, build};
-pub use crate::stream::{Beat, IDLE, beats};
-use crate::stream::{Sink, Source};
+use crate::error::HardwareError;
+use crate::stream::{Beat, Carries, Sink, Source, beats};
 use deltaline_hdl::emit::kind::Module;
 use deltaline_hdl::emit::module::emit;
-use deltaline_hdl::emit::refusal::EmitError;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::{Header, Role, Totals, frame_bytes};
@@ -13,23 +12,6 @@ use verilator_sys::{Effort, Model, Port, Toolchain};
 
 /// Name of the emitted top module.
 pub(crate) const TOP: &str = "deltaline";
-
-/// Why the hardware cannot be simulated.
-#[derive(Debug, thiserror::Error)]
-pub enum HardwareError {
-    /// Verilator is missing, or refuses the design.
-    #[error(transparent)]
-    Verilator(#[from] verilator_sys::Error),
-    /// The hardware is not built for this configuration.
-    #[error(transparent)]
-    Emit(#[from] EmitError),
-    /// The core did not do what it must within a generous time.
-    #[error("the core did not {0} within {1} cycles: the design is broken")]
-    Stuck(&'static str, u64),
-    /// The core broke a rule of AXI4-Stream on m_axis.
-    #[error("m_axis: {0}: the design is broken")]
-    Stream(&'static str),
-}
 
 /// The core of a configuration, built.
 pub struct Hardware {
@@ -96,7 +78,8 @@ impl Hardware {
         let (frames, bytes) = headers.fold((0, 0), |(frames, bytes), header| {
             (frames + 1, bytes + frame_bytes(usize::from(header.cells), header.shape.has_digests))
         });
-        let (source, sink) = (Source::of(&bench, "s_axis")?, Sink::of(&bench, "m_axis")?);
+        let (source, sink) =
+            (Source::of(&bench, "s_axis_")?, Sink::of(&bench, "m_axis_", Carries::ControlFrames)?);
         // Seven cycles a cell and four a word, in the byte core four a byte and up to 26 a word, with room for back-pressure on
         // every other beat.
         let patience = 20_000 + if source.beat_bytes() == 1 { 40 } else { 8 } * bytes as u64;

@@ -8,9 +8,9 @@
 //!
 //! Every mutation applies (its text is there) and is caught; the unmutated text passes the same checks.
 
-use crate::checks::{self, CheckError};
+use crate::checks;
+use crate::error::{CheckError, HardwareError};
 use crate::faults::{Outcome, Planted, fault};
-use crate::hardware::HardwareError;
 use deltaline_hdl::emit::kind::Module;
 use deltaline_hdl::emit::module::emit;
 use deltaline_model::configuration::{Configuration, ConfigurationError, Settings};

@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use deltaline_cosim::bench::Bench;
-use deltaline_cosim::checks::{CheckError, clock};
+use deltaline_cosim::checks::clock;
+use deltaline_cosim::error::CheckError;
 use deltaline_cosim::faults::{Fault, fault, missed};
 use deltaline_hdl::clock::adjustable::AdjustableClock;
 use deltaline_hdl::clock::stream_time_of_day::StreamTimeOfDay;

@@ -1,7 +1,8 @@
 //! Digests: the twin rule at every width, what they leave unchanged, and planted faults.
 #![allow(clippy::unwrap_used)]
 
-use deltaline_cosim::checks::{self, CheckError};
+use deltaline_cosim::checks;
+use deltaline_cosim::error::CheckError;
 use deltaline_cosim::faults::{Fault, fault, missed};
 use deltaline_hdl::emit::kind::Module;
 use deltaline_hdl::emit::module::emit;

@@ -2,7 +2,7 @@
 //! of hosts on the hardware, and literals by hand, so that the map cannot move unnoticed.
 #![allow(clippy::unwrap_used)]
 
-use deltaline_cosim::checks::registers::{AccessError, Hardware, check};
+use deltaline_cosim::checks::registers::{AccessError, RegisterBlock, check};
 use deltaline_cosim::faults::{Fault, fault, missed};
 use deltaline_hdl::registers::{Emitted, Options, emit};
 use deltaline_model::configuration::{Configuration, Settings};
@@ -37,7 +37,7 @@ fn lint_finds_nothing() {
 /// As a host sees it, through the accessors.
 #[test]
 fn a_host_measures() {
-    let mut hardware = Hardware::new(&Toolchain::find().unwrap(), &verilog()).unwrap();
+    let mut hardware = RegisterBlock::new(&Toolchain::find().unwrap(), &verilog()).unwrap();
     let values =
         [("packets", 0x1234_5678_9abc), ("timestamp", u64::MAX), ("refused_ends", 7), ("status_running", 1)];
     for (port, value) in values {
@@ -77,7 +77,7 @@ fn a_host_measures() {
 /// Offsets and values by hand.
 #[test]
 fn the_map_by_hand() {
-    let mut hardware = Hardware::new(&Toolchain::find().unwrap(), &verilog()).unwrap();
+    let mut hardware = RegisterBlock::new(&Toolchain::find().unwrap(), &verilog()).unwrap();
     let inputs = [
         ("interval", 0x2c, 0x0101_0101),
         ("packets", 0x30, 0x2222_2222),

@@ -6,8 +6,8 @@
 #![allow(clippy::unwrap_used)]
 
 use deltaline_cosim::bench::Bench;
-use deltaline_cosim::hardware::beats;
 use deltaline_cosim::mutations::with_classes;
+use deltaline_cosim::stream::beats;
 use deltaline_hdl::emit::block::emit_block;
 use deltaline_hdl::emit::kind::Module;
 use deltaline_hdl::emit::module::emit;

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use deltaline_cosim::bench::Bench;
-use deltaline_cosim::hardware::beats;
+use deltaline_cosim::stream::beats;
 use deltaline_hdl::emit::kind::Module;
 use deltaline_hdl::emit::module::emit;
 use deltaline_model::configuration::{Configuration, Settings};

@@ -19,6 +19,7 @@ use super::liberty::{self, Library, Macro};
 use super::{Subject, Work, netlist};
 use crate::acceptance::run;
 use crate::{Failure, tools};
+use deltaline_hdl::emit::reader::{Module, Port, modules};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -120,12 +121,15 @@ pub(crate) fn measure(
 ) -> Result<Cost, Failure> {
     let library = Library::parse(library_text)?;
     let verilog = netlist::without_rams(&subject.verilog);
-    let modules = netlist::modules(&verilog);
+    let modules = modules(&verilog);
     let top = netlist::find(&modules, &subject.top)?;
     let mut stages = vec![];
     find_stages(top, &modules, &mut stages);
-    let leaves: Vec<(&str, Vec<netlist::Port<'_>>)> =
-        modules.iter().filter(|module| module.is_ram()).map(|module| (module.name, module.ports())).collect();
+    let leaves: Vec<(&str, Vec<Port<'_>>)> = modules
+        .iter()
+        .filter(|module| netlist::is_ram(module))
+        .map(|module| (module.name, module.ports()))
+        .collect();
     let names: Vec<&str> = leaves.iter().map(|(name, _)| *name).collect();
     let kept: Vec<&str> = stages.iter().map(|stage| stage.name).collect();
     let (stage_list, leaf_list) = (kept.join(" "), names.join(" "));
@@ -218,13 +222,11 @@ struct Stage<'a> {
 }
 
 /// Adds the stages in `module`, and returns the names of those directly in it.
-fn find_stages<'a>(
-    module: &netlist::Module<'a>,
-    all: &[netlist::Module<'a>],
-    stages: &mut Vec<Stage<'a>>,
-) -> Vec<&'a str> {
+fn find_stages<'a>(module: &Module<'a>, all: &[Module<'a>], stages: &mut Vec<Stage<'a>>) -> Vec<&'a str> {
     let mut direct = vec![];
-    for child in module.children(all).into_iter().filter(|child| !child.is_flop() && !child.is_ram()) {
+    for child in
+        module.children(all).into_iter().filter(|child| !netlist::is_flop(child) && !netlist::is_ram(child))
+    {
         let word = child.name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
         let holds_several = word.ends_with("_aggregator") || word.ends_with("_lane");
         let parts = if holds_several { find_stages(child, all, stages) } else { vec![] };
@@ -321,7 +323,7 @@ mod tests {
                     \nmodule a_aggregator(clk);\n    a_aggregator_hash hash(\nendmodule\n\
                     \nmodule a_aggregator_hash(clk);\n    a_aggregator_hash_tree tree(\nendmodule\n\
                     \nmodule a_aggregator_hash_tree(clk);\nendmodule\n\nmodule a_tail(clk);\nendmodule\n";
-        let modules = netlist::modules(text);
+        let modules = modules(text);
         let mut stages = vec![];
         assert_eq!(find_stages(&modules[0], &modules, &mut stages), ["a_aggregator", "a_tail"]);
         let found: Vec<_> = stages.iter().map(|stage| (stage.name, &stage.parts[..])).collect();

@@ -5,8 +5,8 @@
 //! Test plan: the NAND2 of a library, by either way of naming; worst times of a memory macro; the text written for a
 //! RAM leaf has a bus for each wide port.
 
-use super::netlist::Port;
 use crate::Failure;
+use deltaline_hdl::emit::reader::Port;
 use flate2::read::GzDecoder;
 use std::fmt::Write as _;
 use std::fs;

@@ -1,7 +1,6 @@
-//! The emitted Verilog as text: its modules and their ports, a wrapper for placement, RAM leaves as black boxes.
+//! What synthesis is given of the emitted Verilog: a part of it, a wrapper for placement, RAM leaves as black boxes.
 //!
-//! RustHDL writes one module per instance, one port declaration a line, and modules that do not nest; that is all
-//! that is relied on here. A module is a flip-flop or a RAM leaf when it has the ports of one.
+//! A module is a flip-flop or a RAM leaf when it has the ports of one.
 //!
 //! # The wrapper
 //!
@@ -15,10 +14,11 @@
 //! So every path is from register to register, none of the core is optimised away, and the wrapper's own paths
 //! hold one xor. The core keeps its hierarchy: cells of the core are named `core.*`, and are counted apart.
 //!
-//! Test plan: ports and modules of the emitted core; the wrapper connects every port once and its registers are as
+//! Test plan: flip-flops and RAM leaves are known; the wrapper connects every port once and its registers are as
 //! wide as the ports; black boxes keep ports and lose content.
 
 use crate::Failure;
+use deltaline_hdl::emit::reader::{self, Module, modules};
 use std::fmt::Write as _;
 
 /// Name of the wrapper's module.
@@ -27,76 +27,14 @@ pub(crate) const WRAPPER: &str = "wrapped";
 /// Ports of a RAM leaf.
 const RAM: [&str; 6] = ["clk", "read_address", "read_data", "write_enable", "write_address", "write_data"];
 
-/// A module of an emitted file.
-pub(crate) struct Module<'a> {
-    pub(crate) name: &'a str,
-    /// From `module` to `endmodule`.
-    text: &'a str,
+/// Whether a module is a register with reset, and nothing else.
+pub(crate) fn is_flop(module: &Module) -> bool {
+    module.ports().iter().map(|port| port.name).eq(["clock", "rst", "d", "q"])
 }
 
-/// A port of a module.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Port<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) width: usize,
-    pub(crate) is_input: bool,
-}
-
-/// All modules of a file.
-pub(crate) fn modules(verilog: &str) -> Vec<Module<'_>> {
-    let mut modules = vec![];
-    let mut rest = verilog;
-    while let Some(start) = rest.find("\nmodule ") {
-        let text = &rest[start + 1..];
-        let end = text.find("\nendmodule").map_or(text.len(), |end| end + "\nendmodule".len());
-        let name = text["module ".len()..].split('(').next().unwrap_or_default().trim();
-        modules.push(Module { name, text: &text[..end] });
-        rest = &text[end..];
-    }
-    modules
-}
-
-impl<'a> Module<'a> {
-    /// The ports, in the order of their declaration.
-    pub(crate) fn ports(&self) -> Vec<Port<'a>> {
-        self.text.lines().filter_map(port).collect()
-    }
-
-    /// A register with reset, and nothing else.
-    pub(crate) fn is_flop(&self) -> bool {
-        self.ports().iter().map(|port| port.name).eq(["clock", "rst", "d", "q"])
-    }
-
-    /// A memory, which an ASIC has as a macro.
-    pub(crate) fn is_ram(&self) -> bool {
-        self.ports().iter().map(|port| port.name).eq(RAM)
-    }
-
-    /// Names of the modules that this one instantiates, among `all`.
-    pub(crate) fn children<'b>(&self, all: &'b [Module<'a>]) -> Vec<&'b Module<'a>> {
-        let first_words: Vec<&str> =
-            self.text.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
-        all.iter().filter(|module| first_words.contains(&module.name)).collect()
-    }
-}
-
-/// The port that a line declares.
-fn port(line: &str) -> Option<Port<'_>> {
-    let line = line.trim();
-    let (is_input, rest) = match (line.strip_prefix("input wire"), line.strip_prefix("output reg")) {
-        (Some(rest), _) => (true, rest),
-        (_, Some(rest)) => (false, rest),
-        _ => (false, line.strip_prefix("output wire")?),
-    };
-    let declared = rest.strip_suffix(';')?.trim();
-    match declared.strip_prefix('[') {
-        None => Some(Port { name: declared, width: 1, is_input }),
-        Some(range) => {
-            let (range, name) = range.split_once(']')?;
-            let high: usize = range.split(':').next()?.trim().parse().ok()?;
-            Some(Port { name: name.trim(), width: high + 1, is_input })
-        }
-    }
+/// Whether a module is a memory, which an ASIC has as a macro.
+pub(crate) fn is_ram(module: &Module) -> bool {
+    module.ports().iter().map(|port| port.name).eq(RAM)
 }
 
 /// The module called `top`.
@@ -157,11 +95,11 @@ endmodule
 /// The Verilog with RAM leaves reduced to their ports.
 pub(crate) fn without_rams(verilog: &str) -> String {
     let mut text = verilog.to_string();
-    for ram in modules(verilog).iter().filter(|module| module.is_ram()) {
+    for ram in modules(verilog).iter().filter(|module| is_ram(module)) {
         let mut lines = ram.text.lines();
         let mut hollow = String::from("(* blackbox *)\n");
         hollow += lines.next().unwrap_or_default();
-        for line in lines.filter(|line| port(line).is_some()) {
+        for line in lines.filter(|line| reader::port(line).is_some()) {
             hollow += "\n";
             hollow += line;
         }
@@ -207,23 +145,11 @@ endmodule // tap_kept
 ";
 
     #[test]
-    fn modules_and_their_kinds() {
+    fn kinds_of_modules() {
         let modules = modules(TEXT);
-        let names: Vec<&str> = modules.iter().map(|module| module.name).collect();
-        assert_eq!(names, ["tap", "tap_ram_0", "tap_kept"]);
-        assert_eq!(modules.iter().map(Module::is_ram).collect::<Vec<_>>(), [false, true, false]);
-        assert_eq!(modules.iter().map(Module::is_flop).collect::<Vec<_>>(), [false, false, true]);
-        let children: Vec<&str> = modules[0].children(&modules).iter().map(|child| child.name).collect();
-        assert_eq!(children, ["tap_ram_0", "tap_kept"]);
+        assert_eq!(modules.iter().map(is_ram).collect::<Vec<_>>(), [false, true, false]);
+        assert_eq!(modules.iter().map(is_flop).collect::<Vec<_>>(), [false, false, true]);
         assert!(find(&modules, "tub").is_err());
-        assert_eq!(
-            modules[0].ports(),
-            [
-                Port { name: "clk", width: 1, is_input: true },
-                Port { name: "data", width: 4, is_input: true },
-                Port { name: "done", width: 1, is_input: false },
-            ]
-        );
     }
 
     #[test]

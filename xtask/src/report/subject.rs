@@ -20,6 +20,7 @@ use deltaline_hdl::clock::time_of_day::TimeOfDay;
 use deltaline_hdl::emit::block::emit_block;
 use deltaline_hdl::emit::kind::Module;
 use deltaline_hdl::emit::module::emit;
+use deltaline_hdl::emit::reader;
 use deltaline_hdl::inline::{self, Width};
 use deltaline_hdl::registers::{self, Emitted, Options};
 use deltaline_model::configuration::{Configuration, Settings};
@@ -94,7 +95,7 @@ pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
         let is_default = name == DEFAULT;
         let lanes = design.stream().lanes > 1;
         let core = format!("{NAME}_core");
-        let has_shell = netlist::modules(&verilog).iter().any(|module| module.name == core);
+        let has_shell = reader::module(&verilog, &core).is_some();
         let top = if has_shell { core } else { NAME.to_string() };
         subjects.push(Subject {
             name: name.clone(),
@@ -120,7 +121,7 @@ pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
             subjects.push(Subject {
                 name: format!("{name}-pair"),
                 description: format!("{}, two cores: sender and receiver", describe(&design)),
-                verilog: pair(&verilog)? + &verilog,
+                verilog: pair(&verilog) + &verilog,
                 top: PAIR.to_string(),
                 clock_mhz: design.clock_mhz(),
                 families: &[&ICE40],
@@ -196,9 +197,8 @@ const PAIR: &str = "pair";
 const SHARED: [&str; 5] = ["clk", "rst", "interval_log2", "ptp_ts", "ptp_locked"];
 
 /// A module with two byte cores, each with streams of its own.
-fn pair(verilog: &str) -> Result<String, Failure> {
-    let modules = netlist::modules(verilog);
-    let ports = netlist::find(&modules, NAME)?.ports();
+fn pair(verilog: &str) -> String {
+    let ports = reader::ports(verilog, NAME);
     let (mut names, mut declarations, mut instances) = (vec![], String::new(), String::new());
     for (role, strap) in [("sender", 0), ("receiver", 1)] {
         let mut connections = vec![];
@@ -213,14 +213,13 @@ fn pair(verilog: &str) -> Result<String, Failure> {
             if names.contains(&name) {
                 continue;
             }
-            let direction = if port.is_input { "input" } else { "output" };
-            let range = if port.width == 1 { String::new() } else { format!("[{}:0] ", port.width - 1) };
-            let _ = writeln!(declarations, "    {direction} wire  {range}{name};");
+            let range = reader::range(port.width);
+            let _ = writeln!(declarations, "    {} wire  {range}{name};", port.direction());
             names.push(name);
         }
         let _ = writeln!(instances, "    {NAME} {role}_core({});", connections.join(", "));
     }
-    Ok(format!("\nmodule {PAIR}({});\n{declarations}{instances}endmodule\n", names.join(",")))
+    format!("\nmodule {PAIR}({});\n{declarations}{instances}endmodule\n", names.join(","))
 }
 
 #[cfg(test)]
@@ -235,8 +234,7 @@ mod tests {
             assert!(names.contains(&design.name()), "{} of {names:?}", design.name());
         }
         for subject in &subjects {
-            let modules = netlist::modules(&subject.verilog);
-            assert!(netlist::find(&modules, &subject.top).is_ok(), "{}", subject.name);
+            assert!(reader::module(&subject.verilog, &subject.top).is_some(), "{}", subject.name);
         }
         let core = subjects.iter().find(|subject| subject.name == DEFAULT).unwrap();
         assert!(!core.verilog.contains("module deltaline_registers"));
@@ -245,7 +243,7 @@ mod tests {
     #[test]
     fn the_cores_of_a_pair_have_streams_of_their_own() {
         let text = "\nmodule deltaline(clk,receiver,data,done);\n    input wire  clk;\n    input wire  receiver;\n    input wire  [7:0] data;\n    output reg  done;\nendmodule\n";
-        let pair = pair(text).unwrap();
+        let pair = pair(text);
         assert!(
             pair.contains("module pair(clk,sender_data,sender_done,receiver_data,receiver_done);"),
             "{pair}"

@@ -7,6 +7,7 @@ use super::netlist::{self, WRAPPER};
 use super::{Subject, Work};
 use crate::acceptance::run;
 use crate::{Failure, tools};
+use deltaline_hdl::emit::reader::modules;
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::AddAssign;
@@ -99,9 +100,9 @@ pub(crate) fn by_module(
     subject: &Subject,
     family: &Family,
 ) -> Result<BTreeMap<String, Cells>, Failure> {
-    let modules = netlist::modules(&subject.verilog);
+    let modules = modules(&subject.verilog);
     let kept: Vec<&str> =
-        modules.iter().filter(|module| !module.is_flop()).map(|module| module.name).collect();
+        modules.iter().filter(|module| !netlist::is_flop(module)).map(|module| module.name).collect();
     let command = format!("{} -top {}", family.command, subject.top);
     let what = format!("{}: synthesis for {}, module by module", subject.name, family.name);
     let counted = work.remembered(&what, &[SCRIPT, &command, &kept.join(" "), &subject.verilog], || {

@@ -1,17 +1,20 @@
 //! Adaptive sampling: schedules of prefix lengths around boundaries, with packets on their way.
 //!
-//! A schedule counts for intervals whose `ended` is high in its cycle or later. So the model keeps what it is told of
-//! frames and ends until the hardware shows the boundary, and hears of schedules at once.
+//! A schedule counts for intervals whose `ended` is high in its cycle or later. So the twin takes
+//! frames and ends when the hardware shows the boundary, and schedules at once.
 
-use super::core::udp_frame;
-use super::{CheckError, same};
-use crate::hardware::{Beat, Hardware, HardwarePoint};
+use super::pair::udp_frame;
+use super::point::{Event, Point};
+use crate::error::{CheckError, same};
+use crate::hardware::{Hardware, HardwarePoint};
+use crate::stream::Beat;
+use crate::twin::Twin;
 use deltaline_model::configuration::Configuration;
-use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::point::IntervalEnd;
 use deltaline_model::sketch::sampler::{MAX_BANKS, NO_BANK, Prefixes};
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::delimiter::Delimiter;
-use deltaline_model::wire::frame::{Frame, Role};
+use deltaline_model::wire::frame::Role;
 use deltaline_traffic::Frames;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -22,23 +25,15 @@ const STAGE: &str = "adaptive";
 /// Most cycles from an end that is asked for to what follows from it.
 const SETTLED: u64 = 16;
 
-/// What the model has not been told yet.
-enum Event {
-    Frame(Vec<u8>, Timestamp),
-    End,
-    Delimiter(u32),
-}
-
-struct Twin {
+/// An adaptive core and its twin.
+struct Schedules {
     hardware: HardwarePoint,
-    model: MeasurementPoint,
-    events: VecDeque<Event>,
-    expected: Vec<Vec<u8>>,
+    twin: Point,
+    /// What the twin has not taken yet.
+    events: VecDeque<Event<'static>>,
     /// Beats to come, and the frame behind the last of each.
     beats: VecDeque<(Beat, Option<Vec<u8>>)>,
     configuration: Configuration,
-    /// Number of the running interval.
-    number: u32,
     packets: u64,
     random: StdRng,
 }
@@ -56,28 +51,31 @@ pub fn check(
     seed: u64,
 ) -> Result<u64, CheckError> {
     let hardware = Hardware::of(toolchain, configuration, verilog)?;
-    let mut twin = Twin {
+    let mut schedules = Schedules {
         hardware: hardware.point(Role::Sender)?,
-        model: MeasurementPoint::new(configuration, Role::Sender),
+        twin: Point::new(configuration, Role::Sender),
         events: VecDeque::new(),
-        expected: vec![],
         beats: VecDeque::new(),
         configuration: *configuration,
-        number: 0,
         packets: 0,
         random: StdRng::seed_from_u64(seed),
     };
-    twin.legality()?;
-    twin.around_boundaries()?;
-    let (mut frames, directed) = (Frames::new(seed), twin.packets);
-    while twin.packets - directed < count {
-        twin.random_interval(&mut frames)?;
+    schedules.legality()?;
+    schedules.around_boundaries()?;
+    let (mut frames, directed) = (Frames::new(seed), schedules.packets);
+    while schedules.packets - directed < count {
+        schedules.random_interval(&mut frames)?;
     }
-    twin.reset()?;
-    Ok(twin.packets)
+    schedules.reset()?;
+    Ok(schedules.packets)
 }
 
-impl Twin {
+impl Schedules {
+    /// Number of the running interval.
+    fn number(&self) -> u32 {
+        self.twin.model.interval()
+    }
+
     /// A frame of the stream, behind what is there already.
     fn offer(&mut self, frame: Vec<u8>) {
         let time = Timestamp(self.random.random());
@@ -94,19 +92,19 @@ impl Twin {
             let bytes = lengths.to_be_bytes();
             let used = &bytes[..self.configuration.prefixes().banks()];
             let prefixes = Prefixes::new(used).ok().filter(|prefixes| prefixes.to_bytes() == bytes);
-            prefixes.is_some_and(|prefixes| self.model.schedule_prefixes(prefixes, from).is_ok())
+            prefixes.is_some_and(|prefixes| self.twin.model.schedule_prefixes(prefixes, from).is_ok())
         });
         let (lengths, from) = schedule.unwrap_or((self.random.random(), self.random.random()));
         self.hardware.set_schedule(schedule.is_some(), lengths, from);
-        self.tell_model()?;
+        self.tell_twin()?;
         let beat = self.beats.pop_front();
         if let Some((Beat { timestamp, .. }, Some(frame))) = &beat {
             let delimiter = Delimiter::recognise(&self.configuration, frame);
-            self.events.push_back(Event::Frame(frame.clone(), Timestamp(*timestamp)));
+            self.events.push_back(Event::Frame(frame.clone().into(), Timestamp(*timestamp)));
             self.events.extend(delimiter.map(Event::Delimiter));
         }
         if end {
-            self.events.push_back(Event::End);
+            self.events.push_back(Event::End(IntervalEnd::Delimiter));
         }
         self.hardware.set_interval_end(end);
         match beat {
@@ -121,35 +119,23 @@ impl Twin {
     }
 
     /// If an interval ends with the cycle to come, or an end is refused: all that came before, and the end.
-    fn tell_model(&mut self) -> Result<(), CheckError> {
+    fn tell_twin(&mut self) -> Result<(), CheckError> {
         let (ends, refuses) = (self.hardware.ends(), self.hardware.refuses());
         if !ends && !refuses {
             return Ok(());
         }
-        loop {
-            let expected = &mut self.expected;
-            let emit = |frame: &[u8]| expected.push(frame.to_vec());
-            match self.events.pop_front() {
-                Some(Event::Frame(frame, time)) => {
-                    self.model.observe(&frame, time);
-                    continue;
-                }
-                None => return same(STAGE, self.packets, "an end that was not asked for", &false, &true),
-                Some(_) if refuses => self.model.refuse_interval_end(),
-                Some(Event::End) => {
-                    self.model.end_interval(IntervalEnd::Delimiter, emit);
-                    self.number = self.number.wrapping_add(1);
-                }
-                Some(Event::Delimiter(number)) => {
-                    self.model.end_interval_at(number, emit);
-                    self.number = number.wrapping_add(1);
-                }
+        while let Some(event) = self.events.pop_front() {
+            if matches!(event, Event::Frame(..)) {
+                self.twin.take(event);
+                continue;
             }
+            self.twin.take(if refuses { Event::RefusedEnd } else { event });
             if ends {
                 self.hardware.expect_interval();
             }
             return Ok(());
         }
+        same(STAGE, self.packets, "an end that was not asked for", &false, &true)
     }
 
     /// Lets all come out, and compares control frames and what still waits.
@@ -164,20 +150,13 @@ impl Twin {
         self.hardware.wait_for_frames()?;
         for event in std::mem::take(&mut self.events) {
             match event {
-                Event::Frame(frame, time) => self.model.observe(&frame, time),
+                Event::Frame(..) => self.twin.take(event),
                 _ => same(STAGE, self.packets, "an end that never came", &false, &true)?,
             }
         }
         let found = self.hardware.take_frames();
-        same(STAGE, self.packets, "number of control frames", &self.expected.len(), &found.len())?;
-        for (expected, found) in std::mem::take(&mut self.expected).iter().zip(&found) {
-            if expected != found {
-                let header = |bytes| Frame::decode(bytes).map(|frame| frame.header);
-                same(STAGE, self.packets, "control frame's header", &header(expected), &header(found))?;
-                same(STAGE, self.packets, "control frame", expected, found)?;
-            }
-        }
-        let waits = self.model.scheduled().is_some();
+        self.twin.compare_all(STAGE, self.packets, found)?;
+        let waits = self.twin.model.scheduled().is_some();
         same(STAGE, self.packets, "schedule_pending", &waits, &self.hardware.schedule_is_pending())
     }
 
@@ -198,7 +177,7 @@ impl Twin {
             for second in 0..=17u8 {
                 let mut lengths = sound;
                 lengths[..banks.min(2)].copy_from_slice(&[first, second][..banks.min(2)]);
-                let from = self.number;
+                let from = self.number();
                 self.cycle(false, Some((u64::from_be_bytes(lengths), from)))?;
                 if first % 4 == 0 || second == 16 {
                     self.offer(udp_frame(u32::from(first), 60));
@@ -230,7 +209,7 @@ impl Twin {
                     for number in 0..(4 * SETTLED).div_ceil(beats as u64) + 4 {
                         self.offer(udp_frame(number as u32, 60));
                     }
-                    let (start, from) = (SETTLED + position as u64, self.number.wrapping_add(ahead));
+                    let (start, from) = (SETTLED + position as u64, self.number().wrapping_add(ahead));
                     for cycle in 0..3 * SETTLED + 2 * beats as u64 {
                         let now = cycle + SETTLED == start + distance;
                         self.cycle(cycle == start, now.then_some((next, from)))?;
@@ -248,8 +227,8 @@ impl Twin {
     fn any_from(&mut self) -> u32 {
         match self.random.random_range(0..8) {
             0 => self.random.random(),
-            1 => self.number.wrapping_add(1 << 31).wrapping_add(self.random.random_range(0..3)),
-            _ => self.number.wrapping_add(self.random.random_range(0..5)).wrapping_sub(1),
+            1 => self.number().wrapping_add(1 << 31).wrapping_add(self.random.random_range(0..3)),
+            _ => self.number().wrapping_add(self.random.random_range(0..5)).wrapping_sub(1),
         }
     }
 
@@ -281,7 +260,7 @@ impl Twin {
             let number = match self.random.random_range(0..4) {
                 0 => self.random.random(),
                 1 => u32::MAX - self.random.random_range(0..2),
-                _ => self.number.wrapping_add(self.random.random_range(0..3)),
+                _ => self.number().wrapping_add(self.random.random_range(0..3)),
             };
             let by_request: bool = self.random.random();
             if !by_request {
@@ -314,14 +293,13 @@ impl Twin {
 
     /// A reset: the configuration's lengths again, and nothing waits.
     fn reset(&mut self) -> Result<(), CheckError> {
-        let (lengths, from) = (self.any_lengths(), self.number);
+        let (lengths, from) = (self.any_lengths(), self.number());
         self.cycle(true, Some((lengths, from)))?;
         self.compare()?;
-        self.cycle(false, Some((lengths, self.number.wrapping_add(9))))?;
+        self.cycle(false, Some((lengths, self.number().wrapping_add(9))))?;
         self.hardware.set_schedule(false, 0, 0);
         self.hardware.restart()?;
-        self.model = MeasurementPoint::new(&self.configuration, Role::Sender);
-        self.number = 0;
+        self.twin = Point::new(&self.configuration, Role::Sender);
         self.hardware.start()?;
         for interval in 0..12 {
             self.offer(udp_frame(interval, 60));

@@ -1,20 +1,29 @@
 //! Byte core: frames and interval ends in, control frames out, one byte a cycle.
 
-use super::{CheckError, same};
+use super::pair::{self, Kind, Pair};
+use super::point::Event;
+use crate::error::{CheckError, same};
 use crate::faults::Fault;
-use crate::hardware::{Beat, Hardware, HardwarePoint, IDLE, beats};
+use crate::hardware::Hardware;
+use crate::stream::{Beat, IDLE};
 use deltaline_model::configuration::Configuration;
-use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::point::IntervalEnd;
 use deltaline_model::sketch::cell::Cell;
 use deltaline_model::time::Timestamp;
-use deltaline_model::wire::delimiter::Delimiter;
 use deltaline_model::wire::frame::{Flags, Frame, Role, Totals};
 use deltaline_traffic::{Frames, udp_frame};
-use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
+use rand::RngExt;
 use verilator_sys::Toolchain;
 
-const STAGE: &str = "byte core";
+/// The core of one byte a cycle.
+enum Byte {}
+
+impl Kind for Byte {
+    const STAGE: &'static str = "byte core";
+    const LONGEST: u64 = 300;
+}
+
+const STAGE: &str = Byte::STAGE;
 
 /// Name that the core is emitted under for its check.
 pub const TOP: &str = "deltaline";
@@ -37,27 +46,24 @@ pub fn check(
     let hardware = Hardware::of(toolchain, configuration, verilog)?;
     let mut packets = 0;
     for (role, seed) in [(Role::Sender, seed), (Role::Receiver, !seed)] {
-        let mut twin = Twin::new(&hardware, configuration, role, seed)?;
-        twin.before_it_counts()?;
-        twin.line_rate()?;
-        twin.every_cut()?;
+        let mut pair = Pair::<Byte>::new(&hardware, configuration, role, seed)?;
+        pair.before_it_counts()?;
+        pair.line_rate()?;
+        pair.every_cut()?;
         // With each of the two copies in the role of the other.
         for _ in 0..2 {
-            twin.delimiters()?;
-            twin.refused_ends()?;
-            twin.ends_around_a_drains_end()?;
-            twin.ends_at_every_byte(None)?;
-            twin.lost_clock()?;
-            twin.end_interval()?;
-            twin.compare()?;
+            pair.delimiters()?;
+            pair.refused_ends()?;
+            pair.ends_around_a_drains_end()?;
+            pair.ends_at_every_byte(None)?;
+            pair.lost_clock()?;
+            pair.end_interval()?;
+            pair.compare()?;
         }
-        twin.ends_by_the_clock()?;
-        let (mut frames, directed) = (Frames::new(seed), twin.packets);
-        while twin.packets - directed < count / 2 {
-            twin.random_interval(&mut frames)?;
-        }
-        twin.reset_in_the_middle(configuration, role)?;
-        packets += twin.packets;
+        pair.ends_by_the_clock()?;
+        pair.random_intervals(count / 2, seed)?;
+        pair.reset_in_the_middle(role)?;
+        packets += pair.packets;
     }
     Ok(packets)
 }
@@ -74,20 +80,7 @@ pub fn traffic(
     count: u64,
     seed: u64,
 ) -> Result<u64, CheckError> {
-    let hardware = Hardware::of(toolchain, configuration, verilog)?;
-    let mut twin = Twin::new(&hardware, configuration, Role::Sender, seed)?;
-    twin.point.start()?;
-    let mut frames = Frames::new(seed);
-    while twin.packets < count {
-        twin.random_interval(&mut frames)?;
-    }
-    twin.compare()?;
-    Ok(twin.packets)
-}
-
-/// The bytes of a frame; what counts in one byte only is wrong in all others.
-fn octets(frame: &[u8], time: Timestamp, bad: bool) -> impl Iterator<Item = Beat> {
-    beats(1, frame, time, bad).map(move |octet| Beat { bad: octet.last == bad, ..octet })
+    pair::traffic::<Byte>(toolchain, configuration, verilog, count, seed)
 }
 
 /// The shortest packet: an IPv4 header alone, told apart by `number`.
@@ -98,125 +91,22 @@ fn shortest_packet(number: u32) -> Vec<u8> {
     frame
 }
 
-/// Hardware and model side by side.
-struct Twin {
-    point: HardwarePoint,
-    model: MeasurementPoint,
-    expected: Vec<Vec<u8>>,
-    packets: u64,
-    random: StdRng,
-    back_pressure: bool,
-}
-
-impl Twin {
-    /// Hardware out of reset, still clearing its memories.
-    fn new(
-        hardware: &Hardware,
-        configuration: &Configuration,
-        role: Role,
-        seed: u64,
-    ) -> Result<Self, CheckError> {
-        Ok(Twin {
-            point: hardware.unstarted_point(role)?,
-            model: MeasurementPoint::new(configuration, role),
-            expected: vec![],
-            packets: 0,
-            random: StdRng::seed_from_u64(seed),
-            back_pressure: false,
-        })
-    }
-
-    /// Back-pressure for one cycle, if wanted.
-    fn press(&mut self) {
-        if self.back_pressure {
-            let ready: bool = self.random.random();
-            self.point.set_ready(ready);
-        }
-    }
-
-    fn cycle(&mut self) -> Result<(), CheckError> {
-        self.press();
-        Ok(self.point.tick()?)
-    }
-
-    /// A frame, one cycle in `gaps` idle or stalled, shown to both.
-    fn frame(&mut self, frame: &[u8], bad: bool, gaps: u32) -> Result<(), CheckError> {
-        let time = Timestamp(self.random.random());
-        for octet in octets(frame, time, bad) {
-            while gaps > 0 && self.random.random_ratio(1, gaps) {
-                self.press();
-                if self.random.random() {
-                    self.point.tick()?;
-                } else {
-                    self.point.stalled_beat(octet)?;
-                }
-            }
-            self.press();
-            self.point.beat(octet)?;
-        }
-        self.observe(frame, time, bad);
-        Ok(())
-    }
-
-    fn observe(&mut self, frame: &[u8], time: Timestamp, bad: bool) {
-        self.packets += 1;
-        if bad {
-            self.model.observe_bad();
-        } else {
-            self.model.observe(frame, time);
-        }
-    }
-
-    fn end_model(&mut self, end: IntervalEnd) {
-        let expected = &mut self.expected;
-        self.model.end_interval(end, |frame| expected.push(frame.to_vec()));
-        self.point.expect_interval();
-    }
-
-    fn end_model_at(&mut self, number: u32) {
-        let expected = &mut self.expected;
-        self.model.end_interval_at(number, |frame| expected.push(frame.to_vec()));
-        self.point.expect_interval();
-    }
-
-    fn end_interval(&mut self) -> Result<(), CheckError> {
-        self.point.request_interval_end()?;
-        self.end_model(IntervalEnd::Delimiter);
-        Ok(())
-    }
-
-    /// Waits for the control frames that are due and compares them.
-    fn compare(&mut self) -> Result<(), CheckError> {
-        self.point.set_ready(true);
-        self.point.wait_for_frames()?;
-        let found = self.point.take_frames();
-        same(STAGE, self.packets, "number of control frames", &self.expected.len(), &found.len())?;
-        for (expected, found) in std::mem::take(&mut self.expected).iter().zip(&found) {
-            if expected != found {
-                // The header says more than a thousand bytes do.
-                let header = |bytes| Frame::decode(bytes).map(|frame| frame.header);
-                same(STAGE, self.packets, "control frame's header", &header(expected), &header(found))?;
-                same(STAGE, self.packets, "control frame", expected, found)?;
-            }
-        }
-        Ok(())
-    }
-
+impl Pair<Byte> {
     /// Frames and interval ends while the memories are cleared leave no trace.
     fn before_it_counts(&mut self) -> Result<(), CheckError> {
         let end = self.clearing_cycles();
         // Stops early enough for what is on its way to come through while the memories are still cleared.
         'clearing: loop {
-            for octet in octets(&shortest_packet(1), Timestamp(1), false) {
-                if self.point.cycles() + 16 > end {
+            for octet in self.hardware.beats(&shortest_packet(1), Timestamp(1), false) {
+                if self.hardware.cycles() + 16 > end {
                     break 'clearing;
                 }
-                self.point.beat(octet)?;
+                self.hardware.beat(octet)?;
             }
-            self.point.beat(Beat { last: true, ..IDLE })?;
-            self.point.request_interval_end()?;
+            self.hardware.beat(Beat { last: true, ..IDLE })?;
+            self.hardware.request_interval_end()?;
         }
-        self.point.start()?;
+        self.hardware.start()?;
         // The frame that was cut off by the loop ends here, bad.
         self.frame(&[0; 8], true, 0)?;
         self.end_interval()?;
@@ -225,7 +115,7 @@ impl Twin {
 
     /// When the core starts to count, in cycles since its bench was made: two of reset, then one a word of a plane.
     fn clearing_cycles(&self) -> u64 {
-        let words = (2 * self.model.cell_count().next_power_of_two()).max(128);
+        let words = (2 * self.twin.model.cell_count().next_power_of_two()).max(128);
         words as u64 + 2
     }
 
@@ -240,43 +130,44 @@ impl Twin {
         for _ in 0..COMMIT {
             self.cycle()?;
         }
-        self.point.set_interval_end(true);
+        self.hardware.set_interval_end(true);
         for number in 0..30 {
             for _ in 0..number {
                 self.frame(&[1], false, 0)?;
                 self.frame(&[2], true, 0)?;
-                (0..2).for_each(|_| self.model.refuse_interval_end());
+                (0..2).for_each(|_| self.refuse_end());
             }
             self.frame(&shortest_packet(number), false, 0)?;
-            (0..34).for_each(|_| self.model.refuse_interval_end());
+            (0..34).for_each(|_| self.refuse_end());
         }
         for _ in 0..200 {
             self.frame(&[3], false, 0)?;
-            self.model.refuse_interval_end();
+            self.refuse_end();
         }
         for _ in 0..200 {
             self.frame(&[3], true, 0)?;
-            self.model.refuse_interval_end();
+            self.refuse_end();
         }
-        self.point.set_interval_end(false);
+        self.hardware.set_interval_end(false);
         same(
             STAGE,
             self.packets,
             "drain over before the ends were refused",
             &true,
-            &!self.point.is_drained(),
+            &!self.hardware.is_drained(),
         )?;
         self.compare()?;
         // Nothing but the shortest packets, through a whole drain.
         self.end_interval()?;
-        let started = self.point.cycles();
+        let started = self.hardware.cycles();
         let mut number = 0;
-        while !self.point.is_drained() {
+        while !self.hardware.is_drained() {
             self.frame(&shortest_packet(number), false, 0)?;
             number += 1;
         }
-        let length = self.point.cycles() - started;
-        let (cells, frames) = (self.model.cell_count() as u64, self.point.frames_per_interval() as u64);
+        let length = self.hardware.cycles() - started;
+        let (cells, frames) =
+            (self.twin.model.cell_count() as u64, self.hardware.frames_per_interval() as u64);
         same(
             STAGE,
             length,
@@ -319,61 +210,6 @@ impl Twin {
         self.compare()
     }
 
-    /// Delimiters of this measurement end intervals behind themselves and bring their number; others, broken and
-    /// bad ones end none.
-    fn delimiters(&mut self) -> Result<(), CheckError> {
-        let configuration = *self.model.configuration();
-        let ours = |number: u32| Delimiter::new(&configuration, number).encode().to_vec();
-        let changed = |position: usize| {
-            let mut frame = ours(1);
-            frame[position] ^= 0x10;
-            frame
-        };
-        // Each byte that is compared, MAC addresses and number that are not, every length, a bad one.
-        let mut frames: Vec<(Vec<u8>, bool)> = vec![(ours(7), true)];
-        frames.extend((0..32).map(|position| (changed(position), false)));
-        frames.extend((14..=64).map(|length| (ours(0x1234_5678)[..length].to_vec(), false)));
-        frames.extend([0, 1, 2, 2, 4, 0xffff_ffff, 0].map(|number| (ours(number), false)));
-        let mut number = 0;
-        for (frame, bad) in frames {
-            self.frame(&udp_frame(number, 60), false, 0)?;
-            self.frame(&frame, bad, 0)?;
-            let found = if bad { None } else { Delimiter::recognise(&configuration, &frame) };
-            if let Some(found) = found {
-                self.end_model_at(found);
-                // Another one right behind it is refused.
-                self.frame(&ours(0xfeed_beef), false, 0)?;
-                self.model.refuse_interval_end();
-            }
-            // A control frame, frames of one byte and packets change nothing.
-            self.frame(&changed(15), false, 0)?;
-            self.frame(&[0xff], false, 0)?;
-            self.frame(&udp_frame(number + 1, 60), false, 0)?;
-            self.compare()?;
-            number += 2;
-        }
-        self.end_interval()?;
-        self.compare()
-    }
-
-    /// Interval ends while the drain works are refused, counted, and nothing else changes.
-    fn refused_ends(&mut self) -> Result<(), CheckError> {
-        for refused in [1, 3] {
-            self.frame(&udp_frame(refused, 60), false, 0)?;
-            self.end_interval()?;
-            for number in 0..refused {
-                self.frame(&udp_frame(number, 60), false, 0)?;
-                self.point.request_interval_end()?;
-                self.model.refuse_interval_end();
-            }
-            self.compare()?;
-            self.frame(&udp_frame(9, 60), false, 0)?;
-            self.end_interval()?;
-            self.compare()?;
-        }
-        Ok(())
-    }
-
     /// An interval end in each cycle of a few frames: up to a frame's last byte it comes before the frame, from its
     /// last byte on behind it. With `log2` the clock ends the interval, every 2^log2 ns, 8 ns a cycle.
     fn ends_at_every_byte(&mut self, log2: Option<u8>) -> Result<(), CheckError> {
@@ -393,22 +229,23 @@ impl Twin {
             let mut position = 0;
             for (frame, bad) in &frames {
                 let time = Timestamp(self.random.random());
-                for octet in octets(frame, time, *bad) {
+                for octet in self.hardware.beats(frame, time, *bad) {
                     if octet.last {
                         self.observe(frame, time, *bad);
                     }
                     if let Some(boundary) = boundary {
                         let now = boundary + 8 * position as u64 - 8 * at as u64;
                         let now = Timestamp::from_nanoseconds(now);
-                        self.point.set_time(now);
+                        self.hardware.set_time(now);
                     } else {
-                        self.point.set_interval_end(position == at);
+                        self.hardware.set_interval_end(position == at);
                     }
                     if position == at {
-                        self.end_model(log2.map_or(IntervalEnd::Delimiter, |_| IntervalEnd::Clock));
+                        let end = log2.map_or(IntervalEnd::Delimiter, |_| IntervalEnd::Clock);
+                        self.end_twin(Event::End(end));
                     }
-                    self.point.beat(octet)?;
-                    self.point.set_interval_end(false);
+                    self.hardware.beat(octet)?;
+                    self.hardware.set_interval_end(false);
                     position += 1;
                 }
             }
@@ -418,11 +255,11 @@ impl Twin {
     }
 
     fn set_interval_log2(&mut self, log2: u8) {
-        self.point.set_interval_log2(log2);
+        self.hardware.set_interval_log2(log2);
     }
 
     fn set_time(&mut self, time: u64) {
-        self.point.set_time(Timestamp(time));
+        self.hardware.set_time(Timestamp(time));
     }
 
     /// Ends by the clock, with intervals from 1 µs to 39 hours.
@@ -441,7 +278,7 @@ impl Twin {
                 // The clock's highest bit changes twice before it wraps.
                 for time in [1 << 63, 0] {
                     self.set_time(time);
-                    self.end_model(IntervalEnd::Clock);
+                    self.end_twin(Event::End(IntervalEnd::Clock));
                     self.compare()?;
                 }
             }
@@ -470,16 +307,10 @@ impl Twin {
     /// accepted, and nothing is lost.
     fn ends_around_a_drains_end(&mut self) -> Result<(), CheckError> {
         self.compare()?;
-        // How long a drain takes, from the end to the last byte of its last frame; it takes turns with the counts,
-        // which makes a cycle or two of difference.
-        self.end_interval()?;
-        let started = self.point.cycles();
-        while !self.point.is_drained() {
-            self.cycle()?;
-        }
-        let length = self.point.cycles() - started;
-        self.compare()?;
-        let (cells, frames) = (self.model.cell_count() as u64, self.point.frames_per_interval() as u64);
+        // It takes turns with the counts, which makes a cycle or two of difference.
+        let length = self.drain()?;
+        let (cells, frames) =
+            (self.twin.model.cell_count() as u64, self.hardware.frames_per_interval() as u64);
         same(STAGE, length, "the drain takes longer", &true, &(length <= 70 * cells + 600 * frames))?;
         let mut accepted = 0;
         for distance in length - 80..length + 80 {
@@ -489,22 +320,7 @@ impl Twin {
             for _ in 0..distance - 34 {
                 self.cycle()?;
             }
-            self.point.request_interval_end()?;
-            self.compare()?;
-            // An accepted end brings frames of its own.
-            let asked = self.point.cycles();
-            while self.point.cycles() < asked + length + 200 {
-                self.cycle()?;
-            }
-            let found = self.point.take_frames();
-            if found.is_empty() {
-                self.model.refuse_interval_end();
-            } else {
-                accepted += 1;
-                let mut expected = vec![];
-                self.model.end_interval(IntervalEnd::Delimiter, |frame| expected.push(frame.to_vec()));
-                same(STAGE, distance, "control frames of the second end", &expected, &found)?;
-            }
+            accepted += u64::from(!self.second_end(distance, length + 200)?);
             self.end_interval()?;
             self.compare()?;
         }
@@ -517,86 +333,37 @@ impl Twin {
         )
     }
 
-    /// One cycle without lock flags the interval of the frames that end in that cycle, and no other.
-    fn lost_clock(&mut self) -> Result<(), CheckError> {
-        const AROUND: usize = 8;
-        for lost in 0..2 * AROUND {
-            self.frame(&udp_frame(4, 60), false, 0)?;
-            for cycle in 0..2 * AROUND {
-                self.point.set_locked(cycle != lost);
-                self.point.set_interval_end(cycle == AROUND);
-                if cycle == lost {
-                    self.model.clock_unlocked();
-                }
-                if cycle == AROUND {
-                    self.end_model(IntervalEnd::Delimiter);
-                }
-                self.cycle()?;
-            }
-            self.point.set_locked(true);
-            self.point.set_interval_end(false);
-            self.compare()?;
-            self.end_interval()?;
-            self.compare()?;
-        }
-        Ok(())
-    }
-
-    /// Traffic of every kind, drained while the next interval's traffic passes.
-    fn random_interval(&mut self, frames: &mut Frames) -> Result<(), CheckError> {
-        self.back_pressure = self.random.random();
-        let gaps = [0, 0, 2, 8][self.random.random_range(0..4)];
-        let length = self.random.random_range(1..300);
-        for _ in 0..length {
-            let frame = frames.next_frame();
-            let bad = self.random.random_ratio(1, 32);
-            self.frame(&frame, bad, gaps)?;
-        }
-        // What the previous interval owes comes out meanwhile, or now.
-        self.compare()?;
-        self.end_interval()
-    }
-
     /// A reset amid a frame and a drain: the core starts over as if nothing had been, and the frame's rest, which
     /// holds what could pass for a frame, leaves no trace.
-    fn reset_in_the_middle(&mut self, configuration: &Configuration, role: Role) -> Result<(), CheckError> {
+    fn reset_in_the_middle(&mut self, role: Role) -> Result<(), CheckError> {
         self.compare()?;
         self.back_pressure = false;
         for number in 0..200 {
             self.frame(&udp_frame(number, 60), false, 0)?;
         }
-        self.point.request_interval_end()?;
+        self.hardware.request_interval_end()?;
         for _ in 0..300 {
             self.cycle()?;
         }
         let mut long = udp_frame(3, 1514);
         long[45..105].copy_from_slice(&udp_frame(4, 60));
-        let mut long: Vec<Beat> = octets(&long, Timestamp(5), false).collect();
+        let mut long: Vec<Beat> = self.hardware.beats(&long, Timestamp(5), false).collect();
         // The rest ends while the memories are still cleared, and with what would be a packet of its own.
         long.truncate(45 + 60);
         if let Some(octet) = long.last_mut() {
             (octet.last, octet.bad) = (true, false);
         }
         let rest = long.split_off(45);
-        long.into_iter().try_for_each(|octet| self.point.beat(octet))?;
-        self.point.restart()?;
-        self.model = MeasurementPoint::new(configuration, role);
+        long.into_iter().try_for_each(|octet| self.hardware.beat(octet))?;
+        self.restart(role)?;
         // One byte of it comes before the core counts, the others behind.
         for (index, octet) in rest.into_iter().enumerate() {
             if index == 1 {
-                self.point.start()?;
+                self.hardware.start()?;
             }
-            self.point.beat(octet)?;
+            self.hardware.beat(octet)?;
         }
-        for number in 0..200 {
-            self.frame(&udp_frame(number, 60), false, 0)?;
-        }
-        // No delimiter has begun this interval: it has a gap, whatever its number.
-        self.frame(&Delimiter::new(configuration, 0).encode(), false, 0)?;
-        self.end_model_at(0);
-        self.compare()?;
-        self.end_interval()?;
-        self.compare()
+        self.first_interval()
     }
 }
 
@@ -692,43 +459,44 @@ pub fn preloaded_counters(
             text = changed;
         }
         let hardware = Hardware::of(toolchain, configuration, &text)?;
-        let mut twin = Twin::new(&hardware, configuration, Role::Sender, 1)?;
-        twin.point.start()?;
+        let mut pair = Pair::<Byte>::new(&hardware, configuration, Role::Sender, 1)?;
+        pair.hardware.start()?;
         for number in 0..40 {
-            twin.frame(&udp_frame(number, 60), false, 0)?;
+            pair.frame(&udp_frame(number, 60), false, 0)?;
         }
         for _ in 0..3 {
-            twin.frame(&[0; 60], false, 0)?;
-            twin.frame(&udp_frame(0, 60), true, 0)?;
+            pair.frame(&[0; 60], false, 0)?;
+            pair.frame(&udp_frame(0, 60), true, 0)?;
         }
-        let times = twin.model.totals(0);
-        let wraps = twin.model.cells::<Cell>().iter().any(|cell| cell.count.checked_add(*count).is_none());
+        let times = pair.twin.model.totals(0);
+        let wraps =
+            pair.twin.model.cells::<Cell>().iter().any(|cell| cell.count.checked_add(*count).is_none());
         let mut expected = Totals { first: times.first, last: times.last, ..*expected };
         expected.flags.saturated |= wraps;
         let counts: Vec<u32> =
-            twin.model.cells::<Cell>().iter().map(|cell| cell.count.wrapping_add(*count)).collect();
-        twin.point.request_interval_end()?;
+            pair.twin.model.cells::<Cell>().iter().map(|cell| cell.count.wrapping_add(*count)).collect();
+        pair.hardware.request_interval_end()?;
         // Behind the switch: refused by the other copy.
         for _ in 0..3 {
-            twin.point.request_interval_end()?;
+            pair.hardware.request_interval_end()?;
         }
-        let (found, found_counts) = twin.interval()?;
+        let (found, found_counts) = pair.interval()?;
         same(STAGE, case, "totals near their ends", &Some(expected), &found)?;
         same(STAGE, case, "counts near their ends", &counts, &found_counts)?;
-        twin.point.request_interval_end()?;
+        pair.hardware.request_interval_end()?;
         let refused = expected.refused_ends.saturating_add(3);
-        let found = twin.interval()?.0.map(|totals| totals.refused_ends);
+        let found = pair.interval()?.0.map(|totals| totals.refused_ends);
         same(STAGE, case, "refused ends near their end", &Some(refused), &found)?;
     }
     Ok(())
 }
 
-impl Twin {
+impl Pair<Byte> {
     /// Totals and cell counts of the interval that has just been ended.
     fn interval(&mut self) -> Result<(Option<Totals>, Vec<u32>), CheckError> {
-        self.point.expect_interval();
-        self.point.wait_for_frames()?;
-        let frames = self.point.take_frames();
+        self.hardware.expect_interval();
+        self.hardware.wait_for_frames()?;
+        let frames = self.hardware.take_frames();
         let frames: Vec<Frame> = frames.iter().filter_map(|frame| Frame::decode(frame).ok()).collect();
         let counts = frames.iter().flat_map(Frame::cells::<Cell>).map(|cell| cell.count).collect();
         Ok((frames.first().map(|frame| frame.header.totals), counts))

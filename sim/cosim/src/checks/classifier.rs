@@ -1,7 +1,8 @@
 //! Classifier: keys in, classes out.
 
-use super::{CheckError, same};
 use crate::bench::Bench;
+use crate::error::CheckError;
+use crate::twin::Pipeline;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::classifier::Entry;
 use deltaline_model::packet::identity::{KEY_WORDS, Key};
@@ -43,16 +44,14 @@ pub fn check(
         let entry = random.random_range(0..2 * entries.len().max(1));
         keys.push(entries.get(entry).map_or(any, |entry| matching(entry, any)));
     }
-    for (at, key) in (0..).zip(&keys) {
+    let class = |key| configuration.classifier().class(&Key::from(key));
+    let twin = Pipeline::new("classifier", 1, |key| class(key).map(|class| class as u64));
+    let show = |bench: &mut Bench, key: [u32; KEY_WORDS]| {
         for (port, word) in words.iter().zip(key) {
-            bench.set(*port, u64::from(*word));
+            bench.set(*port, u64::from(word));
         }
-        bench.tick()?;
-        let expected = configuration.classifier().class(&Key::from(*key)).map(|class| class as u64);
-        let found = (bench.get(matched) == 1).then(|| bench.get(kind));
-        same("classifier", at, "class", &expected, &found)?;
-    }
-    Ok(keys.len() as u64)
+    };
+    twin.follow(&mut bench, keys, show, |bench| (bench.get(matched) == 1).then(|| bench.get(kind)))
 }
 
 /// The key with the bits that an entry looks at set as it wants them.

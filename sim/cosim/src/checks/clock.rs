@@ -2,8 +2,8 @@
 //!
 //! Every cycle is compared with the twin and with a truth of its own, in long integers.
 
-use super::{CheckError, same};
 use crate::bench::Bench;
+use crate::error::{CheckError, same};
 use deltaline_model::clock::{AdjustableClock, Controls, Reading, SLEW_CYCLES, TimeOfDayConverter};
 use deltaline_model::time::{TimeOfDay, Timestamp};
 use rand::rngs::StdRng;

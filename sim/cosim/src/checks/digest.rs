@@ -1,8 +1,9 @@
 //! Digest: keys in, 32 bits out eight cycles later.
 
 use super::hash::forms;
-use super::{CheckError, same};
 use crate::bench::Bench;
+use crate::error::CheckError;
+use crate::twin::Pipeline;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::hash::LinearHash;
 use deltaline_model::packet::identity::{KEY_BITS, KEY_WORDS, Key};
@@ -52,13 +53,8 @@ fn check_form(
         Key::from(key)
     });
     let random_keys = (0..count).map(|_| Key::from(random.random::<[u32; KEY_WORDS]>()));
-    let keys: Vec<Key> = single_bits.chain(random_keys).chain([Key::default(); LATENCY]).collect();
-    for (at, key) in keys.iter().enumerate() {
-        bench.set_words(port, &key.words());
-        bench.tick()?;
-        let Some(key) = (at + 1).checked_sub(LATENCY).map(|at| keys[at]) else { continue };
-        let expected = u64::from(digest.digest(hash.hash(&key)));
-        same("digest", at as u64, "value", &expected, &bench.get(value))?;
-    }
-    Ok((keys.len() - LATENCY) as u64)
+    let keys = single_bits.chain(random_keys).chain([Key::default(); LATENCY - 1]);
+    let twin = Pipeline::new("digest", LATENCY, |key: Key| u64::from(digest.digest(hash.hash(&key))));
+    let show = |bench: &mut Bench, key: Key| bench.set_words(port, &key.words());
+    twin.follow(&mut bench, keys, show, |bench| bench.get(value))
 }

@@ -1,9 +1,9 @@
 //! Frame count: frames in, a saturating count out.
 
-use super::{CheckError, same};
 use crate::bench::Bench;
-use crate::hardware::HardwareError;
+use crate::error::{CheckError, HardwareError, same};
 use deltaline_hdl::emit::block::emit_block;
+use deltaline_hdl::emit::reader::module;
 use deltaline_hdl::point::frame_count::FrameCount;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -22,7 +22,7 @@ pub fn check(toolchain: &Toolchain, count: u64, seed: u64) -> Result<u64, CheckE
     let mut random = StdRng::seed_from_u64(seed);
     for start in [0u32, 0xfff0, 0xffff_fff0] {
         let reset_to = |text: &str, half: &str, value: u32| {
-            let at = text.find(&format!("module counter_{half}(")).unwrap_or(0);
+            let at = module(text, &format!("counter_{half}")).map_or(0, |module| module.start);
             let (before, behind) = text.split_at(at);
             before.to_string() + &behind.replacen("q <= 16'h0;", &format!("q <= 16'h{value:x};"), 1)
         };

@@ -1,7 +1,8 @@
 //! Hash: keys in, row and prefix bits out two cycles later.
 
-use super::{CheckError, same};
 use crate::bench::Bench;
+use crate::error::CheckError;
+use crate::twin::Pipeline;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::hash::LinearHash;
 use deltaline_model::packet::identity::{KEY_BITS, KEY_WORDS, Key};
@@ -58,17 +59,16 @@ fn check_form(
         Key::from(key)
     });
     let random_keys = (0..count).map(|_| Key::from(random.random::<[u32; KEY_WORDS]>()));
-    let keys: Vec<Key> = single_bits.chain(random_keys).chain([Key::default(); LATENCY]).collect();
-    for (at, key) in keys.iter().enumerate() {
+    let keys = single_bits.chain(random_keys).chain([Key::default(); LATENCY - 1]);
+    let rows = configuration.rows() as u64 - 1;
+    let twin = Pipeline::new("hash", LATENCY, |key: Key| {
+        let hash = hash.hash(&key);
+        (hash & rows, hash >> 48 & used)
+    });
+    let show = |bench: &mut Bench, key: Key| {
         for (word, port) in key.words().into_iter().zip(&word) {
             bench.set(*port, u64::from(word));
         }
-        bench.tick()?;
-        let Some(key) = (at + 1).checked_sub(LATENCY).map(|at| keys[at]) else { continue };
-        let expected = hash.hash(&key);
-        let rows = configuration.rows() as u64 - 1;
-        let expected = (expected & rows, expected >> 48 & used);
-        same("hash", at as u64, "(row, prefix)", &expected, &(bench.get(row), bench.get(prefix)))?;
-    }
-    Ok((keys.len() - LATENCY) as u64)
+    };
+    twin.follow(&mut bench, keys, show, |bench| (bench.get(row), bench.get(prefix)))
 }

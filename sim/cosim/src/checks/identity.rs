@@ -1,8 +1,9 @@
 //! Identity: frames in, keys out.
 
-use super::{CheckError, same};
 use crate::bench::Bench;
-use crate::hardware::{Beat, IDLE, beats};
+use crate::error::{CheckError, same};
+use crate::stream::{Beat, IDLE, Source, beats};
+use crate::twin::Twin;
 use deltaline_model::packet::identity::{Identity, KEY_WORDS, identify};
 use deltaline_model::time::Timestamp;
 use deltaline_traffic::{Frames, udp_frame};
@@ -13,30 +14,49 @@ use verilator_sys::{Port, Toolchain};
 
 const STAGE: &str = "identity";
 
-/// What a frame must come out as.
+/// What comes of a frame.
 #[derive(Debug, PartialEq)]
-enum Outcome {
+enum Commit {
     Measured { key: [u32; KEY_WORDS], ip_length: u32, timestamp: u64 },
     Unmeasured,
     Bad,
 }
 
-struct Twin {
+/// What the model makes of frames.
+#[derive(Default)]
+struct Identified(VecDeque<Commit>);
+
+impl Twin for Identified {
+    /// A frame, its timestamp, and whether it is bad.
+    type Input<'a> = (&'a [u8], u64, bool);
+    type Output = Commit;
+
+    fn take(&mut self, (frame, timestamp, bad): (&[u8], u64, bool)) {
+        self.0.push_back(match identify(frame) {
+            _ if bad => Commit::Bad,
+            Ok(Identity { key, ip_length, .. }) => {
+                Commit::Measured { key: key.words(), ip_length, timestamp }
+            }
+            Err(_) => Commit::Unmeasured,
+        });
+    }
+
+    fn due(&mut self) -> Option<Commit> {
+        self.0.pop_front()
+    }
+}
+
+/// The stage and its twin.
+struct Stage {
     bench: Bench,
-    tdata: Port,
-    tkeep: Port,
-    tvalid: Port,
-    tready: Port,
-    tlast: Port,
-    tuser: Port,
+    source: Source,
     commit: Port,
     measured: Port,
     bad: Port,
     key: Port,
-    beat_bytes: usize,
     timestamp: Port,
     ip_length: Port,
-    expected: VecDeque<Outcome>,
+    twin: Identified,
     frames: u64,
 }
 
@@ -48,15 +68,8 @@ struct Twin {
 pub fn check(toolchain: &Toolchain, verilog: &str, count: u64, seed: u64) -> Result<u64, CheckError> {
     let mut bench = Bench::new(toolchain, "identity", verilog)?;
     bench.set(bench.port("running")?, 1);
-    let stream = |name: &str| bench.port(&format!("s_axis_{name}")).or_else(|_| bench.port(name));
-    let mut twin = Twin {
-        tdata: stream("tdata")?,
-        tkeep: stream("tkeep")?,
-        tvalid: stream("tvalid")?,
-        tready: stream("tready")?,
-        tlast: stream("tlast")?,
-        tuser: stream("tuser")?,
-        beat_bytes: stream("tkeep")?.width() as usize,
+    let mut stage = Stage {
+        source: Source::of(&bench, "s_axis_").or_else(|_| Source::of(&bench, ""))?,
         commit: bench.port("commit")?,
         measured: bench.port("measured")?,
         bad: bench.port("bad")?,
@@ -64,21 +77,21 @@ pub fn check(toolchain: &Toolchain, verilog: &str, count: u64, seed: u64) -> Res
         timestamp: bench.port("timestamp")?,
         ip_length: bench.port("ip_length")?,
         bench,
-        expected: VecDeque::new(),
+        twin: Identified::default(),
         frames: 0,
     };
     let mut random = StdRng::seed_from_u64(seed);
-    twin.directed(&mut random)?;
+    stage.directed(&mut random)?;
 
     let mut frames = Frames::new(seed);
     for _ in 0..count {
         let frame = frames.next_frame();
         let bad = random.random_ratio(1, 16);
         // Streams without gaps, with few, with many.
-        let gaps = [0, 0, 8, 2][(twin.frames / 64 % 4) as usize];
-        twin.frame(&frame, bad, gaps, &mut random)?;
+        let gaps = [0, 0, 8, 2][(stage.frames / 64 % 4) as usize];
+        stage.frame(&frame, bad, gaps, &mut random)?;
     }
-    twin.finish()
+    stage.finish()
 }
 
 /// None to three VLAN tags, each with none to five MPLS labels behind them.
@@ -134,7 +147,7 @@ fn packets(random: &mut StdRng) -> Vec<([u8; 2], Vec<u8>)> {
     all
 }
 
-impl Twin {
+impl Stage {
     /// Frames whose timing or length is at an edge.
     fn directed(&mut self, random: &mut StdRng) -> Result<(), CheckError> {
         for number in 0..64 {
@@ -143,7 +156,7 @@ impl Twin {
         // One-beat frames push the flush slots together; measured ones in between must survive them.
         for number in 0..64 {
             for length in 0..number % 4 {
-                let length = 1 + length as usize * self.beat_bytes / 4;
+                let length = 1 + length as usize * self.source.beat_bytes() / 4;
                 self.frame(&[0xff; 64][..length], false, 0, random)?;
             }
             self.frame(&udp_frame(number, 60 + number as usize % 9), number % 8 == 7, 0, random)?;
@@ -165,58 +178,48 @@ impl Twin {
     /// Sends a frame; before each beat, one time in `gaps`, an idle or stalled cycle.
     fn frame(&mut self, frame: &[u8], bad: bool, gaps: u32, random: &mut StdRng) -> Result<(), CheckError> {
         let timestamp = random.random();
-        self.expected.push_back(match identify(frame) {
-            _ if bad => Outcome::Bad,
-            Ok(Identity { key, ip_length, .. }) => {
-                Outcome::Measured { key: key.words(), ip_length, timestamp }
-            }
-            Err(_) => Outcome::Unmeasured,
-        });
+        self.twin.take((frame, timestamp, bad));
         self.frames += 1;
-        for beat in beats(self.beat_bytes, frame, Timestamp(timestamp), bad) {
+        for beat in beats(self.source.beat_bytes(), frame, Timestamp(timestamp), bad) {
             while gaps > 0 && random.random_ratio(1, gaps) {
-                let (valid, ready) = [(0, 0), (0, 1), (1, 0)][random.random_range(0..3)];
+                let (valid, ready) =
+                    [(false, false), (false, true), (true, false)][random.random_range(0..3)];
                 self.cycle(beat, valid, ready)?;
             }
-            self.cycle(beat, 1, 1)?;
+            self.cycle(beat, true, true)?;
         }
         Ok(())
     }
 
-    fn cycle(&mut self, beat: Beat, valid: u64, ready: u64) -> Result<(), CheckError> {
-        self.bench.set_beat(self.tdata, &beat.data);
-        self.bench.set(self.tkeep, beat.keep);
-        self.bench.set(self.tlast, u64::from(beat.last));
-        self.bench.set_wide(self.tuser, u128::from(beat.timestamp) << 1 | u128::from(beat.bad));
-        self.bench.set(self.tvalid, valid);
-        self.bench.set(self.tready, ready);
+    fn cycle(&mut self, beat: Beat, valid: bool, ready: bool) -> Result<(), CheckError> {
+        self.source.offer(&mut self.bench, beat);
+        if !valid {
+            self.source.rest(&mut self.bench);
+        }
+        self.source.set_ready(&mut self.bench, ready);
         self.bench.tick()?;
         if self.bench.get(self.commit) == 1 {
-            let found = self.outcome();
-            let at = self.frames - self.expected.len() as u64;
-            match self.expected.pop_front() {
-                Some(expected) => same(STAGE, at, "frame", &expected, &found)?,
-                None => same(STAGE, at, "commits without a frame", &0, &1)?,
-            }
+            let (at, found) = (self.frames - self.twin.0.len() as u64, self.committed());
+            self.twin.compare(STAGE, at, "frame", Some(found))?;
         }
         Ok(())
     }
 
-    fn outcome(&self) -> Outcome {
+    fn committed(&self) -> Commit {
         if self.bench.get(self.measured) == 0 {
-            return if self.bench.get(self.bad) == 1 { Outcome::Bad } else { Outcome::Unmeasured };
+            return if self.bench.get(self.bad) == 1 { Commit::Bad } else { Commit::Unmeasured };
         }
         let mut words = [0; KEY_WORDS];
         self.bench.get_words(self.key, &mut words);
         let ip_length = self.bench.get(self.ip_length) as u32;
-        Outcome::Measured { key: words, ip_length, timestamp: self.bench.get(self.timestamp) }
+        Commit::Measured { key: words, ip_length, timestamp: self.bench.get(self.timestamp) }
     }
 
     fn finish(mut self) -> Result<u64, CheckError> {
         for _ in 0..16 {
-            self.cycle(IDLE, 0, 1)?;
+            self.cycle(IDLE, false, true)?;
         }
-        same(STAGE, self.frames, "frames that never came out", &0, &self.expected.len())?;
+        same(STAGE, self.frames, "frames that never came out", &0, &self.twin.0.len())?;
         Ok(self.frames)
     }
 }

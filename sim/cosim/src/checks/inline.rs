@@ -7,9 +7,9 @@
 //!   ends when it is overdue; and which one it is;
 //! * how long s_axis may be stalled: a cycle for each beat inserted and each cycle in which m_axis stalls.
 
-use super::{CheckError, same};
 use crate::bench::Bench;
-use crate::hardware::HardwareError;
+use crate::error::{CheckError, HardwareError, same};
+use crate::stream::{Beat, Carries, IDLE, Sink, Source};
 use deltaline_hdl::inline::Width;
 use deltaline_hdl::inline::inserter::PATIENCE;
 use deltaline_model::configuration::Configuration;
@@ -69,23 +69,6 @@ impl Gate {
     }
 }
 
-/// A beat of up to 512 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Beat {
-    data: [u32; 16],
-    keep: u64,
-    last: bool,
-    /// 65 bits.
-    user: u128,
-}
-
-impl Beat {
-    fn bytes(&self) -> impl Iterator<Item = u8> {
-        let data = self.data;
-        (0..self.keep.count_ones() as usize).map(move |byte| (data[byte / 4] >> (8 * (byte % 4))) as u8)
-    }
-}
-
 /// A control frame that waits for its place.
 struct Waiting {
     /// The first cycle in which it does.
@@ -102,32 +85,14 @@ struct Place {
     delimits: bool,
 }
 
-#[derive(Clone, Copy)]
-struct Ports {
-    s_data: Port,
-    s_keep: Port,
-    s_valid: Port,
-    s_ready: Port,
-    s_last: Port,
-    s_user: Port,
-    c_data: Port,
-    c_valid: Port,
-    c_ready: Port,
-    c_last: Port,
-    m_data: Port,
-    m_keep: Port,
-    m_valid: Port,
-    m_ready: Port,
-    m_last: Port,
-    m_user: Port,
-    cut: Port,
-    interval: Port,
-}
-
 /// The block with its surroundings.
 struct Surroundings<'a> {
     bench: Bench,
-    ports: Ports,
+    source: Source,
+    control_source: Source,
+    sink: Sink,
+    cut: Port,
+    interval_port: Port,
     configuration: &'a Configuration,
     /// Bytes of a beat.
     width: usize,
@@ -140,7 +105,7 @@ struct Surroundings<'a> {
     traffic: VecDeque<Beat>,
     s_gate: Gate,
     s_offered: bool,
-    control: VecDeque<(u64, bool)>,
+    control: VecDeque<Beat>,
     c_gate: Gate,
     c_offered: bool,
     m_gate: Gate,
@@ -212,6 +177,11 @@ pub fn check(
     Ok(all)
 }
 
+/// Random data of a beat of so many bytes.
+fn random_data(random: &mut StdRng, bytes: usize) -> [u64; 8] {
+    std::array::from_fn(|word| if 8 * word < bytes { random.random() } else { 0 })
+}
+
 impl<'a> Surroundings<'a> {
     fn new(
         bench: Bench,
@@ -219,29 +189,13 @@ impl<'a> Surroundings<'a> {
         width: Width,
         seed: u64,
     ) -> Result<Self, CheckError> {
-        let ports = Ports {
-            s_data: bench.port("s_axis_tdata")?,
-            s_keep: bench.port("s_axis_tkeep")?,
-            s_valid: bench.port("s_axis_tvalid")?,
-            s_ready: bench.port("s_axis_tready")?,
-            s_last: bench.port("s_axis_tlast")?,
-            s_user: bench.port("s_axis_tuser")?,
-            c_data: bench.port("control_axis_tdata")?,
-            c_valid: bench.port("control_axis_tvalid")?,
-            c_ready: bench.port("control_axis_tready")?,
-            c_last: bench.port("control_axis_tlast")?,
-            m_data: bench.port("m_axis_tdata")?,
-            m_keep: bench.port("m_axis_tkeep")?,
-            m_valid: bench.port("m_axis_tvalid")?,
-            m_ready: bench.port("m_axis_tready")?,
-            m_last: bench.port("m_axis_tlast")?,
-            m_user: bench.port("m_axis_tuser")?,
-            cut: bench.port("cut")?,
-            interval: bench.port("interval")?,
-        };
         Ok(Surroundings {
+            source: Source::of(&bench, "s_axis_")?,
+            control_source: Source::of(&bench, "control_axis_")?,
+            sink: Sink::of(&bench, "m_axis_", Carries::Traffic)?,
+            cut: bench.port("cut")?,
+            interval_port: bench.port("interval")?,
             bench,
-            ports,
             configuration,
             width: 8 * width.words(),
             random: StdRng::seed_from_u64(seed),
@@ -285,10 +239,11 @@ impl<'a> Surroundings<'a> {
             let bytes = left.min(self.width);
             left -= bytes;
             self.traffic.push_back(Beat {
-                data: std::array::from_fn(|i| if 4 * i < self.width { self.random.random() } else { 0 }),
+                data: random_data(&mut self.random, self.width),
                 keep: u64::MAX >> (64 - bytes),
                 last: left == 0,
-                user: self.random.random_range(1..1 << 65),
+                timestamp: self.random.random_range(1..=u64::MAX),
+                bad: self.random.random(),
             });
         }
     }
@@ -296,32 +251,24 @@ impl<'a> Surroundings<'a> {
     /// Hands over a control frame of so many words.
     fn push_control(&mut self, words: usize) {
         for word in 0..words {
-            self.control.push_back((self.random.random(), word + 1 == words));
+            let data = random_data(&mut self.random, 8);
+            self.control.push_back(Beat { data, last: word + 1 == words, ..IDLE });
         }
     }
 
     /// One cycle: checks the outputs, applies inputs, and follows what the transfers of this cycle bring about.
     fn cycle(&mut self) -> Result<(), CheckError> {
-        let ports = self.ports;
-        let mut data = [0; 16];
-        self.bench.get_words(ports.m_data, &mut data);
-        let beat = Beat {
-            data,
-            keep: self.bench.get(ports.m_keep),
-            last: self.bench.get(ports.m_last) == 1,
-            user: self.bench.get_wide(ports.m_user),
-        };
-        let m_valid = self.bench.get(ports.m_valid) == 1;
-        let s_ready = self.bench.get(ports.s_ready) == 1;
-        let c_ready = self.bench.get(ports.c_ready) == 1;
-        let interval = self.bench.get(ports.interval);
+        let shown = self.sink.shown(&self.bench);
+        let s_ready = self.source.is_ready(&self.bench);
+        let c_ready = self.control_source.is_ready(&self.bench);
+        let interval = self.bench.get(self.interval_port);
 
         // The rules of AXI4-Stream, and the latency.
         if let Some(held) = self.held.take() {
-            same(STAGE, self.cycle, "m_axis while it waits", &Some(held), &m_valid.then_some(beat))?;
+            same(STAGE, self.cycle, "m_axis while it waits", &Some(held), &shown)?;
         }
         if !self.accepted.is_empty() {
-            same(STAGE, self.cycle, "m_axis valid with an accepted beat", &true, &m_valid)?;
+            same(STAGE, self.cycle, "m_axis valid with an accepted beat", &true, &shown.is_some())?;
         }
         same(STAGE, self.cycle, "beats inside at most two", &true, &(self.accepted.len() <= 2))?;
         self.watch_the_stall(s_ready)?;
@@ -347,39 +294,36 @@ impl<'a> Surroundings<'a> {
         let cut = std::mem::take(&mut self.cut_now) || random.random_ratio(self.cut_ratio, 65_536);
         // What is not valid is noise.
         let noise = Beat {
-            data: std::array::from_fn(|i| if 4 * i < self.width { random.random() } else { 0 }),
+            data: random_data(random, self.width),
             keep: random.random(),
             last: random.random(),
-            user: random.random_range(0..1 << 65),
+            timestamp: random.random(),
+            bad: random.random(),
         };
         let s_beat = self.traffic.front().copied().filter(|_| self.s_offered);
-        let applied = s_beat.unwrap_or(noise);
-        let (c_word, c_last) =
-            if self.c_offered { self.control[0] } else { (random.random(), random.random()) };
-        self.bench.set_words(ports.s_data, &applied.data);
-        self.bench.set(ports.s_keep, applied.keep);
-        self.bench.set(ports.s_last, u64::from(applied.last));
-        self.bench.set_wide(ports.s_user, applied.user);
-        self.bench.set(ports.s_valid, u64::from(self.s_offered));
-        self.bench.set(ports.c_data, c_word);
-        self.bench.set(ports.c_last, u64::from(c_last));
-        self.bench.set(ports.c_valid, u64::from(self.c_offered));
-        self.bench.set(ports.m_ready, u64::from(m_ready));
-        self.bench.set(ports.cut, u64::from(cut));
+        let c_beat = self.control.front().copied().filter(|_| self.c_offered);
+        for (source, beat) in [(&self.source, s_beat), (&self.control_source, c_beat)] {
+            source.offer(&mut self.bench, beat.unwrap_or(noise));
+            if beat.is_none() {
+                source.rest(&mut self.bench);
+            }
+        }
+        self.sink.set_ready(&mut self.bench, m_ready);
+        self.bench.set(self.cut, u64::from(cut));
 
         // Transfers.
-        let moves = (m_valid && m_ready) || (self.s_offered && s_ready) || (self.c_offered && c_ready);
+        let left = shown.filter(|_| m_ready);
+        let moves = left.is_some() || (self.s_offered && s_ready) || (self.c_offered && c_ready);
         if moves || self.is_empty() {
             self.moved = self.cycle;
         } else if self.cycle > self.moved + STUCK {
             return Err(HardwareError::Stuck("move a beat", STUCK).into());
         }
-        if m_valid && m_ready {
+        self.held = shown.filter(|_| !m_ready);
+        self.was_stalled = self.held.is_some();
+        if let Some(beat) = left {
             self.leave(beat)?;
-        } else if m_valid {
-            self.held = Some(beat);
         }
-        self.was_stalled = m_valid && !m_ready;
         let mut turns = false;
         if let Some(beat) = s_beat.filter(|_| s_ready) {
             self.frames_begun += u64::from(!self.in_frame);
@@ -395,11 +339,11 @@ impl<'a> Surroundings<'a> {
         if turns {
             self.places.push_back(Place { behind: self.frames_begun, delimits: is_due });
         }
-        if self.c_offered && c_ready {
+        if let Some(beat) = c_beat.filter(|_| c_ready) {
             self.control.pop_front();
             self.c_offered = false;
-            self.given_now.extend(c_word.to_le_bytes());
-            if c_last {
+            self.given_now.extend(beat.data[0].to_le_bytes());
+            if beat.last {
                 let since = self.cycle + BUFFERING;
                 self.waiting = Some(Waiting { since, overdue: since + PATIENCE });
                 self.given.push_back(std::mem::take(&mut self.given_now));
@@ -429,7 +373,8 @@ impl<'a> Surroundings<'a> {
 
     /// A beat leaves through m_axis.
     fn leave(&mut self, beat: Beat) -> Result<(), CheckError> {
-        let is_inserted = self.leaving.first().unwrap_or(&beat).user == 0;
+        let is_traffic = |beat: &Beat| beat.timestamp != 0 || beat.bad;
+        let is_inserted = !is_traffic(self.leaving.first().unwrap_or(&beat));
         if !is_inserted {
             same(STAGE, self.cycle, "beat of traffic", &self.accepted.pop_front(), &Some(beat))?;
             self.leaving.push(beat);
@@ -439,7 +384,7 @@ impl<'a> Surroundings<'a> {
             }
             return Ok(());
         }
-        same(STAGE, self.cycle, "tuser of an inserted beat", &0, &beat.user)?;
+        same(STAGE, self.cycle, "tuser of an inserted beat", &(0, false), &(beat.timestamp, beat.bad))?;
         let bytes = beat.keep.count_ones() as usize;
         let is_contiguous = bytes > 0 && beat.keep == u64::MAX >> (64 - bytes);
         same(STAGE, self.cycle, "tkeep contiguous", &true, &is_contiguous)?;

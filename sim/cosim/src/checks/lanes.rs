@@ -2,11 +2,13 @@
 //!
 //! Frames count in the order in which their last beats come, those of one cycle in the order of their lanes.
 
-use super::{CheckError, same};
+use super::point::{Event, Point};
 use crate::bench::Bench;
-use crate::hardware::{Beat, HardwareError, IDLE, beats};
+use crate::error::{CheckError, same};
+use crate::stream::{Beat, Carries, Sink, Source, beats};
+use crate::twin::Twin;
 use deltaline_model::configuration::Configuration;
-use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::point::IntervalEnd;
 use deltaline_model::sketch::sampler::Prefixes;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::delimiter::Delimiter;
@@ -22,11 +24,7 @@ const STAGE: &str = "lanes";
 const PATIENCE: (u64, u64) = (16, 2000);
 
 struct Lane {
-    tdata: Port,
-    tkeep: Port,
-    tvalid: Port,
-    tlast: Port,
-    tuser: Port,
+    source: Source,
     beats: VecDeque<Beat>,
     /// The frame under way.
     frame: Vec<u8>,
@@ -34,15 +32,13 @@ struct Lane {
     bad: bool,
 }
 
-struct Twin {
+/// A core of several lanes and its twin.
+struct Lanes {
     bench: Bench,
     lanes: Vec<Lane>,
+    sink: Sink,
     interval_end: Port,
-    m_tdata: Port,
-    m_tvalid: Port,
-    model: MeasurementPoint,
-    expected: Vec<u8>,
-    found: Vec<u8>,
+    twin: Point,
     delimiters: u32,
     packets: u64,
     random: StdRng,
@@ -64,39 +60,26 @@ pub fn check(
     let mut lanes = vec![];
     let count_lanes = (0..).take_while(|lane| bench.port(&format!("s{lane}_axis_tdata")).is_ok()).count();
     for lane in 0..count_lanes {
-        let port = |name: &str| bench.port(&format!("s{lane}_axis_{name}"));
-        lanes.push(Lane {
-            tdata: port("tdata")?,
-            tkeep: port("tkeep")?,
-            tvalid: port("tvalid")?,
-            tlast: port("tlast")?,
-            tuser: port("tuser")?,
-            beats: VecDeque::new(),
-            frame: vec![],
-            time: Timestamp(0),
-            bad: false,
-        });
-        let ready = port("tready")?;
-        bench.set(ready, 1);
+        let source = Source::of(&bench, &format!("s{lane}_axis_"))?;
+        source.set_ready(&mut bench, true);
+        let (time, bad) = (Timestamp(0), false);
+        lanes.push(Lane { source, beats: VecDeque::new(), frame: vec![], time, bad });
     }
-    for (name, value) in [("ptp_locked", 1), ("m_axis_tready", 1)] {
-        bench.set(bench.port(name)?, value);
-    }
+    let sink = Sink::of(&bench, "m_axis_", Carries::ControlFrames)?;
+    sink.set_ready(&mut bench, true);
+    bench.set(bench.port("ptp_locked")?, 1);
     let running = bench.port("running")?;
     let words = (configuration.rows() * configuration.prefixes().banks()).next_power_of_two() as u64;
     for _ in 0..4 * words + 64 {
         bench.tick()?;
     }
     same(STAGE, 0, "running", &1, &bench.get(running))?;
-    let mut twin = Twin {
+    let mut all = Lanes {
         interval_end: bench.port("interval_end")?,
-        m_tdata: bench.port("m_axis_tdata")?,
-        m_tvalid: bench.port("m_axis_tvalid")?,
         bench,
         lanes,
-        model: MeasurementPoint::new(configuration, Role::Sender),
-        expected: vec![],
-        found: vec![],
+        sink,
+        twin: Point::new(configuration, Role::Sender),
         delimiters: 0,
         packets: 0,
         random: StdRng::seed_from_u64(seed),
@@ -105,25 +88,25 @@ pub fn check(
     // One frame a cycle and lane, and no other cycle.
     for number in 0..2000 {
         for lane in 0..count_lanes {
-            twin.offer(lane, &udp_frame(number * 4 + lane as u32, 60), false);
+            all.offer(lane, &udp_frame(number * 4 + lane as u32, 60), false);
         }
-        twin.cycle(false)?;
+        all.cycle(false)?;
     }
-    twin.end(0, None)?;
-    twin.interval(&mut frames, 1, 0, Some(0))?;
-    while twin.packets < count {
-        let length = twin.random.random_range(1..800);
-        let gaps = [0, 0, 2, 8][twin.random.random_range(0..4)];
-        let delimiter = match twin.random.random_range(0..6) {
+    all.end(0, None)?;
+    all.interval(&mut frames, 1, 0, Some(0))?;
+    while all.packets < count {
+        let length = all.random.random_range(1..800);
+        let gaps = [0, 0, 2, 8][all.random.random_range(0..4)];
+        let delimiter = match all.random.random_range(0..6) {
             lane if lane < count_lanes => Some(lane),
             _ => None,
         };
-        twin.interval(&mut frames, length, gaps, delimiter)?;
+        all.interval(&mut frames, length, gaps, delimiter)?;
     }
-    Ok(twin.packets)
+    Ok(all.packets)
 }
 
-impl Twin {
+impl Lanes {
     fn offer(&mut self, lane: usize, frame: &[u8], bad: bool) {
         let time = Timestamp(self.random.random());
         let lane = &mut self.lanes[lane];
@@ -141,7 +124,7 @@ impl Twin {
         gaps: u32,
         delimiter: Option<usize>,
     ) -> Result<(), CheckError> {
-        if self.model.configuration().adaptive() {
+        if self.twin.model.configuration().adaptive() {
             self.schedule()?;
         }
         for _ in 0..length {
@@ -159,13 +142,13 @@ impl Twin {
     /// Other prefix lengths from the next interval on: numbers stay far below 2^31 behind 0 here.
     fn schedule(&mut self) -> Result<(), CheckError> {
         let (first, second) = (self.random.random_range(0..4), self.random.random_range(4..15));
-        let lengths = &[first, second, 15, 16][..self.model.configuration().prefixes().banks()];
+        let lengths = &[first, second, 15, 16][..self.twin.model.configuration().prefixes().banks()];
         let Ok(prefixes) = Prefixes::new(lengths) else { return Ok(()) };
         self.bench.set(self.bench.port("next_prefixes")?, u64::from_be_bytes(prefixes.to_bytes()));
         self.bench.set(self.bench.port("schedule")?, 1);
         self.cycle(false)?;
         self.bench.set(self.bench.port("schedule")?, 0);
-        same(STAGE, self.packets, "schedule", &Ok(()), &self.model.schedule_prefixes(prefixes, 0))
+        same(STAGE, self.packets, "schedule", &Ok(()), &self.twin.model.schedule_prefixes(prefixes, 0))
     }
 
     /// Ends the interval and compares its control frames.
@@ -178,53 +161,38 @@ impl Twin {
                 }
                 let number =
                     self.delimiters.wrapping_mul(0x1_0001).wrapping_add(u32::from(length.is_multiple_of(5)));
-                let frame = Delimiter::new(self.model.configuration(), number).encode();
+                let frame = Delimiter::new(self.twin.model.configuration(), number).encode();
                 self.offer(lane, &frame, false);
                 self.cycle(false)?;
             }
         }
         self.delimiters += 1;
-        let words = self.model.cell_count() as u64;
+        let words = self.twin.model.cell_count() as u64;
         let patience = PATIENCE.0 * words + PATIENCE.1;
         for _ in 0..patience {
             self.cycle(false)?;
         }
-        same(STAGE, self.packets, "length of control frames", &self.expected.len(), &self.found.len())?;
-        same(STAGE, self.packets, "control frames", &self.expected, &self.found)?;
-        self.expected.clear();
-        self.found.clear();
-        Ok(())
+        self.twin.compare_all(STAGE, self.packets, self.sink.take_frames())
     }
 
     /// One cycle: a beat of every lane that has one.
     fn cycle(&mut self, end: bool) -> Result<(), CheckError> {
+        self.sink.take(&self.bench)?;
         let mut delimiter = None;
         for lane in &mut self.lanes {
             let beat = lane.beats.pop_front();
-            self.bench.set(lane.tvalid, u64::from(beat.is_some()));
-            let beat = beat.unwrap_or(IDLE);
-            self.bench.set_beat(lane.tdata, &beat.data);
-            self.bench.set(lane.tkeep, beat.keep);
-            self.bench.set(lane.tlast, u64::from(beat.last));
-            self.bench.set_wide(lane.tuser, u128::from(beat.timestamp) << 1 | u128::from(beat.bad));
-            if beat.last && lane.bad {
-                self.model.observe_bad();
-            } else if beat.last {
-                self.model.observe(&lane.frame, lane.time);
-                delimiter = delimiter.or(Delimiter::recognise(self.model.configuration(), &lane.frame));
+            lane.source.drive(&mut self.bench, beat);
+            if beat.is_some_and(|beat| beat.last) {
+                self.twin.frame(&lane.frame, lane.time, lane.bad);
+                delimiter = delimiter.or(self.twin.delimiter(&lane.frame).filter(|_| !lane.bad));
             }
         }
-        let expected = &mut self.expected;
         if let Some(number) = delimiter {
-            self.model.end_interval_at(number, |frame| expected.extend_from_slice(frame));
+            self.twin.take(Event::Delimiter(number));
         } else if end {
-            self.model.end_interval(IntervalEnd::Delimiter, |frame| expected.extend_from_slice(frame));
+            self.twin.take(Event::End(IntervalEnd::Delimiter));
         }
         self.bench.set(self.interval_end, u64::from(end));
-        self.bench.tick().map_err(HardwareError::from)?;
-        if self.bench.get(self.m_tvalid) == 1 {
-            self.found.extend(self.bench.get(self.m_tdata).to_le_bytes());
-        }
-        Ok(())
+        Ok(self.bench.tick()?)
     }
 }

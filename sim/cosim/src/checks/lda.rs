@@ -1,7 +1,7 @@
 //! LDA: updates in, cells out when drained; with digests, if it has a port for them.
 
-use super::{CheckError, same};
 use crate::bench::Bench;
+use crate::error::{CheckError, same};
 use deltaline_model::sketch::cell::{Cell, SUM_MASK};
 use deltaline_model::sketch::digest;
 use rand::rngs::StdRng;
@@ -25,7 +25,8 @@ const DRAIN_LATENCY: usize = 4;
 const ZERO: &str = "words[i] = 36'h0;";
 const FULL: &str = "words[i] = 36'hffff00000;";
 
-struct Twin {
+/// The stage and what its cells must hold.
+struct Memories {
     bench: Bench,
     update: Port,
     epoch: Port,
@@ -64,7 +65,7 @@ pub fn check(
     let mut random = StdRng::seed_from_u64(seed);
     let full = verilog.replace(ZERO, FULL);
     same(STAGE, 0, "memories that can be preloaded", &4, &full.matches(FULL).count())?;
-    let mut preloaded = Twin::new(toolchain, &full, words, Cell { count: u32::MAX, ..Cell::default() })?;
+    let mut preloaded = Memories::new(toolchain, &full, words, Cell { count: u32::MAX, ..Cell::default() })?;
     preloaded.long_carries(&mut random)?;
 
     Ok(preloaded.updates + updates(toolchain, verilog, words, count, seed)?)
@@ -84,19 +85,19 @@ pub fn updates(
     seed: u64,
 ) -> Result<u64, CheckError> {
     let mut random = StdRng::seed_from_u64(!seed);
-    let mut twin = Twin::new(toolchain, verilog, words, Cell::default())?;
-    twin.directed(&mut random)?;
-    while twin.updates < count {
-        twin.random_interval(&mut random)?;
+    let mut memories = Memories::new(toolchain, verilog, words, Cell::default())?;
+    memories.directed(&mut random)?;
+    while memories.updates < count {
+        memories.random_interval(&mut random)?;
     }
-    Ok(twin.updates)
+    Ok(memories.updates)
 }
 
-impl Twin {
+impl Memories {
     fn new(toolchain: &Toolchain, verilog: &str, words: usize, start: Cell) -> Result<Self, CheckError> {
         // The memories keep their initial content: no write may come from registers that have not been reset yet.
         let bench = Bench::zeroed(toolchain, "lda", verilog)?;
-        let mut twin = Twin {
+        let mut memories = Memories {
             update: bench.port("update")?,
             epoch: bench.port("epoch")?,
             address: bench.port("address")?,
@@ -116,9 +117,9 @@ impl Twin {
             overflows: VecDeque::new(),
             updates: 0,
         };
-        twin.bench.set(twin.update, 0);
-        twin.bench.set(twin.drain_epoch, 1);
-        Ok(twin)
+        memories.bench.set(memories.update, 0);
+        memories.bench.set(memories.drain_epoch, 1);
+        Ok(memories)
     }
 
     /// One cycle, with or without an update; the overflow pulse is compared in every cycle.

@@ -34,52 +34,8 @@ pub mod identity;
 pub mod inline;
 pub mod lanes;
 pub mod lda;
+mod pair;
+mod point;
 pub mod registers;
 pub mod sampler;
 pub mod shell;
-
-use crate::hardware::HardwareError;
-use std::fmt::Debug;
-
-/// What a check found.
-#[derive(Debug, thiserror::Error)]
-pub enum CheckError {
-    /// Hardware and model differ.
-    #[error("{stage}: after {at}: {what}: model {expected}, hardware {found}")]
-    Mismatch {
-        /// The stage that was checked.
-        stage: &'static str,
-        /// Where in the stimulus.
-        at: u64,
-        /// What differs.
-        what: &'static str,
-        /// What the model says.
-        expected: String,
-        /// What the hardware says.
-        found: String,
-    },
-    /// The hardware cannot be simulated, or got stuck.
-    #[error(transparent)]
-    Hardware(#[from] HardwareError),
-}
-
-impl From<verilator_sys::Error> for CheckError {
-    fn from(error: verilator_sys::Error) -> Self {
-        CheckError::Hardware(error.into())
-    }
-}
-
-/// Compares what the model says with what the hardware says.
-pub(crate) fn same<T: PartialEq + Debug>(
-    stage: &'static str,
-    at: u64,
-    what: &'static str,
-    expected: &T,
-    found: &T,
-) -> Result<(), CheckError> {
-    if expected == found {
-        return Ok(());
-    }
-    let (expected, found) = (format!("{expected:x?}"), format!("{found:x?}"));
-    Err(CheckError::Mismatch { stage, at, what, expected, found })
-}

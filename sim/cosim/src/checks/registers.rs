@@ -3,8 +3,8 @@
 //! The model is a plain reading of the table [`REGISTERS`]. It is compared in every cycle: storage and strobes on
 //! their ports, answers when they are offered, and the bus's rules on what has been offered and not taken.
 
-use super::{CheckError, same};
 use crate::bench::Bench;
+use crate::error::{CheckError, same};
 use deltaline_hdl::registers::Emitted;
 use deltaline_model::registers::{Bus, Field, Kind, REGISTERS, Register, offset};
 use rand::rngs::StdRng;
@@ -176,7 +176,8 @@ impl<T: Copy> Channel<T> {
     }
 }
 
-struct Twin {
+/// The register block, a master on its bus, and what the registers must hold.
+struct Master {
     bench: Bench,
     pins: Pins,
     outputs: Vec<Signal>,
@@ -212,21 +213,27 @@ pub fn check(
     count: u64,
     seed: u64,
 ) -> Result<u64, CheckError> {
-    let mut twin = Twin::new(toolchain, verilog, emitted, seed)?;
-    twin.directed()?;
-    while twin.answers < count {
-        twin.pauses = twin.random.random_ratio(3, 4);
-        twin.draw();
-        twin.finish()?;
-        if twin.random.random_ratio(1, 64) {
-            twin.reset_under_way(emitted)?;
+    let mut master = Master::new(toolchain, verilog, emitted, seed)?;
+    master.directed()?;
+    while master.answers < count {
+        master.pauses = master.random.random_ratio(3, 4);
+        master.draw();
+        master.finish()?;
+        if master.random.random_ratio(1, 64) {
+            master.reset_under_way(emitted)?;
         }
     }
-    same(STAGE, twin.answers, "refusals among many accesses", &true, &(twin.refusals > twin.answers / 8))?;
-    Ok(twin.answers)
+    same(
+        STAGE,
+        master.answers,
+        "refusals among many accesses",
+        &true,
+        &(master.refusals > master.answers / 8),
+    )?;
+    Ok(master.answers)
 }
 
-impl Twin {
+impl Master {
     fn new(toolchain: &Toolchain, verilog: &str, emitted: Emitted, seed: u64) -> Result<Self, CheckError> {
         let bench = Bench::new(toolchain, "registers", verilog)?;
         let (mut outputs, mut driven) = (vec![], vec![]);
@@ -246,7 +253,7 @@ impl Twin {
             guards.push((index, bench.port(&format!("{}_allowed", register.name))?));
         }
         let inputs = REGISTERS.iter().map(|register| vec![0; register.fields.len()]).collect();
-        Ok(Twin {
+        Ok(Master {
             pins: Pins::of(&bench)?,
             bench,
             outputs,
@@ -355,15 +362,15 @@ impl Twin {
 
     /// Runs until all accesses have been answered, and some cycles more.
     fn finish(&mut self) -> Result<(), CheckError> {
-        let busy = |twin: &Twin| {
-            !twin.aw.todo.is_empty()
-                || !twin.w.todo.is_empty()
-                || !twin.ar.todo.is_empty()
-                || !twin.aw.accepted.is_empty()
-                || !twin.w.accepted.is_empty()
-                || !twin.ar.accepted.is_empty()
-                || twin.b.is_some()
-                || twin.r.is_some()
+        let busy = |master: &Master| {
+            !master.aw.todo.is_empty()
+                || !master.w.todo.is_empty()
+                || !master.ar.todo.is_empty()
+                || !master.aw.accepted.is_empty()
+                || !master.w.accepted.is_empty()
+                || !master.ar.accepted.is_empty()
+                || master.b.is_some()
+                || master.r.is_some()
         };
         while busy(self) {
             self.cycle()?;
@@ -506,7 +513,7 @@ impl Twin {
 
     /// Nothing waits for ever.
     fn progress(&mut self, ready: [bool; 3]) -> Result<(), CheckError> {
-        let Twin { aw, w, ar, .. } = self;
+        let Master { aw, w, ar, .. } = self;
         // A request may wait behind one that waits for its other half, or for the taking of an answer.
         let (no_address, no_data) = (aw.accepted.is_empty(), w.accepted.is_empty());
         let waiting = [
@@ -530,7 +537,7 @@ impl Twin {
 }
 
 /// The register block under Verilator as a bus, for hosts' accessors.
-pub struct Hardware {
+pub struct RegisterBlock {
     bench: Bench,
     pins: Pins,
 }
@@ -546,7 +553,7 @@ pub enum AccessError {
     Verilator(#[from] verilator_sys::Error),
 }
 
-impl Hardware {
+impl RegisterBlock {
     /// The register block, reset.
     ///
     /// # Errors
@@ -554,7 +561,7 @@ impl Hardware {
     /// What Verilator says.
     pub fn new(toolchain: &Toolchain, verilog: &str) -> Result<Self, verilator_sys::Error> {
         let bench = Bench::new(toolchain, "registers", verilog)?;
-        Ok(Hardware { pins: Pins::of(&bench)?, bench })
+        Ok(RegisterBlock { pins: Pins::of(&bench)?, bench })
     }
 
     /// Sets a signal of the hardware's side.
@@ -595,7 +602,7 @@ impl Hardware {
     }
 }
 
-impl Bus for &mut Hardware {
+impl Bus for &mut RegisterBlock {
     type Error = AccessError;
 
     fn read(&mut self, offset: u32) -> Result<u32, AccessError> {

@@ -1,7 +1,8 @@
 //! Sampler: hashes in, counter memory words out.
 
-use super::{CheckError, same};
 use crate::bench::Bench;
+use crate::error::CheckError;
+use crate::twin::Pipeline;
 use deltaline_model::configuration::Configuration;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -30,17 +31,16 @@ pub fn check(
     // Long prefixes are rare: half of the random hashes get some zeros.
     let random_hashes =
         (0..count).map(|_| random.random::<u64>() >> (random.random_range(0..40u32).saturating_sub(20)));
-    let hashes: Vec<u64> = directed.chain(ones).chain(random_hashes).collect();
-    for (at, hash) in hashes.iter().enumerate() {
-        let is_valid = at % 5 != 3;
+    // Every fifth is not valid.
+    let hashes = directed.chain(ones).chain(random_hashes).enumerate().map(|(at, hash)| (at % 5 != 3, hash));
+    let twin = Pipeline::new("sampler", 1, |(is_valid, hash): (bool, u64)| {
+        let bank = configuration.prefixes().bank(hash).filter(|_| is_valid);
+        bank.map(|bank| (bank as u64 * rows) | (hash & (rows - 1)))
+    });
+    let show = |bench: &mut Bench, (is_valid, hash): (bool, u64)| {
         bench.set(valid, u64::from(is_valid));
         bench.set(row, hash & (rows - 1));
         bench.set(prefix, hash >> 48);
-        bench.tick()?;
-        let expected = configuration.prefixes().bank(*hash).filter(|_| is_valid);
-        let expected = expected.map(|bank| (bank as u64 * rows) | (hash & (rows - 1)));
-        let found = (bench.get(sampled) == 1).then(|| bench.get(address));
-        same("sampler", at as u64, "word", &expected, &found)?;
-    }
-    Ok(hashes.len() as u64)
+    };
+    twin.follow(&mut bench, hashes, show, |bench| (bench.get(sampled) == 1).then(|| bench.get(address)))
 }

@@ -3,20 +3,22 @@
 //! A tap is driven through its registers; a sender that stands in the stream is followed by a receiver that watches
 //! what comes out of it. The model observes the same frames with the same timestamps.
 
-use super::{CheckError, same};
+use super::point::{Event, Point};
 use crate::bench::Bench;
-use crate::hardware::{Beat, HardwareError, IDLE, beats};
+use crate::error::{CheckError, HardwareError, same};
+use crate::stream::{Beat, Carries, Seen, Sink, Source, beats};
+use crate::twin::Twin;
 use deltaline_design::Design;
 use deltaline_design::{ClockSource, Shell};
 use deltaline_model::configuration::Configuration;
-use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::point::IntervalEnd;
 use deltaline_model::registers::{
     Bus, ClockCommand, Control, IntervalSource, Registers, Role as RoleField, offset,
 };
 use deltaline_model::sketch::sampler::{MAX_BANKS, NO_BANK, Prefixes};
-use deltaline_model::time::{TimeOfDay, Timestamp};
+use deltaline_model::time::Timestamp;
 use deltaline_model::wire::delimiter::Delimiter;
-use deltaline_model::wire::frame::{ETHERTYPE, Frame, Role};
+use deltaline_model::wire::frame::{ETHERTYPE, Role};
 use deltaline_traffic::Frames;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -26,51 +28,13 @@ use verilator_sys::{Port, Toolchain};
 const STAGE: &str = "shell";
 /// The code of a refused access.
 const SLAVE_ERROR: u64 = 2;
-/// In nanoseconds.
-const SECOND: u64 = 1_000_000_000;
-
-/// A stream of the design: one side's ports.
-struct Stream {
-    tdata: Port,
-    tkeep: Port,
-    tvalid: Port,
-    tready: Port,
-    tlast: Port,
-    tuser: Port,
-}
-
-impl Stream {
-    fn of(bench: &Bench, prefix: &str) -> Result<Self, verilator_sys::Error> {
-        let port = |name: &str| bench.port(&format!("{prefix}_{name}"));
-        Ok(Stream {
-            tdata: port("tdata")?,
-            tkeep: port("tkeep")?,
-            tvalid: port("tvalid")?,
-            tready: port("tready")?,
-            tlast: port("tlast")?,
-            tuser: port("tuser")?,
-        })
-    }
-}
-
-/// A frame as it left a stream.
-#[derive(Clone, Debug, PartialEq)]
-struct Seen {
-    bytes: Vec<u8>,
-    time: u64,
-    bad: bool,
-}
-
 /// A design under Verilator, with a master on s_axil.
 struct Device {
     bench: Bench,
-    source: Stream,
-    sink: Stream,
+    source: Source,
+    sink: Sink,
     interval_end: Port,
     running: Port,
-    /// The frame that is coming out of m_axis, and those that are out.
-    partial: Seen,
-    out: VecDeque<Seen>,
     /// Whether, and how, m_axis is stalled.
     pressure: Option<StdRng>,
     cycles: u64,
@@ -81,28 +45,21 @@ impl Device {
         let verilog = deltaline_hdl::emit::design::emit(design, "deltaline").map_err(HardwareError::from)?;
         let mut bench = Bench::new(toolchain, "deltaline", &verilog)?;
         // One lane of several is enough here: `lanes` checks the others.
-        let source = Stream::of(&bench, "s_axis").or_else(|_| Stream::of(&bench, "s0_axis"))?;
-        let sink = Stream::of(&bench, "m_axis")?;
-        if design.shell() == Shell::Tap {
-            bench.set(source.tready, 1);
-        }
-        bench.set(sink.tready, 1);
+        let source = Source::of(&bench, "s_axis_").or_else(|_| Source::of(&bench, "s0_axis_"))?;
+        let carries = match design.shell() {
+            Shell::Tap => {
+                source.set_ready(&mut bench, true);
+                Carries::ControlFrames
+            }
+            Shell::Inline => Carries::Traffic,
+        };
+        let sink = Sink::of(&bench, "m_axis_", carries)?;
+        sink.set_ready(&mut bench, true);
         if let Ok(locked) = bench.port("ptp_locked") {
             bench.set(locked, 1);
         }
         let (interval_end, running) = (bench.port("interval_end")?, bench.port("running")?);
-        let partial = Seen { bytes: vec![], time: 0, bad: false };
-        let mut device = Device {
-            bench,
-            source,
-            sink,
-            interval_end,
-            running,
-            partial,
-            out: VecDeque::new(),
-            pressure: None,
-            cycles: 0,
-        };
+        let mut device = Device { bench, source, sink, interval_end, running, pressure: None, cycles: 0 };
         for _ in 0..20_000 {
             if device.bench.get(device.running) == 1 {
                 return Ok(device);
@@ -115,72 +72,34 @@ impl Device {
 
     /// One clock cycle; a beat that m_axis hands over joins its frame.
     fn cycle(&mut self) -> Result<(), CheckError> {
-        let sink = &self.sink;
         if let Some(random) = &mut self.pressure {
-            self.bench.set(sink.tready, u64::from(random.random_ratio(2, 3)));
+            self.sink.set_ready(&mut self.bench, random.random_ratio(2, 3));
         }
-        if self.bench.get(sink.tvalid) == 1 && self.bench.get(sink.tready) == 1 {
-            let mut words = [0u32; 16];
-            if sink.tdata.width() <= 64 {
-                let data = self.bench.get(sink.tdata);
-                (words[0], words[1]) = (data as u32, (data >> 32) as u32);
-            } else {
-                self.bench.get_words(sink.tdata, &mut words[..sink.tdata.words()]);
-            }
-            let user = match sink.tuser.width() {
-                0..=64 => u128::from(self.bench.get(sink.tuser)),
-                _ => self.bench.get_wide(sink.tuser),
-            };
-            if self.partial.bytes.is_empty() {
-                self.partial.time = (user >> 1) as u64;
-            }
-            let count = self.bench.get(sink.tkeep).count_ones() as usize;
-            let bytes = words.iter().flat_map(|word| word.to_le_bytes());
-            self.partial.bytes.extend(bytes.take(count));
-            if self.bench.get(sink.tlast) == 1 {
-                self.partial.bad = user & 1 == 1;
-                let empty = Seen { bytes: vec![], time: 0, bad: false };
-                self.out.push_back(std::mem::replace(&mut self.partial, empty));
-            }
-        }
-        self.bench.tick().map_err(HardwareError::from)?;
+        self.sink.take(&self.bench)?;
+        self.bench.tick()?;
         self.cycles += 1;
         Ok(())
     }
 
     /// Offers a beat until it is taken.
     fn offer(&mut self, beat: Beat) -> Result<(), CheckError> {
-        let source = &self.source;
-        self.bench.set_beat(source.tdata, &beat.data);
-        self.bench.set(source.tkeep, beat.keep);
-        self.bench.set(source.tlast, u64::from(beat.last));
-        match source.tuser.width() {
-            1 => self.bench.set(source.tuser, u64::from(beat.bad)),
-            65 => self.bench.set_wide(source.tuser, u128::from(beat.timestamp) << 1 | u128::from(beat.bad)),
-            _ => {
-                let time = Timestamp(beat.timestamp);
-                let (seconds, nanoseconds) = (time.nanoseconds() / SECOND, time.nanoseconds() % SECOND);
-                let time = TimeOfDay::new(seconds, nanoseconds as u32, time.0 as u16);
-                self.bench.set_wide(source.tuser, time.0 << 1 | u128::from(beat.bad));
-            }
-        }
-        self.bench.set(source.tvalid, 1);
+        self.source.offer(&mut self.bench, beat);
         let patience = self.cycles + 4000;
-        while self.bench.get(self.source.tready) == 0 {
+        while !self.source.is_ready(&self.bench) {
             same(STAGE, self.cycles, "s_axis_tready stays low", &true, &(self.cycles < patience))?;
             self.cycle()?;
         }
         self.cycle()?;
-        self.bench.set(self.source.tvalid, 0);
+        self.source.rest(&mut self.bench);
         Ok(())
     }
 
     fn frame(&mut self, frame: &[u8], time: Timestamp, bad: bool) -> Result<(), CheckError> {
-        beats(self.source.tkeep.width() as usize, frame, time, bad).try_for_each(|beat| self.offer(beat))
+        beats(self.source.beat_bytes(), frame, time, bad).try_for_each(|beat| self.offer(beat))
     }
 
     fn idle(&mut self, cycles: u64) -> Result<(), CheckError> {
-        self.bench.set_beat(self.source.tdata, &IDLE.data);
+        self.source.drive(&mut self.bench, None);
         (0..cycles).try_for_each(|_| self.cycle())
     }
 
@@ -233,25 +152,20 @@ impl Device {
     }
 
     /// Schedules lengths, legal or not, in hardware and model.
-    fn schedule(
-        &mut self,
-        point: &mut MeasurementPoint,
-        from: u32,
-        random: &mut StdRng,
-    ) -> Result<(), CheckError> {
+    fn schedule(&mut self, point: &mut Point, from: u32, random: &mut StdRng) -> Result<(), CheckError> {
         let mut lengths = [NO_BANK; MAX_BANKS];
-        for length in &mut lengths[..point.configuration().prefixes().banks()] {
+        for length in &mut lengths[..point.model.configuration().prefixes().banks()] {
             *length = random.random_range(0..18);
         }
         self.registers().write_prefixes_next(u64::from_be_bytes(lengths))?;
         self.registers().write_prefixes_from(from)?;
         let (answer, _) = self.access(Some(1), offset::PREFIXES_SCHEDULE.into())?;
-        let prefixes = Prefixes::new(&lengths[..point.configuration().prefixes().banks()]);
-        let legal = prefixes.is_ok_and(|prefixes| point.schedule_prefixes(prefixes, from).is_ok());
+        let prefixes = Prefixes::new(&lengths[..point.model.configuration().prefixes().banks()]);
+        let legal = prefixes.is_ok_and(|prefixes| point.model.schedule_prefixes(prefixes, from).is_ok());
         same(STAGE, from.into(), "answer to a schedule", &(if legal { 0 } else { SLAVE_ERROR }), &answer)?;
         self.idle(4)?;
         let pending = self.registers().status()?.prefixes_pending();
-        same(STAGE, from.into(), "prefixes_pending", &point.scheduled().is_some(), &pending)
+        same(STAGE, from.into(), "prefixes_pending", &point.model.scheduled().is_some(), &pending)
     }
 
     /// Sets the built-in clock to a moment and stops it there: all that follows has this timestamp.
@@ -292,7 +206,7 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
     let mut device = Device::build(toolchain, design)?;
     let configuration = *design.configuration();
     let (mut random, mut frames) = (StdRng::seed_from_u64(seed), Frames::new(seed));
-    let mut point = MeasurementPoint::new(&configuration, Role::Receiver);
+    let mut point = Point::new(&configuration, Role::Receiver);
     let receiver = Control::default().with_role(RoleField::Receiver);
     device.registers().write_control(receiver)?;
     let refused =
@@ -314,17 +228,13 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
         if built_in {
             device.stop_clock_at(stopped)?;
             // A clock that software does not hold to its reference is not locked.
-            point.clock_unlocked();
+            point.take(Event::Unlocked);
         }
         for _ in 0..random.random_range(1..120) {
             let (frame, bad) = (frames.next_frame(), random.random_ratio(1, 16));
             let time = stopped_or(&mut random, built_in, stopped);
             device.frame(&frame, time, bad)?;
-            if bad {
-                point.observe_bad()
-            } else {
-                point.observe(&frame, time)
-            }
+            point.frame(&frame, time, bad);
             sent += 1;
             if random.random_ratio(1, 4) {
                 device.idle(random.random_range(1..8))?;
@@ -332,15 +242,15 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
         }
         // What the registers show of the running interval.
         device.idle(24)?;
-        let totals = point.totals(0);
+        let totals = point.model.totals(0);
         let mut registers = device.registers();
         registers.snapshot()?;
         same(STAGE, sent, "interval", &interval, &registers.interval()?)?;
-        same(STAGE, sent, "packets", &point.packets(), &registers.packets()?)?;
-        same(STAGE, sent, "bytes", &point.bytes(), &registers.bytes()?)?;
+        same(STAGE, sent, "packets", &point.model.packets(), &registers.packets()?)?;
+        same(STAGE, sent, "bytes", &point.model.bytes(), &registers.bytes()?)?;
         same(STAGE, sent, "unmeasured", &totals.unmeasured, &registers.unmeasured()?)?;
         same(STAGE, sent, "bad", &totals.bad, &registers.bad()?)?;
-        same(STAGE, sent, "unmatched", &point.unmatched(), &registers.unmatched()?)?;
+        same(STAGE, sent, "unmatched", &point.model.unmatched(), &registers.unmatched()?)?;
         same(STAGE, sent, "control frames", &reports, &registers.control_frames()?)?;
         same(STAGE, sent, "delimiters", &delimiters, &registers.delimiters()?)?;
         if built_in {
@@ -360,29 +270,27 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
         }
 
         // The end: by register, by port, by a delimiter in the stream.
-        let mut expected = vec![];
-        let mut collect = |frame: &[u8]| expected.push(frame.to_vec());
         match random.random_range(0..3) {
             0 => {
                 device.registers().interval_end()?;
-                point.end_interval(IntervalEnd::Delimiter, &mut collect);
+                point.take(Event::End(IntervalEnd::Delimiter));
             }
             1 => {
                 // Close behind a frame, which belongs to the interval.
                 let (frame, time) = (frames.next_frame(), stopped_or(&mut random, built_in, stopped));
                 device.frame(&frame, time, false)?;
-                point.observe(&frame, time);
+                point.frame(&frame, time, false);
                 sent += 1;
                 device.bench.set(device.interval_end, 1);
                 device.cycle()?;
                 device.bench.set(device.interval_end, 0);
-                point.end_interval(IntervalEnd::Delimiter, &mut collect);
+                point.take(Event::End(IntervalEnd::Delimiter));
             }
             _ => {
                 let delimiter = Delimiter::new(&configuration, interval).encode();
                 device.frame(&delimiter, stopped, false)?;
-                point.observe(&delimiter, stopped);
-                point.end_interval_at(interval, &mut collect);
+                point.frame(&delimiter, stopped, false);
+                point.take(Event::Delimiter(interval));
                 // What no delimiter has begun has a gap.
                 gaps += u32::from(interval == 0);
                 delimiters += 1;
@@ -390,10 +298,9 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
             }
         }
         interval += 1;
-        reports += expected.len() as u32;
-        device.idle(20 * point.cell_count() as u64 + 2000)?;
-        let found: Vec<Vec<u8>> = device.out.drain(..).map(|seen| seen.bytes).collect();
-        same(STAGE, sent, "control frames", &expected, &found)?;
+        reports += point.frames_due() as u32;
+        device.idle(20 * point.model.cell_count() as u64 + 2000)?;
+        point.compare_all(STAGE, sent, device.sink.take_frames())?;
     }
     let mut registers = device.registers();
     registers.snapshot()?;
@@ -425,7 +332,7 @@ pub fn segment(
     let mut nanoseconds = 0xfff_f000u64;
     if built_in {
         a.stop_clock_at(stopped)?;
-        ends[0].point.clock_unlocked();
+        ends[0].twin.take(Event::Unlocked);
     } else {
         a.bench.set(a.bench.port("ptp_ts")?, nanoseconds << 16);
         a.idle(4)?;
@@ -438,7 +345,7 @@ pub fn segment(
             let (frame, bad) = (frames.next_frame(), random.random_ratio(1, 16));
             let time = stopped_or(&mut random, built_in, stopped);
             a.frame(&frame, time, bad)?;
-            given.push_back(Seen { bytes: frame, time: time.0, bad });
+            given.push_back(Seen { bytes: frame, time, bad });
             sent += 1;
             if random.random_ratio(1, 4) {
                 a.idle(random.random_range(1..8))?;
@@ -457,13 +364,13 @@ pub fn segment(
                 a.bench.set(a.interval_end, 0);
             }
         }
-        a.idle(20 * ends[0].point.cell_count() as u64 + 4000)?;
+        a.idle(20 * ends[0].twin.model.cell_count() as u64 + 4000)?;
         if built_in {
-            ends[0].point.clock_unlocked();
+            ends[0].twin.take(Event::Unlocked);
         }
 
         // What came out, in order: traffic unchanged, a delimiter, control frames.
-        for seen in std::mem::take(&mut a.out) {
+        for seen in a.sink.take_seen() {
             let is_ours = seen.bytes.get(12..14) == Some(&ETHERTYPE.to_be_bytes());
             if given.front() != Some(&seen) && is_ours {
                 if Delimiter::decode(&seen.bytes).is_err() {
@@ -472,16 +379,16 @@ pub fn segment(
             } else {
                 same(STAGE, sent, "frame that passed", &given.pop_front(), &Some(seen.clone()))?;
             }
-            ends[0].observe(&seen, Timestamp(seen.time));
+            ends[0].observe(&seen, seen.time);
             let time = Timestamp(random.random());
             b.frame(&seen.bytes, time, seen.bad)?;
             ends[1].observe(&seen, time);
         }
         same(STAGE, sent, "frames that did not come out", &0, &given.len())?;
-        b.idle(20 * ends[1].point.cell_count() as u64 + 2000)?;
-        ends[1].found.extend(b.out.drain(..).map(|seen| seen.bytes));
+        b.idle(20 * ends[1].twin.model.cell_count() as u64 + 2000)?;
+        ends[1].found.extend(b.sink.take_frames());
         if built_in {
-            ends[0].point.clock_unlocked();
+            ends[0].twin.take(Event::Unlocked);
         }
         for end in &mut ends {
             end.compare(sent)?;
@@ -490,37 +397,26 @@ pub fn segment(
     Ok(sent)
 }
 
-/// The model of one end, and the control frames of both.
+/// The twin of one end, and its control frames.
 struct End {
-    point: MeasurementPoint,
-    expected: Vec<Vec<u8>>,
+    twin: Point,
     found: Vec<Vec<u8>>,
 }
 
 impl End {
     fn new(configuration: &Configuration, role: Role) -> Self {
-        End { point: MeasurementPoint::new(configuration, role), expected: vec![], found: vec![] }
+        End { twin: Point::new(configuration, role), found: vec![] }
     }
 
     fn observe(&mut self, seen: &Seen, time: Timestamp) {
-        if seen.bad {
-            return self.point.observe_bad();
-        }
-        self.point.observe(&seen.bytes, time);
-        if let Some(number) = Delimiter::recognise(self.point.configuration(), &seen.bytes) {
-            let expected = &mut self.expected;
-            self.point.end_interval_at(number, |frame| expected.push(frame.to_vec()));
+        self.twin.frame(&seen.bytes, time, seen.bad);
+        if let Some(number) = self.twin.delimiter(&seen.bytes).filter(|_| !seen.bad) {
+            self.twin.take(Event::Delimiter(number));
         }
     }
 
     fn compare(&mut self, at: u64) -> Result<(), CheckError> {
-        let header =
-            |frame: Option<&Vec<u8>>| frame.map(|frame| Frame::decode(frame).map(|frame| frame.header));
-        same(STAGE, at, "header", &header(self.expected.first()), &header(self.found.first()))?;
-        same(STAGE, at, "control frames", &self.expected, &self.found)?;
-        same(STAGE, at, "no control frame at all", &false, &self.expected.is_empty())?;
-        self.expected.clear();
-        self.found.clear();
-        Ok(())
+        same(STAGE, at, "no control frame at all", &false, &(self.twin.frames_due() == 0))?;
+        self.twin.compare_all(STAGE, at, std::mem::take(&mut self.found))
     }
 }

@@ -1,0 +1,307 @@
+//! A core and its twin side by side: what the checks of all cores have in common.
+
+use super::point::{Event, Point};
+use crate::error::CheckError;
+use crate::hardware::{Hardware, HardwarePoint};
+use crate::twin::Twin;
+use deltaline_model::configuration::Configuration;
+use deltaline_model::point::IntervalEnd;
+use deltaline_model::time::Timestamp;
+use deltaline_model::wire::delimiter::Delimiter;
+use deltaline_model::wire::frame::Role;
+use deltaline_traffic::{self as traffic, Frames};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use std::marker::PhantomData;
+use verilator_sys::Toolchain;
+
+/// A plain UDP packet that is told apart by its number, and goes to the port of that number: with classes that are told
+/// apart by ports, neighbours are of different ones.
+pub(crate) fn udp_frame(number: u32, length: usize) -> Vec<u8> {
+    let mut frame = traffic::udp_frame(number, length);
+    frame[36..38].copy_from_slice(&(number as u16).to_be_bytes());
+    frame
+}
+
+/// A kind of core; each has directed scenarios of its own.
+pub(crate) trait Kind {
+    /// Its name in messages.
+    const STAGE: &'static str;
+    /// Most frames of an interval of random traffic.
+    const LONGEST: u64;
+}
+
+/// A core and its twin.
+pub(crate) struct Pair<K> {
+    pub(crate) hardware: HardwarePoint,
+    pub(crate) twin: Point,
+    pub(crate) packets: u64,
+    pub(crate) random: StdRng,
+    /// Whether m_axis stalls every other cycle.
+    pub(crate) back_pressure: bool,
+    kind: PhantomData<K>,
+}
+
+/// Runs random traffic alone, `count` frames; returns their number.
+///
+/// # Errors
+///
+/// [`CheckError::Mismatch`] with the first difference.
+pub(crate) fn traffic<K: Kind>(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    verilog: &str,
+    count: u64,
+    seed: u64,
+) -> Result<u64, CheckError> {
+    let hardware = Hardware::of(toolchain, configuration, verilog)?;
+    let mut pair = Pair::<K>::new(&hardware, configuration, Role::Sender, seed)?;
+    pair.hardware.start()?;
+    pair.random_intervals(count, seed)?;
+    pair.compare()?;
+    Ok(pair.packets)
+}
+
+impl<K: Kind> Pair<K> {
+    /// Hardware out of reset, still clearing its memories.
+    pub(crate) fn new(
+        hardware: &Hardware,
+        configuration: &Configuration,
+        role: Role,
+        seed: u64,
+    ) -> Result<Self, CheckError> {
+        Ok(Pair {
+            hardware: hardware.unstarted_point(role)?,
+            twin: Point::new(configuration, role),
+            packets: 0,
+            random: StdRng::seed_from_u64(seed),
+            back_pressure: false,
+            kind: PhantomData,
+        })
+    }
+
+    /// Back-pressure for one cycle, if wanted.
+    fn press(&mut self) {
+        if self.back_pressure {
+            let ready: bool = self.random.random();
+            self.hardware.set_ready(ready);
+        }
+    }
+
+    /// One cycle without a beat.
+    pub(crate) fn cycle(&mut self) -> Result<(), CheckError> {
+        self.press();
+        Ok(self.hardware.tick()?)
+    }
+
+    /// A frame, one cycle in `gaps` idle or stalled, shown to both.
+    pub(crate) fn frame(&mut self, frame: &[u8], bad: bool, gaps: u32) -> Result<(), CheckError> {
+        let time = Timestamp(self.random.random());
+        for beat in self.hardware.beats(frame, time, bad) {
+            while gaps > 0 && self.random.random_ratio(1, gaps) {
+                self.press();
+                if self.random.random() {
+                    self.hardware.tick()?;
+                } else {
+                    self.hardware.stalled_beat(beat)?;
+                }
+            }
+            self.press();
+            self.hardware.beat(beat)?;
+        }
+        self.observe(frame, time, bad);
+        Ok(())
+    }
+
+    /// The twin's side of a frame.
+    pub(crate) fn observe(&mut self, frame: &[u8], time: Timestamp, bad: bool) {
+        self.packets += 1;
+        self.twin.frame(frame, time, bad);
+    }
+
+    /// The twin's side of an interval end.
+    pub(crate) fn end_twin(&mut self, end: Event<'_>) {
+        self.twin.take(end);
+        self.hardware.expect_interval();
+    }
+
+    /// The twin's side of an interval end that is refused.
+    pub(crate) fn refuse_end(&mut self) {
+        self.twin.take(Event::RefusedEnd);
+    }
+
+    /// Ends the interval by request.
+    pub(crate) fn end_interval(&mut self) -> Result<(), CheckError> {
+        self.hardware.request_interval_end()?;
+        self.end_twin(Event::End(IntervalEnd::Delimiter));
+        Ok(())
+    }
+
+    /// Waits for the control frames that are due and compares them.
+    pub(crate) fn compare(&mut self) -> Result<(), CheckError> {
+        self.hardware.set_ready(true);
+        self.hardware.wait_for_frames()?;
+        let found = self.hardware.take_frames();
+        self.twin.compare_all(K::STAGE, self.packets, found)
+    }
+
+    /// Delimiters of this measurement end intervals behind themselves and bring their number; others, broken and
+    /// bad ones end none.
+    pub(crate) fn delimiters(&mut self) -> Result<(), CheckError> {
+        let configuration = *self.twin.model.configuration();
+        let ours = |number: u32| Delimiter::new(&configuration, number).encode().to_vec();
+        let changed = |position: usize| {
+            let mut frame = ours(1);
+            frame[position] ^= 0x10;
+            frame
+        };
+        // Each byte that is compared, MAC addresses and number that are not, every length, a bad one.
+        let mut frames: Vec<(Vec<u8>, bool)> = vec![(ours(7), true)];
+        frames.extend((0..32).map(|position| (changed(position), false)));
+        frames.extend((14..=64).map(|length| (ours(0x1234_5678)[..length].to_vec(), false)));
+        frames.extend([0, 1, 2, 2, 4, 0xffff_ffff, 0].map(|number| (ours(number), false)));
+        let mut number = 0;
+        for (frame, bad) in frames {
+            self.frame(&udp_frame(number, 60), false, 0)?;
+            self.frame(&frame, bad, 0)?;
+            let found = if bad { None } else { self.twin.delimiter(&frame) };
+            if let Some(found) = found {
+                self.end_twin(Event::Delimiter(found));
+                // Another one right behind it is refused.
+                self.frame(&ours(0xfeed_beef), false, 0)?;
+                self.refuse_end();
+            }
+            // A control frame, frames of one byte and packets change nothing.
+            self.frame(&changed(15), false, 0)?;
+            self.frame(&[0xff], false, 0)?;
+            self.frame(&udp_frame(number + 1, 60), false, 0)?;
+            self.compare()?;
+            // Nor does a frame of one byte right behind a delimiter end another interval.
+            if let Some(found) = found {
+                self.frame(&frame, false, 0)?;
+                self.end_twin(Event::Delimiter(found));
+                self.frame(&[0xff], false, 0)?;
+            }
+            self.frame(&udp_frame(number + 2, 60), false, 0)?;
+            number += 3;
+            self.compare()?;
+        }
+        self.end_interval()?;
+        self.compare()
+    }
+
+    /// Interval ends while the drain works are refused, counted, and nothing else changes.
+    pub(crate) fn refused_ends(&mut self) -> Result<(), CheckError> {
+        for refused in [1, 3] {
+            self.frame(&udp_frame(refused, 60), false, 0)?;
+            self.end_interval()?;
+            for number in 0..refused {
+                self.frame(&udp_frame(number, 60), false, 0)?;
+                self.hardware.request_interval_end()?;
+                self.refuse_end();
+            }
+            self.compare()?;
+            self.frame(&udp_frame(9, 60), false, 0)?;
+            self.end_interval()?;
+            self.compare()?;
+        }
+        Ok(())
+    }
+
+    /// A second end, after which the core runs so many cycles idle: whether it was refused. If not, the control frames of its
+    /// interval are compared.
+    pub(crate) fn second_end(&mut self, distance: u64, idle: u64) -> Result<bool, CheckError> {
+        self.hardware.request_interval_end()?;
+        self.compare()?;
+        // An accepted end brings frames of its own.
+        let asked = self.hardware.cycles();
+        while self.hardware.cycles() < asked + idle {
+            self.cycle()?;
+        }
+        let found = self.hardware.take_frames();
+        let refused = found.is_empty();
+        self.twin.take(if refused { Event::RefusedEnd } else { Event::End(IntervalEnd::Delimiter) });
+        self.twin.compare_all(K::STAGE, distance, found)?;
+        Ok(refused)
+    }
+
+    /// One cycle without lock flags the interval of the frames that end in that cycle, and no other.
+    pub(crate) fn lost_clock(&mut self) -> Result<(), CheckError> {
+        const AROUND: usize = 10;
+        for lost in 0..2 * AROUND {
+            self.frame(&udp_frame(4, 60), false, 0)?;
+            for cycle in 0..2 * AROUND {
+                self.hardware.set_locked(cycle != lost);
+                self.hardware.set_interval_end(cycle == AROUND);
+                if cycle == lost {
+                    self.twin.take(Event::Unlocked);
+                }
+                if cycle == AROUND {
+                    self.end_twin(Event::End(IntervalEnd::Delimiter));
+                }
+                self.cycle()?;
+            }
+            self.hardware.set_locked(true);
+            self.hardware.set_interval_end(false);
+            self.compare()?;
+            self.end_interval()?;
+            self.compare()?;
+        }
+        Ok(())
+    }
+
+    /// How many cycles a drain takes, from the end to the last beat of its last frame.
+    pub(crate) fn drain(&mut self) -> Result<u64, CheckError> {
+        self.end_interval()?;
+        let started = self.hardware.cycles();
+        while !self.hardware.is_drained() {
+            self.cycle()?;
+        }
+        let length = self.hardware.cycles() - started;
+        self.compare()?;
+        Ok(length)
+    }
+
+    /// Intervals of random traffic, until `count` frames have passed.
+    pub(crate) fn random_intervals(&mut self, count: u64, seed: u64) -> Result<(), CheckError> {
+        let (mut frames, before) = (Frames::new(seed), self.packets);
+        while self.packets - before < count {
+            self.random_interval(&mut frames)?;
+        }
+        Ok(())
+    }
+
+    /// Traffic of every kind, drained while the next interval's traffic passes.
+    fn random_interval(&mut self, frames: &mut Frames) -> Result<(), CheckError> {
+        self.back_pressure = self.random.random();
+        let gaps = [0, 0, 2, 8][self.random.random_range(0..4)];
+        for _ in 0..self.random.random_range(1..K::LONGEST) {
+            let frame = frames.next_frame();
+            let bad = self.random.random_ratio(1, 32);
+            self.frame(&frame, bad, gaps)?;
+        }
+        // What the previous interval owes comes out meanwhile, or now.
+        self.compare()?;
+        self.end_interval()
+    }
+
+    /// Hardware out of reset again, and a new twin.
+    pub(crate) fn restart(&mut self, role: Role) -> Result<(), CheckError> {
+        self.hardware.restart()?;
+        self.twin = Point::new(self.twin.model.configuration(), role);
+        Ok(())
+    }
+
+    /// Behind a reset: frames count again. No delimiter has begun their interval: it has a gap, whatever its number.
+    pub(crate) fn first_interval(&mut self) -> Result<(), CheckError> {
+        for number in 0..200 {
+            self.frame(&udp_frame(number, 60), false, 0)?;
+        }
+        let delimiter = Delimiter::new(self.twin.model.configuration(), 0).encode();
+        self.frame(&delimiter, false, 0)?;
+        self.end_twin(Event::Delimiter(0));
+        self.compare()?;
+        self.end_interval()?;
+        self.compare()
+    }
+}
