@@ -23,7 +23,7 @@ use deltaline_model::packet::identity::identify;
 use deltaline_model::point::MeasurementPoint;
 use deltaline_model::sketch::lda::Lda;
 use deltaline_model::sketch::sampler::Sampler;
-use deltaline_model::sketch::synopsis::Hashed;
+use deltaline_model::sketch::synopsis::{Hashed, Synopsis};
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::Role;
 use std::hint::black_box;
@@ -89,7 +89,7 @@ fn packets(criterion: &mut Criterion) {
             if let Ok(identity) = identify(black_box(frame)) {
                 let hash = hash.hash(&identity.key);
                 let packet = Hashed { hash, time: Timestamp::from_nanoseconds(time), digest: 0 };
-                lda.update(0, sampler.bank(hash), &packet);
+                lda.add(0, &sampler, &[packet]);
             }
         });
         let mut point = MeasurementPoint::new(&configuration, Role::Sender);

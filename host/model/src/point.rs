@@ -41,15 +41,14 @@ use crate::packet::classifier::MAX_CLASSES;
 use crate::packet::hash::LinearHash;
 use crate::packet::identity::{Identity, identify, identify_plain};
 use crate::sketch::digest::{self, PacketDigest};
-use crate::sketch::registry;
+use crate::sketch::registry::{self, Tables};
 use crate::sketch::sampler::{Prefixes, Sampler};
-use crate::sketch::synopsis::{Hashed, Synopsis};
+use crate::sketch::synopsis::Hashed;
 use crate::time::{AbsoluteTime, Timestamp};
 use crate::wire::cell::WireCell;
 use crate::wire::frame::{Header, MAX_FRAME_BYTES, Role, Totals};
 use crate::wire::shape::BLOCK_CELLS;
 use crate::wire::v2;
-use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use multiversion::multiversion;
@@ -106,7 +105,7 @@ pub struct MeasurementPoint {
     time: Option<AbsoluteTime>,
     hash: LinearHash,
     digest: PacketDigest,
-    synopsis: Box<dyn Synopsis>,
+    tables: Tables,
     /// Of the running interval.
     sampler: Sampler,
     /// Of the first interval from this one on.
@@ -131,7 +130,7 @@ impl MeasurementPoint {
             time: None,
             digest: PacketDigest::new(configuration.seed()),
             hash: LinearHash::new(configuration.hash(), configuration.seed()),
-            synopsis: registry::synopsis(configuration),
+            tables: registry::synopsis(configuration),
             sampler: Sampler::new(*configuration.prefixes()),
             scheduled: None,
             interval: 0,
@@ -189,12 +188,12 @@ impl MeasurementPoint {
 
     /// The cells of the running interval, if they are of this type: class by class, in it table by table.
     pub fn cells<C: WireCell>(&self) -> Vec<C> {
-        let shape = self.synopsis.shape(self.prefixes());
+        let shape = self.tables.any().shape(self.prefixes());
         let block_bytes = usize::from(shape.cell_bits).max(1);
         let mut blocks = vec![0; shape.cells() / BLOCK_CELLS * block_bytes];
         let mut cells = vec![];
         for class in 0..self.configuration.classes() {
-            self.synopsis.pack(class, 0, &mut blocks);
+            self.tables.any().pack(class, 0, &mut blocks);
             cells.extend(blocks.chunks_exact(block_bytes).flat_map(C::unpack));
         }
         cells
@@ -202,7 +201,7 @@ impl MeasurementPoint {
 
     /// How many cells all classes have together.
     pub fn cell_count(&self) -> usize {
-        self.configuration.classes() * self.synopsis.shape(self.prefixes()).cells()
+        self.configuration.classes() * self.tables.any().shape(self.prefixes()).cells()
     }
 
     /// The totals of the running interval as a class's control frames would tell them; zero for a class that is none.
@@ -305,7 +304,7 @@ impl MeasurementPoint {
             let digests = packets.iter().map(|packet| packet.digest);
             totals.digest_sum = digests.fold(totals.digest_sum, digest::add);
         }
-        is_full |= self.synopsis.add(class, &self.sampler, packets);
+        is_full |= self.tables.add(class, &self.sampler, packets);
         self.totals.flags.saturated |= is_full;
     }
 
@@ -340,7 +339,7 @@ impl MeasurementPoint {
         for class in 0..self.configuration.classes() {
             self.report(class, &mut emit);
         }
-        self.synopsis.clear();
+        self.tables.clear();
         self.has_ended = true;
         self.interval = self.interval.wrapping_add(1);
         self.totals = Totals::default();
@@ -359,9 +358,9 @@ impl MeasurementPoint {
         let totals = self.totals(class);
         for header in Header::of_interval(&self.configuration, self.role, self.interval, totals) {
             let segment = header.segment + class as u32;
-            let shape = self.synopsis.shape(self.prefixes());
+            let shape = self.tables.any().shape(self.prefixes());
             let header = Header { segment, shape, point: self.id, time: self.time, ..header };
-            let pack = |blocks: &mut [u8]| self.synopsis.pack(class, header.cells_before(), blocks);
+            let pack = |blocks: &mut [u8]| self.tables.any().pack(class, header.cells_before(), blocks);
             if let Some(length) = v2::encode_blocks(&header, &mut buffer, pack) {
                 emit(&buffer[..length]);
             }
@@ -428,6 +427,7 @@ mod tests {
     use crate::packet::classifier::Fields;
     use crate::sketch::cell::Cell;
     use crate::sketch::lda::{Lda, Table};
+    use crate::sketch::synopsis::Synopsis;
     use crate::wire::frame::{Flags, Frame};
     use std::vec;
     use std::vec::Vec;
@@ -462,7 +462,7 @@ mod tests {
                 let time = Timestamp(u64::from(interval) << 60 | u64::from(number) << 20 | 3);
                 point.observe(&frame, time);
                 let hash = hash.hash(&identify(&frame).unwrap().key);
-                lda.update(0, configuration.prefixes().bank(hash), &Hashed { hash, time, digest: 0 });
+                lda.add(0, &Sampler::new(*configuration.prefixes()), &[Hashed { hash, time, digest: 0 }]);
             }
             point.observe(&[0; 60], Timestamp(9));
             point.observe_bad();

@@ -139,7 +139,8 @@ mod tests {
     use deltaline_model::configuration::{Configuration, Settings};
     use deltaline_model::packet::hash::{HashKind, LinearHash};
     use deltaline_model::sketch::lda::Lda;
-    use deltaline_model::sketch::synopsis::Hashed;
+    use deltaline_model::sketch::sampler::Sampler;
+    use deltaline_model::sketch::synopsis::{Hashed, Synopsis};
     use deltaline_model::time::Timestamp;
     use deltaline_traffic::delay::Delay;
     use deltaline_traffic::loss::Losses;
@@ -197,13 +198,13 @@ mod tests {
 
             let hash = LinearHash::new(HashKind::H3, trial);
             let (mut sender, mut receiver) = (Lda::new(&configured), Lda::new(&configured));
+            let sampler = Sampler::new(*configured.prefixes());
             for ((key, delay), number) in keys.iter().zip(&fate).zip(0u64..) {
                 let (hash, time) = (hash.hash(key), GAP * number);
-                let bank = configured.prefixes().bank(hash);
-                let at = |time| Hashed { hash, time: Timestamp::from_nanoseconds(time), digest: 0 };
-                sender.update(0, bank, &at(time));
+                let at = |time| [Hashed { hash, time: Timestamp::from_nanoseconds(time), digest: 0 }];
+                sender.add(0, &sampler, &at(time));
                 if let Some(delay) = delay {
-                    receiver.update(0, bank, &at(time + u64::from(*delay)));
+                    receiver.add(0, &sampler, &at(time + u64::from(*delay)));
                 }
             }
             let truth = outcome.truth;

@@ -15,7 +15,7 @@
 use crate::configuration::Configuration;
 use crate::sketch::field_cell::FieldCell;
 use crate::sketch::packet_id::PacketId;
-use crate::sketch::registry::{Registered, read_rows};
+use crate::sketch::registry::{Registered, Tables, read_rows};
 use crate::sketch::sampler::{Prefixes, Sampler};
 use crate::sketch::synopsis::{Cells, Hashed, Synopsis};
 use crate::wire::cell;
@@ -34,7 +34,7 @@ pub(crate) const FINECOMB: Registered = Registered {
         true => Err("its rows have digests of their own; leave digest away"),
         false => Ok(()),
     },
-    new: |configuration| Box::new(FineComb::new(configuration)),
+    new: |configuration| Tables::Other(Box::new(FineComb::new(configuration))),
     shape: |configuration| shape(configuration.rows(), configuration.prefixes()),
     read: |given| read_rows(given, |prefixes| shape(given.table_cells as usize, prefixes)),
 };
@@ -73,10 +73,11 @@ impl Synopsis for FineComb {
 
     fn add(&mut self, class: usize, sampler: &Sampler, packets: &[Hashed]) -> bool {
         let mut is_full = false;
+        let cells = self.cells.of_class(class);
         for packet in packets {
             let Some(bank) = sampler.bank(packet.hash) else { continue };
             let row = packet.hash as usize & (self.rows - 1);
-            let Some(cell) = self.cells.at(class, bank * self.rows + row) else { continue };
+            let Some(cell) = cells.get_mut(bank * self.rows + row) else { continue };
             is_full |= cell.add(packet.time.nanoseconds(), self.id.halves_of(packet.hash));
         }
         is_full

@@ -18,7 +18,7 @@
 use crate::configuration::Configuration;
 use crate::sketch::field_cell::FieldCell;
 use crate::sketch::packet_id::{PARTS, PacketId, part};
-use crate::sketch::registry::{Registered, read_rows};
+use crate::sketch::registry::{Registered, Tables, read_rows};
 use crate::sketch::sampler::{Prefixes, Sampler};
 use crate::sketch::synopsis::{Cells, Hashed, Synopsis};
 use crate::wire::cell;
@@ -45,7 +45,7 @@ pub(crate) const IDENTITY_TABLE: Registered = Registered {
             _ => Err("its packets are sampled once; give one prefix length, 0 for all packets"),
         }
     },
-    new: |configuration| Box::new(IdentityTable::new(configuration)),
+    new: |configuration| Tables::Other(Box::new(IdentityTable::new(configuration))),
     shape: |configuration| shape(configuration.rows(), configuration.prefixes()),
     read: |given| match given.own.as_slice() {
         [word] if word << 8 | 0xff == u64::MAX => read_rows(&Shape { tables: 1, ..*given }, |prefixes| {
@@ -99,12 +99,13 @@ impl Synopsis for IdentityTable {
 
     fn add(&mut self, class: usize, sampler: &Sampler, packets: &[Hashed]) -> bool {
         let mut is_full = false;
+        let cells = self.cells.of_class(class);
         for packet in packets.iter().filter(|packet| sampler.bank(packet.hash).is_some()) {
             let halves = self.id.halves_of(packet.hash);
             let fields = [self.id.check_of(packet.hash), halves[0], halves[1]];
             for table in 0..TABLES {
                 let place = table * self.rows + row(halves, table, self.rows);
-                let Some(cell) = self.cells.at(class, place) else { continue };
+                let Some(cell) = cells.get_mut(place) else { continue };
                 is_full |= cell.add(packet.time.nanoseconds(), fields);
             }
         }

@@ -11,12 +11,11 @@
 
 use crate::configuration::Configuration;
 use crate::sketch::cell::Cell;
-use crate::sketch::registry::{Registered, read_rows};
+use crate::sketch::registry::{Registered, Tables, read_rows};
 use crate::sketch::sampler::{Prefixes, Sampler};
 use crate::sketch::synopsis::{Cells, Hashed, Synopsis};
 use crate::wire::cell;
 use crate::wire::shape::{Kind, Shape};
-use alloc::boxed::Box;
 
 /// Width of a cell in bits.
 pub const CELL_BITS: u16 = cell::bits(0);
@@ -75,7 +74,7 @@ pub(crate) const LDA: Registered = Registered {
     name: "lda",
     prefixes: &[1, 6],
     check: |_| Ok(()),
-    new: |configuration| Box::new(Lda::new(configuration)),
+    new: |configuration| Tables::Lda(Lda::new(configuration)),
     shape: |configuration| Table::of(configuration).shape(),
     read: |shape| Table::read(shape).map(|table| table.prefixes),
 };
@@ -95,16 +94,22 @@ impl Lda {
         Lda { table, cells: Cells::new(configuration.classes(), table.rows * table.prefixes.banks()) }
     }
 
-    /// Counts a packet of `class` in its row of `bank`, if it is in one; true when the row's count overflowed.
+    /// Counts packets of `class`, each in its row of its bank, if it is in one; true when a count overflowed. Digests are
+    /// added if `DIGESTS`.
     #[inline]
-    pub fn update(&mut self, class: usize, bank: Option<usize>, packet: &Hashed) -> bool {
-        let row = (packet.hash as usize) & (self.table.rows - 1);
-        // Whether a packet is sampled is random, and a wrong guess at a branch costs more than to add nothing to a cell.
-        let (bank, packets) = bank.map_or((0, 0), |bank| (bank, 1));
-        match self.cells.at(class, bank * self.table.rows + row) {
-            Some(cell) => cell.add_some(packets, packet.time.nanoseconds(), packet.digest),
-            None => false,
+    fn count<const DIGESTS: bool>(&mut self, class: usize, sampler: &Sampler, packets: &[Hashed]) -> bool {
+        let (rows, mut is_full) = (self.table.rows, false);
+        let cells = self.cells.of_class(class);
+        for packet in packets {
+            // Whether a packet is sampled is random, and a wrong guess at a branch costs more than to add nothing to a cell.
+            let (bank, packets) = sampler.bank(packet.hash).map_or((0, 0), |bank| (bank, 1));
+            let place = bank * rows + (packet.hash as usize & (rows - 1));
+            if let Some(cell) = cells.get_mut(place) {
+                let digest = if DIGESTS { packet.digest } else { 0 };
+                is_full |= cell.add_some(packets, packet.time.nanoseconds(), digest);
+            }
         }
+        is_full
     }
 
     /// All cells, bank-major.
@@ -118,10 +123,13 @@ impl Synopsis for Lda {
         Table { prefixes: *prefixes, ..self.table }.shape()
     }
 
+    #[inline]
     fn add(&mut self, class: usize, sampler: &Sampler, packets: &[Hashed]) -> bool {
-        packets
-            .iter()
-            .fold(false, |is_full, packet| self.update(class, sampler.bank(packet.hash), packet) | is_full)
+        if self.table.has_digests {
+            self.count::<true>(class, sampler, packets)
+        } else {
+            self.count::<false>(class, sampler, packets)
+        }
     }
 
     fn pack(&self, class: usize, first: usize, blocks: &mut [u8]) {
@@ -153,14 +161,14 @@ mod tests {
     fn updates_match(settings: Settings) {
         let configuration = Configuration::new(settings).unwrap();
         let mut lda = Lda::new(&configuration);
+        let sampler = Sampler::new(*configuration.prefixes());
         let mut map: HashMap<(usize, u64), (u32, u64, [u16; 2])> = HashMap::new();
         for i in 0..20_000u64 {
             let hash = xxh3_64(&i.to_le_bytes());
             let time = Timestamp(hash.rotate_left(13));
-            let bank = configuration.prefixes().bank(hash);
             let digest = if settings.digest { PacketDigest::new(settings.seed).digest(hash) } else { 0 };
-            assert!(!lda.update(0, bank, &Hashed { hash, time, digest }));
-            let Some(bank) = bank else { continue };
+            assert!(!lda.add(0, &sampler, &[Hashed { hash, time, digest }]));
+            let Some(bank) = configuration.prefixes().bank(hash) else { continue };
             let entry = map.entry((bank, hash % 64)).or_default();
             entry.0 += 1;
             entry.1 = (entry.1 + (time.0 >> 16)) % (1 << 40);
@@ -179,13 +187,14 @@ mod tests {
 
     #[test]
     fn overflow_of_a_count_is_told() {
-        let configuration = Configuration::new(Settings { prefixes: &[0], ..Settings::default() }).unwrap();
+        let configuration = Configuration::new(Settings { prefixes: &[1], ..Settings::default() }).unwrap();
         let mut lda = Lda::new(&configuration);
-        let packet = Hashed { hash: 5, ..Hashed::default() };
-        lda.cells.at(0, 5).unwrap().count = u32::MAX;
-        assert!(!lda.update(0, None, &packet));
-        assert!(lda.update(0, Some(0), &packet));
-        assert!(!lda.update(0, Some(0), &packet));
+        let sampler = Sampler::new(*configuration.prefixes());
+        let [sampled, other] = [5, 5 | 1 << 63].map(|hash| [Hashed { hash, ..Hashed::default() }]);
+        lda.cells.of_class(0)[5].count = u32::MAX;
+        assert!(!lda.add(0, &sampler, &other));
+        assert!(lda.add(0, &sampler, &sampled));
+        assert!(!lda.add(0, &sampler, &sampled));
         let mut cell = Cell { count: u32::MAX - 1, ..Cell::default() };
         assert!(!cell.add_some(0, 1, 1));
         assert!(!cell.add(1));

@@ -56,10 +56,10 @@ impl<C: WireCell> Cells<C> {
         Cells { cells: vec![C::default(); classes * per_class], per_class }
     }
 
-    /// The cell at a place of a class.
-    #[inline]
-    pub fn at(&mut self, class: usize, place: usize) -> Option<&mut C> {
-        self.cells.get_mut(class * self.per_class + place)
+    /// Those of a class.
+    pub fn of_class(&mut self, class: usize) -> &mut [C] {
+        let first = class * self.per_class;
+        self.cells.get_mut(first..first + self.per_class).unwrap_or_default()
     }
 
     /// All of them.
