@@ -8,7 +8,7 @@
 //! under Verilator: all that it sends to a UART must be the twin's.
 //!
 //! Test plan: a planted fault, a bit of the bitstream's memory content cleared, is noticed (`--plant`); frequencies and
-//! crossings are read from a report by hand; pins that no cell is connected with are told.
+//! crossings are read from a report by hand; pins that no cell is connected with are listed.
 
 use crate::acceptance::run;
 use crate::{Failure, tools};

@@ -163,7 +163,7 @@ fn inline_vectors(configuration: &Configuration) -> Value {
     })
 }
 
-/// Records a frame, and tells what the bench has to send and what is counted then.
+/// Records a frame, and returns what the bench has to send and what is counted then.
 fn seen(point: &mut MeasurementPoint, frame: &[u8], time: Timestamp, bad: bool) -> Value {
     if bad {
         point.observe_bad()

@@ -57,7 +57,7 @@ struct Proof {
     faults: &'static [Fault],
 }
 
-/// What is emitted, under the name of the emitted module, and what the properties are told of its size.
+/// What is emitted, under the name of the emitted module, and what the properties know of its size.
 #[derive(Clone, Copy)]
 struct Design {
     size: &'static str,
@@ -220,7 +220,7 @@ const PROOFS: [Proof; 8] = [
                 (14, 14),
             ),
             fault(
-                "count overflow not told",
+                "count overflow not reported",
                 "wraps_d = count_wraps_q & valid_5_q;",
                 "wraps_d = 1'b0;",
                 (14, 14),

@@ -207,7 +207,7 @@ fn on_path(program: &Path) -> Option<PathBuf> {
     found.filter(|_| program.components().count() == 1)
 }
 
-/// yosys-smtbmc, told to use the solver that comes with it; installed on first use.
+/// yosys-smtbmc, made to use the solver that comes with it; installed on first use.
 pub(crate) fn smtbmc() -> Result<Command, Error> {
     install(Selection::Formal)?;
     let programs = folder()?.join(FORMAL.name).join("bin");
@@ -256,7 +256,7 @@ pub(crate) fn icebox_vlog() -> Result<Command, Error> {
     Unpacked::at(&folder()?.join(ICESTORM.name)).map(|unpacked| unpacked.icebox_vlog())
 }
 
-/// `program` of Icarus Verilog, told with `option` where its parts are if they are not where Debian puts them.
+/// `program` of Icarus Verilog, with `option` for where its parts are if they are not where Debian puts them.
 fn icarus(program: &str, option: &str) -> Result<Command, Error> {
     if is_on_path(&ICARUS) {
         return Ok(Command::new(program));

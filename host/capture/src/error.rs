@@ -1,4 +1,4 @@
-//! What can go wrong with a capture, told so that the reader knows the file, the place and the remedy.
+//! What can go wrong with a capture, said so that the reader knows the file, the place and the remedy.
 
 use std::fmt;
 use std::io;
@@ -159,7 +159,7 @@ pub enum WriteError {
         /// How many it may have.
         most: u32,
     },
-    /// A text for the file's header is longer than its length field can tell.
+    /// A text for the file's header is longer than its length field can say.
     #[error("{file}: a text of {length} bytes is too long for the header; shorten it to 65,535 bytes")]
     Text {
         /// The file as it was named by the caller.

@@ -93,7 +93,7 @@ impl Input {
         Ok(true)
     }
 
-    /// Passes over `count` available bytes and tells where in the buffer they are until the next fill.
+    /// Passes over `count` available bytes and says where in the buffer they are until the next fill.
     pub(crate) fn consume(&mut self, count: usize) -> Range<usize> {
         let start = self.available.start;
         self.available.start = (start + count).min(self.available.end);
@@ -108,7 +108,7 @@ impl Input {
         while left > 0 {
             let part = left.min(CHUNK);
             if !self.fill(part)? {
-                // The place to be told is where the incomplete record begins.
+                // The place to be reported is where the incomplete record begins.
                 self.offset = start;
                 return Ok(false);
             }

@@ -3,7 +3,7 @@
 //! The truth that estimates are compared with. Packets are recognised by their whole key ([`identity::identify`]),
 //! not by a hash of it, and nothing is estimated. Where several packets of a capture share a key, the k-th of the
 //! sender's is taken for the k-th of the receiver's: right unless one of them was lost or overtook another, which
-//! nobody can tell from the captures; [`End::duplicates`] says how many packets that concerns.
+//! the captures do not show; [`End::duplicates`] says how many packets that concerns.
 //!
 //! A packet is named by its *index*: its position in its capture, from 0, all packets counted.
 //!
@@ -102,7 +102,7 @@ pub struct Matching {
     /// Counts at the receiver.
     pub receiver: End,
     /// Packets that arrived after a later sent one of their flow (RFC 4737, section 3.3, with a flow as Type-P): a
-    /// flow is IP version, protocol, addresses and ports. The timestamps tell the order, not the order in the
+    /// flow is IP version, protocol, addresses and ports. The timestamps give the order, not the order in the
     /// captures, which a recorder that collects from several queues may mix up.
     pub reordered: u64,
     /// Packets that arrived after a later sent one of any flow. Several queues, and timestamps taken before a

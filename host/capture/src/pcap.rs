@@ -34,7 +34,7 @@ impl Pcap {
             let version = format!("{}.{}", header.version_major, header.version_minor);
             return Err(Fault::Unsupported(format!("its format is pcap {version}, only 2.x is read")));
         }
-        // The upper bits of the field tell the length of the frame check sequence.
+        // The upper bits of the field hold the length of the frame check sequence.
         check_link_type(header.network.0 as u16)?;
         input.consume(HEADER_BYTES);
         Ok(Pcap { big_endian: header.is_bigendian(), nanoseconds: header.is_nanosecond_precision() })

@@ -1,7 +1,7 @@
 //! The pcapng format: sections of blocks (draft-ietf-opsawg-pcapng).
 //!
 //! A block is its type, its length, a body and its length again. A section begins with a Section Header Block, which
-//! tells the byte order; Interface Description Blocks follow, which tell link type and unit of time; packets stand
+//! shows the byte order; Interface Description Blocks follow, which give link type and unit of time; packets stand
 //! in Enhanced Packet Blocks, which name their interface by its position in the section. All other blocks (names,
 //! statistics, secrets, what applications add) are passed over.
 
@@ -49,7 +49,7 @@ impl Pcapng {
                 self.big_endian = match word(head, 8, false) {
                     BOM_MAGIC => false,
                     swapped if swapped.swap_bytes() == BOM_MAGIC => true,
-                    _ => return Err(Fault::Damaged("a section tells no byte order".into())),
+                    _ => return Err(Fault::Damaged("a section has no byte order".into())),
                 };
             }
             let kind = word(head, 0, self.big_endian);

@@ -103,7 +103,7 @@ impl PcapngWriter {
         section.extend(0x1a2b_3c4d_u32.to_le_bytes());
         section.extend(1u16.to_le_bytes());
         section.extend(0u16.to_le_bytes());
-        // The section's length is not told.
+        // The section's length is not given.
         section.extend((-1i64).to_le_bytes());
         let program = concat!("deltaline ", env!("CARGO_PKG_VERSION"));
         option(&mut section, 1, comment.as_bytes());
@@ -195,7 +195,7 @@ impl Draft {
         self.target.display().to_string()
     }
 
-    /// Counts a packet and tells its captured length.
+    /// Counts a packet and returns its captured length.
     fn next_packet(&mut self, packet: &PacketRef<'_>) -> Result<u32, WriteError> {
         self.packets += 1;
         match u32::try_from(packet.data.len()) {

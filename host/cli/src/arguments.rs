@@ -118,7 +118,7 @@ pub(crate) struct Losses {
     pub(crate) high: f64,
 }
 
-/// A quantile to be told.
+/// A quantile to be reported.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Quantile {
     /// The share of packets below it.

@@ -9,11 +9,11 @@
 //! may, and are shown with how far they are off. Boards draw their random numbers from the settings' seed: the same
 //! script gives the same figures, on any board and in simulation.
 //!
-//! An interval whose frames were damaged on the serial line is measured once more, which is told.
+//! An interval whose frames were damaged on the serial line is measured once more, and a message says so.
 //!
 //! # Test plan
 //!
-//! `tests/board.rs`: a board that tells the truth passes; one whose estimates are off, or that loses what it does not
+//! `tests/board.rs`: a board whose numbers are true passes; one whose estimates are off, or that loses what it does not
 //! count, fails; damaged bytes cost a second try and no more; boards of another top, configuration or protocol, and what
 //! is no board, by their exit codes. What was started is read: its delay and its losses.
 

@@ -65,7 +65,7 @@ A result goes to standard output, messages and warnings go to standard error.";
 /// One-way delay, its deviation and loss between two points of a path.
 ///
 /// Both points keep the same small table of packet counts and timestamp sums (Lossy Difference Aggregator); the
-/// difference of the two tables tells mean, standard deviation and loss.
+/// difference of the two tables gives mean, standard deviation and loss.
 #[derive(Debug, Parser)]
 #[command(name = "deltaline", version, after_help = EXIT_CODES, after_long_help = EXIT_CODES)]
 struct Arguments {

@@ -49,7 +49,7 @@ pub(crate) struct Measure {
     pub(crate) interval: Option<u64>,
     #[command(flatten)]
     pub(crate) described: Described,
-    /// Sum a digest of every packet in its row, which guards the delays against foreign packets and tells quantiles;
+    /// Sum a digest of every packet in its row, which guards the delays against foreign packets and gives quantiles;
     /// a bank that samples about as many packets as it has rows serves them best
     #[arg(long)]
     pub(crate) digest: bool,
@@ -237,7 +237,7 @@ fn frames_writer(arguments: &Measure) -> Result<Option<PcapngWriter>, Failure> {
 /// Matches the captures, which will be read a second time: a pipe is refused.
 fn match_captures(arguments: &Measure) -> Result<Matched, Failure> {
     for path in [&arguments.sender, &arguments.receiver] {
-        // What is missing will be told when it is opened.
+        // What is missing is reported when it is opened.
         if fs::metadata(path).is_ok_and(|about| !about.is_file()) {
             let message = format!(
                 "{}: is not a regular file, but --interval and --truth read a capture twice; save it to a file",

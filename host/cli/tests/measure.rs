@@ -5,7 +5,7 @@
 //! * The members of the JSON and their values, where they are exact; the table for people.
 //! * Estimates against the truth over many seeds: how often the 95 % interval holds the mean, the spread of the
 //!   errors in units of the standard error, and that of the deviation, against what theory says.
-//! * What is suspect is told: clocks apart, swapped and unrelated captures, sums that wrap, short snap lengths.
+//! * What is suspect is reported: clocks apart, swapped and unrelated captures, sums that wrap, short snap lengths.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -297,7 +297,7 @@ fn different_snap_lengths_are_told() {
         ["0 of 59461 packets", "57890 of 57895 packets", "differently at the two ends", "at least 126 bytes"];
     run(&["measure", SENDER, &receiver]).told(9, &text);
 
-    // Cut alike, there is less to tell packets by, but the same at both ends.
+    // Cut alike, there is less to know packets by, but the same at both ends.
     let [mut sent, mut received] = shipped();
     cut(&mut sent, 60);
     cut(&mut received, 60);

@@ -5,7 +5,7 @@
 //! * Whatever the offset, the bounds hold it. They are as wide as the least exact delays of both directions together: each
 //!   the delay of a packet, and among the least of all packets, found by matching packet with packet.
 //! * A clock that moved between the two directions, no digests, a segment that is not there or has void intervals only,
-//!   clocks apart by the 2^40 ns that sums of delays are known modulo: told, each in its way.
+//!   clocks apart by the 2^40 ns that sums of delays are known modulo: reported, each in its way.
 #![allow(clippy::unwrap_used)]
 
 mod common;

@@ -79,7 +79,7 @@ impl TimeOfDayConverter {
     }
 }
 
-/// What the adjustable clock is told in a cycle.
+/// What is asked of the adjustable clock in a cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Controls {
     /// Nominal length of a cycle, 40 bits in units of 2^-32 ns; at least 2^32, or time may run backwards.
@@ -147,7 +147,7 @@ impl AdjustableClock {
         })
     }
 
-    /// A slew is under way: told at once, without the latency of the time.
+    /// A slew is under way: shown at once, without the latency of the time.
     pub fn slewing(&self) -> bool {
         self.slew_left > 0
     }

@@ -204,7 +204,7 @@ impl MeasurementPoint {
         self.configuration.classes() * self.tables.any().shape(self.prefixes()).cells()
     }
 
-    /// The totals of the running interval as a class's control frames would tell them; zero for a class that is none.
+    /// The totals of the running interval as a class's control frames would report them; zero for a class that is none.
     pub fn totals(&self, class: usize) -> Totals {
         let ClassTotals { packets, octets, first, last, time_sum, digest_sum } =
             self.classes.get(class).copied().unwrap_or_default();

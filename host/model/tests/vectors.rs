@@ -202,7 +202,7 @@ fn digest_sums_stand_beside_the_cells() {
         assert_eq!((frame.header.cells, frame.header.fragments), (64, 4));
         assert!(frame.cells::<Cell>().all(|cell| (cell.count != 0) == (cell.digest != 0)));
     }
-    // What is lost between the ends is told by count and digest alike: a packet of 1.
+    // What is lost between the ends shows in count and digest alike: a packet of 1.
     let (sender, receiver) = frames.split_at(12);
     let cells = |frames: &[Frame]| frames[..4].iter().flat_map(Frame::cells).collect::<Vec<Cell>>();
     let (sender, receiver) = (cells(sender), cells(receiver));

@@ -214,7 +214,7 @@ pub(crate) fn measure(
     })
 }
 
-/// A module whose area is told apart.
+/// A module whose area is given apart.
 struct Stage<'a> {
     name: &'a str,
     /// Stages in it, which its own area is without.

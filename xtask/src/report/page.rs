@@ -7,10 +7,10 @@ use crate::Failure;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// Clocks at which slack is told besides a design's own: the LDA paper's, and that of widespread 10G cores.
+/// Clocks at which slack is given besides a design's own: the LDA paper's, and that of widespread 10G cores.
 const SLACKS_MHZ: [f64; 2] = [TARGET_MHZ, 150.0];
 
-/// Area in mm² of the die that shares are told of.
+/// Area in mm² of the die that shares are given of.
 const DIE: f64 = 100.0;
 
 /// Lowest, middle and highest frequency.
@@ -28,7 +28,7 @@ fn slowest(runs: &[Run]) -> Option<&Run> {
     runs.iter().min_by(|a, b| a.mhz.total_cmp(&b.mhz))
 }
 
-/// Cells and pins are named by what they drive, with the cell's kind; only what they drive tells anything.
+/// Cells and pins are named by what they drive, with the cell's kind; only what they drive says anything.
 fn short(pin: &str) -> String {
     let cell = pin.split('/').next().unwrap_or(pin);
     let marks = ["_TRELLIS_FF", "_SB_DFF", "_SB_LUT4", "_LUT4", "_DFF_P_"];

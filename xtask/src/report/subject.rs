@@ -32,7 +32,7 @@ const NAME: &str = "deltaline";
 /// Devices of all families; those of a family that a subject is not synthesised for are left out.
 const ALL_DEVICES: [&str; 4] = ["hx8k", "25f-6", "25f-8", "85f-6"];
 
-/// Without the fastest speed grade, of which the default core and the whole designs tell what it is worth.
+/// Without the fastest speed grade, of which the default core and the whole designs show what it is worth.
 const USUAL_DEVICES: [&str; 3] = ["hx8k", "25f-6", "85f-6"];
 
 /// Seeds of the placements.
@@ -105,7 +105,7 @@ pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
             clock_mhz: design.clock_mhz(),
             // A wide core does not fit the small family, and takes minutes.
             families: if design.stream().width <= 64 { &[&ICE40, &ECP5] } else { &[&ECP5] },
-            // What digests add is told in the pages of their modules.
+            // What digests add is said in the pages of their modules.
             by_module: design.stream().width <= 64 && !design.configuration().has_digests(),
             devices: if is_default { &ALL_DEVICES } else { &USUAL_DEVICES },
             // With four lanes the usual one stands still when it has laid a quarter of the wires.

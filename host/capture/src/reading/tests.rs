@@ -549,7 +549,7 @@ fn a_source_that_fails_is_told_with_its_place() {
     assert!(error.to_string().contains("the disk is on fire"), "{error}");
 }
 
-/// Reads to the end and tells that the memory stayed within a fixed amount plus what `stored` holds.
+/// Reads to the end and checks that the memory stayed within a fixed amount plus what `stored` holds.
 fn is_harmless(stored: Vec<u8>) -> Result<(), TestCaseError> {
     let most = 2 * stored.len() + (1 << 18);
     if let Ok(mut capture) = open(stored) {

@@ -457,7 +457,7 @@ fn clocks_far_apart_are_told() {
     let far = 1u64 << 40;
     let ahead = apart(0..100, 0..100, far + 7);
     assert_eq!((ahead.apart, ahead.largest_sum % 7), (far + 7, 0), "{ahead:?}");
-    assert!(ahead.largest_sum < SUM_NEAR_WRAP, "the sums alone do not tell");
+    assert!(ahead.largest_sum < SUM_NEAR_WRAP, "the sums alone do not show it");
     assert_eq!(apart(0..100, 0..100, far.wrapping_neg()).apart, far);
     // The first and the last packets are lost.
     assert_eq!(apart(0..100, 10..90, far).apart, far - 10_000);

@@ -32,7 +32,7 @@
 //! * **Padding.** Payload bytes behind the datagram's end, by its own length field, count as zero, so that a link
 //!   that pads short frames changes nothing.
 //! * **Truncation.** Bytes that the frame does not hold (a capture's snap length, the window's end) count as
-//!   zero. [`Identity::truncated`] tells when that hides bytes that the window should have held.
+//!   zero. [`Identity::truncated`] says when that hides bytes that the window should have held.
 //!
 //! # Test plan
 //!
@@ -150,7 +150,7 @@ const PLAIN_BYTES: usize = 14 + 20 + PAYLOAD_BYTES;
 enum Network {
     V4,
     V6,
-    /// Below MPLS, where only the version field tells.
+    /// Below MPLS, where only the version field shows it.
     Unknown,
 }
 

@@ -1,4 +1,4 @@
-//! Digest: 32 bits of a packet that tell "the same packets", summed in every cell.
+//! Digest: 32 bits of a packet that show "the same packets", summed in every cell.
 //!
 //! A row whose counts agree may still hold different packets at the two ends: as many foreign ones, or early ones of
 //! the next interval, as were lost. With digests a row is usable only if its digest sums agree too, and a row with a

@@ -7,7 +7,7 @@
 //! # Test plan
 //!
 //! Against a hash map keyed by (bank, row), with digests and without, packets that are not sampled among them; overflow
-//! of the count is told, but not of packets that are in no bank.
+//! of the count is reported, but not of packets that are in no bank.
 
 use crate::configuration::Configuration;
 use crate::sketch::cell::Cell;

@@ -14,7 +14,7 @@ use crate::wire::shape::{Kind, Shape};
 use alloc::boxed::Box;
 
 /// A point's tables. The LDA's are held as what they are, so that a packet's way to its cell is one piece of code, some
-/// thirty instructions shorter.
+/// fifty instructions shorter.
 #[derive(Debug)]
 pub(crate) enum Tables {
     Lda(Lda),

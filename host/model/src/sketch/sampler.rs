@@ -93,7 +93,7 @@ impl Prefixes {
     }
 }
 
-/// Prefix lengths for many packets: with a table of what the first byte of a hash tells of its bank.
+/// Prefix lengths for many packets: with a table of what the first byte of a hash says of its bank.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     prefixes: Prefixes,
