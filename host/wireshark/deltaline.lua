@@ -28,7 +28,7 @@ local HEADER_BYTES = 96
 local FIXED_WORDS = 16
 
 local ROLES = { [0] = "sender", [1] = "receiver" }
-local KINDS = { [LDA] = "Lossy Difference Aggregator" }
+local KINDS = { [LDA] = "Lossy Difference Aggregator", [2] = "FineComb", [3] = "Identity table" }
 local TIME_BASES = { [0] = "none", [1] = "TAI", [2] = "Unix" }
 
 local deltaline = Proto("deltaline", "Deltaline control frame")
@@ -294,7 +294,7 @@ local function contradiction_2(header, lengths)
   if not ROLES[header.role] then
     return "role"
   end
-  if not KINDS[header.kind] then
+  if header.kind ~= LDA then
     return nil
   end
   if header.header_words ~= FIXED_WORDS + 1 then
@@ -516,8 +516,8 @@ local function add_frame(tree, tvb, frame, version, header, items, lengths)
   local name = CONTRADICTIONS[version](header, lengths)
   if name then
     complain(items[name] or items.cells, experts.contradiction, "Field contradicts the others", "contradictory " .. name)
-  elseif header.kind and not KINDS[header.kind] then
-    complain(items.kind, experts.kind, "Kind that this dissector does not know: only the totals are read", "unknown kind")
+  elseif header.kind and header.kind ~= LDA then
+    complain(items.kind, experts.kind, "Kind whose tables this dissector does not read: only the totals are shown", "unknown kind")
   end
   local padding = tvb:len() - (place.length - DISSECTED_FROM)
   if padding > 0 then

@@ -3,7 +3,7 @@
 //!
 //! The SystemRDL is elaborated by its reference compiler, in a locked Python environment of its own: what we read is
 //! what every other tool reads, and there is no second parser to keep true. The generated files are committed, so
-//! that only who changes a register needs Python.
+//! that only those who change a register need Python.
 //!
 //! | file | made by | content |
 //! |------|---------|---------|

@@ -13,6 +13,7 @@ use deltaline_collect::evaluation::{Evaluation, bound_offset};
 use deltaline_collect::pair::Interval;
 use deltaline_collect::report::Report;
 use deltaline_collect::summary::{Summary, interval_remarks};
+use deltaline_model::time::{AbsoluteTime, TimeBase};
 use deltaline_model::wire::frame::{Flags, MAX_FRAME_BYTES, Role};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -113,13 +114,35 @@ struct EndOutput {
     bad: u32,
     refused_ends: u16,
     flags: Vec<&'static str>,
+    synopsis: Option<&'static str>,
     digest: String,
+    /// The point's own number, and when its interval ended, if it said so.
+    point: u32,
+    time: Option<TimeOutput>,
     rows: usize,
     banks: Vec<u8>,
     /// Whether cells have digest sums.
     digests: bool,
     fragments: u16,
     missing: Vec<u16>,
+}
+
+/// Absolute time.
+#[derive(Serialize)]
+struct TimeOutput {
+    /// What it counts from: TAI or Unix.
+    base: &'static str,
+    seconds: u64,
+}
+
+impl From<AbsoluteTime> for TimeOutput {
+    fn from(AbsoluteTime { base, seconds }: AbsoluteTime) -> Self {
+        let base = match base {
+            TimeBase::Tai => "TAI",
+            TimeBase::Unix => "Unix",
+        };
+        TimeOutput { base, seconds }
+    }
 }
 
 #[derive(Serialize)]
@@ -263,9 +286,12 @@ fn ends(interval: &Interval) -> impl Iterator<Item = EndOutput> {
         bad: report.totals.bad,
         refused_ends: report.totals.refused_ends,
         flags: flags(report.totals.flags),
+        synopsis: report.shape.kind.name(),
         digest: format!("{:#018x}", report.configuration),
+        point: report.point,
+        time: report.time.map(TimeOutput::from),
         rows: report.shape.table_cells as usize,
-        banks: report.prefixes.lengths().to_vec(),
+        banks: report.prefixes.map_or(vec![], |prefixes| prefixes.lengths().to_vec()),
         digests: report.shape.has_digests,
         fragments: report.fragments,
         missing: report.missing.clone(),
@@ -339,7 +365,7 @@ fn frame_warnings(collected: &Collected, files: &[(String, u64)]) -> Vec<String>
                 repeated += 1;
                 if repeated == 1 {
                     warnings.push(format!(
-                        "{}: this and in all {} frames repeat earlier ones and are ignored; \
+                        "{}: this frame, and {} in all, repeat earlier ones and are ignored; \
                          check that the management port is captured once",
                         place(*frame),
                         collected.duplicates

@@ -67,7 +67,7 @@ impl Described {
             Some(asked) if asked != found => Err(Failure::new(
                 Exit::Usage,
                 format!(
-                    "--{flag} {asked} contradicts --design {name}, which has {found}; leave --{flag} away, or name \
+                    "--{flag} {asked} contradicts --design {name}, which has {found}; leave out --{flag}, or name \
                      another design"
                 ),
             )),
@@ -84,7 +84,7 @@ impl Described {
         check("segment", segment.as_ref().map(|it| text(it)), text(&configuration.segment()))?;
         if digest && !configuration.has_digests() {
             let message = format!(
-                "--digest contradicts --design {name}, which has no digests; leave --digest away, or name another design"
+                "--digest contradicts --design {name}, which has no digests; leave out --digest, or name another design"
             );
             return Err(Failure::new(Exit::Usage, message));
         }

@@ -86,6 +86,7 @@ struct Output<'a> {
 
 #[derive(Serialize)]
 struct ConfigurationOutput<'a> {
+    synopsis: &'static str,
     hash: String,
     seed: u64,
     rows: usize,
@@ -140,6 +141,7 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
 
     let output = Output {
         configuration: ConfigurationOutput {
+            synopsis: configuration.kind().name().unwrap_or_default(),
             hash: Hash::from(configuration.hash()).to_string(),
             seed: configuration.seed(),
             rows: configuration.rows(),
@@ -173,10 +175,11 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
 
 impl Output<'_> {
     fn to_text(&self, summary: &Summary) -> String {
-        let ConfigurationOutput { hash, seed, rows, banks, segment, digest, .. } = &self.configuration;
+        let ConfigurationOutput { synopsis, hash, seed, rows, banks, segment, digest, .. } =
+            &self.configuration;
         let banks: Vec<String> = banks.iter().map(u8::to_string).collect();
         let mut text = format!(
-            "{hash} seed {seed}, {rows} rows, banks {}, segment {segment}, digest {digest}, through {}\n{}",
+            "{synopsis}, {hash} seed {seed}, {rows} rows, banks {}, segment {segment}, digest {digest}, through {}\n{}",
             banks.join(","),
             self.through,
             table::summary(summary),

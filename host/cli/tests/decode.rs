@@ -115,7 +115,7 @@ fn repeated_frames_do_no_harm() {
     frames.extend_from_within(5..9);
     let result = decode(&folder, &frames);
     result
-        .told(0, &["frames.pcapng: frame 97: this and in all 4 frames repeat earlier ones and are ignored"]);
+        .told(0, &["frames.pcapng: frame 97: this frame, and 4 in all, repeat earlier ones and are ignored"]);
     assert_eq!(result.json()["overall"], measured["overall"]);
     assert_eq!(result.json()["frames"]["duplicates"], json!(4));
 }

@@ -72,7 +72,7 @@ fn control_frames_say_the_same() {
 fn what_does_not_fit_is_refused() {
     let measure = |more: &[&str]| run(&[&["measure", SENDER, RECEIVER], more].concat());
     measure(&["--synopsis", "identity", "--banks", "0,3"]).failed(2, &["give one prefix length"]);
-    measure(&["--synopsis", "finecomb", "--digest"]).failed(2, &["leave digest away"]);
+    measure(&["--synopsis", "finecomb", "--digest"]).failed(2, &["leave out digest"]);
     measure(&["--synopsis", "sketch"]).told(2, &["lda, finecomb, identity"]);
     measure(&["--synopsis", "finecomb", "--design", "10g"])
         .failed(2, &["contradicts --design 10g, which has lda"]);

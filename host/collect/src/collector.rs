@@ -106,7 +106,7 @@ type Ends = [Option<Assembly>; 2];
 struct Assembly {
     /// What all of its frames have in common, with the rest set to zero.
     common: Header,
-    prefixes: Prefixes,
+    prefixes: Option<Prefixes>,
     fragments: BTreeMap<u16, Vec<u8>>,
     contradiction: Option<(u64, &'static str)>,
 }
@@ -202,18 +202,19 @@ impl Collector {
     fn push_control(&mut self, bytes: &[u8]) {
         let number = self.frames;
         match Frame::decode(bytes) {
-            Ok(frame) => self.gather(number, &frame),
+            Ok(frame) => self.gather(number, &frame.header, frame.blocks()),
+            // A later release's tables: their totals are right, and so is the loss.
+            Err(FrameError::Kind(header)) => self.gather(number, &header, &[]),
             // Delimiters pass in-band as control frames do, and say nothing that control frames do not.
             Err(FrameError::Delimiter) => self.foreign += 1,
             Err(error) => self.problems.push(Problem::Corrupted { frame: number, error }),
         }
     }
 
-    fn gather(&mut self, number: u64, frame: &Frame) {
-        let Header { segment, interval, role, fragment, .. } = frame.header;
-        let common = Header { fragment: 0, table: 0, first_cell: 0, ..frame.header };
-        // A frame that decodes is of a kind that is known.
-        let Ok(prefixes) = registry::read(&common.shape) else { return };
+    fn gather(&mut self, number: u64, header: &Header, blocks: &[u8]) {
+        let Header { segment, interval, role, fragment, .. } = *header;
+        let common = Header { fragment: 0, table: 0, first_cell: 0, ..*header };
+        let prefixes = registry::read(&common.shape).ok();
         match self.segments.get(&segment).map_or(Age::Due, |known| known.age(&common)) {
             Age::Due => {}
             Age::Late => {
@@ -231,7 +232,7 @@ impl Collector {
         });
         let contradicted = match assembly.fragments.get(&fragment) {
             _ if assembly.common != common => Some(difference(&assembly.common, &common)),
-            Some(blocks) if blocks != frame.blocks() => Some("cells"),
+            Some(known) if known != blocks => Some("cells"),
             Some(_) => {
                 self.duplicates += 1;
                 self.problems.push(Problem::Duplicate { frame: number, segment, interval, role, fragment });
@@ -244,7 +245,7 @@ impl Collector {
                 assembly.contradiction.get_or_insert((number, field));
             }
             None => {
-                assembly.fragments.insert(fragment, frame.blocks().to_vec());
+                assembly.fragments.insert(fragment, blocks.to_vec());
             }
         }
     }
@@ -425,6 +426,8 @@ impl Assembly {
             (0..common.fragments).filter(|index| !fragments.contains_key(index)).collect();
         Report {
             totals: common.totals,
+            point: common.point,
+            time: common.time,
             configuration: common.configuration,
             shape: common.shape,
             prefixes,

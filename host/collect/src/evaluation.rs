@@ -4,8 +4,8 @@ use crate::collector::Collected;
 use crate::pair::{CLOCKS_TOO_FAR, Interval, Pair, Rows, SUM_NEAR_WRAP};
 use crate::verdict::{Doubt, Void};
 use deltaline_estimate::{
-    Difference, Estimate, Observation, ObservationError, OffsetBounds, Reason, Singles, difference, estimate,
-    offset_bounds,
+    Difference, Estimate, Further, Observation, ObservationError, OffsetBounds, Reason, Singles, difference,
+    estimate, offset_bounds,
 };
 use deltaline_model::sketch::cell::{Cell, Row};
 use deltaline_model::sketch::finecomb;
@@ -25,7 +25,7 @@ pub enum Unusable {
     #[error("{0}: the interval is void; this is no measurement point of this release")]
     Contradictory(#[from] ObservationError),
     /// Its synopsis cannot be evaluated.
-    #[error("synopsis kind {0} has no estimator in this release: use a later one")]
+    #[error("synopsis kind {0} has no estimator in this release: use a later release")]
     Kind(Kind),
 }
 
@@ -42,10 +42,8 @@ pub struct Evaluation {
     pub receiver: Option<Totals>,
     /// The estimate, and how the ends' rows compare.
     pub result: Result<(Estimate, Rows), Unusable>,
-    /// Exact delays of single packets, which digests vouch for.
-    pub singles: Option<Singles>,
-    /// The packets that only one end has seen, from identity tables.
-    pub difference: Option<Difference>,
+    /// What its synopsis shows besides.
+    pub further: Vec<Further>,
     /// What to keep in mind.
     pub doubts: Vec<Doubt>,
 }
@@ -53,9 +51,9 @@ pub struct Evaluation {
 impl Evaluation {
     /// Evaluates an interval.
     pub fn of(interval: &Interval) -> Self {
-        let (result, singles, difference) = match evaluate(interval) {
-            Ok(Answer { estimate, rows, singles, difference }) => (Ok((estimate, rows)), singles, difference),
-            Err(unusable) => (Err(unusable), None, None),
+        let (result, further) = match evaluate(interval) {
+            Ok(Answer { estimate, rows, further }) => (Ok((estimate, rows)), further),
+            Err(unusable) => (Err(unusable), vec![]),
         };
         Evaluation {
             segment: interval.segment,
@@ -63,8 +61,7 @@ impl Evaluation {
             sender: interval.sender.as_ref().map(|report| report.totals),
             receiver: interval.receiver.as_ref().map(|report| report.totals),
             result,
-            singles,
-            difference,
+            further,
             doubts: interval.doubts.clone(),
         }
     }
@@ -85,8 +82,7 @@ impl Evaluation {
 struct Answer {
     estimate: Estimate,
     rows: Rows,
-    singles: Option<Singles>,
-    difference: Option<Difference>,
+    further: Vec<Further>,
 }
 
 /// The evaluation of a pair's kind of synopsis.
@@ -104,8 +100,9 @@ fn evaluate(interval: &Interval) -> Result<Answer, Unusable> {
 fn identities(pair: &Pair) -> Result<Answer, Unusable> {
     let (sender, receiver) = (pair.sender.cells(), pair.receiver.cells());
     let difference = Difference::of(&sender, &receiver);
-    let answer = of_rows(pair, difference::best_table(&observation(pair, &sender, &receiver)), true)?;
-    Ok(Answer { difference: Some(difference), ..answer })
+    let mut answer = of_rows(pair, difference::best_table(&observation(pair, &sender, &receiver)), true)?;
+    answer.further.push(Further::Difference(difference));
+    Ok(answer)
 }
 
 /// The evaluation of banks of rows, of which digests vouch for single packets or do not.
@@ -115,9 +112,9 @@ fn rows<R: Row + WireCell>(pair: &Pair, has_digests: bool) -> Result<Answer, Unu
 }
 
 fn of_rows<R: Row>(pair: &Pair, observation: Observation<R>, has_digests: bool) -> Result<Answer, Unusable> {
-    let singles = has_digests.then(|| Singles::of(&observation));
+    let singles = has_digests.then(|| Further::Singles(Singles::of(&observation)));
     let rows = pair.rows(observation.sender, observation.receiver);
-    Ok(Answer { estimate: estimate(&observation)?, rows, singles, difference: None })
+    Ok(Answer { estimate: estimate(&observation)?, rows, further: singles.into_iter().collect() })
 }
 
 fn observation<'a, R: Row>(pair: &Pair, sender: &'a [R], receiver: &'a [R]) -> Observation<'a, R> {
@@ -181,12 +178,7 @@ fn exact_delays(evaluations: &[Evaluation]) -> Result<Vec<&Singles>, Unbounded> 
     }
 }
 
-/// The differences of all intervals that have identity tables.
-pub(crate) fn differences(evaluations: &[Evaluation]) -> Vec<&Difference> {
-    evaluations.iter().filter_map(|each| each.difference.as_ref()).collect()
-}
-
 /// The exact delays of all intervals that have digests.
 pub(crate) fn singles(evaluations: &[Evaluation]) -> Vec<&Singles> {
-    evaluations.iter().filter_map(|each| each.singles.as_ref()).collect()
+    evaluations.iter().flat_map(|each| &each.further).filter_map(Further::singles).collect()
 }

@@ -1,9 +1,10 @@
 //! What one end reported of an interval.
 
 use deltaline_model::sketch::sampler::Prefixes;
+use deltaline_model::time::AbsoluteTime;
 use deltaline_model::wire::cell::WireCell;
 use deltaline_model::wire::frame::Totals;
-use deltaline_model::wire::shape::Shape;
+use deltaline_model::wire::shape::{Kind, Shape};
 use std::fmt;
 
 /// What one end reported of an interval.
@@ -11,12 +12,16 @@ use std::fmt;
 pub struct Report {
     /// The interval's own numbers.
     pub totals: Totals,
+    /// The measurement point's own number.
+    pub point: u32,
+    /// When the interval ended, if the point knows.
+    pub time: Option<AbsoluteTime>,
     /// Identifier of the end's configuration.
     pub configuration: u64,
     /// The synopsis's tables.
     pub shape: Shape,
-    /// How they are sampled.
-    pub prefixes: Prefixes,
+    /// How they are sampled; not known of a later release's synopsis.
+    pub prefixes: Option<Prefixes>,
     /// Frames that the interval has.
     pub fragments: u16,
     /// Indices of the frames that did not arrive, ascending.
@@ -33,22 +38,27 @@ impl Report {
 
     /// The size of its table.
     pub(crate) fn table(&self) -> Table {
-        Table { rows: self.shape.table_cells as usize, prefixes: self.prefixes }
+        Table { kind: self.shape.kind, rows: self.shape.table_cells as usize, prefixes: self.prefixes }
     }
 }
 
 /// The size of an end's table, for messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Table {
+    /// The synopsis.
+    pub kind: Kind,
     /// Rows of each bank.
     pub rows: usize,
-    /// The banks.
-    pub prefixes: Prefixes,
+    /// The banks, if the synopsis is known.
+    pub prefixes: Option<Prefixes>,
 }
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let lengths: Vec<String> = self.prefixes.lengths().iter().map(u8::to_string).collect();
-        write!(f, "{} rows, banks {}", self.rows, lengths.join(","))
+        let (Some(name), Some(prefixes)) = (self.kind.name(), self.prefixes) else {
+            return write!(f, "unknown synopsis {}", self.kind);
+        };
+        let lengths: Vec<String> = prefixes.lengths().iter().map(u8::to_string).collect();
+        write!(f, "{name}, {} rows, banks {}", self.rows, lengths.join(","))
     }
 }

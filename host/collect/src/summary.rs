@@ -1,13 +1,10 @@
 //! A segment's intervals in numbers, and what is to be said of them.
 
-use crate::evaluation::{Evaluation, Unusable, differences, distrust, singles};
+use crate::evaluation::{Evaluation, Unusable, distrust};
 use crate::text::duration;
 use crate::truth::Exact;
-use deltaline_estimate::difference::of_differences;
 use deltaline_estimate::quantity::{self, Quantity, Remark};
-use deltaline_estimate::{
-    Confidence, Difference, Estimate, Loss, Overall, Reason, Singles, Stratified, combine,
-};
+use deltaline_estimate::{Confidence, Estimate, Further, Loss, Overall, Reason, Stratified, combine};
 use deltaline_model::time::Timestamp;
 use thiserror::Error;
 
@@ -23,24 +20,24 @@ pub struct Figures {
 }
 
 impl Figures {
-    fn of_void(reason: &Unusable) -> Self {
-        let answers = vec![quantity::of_nothing(Reason::Void)];
-        Figures { void: Some(reason.clone()), answers, exact: None }
+    /// Where nothing can be evaluated for this reason. The totals of a synopsis that is not known are right all the same.
+    fn of_void(reason: &Unusable, evaluations: &[Evaluation]) -> Self {
+        let unknown = evaluations.iter().filter(|each| matches!(each.result, Err(Unusable::Kind(_))));
+        let totals = unknown.filter_map(|each| Some((each.sender?.packets, each.receiver?.packets)));
+        let answers = match totals.reduce(|sum, each| (sum.0 + each.0, sum.1 + each.1)) {
+            Some((sent, received)) => quantity::of_totals(sent, received, Reason::Void),
+            None => quantity::of_nothing(Reason::Void),
+        };
+        Figures { void: Some(reason.clone()), answers: vec![answers], exact: None }
     }
 
-    fn of(
+    fn of<'a>(
         overall: &Overall,
-        singles: &[&Singles],
-        differences: &[&Difference],
+        further: impl Iterator<Item = &'a Further> + Clone,
         distrust: Option<Reason>,
     ) -> Self {
         let mut answers = vec![quantity::of_delays(overall, distrust)];
-        if !singles.is_empty() {
-            answers.push(quantity::of_singles(singles, distrust));
-        }
-        if !differences.is_empty() {
-            answers.push(of_differences(differences));
-        }
+        answers.extend(Further::together(further, distrust));
         Figures { void: None, answers, exact: None }
     }
 
@@ -122,12 +119,10 @@ impl IntervalFigures {
             figures: match &evaluation.result {
                 Ok((estimate, rows)) => {
                     let overall = together(std::slice::from_ref(estimate));
-                    let singles = evaluation.singles.as_ref();
-                    let difference = evaluation.difference.as_ref();
                     let distrust = distrust(std::iter::once(rows));
-                    Figures::of(&overall, singles.as_slice(), difference.as_slice(), distrust)
+                    Figures::of(&overall, evaluation.further.iter(), distrust)
                 }
-                Err(unusable) => Figures::of_void(unusable),
+                Err(unusable) => Figures::of_void(unusable, std::slice::from_ref(evaluation)),
             },
         }
     }
@@ -153,8 +148,8 @@ impl Summary {
         let distrusted = distrust(usable().map(|(_, rows)| rows));
         let (void, of) = (evaluations.len() - estimates.len(), evaluations.len());
         let mut figures = match evaluations.iter().find_map(|each| each.result.as_ref().err()) {
-            Some(unusable) if estimates.is_empty() => Figures::of_void(unusable),
-            _ => Figures::of(&overall, &singles(evaluations), &differences(evaluations), distrusted),
+            Some(unusable) if estimates.is_empty() => Figures::of_void(unusable, evaluations),
+            _ => Figures::of(&overall, evaluations.iter().flat_map(|each| &each.further), distrusted),
         };
         if let Some(sent) = figures.answers.iter_mut().flatten().next().filter(|_| void > 0) {
             sent.remark = Some(Remark::Void { void, of });

@@ -192,7 +192,7 @@ impl Expected {
 /// Why two reports must not be compared, but for refused interval ends.
 pub(crate) fn void(sender: Option<&Report>, receiver: Option<&Report>) -> Option<Void> {
     if let (Some(sender), Some(receiver)) = (sender, receiver) {
-        // Equal digests of tables of different size are no chance but a forgery; the cells could not be compared.
+        // Equal digests of tables of different size are not chance but forgery; the cells could not be compared.
         let size =
             |end: &Report| (end.shape.kind, end.shape.tables, end.shape.table_cells, end.shape.cell_bits);
         if sender.configuration != receiver.configuration || size(sender) != size(receiver) {

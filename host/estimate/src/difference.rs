@@ -14,7 +14,7 @@
 //! come out, or the difference says that it is not complete; random and hostile cells: it ends, and never
 //! says complete with a cell left over.
 
-use crate::quantity::{Definition, Number, Quantity, Unit};
+use crate::quantity::{Definition, Metric, Number, Quantity, Unit};
 use crate::{Observation, Reason};
 use deltaline_model::sketch::cell::Row;
 use deltaline_model::sketch::identity_table::{IdentityCell, TABLES, row};
@@ -120,9 +120,15 @@ pub fn best_table<'a>(observation: &Observation<'a, IdentityCell>) -> Observatio
 }
 
 /// Packets that only the sender has seen.
-pub static ONLY_SENT: Definition = Definition::new("only_sent", "only sent", Unit::Packets);
+pub static ONLY_SENT: Definition = Definition {
+    metric: Some(Metric { name: "only_sent", help: "Sampled packets that only the sender has seen" }),
+    ..Definition::new("only_sent", "only sent", Unit::Packets)
+};
 /// Packets that only the receiver has seen.
-pub static ONLY_RECEIVED: Definition = Definition::new("only_received", "only received", Unit::Packets);
+pub static ONLY_RECEIVED: Definition = Definition {
+    metric: Some(Metric { name: "only_received", help: "Sampled packets that only the receiver has seen" }),
+    ..Definition::new("only_received", "only received", Unit::Packets)
+};
 
 /// How many packets were seen at one end only, of those that are sampled.
 pub fn of_differences(differences: &[&Difference]) -> Vec<Quantity> {

@@ -105,6 +105,7 @@
 mod combine;
 mod confidence;
 pub mod difference;
+mod further;
 mod histogram;
 mod interval;
 mod loss;
@@ -122,6 +123,7 @@ mod tests;
 pub use combine::{Overall, Stratified, combine};
 pub use confidence::{Confidence, ConfidenceError, hoeffding_half_width};
 pub use difference::Difference;
+pub use further::Further;
 pub use histogram::{Histogram, RELATIVE_ERROR};
 pub use interval::{Estimate, estimate};
 pub use loss::{BankLossError, Loss, bank_loss};

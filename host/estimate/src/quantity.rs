@@ -267,6 +267,22 @@ pub fn of_singles(singles: &[&Singles], distrust: Option<Reason>) -> Vec<Quantit
     ]
 }
 
+/// The quantities of [`of_delays`] where packets are counted and nothing else is known.
+pub fn of_totals(sent: u64, received: u64, reason: Reason) -> Vec<Quantity> {
+    let lost = match Loss::between(sent, received) {
+        Loss::Lost(lost) => Ok(Number::Count(lost)),
+        Loss::Surplus(surplus) => Err(Reason::Surplus(surplus)),
+    };
+    let mut quantities = of_nothing(reason);
+    let known = [
+        Quantity::count(&SENT, sent),
+        Quantity::count(&RECEIVED, received),
+        Quantity { samples: Some(sent), ..Quantity::new(&LOST, lost) },
+    ];
+    quantities.iter_mut().zip(known).for_each(|(unknown, known)| *unknown = known);
+    quantities
+}
+
 /// The quantities of [`of_delays`], all of them without value.
 pub fn of_nothing(reason: Reason) -> Vec<Quantity> {
     let of = |what| Quantity::new(what, Err(reason));

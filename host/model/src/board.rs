@@ -37,7 +37,7 @@
 //! | 1  | 1 | top | 1 selftest, 2 rmii-tap |
 //! | 2  | 1 | version | of this protocol: 1 |
 //! | 3  | 4 | cycle | picoseconds of a clock cycle |
-//! | 7  | 8 | digest | [`crate::configuration::Configuration::digest`] |
+//! | 7  | 8 | configuration | its identifier, [`Configuration::id`](crate::configuration::Configuration::id) |
 //! | 15 | 2 | rows | rows of each bank |
 //! | 17 | 8 | prefix lengths | one byte a bank, 255 where there is no bank |
 //! | 25 | 4 | build | a number that tells builds apart |
@@ -133,7 +133,7 @@ pub struct Identity {
     pub version: u8,
     /// Picoseconds of a clock cycle.
     pub cycle: u32,
-    /// Digest of its configuration.
+    /// Identifier of its configuration.
     pub digest: u64,
     /// Rows of each bank.
     pub rows: u16,

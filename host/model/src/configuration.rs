@@ -88,7 +88,7 @@ pub enum ConfigurationError {
     #[error("synopsis kind {0} is unknown to this release")]
     Synopsis(Kind),
     /// The settings do not fit the synopsis.
-    #[error("no synopsis '{}' so: {reason}", kind.name().unwrap_or_default())]
+    #[error("synopsis '{}' does not allow these settings: {reason}", kind.name().unwrap_or_default())]
     Kind {
         /// The synopsis.
         kind: Kind,

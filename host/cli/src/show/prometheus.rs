@@ -113,6 +113,16 @@ impl Numbers {
         }
     }
 
+    /// Forgets a segment's values of the last interval; what is added up stays.
+    fn forget(&self, segment: u32) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for (_, series) in all.values_mut() {
+            if let Series::Seconds(family) | Series::Ratio(family) = series {
+                family.remove(&Segment { segment });
+            }
+        }
+    }
+
     /// What a quantity says of the last interval.
     fn take(&self, segment: u32, quantity: &Quantity) {
         let value = quantity.value.ok().map(Number::to_f64);
@@ -237,6 +247,8 @@ impl Metrics {
     pub(crate) fn interval(&self, segment: u32, is_usable: bool, figures: &Figures) {
         let result = if is_usable { Usable::Yes } else { Usable::No };
         self.intervals.get_or_create(&Intervals { segment, result }).inc();
+        // A quantity that this interval does not have must not keep the value of an earlier one.
+        self.numbers.forget(segment);
         for quantity in figures.quantities() {
             self.numbers.take(segment, quantity);
         }

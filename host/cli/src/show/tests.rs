@@ -120,6 +120,27 @@ fn a_made_up_quantity_is_a_metric() {
 }
 
 #[test]
+fn a_quantity_that_a_void_interval_does_not_have_leaves_no_old_value() {
+    let metrics = Metrics::default();
+    metrics.interval(3, true, &figures(KNOWN));
+    metrics.interval(4, true, &figures(KNOWN));
+    let void = Figures {
+        answers: vec![deltaline_estimate::quantity::of_nothing(Reason::Void)],
+        ..Figures::default()
+    };
+    metrics.interval(3, false, &void);
+    let text = metrics.text().unwrap();
+    for name in [
+        "deltaline_delay_surprise_seconds",
+        "deltaline_delay_surprise_lower_seconds",
+        "deltaline_wonder_ratio",
+    ] {
+        assert!(!text.contains(&format!("{name}{{segment=\"3\"}}")), "{text}");
+        assert!(text.contains(&format!("{name}{{segment=\"4\"}}")), "{text}");
+    }
+}
+
+#[test]
 fn a_made_up_quantity_is_plotted() {
     let folder = tempfile::tempdir().unwrap();
     let draw = |name: &str, value| {

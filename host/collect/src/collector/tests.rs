@@ -1,6 +1,8 @@
 use super::*;
+use crate::evaluation::Evaluation;
 use crate::pair::{Pair, Rows, SUM_NEAR_WRAP};
 use crate::report::Table;
+use crate::summary::Summary;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::hash::HashKind;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
@@ -122,7 +124,7 @@ fn whole_intervals_come_out_as_the_points_held_them() {
         for (report, held) in [(sender, &held[number as usize]), (receiver, &held[3 + number as usize])] {
             assert_eq!((report.totals, &report.cells::<Cell>()), (held.0, &held.1));
             assert_eq!(
-                (report.shape.table_cells, report.prefixes.lengths(), report.fragments),
+                (report.shape.table_cells, report.prefixes.unwrap().lengths(), report.fragments),
                 (256, &[0u8, 2][..], 4)
             );
             assert_eq!(report.configuration, Configuration::new(SETTINGS).unwrap().id());
@@ -293,7 +295,8 @@ fn different_configurations_are_named() {
         let collected = collect(&segment([SETTINGS, other], 1, plain));
         let table = |configuration: &Configuration| Table {
             rows: configuration.rows(),
-            prefixes: *configuration.prefixes(),
+            kind: Kind::LDA,
+            prefixes: Some(*configuration.prefixes()),
         };
         let void = Void::ConfigurationMismatch {
             sender: sender.id(),
@@ -321,10 +324,14 @@ fn ends_that_sample_differently_are_void_though_their_digests_agree() {
     assert_eq!(sender.id(), receiver.id());
     assert_eq!(voids(&collect(&segment([adaptive; 2], 1, plain))), [None]);
     let collected = collect(&segment([adaptive, other], 1, plain));
-    let table = |configuration: &Configuration| Table { rows: 256, prefixes: *configuration.prefixes() };
+    let table = |configuration: &Configuration| Table {
+        kind: Kind::LDA,
+        rows: 256,
+        prefixes: Some(*configuration.prefixes()),
+    };
     let void = Void::DifferentSampling { sender: table(&sender), receiver: table(&receiver) };
     assert_eq!(voids(&collected), [Some(void.clone())]);
-    assert!(void.to_string().contains("banks 0,2 at the sender, 256 rows, banks 1,3 at the receiver"));
+    assert!(void.to_string().contains("banks 0,2 at the sender, lda, 256 rows, banks 1,3 at the receiver"));
 }
 
 #[test]
@@ -763,4 +770,32 @@ fn another_configuration_than_expected_is_refused() {
             assert_eq!(expected, Configuration::new(other).unwrap().id());
         }
     }
+}
+
+/// A later release's synopsis at both ends.
+#[test]
+fn an_unknown_synopsis_still_has_its_loss() {
+    let mut frames = vec![];
+    for (role, packets) in [(Role::Sender, 100), (Role::Receiver, 97)] {
+        let mut point = point(SETTINGS, role);
+        observe(&mut point, 0..packets, 50 * role as u64);
+        frames.extend(end(&mut point, IntervalEnd::Delimiter));
+    }
+    for frame in &mut frames {
+        frame[36] = 200;
+        let end = frame.len() - 8;
+        let word = |bytes: &[u8]| bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        let start = word(&frame[12..16]);
+        let check: u64 =
+            frame[16..end].chunks(8).fold(start, |check, eight| check.rotate_left(1) ^ word(eight));
+        frame[end..].copy_from_slice(&check.to_be_bytes());
+    }
+    let collected = collect(&frames);
+    assert_eq!(collected.problems, []);
+    let summary = Summary::of(&Evaluation::all(&collected).collect::<Vec<_>>());
+    let found = ["sent", "received", "lost", "mean"].map(|name| {
+        summary.overall.find(name).and_then(|quantity| quantity.value.ok()).map(|number| number.to_f64())
+    });
+    assert_eq!(found, [Some(100.0), Some(97.0), Some(3.0), None]);
+    assert!(summary.overall.reason().unwrap().contains("kind 200"));
 }

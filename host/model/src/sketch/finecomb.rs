@@ -1,8 +1,8 @@
 //! FineComb: an LDA whose rows have a digest of 64 bits.
 //!
 //! FineComb (SIGCOMM 2011; RDA paper, section II) adds to every row of an LDA an incremental digest of its packets, so
-//! that a row into which packets of a neighbouring interval have come, or gone, is not taken for a good one. Its digest
-//! is the sum of the packets' [identifiers](crate::sketch::packet_id). FineComb's stash, which repairs such rows,
+//! that a row that gained packets from a neighbouring interval, or lost some to one, is not taken for a good one. Its
+//! digest is the sum of the packets' [identifiers](crate::sketch::packet_id). FineComb's stash, which repairs such rows,
 //! is not kept: they are left out.
 //!
 //! Kind 2. Banks, rows, sampling and own word are the [LDA's](crate::sketch::lda); a cell has two further fields, the
@@ -15,9 +15,8 @@
 use crate::configuration::Configuration;
 use crate::sketch::field_cell::FieldCell;
 use crate::sketch::packet_id::PacketId;
-use crate::sketch::registry::{Registered, Tables, read_rows};
 use crate::sketch::sampler::{Prefixes, Sampler};
-use crate::sketch::synopsis::{Cells, Hashed, Synopsis};
+use crate::sketch::synopsis::{Cells, Hashed, Registered, Synopsis, read_rows};
 use crate::wire::cell;
 use crate::wire::shape::{Kind, Shape};
 use alloc::boxed::Box;
@@ -31,10 +30,10 @@ pub(crate) const FINECOMB: Registered = Registered {
     name: "finecomb",
     prefixes: &[1, 6],
     check: |configuration| match configuration.has_digests() {
-        true => Err("its rows have digests of their own; leave digest away"),
+        true => Err("its rows have digests of their own; leave out digest"),
         false => Ok(()),
     },
-    new: |configuration| Tables::Other(Box::new(FineComb::new(configuration))),
+    new: |configuration| Box::new(FineComb::new(configuration)),
     shape: |configuration| shape(configuration.rows(), configuration.prefixes()),
     read: |given| read_rows(given, |prefixes| shape(given.table_cells as usize, prefixes)),
 };

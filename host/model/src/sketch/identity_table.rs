@@ -5,7 +5,7 @@
 //! taken out of its other cells, and so on. What remains of the rows is as good as an LDA's without loss.
 //!
 //! k is [`TABLES`]; the row in table t is the low bits of part t of the [identifier](crate::sketch::packet_id). The
-//! paper's cells have no check; a sum of identifiers that is that of one packet by its count alone may be that of three.
+//! paper's cells have no check; a cell whose count says one packet may hold three, one of them with the opposite sign.
 //! Here each cell adds up the identifiers' checks too.
 //!
 //! Kind 3. A cell has three further fields: the check, and the identifier's halves, upper first. Its own word holds
@@ -18,9 +18,8 @@
 use crate::configuration::Configuration;
 use crate::sketch::field_cell::FieldCell;
 use crate::sketch::packet_id::{PARTS, PacketId, part};
-use crate::sketch::registry::{Registered, Tables, read_rows};
 use crate::sketch::sampler::{Prefixes, Sampler};
-use crate::sketch::synopsis::{Cells, Hashed, Synopsis};
+use crate::sketch::synopsis::{Cells, Hashed, Registered, Synopsis, read_rows};
 use crate::wire::cell;
 use crate::wire::shape::{Kind, Shape};
 use alloc::boxed::Box;
@@ -38,14 +37,14 @@ pub(crate) const IDENTITY_TABLE: Registered = Registered {
     prefixes: &[0],
     check: |configuration| {
         if configuration.has_digests() {
-            return Err("its cells have identifiers; leave digest away");
+            return Err("its cells have identifiers; leave out digest");
         }
         match configuration.prefixes().banks() {
             1 => Ok(()),
             _ => Err("its packets are sampled once; give one prefix length, 0 for all packets"),
         }
     },
-    new: |configuration| Tables::Other(Box::new(IdentityTable::new(configuration))),
+    new: |configuration| Box::new(IdentityTable::new(configuration)),
     shape: |configuration| shape(configuration.rows(), configuration.prefixes()),
     read: |given| match given.own.as_slice() {
         [word] if word << 8 | 0xff == u64::MAX => read_rows(&Shape { tables: 1, ..*given }, |prefixes| {

@@ -1,8 +1,8 @@
 //! The Lossy Difference Aggregator: banks of rows of cells.
 //!
-//! LDA paper, sections III-B and III-C: a packet that the sampler gives to bank j is counted in one row of it, and
-//! its timestamp is added there, and so is its
-//! [digest](crate::sketch::digest) if the configuration has digests. All banks share one row hash, the low bits of the 64-bit hash.
+//! LDA paper, sections III-B and III-C: a packet that the sampler gives to bank j is counted in one row of it, where
+//! its timestamp is added too, and with digests its [digest](crate::sketch::digest). All banks share one row hash, the
+//! low bits of the 64-bit hash.
 //!
 //! # Test plan
 //!
@@ -11,11 +11,11 @@
 
 use crate::configuration::Configuration;
 use crate::sketch::cell::Cell;
-use crate::sketch::registry::{Registered, Tables, read_rows};
 use crate::sketch::sampler::{Prefixes, Sampler};
-use crate::sketch::synopsis::{Cells, Hashed, Synopsis};
+use crate::sketch::synopsis::{Cells, Hashed, Registered, Synopsis, read_rows};
 use crate::wire::cell;
 use crate::wire::shape::{Kind, Shape};
+use alloc::boxed::Box;
 
 /// Width of a cell in bits.
 pub const CELL_BITS: u16 = cell::bits(0);
@@ -74,7 +74,7 @@ pub(crate) const LDA: Registered = Registered {
     name: "lda",
     prefixes: &[1, 6],
     check: |_| Ok(()),
-    new: |configuration| Tables::Lda(Lda::new(configuration)),
+    new: |configuration| Box::new(Lda::new(configuration)),
     shape: |configuration| Table::of(configuration).shape(),
     read: |shape| Table::read(shape).map(|table| table.prefixes),
 };

@@ -4,8 +4,8 @@
 //! An identifier is made of all of its 64 bits: each half goes through the rounds of the
 //! [digest](crate::sketch::digest), the upper one with constants 550 to 555, the lower one with 556 to 561. The *check* is
 //! the digest of the hash's bits 47:16 with constants 562 to 567. The constants are those of seed 0, whatever
-//! the seed is: the hash is keyed already, and who reads a table needs no seed. Rounds can be undone, so that an
-//! identifier says the hash, and the hash the check.
+//! the seed is: the hash is keyed already, and whoever reads a table needs no seed. Rounds can be undone, so
+//! that an identifier yields the hash, and the hash the check.
 //!
 //! Cells add identifiers in four parts of 16 bits, each modulo 2^16, so that no carry is longer than that.
 //!

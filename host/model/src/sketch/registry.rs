@@ -4,12 +4,12 @@
 //!
 //! Names and kinds belong together one to one; an unknown kind is neither made nor read.
 
-use crate::configuration::{Configuration, MAX_ROWS, MIN_ROWS};
+use crate::configuration::Configuration;
 use crate::sketch::finecomb::FINECOMB;
 use crate::sketch::identity_table::IDENTITY_TABLE;
 use crate::sketch::lda::{LDA, Lda};
 use crate::sketch::sampler::{Prefixes, Sampler};
-use crate::sketch::synopsis::{Hashed, Synopsis};
+use crate::sketch::synopsis::{Hashed, Registered, Synopsis};
 use crate::wire::shape::{Kind, Shape};
 use alloc::boxed::Box;
 
@@ -47,45 +47,7 @@ impl Tables {
     }
 }
 
-/// A synopsis of this release.
-pub(crate) struct Registered {
-    /// Its number on the wire.
-    pub(crate) kind: Kind,
-    /// Its name in designs and on the command line.
-    pub(crate) name: &'static str,
-    /// The prefix lengths where none are given.
-    pub(crate) prefixes: &'static [u8],
-    /// What of a configuration does not fit, and what is allowed.
-    pub(crate) check: fn(&Configuration) -> Result<(), &'static str>,
-    /// The synopsis of a configuration, every cell zero.
-    pub(crate) new: fn(&Configuration) -> Tables,
-    /// The shape of its tables; if its prefix lengths adapt, as after reset.
-    pub(crate) shape: fn(&Configuration) -> Shape,
-    /// How a table is sampled whose shape this is, or the field that contradicts the others.
-    pub(crate) read: fn(&Shape) -> Result<Prefixes, &'static str>,
-}
-
 static SYNOPSES: [Registered; 3] = [LDA, FINECOMB, IDENTITY_TABLE];
-
-/// The prefix lengths of a shape with rows of banks whose own word they are, if it is the `whole` one of them.
-pub(crate) fn read_rows(
-    given: &Shape,
-    whole: impl FnOnce(&Prefixes) -> Shape,
-) -> Result<Prefixes, &'static str> {
-    let &[lengths] = given.own.as_slice() else { return Err("header words") };
-    let lengths = lengths.to_be_bytes();
-    let used = lengths.get(..usize::from(given.tables)).ok_or("tables")?;
-    let prefixes = Prefixes::new(used).map_err(|_| "prefix lengths")?;
-    let rows = given.table_cells as usize;
-    if !rows.is_power_of_two() || !(MIN_ROWS..=MAX_ROWS).contains(&rows) {
-        return Err("table cells");
-    }
-    match whole(&prefixes) {
-        whole if whole == *given => Ok(prefixes),
-        other if other.cell_bits != given.cell_bits => Err("cell bits"),
-        _ => Err("prefix lengths"),
-    }
-}
 
 fn find(kind: Kind) -> Option<&'static Registered> {
     SYNOPSES.iter().find(|each| each.kind == kind)
@@ -122,7 +84,10 @@ pub(crate) fn check(configuration: &Configuration) -> Result<(), &'static str> {
 
 /// The synopsis of a configuration, every cell zero.
 pub(crate) fn synopsis(configuration: &Configuration) -> Tables {
-    (of(configuration).new)(configuration)
+    match of(configuration).kind {
+        Kind::LDA => Tables::Lda(Lda::new(configuration)),
+        _ => Tables::Other((of(configuration).new)(configuration)),
+    }
 }
 
 /// The shape of a configuration's tables; if its prefix lengths adapt, as after reset.

@@ -9,10 +9,12 @@
 //!
 //! That of each synopsis, and of the point, whose frames hold what cells that were filled by hand hold.
 
+use crate::configuration::{Configuration, MAX_ROWS, MIN_ROWS};
 use crate::sketch::sampler::{Prefixes, Sampler};
 use crate::time::Timestamp;
 use crate::wire::cell::WireCell;
-use crate::wire::shape::{BLOCK_CELLS, Shape};
+use crate::wire::shape::{BLOCK_CELLS, Kind, Shape};
+use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -29,10 +31,10 @@ pub struct Hashed {
 
 /// Tables of cells that packets are added to.
 pub trait Synopsis: core::fmt::Debug + Send + Sync {
-    /// What a control frame says of the tables in an interval that is sampled so.
+    /// What a control frame says of the tables in an interval with these prefix lengths.
     fn shape(&self, prefixes: &Prefixes) -> Shape;
 
-    /// Adds packets of a class, sampled so, in their order; true when a count overflowed.
+    /// Adds packets of a class in their order, each to the bank that the sampler picks; true when a count overflowed.
     fn add(&mut self, class: usize, sampler: &Sampler, packets: &[Hashed]) -> bool;
 
     /// Packs a class's cells, counted table by table from `first` on, a multiple of eight, into blocks: as many as there
@@ -51,7 +53,7 @@ pub struct Cells<C> {
 }
 
 impl<C: WireCell> Cells<C> {
-    /// So many cells of each class, all zero.
+    /// `per_class` cells of each class, all zero.
     pub fn new(classes: usize, per_class: usize) -> Self {
         Cells { cells: vec![C::default(); classes * per_class], per_class }
     }
@@ -67,7 +69,7 @@ impl<C: WireCell> Cells<C> {
         &self.cells
     }
 
-    /// As [`Synopsis::pack`], of cells that are so wide.
+    /// As [`Synopsis::pack`], of cells of `cell_bits` bits.
     pub fn pack(&self, class: usize, first: usize, cell_bits: u16, blocks: &mut [u8]) {
         let cells = self.cells.get(class * self.per_class + first..).unwrap_or(&[]);
         let blocks = blocks.chunks_exact_mut(usize::from(cell_bits).max(1));
@@ -79,5 +81,43 @@ impl<C: WireCell> Cells<C> {
     /// Sets every cell to zero.
     pub fn clear(&mut self) {
         self.cells.fill(C::default());
+    }
+}
+
+/// What the registry knows of a synopsis.
+pub(crate) struct Registered {
+    /// Its number on the wire.
+    pub(crate) kind: Kind,
+    /// Its name in designs and on the command line.
+    pub(crate) name: &'static str,
+    /// The prefix lengths where none are given.
+    pub(crate) prefixes: &'static [u8],
+    /// Why a configuration does not fit, and what is allowed.
+    pub(crate) check: fn(&Configuration) -> Result<(), &'static str>,
+    /// The synopsis of a configuration, every cell zero.
+    pub(crate) new: fn(&Configuration) -> Box<dyn Synopsis>,
+    /// The shape of its tables; if its prefix lengths adapt, as after reset.
+    pub(crate) shape: fn(&Configuration) -> Shape,
+    /// How a table is sampled whose shape this is, or the field that contradicts the others.
+    pub(crate) read: fn(&Shape) -> Result<Prefixes, &'static str>,
+}
+
+/// The prefix lengths in a shape's own word, provided that the `whole` shape built from them is this one.
+pub(crate) fn read_rows(
+    given: &Shape,
+    whole: impl FnOnce(&Prefixes) -> Shape,
+) -> Result<Prefixes, &'static str> {
+    let &[lengths] = given.own.as_slice() else { return Err("header words") };
+    let lengths = lengths.to_be_bytes();
+    let used = lengths.get(..usize::from(given.tables)).ok_or("tables")?;
+    let prefixes = Prefixes::new(used).map_err(|_| "prefix lengths")?;
+    let rows = given.table_cells as usize;
+    if !rows.is_power_of_two() || !(MIN_ROWS..=MAX_ROWS).contains(&rows) {
+        return Err("table cells");
+    }
+    match whole(&prefixes) {
+        whole if whole == *given => Ok(prefixes),
+        other if other.cell_bits != given.cell_bits => Err("cell bits"),
+        _ => Err("prefix lengths"),
     }
 }

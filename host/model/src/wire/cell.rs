@@ -25,7 +25,7 @@ pub trait WireCell: Copy + Default + PartialEq + core::fmt::Debug {
     fn unpack(block: &[u8]) -> [Self; BLOCK_CELLS];
 }
 
-/// Width in bits of a cell with so many further fields.
+/// Width in bits of a cell with this many further fields.
 pub const fn bits(fields: usize) -> u16 {
     72 + 32 * fields as u16
 }

@@ -253,7 +253,7 @@ pub enum FrameError {
     Field(&'static str),
     /// A table of a kind that this release does not know: its cells are not read, but the header's totals are right.
     #[error(
-        "synopsis kind {kind} is unknown to this release; its totals are right ({packets} packets): use a later one",
+        "synopsis kind {kind} is unknown to this release; its totals are right ({packets} packets): use a later release",
         kind = .0.shape.kind, packets = .0.totals.packets
     )]
     Kind(Box<Header>),

@@ -101,7 +101,7 @@ impl Shape {
 
 /// Most cells of this width in one frame.
 pub const fn most_cells(cell_bits: u16) -> usize {
-    // No width at all is a hostile frame's.
+    // Only a hostile frame has cells of width zero.
     let block_bytes = if cell_bits == 0 { 1 } else { cell_bits as usize };
     let mut blocks = 1;
     while 2 * blocks * block_bytes <= MAX_CELL_BYTES {

@@ -210,7 +210,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
                 .map_or(0, |frames| u32::from(frames) * u32::from(cells)),
             cell_bits,
             has_digests: flags & DIGESTS_FLAG != 0,
-            // So many are of no kind that is known.
+            // No known kind has that many.
             own: OwnWords::collect(own).unwrap_or([].into()),
         },
         fragment: field.u16(32),

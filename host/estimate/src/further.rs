@@ -1,0 +1,71 @@
+//! Further answers: what a synopsis shows beyond mean, deviation and loss.
+//!
+//! # Test plan
+//!
+//! Quantities of each kind of answer: with [`Singles`] and [`Difference`]; answers of several intervals come out together,
+//! one group for each kind that there is.
+
+use crate::difference::{Difference, of_differences};
+use crate::quantity::{Quantity, of_singles};
+use crate::{Reason, Singles};
+
+/// What an interval's synopsis shows besides.
+#[derive(Clone, Debug)]
+pub enum Further {
+    /// Exact delays of single packets, which digests vouch for.
+    Singles(Singles),
+    /// The packets that only one end has seen, from identity tables.
+    Difference(Difference),
+}
+
+impl Further {
+    /// The exact delays, if these are they.
+    pub fn singles(&self) -> Option<&Singles> {
+        match self {
+            Further::Singles(singles) => Some(singles),
+            Further::Difference(_) => None,
+        }
+    }
+
+    /// The quantities of several intervals' answers, kind by kind. `distrust` is why delays that can be computed mean
+    /// nothing all the same.
+    pub fn together<'a>(
+        answers: impl Iterator<Item = &'a Further> + Clone,
+        distrust: Option<Reason>,
+    ) -> Vec<Vec<Quantity>> {
+        let singles: Vec<&Singles> = answers.clone().filter_map(Further::singles).collect();
+        let differences: Vec<&Difference> = answers
+            .filter_map(|answer| match answer {
+                Further::Difference(difference) => Some(difference),
+                Further::Singles(_) => None,
+            })
+            .collect();
+        let mut groups = vec![];
+        if !singles.is_empty() {
+            groups.push(of_singles(&singles, distrust));
+        }
+        if !differences.is_empty() {
+            groups.push(of_differences(&differences));
+        }
+        groups
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_of_a_kind_come_together() {
+        let complete = || Further::Difference(Difference { complete: true, ..Difference::default() });
+        let singles = Further::Singles(Singles::known(vec![5, 7]));
+        let names = |answers: &[Further]| -> Vec<Vec<&str>> {
+            let groups = Further::together(answers.iter(), None);
+            groups.iter().map(|group| group.iter().map(|each| each.what.name).collect()).collect()
+        };
+        assert_eq!(names(&[]), Vec::<Vec<&str>>::new());
+        assert_eq!(names(&[complete(), complete()]), [["only_sent", "only_received"]]);
+        let both = names(&[complete(), singles]);
+        assert_eq!((both.len(), both[0][0], both[1][0]), (2, "exact_delays", "only_sent"));
+    }
+}
