@@ -577,7 +577,7 @@ pub const FAULTS: [Fault; 41] = [
     fault("a drain takes the place of an operation", "if (", "~is_drain_q", "1'b1"),
     fault(
         "a byte of the point's identifier is another",
-        "changing = ",
+        "changing_d = ",
         "point_id[(32'h8)+:(8)]",
         "point_id[(32'h10)+:(8)]",
     ),
