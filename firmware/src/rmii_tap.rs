@@ -261,6 +261,7 @@ impl Logic for RmiiTap {
         self.sender_core.ptp_ts.next = 0.into();
         self.sender_core.ptp_locked.next = true;
         self.sender_core.receiver.next = false;
+        self.sender_core.point_id.next = 0.into();
         self.sender_core.m_axis_tready.next = self.sender_slice.tready.val();
         self.receiver_core.clk.next = self.clk.val();
         self.receiver_core.rst.next = self.receiver_rst.q.val();
@@ -274,6 +275,7 @@ impl Logic for RmiiTap {
         self.receiver_core.ptp_ts.next = 0.into();
         self.receiver_core.ptp_locked.next = true;
         self.receiver_core.receiver.next = true;
+        self.receiver_core.point_id.next = 0.into();
         self.receiver_core.m_axis_tready.next = self.receiver_slice.tready.val();
 
         // The host.

@@ -308,7 +308,9 @@ impl Logic for Selftest {
         self.receiver_core.ptp_locked.next = true;
         self.receiver_core.m_axis_tready.next = self.receiver_slice.tready.val();
         self.sender_core.receiver.next = false;
+        self.sender_core.point_id.next = 0.into();
         self.receiver_core.receiver.next = true;
+        self.receiver_core.point_id.next = 0.into();
 
         // What happened, and what is sent.
         self.truth.clk.next = self.clk.val();

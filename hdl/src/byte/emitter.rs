@@ -7,7 +7,8 @@
 //! for one by one, two bytes each, and cleared with their last use: cells when they are read, totals in the interval's
 //! last frame.
 //!
-//! A ROM holds the header: its constant bytes, and which of the changing values to add to each.
+//! A ROM holds the header's constant bytes, and which bytes the ledger has. The other changing ones are chosen a cycle
+//! earlier, while the ROM looks up: the ROM's output is late.
 //!
 //! The check word is a ring of eight bytes. Rotated left by one bit, a byte is its own low seven bits and the top bit
 //! of the byte behind it; behind the last byte that is the first one, whose top bit is kept.
@@ -16,7 +17,7 @@
 //! idle -> look up -> choose -> (wait for the ledger) -> add -> offer -+-> over -> idle
 //!            ^                                                       |
 //!            +-------------------------------------------------------+
-//! header: 12 words of 8 bytes -> (8 cells of 8 bytes, 8 sum tops) x cells / 8 -> tag: 2 words -> check: 1 word
+//! header: 17 words of 8 bytes -> (8 cells of 8 bytes, 8 sum tops) x cells / 8 -> tag: 2 words -> check: 1 word
 //! ```
 //!
 //! # Ports
@@ -28,14 +29,15 @@
 //! | receiver | in | 1 | the role field |
 //! | interval | in | 32 | number of the interval |
 //! | flags | in | 5 | its flags |
+//! | point_id | in | 32 | identifier of the measurement point; constant |
 //! | ask, ask_plane, ask_address, ask_word, ask_clear | out | 1, 3, A, 6, 1 | read a word of the idle copy; see the ledger |
 //! | answers, answer | in | 1, 16 | the word |
 //! | busy | out | 1 | draining |
 //! | end_drain | out | 1 | the drain is over |
 //! | m_axis_* | out (tready in) | 8 + 1 + 1 + 1 | control frames; bytes as on the wire |
 //!
-//! Parameters: A, the width of a cell's address. A byte takes four cycles, each word of the ledger 5 to 26 more; what
-//! that makes of an interval tells the [core](crate::byte).
+//! Parameters: A, the width of a cell's address. A byte takes four cycles, each word of the ledger four more,
+//! whatever the traffic; what that makes of an interval, the [core](crate::byte) says.
 //!
 //! # Test plan
 //!
@@ -49,18 +51,6 @@ use deltaline_model::configuration::Configuration;
 use deltaline_model::wire::frame::{Header, Role, Totals};
 use rust_hdl_core::prelude::*;
 
-/// What is added to a constant byte of the header, by its number in bits 11:8 of the ROM.
-mod source {
-    pub(super) const ROLE: u64 = 1;
-    /// Bits 31:24 of the interval's number; the next three follow.
-    pub(super) const INTERVAL: u64 = 2;
-    pub(super) const FRAGMENT: u64 = 6;
-    pub(super) const BANK: u64 = 7;
-    pub(super) const FIRST_ROW: u64 = 8;
-    pub(super) const FLAGS: u64 = 10;
-    pub(super) const LEDGER: u64 = 11;
-}
-
 /// See the [module](self).
 #[derive(LogicBlock)]
 pub struct Emitter<const A: usize> {
@@ -70,6 +60,7 @@ pub struct Emitter<const A: usize> {
     pub receiver: Signal<In, Bit>,
     pub interval: Signal<In, Bits<32>>,
     pub flags: Signal<In, Bits<5>>,
+    pub point_id: Signal<In, Bits<32>>,
     pub ask: Signal<Out, Bit>,
     pub ask_plane: Signal<Out, Bits<3>>,
     pub ask_address: Signal<Out, Bits<A>>,
@@ -85,7 +76,7 @@ pub struct Emitter<const A: usize> {
     pub m_axis_tlast: Signal<Out, Bit>,
     pub m_axis_tuser: Signal<Out, Bit>,
 
-    rom: Rom<12, 7>,
+    rom: Rom<9, 8>,
     // How an address says fragment, bank and row.
     row_bits: Constant<Bits<5>>,
     fragment_bits: Constant<Bits<5>>,
@@ -100,9 +91,11 @@ pub struct Emitter<const A: usize> {
     /// 0 header, 1 cells, 2 sum tops, 3 tag, 4 check.
     section: Flop<Bits<3>>,
     /// Word within the header or the tag.
-    word: Flop<Bits<4>>,
+    word: Flop<Bits<5>>,
     /// Byte within the word.
     lane: Flop<Bits<3>>,
+    /// The header's byte at word and lane where it changes, else zero; a cycle behind them.
+    changing: Flop<Bits<8>>,
     address_now: Flop<Bits<A>>,
     is_last_fragment: Flop<Bit>,
     octet: Flop<Bits<8>>,
@@ -113,8 +106,7 @@ pub struct Emitter<const A: usize> {
     valid: Flop<Bit>,
     is_last: Flop<Bit>,
 
-    kind: Signal<Local, Bits<4>>,
-    changing: Signal<Local, Bits<8>>,
+    place: Signal<Local, Bits<8>>,
     role_bit: Signal<Local, Bits<8>>,
     fragment: Signal<Local, Bits<A>>,
     bank: Signal<Local, Bits<A>>,
@@ -137,13 +129,11 @@ impl<const A: usize> Emitter<A> {
     /// The emitter of a configuration; 2^A is at least banks × rows.
     pub fn new(configuration: &Configuration) -> Self {
         let header = Header::of_interval(configuration, Role::Sender, 0, Totals::default()).next();
-        let (cells, words) = header.map_or((1, [0; 12]), |header| {
-            (u64::from(header.cells), deltaline_model::wire::v1::words(&header))
-        });
+        let cells = header.map_or(1, |header| u64::from(header.cells));
         let banks = configuration.prefixes().banks() as u64;
         let rows = configuration.rows() as u64;
         module! { Emitter {
-            rom: Rom::new(&contents(&words)),
+            rom: Rom::new(&contents(header.iter().flat_map(Header::words))),
             row_bits: Constant::new(u64::from(configuration.row_bits()).into()),
             fragment_bits: Constant::new(u64::from(cells.ilog2()).into()),
             row_mask: Constant::new((rows - 1).into()),
@@ -152,30 +142,21 @@ impl<const A: usize> Emitter<A> {
             last_fragment: Constant::new((banks * rows - cells).into()),
             block_base_mask: Constant::new(((1u64 << A) - 8).into()),
         }
-            clk rst start receiver flags ask ask_plane ask_address ask_word ask_clear answers answer busy
+            clk rst start receiver flags point_id ask ask_plane ask_address ask_word ask_clear answers answer busy
             end_drain m_axis_tdata m_axis_tvalid m_axis_tready m_axis_tlast m_axis_tuser state section word
-            lane address_now is_last_fragment interval octet low_octet check check_top valid is_last kind
+            lane address_now is_last_fragment interval octet low_octet check check_top valid is_last place
             changing role_bit fragment bank row first_row fragment_base block_base in_fragment is_ledger asks
             plane rotated entering next_address next_in_block
         }
     }
 }
 
-/// The header's bytes of the first fragment, and what is added to each.
-fn contents(words: &[u64; 12]) -> Vec<u64> {
-    let bytes = words.iter().flat_map(|word| word.to_be_bytes());
-    let source = |offset: usize| match offset {
-        15 => source::ROLE,
-        20..=23 => source::INTERVAL + offset as u64 - 20,
-        33 => source::FRAGMENT,
-        36 => source::BANK,
-        40..=41 => source::FIRST_ROW + offset as u64 - 40,
-        45 => source::FLAGS,
-        // Refused ends, totals and times, unmeasured and bad frames.
-        46..=47 | 50..=55 | 58..=79 | 88..=95 => source::LEDGER,
-        _ => 0,
-    };
-    bytes.enumerate().map(|(offset, byte)| source(offset) << 8 | u64::from(byte)).collect()
+/// The header's bytes of the first fragment; bit 8 is set in those that the ledger has.
+fn contents(words: impl Iterator<Item = u64>) -> Vec<u64> {
+    let bytes = words.flat_map(u64::to_be_bytes);
+    // Refused ends, totals and times, unmeasured and bad frames, the sum of all times.
+    let of_ledger = |place| matches!(place, 54..=55 | 58..=63 | 66..=95 | 104..=111);
+    bytes.enumerate().map(|(place, byte)| u64::from(of_ledger(place)) << 8 | u64::from(byte)).collect()
 }
 
 impl<const A: usize> Logic for Emitter<A> {
@@ -184,6 +165,7 @@ impl<const A: usize> Logic for Emitter<A> {
         section,
         word,
         lane,
+        changing,
         address_now,
         is_last_fragment,
         octet,
@@ -195,9 +177,8 @@ impl<const A: usize> Logic for Emitter<A> {
     )]
     fn update(&mut self) {
         self.rom.clk.next = self.clk.val();
-        self.rom.address.next =
-            (bit_cast::<7, 4>(self.word.q.val()) << 3) | bit_cast::<7, 3>(self.lane.q.val());
-        self.kind.next = self.rom.read_data.val().get_bits::<4>(8);
+        self.place.next = (bit_cast::<8, 5>(self.word.q.val()) << 3) | bit_cast::<8, 3>(self.lane.q.val());
+        self.rom.address.next = self.place.val();
         self.fragment.next = self.address_now.q.val() >> self.fragment_bits.val();
         self.bank.next = self.address_now.q.val() >> self.row_bits.val();
         self.row.next = self.address_now.q.val() & self.row_mask.val();
@@ -209,42 +190,54 @@ impl<const A: usize> Logic for Emitter<A> {
         self.block_base.next = self.address_now.q.val() & self.block_base_mask.val();
         self.is_last_fragment.d.next = self.fragment_base.val() == self.last_fragment.val();
 
-        // The header's changing bytes.
+        // The header's changing bytes, by their places in the frame.
         self.role_bit.next = 0.into();
         if self.receiver.val() {
             self.role_bit.next = 1.into();
         }
-        self.changing.next = 0.into();
-        match self.kind.val().index() {
-            1 => {
-                self.changing.next = self.role_bit.val();
+        self.changing.d.next = 0.into();
+        match self.place.val().index() {
+            15 => {
+                self.changing.d.next = self.role_bit.val();
             }
-            2 => {
-                self.changing.next = self.interval.val().get_bits::<8>(24);
+            20 => {
+                self.changing.d.next = self.interval.val().get_bits::<8>(24);
             }
-            3 => {
-                self.changing.next = self.interval.val().get_bits::<8>(16);
+            21 => {
+                self.changing.d.next = self.interval.val().get_bits::<8>(16);
             }
-            4 => {
-                self.changing.next = self.interval.val().get_bits::<8>(8);
+            22 => {
+                self.changing.d.next = self.interval.val().get_bits::<8>(8);
             }
-            5 => {
-                self.changing.next = self.interval.val().get_bits::<8>(0);
+            23 => {
+                self.changing.d.next = self.interval.val().get_bits::<8>(0);
             }
-            6 => {
-                self.changing.next = bit_cast::<8, A>(self.fragment.val());
+            33 => {
+                self.changing.d.next = bit_cast::<8, A>(self.fragment.val());
             }
-            7 => {
-                self.changing.next = bit_cast::<8, A>(self.bank.val());
+            37 => {
+                self.changing.d.next = bit_cast::<8, A>(self.bank.val());
             }
-            8 => {
-                self.changing.next = self.first_row.val().get_bits::<8>(8);
+            42 => {
+                self.changing.d.next = self.first_row.val().get_bits::<8>(8);
             }
-            9 => {
-                self.changing.next = self.first_row.val().get_bits::<8>(0);
+            43 => {
+                self.changing.d.next = self.first_row.val().get_bits::<8>(0);
             }
-            10 => {
-                self.changing.next = bit_cast::<8, 5>(self.flags.val());
+            48 => {
+                self.changing.d.next = self.point_id.val().get_bits::<8>(24);
+            }
+            49 => {
+                self.changing.d.next = self.point_id.val().get_bits::<8>(16);
+            }
+            50 => {
+                self.changing.d.next = self.point_id.val().get_bits::<8>(8);
+            }
+            51 => {
+                self.changing.d.next = self.point_id.val().get_bits::<8>(0);
+            }
+            53 => {
+                self.changing.d.next = bit_cast::<8, 5>(self.flags.val());
             }
             _ => {}
         }
@@ -259,7 +252,7 @@ impl<const A: usize> Logic for Emitter<A> {
         // Choose it, or ask for it; the second byte of a word came with the first.
         self.is_ledger.next = (self.section.q.val() == 1)
             | (self.section.q.val() == 2)
-            | ((self.section.q.val() == 0) & (self.kind.val() == 11));
+            | ((self.section.q.val() == 0) & self.rom.read_data.val().get_bit(8));
         self.asks.next = (self.state.q.val() == 2)
             & self.is_ledger.val()
             & ((self.section.q.val() == 2) | !self.lane.q.val().get_bit(0));
@@ -270,7 +263,7 @@ impl<const A: usize> Logic for Emitter<A> {
             }
             self.octet.d.next = 0.into();
             if self.section.q.val() == 0 {
-                self.octet.d.next = self.rom.read_data.val().get_bits::<8>(0) | self.changing.val();
+                self.octet.d.next = self.rom.read_data.val().get_bits::<8>(0) | self.changing.q.val();
             }
             if self.is_ledger.val() {
                 self.octet.d.next = self.low_octet.q.val();
@@ -298,7 +291,7 @@ impl<const A: usize> Logic for Emitter<A> {
             }
         }
         self.entering.next = self.rotated.val() ^ self.octet.q.val();
-        if (self.section.q.val() == 0) & !self.word.q.val().get_bits::<3>(1).any() {
+        if (self.section.q.val() == 0) & !self.word.q.val().get_bits::<4>(1).any() {
             self.entering.next = 0.into();
             if self.word.q.val().get_bit(0) & self.lane.q.val().get_bit(2) {
                 self.entering.next = self.octet.q.val();
@@ -328,7 +321,7 @@ impl<const A: usize> Logic for Emitter<A> {
                 self.word.d.next = self.word.q.val() + 1;
                 match self.section.q.val().index() {
                     0 => {
-                        if self.word.q.val() == 11 {
+                        if self.word.q.val() == 16 {
                             self.section.d.next = 1.into();
                             self.word.d.next = 0.into();
                         }
@@ -396,8 +389,8 @@ impl<const A: usize> Logic for Emitter<A> {
         self.ask.next = self.asks.val();
         self.ask_plane.next = self.plane.val();
         self.ask_address.next = self.address_now.q.val();
-        self.ask_word.next =
-            (bit_cast::<6, 4>(self.word.q.val()) << 2) | bit_cast::<6, 2>(self.lane.q.val().get_bits::<2>(1));
+        self.ask_word.next = (bit_cast::<6, 4>(self.word.q.val().get_bits::<4>(0)) << 2)
+            | bit_cast::<6, 2>(self.lane.q.val().get_bits::<2>(1));
         self.ask_clear.next = self.is_last_fragment.q.val() | (self.section.q.val() != 0);
         self.end_drain.next = self.state.q.val() == 6;
         self.busy.next = self.state.q.val() != 0;

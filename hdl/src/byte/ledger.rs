@@ -11,13 +11,14 @@
 //!
 //! | group | operations | what |
 //! |-------|------------|------|
-//! | packet | 19 | byte total; last time, first time and the cell's sum, word by word; the cell's count; packet total |
+//! | packet | 23 | byte total; last time, first time and the cell's sum, word by word; the cell's count; the sum of all times; packet total |
 //! | count | 3 | adds a small counter to one of the totals that saturate; all six of these take turns |
 //! | drain | 1 | reads a word for the emitter, and clears it if asked to |
 //!
-//! When a group ends the packet that waits goes first, then the drain (not twice running), then the counts. Unmeasured
+//! When a group ends, the packet that waits goes first, then the counts. A drain's operation goes before whatever is next,
+//! within groups too. So a packet's last operation starts 30 cycles behind it at the latest. Unmeasured
 //! and bad frames may be one byte long and refused ends may come every cycle; the small counters of seven bits absorb
-//! them: one is emptied every 62 cycles or less. No operation meets a word that another one still works on: packets and
+//! them: each is emptied every 100 cycles or less. No operation meets a word that another one still works on: packets and
 //! counts each have their own words, the drain has the idle copy, and counts leave that alone when nothing was counted.
 //!
 //! ```text
@@ -41,11 +42,11 @@
 //! | stamp, take_stamp | in | 64 + 1 | the packet's timestamp, taken before the packet, at least 32 cycles behind the one before |
 //! | by_clock | in | 1 | a clock ends the interval: noted in both copies |
 //! | end_drain | in | 1 | the idle copy's words are clear: clear its flags |
-//! | ask | in | 1 | read a word of the idle copy, |
+//! | ask | in | 1 | read a word of the idle copy, at least eight cycles behind the one before, |
 //! | ask_plane | in | 3 | of this plane; 5: totals. Stands, as do the next three, until two cycles behind the answer |
 //! | ask_address, ask_word | in | A, 6 | at this address; the totals at this word |
 //! | ask_clear | in | 1 | and clear it |
-//! | answers | out | 1 | here it is: 5 to 26 cycles behind ask |
+//! | answers | out | 1 | here it is: four cycles behind ask |
 //! | answer | out | 16 | the word |
 //! | flags | out | 4 | the idle copy's flags |
 //! | running | out | 1 | all words are clear |
@@ -130,11 +131,14 @@ pub struct Ledger<const A: usize, const C: usize> {
     conditions: Signal<Local, Bits<4>>,
 
     // Cycle 0.
-    /// 0 count, 1 packet, 2 drain.
-    group: Flop<Bits<2>>,
+    /// The group is a packet's, not a count's.
+    is_packet: Flop<Bit>,
     step: Flop<Bits<5>>,
-    asked: Flop<Bit>,
+    /// The operation is a drain's, whatever the group.
+    is_drain: Flop<Bit>,
     group_ends: Signal<Local, Bit>,
+    /// The second step of a count.
+    empties: Signal<Local, Bit>,
     is_cell: Signal<Local, Bit>,
 
     // Cycles 1 to 4: index i belongs to cycle i + 1.
@@ -192,7 +196,7 @@ impl<const A: usize, const C: usize> Default for Ledger<A, C> {
             by_clock end_drain ask ask_plane ask_address ask_word ask_clear answers answer flags running
             sum_low sum_middle sum_high count_low count_high totals cleared clearing waiting landing is_first
             is_sampled target packet_copy time_words counts pending turn is_turn chosen amount any saturated
-            overrun clock_lost timed here conditions group step asked group_ends is_cell plane word copy
+            overrun clock_lost timed here conditions is_packet step is_drain group_ends empties is_cell plane word copy
             drains writes addend_is turns_time adds one chains carries tells looks looks_full saturates clears
             read_cell read_total write_cell write_total memory_word addend left right left_longer right_longer
             sum_total carry full result result_full overflows write_data
@@ -213,9 +217,9 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
         time_words,
         turn,
         amount,
-        group,
+        is_packet,
         step,
-        asked,
+        is_drain,
         left,
         right,
         carry,
@@ -391,9 +395,6 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
             self.is_sampled.d.next = self.sampled.val();
             self.target.d.next = self.address.val();
         }
-        if self.ask.val() {
-            self.asked.d.next = true;
-        }
 
         // The small counters. The one whose turn it is hands over what it holds.
         self.is_turn[0].next = self.turn.q.val() == 0;
@@ -402,6 +403,7 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
         self.is_turn[3].next = self.turn.q.val() == 3;
         self.is_turn[4].next = self.turn.q.val() == 4;
         self.is_turn[5].next = self.turn.q.val() == 5;
+        self.empties.next = !self.is_packet.q.val() & !self.is_drain.q.val() & (self.step.q.val() == 1);
         self.chosen.next = 0.into();
         for i in 0..6 {
             if self.is_turn[i].val() {
@@ -410,36 +412,32 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
             if self.counts[i].val() {
                 self.pending[i].d.next = self.pending[i].q.val() + 1;
             }
-            if (self.group.q.val() == 0) & (self.step.q.val() == 1) & self.is_turn[i].val() {
+            if self.empties.val() & self.is_turn[i].val() {
                 self.pending[i].d.next = 0.into();
                 if self.counts[i].val() {
                     self.pending[i].d.next = 1.into();
                 }
             }
         }
-        if (self.group.q.val() == 0) & (self.step.q.val() == 1) {
+        if self.empties.val() {
             self.amount.d.next = self.chosen.val();
         }
 
         // Cycle 0: the order of operations.
-        self.step.d.next = self.step.q.val() + 1;
-        self.group_ends.next = ((self.group.q.val() == 0) & (self.step.q.val() == 2))
-            | ((self.group.q.val() == 1) & (self.step.q.val() == 18))
-            | (self.group.q.val() == 2);
-        if self.group_ends.val() {
-            self.step.d.next = 0.into();
-            self.group.d.next = 0.into();
-            if self.waiting.q.val() {
-                self.group.d.next = 1.into();
-                self.waiting.d.next = false;
-            } else if self.asked.q.val() & (self.group.q.val() != 2) {
-                self.group.d.next = 2.into();
-                self.asked.d.next = false;
-            }
-            if self.group.q.val() == 0 {
-                self.turn.d.next = self.turn.q.val() + 1;
-                if self.turn.q.val() == 5 {
-                    self.turn.d.next = 0.into();
+        self.is_drain.d.next = self.ask.val();
+        self.group_ends.next = (!self.is_packet.q.val() & (self.step.q.val() == 2))
+            | (self.is_packet.q.val() & (self.step.q.val() == 22));
+        if !self.is_drain.q.val() {
+            self.step.d.next = self.step.q.val() + 1;
+            if self.group_ends.val() {
+                self.step.d.next = 0.into();
+                self.is_packet.d.next = self.waiting.q.val();
+                self.waiting.d.next = self.packet.val();
+                if !self.is_packet.q.val() {
+                    self.turn.d.next = self.turn.q.val() + 1;
+                    if self.turn.q.val() == 5 {
+                        self.turn.d.next = 0.into();
+                    }
                 }
             }
         }
@@ -482,14 +480,22 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
         self.saturates[0].d.next = false;
         self.clears[0].d.next = false;
         self.is_cell.next = false;
-        if self.group.q.val() == 0 {
+        if self.is_drain.q.val() {
+            self.copy[0].d.next = !self.epoch.val();
+            self.plane[0].d.next = self.ask_plane.val();
+            self.word[0].d.next = self.ask_word.val();
+            self.drains[0].d.next = true;
+            self.carries[0].d.next = false;
+            self.writes[0].d.next = self.ask_clear.val();
+            self.clears[0].d.next = true;
+        } else if !self.is_packet.q.val() {
             self.copy[0].d.next = self.turn.q.val() > 2;
             self.word[0].d.next = 44.into();
             if self.is_turn[1].val() | self.is_turn[4].val() {
                 self.word[0].d.next = 46.into();
             }
             if self.is_turn[2].val() | self.is_turn[5].val() {
-                self.word[0].d.next = 22.into();
+                self.word[0].d.next = 26.into();
                 self.looks_full[0].d.next = true;
             }
             // Without a count nothing is written: the idle copy's word may just be being cleared.
@@ -504,7 +510,7 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
                     self.word[0].d.next = 47.into();
                 }
                 if self.is_turn[2].val() | self.is_turn[5].val() {
-                    self.word[0].d.next = 23.into();
+                    self.word[0].d.next = 27.into();
                 }
                 self.writes[0].d.next = self.chosen.val().any();
                 self.addend_is[0].d.next = 4.into();
@@ -512,33 +518,33 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
             } else {
                 self.chains[0].d.next = true;
             }
-        } else if self.group.q.val() == 1 {
+        } else {
             self.copy[0].d.next = self.packet_copy.q.val();
             match self.step.q.val().index() {
                 // The byte total.
                 0 => {
-                    self.word[0].d.next = 31.into();
+                    self.word[0].d.next = 35.into();
                     self.addend_is[0].d.next = 1.into();
                 }
                 1 => {
-                    self.word[0].d.next = 30.into();
+                    self.word[0].d.next = 34.into();
                     self.addend_is[0].d.next = 2.into();
                     self.chains[0].d.next = true;
                 }
                 2 => {
-                    self.word[0].d.next = 29.into();
+                    self.word[0].d.next = 33.into();
                     self.chains[0].d.next = true;
                     self.tells[0].d.next = true;
                 }
                 // Last time, first time and the cell's sum, from the time's lowest word up.
                 3 => {
-                    self.word[0].d.next = 39.into();
+                    self.word[0].d.next = 43.into();
                     self.addend_is[0].d.next = 3.into();
                     self.adds[0].d.next = false;
                     self.carries[0].d.next = false;
                 }
                 4 => {
-                    self.word[0].d.next = 35.into();
+                    self.word[0].d.next = 39.into();
                     self.addend_is[0].d.next = 3.into();
                     self.adds[0].d.next = false;
                     self.carries[0].d.next = false;
@@ -551,13 +557,13 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
                     self.addend_is[0].d.next = 3.into();
                 }
                 6 => {
-                    self.word[0].d.next = 38.into();
+                    self.word[0].d.next = 42.into();
                     self.addend_is[0].d.next = 3.into();
                     self.adds[0].d.next = false;
                     self.carries[0].d.next = false;
                 }
                 7 => {
-                    self.word[0].d.next = 34.into();
+                    self.word[0].d.next = 38.into();
                     self.addend_is[0].d.next = 3.into();
                     self.adds[0].d.next = false;
                     self.carries[0].d.next = false;
@@ -571,13 +577,13 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
                     self.chains[0].d.next = true;
                 }
                 9 => {
-                    self.word[0].d.next = 37.into();
+                    self.word[0].d.next = 41.into();
                     self.addend_is[0].d.next = 3.into();
                     self.adds[0].d.next = false;
                     self.carries[0].d.next = false;
                 }
                 10 => {
-                    self.word[0].d.next = 33.into();
+                    self.word[0].d.next = 37.into();
                     self.addend_is[0].d.next = 3.into();
                     self.adds[0].d.next = false;
                     self.carries[0].d.next = false;
@@ -591,13 +597,13 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
                     self.chains[0].d.next = true;
                 }
                 12 => {
-                    self.word[0].d.next = 36.into();
+                    self.word[0].d.next = 40.into();
                     self.addend_is[0].d.next = 3.into();
                     self.adds[0].d.next = false;
                     self.carries[0].d.next = false;
                 }
                 13 => {
-                    self.word[0].d.next = 32.into();
+                    self.word[0].d.next = 36.into();
                     self.addend_is[0].d.next = 3.into();
                     self.adds[0].d.next = false;
                     self.carries[0].d.next = false;
@@ -615,18 +621,41 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
                     self.plane[0].d.next = 4.into();
                     self.chains[0].d.next = true;
                     self.tells[0].d.next = self.is_sampled.q.val();
+                    // Past the time's lowest word, which is no nanoseconds.
+                    self.turns_time[0].d.next = true;
                 }
-                // The packet total.
+                // The sum of all times.
                 16 => {
-                    self.word[0].d.next = 27.into();
-                    self.one[0].d.next = true;
+                    self.word[0].d.next = 55.into();
+                    self.addend_is[0].d.next = 3.into();
+                    self.turns_time[0].d.next = true;
                 }
                 17 => {
-                    self.word[0].d.next = 26.into();
+                    self.word[0].d.next = 54.into();
+                    self.addend_is[0].d.next = 3.into();
+                    self.chains[0].d.next = true;
+                    self.turns_time[0].d.next = true;
+                }
+                18 => {
+                    self.word[0].d.next = 53.into();
+                    self.addend_is[0].d.next = 3.into();
+                    self.chains[0].d.next = true;
+                }
+                19 => {
+                    self.word[0].d.next = 52.into();
+                    self.chains[0].d.next = true;
+                }
+                // The packet total.
+                20 => {
+                    self.word[0].d.next = 31.into();
+                    self.one[0].d.next = true;
+                }
+                21 => {
+                    self.word[0].d.next = 30.into();
                     self.chains[0].d.next = true;
                 }
                 _ => {
-                    self.word[0].d.next = 25.into();
+                    self.word[0].d.next = 29.into();
                     self.chains[0].d.next = true;
                     self.tells[0].d.next = true;
                 }
@@ -634,14 +663,6 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
             if self.is_cell.val() {
                 self.writes[0].d.next = self.is_sampled.q.val();
             }
-        } else {
-            self.copy[0].d.next = !self.epoch.val();
-            self.plane[0].d.next = self.ask_plane.val();
-            self.word[0].d.next = self.ask_word.val();
-            self.drains[0].d.next = true;
-            self.carries[0].d.next = false;
-            self.writes[0].d.next = self.ask_clear.val();
-            self.clears[0].d.next = true;
         }
 
         // Cycle 1: addresses.

@@ -30,6 +30,7 @@
 //! | ptp_ts | in | 64 | clock for interval_log2, PTP relative-64; may be zero otherwise |
 //! | ptp_locked | in | 1 | the clock is locked; else the interval is flagged |
 //! | receiver | in | 1 | role: 0 sender, 1 receiver |
+//! | point_id | in | 32 | identifier of the measurement point in its control frames; constant, zero where there is none |
 //! | running | out | 1 | the memories have been cleared after reset: counting |
 //! | m_axis_* | out (tready in) | 8 + 1 + 1 + 1 | control frames, byte by byte as on the wire, for a UART or, through a frame buffer, a MAC |
 //!
@@ -40,10 +41,10 @@
 //!
 //! R = log2(rows), A = R + bits of a bank number, C = A + 1; the configuration's hash, seed, prefix lengths and segment
 //! become constants. One byte a cycle, frames of any length from one byte, back to back. A frame counts five cycles
-//! behind its last byte, and is recorded 36 cycles behind it at the latest.
+//! behind its last byte, and is recorded 39 cycles behind it at the latest.
 //!
-//! A drain, with m_axis always ready, takes up to 70 cycles a cell and 600 a frame on a quiet line, 110 and 900 under
-//! the shortest packets back to back: 18,000 to 30,000 cycles for 2 x 128 cells. That is the shortest interval.
+//! A drain, with m_axis always ready, takes 56 cycles a cell and 732 a frame, whatever the traffic, and five to begin:
+//! 15,805 cycles for 2 x 128 cells. That is the shortest interval.
 //!
 //! Cost: `docs/report.md`, for one core and for a sender and a receiver with 2 x 128 rows each on one iCE40 HX8K. Of a
 //! core's fifteen block RAMs there nine hold the cells, one the totals, four the hash, one the header. The ROMs become
@@ -89,6 +90,7 @@ pub struct Core<const R: usize, const A: usize, const C: usize> {
     pub ptp_ts: Signal<In, Bits<64>>,
     pub ptp_locked: Signal<In, Bit>,
     pub receiver: Signal<In, Bit>,
+    pub point_id: Signal<In, Bits<32>>,
     pub running: Signal<Out, Bit>,
     pub m_axis_tdata: Signal<Out, Bits<8>>,
     pub m_axis_tvalid: Signal<Out, Bit>,
@@ -118,7 +120,7 @@ impl<const R: usize, const A: usize, const C: usize> Core<R, A, C> {
             emitter: Emitter::new(configuration),
         }
             clk rst s_axis_tdata s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser interval_end
-            interval_log2 ptp_ts ptp_locked receiver running m_axis_tdata m_axis_tvalid m_axis_tready
+            interval_log2 ptp_ts ptp_locked receiver point_id running m_axis_tdata m_axis_tvalid m_axis_tready
             m_axis_tlast m_axis_tuser walk ledger interval counts flags locked
         }
     }
@@ -196,6 +198,7 @@ impl<const R: usize, const A: usize, const C: usize> Logic for Core<R, A, C> {
         self.emitter.rst.next = self.rst.val();
         self.emitter.start.next = self.interval.start_drain.val();
         self.emitter.receiver.next = self.receiver.val();
+        self.emitter.point_id.next = self.point_id.val();
         self.emitter.interval.next = self.interval.number.val();
         self.flags.next = bit_cast::<5, 4>(self.ledger.flags.val());
         if self.interval.gap.val() {

@@ -40,7 +40,7 @@ impl Timing {
     /// That of a core, with cells that have digest sums or without.
     pub(crate) fn of(core: CoreKind, digests: bool) -> Timing {
         let commit = match core {
-            CoreKind::Byte => return Timing { commit: 36, drain_cell: 110, drain_frame: 900 },
+            CoreKind::Byte => return Timing { commit: 39, drain_cell: 56, drain_frame: 737 },
             CoreKind::Bits64 => 16,
             CoreKind::Bits256 | CoreKind::Bits512 | CoreKind::TwoLanes512 | CoreKind::FourLanes512 => 15,
         };

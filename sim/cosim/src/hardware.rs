@@ -80,8 +80,8 @@ impl Hardware {
         });
         let (source, sink) =
             (Source::of(&bench, "s_axis_")?, Sink::of(&bench, "m_axis_", Carries::ControlFrames)?);
-        // Seven cycles a cell and four a word, in the byte core four a byte and up to 26 a word, with room for back-pressure on
-        // every other beat.
+        // Seven cycles a cell and four a word, in the byte core four a byte and four a word of its memories, with room for
+        // back-pressure on every other beat.
         let patience = 20_000 + if source.beat_bytes() == 1 { 40 } else { 8 } * bytes as u64;
         let mut point = HardwarePoint {
             bench,
@@ -357,6 +357,13 @@ impl HardwarePoint {
     /// The clock.
     pub fn set_time(&mut self, time: Timestamp) {
         self.bench.set(self.ports.ptp_ts, time.0);
+    }
+
+    /// The identifier of the measurement point.
+    pub fn set_id(&mut self, id: u32) {
+        if let Ok(port) = self.bench.port("point_id") {
+            self.bench.set(port, id.into());
+        }
     }
 
     /// What is shown of prefix lengths, as control frames carry them, and whether they are to be scheduled.

@@ -194,7 +194,7 @@ pub(crate) fn cost(rows: usize) -> Result<Vec<Subject>, Failure> {
 const PAIR: &str = "pair";
 
 /// What both cores of a pair take from the same place.
-const SHARED: [&str; 5] = ["clk", "rst", "interval_log2", "ptp_ts", "ptp_locked"];
+const SHARED: [&str; 6] = ["clk", "rst", "interval_log2", "ptp_ts", "ptp_locked", "point_id"];
 
 /// A module with two byte cores, each with streams of its own.
 fn pair(verilog: &str) -> String {

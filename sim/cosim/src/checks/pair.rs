@@ -80,6 +80,12 @@ impl<K: Kind> Pair<K> {
         })
     }
 
+    /// The identifier of both.
+    pub(crate) fn set_id(&mut self, id: u32) {
+        self.hardware.set_id(id);
+        self.twin.model.set_id(id);
+    }
+
     /// Back-pressure for one cycle, if wanted.
     fn press(&mut self) {
         if self.back_pressure {
