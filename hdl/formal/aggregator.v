@@ -9,11 +9,11 @@
 //   * the drain's address stays for a cycle after a clear; drains never overlap, and no copy changes its role
 //     during one;
 //   * nothing counts before both copies are clear;
-//   * a measured frame of a class is passed to its lane and to its class's totals a cycle after its commit, once,
+//   * a measured frame of a class is passed to its lane and to its class's totals and time sum a cycle after its commit, once,
 //     for the same copy, with its own length and timestamp; its key comes in the cycle before. Frames of one cycle
 //     count in the order of their lanes. Any other frame is counted as bad or unmeasured and not passed to the
-//     lane. Interval ends come in the order of the commits, and the emitter gets the totals of the class that it
-//     asks for;
+//     lane. Interval ends come in the order of the commits, and the emitter gets the totals and sums of the class
+//     that it asks for, and the absolute time of the end;
 //   * the drain sees the sums of the lanes' cells.
 //
 // Assumed: a classifier names an existing class. Classifiers, lanes and totals are cut out: their outputs are
@@ -41,6 +41,8 @@ module aggregator_proof(
     input wire timed,
     input wire unlocked,
     input wire receiver,
+    input wire [31:0] point_id,
+    input wire [55:0] absolute_time,
     input wire schedule,
     input wire [63:0] next_prefixes,
     input wire [31:0] from_interval,
@@ -61,7 +63,8 @@ module aggregator_proof(
         .ip_length_1(ip_length_1),
 `endif
         .delimiter(delimiter), .delimiter_number(delimiter_number), .request(request), .timed(timed),
-        .unlocked(unlocked), .receiver(receiver), .schedule(schedule), .next_prefixes(next_prefixes),
+        .unlocked(unlocked), .receiver(receiver), .point_id(point_id), .absolute_time(absolute_time),
+        .schedule(schedule), .next_prefixes(next_prefixes),
         .from_interval(from_interval), .m_axis_tready(m_axis_tready), .running(running)
     );
 
@@ -111,6 +114,8 @@ module aggregator_proof(
     wire [1:0] matched = {\dut.classifier_1_matched , \dut.classifier_0_matched };
     wire [1:0] kind_1 = \dut.classifier_1_kind ;
     wire [71:0] other_cell = \dut.lane_1_drained_cell ;
+    (* hierconn *) wire [1:0] \dut.lane_1_sent_kind ;
+    (* hierconn *) wire \dut.lane_1_ends ;
     always @* if (started) begin
         assert (orders_1 == orders);
         assert (\dut.lane_1_key == key_1 && \dut.lane_1_nanoseconds == timestamp_then_1[55:16]);
@@ -139,9 +144,16 @@ module aggregator_proof(
     (* hierconn *) wire \dut.intervals_delimiter , \dut.intervals_request ;
     (* hierconn *) wire [31:0] \dut.intervals_delimiter_number , \dut.intervals_running_number ;
     (* hierconn *) wire \dut.intervals_unexpected ;
-    wire [223:0] ended_0 = {\dut.class_totals_0_ended_packets , \dut.class_totals_0_ended_bytes ,
-        \dut.class_totals_0_ended_first , \dut.class_totals_0_ended_last };
-    wire [223:0] sent = {\dut.emitter_packets , \dut.emitter_bytes , \dut.emitter_first , \dut.emitter_last };
+    (* hierconn *) wire \dut.time_sum_0_ends , \dut.lane_0_ends ;
+    (* hierconn *) wire [25:0] \dut.time_sum_0_low_now , \dut.time_sum_0_high_now ;
+    (* hierconn *) wire [63:0] \dut.time_sum_0_ended , \dut.emitter_time_sum ;
+    (* hierconn *) wire [31:0] \dut.emitter_digest_sum , \dut.emitter_point_id ;
+    (* hierconn *) wire [1:0] \dut.lane_0_sent_kind ;
+    (* hierconn *) wire [55:0] \dut.emitter_absolute_time ;
+    wire [287:0] ended_0 = {\dut.class_totals_0_ended_packets , \dut.class_totals_0_ended_bytes ,
+        \dut.class_totals_0_ended_first , \dut.class_totals_0_ended_last , \dut.time_sum_0_ended };
+    wire [287:0] sent = {\dut.emitter_packets , \dut.emitter_bytes , \dut.emitter_first , \dut.emitter_last ,
+        \dut.emitter_time_sum };
     (* hierconn *) wire \dut.intervals_start_drain , \dut.emitter_start , \dut.emitter_busy ;
     (* hierconn *) wire \dut.emitter_clear , \dut.emitter_clear_all ;
     (* hierconn *) wire [71:0] \dut.emitter_drained_cell ;
@@ -161,6 +173,9 @@ module aggregator_proof(
     // Those of class 0 and of class 1.
     wire [1:0] of_0 = packet & {kind_1 == 0, kind_0 == 0};
     wire [1:0] of_1 = packet & {kind_1 == 1, kind_0 == 1};
+    // When the interval ended that ended last.
+    reg [55:0] ended_time;
+    always @(posedge clk) ended_time <= rst ? 0 : start ? absolute_time : ended_time;
     wire [39:0] time_sum = \dut.lane_0_drained_cell [39:0] + other_cell[39:0];
     wire [31:0] count_sum = \dut.lane_0_drained_cell [71:40] + other_cell[71:40];
     always @* if (started) begin
@@ -174,6 +189,11 @@ module aggregator_proof(
         assert (\dut.class_totals_0_ip_length == (of_0[0] ? ip_length_then_0 : 0) + (of_0[1] ? ip_length_then_1 : 0));
         if (of_0 != 0) assert (\dut.class_totals_0_first_now == (of_0[0] ? timestamp_then_0 : timestamp_then_1));
         if (of_0 != 0) assert (\dut.class_totals_0_last_now == (of_0[1] ? timestamp_then_1 : timestamp_then_0));
+        assert (\dut.time_sum_0_low_now == (of_0[0] ? timestamp_then_0[39:16] : 0) + (of_0[1] ? timestamp_then_1[39:16] : 0));
+        assert (\dut.time_sum_0_high_now == (of_0[0] ? timestamp_then_0[63:40] : 0) + (of_0[1] ? timestamp_then_1[63:40] : 0));
+        assert (\dut.time_sum_0_ends == start && \dut.lane_0_ends == start);
+        assert (\dut.lane_0_sent_kind == \dut.emitter_kind && \dut.emitter_digest_sum == 0);
+        assert (\dut.emitter_absolute_time == ended_time && \dut.emitter_point_id == point_id);
         if (\dut.emitter_kind == 0) assert (sent == ended_0);
         assert (\dut.class_totals_0_ends == start && \dut.unmatched_count_ends == start);
         assert (\dut.intervals_delimiter == delimiter_then && \dut.intervals_request == request_then);
@@ -182,6 +202,9 @@ module aggregator_proof(
         assert (\dut.totals_timed == (start && timed_then) && \dut.totals_unlocked == (running && unlocked_then));
         assert (\dut.emitter_drained_cell == {count_sum, time_sum});
         assert (\dut.totals_ends == start && \dut.emitter_start == start);
+`ifdef TWO_LANES
+        assert (\dut.lane_1_ends == start && \dut.lane_1_sent_kind == \dut.emitter_kind );
+`endif
     end
 
 `ifdef TWO_CLASSES
@@ -191,13 +214,19 @@ module aggregator_proof(
     (* hierconn *) wire [63:0] \dut.class_totals_1_first_now , \dut.class_totals_1_last_now ;
     (* hierconn *) wire [47:0] \dut.class_totals_1_ended_packets , \dut.class_totals_1_ended_bytes ;
     (* hierconn *) wire [63:0] \dut.class_totals_1_ended_first , \dut.class_totals_1_ended_last ;
-    wire [223:0] ended_1 = {\dut.class_totals_1_ended_packets , \dut.class_totals_1_ended_bytes ,
-        \dut.class_totals_1_ended_first , \dut.class_totals_1_ended_last };
+    (* hierconn *) wire \dut.time_sum_1_ends ;
+    (* hierconn *) wire [25:0] \dut.time_sum_1_low_now , \dut.time_sum_1_high_now ;
+    (* hierconn *) wire [63:0] \dut.time_sum_1_ended ;
+    wire [287:0] ended_1 = {\dut.class_totals_1_ended_packets , \dut.class_totals_1_ended_bytes ,
+        \dut.class_totals_1_ended_first , \dut.class_totals_1_ended_last , \dut.time_sum_1_ended };
     always @* if (started) begin
         assert (\dut.class_totals_1_packet == of_1[0] + of_1[1] && \dut.class_totals_1_ends == start);
         assert (\dut.class_totals_1_ip_length == (of_1[0] ? ip_length_then_0 : 0) + (of_1[1] ? ip_length_then_1 : 0));
         if (of_1 != 0) assert (\dut.class_totals_1_first_now == (of_1[0] ? timestamp_then_0 : timestamp_then_1));
         if (of_1 != 0) assert (\dut.class_totals_1_last_now == (of_1[1] ? timestamp_then_1 : timestamp_then_0));
+        assert (\dut.time_sum_1_low_now == (of_1[0] ? timestamp_then_0[39:16] : 0) + (of_1[1] ? timestamp_then_1[39:16] : 0));
+        assert (\dut.time_sum_1_high_now == (of_1[0] ? timestamp_then_0[63:40] : 0) + (of_1[1] ? timestamp_then_1[63:40] : 0));
+        assert (\dut.time_sum_1_ends == start);
         assert (\dut.emitter_kind <= 1);
         if (\dut.emitter_kind == 1) assert (sent == ended_1);
     end
@@ -242,11 +271,13 @@ module aggregator_proof(
     end
 
 `ifdef INVARIANTS
-    (* hierconn *) wire [3:0] \dut.emitter.state_q , \dut.emitter.step_q ;
+    (* hierconn *) wire [3:0] \dut.emitter.state_q ;
+    (* hierconn *) wire [4:0] \dut.emitter.step_q ;
+    (* hierconn *) wire [16:0] \dut.emitter.header_step_q ;
     (* hierconn *) wire [2:0] \dut.emitter.section_q ;
     (* hierconn *) wire \dut.emitter.is_idle_q ;
     wire [3:0] state = \dut.emitter.state_q ;
-    wire [3:0] step = \dut.emitter.step_q ;
+    wire [4:0] step = \dut.emitter.step_q ;
     wire [2:0] section = \dut.emitter.section_q ;
     // Cycles since the copies swapped, as far as they matter.
     reg [5:0] since = 40;
@@ -255,7 +286,7 @@ module aggregator_proof(
         else if (start) since <= 0;
         else if (since < 40) since <= since + 1;
     end
-    wire [5:0] header = 4 * step + (state == 8 ? 3 : state == 7 ? 2 : state == 5);
+    wire [6:0] header = 4 * step + (state == 8 ? 3 : state == 7 ? 2 : state == 5);
     genvar g;
     generate for (g = 0; g < 16; g = g + 1) begin
         always @* if (started && since > g && copy != epoch) assert (!packets_here[g]);
@@ -265,7 +296,8 @@ module aggregator_proof(
         if (state < 2) assert (since == 40 && section == 0 && step == 0);
         assert (\dut.emitter.is_idle_q == (state == 2));
         if (state == 6) assert (section == 1);
-        if (state >= 4 && section == 0) assert (step <= 11 && (since == 40 || since >= header));
+        if (state >= 4 && section == 0) assert (step <= 16 && (since == 40 || since >= header));
+        if (state >= 4 && section == 0) assert (\dut.emitter.header_step_q == 1 << step);
         if (state >= 4 && section != 0) assert (since == 40);
         if (state == 2) assert (section == 0 && step == 0);
         if (!running) assert (packets_here == 0);

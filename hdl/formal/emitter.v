@@ -25,7 +25,8 @@
 `define ADDRESS(n) ((n) / `CLASS_CELLS * `WORDS + (n) % `CLASS_CELLS)
 `define INDEX(a) ((a) / `WORDS * `CLASS_CELLS + (a) % `WORDS)
 `define FRAMES (`CELLS / `FRAGMENT)
-`define BEATS (12 + `FRAGMENT / 8 * 9 + 3)
+`define HEADER 17
+`define BEATS (`HEADER + `FRAGMENT / 8 * 9 + 3)
 
 module emitter_proof(
     input wire clk,
@@ -41,6 +42,10 @@ module emitter_proof(
     input wire [31:0] bad,
     input wire [15:0] refused_ends,
     input wire [4:0] flags,
+    input wire [63:0] time_sum,
+    input wire [31:0] digest_sum,
+    input wire [55:0] absolute_time,
+    input wire [31:0] point_id,
     input wire [63:0] prefixes,
     input wire [71:0] anything,
     input wire m_axis_tready
@@ -71,7 +76,8 @@ module emitter_proof(
     emitter dut(
         .clk(clk), .rst(rst), .start(start), .receiver(receiver), .interval(interval), .packets(packets),
         .bytes(bytes), .first(first), .last(last), .unmeasured(unmeasured), .bad(bad), .refused_ends(refused_ends),
-        .flags(flags), .prefixes(prefixes), .drained_cell(drained_cell), .drain_address(drain_address), .clear(clear),
+        .flags(flags), .time_sum(time_sum), .digest_sum(digest_sum), .absolute_time(absolute_time),
+        .point_id(point_id), .prefixes(prefixes), .drained_cell(drained_cell), .drain_address(drain_address), .clear(clear),
         .clear_all(clear_all), .busy(busy), .running(running),
         .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tvalid(m_axis_tvalid),
         .m_axis_tready(m_axis_tready), .m_axis_tlast(m_axis_tlast), .m_axis_tuser(m_axis_tuser)
@@ -154,10 +160,10 @@ module emitter_proof(
             assert (draining && running && frame < `FRAMES);
             assert (m_axis_tlast == (beat == `BEATS - 1));
             if (beat == 2) assert (sent[63:32] == frame_class);
-            if (beat == 4) assert (sent[63:48] == class_frame && sent[31:24] == frame_start % `CLASS_CELLS / `ROWS);
-            if (beat == 5) assert (sent[63:48] == frame_start % `ROWS);
-            if (frame == chosen_frame && beat == 12 + place + place / 8) assert (sent == cell_word);
-            if (frame == chosen_frame && beat == 12 + place / 8 * 9 + 8) begin
+            if (beat == 4) assert (sent[63:48] == class_frame && sent[23:16] == frame_start % `CLASS_CELLS / `ROWS);
+            if (beat == 5) assert (sent[63:32] == frame_start % `ROWS);
+            if (frame == chosen_frame && beat == `HEADER + place + place / 8) assert (sent == cell_word);
+            if (frame == chosen_frame && beat == `HEADER + place / 8 * 9 + 8) begin
                 assert (m_axis_tdata[8 * place[2:0] +: 8] == content[39:32]);
             end
         end
@@ -176,20 +182,21 @@ module emitter_proof(
     always @* begin
         if (started) cover (running && !running_before);
         if (started) cover (m_axis_tvalid && !m_axis_tready);
-        if (started) cover (m_axis_tvalid && frame == chosen_frame && beat == 12 + place + place / 8 && &cell_word);
+        if (started) cover (m_axis_tvalid && frame == chosen_frame && beat == `HEADER + place + place / 8 && &cell_word);
         if (started) cover (m_axis_tvalid && m_axis_tlast);
         if (started) cover (ends);
     end
 
 `ifdef INVARIANTS
-    (* hierconn *) wire [3:0] \dut.state_q , \dut.step_q ;
+    (* hierconn *) wire [3:0] \dut.state_q ;
+    (* hierconn *) wire [4:0] \dut.step_q ;
     (* hierconn *) wire [2:0] \dut.section_q ;
     (* hierconn *) wire [63:0] \dut.front.header_word_q , \dut.pack.chosen_q , \dut.pack.tops_q ;
-    (* hierconn *) wire [11:0] \dut.header_step_q ;
+    (* hierconn *) wire [16:0] \dut.header_step_q ;
     (* hierconn *) wire \dut.clearing_q , \dut.clears_not_all_q , \dut.is_idle_q ;
     (* hierconn *) wire \dut.walk.is_first_q , \dut.walk.is_last_q , \dut.walk.ends_block_q , \dut.walk.ends_fragment_q , \dut.taking_q ;
     wire [3:0] state = \dut.state_q ;
-    wire [3:0] step = \dut.step_q ;
+    wire [4:0] step = \dut.step_q ;
     wire [2:0] section = \dut.section_q ;
     wire [63:0] word = \dut.pack.chosen_q ;
     wire [63:0] tops = \dut.pack.tops_q ;
@@ -226,16 +233,16 @@ module emitter_proof(
             else assert (drain_address == (total == `CELLS ? 0 : `ADDRESS(total)));
         end
         if (draining) case (section)
-            0: assert (beat == step && step <= 11 && done == 0 && state != 6 && \dut.header_step_q == 1 << step);
+            0: assert (beat == step && step < `HEADER && done == 0 && state != 6 && \dut.header_step_q == 1 << step);
             1: begin
                 if (sending || (state == 6 && step == 2)) begin
-                    assert (done >= 1 && beat == 12 + before + before / 8);
+                    assert (done >= 1 && beat == `HEADER + before + before / 8);
                 end else begin
-                    assert (done < `FRAGMENT && beat == 12 + done + done / 8);
+                    assert (done < `FRAGMENT && beat == `HEADER + done + done / 8);
                 end
             end
-            2: assert (done >= 8 && done % 8 == 0 && beat == 12 + done + done / 8 - 1);
-            3: assert (done == `FRAGMENT && step <= 1 && beat == 12 + `FRAGMENT / 8 * 9 + step);
+            2: assert (done >= 8 && done % 8 == 0 && beat == `HEADER + done + done / 8 - 1);
+            3: assert (done == `FRAGMENT && step <= 1 && beat == `HEADER + `FRAGMENT / 8 * 9 + step);
             4: assert (done == `FRAGMENT && beat == `BEATS - 1);
         endcase
         if (state == 4) assert (gap == 0);
@@ -250,12 +257,12 @@ module emitter_proof(
         end
         if (draining && section == 0 && step == 4) begin
             if (state == 5) assert (\dut.front.header_word_q [63:48] == class_frame);
-            if (state == 5) assert (\dut.front.header_word_q [31:24] == frame_start % `CLASS_CELLS / `ROWS);
-            if (state == 7) assert (word[63:48] == class_frame && word[31:24] == frame_start % `CLASS_CELLS / `ROWS);
+            if (state == 5) assert (\dut.front.header_word_q [23:16] == frame_start % `CLASS_CELLS / `ROWS);
+            if (state == 7) assert (word[63:48] == class_frame && word[23:16] == frame_start % `CLASS_CELLS / `ROWS);
         end
         if (draining && section == 0 && step == 5) begin
-            if (state == 5) assert (\dut.front.header_word_q [63:48] == frame_start % `ROWS);
-            if (state == 7) assert (word[63:48] == frame_start % `ROWS);
+            if (state == 5) assert (\dut.front.header_word_q [63:32] == frame_start % `ROWS);
+            if (state == 7) assert (word[63:32] == frame_start % `ROWS);
         end
 
         // The chosen cell: shown long enough, read, sent; its top byte is collected with those of its group.

@@ -29,7 +29,9 @@ module lane_proof(
     input wire drain_epoch,
     input wire clear_first,
     input wire clear_second,
-    input wire [127:0] masks
+    input wire [127:0] masks,
+    input wire ends,
+    input wire [1:0] sent_kind
 );
     reg started = 0;
     always @(posedge clk) started <= 1;
@@ -41,7 +43,8 @@ module lane_proof(
         .clk(clk), .rst(rst), .key(key), .packet(packet), .kind(kind), .epoch(epoch),
         .nanoseconds(nanoseconds), .masks(masks), .drain_address(drain_address), .drain_epoch(drain_epoch),
         .clear_first(clear_first),
-        .clear_second(clear_second), .drained_cell(drained_cell), .overflow(overflow), .overflow_epoch(overflow_epoch)
+        .clear_second(clear_second), .drained_cell(drained_cell), .overflow(overflow), .overflow_epoch(overflow_epoch),
+        .ends(ends), .sent_kind(sent_kind)
     );
     (* hierconn *) wire [543:0] \dut.hash_key ;
     (* hierconn *) wire [`R-1:0] \dut.hash_row ;

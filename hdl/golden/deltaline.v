@@ -6,7 +6,7 @@
 // banks          2, prefix lengths [1, 6]
 // rows           1024 a bank
 // segment        0
-// configuration  0xe32800f138d55c7e
+// configuration  0x50093ad0b0f1fda1
 //
 // Ports
 //   input           clk            clock of all ports
@@ -101,6 +101,8 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     wire [63:0] core_ptp_ts;
     wire core_ptp_locked;
     wire core_receiver;
+    wire [31:0] core_point_id;
+    wire [55:0] core_absolute_time;
     wire core_schedule;
     wire [63:0] core_next_prefixes;
     wire [31:0] core_from_interval;
@@ -183,6 +185,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     wire registers_prefixes_from_allowed;
     wire registers_prefixes_schedule;
     wire registers_prefixes_schedule_allowed;
+    wire [31:0] registers_point_id;
 
     wire events_clk;
     wire events_rst;
@@ -223,6 +226,8 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .ptp_ts(core_ptp_ts),
         .ptp_locked(core_ptp_locked),
         .receiver(core_receiver),
+        .point_id(core_point_id),
+        .absolute_time(core_absolute_time),
         .schedule(core_schedule),
         .next_prefixes(core_next_prefixes),
         .from_interval(core_from_interval),
@@ -306,7 +311,8 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .prefixes_from(registers_prefixes_from),
         .prefixes_from_allowed(registers_prefixes_from_allowed),
         .prefixes_schedule(registers_prefixes_schedule),
-        .prefixes_schedule_allowed(registers_prefixes_schedule_allowed)
+        .prefixes_schedule_allowed(registers_prefixes_schedule_allowed),
+        .point_id(registers_point_id)
     );
 
     deltaline_events events(
@@ -352,6 +358,8 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     assign core_ptp_ts = ptp_ts;
     assign core_ptp_locked = ptp_locked;
     assign core_receiver = registers_control_role;
+    assign core_point_id = registers_point_id;
+    assign core_absolute_time = 56'd0;
     assign core_schedule = 1'b0;
     assign core_next_prefixes = 64'd0;
     assign core_from_interval = 32'd0;
@@ -420,7 +428,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
 
 endmodule // deltaline
 
-module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,interval_end,interval_log2,ptp_ts,ptp_locked,receiver,schedule,next_prefixes,from_interval,schedule_legal,schedule_pending,running,packets,bytes,unmeasured,bad,unmatched,interval,draining,ended,refused,gap,delimiter,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,interval_end,interval_log2,ptp_ts,ptp_locked,receiver,point_id,absolute_time,schedule,next_prefixes,from_interval,schedule_legal,schedule_pending,running,packets,bytes,unmeasured,bad,unmatched,interval,draining,ended,refused,gap,delimiter,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -436,6 +444,8 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     input wire  [63:0] ptp_ts;
     input wire  ptp_locked;
     input wire  receiver;
+    input wire  [31:0] point_id;
+    input wire  [55:0] absolute_time;
     input wire  schedule;
     input wire  [63:0] next_prefixes;
     input wire  [31:0] from_interval;
@@ -501,6 +511,8 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     reg  aggregator_timed;
     reg  aggregator_unlocked;
     reg  aggregator_receiver;
+    reg  [31:0] aggregator_point_id;
+    reg  [55:0] aggregator_absolute_time;
     reg  aggregator_schedule;
     reg  [63:0] aggregator_next_prefixes;
     reg  [31:0] aggregator_from_interval;
@@ -570,6 +582,8 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         .timed(aggregator_timed),
         .unlocked(aggregator_unlocked),
         .receiver(aggregator_receiver),
+        .point_id(aggregator_point_id),
+        .absolute_time(aggregator_absolute_time),
         .schedule(aggregator_schedule),
         .next_prefixes(aggregator_next_prefixes),
         .from_interval(aggregator_from_interval),
@@ -613,6 +627,8 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         aggregator_clk = clk;
         aggregator_rst = rst;
         aggregator_receiver = receiver;
+        aggregator_point_id = point_id;
+        aggregator_absolute_time = absolute_time;
         aggregator_schedule = schedule;
         aggregator_next_prefixes = next_prefixes;
         aggregator_from_interval = from_interval;
@@ -652,7 +668,7 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
 
 endmodule // deltaline_core
 
-module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,ip_length_0,delimiter,delimiter_number,request,timed,unlocked,receiver,schedule,next_prefixes,from_interval,schedule_legal,schedule_pending,running,draining,ended,refused,gap,interval,packets,bytes,unmeasured_frames,bad_frames,unmatched_frames,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,ip_length_0,delimiter,delimiter_number,request,timed,unlocked,receiver,point_id,absolute_time,schedule,next_prefixes,from_interval,schedule_legal,schedule_pending,running,draining,ended,refused,gap,interval,packets,bytes,unmeasured_frames,bad_frames,unmatched_frames,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -669,6 +685,8 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     input wire  timed;
     input wire  unlocked;
     input wire  receiver;
+    input wire  [31:0] point_id;
+    input wire  [55:0] absolute_time;
     input wire  schedule;
     input wire  [63:0] next_prefixes;
     input wire  [31:0] from_interval;
@@ -760,6 +778,9 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     wire  [71:0] lane_0_drained_cell;
     wire  lane_0_overflow;
     wire  lane_0_overflow_epoch;
+    reg  lane_0_ends;
+    reg  [1:0] lane_0_sent_kind;
+    wire  [31:0] lane_0_digest_sum;
     reg  totals_clk;
     reg  totals_rst;
     reg  totals_ends;
@@ -793,6 +814,12 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     wire  [47:0] class_totals_0_ended_bytes;
     wire  [63:0] class_totals_0_ended_first;
     wire  [63:0] class_totals_0_ended_last;
+    reg  time_sum_0_clk;
+    reg  time_sum_0_rst;
+    reg  time_sum_0_ends;
+    reg  [25:0] time_sum_0_low_now;
+    reg  [25:0] time_sum_0_high_now;
+    wire  [63:0] time_sum_0_ended;
     reg  unmatched_count_clk;
     reg  unmatched_count_rst;
     reg  [2:0] unmatched_count_frames;
@@ -828,6 +855,10 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  shown_interval_rst;
     reg  [31:0] shown_interval_d;
     wire  [31:0] shown_interval_q;
+    reg  ended_time_clock;
+    reg  ended_time_rst;
+    reg  [55:0] ended_time_d;
+    wire  [55:0] ended_time_q;
     reg  emitter_clk;
     reg  emitter_rst;
     reg  emitter_start;
@@ -841,6 +872,10 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  [31:0] emitter_bad;
     reg  [15:0] emitter_refused_ends;
     reg  [4:0] emitter_flags;
+    reg  [63:0] emitter_time_sum;
+    reg  [31:0] emitter_digest_sum;
+    reg  [55:0] emitter_absolute_time;
+    reg  [31:0] emitter_point_id;
     reg  [63:0] emitter_prefixes;
     wire  [1:0] emitter_kind;
     reg  [71:0] emitter_drained_cell;
@@ -870,6 +905,9 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  [18:0] octets_now_0;
     reg  [63:0] first_now_0;
     reg  [63:0] last_now_0;
+    reg  [23:0] half_time;
+    reg  [25:0] low_time_0;
+    reg  [25:0] high_time_0;
     reg  wrapped;
     reg  crowded;
     reg  [47:0] packets_sum;
@@ -878,6 +916,11 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  [47:0] sent_bytes;
     reg  [63:0] sent_first;
     reg  [63:0] sent_last;
+    reg  [63:0] sent_time_sum;
+    reg  [31:0] lane_digests;
+    reg  [15:0] digest_low;
+    reg  [15:0] digest_high;
+    reg  [31:0] sent_digest_sum;
     reg  overflow;
     reg  overflow_epoch;
     reg  [71:0] drained;
@@ -971,7 +1014,10 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .clear_second(lane_0_clear_second),
         .drained_cell(lane_0_drained_cell),
         .overflow(lane_0_overflow),
-        .overflow_epoch(lane_0_overflow_epoch)
+        .overflow_epoch(lane_0_overflow_epoch),
+        .ends(lane_0_ends),
+        .sent_kind(lane_0_sent_kind),
+        .digest_sum(lane_0_digest_sum)
     );
     deltaline_core_aggregator_totals totals(
         .clk(totals_clk),
@@ -1009,6 +1055,14 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .ended_bytes(class_totals_0_ended_bytes),
         .ended_first(class_totals_0_ended_first),
         .ended_last(class_totals_0_ended_last)
+    );
+    deltaline_core_aggregator_time_sum_0 time_sum_0(
+        .clk(time_sum_0_clk),
+        .rst(time_sum_0_rst),
+        .ends(time_sum_0_ends),
+        .low_now(time_sum_0_low_now),
+        .high_now(time_sum_0_high_now),
+        .ended(time_sum_0_ended)
     );
     deltaline_core_aggregator_unmatched_count unmatched_count(
         .clk(unmatched_count_clk),
@@ -1053,6 +1107,12 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .d(shown_interval_d),
         .q(shown_interval_q)
     );
+    deltaline_core_aggregator_ended_time ended_time(
+        .clock(ended_time_clock),
+        .rst(ended_time_rst),
+        .d(ended_time_d),
+        .q(ended_time_q)
+    );
     deltaline_core_aggregator_emitter emitter(
         .clk(emitter_clk),
         .rst(emitter_rst),
@@ -1067,6 +1127,10 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .bad(emitter_bad),
         .refused_ends(emitter_refused_ends),
         .flags(emitter_flags),
+        .time_sum(emitter_time_sum),
+        .digest_sum(emitter_digest_sum),
+        .absolute_time(emitter_absolute_time),
+        .point_id(emitter_point_id),
         .prefixes(emitter_prefixes),
         .kind(emitter_kind),
         .drained_cell(emitter_drained_cell),
@@ -1166,15 +1230,20 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         lane_0_key = key_0;
         lane_0_nanoseconds = staged_timestamp_0_q[(32'h10)+:(40)];
         lane_0_masks = prefixes_masks;
+        lane_0_ends = intervals_start_drain;
+        lane_0_sent_kind = emitter_kind;
         lane_0_drain_address = emitter_drain_address;
         lane_0_drain_epoch = idle;
         lane_0_clear_first = emitter_clear_all | (emitter_clear & ~idle);
         lane_0_clear_second = emitter_clear_all | (emitter_clear & idle);
         octets = 32'h0;
+        half_time = 32'h0;
         measured_now_0 = 32'h0;
         octets_now_0 = 32'h0;
         first_now_0 = 32'h0;
         last_now_0 = 32'h0;
+        low_time_0 = 32'h0;
+        high_time_0 = 32'h0;
         if (packet_0 & (classifier_0_kind == class_number_0)) begin
             if (~|measured_now_0) begin
                 first_now_0 = staged_timestamp_0_q;
@@ -1183,6 +1252,10 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
             measured_now_0 = measured_now_0 + 32'h1;
             octets = staged_length_0_q;
             octets_now_0 = octets_now_0 + ((octets) & 19'h7ffff);
+            half_time = staged_timestamp_0_q[(32'h10)+:(24)];
+            low_time_0 = low_time_0 + ((half_time) & 26'h3ffffff);
+            half_time = staged_timestamp_0_q[(32'h28)+:(24)];
+            high_time_0 = high_time_0 + ((half_time) & 26'h3ffffff);
         end
         class_totals_0_clk = clk;
         class_totals_0_rst = rst;
@@ -1191,6 +1264,17 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         class_totals_0_ip_length = octets_now_0;
         class_totals_0_first_now = first_now_0;
         class_totals_0_last_now = last_now_0;
+        time_sum_0_clk = clk;
+        time_sum_0_rst = rst;
+        time_sum_0_ends = intervals_start_drain;
+        time_sum_0_low_now = low_time_0;
+        time_sum_0_high_now = high_time_0;
+        ended_time_clock = clk;
+        ended_time_rst = rst;
+        ended_time_d = ended_time_q;
+        if (intervals_start_drain) begin
+            ended_time_d = absolute_time;
+        end
         wrapped = 1'b0;
         crowded = 1'b0;
         packets_sum = 32'h0;
@@ -1199,6 +1283,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         sent_bytes = 32'h0;
         sent_first = 32'h0;
         sent_last = 32'h0;
+        sent_time_sum = 32'h0;
         wrapped = wrapped | class_totals_0_wrapped;
         if (|class_totals_0_ended_packets[(32'h20)+:(16)]) begin
             crowded = |lanes;
@@ -1210,10 +1295,14 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
             sent_bytes = class_totals_0_ended_bytes;
             sent_first = class_totals_0_ended_first;
             sent_last = class_totals_0_ended_last;
+            sent_time_sum = time_sum_0_ended;
         end
         overflow = 1'b0;
         overflow_epoch = 1'b0;
         drained = 32'h0;
+        lane_digests = 32'h0;
+        digest_low = 32'h0;
+        digest_high = 32'h0;
         overflow = overflow | lane_0_overflow;
         if (lane_0_overflow) begin
             overflow_epoch = lane_0_overflow_epoch;
@@ -1221,6 +1310,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         merge_0_left = drained;
         merge_0_right = lane_0_drained_cell;
         drained = merge_0_merged;
+        sent_digest_sum = ((digest_low) & 32'hffffffff) | (((digest_high) & 32'hffffffff) << 32'h10);
         totals_clk = clk;
         totals_rst = rst;
         totals_ends = intervals_start_drain;
@@ -1247,6 +1337,10 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         emitter_bytes = sent_bytes;
         emitter_first = sent_first;
         emitter_last = sent_last;
+        emitter_time_sum = sent_time_sum;
+        emitter_digest_sum = sent_digest_sum;
+        emitter_absolute_time = ended_time_q;
+        emitter_point_id = point_id;
         emitter_unmeasured = totals_ended_unmeasured;
         emitter_bad = totals_ended_bad;
         emitter_refused_ends = totals_ended_refused;
@@ -1928,7 +2022,7 @@ module deltaline_core_aggregator_classifier_0(clk,key,matched,kind);
     end
 endmodule // deltaline_core_aggregator_classifier_0
 
-module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets,bytes,first,last,unmeasured,bad,refused_ends,flags,prefixes,kind,drained_cell,drain_address,clear,clear_all,busy,running,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets,bytes,first,last,unmeasured,bad,refused_ends,flags,time_sum,digest_sum,absolute_time,point_id,prefixes,kind,drained_cell,drain_address,clear,clear_all,busy,running,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -1944,6 +2038,10 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     input wire  [31:0] bad;
     input wire  [15:0] refused_ends;
     input wire  [4:0] flags;
+    input wire  [63:0] time_sum;
+    input wire  [31:0] digest_sum;
+    input wire  [55:0] absolute_time;
+    input wire  [31:0] point_id;
     input wire  [63:0] prefixes;
     output reg  [1:0] kind;
     input wire  [71:0] drained_cell;
@@ -1960,7 +2058,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     output reg  m_axis_tuser;
 
     // Constant declarations
-    localparam  last_field = 4'h0;
+    localparam  last_field = 5'b0;
 
     // Stub signals
     reg  walk_clk;
@@ -1978,7 +2076,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     wire  walk_fragment_ends;
     reg  front_clk;
     reg  front_rst;
-    reg  [11:0] front_select;
+    reg  [16:0] front_select;
     reg  [1:0] front_kind;
     reg  [10:0] front_fragment;
     reg  [10:0] front_bank;
@@ -1993,13 +2091,17 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     reg  [31:0] front_bad;
     reg  [15:0] front_refused_ends;
     reg  [4:0] front_flags;
+    reg  [63:0] front_time_sum;
+    reg  [31:0] front_digest_sum;
+    reg  [55:0] front_absolute_time;
+    reg  [31:0] front_point_id;
     reg  [63:0] front_prefixes;
     wire  [63:0] front_word;
     reg  pack_clk;
     reg  pack_rst;
     reg  pack_choose;
     reg  [2:0] pack_section;
-    reg  [3:0] pack_step;
+    reg  [4:0] pack_step;
     reg  [63:0] pack_header_word;
     reg  pack_take;
     reg  [71:0] pack_drained_cell;
@@ -2018,8 +2120,8 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     wire  [2:0] section_q;
     reg  step_clock;
     reg  step_rst;
-    reg  [3:0] step_d;
-    wire  [3:0] step_q;
+    reg  [4:0] step_d;
+    wire  [4:0] step_q;
     reg  cleared_clock;
     reg  cleared_rst;
     reg  cleared_d;
@@ -2042,8 +2144,8 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     wire  is_idle_q;
     reg  header_step_clock;
     reg  header_step_rst;
-    reg  [11:0] header_step_d;
-    wire  [11:0] header_step_q;
+    reg  [16:0] header_step_d;
+    wire  [16:0] header_step_q;
 
     // Sub module instances
     deltaline_core_aggregator_emitter_walk walk(
@@ -2079,6 +2181,10 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         .bad(front_bad),
         .refused_ends(front_refused_ends),
         .flags(front_flags),
+        .time_sum(front_time_sum),
+        .digest_sum(front_digest_sum),
+        .absolute_time(front_absolute_time),
+        .point_id(front_point_id),
         .prefixes(front_prefixes),
         .word(front_word)
     );
@@ -2196,6 +2302,10 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         front_bad = bad;
         front_refused_ends = refused_ends;
         front_flags = flags;
+        front_time_sum = time_sum;
+        front_digest_sum = digest_sum;
+        front_absolute_time = absolute_time;
+        front_point_id = point_id;
         front_prefixes = prefixes;
         walk_clk = clk;
         walk_rst = rst;
@@ -2258,7 +2368,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
             state_d = 32'h4;
             step_d = step_q + 32'h1;
             header_step_d = header_step_q << 32'h1;
-            if ((section_q == 32'h0) & (step_q == 32'hb)) begin
+            if ((section_q == 32'h0) & header_step_q[32'h10]) begin
                 section_d = 32'h1;
             end
             if ((section_q == 32'h1) & walk_block_ends) begin
@@ -2344,12 +2454,12 @@ module deltaline_core_aggregator_emitter_clears_not_all(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_emitter_clears_not_all
 
-module deltaline_core_aggregator_emitter_front(clk,rst,select,kind,fragment,bank,first_row,receiver,interval,packets,bytes,first,last,unmeasured,bad,refused_ends,flags,prefixes,word);
+module deltaline_core_aggregator_emitter_front(clk,rst,select,kind,fragment,bank,first_row,receiver,interval,packets,bytes,first,last,unmeasured,bad,refused_ends,flags,time_sum,digest_sum,absolute_time,point_id,prefixes,word);
 
     // Module arguments
     input wire  clk;
     input wire  rst;
-    input wire  [11:0] select;
+    input wire  [16:0] select;
     input wire  [1:0] kind;
     input wire  [10:0] fragment;
     input wire  [10:0] bank;
@@ -2364,19 +2474,24 @@ module deltaline_core_aggregator_emitter_front(clk,rst,select,kind,fragment,bank
     input wire  [31:0] bad;
     input wire  [15:0] refused_ends;
     input wire  [4:0] flags;
+    input wire  [63:0] time_sum;
+    input wire  [31:0] digest_sum;
+    input wire  [55:0] absolute_time;
+    input wire  [31:0] point_id;
     input wire  [63:0] prefixes;
     output reg  [63:0] word;
 
     // Constant declarations
     localparam  destination_word = 64'h344454c54410244;
-    localparam  source_word = 64'h454c544188b50100;
+    localparam  source_word = 64'h454c544188b50200;
     localparam  segment_word_0 = 64'h0;
     localparam  segment_word_1 = 64'h100000000;
     localparam  segment_word_2 = 64'h200000000;
     localparam  segment_word_3 = 64'h300000000;
-    localparam  identifier_word = 64'he32800f138d55c7e;
-    localparam  place_word = 64'h1000020400;
-    localparam  extent_word = 64'h8000000000;
+    localparam  identifier_word = 64'h50093ad0b0f1fda1;
+    localparam  place_word = 64'h1001000211;
+    localparam  extent_word = 64'h800048;
+    localparam  flags_word = 64'h0;
     localparam  prefixes_word = 64'h106ffffffffffff;
     localparam  adaptive = 1'b0;
     localparam  class_number_0 = 2'b0;
@@ -2439,33 +2554,45 @@ module deltaline_core_aggregator_emitter_front(clk,rst,select,kind,fragment,bank
             looked_up = looked_up | identifier_word;
         end
         if (select[32'h4]) begin
-            looked_up = looked_up | (place_word | (((fragment) & 64'hffffffffffffffff) << 32'h30) | (((bank) & 64'hffffffffffffffff) << 32'h18));
+            looked_up = looked_up | (place_word | (((fragment) & 64'hffffffffffffffff) << 32'h30) | (((bank) & 64'hffffffffffffffff) << 32'h10));
         end
         if (select[32'h5]) begin
-            looked_up = looked_up | (extent_word | (((first_row) & 64'hffffffffffffffff) << 32'h30) | (((flags) & 64'hffffffffffffffff) << 32'h10) | ((refused_ends) & 64'hffffffffffffffff));
+            looked_up = looked_up | (extent_word | (((first_row) & 64'hffffffffffffffff) << 32'h20));
         end
         if (select[32'h6]) begin
-            looked_up = looked_up | ((packets) & 64'hffffffffffffffff);
+            looked_up = looked_up | (flags_word | (((point_id) & 64'hffffffffffffffff) << 32'h20) | (((flags) & 64'hffffffffffffffff) << 32'h10) | ((refused_ends) & 64'hffffffffffffffff));
         end
         if (select[32'h7]) begin
-            looked_up = looked_up | ((bytes) & 64'hffffffffffffffff);
+            looked_up = looked_up | ((packets) & 64'hffffffffffffffff);
         end
         if (select[32'h8]) begin
-            looked_up = looked_up | first;
+            looked_up = looked_up | ((bytes) & 64'hffffffffffffffff);
         end
         if (select[32'h9]) begin
-            looked_up = looked_up | last;
+            looked_up = looked_up | first;
         end
         if (select[32'ha]) begin
+            looked_up = looked_up | last;
+        end
+        if (select[32'hb]) begin
+            looked_up = looked_up | (((unmeasured) & 64'hffffffffffffffff) << 32'h20) | ((bad) & 64'hffffffffffffffff);
+        end
+        if (select[32'hc]) begin
+            looked_up = looked_up | (((absolute_time[(32'h30)+:(8)]) & 64'hffffffffffffffff) << 32'h38) | ((absolute_time[(32'h0)+:(48)]) & 64'hffffffffffffffff);
+        end
+        if (select[32'hd]) begin
+            looked_up = looked_up | time_sum;
+        end
+        if (select[32'he]) begin
+            looked_up = looked_up | (((digest_sum) & 64'hffffffffffffffff) << 32'h20);
+        end
+        if (select[32'h10]) begin
             if (|adaptive) begin
                 looked_up = looked_up | prefixes;
             end
             else begin
                 looked_up = looked_up | prefixes_word;
             end
-        end
-        if (select[32'hb]) begin
-            looked_up = looked_up | (((unmeasured) & 64'hffffffffffffffff) << 32'h20) | ((bad) & 64'hffffffffffffffff);
         end
         header_word_d = looked_up;
         word = header_word_q;
@@ -2493,12 +2620,12 @@ module deltaline_core_aggregator_emitter_header_step(clock,rst,d,q);
     // Module arguments
     input wire  clock;
     input wire  rst;
-    input wire  [11:0] d;
-    output reg  [11:0] q;
+    input wire  [16:0] d;
+    output reg  [16:0] q;
 
     // Update code (custom)
     always @(posedge clock) begin
-        if (rst) q <= 12'h0;
+        if (rst) q <= 17'h0;
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_emitter_header_step
@@ -2525,7 +2652,7 @@ module deltaline_core_aggregator_emitter_pack(clk,rst,choose,section,step,header
     input wire  rst;
     input wire  choose;
     input wire  [2:0] section;
-    input wire  [3:0] step;
+    input wire  [4:0] step;
     input wire  [63:0] header_word;
     input wire  take;
     input wire  [71:0] drained_cell;
@@ -2817,12 +2944,12 @@ module deltaline_core_aggregator_emitter_step(clock,rst,d,q);
     // Module arguments
     input wire  clock;
     input wire  rst;
-    input wire  [3:0] d;
-    output reg  [3:0] q;
+    input wire  [4:0] d;
+    output reg  [4:0] q;
 
     // Update code (custom)
     always @(posedge clock) begin
-        if (rst) q <= 4'h0;
+        if (rst) q <= 5'h0;
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_emitter_step
@@ -3051,6 +3178,21 @@ module deltaline_core_aggregator_emitter_walk_is_last(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_emitter_walk_is_last
 
+module deltaline_core_aggregator_ended_time(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [55:0] d;
+    output reg  [55:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 56'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_ended_time
+
 module deltaline_core_aggregator_intervals(clk,rst,request,delimiter,delimiter_number,unexpected,running,drain_busy,epoch,number,running_number,start_drain,gap,refused);
 
     // Module arguments
@@ -3214,7 +3356,7 @@ module deltaline_core_aggregator_intervals_started(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_intervals_started
 
-module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanoseconds,masks,drain_address,drain_epoch,clear_first,clear_second,drained_cell,overflow,overflow_epoch);
+module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanoseconds,masks,drain_address,drain_epoch,clear_first,clear_second,drained_cell,overflow,overflow_epoch,ends,sent_kind,digest_sum);
 
     // Module arguments
     input wire  clk;
@@ -3232,6 +3374,9 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
     output reg  [71:0] drained_cell;
     output reg  overflow;
     output reg  overflow_epoch;
+    input wire  ends;
+    input wire  [1:0] sent_kind;
+    output reg  [31:0] digest_sum;
 
     // Constant declarations
     localparam  class_shift = 5'b1011;
@@ -3290,6 +3435,7 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
     // Local signals
     reg  [10:0] class_number;
     reg  [10:0] class_base;
+    reg  [31:0] shown_sum;
 
     // Sub module instances
     deltaline_core_aggregator_lane_0_hash hash(
@@ -3400,6 +3546,8 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
         lda_drain_epoch = drain_epoch;
         lda_clear_0 = clear_first;
         lda_clear_1 = clear_second;
+        shown_sum = 32'h0;
+        digest_sum = shown_sum;
         drained_cell = lda_drained_cell;
         overflow = lda_overflow;
         overflow_epoch = lda_overflow_epoch;
@@ -8925,6 +9073,493 @@ module deltaline_core_aggregator_staged_unmeasured_0(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_staged_unmeasured_0
 
+module deltaline_core_aggregator_time_sum_0(clk,rst,ends,low_now,high_now,ended);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  ends;
+    input wire  [25:0] low_now;
+    input wire  [25:0] high_now;
+    output reg  [63:0] ended;
+
+    // Stub signals
+    reg  low_half_clock;
+    reg  low_half_rst;
+    reg  [25:0] low_half_d;
+    wire  [25:0] low_half_q;
+    reg  high_half_clock;
+    reg  high_half_rst;
+    reg  [25:0] high_half_d;
+    wire  [25:0] high_half_q;
+    reg  addend_middle_clock;
+    reg  addend_middle_rst;
+    reg  [26:0] addend_middle_d;
+    wire  [26:0] addend_middle_q;
+    reg  addend_high_clock;
+    reg  addend_high_rst;
+    reg  [2:0] addend_high_d;
+    wire  [2:0] addend_high_q;
+    reg  ended_low_clock;
+    reg  ended_low_rst;
+    reg  ended_low_d;
+    wire  ended_low_q;
+    reg  ended_middle_clock;
+    reg  ended_middle_rst;
+    reg  ended_middle_d;
+    wire  ended_middle_q;
+    reg  ended_high_clock;
+    reg  ended_high_rst;
+    reg  ended_high_d;
+    wire  ended_high_q;
+    reg  low_clock;
+    reg  low_rst;
+    reg  [23:0] low_d;
+    wire  [23:0] low_q;
+    reg  low_carry_clock;
+    reg  low_carry_rst;
+    reg  low_carry_d;
+    wire  low_carry_q;
+    reg  middle_clock;
+    reg  middle_rst;
+    reg  [23:0] middle_d;
+    wire  [23:0] middle_q;
+    reg  middle_carry_clock;
+    reg  middle_carry_rst;
+    reg  middle_carry_d;
+    wire  middle_carry_q;
+    reg  high_clock;
+    reg  high_rst;
+    reg  [15:0] high_d;
+    wire  [15:0] high_q;
+    reg  old_low_clock;
+    reg  old_low_rst;
+    reg  [23:0] old_low_d;
+    wire  [23:0] old_low_q;
+    reg  old_middle_clock;
+    reg  old_middle_rst;
+    reg  [23:0] old_middle_d;
+    wire  [23:0] old_middle_q;
+    reg  old_high_clock;
+    reg  old_high_rst;
+    reg  [15:0] old_high_d;
+    wire  [15:0] old_high_q;
+
+    // Local signals
+    reg  [24:0] low_sum;
+    reg  [25:0] middle_left;
+    reg  [25:0] middle_right;
+    reg  [25:0] middle_sum;
+    reg  [16:0] high_left;
+    reg  [16:0] high_right;
+    reg  [16:0] high_sum;
+
+    // Sub module instances
+    deltaline_core_aggregator_time_sum_0_low_half low_half(
+        .clock(low_half_clock),
+        .rst(low_half_rst),
+        .d(low_half_d),
+        .q(low_half_q)
+    );
+    deltaline_core_aggregator_time_sum_0_high_half high_half(
+        .clock(high_half_clock),
+        .rst(high_half_rst),
+        .d(high_half_d),
+        .q(high_half_q)
+    );
+    deltaline_core_aggregator_time_sum_0_addend_middle addend_middle(
+        .clock(addend_middle_clock),
+        .rst(addend_middle_rst),
+        .d(addend_middle_d),
+        .q(addend_middle_q)
+    );
+    deltaline_core_aggregator_time_sum_0_addend_high addend_high(
+        .clock(addend_high_clock),
+        .rst(addend_high_rst),
+        .d(addend_high_d),
+        .q(addend_high_q)
+    );
+    deltaline_core_aggregator_time_sum_0_ended_low ended_low(
+        .clock(ended_low_clock),
+        .rst(ended_low_rst),
+        .d(ended_low_d),
+        .q(ended_low_q)
+    );
+    deltaline_core_aggregator_time_sum_0_ended_middle ended_middle(
+        .clock(ended_middle_clock),
+        .rst(ended_middle_rst),
+        .d(ended_middle_d),
+        .q(ended_middle_q)
+    );
+    deltaline_core_aggregator_time_sum_0_ended_high ended_high(
+        .clock(ended_high_clock),
+        .rst(ended_high_rst),
+        .d(ended_high_d),
+        .q(ended_high_q)
+    );
+    deltaline_core_aggregator_time_sum_0_low low(
+        .clock(low_clock),
+        .rst(low_rst),
+        .d(low_d),
+        .q(low_q)
+    );
+    deltaline_core_aggregator_time_sum_0_low_carry low_carry(
+        .clock(low_carry_clock),
+        .rst(low_carry_rst),
+        .d(low_carry_d),
+        .q(low_carry_q)
+    );
+    deltaline_core_aggregator_time_sum_0_middle middle(
+        .clock(middle_clock),
+        .rst(middle_rst),
+        .d(middle_d),
+        .q(middle_q)
+    );
+    deltaline_core_aggregator_time_sum_0_middle_carry middle_carry(
+        .clock(middle_carry_clock),
+        .rst(middle_carry_rst),
+        .d(middle_carry_d),
+        .q(middle_carry_q)
+    );
+    deltaline_core_aggregator_time_sum_0_high high(
+        .clock(high_clock),
+        .rst(high_rst),
+        .d(high_d),
+        .q(high_q)
+    );
+    deltaline_core_aggregator_time_sum_0_old_low old_low(
+        .clock(old_low_clock),
+        .rst(old_low_rst),
+        .d(old_low_d),
+        .q(old_low_q)
+    );
+    deltaline_core_aggregator_time_sum_0_old_middle old_middle(
+        .clock(old_middle_clock),
+        .rst(old_middle_rst),
+        .d(old_middle_d),
+        .q(old_middle_q)
+    );
+    deltaline_core_aggregator_time_sum_0_old_high old_high(
+        .clock(old_high_clock),
+        .rst(old_high_rst),
+        .d(old_high_d),
+        .q(old_high_q)
+    );
+
+    // Update code
+    always @(*) begin
+        low_half_clock = clk;
+        high_half_clock = clk;
+        addend_middle_clock = clk;
+        addend_high_clock = clk;
+        ended_low_clock = clk;
+        ended_middle_clock = clk;
+        ended_high_clock = clk;
+        low_clock = clk;
+        low_carry_clock = clk;
+        middle_clock = clk;
+        middle_carry_clock = clk;
+        high_clock = clk;
+        old_low_clock = clk;
+        old_middle_clock = clk;
+        old_high_clock = clk;
+        low_half_d = low_half_q;
+        high_half_d = high_half_q;
+        addend_middle_d = addend_middle_q;
+        addend_high_d = addend_high_q;
+        ended_low_d = ended_low_q;
+        ended_middle_d = ended_middle_q;
+        ended_high_d = ended_high_q;
+        low_d = low_q;
+        low_carry_d = low_carry_q;
+        middle_d = middle_q;
+        middle_carry_d = middle_carry_q;
+        high_d = high_q;
+        old_low_d = old_low_q;
+        old_middle_d = old_middle_q;
+        old_high_d = old_high_q;
+        low_half_rst = rst;
+        high_half_rst = rst;
+        addend_middle_rst = rst;
+        addend_high_rst = rst;
+        ended_low_rst = rst;
+        ended_middle_rst = rst;
+        ended_high_rst = rst;
+        low_rst = rst;
+        low_carry_rst = rst;
+        middle_rst = rst;
+        middle_carry_rst = rst;
+        high_rst = rst;
+        old_low_rst = rst;
+        old_middle_rst = rst;
+        old_high_rst = rst;
+        low_half_d = low_now;
+        high_half_d = high_now;
+        ended_low_d = ends;
+        low_sum = ((low_q) & 25'h1ffffff) + ((low_half_q[(32'h0)+:(24)]) & 25'h1ffffff);
+        low_d = low_sum[(32'h0)+:(24)];
+        low_carry_d = low_sum[32'h18];
+        if (ended_low_q) begin
+            old_low_d = low_sum[(32'h0)+:(24)];
+            low_d = 32'h0;
+        end
+        addend_middle_d = ((high_half_q) & 27'h7ffffff) + ((low_half_q[(32'h18)+:(2)]) & 27'h7ffffff);
+        ended_middle_d = ended_low_q;
+        middle_left = (((middle_q) & 26'h3ffffff) << 32'h1) | 32'h1;
+        middle_right = ((addend_middle_q[(32'h0)+:(24)]) & 26'h3ffffff) << 32'h1;
+        if (low_carry_q) begin
+            middle_right = middle_right | 32'h1;
+        end
+        middle_sum = middle_left + middle_right;
+        middle_d = middle_sum[(32'h1)+:(24)];
+        middle_carry_d = middle_sum[32'h19];
+        if (ended_middle_q) begin
+            old_middle_d = middle_sum[(32'h1)+:(24)];
+            middle_d = 32'h0;
+        end
+        addend_high_d = addend_middle_q[(32'h18)+:(3)];
+        ended_high_d = ended_middle_q;
+        high_left = (((high_q) & 17'h1ffff) << 32'h1) | 32'h1;
+        high_right = ((addend_high_q) & 17'h1ffff) << 32'h1;
+        if (middle_carry_q) begin
+            high_right = high_right | 32'h1;
+        end
+        high_sum = high_left + high_right;
+        high_d = high_sum[(32'h1)+:(16)];
+        if (ended_high_q) begin
+            old_high_d = high_sum[(32'h1)+:(16)];
+            high_d = 32'h0;
+        end
+        ended = ((old_low_q) & 64'hffffffffffffffff) | (((old_middle_q) & 64'hffffffffffffffff) << 32'h18) | (((old_high_q) & 64'hffffffffffffffff) << 32'h30);
+    end
+
+endmodule // deltaline_core_aggregator_time_sum_0
+
+module deltaline_core_aggregator_time_sum_0_addend_high(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [2:0] d;
+    output reg  [2:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 3'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_time_sum_0_addend_high
+
+module deltaline_core_aggregator_time_sum_0_addend_middle(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [26:0] d;
+    output reg  [26:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 27'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_time_sum_0_addend_middle
+
+module deltaline_core_aggregator_time_sum_0_ended_high(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_time_sum_0_ended_high
+
+module deltaline_core_aggregator_time_sum_0_ended_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_time_sum_0_ended_low
+
+module deltaline_core_aggregator_time_sum_0_ended_middle(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_time_sum_0_ended_middle
+
+module deltaline_core_aggregator_time_sum_0_high(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_time_sum_0_high
+
+module deltaline_core_aggregator_time_sum_0_high_half(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [25:0] d;
+    output reg  [25:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 26'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_time_sum_0_high_half
+
+module deltaline_core_aggregator_time_sum_0_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_time_sum_0_low
+
+module deltaline_core_aggregator_time_sum_0_low_carry(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_time_sum_0_low_carry
+
+module deltaline_core_aggregator_time_sum_0_low_half(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [25:0] d;
+    output reg  [25:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 26'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_time_sum_0_low_half
+
+module deltaline_core_aggregator_time_sum_0_middle(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_time_sum_0_middle
+
+module deltaline_core_aggregator_time_sum_0_middle_carry(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_time_sum_0_middle_carry
+
+module deltaline_core_aggregator_time_sum_0_old_high(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_time_sum_0_old_high
+
+module deltaline_core_aggregator_time_sum_0_old_low(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_time_sum_0_old_low
+
+module deltaline_core_aggregator_time_sum_0_old_middle(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [23:0] d;
+    output reg  [23:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 24'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_time_sum_0_old_middle
+
 module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,bad,refused,unlocked,timed,gap,overflow,overflow_epoch,unmeasured_frames,bad_frames,ended_unmeasured,ended_bad,ended_refused,ended_flags);
 
     // Module arguments
@@ -12905,9 +13540,9 @@ module deltaline_core_identity_delimiter_match(clk,rst,slot,opening,closing,bad,
     localparam  ethertype = 16'h88b5;
     localparam  kind_and_segment = 32'h1020000;
     localparam  segment_low = 16'h0;
-    localparam  digest_high = 16'he328;
-    localparam  digest_middle = 32'hf138d5;
-    localparam  digest_low = 16'h5c7e;
+    localparam  digest_high = 16'h5009;
+    localparam  digest_middle = 32'h3ad0b0f1;
+    localparam  digest_low = 16'hfda1;
 
     // Stub signals
     reg  matched_clock;
@@ -15227,7 +15862,7 @@ module deltaline_core_identity_word_9(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_word_9
 
-module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_axil_awready,s_axil_wdata,s_axil_wstrb,s_axil_wvalid,s_axil_wready,s_axil_bresp,s_axil_bvalid,s_axil_bready,s_axil_araddr,s_axil_arprot,s_axil_arvalid,s_axil_arready,s_axil_rdata,s_axil_rresp,s_axil_rvalid,s_axil_rready,control_role,control_interval_source,control_interval_log2,status_running,status_ptp_locked,status_drain_busy,status_end_refused,status_prefixes_pending,snapshot,interval,packets,bytes,unmeasured,bad,refused_ends,control_frames,unmatched,delimiters,delimiter_gaps,interval_end,timestamp,clock_status_locked,clock_status_slewing,clock_synchronised,clock_period,clock_rate,clock_offset,clock_value,clock_command_set,clock_command_step,clock_command_slew,prefixes_next,prefixes_next_allowed,prefixes_from,prefixes_from_allowed,prefixes_schedule,prefixes_schedule_allowed);
+module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_axil_awready,s_axil_wdata,s_axil_wstrb,s_axil_wvalid,s_axil_wready,s_axil_bresp,s_axil_bvalid,s_axil_bready,s_axil_araddr,s_axil_arprot,s_axil_arvalid,s_axil_arready,s_axil_rdata,s_axil_rresp,s_axil_rvalid,s_axil_rready,control_role,control_interval_source,control_interval_log2,status_running,status_ptp_locked,status_drain_busy,status_end_refused,status_prefixes_pending,snapshot,interval,packets,bytes,unmeasured,bad,refused_ends,control_frames,unmatched,delimiters,delimiter_gaps,interval_end,timestamp,clock_status_locked,clock_status_slewing,clock_synchronised,clock_period,clock_rate,clock_offset,clock_value,clock_command_set,clock_command_step,clock_command_slew,prefixes_next,prefixes_next_allowed,prefixes_from,prefixes_from_allowed,prefixes_schedule,prefixes_schedule_allowed,point_id);
 
     // Module arguments
     input wire  clk;
@@ -15288,11 +15923,12 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     input wire  prefixes_from_allowed;
     output reg  prefixes_schedule;
     input wire  prefixes_schedule_allowed;
+    output reg  [31:0] point_id;
 
     // Constant declarations
     localparam  capability_given = 32'h202a2108;
-    localparam  configuration_0_given = 32'h38d55c7e;
-    localparam  configuration_1_given = 32'he32800f1;
+    localparam  configuration_0_given = 32'hb0f1fda1;
+    localparam  configuration_1_given = 32'h50093ad0;
     localparam  build_given = 32'h0;
 
     // Stub signals
@@ -15595,6 +16231,14 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     reg  prefixes_schedule_pulse_rst;
     reg  prefixes_schedule_pulse_d;
     wire  prefixes_schedule_pulse_q;
+    reg  point_id_addressed_clock;
+    reg  point_id_addressed_rst;
+    reg  point_id_addressed_d;
+    wire  point_id_addressed_q;
+    reg  point_id_held_clock;
+    reg  point_id_held_rst;
+    reg  [31:0] point_id_held_d;
+    wire  [31:0] point_id_held_q;
 
     // Local signals
     reg  readable;
@@ -15670,6 +16314,9 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     reg  [31:0] prefixes_schedule_reserved;
     reg  prefixes_schedule_legal;
     reg  prefixes_schedule_write;
+    reg  [31:0] point_id_read;
+    reg  point_id_legal;
+    reg  point_id_write;
 
     // Sub module instances
     deltaline_registers_axi axi(
@@ -16109,6 +16756,18 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         .d(prefixes_schedule_pulse_d),
         .q(prefixes_schedule_pulse_q)
     );
+    deltaline_registers_point_id_addressed point_id_addressed(
+        .clock(point_id_addressed_clock),
+        .rst(point_id_addressed_rst),
+        .d(point_id_addressed_d),
+        .q(point_id_addressed_q)
+    );
+    deltaline_registers_point_id_held point_id_held(
+        .clock(point_id_held_clock),
+        .rst(point_id_held_rst),
+        .d(point_id_held_d),
+        .q(point_id_held_q)
+    );
 
     // Update code
     always @(*) begin
@@ -16180,6 +16839,8 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         prefixes_from_held_clock = clk;
         prefixes_schedule_addressed_clock = clk;
         prefixes_schedule_pulse_clock = clk;
+        point_id_addressed_clock = clk;
+        point_id_held_clock = clk;
         block_type_addressed_d = block_type_addressed_q;
         version_addressed_d = version_addressed_q;
         next_block_addressed_d = next_block_addressed_q;
@@ -16248,6 +16909,8 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         prefixes_from_held_d = prefixes_from_held_q;
         prefixes_schedule_addressed_d = prefixes_schedule_addressed_q;
         prefixes_schedule_pulse_d = prefixes_schedule_pulse_q;
+        point_id_addressed_d = point_id_addressed_q;
+        point_id_held_d = point_id_held_q;
         block_type_addressed_rst = rst;
         version_addressed_rst = rst;
         next_block_addressed_rst = rst;
@@ -16316,6 +16979,8 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         prefixes_from_held_rst = rst;
         prefixes_schedule_addressed_rst = rst;
         prefixes_schedule_pulse_rst = rst;
+        point_id_addressed_rst = rst;
+        point_id_held_rst = rst;
         axi_clk = clk;
         axi_rst = rst;
         axi_s_axil_awaddr = s_axil_awaddr;
@@ -16343,7 +17008,7 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         version_addressed_d = axi_read_address == 32'h4;
         version_read = 32'h0;
         if (version_addressed_q) begin
-            version_read = 64'h10001;
+            version_read = 64'h10002;
         end
         next_block_addressed_d = axi_read_address == 32'h8;
         capability_addressed_d = axi_read_address == 32'hc;
@@ -16638,10 +17303,21 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         prefixes_schedule_write = axi_write & prefixes_schedule_legal;
         prefixes_schedule_pulse_d = prefixes_schedule_write & axi_write_data[32'h0];
         prefixes_schedule = prefixes_schedule_pulse_q;
-        readable = block_type_addressed_q | version_addressed_q | next_block_addressed_q | capability_addressed_q | configuration_0_addressed_q | configuration_1_addressed_q | build_addressed_q | control_addressed_q | status_addressed_q | snapshot_addressed_q | interval_addressed_q | packets_0_addressed_q | packets_1_addressed_q | bytes_0_addressed_q | bytes_1_addressed_q | unmeasured_addressed_q | bad_addressed_q | refused_ends_addressed_q | control_frames_addressed_q | unmatched_addressed_q | delimiters_addressed_q | delimiter_gaps_addressed_q | interval_end_addressed_q | timestamp_0_addressed_q | timestamp_1_addressed_q | clock_status_addressed_q | clock_synchronised_addressed_q | clock_period_0_addressed_q | clock_period_1_addressed_q | clock_rate_addressed_q | clock_offset_addressed_q | clock_value_0_addressed_q | clock_value_1_addressed_q | clock_command_addressed_q | prefixes_next_0_addressed_q | prefixes_next_1_addressed_q | prefixes_from_addressed_q | prefixes_schedule_addressed_q;
+        point_id_addressed_d = axi_read_address == 32'ha0;
+        point_id_read = 32'h0;
+        if (point_id_addressed_q) begin
+            point_id_read = point_id_held_q;
+        end
+        point_id_legal = axi_write_whole & (axi_write_address == 32'ha0);
+        point_id_write = axi_write & point_id_legal;
+        if (point_id_write) begin
+            point_id_held_d = axi_write_data;
+        end
+        point_id = point_id_held_q;
+        readable = block_type_addressed_q | version_addressed_q | next_block_addressed_q | capability_addressed_q | configuration_0_addressed_q | configuration_1_addressed_q | build_addressed_q | control_addressed_q | status_addressed_q | snapshot_addressed_q | interval_addressed_q | packets_0_addressed_q | packets_1_addressed_q | bytes_0_addressed_q | bytes_1_addressed_q | unmeasured_addressed_q | bad_addressed_q | refused_ends_addressed_q | control_frames_addressed_q | unmatched_addressed_q | delimiters_addressed_q | delimiter_gaps_addressed_q | interval_end_addressed_q | timestamp_0_addressed_q | timestamp_1_addressed_q | clock_status_addressed_q | clock_synchronised_addressed_q | clock_period_0_addressed_q | clock_period_1_addressed_q | clock_rate_addressed_q | clock_offset_addressed_q | clock_value_0_addressed_q | clock_value_1_addressed_q | clock_command_addressed_q | prefixes_next_0_addressed_q | prefixes_next_1_addressed_q | prefixes_from_addressed_q | prefixes_schedule_addressed_q | point_id_addressed_q;
         axi_read_legal = readable;
-        axi_read_data = block_type_read | version_read | capability_read | configuration_0_read | configuration_1_read | build_read | control_read | status_read | interval_read | packets_0_read | packets_1_read | bytes_0_read | bytes_1_read | unmeasured_read | bad_read | refused_ends_read | control_frames_read | unmatched_read | delimiters_read | delimiter_gaps_read | timestamp_0_read | timestamp_1_read | clock_status_read | clock_synchronised_read | clock_period_0_read | clock_period_1_read | clock_rate_read | clock_offset_read | clock_value_0_read | clock_value_1_read | prefixes_next_0_read | prefixes_next_1_read | prefixes_from_read;
-        axi_write_legal = control_legal | snapshot_legal | interval_end_legal | clock_synchronised_legal | clock_period_0_legal | clock_period_1_legal | clock_rate_legal | clock_offset_legal | clock_value_0_legal | clock_value_1_legal | clock_command_legal | prefixes_next_0_legal | prefixes_next_1_legal | prefixes_from_legal | prefixes_schedule_legal;
+        axi_read_data = block_type_read | version_read | capability_read | configuration_0_read | configuration_1_read | build_read | control_read | status_read | interval_read | packets_0_read | packets_1_read | bytes_0_read | bytes_1_read | unmeasured_read | bad_read | refused_ends_read | control_frames_read | unmatched_read | delimiters_read | delimiter_gaps_read | timestamp_0_read | timestamp_1_read | clock_status_read | clock_synchronised_read | clock_period_0_read | clock_period_1_read | clock_rate_read | clock_offset_read | clock_value_0_read | clock_value_1_read | prefixes_next_0_read | prefixes_next_1_read | prefixes_from_read | point_id_read;
+        axi_write_legal = control_legal | snapshot_legal | interval_end_legal | clock_synchronised_legal | clock_period_0_legal | clock_period_1_legal | clock_rate_legal | clock_offset_legal | clock_value_0_legal | clock_value_1_legal | clock_command_legal | prefixes_next_0_legal | prefixes_next_1_legal | prefixes_from_legal | prefixes_schedule_legal | point_id_legal;
     end
 
 endmodule // deltaline_registers
@@ -17876,6 +18552,36 @@ module deltaline_registers_packets_taken(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_registers_packets_taken
+
+module deltaline_registers_point_id_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_point_id_addressed
+
+module deltaline_registers_point_id_held(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_point_id_held
 
 module deltaline_registers_prefixes_from_addressed(clock,rst,d,q);
 

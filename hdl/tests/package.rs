@@ -156,10 +156,10 @@ fn the_readme_states_the_designs_figures() {
         "| stream | 1 x 64 bits at 156.25 MHz |",
         "| banks | 2, prefix lengths [1, 6] |",
         &format!("`{:#018x}`", design.configuration().id()),
-        // 2 x 1024 words, two cycles each; 16 control frames of 120 + 9 x 128 bytes; 8 cycles a
+        // 2 x 1024 words, two cycles each; 16 control frames of 160 + 9 x 128 bytes; 8 cycles a
         // cell and 200 a frame.
         "cleared in 4096 cycles",
-        "16 control frames of 1272 bytes",
+        "16 control frames of 1312 bytes",
         "at most 19584 cycles (125.3 µs)",
         "| 64 | 14880952 | 19531250 |",
     ] {
@@ -175,7 +175,7 @@ fn the_readme_states_the_designs_figures() {
         assert!(readme.contains(&format!("`{name}`")) || name == "tap.md", "{name} is not explained");
     }
     let small = package(&variant("rows = 1024", "rows = 16"), "tap").unwrap();
-    for figure in ["2 control frames of 264 bytes", "cleared in 64 cycles", "| 36 | 32 = 2^5 |"] {
+    for figure in ["2 control frames of 304 bytes", "cleared in 64 cycles", "| 36 | 32 = 2^5 |"] {
         assert!(text(&small, "tap.md").contains(figure), "no '{figure}'");
     }
 }

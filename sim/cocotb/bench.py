@@ -52,7 +52,7 @@ def stream(part, dut, prefix, longest=5):
 # Registers: docs/registers.md.
 BLOCK_TYPE, VERSION, NEXT_BLOCK, CAPABILITY, CONFIGURATION, BUILD = 0x00, 0x04, 0x08, 0x0C, 0x10, 0x18
 CONTROL, STATUS, SNAPSHOT, INTERVAL, INTERVAL_END, TIMESTAMP = 0x20, 0x24, 0x28, 0x2C, 0x5C, 0x60
-REFUSED_ENDS, CONTROL_FRAMES, DELIMITERS, DELIMITER_GAPS = 0x48, 0x4C, 0x54, 0x58
+REFUSED_ENDS, CONTROL_FRAMES, DELIMITERS, DELIMITER_GAPS, POINT_ID = 0x48, 0x4C, 0x54, 0x58, 0xA0
 # Offset, words.
 COUNTS = {"packets": (0x30, 2), "bytes": (0x38, 2), "unmeasured": (0x40, 1), "bad": (0x44, 1), "unmatched": (0x50, 1)}
 RUNNING, PTP_LOCKED, DRAIN_BUSY, END_REFUSED = 1, 2, 4, 8
@@ -90,7 +90,7 @@ class Registers:
     async def identify(self, configuration, has_clock):
         """Checks what a host reads first from a design of 64 bits with two banks of 16 rows, hashed by H3."""
         assert await self.read(BLOCK_TYPE) == int.from_bytes(b"DELT", "big")
-        assert await self.read(VERSION) == 0x0001_0001
+        assert await self.read(VERSION) == 0x0001_0002
         assert await self.read(NEXT_BLOCK) == 0
         capability = 1 << 29 | has_clock << 28 | 0 << 24 | 1 << 21 | 4 << 16 | 2 << 12 | 1 << 8 | 8
         assert await self.read(CAPABILITY) == capability

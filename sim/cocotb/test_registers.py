@@ -7,8 +7,8 @@ from bench import pauses, quiet, reset
 from cocotb.triggers import RisingEdge
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 
-CONTROL, STATUS, SNAPSHOT, INTERVAL_END, CLOCK_VALUE = 0x20, 0x24, 0x28, 0x5C, 0x80
-CONSTANTS = {0x00: 0x44454C54, 0x04: 0x0001_0001, 0x08: 0, 0x0C: 0x102A2108, 0x18: 0x1234_5678}
+CONTROL, STATUS, SNAPSHOT, INTERVAL_END, CLOCK_VALUE, POINT_ID = 0x20, 0x24, 0x28, 0x5C, 0x80, 0xA0
+CONSTANTS = {0x00: 0x44454C54, 0x04: 0x0001_0002, 0x08: 0, 0x0C: 0x102A2108, 0x18: 0x1234_5678}
 # Port, offset, words, bits.
 COUNTERS = [
     ("interval", 0x2C, 1, 32),
@@ -75,6 +75,8 @@ async def constants_and_control(dut):
     assert (int(dut.control_role.value), int(dut.control_interval_log2.value)) == (1, 30)
     await master.write_qword(CLOCK_VALUE, 0x0123_4567_89AB_CDEF)
     assert int(dut.clock_value.value) == 0x0123_4567_89AB_CDEF
+    await master.write_dword(POINT_ID, 0xFEDC_BA98)
+    assert int(dut.point_id.value) == await master.read_dword(POINT_ID) == 0xFEDC_BA98
     for bit, name in enumerate(STATES):
         getattr(dut, name).value = 1
         assert await master.read_dword(STATUS) == (2 << bit) - 1
@@ -90,7 +92,7 @@ async def illegal_accesses(dut):
         assert await refused(master, address, bytes(4)), hex(address)
     for length in [1, 2, 3]:
         assert await refused(master, CONTROL, bytes(length))
-    for address in [0x1C, 0x8C, 0x100, 0xFFC]:
+    for address in [0x1C, 0x8C, 0xA4, 0x100, 0xFFC]:
         assert (await master.read(address, 4)).resp == AxiResp.SLVERR, hex(address)
     assert await master.read_dword(CONTROL) == 0x1E11
 

@@ -12,6 +12,7 @@ from bench import (
     END_REFUSED,
     INTERVAL,
     INTERVAL_END,
+    POINT_ID,
     PTP_LOCKED,
     REFUSED_ENDS,
     RUNNING,
@@ -65,6 +66,7 @@ async def intervals(dut):
     sink = stream(AxiStreamSink, dut, "m_axis", longest=1)
     await registers.write(CONTROL, RECEIVER)
     assert await registers.read(CONTROL) == RECEIVER
+    await registers.write(POINT_ID, vectors()["point_id"])
     await registers.running()
     control_frames = 0
     for number, interval in enumerate(intervals):

@@ -25,6 +25,9 @@ const REFUSING: u32 = 1;
 /// Where the built-in clock stands still: a frame's timestamp does not depend on the bench's pauses then.
 const STOPPED: Timestamp = Timestamp(0x0123_4567_89ab_cdef);
 
+/// The tap's identifier, which its bench writes into a register.
+const POINT: u32 = 0x89ab_cdef;
+
 /// Runs all benches.
 pub(crate) fn run() -> Result<(), Failure> {
     // The registers are those of the default core.
@@ -98,6 +101,7 @@ fn bench(name: &str, top: &str, verilog: &str, vectors: &Value) -> Result<(), Fa
 /// bad; intervals that the register ends, and the last one, which a delimiter in the stream ends.
 fn tap_vectors(configuration: &Configuration) -> Value {
     let mut point = MeasurementPoint::new(configuration, Role::Receiver);
+    point.set_id(POINT);
     let mut source = Frames::new(5);
     let intervals: Vec<Value> = (0..INTERVALS)
         .map(|interval| {
@@ -124,7 +128,7 @@ fn tap_vectors(configuration: &Configuration) -> Value {
             })
         })
         .collect();
-    json!({ "configuration": configuration.id(), "intervals": intervals })
+    json!({ "configuration": configuration.id(), "point_id": POINT, "intervals": intervals })
 }
 
 /// What the inline design at the sending end passes and inserts, with its clock standing still. What it inserts, it

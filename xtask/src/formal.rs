@@ -113,13 +113,13 @@ const EMITTER_SMALL: Design =
     });
 const INTERVAL: Design = design("", "", || Ok(emit_block(&mut Interval::default(), "interval")?));
 const LANE: Design = design("2 x 1024 cells", "-DA=11 -DR=10 -DBANKS=2 -DSHIFT=11", || {
-    Ok(emit_block(&mut Lane::<10, 11>::new(&configuration(2, 1024)?), "lane")?)
+    Ok(emit_block(&mut Lane::<10, 11, 1>::new(&configuration(2, 1024)?), "lane")?)
 });
 const LANE_CLASSES: Design = design("4 classes of 2 x 256 cells", "-DA=11 -DR=8 -DBANKS=2 -DSHIFT=9", || {
-    Ok(emit_block(&mut Lane::<8, 11>::new(&configuration(2, 256)?), "lane")?)
+    Ok(emit_block(&mut Lane::<8, 11, 1>::new(&configuration(2, 256)?), "lane")?)
 });
 const LANE_SMALL: Design = design("1 x 8 cells", "-DA=4 -DR=3 -DBANKS=1 -DSHIFT=3", || {
-    Ok(emit_block(&mut Lane::<3, 4>::new(&configuration(1, 8)?), "lane")?)
+    Ok(emit_block(&mut Lane::<3, 4, 1>::new(&configuration(1, 8)?), "lane")?)
 });
 const AGGREGATOR: Design = design("1 lane, 2 x 1024 cells", "-DA=11", || {
     Ok(emit_block(&mut Aggregator::<10, 11, 1, 1>::new(&configuration(2, 1024)?), "aggregator")?)
@@ -253,7 +253,7 @@ const PROOFS: [Proof; 8] = [
         window: None,
         base: 2,
         step: 2,
-        cover: 153,
+        cover: 178,
         faults: &[
             fault(
                 "a beat is given up before it is taken",
@@ -265,7 +265,7 @@ const PROOFS: [Proof; 8] = [
                 "a stray tlast",
                 "is_last_d = section == 32'h4;",
                 "is_last_d = section == 32'h3;",
-                (141, 141),
+                (166, 166),
             ),
             fault(
                 "running before all is clear",
@@ -277,15 +277,15 @@ const PROOFS: [Proof; 8] = [
                 "a clear as the address moves on",
                 "clearing_d = (state_q == 32'h6) & (step_q == 32'h0);",
                 "clearing_d = (state_q == 32'h6) & (step_q == 32'h1);",
-                (82, 82),
+                (107, 107),
             ),
             fault(
                 "cells are not cleared",
                 "clearing_d = (state_q == 32'h6) & (step_q == 32'h0);",
                 "clearing_d = 1'b0;",
-                (152, 152),
+                (177, 177),
             ),
-            fault("a top byte is displaced", "(tops_q << 32'h8)", "(tops_q << 32'h4)", (136, 136)),
+            fault("a top byte is displaced", "(tops_q << 32'h8)", "(tops_q << 32'h4)", (161, 161)),
             fault(
                 "a header word is taken before it is looked up",
                 "state_d = 32'h4;\n            step_d",
@@ -355,11 +355,11 @@ const PROOFS: [Proof; 8] = [
         name: "aggregator",
         designs: &[AGGREGATOR, AGGREGATOR_TWO_LANES, AGGREGATOR_TWO_CLASSES],
         small: AGGREGATOR_SMALL,
-        cut: "aggregator_lane_? aggregator_totals aggregator_class_totals_? aggregator_unmatched_count aggregator_classifier_?",
+        cut: "aggregator_lane_? aggregator_totals aggregator_class_totals_? aggregator_time_sum_? aggregator_unmatched_count aggregator_classifier_?",
         window: None,
         base: 2,
         step: 2,
-        cover: 80,
+        cover: 100,
         faults: &[
             fault(
                 "counting before all is clear",
@@ -371,11 +371,11 @@ const PROOFS: [Proof; 8] = [
                 "the counting copy is cleared",
                 "clear_second = emitter_clear_all | (emitter_clear & idle);",
                 "clear_second = emitter_clear_all | (emitter_clear & ~idle);",
-                (69, 69),
+                (89, 89),
             ),
             fault(
                 "cells are drained behind the header's first word",
-                "if ((section_q == 32'h0) & (step_q == 32'hb)) begin",
+                "if ((section_q == 32'h0) & header_step_q[32'h10]) begin",
                 "if ((section_q == 32'h0) & (step_q == 32'h0)) begin",
                 (26, 26),
             ),
@@ -396,6 +396,12 @@ const PROOFS: [Proof; 8] = [
                 "merge_1_right = lane_1_drained_cell",
                 "merge_1_right = lane_0_drained_cell",
                 (1, 1),
+            ),
+            fault(
+                "the absolute time of an end that is refused",
+                "if (intervals_start_drain) begin",
+                "if (intervals_request) begin",
+                (3, 3),
             ),
         ],
     },

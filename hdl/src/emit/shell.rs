@@ -21,7 +21,7 @@
 //! | clock | the design has | timestamps of frames |
 //! |-------|----------------|----------------------|
 //! | `ptp` | ports `ptp_ts`, `ptp_locked` | tuser\[64:1\], PTP relative-64 |
-//! | `time-of-day` | ports `ptp_ts_96`, `ptp_locked` | tuser\[96:1\], PTP time of day; taps only, all four cycles later |
+//! | `time-of-day` | ports `ptp_ts_96`, `ptp_locked`; control frames have its seconds | tuser\[96:1\], PTP time of day; taps only, all four cycles later |
 //! | `built-in` | the adjustable clock, driven by registers | of the beat that is accepted, from that clock; tuser has one bit |
 //!
 //! # Test plan
@@ -93,6 +93,10 @@ fn stream_refusal(design: &Design) -> Refusal {
 const INTERVAL_LOG2: &str =
     "(registers_control_interval_source == 2'd1) ? registers_control_interval_log2 : 6'd0";
 
+/// The absolute time of a clock that has none, and that of one of PTP time of day, whose seconds are those of TAI.
+const NO_TIME: &str = "56'd0";
+const TAI_SECONDS: &str = "{8'd1, ptp_ts_96[95:48]}";
+
 /// Names of the converters of the lanes' timestamps.
 const CONVERTERS: [&str; 4] = ["stream_0", "stream_1", "stream_2", "stream_3"];
 
@@ -126,6 +130,7 @@ impl Build<'_> {
                     wiring.connect(&format!("clock_{command}"), &strobe);
                 }
                 wiring.connect("core_ptp_locked", "clock_locked");
+                wiring.connect("core_absolute_time", NO_TIME);
                 wiring.connect("registers_clock_status_locked", "clock_locked");
                 wiring.connect("registers_clock_status_slewing", "clock_slewing");
                 wiring.connect("registers_timestamp", "clock_ptp_ts");
@@ -133,11 +138,13 @@ impl Build<'_> {
             }
             ClockSource::Ptp => {
                 wiring.port("input", 64, "ptp_ts");
+                wiring.connect("core_absolute_time", NO_TIME);
                 "ptp_ts"
             }
             ClockSource::TimeOfDay => {
                 wiring.part("time_of_day", emit_block(&mut TimeOfDay::default(), &time_of_day)?);
                 wiring.input_of_part("time_of_day", "ptp_ts_96");
+                wiring.connect("core_absolute_time", TAI_SECONDS);
                 "time_of_day_ptp_ts"
             }
         };
@@ -258,6 +265,7 @@ impl Build<'_> {
     fn registers(&mut self) {
         let wiring = &mut self.wiring;
         wiring.connect("core_receiver", "registers_control_role");
+        wiring.connect("core_point_id", "registers_point_id");
         for signal in ["ended", "refused", "gap", "delimiter"] {
             wiring.connect(&format!("events_{signal}"), &format!("core_{signal}"));
         }

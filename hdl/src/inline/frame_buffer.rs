@@ -35,7 +35,7 @@
 //!
 //! # Test plan
 //!
-//! `sim/cosim`: as part of [`insertion`](super::insertion): frames of 1 to 159 words, with and without gaps, and
+//! `sim/cosim`: as part of [`insertion`](super::insertion): frames of 1 to 164 words, with and without gaps, and
 //! back-pressure at every beat.
 
 use crate::leaves::{Flop, Ram};

@@ -24,11 +24,11 @@
 //! stalled, s_axis_tready low, for as many cycles as the inserted frame has beats, plus one for each cycle in which
 //! m_axis stalls; one inserted frame at a time if traffic waits:
 //!
-//! | N | delimiter | longest control frame (159 words) |
+//! | N | delimiter | longest control frame (164 words) |
 //! |---|-----------|-----------------------------------|
-//! | 1 | 8 cycles | 159 cycles |
-//! | 4 | 2 cycles | 40 cycles |
-//! | 8 | 1 cycle | 20 cycles |
+//! | 1 | 8 cycles | 164 cycles |
+//! | 4 | 2 cycles | 41 cycles |
+//! | 8 | 1 cycle | 21 cycles |
 //!
 //! A reset in the middle of a frame cuts that frame: reset the stream's source with it.
 //!

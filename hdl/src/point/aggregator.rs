@@ -6,17 +6,18 @@
 //! key (L lanes) -> lane (hash, sampler, lda in two copies), each <------------- emitter -> m_axis
 //!   |                ^ packet, kind     ^ epoch                        ^
 //!   +-> classifier --+                  |                              |
-//! commit, timestamp -+-> totals, class totals -------------------------+
+//! commit, timestamp -+-> totals, class totals, sums of all packets --------+
 //! request, delimiter --> interval ------+
 //! lengths -> schedule -> masks to lanes, lengths to emitter
 //! ```
 //!
 //! The classifier takes a cycle to tell a packet's class: meanwhile all else that comes with a commit waits, but not the
 //! key, which is on its way through the hash. A measured frame of no class counts as not measured. Each class has
-//! [class totals](crate::point::class_totals) of its own, and its own part of the memory.
+//! [class totals](crate::point::class_totals) and [a time sum](crate::point::time_sum) of its own, and its own part of the
+//! memory.
 //!
 //! Every lane may commit a frame in every cycle. Lanes have cells of their own; the drain adds those of the same
-//! word, and the totals add what the lanes bring. Frames that are committed in the same cycle count in the order of
+//! word and their digest sums, and the totals add what the lanes bring. Frames that are committed in the same cycle count in the order of
 //! their lanes.
 //!
 //! The live packets and bytes are those of all classes. [`Merge`] adds the cells of all lanes.
@@ -38,6 +39,8 @@
 //! | request, timed | in | 1 | end the interval behind this cycle's commits; the clock asks for it |
 //! | unlocked | in | 1 | the clock is not locked |
 //! | receiver | in | 1 | role: 0 sender, 1 receiver |
+//! | point_id | in | 32 | the measurement point's identifier |
+//! | absolute_time | in | 56 | time base in bits 55:48, seconds below; taken at the end of an interval |
 //! | schedule, next_prefixes, from_interval | in | 1, 64, 32 | `load`, `lengths` and `from` of [`crate::interval::schedule`] |
 //! | schedule_legal, schedule_pending | out | 1 | `legal` and `pending` of it |
 //! | running | out | 1 | the memories have been cleared after reset: counting |
@@ -64,6 +67,7 @@ use crate::leaves::{Classifier, Delay, Flop};
 use crate::module::module;
 use crate::point::class_totals::ClassTotals;
 use crate::point::frame_count::FrameCount;
+use crate::point::time_sum::TimeSum;
 use crate::point::totals::Totals;
 use crate::report::emitter::Emitter;
 use crate::sketch::lane::Lane;
@@ -95,6 +99,8 @@ pub struct Aggregator<
     pub timed: Signal<In, Bit>,
     pub unlocked: Signal<In, Bit>,
     pub receiver: Signal<In, Bit>,
+    pub point_id: Signal<In, Bits<32>>,
+    pub absolute_time: Signal<In, Bits<56>>,
     pub schedule: Signal<In, Bit>,
     pub next_prefixes: Signal<In, Bits<64>>,
     pub from_interval: Signal<In, Bits<32>>,
@@ -132,14 +138,17 @@ pub struct Aggregator<
     staged_timed: Flop<Bit>,
     staged_unlocked: Flop<Bit>,
 
-    lane: [Lane<R, A, S, D>; L],
+    lane: [Lane<R, A, C, S, D>; L],
     totals: Totals,
     class_totals: [ClassTotals; C],
+    time_sum: [TimeSum; C],
     unmatched_count: FrameCount,
     intervals: Interval,
     prefixes: Schedule,
     /// As late as what the totals show.
     shown_interval: Delay<32, 1>,
+    /// When the interval ended that ended last.
+    ended_time: Flop<Bits<56>>,
     emitter: Emitter<A, S, D>,
 
     /// One where there are several lanes.
@@ -155,6 +164,9 @@ pub struct Aggregator<
     octets_now: [Signal<Local, Bits<19>>; C],
     first_now: [Signal<Local, Bits<64>>; C],
     last_now: [Signal<Local, Bits<64>>; C],
+    half_time: Signal<Local, Bits<24>>,
+    low_time: [Signal<Local, Bits<26>>; C],
+    high_time: [Signal<Local, Bits<26>>; C],
     wrapped: Signal<Local, Bit>,
     crowded: Signal<Local, Bit>,
     packets_sum: Signal<Local, Bits<48>>,
@@ -163,6 +175,11 @@ pub struct Aggregator<
     sent_bytes: Signal<Local, Bits<48>>,
     sent_first: Signal<Local, Bits<64>>,
     sent_last: Signal<Local, Bits<64>>,
+    sent_time_sum: Signal<Local, Bits<64>>,
+    lane_digests: Signal<Local, Bits<32>>,
+    digest_low: Signal<Local, Bits<16>>,
+    digest_high: Signal<Local, Bits<16>>,
+    sent_digest_sum: Signal<Local, Bits<32>>,
     overflow: Signal<Local, Bit>,
     overflow_epoch: Signal<Local, Bit>,
     merge: [Merge<S, D>; L],
@@ -183,16 +200,16 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
             lanes: Constant::new(u64::from(L > 1).into()),
             class_number: std::array::from_fn(|class| Constant::new((class as u64).into())),
         }
-            clk rst delimiter delimiter_number request timed unlocked receiver schedule next_prefixes
+            clk rst delimiter delimiter_number request timed unlocked receiver point_id absolute_time schedule next_prefixes
             from_interval schedule_legal schedule_pending running draining ended refused gap interval packets
             bytes unmeasured_frames bad_frames unmatched_frames m_axis_tdata m_axis_tkeep m_axis_tvalid
             m_axis_tready m_axis_tlast m_axis_tuser staged_delimiter staged_number staged_unexpected
-            staged_request staged_timed staged_unlocked totals unmatched_count intervals shown_interval idle
-            unmatched_now unmeasured_now bad_now octets wrapped crowded packets_sum bytes_sum sent_packets
-            sent_bytes sent_first sent_last overflow overflow_epoch drained flags
+            staged_request staged_timed staged_unlocked totals unmatched_count intervals shown_interval ended_time idle
+            unmatched_now unmeasured_now bad_now octets half_time wrapped crowded packets_sum bytes_sum sent_packets
+            sent_bytes sent_first sent_last sent_time_sum lane_digests digest_low digest_high sent_digest_sum overflow overflow_epoch drained flags
             ; each commit measured bad key timestamp ip_length staged_measured staged_bad staged_unmeasured
-            staged_timestamp staged_length class_totals packet measured_now octets_now first_now last_now
-            merge
+            staged_timestamp staged_length class_totals time_sum packet measured_now octets_now first_now last_now
+            low_time high_time merge
         }
     }
 }
@@ -293,6 +310,8 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
             self.lane[i].key.next = self.key[i].val();
             self.lane[i].nanoseconds.next = self.staged_timestamp[i].q.val().get_bits::<40>(16);
             self.lane[i].masks.next = self.prefixes.masks.val();
+            self.lane[i].ends.next = self.intervals.start_drain.val();
+            self.lane[i].sent_kind.next = self.emitter.kind.val();
             self.lane[i].drain_address.next = self.emitter.drain_address.val();
             self.lane[i].drain_epoch.next = self.idle.val();
             self.lane[i].clear_first.next =
@@ -301,11 +320,14 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
                 self.emitter.clear_all.val() | (self.emitter.clear.val() & self.idle.val());
         }
         self.octets.next = 0.into();
+        self.half_time.next = 0.into();
         for c in 0..C {
             self.measured_now[c].next = 0.into();
             self.octets_now[c].next = 0.into();
             self.first_now[c].next = 0.into();
             self.last_now[c].next = 0.into();
+            self.low_time[c].next = 0.into();
+            self.high_time[c].next = 0.into();
             for i in 0..L {
                 if self.packet[i].val() & (self.classifier[i].kind.val() == self.class_number[c].val()) {
                     if !self.measured_now[c].val().any() {
@@ -316,6 +338,11 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
                     self.octets.next = self.staged_length[i].q.val();
                     self.octets_now[c].next =
                         self.octets_now[c].val() + bit_cast::<19, 17>(self.octets.val());
+                    self.half_time.next = self.staged_timestamp[i].q.val().get_bits::<24>(16);
+                    self.low_time[c].next = self.low_time[c].val() + bit_cast::<26, 24>(self.half_time.val());
+                    self.half_time.next = self.staged_timestamp[i].q.val().get_bits::<24>(40);
+                    self.high_time[c].next =
+                        self.high_time[c].val() + bit_cast::<26, 24>(self.half_time.val());
                 }
             }
             self.class_totals[c].clk.next = self.clk.val();
@@ -325,6 +352,17 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
             self.class_totals[c].ip_length.next = self.octets_now[c].val();
             self.class_totals[c].first_now.next = self.first_now[c].val();
             self.class_totals[c].last_now.next = self.last_now[c].val();
+            self.time_sum[c].clk.next = self.clk.val();
+            self.time_sum[c].rst.next = self.rst.val();
+            self.time_sum[c].ends.next = self.intervals.start_drain.val();
+            self.time_sum[c].low_now.next = self.low_time[c].val();
+            self.time_sum[c].high_now.next = self.high_time[c].val();
+        }
+        self.ended_time.clock.next = self.clk.val();
+        self.ended_time.rst.next = self.rst.val();
+        self.ended_time.d.next = self.ended_time.q.val();
+        if self.intervals.start_drain.val() {
+            self.ended_time.d.next = self.absolute_time.val();
         }
         // What is asked of the classes: all together, any, and the one whose control frames are being sent.
         self.wrapped.next = false;
@@ -335,6 +373,7 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
         self.sent_bytes.next = 0.into();
         self.sent_first.next = 0.into();
         self.sent_last.next = 0.into();
+        self.sent_time_sum.next = 0.into();
         for c in 0..C {
             self.wrapped.next = self.wrapped.val() | self.class_totals[c].wrapped.val();
             if self.class_totals[c].ended_packets.val().get_bits::<16>(32).any() {
@@ -347,12 +386,16 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
                 self.sent_bytes.next = self.class_totals[c].ended_bytes.val();
                 self.sent_first.next = self.class_totals[c].ended_first.val();
                 self.sent_last.next = self.class_totals[c].ended_last.val();
+                self.sent_time_sum.next = self.time_sum[c].ended.val();
             }
         }
         // All lanes are equally far behind their commits: they tell of the same copy.
         self.overflow.next = false;
         self.overflow_epoch.next = false;
         self.drained.next = 0.into();
+        self.lane_digests.next = 0.into();
+        self.digest_low.next = 0.into();
+        self.digest_high.next = 0.into();
         for i in 0..L {
             self.overflow.next = self.overflow.val() | self.lane[i].overflow.val();
             if self.lane[i].overflow.val() {
@@ -361,7 +404,14 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
             self.merge[i].left.next = self.drained.val();
             self.merge[i].right.next = self.lane[i].drained_cell.val();
             self.drained.next = self.merge[i].merged.val();
+            for _d in 0..D {
+                self.lane_digests.next = self.lane[i].digest_sum.val();
+                self.digest_low.next = self.digest_low.val() + self.lane_digests.val().get_bits::<16>(0);
+                self.digest_high.next = self.digest_high.val() + self.lane_digests.val().get_bits::<16>(16);
+            }
         }
+        self.sent_digest_sum.next =
+            bit_cast::<32, 16>(self.digest_low.val()) | (bit_cast::<32, 16>(self.digest_high.val()) << 16);
 
         self.totals.clk.next = self.clk.val();
         self.totals.rst.next = self.rst.val();
@@ -390,6 +440,10 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
         self.emitter.bytes.next = self.sent_bytes.val();
         self.emitter.first.next = self.sent_first.val();
         self.emitter.last.next = self.sent_last.val();
+        self.emitter.time_sum.next = self.sent_time_sum.val();
+        self.emitter.digest_sum.next = self.sent_digest_sum.val();
+        self.emitter.absolute_time.next = self.ended_time.q.val();
+        self.emitter.point_id.next = self.point_id.val();
         self.emitter.unmeasured.next = self.totals.ended_unmeasured.val();
         self.emitter.bad.next = self.totals.ended_bad.val();
         self.emitter.refused_ends.next = self.totals.ended_refused.val();

@@ -29,6 +29,8 @@
 //! | ptp_ts | in | 64 | clock for interval_log2, PTP relative-64; may be zero otherwise |
 //! | ptp_locked | in | 1 | the clock is locked; else the interval is flagged |
 //! | receiver | in | 1 | role: 0 sender, 1 receiver |
+//! | point_id | in | 32 | identifier of the measurement point in its control frames, zero if it has none |
+//! | absolute_time | in | 56 | time base in bits 55:48 (1 TAI, 2 Unix), seconds below; zero without such a clock |
 //! | schedule | in | 1 | strobe: schedule `next_prefixes` from interval `from_interval` on; only if adaptive |
 //! | next_prefixes | in | 64 | prefix lengths: bank 0 in bits 63:56, 255 where there is no bank |
 //! | from_interval | in | 32 | number of the first interval with them |
@@ -55,13 +57,15 @@
 //! * In a configuration that adapts, other prefix lengths may be scheduled at any time; they take effect at the boundary
 //!   before their interval, the same at both ends if both are told in time. A schedule counts for intervals whose
 //!   `ended` is high in its cycle or later. Otherwise the four ports are left out of account: tie them to zero.
+//! * `point_id` is a strap or a register; frames take it as it is when they are sent. `absolute_time` is taken when an
+//!   interval ends, some cycles behind its last beat.
 //! * PTP relative-64: nanoseconds in bits 63:16, their fraction in bits 15:0. Cells add the low 40 bits of the
-//!   nanoseconds.
-//! * An interval is sent as banks × ceil(rows / 128) frames of 120 + 9 × min(rows, 128) bytes (1272 with 128 rows and
-//!   more; with digests banks × ceil(rows / 64) frames of 120 + 13 × min(rows, 64) bytes), with gaps between words:
+//!   nanoseconds, the time sum all of them.
+//! * An interval is sent as banks × ceil(rows / 128) frames of 160 + 9 × min(rows, 128) bytes (1312 with 128 rows and
+//!   more; with digests banks × ceil(rows / 64) frames of 160 + 13 × min(rows, 64) bytes), with gaps between words:
 //!   put a frame buffer before a MAC that cannot pause.
-//! * Intervals must be longer than a drain: 8 cycles a cell (10 with digests) is a safe bound with m_axis always
-//!   ready, 16,400 cycles in all for 2 x 1024 cells. An end that comes earlier is refused, counted and flagged in the
+//! * Intervals must be longer than a drain: 8 cycles a cell (10 with digests) and 80 a frame are a safe bound with m_axis
+//!   always ready; 2 x 1024 cells take 16,700 cycles in all. An end that comes earlier is refused, counted and flagged in the
 //!   next report.
 //!
 //! # Parameters, latency and throughput
@@ -100,6 +104,8 @@ pub struct Core<const R: usize, const A: usize, const C: usize, const S: usize =
     pub ptp_ts: Signal<In, Bits<64>>,
     pub ptp_locked: Signal<In, Bit>,
     pub receiver: Signal<In, Bit>,
+    pub point_id: Signal<In, Bits<32>>,
+    pub absolute_time: Signal<In, Bits<56>>,
     pub schedule: Signal<In, Bit>,
     pub next_prefixes: Signal<In, Bits<64>>,
     pub from_interval: Signal<In, Bits<32>>,
@@ -137,7 +143,7 @@ impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: us
             aggregator: Aggregator::new(configuration),
         }
             clk rst s_axis_tdata s_axis_tkeep s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser
-            interval_end interval_log2 ptp_ts ptp_locked receiver schedule next_prefixes from_interval
+            interval_end interval_log2 ptp_ts ptp_locked receiver point_id absolute_time schedule next_prefixes from_interval
             schedule_legal schedule_pending running packets bytes unmeasured bad unmatched interval draining
             ended refused gap delimiter m_axis_tdata m_axis_tkeep m_axis_tvalid m_axis_tready m_axis_tlast
             m_axis_tuser boundary
@@ -150,7 +156,17 @@ impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: us
 {
     #[passes(
         aggregator,
-        in(clk, rst, receiver, schedule, next_prefixes, from_interval, m_axis_tready),
+        in(
+            clk,
+            rst,
+            receiver,
+            point_id,
+            absolute_time,
+            schedule,
+            next_prefixes,
+            from_interval,
+            m_axis_tready
+        ),
         out(
             schedule_legal,
             schedule_pending,

@@ -7,5 +7,6 @@ pub mod aggregator;
 pub mod class_totals;
 pub mod core;
 pub mod frame_count;
+pub mod time_sum;
 pub mod totals;
 pub mod wide_core;

@@ -78,6 +78,8 @@ pub struct WideCore<
     pub ptp_ts: Signal<In, Bits<64>>,
     pub ptp_locked: Signal<In, Bit>,
     pub receiver: Signal<In, Bit>,
+    pub point_id: Signal<In, Bits<32>>,
+    pub absolute_time: Signal<In, Bits<56>>,
     pub schedule: Signal<In, Bit>,
     pub next_prefixes: Signal<In, Bits<64>>,
     pub from_interval: Signal<In, Bits<32>>,
@@ -130,7 +132,7 @@ impl<
             identity: std::array::from_fn(|_| WideIdentity::new(configuration)),
             aggregator: Aggregator::new(configuration),
         }
-            clk rst interval_end interval_log2 ptp_ts ptp_locked receiver schedule next_prefixes from_interval
+            clk rst interval_end interval_log2 ptp_ts ptp_locked receiver point_id absolute_time schedule next_prefixes from_interval
             schedule_legal schedule_pending running packets bytes unmeasured bad unmatched interval draining
             ended refused gap delimiter m_axis_tdata m_axis_tkeep m_axis_tvalid m_axis_tlast m_axis_tuser
             m_axis_tready boundary delimiter_now delimiter_number
@@ -156,7 +158,17 @@ impl<
 {
     #[passes(
         aggregator,
-        in(clk, rst, receiver, schedule, next_prefixes, from_interval, m_axis_tready),
+        in(
+            clk,
+            rst,
+            receiver,
+            point_id,
+            absolute_time,
+            schedule,
+            next_prefixes,
+            from_interval,
+            m_axis_tready
+        ),
         out(
             schedule_legal,
             schedule_pending,

@@ -81,6 +81,7 @@ pub struct Registers {
     pub prefixes_from_allowed: Signal<In, Bit>,
     pub prefixes_schedule: Signal<Out, Bit>,
     pub prefixes_schedule_allowed: Signal<In, Bit>,
+    pub point_id: Signal<Out, Bits<32>>,
 
     axi: AxiLite,
     readable: Signal<Local, Bit>,
@@ -228,6 +229,11 @@ pub struct Registers {
     prefixes_schedule_legal: Signal<Local, Bit>,
     prefixes_schedule_write: Signal<Local, Bit>,
     prefixes_schedule_pulse: Flop<Bit>,
+    point_id_addressed: Flop<Bit>,
+    point_id_read: Signal<Local, Bits<32>>,
+    point_id_legal: Signal<Local, Bit>,
+    point_id_write: Signal<Local, Bit>,
+    point_id_held: Flop<Bits<32>>,
 }
 
 impl Registers {
@@ -248,13 +254,13 @@ impl Registers {
             clock_status_locked clock_status_slewing clock_synchronised clock_period clock_rate clock_offset
             clock_value clock_command_set clock_command_step clock_command_slew prefixes_next
             prefixes_next_allowed prefixes_from prefixes_from_allowed prefixes_schedule
-            prefixes_schedule_allowed axi readable block_type_addressed block_type_read version_addressed
-            version_read next_block_addressed capability_addressed capability_read configuration_0_addressed
-            configuration_0_read configuration_1_addressed configuration_1_read build_addressed build_read
-            control_addressed control_read control_reserved control_interval_source_asked
-            control_interval_log2_asked control_legal control_write control_role_held
-            control_interval_source_held control_interval_log2_held status_addressed status_read
-            snapshot_addressed snapshot_reserved snapshot_legal snapshot_write snapshot_pulse
+            prefixes_schedule_allowed point_id axi readable block_type_addressed block_type_read
+            version_addressed version_read next_block_addressed capability_addressed capability_read
+            configuration_0_addressed configuration_0_read configuration_1_addressed configuration_1_read
+            build_addressed build_read control_addressed control_read control_reserved
+            control_interval_source_asked control_interval_log2_asked control_legal control_write
+            control_role_held control_interval_source_held control_interval_log2_held status_addressed
+            status_read snapshot_addressed snapshot_reserved snapshot_legal snapshot_write snapshot_pulse
             interval_addressed interval_read interval_taken packets_0_addressed packets_0_read
             packets_1_addressed packets_1_read packets_taken bytes_0_addressed bytes_0_read bytes_1_addressed
             bytes_1_read bytes_taken unmeasured_addressed unmeasured_read unmeasured_taken bad_addressed
@@ -280,7 +286,8 @@ impl Registers {
             prefixes_next_1_write prefixes_next_held_0 prefixes_next_held_1 prefixes_from_addressed
             prefixes_from_read prefixes_from_legal prefixes_from_write prefixes_from_held
             prefixes_schedule_addressed prefixes_schedule_reserved prefixes_schedule_legal
-            prefixes_schedule_write prefixes_schedule_pulse
+            prefixes_schedule_write prefixes_schedule_pulse point_id_addressed point_id_read point_id_legal
+            point_id_write point_id_held
         }
     }
 }
@@ -354,7 +361,9 @@ impl Logic for Registers {
         prefixes_from_addressed,
         prefixes_from_held,
         prefixes_schedule_addressed,
-        prefixes_schedule_pulse
+        prefixes_schedule_pulse,
+        point_id_addressed,
+        point_id_held
     )]
     fn update(&mut self) {
         self.axi.clk.next = self.clk.val();
@@ -385,7 +394,7 @@ impl Logic for Registers {
         self.version_addressed.d.next = self.axi.read_address.val() == 0x4;
         self.version_read.next = 0.into();
         if self.version_addressed.q.val() {
-            self.version_read.next = 0x00010001_u64.into();
+            self.version_read.next = 0x00010002_u64.into();
         }
         self.next_block_addressed.d.next = self.axi.read_address.val() == 0x8;
         self.capability_addressed.d.next = self.axi.read_address.val() == 0xc;
@@ -719,6 +728,17 @@ impl Logic for Registers {
         self.prefixes_schedule_pulse.d.next =
             self.prefixes_schedule_write.val() & self.axi.write_data.val().get_bit(0);
         self.prefixes_schedule.next = self.prefixes_schedule_pulse.q.val();
+        self.point_id_addressed.d.next = self.axi.read_address.val() == 0xa0;
+        self.point_id_read.next = 0.into();
+        if self.point_id_addressed.q.val() {
+            self.point_id_read.next = self.point_id_held.q.val();
+        }
+        self.point_id_legal.next = self.axi.write_whole.val() & (self.axi.write_address.val() == 0xa0);
+        self.point_id_write.next = self.axi.write.val() & self.point_id_legal.val();
+        if self.point_id_write.val() {
+            self.point_id_held.d.next = self.axi.write_data.val();
+        }
+        self.point_id.next = self.point_id_held.q.val();
 
         self.readable.next = self.block_type_addressed.q.val()
             | self.version_addressed.q.val()
@@ -757,7 +777,8 @@ impl Logic for Registers {
             | self.prefixes_next_0_addressed.q.val()
             | self.prefixes_next_1_addressed.q.val()
             | self.prefixes_from_addressed.q.val()
-            | self.prefixes_schedule_addressed.q.val();
+            | self.prefixes_schedule_addressed.q.val()
+            | self.point_id_addressed.q.val();
         self.axi.read_legal.next = self.readable.val();
         self.axi.read_data.next = self.block_type_read.val()
             | self.version_read.val()
@@ -791,7 +812,8 @@ impl Logic for Registers {
             | self.clock_value_1_read.val()
             | self.prefixes_next_0_read.val()
             | self.prefixes_next_1_read.val()
-            | self.prefixes_from_read.val();
+            | self.prefixes_from_read.val()
+            | self.point_id_read.val();
         self.axi.write_legal.next = self.control_legal.val()
             | self.snapshot_legal.val()
             | self.interval_end_legal.val()
@@ -806,6 +828,7 @@ impl Logic for Registers {
             | self.prefixes_next_0_legal.val()
             | self.prefixes_next_1_legal.val()
             | self.prefixes_from_legal.val()
-            | self.prefixes_schedule_legal.val();
+            | self.prefixes_schedule_legal.val()
+            | self.point_id_legal.val();
     }
 }

@@ -13,7 +13,7 @@
 //! After reset the same machine first walks over all addresses and clears both copies.
 //!
 //! ```text
-//! clear all -> idle -> header words 0..=11 -> (8 x [read, cell word], sum tops) x 16 -> tag, tag, check
+//! clear all -> idle -> header words 0..=16 -> (8 x [read, cell word], sum tops) x 16 -> tag, tag, check
 //!               ^        ^                                                                      |
 //!               |        +------------------------------ next fragment -------------------------+
 //!               +------------------------------- last fragment of the last class ----------------+
@@ -30,6 +30,9 @@
 //! | receiver | in | 1 | the role field |
 //! | interval | in | 32 | from the cycle after start until idle: the interval's number |
 //! | packets, bytes, first, last, unmeasured, bad, refused_ends, flags | in | | the interval's totals |
+//! | time_sum, digest_sum | in | 64, 32 | the sums of its packets; without digests the latter is zero |
+//! | absolute_time | in | 56 | when it ended: time base in bits 55:48, seconds below |
+//! | point_id | in | 32 | the measurement point's identifier |
 //! | prefixes | in | 64 | the prefix lengths of the interval, as the frame's; looked at if the configuration adapts |
 //! | kind | out | 2 | the class whose frames are being sent: asks for its packets, bytes, first, last |
 //! | drained_cell | in | S | the cell at drain_address |
@@ -42,7 +45,7 @@
 //!
 //! Parameters: A, the width of a word's address; S and D as the lda's. From start to the first word three cycles.
 //! Throughput: a word every four cycles, a cell every seven; with m_axis ready, an interval of 2 x 1024 cells takes
-//! some 16,400 cycles, which is the shortest interval; two cycles more a cell for each further field. Words come with gaps: a
+//! some 16,700 cycles, which is the shortest interval; two cycles more a cell for each further field. Words come with gaps: a
 //! MAC that cannot pause within a frame needs a frame buffer before it. Clearing after reset takes two cycles a word.
 //!
 //! Cost: `docs/report.md`, by stage and by module.
@@ -60,6 +63,7 @@ use crate::report::pack::Pack;
 use deltaline_hdl_macros::{clocked, passes};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::wire::frame::{Header, Role, Totals};
+use deltaline_model::wire::v2;
 use rust_hdl_core::prelude::*;
 
 /// See the [module](self).
@@ -78,6 +82,10 @@ pub struct Emitter<const A: usize, const S: usize = 72, const D: usize = 0> {
     pub bad: Signal<In, Bits<32>>,
     pub refused_ends: Signal<In, Bits<16>>,
     pub flags: Signal<In, Bits<5>>,
+    pub time_sum: Signal<In, Bits<64>>,
+    pub digest_sum: Signal<In, Bits<32>>,
+    pub absolute_time: Signal<In, Bits<56>>,
+    pub point_id: Signal<In, Bits<32>>,
     pub prefixes: Signal<In, Bits<64>>,
     pub kind: Signal<Out, Bits<2>>,
     pub drained_cell: Signal<In, Bits<S>>,
@@ -97,14 +105,14 @@ pub struct Emitter<const A: usize, const S: usize = 72, const D: usize = 0> {
     front: header::Header<A>,
     pack: Pack<S, D>,
     /// The last word of two cells' further fields.
-    last_field: Constant<Bits<4>>,
+    last_field: Constant<Bits<5>>,
 
     /// 0 clear, 1 clear and step, 2 idle, 4 look up, 5 choose, 6 read, 7 add to check, 8 offer.
     state: Flop<Bits<4>>,
     /// 0 header, 1 cells, 2 sum tops, 3 tag, 4 check, 5 further fields of two cells.
     section: Flop<Bits<3>>,
     /// Word within the section, or cycles waited.
-    step: Flop<Bits<4>>,
+    step: Flop<Bits<5>>,
     cleared: Flop<Bit>,
     /// Take the cell: state 6, step 0.
     taking: Flop<Bit>,
@@ -114,21 +122,25 @@ pub struct Emitter<const A: usize, const S: usize = 72, const D: usize = 0> {
     /// The state is 2; many wait for it.
     is_idle: Flop<Bit>,
     /// One-hot: the word within the header.
-    header_step: Flop<Bits<12>>,
+    header_step: Flop<Bits<17>>,
 }
 
 impl<const A: usize, const S: usize, const D: usize> Emitter<A, S, D> {
     /// The emitter of a configuration; 2^A is at least classes × banks × rows, the latter two made powers of two.
     pub fn new(configuration: &Configuration) -> Self {
-        let first = Header::of_interval(configuration, Role::Sender, 0, Totals::default()).next();
-        let (cells, words) =
-            first.map_or((0, [0; 12]), |header| (header.cells, deltaline_model::wire::v1::words(&header)));
+        let totals = Totals { digest_sum: configuration.has_digests().then_some(0), ..Totals::default() };
+        let first = Header::of_interval(configuration, Role::Sender, 0, totals).next();
+        let (cells, words) = first.map_or((0, [0; header::WORDS]), |header| {
+            let mut words = v2::words(&header);
+            (header.cells, std::array::from_fn(|_| words.next().unwrap_or_default()))
+        });
         module! { Emitter {
             walk: Drain::new(configuration, cells.into()),
             front: header::Header::new(configuration, &words),
             last_field: Constant::new((D.saturating_sub(1) as u64).into()),
         }
-            clk rst start receiver interval packets bytes first last unmeasured bad refused_ends flags prefixes kind
+            clk rst start receiver interval packets bytes first last unmeasured bad refused_ends flags time_sum
+            digest_sum absolute_time point_id prefixes kind
             drained_cell drain_address clear clear_all busy running m_axis_tdata m_axis_tkeep m_axis_tvalid
             m_axis_tready m_axis_tlast m_axis_tuser pack state section step cleared taking clearing clears_not_all
             is_idle header_step
@@ -153,6 +165,10 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
             bad,
             refused_ends,
             flags,
+            time_sum,
+            digest_sum,
+            absolute_time,
+            point_id,
             prefixes
         )
     )]
@@ -195,7 +211,7 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
             self.step.d.next = 0.into();
             self.header_step.d.next = 1.into();
             self.section.d.next = 0.into();
-            // The last updates reach memory and totals 16 to 18 cycles behind the end of their frame, which is long
+            // The last updates reach memory, totals and sums 16 to 18 cycles behind the end of their frame, which is long
             // before the first word that depends on them is looked up.
             if self.start.val() {
                 self.state.d.next = 4.into();
@@ -229,7 +245,7 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
             self.state.d.next = 4.into();
             self.step.d.next = self.step.q.val() + 1;
             self.header_step.d.next = self.header_step.q.val() << 1;
-            if (self.section.q.val() == 0) & (self.step.q.val() == 11) {
+            if (self.section.q.val() == 0) & self.header_step.q.val().get_bit(16) {
                 self.section.d.next = 1.into();
             }
             if (self.section.q.val() == 1) & self.walk.block_ends.val() {

@@ -18,7 +18,7 @@
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | choose | in | 1 | choose the word of `section` |
 //! | section | in | 3 | 0 header, 1 cells, 2 sum tops, 3 tag, 4 check, 5 further fields of two cells |
-//! | step | in | 4 | which of the header's or of the two cells' words |
+//! | step | in | 5 | which of the header's or of the two cells' words |
 //! | header_word | in | 64 | the header's word |
 //! | take | in | 1 | take the cell's word instead |
 //! | drained_cell | in | S | the cell |
@@ -44,7 +44,7 @@ pub struct Pack<const S: usize, const D: usize> {
     pub rst: Signal<In, Bit>,
     pub choose: Signal<In, Bit>,
     pub section: Signal<In, Bits<3>>,
-    pub step: Signal<In, Bits<4>>,
+    pub step: Signal<In, Bits<5>>,
     pub header_word: Signal<In, Bits<64>>,
     pub take: Signal<In, Bit>,
     pub drained_cell: Signal<In, Bits<S>>,
@@ -56,7 +56,7 @@ pub struct Pack<const S: usize, const D: usize> {
 
     taken_cell: CellFields<S, D>,
     /// The number of a further field among them.
-    field_number: [Constant<Bits<4>>; D],
+    field_number: [Constant<Bits<5>>; D],
     chosen: Flop<Bits<64>>,
     tops: Flop<Bits<64>>,
     /// Two cells' further fields; what enters with the next cell.

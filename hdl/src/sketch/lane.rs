@@ -6,7 +6,7 @@
 //! key -> hash -> hash -> sampler -> lda
 //!  0       1       2        3        as written there
 //!         packet, kind, epoch, nanoseconds
-//!  key -> digest (with digests) -------^ eight cycles
+//!  key -> digest (with digests) -------^ eight cycles, and into the digest sum
 //! ```
 //!
 //! Whether a key is that of a packet that counts, and of which class, is known one cycle behind the key. Class, copy
@@ -26,9 +26,12 @@
 //! | masks | in | 128 | as the sampler's |
 //! | drain_address, drain_epoch, clear_first, clear_second, drained_cell | | | as the lda's |
 //! | overflow, overflow_epoch | out | 1 | as the lda's |
+//! | ends | in | 1 | the interval ends behind this cycle |
+//! | sent_kind | in | 2 | a class, that `digest_sum` is of |
+//! | digest_sum | out | 32 | as `ended` of the [digest sum](crate::sketch::digest_sum); zero without digests |
 //!
 //! One packet a cycle; a cell is written nine cycles behind its key. Parameters: R = log2(rows), A = R + bits of
-//! a bank number + bits of a class, S and D as the lda's; the configuration's hash, seed and prefix lengths become
+//! a bank number + bits of a class, C classes, S and D as the lda's; the configuration's hash, seed and prefix lengths become
 //! constants, unless the lengths adapt.
 //!
 //! # Test plan
@@ -38,6 +41,7 @@
 use crate::leaves::{Delay, Flop, HashMatrix};
 use crate::module::module;
 use crate::sketch::digest::Digest;
+use crate::sketch::digest_sum::DigestSum;
 use crate::sketch::lda::Lda;
 use crate::sketch::sampler::{MASKS, Sampler};
 use deltaline_model::configuration::Configuration;
@@ -45,7 +49,7 @@ use rust_hdl_core::prelude::*;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
-pub struct Lane<const R: usize, const A: usize, const S: usize = 72, const D: usize = 0> {
+pub struct Lane<const R: usize, const A: usize, const C: usize, const S: usize = 72, const D: usize = 0> {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
     pub key: Signal<In, Bits<544>>,
@@ -61,10 +65,14 @@ pub struct Lane<const R: usize, const A: usize, const S: usize = 72, const D: us
     pub drained_cell: Signal<Out, Bits<S>>,
     pub overflow: Signal<Out, Bit>,
     pub overflow_epoch: Signal<Out, Bit>,
+    pub ends: Signal<In, Bit>,
+    pub sent_kind: Signal<In, Bits<2>>,
+    pub digest_sum: Signal<Out, Bits<32>>,
 
     hash: HashMatrix<R>,
     sampler: Sampler<R, A>,
     digest: [Digest; D],
+    digest_sums: [DigestSum<C>; D],
     lda: Lda<A, S, D>,
     hashing: Flop<Bit>,
     kinds: [Flop<Bits<2>>; 2],
@@ -75,6 +83,7 @@ pub struct Lane<const R: usize, const A: usize, const S: usize = 72, const D: us
     class_shift: Constant<Bits<5>>,
     class_number: Signal<Local, Bits<A>>,
     class_base: Signal<Local, Bits<A>>,
+    shown_sum: Signal<Local, Bits<32>>,
 }
 
 /// The bit of an address where the class starts: rows and banks are below.
@@ -82,7 +91,7 @@ pub(crate) fn class_shift(configuration: &Configuration) -> u32 {
     configuration.row_bits() + configuration.prefixes().banks().next_power_of_two().ilog2()
 }
 
-impl<const R: usize, const A: usize, const S: usize, const D: usize> Lane<R, A, S, D> {
+impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: usize> Lane<R, A, C, S, D> {
     /// The lane of a configuration with 2^R rows; 2^A is at least classes × banks × rows, the latter two made powers of
     /// two.
     pub fn new(configuration: &Configuration) -> Self {
@@ -93,12 +102,15 @@ impl<const R: usize, const A: usize, const S: usize, const D: usize> Lane<R, A, 
             class_shift: Constant::new(u64::from(class_shift(configuration)).into()),
         }
             clk rst key packet kind epoch nanoseconds masks drain_address drain_epoch clear_first clear_second
-            drained_cell overflow overflow_epoch lda hashing kinds copy timestamp class_number class_base
+            drained_cell overflow overflow_epoch lda hashing kinds copy timestamp class_number class_base shown_sum
+            ends sent_kind digest_sum; each digest_sums
         }
     }
 }
 
-impl<const R: usize, const A: usize, const S: usize, const D: usize> Logic for Lane<R, A, S, D> {
+impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: usize> Logic
+    for Lane<R, A, C, S, D>
+{
     #[hdl_gen]
     fn update(&mut self) {
         self.hash.clk.next = self.clk.val();
@@ -139,12 +151,22 @@ impl<const R: usize, const A: usize, const S: usize, const D: usize> Logic for L
         self.lda.drain_epoch.next = self.drain_epoch.val();
         self.lda.clear[0].next = self.clear_first.val();
         self.lda.clear[1].next = self.clear_second.val();
+        self.shown_sum.next = 0.into();
         for i in 0..D {
             self.digest[i].clk.next = self.clk.val();
             self.digest[i].rst.next = self.rst.val();
             self.digest[i].key.next = self.key.val();
             self.lda.field[i].next = self.digest[i].value.val();
+            self.digest_sums[i].clk.next = self.clk.val();
+            self.digest_sums[i].rst.next = self.rst.val();
+            self.digest_sums[i].ends.next = self.ends.val();
+            self.digest_sums[i].packet.next = self.packet.val();
+            self.digest_sums[i].kind.next = self.kind.val();
+            self.digest_sums[i].digest.next = self.digest[i].value.val();
+            self.digest_sums[i].sent_kind.next = self.sent_kind.val();
+            self.shown_sum.next = self.digest_sums[i].ended.val();
         }
+        self.digest_sum.next = self.shown_sum.val();
         self.drained_cell.next = self.lda.drained_cell.val();
         self.overflow.next = self.lda.overflow.val();
         self.overflow_epoch.next = self.lda.overflow_epoch.val();

@@ -10,6 +10,7 @@
 pub mod adder;
 pub mod cell_memory;
 pub mod digest;
+pub mod digest_sum;
 pub mod lane;
 pub mod lda;
 pub mod merge;

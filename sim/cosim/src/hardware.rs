@@ -6,7 +6,7 @@ use crate::stream::{Beat, Carries, Sink, Source, beats};
 use deltaline_hdl::emit::kind::Module;
 use deltaline_hdl::emit::module::emit;
 use deltaline_model::configuration::Configuration;
-use deltaline_model::time::Timestamp;
+use deltaline_model::time::{AbsoluteTime, Timestamp};
 use deltaline_model::wire::frame::{Header, Role, Totals, frame_bytes};
 use verilator_sys::{Effort, Model, Port, Toolchain};
 
@@ -363,6 +363,13 @@ impl HardwarePoint {
     pub fn set_id(&mut self, id: u32) {
         if let Ok(port) = self.bench.port("point_id") {
             self.bench.set(port, id.into());
+        }
+    }
+
+    /// The absolute time, which the byte core does not have.
+    pub fn set_absolute_time(&mut self, time: Option<AbsoluteTime>) {
+        if let Ok(port) = self.bench.port("absolute_time") {
+            self.bench.set(port, time.map_or(0, |time| (time.base as u64) << 48 | time.seconds));
         }
     }
 

@@ -116,6 +116,25 @@ const FAULTS: &[(&str, Module, &str, &str)] = &[
         "if (1'b0) begin",
     ),
     ("digests in the wrong order", Module::Core, "(held << 32'h20)", "(held >> 32'h20)"),
+    (
+        "packets before a boundary in the next interval's digest sum",
+        Module::Core,
+        "if (waiting_q[32'h3]) begin",
+        "if (ends) begin",
+    ),
+    ("the digest sum of all intervals", Module::Core, "running_0_d = 32'h0;", ""),
+    (
+        "frames that are not measured in the digest sum",
+        Module::Core,
+        "if (waiting_q[32'h2] & (waiting_q[(32'h0)+:(2)] == class_number_0)) begin",
+        "if (waiting_q[(32'h0)+:(2)] == class_number_0) begin",
+    ),
+    (
+        "the second lane's digest sum not added",
+        Module::TwoLanes512,
+        "lane_digests = lane_1_digest_sum;",
+        "lane_digests = 32'h0;",
+    ),
     ("the second lane's digests not added", Module::TwoLanes512, "merge_1_right = lane_1_drained_cell;", ""),
 ];
 

@@ -103,7 +103,7 @@ fn the_map_by_hand() {
         assert_eq!(u64::from(bus.read(offset).unwrap()), value);
     }
     let fixed =
-        [(0x00, 0x4445_4c54), (0x04, 0x0001_0001), (0x08, 0), (0x0c, 0x102a_2108), (0x18, 0x1234_5678)];
+        [(0x00, 0x4445_4c54), (0x04, 0x0001_0002), (0x08, 0), (0x0c, 0x102a_2108), (0x18, 0x1234_5678)];
     for (offset, value) in fixed.into_iter().chain([(0x24, 0b1010), (0x68, 2)]) {
         assert_eq!(bus.read(offset).unwrap(), value, "{offset:#x}");
     }

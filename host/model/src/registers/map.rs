@@ -8,7 +8,7 @@
 use super::{Bus, Field, Kind, Legal, Register, Registers};
 
 /// All registers, by ascending offset.
-pub const REGISTERS: [Register; 31] = [
+pub const REGISTERS: [Register; 32] = [
     Register {
         name: "block_type",
         offset: 0x0,
@@ -28,7 +28,7 @@ pub const REGISTERS: [Register; 31] = [
         width: 32,
         guarded: false,
         fields: &[
-            Field { name: "minor", low: 0, width: 16, kind: Kind::Constant(0x1), legal: Legal::Any },
+            Field { name: "minor", low: 0, width: 16, kind: Kind::Constant(0x2), legal: Legal::Any },
             Field { name: "major", low: 16, width: 16, kind: Kind::Constant(0x1), legal: Legal::Any },
         ],
     },
@@ -269,6 +269,13 @@ pub const REGISTERS: [Register; 31] = [
         guarded: true,
         fields: &[Field { name: "now", low: 0, width: 1, kind: Kind::Strobe, legal: Legal::Any }],
     },
+    Register {
+        name: "point_id",
+        offset: 0xa0,
+        width: 32,
+        guarded: false,
+        fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Storage, legal: Legal::Any }],
+    },
 ];
 
 /// Offsets of the registers in bytes.
@@ -335,6 +342,8 @@ pub mod offset {
     pub const PREFIXES_FROM: u32 = 0x98;
     /// Schedule prefix lengths.
     pub const PREFIXES_SCHEDULE: u32 = 0x9c;
+    /// Point identifier.
+    pub const POINT_ID: u32 = 0xa0;
 }
 
 /// The values of fields of this kind.
@@ -1111,5 +1120,23 @@ impl<B: Bus> Registers<B> {
     /// What the bus says.
     pub fn prefixes_schedule(&mut self) -> Result<(), B::Error> {
         self.bus.write(offset::PREFIXES_SCHEDULE, 1)
+    }
+
+    /// Point identifier. Identifier of the measurement point in its control frames, by which hosts know it among others; 0 if it has none. It takes effect when it is written: set it before the first interval ends.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn point_id(&mut self) -> Result<u32, B::Error> {
+        self.bus.read(offset::POINT_ID)
+    }
+
+    /// Writes `point_id`.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn write_point_id(&mut self, value: u32) -> Result<(), B::Error> {
+        self.bus.write(offset::POINT_ID, value)
     }
 }

@@ -23,7 +23,7 @@ const STAGE: &str = "insertion";
 /// The name under which the block is emitted for its check.
 pub const TOP: &str = "insertion";
 /// Words of the shortest and the longest control frame.
-const CONTROL_WORDS: std::ops::RangeInclusive<usize> = 15..=159;
+const CONTROL_WORDS: std::ops::RangeInclusive<usize> = 20..=164;
 /// Cycles in which nothing moves although something waits.
 const STUCK: u64 = 2000;
 /// Cycles from the last word of a control frame until it waits for its place.

@@ -16,7 +16,7 @@ use deltaline_model::registers::{
     Bus, ClockCommand, Control, IntervalSource, Registers, Role as RoleField, offset,
 };
 use deltaline_model::sketch::sampler::{MAX_BANKS, NO_BANK, Prefixes};
-use deltaline_model::time::Timestamp;
+use deltaline_model::time::{AbsoluteTime, TimeBase, TimeOfDay, Timestamp};
 use deltaline_model::wire::delimiter::Delimiter;
 use deltaline_model::wire::frame::{ETHERTYPE, Role};
 use deltaline_traffic::Frames;
@@ -221,6 +221,9 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
     same(STAGE, 0, "digest", &configuration.id(), &device.registers().configuration()?)?;
     let refused = device.access(Some(1), offset::PREFIXES_SCHEDULE.into())?.0;
     same(STAGE, 0, "answer to a schedule without lengths", &SLAVE_ERROR, &refused)?;
+    let id = random.random();
+    device.registers().write_point_id(id)?;
+    point.model.set_id(id);
     let built_in = design.clock() == ClockSource::BuiltIn;
     let (mut sent, mut interval, mut reports, mut delimiters, mut gaps) = (0, 0u32, 0u32, 0u32, 0u32);
     while sent < count {
@@ -267,6 +270,14 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
                 let refused = device.access(Some(u64::from(interval)), register.into())?.0;
                 same(STAGE, sent, "answer to lengths where they are fixed", &SLAVE_ERROR, &refused)?;
             }
+        }
+
+        if design.clock() == ClockSource::TimeOfDay {
+            // Seconds of TAI, of which relative-64 keeps fewer.
+            let seconds = random.random_range(0..1 << 48);
+            let now = TimeOfDay::new(seconds, 999_999_999, 0xffff);
+            device.bench.set_wide(device.bench.port("ptp_ts_96")?, now.0);
+            point.model.set_time(Some(AbsoluteTime { base: TimeBase::Tai, seconds }));
         }
 
         // The end: by register, by port, by a delimiter in the stream.
@@ -338,6 +349,8 @@ pub fn segment(
         a.idle(4)?;
         let by_clock = Control::default().with_interval_source(IntervalSource::Clock).with_interval_log2(20);
         a.registers().write_control(by_clock)?;
+        // A new exponent may end an interval: the next end must not come before its drain is over.
+        a.idle(20 * ends[0].twin.model.cell_count() as u64 + 4000)?;
     }
     let (mut sent, mut given) = (0, VecDeque::new());
     while sent < count {
