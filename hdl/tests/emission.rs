@@ -3,7 +3,7 @@
 
 mod common;
 
-use deltaline_design::{CoreKind, Design, Refusal};
+use deltaline_design::{CellKind, CoreKind, Design, Refusal};
 use deltaline_hdl::byte;
 use deltaline_hdl::emit::design;
 use deltaline_hdl::emit::kind::Module;
@@ -11,6 +11,7 @@ use deltaline_hdl::emit::module::emit;
 use deltaline_hdl::emit::reader::modules;
 use deltaline_hdl::emit::refusal::EmitError;
 use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::wire::shape::Kind;
 
 fn default_core(name: &str) -> String {
     emit(&Configuration::new(Settings::default()).unwrap(), Module::Core, name).unwrap()
@@ -36,14 +37,17 @@ fn every_module_carries_the_prefix_and_every_name_is_plain() {
 fn illegal_requests_are_refused() {
     let configuration = Configuration::new(Settings { rows: 2048, ..Settings::default() }).unwrap();
     let refused = emit(&configuration, Module::Core, "core");
-    let size = |core, digests, rows| {
-        Err(EmitError::Refused(Refusal::Size { core, digests, rows, banks: 2, classes: 1 }))
+    let size = |core, cells, rows| {
+        Err(EmitError::Refused(Refusal::Size { core, cells, rows, banks: 2, classes: 1 }))
     };
-    assert_eq!(refused, size(CoreKind::Bits64, false, 2048));
+    assert_eq!(refused, size(CoreKind::Bits64, CellKind::Lda, 2048));
     let configuration = Configuration::new(Settings::default()).unwrap();
     let digests = Configuration::new(Settings { rows: 64, digest: true, ..Settings::default() }).unwrap();
-    assert_eq!(emit(&digests, Module::Core, "core"), size(CoreKind::Bits64, true, 64));
-    assert_eq!(emit(&digests, Module::FourLanes512, "core"), size(CoreKind::FourLanes512, true, 64));
+    assert_eq!(emit(&digests, Module::Core, "core"), size(CoreKind::Bits64, CellKind::Digests, 64));
+    assert_eq!(
+        emit(&digests, Module::FourLanes512, "core"),
+        size(CoreKind::FourLanes512, CellKind::Digests, 64)
+    );
     assert_eq!(byte::emit(&digests, "core"), Err(Refusal::NoDigests.into()));
     for name in ["", "9core", "my core", "a$b"] {
         assert_eq!(emit(&configuration, Module::Core, name), Err(EmitError::Name(name.into())));
@@ -60,6 +64,11 @@ fn signals_between_processes_are_assigned_once() {
     let settings = Settings { rows: 16, prefixes: &[0, 2, 4], digest: true, ..Settings::default() };
     let verilog = emit(&Configuration::new(settings).unwrap(), Module::TwoLanes512, "deltaline").unwrap();
     common::assert_signals_between_processes_are_assigned_once(&verilog);
+    for (synopsis, prefixes) in [(Kind::FINECOMB, &[1, 6][..]), (Kind::IDENTITY_TABLE, &[0])] {
+        let settings = Settings { synopsis, prefixes, rows: 16, ..Settings::default() };
+        let verilog = emit(&Configuration::new(settings).unwrap(), Module::Core, "deltaline").unwrap();
+        common::assert_signals_between_processes_are_assigned_once(&verilog);
+    }
 }
 
 /// The default design with a part of its file replaced.

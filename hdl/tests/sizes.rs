@@ -2,22 +2,24 @@
 //!
 //! # Test plan
 //!
-//! Each core, with digests and without: every number of rows, banks and classes, those that no hardware has among them.
+//! Each core with cells of each kind: every number of rows, banks and classes, those that no hardware has among them.
 //! What is not in the table is refused with the core's name. Of the table the smallest and the largest size are emitted,
 //! of the byte core, which is quick, all of them, with memories for all cells. That the others are compiled with the
 //! constants that they mean is tested in `emit/sizes.rs`: wide cores take seconds each.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use deltaline_design::{CoreKind, Refusal, Size, sizes};
+use deltaline_design::{CellKind, CoreKind, Refusal, Size, sizes};
 use deltaline_hdl::byte;
 use deltaline_hdl::emit::kind::Module;
 use deltaline_hdl::emit::module;
 use deltaline_hdl::emit::refusal::EmitError;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::classifier::{Entry, WORDS};
+use deltaline_model::wire::shape::Kind;
 
-/// A configuration with this many classes, told apart by the IP version's bits.
-fn configuration(rows: usize, banks: usize, classes: usize, digest: bool) -> Configuration {
+/// A configuration with this many classes, told apart by the IP version's bits. An identity table has its own number of
+/// tables, whatever `banks` is.
+fn configuration(rows: usize, banks: usize, classes: usize, cells: CellKind) -> Configuration {
     let entries: Vec<Entry> = (0..if classes == 1 { 0 } else { classes as u8 })
         .map(|class| {
             let (mut value, mut mask) = ([0; WORDS], [0; WORDS]);
@@ -25,8 +27,14 @@ fn configuration(rows: usize, banks: usize, classes: usize, digest: bool) -> Con
             Entry { class, value, mask }
         })
         .collect();
-    let prefixes = &[0, 1, 2, 3, 4, 5, 6, 7][..banks];
-    Configuration::new(Settings { rows, prefixes, entries: &entries, digest, ..Settings::default() }).unwrap()
+    let (synopsis, banks) = match cells {
+        CellKind::Lda | CellKind::Digests => (Kind::LDA, banks),
+        CellKind::FineComb => (Kind::FINECOMB, banks),
+        CellKind::IdentityTable => (Kind::IDENTITY_TABLE, 1),
+    };
+    let (prefixes, digest) = (&[0, 1, 2, 3, 4, 5, 6, 7][..banks], cells == CellKind::Digests);
+    let settings = Settings { synopsis, rows, prefixes, entries: &entries, digest, ..Settings::default() };
+    Configuration::new(settings).unwrap()
 }
 
 fn emit(core: CoreKind, configuration: &Configuration) -> Result<String, EmitError> {
@@ -42,35 +50,41 @@ fn emit(core: CoreKind, configuration: &Configuration) -> Result<String, EmitErr
 }
 
 /// The sizes to emit.
-fn emitted(core: CoreKind, digests: bool) -> Vec<Size> {
-    let sizes = sizes(core, digests);
-    let cells = |size: &&Size| size.rows * size.banks * size.classes;
+fn emitted(core: CoreKind, cells: CellKind) -> Vec<Size> {
+    let sizes = sizes(core, cells);
+    let count = |size: &&Size| size.rows * size.banks * size.classes;
     match core {
         CoreKind::Byte => sizes.to_vec(),
         _ => sizes
             .iter()
-            .min_by_key(cells)
+            .min_by_key(count)
             .into_iter()
-            .chain(sizes.iter().max_by_key(cells))
+            .chain(sizes.iter().max_by_key(count))
             .copied()
             .collect(),
     }
 }
 
 fn check(core: CoreKind) {
-    for digests in [false, true] {
-        for size in emitted(core, digests) {
+    for cells in CellKind::ALL {
+        for size in emitted(core, cells) {
             let Size { rows, banks, classes } = size;
-            let verilog = emit(core, &configuration(rows, banks, classes, digests)).unwrap();
-            // A cell of the byte core has two words in each of its memories' planes.
-            let words = (rows * banks * classes) << usize::from(core == CoreKind::Byte);
+            let verilog = emit(core, &configuration(rows, banks, classes, cells)).unwrap();
+            // A cell of the byte core has two words in each of its memories' planes; an identity table has memories for
+            // each table.
+            let words = match (core, cells) {
+                (CoreKind::Byte, _) => 2 * rows * banks * classes,
+                (_, CellKind::IdentityTable) => rows,
+                _ => rows * banks * classes,
+            };
             assert!(verilog.contains(&format!("ADDRESS({})", words.ilog2())), "{core} {size:?}");
         }
         for rows in (3..=12).map(|bits| 1 << bits) {
             for banks in 1..=8 {
                 for classes in 1..=4 {
-                    if !sizes(core, digests).contains(&Size::of(rows, banks, classes)) {
-                        check_refusal(core, &configuration(rows, banks, classes, digests));
+                    let configuration = configuration(rows, banks, classes, cells);
+                    if !sizes(core, cells).contains(&Size::of_configuration(&configuration)) {
+                        check_refusal(core, &configuration);
                     }
                 }
             }
@@ -81,11 +95,12 @@ fn check(core: CoreKind) {
 /// The core is refused for the configuration, with its sizes or with what it lacks.
 fn check_refusal(core: CoreKind, configuration: &Configuration) {
     let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
-    let (classes, digests) = (configuration.classes(), configuration.has_digests());
+    let (classes, cells) = (configuration.classes(), CellKind::of_configuration(configuration));
     let expected = match core {
-        CoreKind::Byte if digests => Refusal::NoDigests,
+        CoreKind::Byte if cells == CellKind::Digests => Refusal::NoDigests,
         CoreKind::Byte if classes > 1 => Refusal::NoClassifier,
-        _ => Refusal::Size { core, digests, rows, banks, classes },
+        _ if sizes(core, cells).is_empty() => Refusal::Cells { core, cells },
+        _ => Refusal::Size { core, cells, rows, banks, classes },
     };
     assert_eq!(emit(core, configuration), Err(EmitError::Refused(expected)));
 }

@@ -9,7 +9,7 @@ use crate::byte;
 use crate::emit::header::header;
 use crate::emit::refusal::EmitError;
 use crate::emit::shell;
-use deltaline_design::{CoreKind, Design};
+use deltaline_design::{CellKind, CoreKind, Design};
 
 /// The Verilog of a design, with all names prefixed by `prefix`.
 ///
@@ -37,14 +37,16 @@ pub(crate) struct Timing {
 }
 
 impl Timing {
-    /// That of a core, with cells that have digest sums or without.
-    pub(crate) fn of(core: CoreKind, digests: bool) -> Timing {
+    /// That of a core with these cells.
+    pub(crate) fn of(core: CoreKind, cells: CellKind) -> Timing {
         let commit = match core {
             CoreKind::Byte => return Timing { commit: 39, drain_cell: 56, drain_frame: 737 },
+            // The row waits for the identifier.
+            CoreKind::Bits64 if cells == CellKind::IdentityTable => 21,
             CoreKind::Bits64 => 16,
             CoreKind::Bits256 | CoreKind::Bits512 | CoreKind::TwoLanes512 | CoreKind::FourLanes512 => 15,
         };
         // The core waits while a frame leaves the buffer.
-        Timing { commit, drain_cell: if digests { 10 } else { 8 }, drain_frame: 200 }
+        Timing { commit, drain_cell: 8 + 2 * cells.fields(), drain_frame: 200 }
     }
 }

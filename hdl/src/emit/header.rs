@@ -2,7 +2,10 @@
 
 use crate::emit::ports::meaning;
 use crate::emit::reader::{ports, range};
+use deltaline_design::CellKind;
 use deltaline_model::configuration::Configuration;
+use deltaline_model::sketch::registry::shape;
+use deltaline_model::wire::shape::Shape;
 use std::fmt::Write;
 
 /// The header of a text: licence, what it is, the configuration, the ports of the module `name` in `body`.
@@ -18,7 +21,7 @@ pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body
 // banks          {banks}, prefix lengths {prefixes:?}{adaptive}
 // rows           {rows} a bank
 // segment        {segment}
-{classes}{digests}// configuration  {digest:#018x}
+{classes}{cells}// configuration  {digest:#018x}
 //
 // Ports
 ",
@@ -35,7 +38,15 @@ pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body
             entries =>
                 format!("// classes        {}, told apart by {entries} entries\n", configuration.classes()),
         },
-        digests = if configuration.has_digests() { "// digests        32 bits a cell\n" } else { "" },
+        cells = match CellKind::of_configuration(configuration) {
+            CellKind::Lda => String::new(),
+            CellKind::Digests => "// digests        32 bits a cell\n".into(),
+            CellKind::FineComb | CellKind::IdentityTable => {
+                let Shape { kind, tables, cell_bits, .. } = shape(configuration);
+                let name = kind.name().unwrap_or_default();
+                format!("// synopsis       {name}, {tables} tables, {cell_bits} bits a cell\n")
+            }
+        },
         digest = configuration.id(),
     );
     for port in ports(body, name) {

@@ -21,7 +21,7 @@ pub enum Module {
     Identity512,
     /// The hash stage.
     Hash,
-    /// The digest stage.
+    /// The digest that is the first further field of a cell.
     Digest,
     /// The sampler.
     Sampler,
@@ -29,4 +29,6 @@ pub enum Module {
     Classifier,
     /// Banks of cells in two copies.
     Lda,
+    /// The identity table: keys in, cells out.
+    IdentityTable,
 }

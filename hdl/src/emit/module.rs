@@ -16,10 +16,11 @@ use crate::identity::wide::{Identity256, Identity512};
 use crate::leaves::{Classifier, HashMatrix};
 use crate::point::core::Core;
 use crate::point::wide_core::{Core256, Core512};
-use crate::sketch::digest::Digest;
+use crate::sketch::digest::{self, Digest};
+use crate::sketch::identity_table::IdentityTable;
 use crate::sketch::lda::Lda;
 use crate::sketch::sampler::Sampler;
-use deltaline_design::CoreKind;
+use deltaline_design::{CellKind, CoreKind};
 use deltaline_model::configuration::Configuration;
 
 /// The Verilog of one module of a configuration, with all names prefixed by `name`.
@@ -44,36 +45,49 @@ struct Request<'a> {
 impl Request<'_> {
     fn body(self) -> Result<String, EmitError> {
         let Request { configuration, module, name } = self;
-        let digests = configuration.has_digests();
+        let cells = CellKind::of_configuration(configuration);
         match module {
             Module::Identity => emit_block(&mut Identity::new(configuration), name),
             Module::Identity256 => emit_block(&mut Identity256::new(configuration), name),
             Module::Identity512 => emit_block(&mut Identity512::new(configuration), name),
             Module::Classifier => emit_block(&mut Classified::new(Classifier::new(configuration)), name),
-            Module::Digest => emit_block(&mut Digest::new(configuration), name),
+            Module::Digest => {
+                emit_block(&mut Digest::new(configuration, &digest::function(configuration, 0)), name)
+            }
             Module::Core => self.core(CoreKind::Bits64),
             Module::Core256 => self.core(CoreKind::Bits256),
             Module::Core512 => self.core(CoreKind::Bits512),
             Module::TwoLanes512 => self.core(CoreKind::TwoLanes512),
             Module::FourLanes512 => self.core(CoreKind::FourLanes512),
-            Module::Lda if digests => {
+            Module::IdentityTable => {
+                let size = CoreKind::Bits64.size_of_stages(configuration, CellKind::IdentityTable)?;
+                sizes::identity(size, Stage(self))
+            }
+            Module::Lda if cells == CellKind::Digests => {
                 sizes::narrow_digests(CoreKind::Bits64.size(configuration)?, Stage(self))
             }
             // They are the same with digests and without.
             Module::Hash | Module::Sampler | Module::Lda => {
-                sizes::narrow(CoreKind::Bits64.size_of_stages(configuration, false)?, Stage(self))
+                sizes::narrow(CoreKind::Bits64.size_of_stages(configuration, CellKind::Lda)?, Stage(self))
             }
         }
     }
 
     fn core(self, core: CoreKind) -> Result<String, EmitError> {
         let size = core.size(self.configuration)?;
-        match (core, self.configuration.has_digests()) {
-            (CoreKind::Byte | CoreKind::Bits64, false) => sizes::narrow(size, Narrow(self)),
-            (CoreKind::Byte | CoreKind::Bits64, true) => sizes::narrow_digests(size, NarrowDigests(self)),
-            (CoreKind::Bits256 | CoreKind::Bits512, false) => sizes::wide(size, Wide(self)),
-            (CoreKind::TwoLanes512 | CoreKind::FourLanes512, false) => sizes::lanes(size, Lanes(self)),
-            (_, true) => sizes::wide_digests(size, WideDigests(self)),
+        match (core, CellKind::of_configuration(self.configuration)) {
+            (CoreKind::Byte | CoreKind::Bits64, CellKind::Lda) => sizes::narrow(size, Narrow(self)),
+            (CoreKind::Byte | CoreKind::Bits64, CellKind::Digests) => {
+                sizes::narrow_digests(size, NarrowDigests(self))
+            }
+            (CoreKind::Bits256 | CoreKind::Bits512, CellKind::Lda) => sizes::wide(size, Wide(self)),
+            (CoreKind::TwoLanes512 | CoreKind::FourLanes512, CellKind::Lda) => {
+                sizes::lanes(size, Lanes(self))
+            }
+            (_, CellKind::Digests) => sizes::wide_digests(size, WideDigests(self)),
+            // Built for one lane of 64 bits alone.
+            (_, CellKind::FineComb) => sizes::finecomb(size, FineComb(self)),
+            (_, CellKind::IdentityTable) => sizes::identity(size, WithIdentityTable(self)),
         }
     }
 }
@@ -85,6 +99,7 @@ impl Emission for Stage<'_> {
         let Request { configuration, module, name } = self.0;
         match module {
             Module::Hash => emit_block(&mut Clocked::new(HashMatrix::<R>::new(configuration)), name),
+            Module::IdentityTable => emit_block(&mut IdentityTable::<R, A, 168>::new(configuration), name),
             Module::Sampler => emit_block(&mut Sampler::<R, A>::new(configuration), name),
             _ if configuration.has_digests() => emit_block(&mut Lda::<A, 104, 1>::default(), name),
             _ => emit_block(&mut Lda::<A>::default(), name),
@@ -105,6 +120,22 @@ struct NarrowDigests<'a>(Request<'a>);
 impl Emission for NarrowDigests<'_> {
     fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError> {
         emit_block(&mut Core::<R, A, C, 104, 1>::new(self.0.configuration), self.0.name)
+    }
+}
+
+struct FineComb<'a>(Request<'a>);
+
+impl Emission for FineComb<'_> {
+    fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError> {
+        emit_block(&mut Core::<R, A, C, 136, 2, 0>::new(self.0.configuration), self.0.name)
+    }
+}
+
+struct WithIdentityTable<'a>(Request<'a>);
+
+impl Emission for WithIdentityTable<'_> {
+    fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError> {
+        emit_block(&mut Core::<R, A, C, 168, 3, 0, 0, 1>::new(self.0.configuration), self.0.name)
     }
 }
 

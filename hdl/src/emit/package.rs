@@ -35,8 +35,10 @@ use crate::emit::design::{Timing, emit};
 use crate::emit::ports::meaning;
 use crate::emit::reader::{self, Module, Port, range};
 use crate::emit::refusal::EmitError;
-use deltaline_design::{Design, Stream};
-use deltaline_model::wire::frame::{MAX_CELLS, MAX_DIGEST_CELLS, frame_bytes};
+use deltaline_design::{CellKind, Design, Stream};
+use deltaline_model::sketch::registry::shape;
+use deltaline_model::wire::frame::{BLOCK_CELLS, frame_bytes};
+use deltaline_model::wire::shape::{Kind, Shape};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
@@ -69,7 +71,7 @@ pub fn package(design: &Design, prefix: &str) -> Result<Vec<File>, EmitError> {
     let has_registered_memories = verilog.contains("_registered_ram_macro #(");
     let parts = Parts {
         design,
-        timing: Timing::of(design.core()?, design.configuration().has_digests()),
+        timing: Timing::of(design.core()?, CellKind::of_configuration(design.configuration())),
         prefix,
         ports: reader::ports(&verilog, prefix),
         memories: memories(&verilog, prefix),
@@ -411,7 +413,7 @@ every control frame tells.
 | banks | {banks}, prefix lengths {prefixes:?} |
 | rows | {rows} a bank |
 | segment | {segment} |
-{classes}| configuration digest | `{digest:#018x}` |
+{classes}{synopsis}| configuration digest | `{digest:#018x}` |
 ",
             shell = design.shell(),
             clock = design.clock(),
@@ -425,6 +427,13 @@ every control frame tells.
                     "| classes | {classes}, told apart by {entries} entries; class c reports as segment {segment} + c |\n",
                     classes = configuration.classes(),
                     segment = configuration.segment()
+                ),
+            },
+            synopsis = match shape(configuration) {
+                Shape { kind: Kind::LDA, .. } => String::new(),
+                Shape { kind, tables, cell_bits, .. } => format!(
+                    "| synopsis | {}, {tables} tables of cells of {cell_bits} bits |\n",
+                    kind.name().unwrap_or_default()
                 ),
             },
             digest = configuration.id(),
@@ -452,11 +461,9 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
     /// How long everything takes.
     fn figures(&self) -> String {
         let configuration = self.design.configuration();
-        let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
-        let (classes, digests) = (configuration.classes(), configuration.has_digests());
-        let most = if digests { MAX_DIGEST_CELLS } else { MAX_CELLS };
-        let cells = classes * rows * banks;
-        let frames = classes * banks * rows.div_ceil(most);
+        let (shape, classes) = (shape(configuration), configuration.classes());
+        let (cells, frames) = (classes * shape.cells(), classes * usize::from(shape.fragments()));
+        let blocks = usize::from(shape.frame_cells()) / BLOCK_CELLS;
         let drain = self.timing.drain_cell * cells + self.timing.drain_frame * frames;
         format!(
             "
@@ -469,8 +476,8 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
   line they also wait for their turn. An end that comes earlier is refused, counted and flagged.
 ",
             commit = self.timing.commit,
-            clearing = 2 * classes * rows * banks.next_power_of_two(),
-            bytes = frame_bytes(rows.min(most), digests),
+            clearing = 2 * classes * configuration.rows() * usize::from(shape.tables).next_power_of_two(),
+            bytes = frame_bytes(0, false) + blocks * usize::from(shape.cell_bits),
             microseconds = drain as f64 / self.design.clock_mhz(),
         )
     }

@@ -54,10 +54,20 @@ pub(crate) fn wide_digests(size: Size, emission: impl Emission) -> Result<String
     built_sizes!(wide_digests, emit_in size, emission;)
 }
 
+/// One lane of 64 bits with FineComb.
+pub(crate) fn finecomb(size: Size, emission: impl Emission) -> Result<String, EmitError> {
+    built_sizes!(finecomb, emit_in size, emission;)
+}
+
+/// One lane of 64 bits with an identity table.
+pub(crate) fn identity(size: Size, emission: impl Emission) -> Result<String, EmitError> {
+    built_sizes!(identity, emit_in size, emission;)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deltaline_design::{CoreKind, sizes};
+    use deltaline_design::{CellKind, CoreKind, sizes};
 
     /// Shows the constants that it is emitted with.
     struct Probe;
@@ -71,18 +81,20 @@ mod tests {
     #[test]
     fn every_size_of_the_table_is_compiled_and_no_other() {
         type Dispatch = fn(Size, Probe) -> Result<String, EmitError>;
-        let tables: [(CoreKind, bool, Dispatch); 9] = [
-            (CoreKind::Bits64, false, narrow),
-            (CoreKind::Bits64, true, narrow_digests),
-            (CoreKind::Bits256, false, wide),
-            (CoreKind::Bits512, false, wide),
-            (CoreKind::TwoLanes512, false, lanes),
-            (CoreKind::FourLanes512, false, lanes),
-            (CoreKind::Bits256, true, wide_digests),
-            (CoreKind::TwoLanes512, true, wide_digests),
-            (CoreKind::FourLanes512, true, wide_digests),
+        let tables: [(CoreKind, CellKind, Dispatch); 11] = [
+            (CoreKind::Bits64, CellKind::Lda, narrow),
+            (CoreKind::Bits64, CellKind::Digests, narrow_digests),
+            (CoreKind::Bits64, CellKind::FineComb, finecomb),
+            (CoreKind::Bits64, CellKind::IdentityTable, identity),
+            (CoreKind::Bits256, CellKind::Lda, wide),
+            (CoreKind::Bits512, CellKind::Lda, wide),
+            (CoreKind::TwoLanes512, CellKind::Lda, lanes),
+            (CoreKind::FourLanes512, CellKind::Lda, lanes),
+            (CoreKind::Bits256, CellKind::Digests, wide_digests),
+            (CoreKind::TwoLanes512, CellKind::Digests, wide_digests),
+            (CoreKind::FourLanes512, CellKind::Digests, wide_digests),
         ];
-        for (core, digests, dispatch) in tables {
+        for (core, cells, dispatch) in tables {
             let mut compiled = 0;
             for row_bits in 0..=15 {
                 for bank_bits in 0..=3 {
@@ -92,13 +104,13 @@ mod tests {
                         let found = dispatch(size, Probe);
                         let word_bits = row_bits + bank_bits + class_bits;
                         let constants = format!("{row_bits} {word_bits} {}", size.classes);
-                        let expected = sizes(core, digests).contains(&size).then_some(constants);
+                        let expected = sizes(core, cells).contains(&size).then_some(constants);
                         compiled += usize::from(found.is_ok());
-                        assert_eq!(found.ok(), expected, "{core} {digests} {size:?}");
+                        assert_eq!(found.ok(), expected, "{core} {cells:?} {size:?}");
                     }
                 }
             }
-            assert_eq!(compiled, sizes(core, digests).len());
+            assert_eq!(compiled, sizes(core, cells).len());
         }
     }
 }

@@ -2,7 +2,6 @@ use super::shared_parity::SharedParity;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::hash::LinearHash;
 use deltaline_model::packet::identity::{KEY_BITS, KEY_WORDS};
-use deltaline_model::sketch::digest::FIRST_HASH_BIT;
 use rust_hdl_core::prelude::*;
 use std::fmt::Write;
 
@@ -81,10 +80,10 @@ impl<const R: usize> HashMatrix<R> {
 }
 
 impl HashMatrix<32> {
-    /// The 32 hash bits that the digest of a configuration is made of, as row; no prefix.
-    pub fn of_digest(configuration: &Configuration) -> Self {
+    /// The 32 hash bits from `first_bit` on, of which a digest is made, as row; no prefix.
+    pub fn of_digest(configuration: &Configuration, first_bit: u32) -> Self {
         let hash = LinearHash::new(configuration.hash(), configuration.seed());
-        let rows = (FIRST_HASH_BIT..FIRST_HASH_BIT + 32).map(|hash_bit| mask(&hash, Some(hash_bit)));
+        let rows = (first_bit..first_bit + 32).map(|hash_bit| mask(&hash, Some(hash_bit)));
         Self::with(rows.chain((0..PREFIX_BITS).map(|_| mask(&hash, None))).collect())
     }
 }

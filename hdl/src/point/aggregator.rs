@@ -22,6 +22,9 @@
 //!
 //! The live packets and bytes are those of all classes. [`Merge`] adds the cells of all lanes.
 //!
+//! In place of a lane there may be an [identity table](crate::sketch::identity_table). Another synopsis that is no lane with
+//! other fields would stand beside it: an array of one or none, and its loop.
+//!
 //! With several lanes, `saturated` is also raised by 2^32 packets of a class in an interval, since a sum of cells might
 //! wrap.
 //!
@@ -54,8 +57,9 @@
 //! | m_axis_* | out (tready in) | 64 + 8 + 1 + 1 + 1 | control frames |
 //!
 //! Parameters: R = log2(rows), A = R + bits of a bank number + bits of a class, L = lanes (1..=4), C = classes (1, 2 or 4),
-//! S and D as the lda's. Throughput: L frames a cycle.
-//! A frame's cell is written nine cycles behind its commit.
+//! S and D as the lda's, P digest sums as the lane's, N lanes of cells and I identity tables: what holds the cells of the
+//! lanes' packets. Either N = L and I = 0, or L = I = 1 and N = 0. Throughput: L frames a cycle. A frame's cell is written
+//! nine cycles behind its commit, in an identity table 14.
 //!
 //! # Test plan
 //!
@@ -70,6 +74,7 @@ use crate::point::frame_count::FrameCount;
 use crate::point::time_sum::TimeSum;
 use crate::point::totals::Totals;
 use crate::report::emitter::Emitter;
+use crate::sketch::identity_table::IdentityTable;
 use crate::sketch::lane::Lane;
 use crate::sketch::merge::Merge;
 use deltaline_model::configuration::Configuration;
@@ -84,6 +89,9 @@ pub struct Aggregator<
     const C: usize,
     const S: usize = 72,
     const D: usize = 0,
+    const P: usize = D,
+    const N: usize = L,
+    const I: usize = 0,
 > {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
@@ -138,7 +146,8 @@ pub struct Aggregator<
     staged_timed: Flop<Bit>,
     staged_unlocked: Flop<Bit>,
 
-    lane: [Lane<R, A, C, S, D>; L],
+    lane: [Lane<R, A, C, S, D, P>; N],
+    identity: [IdentityTable<R, A, S>; I],
     totals: Totals,
     class_totals: [ClassTotals; C],
     time_sum: [TimeSum; C],
@@ -182,19 +191,29 @@ pub struct Aggregator<
     sent_digest_sum: Signal<Local, Bits<32>>,
     overflow: Signal<Local, Bit>,
     overflow_epoch: Signal<Local, Bit>,
-    merge: [Merge<S, D>; L],
+    merge: [Merge<S, D>; N],
     drained: Signal<Local, Bits<S>>,
     flags: Signal<Local, Bits<5>>,
 }
 
-impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: usize, const D: usize>
-    Aggregator<R, A, L, C, S, D>
+impl<
+    const R: usize,
+    const A: usize,
+    const L: usize,
+    const C: usize,
+    const S: usize,
+    const D: usize,
+    const P: usize,
+    const N: usize,
+    const I: usize,
+> Aggregator<R, A, L, C, S, D, P, N, I>
 {
     /// The aggregator of a configuration with 2^R rows and at most C classes; A as [`Lane`] wants it.
     pub fn new(configuration: &Configuration) -> Self {
         module! { Aggregator {
             classifier: std::array::from_fn(|_| Classifier::new(configuration)),
             lane: std::array::from_fn(|_| Lane::new(configuration)),
+            identity: std::array::from_fn(|_| IdentityTable::new(configuration)),
             prefixes: Schedule::new(configuration),
             emitter: Emitter::new(configuration),
             lanes: Constant::new(u64::from(L > 1).into()),
@@ -214,8 +233,17 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
     }
 }
 
-impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: usize, const D: usize> Logic
-    for Aggregator<R, A, L, C, S, D>
+impl<
+    const R: usize,
+    const A: usize,
+    const L: usize,
+    const C: usize,
+    const S: usize,
+    const D: usize,
+    const P: usize,
+    const N: usize,
+    const I: usize,
+> Logic for Aggregator<R, A, L, C, S, D, P, N, I>
 {
     #[hdl_gen]
     fn update(&mut self) {
@@ -302,6 +330,8 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
             if self.staged_bad[i].q.val() {
                 self.bad_now.next = self.bad_now.val() + 1;
             }
+        }
+        for i in 0..N {
             self.lane[i].clk.next = self.clk.val();
             self.lane[i].rst.next = self.rst.val();
             self.lane[i].packet.next = self.packet[i].val();
@@ -317,6 +347,21 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
             self.lane[i].clear_first.next =
                 self.emitter.clear_all.val() | (self.emitter.clear.val() & !self.idle.val());
             self.lane[i].clear_second.next =
+                self.emitter.clear_all.val() | (self.emitter.clear.val() & self.idle.val());
+        }
+        for i in 0..I {
+            self.identity[i].clk.next = self.clk.val();
+            self.identity[i].rst.next = self.rst.val();
+            self.identity[i].packet.next = self.packet[i].val();
+            self.identity[i].epoch.next = self.intervals.epoch.val();
+            self.identity[i].key.next = self.key[i].val();
+            self.identity[i].nanoseconds.next = self.staged_timestamp[i].q.val().get_bits::<40>(16);
+            self.identity[i].masks.next = self.prefixes.masks.val();
+            self.identity[i].drain_address.next = self.emitter.drain_address.val();
+            self.identity[i].drain_epoch.next = self.idle.val();
+            self.identity[i].clear_first.next =
+                self.emitter.clear_all.val() | (self.emitter.clear.val() & !self.idle.val());
+            self.identity[i].clear_second.next =
                 self.emitter.clear_all.val() | (self.emitter.clear.val() & self.idle.val());
         }
         self.octets.next = 0.into();
@@ -396,7 +441,7 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
         self.lane_digests.next = 0.into();
         self.digest_low.next = 0.into();
         self.digest_high.next = 0.into();
-        for i in 0..L {
+        for i in 0..N {
             self.overflow.next = self.overflow.val() | self.lane[i].overflow.val();
             if self.lane[i].overflow.val() {
                 self.overflow_epoch.next = self.lane[i].overflow_epoch.val();
@@ -404,11 +449,16 @@ impl<const R: usize, const A: usize, const L: usize, const C: usize, const S: us
             self.merge[i].left.next = self.drained.val();
             self.merge[i].right.next = self.lane[i].drained_cell.val();
             self.drained.next = self.merge[i].merged.val();
-            for _d in 0..D {
+            for _d in 0..P {
                 self.lane_digests.next = self.lane[i].digest_sum.val();
                 self.digest_low.next = self.digest_low.val() + self.lane_digests.val().get_bits::<16>(0);
                 self.digest_high.next = self.digest_high.val() + self.lane_digests.val().get_bits::<16>(16);
             }
+        }
+        for i in 0..I {
+            self.overflow.next = self.identity[i].overflow.val();
+            self.overflow_epoch.next = self.identity[i].overflow_epoch.val();
+            self.drained.next = self.identity[i].drained_cell.val();
         }
         self.sent_digest_sum.next =
             bit_cast::<32, 16>(self.digest_low.val()) | (bit_cast::<32, 16>(self.digest_high.val()) << 16);

@@ -64,15 +64,17 @@
 //! * An interval is sent as banks × ceil(rows / 128) frames of 160 + 9 × min(rows, 128) bytes (1312 with 128 rows and
 //!   more; with digests banks × ceil(rows / 64) frames of 160 + 13 × min(rows, 64) bytes), with gaps between words:
 //!   put a frame buffer before a MAC that cannot pause.
-//! * Intervals must be longer than a drain: 8 cycles a cell (10 with digests) and 80 a frame are a safe bound with m_axis
+//! * Intervals must be longer than a drain: 8 cycles a cell (10 with digests, 12 with FineComb, 14 with an identity table) and 80 a frame are a safe bound with m_axis
 //!   always ready; 2 x 1024 cells take 16,700 cycles in all. An end that comes earlier is refused, counted and flagged in the
 //!   next report.
 //!
 //! # Parameters, latency and throughput
 //!
-//! R = log2(rows), A = R + bits of a bank number + bits of a class, C classes, S and D as the lda's (digests); hash,
+//! R = log2(rows), A = R + bits of a bank number + bits of a class, C classes, S and D as the lda's (digests), P, N and I as the
+//! aggregator's; hash,
 //! seed, prefix lengths, segment and entries of the configuration become constants. One beat a cycle, frames of any
-//! length back to back. A frame's cell is written in the 16th cycle behind its last beat.
+//! length back to back. A frame's cell is written in the 16th cycle behind its last beat, in an
+//! identity table in the 21st.
 //!
 //! Cost: `docs/report.md`, by stage, device and library; `cargo xtask cost` for another number of rows.
 //!
@@ -90,7 +92,16 @@ use rust_hdl_core::prelude::*;
 
 /// See the [module](self). R = log2(rows), A = R + bits of a bank number, S bits a cell, D digests a cell.
 #[derive(LogicBlock)]
-pub struct Core<const R: usize, const A: usize, const C: usize, const S: usize = 72, const D: usize = 0> {
+pub struct Core<
+    const R: usize,
+    const A: usize,
+    const C: usize,
+    const S: usize = 72,
+    const D: usize = 0,
+    const P: usize = D,
+    const N: usize = 1,
+    const I: usize = 0,
+> {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
     pub s_axis_tdata: Signal<In, Bits<64>>,
@@ -132,10 +143,20 @@ pub struct Core<const R: usize, const A: usize, const C: usize, const S: usize =
 
     identity: Identity,
     boundary: Boundary<6>,
-    aggregator: Aggregator<R, A, 1, C, S, D>,
+    aggregator: Aggregator<R, A, 1, C, S, D, P, N, I>,
 }
 
-impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: usize> Core<R, A, C, S, D> {
+impl<
+    const R: usize,
+    const A: usize,
+    const C: usize,
+    const S: usize,
+    const D: usize,
+    const P: usize,
+    const N: usize,
+    const I: usize,
+> Core<R, A, C, S, D, P, N, I>
+{
     /// The core of a configuration with 2^R rows and at most C classes; A as [`crate::sketch::lane`] wants it.
     pub fn new(configuration: &Configuration) -> Self {
         module! { Core {
@@ -151,8 +172,16 @@ impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: us
     }
 }
 
-impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: usize> Logic
-    for Core<R, A, C, S, D>
+impl<
+    const R: usize,
+    const A: usize,
+    const C: usize,
+    const S: usize,
+    const D: usize,
+    const P: usize,
+    const N: usize,
+    const I: usize,
+> Logic for Core<R, A, C, S, D, P, N, I>
 {
     #[passes(
         aggregator,

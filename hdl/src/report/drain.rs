@@ -2,7 +2,8 @@
 //!
 //! # Theory of operation
 //!
-//! Cells come one after the other, so that the address alone says which class, fragment, bank and row is next. Banks
+//! Cells come one after the other, so that the address alone says which class, fragment, bank and row is next; the tables of
+//! another synopsis are walked over like banks. Banks
 //! are no power of two, perhaps: the words between the last one and the next class are left out. Behind the last
 //! cell of all the address is back at zero.
 //!
@@ -30,6 +31,7 @@ use crate::module::module;
 use crate::sketch::lane::class_shift;
 use deltaline_hdl_macros::clocked;
 use deltaline_model::configuration::Configuration;
+use deltaline_model::sketch::registry::shape;
 use rust_hdl_core::prelude::*;
 
 /// See the [module](self).
@@ -75,7 +77,7 @@ impl<const A: usize> Drain<A> {
     /// The drain of a configuration in fragments of `cells` cells; 2^A is at least classes × banks × rows, the latter two
     /// made powers of two.
     pub fn new(configuration: &Configuration, cells: u64) -> Self {
-        let banks = configuration.prefixes().banks() as u64;
+        let banks = u64::from(shape(configuration).tables);
         let rows = configuration.rows() as u64;
         let classes = configuration.classes() as u64;
         let class_shift = class_shift(configuration);

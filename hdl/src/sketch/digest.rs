@@ -2,9 +2,12 @@
 //!
 //! # Theory of operation
 //!
-//! Twin of `deltaline_model::sketch::digest`. A hash of 32 bits, of which neither row nor bank is made, goes through six rounds
-//! of addition, rotation and exclusive or on two halves of 16 bits, one round a cycle, so that no adder is longer than
-//! 16 bits. It is ready when the upper half of the packet's cell is added: nothing waits for it.
+//! Twin of `deltaline_model::sketch::digest`. 32 bits of the hash go through six rounds of addition, rotation and exclusive
+//! or on two halves of 16 bits, one round a cycle, so that no adder is longer than 16 bits. In a [lane](crate::sketch::lane)
+//! it is ready when the upper half of the packet's cell is added: nothing waits for it.
+//!
+//! Which bits of the hash, and which constants the rounds have, is the function's: [`function`] says whose a cell's further
+//! fields are.
 //!
 //! # Ports
 //!
@@ -14,21 +17,37 @@
 //! | key | in | 544 | the key, word i in bits 32i+31:32i |
 //! | value | out | 32 | its digest, eight cycles later |
 //!
-//! Latency eight cycles, one key a cycle. Parameters: none; the configuration's hash and seed become constants.
+//! Latency eight cycles, one key a cycle. Parameters: none; the configuration's hash, its seed and the function become
+//! constants.
 //!
 //! Cost before placement: iCE40 2794 LUT4, 512 flip-flops; ECP5 2865 LUT4, 512 flip-flops. Nine parts in ten are the
 //! 32 bits of hash: of a matrix that depends on all of the key, none can be spared without losing keys that differ.
 //!
 //! # Test plan
 //!
-//! `sim/cosim`: every key bit alone, and random keys; as part of the cores, whose control frames hold the sums.
+//! `sim/cosim`: every key bit alone, and random keys, for the first field of each synopsis; all fields as part of the
+//! cores, whose control frames hold the sums.
 
 use crate::leaves::{Flop, HashMatrix};
 use crate::module::module;
 use deltaline_hdl_macros::clocked;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::sketch::digest::{PacketDigest, ROUNDS};
+use deltaline_model::sketch::packet_id::PacketId;
+use deltaline_model::wire::shape::Kind;
 use rust_hdl_core::prelude::*;
+
+/// The function that makes further field `field` of a configuration's cells.
+pub fn function(configuration: &Configuration, field: usize) -> PacketDigest {
+    let id = PacketId::default();
+    let [upper, lower] = *id.halves();
+    match (configuration.kind(), field) {
+        (Kind::FINECOMB, 0) | (Kind::IDENTITY_TABLE, 1) => upper,
+        (Kind::FINECOMB, _) | (Kind::IDENTITY_TABLE, 2..) => lower,
+        (Kind::IDENTITY_TABLE, _) => *id.check(),
+        _ => PacketDigest::new(configuration.seed()),
+    }
+}
 
 /// See the [module](self).
 #[derive(LogicBlock)]
@@ -45,12 +64,11 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// The digest of a configuration.
-    pub fn new(configuration: &Configuration) -> Self {
-        let digest = PacketDigest::new(configuration.seed());
+    /// A configuration's digest by this function.
+    pub fn new(configuration: &Configuration, function: &PacketDigest) -> Self {
         module! { Digest {
-            matrix: HashMatrix::of_digest(configuration),
-            round: digest.constants().map(Round::new),
+            matrix: HashMatrix::of_digest(configuration, function.first_bit()),
+            round: function.constants().map(Round::new),
         }
             clk rst key value x y
         }

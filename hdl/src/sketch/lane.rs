@@ -31,7 +31,8 @@
 //! | digest_sum | out | 32 | as `ended` of the [digest sum](crate::sketch::digest_sum); zero without digests |
 //!
 //! One packet a cycle; a cell is written nine cycles behind its key. Parameters: R = log2(rows), A = R + bits of
-//! a bank number + bits of a class, C classes, S and D as the lda's; the configuration's hash, seed and prefix lengths become
+//! a bank number + bits of a class, C classes, S and D as the lda's, P digest sums (those of the first P fields: as many
+//! as fields, unless they are no digests that frames sum); the configuration's hash, seed and prefix lengths become
 //! constants, unless the lengths adapt.
 //!
 //! # Test plan
@@ -40,16 +41,24 @@
 
 use crate::leaves::{Delay, Flop, HashMatrix};
 use crate::module::module;
-use crate::sketch::digest::Digest;
+use crate::sketch::digest::{self, Digest};
 use crate::sketch::digest_sum::DigestSum;
 use crate::sketch::lda::Lda;
 use crate::sketch::sampler::{MASKS, Sampler};
 use deltaline_model::configuration::Configuration;
+use deltaline_model::sketch::registry::shape;
 use rust_hdl_core::prelude::*;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
-pub struct Lane<const R: usize, const A: usize, const C: usize, const S: usize = 72, const D: usize = 0> {
+pub struct Lane<
+    const R: usize,
+    const A: usize,
+    const C: usize,
+    const S: usize = 72,
+    const D: usize = 0,
+    const P: usize = D,
+> {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
     pub key: Signal<In, Bits<544>>,
@@ -72,7 +81,7 @@ pub struct Lane<const R: usize, const A: usize, const C: usize, const S: usize =
     hash: HashMatrix<R>,
     sampler: Sampler<R, A>,
     digest: [Digest; D],
-    digest_sums: [DigestSum<C>; D],
+    digest_sums: [DigestSum<C>; P],
     lda: Lda<A, S, D>,
     hashing: Flop<Bit>,
     kinds: [Flop<Bits<2>>; 2],
@@ -86,19 +95,23 @@ pub struct Lane<const R: usize, const A: usize, const C: usize, const S: usize =
     shown_sum: Signal<Local, Bits<32>>,
 }
 
-/// The bit of an address where the class starts: rows and banks are below.
+/// The bit of an address where the class starts: rows and banks, or tables, are below.
 pub(crate) fn class_shift(configuration: &Configuration) -> u32 {
-    configuration.row_bits() + configuration.prefixes().banks().next_power_of_two().ilog2()
+    configuration.row_bits() + u32::from(shape(configuration).tables).next_power_of_two().ilog2()
 }
 
-impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: usize> Lane<R, A, C, S, D> {
+impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: usize, const P: usize>
+    Lane<R, A, C, S, D, P>
+{
     /// The lane of a configuration with 2^R rows; 2^A is at least classes × banks × rows, the latter two made powers of
     /// two.
     pub fn new(configuration: &Configuration) -> Self {
         module! { Lane {
             hash: HashMatrix::new(configuration),
             sampler: Sampler::new(configuration),
-            digest: std::array::from_fn(|_| Digest::new(configuration)),
+            digest: std::array::from_fn(|field| {
+                Digest::new(configuration, &digest::function(configuration, field))
+            }),
             class_shift: Constant::new(u64::from(class_shift(configuration)).into()),
         }
             clk rst key packet kind epoch nanoseconds masks drain_address drain_epoch clear_first clear_second
@@ -108,8 +121,8 @@ impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: us
     }
 }
 
-impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: usize> Logic
-    for Lane<R, A, C, S, D>
+impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: usize, const P: usize> Logic
+    for Lane<R, A, C, S, D, P>
 {
     #[hdl_gen]
     fn update(&mut self) {
@@ -157,6 +170,8 @@ impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: us
             self.digest[i].rst.next = self.rst.val();
             self.digest[i].key.next = self.key.val();
             self.lda.field[i].next = self.digest[i].value.val();
+        }
+        for i in 0..P {
             self.digest_sums[i].clk.next = self.clk.val();
             self.digest_sums[i].rst.next = self.rst.val();
             self.digest_sums[i].ends.next = self.ends.val();

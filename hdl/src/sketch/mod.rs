@@ -5,12 +5,14 @@
 //!             -> digest -------> cell_memory (a further field, if wanted)
 //! ```
 //!
-//! [`lane::Lane`] puts them together for the packets of one lane.
+//! [`lane::Lane`] puts them together for the packets of one lane; [`identity_table::IdentityTable`] does so for an identity
+//! table.
 
 pub mod adder;
 pub mod cell_memory;
 pub mod digest;
 pub mod digest_sum;
+pub mod identity_table;
 pub mod lane;
 pub mod lda;
 pub mod merge;

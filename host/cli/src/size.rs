@@ -5,7 +5,7 @@ use crate::described::named;
 use crate::exit::{Exit, Failure};
 use crate::report::{self, duration, table};
 use deltaline_capture::write_file;
-use deltaline_design::{CoreKind, Design, MAX_BANKS, MAX_ROWS, Measurement, Parts, random_seed};
+use deltaline_design::{CellKind, CoreKind, Design, MAX_BANKS, MAX_ROWS, Measurement, Parts, random_seed};
 use deltaline_estimate::Confidence;
 use deltaline_estimate::sizing::{
     Expectation, LEAST_ROWS, Load, Sizing, Targets, best_prefixes, following_prefixes,
@@ -146,6 +146,10 @@ impl<'a> Request<'a> {
         !self.targets.quantiles.is_empty()
     }
 
+    fn cells(&self) -> CellKind {
+        if self.digest() { CellKind::Digests } else { CellKind::Lda }
+    }
+
     /// Whether prefix lengths follow the loss, as those of the named design do.
     fn adaptive(&self) -> bool {
         self.design.configuration().adaptive()
@@ -153,7 +157,7 @@ impl<'a> Request<'a> {
 
     /// Memory of both copies of all cells.
     fn bits(&self, rows: usize, banks: usize) -> u64 {
-        2 * (rows * banks) as u64 * if self.digest() { 104 } else { 72 }
+        2 * (rows * banks * (72 + 32 * self.cells().fields())) as u64
     }
 
     /// Whether some rows stay usable when the loss jumps: where prefixes follow it, that is what the last of several
@@ -166,7 +170,7 @@ impl<'a> Request<'a> {
         let mut candidates = vec![];
         let rows = (MIN_ROWS..=MAX_ROWS).filter(|rows| rows.is_power_of_two());
         for rows in rows {
-            let is_built = |banks: usize| self.core.is_built(rows, banks, 1, self.digest());
+            let is_built = |banks: usize| self.core.is_built(rows, banks, 1, self.cells());
             for banks in (1..=MAX_BANKS).filter(|&banks| is_built(banks) && self.is_safe(banks)) {
                 let prefixes = if self.adaptive() { following_prefixes } else { best_prefixes };
                 let sizing = prefixes(rows, banks, &self.loads, &self.targets)

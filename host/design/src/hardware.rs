@@ -6,16 +6,16 @@
 //! it. `hdl/tests/sizes.rs` compares with what is emitted.
 
 use crate::design::Design;
-use crate::kind::{ClockSource, CoreKind, Shell};
+use crate::kind::{CellKind, ClockSource, CoreKind, Shell};
 use crate::refusal::Refusal;
 use crate::sizes::{Size, sizes};
 use crate::stream::Stream;
 use deltaline_model::configuration::Configuration;
 
 impl CoreKind {
-    /// Whether it is built with so many rows, banks and classes.
-    pub fn is_built(self, rows: usize, banks: usize, classes: usize, digests: bool) -> bool {
-        sizes(self, digests).contains(&Size::of(rows, banks, classes))
+    /// Whether it is built with so many rows, banks or tables, and classes.
+    pub fn is_built(self, rows: usize, banks: usize, classes: usize, cells: CellKind) -> bool {
+        sizes(self, cells).contains(&Size::of(rows, banks, classes))
     }
 
     /// The size that it is built in for a configuration.
@@ -24,9 +24,9 @@ impl CoreKind {
     ///
     /// [`Refusal`] if it is not built for the configuration.
     pub fn size(self, configuration: &Configuration) -> Result<Size, Refusal> {
-        let digests = configuration.has_digests();
+        let cells = CellKind::of_configuration(configuration);
         if self == CoreKind::Byte {
-            if digests {
+            if cells == CellKind::Digests {
                 return Err(Refusal::NoDigests);
             }
             if configuration.adaptive() {
@@ -36,22 +36,24 @@ impl CoreKind {
                 return Err(Refusal::NoClassifier);
             }
         }
-        self.size_of_stages(configuration, digests)
+        self.size_of_stages(configuration, cells)
     }
 
-    /// The size of stages that are built into it, with cells that have digest sums or without.
+    /// The size of stages that are built into it with these cells.
     ///
     /// # Errors
     ///
-    /// [`Refusal::Size`] if it is not built in that size.
-    pub fn size_of_stages(self, configuration: &Configuration, digests: bool) -> Result<Size, Refusal> {
-        let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
-        let classes = configuration.classes();
-        if self.is_built(rows, banks, classes, digests) {
-            Ok(Size::of(rows, banks, classes))
-        } else {
-            Err(Refusal::Size { core: self, digests, rows, banks, classes })
+    /// [`Refusal::Cells`] if it is not built with such cells, [`Refusal::Size`] if not in that size.
+    pub fn size_of_stages(self, configuration: &Configuration, cells: CellKind) -> Result<Size, Refusal> {
+        let size = Size::of_configuration(configuration);
+        if sizes(self, cells).contains(&size) {
+            return Ok(size);
         }
+        if sizes(self, cells).is_empty() {
+            return Err(Refusal::Cells { core: self, cells });
+        }
+        let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
+        Err(Refusal::Size { core: self, cells, rows, banks, classes: configuration.classes() })
     }
 }
 

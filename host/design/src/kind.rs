@@ -1,9 +1,12 @@
-//! Kinds of hardware: shells, sources of time, and cores by their stream.
+//! Kinds of hardware: shells, sources of time, cores by their stream, and cells.
 //!
 //! # Test plan
 //!
-//! A kind's name in a file is what it is shown as; every stream is that of one core at most.
+//! A kind's name in a file is what it is shown as; every stream is that of one core at most; every configuration has one
+//! kind of cells.
 
+use deltaline_model::configuration::Configuration;
+use deltaline_model::wire::shape::Kind;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -127,9 +130,65 @@ impl fmt::Display for CoreKind {
     }
 }
 
+/// The cells that a core is built with: those of a synopsis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellKind {
+    /// The LDA's, without digest sums.
+    Lda,
+    /// The LDA's, with digest sums.
+    Digests,
+    /// FineComb's.
+    FineComb,
+    /// The identity table's.
+    IdentityTable,
+}
+
+impl CellKind {
+    /// All of them.
+    pub const ALL: [CellKind; 4] =
+        [CellKind::Lda, CellKind::Digests, CellKind::FineComb, CellKind::IdentityTable];
+
+    /// Those of a configuration.
+    pub fn of_configuration(configuration: &Configuration) -> CellKind {
+        match configuration.kind() {
+            Kind::FINECOMB => CellKind::FineComb,
+            Kind::IDENTITY_TABLE => CellKind::IdentityTable,
+            _ if configuration.has_digests() => CellKind::Digests,
+            _ => CellKind::Lda,
+        }
+    }
+
+    /// Further fields of 32 bits in a cell, beside count and timestamp sum.
+    pub const fn fields(self) -> usize {
+        match self {
+            CellKind::Lda => 0,
+            CellKind::Digests => 1,
+            CellKind::FineComb => 2,
+            CellKind::IdentityTable => 3,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use deltaline_model::configuration::Settings;
+    use deltaline_model::sketch::registry::shape;
+
+    #[test]
+    fn fields_are_those_of_the_model() {
+        for (cells, synopsis, digest) in [
+            (CellKind::Lda, Kind::LDA, false),
+            (CellKind::Digests, Kind::LDA, true),
+            (CellKind::FineComb, Kind::FINECOMB, false),
+            (CellKind::IdentityTable, Kind::IDENTITY_TABLE, false),
+        ] {
+            let settings = Settings { synopsis, digest, prefixes: &[1], ..Settings::default() };
+            let configuration = Configuration::new(settings).unwrap();
+            assert_eq!(CellKind::of_configuration(&configuration), cells);
+            assert_eq!(usize::from(shape(&configuration).cell_bits), 72 + 32 * cells.fields());
+        }
+    }
 
     #[test]
     fn a_name_in_a_file_is_what_is_shown() {

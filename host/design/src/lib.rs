@@ -30,7 +30,7 @@ mod text;
 
 pub use design::{Design, Parts};
 pub use error::{DesignError, Place};
-pub use kind::{ClockSource, CoreKind, Shell};
+pub use kind::{CellKind, ClockSource, CoreKind, Shell};
 pub use measurement::{Class, Measurement};
 pub use refusal::Refusal;
 pub use shipped::{DEFAULT, shipped_names};

@@ -4,7 +4,7 @@
 //!
 //! Every refusal says what was asked for and what is built; the sizes in it are those of the table, in words.
 
-use crate::kind::{ClockSource, CoreKind, Shell};
+use crate::kind::{CellKind, ClockSource, CoreKind, Shell};
 use crate::sizes::{Size, sizes};
 use std::collections::BTreeMap;
 
@@ -13,21 +13,28 @@ use std::collections::BTreeMap;
 pub enum Refusal {
     /// The core is not built in this size.
     #[error(
-        "no core{digests} of {core} for {}{rows} rows and {banks} banks: built are {}",
-        for_classes(*classes), built(*core, *digests),
-        digests = if *digests { " with digests" } else { "" }
+        "no core{} of {core} for {}{rows} rows{}: built are {}",
+        with(*cells), for_classes(*classes), and_banks(*cells, *banks), built(*core, *cells)
     )]
     Size {
         /// The core.
         core: CoreKind,
-        /// Whether cells have digest sums.
-        digests: bool,
-        /// Rows of each bank.
+        /// The cells.
+        cells: CellKind,
+        /// Rows of each bank or table.
         rows: usize,
         /// Number of banks.
         banks: usize,
         /// Number of classes.
         classes: usize,
+    },
+    /// The core is not built with the synopsis's cells at all.
+    #[error("no core{} of {core} yet: built is that of {}", with(*cells), cores(*cells))]
+    Cells {
+        /// The core.
+        core: CoreKind,
+        /// The cells.
+        cells: CellKind,
     },
     /// The core of 8 bits has no classifier.
     #[error(
@@ -72,6 +79,26 @@ pub enum Refusal {
     },
 }
 
+fn with(cells: CellKind) -> &'static str {
+    match cells {
+        CellKind::Lda => "",
+        CellKind::Digests => " with digests",
+        CellKind::FineComb => " with FineComb",
+        CellKind::IdentityTable => " with an identity table",
+    }
+}
+
+/// An identity table has as many tables as ever.
+fn and_banks(cells: CellKind, banks: usize) -> String {
+    if cells == CellKind::IdentityTable { String::new() } else { format!(" and {banks} banks") }
+}
+
+/// The cores that are built with these cells.
+fn cores(cells: CellKind) -> String {
+    let cores = CoreKind::ALL.into_iter().filter(|core| !sizes(*core, cells).is_empty());
+    cores.map(|core| core.to_string()).collect::<Vec<_>>().join(", ")
+}
+
 fn for_classes(classes: usize) -> String {
     if classes > 1 { format!("{classes} classes with ") } else { String::new() }
 }
@@ -93,10 +120,10 @@ fn covered(rooms: &[usize], least: usize) -> Vec<usize> {
 }
 
 /// The sizes of a core in words, those of one number of banks and classes together.
-fn built(core: CoreKind, digests: bool) -> String {
+fn built(core: CoreKind, cells: CellKind) -> String {
     type RowsAndBanks = (Vec<usize>, Vec<usize>);
     let mut rows: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
-    for Size { rows: each, banks, classes } in sizes(core, digests) {
+    for Size { rows: each, banks, classes } in sizes(core, cells) {
         rows.entry((*classes, *banks)).or_default().push(*each);
     }
     // Banks with the same rows and classes, then classes with the same rows and banks.
@@ -114,12 +141,11 @@ fn built(core: CoreKind, digests: bool) -> String {
     let line = |((rows, banks), classes): &(RowsAndBanks, Vec<usize>)| {
         let classes = covered(classes, 1);
         let s = if classes == [1] { "" } else { "es" };
-        format!(
-            "{} rows with {} banks for {} class{s}",
-            alternatives(rows),
-            alternatives(&covered(banks, 2)),
-            alternatives(&classes)
-        )
+        let banks = match cells {
+            CellKind::IdentityTable => String::new(),
+            _ => format!(" with {} banks", alternatives(&covered(banks, 2))),
+        };
+        format!("{} rows{banks} for {} class{s}", alternatives(rows), alternatives(&classes))
     };
     classes.iter().map(line).collect::<Vec<_>>().join("; ")
 }
@@ -143,18 +169,34 @@ mod tests {
 
     #[test]
     fn sizes_in_words() {
-        assert_eq!(built(CoreKind::Bits64, true), "16, 256 or 1024 rows with 1, 2, 3 or 4 banks for 1 class");
-        assert_eq!(built(CoreKind::Bits512, true), "16 or 1024 rows with 3 or 4 banks for 1 class");
         assert_eq!(
-            built(CoreKind::Bits256, false),
+            built(CoreKind::Bits64, CellKind::Digests),
+            "16, 256 or 1024 rows with 1, 2, 3 or 4 banks for 1 class"
+        );
+        assert_eq!(built(CoreKind::Bits64, CellKind::IdentityTable), "16 or 1024 rows for 1 class");
+        assert_eq!(
+            built(CoreKind::Bits512, CellKind::Digests),
+            "16 or 1024 rows with 3 or 4 banks for 1 class"
+        );
+        assert_eq!(
+            built(CoreKind::Bits256, CellKind::Lda),
             "16, 256 or 1024 rows with 1, 2, 3 or 4 banks for 1 class; 16 or 1024 rows with 1 or 2 banks for 2, 3 or 4 classes"
         );
-        let refusal =
-            Refusal::Size { core: CoreKind::FourLanes512, digests: false, rows: 32, banks: 2, classes: 2 };
+        let (core, cells) = (CoreKind::FourLanes512, CellKind::Lda);
+        let refusal = Refusal::Size { core, cells, rows: 32, banks: 2, classes: 2 };
         assert_eq!(
             refusal.to_string(),
             "no core of 4 lanes of 512 bits for 2 classes with 32 rows and 2 banks: built are 16, 256 or 1024 rows with \
              1, 2, 3 or 4 banks for 1 class"
+        );
+        let (core, cells) = (CoreKind::Bits64, CellKind::IdentityTable);
+        assert_eq!(
+            Refusal::Size { core, cells, rows: 32, banks: 1, classes: 1 }.to_string(),
+            "no core with an identity table of one lane of 64 bits for 32 rows: built are 16 or 1024 rows for 1 class"
+        );
+        assert_eq!(
+            Refusal::Cells { core: CoreKind::Bits256, cells: CellKind::FineComb }.to_string(),
+            "no core with FineComb of one lane of 256 bits yet: built is that of one lane of 64 bits"
         );
     }
 

@@ -1,7 +1,7 @@
 //! The one table of built sizes.
 //!
-//! A size is the number of rows of a bank, the number of banks that there is room for, and the number of classes that
-//! there is room for. [`built_sizes`](crate::built_sizes) is the table. What is emitted, what is refused, the text of
+//! A size is the number of rows of a bank (or of another synopsis's table), the number of banks (tables) that there is
+//! room for, and the number of classes that there is room for. [`built_sizes`](crate::built_sizes) is the table. What is emitted, what is refused, the text of
 //! the refusal and what `deltaline size` chooses from all follow from it: to build another size, add it here.
 //!
 //! Every size costs the compiler time, that of a wide core seconds; that is why not all are built.
@@ -12,15 +12,17 @@
 //! holds a size twice; bits of addresses by hand. `hdl/tests/sizes.rs`: every size of the table is emitted, every other
 //! one is refused.
 
-use crate::kind::CoreKind;
+use crate::kind::{CellKind, CoreKind};
 use deltaline_model::configuration::Configuration;
+use deltaline_model::sketch::registry::shape;
 
 /// Calls `$with!` with all sizes of one table, each as `(rows, room for banks, room for classes)`.
 ///
 /// Tokens behind the macro's name are passed on, before the sizes.
 ///
 /// The tables: `byte`, the core of 8 bits; `narrow` and `narrow_digests`, one lane of 64 bits; `wide`, one lane of 256
-/// or 512 bits; `lanes`, several lanes; `wide_digests`, both of these.
+/// or 512 bits; `lanes`, several lanes; `wide_digests`, both of these; `finecomb` and `identity`, one lane of 64 bits with
+/// those synopses.
 #[macro_export]
 macro_rules! built_sizes {
     (byte, $with:ident $($more:tt)*) => {
@@ -71,14 +73,27 @@ macro_rules! built_sizes {
             (16, 4, 1) (1024, 4, 1)
         }
     };
+    (finecomb, $with:ident $($more:tt)*) => {
+        $with! {
+            $($more)*
+            (16, 2, 1) (1024, 2, 1)
+        }
+    };
+    // Four tables, always.
+    (identity, $with:ident $($more:tt)*) => {
+        $with! {
+            $($more)*
+            (16, 4, 1) (1024, 4, 1)
+        }
+    };
 }
 
 /// A size of hardware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Rows of each bank, a power of two.
+    /// Rows of each bank or table, a power of two.
     pub rows: usize,
-    /// Banks that there is room for, a power of two from 2 on; one fewer than half of it would take a smaller size.
+    /// Banks or tables that there is room for, a power of two from 2 on; one fewer than half of it would take a smaller size.
     pub banks: usize,
     /// Classes that there is room for, a power of two.
     pub classes: usize,
@@ -92,7 +107,7 @@ impl Size {
 
     /// The size that a configuration takes, built or not.
     pub fn of_configuration(configuration: &Configuration) -> Size {
-        Size::of(configuration.rows(), configuration.prefixes().banks(), configuration.classes())
+        Size::of(configuration.rows(), usize::from(shape(configuration).tables), configuration.classes())
     }
 }
 
@@ -118,6 +133,8 @@ const NARROW_DIGESTS: &[Size] = built_sizes!(narrow_digests, table);
 const WIDE: &[Size] = built_sizes!(wide, table);
 const LANES: &[Size] = built_sizes!(lanes, table);
 const WIDE_DIGESTS: &[Size] = built_sizes!(wide_digests, table);
+const FINECOMB: &[Size] = built_sizes!(finecomb, table);
+const IDENTITY: &[Size] = built_sizes!(identity, table);
 
 /// Most rows of a bank that any hardware is built for.
 pub const MAX_ROWS: usize = {
@@ -139,17 +156,20 @@ pub const MAX_BANKS: usize = {
     most
 };
 
-/// The sizes that a core is built in, with cells that have digest sums or without.
-pub const fn sizes(core: CoreKind, digests: bool) -> &'static [Size] {
-    match (core, digests) {
-        (CoreKind::Byte, false) => BYTE,
+/// The sizes that a core is built in with these cells; none if it is not built with them.
+pub const fn sizes(core: CoreKind, cells: CellKind) -> &'static [Size] {
+    match (core, cells) {
+        (CoreKind::Byte, CellKind::Lda) => BYTE,
         // Its time a packet is used up.
-        (CoreKind::Byte, true) => &[],
-        (CoreKind::Bits64, false) => NARROW,
-        (CoreKind::Bits64, true) => NARROW_DIGESTS,
-        (CoreKind::Bits256 | CoreKind::Bits512, false) => WIDE,
-        (CoreKind::TwoLanes512 | CoreKind::FourLanes512, false) => LANES,
-        (_, true) => WIDE_DIGESTS,
+        (CoreKind::Byte, _) => &[],
+        (CoreKind::Bits64, CellKind::Lda) => NARROW,
+        (CoreKind::Bits64, CellKind::Digests) => NARROW_DIGESTS,
+        (CoreKind::Bits64, CellKind::FineComb) => FINECOMB,
+        (CoreKind::Bits64, CellKind::IdentityTable) => IDENTITY,
+        (CoreKind::Bits256 | CoreKind::Bits512, CellKind::Lda) => WIDE,
+        (CoreKind::TwoLanes512 | CoreKind::FourLanes512, CellKind::Lda) => LANES,
+        (_, CellKind::Digests) => WIDE_DIGESTS,
+        (_, CellKind::FineComb | CellKind::IdentityTable) => &[],
     }
 }
 
@@ -172,8 +192,8 @@ mod tests {
     #[test]
     fn no_size_is_there_twice_and_none_exceeds_the_most() {
         for core in CoreKind::ALL {
-            for digests in [false, true] {
-                let sizes = sizes(core, digests);
+            for cells in CellKind::ALL {
+                let sizes = sizes(core, cells);
                 for (i, size) in sizes.iter().enumerate() {
                     assert!(!sizes[i + 1..].contains(size), "{core} {size:?}");
                     assert_eq!(*size, Size::of(size.rows, size.banks, size.classes));

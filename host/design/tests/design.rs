@@ -9,8 +9,8 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use deltaline_design::{
-    Class, ClockSource, CoreKind, DEFAULT, Design, DesignError, Measurement, Parts, Refusal, Shell, Size,
-    Stream, sizes,
+    CellKind, Class, ClockSource, CoreKind, DEFAULT, Design, DesignError, Measurement, Parts, Refusal, Shell,
+    Size, Stream, sizes,
 };
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::classifier::{Entry, Fields};
@@ -409,6 +409,37 @@ fn digests_may_be_left_out_and_are_not_built_for_every_stream() {
     );
 }
 
+#[test]
+fn other_synopses_are_built_for_one_lane_of_64_bits_and_one_class() {
+    let synopsis = |name: &str, prefixes: &str| {
+        default_text()
+            .replace("synopsis = \"lda\"\n", "")
+            .replace("[1, 6]", prefixes)
+            .replace("digest = false", &format!("synopsis = \"{name}\""))
+    };
+    for (name, prefixes, size) in [
+        ("finecomb", "[1, 6]", Size { rows: 1024, banks: 2, classes: 1 }),
+        ("identity", "[0]", Size { rows: 1024, banks: 4, classes: 1 }),
+    ] {
+        let text = synopsis(name, prefixes);
+        assert_eq!(hardware(&text), Ok(size));
+        let wide = text.replace("width = 64", "width = 256").replace("156.25", "400");
+        let byte = text.replace("width = 64", "width = 8").replace("rate_gbps = 10", "rate_gbps = 1");
+        for (text, core) in [(wide, "of 256 bits"), (byte, "of 8 bits")] {
+            let message = hardware(&text).unwrap_err().to_string();
+            assert!(
+                message.contains(core) && message.contains("built is that of one lane of 64 bits"),
+                "{message}"
+            );
+        }
+        let entries = "[[entry]]\nclass = 0\nversion = 4\n[[entry]]\nclass = 1\nversion = 6\n";
+        let message = hardware(&(text.clone() + entries)).unwrap_err().to_string();
+        assert!(message.contains("for 2 classes") && message.contains("for 1 class"), "{message}");
+        let message = hardware(&text.replace("rows = 1024", "rows = 512")).unwrap_err().to_string();
+        assert!(message.contains("for 512 rows") && message.contains("16 or 1024 rows"), "{message}");
+    }
+}
+
 /// What is refused is what is not in the table, whatever is asked for.
 #[test]
 fn sizes_are_those_of_the_table() {
@@ -426,12 +457,13 @@ fn sizes_are_those_of_the_table() {
                             .replace("digest = false", &format!("digest = {digest}"))
                             + &entries[..classes].concat();
                         let size = Size::of(rows, banks, classes);
-                        let expected = match sizes(core, digest).contains(&size) {
+                        let cells = if digest { CellKind::Digests } else { CellKind::Lda };
+                        let expected = match sizes(core, cells).contains(&size) {
                             true => Ok(size),
-                            false => Err(Refusal::Size { core, digests: digest, rows, banks, classes }),
+                            false => Err(Refusal::Size { core, cells, rows, banks, classes }),
                         };
                         assert_eq!(hardware(&text), expected);
-                        assert_eq!(core.is_built(rows, banks, classes, digest), expected.is_ok());
+                        assert_eq!(core.is_built(rows, banks, classes, cells), expected.is_ok());
                     }
                 }
             }

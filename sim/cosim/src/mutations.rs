@@ -568,6 +568,7 @@ pub fn check(
         Module::Sampler => checks::sampler::check(toolchain, configuration, verilog, 1000, 7),
         Module::Classifier => checks::classifier::check(toolchain, configuration, verilog, 1000, 7),
         Module::Lda => checks::lda::check(toolchain, verilog, words, 100_000, 7),
+        Module::IdentityTable => checks::identity_table::check(toolchain, configuration, verilog, 20_000, 7),
         Module::Core | Module::Core256 | Module::Core512 => {
             checks::core::check(toolchain, configuration, verilog, 3000, 7)
         }
@@ -590,5 +591,6 @@ pub fn name(module: Module) -> &'static str {
         Module::Sampler => "sampler",
         Module::Classifier => "classify",
         Module::Lda => "lda",
+        Module::IdentityTable => "identity_table",
     }
 }

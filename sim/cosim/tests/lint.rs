@@ -11,11 +11,21 @@ fn warnings(verilog: &str, waivers: &str) -> Vec<Warning> {
     lint(&Toolchain::find().unwrap(), &source, LintOptions { waivers, arguments: &[] }).unwrap()
 }
 
+/// The synopses that no shipped design has: their name, and prefix lengths.
+const SYNOPSES: [(&str, &str); 2] = [("finecomb", "[1, 6]"), ("identity", "[0]")];
+
+/// The default design with another synopsis.
+fn synopsis((name, prefixes): (&str, &str)) -> Design {
+    let text = include_str!("../../../hdl/configurations/10g.toml").replace("[1, 6]", prefixes);
+    let text = text.replace("\ndigest = false", &format!("\nsynopsis = \"{name}\""));
+    Design::parse("tap.toml", name, &text).unwrap()
+}
+
 #[test]
 fn nothing_but_what_is_waived_and_no_waiver_too_many() {
     let waivers = include_str!("../../../hdl/lint/verilator.vlt");
     let mut found = vec![];
-    for design in Design::all().unwrap() {
+    for design in Design::all().unwrap().into_iter().chain(SYNOPSES.map(synopsis)) {
         let verilog = deltaline_hdl::emit::design::emit(&design, "deltaline").unwrap();
         assert_eq!(warnings(&verilog, waivers), [], "{}", design.name());
         found.extend(warnings(&verilog, ""));

@@ -68,7 +68,7 @@ fn whole(configuration: &Configuration) -> Result<String, Failure> {
 }
 
 fn digest(configuration: &Configuration) -> Result<String, Failure> {
-    Ok(emit_block(&mut Clocked::new(HashMatrix::of_digest(configuration)), TOP)?)
+    Ok(emit_block(&mut Clocked::new(HashMatrix::of_digest(configuration, FIRST_HASH_BIT)), TOP)?)
 }
 
 const WHOLE: &[(&str, u32, u32)] = &[("row", 0, 48), ("prefix", 48, 16)];

@@ -327,9 +327,13 @@ fn preloaded_counters(
         reset_to("class_totals_0_bytes_low", 24, 0xff_ff00),
         reset_to("class_totals_0_bytes_high", 24, 0xff_ffff),
     ];
+    // The cells of a lane, or of an identity table's last table.
+    let lda = ["lane_0_lda", "identity_0_table_3_lda"]
+        .into_iter()
+        .find(|lda| verilog.contains(&format!("module deltaline_aggregator_{lda}(")));
     let full = |half: &str| {
         (
-            format!("deltaline_aggregator_lane_0_lda_{half}"),
+            format!("deltaline_aggregator_{}_{half}", lda.unwrap_or_default()),
             "ram_0_write_data = 32'h0;".into(),
             "ram_0_write_data = 36'hffff00000;".into(),
         )

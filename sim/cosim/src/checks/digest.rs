@@ -8,12 +8,24 @@ use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::hash::LinearHash;
 use deltaline_model::packet::identity::{KEY_BITS, KEY_WORDS, Key};
 use deltaline_model::sketch::digest::PacketDigest;
+use deltaline_model::sketch::packet_id::PacketId;
+use deltaline_model::wire::shape::Kind;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use verilator_sys::Toolchain;
 
 /// Cycles from key to digest.
 const LATENCY: usize = 8;
+
+/// The function of a cell's first further field.
+fn function(configuration: &Configuration) -> PacketDigest {
+    let id = PacketId::default();
+    match configuration.kind() {
+        Kind::FINECOMB => id.halves()[0],
+        Kind::IDENTITY_TABLE => *id.check(),
+        _ => PacketDigest::new(configuration.seed()),
+    }
+}
 
 /// Runs every single-bit key and `count` random keys, one a cycle, through either form; returns the number of keys.
 ///
@@ -44,7 +56,7 @@ fn check_form(
     let mut bench = Bench::new(toolchain, "digest", verilog)?;
     let (port, value) = (bench.port("key")?, bench.port("value")?);
     let hash = LinearHash::new(configuration.hash(), configuration.seed());
-    let digest = PacketDigest::new(configuration.seed());
+    let digest = function(configuration);
 
     let mut random = StdRng::seed_from_u64(seed);
     let single_bits = (0..KEY_BITS).map(|bit| {

@@ -1,0 +1,256 @@
+//! Identity table: the way of a stream's packets from key to cell, of which there is one in each of four tables.
+//!
+//! # Theory of operation
+//!
+//! Twin of `deltaline_model::sketch::identity_table`, in the place of a [lane](crate::sketch::lane). Three
+//! [digests](crate::sketch::digest) make check and identifier. The tables are four [ldas](crate::sketch::lda), which are
+//! updated together: the row in each is made of the low bits of a part of the identifier. So an update waits five cycles
+//! longer than that of a lane, and the fields wait until it wants them.
+//!
+//! ```text
+//! cycle  0      1      2      3                     8           13
+//! key -> hash -> hash -> sampler ---------------> update -+
+//!        packet, epoch, nanoseconds ------------> update -+-> four ldas
+//! key -> hash -> hash -> six rounds: check              --|-> fields
+//!                                    upper half  -> rows 0, 1 -> fields
+//!                                    lower half  -> rows 2, 3 -> fields
+//!
+//! drain_address:  table | row   -> the row of all ldas; the table's cell leaves, the table's cell is cleared
+//! ```
+//!
+//! # Ports
+//!
+//! | port | direction | width | meaning |
+//! |------|-----------|-------|---------|
+//! | clk, rst | in | 1 | clock; synchronous reset (not of the memories) |
+//! | key | in | 544 | a key, word i in bits 32i+31:32i |
+//! | packet | in | 1 | the key of the cycle before is that of a packet that counts |
+//! | epoch | in | 1 | it counts in this copy |
+//! | nanoseconds | in | 40 | its timestamp |
+//! | masks | in | 128 | as the sampler's |
+//! | drain_address | in | R + 2 | table in the two highest bits, row below: as the lda's |
+//! | drain_epoch, clear_first, clear_second | in | 1 | as the lda's |
+//! | drained_cell | out | 168 | as the lda's |
+//! | overflow, overflow_epoch | out | 1 | as the lda's: a count of any table wrapped |
+//!
+//! One packet a cycle; its cells are written 14 cycles behind its key. A copy may be drained from the 14th cycle on behind
+//! that of its last packet. Parameters: R = log2(rows), A = R + 2, S = 168, the bits of a cell; the configuration's hash, seed and prefix length become
+//! constants, unless the length adapts.
+//!
+//! # Test plan
+//!
+//! `sim/cosim`: keys, one a cycle, and with pauses, sampled and not, against the model's tables; packets around a change of
+//! the copy; drains at once behind it while the other copy is updated; counts that wrap; planted faults.
+
+use crate::leaves::{Delay, Flop, HashMatrix};
+use crate::module::module;
+use crate::sketch::digest::{self, Digest};
+use crate::sketch::lda::Lda;
+use crate::sketch::sampler::{MASKS, Sampler};
+use deltaline_model::configuration::Configuration;
+use rust_hdl_core::prelude::*;
+
+/// See the [module](self).
+#[derive(LogicBlock)]
+pub struct IdentityTable<const R: usize, const A: usize, const S: usize = 168> {
+    pub clk: Signal<In, Clock>,
+    pub rst: Signal<In, Bit>,
+    pub key: Signal<In, Bits<544>>,
+    pub packet: Signal<In, Bit>,
+    pub epoch: Signal<In, Bit>,
+    pub nanoseconds: Signal<In, Bits<40>>,
+    pub masks: Signal<In, Bits<MASKS>>,
+    pub drain_address: Signal<In, Bits<A>>,
+    pub drain_epoch: Signal<In, Bit>,
+    pub clear_first: Signal<In, Bit>,
+    pub clear_second: Signal<In, Bit>,
+    pub drained_cell: Signal<Out, Bits<S>>,
+    pub overflow: Signal<Out, Bit>,
+    pub overflow_epoch: Signal<Out, Bit>,
+
+    /// For the prefix alone: the row is made of the identifier.
+    hash: HashMatrix<1>,
+    sampler: Sampler<1, 1>,
+    unused_row: Signal<Local, Bits<1>>,
+    hashing: Flop<Bit>,
+    /// The check, the upper and the lower half of the identifier.
+    digest: [Digest; 3],
+    field: [Delay<32, 5>; 3],
+    /// From the packet to the update: its copy above its timestamp.
+    entering: Signal<Local, Bits<41>>,
+    waiting: Delay<41, 7>,
+    /// From the sampler to the update.
+    sampled: Signal<Local, Bits<1>>,
+    updating: Delay<1, 5>,
+    table: [Table<R, A, S>; 4],
+
+    drained: Signal<Local, Bits<S>>,
+    overflows: Signal<Local, Bit>,
+    wrapped_copy: Signal<Local, Bit>,
+}
+
+impl<const R: usize, const A: usize, const S: usize> IdentityTable<R, A, S> {
+    /// The identity table of a configuration with 2^R rows.
+    pub fn new(configuration: &Configuration) -> Self {
+        module! { IdentityTable {
+            hash: HashMatrix::new(configuration),
+            sampler: Sampler::new(configuration),
+            digest: std::array::from_fn(|field| {
+                Digest::new(configuration, &digest::function(configuration, field))
+            }),
+            table: std::array::from_fn(|number| Table::new(number as u64)),
+        }
+            clk rst key packet epoch nanoseconds masks drain_address drain_epoch clear_first clear_second drained_cell
+            overflow overflow_epoch hashing field entering waiting sampled updating drained overflows
+            wrapped_copy unused_row
+        }
+    }
+}
+
+impl<const R: usize, const A: usize, const S: usize> Logic for IdentityTable<R, A, S> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.hash.clk.next = self.clk.val();
+        self.hash.key.next = self.key.val();
+        self.hashing.clock.next = self.clk.val();
+        self.hashing.rst.next = self.rst.val();
+        self.hashing.d.next = self.packet.val();
+        self.sampler.clk.next = self.clk.val();
+        self.sampler.rst.next = self.rst.val();
+        self.sampler.valid.next = self.hashing.q.val();
+        self.sampler.row.next = self.hash.row.val();
+        self.sampler.prefix.next = self.hash.prefix.val();
+        self.sampler.masks.next = self.masks.val();
+        self.unused_row.next = self.sampler.address.val();
+
+        // Until the identifier is there.
+        self.entering.next = bit_cast::<41, 40>(self.nanoseconds.val());
+        self.entering.next = self.entering.val().replace_bit(40, self.epoch.val());
+        self.waiting.clk.next = self.clk.val();
+        self.waiting.rst.next = self.rst.val();
+        self.waiting.d.next = self.entering.val();
+        self.sampled.next = 0.into();
+        if self.sampler.sampled.val() {
+            self.sampled.next = 1.into();
+        }
+        self.updating.clk.next = self.clk.val();
+        self.updating.rst.next = self.rst.val();
+        self.updating.d.next = self.sampled.val();
+        for i in 0..3 {
+            self.digest[i].clk.next = self.clk.val();
+            self.digest[i].rst.next = self.rst.val();
+            self.digest[i].key.next = self.key.val();
+            self.field[i].clk.next = self.clk.val();
+            self.field[i].rst.next = self.rst.val();
+            self.field[i].d.next = self.digest[i].value.val();
+        }
+
+        self.table[0].row.next = self.digest[1].value.val().get_bits::<R>(16);
+        self.table[1].row.next = self.digest[1].value.val().get_bits::<R>(0);
+        self.table[2].row.next = self.digest[2].value.val().get_bits::<R>(16);
+        self.table[3].row.next = self.digest[2].value.val().get_bits::<R>(0);
+        self.drained.next = 0.into();
+        self.overflows.next = false;
+        self.wrapped_copy.next = false;
+        for i in 0..4 {
+            self.table[i].clk.next = self.clk.val();
+            self.table[i].rst.next = self.rst.val();
+            self.table[i].update.next = self.updating.q.val().any();
+            self.table[i].epoch.next = self.waiting.q.val().get_bit(40);
+            self.table[i].timestamp.next = self.waiting.q.val().get_bits::<40>(0);
+            self.table[i].check.next = self.field[0].q.val();
+            self.table[i].upper.next = self.field[1].q.val();
+            self.table[i].lower.next = self.field[2].q.val();
+            self.table[i].drain_address.next = self.drain_address.val();
+            self.table[i].drain_epoch.next = self.drain_epoch.val();
+            self.table[i].clear_first.next = self.clear_first.val();
+            self.table[i].clear_second.next = self.clear_second.val();
+            self.drained.next = self.drained.val() | self.table[i].drained_cell.val();
+            self.overflows.next = self.overflows.val() | self.table[i].overflow.val();
+            // All are updated together: their pulses are of the same copy.
+            if self.table[i].overflow.val() {
+                self.wrapped_copy.next = self.table[i].overflow_epoch.val();
+            }
+        }
+        self.drained_cell.next = self.drained.val();
+        self.overflow.next = self.overflows.val();
+        self.overflow_epoch.next = self.wrapped_copy.val();
+    }
+}
+
+/// One of the tables: the ports of its [lda](crate::sketch::lda), in the drain's walk over all tables.
+///
+/// | port | direction | width | meaning |
+/// |------|-----------|-------|---------|
+/// | update, epoch, timestamp | in | 1, 1, 40 | as the lda's |
+/// | row | in | R | with update: the low bits of a part of the identifier |
+/// | check, upper, lower | in | 32 | the fields, five cycles behind the update |
+/// | drain_address, drain_epoch, clear_first, clear_second | in | | as the identity table's |
+/// | drained_cell | out | 168 | as the lda's; zero while another table is drained |
+/// | overflow, overflow_epoch | out | 1 | as the lda's |
+#[derive(LogicBlock)]
+pub struct Table<const R: usize, const A: usize, const S: usize> {
+    pub clk: Signal<In, Clock>,
+    pub rst: Signal<In, Bit>,
+    pub update: Signal<In, Bit>,
+    pub epoch: Signal<In, Bit>,
+    pub row: Signal<In, Bits<R>>,
+    pub timestamp: Signal<In, Bits<40>>,
+    pub check: Signal<In, Bits<32>>,
+    pub upper: Signal<In, Bits<32>>,
+    pub lower: Signal<In, Bits<32>>,
+    pub drain_address: Signal<In, Bits<A>>,
+    pub drain_epoch: Signal<In, Bit>,
+    pub clear_first: Signal<In, Bit>,
+    pub clear_second: Signal<In, Bit>,
+    pub drained_cell: Signal<Out, Bits<S>>,
+    pub overflow: Signal<Out, Bit>,
+    pub overflow_epoch: Signal<Out, Bit>,
+
+    lda: Lda<R, S, 3>,
+    row_bits: Constant<Bits<5>>,
+    number: Constant<Bits<A>>,
+    drained_table: Signal<Local, Bits<A>>,
+    is_drained: Signal<Local, Bit>,
+    shown: Signal<Local, Bits<S>>,
+}
+
+impl<const R: usize, const A: usize, const S: usize> Table<R, A, S> {
+    fn new(number: u64) -> Self {
+        module! { Table {
+            row_bits: Constant::new((R as u64).into()),
+            number: Constant::new(number.into()),
+        }
+            clk rst update epoch row timestamp check upper lower drain_address drain_epoch clear_first clear_second
+            drained_cell overflow overflow_epoch lda drained_table is_drained shown
+        }
+    }
+}
+
+impl<const R: usize, const A: usize, const S: usize> Logic for Table<R, A, S> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.drained_table.next = self.drain_address.val() >> self.row_bits.val();
+        self.is_drained.next = self.drained_table.val() == self.number.val();
+        self.lda.clk.next = self.clk.val();
+        self.lda.rst.next = self.rst.val();
+        self.lda.update.next = self.update.val();
+        self.lda.epoch.next = self.epoch.val();
+        self.lda.address.next = self.row.val();
+        self.lda.timestamp.next = self.timestamp.val();
+        self.lda.field[0].next = self.check.val();
+        self.lda.field[1].next = self.upper.val();
+        self.lda.field[2].next = self.lower.val();
+        self.lda.drain_address.next = self.drain_address.val().get_bits::<R>(0);
+        self.lda.drain_epoch.next = self.drain_epoch.val();
+        self.lda.clear[0].next = self.clear_first.val() & self.is_drained.val();
+        self.lda.clear[1].next = self.clear_second.val() & self.is_drained.val();
+        self.shown.next = 0.into();
+        if self.is_drained.val() {
+            self.shown.next = self.lda.drained_cell.val();
+        }
+        self.drained_cell.next = self.shown.val();
+        self.overflow.next = self.lda.overflow.val();
+        self.overflow_epoch.next = self.lda.overflow_epoch.val();
+    }
+}

@@ -1,0 +1,148 @@
+//! The synopses beside the LDA: the twin rule, and planted faults.
+#![allow(clippy::unwrap_used)]
+
+use deltaline_cosim::checks;
+use deltaline_cosim::faults::{Fault, fault, missed};
+use deltaline_hdl::emit::kind::Module;
+use deltaline_hdl::emit::module::emit;
+use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::packet::hash::HashKind;
+use deltaline_model::wire::shape::Kind;
+use verilator_sys::Toolchain;
+
+fn toolchain() -> Toolchain {
+    Toolchain::find().unwrap()
+}
+
+fn identity(prefix: u8, settings: Settings) -> Configuration {
+    let settings = Settings { synopsis: Kind::IDENTITY_TABLE, rows: 16, prefixes: &[prefix], ..settings };
+    Configuration::new(settings).unwrap()
+}
+
+fn finecomb(settings: Settings) -> Configuration {
+    Configuration::new(Settings { synopsis: Kind::FINECOMB, rows: 16, ..settings }).unwrap()
+}
+
+#[test]
+fn digests() {
+    let rabin = Settings { hash: HashKind::Rabin, seed: 0xfedc_ba98_7654_3210, ..Settings::default() };
+    for configuration in [finecomb(Settings::default()), finecomb(rabin), identity(0, rabin)] {
+        let verilog = emit(&configuration, Module::Digest, "digest").unwrap();
+        checks::digest::check(&toolchain(), &configuration, &verilog, 20_000, 1).unwrap();
+    }
+}
+
+#[test]
+fn identity_table() {
+    let rabin = Settings { hash: HashKind::Rabin, seed: 3, ..Settings::default() };
+    for configuration in [identity(0, Settings::default()), identity(2, rabin)] {
+        let verilog = emit(&configuration, Module::IdentityTable, "identity_table").unwrap();
+        checks::identity_table::check(&toolchain(), &configuration, &verilog, 200_000, 1).unwrap();
+    }
+}
+
+/// Several control frames of each table.
+#[test]
+fn large_tables() {
+    for configuration in [
+        Settings { synopsis: Kind::FINECOMB, prefixes: &[0, 3], ..Settings::default() },
+        Settings { synopsis: Kind::IDENTITY_TABLE, prefixes: &[0], ..Settings::default() },
+    ] {
+        let configuration = Configuration::new(configuration).unwrap();
+        let verilog = emit(&configuration, Module::Core, "deltaline").unwrap();
+        checks::core::traffic(&toolchain(), &configuration, &verilog, 2000, 2).unwrap();
+    }
+}
+
+/// Every scenario of the cores.
+#[test]
+fn cores() {
+    let rabin = Settings { hash: HashKind::Rabin, seed: 3, segment: 0xdead_beef, ..Settings::default() };
+    for configuration in
+        [finecomb(Settings::default()), finecomb(rabin), identity(0, Settings::default()), identity(2, rabin)]
+    {
+        let verilog = emit(&configuration, Module::Core, "deltaline").unwrap();
+        let packets = checks::core::check(&toolchain(), &configuration, &verilog, 10_000, 1).unwrap();
+        assert!(packets >= 10_000);
+    }
+}
+
+/// Of an identity table.
+const FAULTS: &[Fault] = &[
+    fault("an update a cycle early", "table_0_update = |updating_q;", "table_0_update = sampled;"),
+    fault("a packet that is not sampled", "if (sampler_sampled) begin", "if (1'b1) begin"),
+    fault("the copy of a later packet", "table_1_epoch = waiting_q[32'h28];", "table_1_epoch = epoch;"),
+    fault("the timestamp of a later packet", "waiting_d = entering;", "waiting_d = {entering[40], 40'h0};"),
+    fault(
+        "the row from the wrong part",
+        "table_1_row = digest_1_value[(32'h0)+:(4)];",
+        "table_1_row = digest_1_value[(32'h10)+:(4)];",
+    ),
+    fault(
+        "the row from the wrong half",
+        "table_2_row = digest_2_value[(32'h10)+:(4)];",
+        "table_2_row = digest_1_value[(32'h10)+:(4)];",
+    ),
+    fault("fields without their delay", "table_3_check = field_0_q;", "table_3_check = field_0_d;"),
+    fault("halves exchanged", "table_2_upper = field_1_q;", "table_2_upper = field_2_q;"),
+    fault("one table's overflow unseen", "overflows = overflows | table_3_overflow;", ""),
+    fault("overflow in the wrong copy", "overflow_epoch = wrapped_copy;", "overflow_epoch = epoch;"),
+    fault("all tables drained at once", "is_drained = drained_table == number;", "is_drained = 1'b1;"),
+    fault("cleared in all tables", "lda_clear_1 = clear_second & is_drained;", "lda_clear_1 = clear_second;"),
+    fault("a copy not cleared", "lda_clear_0 = clear_first & is_drained;", "lda_clear_0 = 1'b0;"),
+];
+
+/// Of a core with FineComb.
+const FINECOMB_FAULTS: &[Fault] = &[
+    fault("halves exchanged", "lda_field_0 = digest_0_value;", "lda_field_0 = digest_1_value;"),
+    fault(
+        "second fields not sent",
+        "if ((section == 32'h5) & (step == field_number_1)) begin",
+        "if (1'b0) begin",
+    ),
+    fault("the last of the fields' words left out", "(step_q == last_field)", "(step_q == 32'h0)"),
+];
+
+/// Of a core with an identity table.
+const CORE_FAULTS: &[Fault] = &[
+    fault("one copy counts", "identity_0_epoch = intervals_epoch;", "identity_0_epoch = 1'b0;"),
+    fault(
+        "the copy that counts is drained",
+        "identity_0_drain_epoch = idle;",
+        "identity_0_drain_epoch = ~idle;",
+    ),
+    fault(
+        "the timestamp's fraction",
+        "identity_0_nanoseconds = staged_timestamp_0_q[(32'h10)+:(40)];",
+        "identity_0_nanoseconds = staged_timestamp_0_q[(32'h0)+:(40)];",
+    ),
+    fault(
+        "cells are not cleared",
+        "identity_0_clear_first = emitter_clear_all | (emitter_clear & ~idle);",
+        "identity_0_clear_first = emitter_clear_all;",
+    ),
+    fault("an overflow unseen", "overflow = identity_0_overflow;", "overflow = 1'b0;"),
+    fault(
+        "third fields not sent",
+        "if ((section == 32'h5) & (step == field_number_2)) begin",
+        "if (1'b0) begin",
+    ),
+];
+
+#[test]
+fn planted_faults_are_noticed() {
+    let configuration = identity(1, Settings::default());
+    let verilog = emit(&configuration, Module::IdentityTable, "identity_table").unwrap();
+    let check =
+        |verilog: &str| checks::identity_table::check(&toolchain(), &configuration, verilog, 10_000, 7);
+    let blind = missed(&verilog, "identity_table", FAULTS, check).unwrap();
+    assert!(blind.is_empty(), "{blind:#?}");
+    for (configuration, faults) in
+        [(finecomb(Settings::default()), FINECOMB_FAULTS), (identity(0, Settings::default()), CORE_FAULTS)]
+    {
+        let verilog = emit(&configuration, Module::Core, "deltaline").unwrap();
+        let check = |verilog: &str| checks::core::check(&toolchain(), &configuration, verilog, 3000, 7);
+        let blind = missed(&verilog, "deltaline", faults, check).unwrap();
+        assert!(blind.is_empty(), "{blind:#?}");
+    }
+}
