@@ -10,7 +10,8 @@
 
 mod common;
 
-use common::{Folder, RECEIVER, SENDER, run};
+use common::{Folder, RECEIVER, SENDER, packets, run};
+use deltaline_capture::Packet;
 use serde_json::{Value, json};
 
 const MEAN_NS: f64 = 13_058_477.7;
@@ -49,11 +50,34 @@ fn identity_tables_name_the_lost_packets() {
 }
 
 #[test]
-fn sampled_identity_tables_name_the_sampled_packets() {
+fn sampled_identity_tables_do_not_pass_for_whole_ones() {
     let json = measure(&["--synopsis", "identity", "--rows", "256", "--banks", "3"]);
-    let found = json["overall"]["only_sent"].as_u64().unwrap();
-    // One in eight of 1566: 195.75 with deviation 13.
-    assert!((130..=262).contains(&found), "{found}");
+    assert_eq!((&json["overall"]["only_sent"], &json["overall"]["lost"]), (&Value::Null, &json!(LOST)));
+    assert!(json["overall"]["reason"].as_str().unwrap().contains("hold a sample"), "{json}");
+}
+
+/// Every hundredth packet lost, another hundred repeated, by a stream of the receiver's own.
+#[test]
+fn lost_and_repeated_packets_do_not_cancel_out() {
+    let folder = Folder::new();
+    let sent: Vec<_> = packets(SENDER).into_iter().take(20_000).collect();
+    let mut received = vec![];
+    for (number, packet) in sent.iter().enumerate() {
+        if number % 100 == 7 {
+            continue;
+        }
+        let later = |more| Packet { timestamp: packet.timestamp + 5_000_000 + more, ..packet.clone() };
+        received.push(later(0));
+        if number % 100 == 50 {
+            received.push(later(1_000));
+        }
+    }
+    let [sender, receiver] =
+        [("s", &sent), ("r", &received)].map(|(name, packets)| folder.capture(name, packets));
+    let json = run(&["measure", "--json", "--synopsis", "identity", &sender, &receiver]).json();
+    let overall = &json["overall"];
+    assert_eq!(["only_sent", "only_received", "lost"].map(|key| overall[key].as_u64()), [Some(200); 3]);
+    assert!((overall["mean_ns"].as_f64().unwrap() - 5e6).abs() < 1.0, "{overall}");
 }
 
 #[test]

@@ -99,8 +99,14 @@ fn evaluate(interval: &Interval) -> Result<Answer, Unusable> {
 /// The evaluation of identity tables: the best of them as a bank of rows.
 fn identities(pair: &Pair) -> Result<Answer, Unusable> {
     let (sender, receiver) = (pair.sender.cells(), pair.receiver.cells());
-    let difference = Difference::of(&sender, &receiver);
+    // All packets, if the prefix has no length.
+    let is_sampled = pair.sender.prefixes.is_none_or(|prefixes| prefixes.lengths() != [0]);
+    let difference = Difference { is_sampled, ..Difference::of(&sender, &receiver) };
     let mut answer = of_rows(pair, difference::best_table(&observation(pair, &sender, &receiver)), true)?;
+    if difference.complete {
+        // It is known which packets differ: rows that show more at the receiver are no reason to doubt the others.
+        answer.rows = Rows { surplus: 0, foreign: 0, ..answer.rows };
+    }
     answer.further.push(Further::Difference(difference));
     Ok(answer)
 }

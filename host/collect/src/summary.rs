@@ -36,7 +36,11 @@ impl Figures {
         further: impl Iterator<Item = &'a Further> + Clone,
         distrust: Option<Reason>,
     ) -> Self {
-        let mut answers = vec![quantity::of_delays(overall, distrust)];
+        let mut delays = quantity::of_delays(overall, distrust);
+        if let Some(lost) = Further::lost(further.clone()) {
+            quantity::put_lost(&mut delays, overall.sent, lost);
+        }
+        let mut answers = vec![delays];
         answers.extend(Further::together(further, distrust));
         Figures { void: None, answers, exact: None }
     }

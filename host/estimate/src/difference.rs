@@ -29,6 +29,24 @@ pub struct Difference {
     pub only_received: Vec<[u32; 2]>,
     /// No packet is left unknown.
     pub complete: bool,
+    /// The tables hold a sample of the packets: what is known are those of them that are in it.
+    pub is_sampled: bool,
+}
+
+impl Difference {
+    /// Why it does not give the number of all packets that differ, if so.
+    fn doubt(&self) -> Option<Reason> {
+        match self {
+            Difference { complete: false, .. } => Some(Reason::Undecoded),
+            Difference { is_sampled: true, .. } => Some(Reason::SampledDifference),
+            _ => None,
+        }
+    }
+
+    /// Packets that did not arrive, if all packets that differ are known.
+    pub fn lost(&self) -> Option<u64> {
+        self.doubt().is_none().then_some(self.only_sent.len() as u64)
+    }
 }
 
 /// What is left of a cell: the sender's less the receiver's.
@@ -121,21 +139,21 @@ pub fn best_table<'a>(observation: &Observation<'a, IdentityCell>) -> Observatio
 
 /// Packets that only the sender has seen.
 pub static ONLY_SENT: Definition = Definition {
-    metric: Some(Metric { name: "only_sent", help: "Sampled packets that only the sender has seen" }),
+    metric: Some(Metric { name: "only_sent", help: "Packets that only the sender has seen" }),
     ..Definition::new("only_sent", "only sent", Unit::Packets)
 };
 /// Packets that only the receiver has seen.
 pub static ONLY_RECEIVED: Definition = Definition {
-    metric: Some(Metric { name: "only_received", help: "Sampled packets that only the receiver has seen" }),
+    metric: Some(Metric { name: "only_received", help: "Packets that only the receiver has seen" }),
     ..Definition::new("only_received", "only received", Unit::Packets)
 };
 
-/// How many packets were seen at one end only, of those that are sampled.
+/// How many packets were seen at one end only.
 pub fn of_differences(differences: &[&Difference]) -> Vec<Quantity> {
     let number = |what, packets: fn(&Difference) -> usize| {
         let total = differences.iter().map(|each| packets(each) as u64).sum();
-        let is_whole = differences.iter().all(|each| each.complete);
-        Quantity::new(what, if is_whole { Ok(Number::Count(total)) } else { Err(Reason::Undecoded) })
+        let doubt = differences.iter().find_map(|each| each.doubt());
+        Quantity::new(what, doubt.map_or(Ok(Number::Count(total)), Err))
     };
     vec![
         number(&ONLY_SENT, |each| each.only_sent.len()),
@@ -200,6 +218,11 @@ mod tests {
         let lost: BTreeSet<_> = (0..2000).map(halves).collect();
         assert!(set(&difference.only_sent).is_subset(&lost) && difference.only_received.is_empty());
         assert_eq!(of_differences(&[&difference])[0].value, Err(Reason::Undecoded));
+        let sampled = Difference { complete: true, is_sampled: true, ..difference };
+        assert_eq!(
+            (of_differences(&[&sampled])[1].value, sampled.lost()),
+            (Err(Reason::SampledDifference), None)
+        );
         // A packet that came three times is left twice, and no packet is so often.
         let twice = Difference::of(&tables(64, 0..100), &tables(64, (0..100).chain([7, 7])));
         assert_eq!((twice.complete, twice.only_received.len()), (false, 0));

@@ -27,6 +27,14 @@ impl Further {
         }
     }
 
+    /// Packets that did not arrive in several intervals, if all of them are known one by one.
+    pub fn lost<'a>(mut answers: impl Iterator<Item = &'a Further>) -> Option<u64> {
+        answers.try_fold(None, |sum, answer| match answer {
+            Further::Singles(_) => Some(sum),
+            Further::Difference(difference) => Some(Some(sum.unwrap_or(0) + difference.lost()?)),
+        })?
+    }
+
     /// The quantities of several intervals' answers, kind by kind. `distrust` is why delays that can be computed mean
     /// nothing all the same.
     pub fn together<'a>(
@@ -65,6 +73,16 @@ mod tests {
         };
         assert_eq!(names(&[]), Vec::<Vec<&str>>::new());
         assert_eq!(names(&[complete(), complete()]), [["only_sent", "only_received"]]);
+        let lost = |answers: &[Further]| Further::lost(answers.iter());
+        let unknown = || Further::Difference(Difference::default());
+        let one = || {
+            Further::Difference(Difference {
+                only_sent: vec![[1, 2]],
+                complete: true,
+                ..Difference::default()
+            })
+        };
+        assert_eq!((lost(&[]), lost(&[one(), one()]), lost(&[one(), unknown()])), (None, Some(2), None));
         let both = names(&[complete(), singles]);
         assert_eq!((both.len(), both[0][0], both[1][0]), (2, "exact_delays", "only_sent"));
     }

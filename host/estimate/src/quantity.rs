@@ -246,6 +246,13 @@ pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
     ]
 }
 
+/// Puts the number of packets that are known one by one to be lost in the place of the difference of totals, which
+/// foreign and repeated packets make smaller.
+pub fn put_lost(quantities: &mut [Quantity], sent: u64, lost: u64) {
+    let known = Quantity { samples: Some(sent), ..Quantity::count(&LOST, lost) };
+    quantities.iter_mut().filter(|each| std::ptr::eq(each.what, &LOST)).for_each(|each| *each = known);
+}
+
 /// What exact delays of single packets give: quantiles.
 pub fn of_singles(singles: &[&Singles], distrust: Option<Reason>) -> Vec<Quantity> {
     let count: usize = singles.iter().map(|each| each.delays().len()).sum();

@@ -81,6 +81,11 @@ pub enum Reason {
          packets that are lost or foreign, or a longer prefix"
     )]
     Undecoded,
+    /// Identity tables that hold a sample do not show how many packets differ.
+    #[error(
+        "not identifiable: the identity tables hold a sample of the packets; with prefix length 0 they hold all"
+    )]
+    SampledDifference,
     /// The interval is void.
     #[error("not identifiable: the interval is void")]
     Void,

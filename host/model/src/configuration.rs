@@ -29,7 +29,7 @@ const DIGESTS: u8 = b'd';
 /// What a user sets; [`Configuration::new`] checks it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings<'a> {
-    /// The synopsis; one of the [registry](crate::sketch::registry).
+    /// The synopsis; one of the [registry].
     pub synopsis: Kind,
     /// The hash function.
     pub hash: HashKind,
@@ -236,7 +236,7 @@ impl Configuration {
         xxh3_64(&bytes[..length])
     }
 
-    /// Identifier of all that must be equal at both ends: xxh3 over its [canonical bytes](Configuration::canonical). The
+    /// Identifier of all that must be equal at both ends: 64-bit xxh3 with seed 0 over its [canonical bytes](Configuration::canonical). The
     /// seed cannot be read back from it.
     pub fn id(&self) -> u64 {
         xxh3_64(self.canonical().as_bytes())

@@ -3,10 +3,11 @@
 //! Both are linear over GF(2): the hash is the exclusive or of one 64-bit *row* for every set bit of the key. So a
 //! hash function is a table of [`KEY_BITS`] rows, and software and hardware share the table.
 //!
-//! * **H3** (Carter and Wegman; LDA paper, section V): every row is random. Row i is the xxh3 hash of i (eight
+//! * **H3** (Carter and Wegman; LDA paper, section V): every row is random. Row i is the 64-bit xxh3 hash of i (eight
 //!   bytes, little-endian) under the seed.
-//! * **Rabin**: the key as a polynomial over GF(2), times x^64, modulo a random irreducible polynomial of degree 64
-//!   that the seed picks. Row i is x^(64 + 543 - i) modulo the polynomial.
+//! * **Rabin**: the key as a polynomial over GF(2), times x^64, modulo an irreducible polynomial of degree 64
+//!   that the seed picks: the first of x^64 + (c_i with its lowest bit set) for i = 0, 1, ... that is irreducible, c_i the
+//!   xxh3 hash of i under the seed. Row i is x^(64 + 543 - i) modulo the polynomial.
 //!
 //! Key bit 0 is the first bit on the wire: the most significant bit of the key's first byte.
 //!

@@ -32,7 +32,8 @@
 //! * **Padding.** Payload bytes behind the datagram's end, by its own length field, count as zero, so that a link
 //!   that pads short frames changes nothing.
 //! * **Truncation.** Bytes that the frame does not hold (a capture's snap length, the window's end) count as
-//!   zero. [`Identity::truncated`] says when that hides bytes that the window should have held.
+//!   zero. [`Identity::truncated`] says when that hides bytes: when the frame ends before bytes of the key that the window
+//!   would have held, within a chain of extension headers, or before the payload begins.
 //!
 //! # Test plan
 //!
@@ -125,7 +126,7 @@ pub struct Identity {
     /// Octets of the IP datagram with its header, as its own length field says (IPFIX `octetDeltaCount`):
     /// total length, or payload length + 40. 0..=65,575.
     pub ip_length: u32,
-    /// The frame ended before bytes of the key that the window would have held; they count as zero.
+    /// The frame ended before bytes of the key that the window would have held, or before the payload; they count as zero.
     pub truncated: bool,
 }
 

@@ -4,7 +4,7 @@
 //! identifiers. Two ends' tables are subtracted; where one packet is left in a cell, its identifier is known, it is
 //! taken out of its other cells, and so on. What remains of the rows is as good as an LDA's without loss.
 //!
-//! k is [`TABLES`]; the row in table t is the low bits of part t of the [identifier](crate::sketch::packet_id). The
+//! k is [`TABLES`]; the row in table t is the low bits of part t, most significant first, of the [identifier](crate::sketch::packet_id). The
 //! paper's cells have no check; a cell whose count says one packet may hold three, one of them with the opposite sign.
 //! Here each cell adds up the identifiers' checks too.
 //!

@@ -85,7 +85,7 @@ impl Flags {
             | u16::from(self.gap) << 4
     }
 
-    /// From the flags field; bit 5 is [`DIGESTS_FLAG`], bits 15:6 are reserved and ignored.
+    /// From the flags field; bit 5 is [`DIGESTS_FLAG`], bit 6 that of [`v2`]'s digest sum; the others are reserved and ignored.
     pub fn from_bits(bits: u16) -> Self {
         let flag = |bit: u32| bits >> bit & 1 == 1;
         Flags { saturated: flag(0), overrun: flag(1), clock: flag(2), timed: flag(3), gap: flag(4) }
@@ -106,7 +106,7 @@ pub struct Totals {
     /// Sum of the 48-bit nanoseconds of all measured packets, unsampled, modulo 2^64; absent in version 1.
     pub time_sum: Option<u64>,
     /// Sum of the [digests](crate::sketch::digest) of all measured packets, unsampled, each half modulo 2^16; absent in
-    /// version 1 and where hardware does not compute them.
+    /// version 1, and where cells have no digest sums.
     pub digest_sum: Option<u32>,
     /// Frames that are not measured, saturating.
     pub unmeasured: u32,

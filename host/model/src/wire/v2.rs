@@ -58,7 +58,7 @@
 //! | bit 3 | timed | the clock, not a delimiter in the stream, started or ended the interval |
 //! | bit 4 | gap | the delimiter at the end of the interval is not the one that was due: one before it is missing, and the interval covers more than its number says |
 //! | bit 5 | digests | cells have digest sums: set in every frame of such a configuration |
-//! | bit 6 | digest sum | word 14 holds the sum of all packets' digests |
+//! | bit 6 | digest sum | word 14 holds the sum of all packets' digests; points set it where cells have digest sums (bit 5), a reader goes by this bit alone |
 //!
 //! Other flags are reserved; a reader ignores them.
 //!
