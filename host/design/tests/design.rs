@@ -412,10 +412,8 @@ fn digests_may_be_left_out_and_are_not_built_for_every_stream() {
 #[test]
 fn other_synopses_are_built_for_one_lane_of_64_bits_and_one_class() {
     let synopsis = |name: &str, prefixes: &str| {
-        default_text()
-            .replace("synopsis = \"lda\"\n", "")
-            .replace("[1, 6]", prefixes)
-            .replace("digest = false", &format!("synopsis = \"{name}\""))
+        let text = edited("synopsis", &format!("synopsis = \"{name}\""));
+        text.replace("[1, 6]", prefixes)
     };
     for (name, prefixes, size) in [
         ("finecomb", "[1, 6]", Size { rows: 1024, banks: 2, classes: 1 }),

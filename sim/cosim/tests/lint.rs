@@ -17,7 +17,7 @@ const SYNOPSES: [(&str, &str); 2] = [("finecomb", "[1, 6]"), ("identity", "[0]")
 /// The default design with another synopsis.
 fn synopsis((name, prefixes): (&str, &str)) -> Design {
     let text = include_str!("../../../hdl/configurations/10g.toml").replace("[1, 6]", prefixes);
-    let text = text.replace("\ndigest = false", &format!("\nsynopsis = \"{name}\""));
+    let text = text.replace("synopsis = \"lda\"", &format!("synopsis = \"{name}\""));
     Design::parse("tap.toml", name, &text).unwrap()
 }
 
