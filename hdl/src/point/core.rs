@@ -62,11 +62,12 @@
 //! * PTP relative-64: nanoseconds in bits 63:16, their fraction in bits 15:0. Cells add the low 40 bits of the
 //!   nanoseconds, the time sum all of them.
 //! * An interval is sent as banks × ceil(rows / 128) frames of 160 + 9 × min(rows, 128) bytes (1312 with 128 rows and
-//!   more; with digests banks × ceil(rows / 64) frames of 160 + 13 × min(rows, 64) bytes), with gaps between words:
-//!   put a frame buffer before a MAC that cannot pause.
-//! * Intervals must be longer than a drain: 8 cycles a cell (10 with digests, 12 with FineComb, 14 with an identity table) and 80 a frame are a safe bound with m_axis
-//!   always ready; 2 x 1024 cells take 16,700 cycles in all. An end that comes earlier is refused, counted and flagged in the
-//!   next report.
+//!   more; with digests banks × ceil(rows / 64) frames of 160 + 13 × min(rows, 64) bytes, with FineComb of 17 bytes a row;
+//!   of an identity table 4 × ceil(rows / 32) frames of 160 + 21 × min(rows, 32) bytes), with gaps between words: put a frame
+//!   buffer before a MAC that cannot pause.
+//! * Intervals must be longer than a drain: 8 cycles a cell (10 with digests, 12 with FineComb, 14 with an identity table)
+//!   and 80 a frame are a safe bound with m_axis always ready; 2 x 1024 cells take 16,700 cycles in all. An end that comes
+//!   earlier is refused, counted and flagged in the next report.
 //!
 //! # Parameters, latency and throughput
 //!

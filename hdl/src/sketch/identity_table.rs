@@ -34,8 +34,11 @@
 //! | overflow, overflow_epoch | out | 1 | as the lda's: a count of any table wrapped |
 //!
 //! One packet a cycle; its cells are written 14 cycles behind its key. A copy may be drained from the 14th cycle on behind
-//! that of its last packet. Parameters: R = log2(rows), A = R + 2, S = 168, the bits of a cell; the configuration's hash, seed and prefix length become
-//! constants, unless the length adapts.
+//! that of its last packet. Parameters: R = log2(rows), A = R + 2, S = 168, the bits of a cell; the configuration's hash,
+//! seed and prefix length become constants, unless the length adapts.
+//!
+//! Cost of a whole tap for ECP5 (yosys, before placement; the default design with 1024 rows and seed 1): 16,017 LUT4, 11,643
+//! flip-flops, 82 RAMs of 18 kbit; with an LDA 5,482, 5,007 and 18.
 //!
 //! # Test plan
 //!

@@ -35,6 +35,9 @@
 //! as fields, unless they are no digests that frames sum); the configuration's hash, seed and prefix lengths become
 //! constants, unless the lengths adapt.
 //!
+//! Cost of a whole tap with FineComb for ECP5 (yosys, before placement; the default design with seed 1): 10,020 LUT4, 7,056
+//! flip-flops, 34 RAMs of 18 kbit.
+//!
 //! # Test plan
 //!
 //! Its parts have checks of their own; together with the core, 64-byte frames back to back.
