@@ -1,6 +1,6 @@
 //! Writes the golden vectors that this model and other implementations are held against.
 //!
-//! `cargo run -p deltaline-model --example vectors -- host/model/vectors` writes `frames.hex`, `frames-v2.hex`,
+//! `cargo run -p deltaline-model --example vectors -- host/model/vectors` writes `frames.hex`, `frames-v2.hex`, `frames-synopses.hex`,
 //! `keys.txt`, `hashes.txt`, `digests.txt` and `identifiers.txt` into the folder; their formats are described in its README. The output depends on nothing but this
 //! program and the model: if it differs from the committed files, the contract has changed.
 
@@ -20,6 +20,7 @@ use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
 use deltaline_model::wire::frame::{
     Flags, Frame, FrameError, Header, MAX_CELLS, MAX_FRAME_BYTES, Role, Totals,
 };
+use deltaline_model::wire::shape::Kind;
 use deltaline_model::wire::{v1, v2};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -29,6 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let files = [
         ("frames.hex", frames(v1::VERSION)?),
         ("frames-v2.hex", frames(v2::VERSION)?),
+        ("frames-synopses.hex", synopses()?),
         ("keys.txt", keys()?),
         ("hashes.txt", hashes()?),
         ("digests.txt", digests()?),
@@ -293,6 +295,23 @@ fn frames(version: u8) -> Result<String, Box<dyn Error>> {
             "# {role}: digests, 128 rows, prefixes 1 and 3, three intervals of which the last is empty"
         )?;
         small_intervals(&Configuration::new(digests)?, role, version, &mut text)?;
+    }
+    Ok(text)
+}
+
+/// Frames of the synopses beside the LDA.
+fn synopses() -> Result<String, Box<dyn Error>> {
+    let mut text = String::new();
+    let base = Settings { rows: 16, segment: 11, ..Settings::default() };
+    for (synopsis, prefixes, what) in [
+        (Kind::FINECOMB, &[1, 6][..], "FineComb, prefixes 1 and 6"),
+        (Kind::IDENTITY_TABLE, &[0], "identity table, all packets"),
+    ] {
+        let configuration = Configuration::new(Settings { synopsis, prefixes, ..base })?;
+        for role in [Role::Sender, Role::Receiver] {
+            writeln!(text, "# {role}: {what}, 16 rows, three intervals of which the last is empty")?;
+            small_intervals(&configuration, role, v2::VERSION, &mut text)?;
+        }
     }
     Ok(text)
 }

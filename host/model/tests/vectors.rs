@@ -14,11 +14,13 @@ use deltaline_model::packet::hash::{HashKind, LinearHash};
 use deltaline_model::packet::identity::{Identity, KEY_BYTES, Key, Unmeasured, identify};
 use deltaline_model::sketch::cell::{Cell, Row};
 use deltaline_model::sketch::digest::PacketDigest;
+use deltaline_model::sketch::field_cell::FieldCell;
 use deltaline_model::sketch::lda;
 use deltaline_model::sketch::packet_id::PacketId;
 use deltaline_model::sketch::sampler::Prefixes;
 use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
 use deltaline_model::wire::frame::{Flags, Frame, FrameError, Header, MAX_FRAME_BYTES, Role, Totals};
+use deltaline_model::wire::shape::Kind;
 use deltaline_model::wire::{v1, v2};
 
 type Encode = fn(&Header, &[Cell], &mut [u8]) -> Result<usize, FrameError>;
@@ -225,6 +227,40 @@ fn every_hash_has_its_digest() {
         checked += 1;
     }
     assert_eq!(checked, 32);
+}
+
+/// The golden intervals' packets are the same whatever counts them, and what a table shows of them is what is known.
+#[test]
+fn frames_of_other_synopses() {
+    let frames: Vec<Vec<u8>> =
+        lines(include_str!("../vectors/frames-synopses.hex")).map(|(_, columns)| unhex(columns[0])).collect();
+    let (mut finecomb, mut identity) = (0, 0);
+    for bytes in &frames {
+        let frame = Frame::decode(bytes).unwrap();
+        let Header { totals, interval, role, shape, .. } = frame.header;
+        let sent = [1000, 600, 0][interval as usize];
+        let arrived = sent - if role == Role::Receiver { sent / 50 } else { 0 };
+        assert_eq!(totals.packets, arrived);
+        assert_eq!((totals.time_sum.is_some(), totals.digest_sum), (true, None));
+        let mut buffer = [0; MAX_FRAME_BYTES];
+        let length = match shape.kind {
+            Kind::FINECOMB => {
+                finecomb += 1;
+                let cells: Vec<FieldCell<2>> = frame.cells().collect();
+                v2::encode(&frame.header, &cells, &mut buffer)
+            }
+            _ => {
+                identity += 1;
+                let cells: Vec<FieldCell<3>> = frame.cells().collect();
+                // Every packet is in each table.
+                assert_eq!(cells.iter().map(|cell| u64::from(cell.count)).sum::<u64>(), arrived);
+                v2::encode(&frame.header, &cells, &mut buffer)
+            }
+        };
+        assert_eq!(&buffer[..length.unwrap()], bytes);
+    }
+    // Two ends, three intervals; two banks, four tables.
+    assert_eq!((finecomb, identity), (12, 24));
 }
 
 #[test]
