@@ -4,7 +4,6 @@ use crate::emit::ports::meaning;
 use crate::emit::reader::{ports, range};
 use deltaline_design::CellKind;
 use deltaline_model::configuration::Configuration;
-use deltaline_model::sketch::registry::shape;
 use deltaline_model::wire::shape::Shape;
 use std::fmt::Write;
 
@@ -42,7 +41,7 @@ pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body
             CellKind::Lda => String::new(),
             CellKind::Digests => "// digests        32 bits a cell\n".into(),
             CellKind::FineComb | CellKind::IdentityTable => {
-                let Shape { kind, tables, cell_bits, .. } = shape(configuration);
+                let Shape { kind, tables, cell_bits, .. } = configuration.shape();
                 let name = kind.name().unwrap_or_default();
                 format!("// synopsis       {name}, {tables} tables, {cell_bits} bits a cell\n")
             }

@@ -36,7 +36,6 @@ use crate::emit::ports::meaning;
 use crate::emit::reader::{self, Module, Port, range};
 use crate::emit::refusal::EmitError;
 use deltaline_design::{CellKind, Design, Stream};
-use deltaline_model::sketch::registry::shape;
 use deltaline_model::wire::frame::{BLOCK_CELLS, frame_bytes};
 use deltaline_model::wire::shape::{Kind, Shape};
 use sha2::{Digest, Sha256};
@@ -429,7 +428,7 @@ every control frame tells.
                     segment = configuration.segment()
                 ),
             },
-            synopsis = match shape(configuration) {
+            synopsis = match configuration.shape() {
                 Shape { kind: Kind::LDA, .. } => String::new(),
                 Shape { kind, tables, cell_bits, .. } => format!(
                     "| synopsis | {}, {tables} tables of cells of {cell_bits} bits |\n",
@@ -461,7 +460,7 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
     /// How long everything takes.
     fn figures(&self) -> String {
         let configuration = self.design.configuration();
-        let (shape, classes) = (shape(configuration), configuration.classes());
+        let (shape, classes) = (configuration.shape(), configuration.classes());
         let (cells, frames) = (classes * shape.cells(), classes * usize::from(shape.fragments()));
         let blocks = usize::from(shape.frame_cells()) / BLOCK_CELLS;
         let drain = self.timing.drain_cell * cells + self.timing.drain_frame * frames;

@@ -31,7 +31,6 @@ use crate::module::module;
 use crate::sketch::lane::class_shift;
 use deltaline_hdl_macros::clocked;
 use deltaline_model::configuration::Configuration;
-use deltaline_model::sketch::registry::shape;
 use rust_hdl_core::prelude::*;
 
 /// See the [module](self).
@@ -77,7 +76,7 @@ impl<const A: usize> Drain<A> {
     /// The drain of a configuration in fragments of `cells` cells; 2^A is at least classes × banks × rows, the latter two
     /// made powers of two.
     pub fn new(configuration: &Configuration, cells: u64) -> Self {
-        let banks = u64::from(shape(configuration).tables);
+        let banks = u64::from(configuration.shape().tables);
         let rows = configuration.rows() as u64;
         let classes = configuration.classes() as u64;
         let class_shift = class_shift(configuration);

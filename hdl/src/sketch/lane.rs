@@ -49,7 +49,6 @@ use crate::sketch::digest_sum::DigestSum;
 use crate::sketch::lda::Lda;
 use crate::sketch::sampler::{MASKS, Sampler};
 use deltaline_model::configuration::Configuration;
-use deltaline_model::sketch::registry::shape;
 use rust_hdl_core::prelude::*;
 
 /// See the [module](self).
@@ -100,7 +99,7 @@ pub struct Lane<
 
 /// The bit of an address where the class starts: rows and banks, or tables, are below.
 pub(crate) fn class_shift(configuration: &Configuration) -> u32 {
-    configuration.row_bits() + u32::from(shape(configuration).tables).next_power_of_two().ilog2()
+    configuration.row_bits() + u32::from(configuration.shape().tables).next_power_of_two().ilog2()
 }
 
 impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: usize, const P: usize>

@@ -173,7 +173,6 @@ impl CellKind {
 mod tests {
     use super::*;
     use deltaline_model::configuration::Settings;
-    use deltaline_model::sketch::registry::shape;
 
     #[test]
     fn fields_are_those_of_the_model() {
@@ -186,7 +185,7 @@ mod tests {
             let settings = Settings { synopsis, digest, prefixes: &[1], ..Settings::default() };
             let configuration = Configuration::new(settings).unwrap();
             assert_eq!(CellKind::of_configuration(&configuration), cells);
-            assert_eq!(usize::from(shape(&configuration).cell_bits), 72 + 32 * cells.fields());
+            assert_eq!(usize::from(configuration.shape().cell_bits), 72 + 32 * cells.fields());
         }
     }
 

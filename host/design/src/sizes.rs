@@ -14,7 +14,6 @@
 
 use crate::kind::{CellKind, CoreKind};
 use deltaline_model::configuration::Configuration;
-use deltaline_model::sketch::registry::shape;
 
 /// Calls `$with!` with all sizes of one table, each as `(rows, room for banks, room for classes)`.
 ///
@@ -107,7 +106,7 @@ impl Size {
 
     /// The size that a configuration takes, built or not.
     pub fn of_configuration(configuration: &Configuration) -> Size {
-        Size::of(configuration.rows(), usize::from(shape(configuration).tables), configuration.classes())
+        Size::of(configuration.rows(), usize::from(configuration.shape().tables), configuration.classes())
     }
 }
 

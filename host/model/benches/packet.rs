@@ -83,7 +83,7 @@ fn packets(criterion: &mut Criterion) {
             }
         });
         let (mut lda, sampler, mut time) =
-            (Lda::new(&configuration), Sampler::new(*configuration.prefixes()), 0);
+            (Lda::new(&configuration.parameters()), Sampler::new(*configuration.prefixes()), 0);
         pass(&mut group, &format!("update/{name}"), &frames, |frame| {
             time += 100;
             if let Ok(identity) = identify(black_box(frame)) {

@@ -10,14 +10,12 @@ use crate::packet::classifier::{Classifier, ClassifierError, Entry, MAX_ENTRIES,
 use crate::packet::hash::HashKind;
 use crate::sketch::registry;
 use crate::sketch::sampler::{MAX_BANKS, NO_BANK, PrefixError, Prefixes};
-use crate::wire::shape::Kind;
+use crate::sketch::synopsis::Parameters;
+use crate::wire::shape::{Kind, Shape};
 use alloc::vec::Vec;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Fewest rows of a bank: one block of a control frame.
-pub const MIN_ROWS: usize = 8;
-/// Most rows of a bank.
-pub const MAX_ROWS: usize = 32_768;
+pub use crate::sketch::synopsis::{MAX_ROWS, MIN_ROWS};
 /// What stands in the digest for the first prefix length if lengths adapt: no length, and not the mark of no bank.
 pub const ADAPTIVE: u8 = 0xfe;
 
@@ -145,7 +143,7 @@ impl Configuration {
             classifier,
             digests: digest,
         };
-        registry::check(&configuration)
+        registry::check(synopsis, &configuration.parameters())
             .map_err(|reason| ConfigurationError::Kind { kind: synopsis, reason })?;
         Ok(configuration)
     }
@@ -206,6 +204,21 @@ impl Configuration {
         self.digests
     }
 
+    /// The shape of the synopsis's tables; if its prefix lengths adapt, as after reset.
+    pub fn shape(&self) -> Shape {
+        registry::shape(self.kind, &self.parameters())
+    }
+
+    /// What a synopsis's tables are made by.
+    pub fn parameters(&self) -> Parameters {
+        Parameters {
+            classes: self.classes(),
+            rows: self.rows,
+            prefixes: self.prefixes,
+            has_digests: self.digests,
+        }
+    }
+
     /// Identifier of all that must be equal at both ends as frames of version 1 carry it: xxh3 over (frame version, hash kind, seed, rows, prefix
     /// lengths, segment) as 1 + 1 + 8 + 4 + 8 + 4 bytes, big-endian, then (class, values, masks) of each entry as 1 + 44 +
     /// 44 bytes, then, with digest sums, a byte `d`. The seed cannot be read back from it.
@@ -213,7 +226,7 @@ impl Configuration {
     /// Lengths that adapt are not in it: in their place stand [`ADAPTIVE`], the number of banks, and six bytes 255.
     pub fn version_1_id(&self) -> u64 {
         let mut bytes = [0; 26 + MAX_ENTRIES * ENTRY_BYTES + 1];
-        bytes[0] = crate::wire::v1::VERSION;
+        bytes[0] = 1;
         bytes[1] = self.hash as u8;
         bytes[2..10].copy_from_slice(&self.seed.to_be_bytes());
         bytes[10..14].copy_from_slice(&(self.rows as u32).to_be_bytes());

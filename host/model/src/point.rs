@@ -130,7 +130,7 @@ impl MeasurementPoint {
             time: None,
             digest: PacketDigest::new(configuration.seed()),
             hash: LinearHash::new(configuration.hash(), configuration.seed()),
-            tables: registry::synopsis(configuration),
+            tables: registry::synopsis(configuration.kind(), &configuration.parameters()),
             sampler: Sampler::new(*configuration.prefixes()),
             scheduled: None,
             interval: 0,
@@ -456,7 +456,7 @@ mod tests {
         let mut point = MeasurementPoint::new(&configuration, Role::Sender);
         let hash = LinearHash::new(configuration.hash(), configuration.seed());
         for interval in 0..3u32 {
-            let mut lda = Lda::new(&configuration);
+            let mut lda = Lda::new(&configuration.parameters());
             for number in 0..500 {
                 let frame = packet(number);
                 let time = Timestamp(u64::from(interval) << 60 | u64::from(number) << 20 | 3);

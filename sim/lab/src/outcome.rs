@@ -197,7 +197,8 @@ mod tests {
             drawn.push((outcome.estimate, outcome.truth));
 
             let hash = LinearHash::new(HashKind::H3, trial);
-            let (mut sender, mut receiver) = (Lda::new(&configured), Lda::new(&configured));
+            let (mut sender, mut receiver) =
+                (Lda::new(&configured.parameters()), Lda::new(&configured.parameters()));
             let sampler = Sampler::new(*configured.prefixes());
             for ((key, delay), number) in keys.iter().zip(&fate).zip(0u64..) {
                 let (hash, time) = (hash.hash(key), GAP * number);

@@ -39,6 +39,7 @@
 //! by chi-square with many seeds.
 
 use crate::packet::identity::{IPV6_ONLY, KEY_BITS, KEY_WORDS, Key};
+use crate::packet::residue::{Residue, times_x};
 use alloc::boxed::Box;
 use multiversion::multiversion;
 use multiversion::target::match_target;
@@ -62,7 +63,7 @@ pub struct LinearHash {
     tables: Box<[[[u64; 256]; 4]]>,
     /// For Rabin's fingerprint, where the processor multiplies polynomials.
     #[cfg(target_arch = "x86_64")]
-    residue: Option<crate::packet::residue::Residue>,
+    residue: Option<Residue>,
 }
 
 impl LinearHash {
@@ -91,7 +92,7 @@ impl LinearHash {
         LinearHash {
             tables: rows.as_chunks().0.iter().map(tables).collect(),
             #[cfg(target_arch = "x86_64")]
-            residue: modulus.map(|modulus| crate::packet::residue::Residue::new(&rows, modulus)),
+            residue: modulus.map(|modulus| Residue::new(&rows, modulus)),
             rows,
         }
     }
@@ -159,11 +160,6 @@ fn sums(rows: &[u64]) -> [u64; 256] {
         sums[value] = sums[value & (value - 1)] ^ rows[7 - lowest];
     }
     sums
-}
-
-/// `a` times x modulo x^64 + `modulus`.
-pub(crate) fn times_x(a: u64, modulus: u64) -> u64 {
-    (a << 1) ^ ((a >> 63).wrapping_neg() & modulus)
 }
 
 /// `a` times `b` modulo x^64 + `modulus`.

@@ -12,11 +12,10 @@
 //!
 //! Against a hash map keyed by (bank, row), packets that are not sampled among them; shapes that contradict themselves.
 
-use crate::configuration::Configuration;
 use crate::sketch::field_cell::FieldCell;
 use crate::sketch::packet_id::PacketId;
 use crate::sketch::sampler::{Prefixes, Sampler};
-use crate::sketch::synopsis::{Cells, Hashed, Registered, Synopsis, read_rows};
+use crate::sketch::synopsis::{Cells, Hashed, Parameters, Registered, Synopsis, read_rows};
 use crate::wire::cell;
 use crate::wire::shape::{Kind, Shape};
 use alloc::boxed::Box;
@@ -29,12 +28,12 @@ pub(crate) const FINECOMB: Registered = Registered {
     kind: Kind::FINECOMB,
     name: "finecomb",
     prefixes: &[1, 6],
-    check: |configuration| match configuration.has_digests() {
+    check: |parameters| match parameters.has_digests {
         true => Err("its rows have digests of their own; leave out digest"),
         false => Ok(()),
     },
-    new: |configuration| Box::new(FineComb::new(configuration)),
-    shape: |configuration| shape(configuration.rows(), configuration.prefixes()),
+    new: |parameters| Box::new(FineComb::new(parameters)),
+    shape: |parameters| shape(parameters.rows, &parameters.prefixes),
     read: |given| read_rows(given, |prefixes| shape(given.table_cells as usize, prefixes)),
 };
 
@@ -58,9 +57,9 @@ pub struct FineComb {
 }
 
 impl FineComb {
-    fn new(configuration: &Configuration) -> Self {
-        let rows = configuration.rows();
-        let cells = Cells::new(configuration.classes(), rows * configuration.prefixes().banks());
+    fn new(parameters: &Parameters) -> Self {
+        let rows = parameters.rows;
+        let cells = Cells::new(parameters.classes, rows * parameters.prefixes.banks());
         FineComb { rows, id: PacketId::default(), cells }
     }
 }
@@ -95,7 +94,7 @@ impl Synopsis for FineComb {
 mod tests {
     extern crate std;
     use super::*;
-    use crate::configuration::Settings;
+    use crate::configuration::{Configuration, Settings};
     use crate::time::Timestamp;
     use std::collections::HashMap;
     use std::vec::Vec;
@@ -111,7 +110,7 @@ mod tests {
                 Hashed { hash, time: Timestamp(hash.rotate_left(13)), digest: 0 }
             })
             .collect();
-        let mut finecomb = FineComb::new(&configuration);
+        let mut finecomb = FineComb::new(&configuration.parameters());
         assert!(!finecomb.add(0, &Sampler::new(*configuration.prefixes()), &packets));
         let mut map: HashMap<usize, (u32, u64, [u16; 4])> = HashMap::new();
         for packet in &packets {

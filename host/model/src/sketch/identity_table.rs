@@ -15,11 +15,10 @@
 //!
 //! Against a hash map keyed by (table, row), with sampling and without; shapes that contradict themselves.
 
-use crate::configuration::Configuration;
 use crate::sketch::field_cell::FieldCell;
 use crate::sketch::packet_id::{PARTS, PacketId, part};
 use crate::sketch::sampler::{Prefixes, Sampler};
-use crate::sketch::synopsis::{Cells, Hashed, Registered, Synopsis, read_rows};
+use crate::sketch::synopsis::{Cells, Hashed, Parameters, Registered, Synopsis, read_rows};
 use crate::wire::cell;
 use crate::wire::shape::{Kind, Shape};
 use alloc::boxed::Box;
@@ -35,17 +34,17 @@ pub(crate) const IDENTITY_TABLE: Registered = Registered {
     kind: Kind::IDENTITY_TABLE,
     name: "identity",
     prefixes: &[0],
-    check: |configuration| {
-        if configuration.has_digests() {
+    check: |parameters| {
+        if parameters.has_digests {
             return Err("its cells have identifiers; leave out digest");
         }
-        match configuration.prefixes().banks() {
+        match parameters.prefixes.banks() {
             1 => Ok(()),
             _ => Err("its packets are sampled once; give one prefix length, 0 for all packets"),
         }
     },
-    new: |configuration| Box::new(IdentityTable::new(configuration)),
-    shape: |configuration| shape(configuration.rows(), configuration.prefixes()),
+    new: |parameters| Box::new(IdentityTable::new(parameters)),
+    shape: |parameters| shape(parameters.rows, &parameters.prefixes),
     read: |given| match given.own.as_slice() {
         [word] if word << 8 | 0xff == u64::MAX => read_rows(&Shape { tables: 1, ..*given }, |prefixes| {
             Shape { tables: 1, ..shape(given.table_cells as usize, prefixes) }
@@ -81,13 +80,9 @@ pub struct IdentityTable {
 }
 
 impl IdentityTable {
-    fn new(configuration: &Configuration) -> Self {
-        let rows = configuration.rows();
-        IdentityTable {
-            rows,
-            id: PacketId::default(),
-            cells: Cells::new(configuration.classes(), TABLES * rows),
-        }
+    fn new(parameters: &Parameters) -> Self {
+        let rows = parameters.rows;
+        IdentityTable { rows, id: PacketId::default(), cells: Cells::new(parameters.classes, TABLES * rows) }
     }
 }
 
@@ -124,7 +119,7 @@ impl Synopsis for IdentityTable {
 mod tests {
     extern crate std;
     use super::*;
-    use crate::configuration::Settings;
+    use crate::configuration::{Configuration, Settings};
     use crate::sketch::digest;
     use crate::time::Timestamp;
     use std::collections::HashMap;
@@ -142,7 +137,7 @@ mod tests {
                     Hashed { hash, time: Timestamp(hash.rotate_left(13)), digest: 0 }
                 })
                 .collect();
-            let mut tables = IdentityTable::new(&configuration);
+            let mut tables = IdentityTable::new(&configuration.parameters());
             assert!(!tables.add(0, &Sampler::new(*configuration.prefixes()), &packets));
             let id = PacketId::default();
             let mut map: HashMap<usize, IdentityCell> = HashMap::new();

@@ -9,10 +9,9 @@
 //! Against a hash map keyed by (bank, row), with digests and without, packets that are not sampled among them; overflow
 //! of the count is reported, but not of packets that are in no bank.
 
-use crate::configuration::Configuration;
 use crate::sketch::cell::Cell;
 use crate::sketch::sampler::{Prefixes, Sampler};
-use crate::sketch::synopsis::{Cells, Hashed, Registered, Synopsis, read_rows};
+use crate::sketch::synopsis::{Cells, Hashed, Parameters, Registered, Synopsis, read_rows};
 use crate::wire::cell;
 use crate::wire::shape::{Kind, Shape};
 use alloc::boxed::Box;
@@ -35,13 +34,9 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table of a configuration; if its lengths adapt, as after reset.
-    pub fn of(configuration: &Configuration) -> Self {
-        Table {
-            rows: configuration.rows(),
-            prefixes: *configuration.prefixes(),
-            has_digests: configuration.has_digests(),
-        }
+    /// The table with these parameters.
+    pub fn of(parameters: &Parameters) -> Self {
+        Table { rows: parameters.rows, prefixes: parameters.prefixes, has_digests: parameters.has_digests }
     }
 
     /// What a reader of any kind can know of it.
@@ -74,8 +69,8 @@ pub(crate) const LDA: Registered = Registered {
     name: "lda",
     prefixes: &[1, 6],
     check: |_| Ok(()),
-    new: |configuration| Box::new(Lda::new(configuration)),
-    shape: |configuration| Table::of(configuration).shape(),
+    new: |parameters| Box::new(Lda::new(parameters)),
+    shape: |parameters| Table::of(parameters).shape(),
     read: |shape| Table::read(shape).map(|table| table.prefixes),
 };
 
@@ -89,9 +84,9 @@ pub struct Lda {
 
 impl Lda {
     /// An LDA with every cell zero.
-    pub fn new(configuration: &Configuration) -> Self {
-        let table = Table::of(configuration);
-        Lda { table, cells: Cells::new(configuration.classes(), table.rows * table.prefixes.banks()) }
+    pub fn new(parameters: &Parameters) -> Self {
+        let table = Table::of(parameters);
+        Lda { table, cells: Cells::new(parameters.classes, table.rows * table.prefixes.banks()) }
     }
 
     /// Counts packets of `class`, each in its row of its bank, if it is in one; true when a count overflowed. Digests are
@@ -146,7 +141,7 @@ impl Synopsis for Lda {
 mod tests {
     extern crate std;
     use super::*;
-    use crate::configuration::Settings;
+    use crate::configuration::{Configuration, Settings};
     use crate::sketch::digest::PacketDigest;
     use crate::time::Timestamp;
     use std::collections::HashMap;
@@ -160,7 +155,7 @@ mod tests {
 
     fn updates_match(settings: Settings) {
         let configuration = Configuration::new(settings).unwrap();
-        let mut lda = Lda::new(&configuration);
+        let mut lda = Lda::new(&configuration.parameters());
         let sampler = Sampler::new(*configuration.prefixes());
         let mut map: HashMap<(usize, u64), (u32, u64, [u16; 2])> = HashMap::new();
         for i in 0..20_000u64 {
@@ -188,7 +183,7 @@ mod tests {
     #[test]
     fn overflow_of_a_count_is_told() {
         let configuration = Configuration::new(Settings { prefixes: &[1], ..Settings::default() }).unwrap();
-        let mut lda = Lda::new(&configuration);
+        let mut lda = Lda::new(&configuration.parameters());
         let sampler = Sampler::new(*configuration.prefixes());
         let [sampled, other] = [5, 5 | 1 << 63].map(|hash| [Hashed { hash, ..Hashed::default() }]);
         lda.cells.of_class(0)[5].count = u32::MAX;

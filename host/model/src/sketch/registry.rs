@@ -4,12 +4,11 @@
 //!
 //! Names and kinds belong together one to one; an unknown kind is neither made nor read.
 
-use crate::configuration::Configuration;
 use crate::sketch::finecomb::FINECOMB;
 use crate::sketch::identity_table::IDENTITY_TABLE;
 use crate::sketch::lda::{LDA, Lda};
 use crate::sketch::sampler::{Prefixes, Sampler};
-use crate::sketch::synopsis::{Hashed, Registered, Synopsis};
+use crate::sketch::synopsis::{Hashed, Parameters, Registered, Synopsis};
 use crate::wire::shape::{Kind, Shape};
 use alloc::boxed::Box;
 
@@ -72,27 +71,27 @@ pub fn read(shape: &Shape) -> Result<Prefixes, Unreadable> {
     (known.read)(shape).map_err(Unreadable::Contradiction)
 }
 
-/// What a configuration's kind is registered as. No configuration is of an unknown one.
-fn of(configuration: &Configuration) -> &'static Registered {
-    find(configuration.kind()).unwrap_or(&SYNOPSES[0])
+/// What a kind is registered as. No configuration is of an unknown one.
+fn of(kind: Kind) -> &'static Registered {
+    find(kind).unwrap_or(&SYNOPSES[0])
 }
 
-/// Whether a configuration's settings fit its synopsis.
-pub(crate) fn check(configuration: &Configuration) -> Result<(), &'static str> {
-    (of(configuration).check)(configuration)
+/// Whether parameters fit a synopsis.
+pub(crate) fn check(kind: Kind, parameters: &Parameters) -> Result<(), &'static str> {
+    (of(kind).check)(parameters)
 }
 
-/// The synopsis of a configuration, every cell zero.
-pub(crate) fn synopsis(configuration: &Configuration) -> Tables {
-    match of(configuration).kind {
-        Kind::LDA => Tables::Lda(Lda::new(configuration)),
-        _ => Tables::Other((of(configuration).new)(configuration)),
+/// A synopsis, every cell zero.
+pub(crate) fn synopsis(kind: Kind, parameters: &Parameters) -> Tables {
+    match of(kind).kind {
+        Kind::LDA => Tables::Lda(Lda::new(parameters)),
+        _ => Tables::Other((of(kind).new)(parameters)),
     }
 }
 
-/// The shape of a configuration's tables; if its prefix lengths adapt, as after reset.
-pub fn shape(configuration: &Configuration) -> Shape {
-    (of(configuration).shape)(configuration)
+/// The shape of a synopsis's tables.
+pub(crate) fn shape(kind: Kind, parameters: &Parameters) -> Shape {
+    (of(kind).shape)(parameters)
 }
 
 impl Kind {

@@ -9,7 +9,6 @@
 //!
 //! That of each synopsis, and of the point, whose frames hold what cells that were filled by hand hold.
 
-use crate::configuration::{Configuration, MAX_ROWS, MIN_ROWS};
 use crate::sketch::sampler::{Prefixes, Sampler};
 use crate::time::Timestamp;
 use crate::wire::cell::WireCell;
@@ -84,6 +83,24 @@ impl<C: WireCell> Cells<C> {
     }
 }
 
+/// Fewest rows of a bank or cells of a table: one block of a control frame.
+pub const MIN_ROWS: usize = 8;
+/// Most rows of a bank or cells of a table.
+pub const MAX_ROWS: usize = 32_768;
+
+/// What a synopsis's tables are made by, of a [configuration](crate::configuration).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    /// Measurement classes, each with tables of its own.
+    pub classes: usize,
+    /// Rows of each bank, or cells of each table: a power of two, [`MIN_ROWS`]..=[`MAX_ROWS`].
+    pub rows: usize,
+    /// The banks; if they adapt, as they are after reset.
+    pub prefixes: Prefixes,
+    /// Whether cells have digest sums.
+    pub has_digests: bool,
+}
+
 /// What the registry knows of a synopsis.
 pub(crate) struct Registered {
     /// Its number on the wire.
@@ -92,12 +109,12 @@ pub(crate) struct Registered {
     pub(crate) name: &'static str,
     /// The prefix lengths where none are given.
     pub(crate) prefixes: &'static [u8],
-    /// Why a configuration does not fit, and what is allowed.
-    pub(crate) check: fn(&Configuration) -> Result<(), &'static str>,
-    /// The synopsis of a configuration, every cell zero.
-    pub(crate) new: fn(&Configuration) -> Box<dyn Synopsis>,
+    /// Why parameters do not fit, and what is allowed.
+    pub(crate) check: fn(&Parameters) -> Result<(), &'static str>,
+    /// The synopsis with these parameters, every cell zero.
+    pub(crate) new: fn(&Parameters) -> Box<dyn Synopsis>,
     /// The shape of its tables; if its prefix lengths adapt, as after reset.
-    pub(crate) shape: fn(&Configuration) -> Shape,
+    pub(crate) shape: fn(&Parameters) -> Shape,
     /// How a table is sampled whose shape this is, or the field that contradicts the others.
     pub(crate) read: fn(&Shape) -> Result<Prefixes, &'static str>,
 }

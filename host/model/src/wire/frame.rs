@@ -161,7 +161,7 @@ impl Header {
         interval: u32,
         totals: Totals,
     ) -> impl Iterator<Item = Header> {
-        let shape = registry::shape(configuration);
+        let shape = configuration.shape();
         let (segment, configuration) = (configuration.segment(), configuration.id());
         let (cells, fragments) = (shape.frame_cells(), shape.fragments());
         let per_table = fragments / u16::from(shape.tables);
