@@ -5,6 +5,7 @@ pub mod check;
 pub mod delimiter;
 pub(crate) mod fields;
 pub mod frame;
+pub mod header;
 pub mod shape;
 pub mod v1;
 pub mod v2;

@@ -47,13 +47,13 @@ use crate::time::Timestamp;
 use crate::wire::cell::WireCell;
 use crate::wire::check::first_words;
 use crate::wire::fields::Fields;
-use crate::wire::frame::{
+use crate::wire::header::{
     self, DIGESTS_FLAG, Flags, Frame, FrameError, Header, MAX_CELLS, TRAILER_BYTES, Totals,
 };
 use crate::wire::shape::{BLOCK_CELLS, Kind, Shape};
 
 /// Version of the layout.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = header::VERSIONS[0];
 /// Bytes in front of the first cell.
 pub const HEADER_BYTES: usize = 96;
 
@@ -97,7 +97,7 @@ pub fn words(header: &Header) -> [u64; HEADER_BYTES / 8] {
 ///
 /// [`FrameError::Encode`] when `cells` is not as long as the header says or `buffer` is too short.
 pub fn encode<C: WireCell>(header: &Header, cells: &[C], buffer: &mut [u8]) -> Result<usize, FrameError> {
-    frame::encode_cells(header, words(header).into_iter(), cells, buffer)
+    header::encode_cells(header, words(header).into_iter(), cells, buffer)
 }
 
 /// Checks and decodes a frame of this version.
@@ -112,9 +112,9 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
     }
     let has_digests = flags & DIGESTS_FLAG != 0;
     let length = frame_bytes(usize::from(cells), has_digests);
-    let frame = frame::whole(bytes, length)?;
+    let frame = header::whole(bytes, length)?;
     let header = Header {
-        role: frame::role(field.u8(15))?,
+        role: header::role(field.u8(15))?,
         segment: field.u32(16),
         interval: field.u32(20),
         configuration: field.u64(24),

@@ -79,13 +79,12 @@ use crate::time::{AbsoluteTime, Timestamp};
 use crate::wire::cell::WireCell;
 use crate::wire::check::first_words;
 use crate::wire::fields::Fields;
-use crate::wire::frame::{self, DIGESTS_FLAG, Flags, Frame, FrameError, Header, TRAILER_BYTES, Totals};
+use crate::wire::header::{self, DIGESTS_FLAG, Flags, Frame, FrameError, Header, TRAILER_BYTES, Totals};
 use crate::wire::shape::{BLOCK_CELLS, Kind, MAX_OWN_WORDS, OwnWords, Shape};
 
 /// Version of the layout.
-pub const VERSION: u8 = 2;
-/// Words in front of the kind's own.
-pub const FIXED_WORDS: usize = 16;
+pub const VERSION: u8 = header::VERSIONS[1];
+pub use crate::wire::header::FIXED_WORDS;
 /// The bit of the flags field that says that the frame has the sum of all packets' digests.
 pub const DIGEST_SUM_FLAG: u16 = 1 << 6;
 
@@ -163,7 +162,7 @@ pub const fn frame_bytes(cells: usize, digests: bool) -> usize {
 ///
 /// [`FrameError::Encode`] when `cells` is not as long as the header says or `buffer` is too short.
 pub fn encode<C: WireCell>(header: &Header, cells: &[C], buffer: &mut [u8]) -> Result<usize, FrameError> {
-    frame::encode_cells(header, words(header), cells, buffer)
+    header::encode_cells(header, words(header), cells, buffer)
 }
 
 /// As [`encode`], with the blocks by `pack`; none if the buffer is too short.
@@ -172,7 +171,7 @@ pub(crate) fn encode_blocks(
     buffer: &mut [u8],
     pack: impl FnOnce(&mut [u8]),
 ) -> Option<usize> {
-    frame::assemble(header, words(header), buffer, pack)
+    header::assemble(header, words(header), buffer, pack)
 }
 
 /// Checks and decodes a frame of this version.
@@ -194,11 +193,11 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
     }
     let front = 8 * header_words;
     let behind = front + usize::from(cells) / BLOCK_CELLS * usize::from(cell_bits);
-    let frame = frame::whole(bytes, behind + TRAILER_BYTES)?;
+    let frame = header::whole(bytes, behind + TRAILER_BYTES)?;
     let own = frame[8 * FIXED_WORDS..front].chunks_exact(8).map(|word| Fields(word).u64(0));
     let (flags, tables, fragments) = (field.u16(52), field.u8(38), field.u16(34));
     let header = Header {
-        role: frame::role(field.u8(15))?,
+        role: header::role(field.u8(15))?,
         segment: field.u32(16),
         interval: field.u32(20),
         configuration: field.u64(24),
