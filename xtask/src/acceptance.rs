@@ -10,7 +10,7 @@ use deltaline_hdl::emit::module::emit;
 use deltaline_hdl::emit::package::package;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
-use deltaline_model::time::Timestamp;
+use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
 use deltaline_model::wire::frame::Role;
 use deltaline_traffic::Frames;
 use std::fmt::Write as _;
@@ -26,6 +26,10 @@ const DRAIN: usize = 1500;
 
 /// Options of Icarus and yosys, without and with memory macros.
 const MACROS: [&[&str]; 2] = [&[], &["-DDELTALINE_RAM_MACRO"]];
+
+/// The point's identifier, and the absolute time at which all intervals end.
+const POINT: u32 = 0x8123_4567;
+const TIME: AbsoluteTime = AbsoluteTime { base: TimeBase::Tai, seconds: 0x8000_6955_b925 };
 
 /// What the bench applies in one cycle: tdata, tkeep, tvalid, tlast, tuser, interval_end.
 fn stimulus(beat: Option<Beat>, end: bool) -> String {
@@ -47,6 +51,8 @@ fn icarus() -> Result<(), Failure> {
     eprintln!("==> Icarus Verilog against the model");
     let configuration = Configuration::new(Settings { rows: 16, ..Settings::default() })?;
     let mut point = MeasurementPoint::new(&configuration, Role::Receiver);
+    point.set_id(POINT);
+    point.set_time(Some(TIME));
     let (mut cycles, mut expected) = (String::new(), vec![]);
     let mut frames = Frames::new(11);
     for _ in 0..INTERVALS {
@@ -142,6 +148,8 @@ for command in (
 fn bench_text(memory: &str, cycles: usize) -> String {
     let mut text = String::new();
     let last = cycles - 1;
+    let AbsoluteTime { base, seconds } = TIME;
+    let base = base as u8;
     let _ = write!(
         text,
         "module bench;
@@ -157,6 +165,7 @@ fn bench_text(memory: &str, cycles: usize) -> String {
         .clk(clk), .rst(rst), .s_axis_tdata(now[139:76]), .s_axis_tkeep(now[75:68]), .s_axis_tvalid(now[67]),
         .s_axis_tready(1'b1), .s_axis_tlast(now[66]), .s_axis_tuser(now[65:1]), .interval_end(now[0]),
         .interval_log2(6'd0), .ptp_ts(64'd0), .ptp_locked(1'b1), .receiver(1'b1), .running(running),
+        .point_id(32'h{POINT:x}), .absolute_time({{8'd{base}, 48'h{seconds:x}}}),
         .m_axis_tdata(m_tdata), .m_axis_tkeep(m_tkeep), .m_axis_tvalid(m_tvalid), .m_axis_tready(1'b1),
         .m_axis_tlast(m_tlast), .m_axis_tuser(m_tuser));
     always @(negedge clk) if (!rst) begin
