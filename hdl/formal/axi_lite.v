@@ -41,6 +41,7 @@ module axi_lite_proof(
     (* anyseq *) wire [2:0] allowed;
     wire [63:0] prefixes_next;
     wire [31:0] prefixes_from;
+    wire [31:0] point_id;
     wire prefixes_schedule;
     registers dut(
         .clk(clk), .rst(rst), .s_axil_awaddr(s_axil_awaddr), .s_axil_awprot(s_axil_awprot),
@@ -62,7 +63,7 @@ module axi_lite_proof(
         .clock_status_locked(reported[404]), .clock_status_slewing(reported[405]),
         .status_prefixes_pending(reported[406]),
         .prefixes_next(prefixes_next), .prefixes_next_allowed(allowed[0]), .prefixes_from(prefixes_from),
-        .prefixes_from_allowed(allowed[1]), .prefixes_schedule(prefixes_schedule),
+        .prefixes_from_allowed(allowed[1]), .prefixes_schedule(prefixes_schedule), .point_id(point_id),
         .prefixes_schedule_allowed(allowed[2])
     );
 
@@ -149,16 +150,18 @@ module axi_lite_proof(
     reg [2:0] allowed_before;
     reg [63:0] next_before = 0;
     reg [31:0] from_before = 0;
+    reg [31:0] id_before = 0;
     always @(posedge clk) begin
         control_before <= control;
         allowed_before <= allowed;
         next_before <= prefixes_next;
         from_before <= prefixes_from;
+        id_before <= point_id;
     end
     always @* if (started) begin
         assert (!s_axil_bresp[0] && !s_axil_rresp[0]);
         if (b_new && awaddr == 12'h20) assert (okay == control_legal);
-        if (b_new && (awaddr < 12'h20 || awaddr > 12'h9c || awaddr == 12'h8c || awaddr[1:0] != 0 || wstrb != 4'hf)) assert (!okay);
+        if (b_new && (awaddr < 12'h20 || awaddr > 12'ha0 || awaddr == 12'h8c || awaddr[1:0] != 0 || wstrb != 4'hf)) assert (!okay);
         if (b_new && (awaddr == 12'h24 || (awaddr >= 12'h2c && awaddr < 12'h5c) || awaddr == 12'h68)) assert (!okay);
         if (rst_before) assert (control == 0);
         else if (b_new && control_legal) assert (control == {wdata[13:8], wdata[5:4], wdata[0]});
@@ -171,6 +174,8 @@ module axi_lite_proof(
         assert (prefixes_next[31:0] == (rst_before ? 0 : okay && awaddr == 12'h90 ? wdata : next_before[31:0]));
         assert (prefixes_next[63:32] == (rst_before ? 0 : okay && awaddr == 12'h94 ? wdata : next_before[63:32]));
         assert (prefixes_from == (rst_before ? 0 : okay && awaddr == 12'h98 ? wdata : from_before));
+        assert (point_id == (rst_before ? 0 : okay && awaddr == 12'ha0 ? wdata : id_before));
+        if (b_new && awaddr == 12'ha0) assert (okay == (wstrb == 4'hf));
         assert (prefixes_schedule == (okay && awaddr == 12'h9c && one));
         assert (clock_command_set == (okay && awaddr == 12'h88 && wdata[0]));
         assert (clock_command_step == (okay && awaddr == 12'h88 && wdata[1]));
@@ -180,7 +185,7 @@ module axi_lite_proof(
     // What is read.
     wire [31:0] control_word = {18'h0, control_before[8:3], 2'h0, control_before[2:1], 3'h0, control_before[0]};
     always @* if (started && r_new) begin
-        if (araddr[1:0] != 0 || araddr > 12'h9c || araddr == 12'h1c || araddr == 12'h8c) assert (s_axil_rresp == 2 && s_axil_rdata == 0);
+        if (araddr[1:0] != 0 || araddr > 12'ha0 || araddr == 12'h1c || araddr == 12'h8c) assert (s_axil_rresp == 2 && s_axil_rdata == 0);
         else assert (s_axil_rresp == 0);
         if (araddr == 0) assert (s_axil_rdata == 32'h44454c54);
         if (araddr == 12'h20) assert (s_axil_rdata == control_word);
