@@ -11,6 +11,7 @@ use deltaline_estimate::sizing::{
     Expectation, LEAST_ROWS, Load, Sizing, Targets, best_prefixes, following_prefixes,
 };
 use deltaline_model::configuration::MIN_ROWS;
+use deltaline_model::wire::cell::bits;
 use deltaline_model::wire::frame::{Header, Role, Totals, frame_bytes};
 use deltaline_model::wire::shape::Kind;
 use serde::Serialize;
@@ -157,7 +158,7 @@ impl<'a> Request<'a> {
 
     /// Memory of both copies of all cells.
     fn bits(&self, rows: usize, banks: usize) -> u64 {
-        2 * (rows * banks * (72 + 32 * self.cells().fields())) as u64
+        2 * (rows * banks) as u64 * u64::from(bits(self.cells().fields()))
     }
 
     /// Whether some rows stay usable when the loss jumps: where prefixes follow it, that is what the last of several

@@ -2,7 +2,7 @@
 //!
 //! # Test plan
 //!
-//! Every refusal; the digest changes with every setting, but not with lengths that adapt; a golden digest
+//! Every refusal; the identifiers change with every setting, but not with lengths that adapt; golden ones
 //! (`tests/vectors.rs`).
 
 use crate::canonical::Items;
@@ -16,12 +16,12 @@ use alloc::vec::Vec;
 use xxhash_rust::xxh3::xxh3_64;
 
 pub use crate::sketch::synopsis::{MAX_ROWS, MIN_ROWS};
-/// What stands in the digest for the first prefix length if lengths adapt: no length, and not the mark of no bank.
+/// What stands in the identifier of version 1 for the first prefix length if lengths adapt: no length, and not the mark of no bank.
 pub const ADAPTIVE: u8 = 0xfe;
 
-/// Bytes of an entry under the digest.
+/// Bytes of an entry under that identifier.
 const ENTRY_BYTES: usize = 1 + 8 * WORDS;
-/// What a configuration's digest covers of digest sums.
+/// What that identifier covers of digest sums.
 const DIGESTS: u8 = b'd';
 
 /// What a user sets; [`Configuration::new`] checks it.
