@@ -114,8 +114,16 @@ impl LinearHash {
     pub(crate) fn multiplied(&self, key: &Key) -> u64 {
         match &self.residue {
             Some(residue) => residue.of(key),
-            None => self.looked_up(key),
+            None => self.looked_up_apart(*key),
         }
+    }
+
+    /// The same from the tables, of a copy: so that the key of products stays in registers. From memory it is read
+    /// in pairs of words that were just written one by one, and the processor waits for each pair.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    fn looked_up_apart(&self, key: Key) -> u64 {
+        self.looked_up(&key)
     }
 
     /// The same from the tables.
