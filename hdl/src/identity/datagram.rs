@@ -117,11 +117,12 @@ pub struct Datagram {
     is_chained: Signal<Local, Bit>,
     is_extension: Signal<Local, Bit>,
     is_complete: Signal<Local, Bit>,
-    /// Pairs of an extension header beyond its first.
-    extra: Signal<Local, Bits<8>>,
-    extra_by_eight: Signal<Local, Bits<8>>,
-    extra_by_four: Signal<Local, Bits<8>>,
-    taken: Signal<Local, Bits<14>>,
+    pairs_left: Signal<Local, Bits<14>>,
+    /// Pairs of an extension header beyond its first, were its length in such units.
+    extra_by_eight: Signal<Local, Bits<14>>,
+    extra_by_four: Signal<Local, Bits<14>>,
+    behind_eight: Signal<Local, Bits<14>>,
+    behind_four: Signal<Local, Bits<14>>,
     rest: Signal<Local, Bits<14>>,
     low_left: Signal<Local, Bits<3>>,
     header_bytes: Signal<Local, Bits<17>>,
@@ -272,22 +273,22 @@ impl Logic for Datagram {
             self.chain_by_eight.q.val() | self.chain_by_four.q.val() | self.chain_fragment.q.val();
         self.is_extension.next = self.is_active.val() & self.is_chained.val() & !self.phase.q.val().any();
 
-        // How long the header is that this pair starts, beyond the pair itself.
-        self.extra_by_eight.next = 0.into();
+        // What the length field leaves behind an extension header: minus eight bytes for each of its pairs. Their number
+        // less one stands in the header, so that its complement is all it takes. The kinds' differences are formed side by
+        // side and chosen from afterwards: what comes next is known as late as the pair itself.
+        self.pairs_left.next = self.left.q.val().get_bits::<14>(3);
+        self.extra_by_eight.next = bit_cast::<14, 8>(self.pair_x.q.val().get_bits::<8>(16));
+        self.extra_by_four.next = bit_cast::<14, 7>(self.pair_x.q.val().get_bits::<7>(17));
+        self.behind_eight.next = self.pairs_left.val() + !self.extra_by_eight.val();
+        self.behind_four.next = self.pairs_left.val() + !self.extra_by_four.val();
+        self.rest.next = self.pairs_left.val() - 1;
         if self.chain_by_eight.q.val() {
-            self.extra_by_eight.next = self.pair_x.q.val().get_bits::<8>(16);
+            self.rest.next = self.behind_eight.val();
         }
-        self.extra_by_four.next = 0.into();
         if self.chain_by_four.q.val() {
-            self.extra_by_four.next = bit_cast::<8, 7>(self.pair_x.q.val().get_bits::<7>(17));
+            self.rest.next = self.behind_four.val();
         }
-        self.extra.next = self.extra_by_eight.val() | self.extra_by_four.val();
-
-        // What the length field leaves behind an extension header: minus eight bytes for each of its pairs, of which
-        // there is one more than `extra`, so that the complement is all it takes.
-        self.taken.next = bit_cast::<14, 8>(self.extra.val());
         self.low_left.next = self.left.q.val().get_bits::<3>(0);
-        self.rest.next = self.left.q.val().get_bits::<14>(3) + !self.taken.val();
 
         self.next_phase.next = self.phase.q.val();
         if self.phase.q.val() != 7 {

@@ -1,7 +1,7 @@
 //! Writes the golden vectors that this model and other implementations are held against.
 //!
-//! `cargo run -p deltaline-model --example vectors -- host/model/vectors` writes `frames.hex`, `frames-v2.hex`, `frames-synopses.hex`,
-//! `keys.txt`, `hashes.txt`, `digests.txt` and `identifiers.txt` into the folder; their formats are described in its README. The output depends on nothing but this
+//! `cargo run -p deltaline-model --example vectors -- host/model/vectors` writes `frames-v2.hex`, `frames-synopses.hex`,
+//! `keys.txt`, `hashes.txt`, `places.txt`, `digests.txt` and `identifiers.txt` into the folder; their formats are described in its README. The output depends on nothing but this
 //! program and the model: if it differs from the committed files, the contract has changed.
 
 use std::error::Error;
@@ -16,23 +16,22 @@ use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::sketch::cell::{Cell, SUM_MASK};
 use deltaline_model::sketch::digest::PacketDigest;
 use deltaline_model::sketch::packet_id::PacketId;
+use deltaline_model::sketch::place::Placement;
 use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
-use deltaline_model::wire::frame::{
-    Flags, Frame, FrameError, Header, MAX_CELLS, MAX_FRAME_BYTES, Role, Totals,
-};
+use deltaline_model::wire::frame::{Flags, Header, MAX_CELLS, MAX_FRAME_BYTES, Role, Totals};
 use deltaline_model::wire::shape::Kind;
-use deltaline_model::wire::{v1, v2};
+use deltaline_model::wire::v2;
 use xxhash_rust::xxh3::xxh3_64;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = env::args_os().nth(1).ok_or("name the folder to write to: host/model/vectors")?;
     let folder = Path::new(&folder);
     let files = [
-        ("frames.hex", frames(v1::VERSION)?),
-        ("frames-v2.hex", frames(v2::VERSION)?),
+        ("frames-v2.hex", frames()?),
         ("frames-synopses.hex", synopses()?),
         ("keys.txt", keys()?),
         ("hashes.txt", hashes()?),
+        ("places.txt", places()?),
         ("digests.txt", digests()?),
         ("identifiers.txt", identifiers()?),
     ];
@@ -248,16 +247,27 @@ fn hashes() -> Result<String, Box<dyn Error>> {
     Ok(text)
 }
 
-// Digests.
+// Places and digests.
+
+/// Seeds and hashes of golden places and digests.
+fn seeds_and_hashes() -> impl Iterator<Item = (u64, u64)> {
+    let random = |i: u64| xxh3_64(&i.to_le_bytes());
+    let hashes = [0, 1, 0xffff, 1 << 16, 1 << 47, 1 << 48, 1 << 63, u64::MAX, random(1), random(2)];
+    [0, 1, 0xfedc_ba98_7654_3210, u64::MAX].into_iter().flat_map(move |seed| hashes.map(|hash| (seed, hash)))
+}
+
+fn places() -> Result<String, Box<dyn Error>> {
+    let mut text = String::new();
+    for (seed, hash) in seeds_and_hashes() {
+        writeln!(text, "{seed:016x} {hash:016x} {:08x}", Placement::new(seed).place(hash))?;
+    }
+    Ok(text)
+}
 
 fn digests() -> Result<String, Box<dyn Error>> {
     let mut text = String::new();
-    for seed in [0, 1, 0xfedc_ba98_7654_3210, u64::MAX] {
-        let digest = PacketDigest::new(seed);
-        let random = |i: u64| xxh3_64(&i.to_le_bytes());
-        for hash in [0, 0xffff, 1 << 16, 1 << 47, 1 << 48, u64::MAX, random(1), random(2)] {
-            writeln!(text, "{seed:016x} {hash:016x} {:08x}", digest.digest(hash))?;
-        }
+    for (seed, hash) in seeds_and_hashes() {
+        writeln!(text, "{seed:016x} {hash:016x} {:08x}", PacketDigest::new(seed).digest(hash))?;
     }
     Ok(text)
 }
@@ -278,23 +288,23 @@ fn configuration(rows: usize, prefixes: &[u8], segment: u32) -> Result<Configura
     Ok(Configuration::new(Settings { rows, prefixes, segment, ..Settings::default() })?)
 }
 
-fn frames(version: u8) -> Result<String, Box<dyn Error>> {
+fn frames() -> Result<String, Box<dyn Error>> {
     let mut text = String::new();
     for role in [Role::Sender, Role::Receiver] {
         writeln!(text, "# {role}: 16 rows, prefixes 1 and 6, three intervals of which the last is empty")?;
-        small_intervals(&configuration(16, &[1, 6], 7)?, role, version, &mut text)?;
+        small_intervals(&configuration(16, &[1, 6], 7)?, role, &mut text)?;
     }
     writeln!(text, "# sender: 8 rows, eight banks")?;
-    eight_banks(version, &mut text)?;
+    eight_banks(&mut text)?;
     writeln!(text, "# receiver: 1024 rows, prefixes 1 and 6, fields and cells at their limits")?;
-    limits(version, &mut text)?;
+    limits(&mut text)?;
     let digests = Settings { rows: 128, prefixes: &[1, 3], segment: 9, digest: true, ..Settings::default() };
     for role in [Role::Sender, Role::Receiver] {
         writeln!(
             text,
             "# {role}: digests, 128 rows, prefixes 1 and 3, three intervals of which the last is empty"
         )?;
-        small_intervals(&Configuration::new(digests)?, role, version, &mut text)?;
+        small_intervals(&Configuration::new(digests)?, role, &mut text)?;
     }
     Ok(text)
 }
@@ -310,7 +320,7 @@ fn synopses() -> Result<String, Box<dyn Error>> {
         let configuration = Configuration::new(Settings { synopsis, prefixes, ..base })?;
         for role in [Role::Sender, Role::Receiver] {
             writeln!(text, "# {role}: {what}, 16 rows, three intervals of which the last is empty")?;
-            small_intervals(&configuration, role, v2::VERSION, &mut text)?;
+            small_intervals(&configuration, role, &mut text)?;
         }
     }
     Ok(text)
@@ -327,39 +337,23 @@ fn point(configuration: &Configuration, role: Role) -> MeasurementPoint {
 fn end_interval(
     point: &mut MeasurementPoint,
     end: IntervalEnd,
-    version: u8,
     text: &mut String,
 ) -> Result<(), Box<dyn Error>> {
     point.set_time(Some(AbsoluteTime {
         base: TimeBase::Tai,
         seconds: 1_767_225_637 + u64::from(point.interval()),
     }));
-    let id = point.configuration().version_1_id();
     let mut frames = vec![];
     point.end_interval(end, |frame| frames.push(frame.to_vec()));
     for frame in frames {
-        let frame = if version == v1::VERSION { as_version_1(&frame, id)? } else { frame };
         writeln!(text, "{}", hex(&frame))?;
     }
     Ok(())
 }
 
-/// The same report in the layout of version 1.
-fn as_version_1(frame: &[u8], id: u64) -> Result<Vec<u8>, Box<dyn Error>> {
-    let frame = Frame::decode(frame)?;
-    let (header, cells) =
-        (Header { configuration: id, ..frame.header }, frame.cells().collect::<Vec<Cell>>());
-    let mut buffer = [0; MAX_FRAME_BYTES];
-    let length = v1::encode(&header, &cells, &mut buffer)?;
-    Ok(buffer[..length].to_vec())
-}
-
 /// Packet `number` of a stream that sends one packet each 12.34 us; each takes 5 us and a bit to the receiver.
 fn observe(point: &mut MeasurementPoint, role: Role, number: u16) {
-    // Keys that differ in a counter alone would leave rows empty: the hash is linear.
-    let mut payload = payload();
-    payload[8..16].copy_from_slice(&xxh3_64(&number.to_le_bytes()).to_be_bytes());
-    let frame = ethernet(&IPV4, &ipv4(0, UDP, number, &payload));
+    let frame = ethernet(&IPV4, &ipv4(0, UDP, number, &payload()));
     let sent = (1 << 39) + u64::from(number) * 12_340;
     let delay = if role == Role::Sender { 0 } else { 5_000 + u64::from(number % 97) };
     point.observe(&frame, Timestamp(Timestamp::from_nanoseconds(sent + delay).0 | u64::from(number)));
@@ -369,13 +363,12 @@ fn observe(point: &mut MeasurementPoint, role: Role, number: u16) {
 fn small_intervals(
     configuration: &Configuration,
     role: Role,
-    version: u8,
     text: &mut String,
 ) -> Result<(), Box<dyn Error>> {
     let mut point = point(configuration, role);
     let arrives = |number: &u16| role == Role::Sender || number % 50 != 49;
     (0..1000).filter(arrives).for_each(|number| observe(&mut point, role, number));
-    end_interval(&mut point, IntervalEnd::Delimiter, version, text)?;
+    end_interval(&mut point, IntervalEnd::Delimiter, text)?;
 
     (1000..1600).filter(arrives).for_each(|number| observe(&mut point, role, number));
     point.observe(&ethernet(&[8, 6], &[0; 46]), Timestamp(0));
@@ -385,21 +378,21 @@ fn small_intervals(
         Role::Sender => point.refuse_interval_end(),
         Role::Receiver => point.clock_unlocked(),
     }
-    end_interval(&mut point, IntervalEnd::Clock, version, text)?;
+    end_interval(&mut point, IntervalEnd::Clock, text)?;
 
-    end_interval(&mut point, IntervalEnd::Delimiter, version, text)?;
+    end_interval(&mut point, IntervalEnd::Delimiter, text)?;
     Ok(())
 }
 
-fn eight_banks(version: u8, text: &mut String) -> Result<(), Box<dyn Error>> {
+fn eight_banks(text: &mut String) -> Result<(), Box<dyn Error>> {
     let configuration = configuration(8, &[0, 1, 2, 3, 5, 8, 12, 16], 8)?;
     let mut point = point(&configuration, Role::Sender);
     (0..4000).for_each(|number| observe(&mut point, Role::Sender, number));
-    end_interval(&mut point, IntervalEnd::Delimiter, version, text)?;
+    end_interval(&mut point, IntervalEnd::Delimiter, text)?;
     Ok(())
 }
 
-fn limits(version: u8, text: &mut String) -> Result<(), Box<dyn Error>> {
+fn limits(text: &mut String) -> Result<(), Box<dyn Error>> {
     let totals = Totals {
         packets: (1 << 48) - 1,
         bytes: 0x8123_4567_89ab,
@@ -416,20 +409,15 @@ fn limits(version: u8, text: &mut String) -> Result<(), Box<dyn Error>> {
     let mut buffer = [0; MAX_FRAME_BYTES];
     for mut header in Header::of_interval(&configuration, Role::Receiver, u32::MAX, totals) {
         let cells: [Cell; MAX_CELLS] = std::array::from_fn(|i| cell(header.cells_before() + i));
-        let length: Result<usize, FrameError> = if version == v1::VERSION {
-            header.configuration = configuration.version_1_id();
-            v1::encode(&header, &cells, &mut buffer)
-        } else {
-            header = Header {
-                point: u32::MAX,
-                time: Some(AbsoluteTime { base: TimeBase::Unix, seconds: (1 << 48) - 1 }),
-                boot_epoch: 0xfedc_ba98,
-                key: 0x8001,
-                ..header
-            };
-            v2::encode(&header, &cells, &mut buffer)
+        header = Header {
+            point: u32::MAX,
+            time: Some(AbsoluteTime { base: TimeBase::Unix, seconds: (1 << 48) - 1 }),
+            boot_epoch: 0xfedc_ba98,
+            key: 0x8001,
+            ..header
         };
-        writeln!(text, "{}", hex(&buffer[..length?]))?;
+        let length = v2::encode(&header, &cells, &mut buffer)?;
+        writeln!(text, "{}", hex(&buffer[..length]))?;
     }
     Ok(())
 }

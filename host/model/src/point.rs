@@ -41,6 +41,7 @@ use crate::packet::classifier::MAX_CLASSES;
 use crate::packet::hash::LinearHash;
 use crate::packet::identity::{Identity, identify, identify_plain};
 use crate::sketch::digest::{self, PacketDigest};
+use crate::sketch::place::{self, Placement};
 use crate::sketch::registry::{self, Tables};
 use crate::sketch::sampler::{Prefixes, Sampler};
 use crate::sketch::synopsis::Hashed;
@@ -57,7 +58,7 @@ use multiversion::target::match_target;
 /// Width of the totals in bits.
 pub const TOTAL_BITS: u32 = 48;
 /// Packets whose hashes are found before the first of their cells is touched.
-const BATCH: usize = digest::LANES;
+const BATCH: usize = place::LANES;
 /// Mask of the bits that a total keeps.
 const TOTAL_MASK: u64 = (1 << TOTAL_BITS) - 1;
 
@@ -105,6 +106,7 @@ pub struct MeasurementPoint {
     time: Option<AbsoluteTime>,
     hash: LinearHash,
     digest: PacketDigest,
+    placement: Placement,
     tables: Tables,
     /// Of the running interval.
     sampler: Sampler,
@@ -129,6 +131,7 @@ impl MeasurementPoint {
             id: 0,
             time: None,
             digest: PacketDigest::new(configuration.seed()),
+            placement: Placement::new(configuration.seed()),
             hash: LinearHash::new(configuration.hash(), configuration.seed()),
             tables: registry::synopsis(configuration.kind(), &configuration.parameters()),
             sampler: Sampler::new(*configuration.prefixes()),
@@ -245,7 +248,7 @@ impl MeasurementPoint {
             // The key of these never is in memory.
             Some(identity) if self.configuration.classifier().is_empty() => {
                 let hash = self.hash.hash(&identity.key);
-                self.add(0, u64::from(identity.ip_length), &mut [Hashed { hash, time, digest: 0 }]);
+                self.add(0, u64::from(identity.ip_length), &mut [Hashed { hash, time, ..Hashed::default() }]);
             }
             _ => self.observe_any(frame, time),
         }
@@ -275,7 +278,11 @@ impl MeasurementPoint {
         match self.configuration.classifier().class(&identity.key) {
             Some(class) => {
                 let hash = self.hash.hash(&identity.key);
-                self.add(class, u64::from(identity.ip_length), &mut [Hashed { hash, time, digest: 0 }]);
+                self.add(
+                    class,
+                    u64::from(identity.ip_length),
+                    &mut [Hashed { hash, time, ..Hashed::default() }],
+                );
             }
             None => {
                 self.totals.unmeasured = self.totals.unmeasured.saturating_add(1);
@@ -284,23 +291,31 @@ impl MeasurementPoint {
         }
     }
 
-    /// Counts packets of a class that have so many octets together; their digests are not known yet.
+    /// Counts packets of a class that have so many octets together; their places and digests are not known yet.
     #[inline(always)]
     fn add(&mut self, class: usize, octets: u64, packets: &mut [Hashed]) {
         let totals = &mut self.classes[class];
         let mut is_full = count(totals, octets, packets);
         let times = packets.iter().map(|packet| packet.time.nanoseconds());
         totals.time_sum = times.fold(totals.time_sum, u64::wrapping_add);
-        if self.configuration.has_digests() {
-            match <&mut [Hashed; BATCH]>::try_from(&mut *packets) {
-                Ok(batch) => {
-                    let digests = self.digest.digests(batch.map(|packet| packet.hash));
-                    batch.iter_mut().zip(digests).for_each(|(packet, digest)| packet.digest = digest);
-                }
-                Err(_) => {
-                    packets.iter_mut().for_each(|packet| packet.digest = self.digest.digest(packet.hash))
+        let has_digests = self.configuration.has_digests();
+        if let Ok(batch) = <&mut [Hashed; BATCH]>::try_from(&mut *packets) {
+            let hashes = batch.map(|packet| packet.hash);
+            let places = self.placement.places(hashes);
+            batch.iter_mut().zip(places).for_each(|(packet, place)| packet.place = place);
+            if has_digests {
+                let digests = self.digest.digests(hashes);
+                batch.iter_mut().zip(digests).for_each(|(packet, digest)| packet.digest = digest);
+            }
+        } else {
+            for packet in packets.iter_mut() {
+                packet.place = self.placement.place(packet.hash);
+                if has_digests {
+                    packet.digest = self.digest.digest(packet.hash);
                 }
             }
+        }
+        if has_digests {
             let digests = packets.iter().map(|packet| packet.digest);
             totals.digest_sum = digests.fold(totals.digest_sum, digest::add);
         }
@@ -379,7 +394,7 @@ fn observe_all<'a>(point: &mut MeasurementPoint, frames: impl IntoIterator<Item 
                     "x86_64+pclmulqdq" => point.hash.multiplied(&identity.key),
                     _ => point.hash.looked_up(&identity.key),
                 };
-                batch[packets] = Hashed { hash, time, digest: 0 };
+                batch[packets] = Hashed { hash, time, ..Hashed::default() };
                 octets += u64::from(identity.ip_length);
                 packets += 1;
                 if packets == BATCH {
@@ -461,8 +476,10 @@ mod tests {
                 let frame = packet(number);
                 let time = Timestamp(u64::from(interval) << 60 | u64::from(number) << 20 | 3);
                 point.observe(&frame, time);
-                let hash = hash.hash(&identify(&frame).unwrap().key);
-                lda.add(0, &Sampler::new(*configuration.prefixes()), &[Hashed { hash, time, digest: 0 }]);
+                let place =
+                    Placement::new(configuration.seed()).place(hash.hash(&identify(&frame).unwrap().key));
+                let packet = Hashed { place, time, ..Hashed::default() };
+                lda.add(0, &Sampler::new(*configuration.prefixes()), &[packet]);
             }
             point.observe(&[0; 60], Timestamp(9));
             point.observe_bad();
@@ -614,13 +631,15 @@ mod tests {
         let mut point = adaptive();
         point.schedule_prefixes(Prefixes::new(&[0, 1]).unwrap(), 1).unwrap();
         let hash = LinearHash::new(point.configuration().hash(), point.configuration().seed());
+        let placement = Placement::new(point.configuration().seed());
         for _ in 0..3 {
             let prefixes = *point.prefixes();
             let mut expected = [0u32; 2];
             for number in 0..400 {
                 let frame = packet(number);
                 point.observe(&frame, Timestamp(1 << 16));
-                if let Some(bank) = prefixes.bank(hash.hash(&identify(&frame).unwrap().key)) {
+                if let Some(bank) = prefixes.bank(placement.place(hash.hash(&identify(&frame).unwrap().key)))
+                {
                     expected[bank] += 1;
                 }
             }

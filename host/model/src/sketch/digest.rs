@@ -9,17 +9,9 @@
 //!
 //! The [hash](crate::packet::hash) is linear over GF(2): packets a, b and c, d with a ^ b = c ^ d have hashes of equal
 //! exclusive or, and neighbours in a counter such as the IPv4 identification make many such sets. A digest has to give
-//! them equal sums no more often than chance, once in 2^32. It is made of the hash's bits 47:16, which neither pick
-//! the row (at most bits 14:0) nor the bank (63:48): x = 47:32, y = 31:16. [`ROUNDS`] rounds follow, those of the
-//! cipher Speck32 with constants that the seed picks:
-//!
-//! ```text
-//! x <- (x >>> 7) + y  ^ constant        16 bits, addition modulo 2^16
-//! y <- (y <<< 2) ^ x
-//! ```
-//!
-//! Constant i is the low 16 bits of the xxh3 hash of 544 + i (eight bytes, little-endian) under the seed: the H3 rows'
-//! sequence, continued. The digest is x in bits 31:16 and y below.
+//! them equal sums no more often than chance, once in 2^32. It is made of the hash's bits 47:16, which pick neither
+//! row nor bank ([place](crate::sketch::place)), by [`ROUNDS`] [rounds](crate::sketch::rounds) with constants 544 to 549
+//! of the seed.
 //!
 //! A cell's *digest sum* adds the halves separately, each modulo 2^16: as good against chance as one sum modulo 2^32,
 //! and no carry is longer than 16 bits. It is a sum, not an exclusive or, so that packets of equal identity do not
@@ -33,9 +25,8 @@
 //! many equal sums as chance gives (32 expected), from four rounds on; millions without a round, and still hundreds
 //! with two. Golden digests (`tests/vectors.rs`); sums commute and forget carries.
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
-
-use crate::packet::identity::KEY_BITS;
+pub use crate::sketch::rounds::LANES;
+use crate::sketch::rounds::Rounds;
 
 /// Rounds: two more than the test below needs, and as many as hardware has cycles for without waiting.
 pub const ROUNDS: usize = 6;
@@ -45,7 +36,7 @@ pub const FIRST_HASH_BIT: u32 = 16;
 /// The digest function that a seed picks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketDigest {
-    constants: [u16; ROUNDS],
+    rounds: Rounds<ROUNDS>,
     first_bit: u32,
 }
 
@@ -58,9 +49,7 @@ impl PacketDigest {
     /// Another digest function of this seed, of the 32 bits of the hash from `first_bit` on, which is 32 at most. Function
     /// n has the constants 544 + 6 n + i.
     pub(crate) fn numbered(number: usize, first_bit: u32, seed: u64) -> Self {
-        let index = |round: usize| (KEY_BITS + ROUNDS * number + round) as u64;
-        let constant = |round: usize| xxh3_64_with_seed(&index(round).to_le_bytes(), seed);
-        PacketDigest { constants: core::array::from_fn(|round| constant(round) as u16), first_bit }
+        PacketDigest { rounds: Rounds::new(ROUNDS * number, seed), first_bit }
     }
 
     /// The lowest bit of the hash that enters the digest; 32 do.
@@ -70,53 +59,24 @@ impl PacketDigest {
 
     /// The constants, that of the first round first.
     pub fn constants(&self) -> &[u16; ROUNDS] {
-        &self.constants
+        self.rounds.constants()
     }
 
     /// The digest of the packet with this 64-bit hash.
     pub fn digest(&self, hash: u64) -> u32 {
-        rounds((hash >> self.first_bit) as u32, &self.constants)
+        self.rounds.apply((hash >> self.first_bit) as u32)
     }
-}
 
-impl PacketDigest {
     /// The 32 bits of hash that have this digest.
     pub(crate) fn undo(&self, digest: u32) -> u32 {
-        let (x, y) =
-            self.constants.iter().rev().fold(((digest >> 16) as u16, digest as u16), |(x, y), constant| {
-                let y = (y ^ x).rotate_right(2);
-                ((x ^ constant).wrapping_sub(y).rotate_left(7), y)
-            });
-        u32::from(x) << 16 | u32::from(y)
+        self.rounds.undo(digest)
     }
-}
 
-/// Packets whose digests are computed side by side.
-pub const LANES: usize = 16;
-
-impl PacketDigest {
-    /// The digests of [`LANES`] packets, side by side, so that a processor's wide registers hold many.
+    /// The digests of [`LANES`] packets, side by side.
     #[inline(always)]
     pub fn digests(&self, hashes: [u64; LANES]) -> [u32; LANES] {
-        let mut x = hashes.map(|hash| (hash >> (self.first_bit + 16)) as u16);
-        let mut y = hashes.map(|hash| (hash >> self.first_bit) as u16);
-        for constant in self.constants {
-            for (x, y) in x.iter_mut().zip(&mut y) {
-                *x = x.rotate_right(7).wrapping_add(*y) ^ constant;
-                *y = y.rotate_left(2) ^ *x;
-            }
-        }
-        core::array::from_fn(|i| u32::from(x[i]) << 16 | u32::from(y[i]))
+        self.rounds.apply_all(hashes.map(|hash| (hash >> self.first_bit) as u32))
     }
-}
-
-fn rounds(start: u32, constants: &[u16]) -> u32 {
-    let start = ((start >> 16) as u16, start as u16);
-    let (x, y) = constants.iter().fold(start, |(x, y), constant| {
-        let x = x.rotate_right(7).wrapping_add(y) ^ constant;
-        (x, y.rotate_left(2) ^ x)
-    });
-    u32::from(x) << 16 | u32::from(y)
 }
 
 /// The sum of two digests, or digest sums: of the halves, each modulo 2^16.
@@ -136,14 +96,14 @@ mod tests {
 
     /// Pairs of packets {i, i ^ d} that differ in the IPv4 identification alone, for 256 d: how many have equal sums
     /// of digests? All pairs of one d have keys, and so hashes, of equal exclusive or.
-    fn equal_sums(kind: HashKind, seed: u64, rounds_used: usize) -> usize {
+    fn equal_sums<const N: usize>(kind: HashKind, seed: u64) -> usize {
         let hash = LinearHash::new(kind, seed);
-        let digest = PacketDigest::new(seed);
+        let rounds = Rounds::<N>::new(0, seed);
         let digests: Vec<u32> = (0..=u16::MAX)
             .map(|identification| {
                 let mut key = [0x45; 68];
                 key[4..6].copy_from_slice(&identification.to_be_bytes());
-                rounds((hash.hash(&key.into()) >> FIRST_HASH_BIT) as u32, &digest.constants[..rounds_used])
+                rounds.apply((hash.hash(&key.into()) >> FIRST_HASH_BIT) as u32)
             })
             .collect();
         (1..=256usize)
@@ -164,8 +124,15 @@ mod tests {
         let by_chance = 8..=64;
         for kind in [HashKind::H3, HashKind::Rabin] {
             for seed in [1, 2, 3] {
-                let found: Vec<usize> =
-                    (0..=ROUNDS).map(|rounds_used| equal_sums(kind, seed, rounds_used)).collect();
+                let found = [
+                    equal_sums::<0>(kind, seed),
+                    equal_sums::<1>(kind, seed),
+                    equal_sums::<2>(kind, seed),
+                    equal_sums::<3>(kind, seed),
+                    equal_sums::<4>(kind, seed),
+                    equal_sums::<5>(kind, seed),
+                    equal_sums::<ROUNDS>(kind, seed),
+                ];
                 println!("{kind:?}, seed {seed}: {found:?} equal sums with 0, 1, ... rounds");
                 assert!(found[0] > 1000 * by_chance.end(), "the test is blind: {found:?}");
                 assert!(found[2] > *by_chance.end(), "the test is blind: {found:?}");
@@ -183,16 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn side_by_side_as_one_by_one() {
-        for seed in 0..200u64 {
-            let digest = PacketDigest::new(seed);
-            let hashes = core::array::from_fn(|i| xxh3_64_with_seed(&[i as u8], seed));
-            assert_eq!(digest.digests(hashes), hashes.map(|hash| digest.digest(hash)));
-        }
-    }
-
-    #[test]
-    fn row_and_prefix_bits_do_not_enter() {
+    fn bits_of_the_place_do_not_enter() {
         let digest = PacketDigest::new(5);
         assert_eq!(digest.digest(0xffff_0000_0000_7fff), digest.digest(0));
         for bit in 16..48 {

@@ -73,8 +73,8 @@ impl Synopsis for FineComb {
         let mut is_full = false;
         let cells = self.cells.of_class(class);
         for packet in packets {
-            let Some(bank) = sampler.bank(packet.hash) else { continue };
-            let row = packet.hash as usize & (self.rows - 1);
+            let Some(bank) = sampler.bank(packet.place) else { continue };
+            let row = packet.place as usize & (self.rows - 1);
             let Some(cell) = cells.get_mut(bank * self.rows + row) else { continue };
             is_full |= cell.add(packet.time.nanoseconds(), self.id.halves_of(packet.hash));
         }
@@ -107,15 +107,15 @@ mod tests {
         let packets: Vec<Hashed> = (0..20_000u64)
             .map(|i| {
                 let hash = xxh3_64(&i.to_le_bytes());
-                Hashed { hash, time: Timestamp(hash.rotate_left(13)), digest: 0 }
+                Hashed { hash, place: hash as u32, time: Timestamp(hash.rotate_left(13)), digest: 0 }
             })
             .collect();
         let mut finecomb = FineComb::new(&configuration.parameters());
         assert!(!finecomb.add(0, &Sampler::new(*configuration.prefixes()), &packets));
         let mut map: HashMap<usize, (u32, u64, [u16; 4])> = HashMap::new();
         for packet in &packets {
-            let Some(bank) = configuration.prefixes().bank(packet.hash) else { continue };
-            let entry = map.entry(64 * bank + packet.hash as usize % 64).or_default();
+            let Some(bank) = configuration.prefixes().bank(packet.place) else { continue };
+            let entry = map.entry(64 * bank + packet.place as usize % 64).or_default();
             entry.0 += 1;
             entry.1 = (entry.1 + (packet.time.0 >> 16)) % (1 << 40);
             let halves = PacketId::default().halves_of(packet.hash);

@@ -94,7 +94,7 @@ impl Synopsis for IdentityTable {
     fn add(&mut self, class: usize, sampler: &Sampler, packets: &[Hashed]) -> bool {
         let mut is_full = false;
         let cells = self.cells.of_class(class);
-        for packet in packets.iter().filter(|packet| sampler.bank(packet.hash).is_some()) {
+        for packet in packets.iter().filter(|packet| sampler.bank(packet.place).is_some()) {
             let halves = self.id.halves_of(packet.hash);
             let fields = [self.id.check_of(packet.hash), halves[0], halves[1]];
             for table in 0..TABLES {
@@ -134,14 +134,14 @@ mod tests {
             let packets: Vec<Hashed> = (0..5000u64)
                 .map(|i| {
                     let hash = xxh3_64(&i.to_le_bytes());
-                    Hashed { hash, time: Timestamp(hash.rotate_left(13)), digest: 0 }
+                    Hashed { hash, place: hash as u32, time: Timestamp(hash.rotate_left(13)), digest: 0 }
                 })
                 .collect();
             let mut tables = IdentityTable::new(&configuration.parameters());
             assert!(!tables.add(0, &Sampler::new(*configuration.prefixes()), &packets));
             let id = PacketId::default();
             let mut map: HashMap<usize, IdentityCell> = HashMap::new();
-            for packet in packets.iter().filter(|packet| packet.hash.leading_zeros() >= prefix.into()) {
+            for packet in packets.iter().filter(|packet| packet.place.leading_zeros() >= prefix.into()) {
                 let [upper, lower] = id.halves_of(packet.hash);
                 for (table, low_bits) in [upper >> 16, upper, lower >> 16, lower].into_iter().enumerate() {
                     let cell = map.entry(32 * table + (low_bits % 32) as usize).or_default();

@@ -2,7 +2,7 @@
 //!
 //! LDA paper, sections III-B and III-C: a packet that the sampler gives to bank j is counted in one row of it, where
 //! its timestamp is added too, and with digests its [digest](crate::sketch::digest). All banks share one row hash, the
-//! low bits of the 64-bit hash.
+//! low bits of the packet's [place](crate::sketch::place).
 //!
 //! # Test plan
 //!
@@ -97,8 +97,8 @@ impl Lda {
         let cells = self.cells.of_class(class);
         for packet in packets {
             // Whether a packet is sampled is random, and a wrong guess at a branch costs more than to add nothing to a cell.
-            let (bank, packets) = sampler.bank(packet.hash).map_or((0, 0), |bank| (bank, 1));
-            let place = bank * rows + (packet.hash as usize & (rows - 1));
+            let (bank, packets) = sampler.bank(packet.place).map_or((0, 0), |bank| (bank, 1));
+            let place = bank * rows + (packet.place as usize & (rows - 1));
             if let Some(cell) = cells.get_mut(place) {
                 let digest = if DIGESTS { packet.digest } else { 0 };
                 is_full |= cell.add_some(packets, packet.time.nanoseconds(), digest);
@@ -162,8 +162,8 @@ mod tests {
             let hash = xxh3_64(&i.to_le_bytes());
             let time = Timestamp(hash.rotate_left(13));
             let digest = if settings.digest { PacketDigest::new(settings.seed).digest(hash) } else { 0 };
-            assert!(!lda.add(0, &sampler, &[Hashed { hash, time, digest }]));
-            let Some(bank) = configuration.prefixes().bank(hash) else { continue };
+            assert!(!lda.add(0, &sampler, &[Hashed { hash, place: hash as u32, time, digest }]));
+            let Some(bank) = configuration.prefixes().bank(hash as u32) else { continue };
             let entry = map.entry((bank, hash % 64)).or_default();
             entry.0 += 1;
             entry.1 = (entry.1 + (time.0 >> 16)) % (1 << 40);
@@ -185,7 +185,7 @@ mod tests {
         let configuration = Configuration::new(Settings { prefixes: &[1], ..Settings::default() }).unwrap();
         let mut lda = Lda::new(&configuration.parameters());
         let sampler = Sampler::new(*configuration.prefixes());
-        let [sampled, other] = [5, 5 | 1 << 63].map(|hash| [Hashed { hash, ..Hashed::default() }]);
+        let [sampled, other] = [5, 5 | 1 << 31].map(|place| [Hashed { place, ..Hashed::default() }]);
         lda.cells.of_class(0)[5].count = u32::MAX;
         assert!(!lda.add(0, &sampler, &other));
         assert!(lda.add(0, &sampler, &sampled));

@@ -7,6 +7,8 @@ pub mod finecomb;
 pub mod identity_table;
 pub mod lda;
 pub mod packet_id;
+pub mod place;
 pub mod registry;
+pub mod rounds;
 pub mod sampler;
 pub mod synopsis;

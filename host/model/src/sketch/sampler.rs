@@ -1,7 +1,7 @@
 //! Sampler: which bank a packet belongs to, if any.
 //!
-//! Bank j has a *prefix length* k_j: a packet belongs to the bank with the longest prefix that its hash satisfies,
-//! that is, with k_j leading zeros (LDA paper, section III-B-4). Prefix lengths ascend, so banks are disjoint and
+//! Bank j has a *prefix length* k_j: a packet belongs to the bank with the longest prefix that its
+//! [place](crate::sketch::place) satisfies, that is, with k_j leading zeros (LDA paper, section III-B-4). Prefix lengths ascend, so banks are disjoint and
 //! bank j samples the share 2^-k_j - 2^-k_(j+1) of the packets, the last bank 2^-k_j.
 //!
 //! # Test plan
@@ -78,9 +78,9 @@ impl Prefixes {
         self.lengths().iter().filter(|&&length| u32::from(length) <= zeros).count() as u8
     }
 
-    /// The bank of a packet with this hash; none when the packet is not sampled.
-    pub fn bank(&self, hash: u64) -> Option<usize> {
-        self.reached(hash.leading_zeros()).checked_sub(1).map(usize::from)
+    /// The bank of a packet with this place; none when the packet is not sampled.
+    pub fn bank(&self, place: u32) -> Option<usize> {
+        self.reached(place.leading_zeros()).checked_sub(1).map(usize::from)
     }
 
     /// The share of all packets that bank `bank` samples; zero for a bank that does not exist.
@@ -93,11 +93,11 @@ impl Prefixes {
     }
 }
 
-/// Prefix lengths for many packets: with a table of what the first byte of a hash says of its bank.
+/// Prefix lengths for many packets: with a table of what the first byte of a place says of its bank.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     prefixes: Prefixes,
-    /// How many lengths a hash reaches whose first byte is the index, unless that is zero.
+    /// How many lengths a place reaches whose first byte is the index, unless that is zero.
     reached: [u8; 256],
 }
 
@@ -115,12 +115,12 @@ impl Sampler {
 
     /// As [`Prefixes::bank`].
     #[inline]
-    pub fn bank(&self, hash: u64) -> Option<usize> {
-        // The processors that every build is for count leading zeros slowly; few hashes begin with as many as eight.
-        let first = usize::from(hash.to_be_bytes()[0]);
+    pub fn bank(&self, place: u32) -> Option<usize> {
+        // The processors that every build is for count leading zeros slowly; few places begin with as many as eight.
+        let first = usize::from(place.to_be_bytes()[0]);
         // One number before there is an option of it, so that an update need not branch.
         let reached = match first {
-            0 => self.prefixes.reached(hash.leading_zeros()),
+            0 => self.prefixes.reached(place.leading_zeros()),
             _ => self.reached[first],
         };
         reached.checked_sub(1).map(usize::from)
@@ -134,11 +134,11 @@ mod tests {
     #[test]
     fn the_papers_example() {
         let prefixes = Prefixes::new(&[3, 7]).unwrap();
-        assert_eq!(prefixes.bank(0b0000_0001 << 56), Some(1));
-        assert_eq!(prefixes.bank(0b0000_0010 << 56), Some(0));
-        assert_eq!(prefixes.bank(0b0001_1111 << 56), Some(0));
-        assert_eq!(prefixes.bank(0b0010_0000 << 56), None);
-        assert_eq!(Sampler::new(prefixes).bank(0b0010_0000 << 56), None);
+        assert_eq!(prefixes.bank(0b0000_0001 << 24), Some(1));
+        assert_eq!(prefixes.bank(0b0000_0010 << 24), Some(0));
+        assert_eq!(prefixes.bank(0b0001_1111 << 24), Some(0));
+        assert_eq!(prefixes.bank(0b0010_0000 << 24), None);
+        assert_eq!(Sampler::new(prefixes).bank(0b0010_0000 << 24), None);
         assert_eq!(prefixes.probability(0), 1.0 / 8.0 - 1.0 / 128.0);
         assert_eq!(prefixes.probability(1), 1.0 / 128.0);
         assert_eq!(prefixes.probability(2), 0.0);
@@ -148,28 +148,26 @@ mod tests {
     fn every_number_of_leading_zeros() {
         let prefixes = Prefixes::new(&[0, 1, 5, 16]).unwrap();
         let sampler = Sampler::new(prefixes);
-        for zeros in 0..=64u32 {
-            let hash = (u64::MAX >> 1).checked_shr(zeros).unwrap_or(0)
-                | 1u64.checked_shl(63 - zeros.min(63)).unwrap_or(0);
-            let hash = if zeros == 64 { 0 } else { hash };
-            assert_eq!(hash.leading_zeros(), zeros);
+        for zeros in 0..=32u32 {
+            let place = u32::MAX.checked_shr(zeros).unwrap_or(0);
+            assert_eq!(place.leading_zeros(), zeros);
             let expected = match zeros {
                 0 => 0,
                 1..=4 => 1,
                 5..=15 => 2,
                 _ => 3,
             };
-            assert_eq!((prefixes.bank(hash), sampler.bank(hash)), (Some(expected), Some(expected)));
+            assert_eq!((prefixes.bank(place), sampler.bank(place)), (Some(expected), Some(expected)));
         }
     }
 
     #[test]
-    fn shares_of_random_hashes() {
+    fn shares_of_random_places() {
         let prefixes = Prefixes::new(&[1, 6]).unwrap();
         let mut found = [0u32; 2];
         let trials = 100_000u64;
         for i in 0..trials {
-            if let Some(bank) = prefixes.bank(xxhash_rust::xxh3::xxh3_64(&i.to_le_bytes())) {
+            if let Some(bank) = prefixes.bank(xxhash_rust::xxh3::xxh3_64(&i.to_le_bytes()) as u32) {
                 found[bank] += 1;
             }
         }

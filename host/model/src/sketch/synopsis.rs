@@ -22,6 +22,8 @@ use alloc::vec::Vec;
 pub struct Hashed {
     /// The [hash](crate::packet::hash) of its key.
     pub hash: u64,
+    /// Its [place](crate::sketch::place): what picks its bank and its row.
+    pub place: u32,
     /// When it was seen.
     pub time: Timestamp,
     /// Its [digest](crate::sketch::digest), in a configuration that has digests; else zero.

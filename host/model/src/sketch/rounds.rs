@@ -1,0 +1,104 @@
+//! Rounds: a permutation of 32 bits that is not linear over GF(2), in adders of 16 bits.
+//!
+//! Those of the cipher Speck32, with constants that a seed picks in place of round keys. The 32 bits are two halves, x
+//! above y:
+//!
+//! ```text
+//! x <- (x >>> 7) + y  ^ constant        16 bits, addition modulo 2^16
+//! y <- (y <<< 2) ^ x
+//! ```
+//!
+//! Constant i is the low 16 bits of the xxh3 hash of 544 + i (eight bytes, little-endian) under the seed: the sequence of
+//! the H3 hash's rows, continued. Each function of the sketch has a stretch of that sequence of its own.
+//!
+//! They are no cipher: whoever knows the seed can undo them.
+//!
+//! # Test plan
+//!
+//! Undone, they give what went in; sixteen side by side are as one by one; golden digests and places
+//! (`tests/vectors.rs`). How many rounds a purpose needs is tested where it is served.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::packet::identity::KEY_BITS;
+
+/// Values that go through the rounds side by side.
+pub const LANES: usize = 16;
+
+/// `N` rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rounds<const N: usize> {
+    constants: [u16; N],
+}
+
+impl<const N: usize> Rounds<N> {
+    /// The rounds of this seed whose constants are those of the sequence from `first` on.
+    pub(crate) fn new(first: usize, seed: u64) -> Self {
+        let index = |round: usize| (KEY_BITS + first + round) as u64;
+        let constant = |round: usize| xxh3_64_with_seed(&index(round).to_le_bytes(), seed);
+        Rounds { constants: core::array::from_fn(|round| constant(round) as u16) }
+    }
+
+    /// The constants, that of the first round first.
+    pub fn constants(&self) -> &[u16; N] {
+        &self.constants
+    }
+
+    /// What a value becomes.
+    #[inline]
+    pub fn apply(&self, value: u32) -> u32 {
+        let (x, y) = self.constants.iter().fold(halves(value), |(x, y), constant| {
+            let x = x.rotate_right(7).wrapping_add(y) ^ constant;
+            (x, y.rotate_left(2) ^ x)
+        });
+        joined(x, y)
+    }
+
+    /// The value that becomes this one.
+    pub(crate) fn undo(&self, value: u32) -> u32 {
+        let (x, y) = self.constants.iter().rev().fold(halves(value), |(x, y), constant| {
+            let y = (y ^ x).rotate_right(2);
+            ((x ^ constant).wrapping_sub(y).rotate_left(7), y)
+        });
+        joined(x, y)
+    }
+
+    /// As [`Rounds::apply`], side by side, so that a processor's wide registers hold many.
+    #[inline(always)]
+    pub fn apply_all(&self, values: [u32; LANES]) -> [u32; LANES] {
+        let (mut x, mut y) = (values.map(|value| halves(value).0), values.map(|value| halves(value).1));
+        for constant in self.constants {
+            for (x, y) in x.iter_mut().zip(&mut y) {
+                *x = x.rotate_right(7).wrapping_add(*y) ^ constant;
+                *y = y.rotate_left(2) ^ *x;
+            }
+        }
+        core::array::from_fn(|i| joined(x[i], y[i]))
+    }
+}
+
+#[inline(always)]
+fn halves(value: u32) -> (u16, u16) {
+    ((value >> 16) as u16, value as u16)
+}
+
+#[inline(always)]
+fn joined(x: u16, y: u16) -> u32 {
+    u32::from(x) << 16 | u32::from(y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_can_be_undone_and_done_side_by_side() {
+        for seed in 0..200 {
+            let rounds = Rounds::<5>::new(3, seed);
+            let values: [u32; LANES] = core::array::from_fn(|i| xxh3_64_with_seed(&[i as u8], seed) as u32);
+            let results = values.map(|value| rounds.apply(value));
+            assert_eq!(rounds.apply_all(values), results);
+            assert_eq!(results.map(|result| rounds.undo(result)), values);
+        }
+    }
+}
