@@ -8,6 +8,7 @@
 use crate::canonical::Items;
 use crate::packet::classifier::{Classifier, ClassifierError, Entry, MAX_ENTRIES, WORDS};
 use crate::packet::hash::HashKind;
+use crate::packet::identity::KEY_FORM;
 use crate::sketch::place;
 use crate::sketch::registry;
 use crate::sketch::sampler::{MAX_BANKS, NO_BANK, PrefixError, Prefixes};
@@ -266,6 +267,7 @@ impl Configuration {
     /// | 4 | 89 each | entries: class (1), value words (44), mask words (44) |
     /// | 5 | 1 | [kind](crate::wire::shape::Kind) of the synopsis |
     /// | 6 | 1 | [rounds](crate::sketch::place::ROUNDS) between hash and place |
+    /// | 7 | 1 | form of the [key](crate::packet::identity): 1, without checksums |
     /// | 256 × kind ... | | the synopsis's own |
     /// | ... + 1 | 4 | rows of each bank, or cells of each table |
     /// | ... + 2 | 1 | prefix lengths: how many |
@@ -284,6 +286,7 @@ impl Configuration {
         items.put(4, &self.classifier.entries().iter().flat_map(of_entry).collect::<Vec<u8>>());
         items.put(5, &[self.kind.0]);
         items.put(6, &[place::ROUNDS as u8]);
+        items.put(7, &[KEY_FORM]);
         let own = u16::from(self.kind.0) << 8;
         items.put(own + 1, &(self.rows as u32).to_be_bytes());
         items.put(own + 2, &[self.prefixes.banks() as u8]);
@@ -396,6 +399,7 @@ mod tests {
         let lda = [
             &[0, 5, 0, 1, 1][..],
             &[0, 6, 0, 1, 4],
+            &[0, 7, 0, 1, 1],
             &[1, 1, 0, 4, 0, 0, 4, 0],
             &[1, 2, 0, 1, 2],
             &[1, 3, 0, 1, 0],

@@ -14,7 +14,8 @@
 //!
 //! What routers rewrite is left out: MAC addresses, VLAN tags, MPLS labels, TOS or traffic class with ECN, TTL or
 //! hop limit, the header checksum, the flow label (RFC 6437 section 3 lets a router set it), IPv4 options and IPv6
-//! extension headers (record route, segment routing). Without the 28 bytes behind the header, one packet in four of
+//! extension headers (record route, segment routing). So are the checksums of UDP and TCP: a sender whose network card
+//! fills them in records what its host left there. Without the 28 bytes behind the header, one packet in four of
 //! ordinary traffic shares its key with another; see Henke et al. (PAM 2009) and RFC 5475 section 6.2.
 //!
 //! # Rules
@@ -29,6 +30,8 @@
 //! * **Extension headers** are walked over: hop-by-hop (0), routing (43), destination options (60), mobility
 //!   (135), HIP (139), shim6 (140), authentication (51, its length rounded down to eight bytes) and fragment (44,
 //!   which ends the chain). Everything else, encryption (50) among it, is payload.
+//! * **Checksums.** Payload bytes 6 and 7 count as zero below UDP (17), 16 and 17 below TCP (6), whatever a fragment has
+//!   there. The protocol is IPv4's, or what the last extension header names.
 //! * **Padding.** Payload bytes behind the datagram's end, by its own length field, count as zero, so that a link
 //!   that pads short frames changes nothing.
 //! * **Truncation.** Bytes that the frame does not hold (a capture's snap length, the window's end) count as
@@ -59,6 +62,8 @@ pub const PAYLOAD_WORD: usize = 10;
 pub(crate) const IPV6_ONLY: Range<usize> = 5..PAYLOAD_WORD;
 /// Bytes behind the IP header that belong to the key.
 pub const PAYLOAD_BYTES: usize = 28;
+/// Number of the key's form; 0 had checksums in it.
+pub const KEY_FORM: u8 = 1;
 /// How much of a frame, from its first byte on, is looked at: what 128-byte windows hold of the 32-bit words that
 /// start two bytes into the frame, where every header behind Ethernet's is aligned.
 pub const WINDOW_BYTES: usize = 126;
@@ -144,6 +149,8 @@ pub enum Unmeasured {
 const ETHERTYPE_IPV4: u16 = 0x0800;
 const ETHERTYPE_IPV6: u16 = 0x86dd;
 const IPV6_HEADER: usize = 40;
+const TCP: u8 = 6;
+const UDP: u8 = 17;
 /// Bytes of a frame without tags and options that the key is made of.
 const PLAIN_BYTES: usize = 14 + 20 + PAYLOAD_BYTES;
 
@@ -181,7 +188,7 @@ pub(crate) fn identify_plain(frame: &[u8]) -> Option<Identity> {
     let is_plain =
         half_word(&frame[12..]) >> 8 == 0x08_0045 && usize::from(total_length) >= 20 + PAYLOAD_BYTES;
     let [a, b, c] = ipv4_words(&frame[14..34]);
-    let [d, e, f, g] = payload_words(&frame[34..]);
+    let [d, e, f, g] = without_checksum(payload_words(&frame[34..]), frame[23]);
     let key = Key([a, b, c, 0, 0, d, e, f, g]);
     is_plain.then_some(Identity { key, ip_length: u32::from(total_length), truncated: false })
 }
@@ -200,6 +207,13 @@ fn ipv4_words(header: &[u8]) -> [u64; 3] {
 #[inline(always)]
 fn payload_words(bytes: &[u8]) -> [u64; 4] {
     [long_word(bytes), long_word(&bytes[8..]), long_word(&bytes[16..]), half_word(&bytes[24..])]
+}
+
+/// Payload bytes of the key without the checksum of this protocol.
+#[inline(always)]
+fn without_checksum([d, e, f, g]: [u64; 4], protocol: u8) -> [u64; 4] {
+    let unless = |is_there, bytes: u64| if is_there { !bytes } else { u64::MAX };
+    [d & unless(protocol == UDP, 0xffff), e, f & unless(protocol == TCP, 0xffff << 48), g]
 }
 
 /// The identity of any frame.
@@ -257,7 +271,8 @@ fn ipv4(window: &[u8], start: usize, first: [u8; 4]) -> Result<Identity, Unmeasu
     let total_length = u16::from_be_bytes([first[2], first[3]]);
     let [a, b, c] = ipv4_words(fixed);
     let payload = usize::from(total_length).saturating_sub(header);
-    let ([d, e, f, g], truncated) = payload_of(window, start + header, payload);
+    let (words, truncated) = payload_of(window, start + header, payload);
+    let [d, e, f, g] = without_checksum(words, fixed[9]);
     Ok(Identity { key: Key([a, b, c, 0, 0, d, e, f, g]), ip_length: u32::from(total_length), truncated })
 }
 
@@ -276,15 +291,16 @@ fn ipv6(window: &[u8], start: usize) -> Result<Identity, Unmeasured> {
         let length = kind.bytes(extension[1]);
         position += length;
         payload = payload.saturating_sub(length);
+        header = extension[0];
         if matches!(kind, Extension::Fragment) {
             break;
         }
-        header = extension[0];
     }
     // Not traffic class, flow label and hop limit.
     let lengths = long_word(fixed) & 0xf000_0000_ffff_ff00;
     let address = |at: usize| long_word(&fixed[at..]);
-    let ([d, e, f, g], truncated) = payload_of(window, position, payload);
+    let (words, truncated) = payload_of(window, position, payload);
+    let [d, e, f, g] = without_checksum(words, header);
     let key = Key([lengths, address(8), address(16), address(24), address(32), d, e, f, g]);
     Ok(Identity { key, ip_length: u32::from(payload_length) + IPV6_HEADER as u32, truncated })
 }
@@ -391,8 +407,13 @@ mod tests {
         key[..20].copy_from_slice(&[
             0x45, 0, 0, 60, 0xbe, 0xef, 0x40, 0x01, 0, 17, 0, 0, 10, 1, 0, 1, 10, 2, 0, 1,
         ]);
-        key[40..].copy_from_slice(&payload()[..28]);
+        key[40..].copy_from_slice(&kept_payload());
         key
+    }
+
+    /// What of the payload below UDP is in a key.
+    fn kept_payload() -> [u8; PAYLOAD_BYTES] {
+        core::array::from_fn(|byte| if byte == 6 || byte == 7 { 0 } else { payload()[byte] })
     }
 
     fn ipv6_key(next_header: u8, length: u8) -> [u8; KEY_BYTES] {
@@ -401,7 +422,7 @@ mod tests {
         for (byte, value) in key[8..40].iter_mut().zip(0x20..) {
             *byte = value;
         }
-        key[40..].copy_from_slice(&payload()[..28]);
+        key[40..].copy_from_slice(&kept_payload());
         key
     }
 
@@ -447,14 +468,40 @@ mod tests {
             [[44, 1, 0, 0, 0, 0, 0, 0], [9; 8], [17, 0xff, 0, 1, 9, 9, 9, 9]].concat();
         assert_eq!(key_of(&frame(&[0x86, 0xdd], &ipv6_packet(43, &routing_then_fragment))), ipv6_key(43, 64));
         let authentication = [[50, 4, 0, 0, 0, 0, 0, 0], [7; 8], [7; 8]].concat();
-        assert_eq!(key_of(&frame(&[0x86, 0xdd], &ipv6_packet(51, &authentication))), ipv6_key(51, 64));
+        let mut encrypted = ipv6_key(51, 64);
+        encrypted[40..].copy_from_slice(&payload()[..28]);
+        assert_eq!(key_of(&frame(&[0x86, 0xdd], &ipv6_packet(51, &authentication))), encrypted);
+    }
+
+    #[test]
+    fn checksums_of_tcp_and_udp_are_left_out_and_nothing_else() {
+        let protocols = [(17, Some(6)), (6, Some(16)), (136, None), (132, None), (1, None), (58, None)];
+        for (protocol, checksum) in protocols {
+            let mut ipv4 = ipv4_packet(8);
+            ipv4[9] = protocol;
+            let fragmented = [protocol, 0, 0x12, 0x31, 9, 9, 9, 9];
+            let packets = [
+                (frame(&[8, 0], &ipv4), 14 + 28),
+                (frame(&[0x86, 0xdd], &ipv6_packet(protocol, &[])), 14 + 40),
+                (frame(&[0x86, 0xdd], &ipv6_packet(44, &fragmented)), 14 + 48),
+            ];
+            for (original, payload) in packets {
+                for byte in 0..PAYLOAD_BYTES {
+                    let mut changed = original.clone();
+                    changed[payload + byte] ^= 0x5a;
+                    let is_left_out = checksum.is_some_and(|at| byte == at || byte == at + 1);
+                    let is_same = key_of(&changed) == key_of(&original);
+                    assert_eq!(is_same, is_left_out, "protocol {protocol}, byte {byte}");
+                }
+            }
+        }
     }
 
     #[test]
     fn mutable_fields_leave_the_key_and_others_change_it() {
         let cases: [(Vec<u8>, &[usize]); 2] = [
-            (frame(&[8, 0], &ipv4_packet(4)), &[15, 22, 24, 25, 34, 35, 36, 37]),
-            (frame(&[0x86, 0xdd], &ipv6_packet(17, &[])), &[14, 15, 16, 17, 21]),
+            (frame(&[8, 0], &ipv4_packet(4)), &[15, 22, 24, 25, 34, 35, 36, 37, 44, 45]),
+            (frame(&[0x86, 0xdd], &ipv6_packet(17, &[])), &[14, 15, 16, 17, 21, 60, 61]),
         ];
         for (original, mutable) in cases {
             for position in 14..original.len() {
@@ -505,7 +552,7 @@ mod tests {
             let cut = identify(&whole[..length]).unwrap();
             assert_eq!(cut.truncated, length < 14 + 20 + 28, "{length} bytes");
             let held = (length - 34).min(28);
-            assert_eq!(cut.key.to_bytes()[40..40 + held], payload()[..held]);
+            assert_eq!(cut.key.to_bytes()[40..40 + held], kept_payload()[..held]);
             assert!(cut.key.to_bytes()[40 + held..].iter().all(|&byte| byte == 0));
         }
     }
