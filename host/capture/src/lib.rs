@@ -24,6 +24,7 @@ mod packet;
 mod pcap;
 mod pcapng;
 
+pub mod edges;
 pub mod matching;
 pub mod reading;
 pub mod replay;

@@ -19,7 +19,7 @@ use crate::reading::Capture;
 use deltaline_model::packet::identity::{self, Key, PAYLOAD_WORD};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::ops::{Bound, RangeBounds};
+use std::ops::{Bound, Range, RangeBounds};
 
 /// A capture, reduced to what matching needs.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +54,17 @@ impl Observations {
     /// The timestamps of all packets in nanoseconds since the Unix epoch, by index.
     pub fn timestamps(&self) -> impl ExactSizeIterator<Item = u64> {
         self.packets.iter().map(|&(timestamp, _)| timestamp)
+    }
+
+    /// The keys of all packets, by index; none of packets that are not measured.
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = Option<Key>> {
+        self.packets.iter().map(|(_, key)| *key)
+    }
+
+    /// Forgets all packets but these.
+    pub fn keep(&mut self, packets: Range<usize>) {
+        self.packets.truncate(packets.end);
+        self.packets.drain(..packets.start.min(self.packets.len()));
     }
 
     /// The measured packets.

@@ -49,7 +49,7 @@ pub(crate) struct Delimit {
 const ROWS: usize = 128;
 
 pub(crate) fn run(arguments: &Delimit) -> Result<Exit, Failure> {
-    let configuration = arguments.described.configuration(ROWS, false)?;
+    let configuration = arguments.described.configuration(ROWS, false, false)?;
     let stop = stop_flag()?;
     let mut sender = Sender::open(&arguments.interface)?;
     let mut due = Instant::now();

@@ -43,9 +43,14 @@ pub(crate) struct Described {
 }
 
 impl Described {
-    /// The configuration, `rows` and `digest` being those without a design. A flag `digest` that is set must agree with
-    /// the design.
-    pub(crate) fn configuration(&self, rows: usize, digest: bool) -> Result<Configuration, Failure> {
+    /// The configuration, `rows` being those without a design. A flag `digest` that is set must agree with the design;
+    /// without a design an LDA has digests `by_default`, or if it is set.
+    pub(crate) fn configuration(
+        &self,
+        rows: usize,
+        digest: bool,
+        by_default: bool,
+    ) -> Result<Configuration, Failure> {
         let Described { design, synopsis, rows: asked, banks, hash, seed, segment } = self;
         let Some(name) = design else {
             let synopsis = synopsis.unwrap_or(Kind::LDA);
@@ -57,7 +62,7 @@ impl Described {
                 rows: asked.unwrap_or(rows),
                 prefixes,
                 segment: segment.unwrap_or(0),
-                digest,
+                digest: digest || by_default && synopsis == Kind::LDA,
                 ..Settings::default()
             })
             .map_err(|error| Failure::new(Exit::Usage, format!("--synopsis, --rows, --banks: {error}")));

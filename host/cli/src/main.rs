@@ -4,6 +4,7 @@
 
 mod arguments;
 mod board;
+mod common_span;
 mod decode;
 mod delimit;
 mod described;

@@ -1,9 +1,11 @@
 //! Two captures, matched packet with packet.
 
+use crate::common_span;
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::report::duration;
 use deltaline_capture::Capture;
+use deltaline_capture::edges::{Identities, edges};
 use deltaline_capture::matching::{End, Matching, Observations, match_exactly};
 use deltaline_capture::replay::{Cuts, Span};
 use std::path::Path;
@@ -13,14 +15,32 @@ pub(crate) struct Matched {
     pub(crate) sender: Observations,
     pub(crate) receiver: Observations,
     pub(crate) matching: Matching,
+    /// Packets of the sender's and of the receiver's capture in front of these.
+    skipped: [usize; 2],
 }
 
 impl Matched {
+    /// Reads and matches two captures, from where they begin together to where they end together; also what is to be
+    /// said of the rest.
+    pub(crate) fn read_common(sender: &Path, receiver: &Path) -> Result<(Self, Option<String>), Failure> {
+        let [mut sent, mut received] = observe_both(sender, receiver)?;
+        let Some(edges) = edges(&Identities::from(&sent), &Identities::from(&received)) else {
+            return Ok((Matched::of([sender, receiver], [sent, received])?, None));
+        };
+        let span = edges.span.clone();
+        let skipped = [span.sender.start, span.receiver.start];
+        sent.keep(span.sender);
+        received.keep(span.receiver);
+        let matched = Matched::of([sender, receiver], [sent, received])?;
+        Ok((Matched { skipped, ..matched }, common_span::remark(&edges)))
+    }
+
     /// Reads and matches two captures.
     pub(crate) fn read(sender: &Path, receiver: &Path) -> Result<Self, Failure> {
-        let names = (sender, receiver);
-        let sender = observe(sender, "matching the sender's packets")?;
-        let receiver = observe(receiver, "matching the receiver's packets")?;
+        Matched::of([sender, receiver], observe_both(sender, receiver)?)
+    }
+
+    fn of(names: [&Path; 2], [sender, receiver]: [Observations; 2]) -> Result<Self, Failure> {
         let matching = match_exactly(&sender, &receiver);
         let measured = |end: &End| end.packets - end.unmeasured;
         let (sent, received) = (measured(&matching.sender), measured(&matching.receiver));
@@ -31,15 +51,16 @@ impl Matched {
                     "{} and {} have no packet in common ({sent} and {received} packets): check that they are \
                      captures of the same traffic and time, that no address translation lies between them, \
                      and that their snap lengths are equal",
-                    names.0.display(),
-                    names.1.display()
+                    names[0].display(),
+                    names[1].display()
                 ),
             ));
         }
-        Ok(Matched { sender, receiver, matching })
+        Ok(Matched { sender, receiver, matching, skipped: [0; 2] })
     }
 
-    /// The intervals of this length, and what is to be said of them; one interval without a length.
+    /// The intervals of this length, by the packets of the matched part, and what is to be said of them; one interval
+    /// without a length.
     pub(crate) fn spans(&self, length: Option<u64>) -> Result<(Vec<Span>, Option<String>), Failure> {
         let Some(length) = length else {
             let whole = Span {
@@ -59,6 +80,15 @@ impl Matched {
             )
         });
         Ok((spans, remark))
+    }
+
+    /// The same packets by their places in the captures.
+    pub(crate) fn in_captures(&self, span: &Span) -> Span {
+        let [sender, receiver] = self.skipped;
+        Span {
+            sender: span.sender.start + sender..span.sender.end + sender,
+            receiver: span.receiver.start + receiver..span.receiver.end + receiver,
+        }
     }
 
     /// Whether more of the matched packets arrived before they were sent than after.
@@ -90,6 +120,11 @@ impl Matched {
             )
         })
     }
+}
+
+fn observe_both(sender: &Path, receiver: &Path) -> Result<[Observations; 2], Failure> {
+    let sender = observe(sender, "matching the sender's packets")?;
+    Ok([sender, observe(receiver, "matching the receiver's packets")?])
 }
 
 fn observe(path: &Path, what: &'static str) -> Result<Observations, Failure> {

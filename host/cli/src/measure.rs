@@ -1,5 +1,6 @@
 //! `deltaline measure`: two captures through two measurement points.
 
+use crate::common_span;
 use crate::described::Described;
 use crate::exit::{Exit, Failure};
 use crate::hash::Hash;
@@ -29,8 +30,8 @@ Examples:
   Every half second, for a program to read:
     deltaline measure --interval 500ms --json sender.pcap receiver.pcap
 
-  Quantiles: with digests, and a bank that samples about as many packets as it has rows:
-    deltaline measure --digest --banks 1,6 --interval 500ms sender.pcap receiver.pcap
+  Quantiles want a bank that samples about as many packets as it has rows:
+    deltaline measure --banks 1,6 --interval 500ms sender.pcap receiver.pcap
 
   As a design's file describes it, which both ends were built from:
     deltaline measure --design hdl/configurations/10g-quantiles.toml sender.pcap receiver.pcap
@@ -49,8 +50,8 @@ pub(crate) struct Measure {
     pub(crate) interval: Option<u64>,
     #[command(flatten)]
     pub(crate) described: Described,
-    /// Sum a digest of every packet in its row, which guards the delays against foreign packets and gives quantiles;
-    /// a bank that samples about as many packets as it has rows serves them best
+    /// Through hardware: sum a digest of every packet in its row, which guards the delays against foreign packets and gives
+    /// quantiles. Software does in any case, unless a design has none; so must a design, if this is given
     #[arg(long)]
     pub(crate) digest: bool,
     /// What the measurement points are: the software, or the hardware design under simulation
@@ -102,19 +103,9 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     let configuration = configuration(arguments)?;
     check_outputs(arguments)?;
     let writer = frames_writer(arguments)?;
-    let matched = match arguments.interval.is_some() || arguments.truth {
-        true => Some(match_captures(arguments)?),
-        false => None,
-    };
-    let (spans, mut warnings) = match &matched {
-        Some(matched) => {
-            let (spans, remark) = matched.spans(arguments.interval)?;
-            (spans, remark.into_iter().chain(matched.remark_on_duplicates()).collect())
-        }
-        None => (vec![Span { sender: 0..usize::MAX, receiver: 0..usize::MAX }], vec![]),
-    };
+    let Cut { matched, spans, in_captures, mut warnings } = cut(arguments)?;
     let points = Points::build(arguments.through, &configuration)?;
-    let passed = pass_captures([&arguments.sender, &arguments.receiver], &points, &spans, writer)?;
+    let passed = pass_captures([&arguments.sender, &arguments.receiver], &points, &in_captures, writer)?;
 
     let mut summary = Summary::of(&passed.evaluations);
     if arguments.truth
@@ -173,6 +164,41 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
+/// The intervals of two captures.
+struct Cut {
+    /// Where packets were matched one by one.
+    matched: Option<Matched>,
+    /// By the packets that were matched.
+    spans: Vec<Span>,
+    /// By the packets of the captures.
+    in_captures: Vec<Span>,
+    warnings: Vec<String>,
+}
+
+/// Cuts the captures where they begin and end together, and in between.
+fn cut(arguments: &Measure) -> Result<Cut, Failure> {
+    let Measure { sender, receiver, .. } = arguments;
+    if arguments.interval.is_some() || arguments.truth {
+        check_regular(arguments)?;
+        let (matched, left_out) = Matched::read_common(sender, receiver)?;
+        let (spans, remark) = matched.spans(arguments.interval)?;
+        let in_captures = spans.iter().map(|span| matched.in_captures(span)).collect();
+        let warnings = [left_out, remark, matched.remark_on_duplicates()].into_iter().flatten().collect();
+        return Ok(Cut { matched: Some(matched), spans, in_captures, warnings });
+    }
+    let whole = || Span { sender: 0..usize::MAX, receiver: 0..usize::MAX };
+    let one = |span: Span, warnings| Cut { matched: None, spans: vec![span.clone()], in_captures: vec![span], warnings };
+    if irregular(arguments).is_some() {
+        let warning = "a capture that can be read only once is measured as it is: packets that only one end has \
+                       recorded at the edges count as lost or gained";
+        return Ok(one(whole(), vec![warning.into()]));
+    }
+    Ok(match common_span::of_captures(sender, receiver)? {
+        Some(edges) => one(edges.span.clone(), common_span::remark(&edges).into_iter().collect()),
+        None => one(whole(), vec![]),
+    })
+}
+
 impl Output<'_> {
     fn to_text(&self, summary: &Summary) -> String {
         let ConfigurationOutput { synopsis, hash, seed, rows, banks, segment, digest, .. } =
@@ -202,7 +228,8 @@ const ROWS: usize = 1024;
 
 /// What both ends have in common. A design with classes makes a segment of each, and there is one result here.
 fn configuration(arguments: &Measure) -> Result<Configuration, Failure> {
-    let configuration = arguments.described.configuration(ROWS, arguments.digest)?;
+    let by_default = arguments.through == Through::Software;
+    let configuration = arguments.described.configuration(ROWS, arguments.digest, by_default)?;
     if !configuration.classifier().is_empty() {
         let message = "--design: the design has classes of packets, each a segment of its own, and `measure` gives the \
                        result of one segment; name a design without classes";
@@ -237,17 +264,18 @@ fn frames_writer(arguments: &Measure) -> Result<Option<PcapngWriter>, Failure> {
     Ok(Some(PcapngWriter::create(path, "", "Control frames of deltaline measure")?))
 }
 
-/// Matches the captures, which will be read a second time: a pipe is refused.
-fn match_captures(arguments: &Measure) -> Result<Matched, Failure> {
-    for path in [&arguments.sender, &arguments.receiver] {
-        // What is missing is reported when it is opened.
-        if fs::metadata(path).is_ok_and(|about| !about.is_file()) {
-            let message = format!(
-                "{}: is not a regular file, but --interval and --truth read a capture twice; save it to a file",
-                path.display()
-            );
-            return Err(Failure::new(Exit::Input, message));
-        }
-    }
-    Matched::read(&arguments.sender, &arguments.receiver)
+/// Refuses captures that cannot be read twice.
+fn check_regular(arguments: &Measure) -> Result<(), Failure> {
+    let Some(path) = irregular(arguments) else { return Ok(()) };
+    let message = format!(
+        "{}: is not a regular file, but --interval and --truth read a capture twice; save it to a file",
+        path.display()
+    );
+    Err(Failure::new(Exit::Input, message))
+}
+
+/// A capture that can be read only once, such as a pipe. What is missing is reported when it is opened.
+fn irregular(arguments: &Measure) -> Option<&Path> {
+    let is_irregular = |path: &&Path| fs::metadata(path).is_ok_and(|about| !about.is_file());
+    [&*arguments.sender, &*arguments.receiver].into_iter().find(is_irregular)
 }

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// What one end's capture held.
 #[derive(Clone, Copy, Serialize)]
 pub(crate) struct EndOutput {
-    /// Packets of the capture.
+    /// Packets of the capture, up to the last one that is measured.
     pub(crate) packets: u64,
     /// Those of them that are not measured.
     pub(crate) unmeasured: u64,
@@ -59,6 +59,10 @@ pub(crate) fn pass_captures(
     let started = Instant::now();
     let mut evaluations = Vec::with_capacity(spans.len());
     let mut is_corrupted = false;
+    if let Some(first) = spans.first() {
+        sender.skip(first.sender.start)?;
+        receiver.skip(first.receiver.start)?;
+    }
     for span in spans {
         // A collector for each interval: what has been estimated need not be kept.
         let mut collector = Collector::default();
@@ -150,6 +154,14 @@ impl End {
             longest: 0,
             timestamp: 0,
         })
+    }
+
+    /// Leaves out packets until `start` have passed in all.
+    fn skip(&mut self, start: usize) -> Result<(), Failure> {
+        while self.packets < start as u64 && self.capture.next_packet()?.is_some() {
+            self.packets += 1;
+        }
+        Ok(())
     }
 
     /// Passes packets through the measurement point until `end` have passed in all, or the capture ends; then

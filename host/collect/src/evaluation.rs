@@ -4,7 +4,7 @@ use crate::collector::Collected;
 use crate::pair::{CLOCKS_TOO_FAR, Interval, Pair, Rows, SUM_NEAR_WRAP};
 use crate::verdict::{Doubt, Void};
 use deltaline_estimate::{
-    Difference, Estimate, Further, Observation, ObservationError, OffsetBounds, Reason, Singles, difference,
+    Difference, EndSums, Estimate, Further, Observation, ObservationError, OffsetBounds, Reason, Singles, Sums, difference,
     estimate, offset_bounds,
 };
 use deltaline_model::sketch::cell::{Cell, Row};
@@ -119,8 +119,24 @@ fn rows<R: Row + WireCell>(pair: &Pair, has_digests: bool) -> Result<Answer, Unu
 
 fn of_rows<R: Row>(pair: &Pair, observation: Observation<R>, has_digests: bool) -> Result<Answer, Unusable> {
     let singles = has_digests.then(|| Further::Singles(Singles::of(&observation)));
-    let rows = pair.rows(observation.sender, observation.receiver);
-    Ok(Answer { estimate: estimate(&observation)?, rows, further: singles.into_iter().collect() })
+    let rows = Rows { vouched: has_digests, ..pair.rows(observation.sender, observation.receiver) };
+    let estimate = estimate(&observation)?;
+    let estimate = sums(pair).map_or(estimate, |sums| estimate.with_sums(&sums));
+    Ok(Answer { estimate, rows, further: singles.into_iter().collect() })
+}
+
+/// The sums over all packets, if both ends report them.
+fn sums(pair: &Pair) -> Option<Sums> {
+    let of = |totals: &Totals| {
+        Some(EndSums {
+            packets: totals.packets,
+            times: totals.time_sum?,
+            digests: totals.digest_sum,
+            first: totals.first.nanoseconds(),
+            last: totals.last.nanoseconds(),
+        })
+    };
+    Some(Sums { sender: of(&pair.sender.totals)?, receiver: of(&pair.receiver.totals)? })
 }
 
 fn observation<'a, R: Row>(pair: &Pair, sender: &'a [R], receiver: &'a [R]) -> Observation<'a, R> {
@@ -129,13 +145,16 @@ fn observation<'a, R: Row>(pair: &Pair, sender: &'a [R], receiver: &'a [R]) -> O
 }
 
 /// Why delays that can be computed mean nothing all the same, if so: one of [`Reason::Unrelated`],
-/// [`Reason::ClocksTooFar`] and [`Reason::SumsWrap`].
+/// [`Reason::ClocksTooFar`], [`Reason::Contaminated`] and [`Reason::SumsWrap`].
 pub fn distrust<'a>(mut rows: impl Iterator<Item = &'a Rows> + Clone) -> Option<Reason> {
     if rows.clone().any(Rows::are_unrelated) {
         return Some(Reason::Unrelated);
     }
     if rows.clone().any(|rows| rows.apart >= CLOCKS_TOO_FAR) {
         return Some(Reason::ClocksTooFar);
+    }
+    if let Some(rows) = rows.clone().find(|rows| rows.may_hide_foreign_packets()) {
+        return Some(Reason::Contaminated(rows.surplus as u64));
     }
     rows.any(|rows| rows.largest_sum >= SUM_NEAR_WRAP).then_some(Reason::SumsWrap)
 }

@@ -61,6 +61,8 @@ pub struct Rows {
     pub equal: usize,
     /// Rows with as many packets at either end that are not the same by their digests.
     pub foreign: usize,
+    /// Whether digests vouch for equal rows.
+    pub vouched: bool,
     /// Rows with fewer packets at the receiver, as loss makes them.
     pub short: usize,
     /// Rows with more packets at the receiver, as only foreign or repeated packets make them.
@@ -105,6 +107,14 @@ impl Pair<'_> {
 }
 
 impl Rows {
+    /// Whether rows that look equal are likely to hold other packets, because no digests vouch for them.
+    ///
+    /// Let losses and surplus packets fall into rows by chance: then of e equal rows s u / e have lost as many as they gained,
+    /// where s rows fall short and u have a surplus. One such row in twenty intervals is taken for likely.
+    pub fn may_hide_foreign_packets(&self) -> bool {
+        !self.vouched && self.surplus > 0 && 20 * self.short * self.surplus >= self.equal
+    }
+
     /// Whether the ends seem to have seen different packets, not the same ones with some lost.
     ///
     /// Loss alone leaves no row with a surplus. In two unrelated streams a row's surplus is as likely to be zero as

@@ -37,8 +37,8 @@ impl Figures {
         distrust: Option<Reason>,
     ) -> Self {
         let mut delays = quantity::of_delays(overall, distrust);
-        if let Some(lost) = Further::lost(further.clone()) {
-            quantity::put_lost(&mut delays, overall.sent, lost);
+        if let Some((lost, gained)) = Further::known(further.clone()) {
+            quantity::put_known(&mut delays, overall.sent, lost, gained);
         }
         let mut answers = vec![delays];
         answers.extend(Further::together(further, distrust));
@@ -77,7 +77,8 @@ impl Figures {
                 Some((keys, _)) => keys.push(key),
                 None => groups.push((vec![key], reason)),
             };
-        for quantity in self.quantities() {
+        // What is shown to nobody need not be explained.
+        for quantity in self.quantities().filter(|quantity| quantity.what.heading.is_some()) {
             match (&quantity.value, &quantity.remark) {
                 (Err(reason), _) => add(quantity.what.key(), reason.to_string()),
                 (Ok(_), Some(remark)) => add(quantity.what.key(), remark.to_string()),
@@ -122,7 +123,7 @@ impl IntervalFigures {
             usable_rows: evaluation.result.as_ref().ok().map(|(estimate, _)| estimate.usable_rows),
             figures: match &evaluation.result {
                 Ok((estimate, rows)) => {
-                    let overall = together(std::slice::from_ref(estimate));
+                    let overall = together(estimate);
                     let distrust = distrust(std::iter::once(rows));
                     Figures::of(&overall, evaluation.further.iter(), distrust)
                 }
@@ -148,7 +149,7 @@ impl Summary {
     pub fn of(evaluations: &[Evaluation]) -> Self {
         let usable = || evaluations.iter().filter_map(|each| each.result.as_ref().ok());
         let estimates: Vec<Estimate> = usable().map(|(estimate, _)| *estimate).collect();
-        let overall = together(&estimates);
+        let overall = combine(&estimates);
         let distrusted = distrust(usable().map(|(_, rows)| rows));
         let (void, of) = (evaluations.len() - estimates.len(), evaluations.len());
         let mut figures = match evaluations.iter().find_map(|each| each.result.as_ref().err()) {
@@ -165,17 +166,10 @@ impl Summary {
     }
 }
 
-/// Intervals together; one alone keeps the reasons of its own.
-fn together(estimates: &[Estimate]) -> Overall {
-    let overall = combine(estimates);
-    let [only] = estimates else { return overall };
+/// An interval alone, which keeps the reasons of its own.
+fn together(only: &Estimate) -> Overall {
     let whole = |value| Stratified { value, missing: 0 };
-    Overall {
-        mean: only.mean.map(|value| Stratified { value, missing: 0 }),
-        deviation: only.deviation.map(whole),
-        paper_deviation: only.paper_deviation.map(whole),
-        ..overall
-    }
+    Overall { paper_deviation: only.paper_deviation.map(whole), ..combine(std::slice::from_ref(only)) }
 }
 
 /// Something to be said of a segment's intervals together.
@@ -228,7 +222,7 @@ impl Finding {
     /// What is to be said of `usable` intervals together.
     fn of(overall: &Overall, distrust: Option<Reason>, usable: usize) -> Vec<Self> {
         let &Overall { sent, received, .. } = overall;
-        let mean = overall.mean.ok().map(|mean| mean.value);
+        let mean = overall.mean.ok();
         let negative = mean.filter(|mean| distrust.is_none() && mean.clock_suspect());
         let surplus = match overall.loss() {
             Loss::Surplus(surplus) => Some(surplus),

@@ -13,11 +13,16 @@
 //!   sigma_k^2 is negative. Where some are negative, their F_k still count: leaving out the intervals whose
 //!   variance chance made negative would bias the rest upwards.
 //!
-//! If packets were received in an interval but a quantity is not identifiable there, the interval is *missing* from
-//! the combined quantity, which then describes the packets of the other intervals.
+//! * the squared deviation's own variance is sum (w_k^2 2 sigma_k^4 / f_k) + sum (2 w_k (mean_k - mean))^2 v_k, with f_k
+//!   degrees of freedom in interval k; its interval is that of a chi-squared variable of that relative variance.
+//! * brackets: sum w_k bracket_k. Packets lost and gained add up.
+//!
+//! If packets were received in an interval but mean or deviation is not identifiable there, it has none for all intervals
+//! together: what is missing is not chance, but the intervals in which most was lost, and these are slow. Quantiles
+//! and the paper's deviation leave such an interval out, and say so: it is *missing*.
 
 use crate::interval::root_of_difference;
-use crate::{Estimate, Loss, Mean, Reason, Skew, Uncertainty};
+use crate::{Balance, Confidence, Estimate, Loss, Mean, Range, Reason, Skew, Uncertainty};
 
 /// A value over several intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,12 +46,51 @@ pub struct Overall {
     pub received: u64,
     /// Packets in usable rows; saturates at 2^64 - 1.
     pub effective_samples: u64,
-    /// Mean delay. Intervals whose mean is of unknown spread are missing too, unless that is true of all.
-    pub mean: Result<Stratified<Mean>, Reason>,
-    /// Standard deviation of delay in nanoseconds, from the spread between rows and between intervals.
-    pub deviation: Result<Stratified<f64>, Reason>,
+    /// Packets lost and packets gained, apart.
+    pub balance: Balance,
+    /// Mean delay of all intervals.
+    pub mean: Result<Mean, Reason>,
+    /// Between which delays the mean of all intervals lies for certain, in nanoseconds.
+    pub bracket: Result<Range, Reason>,
+    /// Standard deviation of delay of all intervals, from the spread between rows and between intervals.
+    pub deviation: Result<Deviation, Reason>,
     /// The LDA paper's standard deviation of delay in nanoseconds.
     pub paper_deviation: Result<Stratified<f64>, Reason>,
+}
+
+/// A standard deviation of delay, and how well it is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Deviation {
+    /// The standard deviation in nanoseconds.
+    pub nanoseconds: f64,
+    /// Degrees of freedom of its square.
+    pub degrees_of_freedom: f64,
+}
+
+/// Fewest degrees of freedom with which a squared deviation has an interval: with fewer, few packets of a heavy tail make
+/// up most of the spread, and there is no telling how many more there are.
+const FEWEST_FREEDOM: f64 = 30.0;
+
+impl Deviation {
+    /// The confidence interval of the deviation.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::HeavyTail`] with less than 30 degrees of freedom.
+    pub fn range(&self, confidence: Confidence) -> Result<Range, Reason> {
+        let Deviation { nanoseconds, degrees_of_freedom: freedom } = *self;
+        if nanoseconds == 0.0 {
+            return Ok(Range { lower: 0.0, upper: 0.0 });
+        }
+        if freedom.is_nan() || freedom < FEWEST_FREEDOM {
+            return Err(Reason::HeavyTail);
+        }
+        let [below, above] = confidence.chi_squared(freedom);
+        Ok(Range {
+            lower: nanoseconds * (freedom / above).sqrt(),
+            upper: nanoseconds * (freedom / below).sqrt(),
+        })
+    }
 }
 
 impl Overall {
@@ -82,14 +126,18 @@ pub fn combine(intervals: &[Estimate]) -> Overall {
         sent: add(|each| each.sent),
         received: add(|each| each.received),
         effective_samples: add(|each| each.effective_samples),
-        mean: strata(intervals, |each| each.mean.ok().filter(|mean| mean.variance().is_some()))
-            .or_else(|_| strata(intervals, |each| each.mean.ok()))
-            .map(|strata| strata.map(overall_mean)),
-        deviation: strata(intervals, |each| {
-            let mean = each.mean.ok()?;
-            Some((mean, mean.variance()?.0, each.deviation.ok()?))
+        balance: intervals.iter().fold(Balance::default(), |sum, each| sum.and(each.balance)),
+        mean: whole(intervals, |each| each.mean).map(|strata| overall_mean(&strata)),
+        bracket: whole(intervals, |each| each.bracket).map(|strata| Range {
+            lower: weighted(&strata, |range| range.lower),
+            upper: weighted(&strata, |range| range.upper),
+        }),
+        deviation: whole(intervals, |each| {
+            let deviation =
+                Deviation { nanoseconds: each.deviation?, degrees_of_freedom: each.deviation_freedom };
+            Ok((each.mean?, deviation))
         })
-        .map(|strata| strata.map(overall_deviation)),
+        .map(|strata| overall_deviation(&strata)),
         paper_deviation: strata(intervals, |each| {
             Some((each.mean.ok()?.nanoseconds, each.paper_second_moment.ok()?))
         })
@@ -102,12 +150,6 @@ pub fn combine(intervals: &[Estimate]) -> Overall {
 
 /// An interval's share of the packets and what is known of it.
 type Stratum<T> = (f64, T);
-
-impl<T> Stratified<Vec<Stratum<T>>> {
-    fn map<U>(self, value: impl Fn(&[Stratum<T>]) -> U) -> Stratified<U> {
-        Stratified { value: value(&self.value), missing: self.missing }
-    }
-}
 
 /// The intervals with packets of which `known` knows something, at least one, with their weights w_k.
 fn strata<T>(
@@ -124,6 +166,18 @@ fn strata<T>(
     let total: f64 = strata.iter().map(|(received, _)| received).sum();
     strata.iter_mut().for_each(|(weight, _)| *weight /= total);
     Ok(Stratified { missing: all - strata.len(), value: strata })
+}
+
+/// All intervals with packets and what `known` knows of them; an only one keeps the reason of its own.
+fn whole<T>(
+    intervals: &[Estimate],
+    known: impl Fn(&Estimate) -> Result<T, Reason>,
+) -> Result<Vec<Stratum<T>>, Reason> {
+    if let [only] = intervals {
+        return Ok(vec![(1.0, known(only)?)]);
+    }
+    let strata = strata(intervals, |each| known(each).ok())?;
+    if strata.missing > 0 { Err(Reason::Missing(strata.missing)) } else { Ok(strata.value) }
 }
 
 /// The weighted sum of what `value` takes from the strata.
@@ -160,16 +214,30 @@ fn overall_mean(strata: &[Stratum<Mean>]) -> Mean {
         let skew = Skew { mean: over_cube(thirds.mean), coupling: over_cube(thirds.coupling) };
         uncertainty = Uncertainty::Sampled { standard_error, degrees_of_freedom, skew };
     }
-    Mean { nanoseconds: weighted(strata, |mean| mean.nanoseconds), uncertainty }
+    let bounds = Range {
+        lower: weighted(strata, |mean| mean.bounds.lower),
+        upper: weighted(strata, |mean| mean.bounds.upper),
+    };
+    Mean { nanoseconds: weighted(strata, |mean| mean.nanoseconds), uncertainty, bounds }
 }
 
-fn overall_deviation(strata: &[Stratum<(Mean, f64, f64)>]) -> f64 {
-    let centre = weighted(strata, |(mean, _, _)| mean.nanoseconds);
-    let within = weighted(strata, |(_, _, deviation)| deviation * deviation);
-    let between = weighted(strata, |(mean, _, _)| (mean.nanoseconds - centre).powi(2));
-    let noise: f64 = strata.iter().map(|(weight, (_, noise, _))| weight * (1.0 - weight) * noise).sum();
+fn overall_deviation(strata: &[Stratum<(Mean, Deviation)>]) -> Deviation {
+    let noise_of = |mean: &Mean| mean.variance().map_or(0.0, |(variance, _)| variance);
+    let centre = weighted(strata, |(mean, _)| mean.nanoseconds);
+    let within = weighted(strata, |(_, deviation)| deviation.nanoseconds.powi(2));
+    let between = weighted(strata, |(mean, _)| (mean.nanoseconds - centre).powi(2));
+    let noise: f64 = strata.iter().map(|(weight, (mean, _))| weight * (1.0 - weight) * noise_of(mean)).sum();
     // At least zero but for rounding.
-    (within + between - noise).max(0.0).sqrt()
+    let variance = (within + between - noise).max(0.0);
+    let of_interval = |(weight, (mean, deviation)): &Stratum<(Mean, Deviation)>| {
+        let own = 2.0 * (weight * deviation.nanoseconds.powi(2)).powi(2) / deviation.degrees_of_freedom;
+        own + (2.0 * weight * (mean.nanoseconds - centre)).powi(2) * noise_of(mean)
+    };
+    let error: f64 = strata.iter().map(of_interval).sum();
+    Deviation {
+        nanoseconds: variance.sqrt(),
+        degrees_of_freedom: if error > 0.0 { 2.0 * variance * variance / error } else { f64::INFINITY },
+    }
 }
 
 fn overall_paper_deviation(strata: &[Stratum<(f64, f64)>]) -> Result<f64, Reason> {

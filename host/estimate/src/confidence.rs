@@ -6,7 +6,7 @@
 //! Hoeffding half-width against equation (1) solved by hand; refusals.
 
 use crate::Reason;
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
 
 /// A confidence level within 0.5..=0.999999.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -65,6 +65,17 @@ impl Confidence {
             }
         }
         high
+    }
+}
+
+impl Confidence {
+    /// The two ends between which a chi-squared variable of `degrees_of_freedom`, at least 1, lies at this confidence, with
+    /// equal tails. Above 10^6 they are those of 10^6, scaled.
+    pub(crate) fn chi_squared(self, degrees_of_freedom: f64) -> [f64; 2] {
+        let degrees = degrees_of_freedom.clamp(1.0, 1e6);
+        let Ok(variable) = ChiSquared::new(degrees) else { return [0.0, f64::INFINITY] };
+        [self.tail(), 1.0 - self.tail()]
+            .map(|share| variable.inverse_cdf(share) / degrees * degrees_of_freedom)
     }
 }
 

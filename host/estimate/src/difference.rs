@@ -47,6 +47,11 @@ impl Difference {
     pub fn lost(&self) -> Option<u64> {
         self.doubt().is_none().then_some(self.only_sent.len() as u64)
     }
+
+    /// Packets that arrived without having been sent, if all packets that differ are known.
+    pub fn gained(&self) -> Option<u64> {
+        self.doubt().is_none().then_some(self.only_received.len() as u64)
+    }
 }
 
 /// What is left of a cell: the sender's less the receiver's.

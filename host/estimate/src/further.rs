@@ -27,11 +27,14 @@ impl Further {
         }
     }
 
-    /// Packets that did not arrive in several intervals, if all of them are known one by one.
-    pub fn lost<'a>(mut answers: impl Iterator<Item = &'a Further>) -> Option<u64> {
+    /// Packets lost and packets gained in several intervals, if all of them are known one by one.
+    pub fn known<'a>(mut answers: impl Iterator<Item = &'a Further>) -> Option<(u64, u64)> {
         answers.try_fold(None, |sum, answer| match answer {
             Further::Singles(_) => Some(sum),
-            Further::Difference(difference) => Some(Some(sum.unwrap_or(0) + difference.lost()?)),
+            Further::Difference(difference) => {
+                let (lost, gained) = sum.unwrap_or((0, 0));
+                Some(Some((lost + difference.lost()?, gained + difference.gained()?)))
+            }
         })?
     }
 
@@ -73,7 +76,7 @@ mod tests {
         };
         assert_eq!(names(&[]), Vec::<Vec<&str>>::new());
         assert_eq!(names(&[complete(), complete()]), [["only_sent", "only_received"]]);
-        let lost = |answers: &[Further]| Further::lost(answers.iter());
+        let lost = |answers: &[Further]| Further::known(answers.iter()).map(|(lost, _)| lost);
         let unknown = || Further::Difference(Difference::default());
         let one = || {
             Further::Difference(Difference {

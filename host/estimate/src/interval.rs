@@ -1,7 +1,8 @@
 //! The estimate of one interval.
 
 use crate::observation::{Observation, ObservationError, UsableRow};
-use crate::{Loss, Mean, Reason, Skew, Uncertainty};
+use crate::sums::Sums;
+use crate::{Balance, Loss, Mean, Range, Reason, Skew, Uncertainty};
 use deltaline_model::sketch::cell::Row;
 
 /// What one interval shows about delay and loss; the crate's documentation gives the formulas.
@@ -17,8 +18,14 @@ pub struct Estimate {
     pub usable_rows: usize,
     /// Mean delay.
     pub mean: Result<Mean, Reason>,
+    /// Between which delays the mean lies for certain, in nanoseconds; [`Estimate::with_sums`] finds out.
+    pub bracket: Result<Range, Reason>,
     /// Standard deviation of delay in nanoseconds, from the spread between rows; needs two usable rows.
     pub deviation: Result<f64, Reason>,
+    /// Degrees of freedom of the squared deviation: at most one fewer than rows, far fewer where delays have a heavy tail.
+    pub deviation_freedom: f64,
+    /// Packets lost and packets gained, apart.
+    pub balance: Balance,
     /// The LDA paper's estimate of the mean of the squared delays, F (section III-E, equation 5), in ns^2.
     pub paper_second_moment: Result<f64, Reason>,
     /// The LDA paper's standard deviation of delay in nanoseconds, sqrt(F - mean^2).
@@ -28,9 +35,50 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Packets lost, exact.
+    /// Packets sent less packets received.
     pub fn loss(&self) -> Loss {
         Loss::between(self.sent, self.received)
+    }
+
+    /// The same with what sums over all packets show beyond rows: an exact mean, or a bracket of it. Where no row was usable
+    /// there is a mean all the same, with the error that lost packets' times may have.
+    pub fn with_sums(self, sums: &Sums) -> Self {
+        let near = self.mean.ok().map(|mean| mean.nanoseconds);
+        let balance = match sums.digests_agree() {
+            Some(are_equal) => self.balance.with_digest_sums(are_equal),
+            None => self.balance,
+        };
+        if let Some(nanoseconds) = sums.mean(near) {
+            let bracket = Ok(Range { lower: nanoseconds, upper: nanoseconds });
+            let mean = Ok(Mean::unbounded(nanoseconds, Uncertainty::Exact));
+            return Estimate { mean, bracket, effective_samples: self.received, balance, ..self };
+        }
+        let bracket = match sums.bracket(near) {
+            _ if balance.surplus_least > 0 => Err(Reason::Gained(balance.surplus_least)),
+            Some(bracket) => Ok(bracket),
+            None => Err(Reason::NoSums),
+        };
+        let mean = match (self.mean, bracket, sums.completed(near)) {
+            (mean, Ok(_), Some((nanoseconds, standard_error))) if needs_completion(mean) => {
+                // One draw of a time that is uniform at worst: no Student variable, but no wider either.
+                let degrees_of_freedom = f64::INFINITY;
+                let skew = Skew::default();
+                let uncertainty = Uncertainty::Sampled { standard_error, degrees_of_freedom, skew };
+                Ok(Mean::unbounded(nanoseconds, uncertainty))
+            }
+            (mean, ..) => mean,
+        };
+        // Rows may be chance's worst; bounds are certain, if these packets are those that were sent.
+        let mean = mean.map(|mean| bracket.map_or(mean, |bracket| mean.bounded(bracket)));
+        Estimate { mean, bracket, balance, ..self }
+    }
+}
+
+/// Whether rows alone give no mean, or one of unknown spread, although packets were received.
+fn needs_completion(mean: Result<Mean, Reason>) -> bool {
+    match mean {
+        Ok(mean) => matches!(mean.uncertainty, Uncertainty::Unknown(_)),
+        Err(reason) => matches!(reason, Reason::NoUsableRow | Reason::NothingSampled),
     }
 }
 
@@ -51,10 +99,13 @@ pub fn estimate<R: Row>(observation: &Observation<R>) -> Result<Estimate, Observ
         effective_samples: sample.packets,
         usable_rows: sample.rows,
         mean,
+        bracket: Err(Reason::NoSums),
         deviation: match mean {
             Ok(_) => sample.variance().map(|variance| (variance * without_one(received)).sqrt()),
             Err(reason) => Err(reason),
         },
+        deviation_freedom: sample.variance().map_or(0.0, |_| sample.freedom),
+        balance: Balance::of_rows(observation),
         paper_second_moment,
         paper_deviation: match (mean, paper_second_moment) {
             (Ok(mean), Ok(moment)) => root_of_difference(moment, mean.nanoseconds),
@@ -95,12 +146,12 @@ struct Sample {
     floor: i128,
     /// The part of the mean above `floor`, within 0..1.
     fraction: f64,
-    /// sum d_i^2 / n_i with d_i = X_i - n_i mean.
-    squares: f64,
-    /// sum d_i^3.
+    /// The between-row variance, where there are two rows.
+    variance: f64,
+    /// Its degrees of freedom.
+    freedom: f64,
+    /// sum d_i^3 with d_i = X_i - n_i mean.
     cubes: f64,
-    /// sum (d_i^2 / n_i)^2.
-    fourths: f64,
 }
 
 /// Fewest usable rows whose third and fourth moments are used: as many as the smallest bank has.
@@ -116,40 +167,19 @@ impl Sample {
         // spread then costs no digits.
         let floor = total.div_euclid(divisor);
         let fraction = total.rem_euclid(divisor) as f64 / divisor as f64;
-        let (mut squares, mut cubes, mut fourths) = (0.0, 0.0, 0.0);
-        for row in &rows {
+        let residual = |row: &UsableRow| {
             let above_floor = i128::from(row.delay_sum) - i128::from(row.packets) * floor;
-            let residual = above_floor as f64 - row.packets as f64 * fraction;
-            let square = residual * residual / row.packets as f64;
-            squares += square;
-            cubes += residual.powi(3);
-            fourths += square * square;
-        }
-        Sample { rows: rows.len(), packets, floor, fraction, squares, cubes, fourths }
+            above_floor as f64 - row.packets as f64 * fraction
+        };
+        let counted: Vec<(f64, f64)> = rows.iter().map(|row| (row.packets as f64, residual(row))).collect();
+        let (variance, freedom) = spread(&counted);
+        let cubes = counted.iter().map(|(_, residual)| residual.powi(3)).sum();
+        Sample { rows: rows.len(), packets, floor, fraction, variance, freedom, cubes }
     }
 
     /// The between-row variance with divisor R - 1.
     fn variance(&self) -> Result<f64, Reason> {
-        if self.rows < 2 {
-            return Err(Reason::OneUsableRow);
-        }
-        Ok(self.squares / (self.rows - 1) as f64)
-    }
-
-    /// Degrees of freedom of the between-row variance `variance`: g - 1, or fewer when some rows differ from the
-    /// mean far more than others.
-    ///
-    /// The variance of the between-row variance is s^4 (2/(g-1) + k/g), with k the excess kurtosis of d_i /
-    /// sqrt(n_i). That of a chi-squared variable over its f degrees of freedom is 2/f. The estimate of k is
-    /// unbiased for normal rows, and a negative k counts as zero.
-    fn degrees_of_freedom(&self, variance: f64) -> f64 {
-        let g = self.rows as f64;
-        if self.rows < ROWS_FOR_SHAPE || variance <= 0.0 {
-            return g - 1.0;
-        }
-        let scaled = g * (g + 1.0) / (g - 1.0) * self.fourths / (variance * variance);
-        let excess = (scaled - 3.0 * (g - 1.0).powi(2)) / ((g - 2.0) * (g - 3.0));
-        (2.0 / (2.0 / (g - 1.0) + excess.max(0.0) / g)).max(1.0)
+        if self.rows < 2 { Err(Reason::OneUsableRow) } else { Ok(self.variance) }
     }
 
     /// The skew of the mean, with `unsampled` = 1 - S/R.
@@ -176,13 +206,38 @@ impl Sample {
                 let share = unsampled as f64 / received as f64;
                 Uncertainty::Sampled {
                     standard_error: (variance * share / self.packets as f64).sqrt(),
-                    degrees_of_freedom: self.degrees_of_freedom(variance),
+                    degrees_of_freedom: self.freedom,
                     skew: self.skew(variance, share),
                 }
             }
         };
-        Mean { nanoseconds: self.floor as f64 + self.fraction, uncertainty }
+        Mean::unbounded(self.floor as f64 + self.fraction, uncertainty)
     }
+}
+
+/// The between-row variance of rows of n_i packets with residuals d_i, and its degrees of freedom.
+///
+/// z_i = d_i^2 / n_i has the mean s^2 (1 - n_i/S) and the variance s^4 (2 + k/n_i), k being the excess kurtosis of the
+/// delays. So rows count with the weight 1 / (2 + k/n_i): rows of few packets tell less of a heavy tail's spread. The variance of
+/// the weighted mean is s^4 / sum of weights; that of a chi-squared variable over its f degrees of freedom is 2 s^4 / f.
+/// With k = 0 they are g - 1. k comes from the excess kurtosis of d_i / sqrt(n_i), unbiased for normal rows; a negative one
+/// counts as zero.
+fn spread(rows: &[(f64, f64)]) -> (f64, f64) {
+    let g = rows.len() as f64;
+    let packets: f64 = rows.iter().map(|(packets, _)| packets).sum();
+    let square = |(packets, residual): &(f64, f64)| residual * residual / packets;
+    let plain = rows.iter().map(square).sum::<f64>() / (g - 1.0);
+    if rows.len() < ROWS_FOR_SHAPE || plain <= 0.0 {
+        return (plain, g - 1.0);
+    }
+    let fourths: f64 = rows.iter().map(|row| square(row).powi(2)).sum();
+    let scaled = g * (g + 1.0) / (g - 1.0) * fourths / (plain * plain);
+    let excess = ((scaled - 3.0 * (g - 1.0).powi(2)) / ((g - 2.0) * (g - 3.0))).max(0.0);
+    let kurtosis = excess / (rows.iter().map(|(packets, _)| packets.recip()).sum::<f64>() / g);
+    let weight = |packets: f64| (2.0 + kurtosis / packets).recip();
+    let squares: f64 = rows.iter().map(|row| weight(row.0) * square(row)).sum();
+    let weights: f64 = rows.iter().map(|(count, _)| weight(*count) * (1.0 - count / packets)).sum();
+    (squares / weights, (2.0 * weights).max(1.0))
 }
 
 /// The paper's F. The low-order bit of the row index is the sign, so adjacent rows collapse into one.

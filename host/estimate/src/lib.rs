@@ -46,7 +46,7 @@
 //! assert_eq!(singles.delays(), [50]);
 //! // One packet is too few for a quantile, and the reason says how many it takes.
 //! let reason = quantile(&[&singles], 0.5, Confidence::P95).unwrap_err();
-//! assert!(reason.to_string().contains("1 rows with a single packet where this quantile needs 6"));
+//! assert!(reason.to_string().contains("this quantile needs 6 rows with a single packet"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -102,6 +102,7 @@
 //! * Arbitrary input causes no panic and no NaN, and the invariances hold: `tests::properties`.
 //! * Student's quantile against published tables: [`Confidence`]'s module.
 
+mod balance;
 mod combine;
 mod confidence;
 pub mod difference;
@@ -117,10 +118,12 @@ pub mod quantity;
 mod reason;
 mod sampling;
 pub mod sizing;
+mod sums;
 #[cfg(test)]
 mod tests;
 
-pub use combine::{Overall, Stratified, combine};
+pub use balance::{Balance, Basis};
+pub use combine::{Deviation, Overall, Stratified, combine};
 pub use confidence::{Confidence, ConfidenceError, hoeffding_half_width};
 pub use difference::Difference;
 pub use further::Further;
@@ -133,3 +136,4 @@ pub use offset::{OffsetBounds, offset_bounds};
 pub use quantile::{Quantile, Singles, quantile};
 pub use reason::Reason;
 pub use sampling::prefixes_for_loss;
+pub use sums::{EndSums, Sums};

@@ -14,6 +14,9 @@ pub struct Mean {
     pub nanoseconds: f64,
     /// Its uncertainty.
     pub uncertainty: Uncertainty,
+    /// Between which delays it lies for certain, in nanoseconds; infinite where nothing is known. The confidence interval
+    /// ends there.
+    pub bounds: Range,
 }
 
 /// How well a mean is known.
@@ -70,6 +73,11 @@ pub struct Range {
     pub upper: f64,
 }
 
+impl Range {
+    /// All numbers.
+    pub const ALL: Range = Range { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
+}
+
 impl Mean {
     /// Half the width of the mean's confidence interval in nanoseconds; zero when the mean is exact. The interval
     /// need not be symmetric: see [`Mean::range`].
@@ -78,8 +86,8 @@ impl Mean {
     ///
     /// The [`Reason`] why the standard error is unknown.
     pub fn half_width(&self, confidence: Confidence) -> Result<f64, Reason> {
-        let (below, above) = self.widths(confidence)?;
-        Ok(0.5 * (below + above))
+        let range = self.range(confidence)?;
+        Ok(0.5 * (range.upper - range.lower))
     }
 
     /// The mean's confidence interval: Student's t times the standard error on both sides, moved and stretched by
@@ -90,7 +98,25 @@ impl Mean {
     /// The [`Reason`] why the standard error is unknown.
     pub fn range(&self, confidence: Confidence) -> Result<Range, Reason> {
         let (below, above) = self.widths(confidence)?;
-        Ok(Range { lower: self.nanoseconds - below, upper: self.nanoseconds + above })
+        let (lower, upper) = (self.nanoseconds - below, self.nanoseconds + above);
+        let within = Range { lower: lower.max(self.bounds.lower), upper: upper.min(self.bounds.upper) };
+        // An interval that lies outside of what is certain says nothing.
+        Ok(if within.lower > within.upper { self.bounds } else { within })
+    }
+
+    /// A mean of which nothing is known for certain.
+    pub fn unbounded(nanoseconds: f64, uncertainty: Uncertainty) -> Self {
+        Mean { nanoseconds, uncertainty, bounds: Range::ALL }
+    }
+
+    /// The same mean, known to lie between `bounds`.
+    pub fn bounded(self, bounds: Range) -> Self {
+        Mean { bounds, ..self }
+    }
+
+    /// The mean as it is reported: moved between its bounds where it lies outside.
+    pub fn within_bounds(&self) -> f64 {
+        self.nanoseconds.max(self.bounds.lower).min(self.bounds.upper)
     }
 
     /// How far the interval reaches below and above the mean.
@@ -132,7 +158,7 @@ mod tests {
     fn sampled(mean: f64, coupling: f64) -> Mean {
         let skew = Skew { mean, coupling };
         let uncertainty = Uncertainty::Sampled { standard_error: 2.0, degrees_of_freedom: 30.0, skew };
-        Mean { nanoseconds: 100.0, uncertainty }
+        Mean::unbounded(100.0, uncertainty)
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! Keys; an interval's quantities against its estimate; a value of some intervals only is remarked on; what the ends' rows
 //! forbid has no value and that reason. The program's tests render a made-up quantity (`host/cli` `show`).
 
-use crate::{Confidence, Loss, Mean, Overall, Reason, Singles, Stratified, quantile};
+use crate::{Balance, Basis, Confidence, Overall, Range, Reason, Singles, Stratified, quantile};
 use std::fmt;
 
 /// What a number counts or measures.
@@ -29,15 +29,18 @@ pub enum Number {
     Whole(i64),
     /// Any other one.
     Real(f64),
+    /// Two numbers between which another one lies for certain.
+    Between([f64; 2]),
 }
 
 impl Number {
-    /// The nearest floating-point number.
+    /// The nearest floating-point number; halfway between bounds.
     pub fn to_f64(self) -> f64 {
         match self {
             Number::Count(count) => count as f64,
             Number::Whole(number) => number as f64,
             Number::Real(number) => number,
+            Number::Between([lower, upper]) => f64::midpoint(lower, upper),
         }
     }
 }
@@ -122,6 +125,13 @@ pub enum Remark {
         /// Of how many.
         of: usize,
     },
+    /// A number of packets is estimated from rows.
+    Estimated {
+        /// At least so many packets were lost.
+        lost: u64,
+        /// At least so many were gained.
+        surplus: u64,
+    },
 }
 
 impl fmt::Display for Remark {
@@ -131,6 +141,11 @@ impl fmt::Display for Remark {
                 write!(f, "{missing} intervals with packets have no value and are left out")
             }
             Remark::Void { void, of } => write!(f, "{void} of {of} intervals are void and left out"),
+            Remark::Estimated { lost, surplus } => write!(
+                f,
+                "estimated from the rows' spread, because packets were received that were not sent; at least {lost} lost \
+                 and {surplus} gained"
+            ),
         }
     }
 }
@@ -180,6 +195,16 @@ pub static LOST: Definition = Definition {
     share: Some(Metric { name: "loss", help: "Share of packets lost in the last interval" }),
     ..Definition::new("lost", "lost", Unit::Packets)
 };
+/// Packets received that were not sent.
+pub static SURPLUS: Definition = Definition {
+    metric: Some(Metric {
+        name: "surplus",
+        help: "Packets received that were not sent, in usable intervals: repeated, foreign, or of another interval",
+    }),
+    ..Definition::new("surplus", "surplus", Unit::Packets)
+};
+/// Packets sent less packets received.
+pub static NET: Definition = Definition { heading: None, ..Definition::new("net", "net", Unit::Packets) };
 /// Packets in usable rows.
 pub static SAMPLES: Definition = Definition::new("effective_samples", "samples", Unit::Packets);
 /// Mean delay.
@@ -189,6 +214,8 @@ pub static MEAN: Definition = Definition {
     metric: Some(Metric { name: "delay_mean", help: "Mean delay of the last interval" }),
     ..Definition::new("mean", "mean", Unit::Nanoseconds)
 };
+/// Bounds of the mean delay that hold for certain.
+pub static BRACKET: Definition = Definition::new("bracket", "bracket", Unit::Nanoseconds);
 /// Standard deviation of delay.
 pub static DEVIATION: Definition = Definition {
     is_brief: true,
@@ -201,7 +228,7 @@ pub static DEVIATION: Definition = Definition {
 };
 /// Standard deviation of delay as the LDA paper has it.
 pub static PAPER_DEVIATION: Definition =
-    Definition { exact: Some("std"), ..Definition::new("std_paper", "paper's", Unit::Nanoseconds) };
+    Definition { heading: None, ..Definition::new("std_paper", "", Unit::Nanoseconds) };
 /// Packets whose delay is known exactly.
 pub static EXACT_DELAYS: Definition = Definition::new("exact_delays", "exact delays", Unit::Packets);
 /// Median delay.
@@ -220,37 +247,71 @@ pub static P99: Definition = Definition {
     ..Definition::new("p99", "p99", Unit::Nanoseconds)
 };
 
+/// The least delay that is known exactly.
+pub static LEAST: Definition = Definition::new("min", "least", Unit::Nanoseconds);
+/// The greatest delay that is known exactly.
+pub static GREATEST: Definition = Definition::new("max", "greatest", Unit::Nanoseconds);
+
 /// What a table of counts and timestamp sums gives: losses, mean delay, its deviation. `distrust` is why delays that can
 /// be computed mean nothing all the same.
 pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
     let trusted = || distrust.map_or(Ok(()), Err);
-    let lost = match overall.loss() {
-        Loss::Lost(lost) => Ok(Number::Count(lost)),
-        Loss::Surplus(surplus) => Err(Reason::Surplus(surplus)),
-    };
     let samples = trusted().map(|()| Number::Count(overall.effective_samples));
     let mean = trusted().and(overall.mean);
-    let range = mean.and_then(|mean| mean.value.range(Confidence::P95));
-    vec![
-        Quantity::count(&SENT, overall.sent),
-        Quantity::count(&RECEIVED, overall.received),
-        Quantity { samples: Some(overall.sent), ..Quantity::new(&LOST, lost) },
+    let range = mean.and_then(|mean| mean.range(Confidence::P95));
+    let deviation = trusted().and(overall.deviation);
+    let deviation_range = deviation.and_then(|deviation| deviation.range(Confidence::P95));
+    let ends = |range: Range| [range.lower, range.upper];
+    let mut quantities = vec![Quantity::count(&SENT, overall.sent), Quantity::count(&RECEIVED, overall.received)];
+    quantities.extend(of_balance(&overall.balance, overall.sent));
+    quantities.extend([
         Quantity::new(&SAMPLES, samples),
         Quantity {
-            range: Some(range.map(|range| [range.lower, range.upper])),
+            range: Some(range.map(ends)),
             samples: Some(overall.effective_samples),
-            ..Quantity::of(&MEAN, mean, |mean: Mean| mean.nanoseconds)
+            ..Quantity::new(&MEAN, mean.map(|mean| Number::Real(mean.within_bounds())))
         },
-        Quantity::of(&DEVIATION, trusted().and(overall.deviation), |deviation| deviation),
+        Quantity::new(&BRACKET, trusted().and(overall.bracket).map(|range| Number::Between(ends(range)))),
+        Quantity {
+            range: Some(deviation_range.map(ends)),
+            ..Quantity::new(&DEVIATION, deviation.map(|deviation| Number::Real(deviation.nanoseconds)))
+        },
         Quantity::of(&PAPER_DEVIATION, trusted().and(overall.paper_deviation), |deviation| deviation),
+    ]);
+    quantities
+}
+
+/// Packets lost and gained, of `sent`.
+fn of_balance(balance: &Balance, sent: u64) -> [Quantity; 3] {
+    let range = |range: Option<[f64; 2]>| range.map(Ok);
+    let remark = (balance.basis() == Basis::Estimated)
+        .then_some(Remark::Estimated { lost: balance.lost_least, surplus: balance.surplus_least });
+    [
+        Quantity {
+            samples: Some(sent),
+            range: range(balance.lost_range(Confidence::P95)),
+            remark,
+            ..Quantity::count(&LOST, balance.lost())
+        },
+        Quantity {
+            range: range(balance.surplus_range(Confidence::P95)),
+            remark,
+            ..Quantity::count(&SURPLUS, balance.surplus())
+        },
+        Quantity::new(&NET, Ok(Number::Whole(balance.net))),
     ]
 }
 
-/// Puts the number of packets that are known one by one to be lost in the place of the difference of totals, which
-/// foreign and repeated packets make smaller.
-pub fn put_lost(quantities: &mut [Quantity], sent: u64, lost: u64) {
-    let known = Quantity { samples: Some(sent), ..Quantity::count(&LOST, lost) };
-    quantities.iter_mut().filter(|each| std::ptr::eq(each.what, &LOST)).for_each(|each| *each = known);
+/// Puts the numbers of packets that are known one by one to be lost and gained in the place of those that totals and
+/// rows give.
+pub fn put_known(quantities: &mut [Quantity], sent: u64, lost: u64, surplus: u64) {
+    let known = [
+        Quantity { samples: Some(sent), ..Quantity::count(&LOST, lost) },
+        Quantity::count(&SURPLUS, surplus),
+    ];
+    for known in known {
+        quantities.iter_mut().filter(|each| std::ptr::eq(each.what, known.what)).for_each(|each| *each = known);
+    }
 }
 
 /// What exact delays of single packets give: quantiles.
@@ -266,35 +327,46 @@ pub fn of_singles(singles: &[&Singles], distrust: Option<Reason>) -> Vec<Quantit
             ..Quantity::of(what, found, |quantile| quantile.nanoseconds)
         }
     };
+    let delays = || singles.iter().flat_map(|each| each.delays()).copied();
+    let end = |delay: Option<i64>| match distrust {
+        Some(reason) => Err(reason),
+        None => delay.map(Number::Whole).ok_or(Reason::NoSingle),
+    };
     vec![
         Quantity::new(&EXACT_DELAYS, exact),
         quantile(&MEDIAN, 0.5),
         quantile(&P90, 0.9),
         quantile(&P99, 0.99),
+        Quantity::new(&LEAST, end(delays().min())),
+        Quantity::new(&GREATEST, end(delays().max())),
     ]
 }
 
 /// The quantities of [`of_delays`] where packets are counted and nothing else is known.
 pub fn of_totals(sent: u64, received: u64, reason: Reason) -> Vec<Quantity> {
-    let lost = match Loss::between(sent, received) {
-        Loss::Lost(lost) => Ok(Number::Count(lost)),
-        Loss::Surplus(surplus) => Err(Reason::Surplus(surplus)),
-    };
     let mut quantities = of_nothing(reason);
-    let known = [
-        Quantity::count(&SENT, sent),
-        Quantity::count(&RECEIVED, received),
-        Quantity { samples: Some(sent), ..Quantity::new(&LOST, lost) },
-    ];
-    quantities.iter_mut().zip(known).for_each(|(unknown, known)| *unknown = known);
+    let balance = of_balance(&Balance::of_totals(sent, received), sent);
+    let known = [Quantity::count(&SENT, sent), Quantity::count(&RECEIVED, received)];
+    quantities.iter_mut().zip(known.into_iter().chain(balance)).for_each(|(unknown, known)| *unknown = known);
     quantities
 }
 
 /// The quantities of [`of_delays`], all of them without value.
 pub fn of_nothing(reason: Reason) -> Vec<Quantity> {
     let of = |what| Quantity::new(what, Err(reason));
-    let mean = Quantity { range: Some(Err(reason)), ..of(&MEAN) };
-    vec![of(&SENT), of(&RECEIVED), of(&LOST), of(&SAMPLES), mean, of(&DEVIATION), of(&PAPER_DEVIATION)]
+    let with_range = |what| Quantity { range: Some(Err(reason)), ..of(what) };
+    vec![
+        of(&SENT),
+        of(&RECEIVED),
+        of(&LOST),
+        of(&SURPLUS),
+        of(&NET),
+        of(&SAMPLES),
+        with_range(&MEAN),
+        of(&BRACKET),
+        with_range(&DEVIATION),
+        of(&PAPER_DEVIATION),
+    ]
 }
 
 #[cfg(test)]

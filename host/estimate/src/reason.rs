@@ -32,8 +32,8 @@ pub enum Reason {
     NoSingle,
     /// Too few rows hold a single packet for this quantile.
     #[error(
-        "not identifiable: {found} rows with a single packet where this quantile needs {needed}; use more rows, longer \
-         intervals, or a bank that samples about as many packets as it has rows"
+        "not identifiable: this quantile needs {needed} rows with a single packet, of which there are fewer; use more rows, \
+         longer intervals, or a bank that samples about as many packets as it has rows"
     )]
     FewSingles {
         /// How many there are; over several intervals, how many they are worth.
@@ -55,6 +55,27 @@ pub enum Reason {
     )]
     Surplus(
         /// How many more.
+        u64,
+    ),
+    /// Packets came in from elsewhere, so that sums over all packets bound nothing.
+    #[error("not identifiable: at least {0} packets were received that were not sent: repeated, foreign, or of another interval")]
+    Gained(
+        /// How many at least.
+        u64,
+    ),
+    /// The ends' control frames have no sums over all packets, or they leave more than one answer.
+    #[error("not identifiable: the points report no sums over all packets, or their times wrap within the interval")]
+    NoSums,
+    /// Few packets of a heavy tail make up most of the spread.
+    #[error("not identifiable: few late packets make up most of the spread, and how many more there are is not known")]
+    HeavyTail,
+    /// Without digests, rows of equal counts may hold other packets.
+    #[error(
+        "not identifiable: at least {0} packets were received that were not sent, and without digests rows of equal counts \
+         may hold them; measure with digests"
+    )]
+    Contaminated(
+        /// How many at least.
         u64,
     ),
     /// The two ends' rows have nothing to do with each other.
@@ -89,6 +110,14 @@ pub enum Reason {
     /// The interval is void.
     #[error("not identifiable: the interval is void")]
     Void,
+    /// Some of the combined intervals with packets have no value.
+    #[error(
+        "not identifiable: {0} intervals with packets have no value, and those are the ones that lost most; see the intervals"
+    )]
+    Missing(
+        /// How many.
+        usize,
+    ),
     /// None of the combined intervals had a value.
     #[error("not identifiable: no interval had a value")]
     NoInterval,

@@ -1,0 +1,44 @@
+//! Where two captures begin and end together: what only one of them holds in front of that and behind is left out.
+
+use crate::exit::Failure;
+use crate::progress::Progress;
+use deltaline_capture::Capture;
+use deltaline_capture::edges::{Edges, Identities, edges};
+use std::path::Path;
+
+/// The edges of two captures, which are read for it.
+pub(crate) fn of_captures(sender: &Path, receiver: &Path) -> Result<Option<Edges>, Failure> {
+    Ok(edges(&identities(sender)?, &identities(receiver)?))
+}
+
+fn identities(path: &Path) -> Result<Identities, Failure> {
+    let mut capture = Capture::open(path)?;
+    let mut progress = Progress::new("finding where the captures begin and end together", &[&capture]);
+    let mut identities = Identities::default();
+    while let Some(packet) = capture.next_packet()? {
+        identities.push(packet.data);
+        progress.packet(0, &capture);
+    }
+    Ok(identities)
+}
+
+/// What is to be said of packets that were left out.
+pub(crate) fn remark(edges: &Edges) -> Option<String> {
+    let part = |name: &str, [front, behind]: [usize; 2]| {
+        let place = match (front, behind) {
+            (0, 0) => return None,
+            (front, 0) => format!("{front} in front"),
+            (0, behind) => format!("{behind} behind"),
+            (front, behind) => format!("{front} in front and {behind} behind"),
+        };
+        Some(format!("the {name}'s has {place}"))
+    };
+    let parts: Vec<String> =
+        [part("sender", edges.sender), part("receiver", edges.receiver)].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| {
+        format!(
+            "the captures do not begin and end with the same packets: {} that the other one lacks, which are left out",
+            parts.join(", ")
+        )
+    })
+}

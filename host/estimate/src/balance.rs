@@ -1,0 +1,169 @@
+//! Balance: packets that were lost, and packets that came in from elsewhere, apart.
+//!
+//! The totals give only the *net* loss, sent less received: a packet that was lost and one that was repeated, or that is
+//! another stream's, cancel. Rows keep them apart as long as they do not meet in one. A row that counted more packets at
+//! the receiver proves a *surplus*; so does, with digests, a row of equal counts and different digests, which lost as many
+//! as it gained.
+//!
+//! Where nothing proves a surplus, the net loss is the loss. Where something does, let d_i be what row i lost less what it
+//! gained, l packets lost and s gained in all rows of a bank together, scattered by chance: d_i then is the difference of two
+//! Poisson variables, with variance (l + s) / m over m rows. So the bank's l + s is estimated by sum (d_i - mean)^2 m / (m - 1),
+//! whose variance is l + s + 2 (l + s)^2 / (m - 1); the sum of all banks over the share of packets that they hold is that of
+//! the interval, and half of it more or less half of the net loss the packets lost and gained. What rows prove packet for
+//! packet is a *least* number of both.
+//!
+//! # Test plan
+//!
+//! By hand: net, rows of surplus, foreign rows, digest sums that differ; intervals add up. Over many seeds of losses and
+//! repetitions the estimate is unbiased and its interval holds the truth: `tests::balance`.
+
+use crate::{Confidence, Observation};
+use deltaline_model::sketch::cell::Row;
+
+/// Packets lost and gained between two ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Balance {
+    /// Packets sent less packets received.
+    pub net: i64,
+    /// Packets lost that rows prove, or the net loss.
+    pub lost_least: u64,
+    /// Packets gained that rows prove, or the net gain.
+    pub surplus_least: u64,
+    /// Estimate of the packets lost, if a surplus is proven beyond the net gain, and its variance.
+    estimated: Option<(f64, f64)>,
+    /// The ends have seen the same packets, as sums over all of them show.
+    is_same: bool,
+}
+
+/// What a number of lost or gained packets rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// Counts and digest sums of all packets are equal: none.
+    Exact,
+    /// The totals; nothing proves that packets of both kinds cancel in them.
+    Net,
+    /// The spread of rows, because packets of both kinds are proven.
+    Estimated,
+}
+
+impl Balance {
+    /// From totals alone.
+    pub fn of_totals(sent: u64, received: u64) -> Self {
+        let net = i64::try_from(i128::from(sent) - i128::from(received)).unwrap_or(i64::MAX);
+        Balance {
+            net,
+            lost_least: sent.saturating_sub(received),
+            surplus_least: received.saturating_sub(sent),
+            ..Balance::default()
+        }
+    }
+
+    pub(crate) fn of_rows<R: Row>(observation: &Observation<R>) -> Self {
+        let mut balance = Balance::of_totals(observation.sent, observation.received);
+        let (mut short, mut surplus) = (0, 0);
+        let (mut spread, mut spread_variance) = (0.0, 0.0);
+        let banks = observation
+            .sender
+            .chunks(observation.rows.max(1))
+            .zip(observation.receiver.chunks(observation.rows.max(1)));
+        for (sender, receiver) in banks {
+            let rows = sender.len() as f64;
+            let (mut sum, mut squares) = (0.0, 0.0);
+            for (sender, receiver) in sender.iter().zip(receiver) {
+                let difference = i64::from(sender.count()) - i64::from(receiver.count());
+                short += difference.max(0) as u64;
+                surplus += (-difference).max(0) as u64;
+                if difference == 0 && sender.count() > 0 && !sender.agrees(receiver) {
+                    (short, surplus) = (short + 1, surplus + 1);
+                }
+                sum += difference as f64;
+                squares += (difference * difference) as f64;
+            }
+            let freedom = (rows - 1.0).max(1.0);
+            let both = (squares - sum * sum / rows) * rows / freedom;
+            spread += both;
+            spread_variance += both + 2.0 * both * both / freedom;
+        }
+        // What rows prove of one kind, the totals prove of the other.
+        let lost = short.max(add_signed(surplus, balance.net)).max(balance.lost_least);
+        balance.lost_least = lost;
+        balance.surplus_least = add_signed(lost, balance.net.saturating_neg());
+        let sampled: u64 = observation.sender.iter().map(|cell| u64::from(cell.count())).sum();
+        if surplus > 0 && sampled > 0 {
+            let share = (sampled as f64 / observation.sent as f64).min(1.0);
+            let lost = (spread / share + balance.net as f64) / 2.0;
+            balance.estimated = Some((lost, spread_variance / (4.0 * share * share)));
+        }
+        balance
+    }
+
+    /// The same with what sums of all packets' digests show, if counts are equal.
+    pub(crate) fn with_digest_sums(self, are_equal: bool) -> Self {
+        match (self.net, are_equal) {
+            (0, true) => Balance { is_same: self.surplus_least == 0, ..self },
+            (0, false) => {
+                Balance { lost_least: self.lost_least.max(1), surplus_least: self.surplus_least.max(1), ..self }
+            }
+            _ => self,
+        }
+    }
+
+    /// The balance of these packets and the other ones together.
+    pub fn and(self, other: Balance) -> Self {
+        let value = |each: &Balance| each.estimated.unwrap_or((each.lost_least as f64, 0.0));
+        let (one, two) = (value(&self), value(&other));
+        let estimated = (self.estimated.is_some() || other.estimated.is_some())
+            .then_some((one.0 + two.0, one.1 + two.1));
+        Balance {
+            net: self.net.saturating_add(other.net),
+            lost_least: self.lost_least.saturating_add(other.lost_least),
+            surplus_least: self.surplus_least.saturating_add(other.surplus_least),
+            estimated,
+            is_same: self.is_same && other.is_same,
+        }
+    }
+
+    /// What the numbers rest on.
+    pub fn basis(&self) -> Basis {
+        match self.estimated {
+            _ if self.is_same => Basis::Exact,
+            // Proven by sums alone, or the net loss of one interval and the net gain of another.
+            None if self.lost_least > 0 && self.surplus_least > 0 => Basis::Estimated,
+            None => Basis::Net,
+            Some(_) => Basis::Estimated,
+        }
+    }
+
+    /// Packets lost.
+    pub fn lost(&self) -> u64 {
+        let least = self.lost_least;
+        self.estimated.map_or(least, |(lost, _)| (lost.round() as u64).max(least))
+    }
+
+    /// Packets gained: repeated, foreign, or of a neighbouring interval.
+    pub fn surplus(&self) -> u64 {
+        add_signed(self.lost(), self.net.saturating_neg())
+    }
+
+    /// The confidence interval of the packets lost, never below the least number; none where they are not
+    /// estimated. That of the packets gained is as wide.
+    pub fn lost_range(&self, confidence: Confidence) -> Option<[f64; 2]> {
+        let least = self.lost_least as f64;
+        let (lost, variance) = match (self.estimated, self.basis()) {
+            (Some(estimated), _) => estimated,
+            _ => return None,
+        };
+        let half = confidence.student(f64::INFINITY) * variance.sqrt();
+        Some([(lost - half).max(least), (lost + half).max(least)])
+    }
+
+    /// How far the packets gained are below the packets lost.
+    pub fn surplus_range(&self, confidence: Confidence) -> Option<[f64; 2]> {
+        let net = self.net as f64;
+        self.lost_range(confidence).map(|range| range.map(|end| (end - net).max(0.0)))
+    }
+}
+
+fn add_signed(number: u64, change: i64) -> u64 {
+    number.saturating_add_signed(change)
+}

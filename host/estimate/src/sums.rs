@@ -1,0 +1,128 @@
+//! Sums over all packets of an interval: an exact mean where nothing was lost, and certain bounds where something was.
+//!
+//! Both ends add up the times of all packets. Where they have seen the same packets, which equal counts and equal digest sums
+//! show (wrong once in 2^32), the difference of the sums over the number of packets is the mean delay, of every packet, without
+//! sampling. Where L packets were lost and none gained, the sum of the sending times of those that arrived is not known, but
+//! each lost packet was sent between the first and the last one: the mean delay lies between
+//!
+//! ```text
+//! (sum of receiving times - sum of sending times + L first) / R    and    the same with the last sending time
+//! ```
+//!
+//! for certain, whatever the loss depends on. In between lies the *completed* mean, in which lost packets count with the mean
+//! sending time of all; its error is that of their mean sending time.
+//!
+//! Times are known modulo 2^48 ns, their sums modulo 2^64. Where an end's times pass 2^48 ns within the interval, once in
+//! 78 hours, it takes an estimate to know how many times 2^48 ns are missing; without one there is no answer.
+//!
+//! # Test plan
+//!
+//! Exact means and bounds against sums by hand, over the wrap of times, clocks apart both ways; counts or digests that differ
+//! give no exact mean, a surplus no bounds.
+
+use crate::Range;
+
+/// What one end added up over all packets of an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndSums {
+    /// Packets.
+    pub packets: u64,
+    /// Sum of the packets' times in nanoseconds modulo 2^48, modulo 2^64.
+    pub times: u64,
+    /// Sum of their digests, if it is known.
+    pub digests: Option<u32>,
+    /// Time of the first packet in nanoseconds, modulo 2^48.
+    pub first: u64,
+    /// Time of the last one.
+    pub last: u64,
+}
+
+/// What both ends added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sums {
+    /// The sender.
+    pub sender: EndSums,
+    /// The receiver.
+    pub receiver: EndSums,
+}
+
+/// Times are known modulo 2^48 ns.
+const WRAP: i128 = 1 << 48;
+
+impl Sums {
+    /// Whether the two ends' digest sums are equal, if both are known.
+    pub fn digests_agree(&self) -> Option<bool> {
+        Some(self.sender.digests? == self.receiver.digests?)
+    }
+
+    /// Whether the ends have seen the same packets.
+    pub fn are_same(&self) -> bool {
+        self.sender.packets == self.receiver.packets && self.digests_agree() == Some(true)
+    }
+
+    /// The mean delay in nanoseconds, if the ends have seen the same packets, at least one. `near` is an estimate.
+    pub fn mean(&self, near: Option<f64>) -> Option<f64> {
+        let packets = self.receiver.packets;
+        if !self.are_same() || packets == 0 {
+            return None;
+        }
+        Some(self.difference(0, near)? as f64 / packets as f64)
+    }
+
+    /// Between which delays the mean lies, in nanoseconds, if no more packets were received than sent, at least one, and none
+    /// was gained. `near` is an estimate.
+    pub fn bracket(&self, near: Option<f64>) -> Option<Range> {
+        let lost = self.sender.packets.checked_sub(self.receiver.packets)?;
+        let received = self.receiver.packets as f64;
+        if received == 0.0 {
+            return None;
+        }
+        let width = lost as f64 * self.span() as f64 / received;
+        let lower = self.difference(lost, near.map(|near| near - width / 2.0))? as f64 / received;
+        Some(Range { lower, upper: lower + width })
+    }
+
+    /// The mean delay if lost packets were sent at the mean sending time of all, and its standard error in nanoseconds, were
+    /// all of them lost at one moment, and that any of the interval.
+    pub fn completed(&self, near: Option<f64>) -> Option<(f64, f64)> {
+        let Range { lower, upper } = self.bracket(near)?;
+        Some((lower + (upper - lower) * self.mean_time(), (upper - lower) / 12f64.sqrt()))
+    }
+
+    /// From the first sending time to the last, in nanoseconds.
+    fn span(&self) -> u64 {
+        self.sender.last.wrapping_sub(self.sender.first) & (WRAP as u64 - 1)
+    }
+
+    /// Sum of receiving times less sum of sending times, of which `lost` more packets count with the first one's.
+    fn difference(&self, lost: u64, near: Option<f64>) -> Option<i128> {
+        let received = self.receiver.packets;
+        let times = self.receiver.times.wrapping_sub(self.sender.times);
+        let times = i128::from(times.wrapping_add(lost.wrapping_mul(self.sender.first)) as i64);
+        let nearest = |times: i128, wrap: i128, near: f64| {
+            times + ((near * received as f64 - times as f64) / wrap as f64).round() as i128 * wrap
+        };
+        if self.times_wrap() {
+            // How many packets came before the wrap and how many behind it is not known.
+            return near.map(|near| nearest(times, WRAP, near));
+        }
+        // All of one end's times may lie before a wrap and all of the other's behind it.
+        let apart = i128::from(self.receiver.first) - i128::from(self.sender.first);
+        let turns = if apart < -WRAP / 2 { 1 } else { i128::from(apart >= WRAP / 2) * -1 };
+        let times = times + turns * WRAP * i128::from(received);
+        Some(near.map_or(times, |near| nearest(times, 1 << 64, near)))
+    }
+
+    /// Whether times pass 2^48 ns within the interval.
+    fn times_wrap(&self) -> bool {
+        [self.sender, self.receiver].iter().any(|end| end.first > end.last)
+    }
+
+    /// Where the mean sending time lies between the first and the last, from 0 to 1.
+    fn mean_time(&self) -> f64 {
+        let EndSums { packets, times, first, .. } = self.sender;
+        let sum = times.wrapping_sub(packets.wrapping_mul(first)) as f64;
+        let mean = sum / (packets as f64 * self.span() as f64);
+        if self.times_wrap() || !mean.is_finite() { 0.5 } else { mean.clamp(0.0, 1.0) }
+    }
+}
