@@ -87,15 +87,14 @@ pub fn edges(sender: &Identities, receiver: &Identities) -> Option<Edges> {
         first.unwrap_or(inner.start)..last.map_or(inner.end, |last| inner.end + last + 1)
     };
     let spans = [exact(&sent, from_sender, &sets[1]), exact(&received, from_receiver, &sets[0])];
-    let [sender, receiver] = [(&sent, &spans[0], runs[0]), (&received, &spans[1], runs[1])].map(
-        |(end, span, longest)| {
+    let [sender, receiver] =
+        [(&sent, &spans[0], runs[0]), (&received, &spans[1], runs[1])].map(|(end, span, longest)| {
             let front = end.measured(0..span.start);
             let behind = end.measured(span.end..end.packets.len());
             let start = if front > longest { span.start } else { 0 };
             let stop = if behind > longest { span.end } else { end.packets.len() };
             (start..stop, [front, behind].map(|count| if count > longest { count } else { 0 }))
-        },
-    );
+        });
     Some(Edges {
         span: Span { sender: sender.0, receiver: receiver.0 },
         sender: sender.1,
@@ -123,9 +122,8 @@ impl<'a> End<'a> {
 
     /// From the first compared packet that the other end has, too, to behind the last.
     fn inner(&self, other: &End, mask: u64) -> Option<Range<usize>> {
-        let is_common = |packet: &u64| {
-            *packet & mask == 0 && self.once.contains(packet) && other.once.contains(packet)
-        };
+        let is_common =
+            |packet: &u64| *packet & mask == 0 && self.once.contains(packet) && other.once.contains(packet);
         let first = self.packets.iter().position(is_common)?;
         let last = self.packets.iter().rposition(is_common)?;
         Some(first..last + 1)

@@ -187,7 +187,12 @@ fn cut(arguments: &Measure) -> Result<Cut, Failure> {
         return Ok(Cut { matched: Some(matched), spans, in_captures, warnings });
     }
     let whole = || Span { sender: 0..usize::MAX, receiver: 0..usize::MAX };
-    let one = |span: Span, warnings| Cut { matched: None, spans: vec![span.clone()], in_captures: vec![span], warnings };
+    let one = |span: Span, warnings| Cut {
+        matched: None,
+        spans: vec![span.clone()],
+        in_captures: vec![span],
+        warnings,
+    };
     if irregular(arguments).is_some() {
         let warning = "a capture that can be read only once is measured as it is: packets that only one end has \
                        recorded at the edges count as lost or gained";

@@ -142,7 +142,8 @@ fn intervals_hold_on_recordings_of_any_kind() {
         let hash = ["h3", "rabin"][(seed % 2) as usize];
         let result = run(&["measure", "--json", "--hash", hash, "--seed", &seed.to_string(), &a, &b]);
         let overall = &result.json()["overall"];
-        let range = overall["mean_ci95_ns"].as_array().map(|ends| [0, 1].map(|end| ends[end].as_f64().unwrap()));
+        let range =
+            overall["mean_ci95_ns"].as_array().map(|ends| [0, 1].map(|end| ends[end].as_f64().unwrap()));
         match (overall["mean_ns"].as_f64(), range) {
             (Some(mean), Some([lower, upper])) => {
                 let slack = if lower < upper { 0.0 } else { 1.0 };

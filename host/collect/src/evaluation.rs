@@ -4,8 +4,8 @@ use crate::collector::Collected;
 use crate::pair::{CLOCKS_TOO_FAR, Interval, Pair, Rows, SUM_NEAR_WRAP};
 use crate::verdict::{Doubt, Void};
 use deltaline_estimate::{
-    Difference, EndSums, Estimate, Further, Observation, ObservationError, OffsetBounds, Reason, Singles, Sums, difference,
-    estimate, offset_bounds,
+    Difference, EndSums, Estimate, Further, Observation, ObservationError, OffsetBounds, Reason, Singles,
+    Sums, difference, estimate, offset_bounds,
 };
 use deltaline_model::sketch::cell::{Cell, Row};
 use deltaline_model::sketch::finecomb;

@@ -6,10 +6,10 @@
 //! as it gained.
 //!
 //! Where nothing proves a surplus, the net loss is the loss. Where something does, let d_i be what row i lost less what it
-//! gained, l packets lost and s gained in all rows of a bank together, scattered by chance: d_i then is the difference of two
-//! Poisson variables, with variance (l + s) / m over m rows. So the bank's l + s is estimated by sum (d_i - mean)^2 m / (m - 1),
-//! whose variance is l + s + 2 (l + s)^2 / (m - 1); the sum of all banks over the share of packets that they hold is that of
-//! the interval, and half of it more or less half of the net loss the packets lost and gained. What rows prove packet for
+//! gained, l packets lost and s gained in all m rows of a bank together, scattered by chance. Then d_i has the variance (l + s) / m,
+//! and sum (d_i - mean)^2 m / (m - 1) estimates the bank's l + s, with the variance 2 (l + s)^2 / (m - 1). The sum of all
+//! banks over the share p of packets that they hold is that of the interval, with (l + s) (1 - p) / p^2 more variance for which
+//! packets were sampled; half of it more or less half of the net loss are the packets lost and gained. What rows prove packet for
 //! packet is a *least* number of both.
 //!
 //! # Test plan
@@ -82,17 +82,18 @@ impl Balance {
             let freedom = (rows - 1.0).max(1.0);
             let both = (squares - sum * sum / rows) * rows / freedom;
             spread += both;
-            spread_variance += both + 2.0 * both * both / freedom;
+            spread_variance += 2.0 * both * both / freedom;
         }
         // What rows prove of one kind, the totals prove of the other.
         let lost = short.max(add_signed(surplus, balance.net)).max(balance.lost_least);
         balance.lost_least = lost;
         balance.surplus_least = add_signed(lost, balance.net.saturating_neg());
         let sampled: u64 = observation.sender.iter().map(|cell| u64::from(cell.count())).sum();
-        if surplus > 0 && sampled > 0 {
+        if balance.lost_least > 0 && balance.surplus_least > 0 && sampled > 0 {
             let share = (sampled as f64 / observation.sent as f64).min(1.0);
             let lost = (spread / share + balance.net as f64) / 2.0;
-            balance.estimated = Some((lost, spread_variance / (4.0 * share * share)));
+            let variance = spread_variance + spread * (1.0 - share);
+            balance.estimated = Some((lost, variance / (4.0 * share * share)));
         }
         balance
     }
@@ -101,9 +102,11 @@ impl Balance {
     pub(crate) fn with_digest_sums(self, are_equal: bool) -> Self {
         match (self.net, are_equal) {
             (0, true) => Balance { is_same: self.surplus_least == 0, ..self },
-            (0, false) => {
-                Balance { lost_least: self.lost_least.max(1), surplus_least: self.surplus_least.max(1), ..self }
-            }
+            (0, false) => Balance {
+                lost_least: self.lost_least.max(1),
+                surplus_least: self.surplus_least.max(1),
+                ..self
+            },
             _ => self,
         }
     }
@@ -112,8 +115,8 @@ impl Balance {
     pub fn and(self, other: Balance) -> Self {
         let value = |each: &Balance| each.estimated.unwrap_or((each.lost_least as f64, 0.0));
         let (one, two) = (value(&self), value(&other));
-        let estimated = (self.estimated.is_some() || other.estimated.is_some())
-            .then_some((one.0 + two.0, one.1 + two.1));
+        let estimated =
+            (self.estimated.is_some() || other.estimated.is_some()).then_some((one.0 + two.0, one.1 + two.1));
         Balance {
             net: self.net.saturating_add(other.net),
             lost_least: self.lost_least.saturating_add(other.lost_least),

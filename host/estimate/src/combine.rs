@@ -65,25 +65,46 @@ pub struct Deviation {
     pub nanoseconds: f64,
     /// Degrees of freedom of its square.
     pub degrees_of_freedom: f64,
+    /// Rows that it comes from.
+    pub rows: usize,
 }
 
-/// Fewest degrees of freedom with which a squared deviation has an interval: with fewer, few packets of a heavy tail make
-/// up most of the spread, and there is no telling how many more there are.
-const FEWEST_FREEDOM: f64 = 30.0;
+/// Fewest degrees of freedom with which a squared deviation has an interval: fewer rows do not show the tail.
+const FEWEST_FREEDOM: f64 = 100.0;
+/// Least degrees of freedom a row: with fewer, few packets of a heavy tail make up most of the spread, and there is no
+/// telling how many more there are.
+const LEAST_FREEDOM: f64 = 0.5;
 
 impl Deviation {
+    /// Whether few packets make up most of the spread.
+    pub fn has_heavy_tail(&self) -> bool {
+        // A NaN is no freedom.
+        !(self.degrees_of_freedom >= LEAST_FREEDOM * self.rows.saturating_sub(1) as f64)
+    }
+
+    /// Whether the mean's interval may hold less often than it says: the tail is so heavy, or rows so few, that Student's t
+    /// and the rows' skew do not make up for it.
+    pub(crate) fn strains_the_mean(&self) -> bool {
+        let least = (LEAST_FREEDOM / 2.0 * self.rows.saturating_sub(1) as f64).max(FEWEST_FREEDOM / 2.0);
+        self.rows > 100 && !(self.degrees_of_freedom >= least)
+    }
+
     /// The confidence interval of the deviation.
     ///
     /// # Errors
     ///
-    /// [`Reason::HeavyTail`] with less than 30 degrees of freedom.
+    /// [`Reason::FewRows`] and [`Reason::HeavyTail`]: from less than 100 degrees of freedom, or half of one a row, nothing
+    /// can be said.
     pub fn range(&self, confidence: Confidence) -> Result<Range, Reason> {
-        let Deviation { nanoseconds, degrees_of_freedom: freedom } = *self;
+        let Deviation { nanoseconds, degrees_of_freedom: freedom, .. } = *self;
         if nanoseconds == 0.0 {
             return Ok(Range { lower: 0.0, upper: 0.0 });
         }
-        if freedom.is_nan() || freedom < FEWEST_FREEDOM {
+        if self.has_heavy_tail() {
             return Err(Reason::HeavyTail);
+        }
+        if freedom < FEWEST_FREEDOM {
+            return Err(Reason::FewRows);
         }
         let [below, above] = confidence.chi_squared(freedom);
         Ok(Range {
@@ -115,7 +136,7 @@ impl Overall {
 /// };
 /// let overall = combine(&[interval(2, 200, 0)?, interval(1, 250, 1)?]);
 /// assert_eq!(overall.loss(), Loss::Lost(1));
-/// assert_eq!(overall.mean?.value.nanoseconds, 150.0);
+/// assert_eq!(overall.mean?.nanoseconds, 150.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn combine(intervals: &[Estimate]) -> Overall {
@@ -133,8 +154,11 @@ pub fn combine(intervals: &[Estimate]) -> Overall {
             upper: weighted(&strata, |range| range.upper),
         }),
         deviation: whole(intervals, |each| {
-            let deviation =
-                Deviation { nanoseconds: each.deviation?, degrees_of_freedom: each.deviation_freedom };
+            let deviation = Deviation {
+                nanoseconds: each.deviation?,
+                degrees_of_freedom: each.deviation_freedom,
+                rows: each.usable_rows,
+            };
             Ok((each.mean?, deviation))
         })
         .map(|strata| overall_deviation(&strata)),
@@ -235,6 +259,7 @@ fn overall_deviation(strata: &[Stratum<(Mean, Deviation)>]) -> Deviation {
     };
     let error: f64 = strata.iter().map(of_interval).sum();
     Deviation {
+        rows: strata.iter().map(|(_, (_, deviation))| deviation.rows).sum(),
         nanoseconds: variance.sqrt(),
         degrees_of_freedom: if error > 0.0 { 2.0 * variance * variance / error } else { f64::INFINITY },
     }

@@ -8,7 +8,7 @@
 //! Keys; an interval's quantities against its estimate; a value of some intervals only is remarked on; what the ends' rows
 //! forbid has no value and that reason. The program's tests render a made-up quantity (`host/cli` `show`).
 
-use crate::{Balance, Basis, Confidence, Overall, Range, Reason, Singles, Stratified, quantile};
+use crate::{Balance, Basis, Confidence, Overall, Range, Reason, Singles, Stratified, Uncertainty, quantile};
 use std::fmt;
 
 /// What a number counts or measures.
@@ -125,6 +125,8 @@ pub enum Remark {
         /// Of how many.
         of: usize,
     },
+    /// Few packets of a heavy tail make up most of the spread.
+    HeavyTail,
     /// A number of packets is estimated from rows.
     Estimated {
         /// At least so many packets were lost.
@@ -141,6 +143,9 @@ impl fmt::Display for Remark {
                 write!(f, "{missing} intervals with packets have no value and are left out")
             }
             Remark::Void { void, of } => write!(f, "{void} of {of} intervals are void and left out"),
+            Remark::HeavyTail => f.write_str(
+                "few late packets make up most of the spread: the 95 % interval may hold in some points less",
+            ),
             Remark::Estimated { lost, surplus } => write!(
                 f,
                 "estimated from the rows' spread, because packets were received that were not sent; at least {lost} lost \
@@ -260,15 +265,19 @@ pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
     let mean = trusted().and(overall.mean);
     let range = mean.and_then(|mean| mean.range(Confidence::P95));
     let deviation = trusted().and(overall.deviation);
+    let is_sampled = mean.is_ok_and(|mean| mean.uncertainty != Uncertainty::Exact);
+    let is_strained = is_sampled && deviation.is_ok_and(|deviation| deviation.strains_the_mean());
     let deviation_range = deviation.and_then(|deviation| deviation.range(Confidence::P95));
     let ends = |range: Range| [range.lower, range.upper];
-    let mut quantities = vec![Quantity::count(&SENT, overall.sent), Quantity::count(&RECEIVED, overall.received)];
+    let mut quantities =
+        vec![Quantity::count(&SENT, overall.sent), Quantity::count(&RECEIVED, overall.received)];
     quantities.extend(of_balance(&overall.balance, overall.sent));
     quantities.extend([
         Quantity::new(&SAMPLES, samples),
         Quantity {
             range: Some(range.map(ends)),
             samples: Some(overall.effective_samples),
+            remark: is_strained.then_some(Remark::HeavyTail),
             ..Quantity::new(&MEAN, mean.map(|mean| Number::Real(mean.within_bounds())))
         },
         Quantity::new(&BRACKET, trusted().and(overall.bracket).map(|range| Number::Between(ends(range)))),
@@ -310,7 +319,10 @@ pub fn put_known(quantities: &mut [Quantity], sent: u64, lost: u64, surplus: u64
         Quantity::count(&SURPLUS, surplus),
     ];
     for known in known {
-        quantities.iter_mut().filter(|each| std::ptr::eq(each.what, known.what)).for_each(|each| *each = known);
+        quantities
+            .iter_mut()
+            .filter(|each| std::ptr::eq(each.what, known.what))
+            .for_each(|each| *each = known);
     }
 }
 
@@ -441,7 +453,9 @@ mod tests {
 
     #[test]
     fn a_surplus_is_no_loss() {
-        let overall = Overall { sent: 3, received: 5, ..overall() };
-        assert_eq!(value(&of_delays(&overall, None), "lost"), Err(Reason::Surplus(2)));
+        let balance = Balance::of_totals(3, 5);
+        let quantities = of_delays(&Overall { balance, ..overall() }, None);
+        let found = ["lost", "surplus", "net"].map(|name| value(&quantities, name));
+        assert_eq!(found, [Ok(0.0), Ok(2.0), Ok(-2.0)]);
     }
 }

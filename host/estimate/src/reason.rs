@@ -58,16 +58,27 @@ pub enum Reason {
         u64,
     ),
     /// Packets came in from elsewhere, so that sums over all packets bound nothing.
-    #[error("not identifiable: at least {0} packets were received that were not sent: repeated, foreign, or of another interval")]
+    #[error(
+        "not identifiable: at least {0} packets were received that were not sent: repeated, foreign, or of another interval"
+    )]
     Gained(
         /// How many at least.
         u64,
     ),
     /// The ends' control frames have no sums over all packets, or they leave more than one answer.
-    #[error("not identifiable: the points report no sums over all packets, or their times wrap within the interval")]
+    #[error(
+        "not identifiable: the points report no sums over all packets, or their times wrap within the interval"
+    )]
     NoSums,
+    /// Too few rows for an interval of the deviation.
+    #[error(
+        "not identifiable: fewer than about 100 rows do not show what tail the delays have; use more rows"
+    )]
+    FewRows,
     /// Few packets of a heavy tail make up most of the spread.
-    #[error("not identifiable: few late packets make up most of the spread, and how many more there are is not known")]
+    #[error(
+        "not identifiable: few late packets make up most of the spread, and how many more there are is not known"
+    )]
     HeavyTail,
     /// Without digests, rows of equal counts may hold other packets.
     #[error(

@@ -48,6 +48,8 @@ pub struct Sums {
 
 /// Times are known modulo 2^48 ns.
 const WRAP: i128 = 1 << 48;
+/// Nanoseconds around the wrap of times, 18 minutes, in which packets may lie on both sides of it.
+const NEAR_WRAP: u64 = 1 << 40;
 
 impl Sums {
     /// Whether the two ends' digest sums are equal, if both are known.
@@ -113,9 +115,12 @@ impl Sums {
         Some(near.map_or(times, |near| nearest(times, 1 << 64, near)))
     }
 
-    /// Whether times pass 2^48 ns within the interval.
+    /// Whether times may pass 2^48 ns within the interval. Packets that overtook each other may have done so behind the
+    /// first one and in front of the last.
     fn times_wrap(&self) -> bool {
-        [self.sender, self.receiver].iter().any(|end| end.first > end.last)
+        let is_near = |time: u64| time < NEAR_WRAP || time >= WRAP as u64 - NEAR_WRAP;
+        let may_wrap = |end: &EndSums| end.first > end.last || is_near(end.first) || is_near(end.last);
+        may_wrap(&self.sender) || may_wrap(&self.receiver)
     }
 
     /// Where the mean sending time lies between the first and the last, from 0 to 1.

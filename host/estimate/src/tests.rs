@@ -1,9 +1,12 @@
 //! Tests through the public functions, and what they share.
 
+mod balance;
+mod deviation;
 mod examples;
 mod exhaustive;
 mod monte_carlo;
 mod properties;
+mod sums;
 
 use crate::{Estimate, Observation, estimate};
 use deltaline_model::sketch::cell::Cell;

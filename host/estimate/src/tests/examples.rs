@@ -7,8 +7,8 @@
 
 use super::Table;
 use crate::{
-    Confidence, End, Estimate, Loss, Mean, Observation, ObservationError, Reason, Skew, Stratified,
-    Uncertainty, combine, estimate,
+    Balance, Confidence, End, Estimate, Loss, Mean, Observation, ObservationError, Reason, Skew, Uncertainty,
+    combine, estimate,
 };
 use deltaline_model::sketch::cell::Cell;
 
@@ -26,7 +26,7 @@ fn whole(rows: usize, sender: &[(u32, u64)], receiver: &[(u32, u64)]) -> Estimat
 
 fn mean(nanoseconds: f64, standard_error: f64, degrees_of_freedom: f64) -> Mean {
     let skew = Skew::default();
-    Mean { nanoseconds, uncertainty: Uncertainty::Sampled { standard_error, degrees_of_freedom, skew } }
+    Mean::unbounded(nanoseconds, Uncertainty::Sampled { standard_error, degrees_of_freedom, skew })
 }
 
 /// An interval with S = 10 of the received packets.
@@ -37,7 +37,10 @@ fn interval(received: u64, mean: Result<Mean, Reason>, deviation: Result<f64, Re
         effective_samples: 10,
         usable_rows: 3,
         mean,
+        bracket: Err(Reason::NoSums),
         deviation,
+        deviation_freedom: 2.0,
+        balance: Balance::of_totals(received + 1, received),
         paper_second_moment: Err(Reason::NoUsablePair),
         paper_deviation: Err(Reason::NoUsablePair),
     }
@@ -194,8 +197,8 @@ fn a_receiver_clock_behind_is_reported() {
     assert!(!doubtful.clock_suspect());
     assert!(estimate_with(-300).clock_suspect());
     let unknown = Uncertainty::Unknown(Reason::OneUsableRow);
-    assert!(Mean { nanoseconds: -1.0, uncertainty: unknown }.clock_suspect());
-    assert!(!Mean { nanoseconds: 0.0, uncertainty: unknown }.clock_suspect());
+    assert!(Mean::unbounded(-1.0, unknown).clock_suspect());
+    assert!(!Mean::unbounded(0.0, unknown).clock_suspect());
 }
 
 #[test]
@@ -233,9 +236,8 @@ fn two_intervals_by_hand() {
     assert_eq!((overall.sent, overall.received, overall.effective_samples), (402, 400, 20));
     assert_eq!((overall.intervals, overall.surplus_intervals, overall.loss()), (2, 0, Loss::Lost(2)));
     let mean = overall.mean.unwrap();
-    assert_eq!(mean.missing, 0);
-    close(mean.value.nanoseconds, 25.0);
-    let Uncertainty::Sampled { standard_error, degrees_of_freedom, .. } = mean.value.uncertainty else {
+    close(mean.nanoseconds, 25.0);
+    let Uncertainty::Sampled { standard_error, degrees_of_freedom, .. } = mean.uncertainty else {
         panic!("not sampled");
     };
     // Parts of the variance: 4 / 16 and 9 / 16.
@@ -245,33 +247,40 @@ fn two_intervals_by_hand() {
     let between = 0.25 * 15.0f64.powi(2) + 0.75 * 5.0f64.powi(2);
     let noise = 0.25 * 0.75 * (4.0 + 1.0);
     let deviation = overall.deviation.unwrap();
-    close(deviation.value, (within + between - noise).sqrt());
+    let variance = within + between - noise;
+    close(deviation.nanoseconds, variance.sqrt());
+    // Of the deviations, with two degrees of freedom each, and of the means.
+    let own = (0.25f64 * 25.0).powi(2) + (0.75f64 * 49.0).powi(2);
+    let of_means = (2.0f64 * 0.25 * 15.0).powi(2) * 4.0 + (2.0f64 * 0.75 * 5.0).powi(2);
+    close(deviation.degrees_of_freedom, 2.0 * variance * variance / (own + of_means));
     assert_eq!(overall.paper_deviation, Err(Reason::NoInterval));
 }
 
 #[test]
-fn missing_intervals_are_counted_and_empty_ones_are_not() {
+fn a_mean_is_that_of_all_intervals_with_packets_or_none() {
     let none = interval(50, Err(Reason::NoUsableRow), Err(Reason::NoUsableRow));
-    let unknown = Mean { nanoseconds: 99.0, uncertainty: Uncertainty::Unknown(Reason::OneUsableRow) };
+    let unknown = Mean::unbounded(99.0, Uncertainty::Unknown(Reason::OneUsableRow));
     let spread_unknown = interval(50, Ok(unknown), Err(Reason::OneUsableRow));
-    let exact = Mean { nanoseconds: 20.0, uncertainty: Uncertainty::Exact };
+    let exact = Mean::unbounded(20.0, Uncertainty::Exact);
     let exact_only = interval(100, Ok(exact), Err(Reason::OneUsableRow));
     let good = interval(100, Ok(mean(10.0, 2.0, 4.0)), Ok(5.0));
     let empty = interval(0, Err(Reason::NothingReceived), Err(Reason::NothingReceived));
 
-    let overall = combine(&[none, spread_unknown, good, empty, exact_only]);
+    // An interval that lost every row was slow: the others' mean is not that of all.
+    let overall = combine(&[none, good, empty, exact_only]);
+    assert_eq!((overall.mean, overall.deviation), (Err(Reason::Missing(1)), Err(Reason::Missing(2))));
+    let overall = combine(&[good, empty, exact_only]);
+    assert_eq!(overall.mean, Ok(mean(15.0, 1.0, 4.0)));
+    // One of unknown spread: a mean without an interval.
+    let overall = combine(&[spread_unknown, good]);
     let found = overall.mean.unwrap();
-    assert_eq!(found.missing, 2);
-    assert_eq!(found.value, mean(15.0, 1.0, 4.0));
-    assert_eq!(overall.deviation, Ok(Stratified { value: 5.0, missing: 3 }));
-
-    // All of unknown spread: a mean without an interval.
-    let overall = combine(&[none, spread_unknown]);
-    assert_eq!(overall.mean, Ok(Stratified { value: unknown, missing: 1 }));
-    assert_eq!(overall.deviation, Err(Reason::NoInterval));
+    assert_eq!(found.uncertainty, unknown.uncertainty);
+    close(found.nanoseconds, (99.0 * 50.0 + 10.0 * 100.0) / 150.0);
     // All exact: exact.
-    assert_eq!(combine(&[exact_only, exact_only]).mean, Ok(Stratified { value: exact, missing: 0 }));
+    assert_eq!(combine(&[exact_only, exact_only]).mean, Ok(exact));
     assert_eq!(combine(&[none, none]).mean, Err(Reason::NoInterval));
+    // One alone keeps its reason.
+    assert_eq!(combine(&[none]).mean, Err(Reason::NoUsableRow));
     assert_eq!(combine(&[empty]).mean, Err(Reason::NothingReceived));
     assert_eq!(combine(&[]).deviation, Err(Reason::NothingReceived));
 }

@@ -98,9 +98,9 @@ fn expectations_of_two_intervals() {
         .iter()
         .flat_map(|first| seconds.iter().map(move |second| combine(&[*first, *second])))
         .collect();
-    let means: Vec<_> = overall.iter().map(|each| each.mean.unwrap().value).collect();
+    let means: Vec<_> = overall.iter().map(|each| each.mean.unwrap()).collect();
     agree(average(means.iter().map(|each| each.nanoseconds)), mean);
-    let variance = average(overall.iter().map(|each| each.deviation.unwrap().value.powi(2)));
+    let variance = average(overall.iter().map(|each| each.deviation.unwrap().nanoseconds.powi(2)));
     agree(variance, squares / delays.len() as f64);
     let claimed = average(means.iter().map(|each| match each.uncertainty {
         Uncertainty::Sampled { standard_error, .. } => standard_error.powi(2),

@@ -1,0 +1,106 @@
+//! Lost and gained packets.
+//!
+//! # Test plan
+//!
+//! As in [`crate::balance`].
+
+use super::monte_carlo::{Generator, binomial};
+use crate::{Balance, Basis, Confidence, EndSums, Observation, Sums, estimate};
+use deltaline_model::sketch::cell::Cell;
+
+fn cells(rows: &[(u32, u32)]) -> Vec<Cell> {
+    rows.iter().map(|&(count, digest)| Cell { count, sum: 0, digest }).collect()
+}
+
+fn balance(sender: &[(u32, u32)], receiver: &[(u32, u32)]) -> Balance {
+    let total = |end: &[(u32, u32)]| end.iter().map(|(count, _)| u64::from(*count)).sum();
+    let (sent, received) = (total(sender), total(receiver));
+    let (sender, receiver) = (cells(sender), cells(receiver));
+    estimate(&Observation { rows: sender.len(), sender: &sender, receiver: &receiver, sent, received })
+        .unwrap()
+        .balance
+}
+
+#[test]
+fn what_rows_prove() {
+    let plain = balance(&[(5, 1), (3, 2), (0, 0)], &[(5, 1), (1, 3), (0, 0)]);
+    assert_eq!((plain.lost(), plain.surplus(), plain.net, plain.basis()), (2, 0, 2, Basis::Net));
+    assert_eq!(plain.lost_range(Confidence::P95), None);
+    // One row lost two, one gained one.
+    let both = balance(&[(5, 1), (3, 2), (1, 9)], &[(5, 1), (1, 3), (2, 8)]);
+    assert_eq!((both.lost_least, both.surplus_least, both.net, both.basis()), (2, 1, 1, Basis::Estimated));
+    assert!(both.lost() >= 2 && both.surplus() + 1 == both.lost());
+    // Equal counts, other packets.
+    let foreign = balance(&[(5, 1), (3, 2)], &[(5, 1), (3, 7)]);
+    assert_eq!((foreign.lost_least, foreign.surplus_least, foreign.net), (1, 1, 0));
+    assert_eq!(foreign.basis(), Basis::Estimated);
+    // More came in than went: no loss is proven.
+    let gained = balance(&[(5, 1), (3, 2)], &[(5, 1), (6, 7)]);
+    assert_eq!((gained.lost(), gained.surplus(), gained.net), (0, 3, -3));
+}
+
+#[test]
+fn sums_of_digests_show_what_no_sampled_row_does() {
+    let end = |digests| EndSums { packets: 4, times: 0, digests: Some(digests), first: 0, last: 0 };
+    let of = |digests| {
+        let (sender, receiver) = (cells(&[(1, 4)]), cells(&[(1, 4)]));
+        let observation = Observation { rows: 1, sender: &sender, receiver: &receiver, sent: 4, received: 4 };
+        let sums = Sums { sender: end(11), receiver: end(digests) };
+        estimate(&observation).unwrap().with_sums(&sums).balance
+    };
+    let same = of(11);
+    assert_eq!((same.lost(), same.surplus(), same.basis()), (0, 0, Basis::Exact));
+    let other = of(12);
+    assert_eq!((other.lost(), other.surplus(), other.basis()), (1, 1, Basis::Estimated));
+}
+
+#[test]
+fn intervals_add_up() {
+    let lost = balance(&[(5, 1), (3, 2)], &[(5, 1), (1, 3)]);
+    let gained = balance(&[(5, 1), (3, 2)], &[(5, 1), (6, 7)]);
+    let sum = lost.and(gained);
+    assert_eq!((sum.lost_least, sum.surplus_least, sum.net), (2, 3, -1));
+    assert_eq!((sum.lost() as i64 - sum.surplus() as i64, sum.basis()), (-1, Basis::Estimated));
+    assert_eq!(lost.and(Balance::default()), lost);
+}
+
+#[test]
+fn estimates_are_unbiased_and_their_intervals_hold() {
+    const TRIALS: u64 = 1_000;
+    const ROWS: usize = 256;
+    for (seed, lost, gained, share) in [(1, 60, 40, 1.0), (2, 300, 300, 1.0), (3, 900, 200, 0.25)] {
+        let random = &mut Generator::new(seed);
+        let (mut sum, mut held) = (0.0, 0);
+        for _ in 0..TRIALS {
+            let mut rows = vec![(100u32, 100u32); ROWS];
+            let sampled = |random: &mut Generator| random.uniform() <= share;
+            for _ in 0..lost {
+                if sampled(random) {
+                    rows[random.hash() as usize % ROWS].1 -= 1;
+                }
+            }
+            for _ in 0..gained {
+                if sampled(random) {
+                    rows[random.hash() as usize % ROWS].1 += 1;
+                }
+            }
+            let sender: Vec<Cell> = rows.iter().map(|row| Cell { count: row.0, ..Cell::default() }).collect();
+            let receiver: Vec<Cell> =
+                rows.iter().map(|row| Cell { count: row.1, ..Cell::default() }).collect();
+            let sent = (100.0 * ROWS as f64 / share) as u64;
+            let received = sent - lost + gained;
+            let observation =
+                Observation { rows: ROWS, sender: &sender, receiver: &receiver, sent, received };
+            let balance = estimate(&observation).unwrap().balance;
+            sum += balance.lost() as f64;
+            let [low, high] = balance.lost_range(Confidence::P95).unwrap();
+            held += u64::from(low <= lost as f64 && lost as f64 <= high);
+        }
+        // By the formula of the variance, four deviations of the mean.
+        let both = (lost + gained) as f64 * share;
+        let error = (both + 2.0 * both * both / (ROWS - 1) as f64).sqrt() / 2.0 / share;
+        let mean = sum / TRIALS as f64;
+        assert!((mean - lost as f64).abs() < 0.5 + 4.0 * error / (TRIALS as f64).sqrt(), "{mean} of {lost}");
+        binomial(held, TRIALS, 0.95);
+    }
+}
