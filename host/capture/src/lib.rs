@@ -20,6 +20,7 @@
 
 mod error;
 mod input;
+mod link;
 mod packet;
 mod pcap;
 mod pcapng;

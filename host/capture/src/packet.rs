@@ -1,6 +1,6 @@
 //! Packets of a capture, and what formats have in common.
 
-use crate::error::Fault;
+use crate::link::Link;
 use std::ops::Range;
 
 /// The most captured bytes of a packet: what libpcap allows for Ethernet.
@@ -11,11 +11,12 @@ pub(crate) const MAX_CAPTURED: u32 = 262_144;
 pub struct PacketRef<'a> {
     /// Nanoseconds since the Unix epoch (1970 to 2554). Finer units are rounded down.
     pub timestamp: u64,
-    /// Bytes on the wire, without the frame check sequence as a rule; never less than what was captured.
+    /// Bytes of the frame on the wire, without the frame check sequence as a rule; never less than what was captured.
     pub length: u32,
     /// The interface it was captured on: its position in the section of a pcapng file, 0 in a pcap file.
     pub interface: u32,
-    /// The captured bytes, from the destination MAC address on; at most 262,144.
+    /// The captured bytes, from the destination MAC address on; at most 262,144, and 14 more of a packet that was recorded
+    /// without an Ethernet header, and got one.
     pub data: &'a [u8],
 }
 
@@ -53,9 +54,6 @@ pub(crate) struct Record {
     pub(crate) length: u32,
     pub(crate) interface: u32,
     pub(crate) data: Range<usize>,
-}
-
-pub(crate) fn check_link_type(number: u16) -> Result<(), Fault> {
-    const ETHERNET: u16 = 1;
-    if number == ETHERNET { Ok(()) } else { Err(Fault::LinkType(number)) }
+    /// What the bytes begin with.
+    pub(crate) link: Link,
 }

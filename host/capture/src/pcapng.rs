@@ -7,7 +7,8 @@
 
 use crate::error::Fault;
 use crate::input::Input;
-use crate::packet::{MAX_CAPTURED, Record, check_link_type};
+use crate::link::Link;
+use crate::packet::{MAX_CAPTURED, Record};
 use pcap_parser::{
     BOM_MAGIC, EPB_MAGIC, EnhancedPacketBlock, IDB_MAGIC, InterfaceDescriptionBlock, OptionCode, SHB_MAGIC,
     SPB_MAGIC, parse_enhancedpacketblock_be, parse_enhancedpacketblock_le,
@@ -91,8 +92,8 @@ impl Pcapng {
             if let Some(packet) = packet {
                 let start = block.start + PACKET_OFFSET;
                 let data = start..start + packet.captured as usize;
-                let Packet { timestamp, length, interface, .. } = packet;
-                return Ok(Some(Record { timestamp, length, interface, data }));
+                let Packet { timestamp, length, interface, link, .. } = packet;
+                return Ok(Some(Record { timestamp, length, interface, data, link }));
             }
         }
         Ok(None)
@@ -143,9 +144,9 @@ impl Pcapng {
             let problem = format!("a packet is of interface {if_id}, but {described} are described");
             return Err(Fault::Damaged(problem));
         };
-        check_link_type(interface.link_type)?;
+        let link = Link::of(interface.link_type)?;
         let timestamp = interface.nanoseconds((u64::from(ts_high) << 32) | u64::from(ts_low))?;
-        Ok(Packet { timestamp, length: origlen.max(caplen), interface: if_id, captured: caplen })
+        Ok(Packet { timestamp, length: origlen.max(caplen), interface: if_id, captured: caplen, link })
     }
 }
 
@@ -155,6 +156,7 @@ struct Packet {
     length: u32,
     interface: u32,
     captured: u32,
+    link: Link,
 }
 
 /// What an Interface Description Block says of its packets.

@@ -8,7 +8,8 @@
 //! | pcapng | 1.x; several sections and interfaces; decimal and binary `if_tsresol`; `if_tsoffset`; both byte orders |
 //!
 //! each plain, or compressed as gzip (several members) or Zstandard (several frames, windows up to 128 MiB, which
-//! is what `zstd --long` writes). Frames must be Ethernet. In pcapng, packets stand in Enhanced Packet Blocks;
+//! is what `zstd --long` writes). Packets of other link types than Ethernet (Linux cooked, raw IP, PPP, loopback) come as if
+//! they had been recorded on Ethernet. In pcapng, packets stand in Enhanced Packet Blocks;
 //! Simple Packet Blocks carry no timestamps, and so are an error.
 //!
 //! Packets may be cut short by the recorder's snap length: [`PacketRef::data`] is what was captured,
@@ -23,6 +24,7 @@
 
 use crate::error::{CaptureError, Fault, Place};
 use crate::input::{Input, Progress};
+use crate::link::Link;
 use crate::packet::{Packet, PacketRef, Record};
 use crate::pcap::{self, Pcap};
 use crate::pcapng::{self, Pcapng};
@@ -43,6 +45,8 @@ pub struct Capture {
     file: String,
     input: Input,
     format: Format,
+    /// The frame of the current packet, where it is not what was recorded.
+    frame: Vec<u8>,
     packets: u64,
     over: bool,
 }
@@ -82,7 +86,7 @@ impl Capture {
             Err(reason) => return Err(CaptureError::Open { file, reason }),
         };
         match Format::recognise(&mut input) {
-            Ok(Some(format)) => Ok(Capture { file, input, format, packets: 0, over: false }),
+            Ok(Some(format)) => Ok(Capture { file, input, format, frame: vec![], packets: 0, over: false }),
             Ok(None) if input.available().is_empty() => Err(CaptureError::Empty { file }),
             Ok(None) => {
                 let first = input.available().iter().take(8).map(|byte| format!("{byte:02x}"));
@@ -107,9 +111,15 @@ impl Capture {
             Format::Pcapng(pcapng) => pcapng.next(&mut self.input),
         };
         match found {
-            Ok(Some(Record { timestamp, length, interface, data })) => {
+            Ok(Some(Record { timestamp, length, interface, data, link })) => {
                 self.packets += 1;
-                Ok(Some(PacketRef { timestamp, length, interface, data: self.input.consumed(data) }))
+                let record = self.input.consumed(data);
+                if link == Link::Ethernet {
+                    return Ok(Some(PacketRef { timestamp, length, interface, data: record }));
+                }
+                let longer = link.to_ethernet(record, &mut self.frame);
+                let length = length.saturating_add_signed(longer);
+                Ok(Some(PacketRef { timestamp, length, interface, data: &self.frame }))
             }
             Ok(None) => {
                 self.over = true;

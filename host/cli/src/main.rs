@@ -43,7 +43,8 @@ const EXIT_CODES: &str = "\
 Exit codes:
    0  all went well
    2  the command line is wrong
-   3  an input cannot be read: missing, empty, truncated, not a capture, or not Ethernet
+   3  an input cannot be read: missing, empty, truncated, not a capture, or of a link type
+      that is not read
    4  the two ends are configured differently
    5  control frames are lost, corrupted or contradict each other, or an interval is void for another reason;
       the result is that of the other intervals

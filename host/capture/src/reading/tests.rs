@@ -408,21 +408,37 @@ fn a_compressed_file_that_is_cut_or_damaged() {
 }
 
 #[test]
-fn other_link_types_are_named() {
-    let pcap = record(pcap_header(false, NANOSECOND_MAGIC, 101), 1, 2, 3, b"abc").bytes;
+fn unknown_link_types_are_named() {
+    let pcap = record(pcap_header(false, NANOSECOND_MAGIC, 105), 1, 2, 3, b"abc").bytes;
     let pcapng = interface(section(Bytes::new(false)), 1, None, None);
-    let pcapng = interface(pcapng, 113, None, None);
+    let pcapng = interface(pcapng, 249, None, None);
     let pcapng = enhanced(enhanced(pcapng, 0, 1, 3, b"abc"), 1, 2, 3, b"abc").bytes;
-    for (bytes, packets, expected) in [(pcap, 1, "101 (raw IP"), (pcapng, 2, "113 (Linux cooked")] {
+    for (bytes, packets, expected) in [(pcap, 1, "105 (IEEE 802.11)"), (pcapng, 2, "249 (Windows USB)")] {
         let error = read(bytes).unwrap_err();
         let CaptureError::LinkType { ref place, .. } = error else { panic!("{error:?}") };
         assert_eq!(place.packet, packets);
         let message = error.to_string();
-        assert!(
-            message.contains(expected) && message.contains("recapture on an Ethernet interface"),
-            "{message}"
-        );
+        assert!(message.contains(expected) && message.contains("record Ethernet (1)"), "{message}");
     }
+}
+
+#[test]
+fn packets_of_other_link_types_come_as_on_ethernet() {
+    // Raw IP, in both formats; beside it an interface of Ethernet. 1500 bytes on the wire, of which two were captured.
+    let frame = [&[0; 12][..], &[0x08, 0x00, 0x45, 0x00]].concat();
+    let pcap = record(pcap_header(false, NANOSECOND_MAGIC, 101), 0, 7, 1500, &[0x45, 0]).bytes;
+    assert_eq!(read(pcap).unwrap(), [packet(7, 1514, &frame)]);
+    let pcapng = interface(interface(section(Bytes::new(true)), 101, Some(9), None), 1, Some(9), None);
+    let pcapng = enhanced(enhanced(pcapng, 0, 7, 1500, &[0x45, 0]), 1, 8, 1514, &frame).bytes;
+    let mut ethernet = packet(8, 1514, &frame);
+    ethernet.interface = 1;
+    assert_eq!(read(pcapng).unwrap(), [packet(7, 1514, &frame), ethernet]);
+    // Cut within the link header, and a length that lies.
+    let cut = record(pcap_header(false, NANOSECOND_MAGIC, 113), 0, 7, 60, &[0; 15]);
+    let cut = record(cut, 0, 8, 20, &[0; 20]).bytes;
+    assert_eq!(read(cut).unwrap(), [packet(7, 60, b""), packet(8, 18, &[0; 18])]);
+    let longest = record(pcap_header(false, NANOSECOND_MAGIC, 12), 0, 7, u32::MAX, &[0x45]).bytes;
+    assert_eq!(read(longest).unwrap()[0].length, u32::MAX);
 }
 
 #[test]
@@ -622,6 +638,15 @@ proptest! {
             }
         }
         is_harmless(compress(&bytes, 0))?;
+    }
+
+    #[test]
+    fn records_of_any_link_type_are_harmless(
+        link in prop::sample::select(&[0, 9, 12, 50, 101, 108, 113, 228, 229, 276][..]),
+        data in prop::collection::vec(any::<u8>(), 0..60),
+        length in any::<u32>(),
+    ) {
+        is_harmless(record(pcap_header(false, NANOSECOND_MAGIC, link), 0, 0, length, &data).bytes)?;
     }
 
     #[test]
