@@ -109,6 +109,15 @@ pub enum CaptureError {
         /// What the record says.
         problem: String,
     },
+    /// Packets of one direction are wanted, and the recording does not say which one this packet went.
+    #[error(
+        "{place}: the recording does not say which way the packet went; leave out the direction, and filter by addresses, \
+         such as `src host 10.0.0.1`, or record Linux cooked (`tcpdump -i any`)"
+    )]
+    Undirected {
+        /// Where.
+        place: Place,
+    },
     /// The packet was recorded without a timestamp (pcapng's Simple Packet Block), so it says nothing of delay.
     #[error("{place}: carries no timestamp (Simple Packet Block); recapture with timestamps")]
     Untimed {
@@ -179,6 +188,7 @@ pub(crate) enum Fault {
     Unsupported(String),
     LinkType(u16),
     Timestamp(String),
+    Undirected,
     Untimed,
 }
 
@@ -195,6 +205,7 @@ impl Fault {
             Fault::Unsupported(problem) => CaptureError::Unsupported { place, problem },
             Fault::LinkType(number) => CaptureError::LinkType { place, number, name: link::name(number) },
             Fault::Timestamp(problem) => CaptureError::Timestamp { place, problem },
+            Fault::Undirected => CaptureError::Undirected { place },
             Fault::Untimed => CaptureError::Untimed { place },
         }
     }

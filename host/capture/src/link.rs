@@ -22,6 +22,7 @@
 //! same packet. Every record cut at every length; what is no IP stays none.
 
 use crate::error::Fault;
+use crate::packet::Direction;
 
 /// Bytes of an Ethernet header.
 pub(crate) const ETHERNET_HEADER: usize = 14;
@@ -29,6 +30,8 @@ pub(crate) const IPV4: u16 = 0x0800;
 pub(crate) const IPV6: u16 = 0x86dd;
 /// An EtherType of no packet: as a length field, it says that nothing follows.
 const NONE: u16 = 0;
+/// The packet type of Linux for what the recording host sent.
+const SENT_BY_US: u16 = 4;
 
 /// What a recorded packet begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +71,16 @@ impl Link {
         frame.extend(ethertype.to_be_bytes());
         frame.extend(record.get(start..).unwrap_or_default());
         ETHERNET_HEADER as i32 - start as i32
+    }
+
+    /// Which way a record went, of the link types that say so.
+    pub(crate) fn direction(self, record: &[u8]) -> Option<Direction> {
+        let sent = match self {
+            Link::Cooked => u16::from_be_bytes([*record.first()?, *record.get(1)?]) == SENT_BY_US,
+            Link::Cooked2 => u16::from(*record.get(10)?) == SENT_BY_US,
+            _ => return None,
+        };
+        Some(if sent { Direction::Out } else { Direction::In })
     }
 
     /// The EtherType, and where what it is of begins; `None` where the record ends before that is known.

@@ -1,6 +1,8 @@
 //! Packets of a capture, and what formats have in common.
 
+use crate::headers::{Tags, Unknown};
 use crate::link::Link;
+use deltaline_model::packet::identity::{self, WINDOW_BYTES};
 use std::ops::Range;
 
 /// The most captured bytes of a packet: what libpcap allows for Ethernet.
@@ -41,6 +43,14 @@ impl<'a> From<&'a Packet> for PacketRef<'a> {
 }
 
 impl PacketRef<'_> {
+    /// Whether the recorder cut the packet before the end of its IP header, so that it is not measured whatever it is.
+    pub fn has_cut_headers(&self) -> bool {
+        let is_cut = self.data.len() < self.length as usize && self.data.len() < WINDOW_BYTES;
+        is_cut
+            && identity::identify(self.data).is_err()
+            && Tags::of(self.data).and_then(|tags| tags.ip(self.data)).err() == Some(Unknown::Cut)
+    }
+
     /// A copy that outlives the reader's buffer.
     pub fn to_packet(self) -> Packet {
         let PacketRef { timestamp, length, interface, data } = self;
@@ -56,4 +66,15 @@ pub(crate) struct Record {
     pub(crate) data: Range<usize>,
     /// What the bytes begin with.
     pub(crate) link: Link,
+    /// Which way it went, if the format says so for every link type.
+    pub(crate) direction: Option<Direction>,
+}
+
+/// Which way a packet went through the interface that it was recorded on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// It came in.
+    In,
+    /// It went out.
+    Out,
 }

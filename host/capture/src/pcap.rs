@@ -59,7 +59,14 @@ impl Pcap {
                     let length = frame.origlen.max(frame.caplen);
                     let mut data = input.consume(RECORD_HEADER_BYTES + frame.data.len());
                     data.start += RECORD_HEADER_BYTES;
-                    return Ok(Some(Record { timestamp, length, interface: 0, data, link: self.link }));
+                    return Ok(Some(Record {
+                        timestamp,
+                        length,
+                        interface: 0,
+                        data,
+                        link: self.link,
+                        direction: None,
+                    }));
                 }
                 Err(Err::Incomplete(Needed::Size(missing))) => available.len() + missing.get(),
                 Err(_) => return Err(Fault::Damaged("a record's header cannot be read".into())),

@@ -13,7 +13,8 @@
 //! Simple Packet Blocks carry no timestamps, and so are an error.
 //!
 //! Packets may be cut short by the recorder's snap length: [`PacketRef::data`] is what was captured,
-//! [`PacketRef::length`] what was on the wire. A file that ends within a record delivers all packets before it and
+//! [`PacketRef::length`] what was on the wire. A [`Selection`] says which packets come: by a filter, or by the way that they
+//! went, as pcapng (`epb_flags`) and Linux cooked records say it. A file that ends within a record delivers all packets before it and
 //! then [`CaptureError::Truncated`]; a caller who can do with that much may go on.
 //!
 //! # Test plan
@@ -23,9 +24,10 @@
 //! doubled: no panic, and no more memory than a fixed amount plus what the file holds.
 
 use crate::error::{CaptureError, Fault, Place};
+use crate::filter::Filter;
 use crate::input::{Input, Progress};
 use crate::link::Link;
-use crate::packet::{Packet, PacketRef, Record};
+use crate::packet::{Direction, Packet, PacketRef, Record};
 use crate::pcap::{self, Pcap};
 use crate::pcapng::{self, Pcapng};
 use std::fs::File;
@@ -35,6 +37,15 @@ use std::path::Path;
 enum Format {
     Pcap(Pcap),
     Pcapng(Pcapng),
+}
+
+/// Which packets of a capture are wanted: by default, all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Those that the filter wants.
+    pub filter: Option<Filter>,
+    /// Those that went this way.
+    pub direction: Option<Direction>,
 }
 
 /// A capture that is being read, packet by packet.
@@ -47,7 +58,10 @@ pub struct Capture {
     format: Format,
     /// The frame of the current packet, where it is not what was recorded.
     frame: Vec<u8>,
+    selection: Selection,
+    /// Records read, and those of them that were not wanted.
     packets: u64,
+    passed_over: u64,
     over: bool,
 }
 
@@ -86,7 +100,16 @@ impl Capture {
             Err(reason) => return Err(CaptureError::Open { file, reason }),
         };
         match Format::recognise(&mut input) {
-            Ok(Some(format)) => Ok(Capture { file, input, format, frame: vec![], packets: 0, over: false }),
+            Ok(Some(format)) => Ok(Capture {
+                file,
+                input,
+                format,
+                frame: vec![],
+                selection: Selection::default(),
+                packets: 0,
+                passed_over: 0,
+                over: false,
+            }),
             Ok(None) if input.available().is_empty() => Err(CaptureError::Empty { file }),
             Ok(None) => {
                 let first = input.available().iter().take(8).map(|byte| format!("{byte:02x}"));
@@ -97,40 +120,75 @@ impl Capture {
         }
     }
 
+    /// The same capture, of which only these packets come.
+    pub fn select(self, selection: Selection) -> Self {
+        Capture { selection, ..self }
+    }
+
     /// The next packet, or `None` at the end of the capture.
     ///
     /// # Errors
     ///
     /// Any [`CaptureError`] that has a place. The capture is over then.
     pub fn next_packet(&mut self) -> Result<Option<PacketRef<'_>>, CaptureError> {
-        if self.over {
-            return Ok(None);
-        }
-        let found = match &mut self.format {
-            Format::Pcap(pcap) => pcap.next(&mut self.input),
-            Format::Pcapng(pcapng) => pcapng.next(&mut self.input),
-        };
-        match found {
-            Ok(Some(Record { timestamp, length, interface, data, link })) => {
-                self.packets += 1;
-                let record = self.input.consumed(data);
-                if link == Link::Ethernet {
-                    return Ok(Some(PacketRef { timestamp, length, interface, data: record }));
-                }
-                let longer = link.to_ethernet(record, &mut self.frame);
-                let length = length.saturating_add_signed(longer);
-                Ok(Some(PacketRef { timestamp, length, interface, data: &self.frame }))
-            }
-            Ok(None) => {
-                self.over = true;
-                Ok(None)
-            }
+        let found = match self.next_wanted() {
+            Ok(found) => found,
             Err(fault) => {
                 self.over = true;
                 let (file, offset) = (self.file.clone(), self.input.offset());
-                Err(fault.at(Place { file, packet: self.packets + 1, offset }))
+                return Err(fault.at(Place { file, packet: self.packets + 1, offset }));
             }
+        };
+        let Some(Record { timestamp, length, interface, data, link, .. }) = found else { return Ok(None) };
+        let data = match link {
+            Link::Ethernet => self.input.consumed(data),
+            _ => &self.frame,
+        };
+        Ok(Some(PacketRef { timestamp, length, interface, data }))
+    }
+
+    /// The next record that is wanted. Unless it is one of Ethernet, its frame is in `self.frame`, and its length that of the
+    /// frame.
+    fn next_wanted(&mut self) -> Result<Option<Record>, Fault> {
+        while !self.over {
+            let found = match &mut self.format {
+                Format::Pcap(pcap) => pcap.next(&mut self.input),
+                Format::Pcapng(pcapng) => pcapng.next(&mut self.input),
+            };
+            let Some(mut record) = found? else { break };
+            let bytes = self.input.consumed(record.data.clone());
+            if let Some(wanted) = self.selection.direction
+                && record.direction.or_else(|| record.link.direction(bytes)).ok_or(Fault::Undirected)?
+                    != wanted
+            {
+                self.pass_over();
+                continue;
+            }
+            let mut frame = bytes;
+            if record.link != Link::Ethernet {
+                let longer = record.link.to_ethernet(bytes, &mut self.frame);
+                record.length = record.length.saturating_add_signed(longer);
+                frame = &self.frame;
+            }
+            if self.selection.filter.as_ref().is_some_and(|filter| !filter.wants(frame)) {
+                self.pass_over();
+                continue;
+            }
+            self.packets += 1;
+            return Ok(Some(record));
         }
+        self.over = true;
+        Ok(None)
+    }
+
+    fn pass_over(&mut self) {
+        self.packets += 1;
+        self.passed_over += 1;
+    }
+
+    /// How many packets were passed over so far, because they are not wanted.
+    pub fn passed_over(&self) -> u64 {
+        self.passed_over
     }
 
     /// How far the file has been read.

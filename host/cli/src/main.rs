@@ -28,6 +28,7 @@ mod point;
 mod points;
 mod progress;
 mod read;
+mod recordings;
 mod report;
 mod show;
 mod signals;

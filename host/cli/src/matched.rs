@@ -2,25 +2,39 @@
 
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
+use crate::recordings::{Recordings, remark_on_nothing_wanted};
 use crate::report::duration;
 use deltaline_capture::Capture;
 use deltaline_capture::matching::{End, Matching, Observations, match_exactly};
 use deltaline_capture::replay::{Cuts, Span};
-use std::path::Path;
+use deltaline_model::wire::frame::Role;
 
 /// Two captures and which packet of one is which of the other.
 pub(crate) struct Matched {
     pub(crate) sender: Observations,
     pub(crate) receiver: Observations,
     pub(crate) matching: Matching,
+    /// What is to be said of recordings without a wanted packet.
+    pub(crate) nothing_wanted: Vec<String>,
 }
 
 impl Matched {
     /// Reads and matches two captures.
-    pub(crate) fn read(sender: &Path, receiver: &Path) -> Result<Self, Failure> {
-        let names = (sender, receiver);
-        let sender = observe(sender, "matching the sender's packets")?;
-        let receiver = observe(receiver, "matching the receiver's packets")?;
+    pub(crate) fn read(recordings: &Recordings) -> Result<Self, Failure> {
+        let mut nothing_wanted = vec![];
+        let mut observe = |role, what| {
+            let mut capture = recordings.open(role)?;
+            let observations = observe(&mut capture, what)?;
+            let taken = observations.timestamps().len() as u64;
+            nothing_wanted.extend(remark_on_nothing_wanted(
+                recordings.path(role),
+                taken,
+                capture.passed_over(),
+            ));
+            Ok::<_, Failure>(observations)
+        };
+        let sender = observe(Role::Sender, "matching the sender's packets")?;
+        let receiver = observe(Role::Receiver, "matching the receiver's packets")?;
         let matching = match_exactly(&sender, &receiver);
         let measured = |end: &End| end.packets - end.unmeasured;
         let (sent, received) = (measured(&matching.sender), measured(&matching.receiver));
@@ -31,12 +45,12 @@ impl Matched {
                     "{} and {} have no packet in common ({sent} and {received} packets): check that they are \
                      captures of the same traffic and time, that no address translation lies between them, \
                      and that their snap lengths are equal",
-                    names.0.display(),
-                    names.1.display()
+                    recordings.sender.display(),
+                    recordings.receiver.display()
                 ),
             ));
         }
-        Ok(Matched { sender, receiver, matching })
+        Ok(Matched { sender, receiver, matching, nothing_wanted })
     }
 
     /// The intervals of this length, and what is to be said of them; one interval without a length.
@@ -92,13 +106,12 @@ impl Matched {
     }
 }
 
-fn observe(path: &Path, what: &'static str) -> Result<Observations, Failure> {
-    let mut capture = Capture::open(path)?;
-    let mut progress = Progress::new(what, &[&capture]);
+fn observe(capture: &mut Capture, what: &'static str) -> Result<Observations, Failure> {
+    let mut progress = Progress::new(what, &[capture]);
     let mut observations = Observations::default();
     while let Some(packet) = capture.next_packet()? {
-        observations.push(packet.timestamp, packet.data);
-        progress.packet(0, &capture);
+        observations.take(packet);
+        progress.packet(0, capture);
     }
     Ok(observations)
 }

@@ -7,6 +7,7 @@ use crate::matched::Matched;
 use crate::parse;
 use crate::pass::{EndOutput, FramesOutput, HardwareOutput, pass_captures};
 use crate::points::{Points, Through};
+use crate::recordings::Recordings;
 use crate::report;
 use crate::show::json::{Interval as IntervalOutput, Numbers};
 use crate::show::{plot, table};
@@ -16,6 +17,7 @@ use deltaline_capture::replay::Span;
 use deltaline_collect::summary::{Summary, interval_remarks};
 use deltaline_collect::truth::Exact;
 use deltaline_model::configuration::Configuration;
+use deltaline_model::wire::frame::Role;
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
@@ -29,6 +31,10 @@ Examples:
   Every half second, for a program to read:
     deltaline measure --interval 500ms --json sender.pcap receiver.pcap
 
+  The traffic of one direction, where the recordings hold both:
+    deltaline measure --filter 'src net 10.1.0.0/16' sender.pcap receiver.pcap
+    deltaline measure --direction out sender-any.pcap receiver-any.pcap
+
   Quantiles: with digests, and a bank that samples about as many packets as it has rows:
     deltaline measure --digest --banks 1,6 --interval 500ms sender.pcap receiver.pcap
 
@@ -40,10 +46,8 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct Measure {
-    /// Capture of the sender, the point that packets pass first: pcap or pcapng, plain, gzip or Zstandard
-    pub(crate) sender: PathBuf,
-    /// Capture of the receiver
-    pub(crate) receiver: PathBuf,
+    #[command(flatten)]
+    pub(crate) recordings: Recordings,
     /// Length of an interval, such as 500ms, 0.5s, 250us or 10000ns; without it there is one interval
     #[arg(long, value_parser = parse::duration, value_name = "DURATION")]
     pub(crate) interval: Option<u64>,
@@ -114,7 +118,7 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
         None => (vec![Span { sender: 0..usize::MAX, receiver: 0..usize::MAX }], vec![]),
     };
     let points = Points::build(arguments.through, &configuration)?;
-    let passed = pass_captures([&arguments.sender, &arguments.receiver], &points, &spans, writer)?;
+    let passed = pass_captures(&arguments.recordings, &points, &spans, writer)?;
 
     let mut summary = Summary::of(&passed.evaluations);
     if arguments.truth
@@ -216,9 +220,9 @@ fn check_outputs(arguments: &Measure) -> Result<(), Failure> {
     let real = |path: &Path| fs::canonicalize(path).ok();
     for (option, output) in [("--frames", &arguments.frames), ("--plot", &arguments.plot)] {
         let Some(target) = output.as_deref().and_then(real) else { continue };
-        if [&arguments.sender, &arguments.receiver]
+        if [Role::Sender, Role::Receiver]
             .into_iter()
-            .any(|capture| real(capture).as_ref() == Some(&target))
+            .any(|role| real(arguments.recordings.path(role)).as_ref() == Some(&target))
         {
             let message =
                 format!("{option}: {} would replace a capture; name another file", target.display());
@@ -239,7 +243,7 @@ fn frames_writer(arguments: &Measure) -> Result<Option<PcapngWriter>, Failure> {
 
 /// Matches the captures, which will be read a second time: a pipe is refused.
 fn match_captures(arguments: &Measure) -> Result<Matched, Failure> {
-    for path in [&arguments.sender, &arguments.receiver] {
+    for path in [Role::Sender, Role::Receiver].map(|role| arguments.recordings.path(role)) {
         // What is missing is reported when it is opened.
         if fs::metadata(path).is_ok_and(|about| !about.is_file()) {
             let message = format!(
@@ -249,5 +253,5 @@ fn match_captures(arguments: &Measure) -> Result<Matched, Failure> {
             return Err(Failure::new(Exit::Input, message));
         }
     }
-    Matched::read(&arguments.sender, &arguments.receiver)
+    Matched::read(&arguments.recordings)
 }

@@ -54,3 +54,92 @@ fn recordings_of_other_link_types_give_the_same_result() {
     let sender = folder.write("ppp.pcap", relinked(9, &[0xff, 3, 0, 0x21], &sent));
     assert_eq!(run(&["truth", "--json", &sender, &receiver]).json()["overall"]["lost"], json!(1_566));
 }
+
+/// Packets of the other direction: those that were received, answered 100 µs later, 5 ms on the way back.
+fn answers(received: &[Packet]) -> [Vec<Packet>; 2] {
+    let answer = |after: u64| {
+        move |packet: &Packet| {
+            let mut packet = packet.clone();
+            packet.timestamp += after;
+            let (source, destination) = packet.data[26..34].split_at_mut(4);
+            source.swap_with_slice(destination);
+            packet
+        }
+    };
+    [5_100_000, 100_000].map(|after| received.iter().map(answer(after)).collect())
+}
+
+/// The packets of both lists in order of time, those of the first one behind this packet type of Linux cooked.
+fn both_ways(ours: (u8, &[Packet]), theirs: (u8, &[Packet])) -> Vec<u8> {
+    let of = |(kind, packets): (u8, &[Packet])| -> Vec<(u64, u32, Vec<u8>)> {
+        let header = [0, kind, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0, 8, 0];
+        let record = |packet: &Packet| {
+            (packet.timestamp, packet.length + 2, [&header[..], &packet.data[14..]].concat())
+        };
+        packets.iter().map(record).collect()
+    };
+    let mut records = [of(ours), of(theirs)].concat();
+    records.sort_by_key(|record| record.0);
+    pcap(113, records)
+}
+
+#[test]
+fn one_direction_of_recordings_that_hold_both() {
+    let folder = Folder::new();
+    let (sent, received) = (packets(SENDER), packets(RECEIVER));
+    let [back_at_sender, back_at_receiver] = answers(&received);
+    let sender = folder.write("sender.pcap", both_ways((4, &sent), (0, &back_at_sender)));
+    let receiver = folder.write("receiver.pcap", both_ways((0, &received), (4, &back_at_receiver)));
+    let right = run(&["measure", "--json", SENDER, RECEIVER]).json();
+    for options in [
+        &["--direction", "out"][..],
+        &["--filter", "src host 10.1.0.1"],
+        &["--filter", "dst net 10.2.0.0/16 and not dst host 10.1.0.1", "--direction", "out"],
+    ] {
+        let one = run(&[&["measure", "--json", &sender, &receiver], options].concat());
+        one.told(0, &[]);
+        assert_eq!(one.json()["overall"], right["overall"], "{options:?}");
+        assert_eq!(one.json()["sender"], right["sender"], "{options:?}");
+        let truth = run(&[&["truth", "--json", &sender, &receiver], options].concat());
+        assert_eq!(truth.told(0, &[]).json()["overall"]["lost"], json!(1_566));
+    }
+    // Intervals are cut where they are without the other direction.
+    let interval = |options: &[&str]| {
+        run(&[&["measure", "--json", "--interval", "250ms"], options].concat()).json()["intervals"].clone()
+    };
+    assert_eq!(interval(&["--direction", "out", &sender, &receiver]), interval(&[SENDER, RECEIVER]));
+    // The other way: what the receiver's host sent, which all arrived.
+    let back = run(&["truth", "--json", "--direction", "out", &receiver, &sender]);
+    assert_eq!(back.json()["overall"]["lost"], json!(0));
+    let back = run(&["truth", "--json", "--direction", "in", &sender, &receiver]);
+    assert_eq!(back.json()["overall"]["mean_ns"], json!(-5_000_000.0));
+}
+
+#[test]
+fn selections_that_cannot_be_made_are_refused() {
+    run(&["measure", "--filter", "port http", SENDER, RECEIVER])
+        .told(2, &["\"http\" is not a number", "understood are"]);
+    run(&["truth", "--direction", "out", SENDER, RECEIVER])
+        .failed(3, &["does not say which way the packet went", "filter by addresses"]);
+    let nothing = ["none of its 59461 packets is wanted", "which way the traffic goes"];
+    run(&["measure", "--filter", "src host 10.2.0.1", SENDER, RECEIVER]).told(6, &nothing);
+    run(&["truth", "--filter", "src host 10.2.0.1", SENDER, RECEIVER]).told(6, &nothing);
+}
+
+#[test]
+fn packets_cut_within_their_headers_are_called_that() {
+    let folder = Folder::new();
+    let sent = packets(SENDER);
+    let mut cut = sent.clone();
+    cut[..100].iter_mut().for_each(|packet| packet.data.truncate(30));
+    cut[100].data[12..14].copy_from_slice(&[8, 6]);
+    let sender = folder.capture("sender.pcap", &cut);
+    let receiver = folder.capture("receiver.pcap", &sent[101..]);
+    let messages =
+        ["100 of 59461 packets were cut within their headers", "snap length of at least 126 bytes"];
+    let result = run(&["measure", "--json", &sender, &receiver]);
+    result.told(0, &messages).told(0, &["1 of 59461 packets are not IP"]);
+    assert_eq!(result.json()["overall"]["lost"], json!(0));
+    let result = run(&["truth", "--json", &sender, &receiver]);
+    assert_eq!(result.told(0, &messages).json()["sender"]["cut"], json!(100));
+}

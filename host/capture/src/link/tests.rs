@@ -121,3 +121,23 @@ fn what_is_no_ip_stays_none() {
         assert!(identify(&frame).is_err() && frame.len() > 14, "{number} {header:x?}");
     }
 }
+
+#[test]
+fn cooked_records_say_which_way_they_went() {
+    for (number, at) in [(113, 1), (276, 10)] {
+        let link = Link::of(number).unwrap();
+        let mut record = [0; 20];
+        for (kind, expected) in [
+            (0, Direction::In),
+            (1, Direction::In),
+            (2, Direction::In),
+            (3, Direction::In),
+            (4, Direction::Out),
+        ] {
+            record[at] = kind;
+            assert_eq!(link.direction(&record), Some(expected));
+        }
+        assert_eq!(link.direction(&record[..at]), None);
+    }
+    assert_eq!(Link::Ethernet.direction(&[0; 20]), None);
+}

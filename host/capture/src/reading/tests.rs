@@ -441,6 +441,66 @@ fn packets_of_other_link_types_come_as_on_ethernet() {
     assert_eq!(read(longest).unwrap()[0].length, u32::MAX);
 }
 
+/// The packets' times.
+fn selected(bytes: Vec<u8>, selection: Selection) -> Result<(Vec<u64>, u64), CaptureError> {
+    let mut capture = open(bytes)?.select(selection);
+    let mut times = vec![];
+    while let Some(packet) = capture.next_packet()? {
+        times.push(packet.timestamp);
+    }
+    Ok((times, capture.passed_over()))
+}
+
+#[test]
+fn packets_of_one_direction() {
+    for big_endian in [false, true] {
+        let mut pcapng = interface(section(Bytes::new(big_endian)), 1, Some(9), None);
+        for (time, flags) in [1, 2, 0x0101, 0xff02, 2].into_iter().enumerate() {
+            let body = Bytes::new(big_endian).u32(0).u32(0).u32(time as u32).u32(3).u32(3).padded(b"abc");
+            pcapng = pcapng.block(6, body.u16(2).u16(4).u32(flags).u32(0));
+        }
+        for (direction, times) in [(Direction::In, &[0, 2][..]), (Direction::Out, &[1, 3, 4])] {
+            let selection = Selection { direction: Some(direction), ..Selection::default() };
+            let expected = (times.to_vec(), 5 - times.len() as u64);
+            assert_eq!(selected(pcapng.bytes.clone(), selection).unwrap(), expected);
+        }
+    }
+    let mut cooked = pcap_header(false, NANOSECOND_MAGIC, 113);
+    for (time, kind) in [(0, 0), (1, 4), (2, 3), (3, 4)] {
+        cooked = record(cooked, 0, time, 60, &[0, kind, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0]);
+    }
+    let out = Selection { direction: Some(Direction::Out), ..Selection::default() };
+    assert_eq!(selected(cooked.bytes, out.clone()).unwrap(), (vec![1, 3], 2));
+    // Neither says anything: pcap of Ethernet, and flags of direction 0.
+    let silent = interface(section(Bytes::new(false)), 1, Some(9), None);
+    let body = Bytes::new(false).u32(0).u32(0).u32(0).u32(3).u32(3).padded(b"abc");
+    let silent = silent.block(6, body.u16(2).u16(4).u32(0x100).u32(0)).bytes;
+    for bytes in [small_pcap(), silent] {
+        let error = selected(bytes, out.clone()).unwrap_err();
+        assert!(matches!(&error, CaptureError::Undirected { place } if place.packet == 1), "{error}");
+        assert!(error.to_string().contains("filter by addresses"), "{error}");
+    }
+}
+
+#[test]
+fn packets_that_a_filter_wants_behind_any_link_header() {
+    let ipv4 = |protocol| {
+        [&[0x45, 0, 0, 20, 0, 0, 0, 0, 64, protocol, 0, 0][..], &[10, 0, 0, 1, 10, 0, 0, 2]].concat()
+    };
+    let packets = [ipv4(6), ipv4(17), ipv4(1), ipv4(17)];
+    let headers: [(u32, Vec<u8>); 3] =
+        [(1, [&[0; 12][..], &[8, 0]].concat()), (101, vec![]), (0, vec![2, 0, 0, 0])];
+    for (link, header) in headers {
+        let mut bytes = pcap_header(false, NANOSECOND_MAGIC, link);
+        for (time, packet) in packets.iter().enumerate() {
+            bytes = record(bytes, 0, time as u32, 60, &[&header[..], packet].concat());
+        }
+        let filter = Some(Filter::new("udp and src host 10.0.0.1").unwrap());
+        let selection = Selection { filter, ..Selection::default() };
+        assert_eq!(selected(bytes.bytes, selection).unwrap(), (vec![1, 3], 2));
+    }
+}
+
 #[test]
 fn timestamps_out_of_range() {
     for (magic, fraction) in [(NANOSECOND_MAGIC, 1_000_000_000), (MICROSECOND_MAGIC, 1_000_000)] {
