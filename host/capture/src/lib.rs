@@ -6,6 +6,7 @@
 //! * [`matching`]: which packet of the sender's capture is which of the receiver's, and so the true delays and
 //!   losses that an estimate is compared with.
 //! * [`replay`]: two captures as two streams that delimiters cut into intervals.
+//! * [`survey`]: what a recording holds that makes it hard to compare with another.
 //!
 //! ```no_run
 //! use deltaline_capture::{Capture, CaptureError, matching, matching::Observations};
@@ -26,15 +27,18 @@ mod link;
 mod packet;
 mod pcap;
 mod pcapng;
+mod tunnel;
 
 pub mod filter;
 pub mod matching;
 pub mod reading;
 pub mod replay;
+pub mod survey;
 pub mod writing;
 
 pub use error::{CaptureError, Place, WriteError};
 pub use input::Progress;
 pub use packet::{Direction, Packet, PacketRef};
 pub use reading::{Capture, Selection};
+pub use tunnel::Tunnel;
 pub use writing::{PcapWriter, PcapngWriter, write_file};

@@ -30,8 +30,10 @@ use crate::link::Link;
 use crate::packet::{Direction, Packet, PacketRef, Record};
 use crate::pcap::{self, Pcap};
 use crate::pcapng::{self, Pcapng};
+use crate::tunnel::Inner;
 use std::fs::File;
 use std::io::Read;
+use std::mem;
 use std::path::Path;
 
 enum Format {
@@ -46,6 +48,9 @@ pub struct Selection {
     pub filter: Option<Filter>,
     /// Those that went this way.
     pub direction: Option<Direction>,
+    /// Whether the innermost packet comes in place of one that carries it: in GTP-U, VXLAN, GRE, IP and PPPoE, up to four in
+    /// each other. The filter sees the outer one.
+    pub inner: bool,
 }
 
 /// A capture that is being read, packet by packet.
@@ -58,6 +63,8 @@ pub struct Capture {
     format: Format,
     /// The frame of the current packet, where it is not what was recorded.
     frame: Vec<u8>,
+    /// Where the next such frame is put together.
+    spare: Vec<u8>,
     selection: Selection,
     /// Records read, and those of them that were not wanted.
     packets: u64,
@@ -105,6 +112,7 @@ impl Capture {
                 input,
                 format,
                 frame: vec![],
+                spare: vec![],
                 selection: Selection::default(),
                 packets: 0,
                 passed_over: 0,
@@ -139,17 +147,16 @@ impl Capture {
                 return Err(fault.at(Place { file, packet: self.packets + 1, offset }));
             }
         };
-        let Some(Record { timestamp, length, interface, data, link, .. }) = found else { return Ok(None) };
-        let data = match link {
-            Link::Ethernet => self.input.consumed(data),
-            _ => &self.frame,
+        let Some((Record { timestamp, length, interface, data, .. }, is_as_recorded)) = found else {
+            return Ok(None);
         };
+        let data = if is_as_recorded { self.input.consumed(data) } else { &self.frame };
         Ok(Some(PacketRef { timestamp, length, interface, data }))
     }
 
-    /// The next record that is wanted. Unless it is one of Ethernet, its frame is in `self.frame`, and its length that of the
-    /// frame.
-    fn next_wanted(&mut self) -> Result<Option<Record>, Fault> {
+    /// The next record that is wanted, with the length of its frame; and whether the frame is as it was recorded, or in
+    /// `self.frame`.
+    fn next_wanted(&mut self) -> Result<Option<(Record, bool)>, Fault> {
         while !self.over {
             let found = match &mut self.format {
                 Format::Pcap(pcap) => pcap.next(&mut self.input),
@@ -164,18 +171,26 @@ impl Capture {
                 self.pass_over();
                 continue;
             }
+            let mut is_as_recorded = true;
             let mut frame = bytes;
             if record.link != Link::Ethernet {
                 let longer = record.link.to_ethernet(bytes, &mut self.frame);
                 record.length = record.length.saturating_add_signed(longer);
-                frame = &self.frame;
+                (frame, is_as_recorded) = (&self.frame, false);
             }
             if self.selection.filter.as_ref().is_some_and(|filter| !filter.wants(frame)) {
                 self.pass_over();
                 continue;
             }
+            if self.selection.inner
+                && let Some(inner) = Inner::of(frame)
+            {
+                record.length = record.length.saturating_sub(inner.unpack(frame, &mut self.spare));
+                mem::swap(&mut self.frame, &mut self.spare);
+                is_as_recorded = false;
+            }
             self.packets += 1;
-            return Ok(Some(record));
+            return Ok(Some((record, is_as_recorded)));
         }
         self.over = true;
         Ok(None)

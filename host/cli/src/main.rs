@@ -4,6 +4,7 @@
 
 mod arguments;
 mod board;
+mod causes;
 mod decode;
 mod delimit;
 mod described;

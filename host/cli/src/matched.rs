@@ -1,5 +1,6 @@
 //! Two captures, matched packet with packet.
 
+use crate::causes::Surveys;
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::recordings::{Recordings, remark_on_nothing_wanted};
@@ -7,6 +8,7 @@ use crate::report::duration;
 use deltaline_capture::Capture;
 use deltaline_capture::matching::{End, Matching, Observations, match_exactly};
 use deltaline_capture::replay::{Cuts, Span};
+use deltaline_capture::survey::Survey;
 use deltaline_model::wire::frame::Role;
 
 /// Two captures and which packet of one is which of the other.
@@ -14,43 +16,39 @@ pub(crate) struct Matched {
     pub(crate) sender: Observations,
     pub(crate) receiver: Observations,
     pub(crate) matching: Matching,
-    /// What is to be said of recordings without a wanted packet.
-    pub(crate) nothing_wanted: Vec<String>,
+    /// What is to be said of the recordings.
+    pub(crate) remarks: Vec<String>,
 }
 
 impl Matched {
     /// Reads and matches two captures.
     pub(crate) fn read(recordings: &Recordings) -> Result<Self, Failure> {
-        let mut nothing_wanted = vec![];
+        let mut remarks = vec![];
+        let mut surveys = Surveys::default();
         let mut observe = |role, what| {
             let mut capture = recordings.open(role)?;
-            let observations = observe(&mut capture, what)?;
+            let observations = observe(&mut capture, surveys.of(role), what)?;
             let taken = observations.timestamps().len() as u64;
-            nothing_wanted.extend(remark_on_nothing_wanted(
-                recordings.path(role),
-                taken,
-                capture.passed_over(),
-            ));
+            remarks.extend(remark_on_nothing_wanted(recordings.path(role), taken, capture.passed_over()));
             Ok::<_, Failure>(observations)
         };
         let sender = observe(Role::Sender, "matching the sender's packets")?;
         let receiver = observe(Role::Receiver, "matching the receiver's packets")?;
+        remarks.extend(surveys.remarks(recordings));
         let matching = match_exactly(&sender, &receiver);
         let measured = |end: &End| end.packets - end.unmeasured;
         let (sent, received) = (measured(&matching.sender), measured(&matching.receiver));
         if matching.pairs.is_empty() && sent > 0 && received > 0 {
-            return Err(Failure::new(
-                Exit::Ends,
-                format!(
-                    "{} and {} have no packet in common ({sent} and {received} packets): check that they are \
-                     captures of the same traffic and time, that no address translation lies between them, \
-                     and that their snap lengths are equal",
-                    recordings.sender.display(),
-                    recordings.receiver.display()
-                ),
-            ));
+            let mut message = format!(
+                "{} and {} have no packet in common ({sent} and {received} packets): check that they are captures of the \
+                 same traffic and time, that no address translation lies between them, and that their snap lengths are equal",
+                recordings.sender.display(),
+                recordings.receiver.display()
+            );
+            remarks.iter().for_each(|remark| message += &format!(". {remark}"));
+            return Err(Failure::new(Exit::Ends, message));
         }
-        Ok(Matched { sender, receiver, matching, nothing_wanted })
+        Ok(Matched { sender, receiver, matching, remarks })
     }
 
     /// The intervals of this length, and what is to be said of them; one interval without a length.
@@ -106,11 +104,12 @@ impl Matched {
     }
 }
 
-fn observe(capture: &mut Capture, what: &'static str) -> Result<Observations, Failure> {
+fn observe(capture: &mut Capture, survey: &mut Survey, what: &'static str) -> Result<Observations, Failure> {
     let mut progress = Progress::new(what, &[capture]);
     let mut observations = Observations::default();
     while let Some(packet) = capture.next_packet()? {
         observations.take(packet);
+        survey.take(packet);
         progress.packet(0, capture);
     }
     Ok(observations)

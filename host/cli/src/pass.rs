@@ -1,5 +1,6 @@
 //! Two captures' packets through two measurement points, interval by interval.
 
+use crate::causes::Surveys;
 use crate::exit::Failure;
 use crate::point::{Batch, Point};
 use crate::points::Points;
@@ -58,7 +59,7 @@ pub(crate) fn pass_captures(
     let mut sender = End::open(recordings, points, Role::Sender)?;
     let mut receiver = End::open(recordings, points, Role::Receiver)?;
     let progress = Progress::new("measuring", &[&sender.capture, &receiver.capture]);
-    let mut sink = Sink { writer, total: FramesOutput::default(), progress };
+    let mut sink = Sink { writer, total: FramesOutput::default(), progress, surveys: Surveys::default() };
     let started = Instant::now();
     let mut evaluations = Vec::with_capacity(spans.len());
     let mut is_corrupted = false;
@@ -75,7 +76,8 @@ pub(crate) fn pass_captures(
     if let Some(writer) = sink.writer {
         writer.finish()?;
     }
-    Ok(Passed { sender, receiver, evaluations, is_corrupted, frames: sink.total, elapsed })
+    let remarks = sink.surveys.remarks(recordings);
+    Ok(Passed { sender, receiver, evaluations, is_corrupted, frames: sink.total, elapsed, remarks })
 }
 
 /// What came of two captures.
@@ -86,6 +88,8 @@ pub(crate) struct Passed {
     pub(crate) is_corrupted: bool,
     pub(crate) frames: FramesOutput,
     elapsed: Duration,
+    /// What is to be said of both recordings.
+    remarks: Vec<String>,
 }
 
 impl Passed {
@@ -119,15 +123,21 @@ impl Passed {
         let truncated = remark_on_truncated(&self.sender, &self.receiver);
         let nothing = |end: &End| remark_on_nothing_wanted(&end.path, end.packets, end.capture.passed_over());
         let of_end = move |end: &End| nothing(end).into_iter().chain(unmeasured(end));
-        truncated.into_iter().chain(of_end(&self.sender)).chain(of_end(&self.receiver))
+        self.remarks
+            .iter()
+            .cloned()
+            .chain(truncated)
+            .chain(of_end(&self.sender))
+            .chain(of_end(&self.receiver))
     }
 }
 
-/// Where control frames go, and how far it is.
+/// Where control frames go, how far it is, and what the packets show.
 struct Sink {
     writer: Option<PcapngWriter>,
     total: FramesOutput,
     progress: Progress,
+    surveys: Surveys,
 }
 
 /// One end: a capture and its measurement point.
@@ -169,6 +179,7 @@ impl End {
             self.batch.push(packet.data, Timestamp::from_nanoseconds(packet.timestamp));
             self.packets += 1;
             self.cut += u64::from(packet.has_cut_headers());
+            sink.surveys.of(self.role).take(packet);
             self.timestamp = packet.timestamp;
             self.longest = self.longest.max(packet.data.len());
             if self.batch.is_full() {

@@ -23,6 +23,9 @@ pub(crate) struct Recordings {
     /// recordings that say so: Linux cooked (tcpdump -i any) and pcapng with flags
     #[arg(long, value_enum)]
     direction: Option<Way>,
+    /// Take the innermost packet of those in tunnels: GTP-U, VXLAN, GRE, IP in IP, PPPoE. The filter sees the outer one
+    #[arg(long)]
+    inner: bool,
 }
 
 /// Which way the measured packets go.
@@ -43,13 +46,18 @@ impl Recordings {
         }
     }
 
+    /// Whether packets in tunnels are taken out of them.
+    pub(crate) fn takes_inner(&self) -> bool {
+        self.inner
+    }
+
     /// Opens an end's recording, of which only the wanted packets come.
     pub(crate) fn open(&self, role: Role) -> Result<Capture, Failure> {
         let direction = self.direction.map(|way| match (way, role) {
             (Way::Out, Role::Sender) | (Way::In, Role::Receiver) => Direction::Out,
             (Way::Out, Role::Receiver) | (Way::In, Role::Sender) => Direction::In,
         });
-        let selection = Selection { filter: self.filter.clone(), direction };
+        let selection = Selection { filter: self.filter.clone(), direction, inner: self.inner };
         Ok(Capture::open(self.path(role))?.select(selection))
     }
 }

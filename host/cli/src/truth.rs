@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     rows.push(("overall".into(), overall.quantities()));
 
     let (exit, mut warnings) = judge(&matched, &overall);
-    warnings.extend(matched.nothing_wanted.iter().cloned());
+    warnings.extend(matched.remarks.iter().cloned());
     warnings.extend(remark);
     warnings.extend(matched.remark_on_duplicates());
     for (path, end) in

@@ -103,6 +103,13 @@ fn one_direction_of_recordings_that_hold_both() {
         let truth = run(&[&["truth", "--json", &sender, &receiver], options].concat());
         assert_eq!(truth.told(0, &[]).json()["overall"]["lost"], json!(1_566));
     }
+    // Without a choice, that is said.
+    for command in ["measure", "truth"] {
+        let both = run(&[command, &sender, &receiver]);
+        both.told(0, &["% of the receiver's go against the others of the same two addresses"]);
+        both.told(0, &["--filter, such as 'src host 10.1.0.1'", "--direction"]);
+    }
+    assert!(!run(&["measure", "--direction", "out", &sender, &receiver]).messages.contains("against"));
     // Intervals are cut where they are without the other direction.
     let interval = |options: &[&str]| {
         run(&[&["measure", "--json", "--interval", "250ms"], options].concat()).json()["intervals"].clone()
@@ -142,4 +149,59 @@ fn packets_cut_within_their_headers_are_called_that() {
     assert_eq!(result.json()["overall"]["lost"], json!(0));
     let result = run(&["truth", "--json", &sender, &receiver]);
     assert_eq!(result.told(0, &messages).json()["sender"]["cut"], json!(100));
+}
+
+/// The packets in a tunnel: behind these bytes, from where they stood in the frame. The lengths of the outer headers are not
+/// right, and nobody looks at them.
+fn tunnelled(outer: &[u8], start: usize, packets: &[Packet]) -> Vec<Packet> {
+    let wrap = |packet: &Packet| {
+        let data = [outer, &packet.data[start..]].concat();
+        Packet { length: packet.length + outer.len() as u32 - start as u32, data, ..packet.clone() }
+    };
+    packets.iter().map(wrap).collect()
+}
+
+const MACS: [u8; 12] = [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2];
+
+/// An outer header of IPv4 without an identification, and of UDP.
+fn outer_udp(port: u16) -> Vec<u8> {
+    let ipv4 = [0x45, 0, 3, 0, 0, 0, 0x40, 0, 64, 17, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2];
+    [&MACS[..], &[8, 0], &ipv4, &[0xc0, 0], &port.to_be_bytes(), &[2, 0xec, 0, 0]].concat()
+}
+
+#[test]
+fn packets_in_tunnels() {
+    let folder = Folder::new();
+    let (sent, received) = (packets(SENDER), packets(RECEIVER));
+    let right = run(&["measure", "--json", SENDER, RECEIVER]).json();
+    let vxlan = [&outer_udp(4789)[..], &[8, 0, 0, 0, 0, 0, 42, 0]].concat();
+    let gtp = [&outer_udp(2152)[..], &[0x30, 255, 2, 0xdc, 0, 0, 0, 7]].concat();
+    let pppoe = [&MACS[..], &[0x88, 0x64, 0x11, 0, 0, 7, 2, 0xdc, 0, 0x21]].concat();
+    for (name, outer, start) in [("VXLAN", &vxlan, 0), ("GTP-U", &gtp, 14), ("PPPoE", &pppoe, 14)] {
+        let sender = folder.capture("sender.pcap", &tunnelled(outer, start, &sent));
+        let receiver = folder.capture("receiver.pcap", &tunnelled(outer, start, &received));
+        // A tunnel at both ends, and between the points.
+        for receiver in [receiver.as_str(), RECEIVER] {
+            let result = run(&["measure", "--json", "--inner", &sender, receiver]);
+            assert_eq!(result.told(0, &[]).json()["overall"], right["overall"], "{name}");
+            assert!(!result.messages.contains("tunnel"), "{}", result.messages);
+            let result = run(&["truth", "--json", "--inner", &sender, receiver]);
+            assert_eq!(result.json()["overall"]["lost"], json!(1_566));
+            let result = run(&["measure", &sender, receiver]);
+            let share = if receiver == RECEIVER { "0.0 %" } else { "100.0 %" };
+            let message = format!(
+                "100.0 % of the sender's packets and {share} of the receiver's are in tunnels ({name})"
+            );
+            assert!(result.messages.contains(&message) && result.messages.contains("--inner"), "{result:?}");
+            let alike = result.messages.contains("whose headers do not distinguish them");
+            assert_eq!(alike, receiver != RECEIVER && name != "GTP-U", "{name}: {}", result.messages);
+        }
+    }
+    // The message of a failure names it, too; the filter sees the outer packet.
+    let sender = folder.capture("sender.pcap", &tunnelled(&vxlan, 0, &sent));
+    run(&["truth", &sender, RECEIVER])
+        .failed(9, &["no packet in common", "--inner takes the packets inside"]);
+    let result =
+        run(&["truth", "--json", "--inner", "--filter", "udp port 4789 or src net 10", &sender, RECEIVER]);
+    assert_eq!(result.json()["overall"]["lost"], json!(1_566));
 }
