@@ -1,5 +1,6 @@
 //! What can go wrong with a capture, said so that the reader knows the file, the place and the remedy.
 
+use crate::link;
 use std::fmt;
 use std::io;
 use thiserror::Error;
@@ -84,10 +85,10 @@ pub enum CaptureError {
         /// What the record is.
         problem: String,
     },
-    /// The packets do not begin with an Ethernet header.
+    /// What the packets begin with is not known.
     #[error(
-        "{place}: the link type is {number} ({name}), but only Ethernet (1) is measured; \
-         recapture on an Ethernet interface"
+        "{place}: the link type is {number} ({name}), which is not read; record Ethernet (1), Linux cooked (113, 276), \
+         raw IP (101), PPP (9) or loopback (0, 108)"
     )]
     LinkType {
         /// Where.
@@ -107,6 +108,15 @@ pub enum CaptureError {
         place: Place,
         /// What the record says.
         problem: String,
+    },
+    /// Packets of one direction are wanted, and the recording does not say which one this packet went.
+    #[error(
+        "{place}: the recording does not say which way the packet went; leave out the direction, and filter by addresses, \
+         such as `src host 10.0.0.1`, or record Linux cooked (`tcpdump -i any`)"
+    )]
+    Undirected {
+        /// Where.
+        place: Place,
     },
     /// The packet was recorded without a timestamp (pcapng's Simple Packet Block), so it says nothing of delay.
     #[error("{place}: carries no timestamp (Simple Packet Block); recapture with timestamps")]
@@ -178,6 +188,7 @@ pub(crate) enum Fault {
     Unsupported(String),
     LinkType(u16),
     Timestamp(String),
+    Undirected,
     Untimed,
 }
 
@@ -192,8 +203,9 @@ impl Fault {
             Fault::Truncated => CaptureError::Truncated { place },
             Fault::Damaged(problem) => CaptureError::Damaged { place, problem },
             Fault::Unsupported(problem) => CaptureError::Unsupported { place, problem },
-            Fault::LinkType(number) => CaptureError::LinkType { place, number, name: link_type_name(number) },
+            Fault::LinkType(number) => CaptureError::LinkType { place, number, name: link::name(number) },
             Fault::Timestamp(problem) => CaptureError::Timestamp { place, problem },
+            Fault::Undirected => CaptureError::Undirected { place },
             Fault::Untimed => CaptureError::Untimed { place },
         }
     }
@@ -202,25 +214,5 @@ impl Fault {
 impl From<io::Error> for Fault {
     fn from(reason: io::Error) -> Self {
         Fault::Read(reason)
-    }
-}
-
-/// The common link types of <https://www.tcpdump.org/linktypes.html>.
-fn link_type_name(number: u16) -> &'static str {
-    match number {
-        0 => "BSD loopback",
-        1 => "Ethernet",
-        9 => "PPP",
-        12 | 14 | 101 => "raw IP, as of a tunnel interface",
-        105 => "IEEE 802.11",
-        108 => "OpenBSD loopback",
-        113 => "Linux cooked, as of the interface `any`",
-        127 => "IEEE 802.11 with radiotap",
-        192 => "per-packet information",
-        228 => "raw IPv4",
-        229 => "raw IPv6",
-        249 => "USB",
-        276 => "Linux cooked version 2, as of the interface `any`",
-        _ => "not a common one",
     }
 }

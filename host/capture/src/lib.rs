@@ -1,10 +1,12 @@
 //! Captures in and out, and the exact matching of two captures.
 //!
 //! * [`reading`]: packets from pcap and pcapng files, plain or compressed.
+//! * [`filter`]: which packets of a capture are wanted.
 //! * [`writing`]: packets into pcap and pcapng files that appear only once they are whole.
 //! * [`matching`]: which packet of the sender's capture is which of the receiver's, and so the true delays and
 //!   losses that an estimate is compared with.
 //! * [`replay`]: two captures as two streams that delimiters cut into intervals.
+//! * [`survey`]: what a recording holds that makes it hard to compare with another.
 //!
 //! ```no_run
 //! use deltaline_capture::{Capture, CaptureError, matching, matching::Observations};
@@ -19,19 +21,25 @@
 //! ```
 
 mod error;
+mod headers;
 mod input;
+mod link;
 mod packet;
 mod pcap;
 mod pcapng;
+mod tunnel;
 
 pub mod edges;
+pub mod filter;
 pub mod matching;
 pub mod reading;
 pub mod replay;
+pub mod survey;
 pub mod writing;
 
 pub use error::{CaptureError, Place, WriteError};
 pub use input::Progress;
-pub use packet::{Packet, PacketRef};
-pub use reading::Capture;
+pub use packet::{Direction, Packet, PacketRef};
+pub use reading::{Capture, Selection};
+pub use tunnel::Tunnel;
 pub use writing::{PcapWriter, PcapngWriter, write_file};

@@ -15,6 +15,7 @@
 //! were computed by other means.
 
 use crate::error::CaptureError;
+use crate::packet::PacketRef;
 use crate::reading::Capture;
 use deltaline_model::packet::identity::{self, Key, PAYLOAD_WORD};
 use std::collections::hash_map::Entry;
@@ -27,6 +28,7 @@ pub struct Observations {
     /// Per packet: its timestamp in nanoseconds since the Unix epoch, and its key if it is one to be measured.
     packets: Vec<(u64, Option<Key>)>,
     truncated: u64,
+    cut: u64,
 }
 
 impl Observations {
@@ -38,12 +40,18 @@ impl Observations {
     pub fn read(capture: &mut Capture) -> Result<Self, CaptureError> {
         let mut observations = Observations::default();
         while let Some(packet) = capture.next_packet()? {
-            observations.push(packet.timestamp, packet.data);
+            observations.take(packet);
         }
         Ok(observations)
     }
 
-    /// Appends a packet: `timestamp` in nanoseconds since the Unix epoch, `frame` from its destination MAC address
+    /// Appends a packet of a capture.
+    pub fn take(&mut self, packet: PacketRef<'_>) {
+        self.cut += u64::from(packet.has_cut_headers());
+        self.push(packet.timestamp, packet.data);
+    }
+
+    /// Appends a whole packet: `timestamp` in nanoseconds since the Unix epoch, `frame` from its destination MAC address
     /// on.
     pub fn push(&mut self, timestamp: u64, frame: &[u8]) {
         let identity = identity::identify(frame).ok();
@@ -92,6 +100,8 @@ pub struct End {
     pub packets: u64,
     /// Packets that are not measured ([`identity::Unmeasured`]), and so take no part in the matching.
     pub unmeasured: u64,
+    /// Those of them that the recorder cut before the end of their IP header ([`PacketRef::has_cut_headers`]).
+    pub cut: u64,
     /// Measured packets of which the capture lacks bytes that belong to the key. If the ends have different snap
     /// lengths, these may look lost: recapture with at least [`identity::WINDOW_BYTES`] bytes.
     pub truncated: u64,
@@ -212,7 +222,12 @@ fn flow(key: &Key) -> Flow {
 impl Observations {
     fn end(&self) -> End {
         let mut seen: HashSet<&Key> = HashSet::with_capacity(self.packets.len());
-        let mut end = End { packets: self.packets.len() as u64, truncated: self.truncated, ..End::default() };
+        let mut end = End {
+            packets: self.packets.len() as u64,
+            truncated: self.truncated,
+            cut: self.cut,
+            ..End::default()
+        };
         end.unmeasured = end.packets;
         for (_, key) in self.measured() {
             end.unmeasured -= 1;

@@ -1,6 +1,8 @@
 //! Packets of a capture, and what formats have in common.
 
-use crate::error::Fault;
+use crate::headers::{Tags, Unknown};
+use crate::link::Link;
+use deltaline_model::packet::identity::{self, WINDOW_BYTES};
 use std::ops::Range;
 
 /// The most captured bytes of a packet: what libpcap allows for Ethernet.
@@ -11,11 +13,12 @@ pub(crate) const MAX_CAPTURED: u32 = 262_144;
 pub struct PacketRef<'a> {
     /// Nanoseconds since the Unix epoch (1970 to 2554). Finer units are rounded down.
     pub timestamp: u64,
-    /// Bytes on the wire, without the frame check sequence as a rule; never less than what was captured.
+    /// Bytes of the frame on the wire, without the frame check sequence as a rule; never less than what was captured.
     pub length: u32,
     /// The interface it was captured on: its position in the section of a pcapng file, 0 in a pcap file.
     pub interface: u32,
-    /// The captured bytes, from the destination MAC address on; at most 262,144.
+    /// The captured bytes, from the destination MAC address on; at most 262,144, and 14 more of a packet that was recorded
+    /// without an Ethernet header, and got one.
     pub data: &'a [u8],
 }
 
@@ -40,6 +43,14 @@ impl<'a> From<&'a Packet> for PacketRef<'a> {
 }
 
 impl PacketRef<'_> {
+    /// Whether the recorder cut the packet before the end of its IP header, so that it is not measured whatever it is.
+    pub fn has_cut_headers(&self) -> bool {
+        let is_cut = self.data.len() < self.length as usize && self.data.len() < WINDOW_BYTES;
+        is_cut
+            && identity::identify(self.data).is_err()
+            && Tags::of(self.data).and_then(|tags| tags.ip(self.data)).err() == Some(Unknown::Cut)
+    }
+
     /// A copy that outlives the reader's buffer.
     pub fn to_packet(self) -> Packet {
         let PacketRef { timestamp, length, interface, data } = self;
@@ -53,9 +64,17 @@ pub(crate) struct Record {
     pub(crate) length: u32,
     pub(crate) interface: u32,
     pub(crate) data: Range<usize>,
+    /// What the bytes begin with.
+    pub(crate) link: Link,
+    /// Which way it went, if the format says so for every link type.
+    pub(crate) direction: Option<Direction>,
 }
 
-pub(crate) fn check_link_type(number: u16) -> Result<(), Fault> {
-    const ETHERNET: u16 = 1;
-    if number == ETHERNET { Ok(()) } else { Err(Fault::LinkType(number)) }
+/// Which way a packet went through the interface that it was recorded on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// It came in.
+    In,
+    /// It went out.
+    Out,
 }

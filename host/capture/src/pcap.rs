@@ -3,7 +3,8 @@
 
 use crate::error::Fault;
 use crate::input::Input;
-use crate::packet::{MAX_CAPTURED, Record, check_link_type};
+use crate::link::Link;
+use crate::packet::{MAX_CAPTURED, Record};
 use pcap_parser::nom::{Err, Needed};
 use pcap_parser::{parse_pcap_frame, parse_pcap_frame_be, parse_pcap_header};
 
@@ -18,6 +19,7 @@ pub(crate) const MAGICS: [[u8; 4]; 4] =
 pub(crate) struct Pcap {
     big_endian: bool,
     nanoseconds: bool,
+    link: Link,
 }
 
 impl Pcap {
@@ -35,9 +37,9 @@ impl Pcap {
             return Err(Fault::Unsupported(format!("its format is pcap {version}, only 2.x is read")));
         }
         // The upper bits of the field hold the length of the frame check sequence.
-        check_link_type(header.network.0 as u16)?;
+        let link = Link::of(header.network.0 as u16)?;
         input.consume(HEADER_BYTES);
-        Ok(Pcap { big_endian: header.is_bigendian(), nanoseconds: header.is_nanosecond_precision() })
+        Ok(Pcap { big_endian: header.is_bigendian(), nanoseconds: header.is_nanosecond_precision(), link })
     }
 
     pub(crate) fn next(&self, input: &mut Input) -> Result<Option<Record>, Fault> {
@@ -57,7 +59,14 @@ impl Pcap {
                     let length = frame.origlen.max(frame.caplen);
                     let mut data = input.consume(RECORD_HEADER_BYTES + frame.data.len());
                     data.start += RECORD_HEADER_BYTES;
-                    return Ok(Some(Record { timestamp, length, interface: 0, data }));
+                    return Ok(Some(Record {
+                        timestamp,
+                        length,
+                        interface: 0,
+                        data,
+                        link: self.link,
+                        direction: None,
+                    }));
                 }
                 Err(Err::Incomplete(Needed::Size(missing))) => available.len() + missing.get(),
                 Err(_) => return Err(Fault::Damaged("a record's header cannot be read".into())),

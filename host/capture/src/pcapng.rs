@@ -7,7 +7,8 @@
 
 use crate::error::Fault;
 use crate::input::Input;
-use crate::packet::{MAX_CAPTURED, Record, check_link_type};
+use crate::link::Link;
+use crate::packet::{Direction, MAX_CAPTURED, Record};
 use pcap_parser::{
     BOM_MAGIC, EPB_MAGIC, EnhancedPacketBlock, IDB_MAGIC, InterfaceDescriptionBlock, OptionCode, SHB_MAGIC,
     SPB_MAGIC, parse_enhancedpacketblock_be, parse_enhancedpacketblock_le,
@@ -25,6 +26,8 @@ const LARGEST_BLOCK: usize = 1 << 20;
 const MOST_INTERFACES: usize = 1 << 16;
 /// Of the packet's first byte in an Enhanced Packet Block.
 const PACKET_OFFSET: usize = 28;
+/// `epb_flags`, of an Enhanced Packet Block's options.
+const FLAGS: OptionCode = OptionCode(2);
 /// Type of the Packet Block, which the Enhanced Packet Block has replaced.
 const OBSOLETE_PACKET: u32 = 2;
 
@@ -91,8 +94,8 @@ impl Pcapng {
             if let Some(packet) = packet {
                 let start = block.start + PACKET_OFFSET;
                 let data = start..start + packet.captured as usize;
-                let Packet { timestamp, length, interface, .. } = packet;
-                return Ok(Some(Record { timestamp, length, interface, data }));
+                let Packet { timestamp, length, interface, link, direction, .. } = packet;
+                return Ok(Some(Record { timestamp, length, interface, data, link, direction }));
             }
         }
         Ok(None)
@@ -130,7 +133,8 @@ impl Pcapng {
 
     fn packet(&self, block: &[u8]) -> Result<Packet, Fault> {
         let parse = if self.big_endian { parse_enhancedpacketblock_be } else { parse_enhancedpacketblock_le };
-        let Ok((_, EnhancedPacketBlock { if_id, ts_high, ts_low, caplen, origlen, .. })) = parse(block)
+        let Ok((_, EnhancedPacketBlock { if_id, ts_high, ts_low, caplen, origlen, options, .. })) =
+            parse(block)
         else {
             return Err(Fault::Damaged("a packet does not fit its block".into()));
         };
@@ -143,9 +147,24 @@ impl Pcapng {
             let problem = format!("a packet is of interface {if_id}, but {described} are described");
             return Err(Fault::Damaged(problem));
         };
-        check_link_type(interface.link_type)?;
+        let link = Link::of(interface.link_type)?;
+        let flags = options.iter().find(|option| option.code == FLAGS);
+        let flags =
+            flags.and_then(|option| option.as_bytes().ok()).map(|bytes| word(bytes, 0, self.big_endian));
+        let direction = match flags.map(|flags| flags & 3) {
+            Some(1) => Some(Direction::In),
+            Some(2) => Some(Direction::Out),
+            _ => None,
+        };
         let timestamp = interface.nanoseconds((u64::from(ts_high) << 32) | u64::from(ts_low))?;
-        Ok(Packet { timestamp, length: origlen.max(caplen), interface: if_id, captured: caplen })
+        Ok(Packet {
+            timestamp,
+            length: origlen.max(caplen),
+            interface: if_id,
+            captured: caplen,
+            link,
+            direction,
+        })
     }
 }
 
@@ -155,6 +174,8 @@ struct Packet {
     length: u32,
     interface: u32,
     captured: u32,
+    link: Link,
+    direction: Option<Direction>,
 }
 
 /// What an Interface Description Block says of its packets.

@@ -8,11 +8,13 @@
 //! | pcapng | 1.x; several sections and interfaces; decimal and binary `if_tsresol`; `if_tsoffset`; both byte orders |
 //!
 //! each plain, or compressed as gzip (several members) or Zstandard (several frames, windows up to 128 MiB, which
-//! is what `zstd --long` writes). Frames must be Ethernet. In pcapng, packets stand in Enhanced Packet Blocks;
+//! is what `zstd --long` writes). Packets of other link types than Ethernet (Linux cooked, raw IP, PPP, loopback) come as if
+//! they had been recorded on Ethernet. In pcapng, packets stand in Enhanced Packet Blocks;
 //! Simple Packet Blocks carry no timestamps, and so are an error.
 //!
 //! Packets may be cut short by the recorder's snap length: [`PacketRef::data`] is what was captured,
-//! [`PacketRef::length`] what was on the wire. A file that ends within a record delivers all packets before it and
+//! [`PacketRef::length`] what was on the wire. A [`Selection`] says which packets come: by a filter, or by the way that they
+//! went, as pcapng (`epb_flags`) and Linux cooked records say it. A file that ends within a record delivers all packets before it and
 //! then [`CaptureError::Truncated`]; a caller who can do with that much may go on.
 //!
 //! # Test plan
@@ -22,17 +24,33 @@
 //! doubled: no panic, and no more memory than a fixed amount plus what the file holds.
 
 use crate::error::{CaptureError, Fault, Place};
+use crate::filter::Filter;
 use crate::input::{Input, Progress};
-use crate::packet::{Packet, PacketRef, Record};
+use crate::link::Link;
+use crate::packet::{Direction, Packet, PacketRef, Record};
 use crate::pcap::{self, Pcap};
 use crate::pcapng::{self, Pcapng};
+use crate::tunnel::Inner;
 use std::fs::File;
 use std::io::Read;
+use std::mem;
 use std::path::Path;
 
 enum Format {
     Pcap(Pcap),
     Pcapng(Pcapng),
+}
+
+/// Which packets of a capture are wanted: by default, all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Those that the filter wants.
+    pub filter: Option<Filter>,
+    /// Those that went this way.
+    pub direction: Option<Direction>,
+    /// Whether the innermost packet comes in place of one that carries it: in GTP-U, VXLAN, GRE, IP and PPPoE, up to four in
+    /// each other. The filter sees the outer one.
+    pub inner: bool,
 }
 
 /// A capture that is being read, packet by packet.
@@ -43,7 +61,14 @@ pub struct Capture {
     file: String,
     input: Input,
     format: Format,
+    /// The frame of the current packet, where it is not what was recorded.
+    frame: Vec<u8>,
+    /// Where the next such frame is put together.
+    spare: Vec<u8>,
+    selection: Selection,
+    /// Records read, and those of them that were not wanted.
     packets: u64,
+    passed_over: u64,
     over: bool,
 }
 
@@ -82,7 +107,17 @@ impl Capture {
             Err(reason) => return Err(CaptureError::Open { file, reason }),
         };
         match Format::recognise(&mut input) {
-            Ok(Some(format)) => Ok(Capture { file, input, format, packets: 0, over: false }),
+            Ok(Some(format)) => Ok(Capture {
+                file,
+                input,
+                format,
+                frame: vec![],
+                spare: vec![],
+                selection: Selection::default(),
+                packets: 0,
+                passed_over: 0,
+                over: false,
+            }),
             Ok(None) if input.available().is_empty() => Err(CaptureError::Empty { file }),
             Ok(None) => {
                 let first = input.available().iter().take(8).map(|byte| format!("{byte:02x}"));
@@ -93,34 +128,82 @@ impl Capture {
         }
     }
 
+    /// The same capture, of which only these packets come.
+    pub fn select(self, selection: Selection) -> Self {
+        Capture { selection, ..self }
+    }
+
     /// The next packet, or `None` at the end of the capture.
     ///
     /// # Errors
     ///
     /// Any [`CaptureError`] that has a place. The capture is over then.
     pub fn next_packet(&mut self) -> Result<Option<PacketRef<'_>>, CaptureError> {
-        if self.over {
-            return Ok(None);
-        }
-        let found = match &mut self.format {
-            Format::Pcap(pcap) => pcap.next(&mut self.input),
-            Format::Pcapng(pcapng) => pcapng.next(&mut self.input),
-        };
-        match found {
-            Ok(Some(Record { timestamp, length, interface, data })) => {
-                self.packets += 1;
-                Ok(Some(PacketRef { timestamp, length, interface, data: self.input.consumed(data) }))
-            }
-            Ok(None) => {
-                self.over = true;
-                Ok(None)
-            }
+        let found = match self.next_wanted() {
+            Ok(found) => found,
             Err(fault) => {
                 self.over = true;
                 let (file, offset) = (self.file.clone(), self.input.offset());
-                Err(fault.at(Place { file, packet: self.packets + 1, offset }))
+                return Err(fault.at(Place { file, packet: self.packets + 1, offset }));
             }
+        };
+        let Some((Record { timestamp, length, interface, data, .. }, is_as_recorded)) = found else {
+            return Ok(None);
+        };
+        let data = if is_as_recorded { self.input.consumed(data) } else { &self.frame };
+        Ok(Some(PacketRef { timestamp, length, interface, data }))
+    }
+
+    /// The next record that is wanted, with the length of its frame; and whether the frame is as it was recorded, or in
+    /// `self.frame`.
+    fn next_wanted(&mut self) -> Result<Option<(Record, bool)>, Fault> {
+        while !self.over {
+            let found = match &mut self.format {
+                Format::Pcap(pcap) => pcap.next(&mut self.input),
+                Format::Pcapng(pcapng) => pcapng.next(&mut self.input),
+            };
+            let Some(mut record) = found? else { break };
+            let bytes = self.input.consumed(record.data.clone());
+            if let Some(wanted) = self.selection.direction
+                && record.direction.or_else(|| record.link.direction(bytes)).ok_or(Fault::Undirected)?
+                    != wanted
+            {
+                self.pass_over();
+                continue;
+            }
+            let mut is_as_recorded = true;
+            let mut frame = bytes;
+            if record.link != Link::Ethernet {
+                let longer = record.link.to_ethernet(bytes, &mut self.frame);
+                record.length = record.length.saturating_add_signed(longer);
+                (frame, is_as_recorded) = (&self.frame, false);
+            }
+            if self.selection.filter.as_ref().is_some_and(|filter| !filter.wants(frame)) {
+                self.pass_over();
+                continue;
+            }
+            if self.selection.inner
+                && let Some(inner) = Inner::of(frame)
+            {
+                record.length = record.length.saturating_sub(inner.unpack(frame, &mut self.spare));
+                mem::swap(&mut self.frame, &mut self.spare);
+                is_as_recorded = false;
+            }
+            self.packets += 1;
+            return Ok(Some((record, is_as_recorded)));
         }
+        self.over = true;
+        Ok(None)
+    }
+
+    fn pass_over(&mut self) {
+        self.packets += 1;
+        self.passed_over += 1;
+    }
+
+    /// How many packets were passed over so far, because they are not wanted.
+    pub fn passed_over(&self) -> u64 {
+        self.passed_over
     }
 
     /// How far the file has been read.

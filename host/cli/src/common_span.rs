@@ -2,17 +2,17 @@
 
 use crate::exit::Failure;
 use crate::progress::Progress;
-use deltaline_capture::Capture;
+use crate::recordings::Recordings;
 use deltaline_capture::edges::{Edges, Identities, edges};
-use std::path::Path;
+use deltaline_model::wire::frame::Role;
 
 /// The edges of two captures, which are read for it.
-pub(crate) fn of_captures(sender: &Path, receiver: &Path) -> Result<Option<Edges>, Failure> {
-    Ok(edges(&identities(sender)?, &identities(receiver)?))
+pub(crate) fn of_captures(recordings: &Recordings) -> Result<Option<Edges>, Failure> {
+    Ok(edges(&identities(recordings, Role::Sender)?, &identities(recordings, Role::Receiver)?))
 }
 
-fn identities(path: &Path) -> Result<Identities, Failure> {
-    let mut capture = Capture::open(path)?;
+fn identities(recordings: &Recordings, role: Role) -> Result<Identities, Failure> {
+    let mut capture = recordings.open(role)?;
     let mut progress = Progress::new("finding where the captures begin and end together", &[&capture]);
     let mut identities = Identities::default();
     while let Some(packet) = capture.next_packet()? {

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod board;
+mod causes;
 mod common_span;
 mod decode;
 mod delimit;
@@ -29,6 +30,7 @@ mod point;
 mod points;
 mod progress;
 mod read;
+mod recordings;
 mod report;
 mod show;
 mod signals;
@@ -44,7 +46,8 @@ const EXIT_CODES: &str = "\
 Exit codes:
    0  all went well
    2  the command line is wrong
-   3  an input cannot be read: missing, empty, truncated, not a capture, or not Ethernet
+   3  an input cannot be read: missing, empty, truncated, not a capture, or of a link type
+      that is not read
    4  the two ends are configured differently
    5  control frames are lost, corrupted or contradict each other, or an interval is void for another reason;
       the result is that of the other intervals

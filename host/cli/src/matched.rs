@@ -1,14 +1,17 @@
 //! Two captures, matched packet with packet.
 
+use crate::causes::Surveys;
 use crate::common_span;
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
+use crate::recordings::{Recordings, remark_on_nothing_wanted};
 use crate::report::duration;
 use deltaline_capture::Capture;
 use deltaline_capture::edges::{Identities, edges};
 use deltaline_capture::matching::{End, Matching, Observations, match_exactly};
 use deltaline_capture::replay::{Cuts, Span};
-use std::path::Path;
+use deltaline_capture::survey::Survey;
+use deltaline_model::wire::frame::Role;
 
 /// Two captures and which packet of one is which of the other.
 pub(crate) struct Matched {
@@ -17,46 +20,74 @@ pub(crate) struct Matched {
     pub(crate) matching: Matching,
     /// Packets of the sender's and of the receiver's capture in front of these.
     skipped: [usize; 2],
+    /// What is to be said of packets at the edges that were left out.
+    pub(crate) left_out: Option<String>,
+    /// What is to be said of the recordings.
+    pub(crate) remarks: Vec<String>,
+}
+
+/// Two captures, read.
+struct Observed {
+    sender: Observations,
+    receiver: Observations,
+    remarks: Vec<String>,
+}
+
+impl Observed {
+    fn read(recordings: &Recordings) -> Result<Self, Failure> {
+        let mut remarks = vec![];
+        let mut surveys = Surveys::default();
+        let mut observe = |role, what| {
+            let mut capture = recordings.open(role)?;
+            let observations = observe(&mut capture, surveys.of(role), what)?;
+            let taken = observations.timestamps().len() as u64;
+            remarks.extend(remark_on_nothing_wanted(recordings.path(role), taken, capture.passed_over()));
+            Ok::<_, Failure>(observations)
+        };
+        let sender = observe(Role::Sender, "matching the sender's packets")?;
+        let receiver = observe(Role::Receiver, "matching the receiver's packets")?;
+        remarks.extend(surveys.remarks(recordings));
+        Ok(Observed { sender, receiver, remarks })
+    }
 }
 
 impl Matched {
-    /// Reads and matches two captures, from where they begin together to where they end together; also what is to be
-    /// said of the rest.
-    pub(crate) fn read_common(sender: &Path, receiver: &Path) -> Result<(Self, Option<String>), Failure> {
-        let [mut sent, mut received] = observe_both(sender, receiver)?;
-        let Some(edges) = edges(&Identities::from(&sent), &Identities::from(&received)) else {
-            return Ok((Matched::of([sender, receiver], [sent, received])?, None));
+    /// Reads and matches two captures, from where they begin together to where they end together.
+    pub(crate) fn read_common(recordings: &Recordings) -> Result<Self, Failure> {
+        let mut observed = Observed::read(recordings)?;
+        let Some(edges) = edges(&Identities::from(&observed.sender), &Identities::from(&observed.receiver))
+        else {
+            return Matched::of(recordings, observed);
         };
-        let span = edges.span.clone();
-        let skipped = [span.sender.start, span.receiver.start];
-        sent.keep(span.sender);
-        received.keep(span.receiver);
-        let matched = Matched::of([sender, receiver], [sent, received])?;
-        Ok((Matched { skipped, ..matched }, common_span::remark(&edges)))
+        let left_out = common_span::remark(&edges);
+        let Span { sender, receiver } = edges.span;
+        let skipped = [sender.start, receiver.start];
+        observed.sender.keep(sender);
+        observed.receiver.keep(receiver);
+        Ok(Matched { skipped, left_out, ..Matched::of(recordings, observed)? })
     }
 
     /// Reads and matches two captures.
-    pub(crate) fn read(sender: &Path, receiver: &Path) -> Result<Self, Failure> {
-        Matched::of([sender, receiver], observe_both(sender, receiver)?)
+    pub(crate) fn read(recordings: &Recordings) -> Result<Self, Failure> {
+        Matched::of(recordings, Observed::read(recordings)?)
     }
 
-    fn of(names: [&Path; 2], [sender, receiver]: [Observations; 2]) -> Result<Self, Failure> {
+    fn of(recordings: &Recordings, observed: Observed) -> Result<Self, Failure> {
+        let Observed { sender, receiver, remarks } = observed;
         let matching = match_exactly(&sender, &receiver);
         let measured = |end: &End| end.packets - end.unmeasured;
         let (sent, received) = (measured(&matching.sender), measured(&matching.receiver));
         if matching.pairs.is_empty() && sent > 0 && received > 0 {
-            return Err(Failure::new(
-                Exit::Ends,
-                format!(
-                    "{} and {} have no packet in common ({sent} and {received} packets): check that they are \
-                     captures of the same traffic and time, that no address translation lies between them, \
-                     and that their snap lengths are equal",
-                    names[0].display(),
-                    names[1].display()
-                ),
-            ));
+            let mut message = format!(
+                "{} and {} have no packet in common ({sent} and {received} packets): check that they are captures of the \
+                 same traffic and time, that no address translation lies between them, and that their snap lengths are equal",
+                recordings.sender.display(),
+                recordings.receiver.display()
+            );
+            remarks.iter().for_each(|remark| message += &format!(". {remark}"));
+            return Err(Failure::new(Exit::Ends, message));
         }
-        Ok(Matched { sender, receiver, matching, skipped: [0; 2] })
+        Ok(Matched { sender, receiver, matching, skipped: [0; 2], left_out: None, remarks })
     }
 
     /// The intervals of this length, by the packets of the matched part, and what is to be said of them; one interval
@@ -122,18 +153,13 @@ impl Matched {
     }
 }
 
-fn observe_both(sender: &Path, receiver: &Path) -> Result<[Observations; 2], Failure> {
-    let sender = observe(sender, "matching the sender's packets")?;
-    Ok([sender, observe(receiver, "matching the receiver's packets")?])
-}
-
-fn observe(path: &Path, what: &'static str) -> Result<Observations, Failure> {
-    let mut capture = Capture::open(path)?;
-    let mut progress = Progress::new(what, &[&capture]);
+fn observe(capture: &mut Capture, survey: &mut Survey, what: &'static str) -> Result<Observations, Failure> {
+    let mut progress = Progress::new(what, &[capture]);
     let mut observations = Observations::default();
     while let Some(packet) = capture.next_packet()? {
-        observations.push(packet.timestamp, packet.data);
-        progress.packet(0, &capture);
+        observations.take(packet);
+        survey.take(packet);
+        progress.packet(0, capture);
     }
     Ok(observations)
 }

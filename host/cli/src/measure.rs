@@ -8,6 +8,7 @@ use crate::matched::Matched;
 use crate::parse;
 use crate::pass::{EndOutput, FramesOutput, HardwareOutput, pass_captures};
 use crate::points::{Points, Through};
+use crate::recordings::Recordings;
 use crate::report;
 use crate::show::json::{Interval as IntervalOutput, Numbers};
 use crate::show::{plot, table};
@@ -17,6 +18,7 @@ use deltaline_capture::replay::Span;
 use deltaline_collect::summary::{Summary, interval_remarks};
 use deltaline_collect::truth::Exact;
 use deltaline_model::configuration::Configuration;
+use deltaline_model::wire::frame::Role;
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
@@ -30,6 +32,10 @@ Examples:
   Every half second, for a program to read:
     deltaline measure --interval 500ms --json sender.pcap receiver.pcap
 
+  The traffic of one direction, where the recordings hold both:
+    deltaline measure --filter 'src net 10.1.0.0/16' sender.pcap receiver.pcap
+    deltaline measure --direction out sender-any.pcap receiver-any.pcap
+
   Quantiles want a bank that samples about as many packets as it has rows:
     deltaline measure --banks 1,6 --interval 500ms sender.pcap receiver.pcap
 
@@ -41,10 +47,8 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct Measure {
-    /// Capture of the sender, the point that packets pass first: pcap or pcapng, plain, gzip or Zstandard
-    pub(crate) sender: PathBuf,
-    /// Capture of the receiver
-    pub(crate) receiver: PathBuf,
+    #[command(flatten)]
+    pub(crate) recordings: Recordings,
     /// Length of an interval, such as 500ms, 0.5s, 250us or 10000ns; without it there is one interval
     #[arg(long, value_parser = parse::duration, value_name = "DURATION")]
     pub(crate) interval: Option<u64>,
@@ -105,7 +109,7 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     let writer = frames_writer(arguments)?;
     let Cut { matched, spans, in_captures, mut warnings } = cut(arguments)?;
     let points = Points::build(arguments.through, &configuration)?;
-    let passed = pass_captures([&arguments.sender, &arguments.receiver], &points, &in_captures, writer)?;
+    let passed = pass_captures(&arguments.recordings, &points, &in_captures, writer)?;
 
     let mut summary = Summary::of(&passed.evaluations);
     if arguments.truth
@@ -177,13 +181,14 @@ struct Cut {
 
 /// Cuts the captures where they begin and end together, and in between.
 fn cut(arguments: &Measure) -> Result<Cut, Failure> {
-    let Measure { sender, receiver, .. } = arguments;
+    let recordings = &arguments.recordings;
     if arguments.interval.is_some() || arguments.truth {
         check_regular(arguments)?;
-        let (matched, left_out) = Matched::read_common(sender, receiver)?;
+        let matched = Matched::read_common(recordings)?;
         let (spans, remark) = matched.spans(arguments.interval)?;
         let in_captures = spans.iter().map(|span| matched.in_captures(span)).collect();
-        let warnings = [left_out, remark, matched.remark_on_duplicates()].into_iter().flatten().collect();
+        let warnings = [matched.left_out.clone(), remark, matched.remark_on_duplicates()];
+        let warnings = warnings.into_iter().flatten().collect();
         return Ok(Cut { matched: Some(matched), spans, in_captures, warnings });
     }
     let whole = || Span { sender: 0..usize::MAX, receiver: 0..usize::MAX };
@@ -198,7 +203,7 @@ fn cut(arguments: &Measure) -> Result<Cut, Failure> {
                        recorded at the edges count as lost or gained";
         return Ok(one(whole(), vec![warning.into()]));
     }
-    Ok(match common_span::of_captures(sender, receiver)? {
+    Ok(match common_span::of_captures(recordings)? {
         Some(edges) => one(edges.span.clone(), common_span::remark(&edges).into_iter().collect()),
         None => one(whole(), vec![]),
     })
@@ -248,9 +253,9 @@ fn check_outputs(arguments: &Measure) -> Result<(), Failure> {
     let real = |path: &Path| fs::canonicalize(path).ok();
     for (option, output) in [("--frames", &arguments.frames), ("--plot", &arguments.plot)] {
         let Some(target) = output.as_deref().and_then(real) else { continue };
-        if [&arguments.sender, &arguments.receiver]
+        if [Role::Sender, Role::Receiver]
             .into_iter()
-            .any(|capture| real(capture).as_ref() == Some(&target))
+            .any(|role| real(arguments.recordings.path(role)).as_ref() == Some(&target))
         {
             let message =
                 format!("{option}: {} would replace a capture; name another file", target.display());
@@ -282,5 +287,5 @@ fn check_regular(arguments: &Measure) -> Result<(), Failure> {
 /// A capture that can be read only once, such as a pipe. What is missing is reported when it is opened.
 fn irregular(arguments: &Measure) -> Option<&Path> {
     let is_irregular = |path: &&Path| fs::metadata(path).is_ok_and(|about| !about.is_file());
-    [&*arguments.sender, &*arguments.receiver].into_iter().find(is_irregular)
+    [Role::Sender, Role::Receiver].map(|role| arguments.recordings.path(role)).into_iter().find(is_irregular)
 }

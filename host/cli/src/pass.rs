@@ -1,9 +1,11 @@
 //! Two captures' packets through two measurement points, interval by interval.
 
+use crate::causes::Surveys;
 use crate::exit::Failure;
 use crate::point::{Batch, Point};
 use crate::points::Points;
 use crate::progress::Progress;
+use crate::recordings::{Recordings, remark_on_cut, remark_on_nothing_wanted};
 use deltaline_capture::replay::Span;
 use deltaline_capture::{Capture, PacketRef, PcapngWriter};
 use deltaline_collect::collector::{Collector, Problem};
@@ -12,7 +14,7 @@ use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::Role;
 use serde::Serialize;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// What one end's capture held.
@@ -22,6 +24,8 @@ pub(crate) struct EndOutput {
     pub(crate) packets: u64,
     /// Those of them that are not measured.
     pub(crate) unmeasured: u64,
+    /// Those of them that were cut within their headers.
+    pub(crate) cut: u64,
     /// Measured ones that were captured without the end of their identity.
     pub(crate) truncated: u64,
 }
@@ -47,15 +51,15 @@ pub(crate) struct FramesOutput {
 
 /// Passes the captures' packets through the measurement points, interval by interval.
 pub(crate) fn pass_captures(
-    [sender, receiver]: [&Path; 2],
+    recordings: &Recordings,
     points: &Points,
     spans: &[Span],
     writer: Option<PcapngWriter>,
 ) -> Result<Passed, Failure> {
-    let mut sender = End::open(sender, points, Role::Sender)?;
-    let mut receiver = End::open(receiver, points, Role::Receiver)?;
+    let mut sender = End::open(recordings, points, Role::Sender)?;
+    let mut receiver = End::open(recordings, points, Role::Receiver)?;
     let progress = Progress::new("measuring", &[&sender.capture, &receiver.capture]);
-    let mut sink = Sink { writer, total: FramesOutput::default(), progress };
+    let mut sink = Sink { writer, total: FramesOutput::default(), progress, surveys: Surveys::default() };
     let started = Instant::now();
     let mut evaluations = Vec::with_capacity(spans.len());
     let mut is_corrupted = false;
@@ -76,7 +80,8 @@ pub(crate) fn pass_captures(
     if let Some(writer) = sink.writer {
         writer.finish()?;
     }
-    Ok(Passed { sender, receiver, evaluations, is_corrupted, frames: sink.total, elapsed })
+    let remarks = sink.surveys.remarks(recordings);
+    Ok(Passed { sender, receiver, evaluations, is_corrupted, frames: sink.total, elapsed, remarks })
 }
 
 /// What came of two captures.
@@ -87,6 +92,8 @@ pub(crate) struct Passed {
     pub(crate) is_corrupted: bool,
     pub(crate) frames: FramesOutput,
     elapsed: Duration,
+    /// What is to be said of both recordings.
+    remarks: Vec<String>,
 }
 
 impl Passed {
@@ -110,31 +117,42 @@ impl Passed {
     /// What is to be said of the captures' packets.
     pub(crate) fn remarks(&self) -> impl Iterator<Item = String> {
         let unmeasured = |end: &End| {
-            let EndOutput { packets, unmeasured, .. } = end.output(&self.evaluations);
-            (unmeasured > 0).then(|| {
-                format!("{}: {unmeasured} of {packets} packets are not IP and not measured", end.name)
-            })
+            let EndOutput { packets, unmeasured, cut, .. } = end.output(&self.evaluations);
+            let path = end.path.display();
+            let other = unmeasured.saturating_sub(cut);
+            let other = (other > 0)
+                .then(|| format!("{path}: {other} of {packets} packets are not IP and not measured"));
+            remark_on_cut(&path, cut, packets).into_iter().chain(other)
         };
         let truncated = remark_on_truncated(&self.sender, &self.receiver);
-        truncated.into_iter().chain(unmeasured(&self.sender)).chain(unmeasured(&self.receiver))
+        let nothing = |end: &End| remark_on_nothing_wanted(&end.path, end.packets, end.capture.passed_over());
+        let of_end = move |end: &End| nothing(end).into_iter().chain(unmeasured(end));
+        self.remarks
+            .iter()
+            .cloned()
+            .chain(truncated)
+            .chain(of_end(&self.sender))
+            .chain(of_end(&self.receiver))
     }
 }
 
-/// Where control frames go, and how far it is.
+/// Where control frames go, how far it is, and what the packets show.
 struct Sink {
     writer: Option<PcapngWriter>,
     total: FramesOutput,
     progress: Progress,
+    surveys: Surveys,
 }
 
 /// One end: a capture and its measurement point.
 struct End {
     capture: Capture,
-    name: String,
+    path: PathBuf,
     role: Role,
     point: Box<dyn Point>,
     batch: Batch,
     packets: u64,
+    cut: u64,
     truncated: u64,
     /// The longest captured length of a packet: its snap length, if packets are longer.
     longest: usize,
@@ -142,14 +160,15 @@ struct End {
 }
 
 impl End {
-    fn open(path: &Path, points: &Points, role: Role) -> Result<Self, Failure> {
+    fn open(recordings: &Recordings, points: &Points, role: Role) -> Result<Self, Failure> {
         Ok(End {
-            capture: Capture::open(path)?,
-            name: path.display().to_string(),
+            capture: recordings.open(role)?,
+            path: recordings.path(role).into(),
             role,
             point: points.point(role)?,
             batch: Batch::default(),
             packets: 0,
+            cut: 0,
             truncated: 0,
             longest: 0,
             timestamp: 0,
@@ -171,6 +190,8 @@ impl End {
             let Some(packet) = self.capture.next_packet()? else { break };
             self.batch.push(packet.data, Timestamp::from_nanoseconds(packet.timestamp));
             self.packets += 1;
+            self.cut += u64::from(packet.has_cut_headers());
+            sink.surveys.of(self.role).take(packet);
             self.timestamp = packet.timestamp;
             self.longest = self.longest.max(packet.data.len());
             if self.batch.is_full() {
@@ -201,6 +222,7 @@ impl End {
         EndOutput {
             packets: self.packets,
             unmeasured: totals.map(|totals| u64::from(totals.unmeasured)).sum(),
+            cut: self.cut,
             truncated: self.truncated,
         }
     }
@@ -211,7 +233,7 @@ fn remark_on_truncated(sender: &End, receiver: &End) -> Option<String> {
     if sender.truncated == 0 && receiver.truncated == 0 {
         return None;
     }
-    let of = |end: &End| format!("{} of {} packets of {}", end.truncated, end.packets, end.name);
+    let of = |end: &End| format!("{} of {} packets of {}", end.truncated, end.packets, end.path.display());
     let harm = if sender.longest == receiver.longest {
         "so that they are told apart by less than they could be"
     } else {

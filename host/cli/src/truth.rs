@@ -3,6 +3,7 @@
 use crate::exit::{Exit, Failure};
 use crate::matched::Matched;
 use crate::parse;
+use crate::recordings::{Recordings, remark_on_cut};
 use crate::report;
 use crate::show::json::Members;
 use crate::show::table;
@@ -11,7 +12,6 @@ use deltaline_capture::matching;
 use deltaline_collect::truth::Exact;
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use serde::Serialize;
-use std::path::PathBuf;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -23,10 +23,8 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct Truth {
-    /// Capture of the sender, the point that packets pass first: pcap or pcapng, plain, gzip or Zstandard
-    pub(crate) sender: PathBuf,
-    /// Capture of the receiver
-    pub(crate) receiver: PathBuf,
+    #[command(flatten)]
+    pub(crate) recordings: Recordings,
     /// Length of an interval, such as 500ms, 0.5s, 250us or 10000ns; without it there is one interval
     #[arg(long, value_parser = parse::duration, value_name = "DURATION")]
     pub(crate) interval: Option<u64>,
@@ -61,19 +59,21 @@ struct IntervalOutput<'a> {
 struct EndOutput {
     packets: u64,
     unmeasured: u64,
+    cut: u64,
     truncated: u64,
     duplicates: u64,
 }
 
 impl From<matching::End> for EndOutput {
     fn from(end: matching::End) -> Self {
-        let matching::End { packets, unmeasured, truncated, duplicates } = end;
-        EndOutput { packets, unmeasured, truncated, duplicates }
+        let matching::End { packets, unmeasured, cut, truncated, duplicates } = end;
+        EndOutput { packets, unmeasured, cut, truncated, duplicates }
     }
 }
 
 pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
-    let matched = Matched::read(&arguments.sender, &arguments.receiver)?;
+    let recordings = &arguments.recordings;
+    let matched = Matched::read(recordings)?;
     let (spans, remark) = matched.spans(arguments.interval)?;
     let matching = &matched.matching;
     let overall = Exact::from(matching.truth(..));
@@ -84,8 +84,14 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     rows.push(("overall".into(), overall.quantities()));
 
     let (exit, mut warnings) = judge(&matched, &overall);
+    warnings.extend(matched.remarks.iter().cloned());
     warnings.extend(remark);
     warnings.extend(matched.remark_on_duplicates());
+    for (path, end) in
+        [(recordings.sender.display(), matching.sender), (recordings.receiver.display(), matching.receiver)]
+    {
+        warnings.extend(remark_on_cut(&path, end.cut, end.packets));
+    }
     let truncated = [matching.sender.truncated, matching.receiver.truncated];
     if truncated != [0, 0] {
         warnings.push(format!(

@@ -71,8 +71,8 @@ fn inputs_that_cannot_be_read() {
     let text = folder.write("text.pcap", "This is no capture at all.\n");
     let truncated = folder.write("truncated.pcap", &capture[..capture.len() - 10]);
     let mut other_link = capture.clone();
-    other_link[20] = 113;
-    let other_link = folder.write("cooked.pcap", other_link);
+    other_link[20] = 105;
+    let other_link = folder.write("wireless.pcap", other_link);
     let mut compressed = fs::read(SENDER).unwrap();
     compressed.truncate(compressed.len() / 2);
     let compressed = folder.write("half.pcap.zst", compressed);
@@ -81,7 +81,7 @@ fn inputs_that_cannot_be_read() {
         (&empty, &["is empty", "check that the recording was started"]),
         (&text, &["is not a pcap or pcapng capture", "54 68 69 73"]),
         (&truncated, &["packet 100", "ends in the middle", "record or copy it again"]),
-        (&other_link, &["link type is 113 (Linux cooked", "recapture on an Ethernet interface"]),
+        (&other_link, &["link type is 105 (IEEE 802.11)", "record Ethernet (1)"]),
         (&compressed, &["packet ", "ends in the middle"]),
     ] {
         let parts = [&[path], parts].concat();

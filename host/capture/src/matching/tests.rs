@@ -50,8 +50,8 @@ fn loss_duplication_reordering_and_unmeasured_packets() {
     assert_eq!(matching.pairs, [pair(2, 2, 90), pair(3, 1, 70), pair(4, 6, 110), pair(5, 5, 90)]);
     assert_eq!(matching.lost, [0]);
     assert_eq!(matching.receiver_only, [0, 7]);
-    assert_eq!(matching.sender, End { packets: 6, unmeasured: 1, truncated: 0, duplicates: 1 });
-    assert_eq!(matching.receiver, End { packets: 8, unmeasured: 2, truncated: 0, duplicates: 2 });
+    assert_eq!(matching.sender, End { packets: 6, unmeasured: 1, cut: 0, truncated: 0, duplicates: 1 });
+    assert_eq!(matching.receiver, End { packets: 8, unmeasured: 2, cut: 0, truncated: 0, duplicates: 2 });
     assert_eq!((matching.reordered, matching.reordered_overall), (2, 2));
 }
 
@@ -130,6 +130,26 @@ fn truncated_keys_are_counted() {
     let matching = match_exactly(&observations, &observations);
     assert_eq!((matching.sender.truncated, matching.receiver.truncated), (1, 1));
     assert_eq!(matching.pairs.len(), 2);
+}
+
+#[test]
+fn packets_cut_within_their_headers_are_counted() {
+    let whole = frame(1, 1);
+    let arp = [&whole[..12], &[8, 6, 0, 1]].concat();
+    let mut observations = Observations::default();
+    for (data, length) in [
+        (&whole[..33], 60),
+        (&whole[..13], 60),
+        (&whole[..0], 60),
+        (&whole[..34], 60),
+        // Not cut, and no IP.
+        (&whole[..33], 33),
+        (&arp[..], 60),
+    ] {
+        observations.take(PacketRef { timestamp: 0, length, interface: 0, data });
+    }
+    let end = match_exactly(&observations, &observations).sender;
+    assert_eq!(end, End { packets: 6, unmeasured: 5, cut: 3, truncated: 1, duplicates: 0 });
 }
 
 #[test]

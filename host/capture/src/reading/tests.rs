@@ -408,20 +408,96 @@ fn a_compressed_file_that_is_cut_or_damaged() {
 }
 
 #[test]
-fn other_link_types_are_named() {
-    let pcap = record(pcap_header(false, NANOSECOND_MAGIC, 101), 1, 2, 3, b"abc").bytes;
+fn unknown_link_types_are_named() {
+    let pcap = record(pcap_header(false, NANOSECOND_MAGIC, 105), 1, 2, 3, b"abc").bytes;
     let pcapng = interface(section(Bytes::new(false)), 1, None, None);
-    let pcapng = interface(pcapng, 113, None, None);
+    let pcapng = interface(pcapng, 249, None, None);
     let pcapng = enhanced(enhanced(pcapng, 0, 1, 3, b"abc"), 1, 2, 3, b"abc").bytes;
-    for (bytes, packets, expected) in [(pcap, 1, "101 (raw IP"), (pcapng, 2, "113 (Linux cooked")] {
+    for (bytes, packets, expected) in [(pcap, 1, "105 (IEEE 802.11)"), (pcapng, 2, "249 (Windows USB)")] {
         let error = read(bytes).unwrap_err();
         let CaptureError::LinkType { ref place, .. } = error else { panic!("{error:?}") };
         assert_eq!(place.packet, packets);
         let message = error.to_string();
-        assert!(
-            message.contains(expected) && message.contains("recapture on an Ethernet interface"),
-            "{message}"
-        );
+        assert!(message.contains(expected) && message.contains("record Ethernet (1)"), "{message}");
+    }
+}
+
+#[test]
+fn packets_of_other_link_types_come_as_on_ethernet() {
+    // Raw IP, in both formats; beside it an interface of Ethernet. 1500 bytes on the wire, of which two were captured.
+    let frame = [&[0; 12][..], &[0x08, 0x00, 0x45, 0x00]].concat();
+    let pcap = record(pcap_header(false, NANOSECOND_MAGIC, 101), 0, 7, 1500, &[0x45, 0]).bytes;
+    assert_eq!(read(pcap).unwrap(), [packet(7, 1514, &frame)]);
+    let pcapng = interface(interface(section(Bytes::new(true)), 101, Some(9), None), 1, Some(9), None);
+    let pcapng = enhanced(enhanced(pcapng, 0, 7, 1500, &[0x45, 0]), 1, 8, 1514, &frame).bytes;
+    let mut ethernet = packet(8, 1514, &frame);
+    ethernet.interface = 1;
+    assert_eq!(read(pcapng).unwrap(), [packet(7, 1514, &frame), ethernet]);
+    // Cut within the link header, and a length that lies.
+    let cut = record(pcap_header(false, NANOSECOND_MAGIC, 113), 0, 7, 60, &[0; 15]);
+    let cut = record(cut, 0, 8, 20, &[0; 20]).bytes;
+    assert_eq!(read(cut).unwrap(), [packet(7, 60, b""), packet(8, 18, &[0; 18])]);
+    let longest = record(pcap_header(false, NANOSECOND_MAGIC, 12), 0, 7, u32::MAX, &[0x45]).bytes;
+    assert_eq!(read(longest).unwrap()[0].length, u32::MAX);
+}
+
+/// The packets' times.
+fn selected(bytes: Vec<u8>, selection: Selection) -> Result<(Vec<u64>, u64), CaptureError> {
+    let mut capture = open(bytes)?.select(selection);
+    let mut times = vec![];
+    while let Some(packet) = capture.next_packet()? {
+        times.push(packet.timestamp);
+    }
+    Ok((times, capture.passed_over()))
+}
+
+#[test]
+fn packets_of_one_direction() {
+    for big_endian in [false, true] {
+        let mut pcapng = interface(section(Bytes::new(big_endian)), 1, Some(9), None);
+        for (time, flags) in [1, 2, 0x0101, 0xff02, 2].into_iter().enumerate() {
+            let body = Bytes::new(big_endian).u32(0).u32(0).u32(time as u32).u32(3).u32(3).padded(b"abc");
+            pcapng = pcapng.block(6, body.u16(2).u16(4).u32(flags).u32(0));
+        }
+        for (direction, times) in [(Direction::In, &[0, 2][..]), (Direction::Out, &[1, 3, 4])] {
+            let selection = Selection { direction: Some(direction), ..Selection::default() };
+            let expected = (times.to_vec(), 5 - times.len() as u64);
+            assert_eq!(selected(pcapng.bytes.clone(), selection).unwrap(), expected);
+        }
+    }
+    let mut cooked = pcap_header(false, NANOSECOND_MAGIC, 113);
+    for (time, kind) in [(0, 0), (1, 4), (2, 3), (3, 4)] {
+        cooked = record(cooked, 0, time, 60, &[0, kind, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0]);
+    }
+    let out = Selection { direction: Some(Direction::Out), ..Selection::default() };
+    assert_eq!(selected(cooked.bytes, out.clone()).unwrap(), (vec![1, 3], 2));
+    // Neither says anything: pcap of Ethernet, and flags of direction 0.
+    let silent = interface(section(Bytes::new(false)), 1, Some(9), None);
+    let body = Bytes::new(false).u32(0).u32(0).u32(0).u32(3).u32(3).padded(b"abc");
+    let silent = silent.block(6, body.u16(2).u16(4).u32(0x100).u32(0)).bytes;
+    for bytes in [small_pcap(), silent] {
+        let error = selected(bytes, out.clone()).unwrap_err();
+        assert!(matches!(&error, CaptureError::Undirected { place } if place.packet == 1), "{error}");
+        assert!(error.to_string().contains("filter by addresses"), "{error}");
+    }
+}
+
+#[test]
+fn packets_that_a_filter_wants_behind_any_link_header() {
+    let ipv4 = |protocol| {
+        [&[0x45, 0, 0, 20, 0, 0, 0, 0, 64, protocol, 0, 0][..], &[10, 0, 0, 1, 10, 0, 0, 2]].concat()
+    };
+    let packets = [ipv4(6), ipv4(17), ipv4(1), ipv4(17)];
+    let headers: [(u32, Vec<u8>); 3] =
+        [(1, [&[0; 12][..], &[8, 0]].concat()), (101, vec![]), (0, vec![2, 0, 0, 0])];
+    for (link, header) in headers {
+        let mut bytes = pcap_header(false, NANOSECOND_MAGIC, link);
+        for (time, packet) in packets.iter().enumerate() {
+            bytes = record(bytes, 0, time as u32, 60, &[&header[..], packet].concat());
+        }
+        let filter = Some(Filter::new("udp and src host 10.0.0.1").unwrap());
+        let selection = Selection { filter, ..Selection::default() };
+        assert_eq!(selected(bytes.bytes, selection).unwrap(), (vec![1, 3], 2));
     }
 }
 
@@ -622,6 +698,15 @@ proptest! {
             }
         }
         is_harmless(compress(&bytes, 0))?;
+    }
+
+    #[test]
+    fn records_of_any_link_type_are_harmless(
+        link in prop::sample::select(&[0, 9, 12, 50, 101, 108, 113, 228, 229, 276][..]),
+        data in prop::collection::vec(any::<u8>(), 0..60),
+        length in any::<u32>(),
+    ) {
+        is_harmless(record(pcap_header(false, NANOSECOND_MAGIC, link), 0, 0, length, &data).bytes)?;
     }
 
     #[test]
