@@ -7,6 +7,7 @@ mod board;
 mod decode;
 mod delimit;
 mod described;
+mod endpoint;
 mod exit;
 #[cfg(feature = "hardware")]
 mod hardware;
