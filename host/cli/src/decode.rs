@@ -1,11 +1,12 @@
 //! `deltaline decode`: control frames out of captures of a management port.
 
 use crate::described::expecting;
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report::{self, duration, or_none};
 use crate::show::json::{Interval as IntervalOutput, Numbers};
-use crate::show::table;
+use crate::show::{csv, table};
 use clap::Args;
 use deltaline_capture::Capture;
 use deltaline_collect::collector::{Collected, Problem};
@@ -48,6 +49,9 @@ pub(crate) struct Decode {
     /// Write the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write the intervals as comma-separated values, a line each
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) csv: bool,
 }
 
 /// The segments of the two directions between two points.
@@ -78,6 +82,8 @@ struct Output<'a> {
     offset: Option<&'a OffsetOutput>,
     intervals: Vec<IntervalOutput<'a>>,
     ends: Vec<EndOutput>,
+    /// The captures.
+    files: Vec<&'a str>,
     frames: FramesOutput,
     warnings: &'a [String],
 }
@@ -199,32 +205,38 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
     warnings.extend(unbounded.map(|reason| format!("the clocks' offset is {reason}")));
 
     if arguments.json {
-        report::print_json(&Output {
-            overall: match &segments[..] {
-                [(_, only)] => Some(Numbers(&only.overall)),
-                _ => None,
+        report::print_result(
+            "decode",
+            &Output {
+                overall: match &segments[..] {
+                    [(_, only)] => Some(Numbers(&only.overall)),
+                    _ => None,
+                },
+                segments: segments
+                    .iter()
+                    .map(|(segment, results)| SegmentOutput {
+                        segment: *segment,
+                        overall: Numbers(&results.overall),
+                    })
+                    .collect(),
+                offset: offset.as_ref(),
+                intervals: segments
+                    .iter()
+                    .flat_map(|(_, results)| results.intervals.iter().map(IntervalOutput))
+                    .collect(),
+                ends: collected.intervals.iter().flat_map(ends).collect(),
+                files: files.iter().map(|(name, _)| name.as_str()).collect(),
+                frames: FramesOutput {
+                    all: collected.frames,
+                    foreign: collected.foreign,
+                    duplicates: collected.duplicates,
+                    corrupted: corrupted(&collected).count(),
+                },
+                warnings: &warnings,
             },
-            segments: segments
-                .iter()
-                .map(|(segment, results)| SegmentOutput {
-                    segment: *segment,
-                    overall: Numbers(&results.overall),
-                })
-                .collect(),
-            offset: offset.as_ref(),
-            intervals: segments
-                .iter()
-                .flat_map(|(_, results)| results.intervals.iter().map(IntervalOutput))
-                .collect(),
-            ends: collected.intervals.iter().flat_map(ends).collect(),
-            frames: FramesOutput {
-                all: collected.frames,
-                foreign: collected.foreign,
-                duplicates: collected.duplicates,
-                corrupted: corrupted(&collected).count(),
-            },
-            warnings: &warnings,
-        })?;
+        )?;
+    } else if arguments.csv {
+        report::print(&csv::intervals(segments.iter().flat_map(|(_, results)| &results.intervals)))?;
     } else {
         let mut text = ends_table(collected.intervals.iter().flat_map(ends));
         for (segment, results) in &segments {

@@ -9,6 +9,7 @@ mod delimit;
 mod described;
 mod endpoint;
 mod exit;
+mod failure;
 #[cfg(feature = "hardware")]
 mod hardware;
 #[cfg(not(feature = "hardware"))]
@@ -38,6 +39,7 @@ mod truth;
 use board::Board;
 use clap::{Parser, Subcommand};
 use exit::Exit;
+use failure::Failure;
 use std::process::ExitCode;
 
 const EXIT_CODES: &str = "\
@@ -111,9 +113,15 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(help_or_error) => {
-            // If it cannot be printed there is nobody to tell.
+            // If it cannot be printed there is nobody to read it.
             let _ = help_or_error.print();
-            return if help_or_error.use_stderr() { Exit::Usage } else { Exit::Done }.into();
+            if !help_or_error.use_stderr() {
+                return Exit::Done.into();
+            }
+            let text = help_or_error.render().to_string();
+            let error = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+            let failure = Failure::new(Exit::Usage, format!("{error}; see `deltaline --help`"));
+            return end_with(&failure).into();
         }
     };
     let result = match arguments.command {
@@ -131,10 +139,22 @@ fn main() -> ExitCode {
         Ok(exit) => exit,
         Err(failure) => {
             report::say(&failure.message);
-            failure.exit
+            end_with(&failure)
         }
     }
     .into()
+}
+
+/// How the program ends with a failure, which a program that asked for JSON gets as such.
+fn end_with(failure: &Failure) -> Exit {
+    let mut arguments = std::env::args_os().skip(1).take_while(|argument| argument != "--");
+    let is_lines = arguments.next().is_some_and(|command| command == "read");
+    if arguments.any(|argument| argument == "--json")
+        && let Err(failure) = failure.print_json(is_lines)
+    {
+        report::say(&failure.message);
+    }
+    failure.exit
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Two captures, matched packet with packet.
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report::duration;
 use deltaline_capture::Capture;
@@ -28,7 +29,7 @@ impl Matched {
             return Err(Failure::new(
                 Exit::Ends,
                 format!(
-                    "{} and {} have no packet in common ({sent} and {received} packets): check that they are \
+                    "{} and {} have no packet in common ({sent} and {received} packets); check that they are \
                      captures of the same traffic and time, that no address translation lies between them, \
                      and that their snap lengths are equal",
                     names.0.display(),

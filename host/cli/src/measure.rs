@@ -1,7 +1,8 @@
 //! `deltaline measure`: two captures through two measurement points.
 
 use crate::described::Described;
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::hash::Hash;
 use crate::matched::Matched;
 use crate::parse;
@@ -9,7 +10,7 @@ use crate::pass::{EndOutput, FramesOutput, HardwareOutput, pass_captures};
 use crate::points::{Points, Through};
 use crate::report;
 use crate::show::json::{Interval as IntervalOutput, Numbers};
-use crate::show::{plot, table};
+use crate::show::{csv, plot, table};
 use clap::Args;
 use deltaline_capture::PcapngWriter;
 use deltaline_capture::replay::Span;
@@ -44,7 +45,7 @@ pub(crate) struct Measure {
     pub(crate) sender: PathBuf,
     /// Capture of the receiver
     pub(crate) receiver: PathBuf,
-    /// Length of an interval, such as 500ms, 0.5s, 250us or 10000ns; without it there is one interval
+    /// Length of an interval, such as 500ms, 2s, 1m, 250us or 10000ns; without it there is one interval
     #[arg(long, value_parser = parse::duration, value_name = "DURATION")]
     pub(crate) interval: Option<u64>,
     #[command(flatten)]
@@ -62,6 +63,9 @@ pub(crate) struct Measure {
     /// Write the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write the intervals as comma-separated values, a line each
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) csv: bool,
     /// Write the control frames to a pcapng file
     #[arg(long, value_name = "FILE")]
     pub(crate) frames: Option<PathBuf>,
@@ -117,6 +121,9 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     let passed = pass_captures([&arguments.sender, &arguments.receiver], &points, &spans, writer)?;
 
     let mut summary = Summary::of(&passed.evaluations);
+    for (interval, times) in summary.intervals.iter_mut().zip(&passed.times) {
+        interval.times = *times;
+    }
     if arguments.truth
         && let Some(Matched { matching, .. }) = &matched
     {
@@ -164,7 +171,9 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
         plot::write(path, &summary.intervals)?;
     }
     if arguments.json {
-        report::print_json(&output)?
+        report::print_result("measure", &output)?
+    } else if arguments.csv {
+        report::print(&csv::intervals(&summary.intervals))?
     } else {
         report::print(&output.to_text(&summary))?
     }

@@ -1,6 +1,6 @@
 //! Two captures' packets through two measurement points, interval by interval.
 
-use crate::exit::Failure;
+use crate::failure::Failure;
 use crate::point::{Batch, Point};
 use crate::points::Points;
 use crate::progress::Progress;
@@ -16,8 +16,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// What one end's capture held.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Serialize)]
 pub(crate) struct EndOutput {
+    /// The capture.
+    pub(crate) file: String,
     /// Packets of the capture.
     pub(crate) packets: u64,
     /// Those of them that are not measured.
@@ -58,7 +60,7 @@ pub(crate) fn pass_captures(
     let mut sink = Sink { writer, total: FramesOutput::default(), progress };
     let started = Instant::now();
     let mut evaluations = Vec::with_capacity(spans.len());
-    let mut is_corrupted = false;
+    let (mut is_corrupted, mut times) = (false, Vec::with_capacity(spans.len()));
     for span in spans {
         // A collector for each interval: what has been estimated need not be kept.
         let mut collector = Collector::default();
@@ -67,12 +69,14 @@ pub(crate) fn pass_captures(
         let collected = collector.finish();
         is_corrupted |= collected.problems.iter().any(|each| matches!(each, Problem::Corrupted { .. }));
         evaluations.extend(Evaluation::all(&collected));
+        let last = evaluations.last().and_then(Evaluation::span);
+        times.push(last.map(|(first, last)| [first, last].map(|moment| sender.absolute(moment))));
     }
     let elapsed = started.elapsed();
     if let Some(writer) = sink.writer {
         writer.finish()?;
     }
-    Ok(Passed { sender, receiver, evaluations, is_corrupted, frames: sink.total, elapsed })
+    Ok(Passed { sender, receiver, evaluations, times, is_corrupted, frames: sink.total, elapsed })
 }
 
 /// What came of two captures.
@@ -80,6 +84,8 @@ pub(crate) struct Passed {
     sender: End,
     receiver: End,
     pub(crate) evaluations: Vec<Evaluation>,
+    /// When the sender saw each interval's first packet and last, in nanoseconds since the Unix epoch.
+    pub(crate) times: Vec<Option<[u64; 2]>>,
     pub(crate) is_corrupted: bool,
     pub(crate) frames: FramesOutput,
     elapsed: Duration,
@@ -181,12 +187,19 @@ impl End {
         Ok(written?)
     }
 
+    /// A moment of the interval that has just ended, which the last packet was near.
+    fn absolute(&self, moment: Timestamp) -> u64 {
+        let since = moment.nanoseconds_since(Timestamp::from_nanoseconds(self.timestamp));
+        self.timestamp.saturating_add_signed(since)
+    }
+
     fn output(&self, evaluations: &[Evaluation]) -> EndOutput {
         let totals = evaluations.iter().filter_map(|each| match self.role {
             Role::Sender => each.sender,
             Role::Receiver => each.receiver,
         });
         EndOutput {
+            file: self.name.clone(),
             packets: self.packets,
             unmeasured: totals.map(|totals| u64::from(totals.unmeasured)).sum(),
             truncated: self.truncated,

@@ -8,11 +8,12 @@
 //! in the middle, the port going and coming; every failure by its exit code; what Prometheus is served.
 
 use crate::described::expecting;
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::identity::{error_at, no_answer, top_name};
 use crate::parse;
 use crate::report::{self, duration};
-use crate::show::json::Interval as IntervalOutput;
+use crate::show::json::{Interval as IntervalOutput, Schema};
 use crate::show::live::Row;
 use crate::show::prometheus::Served;
 use crate::signals::stop_flag;
@@ -77,6 +78,11 @@ const NAMED: u64 = 10;
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 enum Line<'a> {
+    /// The first line.
+    Start {
+        schema: Schema,
+        source: &'a str,
+    },
     /// A board has said which one it is.
     Identity(IdentityLine),
     Interval(IntervalOutput<'a>),
@@ -153,6 +159,7 @@ pub(crate) fn run(arguments: &Read) -> Result<Exit, Failure> {
     let mut follower = Follower::new(source, collector, Duration::from_nanos(arguments.timeout));
     let mut printer =
         Printer { arguments, metrics, counts: Counts::default(), exit: Exit::Done, is_over: false };
+    printer.line(&Line::Start { schema: Schema::of("read"), source: &arguments.source })?;
     while !stop.load(Ordering::Relaxed) && printer.wants_more() {
         let happenings = follower.next_happenings();
         for happening in happenings.map_err(|error| error_at(&arguments.source, error))? {

@@ -1,6 +1,7 @@
 //! `deltaline truth`: two captures, packet by packet.
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::matched::Matched;
 use crate::parse;
 use crate::report;
@@ -11,7 +12,7 @@ use deltaline_capture::matching;
 use deltaline_collect::truth::Exact;
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -27,7 +28,7 @@ pub(crate) struct Truth {
     pub(crate) sender: PathBuf,
     /// Capture of the receiver
     pub(crate) receiver: PathBuf,
-    /// Length of an interval, such as 500ms, 0.5s, 250us or 10000ns; without it there is one interval
+    /// Length of an interval, such as 500ms, 2s, 1m, 250us or 10000ns; without it there is one interval
     #[arg(long, value_parser = parse::duration, value_name = "DURATION")]
     pub(crate) interval: Option<u64>,
     /// Write the result as JSON
@@ -59,16 +60,18 @@ struct IntervalOutput<'a> {
 
 #[derive(Serialize)]
 struct EndOutput {
+    /// The capture.
+    file: String,
     packets: u64,
     unmeasured: u64,
     truncated: u64,
     duplicates: u64,
 }
 
-impl From<matching::End> for EndOutput {
-    fn from(end: matching::End) -> Self {
+impl EndOutput {
+    fn new(file: &Path, end: matching::End) -> Self {
         let matching::End { packets, unmeasured, truncated, duplicates } = end;
-        EndOutput { packets, unmeasured, truncated, duplicates }
+        EndOutput { file: file.display().to_string(), packets, unmeasured, truncated, duplicates }
     }
 }
 
@@ -96,20 +99,26 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     }
 
     if arguments.json {
-        report::print_json(&Output {
-            overall: Members(&overall.quantities()),
-            intervals: rows[..spans.len()]
-                .iter()
-                .enumerate()
-                .map(|(interval, (_, quantities))| IntervalOutput { interval, truth: Members(quantities) })
-                .collect(),
-            reordered: matching.reordered,
-            reordered_overall: matching.reordered_overall,
-            receiver_only: matching.receiver_only.len(),
-            sender: matching.sender.into(),
-            receiver: matching.receiver.into(),
-            warnings: &warnings,
-        })?;
+        report::print_result(
+            "truth",
+            &Output {
+                overall: Members(&overall.quantities()),
+                intervals: rows[..spans.len()]
+                    .iter()
+                    .enumerate()
+                    .map(|(interval, (_, quantities))| IntervalOutput {
+                        interval,
+                        truth: Members(quantities),
+                    })
+                    .collect(),
+                reordered: matching.reordered,
+                reordered_overall: matching.reordered_overall,
+                receiver_only: matching.receiver_only.len(),
+                sender: EndOutput::new(&arguments.sender, matching.sender),
+                receiver: EndOutput::new(&arguments.receiver, matching.receiver),
+                warnings: &warnings,
+            },
+        )?;
     } else {
         let mut text = format!("{}\n", table::rows("interval", &rows));
         text += &format!(

@@ -1,6 +1,7 @@
 //! Plot: delay over time as SVG, estimates with their intervals, and the truth if it is known.
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use deltaline_capture::write_file;
 use deltaline_collect::summary::IntervalFigures;
 use deltaline_estimate::quantity::{Quantity, Unit};

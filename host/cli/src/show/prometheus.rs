@@ -32,7 +32,8 @@
 //! segment's gauges. The endpoint's own plan is in [`crate::endpoint`].
 
 use crate::endpoint::Endpoint;
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::report;
 use deltaline_collect::summary::Figures;
 use deltaline_estimate::quantity::{Metric, Number, Quantity, Unit};

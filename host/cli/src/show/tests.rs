@@ -3,7 +3,7 @@
 use super::json::{Interval, Numbers};
 use super::live::Row;
 use super::prometheus::Metrics;
-use super::{plot, table};
+use super::{csv, plot, table};
 use deltaline_collect::summary::{Figures, IntervalFigures, Summary};
 use deltaline_estimate::Reason;
 use deltaline_estimate::quantity::{Definition, Metric, Number, Quantity, Unit};
@@ -41,7 +41,15 @@ fn figures(value: Result<Number, Reason>) -> Figures {
 
 fn interval(value: Result<Number, Reason>) -> IntervalFigures {
     let span = Some((0, 1_000_000));
-    IntervalFigures { segment: 3, number: 7, span, usable_rows: None, figures: figures(value) }
+    IntervalFigures {
+        segment: 3,
+        number: 7,
+        span,
+        times: Some([1_700_000_000_000_000_000, 1_700_000_000_001_000_000]),
+        reported: None,
+        usable_rows: None,
+        figures: figures(value),
+    }
 }
 
 const KNOWN: Result<Number, Reason> = Ok(Number::Real(2500.0));
@@ -76,6 +84,24 @@ fn a_made_up_quantity_is_in_json() {
     let unknown = serde_json::to_value(Interval(&interval(Err(Reason::NoSingle)))).unwrap();
     assert_eq!((&unknown["surprise_ns"], &unknown["interval"]), (&Value::Null, &json!(7)));
     assert!(unknown["reason"].as_str().unwrap().starts_with("surprise_ns, further_ns: not identifiable"));
+}
+
+#[test]
+fn a_made_up_quantity_is_in_comma_separated_values() {
+    let text = csv::intervals(&[interval(KNOWN), interval(Err(Reason::NoSingle))]);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(
+        lines[0],
+        "segment,interval,start_ns,end_ns,start_time,end_time,usable_rows,surprise_ns,surprise_ci95_ns_low,\
+         surprise_ci95_ns_high,wonders,hidden,further_ns,further_ci95_ns_low,further_ci95_ns_high,true_surprise_ns,reason"
+    );
+    let span = "3,7,0,1000000,2023-11-14T22:13:20.000000000Z,2023-11-14T22:13:20.001000000Z,";
+    let max = u64::MAX;
+    assert_eq!(lines[1], format!("{span},2500,1000,4000,10,{max},2500,1000,4000,2000,"));
+    assert!(
+        lines[2]
+            .starts_with(&format!("{span},,1000,4000,10,{max},,1000,4000,2000,\"surprise_ns, further_ns: "))
+    );
 }
 
 #[test]
