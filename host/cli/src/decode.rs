@@ -3,12 +3,12 @@
 use crate::described::expecting;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::input::{Input, check_standard_input};
 use crate::progress::Progress;
 use crate::report::{self, duration, or_none};
 use crate::show::json::{Interval as IntervalOutput, Numbers};
 use crate::show::{csv, table};
 use clap::Args;
-use deltaline_capture::Capture;
 use deltaline_collect::collector::{Collected, Problem};
 use deltaline_collect::evaluation::{Evaluation, bound_offset};
 use deltaline_collect::pair::Interval;
@@ -32,7 +32,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct Decode {
-    /// Captures with control frames: pcap or pcapng, plain, gzip or Zstandard
+    /// Captures with control frames: pcap or pcapng, plain, gzip or Zstandard; - is standard input
     #[arg(required = true)]
     pub(crate) frames: Vec<PathBuf>,
     /// The design that both ends were built from: a file, or the name of a shipped one. Intervals of another configuration
@@ -46,6 +46,9 @@ pub(crate) struct Decode {
     /// delays of both directions together.
     #[arg(long, value_parser = parse_directions, value_name = "FORWARD,BACKWARD")]
     pub(crate) offset: Option<Directions>,
+    /// Read a capture that was cut or damaged up to that record, instead of refusing it
+    #[arg(long)]
+    pub(crate) keep_going: bool,
     /// Write the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -166,15 +169,18 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
     // By file, the number of its last frame.
     let mut files: Vec<(String, u64)> = vec![];
     let mut frames = 0;
+    let mut cut = vec![];
+    check_standard_input(arguments.frames.iter().map(PathBuf::as_path))?;
     for path in &arguments.frames {
-        let mut capture = Capture::open(path)?;
-        let mut progress = Progress::new("decoding", &[&capture]);
-        while let Some(packet) = capture.next_packet()? {
+        let mut recording = Input::open(path, arguments.keep_going)?;
+        let mut progress = Progress::new("decoding", &[recording.capture()]);
+        while let Some(packet) = recording.next_packet()? {
             collector.push(packet.data);
             frames += 1;
-            progress.packet(0, &capture);
+            progress.packet(0, recording.capture());
         }
-        files.push((path.display().to_string(), frames));
+        cut.extend(recording.remark());
+        files.push((recording.name().into(), frames));
     }
     let collected = collector.finish();
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
@@ -195,7 +201,8 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
         .map(|group| (group[0].segment, Summary::of(group)))
         .collect();
     let offset = arguments.offset.map(|directions| bound(directions, &evaluations));
-    let mut warnings = frame_warnings(&collected, &files);
+    let mut warnings = cut;
+    warnings.extend(frame_warnings(&collected, &files));
     warnings.extend(interval_remarks(&evaluations));
     for (segment, results) in &segments {
         warnings.extend(results.findings.iter().map(|finding| format!("segment {segment}: {finding}")));

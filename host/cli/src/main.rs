@@ -17,6 +17,7 @@ mod hardware;
 mod hardware;
 mod hash;
 mod identity;
+mod input;
 #[cfg(feature = "lab")]
 mod lab;
 #[cfg(not(feature = "lab"))]

@@ -2,9 +2,9 @@
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::progress::Progress;
+use crate::input::{Input, name};
+use crate::progress::{Progress, working};
 use crate::report::duration;
-use deltaline_capture::Capture;
 use deltaline_capture::matching::{End, Matching, Observations, match_exactly};
 use deltaline_capture::replay::{Cuts, Span};
 use std::path::Path;
@@ -14,15 +14,18 @@ pub(crate) struct Matched {
     pub(crate) sender: Observations,
     pub(crate) receiver: Observations,
     pub(crate) matching: Matching,
+    /// What is to be said of captures that ended before their end.
+    pub(crate) cut: Vec<String>,
 }
 
 impl Matched {
     /// Reads and matches two captures.
-    pub(crate) fn read(sender: &Path, receiver: &Path) -> Result<Self, Failure> {
+    pub(crate) fn read(sender: &Path, receiver: &Path, keeps_going: bool) -> Result<Self, Failure> {
         let names = (sender, receiver);
-        let sender = observe(sender, "matching the sender's packets")?;
-        let receiver = observe(receiver, "matching the receiver's packets")?;
-        let matching = match_exactly(&sender, &receiver);
+        let mut cut = vec![];
+        let sender = observe(sender, keeps_going, "reading the sender's packets", &mut cut)?;
+        let receiver = observe(receiver, keeps_going, "reading the receiver's packets", &mut cut)?;
+        let matching = working("matching packets with packets", || match_exactly(&sender, &receiver));
         let measured = |end: &End| end.packets - end.unmeasured;
         let (sent, received) = (measured(&matching.sender), measured(&matching.receiver));
         if matching.pairs.is_empty() && sent > 0 && received > 0 {
@@ -32,12 +35,12 @@ impl Matched {
                     "{} and {} have no packet in common ({sent} and {received} packets); check that they are \
                      captures of the same traffic and time, that no address translation lies between them, \
                      and that their snap lengths are equal",
-                    names.0.display(),
-                    names.1.display()
+                    name(names.0),
+                    name(names.1)
                 ),
             ));
         }
-        Ok(Matched { sender, receiver, matching })
+        Ok(Matched { sender, receiver, matching, cut })
     }
 
     /// The intervals of this length, and what is to be said of them; one interval without a length.
@@ -93,13 +96,19 @@ impl Matched {
     }
 }
 
-fn observe(path: &Path, what: &'static str) -> Result<Observations, Failure> {
-    let mut capture = Capture::open(path)?;
-    let mut progress = Progress::new(what, &[&capture]);
+fn observe(
+    path: &Path,
+    keeps_going: bool,
+    what: &'static str,
+    cut: &mut Vec<String>,
+) -> Result<Observations, Failure> {
+    let mut recording = Input::open(path, keeps_going)?;
+    let mut progress = Progress::new(what, &[recording.capture()]);
     let mut observations = Observations::default();
-    while let Some(packet) = capture.next_packet()? {
+    while let Some(packet) = recording.next_packet()? {
         observations.push(packet.timestamp, packet.data);
-        progress.packet(0, &capture);
+        progress.packet(0, recording.capture());
     }
+    cut.extend(recording.remark());
     Ok(observations)
 }

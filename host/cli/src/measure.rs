@@ -4,6 +4,7 @@ use crate::described::Described;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::hash::Hash;
+use crate::input::{Input, check_standard_input, is_standard_input, name};
 use crate::matched::Matched;
 use crate::parse;
 use crate::pass::{EndOutput, FramesOutput, HardwareOutput, pass_captures};
@@ -41,13 +42,17 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct Measure {
-    /// Capture of the sender, the point that packets pass first: pcap or pcapng, plain, gzip or Zstandard
+    /// Capture of the sender, the point that packets pass first: pcap or pcapng, plain, gzip or Zstandard; - is standard
+    /// input
     pub(crate) sender: PathBuf,
     /// Capture of the receiver
     pub(crate) receiver: PathBuf,
     /// Length of an interval, such as 500ms, 2s, 1m, 250us or 10000ns; without it there is one interval
     #[arg(long, value_parser = parse::duration, value_name = "DURATION")]
     pub(crate) interval: Option<u64>,
+    /// Read a capture that was cut or damaged up to that record, instead of refusing it
+    #[arg(long)]
+    pub(crate) keep_going: bool,
     #[command(flatten)]
     pub(crate) described: Described,
     /// Sum a digest of every packet in its row, which guards the delays against foreign packets and gives quantiles;
@@ -105,6 +110,7 @@ struct ConfigurationOutput<'a> {
 pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     let configuration = configuration(arguments)?;
     check_outputs(arguments)?;
+    check_standard_input([arguments.sender.as_path(), &arguments.receiver])?;
     let writer = frames_writer(arguments)?;
     let matched = match arguments.interval.is_some() || arguments.truth {
         true => Some(match_captures(arguments)?),
@@ -113,12 +119,15 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     let (spans, mut warnings) = match &matched {
         Some(matched) => {
             let (spans, remark) = matched.spans(arguments.interval)?;
-            (spans, remark.into_iter().chain(matched.remark_on_duplicates()).collect())
+            let remarks = matched.cut.iter().cloned().chain(remark).chain(matched.remark_on_duplicates());
+            (spans, remarks.collect())
         }
         None => (vec![Span { sender: 0..usize::MAX, receiver: 0..usize::MAX }], vec![]),
     };
     let points = Points::build(arguments.through, &configuration)?;
-    let passed = pass_captures([&arguments.sender, &arguments.receiver], &points, &spans, writer)?;
+    let open = |path: &Path| Input::open(path, arguments.keep_going);
+    let captures = [open(&arguments.sender)?, open(&arguments.receiver)?];
+    let passed = pass_captures(captures, &points, &spans, writer)?;
 
     let mut summary = Summary::of(&passed.evaluations);
     for (interval, times) in summary.intervals.iter_mut().zip(&passed.times) {
@@ -250,13 +259,13 @@ fn frames_writer(arguments: &Measure) -> Result<Option<PcapngWriter>, Failure> {
 fn match_captures(arguments: &Measure) -> Result<Matched, Failure> {
     for path in [&arguments.sender, &arguments.receiver] {
         // What is missing is reported when it is opened.
-        if fs::metadata(path).is_ok_and(|about| !about.is_file()) {
+        if is_standard_input(path) || fs::metadata(path).is_ok_and(|about| !about.is_file()) {
+            let name = name(path);
             let message = format!(
-                "{}: is not a regular file, but --interval and --truth read a capture twice; save it to a file",
-                path.display()
+                "{name}: is not a regular file, but --interval and --truth read a capture twice; save it to a file"
             );
-            return Err(Failure::new(Exit::Input, message));
+            return Err(Failure::new(Exit::Input, message).of_file(name));
         }
     }
-    Matched::read(&arguments.sender, &arguments.receiver)
+    Matched::read(&arguments.sender, &arguments.receiver, arguments.keep_going)
 }

@@ -1,18 +1,18 @@
 //! Two captures' packets through two measurement points, interval by interval.
 
 use crate::failure::Failure;
+use crate::input::Input;
 use crate::point::{Batch, Point};
 use crate::points::Points;
 use crate::progress::Progress;
 use deltaline_capture::replay::Span;
-use deltaline_capture::{Capture, PacketRef, PcapngWriter};
+use deltaline_capture::{PacketRef, PcapngWriter};
 use deltaline_collect::collector::{Collector, Problem};
 use deltaline_collect::evaluation::Evaluation;
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::Role;
 use serde::Serialize;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// What one end's capture held.
@@ -49,14 +49,14 @@ pub(crate) struct FramesOutput {
 
 /// Passes the captures' packets through the measurement points, interval by interval.
 pub(crate) fn pass_captures(
-    [sender, receiver]: [&Path; 2],
+    [sender, receiver]: [Input; 2],
     points: &Points,
     spans: &[Span],
     writer: Option<PcapngWriter>,
 ) -> Result<Passed, Failure> {
-    let mut sender = End::open(sender, points, Role::Sender)?;
-    let mut receiver = End::open(receiver, points, Role::Receiver)?;
-    let progress = Progress::new("measuring", &[&sender.capture, &receiver.capture]);
+    let mut sender = End::new(sender, points, Role::Sender)?;
+    let mut receiver = End::new(receiver, points, Role::Receiver)?;
+    let progress = Progress::new("measuring", &[sender.recording.capture(), receiver.recording.capture()]);
     let mut sink = Sink { writer, total: FramesOutput::default(), progress };
     let started = Instant::now();
     let mut evaluations = Vec::with_capacity(spans.len());
@@ -114,11 +114,15 @@ impl Passed {
         let unmeasured = |end: &End| {
             let EndOutput { packets, unmeasured, .. } = end.output(&self.evaluations);
             (unmeasured > 0).then(|| {
-                format!("{}: {unmeasured} of {packets} packets are not IP and not measured", end.name)
+                format!(
+                    "{}: {unmeasured} of {packets} packets are not IP and not measured",
+                    end.recording.name()
+                )
             })
         };
         let truncated = remark_on_truncated(&self.sender, &self.receiver);
-        truncated.into_iter().chain(unmeasured(&self.sender)).chain(unmeasured(&self.receiver))
+        let cut = [&self.sender, &self.receiver].into_iter().filter_map(|end| end.recording.remark());
+        cut.chain(truncated).chain(unmeasured(&self.sender)).chain(unmeasured(&self.receiver))
     }
 }
 
@@ -131,8 +135,7 @@ struct Sink {
 
 /// One end: a capture and its measurement point.
 struct End {
-    capture: Capture,
-    name: String,
+    recording: Input,
     role: Role,
     point: Box<dyn Point>,
     batch: Batch,
@@ -144,10 +147,9 @@ struct End {
 }
 
 impl End {
-    fn open(path: &Path, points: &Points, role: Role) -> Result<Self, Failure> {
+    fn new(recording: Input, points: &Points, role: Role) -> Result<Self, Failure> {
         Ok(End {
-            capture: Capture::open(path)?,
-            name: path.display().to_string(),
+            recording,
             role,
             point: points.point(role)?,
             batch: Batch::default(),
@@ -162,7 +164,7 @@ impl End {
     /// ends the interval.
     fn pass(&mut self, end: usize, collector: &mut Collector, sink: &mut Sink) -> Result<(), Failure> {
         while self.packets < end as u64 {
-            let Some(packet) = self.capture.next_packet()? else { break };
+            let Some(packet) = self.recording.next_packet()? else { break };
             self.batch.push(packet.data, Timestamp::from_nanoseconds(packet.timestamp));
             self.packets += 1;
             self.timestamp = packet.timestamp;
@@ -170,7 +172,7 @@ impl End {
             if self.batch.is_full() {
                 self.truncated += self.point.observe(&mut self.batch)?;
             }
-            sink.progress.packet(self.role as usize, &self.capture);
+            sink.progress.packet(self.role as usize, self.recording.capture());
         }
         self.truncated += self.point.observe(&mut self.batch)?;
         let timestamp = self.timestamp;
@@ -199,7 +201,7 @@ impl End {
             Role::Receiver => each.receiver,
         });
         EndOutput {
-            file: self.name.clone(),
+            file: self.recording.name().into(),
             packets: self.packets,
             unmeasured: totals.map(|totals| u64::from(totals.unmeasured)).sum(),
             truncated: self.truncated,
@@ -212,7 +214,7 @@ fn remark_on_truncated(sender: &End, receiver: &End) -> Option<String> {
     if sender.truncated == 0 && receiver.truncated == 0 {
         return None;
     }
-    let of = |end: &End| format!("{} of {} packets of {}", end.truncated, end.packets, end.name);
+    let of = |end: &End| format!("{} of {} packets of {}", end.truncated, end.packets, end.recording.name());
     let harm = if sender.longest == receiver.longest {
         "so that they are told apart by less than they could be"
     } else {

@@ -2,6 +2,7 @@
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::input::{check_standard_input, name};
 use crate::matched::Matched;
 use crate::parse;
 use crate::report;
@@ -24,13 +25,17 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct Truth {
-    /// Capture of the sender, the point that packets pass first: pcap or pcapng, plain, gzip or Zstandard
+    /// Capture of the sender, the point that packets pass first: pcap or pcapng, plain, gzip or Zstandard; - is standard
+    /// input
     pub(crate) sender: PathBuf,
     /// Capture of the receiver
     pub(crate) receiver: PathBuf,
     /// Length of an interval, such as 500ms, 2s, 1m, 250us or 10000ns; without it there is one interval
     #[arg(long, value_parser = parse::duration, value_name = "DURATION")]
     pub(crate) interval: Option<u64>,
+    /// Read a capture that was cut or damaged up to that record, instead of refusing it
+    #[arg(long)]
+    pub(crate) keep_going: bool,
     /// Write the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -71,12 +76,13 @@ struct EndOutput {
 impl EndOutput {
     fn new(file: &Path, end: matching::End) -> Self {
         let matching::End { packets, unmeasured, truncated, duplicates } = end;
-        EndOutput { file: file.display().to_string(), packets, unmeasured, truncated, duplicates }
+        EndOutput { file: name(file), packets, unmeasured, truncated, duplicates }
     }
 }
 
 pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
-    let matched = Matched::read(&arguments.sender, &arguments.receiver)?;
+    check_standard_input([arguments.sender.as_path(), &arguments.receiver])?;
+    let matched = Matched::read(&arguments.sender, &arguments.receiver, arguments.keep_going)?;
     let (spans, remark) = matched.spans(arguments.interval)?;
     let matching = &matched.matching;
     let overall = Exact::from(matching.truth(..));
@@ -89,6 +95,7 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     let (exit, mut warnings) = judge(&matched, &overall);
     warnings.extend(remark);
     warnings.extend(matched.remark_on_duplicates());
+    warnings.extend_from_slice(&matched.cut);
     let truncated = [matching.sender.truncated, matching.receiver.truncated];
     if truncated != [0, 0] {
         warnings.push(format!(
