@@ -11,7 +11,7 @@ use crate::pass::{EndOutput, FramesOutput, HardwareOutput, pass_captures};
 use crate::points::{Points, Through};
 use crate::report;
 use crate::show::json::{Interval as IntervalOutput, Numbers};
-use crate::show::{csv, plot, table};
+use crate::show::{csv, html, plot, table};
 use clap::Args;
 use deltaline_capture::PcapngWriter;
 use deltaline_capture::replay::Span;
@@ -74,9 +74,12 @@ pub(crate) struct Measure {
     /// Write the control frames to a pcapng file
     #[arg(long, value_name = "FILE")]
     pub(crate) frames: Option<PathBuf>,
-    /// Plot the delay over time as SVG
+    /// Plot delay and loss over time as SVG
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
+    /// Write a report as one HTML file that needs no others: plot, tables and warnings
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -179,6 +182,9 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     if let Some(path) = &arguments.plot {
         plot::write(path, &summary.intervals)?;
     }
+    if let Some(path) = &arguments.report {
+        html::write(path, &output.about(), &summary)?;
+    }
     if arguments.json {
         report::print_result("measure", &output)?
     } else if arguments.csv {
@@ -192,6 +198,31 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
 }
 
 impl Output<'_> {
+    /// What a report says beside the numbers.
+    fn about(&self) -> html::About<'_> {
+        let ConfigurationOutput { synopsis, hash, seed, rows, banks, segment, digest, .. } =
+            &self.configuration;
+        let banks: Vec<String> = banks.iter().map(u8::to_string).collect();
+        let end = |end: &EndOutput| {
+            format!("{} packets, {} not measured, {} truncated", end.packets, end.unmeasured, end.truncated)
+        };
+        html::About {
+            files: [&self.sender.file, &self.receiver.file],
+            settings: vec![
+                ("sender", end(&self.sender)),
+                ("receiver", end(&self.receiver)),
+                ("through", self.through.clone()),
+                ("synopsis", synopsis.to_string()),
+                ("hash", format!("{hash}, seed {seed}")),
+                ("rows", rows.to_string()),
+                ("banks", banks.join(",")),
+                ("segment", segment.to_string()),
+                ("configuration identifier", digest.clone()),
+            ],
+            warnings: self.warnings,
+        }
+    }
+
     fn to_text(&self, summary: &Summary) -> String {
         let ConfigurationOutput { synopsis, hash, seed, rows, banks, segment, digest, .. } =
             &self.configuration;
@@ -229,11 +260,20 @@ fn configuration(arguments: &Measure) -> Result<Configuration, Failure> {
     Ok(configuration)
 }
 
-/// Refuses outputs that would replace a capture.
+/// Refuses outputs that would replace a capture, or each other.
 fn check_outputs(arguments: &Measure) -> Result<(), Failure> {
     let real = |path: &Path| fs::canonicalize(path).ok();
-    for (option, output) in [("--frames", &arguments.frames), ("--plot", &arguments.plot)] {
-        let Some(target) = output.as_deref().and_then(real) else { continue };
+    let outputs =
+        [("--frames", &arguments.frames), ("--plot", &arguments.plot), ("--report", &arguments.report)];
+    let mut before: Vec<(&str, &Path)> = vec![];
+    for (option, output) in outputs {
+        let Some(output) = output.as_deref() else { continue };
+        if let Some((other, _)) = before.iter().find(|(_, path)| *path == output) {
+            let message = format!("{other} and {option} name the same file; name two");
+            return Err(Failure::new(Exit::Usage, message));
+        }
+        before.push((option, output));
+        let Some(target) = real(output) else { continue };
         if [&arguments.sender, &arguments.receiver]
             .into_iter()
             .any(|capture| real(capture).as_ref() == Some(&target))
@@ -242,9 +282,6 @@ fn check_outputs(arguments: &Measure) -> Result<(), Failure> {
                 format!("{option}: {} would replace a capture; name another file", target.display());
             return Err(Failure::new(Exit::Usage, message));
         }
-    }
-    if arguments.frames.is_some() && arguments.frames == arguments.plot {
-        return Err(Failure::new(Exit::Usage, "--frames and --plot name the same file; name two"));
     }
     Ok(())
 }

@@ -344,3 +344,24 @@ fn what_is_not_identifiable_has_a_reason() {
     result.told(6, &["loss damaged every row"]);
     assert_eq!(result.json()["overall"]["lost"], json!(59_461 - 59_461 / 2));
 }
+
+#[test]
+fn a_report_is_one_page() {
+    let folder = Folder::new();
+    let (report, plot) = (folder.path("report.html"), folder.path("plot.svg"));
+    let arguments = ["measure", "--digest", "--truth", "--interval", "500ms"];
+    let result = run(&[&arguments[..], &["--report", &report, "--plot", &plot, SENDER, RECEIVER]].concat());
+    result.told(0, &[]);
+    let (page, plot) = (std::fs::read_to_string(&report).unwrap(), std::fs::read_to_string(&plot).unwrap());
+    // The plot is in it, as are the table's cells.
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains(&plot));
+    let table = result.output.lines().find(|line| line.starts_with("|        1 |")).unwrap();
+    let mean = table.split('|').map(str::trim).find(|cell| cell.contains('±')).unwrap();
+    assert!(page.contains(&format!("<td>{mean}</td>")), "{mean}");
+    for word in ["src=", "href=", "<script", "<link", "@import"] {
+        assert!(!page.contains(word), "{word}");
+    }
+    run(&["measure", "--report", &report, "--frames", &report, SENDER, RECEIVER])
+        .failed(2, &["--frames and --report name the same file"]);
+    run(&["measure", "--report", "/nowhere/x.html", SENDER, RECEIVER]).told(7, &["/nowhere/x.html"]);
+}
