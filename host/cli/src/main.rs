@@ -1,4 +1,5 @@
-//! The command line: `deltaline measure`, `decode`, `truth`, `read`, `delimit`, `board`, `lab` and `size`.
+//! The command line: `deltaline measure`, `decode`, `truth`, `read`, `delimit`, `board`, `lab`, `size`,
+//! `completions` and `manual`.
 //!
 //! The program parses the command line, calls the libraries and prints; exit codes are in `deltaline --help`.
 
@@ -23,6 +24,7 @@ mod lab;
 #[cfg(not(feature = "lab"))]
 #[path = "without_lab.rs"]
 mod lab;
+mod manual;
 mod matched;
 mod measure;
 mod parse;
@@ -38,7 +40,7 @@ mod size;
 mod truth;
 
 use board::Board;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use exit::Exit;
 use failure::Failure;
 use std::process::ExitCode;
@@ -108,6 +110,12 @@ enum Command {
     /// Size a design: banks, rows and prefixes for a rate, a range of losses and target errors
     #[command(after_help = arguments::EXAMPLES, after_long_help = arguments::EXAMPLES)]
     Size(arguments::Size),
+    /// Write what a shell needs to complete commands and options
+    #[command(after_help = manual::COMPLETIONS, after_long_help = manual::COMPLETIONS)]
+    Completions(manual::Completions),
+    /// Write the pages of `man`, one for each command
+    #[command(after_help = manual::EXAMPLES, after_long_help = manual::EXAMPLES)]
+    Manual(manual::Manual),
 }
 
 fn main() -> ExitCode {
@@ -135,6 +143,8 @@ fn main() -> ExitCode {
         Command::Truth(arguments) => truth::run(&arguments),
         Command::Lab(arguments) => lab::run(&arguments),
         Command::Size(arguments) => size::run(&arguments),
+        Command::Completions(arguments) => manual::completions(&arguments, Arguments::command()),
+        Command::Manual(arguments) => manual::manual(&arguments, Arguments::command()),
     };
     match result {
         Ok(exit) => exit,
@@ -164,7 +174,6 @@ mod tests {
 
     #[test]
     fn the_definition_is_sound() {
-        use clap::CommandFactory;
         Arguments::command().debug_assert();
     }
 }
