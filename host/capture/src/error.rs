@@ -126,6 +126,33 @@ pub enum CaptureError {
     },
 }
 
+impl CaptureError {
+    /// Where it is, if a record of the capture is at fault.
+    pub fn place(&self) -> Option<&Place> {
+        match self {
+            CaptureError::Open { .. } | CaptureError::Empty { .. } | CaptureError::NotACapture { .. } => None,
+            CaptureError::Read { place, .. }
+            | CaptureError::Truncated { place }
+            | CaptureError::Damaged { place, .. }
+            | CaptureError::Unsupported { place, .. }
+            | CaptureError::LinkType { place, .. }
+            | CaptureError::Timestamp { place, .. }
+            | CaptureError::Undirected { place }
+            | CaptureError::Untimed { place } => Some(place),
+        }
+    }
+
+    /// The file as it was named by the caller.
+    pub fn file(&self) -> &str {
+        match self {
+            CaptureError::Open { file, .. }
+            | CaptureError::Empty { file }
+            | CaptureError::NotACapture { file, .. } => file,
+            _ => self.place().map_or("", |place| &place.file),
+        }
+    }
+}
+
 /// Why a capture cannot be written.
 #[derive(Debug, Error)]
 pub enum WriteError {

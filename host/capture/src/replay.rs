@@ -43,11 +43,11 @@ pub struct Span {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CutError {
     /// The length of an interval is zero.
-    #[error("an interval of no length: give at least 1 ns")]
+    #[error("an interval of no length; give at least 1 ns")]
     NoLength,
     /// There would be too many intervals.
     #[error(
-        "{0} intervals, at most {MAX_INTERVALS} are cut: give longer intervals, \
+        "{0} intervals, at most {MAX_INTERVALS} are cut; give longer intervals, \
          and check the captures for wrong timestamps"
     )]
     TooMany(u64),

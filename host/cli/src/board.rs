@@ -17,7 +17,8 @@
 //! count, fails; damaged bytes cost a second try and no more; boards of another top, configuration or protocol, and what
 //! is no board, by their exit codes. What was started is read: its delay and its losses.
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::identity::{no_answer, top_name, wrong_version};
 use crate::parse;
 use crate::report::{self, duration, or_none};
@@ -164,16 +165,10 @@ pub(crate) fn selftest(arguments: &Selftest) -> Result<Exit, Failure> {
         let digest = format!("{:#018x}", board.identity.digest);
         let build = board.identity.build;
         let outcomes = &outcomes[..];
-        report::print_json(&Output {
-            passed,
-            settings,
-            losses_exact,
-            means_within,
-            repeated,
-            digest,
-            build,
-            outcomes,
-        })?;
+        report::print_result(
+            "selftest",
+            &Output { passed, settings, losses_exact, means_within, repeated, digest, build, outcomes },
+        )?;
     } else {
         let verdict = if passed { "passed" } else { "FAILED" };
         report::print(&format!(

@@ -1,6 +1,6 @@
 //! Where two captures begin and end together: what only one of them holds in front of that and behind is left out.
 
-use crate::exit::Failure;
+use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::recordings::Recordings;
 use deltaline_capture::edges::{Edges, Identities, edges};
@@ -12,12 +12,13 @@ pub(crate) fn of_captures(recordings: &Recordings) -> Result<Option<Edges>, Fail
 }
 
 fn identities(recordings: &Recordings, role: Role) -> Result<Identities, Failure> {
-    let mut capture = recordings.open(role)?;
-    let mut progress = Progress::new("finding where the captures begin and end together", &[&capture]);
+    let mut recording = recordings.open(role)?;
+    let mut progress =
+        Progress::new("finding where the captures begin and end together", &[recording.capture()]);
     let mut identities = Identities::default();
-    while let Some(packet) = capture.next_packet()? {
+    while let Some(packet) = recording.next_packet()? {
         identities.push(packet.data);
-        progress.packet(0, &capture);
+        progress.packet(0, recording.capture());
     }
     Ok(identities)
 }

@@ -1,13 +1,14 @@
 //! `deltaline decode`: control frames out of captures of a management port.
 
 use crate::described::expecting;
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::{Input, check_standard_input};
 use crate::progress::Progress;
 use crate::report::{self, duration, or_none};
 use crate::show::json::{Interval as IntervalOutput, Numbers};
-use crate::show::table;
+use crate::show::{csv, table};
 use clap::Args;
-use deltaline_capture::Capture;
 use deltaline_collect::collector::{Collected, Problem};
 use deltaline_collect::evaluation::{Evaluation, bound_offset};
 use deltaline_collect::pair::Interval;
@@ -31,7 +32,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct Decode {
-    /// Captures with control frames: pcap or pcapng, plain, gzip or Zstandard
+    /// Captures with control frames: pcap or pcapng, plain, gzip or Zstandard; - is standard input
     #[arg(required = true)]
     pub(crate) frames: Vec<PathBuf>,
     /// The design that both ends were built from: a file, or the name of a shipped one. Intervals of another configuration
@@ -45,9 +46,15 @@ pub(crate) struct Decode {
     /// delays of both directions together.
     #[arg(long, value_parser = parse_directions, value_name = "FORWARD,BACKWARD")]
     pub(crate) offset: Option<Directions>,
+    /// Read a capture that was cut or damaged up to that record, instead of refusing it
+    #[arg(long)]
+    pub(crate) keep_going: bool,
     /// Write the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write the intervals as comma-separated values, a line each
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) csv: bool,
 }
 
 /// The segments of the two directions between two points.
@@ -78,6 +85,8 @@ struct Output<'a> {
     offset: Option<&'a OffsetOutput>,
     intervals: Vec<IntervalOutput<'a>>,
     ends: Vec<EndOutput>,
+    /// The captures.
+    files: Vec<&'a str>,
     frames: FramesOutput,
     warnings: &'a [String],
 }
@@ -160,15 +169,18 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
     // By file, the number of its last frame.
     let mut files: Vec<(String, u64)> = vec![];
     let mut frames = 0;
+    let mut cut = vec![];
+    check_standard_input(arguments.frames.iter().map(PathBuf::as_path))?;
     for path in &arguments.frames {
-        let mut capture = Capture::open(path)?;
-        let mut progress = Progress::new("decoding", &[&capture]);
-        while let Some(packet) = capture.next_packet()? {
+        let mut recording = Input::open(path, arguments.keep_going)?;
+        let mut progress = Progress::new("decoding", &[recording.capture()]);
+        while let Some(packet) = recording.next_packet()? {
             collector.push(packet.data);
             frames += 1;
-            progress.packet(0, &capture);
+            progress.packet(0, recording.capture());
         }
-        files.push((path.display().to_string(), frames));
+        cut.extend(recording.remark());
+        files.push((recording.name().into(), frames));
     }
     let collected = collector.finish();
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
@@ -189,7 +201,8 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
         .map(|group| (group[0].segment, Summary::of(group)))
         .collect();
     let offset = arguments.offset.map(|directions| bound(directions, &evaluations));
-    let mut warnings = frame_warnings(&collected, &files);
+    let mut warnings = cut;
+    warnings.extend(frame_warnings(&collected, &files));
     warnings.extend(interval_remarks(&evaluations));
     for (segment, results) in &segments {
         warnings.extend(results.findings.iter().map(|finding| format!("segment {segment}: {finding}")));
@@ -199,32 +212,38 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
     warnings.extend(unbounded.map(|reason| format!("the clocks' offset is {reason}")));
 
     if arguments.json {
-        report::print_json(&Output {
-            overall: match &segments[..] {
-                [(_, only)] => Some(Numbers(&only.overall)),
-                _ => None,
+        report::print_result(
+            "decode",
+            &Output {
+                overall: match &segments[..] {
+                    [(_, only)] => Some(Numbers(&only.overall)),
+                    _ => None,
+                },
+                segments: segments
+                    .iter()
+                    .map(|(segment, results)| SegmentOutput {
+                        segment: *segment,
+                        overall: Numbers(&results.overall),
+                    })
+                    .collect(),
+                offset: offset.as_ref(),
+                intervals: segments
+                    .iter()
+                    .flat_map(|(_, results)| results.intervals.iter().map(IntervalOutput))
+                    .collect(),
+                ends: collected.intervals.iter().flat_map(ends).collect(),
+                files: files.iter().map(|(name, _)| name.as_str()).collect(),
+                frames: FramesOutput {
+                    all: collected.frames,
+                    foreign: collected.foreign,
+                    duplicates: collected.duplicates,
+                    corrupted: corrupted(&collected).count(),
+                },
+                warnings: &warnings,
             },
-            segments: segments
-                .iter()
-                .map(|(segment, results)| SegmentOutput {
-                    segment: *segment,
-                    overall: Numbers(&results.overall),
-                })
-                .collect(),
-            offset: offset.as_ref(),
-            intervals: segments
-                .iter()
-                .flat_map(|(_, results)| results.intervals.iter().map(IntervalOutput))
-                .collect(),
-            ends: collected.intervals.iter().flat_map(ends).collect(),
-            frames: FramesOutput {
-                all: collected.frames,
-                foreign: collected.foreign,
-                duplicates: collected.duplicates,
-                corrupted: corrupted(&collected).count(),
-            },
-            warnings: &warnings,
-        })?;
+        )?;
+    } else if arguments.csv {
+        report::print(&csv::intervals(segments.iter().flat_map(|(_, results)| &results.intervals)))?;
     } else {
         let mut text = ends_table(collected.intervals.iter().flat_map(ends));
         for (segment, results) in &segments {

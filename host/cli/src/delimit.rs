@@ -9,7 +9,8 @@
 //! their exit codes.
 
 use crate::described::Described;
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::parse;
 use crate::report;
 use crate::signals::stop_flag;

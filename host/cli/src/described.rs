@@ -1,7 +1,8 @@
 //! What both ends of a measurement have in common, as the command line says it: a design's file or name, single settings,
 //! or both where they agree.
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::hash::Hash;
 use crate::report;
 use clap::Args;

@@ -1,9 +1,6 @@
-//! How the program ends: exit codes and failures.
+//! How the program ends: exit codes.
 
-use deltaline_capture::replay::CutError;
-use deltaline_capture::{CaptureError, WriteError};
 use deltaline_collect::evaluation::{Evaluation, Unusable};
-use deltaline_collect::feed::FeedError;
 use deltaline_collect::summary::Finding;
 use deltaline_collect::verdict::Void;
 use deltaline_estimate::Reason;
@@ -84,52 +81,5 @@ impl Exit {
             .into_iter()
             .find(|exit| found.contains(exit))
             .unwrap_or_default()
-    }
-}
-
-/// Why there is no result, in one message that names the remedy.
-#[derive(Debug)]
-pub(crate) struct Failure {
-    pub(crate) exit: Exit,
-    pub(crate) message: String,
-}
-
-impl Failure {
-    pub(crate) fn new(exit: Exit, message: impl ToString) -> Self {
-        Failure { exit, message: message.to_string() }
-    }
-}
-
-impl From<CaptureError> for Failure {
-    fn from(error: CaptureError) -> Self {
-        Failure::new(Exit::Input, error)
-    }
-}
-
-impl From<FeedError> for Failure {
-    fn from(error: FeedError) -> Self {
-        let exit = match &error {
-            FeedError::Missing { .. }
-            | FeedError::InterfaceDown { .. }
-            | FeedError::NoPort { .. }
-            | FeedError::NoInterface { .. } => Exit::Missing,
-            FeedError::Busy { .. } => Exit::Busy,
-            FeedError::PortDenied { .. } | FeedError::InterfaceDenied { .. } => Exit::Denied,
-            FeedError::NoCommands { .. } => Exit::Usage,
-            FeedError::Capture(_) | FeedError::NoRecording { .. } => Exit::Input,
-        };
-        Failure::new(exit, error)
-    }
-}
-
-impl From<WriteError> for Failure {
-    fn from(error: WriteError) -> Self {
-        Failure::new(Exit::Output, error)
-    }
-}
-
-impl From<CutError> for Failure {
-    fn from(error: CutError) -> Self {
-        Failure::new(Exit::Usage, format!("--interval: {error}"))
     }
 }

@@ -1,6 +1,7 @@
 //! The hardware design under simulation.
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::point::{Batch, Point};
 use deltaline_cosim::error::HardwareError;
 use deltaline_cosim::hardware::HardwarePoint;

@@ -1,6 +1,7 @@
 //! What boards say of themselves, and what is said of those that do not answer.
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use deltaline_collect::follower::{FollowError, WrongVersion};
 use deltaline_model::board::Top;
 

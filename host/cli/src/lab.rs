@@ -1,6 +1,7 @@
 //! `deltaline lab`: the LDA paper's experiments.
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::matched::Matched;
 use crate::parse;
 use crate::report::{self, duration};
@@ -167,7 +168,7 @@ pub(crate) fn run(arguments: &Lab) -> Result<Exit, Failure> {
     }
     write_file(arguments.out.join("results.md"), page::page(&reports, &scale).as_bytes())?;
     if arguments.json {
-        report::print_json(&Output { scale, experiments: &reports })?;
+        report::print_result("lab", &Output { scale, experiments: &reports })?;
     }
     Ok(Exit::Done)
 }

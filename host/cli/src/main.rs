@@ -1,4 +1,5 @@
-//! The command line: `deltaline measure`, `decode`, `truth`, `read`, `delimit`, `board`, `lab` and `size`.
+//! The command line: `deltaline measure`, `decode`, `truth`, `read`, `delimit`, `board`, `lab`, `size`,
+//! `completions` and `manual`.
 //!
 //! The program parses the command line, calls the libraries and prints; exit codes are in `deltaline --help`.
 
@@ -9,7 +10,9 @@ mod common_span;
 mod decode;
 mod delimit;
 mod described;
+mod endpoint;
 mod exit;
+mod failure;
 #[cfg(feature = "hardware")]
 mod hardware;
 #[cfg(not(feature = "hardware"))]
@@ -17,11 +20,13 @@ mod hardware;
 mod hardware;
 mod hash;
 mod identity;
+mod input;
 #[cfg(feature = "lab")]
 mod lab;
 #[cfg(not(feature = "lab"))]
 #[path = "without_lab.rs"]
 mod lab;
+mod manual;
 mod matched;
 mod measure;
 mod parse;
@@ -38,8 +43,9 @@ mod size;
 mod truth;
 
 use board::Board;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use exit::Exit;
+use failure::Failure;
 use std::process::ExitCode;
 
 const EXIT_CODES: &str = "\
@@ -108,15 +114,27 @@ enum Command {
     /// Size a design: banks, rows and prefixes for a rate, a range of losses and target errors
     #[command(after_help = arguments::EXAMPLES, after_long_help = arguments::EXAMPLES)]
     Size(arguments::Size),
+    /// Write what a shell needs to complete commands and options
+    #[command(after_help = manual::COMPLETIONS, after_long_help = manual::COMPLETIONS)]
+    Completions(manual::Completions),
+    /// Write the pages of `man`, one for each command
+    #[command(after_help = manual::EXAMPLES, after_long_help = manual::EXAMPLES)]
+    Manual(manual::Manual),
 }
 
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(help_or_error) => {
-            // If it cannot be printed there is nobody to tell.
+            // If it cannot be printed there is nobody to read it.
             let _ = help_or_error.print();
-            return if help_or_error.use_stderr() { Exit::Usage } else { Exit::Done }.into();
+            if !help_or_error.use_stderr() {
+                return Exit::Done.into();
+            }
+            let text = help_or_error.render().to_string();
+            let error = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+            let failure = Failure::new(Exit::Usage, format!("{error}; see `deltaline --help`"));
+            return end_with(&failure).into();
         }
     };
     let result = match arguments.command {
@@ -129,15 +147,29 @@ fn main() -> ExitCode {
         Command::Truth(arguments) => truth::run(&arguments),
         Command::Lab(arguments) => lab::run(&arguments),
         Command::Size(arguments) => size::run(&arguments),
+        Command::Completions(arguments) => manual::completions(&arguments, Arguments::command()),
+        Command::Manual(arguments) => manual::manual(&arguments, Arguments::command()),
     };
     match result {
         Ok(exit) => exit,
         Err(failure) => {
             report::say(&failure.message);
-            failure.exit
+            end_with(&failure)
         }
     }
     .into()
+}
+
+/// How the program ends with a failure, which a program that asked for JSON gets as such.
+fn end_with(failure: &Failure) -> Exit {
+    let mut arguments = std::env::args_os().skip(1).take_while(|argument| argument != "--");
+    let is_lines = arguments.next().is_some_and(|command| command == "read");
+    if arguments.any(|argument| argument == "--json")
+        && let Err(failure) = failure.print_json(is_lines)
+    {
+        report::say(&failure.message);
+    }
+    failure.exit
 }
 
 #[cfg(test)]
@@ -146,7 +178,6 @@ mod tests {
 
     #[test]
     fn the_definition_is_sound() {
-        use clap::CommandFactory;
         Arguments::command().debug_assert();
     }
 }

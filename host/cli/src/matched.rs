@@ -2,11 +2,12 @@
 
 use crate::causes::Surveys;
 use crate::common_span;
-use crate::exit::{Exit, Failure};
-use crate::progress::Progress;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::progress::{Progress, working};
 use crate::recordings::{Recordings, remark_on_nothing_wanted};
 use crate::report::duration;
-use deltaline_capture::Capture;
 use deltaline_capture::edges::{Identities, edges};
 use deltaline_capture::matching::{End, Matching, Observations, match_exactly};
 use deltaline_capture::replay::{Cuts, Span};
@@ -38,14 +39,16 @@ impl Observed {
         let mut remarks = vec![];
         let mut surveys = Surveys::default();
         let mut observe = |role, what| {
-            let mut capture = recordings.open(role)?;
-            let observations = observe(&mut capture, surveys.of(role), what)?;
+            let mut recording = recordings.open(role)?;
+            let observations = observe(&mut recording, surveys.of(role), what)?;
             let taken = observations.timestamps().len() as u64;
-            remarks.extend(remark_on_nothing_wanted(recordings.path(role), taken, capture.passed_over()));
+            let passed_over = recording.capture().passed_over();
+            remarks.extend(recording.remark());
+            remarks.extend(remark_on_nothing_wanted(recordings.path(role), taken, passed_over));
             Ok::<_, Failure>(observations)
         };
-        let sender = observe(Role::Sender, "matching the sender's packets")?;
-        let receiver = observe(Role::Receiver, "matching the receiver's packets")?;
+        let sender = observe(Role::Sender, "reading the sender's packets")?;
+        let receiver = observe(Role::Receiver, "reading the receiver's packets")?;
         remarks.extend(surveys.remarks(recordings));
         Ok(Observed { sender, receiver, remarks })
     }
@@ -74,15 +77,15 @@ impl Matched {
 
     fn of(recordings: &Recordings, observed: Observed) -> Result<Self, Failure> {
         let Observed { sender, receiver, remarks } = observed;
-        let matching = match_exactly(&sender, &receiver);
+        let matching = working("matching packets with packets", || match_exactly(&sender, &receiver));
         let measured = |end: &End| end.packets - end.unmeasured;
         let (sent, received) = (measured(&matching.sender), measured(&matching.receiver));
         if matching.pairs.is_empty() && sent > 0 && received > 0 {
             let mut message = format!(
-                "{} and {} have no packet in common ({sent} and {received} packets): check that they are captures of the \
+                "{} and {} have no packet in common ({sent} and {received} packets); check that they are captures of the \
                  same traffic and time, that no address translation lies between them, and that their snap lengths are equal",
-                recordings.sender.display(),
-                recordings.receiver.display()
+                recordings.name(Role::Sender),
+                recordings.name(Role::Receiver)
             );
             remarks.iter().for_each(|remark| message += &format!(". {remark}"));
             return Err(Failure::new(Exit::Ends, message));
@@ -153,13 +156,13 @@ impl Matched {
     }
 }
 
-fn observe(capture: &mut Capture, survey: &mut Survey, what: &'static str) -> Result<Observations, Failure> {
-    let mut progress = Progress::new(what, &[capture]);
+fn observe(recording: &mut Input, survey: &mut Survey, what: &'static str) -> Result<Observations, Failure> {
+    let mut progress = Progress::new(what, &[recording.capture()]);
     let mut observations = Observations::default();
-    while let Some(packet) = capture.next_packet()? {
+    while let Some(packet) = recording.next_packet()? {
         observations.take(packet);
         survey.take(packet);
-        progress.packet(0, capture);
+        progress.packet(0, recording.capture());
     }
     Ok(observations)
 }

@@ -2,8 +2,10 @@
 
 use crate::common_span;
 use crate::described::Described;
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::hash::Hash;
+use crate::input::is_standard_input;
 use crate::matched::Matched;
 use crate::parse;
 use crate::pass::{EndOutput, FramesOutput, HardwareOutput, pass_captures};
@@ -11,7 +13,7 @@ use crate::points::{Points, Through};
 use crate::recordings::Recordings;
 use crate::report;
 use crate::show::json::{Interval as IntervalOutput, Numbers};
-use crate::show::{plot, table};
+use crate::show::{csv, html, plot, table};
 use clap::Args;
 use deltaline_capture::PcapngWriter;
 use deltaline_capture::replay::Span;
@@ -49,7 +51,7 @@ Examples:
 pub(crate) struct Measure {
     #[command(flatten)]
     pub(crate) recordings: Recordings,
-    /// Length of an interval, such as 500ms, 0.5s, 250us or 10000ns; without it there is one interval
+    /// Length of an interval, such as 500ms, 2s, 1m, 250us or 10000ns; without it there is one interval
     #[arg(long, value_parser = parse::duration, value_name = "DURATION")]
     pub(crate) interval: Option<u64>,
     #[command(flatten)]
@@ -67,12 +69,18 @@ pub(crate) struct Measure {
     /// Write the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write the intervals as comma-separated values, a line each
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) csv: bool,
     /// Write the control frames to a pcapng file
     #[arg(long, value_name = "FILE")]
     pub(crate) frames: Option<PathBuf>,
-    /// Plot the delay over time as SVG
+    /// Plot delay and loss over time as SVG
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
+    /// Write a report as one HTML file that needs no others: plot, tables and warnings
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -106,12 +114,16 @@ struct ConfigurationOutput<'a> {
 pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     let configuration = configuration(arguments)?;
     check_outputs(arguments)?;
+    arguments.recordings.check()?;
     let writer = frames_writer(arguments)?;
     let Cut { matched, spans, in_captures, mut warnings } = cut(arguments)?;
     let points = Points::build(arguments.through, &configuration)?;
     let passed = pass_captures(&arguments.recordings, &points, &in_captures, writer)?;
 
     let mut summary = Summary::of(&passed.evaluations);
+    for (interval, times) in summary.intervals.iter_mut().zip(&passed.times) {
+        interval.times = *times;
+    }
     if arguments.truth
         && let Some(Matched { matching, .. }) = &matched
     {
@@ -158,8 +170,13 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     if let Some(path) = &arguments.plot {
         plot::write(path, &summary.intervals)?;
     }
+    if let Some(path) = &arguments.report {
+        html::write(path, &output.about(), &summary)?;
+    }
     if arguments.json {
-        report::print_json(&output)?
+        report::print_result("measure", &output)?
+    } else if arguments.csv {
+        report::print(&csv::intervals(&summary.intervals))?
     } else {
         report::print(&output.to_text(&summary))?
     }
@@ -210,6 +227,31 @@ fn cut(arguments: &Measure) -> Result<Cut, Failure> {
 }
 
 impl Output<'_> {
+    /// What a report says beside the numbers.
+    fn about(&self) -> html::About<'_> {
+        let ConfigurationOutput { synopsis, hash, seed, rows, banks, segment, digest, .. } =
+            &self.configuration;
+        let banks: Vec<String> = banks.iter().map(u8::to_string).collect();
+        let end = |end: &EndOutput| {
+            format!("{} packets, {} not measured, {} truncated", end.packets, end.unmeasured, end.truncated)
+        };
+        html::About {
+            files: [&self.sender.file, &self.receiver.file],
+            settings: vec![
+                ("sender", end(&self.sender)),
+                ("receiver", end(&self.receiver)),
+                ("through", self.through.clone()),
+                ("synopsis", synopsis.to_string()),
+                ("hash", format!("{hash}, seed {seed}")),
+                ("rows", rows.to_string()),
+                ("banks", banks.join(",")),
+                ("segment", segment.to_string()),
+                ("configuration identifier", digest.clone()),
+            ],
+            warnings: self.warnings,
+        }
+    }
+
     fn to_text(&self, summary: &Summary) -> String {
         let ConfigurationOutput { synopsis, hash, seed, rows, banks, segment, digest, .. } =
             &self.configuration;
@@ -248,11 +290,20 @@ fn configuration(arguments: &Measure) -> Result<Configuration, Failure> {
     Ok(configuration)
 }
 
-/// Refuses outputs that would replace a capture.
+/// Refuses outputs that would replace a capture, or each other.
 fn check_outputs(arguments: &Measure) -> Result<(), Failure> {
     let real = |path: &Path| fs::canonicalize(path).ok();
-    for (option, output) in [("--frames", &arguments.frames), ("--plot", &arguments.plot)] {
-        let Some(target) = output.as_deref().and_then(real) else { continue };
+    let outputs =
+        [("--frames", &arguments.frames), ("--plot", &arguments.plot), ("--report", &arguments.report)];
+    let mut before: Vec<(&str, &Path)> = vec![];
+    for (option, output) in outputs {
+        let Some(output) = output.as_deref() else { continue };
+        if let Some((other, _)) = before.iter().find(|(_, path)| *path == output) {
+            let message = format!("{other} and {option} name the same file; name two");
+            return Err(Failure::new(Exit::Usage, message));
+        }
+        before.push((option, output));
+        let Some(target) = real(output) else { continue };
         if [Role::Sender, Role::Receiver]
             .into_iter()
             .any(|role| real(arguments.recordings.path(role)).as_ref() == Some(&target))
@@ -261,9 +312,6 @@ fn check_outputs(arguments: &Measure) -> Result<(), Failure> {
                 format!("{option}: {} would replace a capture; name another file", target.display());
             return Err(Failure::new(Exit::Usage, message));
         }
-    }
-    if arguments.frames.is_some() && arguments.frames == arguments.plot {
-        return Err(Failure::new(Exit::Usage, "--frames and --plot name the same file; name two"));
     }
     Ok(())
 }
@@ -276,16 +324,19 @@ fn frames_writer(arguments: &Measure) -> Result<Option<PcapngWriter>, Failure> {
 
 /// Refuses captures that cannot be read twice.
 fn check_regular(arguments: &Measure) -> Result<(), Failure> {
-    let Some(path) = irregular(arguments) else { return Ok(()) };
+    let Some(role) = irregular(arguments) else { return Ok(()) };
+    let name = arguments.recordings.name(role);
     let message = format!(
-        "{}: is not a regular file, but --interval and --truth read a capture twice; save it to a file",
-        path.display()
+        "{name}: is not a regular file, but --interval and --truth read a capture twice; save it to a file"
     );
-    Err(Failure::new(Exit::Input, message))
+    Err(Failure::new(Exit::Input, message).of_file(name))
 }
 
 /// A capture that can be read only once, such as a pipe. What is missing is reported when it is opened.
-fn irregular(arguments: &Measure) -> Option<&Path> {
-    let is_irregular = |path: &&Path| fs::metadata(path).is_ok_and(|about| !about.is_file());
-    [Role::Sender, Role::Receiver].map(|role| arguments.recordings.path(role)).into_iter().find(is_irregular)
+fn irregular(arguments: &Measure) -> Option<Role> {
+    let is_irregular = |role: &Role| {
+        let path = arguments.recordings.path(*role);
+        is_standard_input(path) || fs::metadata(path).is_ok_and(|about| !about.is_file())
+    };
+    [Role::Sender, Role::Receiver].into_iter().find(is_irregular)
 }

@@ -3,13 +3,13 @@
 use thiserror::Error;
 
 #[derive(Debug, Error)]
-#[error("give a number and a unit of ns, us, ms, s or min, such as 500ms, from 1ns to 584 years")]
+#[error("give a number and a unit of ns, us, ms, s or m (minutes), such as 500ms, from 1ns to 584 years")]
 pub(crate) struct NotADuration;
 
 /// A duration in whole nanoseconds, at least 1.
 pub(crate) fn duration(text: &str) -> Result<u64, NotADuration> {
-    const UNITS: [(&str, f64); 6] =
-        [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("min", 60e9), ("s", 1e9)];
+    const UNITS: [(&str, f64); 7] =
+        [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("min", 60e9), ("m", 60e9), ("s", 1e9)];
     let unit = UNITS.iter().find_map(|(unit, scale)| Some((text.strip_suffix(unit)?, scale)));
     let (number, scale) = unit.ok_or(NotADuration)?;
     let number = number.trim_end();
@@ -60,6 +60,7 @@ mod tests {
             ("250µs", 250_000),
             ("1ns", 1),
             ("2min", 120_000_000_000),
+            ("1m", 60_000_000_000),
         ] {
             assert_eq!(duration(text).unwrap(), nanoseconds, "{text}");
         }

@@ -1,13 +1,14 @@
 //! Two captures' packets through two measurement points, interval by interval.
 
 use crate::causes::Surveys;
-use crate::exit::Failure;
+use crate::failure::Failure;
+use crate::input::Input;
 use crate::point::{Batch, Point};
 use crate::points::Points;
 use crate::progress::Progress;
 use crate::recordings::{Recordings, remark_on_cut, remark_on_nothing_wanted};
 use deltaline_capture::replay::Span;
-use deltaline_capture::{Capture, PacketRef, PcapngWriter};
+use deltaline_capture::{PacketRef, PcapngWriter};
 use deltaline_collect::collector::{Collector, Problem};
 use deltaline_collect::evaluation::Evaluation;
 use deltaline_model::packet::identity::WINDOW_BYTES;
@@ -18,8 +19,10 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// What one end's capture held.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Serialize)]
 pub(crate) struct EndOutput {
+    /// The capture.
+    pub(crate) file: String,
     /// Packets of the capture, up to the last one that is measured.
     pub(crate) packets: u64,
     /// Those of them that are not measured.
@@ -58,11 +61,11 @@ pub(crate) fn pass_captures(
 ) -> Result<Passed, Failure> {
     let mut sender = End::open(recordings, points, Role::Sender)?;
     let mut receiver = End::open(recordings, points, Role::Receiver)?;
-    let progress = Progress::new("measuring", &[&sender.capture, &receiver.capture]);
+    let progress = Progress::new("measuring", &[sender.recording.capture(), receiver.recording.capture()]);
     let mut sink = Sink { writer, total: FramesOutput::default(), progress, surveys: Surveys::default() };
     let started = Instant::now();
     let mut evaluations = Vec::with_capacity(spans.len());
-    let mut is_corrupted = false;
+    let (mut is_corrupted, mut times) = (false, Vec::with_capacity(spans.len()));
     if let Some(first) = spans.first() {
         sender.skip(first.sender.start)?;
         receiver.skip(first.receiver.start)?;
@@ -75,13 +78,15 @@ pub(crate) fn pass_captures(
         let collected = collector.finish();
         is_corrupted |= collected.problems.iter().any(|each| matches!(each, Problem::Corrupted { .. }));
         evaluations.extend(Evaluation::all(&collected));
+        let last = evaluations.last().and_then(Evaluation::span);
+        times.push(last.map(|(first, last)| [first, last].map(|moment| sender.absolute(moment))));
     }
     let elapsed = started.elapsed();
     if let Some(writer) = sink.writer {
         writer.finish()?;
     }
     let remarks = sink.surveys.remarks(recordings);
-    Ok(Passed { sender, receiver, evaluations, is_corrupted, frames: sink.total, elapsed, remarks })
+    Ok(Passed { sender, receiver, evaluations, times, is_corrupted, frames: sink.total, elapsed, remarks })
 }
 
 /// What came of two captures.
@@ -89,6 +94,8 @@ pub(crate) struct Passed {
     sender: End,
     receiver: End,
     pub(crate) evaluations: Vec<Evaluation>,
+    /// When the sender saw each interval's first packet and last, in nanoseconds since the Unix epoch.
+    pub(crate) times: Vec<Option<[u64; 2]>>,
     pub(crate) is_corrupted: bool,
     pub(crate) frames: FramesOutput,
     elapsed: Duration,
@@ -118,15 +125,18 @@ impl Passed {
     pub(crate) fn remarks(&self) -> impl Iterator<Item = String> {
         let unmeasured = |end: &End| {
             let EndOutput { packets, unmeasured, cut, .. } = end.output(&self.evaluations);
-            let path = end.path.display();
+            let path = end.recording.name();
             let other = unmeasured.saturating_sub(cut);
             let other = (other > 0)
                 .then(|| format!("{path}: {other} of {packets} packets are not IP and not measured"));
             remark_on_cut(&path, cut, packets).into_iter().chain(other)
         };
         let truncated = remark_on_truncated(&self.sender, &self.receiver);
-        let nothing = |end: &End| remark_on_nothing_wanted(&end.path, end.packets, end.capture.passed_over());
-        let of_end = move |end: &End| nothing(end).into_iter().chain(unmeasured(end));
+        let nothing = |end: &End| {
+            remark_on_nothing_wanted(&end.path, end.packets, end.recording.capture().passed_over())
+        };
+        let of_end =
+            move |end: &End| end.recording.remark().into_iter().chain(nothing(end)).chain(unmeasured(end));
         self.remarks
             .iter()
             .cloned()
@@ -146,7 +156,7 @@ struct Sink {
 
 /// One end: a capture and its measurement point.
 struct End {
-    capture: Capture,
+    recording: Input,
     path: PathBuf,
     role: Role,
     point: Box<dyn Point>,
@@ -162,7 +172,7 @@ struct End {
 impl End {
     fn open(recordings: &Recordings, points: &Points, role: Role) -> Result<Self, Failure> {
         Ok(End {
-            capture: recordings.open(role)?,
+            recording: recordings.open(role)?,
             path: recordings.path(role).into(),
             role,
             point: points.point(role)?,
@@ -177,7 +187,7 @@ impl End {
 
     /// Leaves out packets until `start` have passed in all.
     fn skip(&mut self, start: usize) -> Result<(), Failure> {
-        while self.packets < start as u64 && self.capture.next_packet()?.is_some() {
+        while self.packets < start as u64 && self.recording.next_packet()?.is_some() {
             self.packets += 1;
         }
         Ok(())
@@ -187,7 +197,7 @@ impl End {
     /// ends the interval.
     fn pass(&mut self, end: usize, collector: &mut Collector, sink: &mut Sink) -> Result<(), Failure> {
         while self.packets < end as u64 {
-            let Some(packet) = self.capture.next_packet()? else { break };
+            let Some(packet) = self.recording.next_packet()? else { break };
             self.batch.push(packet.data, Timestamp::from_nanoseconds(packet.timestamp));
             self.packets += 1;
             self.cut += u64::from(packet.has_cut_headers());
@@ -197,7 +207,7 @@ impl End {
             if self.batch.is_full() {
                 self.truncated += self.point.observe(&mut self.batch)?;
             }
-            sink.progress.packet(self.role as usize, &self.capture);
+            sink.progress.packet(self.role as usize, self.recording.capture());
         }
         self.truncated += self.point.observe(&mut self.batch)?;
         let timestamp = self.timestamp;
@@ -214,12 +224,19 @@ impl End {
         Ok(written?)
     }
 
+    /// A moment of the interval that has just ended, which the last packet was near.
+    fn absolute(&self, moment: Timestamp) -> u64 {
+        let since = moment.nanoseconds_since(Timestamp::from_nanoseconds(self.timestamp));
+        self.timestamp.saturating_add_signed(since)
+    }
+
     fn output(&self, evaluations: &[Evaluation]) -> EndOutput {
         let totals = evaluations.iter().filter_map(|each| match self.role {
             Role::Sender => each.sender,
             Role::Receiver => each.receiver,
         });
         EndOutput {
+            file: self.recording.name().into(),
             packets: self.packets,
             unmeasured: totals.map(|totals| u64::from(totals.unmeasured)).sum(),
             cut: self.cut,
@@ -233,7 +250,7 @@ fn remark_on_truncated(sender: &End, receiver: &End) -> Option<String> {
     if sender.truncated == 0 && receiver.truncated == 0 {
         return None;
     }
-    let of = |end: &End| format!("{} of {} packets of {}", end.truncated, end.packets, end.path.display());
+    let of = |end: &End| format!("{} of {} packets of {}", end.truncated, end.packets, end.recording.name());
     let harm = if sender.longest == receiver.longest {
         "so that they are told apart by less than they could be"
     } else {

@@ -1,6 +1,6 @@
 //! A measurement point, whatever it is made of, and the packets that it observes at once.
 
-use crate::exit::Failure;
+use crate::failure::Failure;
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;

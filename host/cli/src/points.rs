@@ -1,6 +1,6 @@
 //! What measurement points are made of: software or hardware.
 
-use crate::exit::Failure;
+use crate::failure::Failure;
 use crate::hardware::{self, Hardware};
 use crate::point::Point;
 use clap::ValueEnum;

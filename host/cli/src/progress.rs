@@ -1,4 +1,9 @@
 //! A progress bar for what takes long.
+//!
+//! # Test plan
+//!
+//! At a pseudo-terminal, what takes two seconds shows how far it is, and standard error in a file gets nothing
+//! (`tests/inputs.rs`).
 
 use deltaline_capture::Capture;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -56,6 +61,16 @@ impl Progress {
         });
         bar.set_position(self.consumed.iter().sum());
     }
+}
+
+/// Does something of which it is not known how far it is, and shows that it goes on.
+pub(crate) fn working<T>(what: &'static str, work: impl FnOnce() -> T) -> T {
+    let bar = ProgressBar::new_spinner().with_message(what);
+    // The first tick comes when patience is over.
+    bar.enable_steady_tick(PATIENCE);
+    let result = work();
+    bar.finish_and_clear();
+    result
 }
 
 impl Drop for Progress {

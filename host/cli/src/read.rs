@@ -8,13 +8,14 @@
 //! in the middle, the port going and coming; every failure by its exit code; what Prometheus is served.
 
 use crate::described::expecting;
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::identity::{error_at, no_answer, top_name};
 use crate::parse;
 use crate::report::{self, duration};
-use crate::show::json::Interval as IntervalOutput;
+use crate::show::json::{Interval as IntervalOutput, Schema};
 use crate::show::live::Row;
-use crate::show::prometheus::Metrics;
+use crate::show::prometheus::Served;
 use crate::signals::stop_flag;
 use clap::Args;
 use deltaline_collect::feed::Source;
@@ -77,6 +78,11 @@ const NAMED: u64 = 10;
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 enum Line<'a> {
+    /// The first line.
+    Start {
+        schema: Schema,
+        source: &'a str,
+    },
     /// A board has said which one it is.
     Identity(IdentityLine),
     Interval(IntervalOutput<'a>),
@@ -147,17 +153,19 @@ pub(crate) fn run(arguments: &Read) -> Result<Exit, Failure> {
     if let Some(path) = &arguments.record {
         record(&mut source, path)?;
     }
-    let metrics = arguments.prometheus.map(Metrics::serve).transpose()?;
+    let metrics = arguments.prometheus.map(Served::serve).transpose()?;
     let stop = stop_flag()?;
     let is_live = source.is_live();
     let mut follower = Follower::new(source, collector, Duration::from_nanos(arguments.timeout));
     let mut printer =
         Printer { arguments, metrics, counts: Counts::default(), exit: Exit::Done, is_over: false };
+    printer.line(&Line::Start { schema: Schema::of("read"), source: &arguments.source })?;
     while !stop.load(Ordering::Relaxed) && printer.wants_more() {
         let happenings = follower.next_happenings();
         for happening in happenings.map_err(|error| error_at(&arguments.source, error))? {
             printer.print(&happening, &mut follower)?;
         }
+        printer.serve()?;
     }
     printer.counts.repeated = follower.repeated();
     let has_truth = follower.has_truth();
@@ -184,7 +192,7 @@ fn record(source: &mut Source, path: &Path) -> Result<(), Failure> {
 /// Prints what happens.
 struct Printer<'a> {
     arguments: &'a Read,
-    metrics: Option<Metrics>,
+    metrics: Option<Served>,
     counts: Counts,
     exit: Exit,
     is_over: bool,
@@ -201,6 +209,16 @@ impl Printer<'_> {
 
     fn say(&self, message: &str) {
         report::say(&format!("{}: {message}", self.arguments.source));
+    }
+
+    /// Keeps what is served up to date. Reading goes on without it.
+    fn serve(&mut self) -> Result<(), Failure> {
+        let Some(metrics) = &mut self.metrics else { return Ok(()) };
+        if let Some(reason) = metrics.lost() {
+            self.exit = Exit::gravest([self.exit, Exit::Output]);
+            report::say(&format!("--prometheus: nothing is served any more: {reason}; start again"));
+        }
+        metrics.refresh()
     }
 
     fn print(&mut self, happening: &Happening, follower: &mut Follower) -> Result<(), Failure> {
@@ -227,13 +245,13 @@ impl Printer<'_> {
             }
             Happening::Lost(reason) => {
                 self.say(&format!("is gone ({reason}); waiting for it to come back"));
-                self.metrics.iter().for_each(|metrics| metrics.connected(false));
+                self.metrics.iter_mut().try_for_each(|metrics| metrics.connected(false))?;
                 self.line(&Line::Lost { reason: reason.clone() })
             }
             Happening::Restored => {
                 self.counts.reconnects += 1;
                 self.say("is back");
-                self.metrics.iter().for_each(|metrics| metrics.connected(true));
+                self.metrics.iter_mut().try_for_each(|metrics| metrics.connected(true))?;
                 self.line(&Line::Restored)
             }
             Happening::End => {
@@ -267,7 +285,7 @@ impl Printer<'_> {
     fn bad(&mut self, reason: &str) -> Result<(), Failure> {
         self.counts.bad += 1;
         self.exit = Exit::gravest([self.exit, Exit::Void]);
-        self.metrics.iter().for_each(Metrics::bad);
+        self.metrics.iter_mut().try_for_each(Served::bad)?;
         match self.counts.bad {
             ..NAMED => self.say(&format!("{reason}; it is left out")),
             NAMED => self.say(&format!("{reason}; it is left out, and further ones are only counted")),
@@ -296,8 +314,8 @@ impl Printer<'_> {
         self.counts.void += u64::from(!is_usable);
         self.counts.sent += packets(SENT.name);
         self.counts.lost += packets(LOST.name);
-        if let Some(metrics) = &self.metrics {
-            metrics.interval(figures.segment, is_usable, &figures.figures);
+        if let Some(metrics) = &mut self.metrics {
+            metrics.interval(figures.segment, is_usable, &figures.figures)?;
         }
         interval_remarks(std::slice::from_ref(evaluation)).iter().for_each(|remark| self.say(remark));
         if self.arguments.json {
@@ -318,7 +336,7 @@ impl Printer<'_> {
         let intervals = u64::from(last - first) + 1;
         self.counts.missing += intervals;
         self.exit = Exit::gravest([self.exit, Exit::Void]);
-        self.metrics.iter().for_each(|metrics| metrics.missing(segment, intervals));
+        self.metrics.iter_mut().try_for_each(|metrics| metrics.missing(segment, intervals))?;
         self.say(&match intervals {
             1 => format!("segment {segment}, interval {first}: nothing of it arrived"),
             _ => format!("segment {segment}, intervals {first} to {last}: nothing of them arrived"),

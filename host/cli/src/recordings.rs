@@ -1,9 +1,10 @@
 //! The two recordings that a command compares, and which of their packets it takes.
 
-use crate::exit::Failure;
+use crate::failure::Failure;
+use crate::input::{Input, check_standard_input, name};
 use clap::{Args, ValueEnum};
 use deltaline_capture::filter::Filter;
-use deltaline_capture::{Capture, Direction, Selection};
+use deltaline_capture::{Direction, Selection};
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::wire::frame::Role;
 use std::fmt::Display;
@@ -11,7 +12,8 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct Recordings {
-    /// Capture of the sender, the point that packets pass first: pcap or pcapng, plain, gzip or Zstandard
+    /// Capture of the sender, the point that packets pass first: pcap or pcapng, plain, gzip or Zstandard; - is standard
+    /// input
     pub(crate) sender: PathBuf,
     /// Capture of the receiver
     pub(crate) receiver: PathBuf,
@@ -26,6 +28,9 @@ pub(crate) struct Recordings {
     /// Take the innermost packet of those in tunnels: GTP-U, VXLAN, GRE, IP in IP, PPPoE. The filter sees the outer one
     #[arg(long)]
     inner: bool,
+    /// Read a capture that was cut or damaged up to that record, instead of refusing it
+    #[arg(long)]
+    keep_going: bool,
 }
 
 /// Which way the measured packets go.
@@ -46,19 +51,29 @@ impl Recordings {
         }
     }
 
+    /// What an end's recording is called.
+    pub(crate) fn name(&self, role: Role) -> String {
+        name(self.path(role))
+    }
+
+    /// Refuses standard input for both.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        check_standard_input([self.sender.as_path(), &self.receiver])
+    }
+
     /// Whether packets in tunnels are taken out of them.
     pub(crate) fn takes_inner(&self) -> bool {
         self.inner
     }
 
     /// Opens an end's recording, of which only the wanted packets come.
-    pub(crate) fn open(&self, role: Role) -> Result<Capture, Failure> {
+    pub(crate) fn open(&self, role: Role) -> Result<Input, Failure> {
         let direction = self.direction.map(|way| match (way, role) {
             (Way::Out, Role::Sender) | (Way::In, Role::Receiver) => Direction::Out,
             (Way::Out, Role::Receiver) | (Way::In, Role::Sender) => Direction::In,
         });
         let selection = Selection { filter: self.filter.clone(), direction, inner: self.inner };
-        Ok(Capture::open(self.path(role))?.select(selection))
+        Ok(Input::open(self.path(role), self.keep_going)?.select(selection))
     }
 }
 

@@ -1,6 +1,8 @@
 //! What goes to standard output and standard error: text, JSON, messages, and the form of tables.
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::show::json::Schema;
 use comfy_table::{CellAlignment, Table, presets};
 pub(crate) use deltaline_collect::text::duration;
 use serde::Serialize;
@@ -24,7 +26,20 @@ pub(crate) fn print_part(text: &str) -> Result<bool, Failure> {
     }
 }
 
-/// Writes a result as JSON to standard output.
+/// A result, and which keys it has.
+#[derive(Serialize)]
+struct Document<'a, T> {
+    schema: Schema,
+    #[serde(flatten)]
+    result: &'a T,
+}
+
+/// Writes the result of a command as JSON to standard output.
+pub(crate) fn print_result(command: &'static str, result: &impl Serialize) -> Result<(), Failure> {
+    print_json(&Document { schema: Schema::of(command), result })
+}
+
+/// Writes an object as JSON to standard output.
 pub(crate) fn print_json(result: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(result).map_err(|error| Failure::new(Exit::Output, error))?;
     print(&(text + "\n"))

@@ -2,7 +2,8 @@
 
 use crate::arguments::{Budget, Size};
 use crate::described::named;
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::report::{self, duration, table};
 use deltaline_capture::write_file;
 use deltaline_design::{CellKind, CoreKind, Design, MAX_BANKS, MAX_ROWS, Measurement, Parts, random_seed};
@@ -102,7 +103,7 @@ pub(crate) fn run(arguments: &Size) -> Result<Exit, Failure> {
         write_file(path, output.configuration.as_bytes())?;
     }
     if arguments.json {
-        report::print_json(&output)?;
+        report::print_result("size", &output)?;
     } else {
         report::print(&output.to_text(arguments))?;
     }

@@ -1,6 +1,7 @@
 //! `deltaline truth`: two captures, packet by packet.
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::matched::Matched;
 use crate::parse;
 use crate::recordings::{Recordings, remark_on_cut};
@@ -11,6 +12,7 @@ use clap::Args;
 use deltaline_capture::matching;
 use deltaline_collect::truth::Exact;
 use deltaline_model::packet::identity::WINDOW_BYTES;
+use deltaline_model::wire::frame::Role;
 use serde::Serialize;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -25,7 +27,7 @@ Examples:
 pub(crate) struct Truth {
     #[command(flatten)]
     pub(crate) recordings: Recordings,
-    /// Length of an interval, such as 500ms, 0.5s, 250us or 10000ns; without it there is one interval
+    /// Length of an interval, such as 500ms, 2s, 1m, 250us or 10000ns; without it there is one interval
     #[arg(long, value_parser = parse::duration, value_name = "DURATION")]
     pub(crate) interval: Option<u64>,
     /// Write the result as JSON
@@ -57,6 +59,8 @@ struct IntervalOutput<'a> {
 
 #[derive(Serialize)]
 struct EndOutput {
+    /// The capture.
+    file: String,
     packets: u64,
     unmeasured: u64,
     cut: u64,
@@ -64,15 +68,16 @@ struct EndOutput {
     duplicates: u64,
 }
 
-impl From<matching::End> for EndOutput {
-    fn from(end: matching::End) -> Self {
+impl EndOutput {
+    fn new(file: String, end: matching::End) -> Self {
         let matching::End { packets, unmeasured, cut, truncated, duplicates } = end;
-        EndOutput { packets, unmeasured, cut, truncated, duplicates }
+        EndOutput { file, packets, unmeasured, cut, truncated, duplicates }
     }
 }
 
 pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     let recordings = &arguments.recordings;
+    recordings.check()?;
     let matched = Matched::read(recordings)?;
     let (spans, remark) = matched.spans(arguments.interval)?;
     let matching = &matched.matching;
@@ -102,20 +107,26 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     }
 
     if arguments.json {
-        report::print_json(&Output {
-            overall: Members(&overall.quantities()),
-            intervals: rows[..spans.len()]
-                .iter()
-                .enumerate()
-                .map(|(interval, (_, quantities))| IntervalOutput { interval, truth: Members(quantities) })
-                .collect(),
-            reordered: matching.reordered,
-            reordered_overall: matching.reordered_overall,
-            receiver_only: matching.receiver_only.len(),
-            sender: matching.sender.into(),
-            receiver: matching.receiver.into(),
-            warnings: &warnings,
-        })?;
+        report::print_result(
+            "truth",
+            &Output {
+                overall: Members(&overall.quantities()),
+                intervals: rows[..spans.len()]
+                    .iter()
+                    .enumerate()
+                    .map(|(interval, (_, quantities))| IntervalOutput {
+                        interval,
+                        truth: Members(quantities),
+                    })
+                    .collect(),
+                reordered: matching.reordered,
+                reordered_overall: matching.reordered_overall,
+                receiver_only: matching.receiver_only.len(),
+                sender: EndOutput::new(recordings.name(Role::Sender), matching.sender),
+                receiver: EndOutput::new(recordings.name(Role::Receiver), matching.receiver),
+                warnings: &warnings,
+            },
+        )?;
     } else {
         let mut text = format!("{}\n", table::rows("interval", &rows));
         text += &format!(

@@ -1,6 +1,7 @@
 //! What `--through hardware` says of a program that was built without the simulated hardware.
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::point::Point;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::wire::frame::Role;

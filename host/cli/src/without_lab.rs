@@ -1,6 +1,7 @@
 //! What `deltaline lab` says of a program that was built without it.
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use clap::Args;
 
 pub(crate) const EXAMPLES: &str = "\

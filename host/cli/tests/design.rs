@@ -36,9 +36,9 @@ fn a_design_is_its_settings() {
     ];
     for (flag, value, found) in flags {
         let said = format!("{flag} {value} contradicts --design 10g-quantiles, which has {found}");
-        measure(&["--design", "10g-quantiles", flag, value]).failed(2, &[&said]);
+        measure(&["--design", "10g-quantiles", flag, value]).told(2, &[&said]);
     }
-    measure(&["--design", "10g", "--digest"]).failed(2, &["--digest contradicts --design 10g"]);
+    measure(&["--design", "10g", "--digest"]).told(2, &["--digest contradicts --design 10g"]);
 }
 
 #[test]

@@ -64,7 +64,10 @@ fn json_of_the_whole_capture() {
     assert_eq!((&interval["interval"], &interval["start_ns"]), (&json!(0), &json!(0)));
     assert_eq!(json["configuration"]["digest"].as_str().unwrap().len(), 18);
     assert_eq!(json["frames"], json!({ "count": 32, "bytes": 32 * 1312 }));
-    assert_eq!(json["sender"], json!({ "packets": 59_461, "unmeasured": 0, "cut": 0, "truncated": 0 }));
+    assert_eq!(
+        json["sender"],
+        json!({ "file": SENDER, "packets": 59_461, "unmeasured": 0, "cut": 0, "truncated": 0 })
+    );
     assert_eq!((&json["hardware"], &json["warnings"]), (&Value::Null, &json!([])));
 }
 
@@ -114,8 +117,8 @@ fn the_exact_matching_alone() {
     assert_eq!(json["overall"]["lost"], json!(1_566));
     assert_eq!((&json["reordered"], &json["reordered_overall"]), (&json!(0), &json!(96)));
     assert_eq!(json["receiver_only"], json!(0));
-    let end = |packets: u64| json!({ "packets": packets, "unmeasured": 0, "cut": 0, "truncated": 0, "duplicates": 0 });
-    assert_eq!((&json["sender"], &json["receiver"]), (&end(59_461), &end(57_895)));
+    let end = |file, packets: u64| json!({ "file": file, "packets": packets, "unmeasured": 0, "cut": 0, "truncated": 0, "duplicates": 0 });
+    assert_eq!((&json["sender"], &json["receiver"]), (&end(SENDER, 59_461), &end(RECEIVER, 57_895)));
     let text = run(&["truth", SENDER, RECEIVER]).output;
     for part in ["1566 (2.634 %)", "13.058 ms", "3.306 ms", "519.000 ns", "21.981 ms", "96 overall"] {
         assert!(text.contains(part), "{part:?} is not in {text}");
@@ -195,8 +198,8 @@ fn captures_may_come_through_a_pipe_when_they_are_read_once() {
         feeder.join().unwrap();
         result
     };
-    assert_eq!(piped(&[]).output, by_name.output);
-    piped(&["--truth"]).failed(3, &["/dev/stdin", "not a regular file", "save it to a file"]);
+    assert_eq!(piped(&[]).output, by_name.output.replace(SENDER, "/dev/stdin"));
+    piped(&["--truth"]).told(3, &["/dev/stdin", "not a regular file", "save it to a file"]);
 }
 
 /// The shipped captures' packets.
@@ -343,4 +346,25 @@ fn what_is_not_identifiable_has_a_reason() {
     let result = run(&["measure", "--json", "--rows", "8", "--banks", "0", SENDER, &few]);
     result.told(6, &["loss damaged every row"]);
     assert_eq!(result.json()["overall"]["lost"], json!(59_461 - 59_461 / 2));
+}
+
+#[test]
+fn a_report_is_one_page() {
+    let folder = Folder::new();
+    let (report, plot) = (folder.path("report.html"), folder.path("plot.svg"));
+    let arguments = ["measure", "--digest", "--truth", "--interval", "500ms"];
+    let result = run(&[&arguments[..], &["--report", &report, "--plot", &plot, SENDER, RECEIVER]].concat());
+    result.told(0, &[]);
+    let (page, plot) = (std::fs::read_to_string(&report).unwrap(), std::fs::read_to_string(&plot).unwrap());
+    // The plot is in it, as are the table's cells.
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains(&plot));
+    let table = result.output.lines().find(|line| line.starts_with("|        1 |")).unwrap();
+    let mean = table.split('|').map(str::trim).find(|cell| cell.contains('±')).unwrap();
+    assert!(page.contains(&format!("<td>{mean}</td>")), "{mean}");
+    for word in ["src=", "href=", "<script", "<link", "@import"] {
+        assert!(!page.contains(word), "{word}");
+    }
+    run(&["measure", "--report", &report, "--frames", &report, SENDER, RECEIVER])
+        .failed(2, &["--frames and --report name the same file"]);
+    run(&["measure", "--report", "/nowhere/x.html", SENDER, RECEIVER]).told(7, &["/nowhere/x.html"]);
 }

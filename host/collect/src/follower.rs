@@ -20,7 +20,7 @@ use crate::verdict::Void;
 use deltaline_model::board::{Command, Identity, Truth, VERSION};
 use deltaline_model::time::Timestamp;
 use std::collections::{BTreeMap, VecDeque};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use thiserror::Error;
 
 /// How long intervals are held back for a board's identity.
@@ -128,6 +128,8 @@ pub struct Follower {
     /// Restarts of interval numbers that have been handed out.
     followed: u64,
     hearing: Hearing,
+    /// When the last control frame was captured or came, in nanoseconds since the Unix epoch.
+    reported: Option<u64>,
     happened: Vec<Happening>,
 }
 
@@ -190,6 +192,7 @@ impl Follower {
                 has_heard: false,
                 is_silent: false,
             },
+            reported: None,
             source,
             happened: vec![],
         }
@@ -251,7 +254,7 @@ impl Follower {
 
     fn take(&mut self, event: Event) -> Result<(), WrongVersion> {
         match event {
-            Event::Frame { bytes, .. } => self.frame(&bytes),
+            Event::Frame { bytes, captured } => self.frame(&bytes, captured),
             Event::Truth(truth) => {
                 if self.board.truths.len() == MOST_TRUTHS {
                     self.board.truths.pop_front();
@@ -277,12 +280,14 @@ impl Follower {
         Ok(())
     }
 
-    fn frame(&mut self, bytes: &[u8]) {
+    fn frame(&mut self, bytes: &[u8], captured: Option<u64>) {
         let foreign = self.collector.foreign();
         self.collector.push(bytes);
         if self.collector.foreign() == foreign {
             let Hearing { patience, .. } = self.hearing;
             self.hearing = Hearing { patience, last: Instant::now(), has_heard: true, is_silent: false };
+            let now = || SystemTime::UNIX_EPOCH.elapsed().ok()?.as_nanos().try_into().ok();
+            self.reported = if self.source.is_live() { now() } else { captured };
             self.board.is_running = true;
         }
         for problem in self.collector.take_problems() {
@@ -346,6 +351,7 @@ impl Follower {
         known.last = Some(number);
         known.first_packet = known.first_packet.or_else(|| evaluation.span().map(|(first, _)| first));
         let mut figures = IntervalFigures::new(&evaluation, known.first_packet);
+        figures.reported = self.reported;
         if let Some(exact) = self.board.truth(number) {
             figures.figures = figures.figures.beside(&exact);
         }

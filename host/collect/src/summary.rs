@@ -103,6 +103,10 @@ pub struct IntervalFigures {
     pub number: u32,
     /// When the sender saw the first packet and the last, in nanoseconds since the first packet of all.
     pub span: Option<(i64, i64)>,
+    /// The same in nanoseconds since the Unix epoch, where clocks are known to be those of the recording.
+    pub times: Option<[u64; 2]>,
+    /// When its last control frame was captured or, live, came, in nanoseconds since the Unix epoch.
+    pub reported: Option<u64>,
     /// Rows with as many packets at either end (the same ones, with digests), empty ones left out.
     pub usable_rows: Option<usize>,
     /// Its numbers.
@@ -120,6 +124,8 @@ impl IntervalFigures {
             segment: evaluation.segment,
             number: evaluation.number,
             span,
+            times: None,
+            reported: None,
             usable_rows: evaluation.result.as_ref().ok().map(|(estimate, _)| estimate.usable_rows),
             figures: match &evaluation.result {
                 Ok((estimate, rows)) => {

@@ -1,4 +1,6 @@
-//! Numbers for people.
+//! Numbers and times for people.
+
+use std::time::{Duration, SystemTime};
 
 /// A duration in a unit that suits it.
 ///
@@ -21,9 +23,26 @@ pub fn unit(nanoseconds: f64) -> (f64, &'static str) {
     }
 }
 
+/// A moment in nanoseconds since the Unix epoch as RFC 3339 writes it, in UTC.
+///
+/// ```
+/// assert_eq!(deltaline_collect::text::utc(1_700_000_000_000_000_001), "2023-11-14T22:13:20.000000001Z");
+/// ```
+pub fn utc(nanoseconds: u64) -> String {
+    let moment = SystemTime::UNIX_EPOCH + Duration::from_nanos(nanoseconds);
+    humantime::format_rfc3339_nanos(moment).to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_times_are_readable() {
+        assert_eq!(utc(0), "1970-01-01T00:00:00.000000000Z");
+        assert_eq!(utc(1_709_164_800_500_000_000), "2024-02-29T00:00:00.500000000Z");
+        assert_eq!(utc(u64::MAX), "2554-07-21T23:34:33.709551615Z");
+    }
 
     #[test]
     fn durations_are_readable() {

@@ -1,8 +1,25 @@
 //! Quantities as JSON: each under its key, with its confidence interval behind it.
 
 use deltaline_collect::summary::{Figures, IntervalFigures};
+use deltaline_collect::text::utc;
 use deltaline_estimate::quantity::{Number, Quantity};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+/// Which keys an object has: `docs/json.md` describes them under this name.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Schema {
+    name: &'static str,
+    /// Rises when a key goes or changes its meaning; new keys may come without.
+    version: u32,
+}
+
+impl Schema {
+    /// The schema of a command's result, or of errors.
+    pub(crate) fn of(name: &'static str) -> Self {
+        Schema { name, version: 1 }
+    }
+}
 
 /// The members of several quantities.
 pub(crate) struct Members<'a>(pub(crate) &'a [Quantity]);
@@ -61,12 +78,15 @@ impl Serialize for Numbers<'_> {
 
 impl Serialize for Interval<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let IntervalFigures { segment, number, span, usable_rows, figures } = self.0;
+        let IntervalFigures { segment, number, span, times, reported, usable_rows, figures } = self.0;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("segment", segment)?;
         map.serialize_entry("interval", number)?;
         map.serialize_entry("start_ns", &span.map(|(start, _)| start))?;
         map.serialize_entry("end_ns", &span.map(|(_, end)| end))?;
+        map.serialize_entry("start_time", &times.map(|[start, _]| utc(start)))?;
+        map.serialize_entry("end_time", &times.map(|[_, end]| utc(end)))?;
+        map.serialize_entry("reported_time", &reported.map(utc))?;
         map.serialize_entry("usable_rows", usable_rows)?;
         add_all(&mut map, figures)?;
         map.end()

@@ -1,10 +1,12 @@
-//! Results as tables, JSON, metrics and plots. Each goes through the quantities of an answer and knows none by its name;
+//! Results as tables, JSON, CSV, metrics, plots and reports. Each goes through the quantities of an answer and knows none by its name;
 //! see [`deltaline_estimate::quantity`].
 //!
 //! # Test plan
 //!
 //! A made-up quantity, with range, share and true counterpart, comes out of every one of them (`tests`).
 
+pub(crate) mod csv;
+pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod live;
 pub(crate) mod plot;

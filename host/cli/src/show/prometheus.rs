@@ -10,6 +10,8 @@
 //! | `deltaline_sent_packets_total` | counter | segment | packets that passed the sender in usable intervals |
 //! | `deltaline_received_packets_total` | counter | segment | packets that passed the receiver in these |
 //! | `deltaline_lost_packets_total` | counter | segment | packets lost in these |
+//! | `deltaline_interval_delay_mean_seconds` | histogram | segment | mean delays of all usable intervals that have one, from 0 on |
+//! | `deltaline_negative_delay_mean_intervals_total` | counter | segment | intervals whose mean is below 0, which the histogram leaves out: a clock is behind |
 //! | `deltaline_delay_mean_seconds` | gauge | segment | mean delay of the last interval |
 //! | `deltaline_delay_mean_lower_seconds`, `..._upper_seconds` | gauge | segment | its 95 % confidence interval |
 //! | `deltaline_delay_deviation_seconds` | gauge | segment | standard deviation of the last interval |
@@ -17,16 +19,21 @@
 //! | `deltaline_loss_ratio` | gauge | segment | share of packets lost in the last interval |
 //! | `deltaline_last_interval_timestamp_seconds` | gauge | segment | when the last usable interval was reported |
 //!
-//! What is not known of the last interval has no sample: absence is an alarm, a zero would be a lie.
+//! What is not known of the last interval has no sample: absence is an alarm, a zero would be a lie. Counters and the
+//! histogram miss no interval, however rarely they are scraped, and begin at 0 with their segment's first interval.
 //!
-//! Of numbers, this file knows the units only: what is served is what has a metric in its definition.
+//! Of numbers, this file knows the units only: what is served is what has a metric in its definition, and a histogram what
+//! is shown first where there is room for few and has a confidence interval.
 //!
 //! # Test plan
 //!
-//! Scraped while a board is read (`tests/read.rs`): the text passes a strict OpenMetrics parser, with types and units;
-//! the figures are those of the JSON lines; a void interval removes its segment's gauges.
+//! Scraped while a board is read (`tests/prometheus.rs`): the text passes a strict OpenMetrics parser, with types and units;
+//! the figures are those of the JSON lines; counters and histogram add up over all intervals; a void interval removes its
+//! segment's gauges. The endpoint's own plan is in [`crate::endpoint`].
 
-use crate::exit::{Exit, Failure};
+use crate::endpoint::Endpoint;
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::report;
 use deltaline_collect::summary::Figures;
 use deltaline_estimate::quantity::{Metric, Number, Quantity, Unit};
@@ -38,19 +45,23 @@ use prometheus_client::encoding::{
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{self, Registry};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::time::SystemTime;
-use tiny_http::{Header, Method, Request, Response, Server};
+use std::time::{Duration, Instant, SystemTime};
 
 const NANOSECONDS_A_SECOND: f64 = 1e9;
-const CONTENT_TYPE: &str = "Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// Seconds: 1, 2 and 5 of every decade.
+const BUCKETS: [f64; 25] = [
+    1e-7, 2e-7, 5e-7, 1e-6, 2e-6, 5e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2,
+    5e-2, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0,
+];
+/// The text is not written more often than takes a twentieth of the time.
+const SHARE: u32 = 20;
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct Segment {
@@ -90,6 +101,16 @@ enum Series {
     Seconds(Family<Segment, Value>),
     /// A share in the last interval.
     Ratio(Family<Segment, Value>),
+    /// Seconds of all intervals, from 0 on.
+    Distribution(Family<Segment, Histogram, fn() -> Histogram>),
+    /// Intervals, added up.
+    Intervals(Family<Segment, Counter>),
+}
+
+impl Series {
+    fn distribution() -> Self {
+        Series::Distribution(Family::new_with_constructor(|| Histogram::new(BUCKETS)))
+    }
 }
 
 /// What numbers the intervals have brought, by the metric's name; numbers that no interval has brought yet are not there.
@@ -97,7 +118,7 @@ enum Series {
 struct Numbers(Arc<Mutex<BTreeMap<String, (String, Series)>>>);
 
 impl Numbers {
-    /// Sets a segment's last value; what is not known has no sample.
+    /// Sets a segment's last value, or adds it where values add up; what is not known has no sample.
     fn set(&self, name: &str, help: &str, segment: u32, value: Option<f64>, series: fn() -> Series) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (_, series) = all.entry(name.into()).or_insert_with(|| (help.into(), series()));
@@ -107,8 +128,12 @@ impl Numbers {
                 family.get_or_create(&labels).set(value);
             }
             (Series::Seconds(family) | Series::Ratio(family), None) => _ = family.remove(&labels),
-            (Series::Packets(family), value) => {
+            (Series::Packets(family) | Series::Intervals(family), value) => {
                 family.get_or_create(&labels).inc_by(value.map_or(0, |value| value as u64));
+            }
+            (Series::Distribution(family), value) => {
+                let histogram = family.get_or_create(&labels);
+                value.iter().for_each(|value| histogram.observe(*value));
             }
         }
     }
@@ -139,12 +164,27 @@ impl Numbers {
         let seconds = || Series::Seconds(Family::default());
         self.set(name, help, segment, value.map(|value| value / NANOSECONDS_A_SECOND), seconds);
         let Some(range) = quantity.range else { return };
+        if quantity.what.is_brief {
+            self.distribute(segment, name, value.map(|value| value / NANOSECONDS_A_SECOND));
+        }
         let known = value.and(range.ok());
         for (end, which) in [("lower", 0), ("upper", 1)] {
             let help = format!("The {end} end of its 95 % confidence interval: {help}");
             let value = known.map(|range| range[which] / NANOSECONDS_A_SECOND);
             self.set(&format!("{name}_{end}"), &help, segment, value, seconds);
         }
+    }
+
+    /// Adds an interval's delay to those of all intervals. A histogram of what may be negative has no sum that only grows,
+    /// so that what is below 0 is counted beside it.
+    fn distribute(&self, segment: u32, name: &str, delay: Option<f64>) {
+        let is_negative = delay.is_some_and(|delay| delay < 0.0);
+        let (negative, distribution) = (format!("negative_{name}"), format!("interval_{name}"));
+        let help = format!("Intervals whose {name} is below 0, for a clock that is behind");
+        let count = if is_negative { 1.0 } else { 0.0 };
+        self.set(&negative, &help, segment, Some(count), || Series::Intervals(Family::default()));
+        let help = format!("The {name} of every usable interval, from 0 on");
+        self.set(&distribution, &help, segment, delay.filter(|_| !is_negative), Series::distribution);
     }
 }
 
@@ -154,10 +194,18 @@ impl Collector for Numbers {
         for (name, (help, series)) in all.iter() {
             let packets = registry::Unit::Other("packets".into());
             let ratio = registry::Unit::Other("ratio".into());
+            let intervals = registry::Unit::Other("intervals".into());
             match series {
-                Series::Packets(family) => put(&mut encoder, name, help, &packets, family)?,
-                Series::Seconds(family) => put(&mut encoder, name, help, &registry::Unit::Seconds, family)?,
-                Series::Ratio(family) => put(&mut encoder, name, help, &ratio, family)?,
+                Series::Packets(family) => put(&mut encoder, name, help, Some(&packets), family)?,
+                Series::Seconds(family) => {
+                    put(&mut encoder, name, help, Some(&registry::Unit::Seconds), family)?
+                }
+                Series::Ratio(family) => put(&mut encoder, name, help, Some(&ratio), family)?,
+                // Its unit is in its name alone: not all parsers take a histogram's metadata.
+                Series::Distribution(family) => {
+                    put(&mut encoder, &format!("{name}_seconds"), help, None, family)?
+                }
+                Series::Intervals(family) => put(&mut encoder, name, help, Some(&intervals), family)?,
             }
         }
         Ok(())
@@ -169,10 +217,10 @@ fn put(
     encoder: &mut DescriptorEncoder,
     name: &str,
     help: &str,
-    unit: &registry::Unit,
+    unit: Option<&registry::Unit>,
     metric: &impl EncodeMetric,
 ) -> fmt::Result {
-    let metric_encoder = encoder.encode_descriptor(name, help, Some(unit), metric.metric_type())?;
+    let metric_encoder = encoder.encode_descriptor(name, help, unit, metric.metric_type())?;
     metric.encode(metric_encoder)
 }
 
@@ -189,33 +237,8 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    /// Begins to serve them.
-    pub(crate) fn serve(address: SocketAddr) -> Result<Self, Failure> {
-        let server = Server::http(address).map_err(|reason| {
-            let message =
-                format!("--prometheus {address}: cannot be served: {reason}; choose another address or port");
-            Failure::new(Exit::Output, message)
-        })?;
-        report::say(&format!("figures for Prometheus at http://{}/metrics", server.server_addr()));
-        let metrics = Metrics::default();
-        let registry = Arc::new(metrics.registry());
-        metrics.up.set(1);
-        thread::spawn(move || {
-            // A scraper that went away is no error.
-            server.incoming_requests().for_each(|request| drop(answer(&registry, request)));
-        });
-        Ok(metrics)
-    }
-
-    /// What is served.
-    #[cfg(test)]
+    /// All of them as text.
     pub(super) fn text(&self) -> Result<String, fmt::Error> {
-        let mut text = String::new();
-        encode(&mut text, &self.registry())?;
-        Ok(text)
-    }
-
-    fn registry(&self) -> Registry {
         let mut all = Registry::with_prefix("deltaline");
         all.register("source_up", "1 while the source is there, 0 while it is away", self.up.clone());
         all.register("reconnects", "How often the source came back", self.reconnects.clone());
@@ -225,28 +248,27 @@ impl Metrics {
         let (name, help) = ("last_interval_timestamp", "When the last usable interval was reported");
         all.register_with_unit(name, help, registry::Unit::Seconds, self.reported.clone());
         all.register_collector(Box::new(self.numbers.clone()));
-        all
+        let mut text = String::new();
+        encode(&mut text, &all)?;
+        Ok(text)
     }
 
-    pub(crate) fn connected(&self, is_connected: bool) {
+    fn connected(&self, is_connected: bool) {
         self.up.set(is_connected.into());
         if is_connected {
             self.reconnects.inc();
         }
     }
 
-    pub(crate) fn bad(&self) {
-        self.bad.inc();
-    }
-
-    pub(crate) fn missing(&self, segment: u32, intervals: u64) {
+    fn missing(&self, segment: u32, intervals: u64) {
         self.missing.get_or_create(&Segment { segment }).inc_by(intervals);
     }
 
-    /// An interval has been reported.
-    pub(crate) fn interval(&self, segment: u32, is_usable: bool, figures: &Figures) {
-        let result = if is_usable { Usable::Yes } else { Usable::No };
-        self.intervals.get_or_create(&Intervals { segment, result }).inc();
+    pub(super) fn interval(&self, segment: u32, is_usable: bool, figures: &Figures) {
+        for (result, count) in [(Usable::Yes, is_usable), (Usable::No, !is_usable)] {
+            self.intervals.get_or_create(&Intervals { segment, result }).inc_by(count.into());
+        }
+        self.missing(segment, 0);
         // A quantity that this interval does not have must not keep the value of an earlier one.
         self.numbers.forget(segment);
         for quantity in figures.quantities() {
@@ -258,17 +280,81 @@ impl Metrics {
     }
 }
 
-fn answer(registry: &Registry, request: Request) -> io::Result<()> {
-    if request.url() != "/metrics" {
-        let hint = "Deltaline: the figures are at /metrics\n";
-        return request.respond(Response::from_string(hint).with_status_code(404));
+/// The figures at an endpoint.
+pub(crate) struct Served {
+    metrics: Metrics,
+    endpoint: Endpoint,
+    /// The endpoint's text is older than the figures.
+    is_stale: bool,
+    /// The text is not written again before.
+    due: Instant,
+}
+
+impl Served {
+    /// Begins to serve them.
+    pub(crate) fn serve(address: SocketAddr) -> Result<Self, Failure> {
+        let endpoint = Endpoint::serve(address).map_err(|reason| {
+            let message =
+                format!("--prometheus {address}: cannot be served: {reason}; choose another address or port");
+            Failure::new(Exit::Output, message)
+        })?;
+        report::say(&format!("figures for Prometheus at http://{}/metrics", endpoint.address()));
+        let metrics = Metrics::default();
+        metrics.up.set(1);
+        let mut served = Served { metrics, endpoint, is_stale: true, due: Instant::now() };
+        served.refresh()?;
+        Ok(served)
     }
-    if *request.method() != Method::Get {
-        return request.respond(Response::empty(405));
+
+    /// The source is there again, or gone.
+    pub(crate) fn connected(&mut self, is_connected: bool) -> Result<(), Failure> {
+        self.metrics.connected(is_connected);
+        self.changed()
     }
-    let mut text = String::new();
-    match (encode(&mut text, registry), CONTENT_TYPE.parse::<Header>()) {
-        (Ok(()), Ok(kind)) => request.respond(Response::from_string(text).with_header(kind)),
-        _ => request.respond(Response::empty(500)),
+
+    /// A frame or message was corrupted.
+    pub(crate) fn bad(&mut self) -> Result<(), Failure> {
+        self.metrics.bad.inc();
+        self.changed()
+    }
+
+    /// Nothing came of so many intervals.
+    pub(crate) fn missing(&mut self, segment: u32, intervals: u64) -> Result<(), Failure> {
+        self.metrics.missing(segment, intervals);
+        self.changed()
+    }
+
+    /// An interval has been reported.
+    pub(crate) fn interval(
+        &mut self,
+        segment: u32,
+        is_usable: bool,
+        figures: &Figures,
+    ) -> Result<(), Failure> {
+        self.metrics.interval(segment, is_usable, figures);
+        self.changed()
+    }
+
+    fn changed(&mut self) -> Result<(), Failure> {
+        self.is_stale = true;
+        self.refresh()
+    }
+
+    /// Serves what has changed; to be called again and again, for it puts off what would take too much of the time.
+    pub(crate) fn refresh(&mut self) -> Result<(), Failure> {
+        let began = Instant::now();
+        if self.is_stale && began >= self.due {
+            let text = self.metrics.text().map_err(|error| Failure::new(Exit::Output, error))?;
+            self.endpoint.publish(text);
+            self.is_stale = false;
+            let took: Duration = began.elapsed();
+            self.due = began + took * SHARE;
+        }
+        Ok(())
+    }
+
+    /// Why nothing is served any more, once.
+    pub(crate) fn lost(&mut self) -> Option<String> {
+        self.endpoint.lost()
     }
 }

@@ -3,7 +3,7 @@
 use super::json::{Interval, Numbers};
 use super::live::Row;
 use super::prometheus::Metrics;
-use super::{plot, table};
+use super::{csv, html, plot, table};
 use deltaline_collect::summary::{Figures, IntervalFigures, Summary};
 use deltaline_estimate::Reason;
 use deltaline_estimate::quantity::{Definition, Metric, Number, Quantity, Unit};
@@ -41,7 +41,15 @@ fn figures(value: Result<Number, Reason>) -> Figures {
 
 fn interval(value: Result<Number, Reason>) -> IntervalFigures {
     let span = Some((0, 1_000_000));
-    IntervalFigures { segment: 3, number: 7, span, usable_rows: None, figures: figures(value) }
+    IntervalFigures {
+        segment: 3,
+        number: 7,
+        span,
+        times: Some([1_700_000_000_000_000_000, 1_700_000_000_001_000_000]),
+        reported: None,
+        usable_rows: None,
+        figures: figures(value),
+    }
 }
 
 const KNOWN: Result<Number, Reason> = Ok(Number::Real(2500.0));
@@ -76,6 +84,24 @@ fn a_made_up_quantity_is_in_json() {
     let unknown = serde_json::to_value(Interval(&interval(Err(Reason::NoSingle)))).unwrap();
     assert_eq!((&unknown["surprise_ns"], &unknown["interval"]), (&Value::Null, &json!(7)));
     assert!(unknown["reason"].as_str().unwrap().starts_with("surprise_ns, further_ns: not identifiable"));
+}
+
+#[test]
+fn a_made_up_quantity_is_in_comma_separated_values() {
+    let text = csv::intervals(&[interval(KNOWN), interval(Err(Reason::NoSingle))]);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(
+        lines[0],
+        "segment,interval,start_ns,end_ns,start_time,end_time,usable_rows,surprise_ns,surprise_ci95_ns_low,\
+         surprise_ci95_ns_high,wonders,hidden,further_ns,further_ci95_ns_low,further_ci95_ns_high,true_surprise_ns,reason"
+    );
+    let span = "3,7,0,1000000,2023-11-14T22:13:20.000000000Z,2023-11-14T22:13:20.001000000Z,";
+    let max = u64::MAX;
+    assert_eq!(lines[1], format!("{span},2500,1000,4000,10,{max},2500,1000,4000,2000,"));
+    assert!(
+        lines[2]
+            .starts_with(&format!("{span},,1000,4000,10,{max},,1000,4000,2000,\"surprise_ns, further_ns: "))
+    );
 }
 
 #[test]
@@ -143,13 +169,93 @@ fn a_quantity_that_a_void_interval_does_not_have_leaves_no_old_value() {
 #[test]
 fn a_made_up_quantity_is_plotted() {
     let folder = tempfile::tempdir().unwrap();
-    let draw = |name: &str, value| {
+    let draw = |name: &str, intervals: &[IntervalFigures]| {
         let path = folder.path().join(name);
-        plot::write(&path, &[interval(value)]).unwrap();
+        plot::write(&path, intervals).unwrap();
         std::fs::read_to_string(path).unwrap()
     };
-    let (known, unknown) = (draw("known.svg", KNOWN), draw("unknown.svg", Err(Reason::NoSingle)));
-    // 2.5 µs with a range from 1 to 4 µs: more rectangles and lines than where only the truth is known.
+    let known = draw("known.svg", &[interval(KNOWN)]);
+    let texts: Vec<&str> = known.lines().filter(|line| !line.starts_with('<')).collect();
+    for text in [
+        "estimate",
+        "95 % interval",
+        "exact",
+        "further",
+        "loss",
+        "0.002",
+        "time of day at the sender (UTC, 2023-11-14)",
+    ] {
+        assert!(texts.iter().any(|found| found.contains(text)), "{text} is not in {texts:?}");
+    }
+    assert!(texts.iter().any(|text| text.starts_with("22:13:20.")) && !texts.contains(&"void"), "{texts:?}");
+    // A value less: what is drawn, and what is said of it.
     let count = |svg: &str| svg.matches("<rect").count() + svg.matches("<polyline").count();
-    assert!(count(&known) > count(&unknown) && known.contains("0.002"), "{known}");
+    let unknown = draw("unknown.svg", &[interval(Err(Reason::NoSingle))]);
+    assert!(count(&known) > count(&unknown) && !unknown.lines().any(|line| line == "estimate"), "{unknown}");
+}
+
+/// Of an interval that did not report, only its neighbours' times are known.
+#[test]
+fn a_void_interval_is_plotted_between_its_neighbours() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("void.svg");
+    let void = IntervalFigures { span: None, times: None, figures: void_figures(), ..interval(KNOWN) };
+    let later = IntervalFigures { span: Some((3_000_000, 4_000_000)), times: None, ..interval(KNOWN) };
+    plot::write(&path, &[interval(KNOWN), void.clone(), later]).unwrap();
+    let svg = std::fs::read_to_string(&path).unwrap();
+    let grey: Vec<&str> =
+        svg.lines().filter(|line| line.starts_with("<rect") && line.contains("#808080")).collect();
+    assert_eq!(grey.len(), 2, "{svg}");
+    let number = |line: &str, key: &str| -> f64 {
+        line.split(&format!(" {key}=\"")).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+    };
+    // The second and the third of four milliseconds.
+    let (left, right) = (96.0, 1100.0 - 150.0 - 16.0);
+    for line in grey {
+        let (x, width) = (number(line, "x"), number(line, "width"));
+        let (first, last) = ((x - left) / (right - left), (x + width - left) / (right - left));
+        assert!((first - 0.25).abs() < 0.05 && (last - 0.75).abs() < 0.05, "{line}");
+    }
+    assert!(svg.lines().any(|line| line == "void"));
+    // Alone it is nowhere, which is no reason to fail.
+    plot::write(&path, &[void]).unwrap();
+}
+
+fn void_figures() -> Figures {
+    Figures {
+        void: Some(
+            deltaline_collect::verdict::Void::MissingEnd { role: deltaline_model::wire::frame::Role::Sender }
+                .into(),
+        ),
+        answers: vec![deltaline_estimate::quantity::of_nothing(Reason::Void)],
+        ..Figures::default()
+    }
+}
+
+#[test]
+fn a_made_up_quantity_is_in_reports() {
+    let about = html::About {
+        files: ["a<b>.pcap", "b&c.pcap"],
+        settings: vec![("seed", "1".into())],
+        warnings: &["<script>alert(1)</script>".into()],
+    };
+    let void = IntervalFigures { figures: void_figures(), ..interval(KNOWN) };
+    let summary =
+        Summary { overall: figures(KNOWN), intervals: vec![interval(KNOWN), void], findings: vec![] };
+    let page = html::page(&about, &summary, "<svg></svg>");
+    for part in [
+        "a&lt;b&gt;.pcap",
+        "b&amp;c.pcap",
+        "&lt;script&gt;",
+        "<th>surprise (95 %)</th>",
+        "<td>2.500 ± 1.500 µs</td>",
+        "<td>10 (25.000 %)</td>",
+        "<td>2023-11-14T22:13:20.000000000Z</td>",
+        "<tr class=\"void\">",
+        "<th>seed</th><td>1</td>",
+        "<svg></svg>",
+    ] {
+        assert!(page.contains(part), "{part} is not in\n{page}");
+    }
+    assert!(!page.contains("<script") && !page.contains("http"), "{page}");
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, dead_code, reason = "helpers of tests are tests, and not every test needs all")]
 
 pub(crate) mod board;
+pub(crate) mod reading;
 
 use deltaline_capture::{Capture, Packet, PcapWriter, PcapngWriter};
 use serde_json::Value;
@@ -66,6 +67,18 @@ pub(crate) fn finish(command: &mut Command) -> Run {
 
 pub(crate) fn packets(path: impl AsRef<Path>) -> Vec<Packet> {
     Capture::open(path).unwrap().map(Result::unwrap).collect()
+}
+
+/// The same without times of day, of which not every source knows.
+pub(crate) fn timeless(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let lasting = members.iter().filter(|(key, _)| !key.ends_with("_time"));
+            Value::Object(lasting.map(|(key, value)| (key.clone(), timeless(value))).collect())
+        }
+        Value::Array(values) => Value::Array(values.iter().map(timeless).collect()),
+        other => other.clone(),
+    }
 }
 
 /// A folder of files for one test.

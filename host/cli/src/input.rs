@@ -1,0 +1,104 @@
+//! Captures as the commands read them: by name or from standard input, to the end or as far as they are whole.
+//!
+//! # Test plan
+//!
+//! `tests/inputs.rs`: standard input gives what the file gives; a capture that was cut, or damaged, is refused, and with
+//! `--keep-going` read up to there with the count said.
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use deltaline_capture::{Capture, CaptureError, PacketRef, Selection};
+use std::io;
+use std::path::Path;
+
+/// The name that stands for standard input.
+const STANDARD_INPUT: &str = "-";
+
+/// A capture that is being read.
+pub(crate) struct Input {
+    capture: Capture,
+    name: String,
+    keeps_going: bool,
+    packets: u64,
+    /// Why it ended before its end.
+    cut: Option<CaptureError>,
+}
+
+impl Input {
+    /// Opens a capture, `-` being standard input. One that `keeps_going` ends where it is cut or damaged.
+    pub(crate) fn open(path: &Path, keeps_going: bool) -> Result<Self, Failure> {
+        let name = name(path);
+        let capture = match is_standard_input(path) {
+            true => Capture::new(name.as_str(), io::stdin(), None)?,
+            false => Capture::open(path)?,
+        };
+        Ok(Input { capture, name, keeps_going, packets: 0, cut: None })
+    }
+
+    /// Only these packets of it.
+    pub(crate) fn select(self, selection: Selection) -> Self {
+        Input { capture: self.capture.select(selection), ..self }
+    }
+
+    /// What it is called.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What is read.
+    pub(crate) fn capture(&self) -> &Capture {
+        &self.capture
+    }
+
+    /// The next packet.
+    pub(crate) fn next_packet(&mut self) -> Result<Option<PacketRef<'_>>, Failure> {
+        match self.capture.next_packet() {
+            Ok(packet) => {
+                self.packets += u64::from(packet.is_some());
+                Ok(packet)
+            }
+            Err(
+                error @ (CaptureError::Truncated { .. }
+                | CaptureError::Damaged { .. }
+                | CaptureError::Read { .. }),
+            ) if self.keeps_going => {
+                self.cut = Some(error);
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What is to be said of a capture that ended before its end.
+    pub(crate) fn remark(&self) -> Option<String> {
+        let cut = self.cut.as_ref()?.to_string();
+        let what = cut.split_once("; ").map_or(cut.as_str(), |(what, _)| what);
+        Some(format!(
+            "{what}; only its {} packets before that are used, and what the other capture has of the time behind them \
+             looks lost or never sent",
+            self.packets
+        ))
+    }
+}
+
+/// Whether a capture comes from standard input.
+pub(crate) fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == STANDARD_INPUT
+}
+
+/// What a capture is called.
+pub(crate) fn name(path: &Path) -> String {
+    match is_standard_input(path) {
+        true => "standard input".into(),
+        false => path.display().to_string(),
+    }
+}
+
+/// Refuses standard input that would be read twice.
+pub(crate) fn check_standard_input<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
+    if paths.into_iter().filter(|path| is_standard_input(path)).count() > 1 {
+        let message = "-: standard input can be one capture only; name a file for the other";
+        return Err(Failure::new(Exit::Usage, message));
+    }
+    Ok(())
+}

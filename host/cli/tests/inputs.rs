@@ -1,0 +1,125 @@
+//! Captures from standard input, captures that were cut or damaged, and how far reading is.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Folder, RECEIVER, Run, SENDER, command, finish, packets, run, timeless};
+use serde_json::{Value, json};
+use serialport::{SerialPort, TTYPort};
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+fn with_input(arguments: &[&str], path: &str) -> Run {
+    finish(command(arguments).stdin(File::open(path).unwrap()))
+}
+
+/// The same, whatever the captures are called.
+fn nameless(run: &Run) -> Value {
+    assert_eq!(run.code, 0, "{run:?}");
+    serde_json::from_str(&run.output.replace(SENDER, "standard input").replace(RECEIVER, "standard input"))
+        .unwrap()
+}
+
+#[test]
+fn standard_input_is_a_capture() {
+    let folder = Folder::new();
+    let frames = folder.path("frames.pcapng");
+    for command in ["measure", "truth"] {
+        let by_name = nameless(&run(&[command, "--json", SENDER, RECEIVER]));
+        assert_eq!(nameless(&with_input(&[command, "--json", "-", RECEIVER], SENDER)), by_name);
+        assert_eq!(nameless(&with_input(&[command, "--json", SENDER, "-"], RECEIVER)), by_name);
+        with_input(&[command, "-", "-"], SENDER).failed(2, &["-: standard input can be one capture only"]);
+    }
+    with_input(&["measure", "--interval", "1s", "-", RECEIVER], SENDER)
+        .failed(3, &["standard input: is not a regular file", "save it to a file"]);
+    with_input(&["measure", SENDER, "-"], "/dev/null").failed(3, &["standard input: is empty"]);
+
+    run(&["measure", "--frames", &frames, SENDER, RECEIVER]).told(0, &[]);
+    let decoded = with_input(&["decode", "--json", "-"], &frames).json();
+    assert_eq!(decoded["files"], json!(["standard input"]));
+    assert_eq!(decoded["intervals"], run(&["decode", "--json", &frames]).json()["intervals"]);
+}
+
+/// Cut at both ends alike, a capture is as good as one that holds its whole packets only.
+#[test]
+fn a_cut_capture_is_read_up_to_there_when_asked_to() {
+    let folder = Folder::new();
+    let sent = packets(SENDER);
+    let whole = folder.capture("whole.pcap", &sent[..1000]);
+    let bytes = fs::read(folder.capture("longer.pcap", &sent[..1001])).unwrap();
+    let cut = folder.write("cut.pcap", &bytes[..bytes.len() - 10]);
+    let mut bytes = bytes;
+    // A length of the last record that no packet has.
+    let last = fs::metadata(&whole).unwrap().len() as usize;
+    bytes[last + 8..last + 12].fill(0xff);
+    let damaged = folder.write("damaged.pcap", bytes);
+    for (bad, what) in [(&cut, "ends in the middle of this record"), (&damaged, "the capture is damaged")] {
+        for command in ["measure", "truth"] {
+            let arguments = [command, "--json", "--interval", "10ms"];
+            run(&[&arguments[..], &[bad, RECEIVER]].concat()).told(3, &["packet 1001", what]);
+            let kept = run(&[&arguments[..], &["--keep-going", bad, RECEIVER]].concat());
+            kept.told(0, &[what, "only its 1000 packets before that are used"]);
+            let (mut kept, mut expected) =
+                (kept.json(), run(&[&arguments[..], &["--keep-going", &whole, RECEIVER]].concat()).json());
+            assert!(kept["warnings"].to_string().contains("only its 1000 packets"), "{kept}");
+            for json in [&mut kept, &mut expected] {
+                json["warnings"] = Value::Null;
+                json["sender"]["file"] = Value::Null;
+            }
+            assert_eq!(kept, expected);
+        }
+    }
+    let compressed = fs::read(SENDER).unwrap();
+    let cut = folder.write("cut.pcap.zst", &compressed[..compressed.len() / 2]);
+    run(&["measure", &cut, RECEIVER]).failed(3, &["cut.pcap.zst"]);
+    run(&["measure", "--keep-going", &cut, RECEIVER]).told(0, &["packets before that are used"]);
+    // What is no damage stays refused.
+    let text = folder.write("text", "no capture at all");
+    run(&["measure", "--keep-going", &text, RECEIVER]).failed(3, &["is not a pcap"]);
+
+    let frames = folder.path("frames.pcapng");
+    run(&["measure", "--frames", &frames, "--interval", "1s", SENDER, RECEIVER]).told(0, &[]);
+    let bytes = fs::read(&frames).unwrap();
+    let cut = folder.write("cut.pcapng", &bytes[..bytes.len() - 10]);
+    run(&["decode", &cut]).failed(3, &["cut.pcapng: packet 96"]);
+    let kept = run(&["decode", "--json", "--keep-going", &cut]);
+    kept.told(5, &["only its 95 packets before that are used", "interval 2"]);
+    let whole = run(&["decode", "--json", &frames]).json();
+    assert_eq!(timeless(&kept.json()["intervals"][1]), timeless(&whole["intervals"][1]));
+}
+
+/// A capture that comes slowly.
+fn measure_slowly(command: &mut Command) {
+    let folder = Folder::new();
+    let capture = fs::read(folder.capture("sender.pcap", &packets(SENDER))).unwrap();
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let (before, behind) = capture.split_at(capture.len() / 2);
+    input.write_all(before).unwrap();
+    sleep(Duration::from_millis(2200));
+    input.write_all(behind).unwrap();
+    drop(input);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn what_takes_long_shows_how_far_it_is() {
+    let arguments = ["measure", "--seed", "1", "-", RECEIVER];
+    let (mut ours, theirs) = TTYPort::pair().unwrap();
+    ours.set_timeout(Duration::from_millis(100)).unwrap();
+    let terminal = File::options().write(true).open(theirs.name().unwrap()).unwrap();
+    measure_slowly(command(&arguments).env("TERM", "xterm").stderr(OwnedFd::from(terminal)));
+    let mut shown = vec![0; 1 << 16];
+    let count = ours.read(&mut shown).unwrap();
+    let shown = String::from_utf8_lossy(&shown[..count]);
+    assert!(shown.contains("measuring"), "{shown:?}");
+
+    let folder = Folder::new();
+    let log = folder.path("log");
+    measure_slowly(command(&arguments).stderr(File::create(&log).unwrap()));
+    assert_eq!(fs::read_to_string(&log).unwrap(), "");
+}
