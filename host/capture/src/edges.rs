@@ -65,7 +65,7 @@ impl Edges {
 /// Packets of a recording that are compared at first, about.
 const COMPARED: usize = 1 << 16;
 
-/// The edges of two recordings, if they have a packet in common.
+/// The edges of two recordings, if they have a packet in common, and most of one of them is between them.
 pub fn edges(sender: &Identities, receiver: &Identities) -> Option<Edges> {
     let most = sender.0.len().max(receiver.0.len());
     let mask = (most / COMPARED).next_power_of_two() as u64 - 1;
@@ -95,6 +95,11 @@ pub fn edges(sender: &Identities, receiver: &Identities) -> Option<Edges> {
             let stop = if behind > longest { span.end } else { end.packets.len() };
             (start..stop, [front, behind].map(|count| if count > longest { count } else { 0 }))
         });
+    // Two recordings that have but a corner in common are not of the same traffic.
+    let keeps_most = |(range, left_out): &(Range<usize>, [usize; 2])| range.len() > left_out.iter().sum();
+    if !keeps_most(&sender) && !keeps_most(&receiver) {
+        return None;
+    }
     Some(Edges {
         span: Span { sender: sender.0, receiver: receiver.0 },
         sender: sender.1,

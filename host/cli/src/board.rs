@@ -30,7 +30,7 @@ use deltaline_collect::feed::{Event, Feed, Serial, Source};
 use deltaline_collect::follower::check_version;
 use deltaline_collect::pair::Interval;
 use deltaline_collect::truth::{Delay, Exact};
-use deltaline_estimate::{Confidence, Loss};
+use deltaline_estimate::{Confidence, Loss, Range};
 use deltaline_model::board::{
     Command, Identity, LEAST_DELAY, MAX_EXPONENT, Settings, Sizes, Top, Truth, traffic,
 };
@@ -413,12 +413,13 @@ impl<'a> Tested<'a> {
                 outcome.std_ns = estimate.deviation.ok();
                 outcome.reason = estimate.mean.err().map(|reason| reason.to_string());
                 if let (Ok(mean), Some(true_mean)) = (estimate.mean, truth.delay.map(|delay| delay.mean)) {
-                    outcome.mean_ns = Some(mean.nanoseconds);
+                    outcome.mean_ns = Some(mean.within_bounds());
                     let confidence = Confidence::new(0.99).unwrap_or(Confidence::P95);
-                    match mean.half_width(confidence) {
-                        Ok(half) => {
-                            let distance = (mean.nanoseconds - true_mean).abs();
-                            outcome.mean_ci99_ns = Some([mean.nanoseconds - half, mean.nanoseconds + half]);
+                    match mean.range(confidence) {
+                        Ok(Range { lower, upper }) => {
+                            let half = (upper - lower) / 2.0;
+                            let distance = (f64::midpoint(lower, upper) - true_mean).abs();
+                            outcome.mean_ci99_ns = Some([lower, upper]);
                             outcome.mean_is_within = distance <= half + ROUNDING;
                             outcome.off = (half > 0.0).then_some(distance / half);
                         }

@@ -6,12 +6,14 @@ use crate::recordings::Recordings;
 use deltaline_capture::edges::{Edges, Identities, edges};
 use deltaline_model::wire::frame::Role;
 
-/// The edges of two captures, which are read for it.
-pub(crate) fn of_captures(recordings: &Recordings) -> Result<Option<Edges>, Failure> {
-    Ok(edges(&identities(recordings, Role::Sender)?, &identities(recordings, Role::Receiver)?))
+/// The edges of two captures, which are read for it, and what is to be said of captures that ended before their end.
+pub(crate) fn of_captures(recordings: &Recordings) -> Result<(Option<Edges>, Vec<String>), Failure> {
+    let (sender, of_sender) = identities(recordings, Role::Sender)?;
+    let (receiver, of_receiver) = identities(recordings, Role::Receiver)?;
+    Ok((edges(&sender, &receiver), of_sender.into_iter().chain(of_receiver).collect()))
 }
 
-fn identities(recordings: &Recordings, role: Role) -> Result<Identities, Failure> {
+fn identities(recordings: &Recordings, role: Role) -> Result<(Identities, Option<String>), Failure> {
     let mut recording = recordings.open(role)?;
     let mut progress =
         Progress::new("finding where the captures begin and end together", &[recording.capture()]);
@@ -20,7 +22,7 @@ fn identities(recordings: &Recordings, role: Role) -> Result<Identities, Failure
         identities.push(packet.data);
         progress.packet(0, recording.capture());
     }
-    Ok(identities)
+    Ok((identities, recording.remark()))
 }
 
 /// What is to be said of packets that were left out.

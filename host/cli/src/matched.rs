@@ -21,8 +21,8 @@ pub(crate) struct Matched {
     pub(crate) matching: Matching,
     /// Packets of the sender's and of the receiver's capture in front of these.
     skipped: [usize; 2],
-    /// What is to be said of packets at the edges that were left out.
-    pub(crate) left_out: Option<String>,
+    /// What is to be said of captures that ended before their end, and of packets at the edges that were left out.
+    pub(crate) left_out: Vec<String>,
     /// What is to be said of the recordings.
     pub(crate) remarks: Vec<String>,
 }
@@ -31,26 +31,28 @@ pub(crate) struct Matched {
 struct Observed {
     sender: Observations,
     receiver: Observations,
+    /// What is to be said of captures that ended before their end.
+    cut: Vec<String>,
     remarks: Vec<String>,
 }
 
 impl Observed {
     fn read(recordings: &Recordings) -> Result<Self, Failure> {
-        let mut remarks = vec![];
+        let (mut remarks, mut cut) = (vec![], vec![]);
         let mut surveys = Surveys::default();
         let mut observe = |role, what| {
             let mut recording = recordings.open(role)?;
             let observations = observe(&mut recording, surveys.of(role), what)?;
             let taken = observations.timestamps().len() as u64;
             let passed_over = recording.capture().passed_over();
-            remarks.extend(recording.remark());
+            cut.extend(recording.remark());
             remarks.extend(remark_on_nothing_wanted(recordings.path(role), taken, passed_over));
             Ok::<_, Failure>(observations)
         };
         let sender = observe(Role::Sender, "reading the sender's packets")?;
         let receiver = observe(Role::Receiver, "reading the receiver's packets")?;
         remarks.extend(surveys.remarks(recordings));
-        Ok(Observed { sender, receiver, remarks })
+        Ok(Observed { sender, receiver, cut, remarks })
     }
 }
 
@@ -60,9 +62,10 @@ impl Matched {
         let mut observed = Observed::read(recordings)?;
         let Some(edges) = edges(&Identities::from(&observed.sender), &Identities::from(&observed.receiver))
         else {
-            return Matched::of(recordings, observed);
+            let left_out = observed.cut.clone();
+            return Ok(Matched { left_out, ..Matched::of(recordings, observed)? });
         };
-        let left_out = common_span::remark(&edges);
+        let left_out = observed.cut.iter().cloned().chain(common_span::remark(&edges)).collect();
         let Span { sender, receiver } = edges.span;
         let skipped = [sender.start, receiver.start];
         observed.sender.keep(sender);
@@ -76,7 +79,8 @@ impl Matched {
     }
 
     fn of(recordings: &Recordings, observed: Observed) -> Result<Self, Failure> {
-        let Observed { sender, receiver, remarks } = observed;
+        let Observed { sender, receiver, cut, mut remarks } = observed;
+        remarks.splice(0..0, cut);
         let matching = working("matching packets with packets", || match_exactly(&sender, &receiver));
         let measured = |end: &End| end.packets - end.unmeasured;
         let (sent, received) = (measured(&matching.sender), measured(&matching.receiver));
@@ -90,7 +94,7 @@ impl Matched {
             remarks.iter().for_each(|remark| message += &format!(". {remark}"));
             return Err(Failure::new(Exit::Ends, message));
         }
-        Ok(Matched { sender, receiver, matching, skipped: [0; 2], left_out: None, remarks })
+        Ok(Matched { sender, receiver, matching, skipped: [0; 2], left_out: vec![], remarks })
     }
 
     /// The intervals of this length, by the packets of the matched part, and what is to be said of them; one interval

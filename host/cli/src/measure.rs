@@ -144,7 +144,12 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     if let Some(matched) = matched.filter(|_| exit != Exit::Ends) {
         warnings.extend(matched.remark_on_negative_delays());
     }
-    warnings.extend(passed.remarks());
+    for remark in passed.remarks() {
+        // A capture's end may have been met before.
+        if !warnings.contains(&remark) {
+            warnings.push(remark);
+        }
+    }
 
     let output = Output {
         configuration: ConfigurationOutput {
@@ -204,8 +209,8 @@ fn cut(arguments: &Measure) -> Result<Cut, Failure> {
         let matched = Matched::read_common(recordings)?;
         let (spans, remark) = matched.spans(arguments.interval)?;
         let in_captures = spans.iter().map(|span| matched.in_captures(span)).collect();
-        let warnings = [matched.left_out.clone(), remark, matched.remark_on_duplicates()];
-        let warnings = warnings.into_iter().flatten().collect();
+        let remarks = remark.into_iter().chain(matched.remark_on_duplicates());
+        let warnings = matched.left_out.iter().cloned().chain(remarks).collect();
         return Ok(Cut { matched: Some(matched), spans, in_captures, warnings });
     }
     let whole = || Span { sender: 0..usize::MAX, receiver: 0..usize::MAX };
@@ -220,10 +225,9 @@ fn cut(arguments: &Measure) -> Result<Cut, Failure> {
                        recorded at the edges count as lost or gained";
         return Ok(one(whole(), vec![warning.into()]));
     }
-    Ok(match common_span::of_captures(recordings)? {
-        Some(edges) => one(edges.span.clone(), common_span::remark(&edges).into_iter().collect()),
-        None => one(whole(), vec![]),
-    })
+    let (edges, mut warnings) = common_span::of_captures(recordings)?;
+    warnings.extend(edges.as_ref().and_then(common_span::remark));
+    Ok(one(edges.map_or_else(whole, |edges| edges.span), warnings))
 }
 
 impl Output<'_> {

@@ -12,7 +12,7 @@ use deltaline_model::wire::frame::Role;
 use serde_json::{Value, json};
 
 /// Frames of one end's interval.
-const FRAGMENTS: usize = 16;
+const FRAGMENTS: usize = 32;
 
 /// Measures in intervals of a second and returns the result and the control frames: per interval the sender's, then
 /// the receiver's.
@@ -49,7 +49,7 @@ fn decoded_frames_give_what_was_measured() {
     let json = timeless(&result.json());
     assert_eq!((&json["overall"], &json["intervals"]), (&measured["overall"], &measured["intervals"]));
     assert_eq!(json["segments"], json!([{ "segment": 3, "overall": measured["overall"] }]));
-    assert_eq!(json["frames"], json!({ "all": 106, "foreign": 10, "duplicates": 0, "corrupted": 0 }));
+    assert_eq!(json["frames"], json!({ "all": 202, "foreign": 10, "duplicates": 0, "corrupted": 0 }));
     let ends = json["ends"].as_array().unwrap();
     assert_eq!(ends.len(), 6);
     assert_eq!((&ends[0]["end"], &ends[0]["packets"]), (&json!("sender"), &measured["intervals"][0]["sent"]));
@@ -57,10 +57,10 @@ fn decoded_frames_give_what_was_measured() {
         (&ends[1]["end"], &ends[1]["packets"]),
         (&json!("receiver"), &measured["intervals"][0]["received"])
     );
-    assert_eq!((&ends[5]["fragments"], &ends[5]["missing"]), (&json!(16), &json!([])));
+    assert_eq!((&ends[5]["fragments"], &ends[5]["missing"]), (&json!(32), &json!([])));
 
     let text = run(&["decode", &folder.path("frames.pcapng")]).output;
-    for part in ["receiver", "16/16", "59461", "1566 (2.634 %)", "segment 3"] {
+    for part in ["receiver", "32/32", "59461", "1566 (2.634 %)", "segment 3"] {
         assert!(text.contains(part), "{part:?} is not in {text}");
     }
 }
@@ -74,7 +74,7 @@ fn lost_frames_void_their_interval() {
     let result = decode(&folder, &frames);
     result.told(
         5,
-        &["frames.pcapng: segment 0, interval 1: fragments 3, 7 of 16 of the receiver are missing: \
+        &["frames.pcapng: segment 0, interval 1: fragments 3, 7 of 32 of the receiver are missing: \
                       the interval is void; capture the management port without loss"],
     );
     let json = timeless(&result.json());
@@ -84,7 +84,7 @@ fn lost_frames_void_their_interval() {
     for member in ["sent", "received", "lost", "mean_ns", "mean_ci95_ns", "std_ns", "effective_samples"] {
         assert_eq!(void[member], Value::Null);
     }
-    assert!(void["reason"].as_str().unwrap().contains("fragments 3, 7 of 16"), "{void}");
+    assert!(void["reason"].as_str().unwrap().contains("fragments 3, 7 of 32"), "{void}");
     let sent = |interval: usize| intervals(&measured)[interval]["sent"].as_u64().unwrap();
     assert_eq!(json["overall"]["sent"], json!(sent(0) + sent(2)));
     assert!(json["overall"]["reason"].as_str().unwrap().contains("1 of 3 intervals are void"));
@@ -114,8 +114,10 @@ fn repeated_frames_do_no_harm() {
     let (measured, mut frames) = measured(&folder, &[]);
     frames.extend_from_within(5..9);
     let result = decode(&folder, &frames);
-    result
-        .told(0, &["frames.pcapng: frame 97: this frame, and 4 in all, repeat earlier ones and are ignored"]);
+    result.told(
+        0,
+        &["frames.pcapng: frame 193: this frame, and 4 in all, repeat earlier ones and are ignored"],
+    );
     assert_eq!(result.json()["overall"], measured["overall"]);
     assert_eq!(result.json()["frames"]["duplicates"], json!(4));
 }
@@ -124,21 +126,21 @@ fn repeated_frames_do_no_harm() {
 fn corrupted_frames_are_left_out() {
     let folder = Folder::new();
     let (measured, mut frames) = measured(&folder, &[]);
-    frames[20].data[300] ^= 1;
+    frames[FRAGMENTS + 4].data[300] ^= 1;
     let result = decode(&folder, &frames);
     result.told(
         5,
         &[
-            "frames.pcapng: frame 21: check word",
+            "frames.pcapng: frame 37: check word",
             "the frame is corrupted",
-            "interval 0: fragment 4 of 16 of the receiver is missing",
+            "interval 0: fragment 4 of 32 of the receiver is missing",
         ],
     );
     assert_eq!(intervals(&timeless(&result.json()))[1..], intervals(&measured)[1..]);
     // Short of the snap length that control frames need.
     frames.iter_mut().for_each(|frame| frame.data.truncate(128));
     let result = decode(&folder, &frames);
-    result.told(5, &["capture with a snap length of at least 1432", "and 86 more such frames"]);
+    result.told(5, &["capture with a snap length of at least 1432", "and 182 more such frames"]);
     assert_eq!(result.json()["overall"]["mean_ns"], Value::Null);
 }
 

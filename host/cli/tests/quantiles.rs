@@ -84,11 +84,12 @@ fn too_few_say_why() {
 
 #[test]
 fn without_digests_there_are_none() {
-    let result = measure(&[]);
+    // A design without digests.
+    let result = measure(&["--design", "10g"]);
     let json = result.json();
     assert_eq!(json["configuration"]["digests"], false);
     assert_eq!(json["overall"].get("p50_ns"), None);
-    let text = run(&["measure", SENDER, RECEIVER]);
+    let text = run(&["measure", "--design", "10g", SENDER, RECEIVER]);
     assert!(!text.output.contains("exact delays"));
 }
 

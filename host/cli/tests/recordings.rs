@@ -48,8 +48,11 @@ fn recordings_of_other_link_types_give_the_same_result() {
     let receiver = folder.write("tun.pcap", relinked(101, &[], &received));
     let result = run(&["measure", "--json", "--truth", &sender, &receiver]);
     result.told(0, &[]);
-    for part in ["overall", "intervals", "sender", "receiver"] {
+    for part in ["overall", "intervals"] {
         assert_eq!(result.json()[part], right[part], "{part}");
+    }
+    for end in ["sender", "receiver"] {
+        assert_eq!(result.json()[end]["packets"], right[end]["packets"], "{end}");
     }
     let sender = folder.write("ppp.pcap", relinked(9, &[0xff, 3, 0, 0x21], &sent));
     assert_eq!(run(&["truth", "--json", &sender, &receiver]).json()["overall"]["lost"], json!(1_566));
@@ -99,7 +102,7 @@ fn one_direction_of_recordings_that_hold_both() {
         let one = run(&[&["measure", "--json", &sender, &receiver], options].concat());
         one.told(0, &[]);
         assert_eq!(one.json()["overall"], right["overall"], "{options:?}");
-        assert_eq!(one.json()["sender"], right["sender"], "{options:?}");
+        assert_eq!(one.json()["sender"]["packets"], right["sender"]["packets"], "{options:?}");
         let truth = run(&[&["truth", "--json", &sender, &receiver], options].concat());
         assert_eq!(truth.told(0, &[]).json()["overall"]["lost"], json!(1_566));
     }
