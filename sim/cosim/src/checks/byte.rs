@@ -53,6 +53,7 @@ pub fn check(
         pair.set_id(POINT);
         pair.before_it_counts()?;
         pair.line_rate()?;
+        pair.counters()?;
         pair.every_cut()?;
         // With each of the two copies in the role of the other.
         for _ in 0..2 {
