@@ -43,7 +43,6 @@
 //! | this one | 120 | 94 |
 //! | sampler | 18 | 0 |
 //! | emitter | 36 | 0 |
-//! | hash: all 16 bits of the prefix, not 6 | 662 | 180 |
 //!
 //! # Test plan
 //!

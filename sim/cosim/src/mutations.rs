@@ -95,6 +95,30 @@ pub const MUTATIONS: &[Mutation] = &[
         "out_length_d = ((length_q) & 17'h1ffff);",
     ),
     mutation(
+        Module::Identity,
+        "a checksum below UDP stays in the key",
+        "mask_1 = mask_1 & 64'hffff0000;",
+        "",
+    ),
+    mutation(
+        Module::Identity,
+        "what an extension header names is not looked at",
+        "summed_d = x_checksum_q;",
+        "",
+    ),
+    mutation(
+        Module::Identity,
+        "an IPv4 header's protocol taken for that behind an IPv6 header",
+        "if (header_pair_q[32'h1] & ~six_q) begin",
+        "if (header_pair_q[32'h1]) begin",
+    ),
+    mutation(
+        Module::Identity512,
+        "the checksum of the next frame's protocol",
+        "if (old_checksum_q[32'h1]) begin",
+        "if (summed_now[32'h1]) begin",
+    ),
+    mutation(
         Module::Hash,
         "a wrong bit where Verilator reads",
         "bits <= hashed;",

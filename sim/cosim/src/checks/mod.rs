@@ -6,7 +6,7 @@
 //!
 //! | check | random | directed |
 //! |-------|--------|----------|
-//! | [`identity`] | frames of every encapsulation, sound and broken, with gaps and stalls | one-beat frames back to back; 64-byte frames back to back; every stack of tags with every header length and kind of extension header, cut at every byte |
+//! | [`identity`] | frames of every encapsulation, sound and broken, with gaps and stalls | one-beat frames back to back; 64-byte frames back to back; every stack of tags with every header length and kind of extension header, cut at every byte; every protocol, wherever one is named |
 //! | [`hash`] | keys, one a cycle, H3 and Rabin | every single key bit; keys that count |
 //! | [`place`] | keys, one a cycle, H3 and Rabin | every single key bit; keys that count |
 //! | [`classifier`] | keys of random words, of which some match | every bit of every word changed in a key that matches an entry |
