@@ -6,7 +6,7 @@
 // banks          2, prefix lengths [1, 6]
 // rows           1024 a bank
 // segment        0
-// configuration  0x50093ad0b0f1fda1
+// configuration  0x63da0765e2959422
 //
 // Ports
 //   input           clk            clock of all ports
@@ -25,7 +25,7 @@
 //   output    [7:0] m_axis_tkeep   contiguous, partial only with tlast
 //   output          m_axis_tvalid  of a shell: without gaps within inserted or control frames
 //   output          m_axis_tlast   last beat of a frame
-//   output          m_axis_tuser   zero; in line: as s_axis_tuser, zero for inserted frames
+//   output          m_axis_tuser   zero; in line: bit 0 as s_axis_tuser's, above it the timestamp that was taken, zero for inserted frames
 //   input           m_axis_tready  a beat is taken when tvalid and tready are high
 //   input    [11:0] s_axil_awaddr  AXI4-Lite, registers: docs/registers.md
 //   input     [2:0] s_axil_awprot  not looked at
@@ -2488,7 +2488,7 @@ module deltaline_core_aggregator_emitter_front(clk,rst,select,kind,fragment,bank
     localparam  segment_word_1 = 64'h100000000;
     localparam  segment_word_2 = 64'h200000000;
     localparam  segment_word_3 = 64'h300000000;
-    localparam  identifier_word = 64'h50093ad0b0f1fda1;
+    localparam  identifier_word = 64'h63da0765e2959422;
     localparam  place_word = 64'h1001000211;
     localparam  extent_word = 64'h800048;
     localparam  flags_word = 64'h0;
@@ -3382,10 +3382,10 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
     localparam  class_shift = 5'b1011;
 
     // Stub signals
-    reg  hash_clk;
-    reg  [543:0] hash_key;
-    wire  [9:0] hash_row;
-    wire  [15:0] hash_prefix;
+    reg  place_clk;
+    reg  place_rst;
+    reg  [543:0] place_key;
+    wire  [31:0] place_value;
     reg  sampler_clk;
     reg  sampler_rst;
     reg  sampler_valid;
@@ -3407,10 +3407,26 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
     reg  lda_clear_0;
     reg  lda_clear_1;
     wire  [71:0] lda_drained_cell;
-    reg  hashing_clock;
-    reg  hashing_rst;
-    reg  hashing_d;
-    wire  hashing_q;
+    reg  placing_0_clock;
+    reg  placing_0_rst;
+    reg  placing_0_d;
+    wire  placing_0_q;
+    reg  placing_1_clock;
+    reg  placing_1_rst;
+    reg  placing_1_d;
+    wire  placing_1_q;
+    reg  placing_2_clock;
+    reg  placing_2_rst;
+    reg  placing_2_d;
+    wire  placing_2_q;
+    reg  placing_3_clock;
+    reg  placing_3_rst;
+    reg  placing_3_d;
+    wire  placing_3_q;
+    reg  placing_4_clock;
+    reg  placing_4_rst;
+    reg  placing_4_d;
+    wire  placing_4_q;
     reg  kinds_0_clock;
     reg  kinds_0_rst;
     reg  [1:0] kinds_0_d;
@@ -3419,6 +3435,22 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
     reg  kinds_1_rst;
     reg  [1:0] kinds_1_d;
     wire  [1:0] kinds_1_q;
+    reg  kinds_2_clock;
+    reg  kinds_2_rst;
+    reg  [1:0] kinds_2_d;
+    wire  [1:0] kinds_2_q;
+    reg  kinds_3_clock;
+    reg  kinds_3_rst;
+    reg  [1:0] kinds_3_d;
+    wire  [1:0] kinds_3_q;
+    reg  kinds_4_clock;
+    reg  kinds_4_rst;
+    reg  [1:0] kinds_4_d;
+    wire  [1:0] kinds_4_q;
+    reg  kinds_5_clock;
+    reg  kinds_5_rst;
+    reg  [1:0] kinds_5_d;
+    wire  [1:0] kinds_5_q;
     reg  copy_0_clock;
     reg  copy_0_rst;
     reg  copy_0_d;
@@ -3427,6 +3459,22 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
     reg  copy_1_rst;
     reg  copy_1_d;
     wire  copy_1_q;
+    reg  copy_2_clock;
+    reg  copy_2_rst;
+    reg  copy_2_d;
+    wire  copy_2_q;
+    reg  copy_3_clock;
+    reg  copy_3_rst;
+    reg  copy_3_d;
+    wire  copy_3_q;
+    reg  copy_4_clock;
+    reg  copy_4_rst;
+    reg  copy_4_d;
+    wire  copy_4_q;
+    reg  copy_5_clock;
+    reg  copy_5_rst;
+    reg  copy_5_d;
+    wire  copy_5_q;
     reg  timestamp_clk;
     reg  timestamp_rst;
     reg  [39:0] timestamp_d;
@@ -3438,11 +3486,11 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
     reg  [31:0] shown_sum;
 
     // Sub module instances
-    deltaline_core_aggregator_lane_0_hash hash(
-        .clk(hash_clk),
-        .key(hash_key),
-        .row(hash_row),
-        .prefix(hash_prefix)
+    deltaline_core_aggregator_lane_0_place place(
+        .clk(place_clk),
+        .rst(place_rst),
+        .key(place_key),
+        .value(place_value)
     );
     deltaline_core_aggregator_lane_0_sampler sampler(
         .clk(sampler_clk),
@@ -3469,11 +3517,35 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
         .clear_1(lda_clear_1),
         .drained_cell(lda_drained_cell)
     );
-    deltaline_core_aggregator_lane_0_hashing hashing(
-        .clock(hashing_clock),
-        .rst(hashing_rst),
-        .d(hashing_d),
-        .q(hashing_q)
+    deltaline_core_aggregator_lane_0_placing_0 placing_0(
+        .clock(placing_0_clock),
+        .rst(placing_0_rst),
+        .d(placing_0_d),
+        .q(placing_0_q)
+    );
+    deltaline_core_aggregator_lane_0_placing_1 placing_1(
+        .clock(placing_1_clock),
+        .rst(placing_1_rst),
+        .d(placing_1_d),
+        .q(placing_1_q)
+    );
+    deltaline_core_aggregator_lane_0_placing_2 placing_2(
+        .clock(placing_2_clock),
+        .rst(placing_2_rst),
+        .d(placing_2_d),
+        .q(placing_2_q)
+    );
+    deltaline_core_aggregator_lane_0_placing_3 placing_3(
+        .clock(placing_3_clock),
+        .rst(placing_3_rst),
+        .d(placing_3_d),
+        .q(placing_3_q)
+    );
+    deltaline_core_aggregator_lane_0_placing_4 placing_4(
+        .clock(placing_4_clock),
+        .rst(placing_4_rst),
+        .d(placing_4_d),
+        .q(placing_4_q)
     );
     deltaline_core_aggregator_lane_0_kinds_0 kinds_0(
         .clock(kinds_0_clock),
@@ -3487,6 +3559,30 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
         .d(kinds_1_d),
         .q(kinds_1_q)
     );
+    deltaline_core_aggregator_lane_0_kinds_2 kinds_2(
+        .clock(kinds_2_clock),
+        .rst(kinds_2_rst),
+        .d(kinds_2_d),
+        .q(kinds_2_q)
+    );
+    deltaline_core_aggregator_lane_0_kinds_3 kinds_3(
+        .clock(kinds_3_clock),
+        .rst(kinds_3_rst),
+        .d(kinds_3_d),
+        .q(kinds_3_q)
+    );
+    deltaline_core_aggregator_lane_0_kinds_4 kinds_4(
+        .clock(kinds_4_clock),
+        .rst(kinds_4_rst),
+        .d(kinds_4_d),
+        .q(kinds_4_q)
+    );
+    deltaline_core_aggregator_lane_0_kinds_5 kinds_5(
+        .clock(kinds_5_clock),
+        .rst(kinds_5_rst),
+        .d(kinds_5_d),
+        .q(kinds_5_q)
+    );
     deltaline_core_aggregator_lane_0_copy_0 copy_0(
         .clock(copy_0_clock),
         .rst(copy_0_rst),
@@ -3499,6 +3595,30 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
         .d(copy_1_d),
         .q(copy_1_q)
     );
+    deltaline_core_aggregator_lane_0_copy_2 copy_2(
+        .clock(copy_2_clock),
+        .rst(copy_2_rst),
+        .d(copy_2_d),
+        .q(copy_2_q)
+    );
+    deltaline_core_aggregator_lane_0_copy_3 copy_3(
+        .clock(copy_3_clock),
+        .rst(copy_3_rst),
+        .d(copy_3_d),
+        .q(copy_3_q)
+    );
+    deltaline_core_aggregator_lane_0_copy_4 copy_4(
+        .clock(copy_4_clock),
+        .rst(copy_4_rst),
+        .d(copy_4_d),
+        .q(copy_4_q)
+    );
+    deltaline_core_aggregator_lane_0_copy_5 copy_5(
+        .clock(copy_5_clock),
+        .rst(copy_5_rst),
+        .d(copy_5_d),
+        .q(copy_5_q)
+    );
     deltaline_core_aggregator_lane_0_timestamp timestamp(
         .clk(timestamp_clk),
         .rst(timestamp_rst),
@@ -3508,11 +3628,19 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
 
     // Update code
     always @(*) begin
-        hash_clk = clk;
-        hash_key = key;
-        hashing_clock = clk;
-        hashing_rst = rst;
-        hashing_d = packet;
+        place_clk = clk;
+        place_rst = rst;
+        place_key = key;
+        placing_0_clock = clk;
+        placing_0_rst = rst;
+        placing_1_clock = clk;
+        placing_1_rst = rst;
+        placing_2_clock = clk;
+        placing_2_rst = rst;
+        placing_3_clock = clk;
+        placing_3_rst = rst;
+        placing_4_clock = clk;
+        placing_4_rst = rst;
         kinds_0_clock = clk;
         kinds_0_rst = rst;
         copy_0_clock = clk;
@@ -3521,25 +3649,54 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
         kinds_1_rst = rst;
         copy_1_clock = clk;
         copy_1_rst = rst;
-        kinds_0_d = kind;
+        kinds_2_clock = clk;
+        kinds_2_rst = rst;
+        copy_2_clock = clk;
+        copy_2_rst = rst;
+        kinds_3_clock = clk;
+        kinds_3_rst = rst;
+        copy_3_clock = clk;
+        copy_3_rst = rst;
+        kinds_4_clock = clk;
+        kinds_4_rst = rst;
+        copy_4_clock = clk;
+        copy_4_rst = rst;
+        kinds_5_clock = clk;
+        kinds_5_rst = rst;
+        copy_5_clock = clk;
+        copy_5_rst = rst;
+        placing_1_d = placing_0_q;
+        placing_2_d = placing_1_q;
+        placing_3_d = placing_2_q;
+        placing_4_d = placing_3_q;
         kinds_1_d = kinds_0_q;
-        copy_0_d = epoch;
         copy_1_d = copy_0_q;
+        kinds_2_d = kinds_1_q;
+        copy_2_d = copy_1_q;
+        kinds_3_d = kinds_2_q;
+        copy_3_d = copy_2_q;
+        kinds_4_d = kinds_3_q;
+        copy_4_d = copy_3_q;
+        kinds_5_d = kinds_4_q;
+        copy_5_d = copy_4_q;
+        placing_0_d = packet;
+        kinds_0_d = kind;
+        copy_0_d = epoch;
         timestamp_clk = clk;
         timestamp_rst = rst;
         timestamp_d = nanoseconds;
         sampler_clk = clk;
         sampler_rst = rst;
-        sampler_valid = hashing_q;
-        sampler_row = hash_row;
-        sampler_prefix = hash_prefix;
+        sampler_valid = placing_4_q;
+        sampler_row = place_value[(32'h0)+:(10)];
+        sampler_prefix = place_value[(32'h10)+:(16)];
         sampler_masks = masks;
-        class_number = ((kinds_1_q) & 11'h7ff);
+        class_number = ((kinds_5_q) & 11'h7ff);
         class_base = class_number << class_shift;
         lda_clk = clk;
         lda_rst = rst;
         lda_update = sampler_sampled;
-        lda_epoch = copy_1_q;
+        lda_epoch = copy_5_q;
         lda_address = sampler_address | class_base;
         lda_timestamp = timestamp_q;
         lda_drain_address = drain_address;
@@ -3585,1264 +3742,7 @@ module deltaline_core_aggregator_lane_0_copy_1(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_lane_0_copy_1
 
-module deltaline_core_aggregator_lane_0_hash(clk,key,row,prefix);
-
-    // Module arguments
-    input wire  clk;
-    input wire  [543:0] key;
-    output reg  [9:0] row;
-    output reg  [15:0] prefix;
-
-    // Update code (custom)
-    `ifdef VERILATOR
-    reg [25:0] hashed;
-    always @(posedge clk) begin
-        hashed <= {
-        ^((key[63:0] & 64'h41d9d81dc53d6b7f) ^ (key[127:64] & 64'hd26565c697ce5bc4) ^ (key[191:128] & 64'h5bf8bf78169d6e4b) ^ (key[255:192] & 64'h7c09ca15af8a76e6) ^ (key[319:256] & 64'h613729a1726fdc28) ^ (key[383:320] & 64'h5f696aca42686e69) ^ (key[447:384] & 64'h85711fe034279269) ^ (key[511:448] & 64'hd3f24afaf30dee14) ^ ({32'h0, key[543:512] & 32'h1d0a7924})),
-        ^((key[63:0] & 64'h0a3ba5f61677d2ef) ^ (key[127:64] & 64'h8560ae7775c14603) ^ (key[191:128] & 64'h7700b0d268b9dda4) ^ (key[255:192] & 64'h06374b70018a8d0d) ^ (key[319:256] & 64'h3188f1ddd3b42640) ^ (key[383:320] & 64'h6f2dc59dc2e3e95b) ^ (key[447:384] & 64'he6dd9ef161d18c98) ^ (key[511:448] & 64'h9f807a108f1bfa0a) ^ ({32'h0, key[543:512] & 32'h937ef32d})),
-        ^((key[63:0] & 64'h64b59f521b3a6def) ^ (key[127:64] & 64'h8f6761fd9e9ad6f9) ^ (key[191:128] & 64'he95f945ddafe48ed) ^ (key[255:192] & 64'hd6cbc5a4176419db) ^ (key[319:256] & 64'hf46e42ba6026112c) ^ (key[383:320] & 64'h92170d8aadeeddce) ^ (key[447:384] & 64'hffef5b6faa9bc46e) ^ (key[511:448] & 64'he5c46eadc6339040) ^ ({32'h0, key[543:512] & 32'hc641cb81})),
-        ^((key[63:0] & 64'hba912625b6623547) ^ (key[127:64] & 64'h20f30ad3e1960d51) ^ (key[191:128] & 64'h72f29624de101cb7) ^ (key[255:192] & 64'h59c69f72d43a72d2) ^ (key[319:256] & 64'h6337e4f84405f0e3) ^ (key[383:320] & 64'hc8ede61c02ba17f5) ^ (key[447:384] & 64'hfee0161a81413efe) ^ (key[511:448] & 64'h8b762bdd027526f2) ^ ({32'h0, key[543:512] & 32'h0882678b})),
-        ^((key[63:0] & 64'h244bd3848cd6a057) ^ (key[127:64] & 64'h0c5becfdb5b73f91) ^ (key[191:128] & 64'h016d52b99ef30372) ^ (key[255:192] & 64'h991f514b71613e7f) ^ (key[319:256] & 64'h9e333585652bc6a6) ^ (key[383:320] & 64'hd340917684cd339e) ^ (key[447:384] & 64'h701f6062a20b1a1e) ^ (key[511:448] & 64'haddf48572fed942f) ^ ({32'h0, key[543:512] & 32'h5255757c})),
-        ^((key[63:0] & 64'hb9fd284cfbdb480b) ^ (key[127:64] & 64'hdf0a051ff384ce06) ^ (key[191:128] & 64'h28d6f57cf7c6d738) ^ (key[255:192] & 64'h7fd82c49612f2427) ^ (key[319:256] & 64'h8d3160524d3fdb7d) ^ (key[383:320] & 64'h10affc1e22f6f031) ^ (key[447:384] & 64'ha751d2ae68b32db0) ^ (key[511:448] & 64'h70c6c671c19688bb) ^ ({32'h0, key[543:512] & 32'hdf5348d6})),
-        1'b0,
-        1'b0,
-        1'b0,
-        1'b0,
-        1'b0,
-        1'b0,
-        1'b0,
-        1'b0,
-        1'b0,
-        1'b0,
-        ^((key[63:0] & 64'hb587dfcd6e53690e) ^ (key[127:64] & 64'h2dae6000968cad48) ^ (key[191:128] & 64'hf2b60029a0d3d7a2) ^ (key[255:192] & 64'hb023799d600e29f1) ^ (key[319:256] & 64'h58ca2b9e83c6ec74) ^ (key[383:320] & 64'hcf2381eb8641c313) ^ (key[447:384] & 64'hf9a85aea2ad5face) ^ (key[511:448] & 64'h8ba7b0a37e4a0995) ^ ({32'h0, key[543:512] & 32'h4d5d09a1})),
-        ^((key[63:0] & 64'h405a3ff1a9058280) ^ (key[127:64] & 64'h914bc5db0a46df21) ^ (key[191:128] & 64'h45c93b2084ceec56) ^ (key[255:192] & 64'h184b41c78022b0cd) ^ (key[319:256] & 64'h37c1777a7a101c5d) ^ (key[383:320] & 64'hc61f65cfcc4e797d) ^ (key[447:384] & 64'h8afa383947e69c38) ^ (key[511:448] & 64'h4dd7417d5e7db64b) ^ ({32'h0, key[543:512] & 32'he44938d3})),
-        ^((key[63:0] & 64'h07aaf8ea6cd9635d) ^ (key[127:64] & 64'hb256a64d43e2e6f6) ^ (key[191:128] & 64'h14e1cd0323ae619d) ^ (key[255:192] & 64'h0bfb364f77d4dd80) ^ (key[319:256] & 64'h3f23d1d1442e53e6) ^ (key[383:320] & 64'h348543c8e02e3425) ^ (key[447:384] & 64'h01d6a4c0c7d31721) ^ (key[511:448] & 64'h6e85b2c2206b4719) ^ ({32'h0, key[543:512] & 32'h6708a4d7})),
-        ^((key[63:0] & 64'h5b5f253890b81ff5) ^ (key[127:64] & 64'h07bb886d3ecb77b6) ^ (key[191:128] & 64'h2fb0b26bd887663c) ^ (key[255:192] & 64'h0cc93129aab79b45) ^ (key[319:256] & 64'h107236f0a44bf632) ^ (key[383:320] & 64'h7c9fb50ee11698e1) ^ (key[447:384] & 64'he712c4c03aeeb224) ^ (key[511:448] & 64'h2b740db698e268e2) ^ ({32'h0, key[543:512] & 32'hfcee1115})),
-        ^((key[63:0] & 64'h5080b0404ee02166) ^ (key[127:64] & 64'hf9d681a90311bfe5) ^ (key[191:128] & 64'he81419d89eba6f6d) ^ (key[255:192] & 64'h5b39c7d3745ea550) ^ (key[319:256] & 64'h86cd98fcab39682d) ^ (key[383:320] & 64'hf447a3df9e50d948) ^ (key[447:384] & 64'h0efb8e3796e378ea) ^ (key[511:448] & 64'ha278d4d4c97bf837) ^ ({32'h0, key[543:512] & 32'hf564076e})),
-        ^((key[63:0] & 64'ha139a34ff73461f0) ^ (key[127:64] & 64'h4ad0186888d8d7e1) ^ (key[191:128] & 64'h8a5a00be4a2794be) ^ (key[255:192] & 64'h1b55762410fdf252) ^ (key[319:256] & 64'h230b98423b7d58ed) ^ (key[383:320] & 64'h9255edd2064c68a4) ^ (key[447:384] & 64'hdfd28646532944e5) ^ (key[511:448] & 64'h07f6941c720c2b85) ^ ({32'h0, key[543:512] & 32'hc68858c2})),
-        ^((key[63:0] & 64'h713ac3c0a2051444) ^ (key[127:64] & 64'h46ca076d5567f81b) ^ (key[191:128] & 64'hca766ffc6db7ffd4) ^ (key[255:192] & 64'h6c1d41330db388f6) ^ (key[319:256] & 64'hd6ad2f8ed234c651) ^ (key[383:320] & 64'h4b19b6344053f5b2) ^ (key[447:384] & 64'hafe6e9f5b627c6f1) ^ (key[511:448] & 64'h5130063df71bfce5) ^ ({32'h0, key[543:512] & 32'hb8a20c2c})),
-        ^((key[63:0] & 64'h32bcd9d8e0a35b34) ^ (key[127:64] & 64'h5a2ada06d99e16ef) ^ (key[191:128] & 64'hb90b2fbd0a32386a) ^ (key[255:192] & 64'h6172966ed185f903) ^ (key[319:256] & 64'hf431d84e88d6e048) ^ (key[383:320] & 64'h3b9b90d94c744c28) ^ (key[447:384] & 64'h3e7cff2975c5abe1) ^ (key[511:448] & 64'h12de1573239123ab) ^ ({32'h0, key[543:512] & 32'h9443f7b0})),
-        ^((key[63:0] & 64'he5096dc90cfc76c0) ^ (key[127:64] & 64'h91f810ef985fb770) ^ (key[191:128] & 64'he130668ad33f31e6) ^ (key[255:192] & 64'hcca46a42ca14d3c2) ^ (key[319:256] & 64'hb21f3186ae0d408c) ^ (key[383:320] & 64'h7562d6428f5dae44) ^ (key[447:384] & 64'h4765d1933ccc098b) ^ (key[511:448] & 64'h3b44c7210aa1b9ce) ^ ({32'h0, key[543:512] & 32'h3ac5b632})),
-        ^((key[63:0] & 64'hb0d0483f5aa51bf5) ^ (key[127:64] & 64'hc87bdd6095f68ff8) ^ (key[191:128] & 64'h40c12aaf77b3c0b8) ^ (key[255:192] & 64'h4703b95d671eeac8) ^ (key[319:256] & 64'h40810b157b1ddb9f) ^ (key[383:320] & 64'hc7691399a91a5587) ^ (key[447:384] & 64'hdc25fa34bee516eb) ^ (key[511:448] & 64'ha0a3b06819041da8) ^ ({32'h0, key[543:512] & 32'h34d896b0}))
-        };
-        row <= hashed[9:0];
-        prefix <= hashed[25:10];
-    end
-    `else
-    reg [16:0] parity_0;
-    reg [16:0] parity_1;
-    reg [16:0] parity_2;
-    reg [16:0] parity_3;
-    reg [16:0] parity_4;
-    reg [16:0] parity_5;
-    reg [16:0] parity_6;
-    reg [16:0] parity_7;
-    reg [16:0] parity_8;
-    reg [16:0] parity_9;
-    reg [16:0] parity_10;
-    reg [16:0] parity_11;
-    reg [16:0] parity_12;
-    reg [16:0] parity_13;
-    reg [16:0] parity_14;
-    reg [16:0] parity_15;
-    reg [16:0] parity_16;
-    reg [16:0] parity_17;
-    reg [16:0] parity_18;
-    reg [16:0] parity_19;
-    reg [16:0] parity_20;
-    reg [16:0] parity_21;
-    reg [16:0] parity_22;
-    reg [16:0] parity_23;
-    reg [16:0] parity_24;
-    reg [16:0] parity_25;
-    wire sum_0_0 = key[2] ^ key[6];
-    wire sum_0_1 = key[5] ^ key[21];
-    wire sum_0_2 = key[13] ^ key[26];
-    wire sum_0_3 = key[14] ^ key[20];
-    wire sum_0_4 = key[0] ^ sum_0_0;
-    wire sum_0_5 = key[8] ^ key[30];
-    wire sum_0_6 = key[1] ^ key[17];
-    wire sum_0_7 = key[9] ^ key[16];
-    wire sum_0_8 = key[22] ^ key[27];
-    wire sum_0_9 = key[25] ^ key[28];
-    wire sum_0_10 = key[29] ^ key[31];
-    wire sum_0_11 = key[3] ^ sum_0_3;
-    wire sum_0_12 = key[4] ^ key[23];
-    wire sum_0_13 = key[7] ^ key[18];
-    wire sum_0_14 = key[11] ^ sum_0_1;
-    wire sum_0_15 = sum_0_2 ^ sum_0_5;
-    wire sum_0_16 = key[10] ^ key[12];
-    wire sum_0_17 = key[19] ^ sum_0_4;
-    wire sum_0_18 = sum_0_6 ^ sum_0_9;
-    wire sum_0_19 = key[12] ^ sum_0_7;
-    wire sum_0_20 = key[23] ^ sum_0_8;
-    wire sum_0_21 = key[24] ^ sum_0_10;
-    wire sum_0_22 = sum_0_12 ^ sum_0_14;
-    wire sum_0_23 = sum_0_11 ^ sum_0_15;
-    wire sum_0_24 = sum_0_11 ^ sum_0_18;
-    wire sum_0_25 = key[7] ^ key[8];
-    wire sum_0_26 = key[11] ^ key[16];
-    wire sum_0_27 = key[18] ^ key[31];
-    wire sum_0_28 = key[6] ^ sum_0_3;
-    wire sum_0_29 = key[9] ^ sum_0_16;
-    wire sum_0_30 = key[15] ^ sum_0_13;
-    wire sum_0_31 = key[21] ^ sum_0_2;
-    wire sum_0_32 = key[25] ^ sum_0_0;
-    wire sum_0_33 = key[29] ^ sum_0_8;
-    wire sum_0_34 = key[19] ^ sum_0_20;
-    wire sum_0_35 = key[22] ^ sum_0_4;
-    wire sum_0_36 = key[24] ^ sum_0_14;
-    wire sum_0_37 = sum_0_9 ^ sum_0_13;
-    wire sum_0_38 = sum_0_10 ^ sum_0_16;
-    wire sum_0_39 = sum_0_1 ^ sum_0_15;
-    wire sum_0_40 = sum_0_5 ^ sum_0_19;
-    wire sum_0_41 = sum_0_7 ^ sum_0_17;
-    wire sum_0_42 = sum_0_17 ^ sum_0_25;
-    wire sum_0_43 = sum_0_23 ^ sum_0_33;
-    wire sum_0_44 = sum_0_22 ^ sum_0_40;
-    wire sum_1_0 = key[38] ^ key[40];
-    wire sum_1_1 = key[51] ^ key[52];
-    wire sum_1_2 = key[34] ^ key[48];
-    wire sum_1_3 = key[35] ^ key[43];
-    wire sum_1_4 = key[44] ^ key[47];
-    wire sum_1_5 = key[39] ^ key[46];
-    wire sum_1_6 = key[41] ^ key[61];
-    wire sum_1_7 = key[55] ^ key[60];
-    wire sum_1_8 = key[32] ^ key[63];
-    wire sum_1_9 = key[37] ^ key[45];
-    wire sum_1_10 = key[36] ^ sum_1_1;
-    wire sum_1_11 = key[42] ^ sum_1_0;
-    wire sum_1_12 = key[56] ^ sum_1_3;
-    wire sum_1_13 = key[33] ^ key[53];
-    wire sum_1_14 = key[49] ^ sum_1_5;
-    wire sum_1_15 = key[57] ^ sum_1_9;
-    wire sum_1_16 = key[58] ^ sum_1_4;
-    wire sum_1_17 = sum_1_2 ^ sum_1_6;
-    wire sum_1_18 = key[48] ^ key[62];
-    wire sum_1_19 = key[50] ^ sum_1_7;
-    wire sum_1_20 = key[49] ^ sum_1_10;
-    wire sum_1_21 = key[59] ^ sum_1_15;
-    wire sum_1_22 = sum_1_8 ^ sum_1_17;
-    wire sum_1_23 = sum_1_14 ^ sum_1_16;
-    wire sum_1_24 = key[32] ^ key[54];
-    wire sum_1_25 = key[35] ^ key[56];
-    wire sum_1_26 = key[36] ^ key[52];
-    wire sum_1_27 = key[38] ^ key[45];
-    wire sum_1_28 = key[40] ^ key[54];
-    wire sum_1_29 = key[53] ^ key[61];
-    wire sum_1_30 = key[47] ^ sum_1_0;
-    wire sum_1_31 = key[50] ^ sum_1_18;
-    wire sum_1_32 = key[55] ^ sum_1_13;
-    wire sum_1_33 = key[61] ^ sum_1_8;
-    wire sum_1_34 = key[62] ^ sum_1_4;
-    wire sum_1_35 = key[39] ^ sum_1_11;
-    wire sum_1_36 = key[51] ^ sum_1_12;
-    wire sum_1_37 = key[42] ^ sum_1_21;
-    wire sum_1_38 = sum_1_1 ^ sum_1_30;
-    wire sum_1_39 = sum_1_2 ^ sum_1_12;
-    wire sum_1_40 = sum_1_19 ^ sum_1_29;
-    wire sum_1_41 = sum_1_20 ^ sum_1_35;
-    wire sum_2_0 = key[73] ^ key[74];
-    wire sum_2_1 = key[87] ^ key[92];
-    wire sum_2_2 = key[69] ^ sum_2_0;
-    wire sum_2_3 = key[68] ^ key[81];
-    wire sum_2_4 = key[70] ^ key[95];
-    wire sum_2_5 = key[75] ^ key[82];
-    wire sum_2_6 = key[64] ^ key[76];
-    wire sum_2_7 = key[78] ^ key[86];
-    wire sum_2_8 = key[90] ^ sum_2_1;
-    wire sum_2_9 = key[71] ^ sum_2_2;
-    wire sum_2_10 = key[72] ^ key[79];
-    wire sum_2_11 = key[88] ^ key[94];
-    wire sum_2_12 = key[83] ^ sum_2_4;
-    wire sum_2_13 = key[66] ^ key[89];
-    wire sum_2_14 = key[77] ^ key[80];
-    wire sum_2_15 = key[65] ^ sum_2_11;
-    wire sum_2_16 = key[84] ^ sum_2_3;
-    wire sum_2_17 = key[91] ^ sum_2_6;
-    wire sum_2_18 = sum_2_5 ^ sum_2_8;
-    wire sum_2_19 = key[72] ^ key[93];
-    wire sum_2_20 = key[67] ^ sum_2_12;
-    wire sum_2_21 = key[79] ^ sum_2_15;
-    wire sum_2_22 = sum_2_3 ^ sum_2_7;
-    wire sum_2_23 = sum_2_6 ^ sum_2_14;
-    wire sum_2_24 = key[84] ^ sum_2_9;
-    wire sum_2_25 = key[88] ^ sum_2_18;
-    wire sum_2_26 = key[67] ^ key[85];
-    wire sum_2_27 = key[76] ^ key[91];
-    wire sum_2_28 = key[70] ^ sum_2_13;
-    wire sum_2_29 = key[81] ^ sum_2_7;
-    wire sum_2_30 = key[86] ^ sum_2_10;
-    wire sum_2_31 = key[89] ^ sum_2_10;
-    wire sum_2_32 = key[93] ^ sum_2_0;
-    wire sum_2_33 = sum_2_14 ^ sum_2_27;
-    wire sum_2_34 = sum_2_4 ^ sum_2_16;
-    wire sum_2_35 = key[71] ^ sum_2_25;
-    wire sum_2_36 = sum_2_5 ^ sum_2_21;
-    wire sum_2_37 = sum_2_8 ^ sum_2_9;
-    wire sum_2_38 = sum_2_10 ^ sum_2_24;
-    wire sum_2_39 = sum_2_17 ^ sum_2_20;
-    wire sum_3_0 = key[102] ^ key[118];
-    wire sum_3_1 = key[96] ^ key[99];
-    wire sum_3_2 = key[113] ^ key[115];
-    wire sum_3_3 = key[98] ^ key[121];
-    wire sum_3_4 = key[101] ^ sum_3_0;
-    wire sum_3_5 = key[104] ^ key[127];
-    wire sum_3_6 = key[120] ^ sum_3_1;
-    wire sum_3_7 = key[97] ^ key[117];
-    wire sum_3_8 = key[103] ^ key[112];
-    wire sum_3_9 = key[106] ^ key[111];
-    wire sum_3_10 = key[107] ^ key[116];
-    wire sum_3_11 = key[110] ^ key[123];
-    wire sum_3_12 = key[122] ^ sum_3_2;
-    wire sum_3_13 = key[109] ^ key[114];
-    wire sum_3_14 = key[124] ^ key[126];
-    wire sum_3_15 = key[100] ^ sum_3_8;
-    wire sum_3_16 = sum_3_5 ^ sum_3_6;
-    wire sum_3_17 = key[113] ^ key[125];
-    wire sum_3_18 = key[105] ^ sum_3_3;
-    wire sum_3_19 = key[117] ^ sum_3_11;
-    wire sum_3_20 = key[119] ^ sum_3_10;
-    wire sum_3_21 = key[98] ^ sum_3_4;
-    wire sum_3_22 = key[126] ^ sum_3_4;
-    wire sum_3_23 = key[96] ^ key[105];
-    wire sum_3_24 = key[101] ^ key[111];
-    wire sum_3_25 = key[103] ^ key[116];
-    wire sum_3_26 = key[124] ^ key[127];
-    wire sum_3_27 = key[106] ^ sum_3_3;
-    wire sum_3_28 = key[107] ^ sum_3_7;
-    wire sum_3_29 = key[108] ^ sum_3_2;
-    wire sum_3_30 = key[109] ^ sum_3_9;
-    wire sum_3_31 = key[110] ^ sum_3_0;
-    wire sum_3_32 = key[119] ^ sum_3_25;
-    wire sum_3_33 = key[123] ^ sum_3_14;
-    wire sum_3_34 = key[119] ^ sum_3_12;
-    wire sum_3_35 = sum_3_0 ^ sum_3_17;
-    wire sum_3_36 = key[97] ^ sum_3_16;
-    wire sum_3_37 = sum_3_1 ^ sum_3_18;
-    wire sum_3_38 = sum_3_13 ^ sum_3_19;
-    wire sum_3_39 = sum_3_21 ^ sum_3_30;
-    wire sum_4_0 = key[142] ^ key[151];
-    wire sum_4_1 = key[133] ^ key[145];
-    wire sum_4_2 = key[131] ^ key[153];
-    wire sum_4_3 = key[148] ^ key[149];
-    wire sum_4_4 = key[138] ^ sum_4_0;
-    wire sum_4_5 = key[130] ^ key[135];
-    wire sum_4_6 = key[156] ^ key[159];
-    wire sum_4_7 = key[132] ^ key[146];
-    wire sum_4_8 = key[134] ^ key[139];
-    wire sum_4_9 = key[140] ^ key[158];
-    wire sum_4_10 = key[144] ^ sum_4_1;
-    wire sum_4_11 = key[155] ^ sum_4_3;
-    wire sum_4_12 = key[137] ^ sum_4_4;
-    wire sum_4_13 = key[136] ^ key[157];
-    wire sum_4_14 = key[141] ^ key[147];
-    wire sum_4_15 = sum_4_5 ^ sum_4_9;
-    wire sum_4_16 = key[129] ^ key[154];
-    wire sum_4_17 = key[128] ^ sum_4_2;
-    wire sum_4_18 = key[143] ^ sum_4_7;
-    wire sum_4_19 = sum_4_8 ^ sum_4_11;
-    wire sum_4_20 = key[152] ^ key[154];
-    wire sum_4_21 = key[136] ^ sum_4_6;
-    wire sum_4_22 = key[129] ^ sum_4_10;
-    wire sum_4_23 = sum_4_14 ^ sum_4_17;
-    wire sum_4_24 = sum_4_1 ^ sum_4_19;
-    wire sum_4_25 = sum_4_12 ^ sum_4_13;
-    wire sum_4_26 = key[132] ^ key[153];
-    wire sum_4_27 = key[133] ^ key[139];
-    wire sum_4_28 = key[135] ^ key[143];
-    wire sum_4_29 = key[138] ^ key[155];
-    wire sum_4_30 = key[150] ^ key[159];
-    wire sum_4_31 = key[148] ^ sum_4_16;
-    wire sum_4_32 = key[150] ^ sum_4_6;
-    wire sum_4_33 = key[158] ^ sum_4_0;
-    wire sum_4_34 = key[134] ^ sum_4_21;
-    wire sum_4_35 = key[144] ^ sum_4_15;
-    wire sum_4_36 = key[145] ^ sum_4_18;
-    wire sum_4_37 = sum_4_2 ^ sum_4_20;
-    wire sum_4_38 = key[130] ^ sum_4_12;
-    wire sum_4_39 = sum_4_15 ^ sum_4_29;
-    wire sum_5_0 = key[163] ^ key[165];
-    wire sum_5_1 = key[164] ^ key[187];
-    wire sum_5_2 = key[169] ^ key[173];
-    wire sum_5_3 = key[180] ^ key[189];
-    wire sum_5_4 = key[162] ^ key[177];
-    wire sum_5_5 = key[166] ^ key[172];
-    wire sum_5_6 = key[168] ^ key[171];
-    wire sum_5_7 = key[170] ^ key[182];
-    wire sum_5_8 = key[160] ^ key[176];
-    wire sum_5_9 = key[167] ^ key[190];
-    wire sum_5_10 = key[175] ^ key[183];
-    wire sum_5_11 = key[179] ^ key[184];
-    wire sum_5_12 = key[181] ^ key[185];
-    wire sum_5_13 = key[191] ^ sum_5_1;
-    wire sum_5_14 = sum_5_0 ^ sum_5_2;
-    wire sum_5_15 = key[178] ^ sum_5_3;
-    wire sum_5_16 = sum_5_4 ^ sum_5_7;
-    wire sum_5_17 = key[161] ^ key[184];
-    wire sum_5_18 = key[174] ^ key[181];
-    wire sum_5_19 = key[188] ^ key[190];
-    wire sum_5_20 = sum_5_5 ^ sum_5_10;
-    wire sum_5_21 = sum_5_6 ^ sum_5_11;
-    wire sum_5_22 = sum_5_12 ^ sum_5_19;
-    wire sum_5_23 = key[161] ^ key[182];
-    wire sum_5_24 = key[165] ^ key[172];
-    wire sum_5_25 = key[186] ^ key[188];
-    wire sum_5_26 = key[163] ^ sum_5_5;
-    wire sum_5_27 = key[167] ^ sum_5_0;
-    wire sum_5_28 = key[174] ^ sum_5_16;
-    wire sum_5_29 = key[180] ^ sum_5_13;
-    wire sum_5_30 = sum_5_3 ^ sum_5_17;
-    wire sum_5_31 = sum_5_6 ^ sum_5_9;
-    wire sum_5_32 = sum_5_8 ^ sum_5_11;
-    wire sum_5_33 = sum_5_0 ^ sum_5_15;
-    wire sum_5_34 = sum_5_1 ^ sum_5_20;
-    wire sum_5_35 = sum_5_8 ^ sum_5_14;
-    wire sum_5_36 = sum_5_12 ^ sum_5_14;
-    wire sum_5_37 = sum_5_13 ^ sum_5_15;
-    wire sum_5_38 = sum_5_26 ^ sum_5_37;
-    wire sum_6_0 = key[198] ^ key[199];
-    wire sum_6_1 = key[193] ^ key[204];
-    wire sum_6_2 = key[200] ^ key[210];
-    wire sum_6_3 = key[203] ^ key[216];
-    wire sum_6_4 = key[205] ^ key[209];
-    wire sum_6_5 = key[207] ^ key[212];
-    wire sum_6_6 = key[221] ^ key[222];
-    wire sum_6_7 = key[211] ^ sum_6_4;
-    wire sum_6_8 = key[192] ^ key[194];
-    wire sum_6_9 = key[196] ^ key[213];
-    wire sum_6_10 = key[201] ^ key[206];
-    wire sum_6_11 = key[214] ^ key[220];
-    wire sum_6_12 = key[218] ^ sum_6_0;
-    wire sum_6_13 = key[208] ^ key[215];
-    wire sum_6_14 = key[195] ^ sum_6_3;
-    wire sum_6_15 = key[202] ^ sum_6_6;
-    wire sum_6_16 = key[217] ^ sum_6_2;
-    wire sum_6_17 = key[223] ^ sum_6_1;
-    wire sum_6_18 = key[198] ^ sum_6_5;
-    wire sum_6_19 = key[213] ^ sum_6_8;
-    wire sum_6_20 = key[197] ^ sum_6_7;
-    wire sum_6_21 = key[222] ^ sum_6_17;
-    wire sum_6_22 = sum_6_1 ^ sum_6_9;
-    wire sum_6_23 = sum_6_10 ^ sum_6_12;
-    wire sum_6_24 = sum_6_11 ^ sum_6_15;
-    wire sum_6_25 = key[194] ^ key[219];
-    wire sum_6_26 = key[202] ^ key[215];
-    wire sum_6_27 = key[204] ^ key[223];
-    wire sum_6_28 = key[192] ^ sum_6_2;
-    wire sum_6_29 = key[205] ^ sum_6_13;
-    wire sum_6_30 = key[206] ^ sum_6_3;
-    wire sum_6_31 = key[209] ^ sum_6_13;
-    wire sum_6_32 = key[219] ^ sum_6_16;
-    wire sum_6_33 = key[216] ^ sum_6_20;
-    wire sum_6_34 = key[217] ^ sum_6_23;
-    wire sum_6_35 = key[218] ^ sum_6_24;
-    wire sum_6_36 = key[220] ^ sum_6_21;
-    wire sum_6_37 = sum_6_8 ^ sum_6_14;
-    wire sum_6_38 = sum_6_11 ^ sum_6_22;
-    wire sum_6_39 = sum_6_19 ^ sum_6_27;
-    wire sum_7_0 = key[224] ^ key[240];
-    wire sum_7_1 = key[243] ^ key[251];
-    wire sum_7_2 = key[225] ^ key[230];
-    wire sum_7_3 = key[232] ^ key[238];
-    wire sum_7_4 = sum_7_0 ^ sum_7_1;
-    wire sum_7_5 = key[226] ^ key[241];
-    wire sum_7_6 = key[227] ^ key[236];
-    wire sum_7_7 = key[234] ^ key[246];
-    wire sum_7_8 = key[239] ^ key[254];
-    wire sum_7_9 = key[244] ^ key[248];
-    wire sum_7_10 = key[228] ^ key[235];
-    wire sum_7_11 = key[233] ^ key[245];
-    wire sum_7_12 = key[252] ^ sum_7_3;
-    wire sum_7_13 = key[229] ^ key[242];
-    wire sum_7_14 = key[237] ^ key[247];
-    wire sum_7_15 = key[249] ^ key[250];
-    wire sum_7_16 = key[231] ^ sum_7_12;
-    wire sum_7_17 = sum_7_2 ^ sum_7_9;
-    wire sum_7_18 = sum_7_5 ^ sum_7_6;
-    wire sum_7_19 = key[233] ^ key[252];
-    wire sum_7_20 = key[230] ^ sum_7_15;
-    wire sum_7_21 = key[250] ^ sum_7_4;
-    wire sum_7_22 = sum_7_7 ^ sum_7_8;
-    wire sum_7_23 = sum_7_11 ^ sum_7_17;
-    wire sum_7_24 = key[226] ^ key[238];
-    wire sum_7_25 = key[232] ^ key[248];
-    wire sum_7_26 = key[235] ^ key[254];
-    wire sum_7_27 = key[236] ^ key[251];
-    wire sum_7_28 = key[242] ^ key[255];
-    wire sum_7_29 = key[237] ^ sum_7_0;
-    wire sum_7_30 = key[240] ^ sum_7_13;
-    wire sum_7_31 = key[241] ^ sum_7_10;
-    wire sum_7_32 = key[244] ^ sum_7_3;
-    wire sum_7_33 = key[249] ^ sum_7_7;
-    wire sum_7_34 = key[253] ^ sum_7_10;
-    wire sum_7_35 = key[229] ^ sum_7_22;
-    wire sum_7_36 = sum_7_14 ^ sum_7_26;
-    wire sum_7_37 = sum_7_19 ^ sum_7_24;
-    wire sum_7_38 = key[255] ^ sum_7_16;
-    wire sum_7_39 = sum_7_18 ^ sum_7_29;
-    wire sum_7_40 = sum_7_4 ^ sum_7_16;
-    wire sum_7_41 = sum_7_18 ^ sum_7_23;
-    wire sum_8_0 = key[270] ^ key[274];
-    wire sum_8_1 = key[272] ^ key[275];
-    wire sum_8_2 = key[258] ^ key[259];
-    wire sum_8_3 = key[261] ^ key[268];
-    wire sum_8_4 = key[277] ^ key[286];
-    wire sum_8_5 = key[262] ^ sum_8_0;
-    wire sum_8_6 = key[285] ^ sum_8_1;
-    wire sum_8_7 = key[256] ^ key[276];
-    wire sum_8_8 = key[267] ^ key[281];
-    wire sum_8_9 = key[271] ^ key[273];
-    wire sum_8_10 = key[283] ^ sum_8_2;
-    wire sum_8_11 = key[269] ^ key[287];
-    wire sum_8_12 = key[265] ^ sum_8_4;
-    wire sum_8_13 = sum_8_7 ^ sum_8_10;
-    wire sum_8_14 = key[257] ^ key[263];
-    wire sum_8_15 = key[260] ^ key[266];
-    wire sum_8_16 = key[278] ^ sum_8_9;
-    wire sum_8_17 = key[280] ^ sum_8_8;
-    wire sum_8_18 = key[282] ^ sum_8_3;
-    wire sum_8_19 = key[279] ^ sum_8_11;
-    wire sum_8_20 = key[270] ^ sum_8_6;
-    wire sum_8_21 = key[280] ^ sum_8_12;
-    wire sum_8_22 = key[284] ^ sum_8_6;
-    wire sum_8_23 = sum_8_5 ^ sum_8_18;
-    wire sum_8_24 = sum_8_13 ^ sum_8_17;
-    wire sum_8_25 = key[258] ^ key[261];
-    wire sum_8_26 = key[260] ^ key[264];
-    wire sum_8_27 = key[262] ^ key[284];
-    wire sum_8_28 = key[264] ^ key[273];
-    wire sum_8_29 = key[268] ^ key[286];
-    wire sum_8_30 = key[281] ^ key[287];
-    wire sum_8_31 = key[271] ^ sum_8_14;
-    wire sum_8_32 = key[259] ^ sum_8_16;
-    wire sum_8_33 = key[276] ^ sum_8_19;
-    wire sum_8_34 = sum_8_3 ^ sum_8_4;
-    wire sum_8_35 = key[266] ^ sum_8_21;
-    wire sum_8_36 = sum_8_5 ^ sum_8_15;
-    wire sum_8_37 = key[277] ^ sum_8_24;
-    wire sum_8_38 = sum_8_0 ^ sum_8_22;
-    wire sum_8_39 = sum_8_11 ^ sum_8_20;
-    wire sum_9_0 = key[295] ^ key[301];
-    wire sum_9_1 = key[304] ^ key[313];
-    wire sum_9_2 = key[292] ^ key[294];
-    wire sum_9_3 = key[296] ^ key[316];
-    wire sum_9_4 = key[300] ^ key[317];
-    wire sum_9_5 = key[305] ^ key[309];
-    wire sum_9_6 = key[314] ^ key[319];
-    wire sum_9_7 = key[289] ^ key[291];
-    wire sum_9_8 = key[290] ^ key[299];
-    wire sum_9_9 = key[302] ^ key[312];
-    wire sum_9_10 = key[308] ^ sum_9_0;
-    wire sum_9_11 = sum_9_1 ^ sum_9_3;
-    wire sum_9_12 = sum_9_2 ^ sum_9_9;
-    wire sum_9_13 = key[293] ^ key[306];
-    wire sum_9_14 = key[297] ^ key[310];
-    wire sum_9_15 = key[307] ^ key[311];
-    wire sum_9_16 = key[303] ^ sum_9_4;
-    wire sum_9_17 = key[318] ^ sum_9_7;
-    wire sum_9_18 = sum_9_5 ^ sum_9_10;
-    wire sum_9_19 = key[309] ^ sum_9_6;
-    wire sum_9_20 = key[317] ^ sum_9_13;
-    wire sum_9_21 = key[298] ^ sum_9_11;
-    wire sum_9_22 = sum_9_0 ^ sum_9_15;
-    wire sum_9_23 = sum_9_8 ^ sum_9_17;
-    wire sum_9_24 = key[288] ^ key[290];
-    wire sum_9_25 = key[288] ^ key[296];
-    wire sum_9_26 = key[289] ^ key[305];
-    wire sum_9_27 = key[291] ^ key[303];
-    wire sum_9_28 = key[299] ^ key[312];
-    wire sum_9_29 = key[302] ^ key[316];
-    wire sum_9_30 = key[304] ^ key[308];
-    wire sum_9_31 = key[304] ^ key[318];
-    wire sum_9_32 = key[292] ^ sum_9_14;
-    wire sum_9_33 = key[293] ^ sum_9_14;
-    wire sum_9_34 = key[295] ^ sum_9_5;
-    wire sum_9_35 = key[300] ^ sum_9_2;
-    wire sum_9_36 = key[307] ^ sum_9_26;
-    wire sum_9_37 = key[294] ^ sum_9_16;
-    wire sum_9_38 = key[301] ^ sum_9_12;
-    wire sum_9_39 = sum_9_1 ^ sum_9_27;
-    wire sum_9_40 = sum_9_25 ^ sum_9_31;
-    wire sum_9_41 = key[298] ^ sum_9_18;
-    wire sum_9_42 = sum_9_3 ^ sum_9_22;
-    wire sum_9_43 = sum_9_19 ^ sum_9_30;
-    wire sum_9_44 = sum_9_12 ^ sum_9_16;
-    wire sum_10_0 = key[334] ^ key[342];
-    wire sum_10_1 = key[322] ^ key[339];
-    wire sum_10_2 = key[332] ^ key[337];
-    wire sum_10_3 = key[326] ^ key[331];
-    wire sum_10_4 = key[328] ^ key[351];
-    wire sum_10_5 = key[320] ^ key[325];
-    wire sum_10_6 = key[333] ^ key[338];
-    wire sum_10_7 = key[323] ^ sum_10_0;
-    wire sum_10_8 = key[330] ^ key[340];
-    wire sum_10_9 = key[335] ^ key[345];
-    wire sum_10_10 = key[346] ^ key[347];
-    wire sum_10_11 = key[321] ^ sum_10_4;
-    wire sum_10_12 = key[327] ^ sum_10_1;
-    wire sum_10_13 = key[349] ^ sum_10_2;
-    wire sum_10_14 = sum_10_3 ^ sum_10_7;
-    wire sum_10_15 = key[324] ^ key[336];
-    wire sum_10_16 = key[341] ^ key[343];
-    wire sum_10_17 = key[350] ^ sum_10_5;
-    wire sum_10_18 = key[320] ^ sum_10_11;
-    wire sum_10_19 = key[344] ^ sum_10_13;
-    wire sum_10_20 = sum_10_1 ^ sum_10_6;
-    wire sum_10_21 = sum_10_10 ^ sum_10_14;
-    wire sum_10_22 = key[325] ^ key[331];
-    wire sum_10_23 = key[327] ^ key[335];
-    wire sum_10_24 = key[329] ^ key[342];
-    wire sum_10_25 = key[329] ^ key[345];
-    wire sum_10_26 = key[330] ^ key[341];
-    wire sum_10_27 = key[333] ^ key[350];
-    wire sum_10_28 = key[324] ^ sum_10_2;
-    wire sum_10_29 = key[328] ^ sum_10_8;
-    wire sum_10_30 = key[340] ^ sum_10_9;
-    wire sum_10_31 = key[346] ^ sum_10_0;
-    wire sum_10_32 = key[351] ^ sum_10_3;
-    wire sum_10_33 = sum_10_5 ^ sum_10_16;
-    wire sum_10_34 = sum_10_8 ^ sum_10_10;
-    wire sum_10_35 = sum_10_9 ^ sum_10_15;
-    wire sum_10_36 = key[338] ^ sum_10_19;
-    wire sum_10_37 = sum_10_6 ^ sum_10_12;
-    wire sum_10_38 = sum_10_17 ^ sum_10_26;
-    wire sum_10_39 = sum_10_4 ^ sum_10_21;
-    wire sum_10_40 = sum_10_18 ^ sum_10_35;
-    wire sum_11_0 = key[355] ^ key[368];
-    wire sum_11_1 = key[359] ^ sum_11_0;
-    wire sum_11_2 = key[353] ^ key[380];
-    wire sum_11_3 = key[356] ^ key[367];
-    wire sum_11_4 = key[378] ^ key[382];
-    wire sum_11_5 = key[360] ^ key[370];
-    wire sum_11_6 = key[376] ^ key[377];
-    wire sum_11_7 = key[354] ^ key[362];
-    wire sum_11_8 = key[365] ^ key[371];
-    wire sum_11_9 = key[352] ^ sum_11_1;
-    wire sum_11_10 = key[358] ^ key[366];
-    wire sum_11_11 = key[361] ^ key[374];
-    wire sum_11_12 = key[369] ^ sum_11_2;
-    wire sum_11_13 = key[373] ^ sum_11_4;
-    wire sum_11_14 = key[379] ^ sum_11_6;
-    wire sum_11_15 = sum_11_7 ^ sum_11_8;
-    wire sum_11_16 = key[364] ^ sum_11_3;
-    wire sum_11_17 = key[372] ^ sum_11_5;
-    wire sum_11_18 = key[383] ^ sum_11_9;
-    wire sum_11_19 = key[375] ^ key[381];
-    wire sum_11_20 = key[377] ^ sum_11_17;
-    wire sum_11_21 = sum_11_0 ^ sum_11_15;
-    wire sum_11_22 = sum_11_11 ^ sum_11_13;
-    wire sum_11_23 = key[353] ^ key[369];
-    wire sum_11_24 = key[354] ^ key[358];
-    wire sum_11_25 = key[357] ^ key[360];
-    wire sum_11_26 = key[362] ^ key[363];
-    wire sum_11_27 = key[364] ^ key[367];
-    wire sum_11_28 = key[366] ^ key[370];
-    wire sum_11_29 = key[373] ^ key[375];
-    wire sum_11_30 = key[374] ^ key[383];
-    wire sum_11_31 = key[365] ^ sum_11_3;
-    wire sum_11_32 = key[380] ^ sum_11_19;
-    wire sum_11_33 = key[381] ^ sum_11_5;
-    wire sum_11_34 = key[358] ^ sum_11_14;
-    wire sum_11_35 = key[372] ^ sum_11_16;
-    wire sum_11_36 = sum_11_2 ^ sum_11_10;
-    wire sum_11_37 = sum_11_28 ^ sum_11_29;
-    wire sum_11_38 = key[371] ^ sum_11_9;
-    wire sum_11_39 = key[379] ^ sum_11_21;
-    wire sum_11_40 = sum_11_4 ^ sum_11_12;
-    wire sum_11_41 = sum_11_20 ^ sum_11_26;
-    wire sum_11_42 = sum_11_18 ^ sum_11_23;
-    wire sum_12_0 = key[389] ^ key[400];
-    wire sum_12_1 = key[406] ^ key[407];
-    wire sum_12_2 = key[390] ^ sum_12_0;
-    wire sum_12_3 = key[385] ^ key[387];
-    wire sum_12_4 = key[391] ^ key[395];
-    wire sum_12_5 = key[393] ^ key[396];
-    wire sum_12_6 = key[399] ^ key[413];
-    wire sum_12_7 = key[401] ^ key[409];
-    wire sum_12_8 = key[384] ^ key[410];
-    wire sum_12_9 = key[402] ^ key[412];
-    wire sum_12_10 = key[388] ^ key[394];
-    wire sum_12_11 = key[408] ^ key[414];
-    wire sum_12_12 = key[397] ^ sum_12_4;
-    wire sum_12_13 = key[415] ^ sum_12_3;
-    wire sum_12_14 = key[405] ^ sum_12_2;
-    wire sum_12_15 = sum_12_8 ^ sum_12_9;
-    wire sum_12_16 = key[386] ^ key[403];
-    wire sum_12_17 = key[411] ^ sum_12_1;
-    wire sum_12_18 = sum_12_1 ^ sum_12_11;
-    wire sum_12_19 = key[398] ^ sum_12_6;
-    wire sum_12_20 = sum_12_5 ^ sum_12_7;
-    wire sum_12_21 = key[391] ^ sum_12_14;
-    wire sum_12_22 = key[389] ^ key[405];
-    wire sum_12_23 = key[392] ^ key[404];
-    wire sum_12_24 = key[394] ^ key[409];
-    wire sum_12_25 = key[396] ^ key[410];
-    wire sum_12_26 = key[398] ^ key[412];
-    wire sum_12_27 = key[400] ^ key[404];
-    wire sum_12_28 = key[407] ^ key[411];
-    wire sum_12_29 = key[386] ^ sum_12_5;
-    wire sum_12_30 = key[387] ^ sum_12_6;
-    wire sum_12_31 = key[392] ^ sum_12_15;
-    wire sum_12_32 = key[413] ^ sum_12_13;
-    wire sum_12_33 = sum_12_0 ^ sum_12_23;
-    wire sum_12_34 = sum_12_7 ^ sum_12_10;
-    wire sum_12_35 = sum_12_3 ^ sum_12_17;
-    wire sum_12_36 = sum_12_5 ^ sum_12_15;
-    wire sum_12_37 = sum_12_7 ^ sum_12_13;
-    wire sum_12_38 = sum_12_10 ^ sum_12_12;
-    wire sum_12_39 = sum_12_16 ^ sum_12_20;
-    wire sum_12_40 = sum_12_21 ^ sum_12_24;
-    wire sum_13_0 = key[438] ^ key[441];
-    wire sum_13_1 = key[421] ^ key[427];
-    wire sum_13_2 = key[425] ^ key[442];
-    wire sum_13_3 = key[428] ^ key[437];
-    wire sum_13_4 = key[422] ^ key[440];
-    wire sum_13_5 = key[426] ^ key[436];
-    wire sum_13_6 = key[430] ^ key[445];
-    wire sum_13_7 = key[439] ^ key[443];
-    wire sum_13_8 = key[446] ^ key[447];
-    wire sum_13_9 = key[416] ^ sum_13_0;
-    wire sum_13_10 = key[423] ^ key[431];
-    wire sum_13_11 = key[432] ^ sum_13_2;
-    wire sum_13_12 = key[435] ^ sum_13_1;
-    wire sum_13_13 = key[417] ^ key[444];
-    wire sum_13_14 = key[429] ^ key[434];
-    wire sum_13_15 = key[419] ^ sum_13_3;
-    wire sum_13_16 = key[433] ^ sum_13_4;
-    wire sum_13_17 = key[420] ^ sum_13_9;
-    wire sum_13_18 = key[418] ^ sum_13_7;
-    wire sum_13_19 = sum_13_8 ^ sum_13_13;
-    wire sum_13_20 = sum_13_12 ^ sum_13_15;
-    wire sum_13_21 = key[424] ^ sum_13_6;
-    wire sum_13_22 = key[431] ^ sum_13_5;
-    wire sum_13_23 = key[442] ^ sum_13_10;
-    wire sum_13_24 = sum_13_16 ^ sum_13_18;
-    wire sum_13_25 = key[417] ^ key[440];
-    wire sum_13_26 = key[421] ^ key[436];
-    wire sum_13_27 = key[432] ^ key[446];
-    wire sum_13_28 = key[443] ^ key[444];
-    wire sum_13_29 = key[423] ^ sum_13_4;
-    wire sum_13_30 = key[424] ^ sum_13_3;
-    wire sum_13_31 = key[428] ^ sum_13_10;
-    wire sum_13_32 = key[438] ^ sum_13_5;
-    wire sum_13_33 = key[447] ^ sum_13_1;
-    wire sum_13_34 = key[418] ^ sum_13_11;
-    wire sum_13_35 = key[434] ^ sum_13_11;
-    wire sum_13_36 = sum_13_0 ^ sum_13_2;
-    wire sum_13_37 = sum_13_5 ^ sum_13_8;
-    wire sum_13_38 = sum_13_6 ^ sum_13_26;
-    wire sum_13_39 = sum_13_14 ^ sum_13_28;
-    wire sum_13_40 = key[433] ^ sum_13_17;
-    wire sum_13_41 = sum_13_7 ^ sum_13_19;
-    wire sum_13_42 = sum_13_9 ^ sum_13_21;
-    wire sum_13_43 = sum_13_17 ^ sum_13_23;
-    wire sum_13_44 = sum_13_19 ^ sum_13_24;
-    wire sum_13_45 = sum_13_20 ^ sum_13_42;
-    wire sum_14_0 = key[464] ^ key[473];
-    wire sum_14_1 = key[448] ^ key[467];
-    wire sum_14_2 = key[449] ^ key[461];
-    wire sum_14_3 = key[455] ^ key[459];
-    wire sum_14_4 = key[460] ^ key[463];
-    wire sum_14_5 = key[453] ^ key[472];
-    wire sum_14_6 = key[465] ^ key[479];
-    wire sum_14_7 = key[469] ^ key[470];
-    wire sum_14_8 = key[468] ^ sum_14_0;
-    wire sum_14_9 = key[450] ^ key[477];
-    wire sum_14_10 = key[451] ^ key[475];
-    wire sum_14_11 = key[458] ^ key[466];
-    wire sum_14_12 = key[476] ^ key[478];
-    wire sum_14_13 = key[474] ^ sum_14_4;
-    wire sum_14_14 = key[454] ^ sum_14_2;
-    wire sum_14_15 = key[456] ^ sum_14_3;
-    wire sum_14_16 = key[462] ^ sum_14_6;
-    wire sum_14_17 = key[457] ^ sum_14_8;
-    wire sum_14_18 = sum_14_1 ^ sum_14_7;
-    wire sum_14_19 = sum_14_9 ^ sum_14_12;
-    wire sum_14_20 = key[471] ^ sum_14_5;
-    wire sum_14_21 = key[461] ^ sum_14_19;
-    wire sum_14_22 = sum_14_10 ^ sum_14_11;
-    wire sum_14_23 = key[448] ^ key[451];
-    wire sum_14_24 = key[452] ^ key[457];
-    wire sum_14_25 = key[452] ^ key[468];
-    wire sum_14_26 = key[456] ^ key[477];
-    wire sum_14_27 = key[459] ^ key[467];
-    wire sum_14_28 = key[450] ^ sum_14_4;
-    wire sum_14_29 = key[453] ^ sum_14_7;
-    wire sum_14_30 = key[462] ^ sum_14_24;
-    wire sum_14_31 = key[472] ^ sum_14_27;
-    wire sum_14_32 = key[473] ^ sum_14_1;
-    wire sum_14_33 = key[478] ^ sum_14_6;
-    wire sum_14_34 = key[449] ^ sum_14_20;
-    wire sum_14_35 = key[454] ^ sum_14_8;
-    wire sum_14_36 = key[464] ^ sum_14_18;
-    wire sum_14_37 = key[471] ^ sum_14_14;
-    wire sum_14_38 = key[475] ^ sum_14_16;
-    wire sum_14_39 = key[455] ^ sum_14_17;
-    wire sum_14_40 = sum_14_13 ^ sum_14_16;
-    wire sum_14_41 = sum_14_13 ^ sum_14_18;
-    wire sum_14_42 = sum_14_15 ^ sum_14_32;
-    wire sum_14_43 = sum_14_22 ^ sum_14_41;
-    wire sum_15_0 = key[484] ^ key[500];
-    wire sum_15_1 = key[498] ^ key[502];
-    wire sum_15_2 = key[497] ^ key[503];
-    wire sum_15_3 = key[480] ^ key[485];
-    wire sum_15_4 = key[482] ^ key[504];
-    wire sum_15_5 = key[487] ^ key[505];
-    wire sum_15_6 = key[486] ^ sum_15_0;
-    wire sum_15_7 = key[490] ^ sum_15_1;
-    wire sum_15_8 = key[483] ^ key[501];
-    wire sum_15_9 = key[489] ^ key[494];
-    wire sum_15_10 = key[491] ^ key[511];
-    wire sum_15_11 = key[492] ^ key[495];
-    wire sum_15_12 = key[481] ^ key[507];
-    wire sum_15_13 = key[496] ^ sum_15_2;
-    wire sum_15_14 = key[506] ^ sum_15_4;
-    wire sum_15_15 = key[508] ^ sum_15_3;
-    wire sum_15_16 = key[509] ^ sum_15_7;
-    wire sum_15_17 = key[488] ^ key[507];
-    wire sum_15_18 = key[493] ^ key[503];
-    wire sum_15_19 = key[501] ^ sum_15_5;
-    wire sum_15_20 = key[504] ^ sum_15_9;
-    wire sum_15_21 = key[509] ^ sum_15_11;
-    wire sum_15_22 = key[494] ^ sum_15_6;
-    wire sum_15_23 = key[483] ^ key[510];
-    wire sum_15_24 = key[486] ^ key[510];
-    wire sum_15_25 = key[492] ^ key[505];
-    wire sum_15_26 = key[493] ^ key[511];
-    wire sum_15_27 = key[480] ^ sum_15_1;
-    wire sum_15_28 = key[481] ^ sum_15_2;
-    wire sum_15_29 = key[485] ^ sum_15_8;
-    wire sum_15_30 = key[489] ^ sum_15_4;
-    wire sum_15_31 = key[498] ^ sum_15_12;
-    wire sum_15_32 = key[506] ^ sum_15_18;
-    wire sum_15_33 = key[508] ^ sum_15_10;
-    wire sum_15_34 = key[495] ^ sum_15_15;
-    wire sum_15_35 = sum_15_0 ^ sum_15_8;
-    wire sum_15_36 = sum_15_3 ^ sum_15_23;
-    wire sum_15_37 = key[499] ^ sum_15_22;
-    wire sum_15_38 = sum_15_5 ^ sum_15_6;
-    wire sum_15_39 = sum_15_10 ^ sum_15_14;
-    wire sum_15_40 = sum_15_13 ^ sum_15_26;
-    wire sum_15_41 = sum_15_9 ^ sum_15_16;
-    wire sum_15_42 = sum_15_20 ^ sum_15_33;
-    wire sum_16_0 = key[517] ^ key[540];
-    wire sum_16_1 = key[519] ^ key[538];
-    wire sum_16_2 = key[516] ^ key[534];
-    wire sum_16_3 = key[518] ^ key[542];
-    wire sum_16_4 = key[520] ^ key[526];
-    wire sum_16_5 = key[524] ^ key[525];
-    wire sum_16_6 = key[522] ^ sum_16_0;
-    wire sum_16_7 = key[512] ^ key[531];
-    wire sum_16_8 = key[514] ^ key[529];
-    wire sum_16_9 = key[521] ^ key[527];
-    wire sum_16_10 = key[523] ^ key[543];
-    wire sum_16_11 = key[513] ^ sum_16_3;
-    wire sum_16_12 = key[528] ^ sum_16_1;
-    wire sum_16_13 = key[535] ^ key[539];
-    wire sum_16_14 = key[541] ^ sum_16_2;
-    wire sum_16_15 = sum_16_4 ^ sum_16_5;
-    wire sum_16_16 = key[515] ^ key[530];
-    wire sum_16_17 = key[532] ^ key[536];
-    wire sum_16_18 = key[533] ^ key[543];
-    wire sum_16_19 = key[537] ^ sum_16_9;
-    wire sum_16_20 = key[537] ^ sum_16_11;
-    wire sum_16_21 = sum_16_10 ^ sum_16_12;
-    wire sum_16_22 = key[514] ^ key[536];
-    wire sum_16_23 = key[520] ^ key[530];
-    wire sum_16_24 = key[522] ^ key[525];
-    wire sum_16_25 = key[523] ^ key[539];
-    wire sum_16_26 = key[524] ^ key[531];
-    wire sum_16_27 = key[534] ^ key[542];
-    wire sum_16_28 = key[512] ^ sum_16_4;
-    wire sum_16_29 = key[513] ^ sum_16_13;
-    wire sum_16_30 = key[534] ^ sum_16_16;
-    wire sum_16_31 = key[535] ^ sum_16_1;
-    wire sum_16_32 = key[538] ^ sum_16_8;
-    wire sum_16_33 = key[541] ^ sum_16_22;
-    wire sum_16_34 = key[528] ^ sum_16_6;
-    wire sum_16_35 = sum_16_7 ^ sum_16_17;
-    wire sum_16_36 = key[526] ^ sum_16_20;
-    wire sum_16_37 = sum_16_0 ^ sum_16_15;
-    wire sum_16_38 = sum_16_2 ^ sum_16_15;
-    wire sum_16_39 = sum_16_5 ^ sum_16_14;
-    wire sum_16_40 = sum_16_6 ^ sum_16_9;
-    wire sum_16_41 = sum_16_18 ^ sum_16_30;
-    wire sum_16_42 = sum_16_26 ^ sum_16_31;
-    always @(posedge clk) begin
-        parity_0[0] <= ^{key[27], sum_0_4, sum_0_37, sum_0_44};
-        parity_1[0] <= ^{sum_0_13, sum_0_28, sum_0_29, sum_0_31, sum_0_34};
-        parity_2[0] <= ^{key[2], key[14], key[17], sum_0_10, sum_0_44};
-        parity_3[0] <= ^{key[16], key[18], sum_0_32, sum_0_38};
-        parity_4[0] <= ^{key[4], sum_0_21, sum_0_28, sum_0_37, sum_0_39};
-        parity_5[0] <= ^{key[1], sum_0_20, sum_0_32, sum_0_39};
-        parity_6[0] <= ^{key[20], key[28], key[31], sum_0_22, sum_0_29, sum_0_42};
-        parity_7[0] <= ^{sum_0_12, sum_0_41, sum_0_43};
-        parity_8[0] <= ^{key[27], sum_0_7, sum_0_21, sum_0_30};
-        parity_9[0] <= ^{key[2], key[25], sum_0_6, sum_0_26, sum_0_43};
-        parity_10[0] <= 1'b0;
-        parity_11[0] <= 1'b0;
-        parity_12[0] <= 1'b0;
-        parity_13[0] <= 1'b0;
-        parity_14[0] <= 1'b0;
-        parity_15[0] <= 1'b0;
-        parity_16[0] <= 1'b0;
-        parity_17[0] <= 1'b0;
-        parity_18[0] <= 1'b0;
-        parity_19[0] <= 1'b0;
-        parity_20[0] <= ^{key[0], key[30], sum_0_21, sum_0_24, sum_0_26, sum_0_34};
-        parity_21[0] <= ^{key[15], key[20], sum_0_2, sum_0_4, sum_0_6, sum_0_8, sum_0_12, sum_0_27};
-        parity_22[0] <= ^{key[8], sum_0_18, sum_0_31, sum_0_35, sum_0_38};
-        parity_23[0] <= ^{key[10], key[13], key[27], sum_0_24, sum_0_36, sum_0_42};
-        parity_24[0] <= ^{key[26], sum_0_1, sum_0_19, sum_0_24, sum_0_30, sum_0_35};
-        parity_25[0] <= ^{key[1], key[4], sum_0_23, sum_0_27, sum_0_36, sum_0_41};
-        parity_0[1] <= ^{key[33], key[34], key[37], key[46], key[54], sum_1_3, sum_1_7, sum_1_26, sum_1_33};
-        parity_1[1] <= ^{key[45], key[58], sum_1_5, sum_1_11, sum_1_18, sum_1_33, sum_1_36};
-        parity_2[1] <= ^{key[57], sum_1_0, sum_1_3, sum_1_4, sum_1_5, sum_1_10, sum_1_40};
-        parity_3[1] <= ^{key[53], key[56], key[60], key[62], sum_1_6, sum_1_14, sum_1_38};
-        parity_4[1] <= ^{key[45], sum_1_13, sum_1_22, sum_1_25, sum_1_38};
-        parity_5[1] <= ^{sum_1_7, sum_1_27, sum_1_34};
-        parity_6[1] <= ^{key[60], sum_1_20, sum_1_25, sum_1_28, sum_1_31, sum_1_37};
-        parity_7[1] <= ^{key[38], sum_1_15, sum_1_23, sum_1_32, sum_1_36};
-        parity_8[1] <= ^{key[41], key[43], key[44], key[62], sum_1_9, sum_1_24, sum_1_41};
-        parity_9[1] <= ^{sum_1_11, sum_1_12, sum_1_19, sum_1_22, sum_1_23};
-        parity_10[1] <= 1'b0;
-        parity_11[1] <= 1'b0;
-        parity_12[1] <= 1'b0;
-        parity_13[1] <= 1'b0;
-        parity_14[1] <= 1'b0;
-        parity_15[1] <= 1'b0;
-        parity_16[1] <= 1'b0;
-        parity_17[1] <= 1'b0;
-        parity_18[1] <= 1'b0;
-        parity_19[1] <= 1'b0;
-        parity_20[1] <= ^{key[54], key[59], key[63], sum_1_1, sum_1_27, sum_1_39, sum_1_40};
-        parity_21[1] <= ^{key[51], sum_1_17, sum_1_23, sum_1_28};
-        parity_22[1] <= ^{key[52], sum_1_7, sum_1_22, sum_1_37};
-        parity_23[1] <= ^{key[43], sum_1_6, sum_1_11, sum_1_16, sum_1_26, sum_1_31, sum_1_32};
-        parity_24[1] <= ^{key[47], sum_1_2, sum_1_13, sum_1_21, sum_1_41};
-        parity_25[1] <= ^{key[46], key[55], sum_1_10, sum_1_24, sum_1_34, sum_1_39};
-        parity_0[2] <= ^{sum_2_9, sum_2_25, sum_2_26, sum_2_30, sum_2_34};
-        parity_1[2] <= ^{key[82], key[92], sum_2_2, sum_2_12, sum_2_16, sum_2_30, sum_2_33};
-        parity_2[2] <= ^{key[66], key[81], key[82], sum_2_1, sum_2_15, sum_2_24, sum_2_39};
-        parity_3[2] <= ^{key[90], key[92], sum_2_22, sum_2_23, sum_2_26, sum_2_36};
-        parity_4[2] <= ^{key[87], sum_2_7, sum_2_12, sum_2_17, sum_2_38};
-        parity_5[2] <= ^{key[75], key[88], sum_2_23, sum_2_28, sum_2_38};
-        parity_6[2] <= ^{key[65], key[83], sum_2_13, sum_2_19, sum_2_22, sum_2_33, sum_2_37};
-        parity_7[2] <= ^{key[77], key[85], key[87], sum_2_9, sum_2_21, sum_2_22, sum_2_28};
-        parity_8[2] <= ^{sum_2_2, sum_2_5, sum_2_17, sum_2_29, sum_2_31};
-        parity_9[2] <= ^{key[74], key[77], sum_2_18, sum_2_20, sum_2_31};
-        parity_10[2] <= 1'b0;
-        parity_11[2] <= 1'b0;
-        parity_12[2] <= 1'b0;
-        parity_13[2] <= 1'b0;
-        parity_14[2] <= 1'b0;
-        parity_15[2] <= 1'b0;
-        parity_16[2] <= 1'b0;
-        parity_17[2] <= 1'b0;
-        parity_18[2] <= 1'b0;
-        parity_19[2] <= 1'b0;
-        parity_20[2] <= ^{key[78], key[95], sum_2_1, sum_2_13, sum_2_32, sum_2_36};
-        parity_21[2] <= ^{key[85], key[95], sum_2_0, sum_2_16, sum_2_19, sum_2_23, sum_2_35};
-        parity_22[2] <= ^{key[64], key[74], key[87], sum_2_5, sum_2_11, sum_2_19, sum_2_34};
-        parity_23[2] <= ^{key[78], key[79], key[89], sum_2_16, sum_2_37, sum_2_39};
-        parity_24[2] <= ^{key[64], key[80], sum_2_7, sum_2_8, sum_2_15, sum_2_32};
-        parity_25[2] <= ^{key[72], key[73], key[76], sum_2_12, sum_2_13, sum_2_29, sum_2_35};
-        parity_0[3] <= ^{key[112], sum_3_5, sum_3_9, sum_3_10, sum_3_19, sum_3_22, sum_3_29};
-        parity_1[3] <= ^{key[108], key[115], sum_3_6, sum_3_7, sum_3_21, sum_3_26, sum_3_32};
-        parity_2[3] <= ^{key[111], sum_3_11, sum_3_14, sum_3_18, sum_3_28, sum_3_29};
-        parity_3[3] <= ^{key[104], key[106], sum_3_22, sum_3_34, sum_3_37};
-        parity_4[3] <= ^{key[99], key[108], key[121], key[123], sum_3_20, sum_3_22};
-        parity_5[3] <= ^{key[114], key[118], sum_3_16, sum_3_17, sum_3_24, sum_3_32, sum_3_33};
-        parity_6[3] <= ^{key[102], key[112], key[117], sum_3_3, sum_3_6, sum_3_12, sum_3_20, sum_3_24};
-        parity_7[3] <= ^{key[116], sum_3_9, sum_3_13, sum_3_26, sum_3_35, sum_3_37};
-        parity_8[3] <= ^{key[124], sum_3_2, sum_3_9, sum_3_15, sum_3_31, sum_3_36};
-        parity_9[3] <= ^{key[120], key[125], sum_3_34, sum_3_38};
-        parity_10[3] <= 1'b0;
-        parity_11[3] <= 1'b0;
-        parity_12[3] <= 1'b0;
-        parity_13[3] <= 1'b0;
-        parity_14[3] <= 1'b0;
-        parity_15[3] <= 1'b0;
-        parity_16[3] <= 1'b0;
-        parity_17[3] <= 1'b0;
-        parity_18[3] <= 1'b0;
-        parity_19[3] <= 1'b0;
-        parity_20[3] <= ^{key[100], sum_3_12, sum_3_27, sum_3_33, sum_3_36};
-        parity_21[3] <= ^{sum_3_1, sum_3_10, sum_3_11, sum_3_12, sum_3_15, sum_3_39};
-        parity_22[3] <= ^{sum_3_7, sum_3_15, sum_3_20, sum_3_23, sum_3_35};
-        parity_23[3] <= ^{key[113], key[122], sum_3_3, sum_3_4, sum_3_15, sum_3_16, sum_3_38};
-        parity_24[3] <= ^{key[100], key[120], key[122], key[127], sum_3_23, sum_3_28, sum_3_39};
-        parity_25[3] <= ^{sum_3_5, sum_3_7, sum_3_8, sum_3_13, sum_3_14, sum_3_27, sum_3_31};
-        parity_0[4] <= ^{key[132], key[156], key[157], sum_4_3, sum_4_10, sum_4_28, sum_4_33, sum_4_37};
-        parity_1[4] <= ^{key[146], key[152], key[153], sum_4_3, sum_4_14, sum_4_15, sum_4_22, sum_4_34};
-        parity_2[4] <= ^{key[129], key[140], key[141], sum_4_2, sum_4_24};
-        parity_3[4] <= ^{key[141], sum_4_19, sum_4_20, sum_4_25, sum_4_35, sum_4_36};
-        parity_4[4] <= ^{key[149], sum_4_2, sum_4_18, sum_4_22, sum_4_39};
-        parity_5[4] <= ^{key[154], sum_4_21, sum_4_23, sum_4_24, sum_4_38};
-        parity_6[4] <= ^{key[131], key[141], key[155], key[158], sum_4_6, sum_4_7, sum_4_10, sum_4_38};
-        parity_7[4] <= ^{key[145], key[149], key[152], sum_4_0, sum_4_5, sum_4_7, sum_4_13, sum_4_23};
-        parity_8[4] <= ^{key[130], sum_4_4, sum_4_8, sum_4_14, sum_4_16, sum_4_30, sum_4_36};
-        parity_9[4] <= ^{key[140], key[148], sum_4_22, sum_4_25, sum_4_28, sum_4_30};
-        parity_10[4] <= 1'b0;
-        parity_11[4] <= 1'b0;
-        parity_12[4] <= 1'b0;
-        parity_13[4] <= 1'b0;
-        parity_14[4] <= 1'b0;
-        parity_15[4] <= 1'b0;
-        parity_16[4] <= 1'b0;
-        parity_17[4] <= 1'b0;
-        parity_18[4] <= 1'b0;
-        parity_19[4] <= 1'b0;
-        parity_20[4] <= ^{sum_4_1, sum_4_9, sum_4_18, sum_4_25, sum_4_32, sum_4_37};
-        parity_21[4] <= ^{key[137], key[150], key[151], sum_4_10, sum_4_11, sum_4_16, sum_4_26, sum_4_34};
-        parity_22[4] <= ^{key[128], sum_4_6, sum_4_26, sum_4_27, sum_4_31, sum_4_39};
-        parity_23[4] <= ^{key[146], key[147], sum_4_5, sum_4_17, sum_4_24, sum_4_32, sum_4_33};
-        parity_24[4] <= ^{key[143], key[147], sum_4_4, sum_4_11, sum_4_13, sum_4_27, sum_4_35};
-        parity_25[4] <= ^{key[144], key[146], key[156], sum_4_8, sum_4_12, sum_4_23, sum_4_31};
-        parity_0[5] <= ^{key[162], key[171], key[183], sum_5_9, sum_5_23, sum_5_35};
-        parity_1[5] <= ^{key[163], key[170], key[191], sum_5_2, sum_5_9, sum_5_18, sum_5_30};
-        parity_2[5] <= ^{key[167], key[170], key[188], key[189], sum_5_4, sum_5_13, sum_5_21, sum_5_35};
-        parity_3[5] <= ^{key[166], key[178], sum_5_28, sum_5_29, sum_5_31, sum_5_36};
-        parity_4[5] <= ^{key[179], key[185], sum_5_4, sum_5_23, sum_5_27, sum_5_29};
-        parity_5[5] <= ^{sum_5_31, sum_5_38};
-        parity_6[5] <= ^{key[160], key[186], key[187], sum_5_20, sum_5_30, sum_5_36};
-        parity_7[5] <= ^{key[161], sum_5_6, sum_5_7, sum_5_8, sum_5_10, sum_5_18, sum_5_25};
-        parity_8[5] <= ^{key[176], key[182], key[183], key[186], key[190], sum_5_2, sum_5_21, sum_5_24};
-        parity_9[5] <= ^{key[160], key[177], key[183], key[191], sum_5_22, sum_5_33};
-        parity_10[5] <= 1'b0;
-        parity_11[5] <= 1'b0;
-        parity_12[5] <= 1'b0;
-        parity_13[5] <= 1'b0;
-        parity_14[5] <= 1'b0;
-        parity_15[5] <= 1'b0;
-        parity_16[5] <= 1'b0;
-        parity_17[5] <= 1'b0;
-        parity_18[5] <= 1'b0;
-        parity_19[5] <= 1'b0;
-        parity_20[5] <= ^{key[168], key[173], sum_5_28, sum_5_33, sum_5_34};
-        parity_21[5] <= ^{key[164], key[169], key[172], key[178], key[182], sum_5_18, sum_5_27, sum_5_32};
-        parity_22[5] <= ^{key[169], sum_5_3, sum_5_10, sum_5_16, sum_5_22, sum_5_24};
-        parity_23[5] <= ^{key[175], key[190], sum_5_16, sum_5_32, sum_5_38};
-        parity_24[5] <= ^{key[164], key[173], key[175], key[185], key[189], sum_5_5, sum_5_9, sum_5_17, sum_5_25};
-        parity_25[5] <= ^{key[180], sum_5_7, sum_5_14, sum_5_21, sum_5_22, sum_5_34};
-        parity_0[6] <= ^{key[210], sum_6_5, sum_6_6, sum_6_7, sum_6_14, sum_6_34};
-        parity_1[6] <= ^{sum_6_0, sum_6_5, sum_6_10, sum_6_21, sum_6_32};
-        parity_2[6] <= ^{key[207], sum_6_28, sum_6_29, sum_6_30, sum_6_36};
-        parity_3[6] <= ^{key[193], key[197], sum_6_3, sum_6_5, sum_6_9, sum_6_12, sum_6_25, sum_6_31};
-        parity_4[6] <= ^{key[210], key[211], sum_6_10, sum_6_18, sum_6_29, sum_6_38};
-        parity_5[6] <= ^{key[196], sum_6_2, sum_6_7, sum_6_18, sum_6_35};
-        parity_6[6] <= ^{key[201], key[203], key[221], sum_6_18, sum_6_31, sum_6_32, sum_6_39};
-        parity_7[6] <= ^{key[199], key[204], key[215], sum_6_5, sum_6_16, sum_6_30, sum_6_35};
-        parity_8[6] <= ^{key[195], key[207], sum_6_0, sum_6_4, sum_6_39};
-        parity_9[6] <= ^{key[196], key[203], sum_6_0, sum_6_6, sum_6_20, sum_6_28};
-        parity_10[6] <= 1'b0;
-        parity_11[6] <= 1'b0;
-        parity_12[6] <= 1'b0;
-        parity_13[6] <= 1'b0;
-        parity_14[6] <= 1'b0;
-        parity_15[6] <= 1'b0;
-        parity_16[6] <= 1'b0;
-        parity_17[6] <= 1'b0;
-        parity_18[6] <= 1'b0;
-        parity_19[6] <= 1'b0;
-        parity_20[6] <= ^{key[193], key[208], key[210], sum_6_15, sum_6_19, sum_6_33};
-        parity_21[6] <= ^{key[197], key[198], key[201], key[205], key[208], sum_6_22, sum_6_24, sum_6_37};
-        parity_22[6] <= ^{key[212], sum_6_7, sum_6_9, sum_6_23, sum_6_36};
-        parity_23[6] <= ^{key[192], sum_6_12, sum_6_14, sum_6_16, sum_6_38};
-        parity_24[6] <= ^{key[200], key[207], key[209], key[211], sum_6_26, sum_6_37};
-        parity_25[6] <= ^{key[221], sum_6_17, sum_6_25, sum_6_26, sum_6_33, sum_6_34};
-        parity_0[7] <= ^{sum_7_8, sum_7_10, sum_7_20, sum_7_25, sum_7_39};
-        parity_1[7] <= ^{key[238], key[250], key[251], sum_7_2, sum_7_11, sum_7_28, sum_7_36};
-        parity_2[7] <= ^{key[253], sum_7_35, sum_7_41};
-        parity_3[7] <= ^{key[225], key[228], key[253], key[254], sum_7_13, sum_7_21, sum_7_32};
-        parity_4[7] <= ^{key[237], sum_7_9, sum_7_27, sum_7_30, sum_7_33, sum_7_37};
-        parity_5[7] <= ^{key[228], key[234], key[249], sum_7_8, sum_7_23, sum_7_40};
-        parity_6[7] <= ^{key[229], key[232], key[246], sum_7_6, sum_7_14, sum_7_21};
-        parity_7[7] <= ^{sum_7_4, sum_7_14, sum_7_33, sum_7_41};
-        parity_8[7] <= ^{key[246], sum_7_2, sum_7_5, sum_7_40};
-        parity_9[7] <= ^{key[245], sum_7_34, sum_7_38, sum_7_39};
-        parity_10[7] <= 1'b0;
-        parity_11[7] <= 1'b0;
-        parity_12[7] <= 1'b0;
-        parity_13[7] <= 1'b0;
-        parity_14[7] <= 1'b0;
-        parity_15[7] <= 1'b0;
-        parity_16[7] <= 1'b0;
-        parity_17[7] <= 1'b0;
-        parity_18[7] <= 1'b0;
-        parity_19[7] <= 1'b0;
-        parity_20[7] <= ^{key[224], key[227], key[252], key[253], sum_7_1, sum_7_7, sum_7_9, sum_7_20, sum_7_36};
-        parity_21[7] <= ^{key[241], sum_7_4, sum_7_6, sum_7_12, sum_7_17, sum_7_28};
-        parity_22[7] <= ^{key[247], sum_7_2, sum_7_13, sum_7_19, sum_7_22, sum_7_25, sum_7_27, sum_7_31};
-        parity_23[7] <= ^{key[240], key[243], key[247], sum_7_5, sum_7_15, sum_7_35, sum_7_38};
-        parity_24[7] <= ^{sum_7_11, sum_7_20, sum_7_30, sum_7_31, sum_7_32};
-        parity_25[7] <= ^{sum_7_8, sum_7_21, sum_7_34, sum_7_37};
-        parity_0[8] <= ^{key[265], sum_8_24, sum_8_26, sum_8_29, sum_8_31, sum_8_38};
-        parity_1[8] <= ^{key[263], key[282], sum_8_0, sum_8_6, sum_8_10, sum_8_30};
-        parity_2[8] <= ^{key[283], sum_8_5, sum_8_32, sum_8_33};
-        parity_3[8] <= ^{key[271], key[284], sum_8_7, sum_8_12, sum_8_30, sum_8_36};
-        parity_4[8] <= ^{key[263], key[278], sum_8_3, sum_8_5, sum_8_22, sum_8_37};
-        parity_5[8] <= ^{key[261], sum_8_37, sum_8_39};
-        parity_6[8] <= ^{key[257], key[265], sum_8_15, sum_8_16, sum_8_18, sum_8_39};
-        parity_7[8] <= ^{key[258], key[275], sum_8_12, sum_8_14, sum_8_23, sum_8_28};
-        parity_8[8] <= ^{key[285], sum_8_8, sum_8_13, sum_8_15, sum_8_27, sum_8_29};
-        parity_9[8] <= ^{sum_8_16, sum_8_17, sum_8_19, sum_8_25, sum_8_36};
-        parity_10[8] <= 1'b0;
-        parity_11[8] <= 1'b0;
-        parity_12[8] <= 1'b0;
-        parity_13[8] <= 1'b0;
-        parity_14[8] <= 1'b0;
-        parity_15[8] <= 1'b0;
-        parity_16[8] <= 1'b0;
-        parity_17[8] <= 1'b0;
-        parity_18[8] <= 1'b0;
-        parity_19[8] <= 1'b0;
-        parity_20[8] <= ^{key[267], sum_8_1, sum_8_9, sum_8_13, sum_8_21, sum_8_23, sum_8_26};
-        parity_21[8] <= ^{key[282], sum_8_9, sum_8_14, sum_8_20, sum_8_25, sum_8_35};
-        parity_22[8] <= ^{key[256], key[269], key[272], key[286], sum_8_23, sum_8_31};
-        parity_23[8] <= ^{key[274], key[285], sum_8_2, sum_8_28, sum_8_34};
-        parity_24[8] <= ^{key[274], key[281], sum_8_27, sum_8_33, sum_8_35};
-        parity_25[8] <= ^{key[266], sum_8_8, sum_8_32, sum_8_34, sum_8_38};
-        parity_0[9] <= ^{key[292], key[297], key[311], sum_9_8, sum_9_40};
-        parity_1[9] <= ^{key[290], key[306], key[319], sum_9_4, sum_9_10, sum_9_11, sum_9_36};
-        parity_2[9] <= ^{sum_9_23, sum_9_29, sum_9_37, sum_9_43};
-        parity_3[9] <= ^{key[297], key[306], sum_9_19, sum_9_21, sum_9_22, sum_9_23};
-        parity_4[9] <= ^{sum_9_1, sum_9_28, sum_9_36, sum_9_37};
-        parity_5[9] <= ^{key[295], key[310], sum_9_6, sum_9_8, sum_9_13, sum_9_15, sum_9_35, sum_9_39};
-        parity_6[9] <= ^{key[316], sum_9_33, sum_9_35, sum_9_41};
-        parity_7[9] <= ^{key[288], key[314], key[315], sum_9_11, sum_9_34, sum_9_44};
-        parity_8[9] <= ^{key[311], key[314], sum_9_4, sum_9_7, sum_9_21, sum_9_33, sum_9_38};
-        parity_9[9] <= ^{key[305], key[315], sum_9_23, sum_9_32, sum_9_42};
-        parity_10[9] <= 1'b0;
-        parity_11[9] <= 1'b0;
-        parity_12[9] <= 1'b0;
-        parity_13[9] <= 1'b0;
-        parity_14[9] <= 1'b0;
-        parity_15[9] <= 1'b0;
-        parity_16[9] <= 1'b0;
-        parity_17[9] <= 1'b0;
-        parity_18[9] <= 1'b0;
-        parity_19[9] <= 1'b0;
-        parity_20[9] <= ^{key[289], key[315], sum_9_38, sum_9_43};
-        parity_21[9] <= ^{key[300], key[315], sum_9_6, sum_9_18, sum_9_21, sum_9_24};
-        parity_22[9] <= ^{key[318], sum_9_12, sum_9_20, sum_9_39, sum_9_41};
-        parity_23[9] <= ^{key[307], sum_9_6, sum_9_17, sum_9_20, sum_9_29, sum_9_32, sum_9_34};
-        parity_24[9] <= ^{key[291], sum_9_24, sum_9_42, sum_9_44};
-        parity_25[9] <= ^{sum_9_18, sum_9_20, sum_9_28, sum_9_40};
-        parity_0[10] <= ^{key[334], key[347], sum_10_8, sum_10_12, sum_10_18, sum_10_19};
-        parity_1[10] <= ^{key[336], key[344], sum_10_9, sum_10_20, sum_10_24, sum_10_32, sum_10_34};
-        parity_2[10] <= ^{key[338], key[341], key[350], sum_10_7, sum_10_22, sum_10_34};
-        parity_3[10] <= ^{key[321], key[325], sum_10_0, sum_10_2, sum_10_15, sum_10_23, sum_10_27, sum_10_29};
-        parity_4[10] <= ^{key[345], sum_10_22, sum_10_31, sum_10_37};
-        parity_5[10] <= ^{key[332], key[348], sum_10_30, sum_10_39};
-        parity_6[10] <= ^{key[340], sum_10_17, sum_10_23, sum_10_32, sum_10_36};
-        parity_7[10] <= ^{key[351], sum_10_13, sum_10_20, sum_10_38};
-        parity_8[10] <= ^{sum_10_17, sum_10_20, sum_10_28, sum_10_39};
-        parity_9[10] <= ^{key[329], sum_10_31, sum_10_40};
-        parity_10[10] <= 1'b0;
-        parity_11[10] <= 1'b0;
-        parity_12[10] <= 1'b0;
-        parity_13[10] <= 1'b0;
-        parity_14[10] <= 1'b0;
-        parity_15[10] <= 1'b0;
-        parity_16[10] <= 1'b0;
-        parity_17[10] <= 1'b0;
-        parity_18[10] <= 1'b0;
-        parity_19[10] <= 1'b0;
-        parity_20[10] <= ^{key[324], sum_10_0, sum_10_6, sum_10_13, sum_10_30, sum_10_33};
-        parity_21[10] <= ^{key[323], key[332], key[343], key[346], sum_10_11, sum_10_15, sum_10_24, sum_10_37};
-        parity_22[10] <= ^{key[326], sum_10_12, sum_10_25, sum_10_28, sum_10_29, sum_10_33};
-        parity_23[10] <= ^{key[330], key[335], sum_10_11, sum_10_12, sum_10_16, sum_10_21, sum_10_36};
-        parity_24[10] <= ^{key[337], sum_10_14, sum_10_16, sum_10_27, sum_10_40};
-        parity_25[10] <= ^{key[333], key[339], sum_10_14, sum_10_25, sum_10_38};
-        parity_0[11] <= ^{key[356], key[360], key[364], key[371], sum_11_6, sum_11_18, sum_11_22};
-        parity_1[11] <= ^{key[362], key[376], key[381], sum_11_10, sum_11_12, sum_11_22, sum_11_27};
-        parity_2[11] <= ^{key[369], sum_11_32, sum_11_34, sum_11_35, sum_11_38};
-        parity_3[11] <= ^{key[357], key[361], key[368], key[382], sum_11_14, sum_11_15, sum_11_35};
-        parity_4[11] <= ^{key[359], key[368], sum_11_30, sum_11_31, sum_11_36, sum_11_41};
-        parity_5[11] <= ^{sum_11_11, sum_11_18, sum_11_24, sum_11_31, sum_11_33, sum_11_40};
-        parity_6[11] <= ^{sum_11_17, sum_11_19, sum_11_27, sum_11_39, sum_11_40};
-        parity_7[11] <= ^{key[361], key[378], sum_11_1, sum_11_5, sum_11_10, sum_11_32};
-        parity_8[11] <= ^{sum_11_4, sum_11_10, sum_11_15, sum_11_20, sum_11_42};
-        parity_9[11] <= ^{key[367], sum_11_13, sum_11_25, sum_11_34, sum_11_42};
-        parity_10[11] <= 1'b0;
-        parity_11[11] <= 1'b0;
-        parity_12[11] <= 1'b0;
-        parity_13[11] <= 1'b0;
-        parity_14[11] <= 1'b0;
-        parity_15[11] <= 1'b0;
-        parity_16[11] <= 1'b0;
-        parity_17[11] <= 1'b0;
-        parity_18[11] <= 1'b0;
-        parity_19[11] <= 1'b0;
-        parity_20[11] <= ^{key[363], sum_11_12, sum_11_16, sum_11_21, sum_11_37};
-        parity_21[11] <= ^{key[382], sum_11_2, sum_11_6, sum_11_16, sum_11_24, sum_11_25, sum_11_30};
-        parity_22[11] <= ^{key[382], key[383], sum_11_3, sum_11_11, sum_11_37, sum_11_39};
-        parity_23[11] <= ^{key[383], sum_11_1, sum_11_12, sum_11_41};
-        parity_24[11] <= ^{key[366], sum_11_3, sum_11_7, sum_11_13, sum_11_14, sum_11_33, sum_11_38};
-        parity_25[11] <= ^{key[363], sum_11_1, sum_11_8, sum_11_14, sum_11_22, sum_11_36};
-        parity_0[12] <= ^{sum_12_17, sum_12_32, sum_12_36, sum_12_40};
-        parity_1[12] <= ^{key[403], key[413], sum_12_4, sum_12_31, sum_12_35};
-        parity_2[12] <= ^{key[393], sum_12_2, sum_12_6, sum_12_12, sum_12_18, sum_12_31};
-        parity_3[12] <= ^{key[393], key[415], sum_12_15, sum_12_19, sum_12_21, sum_12_34};
-        parity_4[12] <= ^{key[384], sum_12_11, sum_12_16, sum_12_26, sum_12_40};
-        parity_5[12] <= ^{sum_12_1, sum_12_12, sum_12_14, sum_12_25, sum_12_26, sum_12_37};
-        parity_6[12] <= ^{key[397], sum_12_6, sum_12_9, sum_12_17, sum_12_22, sum_12_39};
-        parity_7[12] <= ^{key[394], key[415], sum_12_8, sum_12_18, sum_12_20, sum_12_33};
-        parity_8[12] <= ^{key[387], key[395], key[399], key[402], sum_12_18, sum_12_22, sum_12_25, sum_12_34};
-        parity_9[12] <= ^{key[390], key[402], key[409], sum_12_12, sum_12_19, sum_12_27, sum_12_29, sum_12_35};
-        parity_10[12] <= 1'b0;
-        parity_11[12] <= 1'b0;
-        parity_12[12] <= 1'b0;
-        parity_13[12] <= 1'b0;
-        parity_14[12] <= 1'b0;
-        parity_15[12] <= 1'b0;
-        parity_16[12] <= 1'b0;
-        parity_17[12] <= 1'b0;
-        parity_18[12] <= 1'b0;
-        parity_19[12] <= 1'b0;
-        parity_20[12] <= ^{key[401], key[405], key[413], key[414], sum_12_28, sum_12_33, sum_12_38};
-        parity_21[12] <= ^{key[388], key[395], key[400], sum_12_32, sum_12_39};
-        parity_22[12] <= ^{key[406], key[408], sum_12_2, sum_12_13, sum_12_29, sum_12_38};
-        parity_23[12] <= ^{key[394], key[404], sum_12_2, sum_12_16, sum_12_19, sum_12_28, sum_12_37};
-        parity_24[12] <= ^{sum_12_4, sum_12_10, sum_12_18, sum_12_27, sum_12_30};
-        parity_25[12] <= ^{key[401], sum_12_14, sum_12_30, sum_12_36};
-        parity_0[13] <= ^{key[420], key[430], key[431], sum_13_1, sum_13_3, sum_13_8, sum_13_34, sum_13_39};
-        parity_1[13] <= ^{key[430], key[434], sum_13_25, sum_13_27, sum_13_30, sum_13_43};
-        parity_2[13] <= ^{sum_13_2, sum_13_22, sum_13_39, sum_13_45};
-        parity_3[13] <= ^{key[437], sum_13_14, sum_13_21, sum_13_24, sum_13_33, sum_13_43};
-        parity_4[13] <= ^{sum_13_22, sum_13_36, sum_13_44};
-        parity_5[13] <= ^{key[417], key[437], sum_13_11, sum_13_12, sum_13_18, sum_13_22, sum_13_40};
-        parity_6[13] <= ^{key[441], sum_13_6, sum_13_16, sum_13_23, sum_13_37};
-        parity_7[13] <= ^{key[439], sum_13_10, sum_13_14, sum_13_16, sum_13_32};
-        parity_8[13] <= ^{key[429], key[436], key[447], sum_13_7, sum_13_20, sum_13_40};
-        parity_9[13] <= ^{key[425], sum_13_6, sum_13_20, sum_13_29, sum_13_41};
-        parity_10[13] <= 1'b0;
-        parity_11[13] <= 1'b0;
-        parity_12[13] <= 1'b0;
-        parity_13[13] <= 1'b0;
-        parity_14[13] <= 1'b0;
-        parity_15[13] <= 1'b0;
-        parity_16[13] <= 1'b0;
-        parity_17[13] <= 1'b0;
-        parity_18[13] <= 1'b0;
-        parity_19[13] <= 1'b0;
-        parity_20[13] <= ^{key[419], key[447], sum_13_0, sum_13_25, sum_13_31, sum_13_34, sum_13_38};
-        parity_21[13] <= ^{key[422], key[433], key[435], sum_13_13, sum_13_14, sum_13_27, sum_13_38};
-        parity_22[13] <= ^{key[420], key[426], key[445], sum_13_15, sum_13_36, sum_13_41};
-        parity_23[13] <= ^{sum_13_35, sum_13_44, sum_13_45};
-        parity_24[13] <= ^{key[422], key[439], key[445], sum_13_12, sum_13_17, sum_13_31, sum_13_35, sum_13_37};
-        parity_25[13] <= ^{sum_13_11, sum_13_29, sum_13_30, sum_13_32, sum_13_33};
-        parity_0[14] <= ^{key[460], key[476], sum_14_5, sum_14_15, sum_14_22};
-        parity_1[14] <= ^{key[469], sum_14_0, sum_14_10, sum_14_15, sum_14_28, sum_14_37};
-        parity_2[14] <= ^{sum_14_2, sum_14_20, sum_14_23, sum_14_26, sum_14_39};
-        parity_3[14] <= ^{key[458], sum_14_1, sum_14_3, sum_14_5, sum_14_21, sum_14_35, sum_14_40};
-        parity_4[14] <= ^{key[457], key[466], sum_14_21, sum_14_42};
-        parity_5[14] <= ^{key[459], key[478], sum_14_2, sum_14_5, sum_14_25, sum_14_28, sum_14_36, sum_14_38};
-        parity_6[14] <= ^{key[476], sum_14_3, sum_14_29, sum_14_37, sum_14_38};
-        parity_7[14] <= ^{key[451], key[458], key[465], sum_14_26, sum_14_30, sum_14_36};
-        parity_8[14] <= ^{sum_14_12, sum_14_14, sum_14_17, sum_14_43};
-        parity_9[14] <= ^{key[452], key[465], key[470], key[474], key[475], sum_14_19, sum_14_42};
-        parity_10[14] <= 1'b0;
-        parity_11[14] <= 1'b0;
-        parity_12[14] <= 1'b0;
-        parity_13[14] <= 1'b0;
-        parity_14[14] <= 1'b0;
-        parity_15[14] <= 1'b0;
-        parity_16[14] <= 1'b0;
-        parity_17[14] <= 1'b0;
-        parity_18[14] <= 1'b0;
-        parity_19[14] <= 1'b0;
-        parity_20[14] <= ^{key[463], key[466], sum_14_3, sum_14_23, sum_14_25, sum_14_33, sum_14_34};
-        parity_21[14] <= ^{sum_14_0, sum_14_9, sum_14_34, sum_14_43};
-        parity_22[14] <= ^{key[452], sum_14_11, sum_14_14, sum_14_29, sum_14_39};
-        parity_23[14] <= ^{key[469], sum_14_13, sum_14_33, sum_14_35};
-        parity_24[14] <= ^{sum_14_2, sum_14_10, sum_14_17, sum_14_31, sum_14_40};
-        parity_25[14] <= ^{key[463], key[479], sum_14_0, sum_14_11, sum_14_21, sum_14_30, sum_14_31};
-        parity_0[15] <= ^{key[486], sum_15_21, sum_15_29, sum_15_40};
-        parity_1[15] <= ^{key[505], sum_15_16, sum_15_17, sum_15_20, sum_15_34};
-        parity_2[15] <= ^{key[488], key[499], sum_15_6, sum_15_7, sum_15_15, sum_15_25, sum_15_28};
-        parity_3[15] <= ^{key[490], key[510], sum_15_15, sum_15_30, sum_15_35};
-        parity_4[15] <= ^{key[505], sum_15_2, sum_15_7, sum_15_11, sum_15_14, sum_15_35};
-        parity_5[15] <= ^{key[482], key[490], key[502], key[511], sum_15_19, sum_15_21, sum_15_37};
-        parity_6[15] <= ^{key[485], key[488], key[491], sum_15_0, sum_15_4, sum_15_12, sum_15_16, sum_15_19};
-        parity_7[15] <= ^{key[489], key[496], sum_15_5, sum_15_21, sum_15_24, sum_15_31, sum_15_32};
-        parity_8[15] <= ^{sum_15_1, sum_15_13, sum_15_14, sum_15_17, sum_15_22, sum_15_36};
-        parity_9[15] <= ^{key[504], sum_15_3, sum_15_11, sum_15_19, sum_15_31, sum_15_40};
-        parity_10[15] <= 1'b0;
-        parity_11[15] <= 1'b0;
-        parity_12[15] <= 1'b0;
-        parity_13[15] <= 1'b0;
-        parity_14[15] <= 1'b0;
-        parity_15[15] <= 1'b0;
-        parity_16[15] <= 1'b0;
-        parity_17[15] <= 1'b0;
-        parity_18[15] <= 1'b0;
-        parity_19[15] <= 1'b0;
-        parity_20[15] <= ^{key[484], sum_15_2, sum_15_24, sum_15_34, sum_15_41};
-        parity_21[15] <= ^{key[509], sum_15_12, sum_15_13, sum_15_27, sum_15_37, sum_15_39};
-        parity_22[15] <= ^{key[493], key[497], sum_15_8, sum_15_10, sum_15_17, sum_15_27, sum_15_30, sum_15_38};
-        parity_23[15] <= ^{key[487], sum_15_18, sum_15_36, sum_15_39, sum_15_41};
-        parity_24[15] <= ^{key[484], key[507], sum_15_25, sum_15_32, sum_15_42};
-        parity_25[15] <= ^{key[502], key[510], sum_15_28, sum_15_29, sum_15_38, sum_15_42};
-        parity_0[16] <= ^{key[532], sum_16_14, sum_16_40, sum_16_42};
-        parity_1[16] <= ^{key[530], sum_16_19, sum_16_29, sum_16_34, sum_16_39};
-        parity_2[16] <= ^{key[529], key[543], sum_16_12, sum_16_38, sum_16_40};
-        parity_3[16] <= ^{key[515], key[533], key[541], sum_16_6, sum_16_8, sum_16_10, sum_16_13};
-        parity_4[16] <= ^{sum_16_10, sum_16_36, sum_16_42};
-        parity_5[16] <= ^{key[520], key[521], key[538], sum_16_6, sum_16_11, sum_16_33, sum_16_41};
-        parity_6[16] <= ^{key[524], key[540], key[542], sum_16_7, sum_16_13, sum_16_14, sum_16_18, sum_16_23, sum_16_32};
-        parity_7[16] <= ^{key[516], key[527], sum_16_1, sum_16_7, sum_16_20, sum_16_24, sum_16_33};
-        parity_8[16] <= ^{sum_16_7, sum_16_11, sum_16_21, sum_16_39};
-        parity_9[16] <= ^{key[517], sum_16_12, sum_16_23, sum_16_25, sum_16_27, sum_16_35};
-        parity_10[16] <= 1'b0;
-        parity_11[16] <= 1'b0;
-        parity_12[16] <= 1'b0;
-        parity_13[16] <= 1'b0;
-        parity_14[16] <= 1'b0;
-        parity_15[16] <= 1'b0;
-        parity_16[16] <= 1'b0;
-        parity_17[16] <= 1'b0;
-        parity_18[16] <= 1'b0;
-        parity_19[16] <= 1'b0;
-        parity_20[16] <= ^{key[539], key[540], sum_16_2, sum_16_8, sum_16_17, sum_16_21, sum_16_36};
-        parity_21[16] <= ^{key[514], key[532], key[537], sum_16_3, sum_16_16, sum_16_34, sum_16_38};
-        parity_22[16] <= ^{key[515], key[519], key[521], key[529], sum_16_24, sum_16_28, sum_16_29};
-        parity_23[16] <= ^{sum_16_19, sum_16_21, sum_16_27, sum_16_28};
-        parity_24[16] <= ^{sum_16_8, sum_16_19, sum_16_35, sum_16_37, sum_16_41};
-        parity_25[16] <= ^{key[531], key[536], sum_16_25, sum_16_32, sum_16_37};
-        row[0] <= ^parity_0;
-        row[1] <= ^parity_1;
-        row[2] <= ^parity_2;
-        row[3] <= ^parity_3;
-        row[4] <= ^parity_4;
-        row[5] <= ^parity_5;
-        row[6] <= ^parity_6;
-        row[7] <= ^parity_7;
-        row[8] <= ^parity_8;
-        row[9] <= ^parity_9;
-        prefix[0] <= ^parity_10;
-        prefix[1] <= ^parity_11;
-        prefix[2] <= ^parity_12;
-        prefix[3] <= ^parity_13;
-        prefix[4] <= ^parity_14;
-        prefix[5] <= ^parity_15;
-        prefix[6] <= ^parity_16;
-        prefix[7] <= ^parity_17;
-        prefix[8] <= ^parity_18;
-        prefix[9] <= ^parity_19;
-        prefix[10] <= ^parity_20;
-        prefix[11] <= ^parity_21;
-        prefix[12] <= ^parity_22;
-        prefix[13] <= ^parity_23;
-        prefix[14] <= ^parity_24;
-        prefix[15] <= ^parity_25;
-    end
-    `endif
-endmodule // deltaline_core_aggregator_lane_0_hash
-
-module deltaline_core_aggregator_lane_0_hashing(clock,rst,d,q);
+module deltaline_core_aggregator_lane_0_copy_2(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -4855,7 +3755,52 @@ module deltaline_core_aggregator_lane_0_hashing(clock,rst,d,q);
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_core_aggregator_lane_0_hashing
+endmodule // deltaline_core_aggregator_lane_0_copy_2
+
+module deltaline_core_aggregator_lane_0_copy_3(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_copy_3
+
+module deltaline_core_aggregator_lane_0_copy_4(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_copy_4
+
+module deltaline_core_aggregator_lane_0_copy_5(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_copy_5
 
 module deltaline_core_aggregator_lane_0_kinds_0(clock,rst,d,q);
 
@@ -4886,6 +3831,66 @@ module deltaline_core_aggregator_lane_0_kinds_1(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_lane_0_kinds_1
+
+module deltaline_core_aggregator_lane_0_kinds_2(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [1:0] d;
+    output reg  [1:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 2'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_kinds_2
+
+module deltaline_core_aggregator_lane_0_kinds_3(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [1:0] d;
+    output reg  [1:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 2'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_kinds_3
+
+module deltaline_core_aggregator_lane_0_kinds_4(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [1:0] d;
+    output reg  [1:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 2'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_kinds_4
+
+module deltaline_core_aggregator_lane_0_kinds_5(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [1:0] d;
+    output reg  [1:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 2'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_kinds_5
 
 module deltaline_core_aggregator_lane_0_lda(clk,rst,update,epoch,address,timestamp,overflow,overflow_epoch,drain_address,drain_epoch,clear_0,clear_1,drained_cell);
 
@@ -7238,6 +6243,2475 @@ module deltaline_core_aggregator_lane_0_lda_wraps_copy(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_lane_0_lda_wraps_copy
 
+module deltaline_core_aggregator_lane_0_place(clk,rst,key,value);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  [543:0] key;
+    output reg  [31:0] value;
+
+    // Constant declarations
+    localparam  constant_0 = 16'hf785;
+    localparam  constant_1 = 16'h22e1;
+    localparam  constant_2 = 16'h6032;
+    localparam  constant_3 = 16'h5a38;
+
+    // Stub signals
+    reg  matrix_clk;
+    reg  [543:0] matrix_key;
+    wire  [31:0] matrix_bits;
+    reg  round_0_clk;
+    reg  round_0_rst;
+    reg  [15:0] round_0_x;
+    reg  [15:0] round_0_y;
+    reg  [15:0] round_0_constant;
+    wire  [15:0] round_0_x_after;
+    wire  [15:0] round_0_y_after;
+    reg  round_1_clk;
+    reg  round_1_rst;
+    reg  [15:0] round_1_x;
+    reg  [15:0] round_1_y;
+    reg  [15:0] round_1_constant;
+    wire  [15:0] round_1_x_after;
+    wire  [15:0] round_1_y_after;
+    reg  round_2_clk;
+    reg  round_2_rst;
+    reg  [15:0] round_2_x;
+    reg  [15:0] round_2_y;
+    reg  [15:0] round_2_constant;
+    wire  [15:0] round_2_x_after;
+    wire  [15:0] round_2_y_after;
+    reg  round_3_clk;
+    reg  round_3_rst;
+    reg  [15:0] round_3_x;
+    reg  [15:0] round_3_y;
+    reg  [15:0] round_3_constant;
+    wire  [15:0] round_3_x_after;
+    wire  [15:0] round_3_y_after;
+
+    // Local signals
+    reg  [15:0] x;
+    reg  [15:0] y;
+
+    // Sub module instances
+    deltaline_core_aggregator_lane_0_place_matrix matrix(
+        .clk(matrix_clk),
+        .key(matrix_key),
+        .bits(matrix_bits)
+    );
+    deltaline_core_aggregator_lane_0_place_round_0 round_0(
+        .clk(round_0_clk),
+        .rst(round_0_rst),
+        .x(round_0_x),
+        .y(round_0_y),
+        .constant(round_0_constant),
+        .x_after(round_0_x_after),
+        .y_after(round_0_y_after)
+    );
+    deltaline_core_aggregator_lane_0_place_round_1 round_1(
+        .clk(round_1_clk),
+        .rst(round_1_rst),
+        .x(round_1_x),
+        .y(round_1_y),
+        .constant(round_1_constant),
+        .x_after(round_1_x_after),
+        .y_after(round_1_y_after)
+    );
+    deltaline_core_aggregator_lane_0_place_round_2 round_2(
+        .clk(round_2_clk),
+        .rst(round_2_rst),
+        .x(round_2_x),
+        .y(round_2_y),
+        .constant(round_2_constant),
+        .x_after(round_2_x_after),
+        .y_after(round_2_y_after)
+    );
+    deltaline_core_aggregator_lane_0_place_round_3 round_3(
+        .clk(round_3_clk),
+        .rst(round_3_rst),
+        .x(round_3_x),
+        .y(round_3_y),
+        .constant(round_3_constant),
+        .x_after(round_3_x_after),
+        .y_after(round_3_y_after)
+    );
+
+    // Update code
+    always @(*) begin
+        matrix_clk = clk;
+        matrix_key = key;
+        x = matrix_bits[(32'h10)+:(16)];
+        y = matrix_bits[(32'h0)+:(16)];
+        round_0_clk = clk;
+        round_0_rst = rst;
+        round_0_x = x;
+        round_0_y = y;
+        round_0_constant = constant_0;
+        x = round_0_x_after;
+        y = round_0_y_after;
+        round_1_clk = clk;
+        round_1_rst = rst;
+        round_1_x = x;
+        round_1_y = y;
+        round_1_constant = constant_1;
+        x = round_1_x_after;
+        y = round_1_y_after;
+        round_2_clk = clk;
+        round_2_rst = rst;
+        round_2_x = x;
+        round_2_y = y;
+        round_2_constant = constant_2;
+        x = round_2_x_after;
+        y = round_2_y_after;
+        round_3_clk = clk;
+        round_3_rst = rst;
+        round_3_x = x;
+        round_3_y = y;
+        round_3_constant = constant_3;
+        x = round_3_x_after;
+        y = round_3_y_after;
+        value = ((y) & 32'hffffffff) | (((x) & 32'hffffffff) << 32'h10);
+    end
+
+endmodule // deltaline_core_aggregator_lane_0_place
+
+module deltaline_core_aggregator_lane_0_place_matrix(clk,key,bits);
+
+    // Module arguments
+    input wire  clk;
+    input wire  [543:0] key;
+    output reg  [31:0] bits;
+
+    // Update code (custom)
+    `ifdef VERILATOR
+    reg [31:0] hashed;
+    always @(posedge clk) begin
+        hashed <= {
+        ^((key[63:0] & 64'h41d9d81dc53d6b7f) ^ (key[127:64] & 64'hd26565c697ce5bc4) ^ (key[191:128] & 64'h5bf8bf78169d6e4b) ^ (key[255:192] & 64'h7c09ca15af8a76e6) ^ (key[319:256] & 64'h613729a1726fdc28) ^ (key[383:320] & 64'h5f696aca42686e69) ^ (key[447:384] & 64'h85711fe034279269) ^ (key[511:448] & 64'hd3f24afaf30dee14) ^ ({32'h0, key[543:512] & 32'h1d0a7924})),
+        ^((key[63:0] & 64'h0a3ba5f61677d2ef) ^ (key[127:64] & 64'h8560ae7775c14603) ^ (key[191:128] & 64'h7700b0d268b9dda4) ^ (key[255:192] & 64'h06374b70018a8d0d) ^ (key[319:256] & 64'h3188f1ddd3b42640) ^ (key[383:320] & 64'h6f2dc59dc2e3e95b) ^ (key[447:384] & 64'he6dd9ef161d18c98) ^ (key[511:448] & 64'h9f807a108f1bfa0a) ^ ({32'h0, key[543:512] & 32'h937ef32d})),
+        ^((key[63:0] & 64'h64b59f521b3a6def) ^ (key[127:64] & 64'h8f6761fd9e9ad6f9) ^ (key[191:128] & 64'he95f945ddafe48ed) ^ (key[255:192] & 64'hd6cbc5a4176419db) ^ (key[319:256] & 64'hf46e42ba6026112c) ^ (key[383:320] & 64'h92170d8aadeeddce) ^ (key[447:384] & 64'hffef5b6faa9bc46e) ^ (key[511:448] & 64'he5c46eadc6339040) ^ ({32'h0, key[543:512] & 32'hc641cb81})),
+        ^((key[63:0] & 64'hba912625b6623547) ^ (key[127:64] & 64'h20f30ad3e1960d51) ^ (key[191:128] & 64'h72f29624de101cb7) ^ (key[255:192] & 64'h59c69f72d43a72d2) ^ (key[319:256] & 64'h6337e4f84405f0e3) ^ (key[383:320] & 64'hc8ede61c02ba17f5) ^ (key[447:384] & 64'hfee0161a81413efe) ^ (key[511:448] & 64'h8b762bdd027526f2) ^ ({32'h0, key[543:512] & 32'h0882678b})),
+        ^((key[63:0] & 64'h244bd3848cd6a057) ^ (key[127:64] & 64'h0c5becfdb5b73f91) ^ (key[191:128] & 64'h016d52b99ef30372) ^ (key[255:192] & 64'h991f514b71613e7f) ^ (key[319:256] & 64'h9e333585652bc6a6) ^ (key[383:320] & 64'hd340917684cd339e) ^ (key[447:384] & 64'h701f6062a20b1a1e) ^ (key[511:448] & 64'haddf48572fed942f) ^ ({32'h0, key[543:512] & 32'h5255757c})),
+        ^((key[63:0] & 64'hb9fd284cfbdb480b) ^ (key[127:64] & 64'hdf0a051ff384ce06) ^ (key[191:128] & 64'h28d6f57cf7c6d738) ^ (key[255:192] & 64'h7fd82c49612f2427) ^ (key[319:256] & 64'h8d3160524d3fdb7d) ^ (key[383:320] & 64'h10affc1e22f6f031) ^ (key[447:384] & 64'ha751d2ae68b32db0) ^ (key[511:448] & 64'h70c6c671c19688bb) ^ ({32'h0, key[543:512] & 32'hdf5348d6})),
+        ^((key[63:0] & 64'hec75b0f4b8a22c97) ^ (key[127:64] & 64'h0af30f6a04db4fab) ^ (key[191:128] & 64'h636f35fee4962021) ^ (key[255:192] & 64'h6df6a93c51403379) ^ (key[319:256] & 64'hcdf91c26d7ece72e) ^ (key[383:320] & 64'h2f25499be1e2a2fc) ^ (key[447:384] & 64'hb0286b3f430138d3) ^ (key[511:448] & 64'hdbaaadf333c5942c) ^ ({32'h0, key[543:512] & 32'h6d970ddd})),
+        ^((key[63:0] & 64'hcc626cc57457203b) ^ (key[127:64] & 64'h89273141aa39c3d1) ^ (key[191:128] & 64'hf40770b5cc9985c8) ^ (key[255:192] & 64'hde657a6519943c0d) ^ (key[319:256] & 64'h332492550d0066a0) ^ (key[383:320] & 64'h9d03f8e61cc04e13) ^ (key[447:384] & 64'hf789449402c3ca98) ^ (key[511:448] & 64'h4b67f3a8c41ee106) ^ ({32'h0, key[543:512] & 32'h8aadfe2c})),
+        ^((key[63:0] & 64'he304ad5d105d6925) ^ (key[127:64] & 64'h4e06f94e37489811) ^ (key[191:128] & 64'he99c8bc25e3f3bad) ^ (key[255:192] & 64'hdf655cf07d423c21) ^ (key[319:256] & 64'hb1963f28d91fb6e5) ^ (key[383:320] & 64'h14a9d6b3380693f3) ^ (key[447:384] & 64'h762f2e9a5f6cf718) ^ (key[511:448] & 64'hc1085f108c256891) ^ ({32'h0, key[543:512] & 32'hce78e704})),
+        ^((key[63:0] & 64'h8d7d6251c698890f) ^ (key[127:64] & 64'h2e306cc3f02040b8) ^ (key[191:128] & 64'h8197098bbd93b7da) ^ (key[255:192] & 64'h0b6099db3d296556) ^ (key[319:256] & 64'h4a7ca24bcc552fd6) ^ (key[383:320] & 64'h5c8b8b56f2746cc1) ^ (key[447:384] & 64'h789895b6b3a695c3) ^ (key[511:448] & 64'h8fca95616c5d5599) ^ ({32'h0, key[543:512] & 32'h91c03d4c})),
+        ^((key[63:0] & 64'h138c96f472dd626b) ^ (key[127:64] & 64'h25025747f962a827) ^ (key[191:128] & 64'hb550bf3cf549348f) ^ (key[255:192] & 64'h401b36168f103316) ^ (key[319:256] & 64'h246e3c8b4d9bfb93) ^ (key[383:320] & 64'h43e2cb2d4483c48e) ^ (key[447:384] & 64'haa531f8a85145a60) ^ (key[511:448] & 64'hbbff98dc5e5400ec) ^ ({32'h0, key[543:512] & 32'h2167331b})),
+        ^((key[63:0] & 64'h0c7c90cb8effc443) ^ (key[127:64] & 64'hba73a791c5db9436) ^ (key[191:128] & 64'haf67d76bfe5c92e9) ^ (key[255:192] & 64'hfd5943c9ad74228c) ^ (key[319:256] & 64'h1a818774e8fdd89a) ^ (key[383:320] & 64'h67b8cc6a01920aae) ^ (key[447:384] & 64'h21e534615df85a6b) ^ (key[511:448] & 64'h051440ac5c489223) ^ ({32'h0, key[543:512] & 32'hd122e28e})),
+        ^((key[63:0] & 64'hec94984a0344d330) ^ (key[127:64] & 64'h873bf97ea2a98e5d) ^ (key[191:128] & 64'h64fa2411fd7f837a) ^ (key[255:192] & 64'heb8ca0dee4c1b6e9) ^ (key[319:256] & 64'h831adfbb14a532d3) ^ (key[383:320] & 64'hdbc8871b43ee0e5a) ^ (key[447:384] & 64'hd67ad7f45e6a068f) ^ (key[511:448] & 64'h6c069d7258fcf799) ^ ({32'h0, key[543:512] & 32'h40de7d8c})),
+        ^((key[63:0] & 64'hcf31c24a5481a529) ^ (key[127:64] & 64'hc526c1219d055c12) ^ (key[191:128] & 64'h683468c50b39a727) ^ (key[255:192] & 64'hf3ac5751f14b9b53) ^ (key[319:256] & 64'h9cab18833de0d545) ^ (key[383:320] & 64'he59f6b9b47b6b5b7) ^ (key[447:384] & 64'h233d1d1ffdf67f17) ^ (key[511:448] & 64'h613f6ef114eff6b0) ^ ({32'h0, key[543:512] & 32'h3e3f6c6d})),
+        ^((key[63:0] & 64'h0569b70f6ae00787) ^ (key[127:64] & 64'hef6812a9d7eec92b) ^ (key[191:128] & 64'h3f0f7281fd2c8329) ^ (key[255:192] & 64'he6d6d9ed51b671b0) ^ (key[319:256] & 64'h48fb455d47ad5d21) ^ (key[383:320] & 64'hfeeb9e0187fc6597) ^ (key[447:384] & 64'h5c336b7657af26ee) ^ (key[511:448] & 64'hadf073c3be91ec6d) ^ ({32'h0, key[543:512] & 32'h4be966b6})),
+        ^((key[63:0] & 64'h42f91decdf644851) ^ (key[127:64] & 64'hf49df8cb2d282ff0) ^ (key[191:128] & 64'hfc024fdcde24c30f) ^ (key[255:192] & 64'hd0e6e7fab1875d56) ^ (key[319:256] & 64'h8af9bb2193fbdca0) ^ (key[383:320] & 64'h42c2e1fcf75cf04f) ^ (key[447:384] & 64'h36dc0598aa33b9da) ^ (key[511:448] & 64'hbe9974716d332799) ^ ({32'h0, key[543:512] & 32'h364ba17d})),
+        ^((key[63:0] & 64'hb22ae2f73770cd92) ^ (key[127:64] & 64'h45aa675e9389aa7a) ^ (key[191:128] & 64'ha93b5467edc0d426) ^ (key[255:192] & 64'h1dca1790c713d520) ^ (key[319:256] & 64'h9568a66e78877c08) ^ (key[383:320] & 64'h5f940a7fee8dba92) ^ (key[447:384] & 64'h71f55dd9b7342562) ^ (key[511:448] & 64'h937a1cc8eaa64891) ^ ({32'h0, key[543:512] & 32'h2b239412})),
+        ^((key[63:0] & 64'h02bda7d6fc9bfbaf) ^ (key[127:64] & 64'hac251f29204fe7dc) ^ (key[191:128] & 64'h3e62e53f5f4fe01b) ^ (key[255:192] & 64'h0e9165b2c2be7efe) ^ (key[319:256] & 64'h2c51742bf138cc00) ^ (key[383:320] & 64'heefb1beb6311298d) ^ (key[447:384] & 64'h6f4eb876c2aef37e) ^ (key[511:448] & 64'he278412796ba527b) ^ ({32'h0, key[543:512] & 32'h16e055d3})),
+        ^((key[63:0] & 64'h5cbf446185fc9347) ^ (key[127:64] & 64'h7a939ac90998c0c2) ^ (key[191:128] & 64'h3cac3330210bf721) ^ (key[255:192] & 64'h6073f2db82759192) ^ (key[319:256] & 64'h82b088eb5672b5af) ^ (key[383:320] & 64'hdbeca80af1075338) ^ (key[447:384] & 64'hdff8f83fa38eead3) ^ (key[511:448] & 64'ha69ec84311eb8043) ^ ({32'h0, key[543:512] & 32'h8263280a})),
+        ^((key[63:0] & 64'hd0be2c9147ef84c8) ^ (key[127:64] & 64'h9e8d0d4a2375a496) ^ (key[191:128] & 64'hb9c3685799603c3e) ^ (key[255:192] & 64'ha50dedd290d8311e) ^ (key[319:256] & 64'h7543234a8e8516a9) ^ (key[383:320] & 64'h16440f9ed7a42b45) ^ (key[447:384] & 64'h594a4b232ceff143) ^ (key[511:448] & 64'he3739919063a5c28) ^ ({32'h0, key[543:512] & 32'he16914fb})),
+        ^((key[63:0] & 64'hc2f0e72fc8d85791) ^ (key[127:64] & 64'ha38c9fc6acf28ced) ^ (key[191:128] & 64'hb8759d9536275b16) ^ (key[255:192] & 64'h716071b0b30ec4fc) ^ (key[319:256] & 64'h973863d2d1d7bb9f) ^ (key[383:320] & 64'hab2f9b9313ba3ec1) ^ (key[447:384] & 64'hc1a19da3d9f100c3) ^ (key[511:448] & 64'hb9561d4e7902e22c) ^ ({32'h0, key[543:512] & 32'h3500c1d3})),
+        ^((key[63:0] & 64'h7677774a6b327e77) ^ (key[127:64] & 64'h72a2be775d34183f) ^ (key[191:128] & 64'hfc2922d431db9b19) ^ (key[255:192] & 64'h90ffed3fc84182e1) ^ (key[319:256] & 64'hbdcd66394b420f72) ^ (key[383:320] & 64'he7c8dbc73b60cb1f) ^ (key[447:384] & 64'h1af4f44a8f8ba536) ^ (key[511:448] & 64'h17f5d664aab16201) ^ ({32'h0, key[543:512] & 32'hf75e8f50})),
+        ^((key[63:0] & 64'hb587dfcd6e53690e) ^ (key[127:64] & 64'h2dae6000968cad48) ^ (key[191:128] & 64'hf2b60029a0d3d7a2) ^ (key[255:192] & 64'hb023799d600e29f1) ^ (key[319:256] & 64'h58ca2b9e83c6ec74) ^ (key[383:320] & 64'hcf2381eb8641c313) ^ (key[447:384] & 64'hf9a85aea2ad5face) ^ (key[511:448] & 64'h8ba7b0a37e4a0995) ^ ({32'h0, key[543:512] & 32'h4d5d09a1})),
+        ^((key[63:0] & 64'h405a3ff1a9058280) ^ (key[127:64] & 64'h914bc5db0a46df21) ^ (key[191:128] & 64'h45c93b2084ceec56) ^ (key[255:192] & 64'h184b41c78022b0cd) ^ (key[319:256] & 64'h37c1777a7a101c5d) ^ (key[383:320] & 64'hc61f65cfcc4e797d) ^ (key[447:384] & 64'h8afa383947e69c38) ^ (key[511:448] & 64'h4dd7417d5e7db64b) ^ ({32'h0, key[543:512] & 32'he44938d3})),
+        ^((key[63:0] & 64'h07aaf8ea6cd9635d) ^ (key[127:64] & 64'hb256a64d43e2e6f6) ^ (key[191:128] & 64'h14e1cd0323ae619d) ^ (key[255:192] & 64'h0bfb364f77d4dd80) ^ (key[319:256] & 64'h3f23d1d1442e53e6) ^ (key[383:320] & 64'h348543c8e02e3425) ^ (key[447:384] & 64'h01d6a4c0c7d31721) ^ (key[511:448] & 64'h6e85b2c2206b4719) ^ ({32'h0, key[543:512] & 32'h6708a4d7})),
+        ^((key[63:0] & 64'h5b5f253890b81ff5) ^ (key[127:64] & 64'h07bb886d3ecb77b6) ^ (key[191:128] & 64'h2fb0b26bd887663c) ^ (key[255:192] & 64'h0cc93129aab79b45) ^ (key[319:256] & 64'h107236f0a44bf632) ^ (key[383:320] & 64'h7c9fb50ee11698e1) ^ (key[447:384] & 64'he712c4c03aeeb224) ^ (key[511:448] & 64'h2b740db698e268e2) ^ ({32'h0, key[543:512] & 32'hfcee1115})),
+        ^((key[63:0] & 64'h5080b0404ee02166) ^ (key[127:64] & 64'hf9d681a90311bfe5) ^ (key[191:128] & 64'he81419d89eba6f6d) ^ (key[255:192] & 64'h5b39c7d3745ea550) ^ (key[319:256] & 64'h86cd98fcab39682d) ^ (key[383:320] & 64'hf447a3df9e50d948) ^ (key[447:384] & 64'h0efb8e3796e378ea) ^ (key[511:448] & 64'ha278d4d4c97bf837) ^ ({32'h0, key[543:512] & 32'hf564076e})),
+        ^((key[63:0] & 64'ha139a34ff73461f0) ^ (key[127:64] & 64'h4ad0186888d8d7e1) ^ (key[191:128] & 64'h8a5a00be4a2794be) ^ (key[255:192] & 64'h1b55762410fdf252) ^ (key[319:256] & 64'h230b98423b7d58ed) ^ (key[383:320] & 64'h9255edd2064c68a4) ^ (key[447:384] & 64'hdfd28646532944e5) ^ (key[511:448] & 64'h07f6941c720c2b85) ^ ({32'h0, key[543:512] & 32'hc68858c2})),
+        ^((key[63:0] & 64'h713ac3c0a2051444) ^ (key[127:64] & 64'h46ca076d5567f81b) ^ (key[191:128] & 64'hca766ffc6db7ffd4) ^ (key[255:192] & 64'h6c1d41330db388f6) ^ (key[319:256] & 64'hd6ad2f8ed234c651) ^ (key[383:320] & 64'h4b19b6344053f5b2) ^ (key[447:384] & 64'hafe6e9f5b627c6f1) ^ (key[511:448] & 64'h5130063df71bfce5) ^ ({32'h0, key[543:512] & 32'hb8a20c2c})),
+        ^((key[63:0] & 64'h32bcd9d8e0a35b34) ^ (key[127:64] & 64'h5a2ada06d99e16ef) ^ (key[191:128] & 64'hb90b2fbd0a32386a) ^ (key[255:192] & 64'h6172966ed185f903) ^ (key[319:256] & 64'hf431d84e88d6e048) ^ (key[383:320] & 64'h3b9b90d94c744c28) ^ (key[447:384] & 64'h3e7cff2975c5abe1) ^ (key[511:448] & 64'h12de1573239123ab) ^ ({32'h0, key[543:512] & 32'h9443f7b0})),
+        ^((key[63:0] & 64'he5096dc90cfc76c0) ^ (key[127:64] & 64'h91f810ef985fb770) ^ (key[191:128] & 64'he130668ad33f31e6) ^ (key[255:192] & 64'hcca46a42ca14d3c2) ^ (key[319:256] & 64'hb21f3186ae0d408c) ^ (key[383:320] & 64'h7562d6428f5dae44) ^ (key[447:384] & 64'h4765d1933ccc098b) ^ (key[511:448] & 64'h3b44c7210aa1b9ce) ^ ({32'h0, key[543:512] & 32'h3ac5b632})),
+        ^((key[63:0] & 64'hb0d0483f5aa51bf5) ^ (key[127:64] & 64'hc87bdd6095f68ff8) ^ (key[191:128] & 64'h40c12aaf77b3c0b8) ^ (key[255:192] & 64'h4703b95d671eeac8) ^ (key[319:256] & 64'h40810b157b1ddb9f) ^ (key[383:320] & 64'hc7691399a91a5587) ^ (key[447:384] & 64'hdc25fa34bee516eb) ^ (key[511:448] & 64'ha0a3b06819041da8) ^ ({32'h0, key[543:512] & 32'h34d896b0}))
+        };
+        bits <= hashed;
+    end
+    `else
+    reg [16:0] parity_0;
+    reg [16:0] parity_1;
+    reg [16:0] parity_2;
+    reg [16:0] parity_3;
+    reg [16:0] parity_4;
+    reg [16:0] parity_5;
+    reg [16:0] parity_6;
+    reg [16:0] parity_7;
+    reg [16:0] parity_8;
+    reg [16:0] parity_9;
+    reg [16:0] parity_10;
+    reg [16:0] parity_11;
+    reg [16:0] parity_12;
+    reg [16:0] parity_13;
+    reg [16:0] parity_14;
+    reg [16:0] parity_15;
+    reg [16:0] parity_16;
+    reg [16:0] parity_17;
+    reg [16:0] parity_18;
+    reg [16:0] parity_19;
+    reg [16:0] parity_20;
+    reg [16:0] parity_21;
+    reg [16:0] parity_22;
+    reg [16:0] parity_23;
+    reg [16:0] parity_24;
+    reg [16:0] parity_25;
+    reg [16:0] parity_26;
+    reg [16:0] parity_27;
+    reg [16:0] parity_28;
+    reg [16:0] parity_29;
+    reg [16:0] parity_30;
+    reg [16:0] parity_31;
+    wire sum_0_0 = key[0] ^ key[20];
+    wire sum_0_1 = key[2] ^ key[8];
+    wire sum_0_2 = key[6] ^ key[21];
+    wire sum_0_3 = key[22] ^ key[26];
+    wire sum_0_4 = key[1] ^ key[25];
+    wire sum_0_5 = key[23] ^ key[30];
+    wire sum_0_6 = key[19] ^ sum_0_0;
+    wire sum_0_7 = key[3] ^ key[16];
+    wire sum_0_8 = key[5] ^ key[13];
+    wire sum_0_9 = key[9] ^ key[12];
+    wire sum_0_10 = key[11] ^ key[14];
+    wire sum_0_11 = key[18] ^ sum_0_2;
+    wire sum_0_12 = key[4] ^ key[31];
+    wire sum_0_13 = key[7] ^ key[10];
+    wire sum_0_14 = key[17] ^ key[27];
+    wire sum_0_15 = key[28] ^ key[29];
+    wire sum_0_16 = sum_0_1 ^ sum_0_6;
+    wire sum_0_17 = key[15] ^ sum_0_3;
+    wire sum_0_18 = key[24] ^ sum_0_10;
+    wire sum_0_19 = sum_0_5 ^ sum_0_7;
+    wire sum_0_20 = key[5] ^ sum_0_9;
+    wire sum_0_21 = sum_0_4 ^ sum_0_14;
+    wire sum_0_22 = key[13] ^ sum_0_3;
+    wire sum_0_23 = key[26] ^ sum_0_8;
+    wire sum_0_24 = key[27] ^ sum_0_5;
+    wire sum_0_25 = key[14] ^ sum_0_11;
+    wire sum_0_26 = key[0] ^ key[28];
+    wire sum_0_27 = key[1] ^ key[23];
+    wire sum_0_28 = key[6] ^ key[18];
+    wire sum_0_29 = key[9] ^ key[29];
+    wire sum_0_30 = key[10] ^ key[31];
+    wire sum_0_31 = key[14] ^ key[22];
+    wire sum_0_32 = key[15] ^ key[31];
+    wire sum_0_33 = key[24] ^ key[25];
+    wire sum_0_34 = key[2] ^ sum_0_0;
+    wire sum_0_35 = key[21] ^ sum_0_13;
+    wire sum_0_36 = key[30] ^ sum_0_7;
+    wire sum_0_37 = sum_0_1 ^ sum_0_4;
+    wire sum_0_38 = sum_0_2 ^ sum_0_8;
+    wire sum_0_39 = key[28] ^ sum_0_16;
+    wire sum_0_40 = sum_0_15 ^ sum_0_19;
+    wire sum_0_41 = sum_0_18 ^ sum_0_21;
+    wire sum_0_42 = key[4] ^ key[8];
+    wire sum_0_43 = key[7] ^ key[16];
+    wire sum_0_44 = key[16] ^ key[29];
+    wire sum_0_45 = key[0] ^ sum_0_15;
+    wire sum_0_46 = key[8] ^ sum_0_12;
+    wire sum_0_47 = key[11] ^ sum_0_12;
+    wire sum_0_48 = key[12] ^ sum_0_30;
+    wire sum_0_49 = key[13] ^ sum_0_14;
+    wire sum_0_50 = key[18] ^ sum_0_8;
+    wire sum_0_51 = key[19] ^ sum_0_13;
+    wire sum_0_52 = key[20] ^ sum_0_15;
+    wire sum_0_53 = key[25] ^ sum_0_26;
+    wire sum_0_54 = key[27] ^ sum_0_29;
+    wire sum_0_55 = key[1] ^ sum_0_23;
+    wire sum_0_56 = key[17] ^ sum_0_17;
+    wire sum_0_57 = key[20] ^ sum_0_22;
+    wire sum_0_58 = sum_0_1 ^ sum_0_10;
+    wire sum_0_59 = key[7] ^ sum_0_25;
+    wire sum_0_60 = key[23] ^ sum_0_25;
+    wire sum_0_61 = sum_0_6 ^ sum_0_31;
+    wire sum_0_62 = sum_0_11 ^ sum_0_12;
+    wire sum_0_63 = sum_0_17 ^ sum_0_27;
+    wire sum_0_64 = sum_0_9 ^ sum_0_16;
+    wire sum_0_65 = sum_0_24 ^ sum_0_37;
+    wire sum_0_66 = sum_0_13 ^ sum_0_39;
+    wire sum_0_67 = sum_0_18 ^ sum_0_62;
+    wire sum_0_68 = sum_0_38 ^ sum_0_41;
+    wire sum_1_0 = key[38] ^ key[53];
+    wire sum_1_1 = key[48] ^ key[52];
+    wire sum_1_2 = key[39] ^ key[51];
+    wire sum_1_3 = key[34] ^ key[47];
+    wire sum_1_4 = key[40] ^ key[42];
+    wire sum_1_5 = key[32] ^ key[45];
+    wire sum_1_6 = sum_1_0 ^ sum_1_1;
+    wire sum_1_7 = key[35] ^ key[43];
+    wire sum_1_8 = key[61] ^ key[63];
+    wire sum_1_9 = key[36] ^ key[50];
+    wire sum_1_10 = key[44] ^ key[55];
+    wire sum_1_11 = key[46] ^ key[58];
+    wire sum_1_12 = key[33] ^ key[41];
+    wire sum_1_13 = key[37] ^ key[57];
+    wire sum_1_14 = key[54] ^ key[62];
+    wire sum_1_15 = key[49] ^ key[60];
+    wire sum_1_16 = key[51] ^ key[56];
+    wire sum_1_17 = key[59] ^ sum_1_6;
+    wire sum_1_18 = sum_1_3 ^ sum_1_4;
+    wire sum_1_19 = sum_1_7 ^ sum_1_8;
+    wire sum_1_20 = key[47] ^ key[62];
+    wire sum_1_21 = key[35] ^ sum_1_12;
+    wire sum_1_22 = key[52] ^ sum_1_2;
+    wire sum_1_23 = sum_1_2 ^ sum_1_13;
+    wire sum_1_24 = key[38] ^ key[56];
+    wire sum_1_25 = key[63] ^ sum_1_5;
+    wire sum_1_26 = sum_1_4 ^ sum_1_14;
+    wire sum_1_27 = sum_1_7 ^ sum_1_10;
+    wire sum_1_28 = key[32] ^ key[50];
+    wire sum_1_29 = key[34] ^ key[55];
+    wire sum_1_30 = key[36] ^ key[46];
+    wire sum_1_31 = key[40] ^ key[61];
+    wire sum_1_32 = key[44] ^ key[54];
+    wire sum_1_33 = key[41] ^ sum_1_11;
+    wire sum_1_34 = key[45] ^ sum_1_9;
+    wire sum_1_35 = key[47] ^ sum_1_0;
+    wire sum_1_36 = key[60] ^ sum_1_29;
+    wire sum_1_37 = sum_1_3 ^ sum_1_8;
+    wire sum_1_38 = sum_1_10 ^ sum_1_20;
+    wire sum_1_39 = sum_1_19 ^ sum_1_24;
+    wire sum_1_40 = key[33] ^ key[45];
+    wire sum_1_41 = key[33] ^ key[52];
+    wire sum_1_42 = key[35] ^ key[59];
+    wire sum_1_43 = key[36] ^ key[49];
+    wire sum_1_44 = key[37] ^ key[44];
+    wire sum_1_45 = key[41] ^ key[42];
+    wire sum_1_46 = key[42] ^ key[43];
+    wire sum_1_47 = key[45] ^ key[50];
+    wire sum_1_48 = key[53] ^ key[55];
+    wire sum_1_49 = key[32] ^ sum_1_30;
+    wire sum_1_50 = key[39] ^ sum_1_14;
+    wire sum_1_51 = key[46] ^ sum_1_31;
+    wire sum_1_52 = key[48] ^ sum_1_2;
+    wire sum_1_53 = key[49] ^ sum_1_11;
+    wire sum_1_54 = key[54] ^ sum_1_16;
+    wire sum_1_55 = key[56] ^ sum_1_20;
+    wire sum_1_56 = key[57] ^ sum_1_9;
+    wire sum_1_57 = key[57] ^ sum_1_11;
+    wire sum_1_58 = key[58] ^ sum_1_32;
+    wire sum_1_59 = key[62] ^ sum_1_5;
+    wire sum_1_60 = key[62] ^ sum_1_15;
+    wire sum_1_61 = key[38] ^ sum_1_38;
+    wire sum_1_62 = key[41] ^ sum_1_22;
+    wire sum_1_63 = key[48] ^ sum_1_18;
+    wire sum_1_64 = key[61] ^ sum_1_6;
+    wire sum_1_65 = sum_1_0 ^ sum_1_15;
+    wire sum_1_66 = sum_1_1 ^ sum_1_13;
+    wire sum_1_67 = sum_1_5 ^ sum_1_16;
+    wire sum_1_68 = sum_1_9 ^ sum_1_25;
+    wire sum_1_69 = sum_1_15 ^ sum_1_26;
+    wire sum_1_70 = sum_1_19 ^ sum_1_41;
+    wire sum_1_71 = sum_1_23 ^ sum_1_40;
+    wire sum_1_72 = sum_1_21 ^ sum_1_57;
+    wire sum_1_73 = sum_1_21 ^ sum_1_67;
+    wire sum_1_74 = sum_1_22 ^ sum_1_35;
+    wire sum_1_75 = sum_1_17 ^ sum_1_54;
+    wire sum_1_76 = sum_1_39 ^ sum_1_59;
+    wire sum_2_0 = key[73] ^ key[74];
+    wire sum_2_1 = key[75] ^ key[88];
+    wire sum_2_2 = key[87] ^ key[95];
+    wire sum_2_3 = key[70] ^ key[79];
+    wire sum_2_4 = key[81] ^ key[86];
+    wire sum_2_5 = key[90] ^ key[92];
+    wire sum_2_6 = key[68] ^ key[80];
+    wire sum_2_7 = key[69] ^ key[71];
+    wire sum_2_8 = key[64] ^ key[84];
+    wire sum_2_9 = key[72] ^ key[83];
+    wire sum_2_10 = key[65] ^ key[78];
+    wire sum_2_11 = key[82] ^ sum_2_1;
+    wire sum_2_12 = sum_2_0 ^ sum_2_7;
+    wire sum_2_13 = key[76] ^ key[91];
+    wire sum_2_14 = key[85] ^ key[93];
+    wire sum_2_15 = key[67] ^ sum_2_2;
+    wire sum_2_16 = key[66] ^ key[89];
+    wire sum_2_17 = key[77] ^ sum_2_6;
+    wire sum_2_18 = sum_2_5 ^ sum_2_11;
+    wire sum_2_19 = sum_2_4 ^ sum_2_9;
+    wire sum_2_20 = sum_2_3 ^ sum_2_15;
+    wire sum_2_21 = key[64] ^ key[79];
+    wire sum_2_22 = key[87] ^ sum_2_10;
+    wire sum_2_23 = sum_2_8 ^ sum_2_12;
+    wire sum_2_24 = key[65] ^ key[66];
+    wire sum_2_25 = key[68] ^ key[94];
+    wire sum_2_26 = key[91] ^ sum_2_14;
+    wire sum_2_27 = key[85] ^ sum_2_18;
+    wire sum_2_28 = key[69] ^ key[89];
+    wire sum_2_29 = key[71] ^ key[78];
+    wire sum_2_30 = key[83] ^ key[88];
+    wire sum_2_31 = key[92] ^ key[94];
+    wire sum_2_32 = key[69] ^ sum_2_24;
+    wire sum_2_33 = key[76] ^ sum_2_2;
+    wire sum_2_34 = key[77] ^ sum_2_1;
+    wire sum_2_35 = key[78] ^ sum_2_13;
+    wire sum_2_36 = key[82] ^ sum_2_0;
+    wire sum_2_37 = key[89] ^ sum_2_5;
+    wire sum_2_38 = sum_2_4 ^ sum_2_21;
+    wire sum_2_39 = key[75] ^ sum_2_20;
+    wire sum_2_40 = sum_2_17 ^ sum_2_19;
+    wire sum_2_41 = key[68] ^ key[83];
+    wire sum_2_42 = key[70] ^ key[81];
+    wire sum_2_43 = key[71] ^ key[84];
+    wire sum_2_44 = key[74] ^ key[79];
+    wire sum_2_45 = key[86] ^ key[88];
+    wire sum_2_46 = key[92] ^ key[95];
+    wire sum_2_47 = key[64] ^ sum_2_0;
+    wire sum_2_48 = key[67] ^ sum_2_25;
+    wire sum_2_49 = key[72] ^ sum_2_8;
+    wire sum_2_50 = key[73] ^ sum_2_29;
+    wire sum_2_51 = key[84] ^ sum_2_4;
+    wire sum_2_52 = key[93] ^ sum_2_2;
+    wire sum_2_53 = key[93] ^ sum_2_5;
+    wire sum_2_54 = key[94] ^ sum_2_10;
+    wire sum_2_55 = key[95] ^ sum_2_6;
+    wire sum_2_56 = key[65] ^ sum_2_17;
+    wire sum_2_57 = key[68] ^ sum_2_12;
+    wire sum_2_58 = key[80] ^ sum_2_22;
+    wire sum_2_59 = key[90] ^ sum_2_26;
+    wire sum_2_60 = sum_2_3 ^ sum_2_9;
+    wire sum_2_61 = sum_2_3 ^ sum_2_16;
+    wire sum_2_62 = sum_2_14 ^ sum_2_16;
+    wire sum_2_63 = sum_2_3 ^ sum_2_36;
+    wire sum_2_64 = sum_2_37 ^ sum_2_41;
+    wire sum_2_65 = key[74] ^ sum_2_39;
+    wire sum_2_66 = sum_2_11 ^ sum_2_52;
+    wire sum_2_67 = sum_2_12 ^ sum_2_22;
+    wire sum_2_68 = sum_2_13 ^ sum_2_40;
+    wire sum_2_69 = sum_2_18 ^ sum_2_33;
+    wire sum_2_70 = sum_2_23 ^ sum_2_35;
+    wire sum_2_71 = sum_2_27 ^ sum_2_54;
+    wire sum_3_0 = key[102] ^ key[113];
+    wire sum_3_1 = key[96] ^ key[99];
+    wire sum_3_2 = key[104] ^ key[127];
+    wire sum_3_3 = key[97] ^ key[98];
+    wire sum_3_4 = key[101] ^ key[117];
+    wire sum_3_5 = key[107] ^ key[111];
+    wire sum_3_6 = key[121] ^ key[123];
+    wire sum_3_7 = key[105] ^ key[106];
+    wire sum_3_8 = key[110] ^ key[122];
+    wire sum_3_9 = key[112] ^ sum_3_0;
+    wire sum_3_10 = key[103] ^ key[118];
+    wire sum_3_11 = key[115] ^ key[120];
+    wire sum_3_12 = key[108] ^ key[126];
+    wire sum_3_13 = key[116] ^ key[119];
+    wire sum_3_14 = key[109] ^ sum_3_8;
+    wire sum_3_15 = key[114] ^ sum_3_2;
+    wire sum_3_16 = key[124] ^ sum_3_1;
+    wire sum_3_17 = key[125] ^ sum_3_7;
+    wire sum_3_18 = sum_3_3 ^ sum_3_5;
+    wire sum_3_19 = key[100] ^ sum_3_10;
+    wire sum_3_20 = sum_3_6 ^ sum_3_12;
+    wire sum_3_21 = sum_3_4 ^ sum_3_9;
+    wire sum_3_22 = key[96] ^ key[109];
+    wire sum_3_23 = key[97] ^ key[107];
+    wire sum_3_24 = key[98] ^ sum_3_1;
+    wire sum_3_25 = key[104] ^ sum_3_0;
+    wire sum_3_26 = key[125] ^ sum_3_13;
+    wire sum_3_27 = key[120] ^ sum_3_15;
+    wire sum_3_28 = key[102] ^ key[103];
+    wire sum_3_29 = key[106] ^ key[110];
+    wire sum_3_30 = key[111] ^ key[113];
+    wire sum_3_31 = key[112] ^ key[124];
+    wire sum_3_32 = key[119] ^ key[121];
+    wire sum_3_33 = key[100] ^ sum_3_11;
+    wire sum_3_34 = key[106] ^ sum_3_6;
+    wire sum_3_35 = key[115] ^ sum_3_5;
+    wire sum_3_36 = key[116] ^ sum_3_2;
+    wire sum_3_37 = key[118] ^ sum_3_7;
+    wire sum_3_38 = key[122] ^ sum_3_4;
+    wire sum_3_39 = key[126] ^ sum_3_3;
+    wire sum_3_40 = key[99] ^ sum_3_14;
+    wire sum_3_41 = key[105] ^ sum_3_20;
+    wire sum_3_42 = key[108] ^ sum_3_17;
+    wire sum_3_43 = key[127] ^ sum_3_16;
+    wire sum_3_44 = sum_3_9 ^ sum_3_19;
+    wire sum_3_45 = key[96] ^ key[117];
+    wire sum_3_46 = key[99] ^ key[102];
+    wire sum_3_47 = key[101] ^ key[123];
+    wire sum_3_48 = key[109] ^ key[121];
+    wire sum_3_49 = key[113] ^ key[117];
+    wire sum_3_50 = key[115] ^ key[122];
+    wire sum_3_51 = key[96] ^ sum_3_8;
+    wire sum_3_52 = key[100] ^ sum_3_22;
+    wire sum_3_53 = key[102] ^ sum_3_10;
+    wire sum_3_54 = key[117] ^ sum_3_22;
+    wire sum_3_55 = key[125] ^ sum_3_11;
+    wire sum_3_56 = key[126] ^ sum_3_30;
+    wire sum_3_57 = key[114] ^ sum_3_14;
+    wire sum_3_58 = key[116] ^ sum_3_14;
+    wire sum_3_59 = key[117] ^ sum_3_39;
+    wire sum_3_60 = key[124] ^ sum_3_18;
+    wire sum_3_61 = key[127] ^ sum_3_38;
+    wire sum_3_62 = sum_3_11 ^ sum_3_13;
+    wire sum_3_63 = sum_3_23 ^ sum_3_45;
+    wire sum_3_64 = key[121] ^ sum_3_21;
+    wire sum_3_65 = sum_3_0 ^ sum_3_17;
+    wire sum_3_66 = sum_3_2 ^ sum_3_16;
+    wire sum_3_67 = sum_3_6 ^ sum_3_19;
+    wire sum_3_68 = sum_3_12 ^ sum_3_35;
+    wire sum_3_69 = sum_3_15 ^ sum_3_31;
+    wire sum_3_70 = sum_3_16 ^ sum_3_26;
+    wire sum_3_71 = sum_3_15 ^ sum_3_42;
+    wire sum_3_72 = sum_3_18 ^ sum_3_40;
+    wire sum_3_73 = sum_3_27 ^ sum_3_56;
+    wire sum_4_0 = key[131] ^ key[156];
+    wire sum_4_1 = key[133] ^ key[155];
+    wire sum_4_2 = key[136] ^ key[137];
+    wire sum_4_3 = key[144] ^ key[145];
+    wire sum_4_4 = key[154] ^ key[158];
+    wire sum_4_5 = key[128] ^ key[147];
+    wire sum_4_6 = key[130] ^ key[149];
+    wire sum_4_7 = key[142] ^ key[151];
+    wire sum_4_8 = key[143] ^ key[157];
+    wire sum_4_9 = key[129] ^ key[159];
+    wire sum_4_10 = key[134] ^ key[148];
+    wire sum_4_11 = key[138] ^ key[140];
+    wire sum_4_12 = key[146] ^ key[153];
+    wire sum_4_13 = key[132] ^ sum_4_3;
+    wire sum_4_14 = key[141] ^ key[152];
+    wire sum_4_15 = sum_4_0 ^ sum_4_4;
+    wire sum_4_16 = sum_4_2 ^ sum_4_8;
+    wire sum_4_17 = key[135] ^ sum_4_6;
+    wire sum_4_18 = key[139] ^ sum_4_1;
+    wire sum_4_19 = key[150] ^ sum_4_9;
+    wire sum_4_20 = sum_4_5 ^ sum_4_12;
+    wire sum_4_21 = key[145] ^ sum_4_7;
+    wire sum_4_22 = sum_4_11 ^ sum_4_14;
+    wire sum_4_23 = key[138] ^ key[141];
+    wire sum_4_24 = key[154] ^ sum_4_10;
+    wire sum_4_25 = key[152] ^ sum_4_15;
+    wire sum_4_26 = key[158] ^ sum_4_17;
+    wire sum_4_27 = sum_4_2 ^ sum_4_6;
+    wire sum_4_28 = sum_4_1 ^ sum_4_13;
+    wire sum_4_29 = key[129] ^ key[143];
+    wire sum_4_30 = key[133] ^ key[148];
+    wire sum_4_31 = key[136] ^ key[147];
+    wire sum_4_32 = key[146] ^ key[159];
+    wire sum_4_33 = key[149] ^ key[153];
+    wire sum_4_34 = key[150] ^ key[159];
+    wire sum_4_35 = key[140] ^ sum_4_10;
+    wire sum_4_36 = key[130] ^ sum_4_19;
+    wire sum_4_37 = key[132] ^ sum_4_21;
+    wire sum_4_38 = key[139] ^ sum_4_13;
+    wire sum_4_39 = key[148] ^ sum_4_18;
+    wire sum_4_40 = sum_4_0 ^ sum_4_23;
+    wire sum_4_41 = sum_4_7 ^ sum_4_8;
+    wire sum_4_42 = sum_4_5 ^ sum_4_16;
+    wire sum_4_43 = sum_4_15 ^ sum_4_20;
+    wire sum_4_44 = key[135] ^ key[144];
+    wire sum_4_45 = key[141] ^ key[145];
+    wire sum_4_46 = key[142] ^ key[155];
+    wire sum_4_47 = key[146] ^ key[147];
+    wire sum_4_48 = key[151] ^ key[155];
+    wire sum_4_49 = key[128] ^ sum_4_4;
+    wire sum_4_50 = key[133] ^ sum_4_3;
+    wire sum_4_51 = key[135] ^ sum_4_9;
+    wire sum_4_52 = key[135] ^ sum_4_30;
+    wire sum_4_53 = key[137] ^ sum_4_7;
+    wire sum_4_54 = key[153] ^ sum_4_5;
+    wire sum_4_55 = key[156] ^ sum_4_12;
+    wire sum_4_56 = sum_4_4 ^ sum_4_10;
+    wire sum_4_57 = sum_4_11 ^ sum_4_12;
+    wire sum_4_58 = sum_4_14 ^ sum_4_29;
+    wire sum_4_59 = key[140] ^ sum_4_38;
+    wire sum_4_60 = key[149] ^ sum_4_25;
+    wire sum_4_61 = sum_4_0 ^ sum_4_18;
+    wire sum_4_62 = sum_4_7 ^ sum_4_16;
+    wire sum_4_63 = sum_4_11 ^ sum_4_41;
+    wire sum_4_64 = sum_4_24 ^ sum_4_40;
+    wire sum_4_65 = sum_4_26 ^ sum_4_31;
+    wire sum_4_66 = sum_4_27 ^ sum_4_54;
+    wire sum_4_67 = sum_4_19 ^ sum_4_28;
+    wire sum_5_0 = key[187] ^ key[189];
+    wire sum_5_1 = key[162] ^ key[164];
+    wire sum_5_2 = key[163] ^ key[165];
+    wire sum_5_3 = key[160] ^ key[176];
+    wire sum_5_4 = key[170] ^ key[182];
+    wire sum_5_5 = key[167] ^ key[190];
+    wire sum_5_6 = key[168] ^ key[171];
+    wire sum_5_7 = key[169] ^ key[173];
+    wire sum_5_8 = key[172] ^ key[184];
+    wire sum_5_9 = key[177] ^ key[191];
+    wire sum_5_10 = key[166] ^ sum_5_0;
+    wire sum_5_11 = key[180] ^ key[181];
+    wire sum_5_12 = key[186] ^ key[188];
+    wire sum_5_13 = key[175] ^ sum_5_4;
+    wire sum_5_14 = key[185] ^ sum_5_2;
+    wire sum_5_15 = key[174] ^ key[178];
+    wire sum_5_16 = key[179] ^ sum_5_8;
+    wire sum_5_17 = sum_5_1 ^ sum_5_9;
+    wire sum_5_18 = key[161] ^ key[183];
+    wire sum_5_19 = key[183] ^ key[190];
+    wire sum_5_20 = key[167] ^ sum_5_3;
+    wire sum_5_21 = sum_5_6 ^ sum_5_7;
+    wire sum_5_22 = sum_5_5 ^ sum_5_10;
+    wire sum_5_23 = key[168] ^ key[181];
+    wire sum_5_24 = key[173] ^ key[177];
+    wire sum_5_25 = key[178] ^ key[180];
+    wire sum_5_26 = key[160] ^ sum_5_11;
+    wire sum_5_27 = key[189] ^ sum_5_5;
+    wire sum_5_28 = key[161] ^ sum_5_14;
+    wire sum_5_29 = sum_5_1 ^ sum_5_13;
+    wire sum_5_30 = sum_5_3 ^ sum_5_10;
+    wire sum_5_31 = key[165] ^ key[172];
+    wire sum_5_32 = key[170] ^ key[174];
+    wire sum_5_33 = key[163] ^ sum_5_6;
+    wire sum_5_34 = key[184] ^ sum_5_18;
+    wire sum_5_35 = key[188] ^ sum_5_11;
+    wire sum_5_36 = key[189] ^ sum_5_19;
+    wire sum_5_37 = sum_5_0 ^ sum_5_12;
+    wire sum_5_38 = key[191] ^ sum_5_22;
+    wire sum_5_39 = sum_5_23 ^ sum_5_28;
+    wire sum_5_40 = key[162] ^ key[171];
+    wire sum_5_41 = key[164] ^ key[166];
+    wire sum_5_42 = key[164] ^ key[179];
+    wire sum_5_43 = key[177] ^ key[185];
+    wire sum_5_44 = key[161] ^ sum_5_11;
+    wire sum_5_45 = key[166] ^ sum_5_4;
+    wire sum_5_46 = key[169] ^ sum_5_15;
+    wire sum_5_47 = key[173] ^ sum_5_12;
+    wire sum_5_48 = key[175] ^ sum_5_8;
+    wire sum_5_49 = key[176] ^ sum_5_1;
+    wire sum_5_50 = key[180] ^ sum_5_2;
+    wire sum_5_51 = key[181] ^ sum_5_12;
+    wire sum_5_52 = key[182] ^ sum_5_2;
+    wire sum_5_53 = key[165] ^ sum_5_16;
+    wire sum_5_54 = key[179] ^ sum_5_17;
+    wire sum_5_55 = key[186] ^ sum_5_26;
+    wire sum_5_56 = key[187] ^ sum_5_14;
+    wire sum_5_57 = sum_5_3 ^ sum_5_18;
+    wire sum_5_58 = key[172] ^ sum_5_29;
+    wire sum_5_59 = sum_5_0 ^ sum_5_20;
+    wire sum_5_60 = sum_5_7 ^ sum_5_37;
+    wire sum_5_61 = sum_5_15 ^ sum_5_17;
+    wire sum_5_62 = sum_5_19 ^ sum_5_21;
+    wire sum_5_63 = sum_5_25 ^ sum_5_33;
+    wire sum_5_64 = sum_5_32 ^ sum_5_44;
+    wire sum_5_65 = key[179] ^ sum_5_38;
+    wire sum_5_66 = sum_5_9 ^ sum_5_30;
+    wire sum_5_67 = sum_5_13 ^ sum_5_16;
+    wire sum_5_68 = sum_5_16 ^ sum_5_20;
+    wire sum_5_69 = sum_5_27 ^ sum_5_47;
+    wire sum_5_70 = sum_5_17 ^ sum_5_30;
+    wire sum_5_71 = sum_5_24 ^ sum_5_39;
+    wire sum_6_0 = key[204] ^ key[205];
+    wire sum_6_1 = key[196] ^ key[198];
+    wire sum_6_2 = key[216] ^ key[220];
+    wire sum_6_3 = key[210] ^ key[212];
+    wire sum_6_4 = key[193] ^ key[223];
+    wire sum_6_5 = key[197] ^ key[222];
+    wire sum_6_6 = key[202] ^ key[221];
+    wire sum_6_7 = key[209] ^ key[211];
+    wire sum_6_8 = key[192] ^ key[203];
+    wire sum_6_9 = key[199] ^ key[207];
+    wire sum_6_10 = key[194] ^ key[195];
+    wire sum_6_11 = key[200] ^ key[204];
+    wire sum_6_12 = key[201] ^ sum_6_0;
+    wire sum_6_13 = key[206] ^ key[215];
+    wire sum_6_14 = key[208] ^ key[213];
+    wire sum_6_15 = sum_6_1 ^ sum_6_2;
+    wire sum_6_16 = key[214] ^ key[218];
+    wire sum_6_17 = key[217] ^ sum_6_3;
+    wire sum_6_18 = key[194] ^ key[219];
+    wire sum_6_19 = key[199] ^ key[213];
+    wire sum_6_20 = key[216] ^ key[218];
+    wire sum_6_21 = key[193] ^ sum_6_14;
+    wire sum_6_22 = key[198] ^ sum_6_9;
+    wire sum_6_23 = key[201] ^ key[221];
+    wire sum_6_24 = key[192] ^ sum_6_5;
+    wire sum_6_25 = key[205] ^ sum_6_7;
+    wire sum_6_26 = key[207] ^ sum_6_8;
+    wire sum_6_27 = key[222] ^ sum_6_4;
+    wire sum_6_28 = sum_6_0 ^ sum_6_2;
+    wire sum_6_29 = sum_6_6 ^ sum_6_16;
+    wire sum_6_30 = sum_6_6 ^ sum_6_15;
+    wire sum_6_31 = sum_6_11 ^ sum_6_17;
+    wire sum_6_32 = key[196] ^ key[200];
+    wire sum_6_33 = key[208] ^ key[223];
+    wire sum_6_34 = key[202] ^ sum_6_10;
+    wire sum_6_35 = key[203] ^ sum_6_13;
+    wire sum_6_36 = key[209] ^ sum_6_5;
+    wire sum_6_37 = key[212] ^ sum_6_20;
+    wire sum_6_38 = key[220] ^ sum_6_1;
+    wire sum_6_39 = key[223] ^ sum_6_10;
+    wire sum_6_40 = key[214] ^ sum_6_12;
+    wire sum_6_41 = sum_6_4 ^ sum_6_12;
+    wire sum_6_42 = key[194] ^ key[210];
+    wire sum_6_43 = key[197] ^ key[217];
+    wire sum_6_44 = key[200] ^ key[210];
+    wire sum_6_45 = key[201] ^ key[219];
+    wire sum_6_46 = key[206] ^ key[218];
+    wire sum_6_47 = key[209] ^ key[215];
+    wire sum_6_48 = key[198] ^ sum_6_18;
+    wire sum_6_49 = key[207] ^ sum_6_3;
+    wire sum_6_50 = key[208] ^ sum_6_11;
+    wire sum_6_51 = key[214] ^ sum_6_4;
+    wire sum_6_52 = key[217] ^ sum_6_11;
+    wire sum_6_53 = key[219] ^ sum_6_3;
+    wire sum_6_54 = key[195] ^ sum_6_15;
+    wire sum_6_55 = key[195] ^ sum_6_22;
+    wire sum_6_56 = key[211] ^ sum_6_21;
+    wire sum_6_57 = key[215] ^ sum_6_34;
+    wire sum_6_58 = key[222] ^ sum_6_25;
+    wire sum_6_59 = sum_6_1 ^ sum_6_5;
+    wire sum_6_60 = sum_6_7 ^ sum_6_19;
+    wire sum_6_61 = sum_6_7 ^ sum_6_43;
+    wire sum_6_62 = sum_6_16 ^ sum_6_19;
+    wire sum_6_63 = sum_6_7 ^ sum_6_26;
+    wire sum_6_64 = sum_6_8 ^ sum_6_28;
+    wire sum_6_65 = sum_6_13 ^ sum_6_28;
+    wire sum_6_66 = sum_6_18 ^ sum_6_37;
+    wire sum_6_67 = sum_6_22 ^ sum_6_45;
+    wire sum_6_68 = sum_6_24 ^ sum_6_33;
+    wire sum_6_69 = sum_6_9 ^ sum_6_31;
+    wire sum_6_70 = sum_6_38 ^ sum_6_49;
+    wire sum_7_0 = key[238] ^ key[240];
+    wire sum_7_1 = key[228] ^ key[232];
+    wire sum_7_2 = key[230] ^ key[254];
+    wire sum_7_3 = key[229] ^ key[246];
+    wire sum_7_4 = key[248] ^ key[251];
+    wire sum_7_5 = key[224] ^ key[227];
+    wire sum_7_6 = key[252] ^ sum_7_0;
+    wire sum_7_7 = key[226] ^ key[241];
+    wire sum_7_8 = key[235] ^ key[250];
+    wire sum_7_9 = key[242] ^ key[255];
+    wire sum_7_10 = key[225] ^ key[234];
+    wire sum_7_11 = key[233] ^ key[236];
+    wire sum_7_12 = key[237] ^ key[245];
+    wire sum_7_13 = key[231] ^ key[239];
+    wire sum_7_14 = key[243] ^ key[244];
+    wire sum_7_15 = key[249] ^ sum_7_2;
+    wire sum_7_16 = key[247] ^ sum_7_1;
+    wire sum_7_17 = key[236] ^ sum_7_5;
+    wire sum_7_18 = key[246] ^ sum_7_4;
+    wire sum_7_19 = key[253] ^ sum_7_8;
+    wire sum_7_20 = sum_7_3 ^ sum_7_7;
+    wire sum_7_21 = sum_7_9 ^ sum_7_15;
+    wire sum_7_22 = key[224] ^ key[251];
+    wire sum_7_23 = key[231] ^ sum_7_6;
+    wire sum_7_24 = key[252] ^ sum_7_16;
+    wire sum_7_25 = sum_7_5 ^ sum_7_14;
+    wire sum_7_26 = sum_7_10 ^ sum_7_11;
+    wire sum_7_27 = key[225] ^ key[230];
+    wire sum_7_28 = key[225] ^ key[253];
+    wire sum_7_29 = key[232] ^ key[243];
+    wire sum_7_30 = key[237] ^ key[240];
+    wire sum_7_31 = key[242] ^ key[244];
+    wire sum_7_32 = key[248] ^ key[253];
+    wire sum_7_33 = key[229] ^ sum_7_0;
+    wire sum_7_34 = key[233] ^ sum_7_2;
+    wire sum_7_35 = key[234] ^ sum_7_11;
+    wire sum_7_36 = key[238] ^ sum_7_12;
+    wire sum_7_37 = key[245] ^ sum_7_1;
+    wire sum_7_38 = key[247] ^ sum_7_13;
+    wire sum_7_39 = key[226] ^ sum_7_6;
+    wire sum_7_40 = key[239] ^ sum_7_20;
+    wire sum_7_41 = sum_7_3 ^ sum_7_4;
+    wire sum_7_42 = sum_7_9 ^ sum_7_10;
+    wire sum_7_43 = key[241] ^ sum_7_24;
+    wire sum_7_44 = sum_7_18 ^ sum_7_25;
+    wire sum_7_45 = key[228] ^ key[243];
+    wire sum_7_46 = key[230] ^ key[249];
+    wire sum_7_47 = key[231] ^ key[250];
+    wire sum_7_48 = key[237] ^ key[249];
+    wire sum_7_49 = key[247] ^ key[251];
+    wire sum_7_50 = key[250] ^ key[254];
+    wire sum_7_51 = key[253] ^ key[255];
+    wire sum_7_52 = key[227] ^ sum_7_4;
+    wire sum_7_53 = key[235] ^ sum_7_12;
+    wire sum_7_54 = key[244] ^ sum_7_2;
+    wire sum_7_55 = key[245] ^ sum_7_32;
+    wire sum_7_56 = key[248] ^ sum_7_1;
+    wire sum_7_57 = key[232] ^ sum_7_17;
+    wire sum_7_58 = key[233] ^ sum_7_37;
+    wire sum_7_59 = key[237] ^ sum_7_19;
+    wire sum_7_60 = key[243] ^ sum_7_35;
+    wire sum_7_61 = key[254] ^ sum_7_19;
+    wire sum_7_62 = sum_7_0 ^ sum_7_13;
+    wire sum_7_63 = sum_7_4 ^ sum_7_14;
+    wire sum_7_64 = sum_7_7 ^ sum_7_30;
+    wire sum_7_65 = sum_7_11 ^ sum_7_12;
+    wire sum_7_66 = key[238] ^ sum_7_21;
+    wire sum_7_67 = key[247] ^ sum_7_44;
+    wire sum_7_68 = sum_7_3 ^ sum_7_36;
+    wire sum_7_69 = sum_7_6 ^ sum_7_63;
+    wire sum_7_70 = sum_7_7 ^ sum_7_23;
+    wire sum_7_71 = sum_7_8 ^ sum_7_21;
+    wire sum_7_72 = sum_7_20 ^ sum_7_38;
+    wire sum_7_73 = sum_7_22 ^ sum_7_39;
+    wire sum_7_74 = sum_7_16 ^ sum_7_40;
+    wire sum_8_0 = key[268] ^ key[272];
+    wire sum_8_1 = key[270] ^ key[271];
+    wire sum_8_2 = key[274] ^ key[286];
+    wire sum_8_3 = key[261] ^ key[266];
+    wire sum_8_4 = key[267] ^ key[276];
+    wire sum_8_5 = key[275] ^ key[277];
+    wire sum_8_6 = key[257] ^ key[263];
+    wire sum_8_7 = key[258] ^ key[259];
+    wire sum_8_8 = key[265] ^ key[280];
+    wire sum_8_9 = key[256] ^ sum_8_0;
+    wire sum_8_10 = key[269] ^ key[287];
+    wire sum_8_11 = key[281] ^ key[284];
+    wire sum_8_12 = key[262] ^ key[283];
+    wire sum_8_13 = key[264] ^ key[282];
+    wire sum_8_14 = key[273] ^ key[278];
+    wire sum_8_15 = key[260] ^ sum_8_1;
+    wire sum_8_16 = key[279] ^ sum_8_2;
+    wire sum_8_17 = key[285] ^ sum_8_4;
+    wire sum_8_18 = sum_8_3 ^ sum_8_14;
+    wire sum_8_19 = key[280] ^ sum_8_5;
+    wire sum_8_20 = sum_8_7 ^ sum_8_11;
+    wire sum_8_21 = sum_8_6 ^ sum_8_9;
+    wire sum_8_22 = key[270] ^ key[283];
+    wire sum_8_23 = key[274] ^ key[279];
+    wire sum_8_24 = key[261] ^ sum_8_2;
+    wire sum_8_25 = key[273] ^ sum_8_8;
+    wire sum_8_26 = key[256] ^ key[266];
+    wire sum_8_27 = key[262] ^ key[265];
+    wire sum_8_28 = key[263] ^ key[282];
+    wire sum_8_29 = key[267] ^ key[281];
+    wire sum_8_30 = key[268] ^ key[277];
+    wire sum_8_31 = key[258] ^ sum_8_6;
+    wire sum_8_32 = key[259] ^ sum_8_0;
+    wire sum_8_33 = key[260] ^ sum_8_12;
+    wire sum_8_34 = key[264] ^ sum_8_8;
+    wire sum_8_35 = key[276] ^ sum_8_10;
+    wire sum_8_36 = key[278] ^ sum_8_13;
+    wire sum_8_37 = key[285] ^ sum_8_1;
+    wire sum_8_38 = key[275] ^ sum_8_15;
+    wire sum_8_39 = key[269] ^ sum_8_21;
+    wire sum_8_40 = sum_8_3 ^ sum_8_9;
+    wire sum_8_41 = sum_8_17 ^ sum_8_19;
+    wire sum_8_42 = key[258] ^ key[280];
+    wire sum_8_43 = key[260] ^ key[284];
+    wire sum_8_44 = key[266] ^ key[284];
+    wire sum_8_45 = key[272] ^ key[281];
+    wire sum_8_46 = key[273] ^ key[285];
+    wire sum_8_47 = key[283] ^ key[287];
+    wire sum_8_48 = key[257] ^ sum_8_10;
+    wire sum_8_49 = key[259] ^ sum_8_23;
+    wire sum_8_50 = key[263] ^ sum_8_12;
+    wire sum_8_51 = key[269] ^ sum_8_22;
+    wire sum_8_52 = key[270] ^ sum_8_13;
+    wire sum_8_53 = key[277] ^ sum_8_11;
+    wire sum_8_54 = key[279] ^ sum_8_4;
+    wire sum_8_55 = key[286] ^ sum_8_13;
+    wire sum_8_56 = key[287] ^ sum_8_1;
+    wire sum_8_57 = key[267] ^ sum_8_32;
+    wire sum_8_58 = key[272] ^ sum_8_31;
+    wire sum_8_59 = key[286] ^ sum_8_33;
+    wire sum_8_60 = sum_8_3 ^ sum_8_5;
+    wire sum_8_61 = sum_8_4 ^ sum_8_7;
+    wire sum_8_62 = sum_8_7 ^ sum_8_22;
+    wire sum_8_63 = key[261] ^ sum_8_41;
+    wire sum_8_64 = key[283] ^ sum_8_38;
+    wire sum_8_65 = sum_8_0 ^ sum_8_18;
+    wire sum_8_66 = sum_8_5 ^ sum_8_15;
+    wire sum_8_67 = sum_8_8 ^ sum_8_16;
+    wire sum_8_68 = sum_8_18 ^ sum_8_29;
+    wire sum_8_69 = sum_8_45 ^ sum_8_62;
+    wire sum_8_70 = key[282] ^ sum_8_39;
+    wire sum_8_71 = sum_8_17 ^ sum_8_20;
+    wire sum_8_72 = sum_8_21 ^ sum_8_34;
+    wire sum_9_0 = key[289] ^ key[291];
+    wire sum_9_1 = key[297] ^ key[316];
+    wire sum_9_2 = key[304] ^ key[314];
+    wire sum_9_3 = key[308] ^ key[309];
+    wire sum_9_4 = key[292] ^ key[294];
+    wire sum_9_5 = key[295] ^ key[305];
+    wire sum_9_6 = key[296] ^ key[301];
+    wire sum_9_7 = key[307] ^ key[319];
+    wire sum_9_8 = key[293] ^ key[298];
+    wire sum_9_9 = key[300] ^ key[317];
+    wire sum_9_10 = key[303] ^ key[313];
+    wire sum_9_11 = key[299] ^ key[311];
+    wire sum_9_12 = key[288] ^ key[315];
+    wire sum_9_13 = key[302] ^ key[312];
+    wire sum_9_14 = key[310] ^ sum_9_0;
+    wire sum_9_15 = key[290] ^ key[318];
+    wire sum_9_16 = sum_9_1 ^ sum_9_6;
+    wire sum_9_17 = sum_9_4 ^ sum_9_13;
+    wire sum_9_18 = key[300] ^ sum_9_7;
+    wire sum_9_19 = key[301] ^ sum_9_8;
+    wire sum_9_20 = key[306] ^ sum_9_5;
+    wire sum_9_21 = sum_9_2 ^ sum_9_12;
+    wire sum_9_22 = key[317] ^ key[318];
+    wire sum_9_23 = key[304] ^ sum_9_3;
+    wire sum_9_24 = key[316] ^ sum_9_9;
+    wire sum_9_25 = key[319] ^ sum_9_3;
+    wire sum_9_26 = sum_9_11 ^ sum_9_15;
+    wire sum_9_27 = key[288] ^ key[299];
+    wire sum_9_28 = key[291] ^ key[306];
+    wire sum_9_29 = key[294] ^ key[312];
+    wire sum_9_30 = key[309] ^ key[314];
+    wire sum_9_31 = key[290] ^ sum_9_1;
+    wire sum_9_32 = key[290] ^ sum_9_6;
+    wire sum_9_33 = key[293] ^ sum_9_10;
+    wire sum_9_34 = key[296] ^ sum_9_10;
+    wire sum_9_35 = key[310] ^ sum_9_4;
+    wire sum_9_36 = key[313] ^ sum_9_7;
+    wire sum_9_37 = key[307] ^ sum_9_14;
+    wire sum_9_38 = sum_9_2 ^ sum_9_16;
+    wire sum_9_39 = sum_9_5 ^ sum_9_21;
+    wire sum_9_40 = sum_9_11 ^ sum_9_18;
+    wire sum_9_41 = sum_9_20 ^ sum_9_22;
+    wire sum_9_42 = key[288] ^ key[295];
+    wire sum_9_43 = key[289] ^ key[304];
+    wire sum_9_44 = key[289] ^ key[315];
+    wire sum_9_45 = key[291] ^ key[307];
+    wire sum_9_46 = key[292] ^ key[297];
+    wire sum_9_47 = key[306] ^ key[309];
+    wire sum_9_48 = key[292] ^ sum_9_1;
+    wire sum_9_49 = key[294] ^ sum_9_0;
+    wire sum_9_50 = key[297] ^ sum_9_12;
+    wire sum_9_51 = key[302] ^ sum_9_15;
+    wire sum_9_52 = key[305] ^ sum_9_9;
+    wire sum_9_53 = key[308] ^ sum_9_8;
+    wire sum_9_54 = key[311] ^ sum_9_8;
+    wire sum_9_55 = key[311] ^ sum_9_45;
+    wire sum_9_56 = key[295] ^ sum_9_36;
+    wire sum_9_57 = key[302] ^ sum_9_14;
+    wire sum_9_58 = key[303] ^ sum_9_24;
+    wire sum_9_59 = sum_9_2 ^ sum_9_44;
+    wire sum_9_60 = sum_9_7 ^ sum_9_30;
+    wire sum_9_61 = key[293] ^ sum_9_41;
+    wire sum_9_62 = key[301] ^ sum_9_37;
+    wire sum_9_63 = key[309] ^ sum_9_39;
+    wire sum_9_64 = sum_9_4 ^ sum_9_31;
+    wire sum_9_65 = sum_9_6 ^ sum_9_23;
+    wire sum_9_66 = sum_9_14 ^ sum_9_29;
+    wire sum_9_67 = sum_9_19 ^ sum_9_21;
+    wire sum_9_68 = sum_9_25 ^ sum_9_49;
+    wire sum_9_69 = sum_9_33 ^ sum_9_40;
+    wire sum_10_0 = key[334] ^ key[342];
+    wire sum_10_1 = key[320] ^ key[345];
+    wire sum_10_2 = key[332] ^ key[337];
+    wire sum_10_3 = key[333] ^ key[338];
+    wire sum_10_4 = key[321] ^ key[324];
+    wire sum_10_5 = key[322] ^ key[327];
+    wire sum_10_6 = key[326] ^ key[331];
+    wire sum_10_7 = key[323] ^ key[350];
+    wire sum_10_8 = key[328] ^ key[351];
+    wire sum_10_9 = key[330] ^ key[341];
+    wire sum_10_10 = key[329] ^ key[343];
+    wire sum_10_11 = key[340] ^ key[344];
+    wire sum_10_12 = key[325] ^ sum_10_2;
+    wire sum_10_13 = key[346] ^ sum_10_0;
+    wire sum_10_14 = key[335] ^ key[349];
+    wire sum_10_15 = key[339] ^ sum_10_3;
+    wire sum_10_16 = sum_10_1 ^ sum_10_9;
+    wire sum_10_17 = key[335] ^ key[336];
+    wire sum_10_18 = key[347] ^ sum_10_13;
+    wire sum_10_19 = sum_10_5 ^ sum_10_11;
+    wire sum_10_20 = sum_10_6 ^ sum_10_8;
+    wire sum_10_21 = key[327] ^ key[350];
+    wire sum_10_22 = key[328] ^ sum_10_4;
+    wire sum_10_23 = key[333] ^ sum_10_7;
+    wire sum_10_24 = key[341] ^ sum_10_1;
+    wire sum_10_25 = key[351] ^ sum_10_14;
+    wire sum_10_26 = key[320] ^ sum_10_12;
+    wire sum_10_27 = key[322] ^ sum_10_15;
+    wire sum_10_28 = sum_10_4 ^ sum_10_10;
+    wire sum_10_29 = key[325] ^ key[331];
+    wire sum_10_30 = key[329] ^ key[347];
+    wire sum_10_31 = key[338] ^ key[344];
+    wire sum_10_32 = key[330] ^ sum_10_17;
+    wire sum_10_33 = key[339] ^ sum_10_2;
+    wire sum_10_34 = key[340] ^ sum_10_0;
+    wire sum_10_35 = key[324] ^ sum_10_12;
+    wire sum_10_36 = sum_10_6 ^ sum_10_11;
+    wire sum_10_37 = sum_10_18 ^ sum_10_20;
+    wire sum_10_38 = key[320] ^ key[330];
+    wire sum_10_39 = key[321] ^ key[323];
+    wire sum_10_40 = key[321] ^ key[334];
+    wire sum_10_41 = key[322] ^ key[344];
+    wire sum_10_42 = key[323] ^ key[332];
+    wire sum_10_43 = key[326] ^ key[348];
+    wire sum_10_44 = key[331] ^ key[336];
+    wire sum_10_45 = key[331] ^ key[348];
+    wire sum_10_46 = key[337] ^ key[342];
+    wire sum_10_47 = key[337] ^ key[343];
+    wire sum_10_48 = key[342] ^ key[346];
+    wire sum_10_49 = key[346] ^ key[350];
+    wire sum_10_50 = key[348] ^ key[349];
+    wire sum_10_51 = key[326] ^ sum_10_5;
+    wire sum_10_52 = key[329] ^ sum_10_8;
+    wire sum_10_53 = key[339] ^ sum_10_6;
+    wire sum_10_54 = key[343] ^ sum_10_3;
+    wire sum_10_55 = key[348] ^ sum_10_10;
+    wire sum_10_56 = key[325] ^ sum_10_23;
+    wire sum_10_57 = key[332] ^ sum_10_25;
+    wire sum_10_58 = key[345] ^ sum_10_15;
+    wire sum_10_59 = key[349] ^ sum_10_19;
+    wire sum_10_60 = sum_10_4 ^ sum_10_17;
+    wire sum_10_61 = sum_10_7 ^ sum_10_9;
+    wire sum_10_62 = sum_10_14 ^ sum_10_30;
+    wire sum_10_63 = key[338] ^ sum_10_26;
+    wire sum_10_64 = key[351] ^ sum_10_27;
+    wire sum_10_65 = sum_10_0 ^ sum_10_24;
+    wire sum_10_66 = sum_10_1 ^ sum_10_13;
+    wire sum_10_67 = sum_10_8 ^ sum_10_15;
+    wire sum_10_68 = sum_10_10 ^ sum_10_51;
+    wire sum_10_69 = sum_10_21 ^ sum_10_34;
+    wire sum_10_70 = sum_10_7 ^ sum_10_27;
+    wire sum_10_71 = sum_10_12 ^ sum_10_22;
+    wire sum_10_72 = sum_10_16 ^ sum_10_19;
+    wire sum_10_73 = sum_10_22 ^ sum_10_62;
+    wire sum_11_0 = key[353] ^ key[378];
+    wire sum_11_1 = key[355] ^ key[377];
+    wire sum_11_2 = key[359] ^ key[368];
+    wire sum_11_3 = key[367] ^ key[382];
+    wire sum_11_4 = key[371] ^ key[375];
+    wire sum_11_5 = key[352] ^ key[360];
+    wire sum_11_6 = key[356] ^ key[361];
+    wire sum_11_7 = key[376] ^ key[379];
+    wire sum_11_8 = key[358] ^ sum_11_0;
+    wire sum_11_9 = key[363] ^ key[380];
+    wire sum_11_10 = key[374] ^ key[383];
+    wire sum_11_11 = key[354] ^ sum_11_3;
+    wire sum_11_12 = key[366] ^ key[373];
+    wire sum_11_13 = key[369] ^ sum_11_2;
+    wire sum_11_14 = key[362] ^ key[370];
+    wire sum_11_15 = sum_11_1 ^ sum_11_5;
+    wire sum_11_16 = key[364] ^ key[381];
+    wire sum_11_17 = key[383] ^ sum_11_13;
+    wire sum_11_18 = sum_11_4 ^ sum_11_10;
+    wire sum_11_19 = key[355] ^ key[365];
+    wire sum_11_20 = key[357] ^ sum_11_8;
+    wire sum_11_21 = sum_11_1 ^ sum_11_9;
+    wire sum_11_22 = key[356] ^ key[358];
+    wire sum_11_23 = key[363] ^ key[376];
+    wire sum_11_24 = key[365] ^ key[366];
+    wire sum_11_25 = key[368] ^ key[369];
+    wire sum_11_26 = key[370] ^ key[381];
+    wire sum_11_27 = key[372] ^ key[382];
+    wire sum_11_28 = key[360] ^ sum_11_14;
+    wire sum_11_29 = key[361] ^ sum_11_16;
+    wire sum_11_30 = key[362] ^ sum_11_3;
+    wire sum_11_31 = key[371] ^ sum_11_7;
+    wire sum_11_32 = key[357] ^ sum_11_11;
+    wire sum_11_33 = sum_11_2 ^ sum_11_12;
+    wire sum_11_34 = key[353] ^ key[367];
+    wire sum_11_35 = key[369] ^ key[374];
+    wire sum_11_36 = key[364] ^ sum_11_6;
+    wire sum_11_37 = key[372] ^ sum_11_4;
+    wire sum_11_38 = key[379] ^ sum_11_25;
+    wire sum_11_39 = key[373] ^ sum_11_15;
+    wire sum_11_40 = sum_11_5 ^ sum_11_6;
+    wire sum_11_41 = sum_11_11 ^ sum_11_19;
+    wire sum_11_42 = sum_11_7 ^ sum_11_20;
+    wire sum_11_43 = sum_11_18 ^ sum_11_29;
+    wire sum_11_44 = key[352] ^ key[367];
+    wire sum_11_45 = key[353] ^ key[380];
+    wire sum_11_46 = key[354] ^ key[364];
+    wire sum_11_47 = key[360] ^ key[375];
+    wire sum_11_48 = key[370] ^ key[373];
+    wire sum_11_49 = key[372] ^ key[377];
+    wire sum_11_50 = key[354] ^ sum_11_6;
+    wire sum_11_51 = key[356] ^ sum_11_14;
+    wire sum_11_52 = key[366] ^ sum_11_23;
+    wire sum_11_53 = key[376] ^ sum_11_10;
+    wire sum_11_54 = key[378] ^ sum_11_2;
+    wire sum_11_55 = key[380] ^ sum_11_0;
+    wire sum_11_56 = key[380] ^ sum_11_26;
+    wire sum_11_57 = key[353] ^ sum_11_21;
+    wire sum_11_58 = key[362] ^ sum_11_36;
+    wire sum_11_59 = key[365] ^ sum_11_31;
+    wire sum_11_60 = key[374] ^ sum_11_21;
+    wire sum_11_61 = sum_11_0 ^ sum_11_26;
+    wire sum_11_62 = sum_11_1 ^ sum_11_22;
+    wire sum_11_63 = sum_11_4 ^ sum_11_9;
+    wire sum_11_64 = sum_11_9 ^ sum_11_24;
+    wire sum_11_65 = sum_11_12 ^ sum_11_23;
+    wire sum_11_66 = key[377] ^ sum_11_43;
+    wire sum_11_67 = sum_11_6 ^ sum_11_18;
+    wire sum_11_68 = sum_11_7 ^ sum_11_15;
+    wire sum_11_69 = sum_11_16 ^ sum_11_37;
+    wire sum_11_70 = sum_11_8 ^ sum_11_11;
+    wire sum_11_71 = sum_11_17 ^ sum_11_27;
+    wire sum_11_72 = sum_11_32 ^ sum_11_35;
+    wire sum_11_73 = sum_11_17 ^ sum_11_42;
+    wire sum_12_0 = key[385] ^ key[390];
+    wire sum_12_1 = key[401] ^ key[409];
+    wire sum_12_2 = key[391] ^ key[400];
+    wire sum_12_3 = key[405] ^ key[412];
+    wire sum_12_4 = key[406] ^ key[407];
+    wire sum_12_5 = key[389] ^ key[410];
+    wire sum_12_6 = key[393] ^ key[396];
+    wire sum_12_7 = key[402] ^ key[413];
+    wire sum_12_8 = key[394] ^ key[408];
+    wire sum_12_9 = key[387] ^ key[395];
+    wire sum_12_10 = key[397] ^ sum_12_0;
+    wire sum_12_11 = key[399] ^ sum_12_1;
+    wire sum_12_12 = key[384] ^ sum_12_3;
+    wire sum_12_13 = key[386] ^ key[403];
+    wire sum_12_14 = key[388] ^ key[415];
+    wire sum_12_15 = key[411] ^ sum_12_4;
+    wire sum_12_16 = key[414] ^ sum_12_2;
+    wire sum_12_17 = key[392] ^ sum_12_7;
+    wire sum_12_18 = key[398] ^ sum_12_6;
+    wire sum_12_19 = key[404] ^ key[415];
+    wire sum_12_20 = key[407] ^ sum_12_11;
+    wire sum_12_21 = sum_12_2 ^ sum_12_9;
+    wire sum_12_22 = sum_12_5 ^ sum_12_8;
+    wire sum_12_23 = key[392] ^ key[411];
+    wire sum_12_24 = key[395] ^ key[408];
+    wire sum_12_25 = key[387] ^ sum_12_13;
+    wire sum_12_26 = key[390] ^ sum_12_5;
+    wire sum_12_27 = key[396] ^ sum_12_10;
+    wire sum_12_28 = key[414] ^ sum_12_18;
+    wire sum_12_29 = sum_12_0 ^ sum_12_12;
+    wire sum_12_30 = key[384] ^ key[403];
+    wire sum_12_31 = key[385] ^ key[410];
+    wire sum_12_32 = key[393] ^ key[398];
+    wire sum_12_33 = key[404] ^ key[413];
+    wire sum_12_34 = key[388] ^ sum_12_4;
+    wire sum_12_35 = key[397] ^ sum_12_23;
+    wire sum_12_36 = key[400] ^ sum_12_6;
+    wire sum_12_37 = key[404] ^ sum_12_15;
+    wire sum_12_38 = sum_12_10 ^ sum_12_14;
+    wire sum_12_39 = key[387] ^ key[399];
+    wire sum_12_40 = key[388] ^ key[409];
+    wire sum_12_41 = key[389] ^ key[394];
+    wire sum_12_42 = key[395] ^ key[401];
+    wire sum_12_43 = key[398] ^ key[400];
+    wire sum_12_44 = key[402] ^ key[405];
+    wire sum_12_45 = key[384] ^ sum_12_4;
+    wire sum_12_46 = key[385] ^ sum_12_13;
+    wire sum_12_47 = key[386] ^ sum_12_8;
+    wire sum_12_48 = key[389] ^ sum_12_6;
+    wire sum_12_49 = key[391] ^ sum_12_30;
+    wire sum_12_50 = key[393] ^ sum_12_1;
+    wire sum_12_51 = key[394] ^ sum_12_2;
+    wire sum_12_52 = key[402] ^ sum_12_3;
+    wire sum_12_53 = key[405] ^ sum_12_33;
+    wire sum_12_54 = key[409] ^ sum_12_7;
+    wire sum_12_55 = key[415] ^ sum_12_5;
+    wire sum_12_56 = key[397] ^ sum_12_17;
+    wire sum_12_57 = key[399] ^ sum_12_16;
+    wire sum_12_58 = key[407] ^ sum_12_16;
+    wire sum_12_59 = key[411] ^ sum_12_25;
+    wire sum_12_60 = key[414] ^ sum_12_22;
+    wire sum_12_61 = sum_12_7 ^ sum_12_32;
+    wire sum_12_62 = key[403] ^ sum_12_28;
+    wire sum_12_63 = key[408] ^ sum_12_29;
+    wire sum_12_64 = sum_12_1 ^ sum_12_36;
+    wire sum_12_65 = sum_12_9 ^ sum_12_34;
+    wire sum_12_66 = sum_12_11 ^ sum_12_14;
+    wire sum_12_67 = sum_12_12 ^ sum_12_31;
+    wire sum_12_68 = sum_12_14 ^ sum_12_46;
+    wire sum_12_69 = sum_12_24 ^ sum_12_26;
+    wire sum_12_70 = sum_12_10 ^ sum_12_22;
+    wire sum_12_71 = sum_12_12 ^ sum_12_26;
+    wire sum_12_72 = sum_12_15 ^ sum_12_17;
+    wire sum_12_73 = sum_12_21 ^ sum_12_27;
+    wire sum_12_74 = sum_12_20 ^ sum_12_38;
+    wire sum_13_0 = key[438] ^ key[441];
+    wire sum_13_1 = key[421] ^ key[427];
+    wire sum_13_2 = key[428] ^ key[437];
+    wire sum_13_3 = key[426] ^ key[436];
+    wire sum_13_4 = key[444] ^ key[446];
+    wire sum_13_5 = key[420] ^ key[442];
+    wire sum_13_6 = key[417] ^ key[443];
+    wire sum_13_7 = key[435] ^ key[445];
+    wire sum_13_8 = key[425] ^ key[447];
+    wire sum_13_9 = key[431] ^ sum_13_0;
+    wire sum_13_10 = key[422] ^ key[440];
+    wire sum_13_11 = key[416] ^ sum_13_1;
+    wire sum_13_12 = key[430] ^ sum_13_4;
+    wire sum_13_13 = key[423] ^ key[424];
+    wire sum_13_14 = key[429] ^ key[434];
+    wire sum_13_15 = key[419] ^ sum_13_2;
+    wire sum_13_16 = key[418] ^ sum_13_5;
+    wire sum_13_17 = key[439] ^ sum_13_3;
+    wire sum_13_18 = key[433] ^ sum_13_6;
+    wire sum_13_19 = key[417] ^ key[432];
+    wire sum_13_20 = key[439] ^ key[447];
+    wire sum_13_21 = key[432] ^ sum_13_8;
+    wire sum_13_22 = key[430] ^ sum_13_9;
+    wire sum_13_23 = sum_13_12 ^ sum_13_16;
+    wire sum_13_24 = key[418] ^ sum_13_7;
+    wire sum_13_25 = key[423] ^ sum_13_7;
+    wire sum_13_26 = key[433] ^ sum_13_14;
+    wire sum_13_27 = key[438] ^ sum_13_10;
+    wire sum_13_28 = key[440] ^ sum_13_19;
+    wire sum_13_29 = key[424] ^ sum_13_11;
+    wire sum_13_30 = sum_13_2 ^ sum_13_13;
+    wire sum_13_31 = sum_13_6 ^ sum_13_15;
+    wire sum_13_32 = sum_13_11 ^ sum_13_20;
+    wire sum_13_33 = key[416] ^ key[434];
+    wire sum_13_34 = key[425] ^ key[437];
+    wire sum_13_35 = key[429] ^ key[436];
+    wire sum_13_36 = key[442] ^ sum_13_3;
+    wire sum_13_37 = key[445] ^ sum_13_13;
+    wire sum_13_38 = key[420] ^ sum_13_15;
+    wire sum_13_39 = key[435] ^ sum_13_9;
+    wire sum_13_40 = sum_13_10 ^ sum_13_18;
+    wire sum_13_41 = key[418] ^ key[442];
+    wire sum_13_42 = key[419] ^ key[427];
+    wire sum_13_43 = key[419] ^ key[444];
+    wire sum_13_44 = key[421] ^ key[422];
+    wire sum_13_45 = key[421] ^ key[428];
+    wire sum_13_46 = key[423] ^ key[431];
+    wire sum_13_47 = key[426] ^ key[432];
+    wire sum_13_48 = key[428] ^ key[446];
+    wire sum_13_49 = key[439] ^ key[445];
+    wire sum_13_50 = key[426] ^ sum_13_4;
+    wire sum_13_51 = key[427] ^ sum_13_33;
+    wire sum_13_52 = key[432] ^ sum_13_34;
+    wire sum_13_53 = key[434] ^ sum_13_0;
+    wire sum_13_54 = key[443] ^ sum_13_14;
+    wire sum_13_55 = key[420] ^ sum_13_24;
+    wire sum_13_56 = key[422] ^ sum_13_17;
+    wire sum_13_57 = key[439] ^ sum_13_12;
+    wire sum_13_58 = key[441] ^ sum_13_25;
+    wire sum_13_59 = key[446] ^ sum_13_28;
+    wire sum_13_60 = sum_13_8 ^ sum_13_41;
+    wire sum_13_61 = key[425] ^ sum_13_29;
+    wire sum_13_62 = key[440] ^ sum_13_23;
+    wire sum_13_63 = key[443] ^ sum_13_32;
+    wire sum_13_64 = key[444] ^ sum_13_22;
+    wire sum_13_65 = sum_13_1 ^ sum_13_21;
+    wire sum_13_66 = sum_13_4 ^ sum_13_17;
+    wire sum_13_67 = sum_13_5 ^ sum_13_50;
+    wire sum_13_68 = sum_13_9 ^ sum_13_48;
+    wire sum_13_69 = sum_13_19 ^ sum_13_26;
+    wire sum_13_70 = sum_13_8 ^ sum_13_31;
+    wire sum_13_71 = sum_13_17 ^ sum_13_27;
+    wire sum_13_72 = sum_13_18 ^ sum_13_52;
+    wire sum_13_73 = sum_13_30 ^ sum_13_59;
+    wire sum_13_74 = sum_13_38 ^ sum_13_51;
+    wire sum_14_0 = key[461] ^ key[464];
+    wire sum_14_1 = key[448] ^ key[467];
+    wire sum_14_2 = key[451] ^ key[468];
+    wire sum_14_3 = key[460] ^ key[463];
+    wire sum_14_4 = key[462] ^ key[465];
+    wire sum_14_5 = key[453] ^ key[476];
+    wire sum_14_6 = key[455] ^ key[466];
+    wire sum_14_7 = key[469] ^ key[475];
+    wire sum_14_8 = key[473] ^ key[474];
+    wire sum_14_9 = key[459] ^ key[479];
+    wire sum_14_10 = key[470] ^ sum_14_1;
+    wire sum_14_11 = key[450] ^ key[477];
+    wire sum_14_12 = key[452] ^ key[478];
+    wire sum_14_13 = key[457] ^ sum_14_0;
+    wire sum_14_14 = key[449] ^ key[471];
+    wire sum_14_15 = key[458] ^ key[472];
+    wire sum_14_16 = key[454] ^ sum_14_8;
+    wire sum_14_17 = key[458] ^ sum_14_2;
+    wire sum_14_18 = key[475] ^ sum_14_5;
+    wire sum_14_19 = sum_14_3 ^ sum_14_7;
+    wire sum_14_20 = sum_14_4 ^ sum_14_9;
+    wire sum_14_21 = key[448] ^ key[477];
+    wire sum_14_22 = key[452] ^ key[469];
+    wire sum_14_23 = key[455] ^ key[456];
+    wire sum_14_24 = key[456] ^ sum_14_6;
+    wire sum_14_25 = key[464] ^ sum_14_10;
+    wire sum_14_26 = key[473] ^ sum_14_13;
+    wire sum_14_27 = key[478] ^ sum_14_16;
+    wire sum_14_28 = sum_14_11 ^ sum_14_15;
+    wire sum_14_29 = key[449] ^ key[468];
+    wire sum_14_30 = key[453] ^ key[472];
+    wire sum_14_31 = key[457] ^ key[461];
+    wire sum_14_32 = key[462] ^ key[471];
+    wire sum_14_33 = key[448] ^ sum_14_9;
+    wire sum_14_34 = key[454] ^ sum_14_14;
+    wire sum_14_35 = key[458] ^ sum_14_22;
+    wire sum_14_36 = key[465] ^ sum_14_12;
+    wire sum_14_37 = key[467] ^ sum_14_4;
+    wire sum_14_38 = key[470] ^ sum_14_5;
+    wire sum_14_39 = key[466] ^ sum_14_28;
+    wire sum_14_40 = key[476] ^ sum_14_10;
+    wire sum_14_41 = sum_14_2 ^ sum_14_14;
+    wire sum_14_42 = sum_14_7 ^ sum_14_21;
+    wire sum_14_43 = key[451] ^ key[459];
+    wire sum_14_44 = key[462] ^ key[474];
+    wire sum_14_45 = key[463] ^ key[472];
+    wire sum_14_46 = key[465] ^ key[469];
+    wire sum_14_47 = key[468] ^ key[479];
+    wire sum_14_48 = key[471] ^ key[473];
+    wire sum_14_49 = key[474] ^ key[478];
+    wire sum_14_50 = key[449] ^ sum_14_3;
+    wire sum_14_51 = key[450] ^ sum_14_0;
+    wire sum_14_52 = key[451] ^ sum_14_4;
+    wire sum_14_53 = key[453] ^ sum_14_8;
+    wire sum_14_54 = key[459] ^ sum_14_11;
+    wire sum_14_55 = key[464] ^ sum_14_3;
+    wire sum_14_56 = key[470] ^ sum_14_6;
+    wire sum_14_57 = key[475] ^ sum_14_8;
+    wire sum_14_58 = key[478] ^ sum_14_31;
+    wire sum_14_59 = key[455] ^ sum_14_20;
+    wire sum_14_60 = key[460] ^ sum_14_17;
+    wire sum_14_61 = key[463] ^ sum_14_33;
+    wire sum_14_62 = key[474] ^ sum_14_13;
+    wire sum_14_63 = sum_14_1 ^ sum_14_5;
+    wire sum_14_64 = key[451] ^ sum_14_39;
+    wire sum_14_65 = key[477] ^ sum_14_25;
+    wire sum_14_66 = sum_14_11 ^ sum_14_18;
+    wire sum_14_67 = sum_14_12 ^ sum_14_19;
+    wire sum_14_68 = sum_14_17 ^ sum_14_32;
+    wire sum_14_69 = sum_14_23 ^ sum_14_36;
+    wire sum_14_70 = sum_14_30 ^ sum_14_41;
+    wire sum_15_0 = key[502] ^ key[504];
+    wire sum_15_1 = key[486] ^ key[497];
+    wire sum_15_2 = key[484] ^ key[500];
+    wire sum_15_3 = key[492] ^ key[505];
+    wire sum_15_4 = key[480] ^ key[485];
+    wire sum_15_5 = key[491] ^ key[511];
+    wire sum_15_6 = key[487] ^ key[501];
+    wire sum_15_7 = key[498] ^ key[503];
+    wire sum_15_8 = key[488] ^ key[507];
+    wire sum_15_9 = key[489] ^ key[494];
+    wire sum_15_10 = key[483] ^ sum_15_0;
+    wire sum_15_11 = key[490] ^ key[508];
+    wire sum_15_12 = key[495] ^ key[509];
+    wire sum_15_13 = key[482] ^ sum_15_2;
+    wire sum_15_14 = key[499] ^ sum_15_1;
+    wire sum_15_15 = key[496] ^ sum_15_3;
+    wire sum_15_16 = key[506] ^ sum_15_7;
+    wire sum_15_17 = key[510] ^ sum_15_4;
+    wire sum_15_18 = sum_15_5 ^ sum_15_10;
+    wire sum_15_19 = key[493] ^ sum_15_6;
+    wire sum_15_20 = key[498] ^ sum_15_8;
+    wire sum_15_21 = key[481] ^ key[505];
+    wire sum_15_22 = key[482] ^ key[500];
+    wire sum_15_23 = key[503] ^ key[506];
+    wire sum_15_24 = key[507] ^ sum_15_15;
+    wire sum_15_25 = key[481] ^ key[492];
+    wire sum_15_26 = key[484] ^ key[504];
+    wire sum_15_27 = key[485] ^ key[510];
+    wire sum_15_28 = key[486] ^ key[511];
+    wire sum_15_29 = key[490] ^ key[491];
+    wire sum_15_30 = key[494] ^ key[499];
+    wire sum_15_31 = key[495] ^ key[497];
+    wire sum_15_32 = key[490] ^ sum_15_3;
+    wire sum_15_33 = key[509] ^ sum_15_0;
+    wire sum_15_34 = key[494] ^ sum_15_16;
+    wire sum_15_35 = key[509] ^ sum_15_17;
+    wire sum_15_36 = sum_15_1 ^ sum_15_12;
+    wire sum_15_37 = sum_15_4 ^ sum_15_11;
+    wire sum_15_38 = sum_15_5 ^ sum_15_26;
+    wire sum_15_39 = sum_15_6 ^ sum_15_13;
+    wire sum_15_40 = sum_15_9 ^ sum_15_19;
+    wire sum_15_41 = sum_15_11 ^ sum_15_17;
+    wire sum_15_42 = sum_15_1 ^ sum_15_18;
+    wire sum_15_43 = key[480] ^ key[500];
+    wire sum_15_44 = key[483] ^ key[485];
+    wire sum_15_45 = key[487] ^ key[493];
+    wire sum_15_46 = key[488] ^ key[501];
+    wire sum_15_47 = key[498] ^ key[504];
+    wire sum_15_48 = key[481] ^ sum_15_7;
+    wire sum_15_49 = key[490] ^ sum_15_9;
+    wire sum_15_50 = key[493] ^ sum_15_23;
+    wire sum_15_51 = key[495] ^ sum_15_0;
+    wire sum_15_52 = key[502] ^ sum_15_30;
+    wire sum_15_53 = key[503] ^ sum_15_21;
+    wire sum_15_54 = key[508] ^ sum_15_9;
+    wire sum_15_55 = key[510] ^ sum_15_12;
+    wire sum_15_56 = key[511] ^ sum_15_4;
+    wire sum_15_57 = key[480] ^ sum_15_13;
+    wire sum_15_58 = key[484] ^ sum_15_36;
+    wire sum_15_59 = key[486] ^ sum_15_16;
+    wire sum_15_60 = key[496] ^ sum_15_14;
+    wire sum_15_61 = key[501] ^ sum_15_13;
+    wire sum_15_62 = key[505] ^ sum_15_20;
+    wire sum_15_63 = sum_15_8 ^ sum_15_23;
+    wire sum_15_64 = sum_15_11 ^ sum_15_22;
+    wire sum_15_65 = sum_15_2 ^ sum_15_37;
+    wire sum_15_66 = sum_15_3 ^ sum_15_14;
+    wire sum_15_67 = sum_15_10 ^ sum_15_31;
+    wire sum_15_68 = sum_15_12 ^ sum_15_14;
+    wire sum_15_69 = sum_15_20 ^ sum_15_25;
+    wire sum_15_70 = sum_15_5 ^ sum_15_34;
+    wire sum_16_0 = key[520] ^ key[534];
+    wire sum_16_1 = key[514] ^ key[525];
+    wire sum_16_2 = key[516] ^ key[541];
+    wire sum_16_3 = key[518] ^ key[538];
+    wire sum_16_4 = key[519] ^ key[542];
+    wire sum_16_5 = key[515] ^ key[522];
+    wire sum_16_6 = key[517] ^ key[540];
+    wire sum_16_7 = key[526] ^ key[537];
+    wire sum_16_8 = key[513] ^ key[536];
+    wire sum_16_9 = key[521] ^ key[527];
+    wire sum_16_10 = key[523] ^ key[543];
+    wire sum_16_11 = key[524] ^ key[531];
+    wire sum_16_12 = key[512] ^ key[528];
+    wire sum_16_13 = key[529] ^ key[533];
+    wire sum_16_14 = key[530] ^ sum_16_0;
+    wire sum_16_15 = key[535] ^ key[539];
+    wire sum_16_16 = sum_16_1 ^ sum_16_7;
+    wire sum_16_17 = sum_16_2 ^ sum_16_3;
+    wire sum_16_18 = key[522] ^ sum_16_9;
+    wire sum_16_19 = key[532] ^ sum_16_14;
+    wire sum_16_20 = sum_16_4 ^ sum_16_8;
+    wire sum_16_21 = key[513] ^ key[525];
+    wire sum_16_22 = key[516] ^ key[528];
+    wire sum_16_23 = key[526] ^ key[529];
+    wire sum_16_24 = key[515] ^ sum_16_13;
+    wire sum_16_25 = sum_16_4 ^ sum_16_12;
+    wire sum_16_26 = sum_16_5 ^ sum_16_6;
+    wire sum_16_27 = key[512] ^ key[519];
+    wire sum_16_28 = key[517] ^ key[533];
+    wire sum_16_29 = key[523] ^ key[536];
+    wire sum_16_30 = key[527] ^ key[537];
+    wire sum_16_31 = key[531] ^ key[539];
+    wire sum_16_32 = key[538] ^ key[543];
+    wire sum_16_33 = key[514] ^ sum_16_15;
+    wire sum_16_34 = key[524] ^ sum_16_0;
+    wire sum_16_35 = key[524] ^ sum_16_2;
+    wire sum_16_36 = key[534] ^ sum_16_10;
+    wire sum_16_37 = key[535] ^ sum_16_11;
+    wire sum_16_38 = key[529] ^ sum_16_17;
+    wire sum_16_39 = key[541] ^ sum_16_26;
+    wire sum_16_40 = sum_16_3 ^ sum_16_7;
+    wire sum_16_41 = sum_16_6 ^ sum_16_18;
+    wire sum_16_42 = key[522] ^ key[531];
+    wire sum_16_43 = key[526] ^ key[540];
+    wire sum_16_44 = key[528] ^ key[530];
+    wire sum_16_45 = key[530] ^ key[532];
+    wire sum_16_46 = key[533] ^ key[542];
+    wire sum_16_47 = key[535] ^ key[540];
+    wire sum_16_48 = key[540] ^ key[542];
+    wire sum_16_49 = key[512] ^ sum_16_11;
+    wire sum_16_50 = key[518] ^ sum_16_5;
+    wire sum_16_51 = key[520] ^ sum_16_5;
+    wire sum_16_52 = key[521] ^ sum_16_8;
+    wire sum_16_53 = key[521] ^ sum_16_15;
+    wire sum_16_54 = key[534] ^ sum_16_2;
+    wire sum_16_55 = key[536] ^ sum_16_10;
+    wire sum_16_56 = key[537] ^ sum_16_21;
+    wire sum_16_57 = key[538] ^ sum_16_29;
+    wire sum_16_58 = key[543] ^ sum_16_9;
+    wire sum_16_59 = key[513] ^ sum_16_40;
+    wire sum_16_60 = sum_16_1 ^ sum_16_6;
+    wire sum_16_61 = sum_16_9 ^ sum_16_10;
+    wire sum_16_62 = sum_16_11 ^ sum_16_28;
+    wire sum_16_63 = sum_16_15 ^ sum_16_44;
+    wire sum_16_64 = key[519] ^ sum_16_41;
+    wire sum_16_65 = key[531] ^ sum_16_38;
+    wire sum_16_66 = sum_16_1 ^ sum_16_20;
+    wire sum_16_67 = sum_16_4 ^ sum_16_37;
+    wire sum_16_68 = sum_16_13 ^ sum_16_33;
+    wire sum_16_69 = sum_16_16 ^ sum_16_22;
+    wire sum_16_70 = sum_16_16 ^ sum_16_31;
+    wire sum_16_71 = sum_16_34 ^ sum_16_47;
+    wire sum_16_72 = sum_16_3 ^ sum_16_39;
+    wire sum_16_73 = sum_16_14 ^ sum_16_52;
+    wire sum_16_74 = sum_16_24 ^ sum_16_58;
+    always @(posedge clk) begin
+        parity_0[0] <= ^{key[4], key[11], sum_0_1, sum_0_11, sum_0_20, sum_0_24, sum_0_43, sum_0_53};
+        parity_1[0] <= ^{key[27], sum_0_9, sum_0_51, sum_0_57, sum_0_60};
+        parity_2[0] <= ^{key[17], key[21], sum_0_5, sum_0_12, sum_0_20, sum_0_44, sum_0_58};
+        parity_3[0] <= ^{key[2], key[25], sum_0_28, sum_0_44, sum_0_48};
+        parity_4[0] <= ^{key[30], sum_0_23, sum_0_33, sum_0_46, sum_0_52, sum_0_59};
+        parity_5[0] <= ^{sum_0_3, sum_0_38, sum_0_65};
+        parity_6[0] <= ^{key[23], sum_0_2, sum_0_20, sum_0_47, sum_0_66};
+        parity_7[0] <= ^{key[4], key[6], key[14], sum_0_16, sum_0_19, sum_0_22, sum_0_54};
+        parity_8[0] <= ^{key[18], key[24], sum_0_32, sum_0_43, sum_0_54};
+        parity_9[0] <= ^{key[29], sum_0_21, sum_0_36, sum_0_57, sum_0_58};
+        parity_10[0] <= ^{key[4], key[10], key[29], key[30], sum_0_9, sum_0_34, sum_0_68};
+        parity_11[0] <= ^{sum_0_9, sum_0_13, sum_0_24, sum_0_46, sum_0_61};
+        parity_12[0] <= ^{sum_0_11, sum_0_19, sum_0_33, sum_0_51, sum_0_56};
+        parity_13[0] <= ^{key[24], key[31], sum_0_11, sum_0_63, sum_0_64};
+        parity_14[0] <= ^{key[7], sum_0_10, sum_0_14, sum_0_32, sum_0_40, sum_0_55, sum_0_64};
+        parity_15[0] <= ^{sum_0_4, sum_0_17, sum_0_18, sum_0_35, sum_0_42, sum_0_52};
+        parity_16[0] <= ^{key[27], key[30], sum_0_3, sum_0_53, sum_0_67};
+        parity_17[0] <= ^{key[0], key[22], sum_0_29, sum_0_35, sum_0_65};
+        parity_18[0] <= ^{key[8], key[10], key[15], sum_0_19, sum_0_23, sum_0_26};
+        parity_19[0] <= ^{key[15], key[18], sum_0_20, sum_0_31, sum_0_33, sum_0_42};
+        parity_20[0] <= ^{key[16], sum_0_6, sum_0_17, sum_0_21, sum_0_30, sum_0_60};
+        parity_21[0] <= ^{key[9], sum_0_4, sum_0_8, sum_0_28, sum_0_40, sum_0_61};
+        parity_22[0] <= ^{key[3], key[11], key[26], sum_0_4, sum_0_5, sum_0_16, sum_0_32};
+        parity_23[0] <= ^{key[16], key[22], sum_0_10, sum_0_39, sum_0_50};
+        parity_24[0] <= ^{key[1], key[4], key[17], sum_0_0, sum_0_3, sum_0_15, sum_0_36, sum_0_50};
+        parity_25[0] <= ^{key[2], sum_0_27, sum_0_35, sum_0_45, sum_0_47, sum_0_49};
+        parity_26[0] <= ^{key[22], key[31], sum_0_6, sum_0_40, sum_0_41};
+        parity_27[0] <= ^{sum_0_12, sum_0_28, sum_0_34, sum_0_49, sum_0_63};
+        parity_28[0] <= ^{key[17], sum_0_2, sum_0_22, sum_0_37, sum_0_45, sum_0_48};
+        parity_29[0] <= ^{key[3], sum_0_66, sum_0_68};
+        parity_30[0] <= ^{key[28], sum_0_4, sum_0_7, sum_0_20, sum_0_34, sum_0_56, sum_0_59};
+        parity_31[0] <= ^{key[9], sum_0_16, sum_0_36, sum_0_55, sum_0_67};
+        parity_0[1] <= ^{key[37], key[54], sum_1_36, sum_1_49, sum_1_70};
+        parity_1[1] <= ^{sum_1_4, sum_1_11, sum_1_52, sum_1_76};
+        parity_2[1] <= ^{key[60], sum_1_27, sum_1_51, sum_1_56, sum_1_74};
+        parity_3[1] <= ^{sum_1_51, sum_1_55, sum_1_62, sum_1_65};
+        parity_4[1] <= ^{key[40], sum_1_6, sum_1_37, sum_1_73};
+        parity_5[1] <= ^{key[45], key[60], sum_1_61};
+        parity_6[1] <= ^{sum_1_16, sum_1_34, sum_1_42, sum_1_66, sum_1_69};
+        parity_7[1] <= ^{key[56], sum_1_27, sum_1_35, sum_1_53, sum_1_71};
+        parity_8[1] <= ^{key[38], key[43], sum_1_5, sum_1_26, sum_1_43, sum_1_44, sum_1_62};
+        parity_9[1] <= ^{key[39], sum_1_10, sum_1_15, sum_1_28, sum_1_33, sum_1_39, sum_1_63};
+        parity_10[1] <= ^{key[44], sum_1_47, sum_1_64, sum_1_69, sum_1_72};
+        parity_11[1] <= ^{key[46], key[52], sum_1_13, sum_1_14, sum_1_18, sum_1_21, sum_1_25, sum_1_48};
+        parity_12[1] <= ^{sum_1_22, sum_1_46, sum_1_48, sum_1_60, sum_1_68};
+        parity_13[1] <= ^{key[37], key[42], key[51], key[55], sum_1_11, sum_1_17, sum_1_28, sum_1_60};
+        parity_14[1] <= ^{key[55], key[57], sum_1_2, sum_1_6, sum_1_12, sum_1_18, sum_1_34};
+        parity_15[1] <= ^{sum_1_5, sum_1_12, sum_1_23, sum_1_30, sum_1_37, sum_1_65};
+        parity_16[1] <= ^{key[34], sum_1_6, sum_1_23, sum_1_26, sum_1_27};
+        parity_17[1] <= ^{key[53], sum_1_58, sum_1_63, sum_1_73};
+        parity_18[1] <= ^{key[63], sum_1_17, sum_1_55, sum_1_72};
+        parity_19[1] <= ^{key[50], key[58], key[59], sum_1_61, sum_1_70};
+        parity_20[1] <= ^{key[33], sum_1_28, sum_1_42, sum_1_58, sum_1_74};
+        parity_21[1] <= ^{key[60], sum_1_3, sum_1_9, sum_1_10, sum_1_23, sum_1_24, sum_1_45};
+        parity_22[1] <= ^{sum_1_33, sum_1_68, sum_1_75};
+        parity_23[1] <= ^{sum_1_18, sum_1_56, sum_1_76};
+        parity_24[1] <= ^{key[34], key[59], sum_1_0, sum_1_25, sum_1_46, sum_1_50, sum_1_53};
+        parity_25[1] <= ^{key[58], sum_1_17, sum_1_34, sum_1_37, sum_1_44, sum_1_50};
+        parity_26[1] <= ^{sum_1_19, sum_1_36, sum_1_47, sum_1_75};
+        parity_27[1] <= ^{key[49], sum_1_3, sum_1_31, sum_1_32, sum_1_33, sum_1_52};
+        parity_28[1] <= ^{key[59], sum_1_5, sum_1_8, sum_1_36, sum_1_45, sum_1_66};
+        parity_29[1] <= ^{key[43], key[58], sum_1_4, sum_1_9, sum_1_12, sum_1_38, sum_1_64};
+        parity_30[1] <= ^{sum_1_17, sum_1_18, sum_1_43, sum_1_71};
+        parity_31[1] <= ^{sum_1_1, sum_1_3, sum_1_14, sum_1_16, sum_1_27, sum_1_49};
+        parity_0[2] <= ^{key[72], sum_2_20, sum_2_27, sum_2_51, sum_2_57};
+        parity_1[2] <= ^{key[69], key[84], sum_2_46, sum_2_63, sum_2_68};
+        parity_2[2] <= ^{key[82], sum_2_13, sum_2_15, sum_2_23, sum_2_24, sum_2_30, sum_2_31, sum_2_42};
+        parity_3[2] <= ^{key[67], key[76], sum_2_17, sum_2_38, sum_2_71};
+        parity_4[2] <= ^{key[86], sum_2_2, sum_2_60, sum_2_70};
+        parity_5[2] <= ^{key[72], key[76], key[80], sum_2_23, sum_2_34, sum_2_61};
+        parity_6[2] <= ^{sum_2_16, sum_2_53, sum_2_67, sum_2_68};
+        parity_7[2] <= ^{key[77], key[85], key[88], sum_2_4, sum_2_25, sum_2_61, sum_2_67};
+        parity_8[2] <= ^{key[72], key[75], sum_2_28, sum_2_35, sum_2_36, sum_2_38};
+        parity_9[2] <= ^{key[77], key[82], sum_2_9, sum_2_37, sum_2_65};
+        parity_10[2] <= ^{sum_2_8, sum_2_13, sum_2_27, sum_2_32, sum_2_48};
+        parity_11[2] <= ^{key[66], sum_2_4, sum_2_7, sum_2_8, sum_2_59, sum_2_65};
+        parity_12[2] <= ^{key[82], sum_2_43, sum_2_44, sum_2_45, sum_2_56, sum_2_62};
+        parity_13[2] <= ^{key[91], sum_2_3, sum_2_22, sum_2_30, sum_2_43};
+        parity_14[2] <= ^{key[66], key[67], key[93], sum_2_29, sum_2_40, sum_2_63};
+        parity_15[2] <= ^{key[73], key[83], key[92], sum_2_1, sum_2_20, sum_2_28, sum_2_56};
+        parity_16[2] <= ^{key[70], sum_2_9, sum_2_34, sum_2_57, sum_2_59};
+        parity_17[2] <= ^{sum_2_15, sum_2_19, sum_2_21, sum_2_28, sum_2_71};
+        parity_18[2] <= ^{key[74], sum_2_10, sum_2_13, sum_2_18, sum_2_55};
+        parity_19[2] <= ^{key[83], sum_2_6, sum_2_39, sum_2_47, sum_2_62};
+        parity_20[2] <= ^{key[90], key[94], sum_2_6, sum_2_30, sum_2_32, sum_2_33, sum_2_44, sum_2_51};
+        parity_21[2] <= ^{key[95], sum_2_26, sum_2_31, sum_2_32, sum_2_34, sum_2_38};
+        parity_22[2] <= ^{key[78], sum_2_7, sum_2_14, sum_2_46, sum_2_48};
+        parity_23[2] <= ^{key[76], key[86], key[93], sum_2_1, sum_2_21, sum_2_64};
+        parity_24[2] <= ^{key[89], sum_2_8, sum_2_26, sum_2_50, sum_2_55, sum_2_60};
+        parity_25[2] <= ^{key[67], key[75], key[90], sum_2_19, sum_2_23, sum_2_58};
+        parity_26[2] <= ^{key[79], sum_2_0, sum_2_10, sum_2_16, sum_2_31, sum_2_66};
+        parity_27[2] <= ^{key[71], key[81], sum_2_0, sum_2_14, sum_2_17, sum_2_49, sum_2_69};
+        parity_28[2] <= ^{key[74], sum_2_25, sum_2_42, sum_2_49, sum_2_66};
+        parity_29[2] <= ^{key[81], sum_2_20, sum_2_64, sum_2_70};
+        parity_30[2] <= ^{key[94], sum_2_45, sum_2_47, sum_2_53, sum_2_58};
+        parity_31[2] <= ^{key[70], sum_2_16, sum_2_19, sum_2_50, sum_2_69};
+        parity_0[3] <= ^{key[118], key[123], sum_3_21, sum_3_29, sum_3_36, sum_3_68};
+        parity_1[3] <= ^{key[108], sum_3_3, sum_3_4, sum_3_43, sum_3_53, sum_3_62};
+        parity_2[3] <= ^{key[110], key[115], sum_3_41, sum_3_49, sum_3_60};
+        parity_3[3] <= ^{key[101], key[126], sum_3_24, sum_3_25, sum_3_32, sum_3_37, sum_3_50};
+        parity_4[3] <= ^{key[101], key[107], key[118], sum_3_13, sum_3_20, sum_3_46};
+        parity_5[3] <= ^{sum_3_10, sum_3_47, sum_3_70, sum_3_73};
+        parity_6[3] <= ^{key[122], sum_3_5, sum_3_24, sum_3_62, sum_3_64};
+        parity_7[3] <= ^{key[98], key[111], key[114], key[116], key[118], sum_3_43, sum_3_48, sum_3_65};
+        parity_8[3] <= ^{key[97], key[111], sum_3_11, sum_3_29, sum_3_44, sum_3_66};
+        parity_9[3] <= ^{key[119], key[123], sum_3_49, sum_3_55, sum_3_57};
+        parity_10[3] <= ^{sum_3_4, sum_3_12, sum_3_32, sum_3_52, sum_3_60, sum_3_65};
+        parity_11[3] <= ^{sum_3_11, sum_3_18, sum_3_28, sum_3_32, sum_3_71};
+        parity_12[3] <= ^{key[119], sum_3_23, sum_3_34, sum_3_46, sum_3_50, sum_3_69};
+        parity_13[3] <= ^{key[103], sum_3_5, sum_3_9, sum_3_41, sum_3_70};
+        parity_14[3] <= ^{key[107], key[112], key[123], sum_3_1, sum_3_38, sum_3_71};
+        parity_15[3] <= ^{key[119], sum_3_7, sum_3_25, sum_3_33, sum_3_40, sum_3_59};
+        parity_16[3] <= ^{key[97], key[112], sum_3_26, sum_3_28, sum_3_43, sum_3_57, sum_3_68};
+        parity_17[3] <= ^{sum_3_1, sum_3_10, sum_3_41, sum_3_55, sum_3_61};
+        parity_18[3] <= ^{sum_3_4, sum_3_51, sum_3_73};
+        parity_19[3] <= ^{key[108], sum_3_33, sum_3_36, sum_3_64, sum_3_72};
+        parity_20[3] <= ^{sum_3_17, sum_3_30, sum_3_31, sum_3_36, sum_3_54, sum_3_67};
+        parity_21[3] <= ^{key[120], sum_3_3, sum_3_25, sum_3_42, sum_3_51};
+        parity_22[3] <= ^{key[125], sum_3_28, sum_3_34, sum_3_58, sum_3_63};
+        parity_23[3] <= ^{key[114], sum_3_20, sum_3_25, sum_3_72};
+        parity_24[3] <= ^{key[108], key[123], sum_3_9, sum_3_27, sum_3_54};
+        parity_25[3] <= ^{key[99], key[104], sum_3_6, sum_3_13, sum_3_21, sum_3_23, sum_3_37};
+        parity_26[3] <= ^{key[113], key[122], sum_3_33, sum_3_34, sum_3_39, sum_3_66};
+        parity_27[3] <= ^{key[106], sum_3_24, sum_3_35, sum_3_44, sum_3_47, sum_3_58};
+        parity_28[3] <= ^{key[105], sum_3_26, sum_3_44, sum_3_63};
+        parity_29[3] <= ^{sum_3_14, sum_3_21, sum_3_24, sum_3_27, sum_3_67};
+        parity_30[3] <= ^{key[102], key[120], sum_3_18, sum_3_37, sum_3_52, sum_3_61};
+        parity_31[3] <= ^{sum_3_29, sum_3_48, sum_3_53, sum_3_59, sum_3_69};
+        parity_0[4] <= ^{sum_4_13, sum_4_25, sum_4_33, sum_4_41, sum_4_52};
+        parity_1[4] <= ^{sum_4_9, sum_4_14, sum_4_35, sum_4_50, sum_4_55, sum_4_65};
+        parity_2[4] <= ^{key[129], key[131], sum_4_18, sum_4_33, sum_4_35, sum_4_45};
+        parity_3[4] <= ^{key[146], key[155], sum_4_17, sum_4_22, sum_4_38, sum_4_56, sum_4_62};
+        parity_4[4] <= ^{key[131], sum_4_26, sum_4_28, sum_4_29, sum_4_57};
+        parity_5[4] <= ^{key[159], sum_4_18, sum_4_21, sum_4_64, sum_4_66};
+        parity_6[4] <= ^{key[130], key[158], sum_4_28, sum_4_32, sum_4_40, sum_4_53};
+        parity_7[4] <= ^{key[131], key[136], key[157], sum_4_14, sum_4_17, sum_4_20, sum_4_37};
+        parity_8[4] <= ^{key[134], key[139], key[143], key[154], sum_4_23, sum_4_36, sum_4_37, sum_4_47};
+        parity_9[4] <= ^{sum_4_3, sum_4_11, sum_4_19, sum_4_52, sum_4_62};
+        parity_10[4] <= ^{key[148], key[150], key[151], key[152], sum_4_0, sum_4_42, sum_4_59};
+        parity_11[4] <= ^{key[129], key[142], key[154], key[157], sum_4_27, sum_4_55, sum_4_59};
+        parity_12[4] <= ^{key[132], sum_4_6, sum_4_19, sum_4_22, sum_4_61};
+        parity_13[4] <= ^{key[142], sum_4_22, sum_4_42, sum_4_50};
+        parity_14[4] <= ^{key[150], sum_4_13, sum_4_43, sum_4_46, sum_4_58};
+        parity_15[4] <= ^{key[152], sum_4_1, sum_4_4, sum_4_36, sum_4_63};
+        parity_16[4] <= ^{key[128], key[143], sum_4_9, sum_4_12, sum_4_15, sum_4_27, sum_4_46};
+        parity_17[4] <= ^{sum_4_1, sum_4_32, sum_4_42, sum_4_60};
+        parity_18[4] <= ^{key[138], key[144], key[148], sum_4_1, sum_4_58, sum_4_66};
+        parity_19[4] <= ^{sum_4_10, sum_4_16, sum_4_47, sum_4_60, sum_4_67};
+        parity_20[4] <= ^{key[135], key[137], sum_4_1, sum_4_8, sum_4_34, sum_4_35, sum_4_43};
+        parity_21[4] <= ^{key[157], sum_4_5, sum_4_15, sum_4_22, sum_4_36, sum_4_44};
+        parity_22[4] <= ^{sum_4_0, sum_4_13, sum_4_16, sum_4_22, sum_4_24, sum_4_48, sum_4_51};
+        parity_23[4] <= ^{key[140], key[141], sum_4_2, sum_4_3, sum_4_17, sum_4_39, sum_4_43};
+        parity_24[4] <= ^{key[131], key[138], key[143], key[159], sum_4_31, sum_4_44, sum_4_48, sum_4_56};
+        parity_25[4] <= ^{key[151], key[157], sum_4_30, sum_4_32, sum_4_45, sum_4_49};
+        parity_26[4] <= ^{key[133], sum_4_16, sum_4_25, sum_4_34, sum_4_37, sum_4_57};
+        parity_27[4] <= ^{key[151], key[156], sum_4_2, sum_4_24, sum_4_33, sum_4_67};
+        parity_28[4] <= ^{key[130], key[132], key[153], key[156], sum_4_11, sum_4_39, sum_4_49, sum_4_51};
+        parity_29[4] <= ^{sum_4_10, sum_4_20, sum_4_21, sum_4_26, sum_4_34, sum_4_61};
+        parity_30[4] <= ^{key[144], sum_4_39, sum_4_63, sum_4_65};
+        parity_31[4] <= ^{key[129], key[139], key[144], sum_4_20, sum_4_53, sum_4_64};
+        parity_0[5] <= ^{sum_5_5, sum_5_7, sum_5_40, sum_5_52, sum_5_57};
+        parity_1[5] <= ^{key[163], key[184], key[191], sum_5_7, sum_5_27, sum_5_64};
+        parity_2[5] <= ^{key[170], key[184], key[188], sum_5_2, sum_5_21, sum_5_54, sum_5_59};
+        parity_3[5] <= ^{sum_5_5, sum_5_11, sum_5_21, sum_5_45, sum_5_56, sum_5_61};
+        parity_4[5] <= ^{key[167], key[180], key[182], key[187], sum_5_28, sum_5_54};
+        parity_5[5] <= ^{key[164], key[172], sum_5_38, sum_5_63};
+        parity_6[5] <= ^{sum_5_7, sum_5_10, sum_5_14, sum_5_18, sum_5_48, sum_5_55};
+        parity_7[5] <= ^{key[174], sum_5_6, sum_5_13, sum_5_51, sum_5_57};
+        parity_8[5] <= ^{key[176], key[182], key[186], sum_5_53, sum_5_62};
+        parity_9[5] <= ^{key[178], key[188], sum_5_9, sum_5_14, sum_5_26, sum_5_36};
+        parity_10[5] <= ^{sum_5_7, sum_5_49, sum_5_51, sum_5_65};
+        parity_11[5] <= ^{key[178], key[191], sum_5_6, sum_5_35, sum_5_58, sum_5_59};
+        parity_12[5] <= ^{key[171], key[173], key[174], key[182], key[188], sum_5_34, sum_5_70};
+        parity_13[5] <= ^{key[178], key[183], sum_5_23, sum_5_31, sum_5_42, sum_5_60};
+        parity_14[5] <= ^{key[160], key[174], sum_5_29, sum_5_37, sum_5_71};
+        parity_15[5] <= ^{key[162], sum_5_53, sum_5_64, sum_5_66};
+        parity_16[5] <= ^{key[169], sum_5_12, sum_5_17, sum_5_22, sum_5_32, sum_5_33};
+        parity_17[5] <= ^{sum_5_15, sum_5_43, sum_5_60, sum_5_68};
+        parity_18[5] <= ^{key[173], sum_5_15, sum_5_22, sum_5_26, sum_5_40};
+        parity_19[5] <= ^{sum_5_4, sum_5_24, sum_5_36, sum_5_42, sum_5_55};
+        parity_20[5] <= ^{key[186], sum_5_8, sum_5_13, sum_5_39, sum_5_46, sum_5_66};
+        parity_21[5] <= ^{key[189], key[191], sum_5_8, sum_5_12, sum_5_21, sum_5_29, sum_5_50};
+        parity_22[5] <= ^{sum_5_9, sum_5_20, sum_5_34, sum_5_63};
+        parity_23[5] <= ^{key[169], key[175], sum_5_6, sum_5_25, sum_5_34, sum_5_65};
+        parity_24[5] <= ^{sum_5_3, sum_5_31, sum_5_61, sum_5_69};
+        parity_25[5] <= ^{key[178], sum_5_16, sum_5_27, sum_5_45, sum_5_49, sum_5_71};
+        parity_26[5] <= ^{key[168], key[183], sum_5_10, sum_5_15, sum_5_24, sum_5_50, sum_5_58};
+        parity_27[5] <= ^{key[164], key[181], sum_5_46, sum_5_52, sum_5_68};
+        parity_28[5] <= ^{key[162], key[169], sum_5_13, sum_5_31, sum_5_35, sum_5_36, sum_5_43};
+        parity_29[5] <= ^{key[163], key[190], sum_5_25, sum_5_67, sum_5_70};
+        parity_30[5] <= ^{key[161], key[185], sum_5_41, sum_5_48, sum_5_69};
+        parity_31[5] <= ^{sum_5_35, sum_5_41, sum_5_56, sum_5_62, sum_5_67};
+        parity_0[6] <= ^{key[203], key[206], sum_6_17, sum_6_20, sum_6_23, sum_6_55, sum_6_58};
+        parity_1[6] <= ^{key[206], sum_6_27, sum_6_31, sum_6_67};
+        parity_2[6] <= ^{key[208], sum_6_26, sum_6_27, sum_6_44, sum_6_65};
+        parity_3[6] <= ^{key[197], key[203], sum_6_1, sum_6_9, sum_6_21, sum_6_47, sum_6_66};
+        parity_4[6] <= ^{sum_6_13, sum_6_40, sum_6_56, sum_6_70};
+        parity_5[6] <= ^{key[200], sum_6_29, sum_6_58, sum_6_70};
+        parity_6[6] <= ^{key[223], sum_6_14, sum_6_23, sum_6_26, sum_6_31, sum_6_47, sum_6_48};
+        parity_7[6] <= ^{key[222], sum_6_2, sum_6_29, sum_6_35, sum_6_69};
+        parity_8[6] <= ^{key[192], key[209], key[213], sum_6_0, sum_6_22, sum_6_39};
+        parity_9[6] <= ^{key[199], key[221], sum_6_8, sum_6_25, sum_6_44, sum_6_59};
+        parity_10[6] <= ^{key[214], sum_6_67, sum_6_68};
+        parity_11[6] <= ^{key[206], key[210], sum_6_9, sum_6_30, sum_6_39, sum_6_61};
+        parity_12[6] <= ^{key[211], key[212], key[215], key[220], sum_6_0, sum_6_10, sum_6_32, sum_6_51};
+        parity_13[6] <= ^{key[196], sum_6_14, sum_6_51, sum_6_69};
+        parity_14[6] <= ^{sum_6_17, sum_6_34, sum_6_35, sum_6_41, sum_6_59, sum_6_60};
+        parity_15[6] <= ^{key[202], key[206], key[207], sum_6_33, sum_6_36, sum_6_37, sum_6_52};
+        parity_16[6] <= ^{key[209], sum_6_4, sum_6_30, sum_6_35, sum_6_42, sum_6_50};
+        parity_17[6] <= ^{sum_6_3, sum_6_19, sum_6_32, sum_6_36, sum_6_65};
+        parity_18[6] <= ^{key[214], sum_6_15, sum_6_23, sum_6_27, sum_6_50, sum_6_63};
+        parity_19[6] <= ^{key[215], sum_6_12, sum_6_29, sum_6_55, sum_6_68};
+        parity_20[6] <= ^{key[205], key[216], sum_6_23, sum_6_39, sum_6_53, sum_6_62};
+        parity_21[6] <= ^{key[217], sum_6_32, sum_6_41, sum_6_66};
+        parity_22[6] <= ^{key[200], key[205], sum_6_18, sum_6_30, sum_6_46, sum_6_56};
+        parity_23[6] <= ^{key[219], sum_6_29, sum_6_36, sum_6_64};
+        parity_24[6] <= ^{sum_6_53, sum_6_57, sum_6_64};
+        parity_25[6] <= ^{key[200], sum_6_24, sum_6_40, sum_6_54};
+        parity_26[6] <= ^{key[216], sum_6_6, sum_6_21, sum_6_24, sum_6_25, sum_6_42};
+        parity_27[6] <= ^{sum_6_5, sum_6_8, sum_6_10, sum_6_21, sum_6_30, sum_6_40};
+        parity_28[6] <= ^{key[212], sum_6_12, sum_6_27, sum_6_38, sum_6_46, sum_6_60};
+        parity_29[6] <= ^{key[193], key[210], sum_6_8, sum_6_52, sum_6_54, sum_6_62};
+        parity_30[6] <= ^{key[200], key[216], sum_6_57, sum_6_63};
+        parity_31[6] <= ^{key[199], sum_6_6, sum_6_13, sum_6_20, sum_6_41, sum_6_48, sum_6_61};
+        parity_0[7] <= ^{key[239], sum_7_8, sum_7_15, sum_7_17, sum_7_56, sum_7_64};
+        parity_1[7] <= ^{key[225], sum_7_8, sum_7_9, sum_7_34, sum_7_36, sum_7_49};
+        parity_2[7] <= ^{key[227], sum_7_26, sum_7_40, sum_7_54, sum_7_55};
+        parity_3[7] <= ^{key[242], sum_7_1, sum_7_14, sum_7_22, sum_7_28, sum_7_33, sum_7_50};
+        parity_4[7] <= ^{sum_7_31, sum_7_35, sum_7_39, sum_7_41, sum_7_48};
+        parity_5[7] <= ^{key[224], sum_7_10, sum_7_13, sum_7_15, sum_7_58, sum_7_69};
+        parity_6[7] <= ^{key[250], sum_7_3, sum_7_17, sum_7_29, sum_7_30, sum_7_49};
+        parity_7[7] <= ^{key[240], sum_7_7, sum_7_12, sum_7_26, sum_7_46, sum_7_67};
+        parity_8[7] <= ^{key[246], sum_7_22, sum_7_27, sum_7_29, sum_7_70};
+        parity_9[7] <= ^{sum_7_1, sum_7_17, sum_7_51, sum_7_53, sum_7_70};
+        parity_10[7] <= ^{sum_7_6, sum_7_25, sum_7_42, sum_7_53, sum_7_74};
+        parity_11[7] <= ^{key[231], key[236], key[252], key[254], sum_7_1, sum_7_32, sum_7_68};
+        parity_12[7] <= ^{key[230], key[243], sum_7_42, sum_7_56, sum_7_59, sum_7_62};
+        parity_13[7] <= ^{key[228], key[241], key[246], sum_7_5, sum_7_28, sum_7_54, sum_7_62, sum_7_65};
+        parity_14[7] <= ^{key[244], key[251], sum_7_10, sum_7_16, sum_7_33, sum_7_47, sum_7_48};
+        parity_15[7] <= ^{sum_7_18, sum_7_43, sum_7_47, sum_7_60};
+        parity_16[7] <= ^{key[227], sum_7_13, sum_7_34, sum_7_42, sum_7_43, sum_7_68};
+        parity_17[7] <= ^{key[244], sum_7_19, sum_7_57, sum_7_66, sum_7_72};
+        parity_18[7] <= ^{key[224], sum_7_24, sum_7_55, sum_7_60, sum_7_66};
+        parity_19[7] <= ^{key[226], key[237], sum_7_21, sum_7_28, sum_7_38, sum_7_45, sum_7_52};
+        parity_20[7] <= ^{key[232], key[250], sum_7_23, sum_7_34, sum_7_44, sum_7_51};
+        parity_21[7] <= ^{key[228], key[254], sum_7_14, sum_7_26, sum_7_64};
+        parity_22[7] <= ^{key[235], key[249], sum_7_13, sum_7_17, sum_7_18, sum_7_27, sum_7_37};
+        parity_23[7] <= ^{key[228], key[234], key[236], key[245], sum_7_23, sum_7_41, sum_7_71};
+        parity_24[7] <= ^{sum_7_3, sum_7_65, sum_7_71, sum_7_73};
+        parity_25[7] <= ^{sum_7_12, sum_7_31, sum_7_52, sum_7_61, sum_7_74};
+        parity_26[7] <= ^{key[234], key[252], sum_7_15, sum_7_59, sum_7_67};
+        parity_27[7] <= ^{key[241], sum_7_9, sum_7_27, sum_7_57, sum_7_69};
+        parity_28[7] <= ^{key[235], key[239], key[242], sum_7_2, sum_7_26, sum_7_41, sum_7_43};
+        parity_29[7] <= ^{key[234], key[249], key[255], sum_7_6, sum_7_29, sum_7_50, sum_7_72};
+        parity_30[7] <= ^{key[241], sum_7_8, sum_7_31, sum_7_33, sum_7_46, sum_7_58};
+        parity_31[7] <= ^{key[233], key[239], sum_7_45, sum_7_61, sum_7_73};
+        parity_0[8] <= ^{sum_8_2, sum_8_64, sum_8_71, sum_8_72};
+        parity_1[8] <= ^{key[274], key[275], key[285], key[287], sum_8_28, sum_8_69};
+        parity_2[8] <= ^{sum_8_1, sum_8_12, sum_8_14, sum_8_35, sum_8_49};
+        parity_3[8] <= ^{key[276], key[287], sum_8_2, sum_8_15, sum_8_26, sum_8_27, sum_8_53};
+        parity_4[8] <= ^{key[270], key[274], key[278], sum_8_9, sum_8_20, sum_8_50, sum_8_63};
+        parity_5[8] <= ^{key[256], sum_8_10, sum_8_63, sum_8_69};
+        parity_6[8] <= ^{key[265], key[282], key[285], sum_8_38, sum_8_48, sum_8_65};
+        parity_7[8] <= ^{key[268], key[273], sum_8_5, sum_8_24, sum_8_27, sum_8_31, sum_8_52};
+        parity_8[8] <= ^{key[268], sum_8_26, sum_8_59, sum_8_71};
+        parity_9[8] <= ^{key[262], sum_8_10, sum_8_15, sum_8_23, sum_8_42, sum_8_68};
+        parity_10[8] <= ^{key[257], sum_8_34, sum_8_59, sum_8_68};
+        parity_11[8] <= ^{key[271], sum_8_10, sum_8_14, sum_8_16, sum_8_43, sum_8_61, sum_8_72};
+        parity_12[8] <= ^{key[265], key[281], sum_8_28, sum_8_40, sum_8_47, sum_8_49};
+        parity_13[8] <= ^{key[256], key[269], key[271], key[276], sum_8_6, sum_8_18, sum_8_20, sum_8_30, sum_8_55};
+        parity_14[8] <= ^{key[286], sum_8_41, sum_8_44, sum_8_56};
+        parity_15[8] <= ^{sum_8_16, sum_8_44, sum_8_46, sum_8_51, sum_8_57};
+        parity_16[8] <= ^{key[263], sum_8_11, sum_8_19, sum_8_54, sum_8_56, sum_8_65};
+        parity_17[8] <= ^{sum_8_16, sum_8_19, sum_8_29, sum_8_40, sum_8_52};
+        parity_18[8] <= ^{key[279], key[284], sum_8_12, sum_8_26, sum_8_30, sum_8_36, sum_8_37, sum_8_42};
+        parity_19[8] <= ^{key[277], sum_8_23, sum_8_27, sum_8_43, sum_8_70};
+        parity_20[8] <= ^{key[278], sum_8_6, sum_8_16, sum_8_17, sum_8_32, sum_8_47, sum_8_66};
+        parity_21[8] <= ^{sum_8_25, sum_8_39, sum_8_54, sum_8_55, sum_8_64};
+        parity_22[8] <= ^{key[265], key[266], sum_8_2, sum_8_4, sum_8_10, sum_8_33, sum_8_36, sum_8_58};
+        parity_23[8] <= ^{key[258], key[271], key[275], key[284], sum_8_2, sum_8_25, sum_8_35, sum_8_40, sum_8_50};
+        parity_24[8] <= ^{sum_8_3, sum_8_8, sum_8_28, sum_8_51};
+        parity_25[8] <= ^{sum_8_1, sum_8_20, sum_8_36, sum_8_48, sum_8_60, sum_8_67};
+        parity_26[8] <= ^{sum_8_9, sum_8_12, sum_8_13, sum_8_24, sum_8_25, sum_8_61, sum_8_66};
+        parity_27[8] <= ^{key[282], key[286], sum_8_25, sum_8_37, sum_8_58, sum_8_60};
+        parity_28[8] <= ^{key[262], sum_8_1, sum_8_24, sum_8_70};
+        parity_29[8] <= ^{key[264], sum_8_7, sum_8_24, sum_8_30, sum_8_46};
+        parity_30[8] <= ^{key[262], key[266], sum_8_35, sum_8_53, sum_8_67};
+        parity_31[8] <= ^{sum_8_2, sum_8_5, sum_8_11, sum_8_18, sum_8_37, sum_8_57};
+        parity_0[9] <= ^{key[288], key[296], key[304], sum_9_26, sum_9_46};
+        parity_1[9] <= ^{key[308], sum_9_20, sum_9_24, sum_9_32, sum_9_36, sum_9_43};
+        parity_2[9] <= ^{key[299], sum_9_2, sum_9_51, sum_9_58, sum_9_68};
+        parity_3[9] <= ^{key[298], sum_9_0, sum_9_26, sum_9_38, sum_9_47, sum_9_56};
+        parity_4[9] <= ^{key[299], key[307], sum_9_10, sum_9_29, sum_9_43, sum_9_52};
+        parity_5[9] <= ^{key[290], key[295], sum_9_2, sum_9_28, sum_9_35, sum_9_69};
+        parity_6[9] <= ^{key[300], sum_9_1, sum_9_3, sum_9_5, sum_9_19, sum_9_35};
+        parity_7[9] <= ^{sum_9_17, sum_9_24, sum_9_34, sum_9_63};
+        parity_8[9] <= ^{key[313], sum_9_9, sum_9_14, sum_9_17, sum_9_38, sum_9_54};
+        parity_9[9] <= ^{key[292], key[315], sum_9_5, sum_9_16, sum_9_26, sum_9_37};
+        parity_10[9] <= ^{key[310], key[311], key[317], sum_9_7, sum_9_13, sum_9_28, sum_9_48, sum_9_67};
+        parity_11[9] <= ^{key[289], key[314], sum_9_3, sum_9_16, sum_9_17, sum_9_56};
+        parity_12[9] <= ^{key[305], sum_9_22, sum_9_38, sum_9_66};
+        parity_13[9] <= ^{sum_9_11, sum_9_33, sum_9_42, sum_9_68};
+        parity_14[9] <= ^{key[308], sum_9_9, sum_9_57, sum_9_67};
+        parity_15[9] <= ^{key[303], sum_9_19, sum_9_31, sum_9_60, sum_9_66};
+        parity_16[9] <= ^{key[310], sum_9_50, sum_9_65, sum_9_69};
+        parity_17[9] <= ^{key[296], key[298], key[305], sum_9_12, sum_9_23, sum_9_35, sum_9_51, sum_9_55};
+        parity_18[9] <= ^{key[289], key[316], sum_9_40, sum_9_63};
+        parity_19[9] <= ^{sum_9_0, sum_9_5, sum_9_13, sum_9_18, sum_9_27, sum_9_34, sum_9_46, sum_9_53};
+        parity_20[9] <= ^{key[304], key[315], sum_9_34, sum_9_54, sum_9_64};
+        parity_21[9] <= ^{key[298], sum_9_9, sum_9_20, sum_9_27, sum_9_30, sum_9_62};
+        parity_22[9] <= ^{key[294], key[306], key[318], sum_9_3, sum_9_10, sum_9_50, sum_9_62};
+        parity_23[9] <= ^{key[312], key[319], sum_9_11, sum_9_16, sum_9_28, sum_9_52, sum_9_53};
+        parity_24[9] <= ^{key[288], key[312], sum_9_9, sum_9_10, sum_9_47, sum_9_64};
+        parity_25[9] <= ^{key[310], key[312], sum_9_3, sum_9_8, sum_9_18, sum_9_26, sum_9_59};
+        parity_26[9] <= ^{key[301], sum_9_17, sum_9_25, sum_9_59};
+        parity_27[9] <= ^{key[298], key[300], key[313], key[316], sum_9_25, sum_9_32, sum_9_39};
+        parity_28[9] <= ^{key[291], sum_9_10, sum_9_17, sum_9_19, sum_9_23, sum_9_41};
+        parity_29[9] <= ^{sum_9_48, sum_9_57, sum_9_60, sum_9_61};
+        parity_30[9] <= ^{sum_9_17, sum_9_32, sum_9_42, sum_9_55, sum_9_58};
+        parity_31[9] <= ^{key[312], sum_9_27, sum_9_61, sum_9_65};
+        parity_0[10] <= ^{key[347], sum_10_8, sum_10_33, sum_10_38, sum_10_40, sum_10_59};
+        parity_1[10] <= ^{key[345], sum_10_30, sum_10_32, sum_10_36, sum_10_48, sum_10_64};
+        parity_2[10] <= ^{key[338], key[340], sum_10_18, sum_10_29, sum_10_61};
+        parity_3[10] <= ^{key[333], sum_10_32, sum_10_69, sum_10_71};
+        parity_4[10] <= ^{sum_10_5, sum_10_13, sum_10_29, sum_10_58};
+        parity_5[10] <= ^{key[335], key[340], key[345], key[348], sum_10_37, sum_10_42};
+        parity_6[10] <= ^{sum_10_21, sum_10_25, sum_10_36, sum_10_63};
+        parity_7[10] <= ^{key[349], key[350], sum_10_9, sum_10_26, sum_10_64};
+        parity_8[10] <= ^{key[324], sum_10_26, sum_10_37, sum_10_70};
+        parity_9[10] <= ^{sum_10_52, sum_10_60, sum_10_66};
+        parity_10[10] <= ^{key[323], sum_10_41, sum_10_45, sum_10_65, sum_10_73};
+        parity_11[10] <= ^{key[327], key[333], sum_10_16, sum_10_33, sum_10_36, sum_10_55};
+        parity_12[10] <= ^{sum_10_3, sum_10_20, sum_10_24, sum_10_41, sum_10_49, sum_10_55};
+        parity_13[10] <= ^{key[334], key[336], sum_10_7, sum_10_31, sum_10_35, sum_10_50, sum_10_52};
+        parity_14[10] <= ^{key[328], sum_10_1, sum_10_23, sum_10_44, sum_10_59};
+        parity_15[10] <= ^{key[346], key[347], sum_10_21, sum_10_28, sum_10_44, sum_10_57, sum_10_58};
+        parity_16[10] <= ^{key[321], sum_10_11, sum_10_43, sum_10_57, sum_10_66, sum_10_70};
+        parity_17[10] <= ^{key[343], sum_10_4, sum_10_13, sum_10_67, sum_10_72};
+        parity_18[10] <= ^{key[335], sum_10_49, sum_10_54, sum_10_71, sum_10_72};
+        parity_19[10] <= ^{key[345], sum_10_28, sum_10_31, sum_10_46, sum_10_53, sum_10_61};
+        parity_20[10] <= ^{key[337], sum_10_10, sum_10_19, sum_10_29, sum_10_39};
+        parity_21[10] <= ^{key[346], sum_10_5, sum_10_7, sum_10_32, sum_10_40, sum_10_47};
+        parity_22[10] <= ^{key[351], sum_10_3, sum_10_6, sum_10_16, sum_10_50, sum_10_69};
+        parity_23[10] <= ^{key[327], sum_10_43, sum_10_63, sum_10_73};
+        parity_24[10] <= ^{sum_10_18, sum_10_28, sum_10_38, sum_10_45};
+        parity_25[10] <= ^{key[324], key[341], key[344], sum_10_25, sum_10_46, sum_10_56, sum_10_68};
+        parity_26[10] <= ^{sum_10_14, sum_10_24, sum_10_34, sum_10_35, sum_10_54};
+        parity_27[10] <= ^{key[336], sum_10_5, sum_10_28, sum_10_42, sum_10_48, sum_10_67};
+        parity_28[10] <= ^{key[328], key[339], key[340], sum_10_16, sum_10_35, sum_10_68};
+        parity_29[10] <= ^{key[343], sum_10_5, sum_10_9, sum_10_14, sum_10_31, sum_10_33, sum_10_37, sum_10_39};
+        parity_30[10] <= ^{sum_10_20, sum_10_23, sum_10_47, sum_10_60, sum_10_65};
+        parity_31[10] <= ^{key[329], sum_10_0, sum_10_16, sum_10_53, sum_10_56};
+        parity_0[11] <= ^{key[371], key[382], sum_11_36, sum_11_39, sum_11_53, sum_11_54};
+        parity_1[11] <= ^{key[376], key[380], sum_11_8, sum_11_12, sum_11_29, sum_11_30, sum_11_35};
+        parity_2[11] <= ^{key[380], sum_11_7, sum_11_13, sum_11_44, sum_11_62, sum_11_69};
+        parity_3[11] <= ^{key[368], sum_11_32, sum_11_49, sum_11_58, sum_11_59};
+        parity_4[11] <= ^{sum_11_2, sum_11_10, sum_11_22, sum_11_28, sum_11_34, sum_11_49, sum_11_64};
+        parity_5[11] <= ^{sum_11_8, sum_11_10, sum_11_13, sum_11_40, sum_11_41, sum_11_56};
+        parity_6[11] <= ^{sum_11_28, sum_11_38, sum_11_41, sum_11_55, sum_11_69};
+        parity_7[11] <= ^{key[355], key[358], key[361], key[366], sum_11_47, sum_11_54, sum_11_56};
+        parity_8[11] <= ^{key[354], key[371], sum_11_8, sum_11_14, sum_11_15, sum_11_24, sum_11_71};
+        parity_9[11] <= ^{sum_11_3, sum_11_39, sum_11_73};
+        parity_10[11] <= ^{key[359], sum_11_5, sum_11_52, sum_11_66, sum_11_70};
+        parity_11[11] <= ^{key[363], key[377], sum_11_16, sum_11_17, sum_11_31, sum_11_34, sum_11_40, sum_11_48};
+        parity_12[11] <= ^{key[359], sum_11_0, sum_11_28, sum_11_50, sum_11_60};
+        parity_13[11] <= ^{key[365], sum_11_3, sum_11_7, sum_11_18, sum_11_48, sum_11_57};
+        parity_14[11] <= ^{key[363], key[379], sum_11_13, sum_11_20, sum_11_27, sum_11_39, sum_11_43};
+        parity_15[11] <= ^{key[352], key[370], key[375], sum_11_21, sum_11_27, sum_11_42, sum_11_50};
+        parity_16[11] <= ^{key[359], sum_11_24, sum_11_47, sum_11_62, sum_11_72};
+        parity_17[11] <= ^{key[352], key[373], key[378], sum_11_9, sum_11_30, sum_11_38, sum_11_66};
+        parity_18[11] <= ^{sum_11_4, sum_11_19, sum_11_40, sum_11_52, sum_11_61, sum_11_71};
+        parity_19[11] <= ^{sum_11_30, sum_11_45, sum_11_67, sum_11_68};
+        parity_20[11] <= ^{key[381], sum_11_1, sum_11_20, sum_11_30, sum_11_37, sum_11_65};
+        parity_21[11] <= ^{key[361], key[375], sum_11_15, sum_11_65, sum_11_72};
+        parity_22[11] <= ^{key[360], sum_11_6, sum_11_38, sum_11_63, sum_11_70};
+        parity_23[11] <= ^{key[357], sum_11_4, sum_11_33, sum_11_44, sum_11_55, sum_11_58};
+        parity_24[11] <= ^{key[367], sum_11_46, sum_11_64, sum_11_73};
+        parity_25[11] <= ^{key[356], key[363], sum_11_33, sum_11_61, sum_11_68};
+        parity_26[11] <= ^{sum_11_12, sum_11_19, sum_11_25, sum_11_34, sum_11_46, sum_11_51, sum_11_63};
+        parity_27[11] <= ^{key[360], key[364], key[377], sum_11_22, sum_11_32, sum_11_45, sum_11_53};
+        parity_28[11] <= ^{key[368], key[379], sum_11_12, sum_11_14, sum_11_41, sum_11_67};
+        parity_29[11] <= ^{key[372], sum_11_17, sum_11_28, sum_11_57};
+        parity_30[11] <= ^{key[378], key[381], sum_11_11, sum_11_15, sum_11_31, sum_11_33, sum_11_51};
+        parity_31[11] <= ^{key[361], key[382], sum_11_8, sum_11_33, sum_11_59, sum_11_60};
+        parity_0[12] <= ^{key[387], sum_12_6, sum_12_15, sum_12_29, sum_12_51, sum_12_54, sum_12_55};
+        parity_1[12] <= ^{key[412], sum_12_9, sum_12_31, sum_12_49, sum_12_72};
+        parity_2[12] <= ^{key[393], key[412], sum_12_45, sum_12_56, sum_12_57, sum_12_69};
+        parity_3[12] <= ^{sum_12_51, sum_12_61, sum_12_66, sum_12_71};
+        parity_4[12] <= ^{key[389], key[390], key[398], key[409], sum_12_8, sum_12_12, sum_12_13, sum_12_16};
+        parity_5[12] <= ^{key[398], sum_12_1, sum_12_3, sum_12_4, sum_12_55, sum_12_73};
+        parity_6[12] <= ^{key[397], sum_12_3, sum_12_7, sum_12_11, sum_12_13, sum_12_15, sum_12_48};
+        parity_7[12] <= ^{key[392], sum_12_19, sum_12_45, sum_12_60, sum_12_64};
+        parity_8[12] <= ^{key[396], sum_12_11, sum_12_44, sum_12_60, sum_12_65};
+        parity_9[12] <= ^{key[386], key[399], sum_12_10, sum_12_18, sum_12_21, sum_12_37, sum_12_54};
+        parity_10[12] <= ^{key[400], sum_12_20, sum_12_22, sum_12_35, sum_12_68};
+        parity_11[12] <= ^{sum_12_15, sum_12_16, sum_12_19, sum_12_63};
+        parity_12[12] <= ^{key[399], key[401], key[405], key[410], sum_12_27, sum_12_30, sum_12_43, sum_12_72};
+        parity_13[12] <= ^{sum_12_24, sum_12_49, sum_12_61, sum_12_74};
+        parity_14[12] <= ^{key[389], key[392], sum_12_25, sum_12_28, sum_12_44, sum_12_74};
+        parity_15[12] <= ^{key[409], sum_12_3, sum_12_17, sum_12_19, sum_12_70};
+        parity_16[12] <= ^{sum_12_23, sum_12_53, sum_12_66, sum_12_73};
+        parity_17[12] <= ^{sum_12_25, sum_12_50, sum_12_52, sum_12_58, sum_12_70};
+        parity_18[12] <= ^{sum_12_14, sum_12_28, sum_12_37, sum_12_42, sum_12_47, sum_12_56, sum_12_67};
+        parity_19[12] <= ^{key[391], key[394], key[406], key[414], sum_12_50, sum_12_59, sum_12_67};
+        parity_20[12] <= ^{sum_12_5, sum_12_9, sum_12_37, sum_12_62, sum_12_63};
+        parity_21[12] <= ^{key[402], sum_12_18, sum_12_19, sum_12_69};
+        parity_22[12] <= ^{key[391], key[396], key[415], sum_12_8, sum_12_17, sum_12_20, sum_12_29};
+        parity_23[12] <= ^{key[406], key[410], sum_12_8, sum_12_35, sum_12_39, sum_12_40, sum_12_52, sum_12_62};
+        parity_24[12] <= ^{sum_12_11, sum_12_21, sum_12_32, sum_12_34};
+        parity_25[12] <= ^{key[384], sum_12_16, sum_12_24, sum_12_27, sum_12_40};
+        parity_26[12] <= ^{key[388], sum_12_35, sum_12_41, sum_12_42, sum_12_53, sum_12_58};
+        parity_27[12] <= ^{key[413], sum_12_9, sum_12_64, sum_12_68};
+        parity_28[12] <= ^{key[406], sum_12_21, sum_12_38, sum_12_47, sum_12_48};
+        parity_29[12] <= ^{key[413], sum_12_0, sum_12_19, sum_12_20, sum_12_41, sum_12_43, sum_12_59};
+        parity_30[12] <= ^{sum_12_8, sum_12_33, sum_12_57, sum_12_65};
+        parity_31[12] <= ^{key[401], sum_12_7, sum_12_36, sum_12_39, sum_12_71};
+        parity_0[13] <= ^{key[431], sum_13_2, sum_13_23, sum_13_54, sum_13_65};
+        parity_1[13] <= ^{sum_13_5, sum_13_22, sum_13_33, sum_13_73};
+        parity_2[13] <= ^{sum_13_7, sum_13_15, sum_13_36, sum_13_54, sum_13_61, sum_13_64};
+        parity_3[13] <= ^{key[437], sum_13_10, sum_13_16, sum_13_22, sum_13_26, sum_13_37, sum_13_63};
+        parity_4[13] <= ^{sum_13_9, sum_13_40, sum_13_60, sum_13_66};
+        parity_5[13] <= ^{sum_13_11, sum_13_16, sum_13_17, sum_13_39, sum_13_72};
+        parity_6[13] <= ^{key[430], key[433], key[441], key[445], key[446], key[447], sum_13_10, sum_13_36, sum_13_46};
+        parity_7[13] <= ^{sum_13_26, sum_13_46, sum_13_71};
+        parity_8[13] <= ^{key[433], key[435], sum_13_0, sum_13_35, sum_13_38, sum_13_63};
+        parity_9[13] <= ^{sum_13_1, sum_13_10, sum_13_25, sum_13_57, sum_13_70};
+        parity_10[13] <= ^{sum_13_14, sum_13_31, sum_13_56, sum_13_64};
+        parity_11[13] <= ^{key[426], key[431], sum_13_32, sum_13_73};
+        parity_12[13] <= ^{key[435], key[438], key[440], sum_13_12, sum_13_18, sum_13_61};
+        parity_13[13] <= ^{sum_13_31, sum_13_32, sum_13_35, sum_13_39, sum_13_62};
+        parity_14[13] <= ^{sum_13_1, sum_13_7, sum_13_14, sum_13_16, sum_13_40, sum_13_68};
+        parity_15[13] <= ^{key[432], sum_13_12, sum_13_37, sum_13_71, sum_13_74};
+        parity_16[13] <= ^{sum_13_5, sum_13_7, sum_13_13, sum_13_17, sum_13_43, sum_13_53};
+        parity_17[13] <= ^{key[422], key[424], sum_13_1, sum_13_23, sum_13_35, sum_13_72};
+        parity_18[13] <= ^{key[424], key[441], sum_13_3, sum_13_24, sum_13_28, sum_13_74};
+        parity_19[13] <= ^{key[433], sum_13_3, sum_13_8, sum_13_23, sum_13_30, sum_13_39, sum_13_44};
+        parity_20[13] <= ^{key[416], key[421], sum_13_2, sum_13_14, sum_13_27, sum_13_47, sum_13_49};
+        parity_21[13] <= ^{key[428], sum_13_0, sum_13_3, sum_13_18, sum_13_21, sum_13_37, sum_13_42};
+        parity_22[13] <= ^{key[431], sum_13_6, sum_13_13, sum_13_45, sum_13_55, sum_13_66};
+        parity_23[13] <= ^{sum_13_34, sum_13_42, sum_13_58, sum_13_67, sum_13_69};
+        parity_24[13] <= ^{sum_13_20, sum_13_47, sum_13_58, sum_13_62};
+        parity_25[13] <= ^{key[417], key[429], key[430], key[437], sum_13_8, sum_13_29, sum_13_43, sum_13_55};
+        parity_26[13] <= ^{key[419], key[423], key[436], key[445], sum_13_22, sum_13_28, sum_13_45, sum_13_60};
+        parity_27[13] <= ^{key[436], sum_13_7, sum_13_12, sum_13_44, sum_13_69};
+        parity_28[13] <= ^{sum_13_0, sum_13_49, sum_13_67, sum_13_70};
+        parity_29[13] <= ^{key[442], sum_13_15, sum_13_21, sum_13_24, sum_13_29, sum_13_40, sum_13_53, sum_13_57};
+        parity_30[13] <= ^{key[434], sum_13_5, sum_13_11, sum_13_21, sum_13_25, sum_13_56, sum_13_68};
+        parity_31[13] <= ^{sum_13_27, sum_13_30, sum_13_36, sum_13_65};
+        parity_0[14] <= ^{key[460], sum_14_15, sum_14_18, sum_14_24, sum_14_43};
+        parity_1[14] <= ^{key[473], sum_14_19, sum_14_23, sum_14_34, sum_14_43, sum_14_51};
+        parity_2[14] <= ^{sum_14_21, sum_14_23, sum_14_26, sum_14_70};
+        parity_3[14] <= ^{key[468], sum_14_0, sum_14_3, sum_14_27, sum_14_28, sum_14_59, sum_14_63};
+        parity_4[14] <= ^{key[473], key[476], sum_14_1, sum_14_24, sum_14_54, sum_14_58};
+        parity_5[14] <= ^{sum_14_10, sum_14_20, sum_14_29, sum_14_30, sum_14_51, sum_14_67};
+        parity_6[14] <= ^{key[461], sum_14_7, sum_14_34, sum_14_38, sum_14_59};
+        parity_7[14] <= ^{key[456], key[457], sum_14_35, sum_14_52, sum_14_65};
+        parity_8[14] <= ^{key[449], key[466], sum_14_13, sum_14_17, sum_14_19, sum_14_27, sum_14_40};
+        parity_9[14] <= ^{sum_14_40, sum_14_54, sum_14_57, sum_14_69};
+        parity_10[14] <= ^{sum_14_26, sum_14_32, sum_14_42, sum_14_47};
+        parity_11[14] <= ^{sum_14_45, sum_14_52, sum_14_58, sum_14_66};
+        parity_12[14] <= ^{key[459], key[469], sum_14_37, sum_14_53, sum_14_60};
+        parity_13[14] <= ^{key[476], sum_14_25, sum_14_34, sum_14_45, sum_14_46};
+        parity_14[14] <= ^{key[457], key[460], key[479], sum_14_4, sum_14_16, sum_14_22, sum_14_41, sum_14_63};
+        parity_15[14] <= ^{sum_14_6, sum_14_12, sum_14_20, sum_14_42, sum_14_48};
+        parity_16[14] <= ^{sum_14_2, sum_14_15, sum_14_42, sum_14_62, sum_14_69};
+        parity_17[14] <= ^{sum_14_0, sum_14_16, sum_14_61, sum_14_66, sum_14_68};
+        parity_18[14] <= ^{key[471], sum_14_3, sum_14_6, sum_14_35, sum_14_37, sum_14_38, sum_14_62};
+        parity_19[14] <= ^{sum_14_24, sum_14_31, sum_14_40, sum_14_67, sum_14_68};
+        parity_20[14] <= ^{key[457], sum_14_10, sum_14_18, sum_14_49, sum_14_50};
+        parity_21[14] <= ^{key[450], sum_14_2, sum_14_18, sum_14_27, sum_14_56};
+        parity_22[14] <= ^{key[475], sum_14_12, sum_14_24, sum_14_44, sum_14_60, sum_14_65};
+        parity_23[14] <= ^{key[452], sum_14_0, sum_14_6, sum_14_7, sum_14_33, sum_14_44};
+        parity_24[14] <= ^{key[450], key[456], key[461], key[463], key[466], key[479], sum_14_29, sum_14_37, sum_14_49};
+        parity_25[14] <= ^{sum_14_38, sum_14_48, sum_14_55, sum_14_64};
+        parity_26[14] <= ^{sum_14_6, sum_14_36, sum_14_61, sum_14_70};
+        parity_27[14] <= ^{sum_14_14, sum_14_19, sum_14_25, sum_14_53, sum_14_64};
+        parity_28[14] <= ^{key[453], key[454], sum_14_26, sum_14_29, sum_14_35, sum_14_56};
+        parity_29[14] <= ^{sum_14_27, sum_14_46, sum_14_47, sum_14_55};
+        parity_30[14] <= ^{key[467], key[472], sum_14_2, sum_14_13, sum_14_20, sum_14_50, sum_14_57};
+        parity_31[14] <= ^{key[462], key[463], key[467], key[476], sum_14_9, sum_14_12, sum_14_26, sum_14_39};
+        parity_0[15] <= ^{key[492], key[493], key[496], key[501], key[503], key[511], sum_15_36, sum_15_44};
+        parity_1[15] <= ^{sum_15_0, sum_15_9, sum_15_12, sum_15_37, sum_15_62};
+        parity_2[15] <= ^{key[488], key[502], sum_15_48, sum_15_65, sum_15_66};
+        parity_3[15] <= ^{key[483], key[489], key[504], sum_15_41, sum_15_61};
+        parity_4[15] <= ^{sum_15_16, sum_15_32, sum_15_61, sum_15_67};
+        parity_5[15] <= ^{sum_15_12, sum_15_28, sum_15_32, sum_15_39, sum_15_52};
+        parity_6[15] <= ^{key[485], sum_15_20, sum_15_21, sum_15_29, sum_15_33, sum_15_39};
+        parity_7[15] <= ^{key[481], key[489], sum_15_24, sum_15_45, sum_15_55, sum_15_59};
+        parity_8[15] <= ^{key[496], sum_15_1, sum_15_8, sum_15_10, sum_15_13, sum_15_17, sum_15_34};
+        parity_9[15] <= ^{key[504], sum_15_19, sum_15_24, sum_15_31, sum_15_48, sum_15_56};
+        parity_10[15] <= ^{key[485], key[501], sum_15_9, sum_15_15, sum_15_51, sum_15_59, sum_15_64};
+        parity_11[15] <= ^{key[509], sum_15_42, sum_15_64, sum_15_69};
+        parity_12[15] <= ^{key[480], key[497], sum_15_2, sum_15_15, sum_15_18, sum_15_46, sum_15_55};
+        parity_13[15] <= ^{sum_15_21, sum_15_43, sum_15_68, sum_15_70};
+        parity_14[15] <= ^{key[511], sum_15_21, sum_15_22, sum_15_35, sum_15_46, sum_15_52};
+        parity_15[15] <= ^{key[500], sum_15_6, sum_15_11, sum_15_18, sum_15_66};
+        parity_16[15] <= ^{key[509], sum_15_24, sum_15_28, sum_15_30, sum_15_50, sum_15_65};
+        parity_17[15] <= ^{sum_15_25, sum_15_28, sum_15_33, sum_15_40, sum_15_43, sum_15_63};
+        parity_18[15] <= ^{sum_15_2, sum_15_29, sum_15_35, sum_15_40, sum_15_47, sum_15_60};
+        parity_19[15] <= ^{key[506], sum_15_27, sum_15_29, sum_15_58, sum_15_69};
+        parity_20[15] <= ^{key[487], key[494], key[506], sum_15_22, sum_15_44, sum_15_47};
+        parity_21[15] <= ^{key[508], sum_15_7, sum_15_18, sum_15_24, sum_15_39, sum_15_68};
+        parity_22[15] <= ^{sum_15_14, sum_15_32, sum_15_51, sum_15_56, sum_15_63};
+        parity_23[15] <= ^{key[488], key[492], key[499], key[510], sum_15_38, sum_15_49};
+        parity_24[15] <= ^{sum_15_15, sum_15_20, sum_15_27, sum_15_40, sum_15_67};
+        parity_25[15] <= ^{key[495], sum_15_8, sum_15_14, sum_15_19, sum_15_38, sum_15_41, sum_15_53};
+        parity_26[15] <= ^{key[502], sum_15_7, sum_15_9, sum_15_41, sum_15_58};
+        parity_27[15] <= ^{key[481], key[507], sum_15_33, sum_15_57, sum_15_60, sum_15_70};
+        parity_28[15] <= ^{key[489], sum_15_19, sum_15_42, sum_15_57, sum_15_62};
+        parity_29[15] <= ^{key[482], sum_15_16, sum_15_18, sum_15_35, sum_15_45, sum_15_49};
+        parity_30[15] <= ^{key[507], sum_15_3, sum_15_38, sum_15_50, sum_15_54};
+        parity_31[15] <= ^{sum_15_2, sum_15_6, sum_15_27, sum_15_42, sum_15_53, sum_15_54};
+        parity_0[16] <= ^{key[532], key[538], sum_16_37, sum_16_54, sum_16_64};
+        parity_1[16] <= ^{key[534], sum_16_35, sum_16_41, sum_16_56, sum_16_63};
+        parity_2[16] <= ^{key[525], sum_16_22, sum_16_23, sum_16_32, sum_16_34, sum_16_64};
+        parity_3[16] <= ^{sum_16_10, sum_16_39, sum_16_68};
+        parity_4[16] <= ^{sum_16_10, sum_16_59, sum_16_67};
+        parity_5[16] <= ^{key[514], key[543], sum_16_46, sum_16_72, sum_16_73};
+        parity_6[16] <= ^{sum_16_2, sum_16_14, sum_16_32, sum_16_48, sum_16_49, sum_16_68};
+        parity_7[16] <= ^{key[512], sum_16_17, sum_16_30, sum_16_42, sum_16_66};
+        parity_8[16] <= ^{sum_16_11, sum_16_17, sum_16_21, sum_16_25, sum_16_36};
+        parity_9[16] <= ^{key[517], sum_16_19, sum_16_25, sum_16_31, sum_16_57};
+        parity_10[16] <= ^{key[537], sum_16_18, sum_16_19, sum_16_48, sum_16_55, sum_16_65};
+        parity_11[16] <= ^{key[520], key[527], sum_16_8, sum_16_17, sum_16_27, sum_16_43};
+        parity_12[16] <= ^{key[543], sum_16_12, sum_16_20, sum_16_50, sum_16_54, sum_16_62};
+        parity_13[16] <= ^{key[528], sum_16_24, sum_16_36, sum_16_56};
+        parity_14[16] <= ^{key[516], key[522], key[533], sum_16_27, sum_16_59, sum_16_71};
+        parity_15[16] <= ^{key[522], key[528], key[539], sum_16_8, sum_16_13, sum_16_30, sum_16_35};
+        parity_16[16] <= ^{key[515], sum_16_0, sum_16_12, sum_16_30, sum_16_60, sum_16_65};
+        parity_17[16] <= ^{key[534], sum_16_20, sum_16_28, sum_16_42, sum_16_53, sum_16_69};
+        parity_18[16] <= ^{key[523], sum_16_12, sum_16_13, sum_16_45, sum_16_70, sum_16_72};
+        parity_19[16] <= ^{key[523], sum_16_1, sum_16_5, sum_16_19, sum_16_23, sum_16_67};
+        parity_20[16] <= ^{sum_16_43, sum_16_66, sum_16_74};
+        parity_21[16] <= ^{key[525], sum_16_12, sum_16_24, sum_16_35, sum_16_73};
+        parity_22[16] <= ^{sum_16_1, sum_16_50, sum_16_55, sum_16_71};
+        parity_23[16] <= ^{key[532], sum_16_0, sum_16_18, sum_16_32, sum_16_46, sum_16_70};
+        parity_24[16] <= ^{sum_16_5, sum_16_16, sum_16_61, sum_16_62, sum_16_63};
+        parity_25[16] <= ^{sum_16_25, sum_16_29, sum_16_33, sum_16_38, sum_16_45, sum_16_51};
+        parity_26[16] <= ^{key[514], key[529], key[532], key[539], key[540], sum_16_20, sum_16_22, sum_16_36, sum_16_40};
+        parity_27[16] <= ^{key[518], key[524], key[542], sum_16_19, sum_16_26, sum_16_69};
+        parity_28[16] <= ^{sum_16_21, sum_16_23, sum_16_27, sum_16_51, sum_16_53};
+        parity_29[16] <= ^{key[538], sum_16_0, sum_16_7, sum_16_25, sum_16_61};
+        parity_30[16] <= ^{key[536], sum_16_6, sum_16_16, sum_16_19, sum_16_49, sum_16_74};
+        parity_31[16] <= ^{key[520], key[539], sum_16_11, sum_16_23, sum_16_57, sum_16_60};
+        bits[0] <= ^parity_0;
+        bits[1] <= ^parity_1;
+        bits[2] <= ^parity_2;
+        bits[3] <= ^parity_3;
+        bits[4] <= ^parity_4;
+        bits[5] <= ^parity_5;
+        bits[6] <= ^parity_6;
+        bits[7] <= ^parity_7;
+        bits[8] <= ^parity_8;
+        bits[9] <= ^parity_9;
+        bits[10] <= ^parity_10;
+        bits[11] <= ^parity_11;
+        bits[12] <= ^parity_12;
+        bits[13] <= ^parity_13;
+        bits[14] <= ^parity_14;
+        bits[15] <= ^parity_15;
+        bits[16] <= ^parity_16;
+        bits[17] <= ^parity_17;
+        bits[18] <= ^parity_18;
+        bits[19] <= ^parity_19;
+        bits[20] <= ^parity_20;
+        bits[21] <= ^parity_21;
+        bits[22] <= ^parity_22;
+        bits[23] <= ^parity_23;
+        bits[24] <= ^parity_24;
+        bits[25] <= ^parity_25;
+        bits[26] <= ^parity_26;
+        bits[27] <= ^parity_27;
+        bits[28] <= ^parity_28;
+        bits[29] <= ^parity_29;
+        bits[30] <= ^parity_30;
+        bits[31] <= ^parity_31;
+    end
+    `endif
+endmodule // deltaline_core_aggregator_lane_0_place_matrix
+
+module deltaline_core_aggregator_lane_0_place_round_0(clk,rst,x,y,constant,x_after,y_after);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  [15:0] x;
+    input wire  [15:0] y;
+    input wire  [15:0] constant;
+    output reg  [15:0] x_after;
+    output reg  [15:0] y_after;
+
+    // Stub signals
+    reg  x_now_clock;
+    reg  x_now_rst;
+    reg  [15:0] x_now_d;
+    wire  [15:0] x_now_q;
+    reg  y_now_clock;
+    reg  y_now_rst;
+    reg  [15:0] y_now_d;
+    wire  [15:0] y_now_q;
+
+    // Local signals
+    reg  [15:0] x_turned;
+    reg  [15:0] y_turned;
+    reg  [15:0] total;
+    reg  [15:0] mixed;
+
+    // Sub module instances
+    deltaline_core_aggregator_lane_0_place_round_0_x_now x_now(
+        .clock(x_now_clock),
+        .rst(x_now_rst),
+        .d(x_now_d),
+        .q(x_now_q)
+    );
+    deltaline_core_aggregator_lane_0_place_round_0_y_now y_now(
+        .clock(y_now_clock),
+        .rst(y_now_rst),
+        .d(y_now_d),
+        .q(y_now_q)
+    );
+
+    // Update code
+    always @(*) begin
+        x_now_clock = clk;
+        y_now_clock = clk;
+        x_now_d = x_now_q;
+        y_now_d = y_now_q;
+        x_now_rst = rst;
+        y_now_rst = rst;
+        x_turned = (((x[(32'h0)+:(7)]) & 16'hffff) << 32'h9) | ((x[(32'h7)+:(9)]) & 16'hffff);
+        y_turned = (((y[(32'h0)+:(14)]) & 16'hffff) << 32'h2) | ((y[(32'he)+:(2)]) & 16'hffff);
+        total = x_turned + y;
+        mixed = total ^ constant;
+        x_now_d = mixed;
+        y_now_d = y_turned ^ mixed;
+        x_after = x_now_q;
+        y_after = y_now_q;
+    end
+
+endmodule // deltaline_core_aggregator_lane_0_place_round_0
+
+module deltaline_core_aggregator_lane_0_place_round_0_x_now(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_place_round_0_x_now
+
+module deltaline_core_aggregator_lane_0_place_round_0_y_now(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_place_round_0_y_now
+
+module deltaline_core_aggregator_lane_0_place_round_1(clk,rst,x,y,constant,x_after,y_after);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  [15:0] x;
+    input wire  [15:0] y;
+    input wire  [15:0] constant;
+    output reg  [15:0] x_after;
+    output reg  [15:0] y_after;
+
+    // Stub signals
+    reg  x_now_clock;
+    reg  x_now_rst;
+    reg  [15:0] x_now_d;
+    wire  [15:0] x_now_q;
+    reg  y_now_clock;
+    reg  y_now_rst;
+    reg  [15:0] y_now_d;
+    wire  [15:0] y_now_q;
+
+    // Local signals
+    reg  [15:0] x_turned;
+    reg  [15:0] y_turned;
+    reg  [15:0] total;
+    reg  [15:0] mixed;
+
+    // Sub module instances
+    deltaline_core_aggregator_lane_0_place_round_1_x_now x_now(
+        .clock(x_now_clock),
+        .rst(x_now_rst),
+        .d(x_now_d),
+        .q(x_now_q)
+    );
+    deltaline_core_aggregator_lane_0_place_round_1_y_now y_now(
+        .clock(y_now_clock),
+        .rst(y_now_rst),
+        .d(y_now_d),
+        .q(y_now_q)
+    );
+
+    // Update code
+    always @(*) begin
+        x_now_clock = clk;
+        y_now_clock = clk;
+        x_now_d = x_now_q;
+        y_now_d = y_now_q;
+        x_now_rst = rst;
+        y_now_rst = rst;
+        x_turned = (((x[(32'h0)+:(7)]) & 16'hffff) << 32'h9) | ((x[(32'h7)+:(9)]) & 16'hffff);
+        y_turned = (((y[(32'h0)+:(14)]) & 16'hffff) << 32'h2) | ((y[(32'he)+:(2)]) & 16'hffff);
+        total = x_turned + y;
+        mixed = total ^ constant;
+        x_now_d = mixed;
+        y_now_d = y_turned ^ mixed;
+        x_after = x_now_q;
+        y_after = y_now_q;
+    end
+
+endmodule // deltaline_core_aggregator_lane_0_place_round_1
+
+module deltaline_core_aggregator_lane_0_place_round_1_x_now(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_place_round_1_x_now
+
+module deltaline_core_aggregator_lane_0_place_round_1_y_now(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_place_round_1_y_now
+
+module deltaline_core_aggregator_lane_0_place_round_2(clk,rst,x,y,constant,x_after,y_after);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  [15:0] x;
+    input wire  [15:0] y;
+    input wire  [15:0] constant;
+    output reg  [15:0] x_after;
+    output reg  [15:0] y_after;
+
+    // Stub signals
+    reg  x_now_clock;
+    reg  x_now_rst;
+    reg  [15:0] x_now_d;
+    wire  [15:0] x_now_q;
+    reg  y_now_clock;
+    reg  y_now_rst;
+    reg  [15:0] y_now_d;
+    wire  [15:0] y_now_q;
+
+    // Local signals
+    reg  [15:0] x_turned;
+    reg  [15:0] y_turned;
+    reg  [15:0] total;
+    reg  [15:0] mixed;
+
+    // Sub module instances
+    deltaline_core_aggregator_lane_0_place_round_2_x_now x_now(
+        .clock(x_now_clock),
+        .rst(x_now_rst),
+        .d(x_now_d),
+        .q(x_now_q)
+    );
+    deltaline_core_aggregator_lane_0_place_round_2_y_now y_now(
+        .clock(y_now_clock),
+        .rst(y_now_rst),
+        .d(y_now_d),
+        .q(y_now_q)
+    );
+
+    // Update code
+    always @(*) begin
+        x_now_clock = clk;
+        y_now_clock = clk;
+        x_now_d = x_now_q;
+        y_now_d = y_now_q;
+        x_now_rst = rst;
+        y_now_rst = rst;
+        x_turned = (((x[(32'h0)+:(7)]) & 16'hffff) << 32'h9) | ((x[(32'h7)+:(9)]) & 16'hffff);
+        y_turned = (((y[(32'h0)+:(14)]) & 16'hffff) << 32'h2) | ((y[(32'he)+:(2)]) & 16'hffff);
+        total = x_turned + y;
+        mixed = total ^ constant;
+        x_now_d = mixed;
+        y_now_d = y_turned ^ mixed;
+        x_after = x_now_q;
+        y_after = y_now_q;
+    end
+
+endmodule // deltaline_core_aggregator_lane_0_place_round_2
+
+module deltaline_core_aggregator_lane_0_place_round_2_x_now(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_place_round_2_x_now
+
+module deltaline_core_aggregator_lane_0_place_round_2_y_now(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_place_round_2_y_now
+
+module deltaline_core_aggregator_lane_0_place_round_3(clk,rst,x,y,constant,x_after,y_after);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  [15:0] x;
+    input wire  [15:0] y;
+    input wire  [15:0] constant;
+    output reg  [15:0] x_after;
+    output reg  [15:0] y_after;
+
+    // Stub signals
+    reg  x_now_clock;
+    reg  x_now_rst;
+    reg  [15:0] x_now_d;
+    wire  [15:0] x_now_q;
+    reg  y_now_clock;
+    reg  y_now_rst;
+    reg  [15:0] y_now_d;
+    wire  [15:0] y_now_q;
+
+    // Local signals
+    reg  [15:0] x_turned;
+    reg  [15:0] y_turned;
+    reg  [15:0] total;
+    reg  [15:0] mixed;
+
+    // Sub module instances
+    deltaline_core_aggregator_lane_0_place_round_3_x_now x_now(
+        .clock(x_now_clock),
+        .rst(x_now_rst),
+        .d(x_now_d),
+        .q(x_now_q)
+    );
+    deltaline_core_aggregator_lane_0_place_round_3_y_now y_now(
+        .clock(y_now_clock),
+        .rst(y_now_rst),
+        .d(y_now_d),
+        .q(y_now_q)
+    );
+
+    // Update code
+    always @(*) begin
+        x_now_clock = clk;
+        y_now_clock = clk;
+        x_now_d = x_now_q;
+        y_now_d = y_now_q;
+        x_now_rst = rst;
+        y_now_rst = rst;
+        x_turned = (((x[(32'h0)+:(7)]) & 16'hffff) << 32'h9) | ((x[(32'h7)+:(9)]) & 16'hffff);
+        y_turned = (((y[(32'h0)+:(14)]) & 16'hffff) << 32'h2) | ((y[(32'he)+:(2)]) & 16'hffff);
+        total = x_turned + y;
+        mixed = total ^ constant;
+        x_now_d = mixed;
+        y_now_d = y_turned ^ mixed;
+        x_after = x_now_q;
+        y_after = y_now_q;
+    end
+
+endmodule // deltaline_core_aggregator_lane_0_place_round_3
+
+module deltaline_core_aggregator_lane_0_place_round_3_x_now(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_place_round_3_x_now
+
+module deltaline_core_aggregator_lane_0_place_round_3_y_now(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_place_round_3_y_now
+
+module deltaline_core_aggregator_lane_0_placing_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_placing_0
+
+module deltaline_core_aggregator_lane_0_placing_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_placing_1
+
+module deltaline_core_aggregator_lane_0_placing_2(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_placing_2
+
+module deltaline_core_aggregator_lane_0_placing_3(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_placing_3
+
+module deltaline_core_aggregator_lane_0_placing_4(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_placing_4
+
 module deltaline_core_aggregator_lane_0_sampler(clk,rst,valid,row,prefix,masks,sampled,address);
 
     // Module arguments
@@ -7435,13 +8909,25 @@ module deltaline_core_aggregator_lane_0_timestamp(clk,rst,d,q);
 
     // Update code (custom)
     reg [39:0] stage_1;
+    reg [39:0] stage_2;
+    reg [39:0] stage_3;
+    reg [39:0] stage_4;
+    reg [39:0] stage_5;
     always @(posedge clk) begin
         if (rst) begin
             stage_1 <= 40'h0;
+            stage_2 <= 40'h0;
+            stage_3 <= 40'h0;
+            stage_4 <= 40'h0;
+            stage_5 <= 40'h0;
             q <= 40'h0;
         end else begin
             stage_1 <= d;
-            q <= stage_1;
+            stage_2 <= stage_1;
+            stage_3 <= stage_2;
+            stage_4 <= stage_3;
+            stage_5 <= stage_4;
+            q <= stage_5;
         end
     end
 endmodule // deltaline_core_aggregator_lane_0_timestamp
@@ -7715,12 +9201,17 @@ module deltaline_core_aggregator_prefixes(clk,rst,load,lengths,from,ends,running
     reg  mask_7_rst;
     reg  [15:0] mask_7_d;
     wire  [15:0] mask_7_q;
+    reg  meeting_clk;
+    reg  meeting_rst;
+    reg  meeting_d;
+    wire  meeting_q;
     reg  has_ended_clock;
     reg  has_ended_rst;
     reg  has_ended_d;
     wire  has_ended_q;
 
     // Local signals
+    reg  taking;
     reg  [7:0] asked_0;
     reg  [7:0] asked_1;
     reg  [7:0] asked_2;
@@ -7952,6 +9443,12 @@ module deltaline_core_aggregator_prefixes(clk,rst,load,lengths,from,ends,running
         .d(mask_7_d),
         .q(mask_7_q)
     );
+    deltaline_core_aggregator_prefixes_meeting meeting(
+        .clk(meeting_clk),
+        .rst(meeting_rst),
+        .d(meeting_d),
+        .q(meeting_q)
+    );
     deltaline_core_aggregator_prefixes_has_ended has_ended(
         .clock(has_ended_clock),
         .rst(has_ended_rst),
@@ -8163,7 +9660,7 @@ module deltaline_core_aggregator_prefixes(clk,rst,load,lengths,from,ends,running
         has_ended_d = ends & |adaptive;
         late = running_number - due_from_q;
         due = has_ended_q & waits_q & ~late[32'h1f];
-        length_0 = waiting_0_q ^ first_0;
+        length_0 = current_0_q ^ first_0;
         shifted = ones >> length_0;
         if (has_ended_q) begin
             before_0_d = current_0_q;
@@ -8171,10 +9668,10 @@ module deltaline_core_aggregator_prefixes(clk,rst,load,lengths,from,ends,running
         if (due) begin
             current_0_d = waiting_0_q;
         end
-        if (due & |exists_0) begin
+        if (|meeting_q & |exists_0) begin
             mask_0_d = shifted[(32'h0)+:(16)] ^ first_mask_0;
         end
-        length_1 = waiting_1_q ^ first_1;
+        length_1 = current_1_q ^ first_1;
         shifted = ones >> length_1;
         if (has_ended_q) begin
             before_1_d = current_1_q;
@@ -8182,10 +9679,10 @@ module deltaline_core_aggregator_prefixes(clk,rst,load,lengths,from,ends,running
         if (due) begin
             current_1_d = waiting_1_q;
         end
-        if (due & |exists_1) begin
+        if (|meeting_q & |exists_1) begin
             mask_1_d = shifted[(32'h0)+:(16)] ^ first_mask_1;
         end
-        length_2 = waiting_2_q ^ first_2;
+        length_2 = current_2_q ^ first_2;
         shifted = ones >> length_2;
         if (has_ended_q) begin
             before_2_d = current_2_q;
@@ -8193,10 +9690,10 @@ module deltaline_core_aggregator_prefixes(clk,rst,load,lengths,from,ends,running
         if (due) begin
             current_2_d = waiting_2_q;
         end
-        if (due & |exists_2) begin
+        if (|meeting_q & |exists_2) begin
             mask_2_d = shifted[(32'h0)+:(16)] ^ first_mask_2;
         end
-        length_3 = waiting_3_q ^ first_3;
+        length_3 = current_3_q ^ first_3;
         shifted = ones >> length_3;
         if (has_ended_q) begin
             before_3_d = current_3_q;
@@ -8204,10 +9701,10 @@ module deltaline_core_aggregator_prefixes(clk,rst,load,lengths,from,ends,running
         if (due) begin
             current_3_d = waiting_3_q;
         end
-        if (due & |exists_3) begin
+        if (|meeting_q & |exists_3) begin
             mask_3_d = shifted[(32'h0)+:(16)] ^ first_mask_3;
         end
-        length_4 = waiting_4_q ^ first_4;
+        length_4 = current_4_q ^ first_4;
         shifted = ones >> length_4;
         if (has_ended_q) begin
             before_4_d = current_4_q;
@@ -8215,10 +9712,10 @@ module deltaline_core_aggregator_prefixes(clk,rst,load,lengths,from,ends,running
         if (due) begin
             current_4_d = waiting_4_q;
         end
-        if (due & |exists_4) begin
+        if (|meeting_q & |exists_4) begin
             mask_4_d = shifted[(32'h0)+:(16)] ^ first_mask_4;
         end
-        length_5 = waiting_5_q ^ first_5;
+        length_5 = current_5_q ^ first_5;
         shifted = ones >> length_5;
         if (has_ended_q) begin
             before_5_d = current_5_q;
@@ -8226,10 +9723,10 @@ module deltaline_core_aggregator_prefixes(clk,rst,load,lengths,from,ends,running
         if (due) begin
             current_5_d = waiting_5_q;
         end
-        if (due & |exists_5) begin
+        if (|meeting_q & |exists_5) begin
             mask_5_d = shifted[(32'h0)+:(16)] ^ first_mask_5;
         end
-        length_6 = waiting_6_q ^ first_6;
+        length_6 = current_6_q ^ first_6;
         shifted = ones >> length_6;
         if (has_ended_q) begin
             before_6_d = current_6_q;
@@ -8237,10 +9734,10 @@ module deltaline_core_aggregator_prefixes(clk,rst,load,lengths,from,ends,running
         if (due) begin
             current_6_d = waiting_6_q;
         end
-        if (due & |exists_6) begin
+        if (|meeting_q & |exists_6) begin
             mask_6_d = shifted[(32'h0)+:(16)] ^ first_mask_6;
         end
-        length_7 = waiting_7_q ^ first_7;
+        length_7 = current_7_q ^ first_7;
         shifted = ones >> length_7;
         if (has_ended_q) begin
             before_7_d = current_7_q;
@@ -8248,12 +9745,17 @@ module deltaline_core_aggregator_prefixes(clk,rst,load,lengths,from,ends,running
         if (due) begin
             current_7_d = waiting_7_q;
         end
-        if (due & |exists_7) begin
+        if (|meeting_q & |exists_7) begin
             mask_7_d = shifted[(32'h0)+:(16)] ^ first_mask_7;
         end
+        taking = 32'h0;
         if (due) begin
             waits_d = 1'b0;
+            taking = 32'h1;
         end
+        meeting_clk = clk;
+        meeting_rst = rst;
+        meeting_d = taking;
         takes = load & ~wrong;
         if (takes) begin
             waits_d = 1'b1;
@@ -8754,6 +10256,33 @@ module deltaline_core_aggregator_prefixes_mask_7(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_prefixes_mask_7
+
+module deltaline_core_aggregator_prefixes_meeting(clk,rst,d,q);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    reg [0:0] stage_1;
+    reg [0:0] stage_2;
+    reg [0:0] stage_3;
+    always @(posedge clk) begin
+        if (rst) begin
+            stage_1 <= 1'h0;
+            stage_2 <= 1'h0;
+            stage_3 <= 1'h0;
+            q <= 1'h0;
+        end else begin
+            stage_1 <= d;
+            stage_2 <= stage_1;
+            stage_3 <= stage_2;
+            q <= stage_3;
+        end
+    end
+endmodule // deltaline_core_aggregator_prefixes_meeting
 
 module deltaline_core_aggregator_prefixes_waiting_0(clock,rst,d,q);
 
@@ -11338,6 +12867,7 @@ module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_
     wire  datagram_version6;
     wire  [6:0] datagram_payload_whole;
     wire  [1:0] datagram_payload_tail;
+    wire  [1:0] datagram_checksum;
     wire  datagram_closed;
     wire  datagram_measured;
     wire  datagram_bad;
@@ -11539,6 +13069,7 @@ module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_
         .version6(datagram_version6),
         .payload_whole(datagram_payload_whole),
         .payload_tail(datagram_payload_tail),
+        .checksum(datagram_checksum),
         .closed(datagram_closed),
         .measured(datagram_measured),
         .bad(datagram_bad),
@@ -11834,6 +13365,12 @@ module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_
         if (reached[6 + 32'h1]) begin
             mask_6 = 64'hffffffff;
         end
+        if (datagram_checksum[32'h0]) begin
+            mask_1 = mask_1 & 64'hffff0000;
+        end
+        if (datagram_checksum[32'h1]) begin
+            mask_4 = mask_4 & 64'hffff;
+        end
         word_0_clock = clk;
         word_0_rst = rst;
         word_0_d = word_0_q;
@@ -12110,7 +13647,7 @@ module deltaline_core_identity_committed(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_committed
 
-module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_frame,x,y,x_whole,y_whole,key_x,key_y,header,payload,odd,version6,payload_whole,payload_tail,closed,measured,bad,ip_length);
+module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_frame,x,y,x_whole,y_whole,key_x,key_y,header,payload,odd,version6,payload_whole,payload_tail,checksum,closed,measured,bad,ip_length);
 
     // Module arguments
     input wire  clk;
@@ -12132,6 +13669,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
     output reg  version6;
     output reg  [6:0] payload_whole;
     output reg  [1:0] payload_tail;
+    output reg  [1:0] checksum;
     output reg  closed;
     output reg  measured;
     output reg  bad;
@@ -12142,6 +13680,12 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
     wire  [1:0] class_of_x_class_code;
     reg  [7:0] class_of_y_next_header;
     wire  [1:0] class_of_y_class_code;
+    reg  [7:0] checksum_of_x_protocol;
+    wire  [1:0] checksum_of_x_checksum;
+    reg  [7:0] checksum_of_y_protocol;
+    wire  [1:0] checksum_of_y_checksum;
+    reg  [7:0] checksum_of_four_protocol;
+    wire  [1:0] checksum_of_four_checksum;
     reg  pair_there_clock;
     reg  pair_there_rst;
     reg  pair_there_d;
@@ -12210,6 +13754,18 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
     reg  y_fragment_rst;
     reg  y_fragment_d;
     wire  y_fragment_q;
+    reg  x_checksum_clock;
+    reg  x_checksum_rst;
+    reg  [1:0] x_checksum_d;
+    wire  [1:0] x_checksum_q;
+    reg  y_checksum_clock;
+    reg  y_checksum_rst;
+    reg  [1:0] y_checksum_d;
+    wire  [1:0] y_checksum_q;
+    reg  four_checksum_clock;
+    reg  four_checksum_rst;
+    reg  [1:0] four_checksum_d;
+    wire  [1:0] four_checksum_q;
     reg  active_clock;
     reg  active_rst;
     reg  active_d;
@@ -12246,6 +13802,10 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
     reg  odd_header_rst;
     reg  odd_header_d;
     wire  odd_header_q;
+    reg  summed_clock;
+    reg  summed_rst;
+    reg  [1:0] summed_d;
+    wire  [1:0] summed_q;
     reg  left_clock;
     reg  left_rst;
     reg  [16:0] left_d;
@@ -12286,6 +13846,10 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
     reg  out_tail_rst;
     reg  [1:0] out_tail_d;
     wire  [1:0] out_tail_q;
+    reg  out_checksum_clock;
+    reg  out_checksum_rst;
+    reg  [1:0] out_checksum_d;
+    wire  [1:0] out_checksum_q;
     reg  out_closed_clock;
     reg  out_closed_rst;
     reg  out_closed_d;
@@ -12313,10 +13877,11 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
     reg  is_chained;
     reg  is_extension;
     reg  is_complete;
-    reg  [7:0] extra;
-    reg  [7:0] extra_by_eight;
-    reg  [7:0] extra_by_four;
-    reg  [13:0] taken;
+    reg  [13:0] pairs_left;
+    reg  [13:0] extra_by_eight;
+    reg  [13:0] extra_by_four;
+    reg  [13:0] behind_eight;
+    reg  [13:0] behind_four;
     reg  [13:0] rest;
     reg  [2:0] low_left;
     reg  [16:0] header_bytes;
@@ -12332,6 +13897,18 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
     deltaline_core_identity_datagram_class_of_y class_of_y(
         .next_header(class_of_y_next_header),
         .class_code(class_of_y_class_code)
+    );
+    deltaline_core_identity_datagram_checksum_of_x checksum_of_x(
+        .protocol(checksum_of_x_protocol),
+        .checksum(checksum_of_x_checksum)
+    );
+    deltaline_core_identity_datagram_checksum_of_y checksum_of_y(
+        .protocol(checksum_of_y_protocol),
+        .checksum(checksum_of_y_checksum)
+    );
+    deltaline_core_identity_datagram_checksum_of_four checksum_of_four(
+        .protocol(checksum_of_four_protocol),
+        .checksum(checksum_of_four_checksum)
     );
     deltaline_core_identity_datagram_pair_there pair_there(
         .clock(pair_there_clock),
@@ -12435,6 +14012,24 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         .d(y_fragment_d),
         .q(y_fragment_q)
     );
+    deltaline_core_identity_datagram_x_checksum x_checksum(
+        .clock(x_checksum_clock),
+        .rst(x_checksum_rst),
+        .d(x_checksum_d),
+        .q(x_checksum_q)
+    );
+    deltaline_core_identity_datagram_y_checksum y_checksum(
+        .clock(y_checksum_clock),
+        .rst(y_checksum_rst),
+        .d(y_checksum_d),
+        .q(y_checksum_q)
+    );
+    deltaline_core_identity_datagram_four_checksum four_checksum(
+        .clock(four_checksum_clock),
+        .rst(four_checksum_rst),
+        .d(four_checksum_d),
+        .q(four_checksum_q)
+    );
     deltaline_core_identity_datagram_active active(
         .clock(active_clock),
         .rst(active_rst),
@@ -12488,6 +14083,12 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         .rst(odd_header_rst),
         .d(odd_header_d),
         .q(odd_header_q)
+    );
+    deltaline_core_identity_datagram_summed summed(
+        .clock(summed_clock),
+        .rst(summed_rst),
+        .d(summed_d),
+        .q(summed_q)
     );
     deltaline_core_identity_datagram_left left(
         .clock(left_clock),
@@ -12549,6 +14150,12 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         .d(out_tail_d),
         .q(out_tail_q)
     );
+    deltaline_core_identity_datagram_out_checksum out_checksum(
+        .clock(out_checksum_clock),
+        .rst(out_checksum_rst),
+        .d(out_checksum_d),
+        .q(out_checksum_q)
+    );
     deltaline_core_identity_datagram_out_closed out_closed(
         .clock(out_closed_clock),
         .rst(out_closed_rst),
@@ -12593,6 +14200,9 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         y_by_eight_clock = clk;
         y_by_four_clock = clk;
         y_fragment_clock = clk;
+        x_checksum_clock = clk;
+        y_checksum_clock = clk;
+        four_checksum_clock = clk;
         active_clock = clk;
         six_clock = clk;
         complete_clock = clk;
@@ -12602,6 +14212,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         chain_by_four_clock = clk;
         chain_fragment_clock = clk;
         odd_header_clock = clk;
+        summed_clock = clk;
         left_clock = clk;
         length_clock = clk;
         out_x_clock = clk;
@@ -12612,6 +14223,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         out_six_clock = clk;
         out_whole_clock = clk;
         out_tail_clock = clk;
+        out_checksum_clock = clk;
         out_closed_clock = clk;
         out_measured_clock = clk;
         out_bad_clock = clk;
@@ -12633,6 +14245,9 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         y_by_eight_d = y_by_eight_q;
         y_by_four_d = y_by_four_q;
         y_fragment_d = y_fragment_q;
+        x_checksum_d = x_checksum_q;
+        y_checksum_d = y_checksum_q;
+        four_checksum_d = four_checksum_q;
         active_d = active_q;
         six_d = six_q;
         complete_d = complete_q;
@@ -12642,6 +14257,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         chain_by_four_d = chain_by_four_q;
         chain_fragment_d = chain_fragment_q;
         odd_header_d = odd_header_q;
+        summed_d = summed_q;
         left_d = left_q;
         length_d = length_q;
         out_x_d = out_x_q;
@@ -12652,6 +14268,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         out_six_d = out_six_q;
         out_whole_d = out_whole_q;
         out_tail_d = out_tail_q;
+        out_checksum_d = out_checksum_q;
         out_closed_d = out_closed_q;
         out_measured_d = out_measured_q;
         out_bad_d = out_bad_q;
@@ -12673,6 +14290,9 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         y_by_eight_rst = rst;
         y_by_four_rst = rst;
         y_fragment_rst = rst;
+        x_checksum_rst = rst;
+        y_checksum_rst = rst;
+        four_checksum_rst = rst;
         active_rst = rst;
         six_rst = rst;
         complete_rst = rst;
@@ -12682,6 +14302,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         chain_by_four_rst = rst;
         chain_fragment_rst = rst;
         odd_header_rst = rst;
+        summed_rst = rst;
         left_rst = rst;
         length_rst = rst;
         out_x_rst = rst;
@@ -12692,6 +14313,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         out_six_rst = rst;
         out_whole_rst = rst;
         out_tail_rst = rst;
+        out_checksum_rst = rst;
         out_closed_rst = rst;
         out_measured_rst = rst;
         out_bad_rst = rst;
@@ -12709,6 +14331,12 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         opens_ipv6_d = pair & first & x_whole & (version == 32'h6) & |network;
         class_of_x_next_header = x[(32'h18)+:(8)];
         class_of_y_next_header = y[(32'h8)+:(8)];
+        checksum_of_x_protocol = x[(32'h18)+:(8)];
+        checksum_of_y_protocol = y[(32'h8)+:(8)];
+        checksum_of_four_protocol = x[(32'h10)+:(8)];
+        x_checksum_d = checksum_of_x_checksum;
+        y_checksum_d = checksum_of_y_checksum;
+        four_checksum_d = checksum_of_four_checksum;
         x_by_eight_d = class_of_x_class_code == 32'h1;
         x_by_four_d = class_of_x_class_code == 32'h2;
         x_fragment_d = class_of_x_class_code == 32'h3;
@@ -12730,18 +14358,19 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         is_active = active_q & pair_there_q;
         is_chained = chain_by_eight_q | chain_by_four_q | chain_fragment_q;
         is_extension = is_active & is_chained & ~|phase_q;
-        extra_by_eight = 32'h0;
+        pairs_left = left_q[(32'h3)+:(14)];
+        extra_by_eight = ((pair_x_q[(32'h10)+:(8)]) & 14'h3fff);
+        extra_by_four = ((pair_x_q[(32'h11)+:(7)]) & 14'h3fff);
+        behind_eight = pairs_left + ~extra_by_eight;
+        behind_four = pairs_left + ~extra_by_four;
+        rest = pairs_left - 32'h1;
         if (chain_by_eight_q) begin
-            extra_by_eight = pair_x_q[(32'h10)+:(8)];
+            rest = behind_eight;
         end
-        extra_by_four = 32'h0;
         if (chain_by_four_q) begin
-            extra_by_four = ((pair_x_q[(32'h11)+:(7)]) & 8'hff);
+            rest = behind_four;
         end
-        extra = extra_by_eight | extra_by_four;
-        taken = ((extra) & 14'h3fff);
         low_left = left_q[(32'h0)+:(3)];
-        rest = left_q[(32'h3)+:(14)] + ~taken;
         next_phase = phase_q;
         if (phase_q != 32'h7) begin
             next_phase = phase_q + 32'h1;
@@ -12749,7 +14378,11 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         if (is_active) begin
             phase_d = next_phase;
             header_pair_d = header_pair_q << 32'h1;
+            if (header_pair_q[32'h1] & ~six_q) begin
+                summed_d = four_checksum_q;
+            end
             if (is_extension) begin
+                summed_d = x_checksum_q;
                 left_d = (((rest) & 17'h1ffff) << 32'h3) | ((low_left) & 17'h1ffff);
                 chain_by_eight_d = x_by_eight_q;
                 chain_by_four_d = x_by_four_q;
@@ -12791,6 +14424,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
             chain_by_eight_d = y_by_eight_q;
             chain_by_four_d = y_by_four_q;
             chain_fragment_d = y_fragment_q;
+            summed_d = y_checksum_q;
             left_d = ((pair_y_q[(32'h10)+:(16)]) & 17'h1ffff);
             length_d = pair_y_q[(32'h10)+:(16)];
         end
@@ -12846,6 +14480,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
             out_whole_d = 32'h0;
             out_tail_d = 32'h0;
         end
+        out_checksum_d = summed_q;
         out_closed_d = pair_closes_q;
         out_bad_d = pair_bad_q;
         out_measured_d = pair_closes_q & is_complete & ~pair_bad_q;
@@ -12861,6 +14496,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         version6 = out_six_q;
         payload_whole = out_whole_q;
         payload_tail = out_tail_q;
+        checksum = out_checksum_q;
         closed = out_closed_q;
         measured = out_measured_q;
         bad = out_bad_q;
@@ -12929,6 +14565,75 @@ module deltaline_core_identity_datagram_chain_fragment(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_datagram_chain_fragment
 
+module deltaline_core_identity_datagram_checksum_of_four(protocol,checksum);
+
+    // Module arguments
+    input wire  [7:0] protocol;
+    output reg  [1:0] checksum;
+
+    // Local signals
+    reg  [1:0] found;
+
+    // Update code
+    always @(*) begin
+        found = 32'h0;
+        if (protocol == 32'h11) begin
+            found = 32'h1;
+        end
+        else if (protocol == 32'h6) begin
+            found = 32'h2;
+        end
+        checksum = found;
+    end
+
+endmodule // deltaline_core_identity_datagram_checksum_of_four
+
+module deltaline_core_identity_datagram_checksum_of_x(protocol,checksum);
+
+    // Module arguments
+    input wire  [7:0] protocol;
+    output reg  [1:0] checksum;
+
+    // Local signals
+    reg  [1:0] found;
+
+    // Update code
+    always @(*) begin
+        found = 32'h0;
+        if (protocol == 32'h11) begin
+            found = 32'h1;
+        end
+        else if (protocol == 32'h6) begin
+            found = 32'h2;
+        end
+        checksum = found;
+    end
+
+endmodule // deltaline_core_identity_datagram_checksum_of_x
+
+module deltaline_core_identity_datagram_checksum_of_y(protocol,checksum);
+
+    // Module arguments
+    input wire  [7:0] protocol;
+    output reg  [1:0] checksum;
+
+    // Local signals
+    reg  [1:0] found;
+
+    // Update code
+    always @(*) begin
+        found = 32'h0;
+        if (protocol == 32'h11) begin
+            found = 32'h1;
+        end
+        else if (protocol == 32'h6) begin
+            found = 32'h2;
+        end
+        checksum = found;
+    end
+
+endmodule // deltaline_core_identity_datagram_checksum_of_y
+
 module deltaline_core_identity_datagram_class_of_x(next_header,class_code);
 
     // Module arguments
@@ -12995,6 +14700,21 @@ module deltaline_core_identity_datagram_complete(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_identity_datagram_complete
+
+module deltaline_core_identity_datagram_four_checksum(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [1:0] d;
+    output reg  [1:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 2'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_datagram_four_checksum
 
 module deltaline_core_identity_datagram_header_pair(clock,rst,d,q);
 
@@ -13100,6 +14820,21 @@ module deltaline_core_identity_datagram_out_bad(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_identity_datagram_out_bad
+
+module deltaline_core_identity_datagram_out_checksum(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [1:0] d;
+    output reg  [1:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 2'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_datagram_out_checksum
 
 module deltaline_core_identity_datagram_out_closed(clock,rst,d,q);
 
@@ -13401,6 +15136,21 @@ module deltaline_core_identity_datagram_six(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_datagram_six
 
+module deltaline_core_identity_datagram_summed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [1:0] d;
+    output reg  [1:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 2'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_datagram_summed
+
 module deltaline_core_identity_datagram_x_back_by_eight(clock,rst,d,q);
 
     // Module arguments
@@ -13461,6 +15211,21 @@ module deltaline_core_identity_datagram_x_by_four(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_datagram_x_by_four
 
+module deltaline_core_identity_datagram_x_checksum(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [1:0] d;
+    output reg  [1:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 2'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_datagram_x_checksum
+
 module deltaline_core_identity_datagram_x_fragment(clock,rst,d,q);
 
     // Module arguments
@@ -13506,6 +15271,21 @@ module deltaline_core_identity_datagram_y_by_four(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_datagram_y_by_four
 
+module deltaline_core_identity_datagram_y_checksum(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [1:0] d;
+    output reg  [1:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 2'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_datagram_y_checksum
+
 module deltaline_core_identity_datagram_y_fragment(clock,rst,d,q);
 
     // Module arguments
@@ -13540,9 +15320,9 @@ module deltaline_core_identity_delimiter_match(clk,rst,slot,opening,closing,bad,
     localparam  ethertype = 16'h88b5;
     localparam  kind_and_segment = 32'h1020000;
     localparam  segment_low = 16'h0;
-    localparam  digest_high = 16'h5009;
-    localparam  digest_middle = 32'h3ad0b0f1;
-    localparam  digest_low = 16'hfda1;
+    localparam  digest_high = 16'h63da;
+    localparam  digest_middle = 32'h765e295;
+    localparam  digest_low = 16'h9422;
 
     // Stub signals
     reg  matched_clock;
@@ -15927,8 +17707,8 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
 
     // Constant declarations
     localparam  capability_given = 32'h202a2108;
-    localparam  configuration_0_given = 32'hb0f1fda1;
-    localparam  configuration_1_given = 32'h50093ad0;
+    localparam  configuration_0_given = 32'he2959422;
+    localparam  configuration_1_given = 32'h63da0765;
     localparam  build_given = 32'h0;
 
     // Stub signals

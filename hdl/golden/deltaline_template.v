@@ -56,7 +56,7 @@ module deltaline_template(
         .m_axis_tkeep(m_axis_tkeep),       // contiguous, partial only with tlast
         .m_axis_tvalid(m_axis_tvalid),     // of a shell: without gaps within inserted or control frames
         .m_axis_tlast(m_axis_tlast),       // last beat of a frame
-        .m_axis_tuser(m_axis_tuser),       // zero; in line: as s_axis_tuser, zero for inserted frames
+        .m_axis_tuser(m_axis_tuser),       // zero; in line: bit 0 as s_axis_tuser's, above it the timestamp that was taken, zero for inserted frames
         .m_axis_tready(m_axis_tready),     // a beat is taken when tvalid and tready are high
         .s_axil_awaddr(s_axil_awaddr),     // AXI4-Lite, registers: docs/registers.md
         .s_axil_awprot(s_axil_awprot),     // not looked at

@@ -1,17 +1,24 @@
-//! Hash: the linear hash of a key that comes byte by byte, and the cell that it names.
+//! Hash: the linear hash of a key that comes byte by byte, its place, and the cell that it names.
 //!
 //! # Theory of operation
 //!
-//! Twin of `deltaline_model::packet::hash` and `deltaline_model::sketch::sampler`. The hash is the exclusive or of one matrix row for
-//! every set bit of the key, H3 or Rabin alike. Four [ROMs](crate::leaves::Rom) serve two bits of the key's byte each:
-//! they hold the exclusive or of the rows that these two bits pick, for each value from 1 to 3 and each of the 68
-//! places, which is 204 of 256 words. The four are added to the hash; place 0 starts a new one.
+//! Twin of `deltaline_model::packet::hash`, `deltaline_model::sketch::place` and `deltaline_model::sketch::sampler`. The hash is
+//! the exclusive or of one matrix row for every set bit of the key, H3 or Rabin alike. Four [ROMs](crate::leaves::Rom) serve two
+//! bits of the key's byte each: they hold the exclusive or of the rows that these two bits pick, for each value from 1 to 3
+//! and each of the 68 places, which is 204 of 256 words. The four are added to the hash; place 0 starts a new one.
 //!
-//! | ROM address, bits 7:0 | word |
+//! | ROM address, bits 7:0 | word: hash bits 63:48 above 15:0 |
 //! |-----------------------|------|
 //! | value, place\[5:0\], value not 0 | places 0..=63 |
 //! | 0, 1, value, place\[1:0\] (2 + 2 + 2 + 2 bits) | places 64..=67; nothing for value 0 |
 //! | 0 | nothing: value 0 |
+//!
+//! When a packet counts, its hash goes through one [round](crate::sketch::rounds) four times, with four constants:
+//!
+//! ```text
+//! key_octet -> ROMs -> picked -> sum --+-> round -+-> sampler -> sampled, address
+//!                                      +----------+
+//! ```
 //!
 //! # Ports
 //!
@@ -20,16 +27,17 @@
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | key_octet | in | 8 | a byte of the key, or zero |
 //! | key_position | in | 7 | its place: 0..=67 |
-//! | sampled | out | 1 | the packet belongs to a bank |
-//! | address | out | A | its cell: bank in the bits from R on, row below |
+//! | packet | in | 1 | a packet counts, whose last byte came three cycles ago at the latest; at least six cycles apart |
+//! | sampled | out | 1 | five cycles behind packet: it belongs to a bank |
+//! | address | out | A | likewise: its cell: bank in the bits from R on, row below |
 //!
-//! Latency: a byte is part of the answer four cycles later; one byte a cycle. Parameters: R = log2(rows), A = R + bits
-//! of a bank number. Only hash bits that the configuration uses are built: up to 16 of them (row bits and longest
-//! prefix) the ROMs take four iCE40 block RAMs, else eight.
+//! Latency five cycles behind the packet; one byte a cycle. Parameters: R = log2(rows), A = R + bits of a bank number. The
+//! ROMs take eight iCE40 block RAMs; the rounds some 110 LUT4 and 35 flip-flops, where four stages would take twice as
+//! many LUT4 and 128 flip-flops.
 //!
 //! # The matrix at run time
 //!
-//! The ROMs are constant: another seed is another emission. Block RAM has a second port, so that four memories of 256
+//! The ROMs are constant: another seed is another emission. Block RAM has a second port, so that memories of 256
 //! words of 16 bits that a port writes cost eight LUT4 of iCE40 more than the ROMs do, and no block RAM (yosys, before
 //! placement, with `no_rw_check`; without it yosys spends 115 LUT4 and 48 flip-flops more on what is read while it is
 //! written). Not built: the seed is part of the configuration digest, so that with the matrix the digest in the emitter's
@@ -38,15 +46,17 @@
 //!
 //! # Test plan
 //!
-//! `sim/cosim`: through the whole core, several configurations, both hash kinds.
+//! `sim/cosim`: through the whole core, several configurations, both hash kinds; planted faults in the rounds.
 
-use crate::leaves::{Flop, PREFIX_BITS, Rom};
+use crate::leaves::{Flop, Rom};
 use crate::module::module;
-use crate::sketch::sampler::Sampler;
+use crate::sketch::rounds::Round;
+use crate::sketch::sampler::{PREFIX_BITS, Sampler};
 use deltaline_hdl_macros::clocked;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::hash::LinearHash;
 use deltaline_model::packet::identity::KEY_BYTES;
+use deltaline_model::sketch::place::{Placement, ROUNDS};
 use rust_hdl_core::prelude::*;
 
 /// See the [module](self).
@@ -56,6 +66,7 @@ pub struct Hash<const R: usize, const A: usize> {
     pub rst: Signal<In, Bit>,
     pub key_octet: Signal<In, Bits<8>>,
     pub key_position: Signal<In, Bits<7>>,
+    pub packet: Signal<In, Bit>,
     pub sampled: Signal<Out, Bit>,
     pub address: Signal<Out, Bits<A>>,
 
@@ -67,6 +78,10 @@ pub struct Hash<const R: usize, const A: usize> {
     starting: [Flop<Bit>; 2],
     picked: Flop<Bits<32>>,
     sum: Flop<Bits<32>>,
+    round: Round,
+    constant: [Constant<Bits<16>>; ROUNDS],
+    /// Index i: round i + 1 is under way.
+    placing: [Flop<Bit>; 3],
     sampler: Sampler<R, A>,
 }
 
@@ -76,20 +91,21 @@ impl<const R: usize, const A: usize> Hash<R, A> {
         let contents = contents(configuration);
         module! { Hash {
             rom: std::array::from_fn(|pair| Rom::new(&contents[pair])),
+            constant: Placement::new(configuration.seed())
+                .constants()
+                .map(|constant| Constant::new(u64::from(constant).into())),
             sampler: Sampler::new(configuration),
         }
-            clk rst key_octet key_position sampled address pair rom_address starts starting picked sum
+            clk rst key_octet key_position packet sampled address pair rom_address starts starting picked sum round
+            placing
         }
     }
 }
 
-/// The words of the four ROMs: row bits below, prefix in bits 31:16.
+/// The words of the four ROMs: hash bits 63:48 above 15:0.
 fn contents(configuration: &Configuration) -> [[u64; 256]; 4] {
     let hash = LinearHash::new(configuration.hash(), configuration.seed());
-    let longest = configuration.prefixes().lengths().iter().copied().max().map_or(0, u32::from);
-    let prefix_mask = (0xffff_0000_u64 << 16 >> longest) & 0xffff_0000;
-    let row_mask = configuration.rows() as u64 - 1;
-    let used = |row: u64| (row >> (64 - PREFIX_BITS) << 16) & prefix_mask | row & row_mask;
+    let outer_bits = |row: u64| row >> 48 << 16 | row & 0xffff;
     let mut contents = [[0; 256]; 4];
     for (pair, words) in contents.iter_mut().enumerate() {
         for place in 0..KEY_BYTES {
@@ -98,7 +114,7 @@ fn contents(configuration: &Configuration) -> [[u64; 256]; 4] {
                 let high = hash.rows()[first] & ((value as u64) >> 1).wrapping_neg();
                 let low = hash.rows()[first + 1] & ((value as u64) & 1).wrapping_neg();
                 let address = if place < 64 { value << 6 | place } else { 1 << 4 | value << 2 | place & 3 };
-                words[address] = used(high ^ low);
+                words[address] = outer_bits(high ^ low);
             }
         }
     }
@@ -142,13 +158,38 @@ impl<const R: usize, const A: usize> Logic for Hash<R, A> {
         if self.starting[1].q.val() {
             self.sum.d.next = self.picked.q.val();
         }
+
+        // Four rounds from the packet on; what comes out afterwards nobody looks at.
+        self.round.clk.next = self.clk.val();
+        self.round.rst.next = self.rst.val();
+        for i in 0..3 {
+            self.placing[i].clock.next = self.clk.val();
+            self.placing[i].rst.next = self.rst.val();
+        }
+        self.placing[0].d.next = self.packet.val();
+        self.placing[1].d.next = self.placing[0].q.val();
+        self.placing[2].d.next = self.placing[1].q.val();
+        self.round.x.next = self.round.x_after.val();
+        self.round.y.next = self.round.y_after.val();
+        self.round.constant.next = self.constant[3].val();
+        for i in 0..3 {
+            if self.placing[i].q.val() {
+                self.round.constant.next = self.constant[i + 1].val();
+            }
+        }
+        if self.packet.val() {
+            self.round.x.next = self.sum.q.val().get_bits::<16>(16);
+            self.round.y.next = self.sum.q.val().get_bits::<16>(0);
+            self.round.constant.next = self.constant[0].val();
+        }
+
         self.sampler.clk.next = self.clk.val();
         self.sampler.rst.next = self.rst.val();
         self.sampler.valid.next = true;
         // Prefix lengths are fixed here.
         self.sampler.masks.next = 0.into();
-        self.sampler.row.next = self.sum.q.val().get_bits::<R>(0);
-        self.sampler.prefix.next = self.sum.q.val().get_bits::<PREFIX_BITS>(16);
+        self.sampler.row.next = self.round.y_after.val().get_bits::<R>(0);
+        self.sampler.prefix.next = self.round.x_after.val().get_bits::<PREFIX_BITS>(0);
         self.sampled.next = self.sampler.sampled.val();
         self.address.next = self.sampler.address.val();
     }

@@ -28,6 +28,9 @@
 //! A counter that saturates looks at its high word first: if that is all ones and the low word carries, the low word
 //! becomes all ones too.
 //!
+//! A packet's cell is known six cycles behind it, when the first operation of its group that needs it, the sixth, starts
+//! a cycle later at the earliest.
+//!
 //! After reset both copies are cleared, one word of each plane a cycle.
 //!
 //! # Ports
@@ -38,7 +41,7 @@
 //! | epoch | in | 1 | the copy that counts now |
 //! | packet, unmeasured, bad, refused, unlocked | in | 1 | one of them to count, or a condition to note, in that copy |
 //! | octets | in | 17 | with packet, and ten cycles more: IP octets |
-//! | sampled, address | in | 1 + A | one cycle behind packet: its cell, if it has one |
+//! | sampled, address | in | 1 + A | five cycles behind packet: its cell, if it has one |
 //! | stamp, take_stamp | in | 64 + 1 | the packet's timestamp, taken before the packet, at least 32 cycles behind the one before |
 //! | by_clock | in | 1 | a clock ends the interval: noted in both copies |
 //! | end_drain | in | 1 | the idle copy's words are clear: clear its flags |
@@ -105,7 +108,8 @@ pub struct Ledger<const A: usize, const C: usize> {
 
     // The packet that waits or is being recorded.
     waiting: Flop<Bit>,
-    landing: Flop<Bit>,
+    /// Index i: a packet came i + 1 cycles ago.
+    landing: [Flop<Bit>; 5],
     is_first: Flop<Bit>,
     is_sampled: Flop<Bit>,
     target: Flop<Bits<A>>,
@@ -209,7 +213,6 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
         cleared,
         clearing,
         waiting,
-        landing,
         is_first,
         is_sampled,
         target,
@@ -382,7 +385,14 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
                 self.saturated[0].d.next = true;
             }
         }
-        self.landing.d.next = self.packet.val();
+        for i in 0..5 {
+            self.landing[i].clock.next = self.clk.val();
+            self.landing[i].rst.next = self.rst.val();
+        }
+        for i in 0..4 {
+            self.landing[i + 1].d.next = self.landing[i].q.val();
+        }
+        self.landing[0].d.next = self.packet.val();
         if self.packet.val() {
             self.waiting.d.next = true;
             self.packet_copy.d.next = self.epoch.val();
@@ -391,7 +401,7 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
                 self.is_first.d.next = !self.any[1].q.val();
             }
         }
-        if self.landing.q.val() {
+        if self.landing[4].q.val() {
             self.is_sampled.d.next = self.sampled.val();
             self.target.d.next = self.address.val();
         }

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Behind the addresses everything is aligned to words of four bytes that start two bytes into the frame; a word is
-//! judged with its last byte. `offset` counts bytes from where the datagram's length field counts (the IPv4 header's
+//! judged with its last byte. The protocol's [checksum](crate::identity::checksum) is left out, like padding. `offset` counts bytes from where the datagram's length field counts (the IPv4 header's
 //! start, the IPv6 header's end), so that comparing the two tells payload from padding whatever was skipped.
 //!
 //! A reset may come amid a frame, whose rest must not pass for a frame of its own. So if the first byte behind a
@@ -42,6 +42,7 @@
 //! `sim/cosim`: through the whole core, whose hash tells every wrong key byte: frames of every encapsulation, cut at
 //! every byte, with gaps and stalls; 1-byte frames back to back.
 
+use crate::identity::checksum::Checksum;
 use crate::identity::datagram::NextHeaderClass;
 use crate::identity::header_window::WordTag;
 use crate::leaves::Flop;
@@ -109,6 +110,8 @@ pub struct Walk {
     /// Class of the extension header that passes, and of what follows it.
     chain: Flop<Bits<2>>,
     next_chain: Flop<Bits<2>>,
+    /// Of the protocol that the last header names.
+    summed: Flop<Bits<2>>,
     complete: Flop<Bit>,
 
     passes: Signal<Local, Bit>,
@@ -117,6 +120,7 @@ pub struct Walk {
     tag_of_word: WordTag,
     kind: Signal<Local, Bits<6>>,
     class_of_octet: NextHeaderClass,
+    checksum_of_octet: Checksum,
     version: Signal<Local, Bits<4>>,
     header_words: Signal<Local, Bits<4>>,
     opens4: Signal<Local, Bit>,
@@ -125,14 +129,15 @@ pub struct Walk {
     header_ends: Signal<Local, Bit>,
     is_complete: Signal<Local, Bit>,
     before_end: Signal<Local, Bit>,
+    is_checksum: Signal<Local, Bit>,
     is_key: Signal<Local, Bit>,
     kept: Signal<Local, Bits<8>>,
     units: Signal<Local, Bits<8>>,
 
     key: Flop<Bits<8>>,
     place: Flop<Bits<7>>,
-    /// The byte lies behind the datagram's end.
-    padding: Flop<Bit>,
+    /// The byte lies behind the datagram's end, or in a checksum.
+    left_out: Flop<Bit>,
     key_now: Signal<Local, Bits<8>>,
     takes: Flop<Bit>,
     /// Index i: what ended i + 2 cycles ago.
@@ -145,8 +150,8 @@ pub struct Walk {
 impl Logic for Walk {
     #[clocked(
         octet_seen, adrift, in_frame, first_time, octet, there, closing, spoiled, index, previous, state,
-        tags, allows4, allows6, six, position, offset, length, skip, fresh, chain, next_chain, complete, key,
-        place, padding, takes, total
+        tags, allows4, allows6, six, position, offset, length, skip, fresh, chain, next_chain, summed,
+        complete, key, place, left_out, takes, total
     )]
     fn update(&mut self) {
         for i in 0..4 {
@@ -194,6 +199,7 @@ impl Logic for Walk {
         self.tag_of_word.whole.next = self.index.q.val().get_bits::<2>(0) == 1;
         self.kind.next = self.tag_of_word.tag.val();
         self.class_of_octet.next_header.next = self.octet.q.val();
+        self.checksum_of_octet.protocol.next = self.octet.q.val();
         self.version.next = self.octet.q.val().get_bits::<4>(4);
         self.header_words.next = self.octet.q.val().get_bits::<4>(0);
         self.opens4.next = self.allows4.q.val() & (self.version.val() == 4) & (self.header_words.val() >= 5);
@@ -232,7 +238,10 @@ impl Logic for Walk {
             self.is_key.next = true;
         }
         // Told one cycle later, when the key's byte leaves: comparing takes long.
-        self.padding.d.next = (self.state.q.val() == 6) & !self.before_end.val();
+        self.is_checksum.next = (self.summed.q.val().get_bit(0)
+            & (self.position.q.val().get_bits::<6>(1) == 23))
+            | (self.summed.q.val().get_bit(1) & (self.position.q.val().get_bits::<6>(1) == 28));
+        self.left_out.d.next = (self.state.q.val() == 6) & (!self.before_end.val() | self.is_checksum.val());
         self.key.d.next = 0.into();
         if self.passes.val() & self.is_key.val() {
             self.key.d.next = self.kept.val();
@@ -300,6 +309,11 @@ impl Logic for Walk {
                 if self.position.q.val() == 6 {
                     self.chain.d.next = self.class_of_octet.class_code.val();
                 }
+                if (!self.six.q.val() & (self.position.q.val() == 9))
+                    | (self.six.q.val() & (self.position.q.val() == 6))
+                {
+                    self.summed.d.next = self.checksum_of_octet.checksum.val();
+                }
                 if self.header_ends.val() {
                     self.position.d.next = 40.into();
                     self.fresh.d.next = true;
@@ -319,6 +333,7 @@ impl Logic for Walk {
                 self.offset.d.next = self.offset.q.val() + 1;
                 if self.six.q.val() {
                     if self.fresh.q.val() & (self.offset.q.val().get_bits::<3>(0) == 0) {
+                        self.summed.d.next = self.checksum_of_octet.checksum.val();
                         self.next_chain.d.next = self.class_of_octet.class_code.val();
                         if self.chain.q.val() == 3 {
                             self.next_chain.d.next = 0.into();
@@ -380,7 +395,7 @@ impl Logic for Walk {
         self.ended_bad[0].d.next = self.spoiled.q.val();
 
         self.key_now.next = self.key.q.val();
-        if self.padding.q.val() {
+        if self.left_out.q.val() {
             self.key_now.next = 0.into();
         }
         self.key_octet.next = self.key_now.val();

@@ -43,8 +43,8 @@ impl Timing {
             CoreKind::Byte => return Timing { commit: 39, drain_cell: 56, drain_frame: 737 },
             // The row waits for the identifier.
             CoreKind::Bits64 if cells == CellKind::IdentityTable => 21,
-            CoreKind::Bits64 => 16,
-            CoreKind::Bits256 | CoreKind::Bits512 | CoreKind::TwoLanes512 | CoreKind::FourLanes512 => 15,
+            CoreKind::Bits64 => 20,
+            CoreKind::Bits256 | CoreKind::Bits512 | CoreKind::TwoLanes512 | CoreKind::FourLanes512 => 19,
         };
         // The core waits while a frame leaves the buffer.
         Timing { commit, drain_cell: 8 + 2 * cells.fields(), drain_frame: 200 }

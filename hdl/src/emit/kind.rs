@@ -19,8 +19,10 @@ pub enum Module {
     Identity256,
     /// The identity stage for beats of 512 bits.
     Identity512,
-    /// The hash stage.
+    /// The hash stage: the bits that a place is made of.
     Hash,
+    /// The place: keys in, what picks bank and row out.
+    Place,
     /// The digest that is the first further field of a cell.
     Digest,
     /// The sampler.

@@ -13,12 +13,13 @@ use crate::emit::sizes::{self, Emission};
 use crate::emit::stages::{Classified, Clocked};
 use crate::identity::Identity;
 use crate::identity::wide::{Identity256, Identity512};
-use crate::leaves::{Classifier, HashMatrix};
+use crate::leaves::Classifier;
 use crate::point::core::Core;
 use crate::point::wide_core::{Core256, Core512};
-use crate::sketch::digest::{self, Digest};
+use crate::sketch::digest;
 use crate::sketch::identity_table::IdentityTable;
 use crate::sketch::lda::Lda;
+use crate::sketch::place;
 use crate::sketch::sampler::Sampler;
 use deltaline_design::{CellKind, CoreKind};
 use deltaline_model::configuration::Configuration;
@@ -51,9 +52,9 @@ impl Request<'_> {
             Module::Identity256 => emit_block(&mut Identity256::new(configuration), name),
             Module::Identity512 => emit_block(&mut Identity512::new(configuration), name),
             Module::Classifier => emit_block(&mut Classified::new(Classifier::new(configuration)), name),
-            Module::Digest => {
-                emit_block(&mut Digest::new(configuration, &digest::function(configuration, 0)), name)
-            }
+            Module::Hash => emit_block(&mut Clocked::new(place::outer_bits(configuration)), name),
+            Module::Place => emit_block(&mut place::place(configuration), name),
+            Module::Digest => emit_block(&mut digest::digest(configuration, 0), name),
             Module::Core => self.core(CoreKind::Bits64),
             Module::Core256 => self.core(CoreKind::Bits256),
             Module::Core512 => self.core(CoreKind::Bits512),
@@ -67,7 +68,7 @@ impl Request<'_> {
                 sizes::narrow_digests(CoreKind::Bits64.size(configuration)?, Stage(self))
             }
             // They are the same with digests and without.
-            Module::Hash | Module::Sampler | Module::Lda => {
+            Module::Sampler | Module::Lda => {
                 sizes::narrow(CoreKind::Bits64.size_of_stages(configuration, CellKind::Lda)?, Stage(self))
             }
         }
@@ -98,7 +99,6 @@ impl Emission for Stage<'_> {
     fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError> {
         let Request { configuration, module, name } = self.0;
         match module {
-            Module::Hash => emit_block(&mut Clocked::new(HashMatrix::<R>::new(configuration)), name),
             Module::IdentityTable => emit_block(&mut IdentityTable::<R, A, 168>::new(configuration), name),
             Module::Sampler => emit_block(&mut Sampler::<R, A>::new(configuration), name),
             _ if configuration.has_digests() => emit_block(&mut Lda::<A, 104, 1>::default(), name),

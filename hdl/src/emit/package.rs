@@ -35,7 +35,7 @@ use crate::emit::design::{Timing, emit};
 use crate::emit::ports::meaning;
 use crate::emit::reader::{self, Module, Port, range};
 use crate::emit::refusal::EmitError;
-use deltaline_design::{CellKind, Design, Stream};
+use deltaline_design::{CellKind, ClockSource, Design, Stream};
 use deltaline_model::wire::frame::{BLOCK_CELLS, frame_bytes};
 use deltaline_model::wire::shape::{Kind, Shape};
 use sha2::{Digest, Sha256};
@@ -81,7 +81,7 @@ pub fn package(design: &Design, prefix: &str) -> Result<Vec<File>, EmitError> {
     add("_ram_macro.v", parts.ram_macro());
     add(".f", format!("{prefix}.v\n"));
     add(".core", parts.fusesoc());
-    add(".vlt", format!("`verilator_config\n{}", include_str!("../../lint/verilator.vlt")));
+    add(".vlt", parts.waivers());
     add(".sdc", parts.sdc());
     add(".xdc", parts.xdc());
     if design.clock_mhz() <= ECP5_LIMIT {
@@ -161,6 +161,15 @@ impl Parts<'_> {
             env!("CARGO_PKG_VERSION"),
             self.design.name()
         )
+    }
+
+    /// For the package's file alone: what an integrator's files hold is warned of as before.
+    fn waivers(&self) -> String {
+        let mut text = format!("`verilator_config\n{}", include_str!("../../lint/verilator.vlt"));
+        if self.design.clock() == ClockSource::TimeOfDay {
+            text += include_str!("../../lint/clock.vlt");
+        }
+        text.replace("-file \"*\"", &format!("-file \"*{}.v\"", self.prefix))
     }
 
     fn template(&self) -> String {

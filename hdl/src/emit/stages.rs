@@ -7,30 +7,28 @@ use rust_hdl_core::prelude::*;
 
 /// A leaf cannot be RustHDL's top module; this wraps the hash for its own test bench.
 #[derive(LogicBlock)]
-pub struct Clocked<const R: usize> {
+pub struct Clocked {
     pub clk: Signal<In, Clock>,
     pub word: [Signal<In, Bits<32>>; 17],
-    pub row: Signal<Out, Bits<R>>,
-    pub prefix: Signal<Out, Bits<16>>,
+    pub bits: Signal<Out, Bits<32>>,
     vector: KeyVector,
-    matrix: HashMatrix<R>,
+    matrix: HashMatrix,
 }
 
-impl<const R: usize> Clocked<R> {
+impl Clocked {
     /// Wraps a hash.
-    pub fn new(matrix: HashMatrix<R>) -> Self {
+    pub fn new(matrix: HashMatrix) -> Self {
         Clocked {
             clk: Default::default(),
             word: Default::default(),
-            row: Default::default(),
-            prefix: Default::default(),
+            bits: Default::default(),
             vector: Default::default(),
             matrix,
         }
     }
 }
 
-impl<const R: usize> Logic for Clocked<R> {
+impl Logic for Clocked {
     #[hdl_gen]
     fn update(&mut self) {
         self.matrix.clk.next = self.clk.val();
@@ -38,8 +36,7 @@ impl<const R: usize> Logic for Clocked<R> {
             self.vector.word[i].next = self.word[i].val();
         }
         self.matrix.key.next = self.vector.key.val();
-        self.row.next = self.matrix.row.val();
-        self.prefix.next = self.matrix.prefix.val();
+        self.bits.next = self.matrix.bits.val();
     }
 }
 

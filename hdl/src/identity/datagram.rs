@@ -8,6 +8,7 @@
 //! * The *phase* counts pairs up to the payload: payload starts when it is zero. IPv4 starts it at minus half the
 //!   header length, IPv6 at -5; every extension header sets it back by its own length. With an odd IPv4 header
 //!   length the first payload word is y of phase 0, else x.
+//! * `checksum` follows the protocol that the last header names.
 //! * `left` is what the datagram's length field leaves for the payload; below zero counts as none.
 //!
 //! The two-word step that would limit the clock is only in the tags stage; here a pair never holds two headers,
@@ -26,6 +27,7 @@
 //! | version6 | out | 1 | the header is IPv6's |
 //! | payload_whole | out | 7 | payload words of the key that lie before the datagram's end, a run of ones from bit 0 on |
 //! | payload_tail | out | 2 | bytes of the word behind them that do |
+//! | checksum | out | 2 | of the payload: as [`Checksum`] says |
 //! | closed | out | 1 | the frame's last pair |
 //! | measured | out | 1 | with closed: the frame is measured |
 //! | bad | out | 1 | with closed: the frame is bad |
@@ -38,8 +40,9 @@
 //! # Test plan
 //!
 //! Cosimulated as part of the identity path: every header length, chains of extension headers, truncation at every
-//! byte, length fields that contradict the frame.
+//! byte, length fields that contradict the frame; every protocol.
 
+use crate::identity::checksum::Checksum;
 use crate::leaves::Flop;
 use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
@@ -101,6 +104,7 @@ pub struct Datagram {
     pub version6: Signal<Out, Bit>,
     pub payload_whole: Signal<Out, Bits<7>>,
     pub payload_tail: Signal<Out, Bits<2>>,
+    pub checksum: Signal<Out, Bits<2>>,
     pub closed: Signal<Out, Bit>,
     pub measured: Signal<Out, Bit>,
     pub bad: Signal<Out, Bit>,
@@ -108,6 +112,10 @@ pub struct Datagram {
 
     class_of_x: NextHeaderClass,
     class_of_y: NextHeaderClass,
+    /// What is named by x of an extension header, by y of an IPv6 header, by x of an IPv4 header's second pair.
+    checksum_of_x: Checksum,
+    checksum_of_y: Checksum,
+    checksum_of_four: Checksum,
     version: Signal<Local, Bits<4>>,
     header_words: Signal<Local, Bits<4>>,
     opening_words: Signal<Local, Bits<4>>,
@@ -149,6 +157,9 @@ pub struct Datagram {
     y_by_eight: Flop<Bit>,
     y_by_four: Flop<Bit>,
     y_fragment: Flop<Bit>,
+    x_checksum: Flop<Bits<2>>,
+    y_checksum: Flop<Bits<2>>,
+    four_checksum: Flop<Bits<2>>,
 
     active: Flop<Bit>,
     six: Flop<Bit>,
@@ -163,6 +174,7 @@ pub struct Datagram {
     chain_by_four: Flop<Bit>,
     chain_fragment: Flop<Bit>,
     odd_header: Flop<Bit>,
+    summed: Flop<Bits<2>>,
     /// Payload bytes that the length field leaves, two's complement: malformed lengths go below zero.
     left: Flop<Bits<17>>,
     length: Flop<Bits<16>>,
@@ -175,6 +187,7 @@ pub struct Datagram {
     out_six: Flop<Bit>,
     out_whole: Flop<Bits<7>>,
     out_tail: Flop<Bits<2>>,
+    out_checksum: Flop<Bits<2>>,
     out_closed: Flop<Bit>,
     out_measured: Flop<Bit>,
     out_bad: Flop<Bit>,
@@ -200,6 +213,9 @@ impl Logic for Datagram {
         y_by_eight,
         y_by_four,
         y_fragment,
+        x_checksum,
+        y_checksum,
+        four_checksum,
         active,
         six,
         complete,
@@ -209,6 +225,7 @@ impl Logic for Datagram {
         chain_by_four,
         chain_fragment,
         odd_header,
+        summed,
         left,
         length,
         out_x,
@@ -219,6 +236,7 @@ impl Logic for Datagram {
         out_six,
         out_whole,
         out_tail,
+        out_checksum,
         out_closed,
         out_measured,
         out_bad,
@@ -248,6 +266,12 @@ impl Logic for Datagram {
             & self.network.val().any();
         self.class_of_x.next_header.next = self.x.val().get_bits::<8>(24);
         self.class_of_y.next_header.next = self.y.val().get_bits::<8>(8);
+        self.checksum_of_x.protocol.next = self.x.val().get_bits::<8>(24);
+        self.checksum_of_y.protocol.next = self.y.val().get_bits::<8>(8);
+        self.checksum_of_four.protocol.next = self.x.val().get_bits::<8>(16);
+        self.x_checksum.d.next = self.checksum_of_x.checksum.val();
+        self.y_checksum.d.next = self.checksum_of_y.checksum.val();
+        self.four_checksum.d.next = self.checksum_of_four.checksum.val();
         self.x_by_eight.d.next = self.class_of_x.class_code.val() == 1;
         self.x_by_four.d.next = self.class_of_x.class_code.val() == 2;
         self.x_fragment.d.next = self.class_of_x.class_code.val() == 3;
@@ -297,7 +321,11 @@ impl Logic for Datagram {
         if self.is_active.val() {
             self.phase.d.next = self.next_phase.val();
             self.header_pair.d.next = self.header_pair.q.val() << 1;
+            if self.header_pair.q.val().get_bit(1) & !self.six.q.val() {
+                self.summed.d.next = self.four_checksum.q.val();
+            }
             if self.is_extension.val() {
+                self.summed.d.next = self.x_checksum.q.val();
                 self.left.d.next =
                     (bit_cast::<17, 14>(self.rest.val()) << 3) | bit_cast::<17, 3>(self.low_left.val());
                 self.chain_by_eight.d.next = self.x_by_eight.q.val();
@@ -343,6 +371,7 @@ impl Logic for Datagram {
             self.chain_by_eight.d.next = self.y_by_eight.q.val();
             self.chain_by_four.d.next = self.y_by_four.q.val();
             self.chain_fragment.d.next = self.y_fragment.q.val();
+            self.summed.d.next = self.y_checksum.q.val();
             self.left.d.next = bit_cast::<17, 16>(self.pair_y.q.val().get_bits::<16>(16));
             self.length.d.next = self.pair_y.q.val().get_bits::<16>(16);
         }
@@ -408,6 +437,7 @@ impl Logic for Datagram {
             self.out_whole.d.next = 0.into();
             self.out_tail.d.next = 0.into();
         }
+        self.out_checksum.d.next = self.summed.q.val();
         self.out_closed.d.next = self.pair_closes.q.val();
         self.out_bad.d.next = self.pair_bad.q.val();
         self.out_measured.d.next = self.pair_closes.q.val() & self.is_complete.val() & !self.pair_bad.q.val();
@@ -424,6 +454,7 @@ impl Logic for Datagram {
         self.version6.next = self.out_six.q.val();
         self.payload_whole.next = self.out_whole.q.val();
         self.payload_tail.next = self.out_tail.q.val();
+        self.checksum.next = self.out_checksum.q.val();
         self.closed.next = self.out_closed.q.val();
         self.measured.next = self.out_measured.q.val();
         self.bad.next = self.out_bad.q.val();

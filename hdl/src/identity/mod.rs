@@ -3,7 +3,7 @@
 //! # Theory of operation
 //!
 //! Twin of `deltaline_model::packet::identity`, where the key and its masks are defined. Header window, tags and datagram
-//! stages say which key words a pair holds; this stage masks what routers rewrite and what lies behind the
+//! stages say which key words a pair holds; this stage masks what routers rewrite, checksums, and what lies behind the
 //! datagram's end, and keeps the words until the frame has ended.
 //!
 //! ```text
@@ -39,6 +39,7 @@
 //! `sim/cosim`: random and directed frames of every encapsulation and length, gaps, back to back, against
 //! `deltaline_model::packet::identity::identify`, every key bit compared.
 
+pub mod checksum;
 pub mod datagram;
 pub mod header_window;
 pub mod tags;
@@ -190,6 +191,12 @@ impl Logic for Identity {
             if self.reached.val().get_bit(i + 1) {
                 self.mask[i].next = 0xffff_ffff_u64.into();
             }
+        }
+        if self.datagram.checksum.val().get_bit(0) {
+            self.mask[1].next = self.mask[1].val() & 0xffff_0000_u64;
+        }
+        if self.datagram.checksum.val().get_bit(1) {
+            self.mask[4].next = self.mask[4].val() & 0x0000_ffff_u64;
         }
         for i in 0..17 {
             self.word[i].clock.next = self.clk.val();

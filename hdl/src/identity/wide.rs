@@ -22,6 +22,7 @@
 //!   which pair would the next one start, and of which class? This is the pair's *link*, for each class with a length.
 //!   The walk itself then takes two or three gates a pair. It starts from a position that is counted relative to the
 //!   group's start; the position behind the last pair goes to the next group.
+//! * With a header's class goes what the protocol it names says of the payload's [checksum](crate::identity::checksum).
 //! * A group waits for the one behind it likewise; if the payload starts in it, seven words from there are the key's.
 //!
 //! A slot behind a frame's last beat is not needed, so frames of one beat may follow each other without pause.
@@ -51,6 +52,7 @@
 //! `sim/cosim`, for both widths: the narrow stage's stimuli, with frames of one beat back to back, gaps and stalls,
 //! every key bit compared with `deltaline_model::packet::identity::identify`; delimiters.
 
+use crate::identity::checksum::Checksum;
 use crate::identity::datagram::NextHeaderClass;
 use crate::identity::header_window::WordTag;
 use crate::interval::delimiter_match::Pattern;
@@ -162,6 +164,9 @@ pub struct WideIdentity<
     opening_class: Flop<Bits<2>>,
     /// Class of the header that a header in this pair would name.
     class_of: [Flop<Bits<2>>; P],
+    /// What the protocol says that the fixed header names, and that a header in this pair would name.
+    opening_checksum: Flop<Bits<2>>,
+    checksum_of: [Flop<Bits<2>>; P],
     /// Where the header behind one of class 1 or 2 in this pair would start: one-hot among the group's pairs.
     link_1: [Flop<Bits<P>>; P],
     link_2: [Flop<Bits<P>>; P],
@@ -177,6 +182,8 @@ pub struct WideIdentity<
     complete: Flop<Bit>,
     /// Words from the group's start to the next header or the payload; 63: none; modulo 64 behind the payload's start.
     position: Flop<Bits<6>>,
+    /// What the protocol says that the last header passed names.
+    summed: Flop<Bits<2>>,
     /// Class of the header there; 0: payload.
     chain: Flop<Bits<2>>,
     length: Flop<Bits<16>>,
@@ -191,6 +198,7 @@ pub struct WideIdentity<
     old_delimiter: Flop<Bit>,
     old_hit: Flop<Bit>,
     old_offset: Flop<Bits<4>>,
+    old_checksum: Flop<Bits<2>>,
     old_time: Flop<Bits<64>>,
     /// Cycle 6.
     committed: Flop<Bit>,
@@ -230,6 +238,7 @@ pub struct WideIdentity<
     there: Signal<Local, Bit>,
     is_first: Signal<Local, Bit>,
     is_opening6: Signal<Local, Bit>,
+    first_protocol: Signal<Local, Bits<8>>,
     extra_1: [Signal<Local, Bits<8>>; P],
     extra_2: [Signal<Local, Bits<8>>; P],
     next_1: [Signal<Local, Bits<P>>; P],
@@ -242,6 +251,7 @@ pub struct WideIdentity<
     header_words: Signal<Local, Bits<4>>,
     position_now: Signal<Local, Bits<6>>,
     chain_now: Signal<Local, Bits<2>>,
+    summed_now: Signal<Local, Bits<2>>,
     /// Pair where the walk enters the group; pairs that it has reached, by the class of the header there.
     entry: Signal<Local, Bits<P>>,
     reach_1: Signal<Local, Bits<P>>,
@@ -268,6 +278,8 @@ pub struct WideIdentity<
     tag: [WordTag; 7],
     first_class: NextHeaderClass,
     pair_class: [NextHeaderClass; P],
+    first_checksum: Checksum,
+    pair_checksum: [Checksum; P],
     key_word: [Flop<Bits<32>>; 17],
     vector: KeyVector,
     mask: [Signal<Local, Bits<32>>; 7],
@@ -307,6 +319,7 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         let words = N as u64;
         module! { WideIdentity {
             pair_class: std::array::from_fn(|_| NextHeaderClass::default()),
+            pair_checksum: std::array::from_fn(|_| Checksum::default()),
             ethertype: Constant::new(pattern.ethertype.into()),
             kind_and_segment: Constant::new(pattern.kind_and_segment.into()),
             segment_low: Constant::new(pattern.segment_low.into()),
@@ -336,17 +349,17 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             delimiter_kept number group_number walk_number old_number commit_number number_now group_event
             group_there group_words group_whole group_index group_closes group_bad group_network
             group_delimiter group_time walk_event walk_there walk_first walk_words walk_whole walk_index
-            walk_closes walk_bad walk_delimiter walk_time opens4 opens6 opening_position opening_class active
-            six complete position chain length old_valid old_there old_words old_index old_closes old_bad
-            old_measured old_delimiter old_hit old_offset old_time committed commit_measured commit_bad
+            walk_closes walk_bad walk_delimiter walk_time opens4 opens6 opening_position opening_class
+            opening_checksum active six complete position summed chain length old_valid old_there old_words old_index old_closes old_bad
+            old_measured old_delimiter old_hit old_offset old_checksum old_time committed commit_measured commit_bad
             commit_delimiter commit_time commit_length transfer is_adrift fire in_window more_in_window
             index_now slot latter_words latter_whole window whole_window first_slot vlan double_vlan
             start_seen found_seen network_seen delimiter_seen start_now found_now network_now delimiter_now
             late rotate shift shifted whole_shifted there is_first is_opening6 is_active is_six version
-            header_words position_now chain_now entry reach_1 reach_2 reach_3 jump low_extra hit is_complete
+            header_words position_now chain_now summed_now entry reach_1 reach_2 reach_3 jump low_extra hit is_complete
             old_slot behind_words old_window offset_shift payload base taken left payload_bytes absent tag
-            first_class key_word vector mask
-            ; each class_of link_1 link_2 stop_1 stop_2 lost_1 lost_2 extra_1 extra_2 next_1 next_2 is_lost_1
+            first_class first_checksum first_protocol key_word vector mask
+            ; each class_of checksum_of link_1 link_2 stop_1 stop_2 lost_1 lost_2 extra_1 extra_2 next_1 next_2 is_lost_1
             is_lost_2 step_1 step_2
         }
     }
@@ -409,10 +422,12 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         opens6,
         opening_position,
         opening_class,
+        opening_checksum,
         active,
         six,
         complete,
         position,
+        summed,
         chain,
         length,
         old_valid,
@@ -425,6 +440,7 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         old_delimiter,
         old_hit,
         old_offset,
+        old_checksum,
         old_time,
         committed,
         commit_measured,
@@ -673,13 +689,19 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         self.first_class.next_header.next = self.group_words.q.val().get_bits::<8>(40);
         self.opening_position.d.next = bit_cast::<6, 4>(self.header_words.val());
         self.opening_class.d.next = 0.into();
+        self.first_protocol.next = self.group_words.q.val().get_bits::<8>(80);
         if self.is_opening6.val() {
             self.opening_position.d.next = 10.into();
             self.opening_class.d.next = self.first_class.class_code.val();
+            self.first_protocol.next = self.group_words.q.val().get_bits::<8>(40);
         }
+        self.first_checksum.protocol.next = self.first_protocol.val();
+        self.opening_checksum.d.next = self.first_checksum.checksum.val();
         for i in 0..P {
             self.class_of[i].clock.next = self.clk.val();
             self.class_of[i].rst.next = self.rst.val();
+            self.checksum_of[i].clock.next = self.clk.val();
+            self.checksum_of[i].rst.next = self.rst.val();
             self.link_1[i].clock.next = self.clk.val();
             self.link_1[i].rst.next = self.rst.val();
             self.link_2[i].clock.next = self.clk.val();
@@ -694,6 +716,8 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             self.lost_2[i].rst.next = self.rst.val();
             self.pair_class[i].next_header.next = self.group_words.q.val().get_bits::<8>(i * 64 + 24);
             self.class_of[i].d.next = self.pair_class[i].class_code.val();
+            self.pair_checksum[i].protocol.next = self.group_words.q.val().get_bits::<8>(i * 64 + 24);
+            self.checksum_of[i].d.next = self.pair_checksum[i].checksum.val();
             // Pairs of the header beyond its first.
             self.extra_1[i].next = self.group_words.q.val().get_bits::<8>(i * 64 + 16);
             self.extra_2[i].next = self.extra_1[i].val() >> 1;
@@ -720,11 +744,13 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         self.is_six.next = self.six.q.val();
         self.position_now.next = self.position.q.val();
         self.chain_now.next = self.chain.q.val();
+        self.summed_now.next = self.summed.q.val();
         if self.walk_first.q.val() {
             self.is_active.next = self.opens4.q.val() | self.opens6.q.val();
             self.is_six.next = self.opens6.q.val();
             self.position_now.next = self.opening_position.q.val();
             self.chain_now.next = self.opening_class.q.val();
+            self.summed_now.next = self.opening_checksum.q.val();
             self.length.d.next = self.walk_words.q.val().get_bits::<16>(0);
             if self.opens6.q.val() {
                 self.length.d.next = self.walk_words.q.val().get_bits::<16>(48);
@@ -754,6 +780,7 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
                 if self.stop_1[i].q.val() {
                     self.position_now.next = self.pair_end[i].val() + self.step_1[i].val();
                     self.chain_now.next = self.class_of[i].q.val();
+                    self.summed_now.next = self.checksum_of[i].q.val();
                     // Behind the window, or without the header's first word, there is no payload.
                     if self.lost_1[i].q.val() {
                         self.position_now.next = 63.into();
@@ -766,6 +793,7 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
                 if self.stop_2[i].q.val() {
                     self.position_now.next = self.pair_end[i].val() + self.step_2[i].val();
                     self.chain_now.next = self.class_of[i].q.val();
+                    self.summed_now.next = self.checksum_of[i].q.val();
                     if self.lost_2[i].q.val() {
                         self.position_now.next = 63.into();
                         self.chain_now.next = 0.into();
@@ -779,6 +807,7 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
                     self.position_now.next = 63.into();
                 }
                 self.chain_now.next = 0.into();
+                self.summed_now.next = self.checksum_of[i].q.val();
             }
             if self.class_of[i].q.val() == 1 {
                 self.reach_1.next = self.reach_1.val() | self.jump.val();
@@ -807,6 +836,7 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             self.active.d.next = self.is_active.val();
             self.six.d.next = self.is_six.val();
             self.chain.d.next = self.chain_now.val();
+            self.summed.d.next = self.summed_now.val();
             // Modulo 64: what was hit, and what is lost, stays beyond every group that the window still has.
             self.position.d.next = self.position_now.val() - self.beat_words_count.val();
             self.complete.d.next = self.is_complete.val();
@@ -825,6 +855,7 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             self.old_bad.d.next = self.walk_bad.q.val();
             self.old_hit.d.next = self.hit.val();
             self.old_offset.d.next = self.position_now.val().get_bits::<4>(0) & self.group_mask.val();
+            self.old_checksum.d.next = self.summed_now.val();
             self.old_time.d.next = self.walk_time.q.val();
             self.old_measured.d.next = self.is_complete.val() & !self.walk_bad.q.val();
             self.old_closes.d.next = self.walk_closes.q.val();
@@ -875,6 +906,12 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             if self.absent.val().get_bit(27 - i * 4) {
                 self.mask[i].next = 0.into();
             }
+        }
+        if self.old_checksum.q.val().get_bit(0) {
+            self.mask[1].next = self.mask[1].val() & 0xffff_0000_u64;
+        }
+        if self.old_checksum.q.val().get_bit(1) {
+            self.mask[4].next = self.mask[4].val() & 0x0000_ffff_u64;
         }
 
         // The key: the fixed header, without what routers rewrite, and the payload.

@@ -4,14 +4,14 @@
 //!
 //! Twin of `MeasurementPoint::schedule_prefixes` in `deltaline_model::point`. Lengths that are scheduled wait until
 //! an interval begins whose number is theirs or a later one, modulo 2^32. All packets take the same time from commit
-//! to sampler, and a change of lengths takes that time too: packets that are still on their way at the boundary meet
+//! to sampler, and a change of masks takes that time too: packets that are still on their way at the boundary meet
 //! the lengths of their own interval, and those behind it the new ones, without any mark on the packet.
 //!
 //! ```text
-//! cycle                        0          1          2              3
-//! the last key of an interval: hash   ->  hash   ->  sampler        (written)
-//! the boundary:                commit ->  ends   ->  due?       ->  ended, masks of the new interval
-//! the first key of the next:              hash   ->  hash       ->  sampler
+//! cycle                        0         1         2                   6              7
+//! the last key of an interval: hash   -> hash   -> round -> rounds  -> sampler
+//! the boundary:                commit -> ends   -> due?  -> ended   ->            ->  masks of the new interval
+//! the first key of the next:             hash   -> hash  -> rounds  ->            ->  sampler
 //! ```
 //!
 //! What is illegal changes nothing: other than one length for each bank, lengths above 16 or not ascending, or a design
@@ -29,10 +29,10 @@
 //! | running_number | in | 32 | from the cycle behind `ends` on: number of the new interval |
 //! | legal | out | 1 | in the same cycle: `lengths` may be scheduled |
 //! | pending | out | 1 | lengths wait |
-//! | masks | out | 128 | from the second cycle behind `ends` on, bits 16j+15:16j: ones where bank j's prefix must be zero |
-//! | ended | out | 64 | likewise: the lengths of the interval that ended last, as `lengths` |
+//! | masks | out | 128 | from the sixth cycle behind `ends` on, bits 16j+15:16j: ones where bank j's prefix must be zero |
+//! | ended | out | 64 | from the second cycle behind `ends` on: the lengths of the interval that ended last, as `lengths` |
 //!
-//! A schedule counts for the intervals that end in its own cycle or later. Latency as drawn. No parameters but the
+//! A schedule counts for the intervals that end in its own cycle or later; intervals have at least eight cycles. Latency as drawn. No parameters but the
 //! configuration.
 //!
 //! Cost of adapting with two banks instead of the fixed lengths 1 and 6, iCE40, before placement, none where lengths are
@@ -43,7 +43,6 @@
 //! | this one | 120 | 94 |
 //! | sampler | 18 | 0 |
 //! | emitter | 36 | 0 |
-//! | hash: all 16 bits of the prefix, not 6 | 662 | 180 |
 //!
 //! # Test plan
 //!
@@ -51,9 +50,9 @@
 //! shortest length surround without a gap; intervals before, at and behind theirs, numbers that wrap and jump; what
 //! replaces what; everything illegal; reset. Planted faults.
 
-use crate::leaves::{Flop, PREFIX_BITS};
+use crate::leaves::{Delay, Flop};
 use crate::module::module;
-use crate::sketch::sampler::MASKS;
+use crate::sketch::sampler::{MASKS, PREFIX_BITS};
 use deltaline_hdl_macros::clocked;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::sketch::sampler::{MAX_BANKS, MAX_PREFIX};
@@ -91,6 +90,9 @@ pub struct Schedule {
     current: [Flop<Bits<5>>; MAX_BANKS],
     before: [Flop<Bits<5>>; MAX_BANKS],
     mask: [Flop<Bits<PREFIX_BITS>>; MAX_BANKS],
+    /// From the lengths to the masks.
+    taking: Signal<Local, Bits<1>>,
+    meeting: Delay<1, 4>,
     has_ended: Flop<Bit>,
 
     asked: [Signal<Local, Bits<8>>; MAX_BANKS],
@@ -120,7 +122,7 @@ impl Schedule {
             ones: Constant::new(0xffff_0000_u64.into()),
         }
             clk rst load lengths from ends running_number legal pending masks ended waits due_from has_ended
-            wrong takes late due shifted shown word one all
+            wrong takes late due shifted shown word one all taking meeting
             ; each waiting current before mask asked length
         }
     }
@@ -169,7 +171,7 @@ impl Logic for Schedule {
         self.late.next = self.running_number.val() - self.due_from.q.val();
         self.due.next = self.has_ended.q.val() & self.waits.q.val() & !self.late.val().get_bit(31);
         for i in 0..8 {
-            self.length[i].next = self.waiting[i].q.val() ^ self.first[i].val();
+            self.length[i].next = self.current[i].q.val() ^ self.first[i].val();
             self.shifted.next = self.ones.val() >> self.length[i].val();
             if self.has_ended.q.val() {
                 self.before[i].d.next = self.current[i].q.val();
@@ -177,13 +179,18 @@ impl Logic for Schedule {
             if self.due.val() {
                 self.current[i].d.next = self.waiting[i].q.val();
             }
-            if self.due.val() & self.exists[i].val().any() {
+            if self.meeting.q.val().any() & self.exists[i].val().any() {
                 self.mask[i].d.next = self.shifted.val().get_bits::<16>(0) ^ self.first_mask[i].val();
             }
         }
+        self.taking.next = 0.into();
         if self.due.val() {
             self.waits.d.next = false;
+            self.taking.next = 1.into();
         }
+        self.meeting.clk.next = self.clk.val();
+        self.meeting.rst.next = self.rst.val();
+        self.meeting.d.next = self.taking.val();
 
         // What comes now waits, and what waited does so no more.
         self.takes.next = self.load.val() & !self.wrong.val();

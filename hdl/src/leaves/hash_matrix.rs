@@ -5,10 +5,10 @@ use deltaline_model::packet::identity::{KEY_BITS, KEY_WORDS};
 use rust_hdl_core::prelude::*;
 use std::fmt::Write;
 
-/// Width of the part of the hash that picks the bank: the longest prefix that a bank may have.
-pub const PREFIX_BITS: usize = 16;
+/// Hash bits that a matrix gives.
+const BITS: usize = 32;
 
-/// The hash: a linear map over GF(2) from the key to the R lowest and the 16 highest bits of the 64-bit hash.
+/// The hash: a linear map over GF(2) from the key to 32 bits of the 64-bit hash.
 ///
 /// Twin of `deltaline_model::packet::hash`: the same table of rows, H3 or Rabin, read by columns. Every hash bit is the
 /// parity of the key under a constant mask. The parity is taken in two steps: that of each key word, then the parity of
@@ -22,12 +22,10 @@ pub const PREFIX_BITS: usize = 16;
 /// |---------|-----------|-------|---------|
 /// | clk     | in  | 1       | clock, rising edge |
 /// | key     | in  | 544     | the key, word i in bits 32i+31:32i |
-/// | row     | out | R       | lowest hash bits, two cycles later |
-/// | prefix  | out | 16      | highest hash bits, two cycles later; bits below the longest prefix are zero |
+/// | bits    | out | 32      | the hash bits that were asked for, two cycles later |
 ///
-/// Latency two cycles, one key a cycle. Parameters: R = log2(rows). Only bits that the configuration uses are built; all
-/// 16 of the prefix if its lengths adapt. Cost: `docs/report.md`, by stage and by module. Tested in `sim/cosim`: every key
-/// bit alone, and random keys, through either form.
+/// Latency two cycles, one key a cycle. No parameters. Cost: `docs/report.md`, by stage and by module. Tested in
+/// `sim/cosim`: every key bit alone, and random keys, through either form.
 ///
 /// The matrix is constant: another seed is another emission. One that is loaded at run time keeps a flip-flop and a
 /// product for every key bit and hash bit. For each hash bit that is used, without any decoder of addresses (yosys,
@@ -38,57 +36,35 @@ pub const PREFIX_BITS: usize = 16;
 /// | constant | 97 LUT4, 10 flip-flops | 104 LUT4, 10 flip-flops | 580 gates |
 /// | loaded, shifted in by words | 368 LUT4, 554 flip-flops | 384 LUT4, 554 flip-flops | 5,380 gates |
 ///
-/// With 16 used bits that is 77,000 gates more for each lane, more than the rest of a core. A linear map has no cheaper
+/// With 32 bits that is 154,000 gates more for each lane, more than the rest of a core. A linear map has no cheaper
 /// secret that is worth its name: a word added to the key or to the hash, which costs its flip-flops, moves packets to
 /// other rows and banks, but packets that share a row share it under every such word. The core of 8 bits
 /// ([`crate::byte::hash`]) has its matrix in block RAM, whose second port is free.
 #[derive(LogicBlock)]
-pub struct HashMatrix<const R: usize> {
+pub struct HashMatrix {
     pub clk: Signal<In, Clock>,
     pub key: Signal<In, Bits<KEY_BITS>>,
-    pub row: Signal<Out, Bits<R>>,
-    pub prefix: Signal<Out, Bits<PREFIX_BITS>>,
-    /// One mask of 17 words for each hash bit: R row bits, then the prefix bits, lowest first.
-    _masks: Vec<[u32; KEY_WORDS]>,
-    _first: u64,
+    pub bits: Signal<Out, Bits<BITS>>,
+    /// One mask of 17 words for each output bit, lowest first.
+    _masks: [[u32; KEY_WORDS]; BITS],
+    _first: u32,
 }
 
-impl<const R: usize> HashMatrix<R> {
-    /// The hash of a configuration.
-    pub fn new(configuration: &Configuration) -> Self {
+impl HashMatrix {
+    /// The first 32 of these bits of a configuration's hash, lowest first; zeros behind them if there are fewer.
+    pub fn new(configuration: &Configuration, mut hash_bits: impl Iterator<Item = u32>) -> Self {
         let hash = LinearHash::new(configuration.hash(), configuration.seed());
-        let longest = configuration.prefixes().lengths().iter().copied().max().map_or(0, usize::from);
-        let unused = if configuration.adaptive() { 0 } else { PREFIX_BITS - longest };
-        let masks = (0..R)
-            .map(|bit| Some(bit as u32))
-            .chain((0..PREFIX_BITS).map(|bit| (bit >= unused).then_some((64 - PREFIX_BITS + bit) as u32)))
-            .map(|hash_bit| mask(&hash, hash_bit))
-            .collect();
-        Self::with(masks)
-    }
-
-    fn with(masks: Vec<[u32; KEY_WORDS]>) -> Self {
         HashMatrix {
             clk: Default::default(),
             key: Default::default(),
-            row: Default::default(),
-            prefix: Default::default(),
-            _masks: masks,
+            bits: Default::default(),
+            _masks: std::array::from_fn(|_| mask(&hash, hash_bits.next())),
             _first: 0,
         }
     }
 }
 
-impl HashMatrix<32> {
-    /// The 32 hash bits from `first_bit` on, of which a digest is made, as row; no prefix.
-    pub fn of_digest(configuration: &Configuration, first_bit: u32) -> Self {
-        let hash = LinearHash::new(configuration.hash(), configuration.seed());
-        let rows = (first_bit..first_bit + 32).map(|hash_bit| mask(&hash, Some(hash_bit)));
-        Self::with(rows.chain((0..PREFIX_BITS).map(|_| mask(&hash, None))).collect())
-    }
-}
-
-/// The key bits that enter `hash_bit`; none for a bit that is not used.
+/// The key bits that enter `hash_bit`; none for no bit.
 fn mask(hash: &LinearHash, hash_bit: Option<u32>) -> [u32; KEY_WORDS] {
     let mut mask = [0; KEY_WORDS];
     if let Some(hash_bit) = hash_bit {
@@ -101,7 +77,7 @@ fn mask(hash: &LinearHash, hash_bit: Option<u32>) -> [u32; KEY_WORDS] {
     mask
 }
 
-impl<const R: usize> Logic for HashMatrix<R> {
+impl Logic for HashMatrix {
     fn update(&mut self) {
         if self.clk.pos_edge() {
             let second = self._first;
@@ -109,16 +85,14 @@ impl<const R: usize> Logic for HashMatrix<R> {
             let words: [u32; KEY_WORDS] = std::array::from_fn(|i| key.get_bits::<32>(i * 32).to_u32());
             self._first = self._masks.iter().enumerate().fold(0, |bits, (bit, mask)| {
                 let parity = words.iter().zip(mask).fold(0, |sum, (word, mask)| sum ^ (word & mask));
-                bits | u64::from(parity.count_ones() & 1) << bit
+                bits | (parity.count_ones() & 1) << bit
             });
-            self.row.next = (second & ((1 << R) - 1)).into();
-            self.prefix.next = (second >> R).into();
+            self.bits.next = u64::from(second).into();
         }
     }
 
     fn connect(&mut self) {
-        self.row.connect();
-        self.prefix.connect();
+        self.bits.connect();
     }
 
     fn hdl(&self) -> Verilog {
@@ -127,7 +101,7 @@ impl<const R: usize> Logic for HashMatrix<R> {
     }
 }
 
-impl<const R: usize> HashMatrix<R> {
+impl HashMatrix {
     /// One parity a hash bit, of the exclusive or of the key's parts of 64 bits under their masks: a few instructions.
     fn simulation_form(&self) -> String {
         let parities = self._masks.iter().rev().map(|mask| {
@@ -148,11 +122,10 @@ impl<const R: usize> HashMatrix<R> {
             if terms.is_empty() { "    1'b0".into() } else { format!("    ^(({}))", terms.join(") ^ (")) }
         });
         let parities = parities.collect::<Vec<_>>().join(",\n");
-        let last = R + PREFIX_BITS - 1;
+        let last = BITS - 1;
         format!(
             "reg [{last}:0] hashed;\nalways @(posedge clk) begin\n    hashed <= {{\n{parities}\n    }};\n\
-             \x20   row <= hashed[{}:0];\n    prefix <= hashed[{last}:{R}];\nend\n",
-            R - 1
+             \x20   bits <= hashed;\nend\n"
         )
     }
 
@@ -183,8 +156,7 @@ impl<const R: usize> HashMatrix<R> {
         text += "always @(posedge clk) begin\n";
         text += &parities;
         for bit in 0..self._masks.len() {
-            let target = if bit < R { format!("row[{bit}]") } else { format!("prefix[{}]", bit - R) };
-            let _ = writeln!(text, "    {target} <= ^parity_{bit};");
+            let _ = writeln!(text, "    bits[{bit}] <= ^parity_{bit};");
         }
         text += "end\n";
         text

@@ -30,7 +30,7 @@ pub use cell_word::{CellFields, CellWord};
 pub use classifier::Classifier;
 pub use delay::Delay;
 pub use flop::Flop;
-pub use hash_matrix::{HashMatrix, PREFIX_BITS};
+pub use hash_matrix::HashMatrix;
 pub use key_vector::KeyVector;
 pub use output_register::OutputRegister;
 pub use ram::Ram;

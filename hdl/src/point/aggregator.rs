@@ -3,7 +3,7 @@
 //! # Theory of operation
 //!
 //! ```text
-//! key (L lanes) -> lane (hash, sampler, lda in two copies), each <------------- emitter -> m_axis
+//! key (L lanes) -> lane (place, sampler, lda in two copies), each <------------- emitter -> m_axis
 //!   |                ^ packet, kind     ^ epoch                        ^
 //!   +-> classifier --+                  |                              |
 //! commit, timestamp -+-> totals, class totals, sums of all packets --------+
@@ -59,7 +59,7 @@
 //! Parameters: R = log2(rows), A = R + bits of a bank number + bits of a class, L = lanes (1..=4), C = classes (1, 2 or 4),
 //! S and D as the lda's, P digest sums as the lane's, N lanes of cells and I identity tables: what holds the cells of the
 //! lanes' packets. Either N = L and I = 0, or L = I = 1 and N = 0. Throughput: L frames a cycle. A frame's cell is written
-//! nine cycles behind its commit, in an identity table 14.
+//! 13 cycles behind its commit, in an identity table 14.
 //!
 //! # Test plan
 //!

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! s_axis (observed) -> identity ---+
-//!                                  +-> aggregator (hash, sampler, lda, totals, interval, emitter) -> m_axis
+//!                                  +-> aggregator (place, sampler, lda, totals, interval, emitter) -> m_axis
 //! interval_end, ptp_ts -> boundary +
 //! ```
 //!
@@ -74,7 +74,7 @@
 //! R = log2(rows), A = R + bits of a bank number + bits of a class, C classes, S and D as the lda's (digests), P, N and I as the
 //! aggregator's; hash,
 //! seed, prefix lengths, segment and entries of the configuration become constants. One beat a cycle, frames of any
-//! length back to back. A frame's cell is written in the 16th cycle behind its last beat, in an
+//! length back to back. A frame's cell is written in the 20th cycle behind its last beat, in an
 //! identity table in the 21st.
 //!
 //! Cost: `docs/report.md`, by stage, device and library; `cargo xtask cost` for another number of rows.

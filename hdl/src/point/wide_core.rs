@@ -22,7 +22,7 @@
 //!
 //! N, P, B, K, W, V as the wide identity's; R = log2(rows), A = R + bits of a bank number + bits of a class, L lanes,
 //! C classes, S and D as the lda's (digests). One beat a cycle and lane, so with frames of one beat one frame a cycle
-//! and lane. A frame is committed six cycles behind its last beat, and its cell is written nine cycles later.
+//! and lane. A frame is committed six cycles behind its last beat, and its cell is written 13 cycles later.
 //!
 //! # Test plan
 //!

@@ -211,7 +211,7 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
             self.step.d.next = 0.into();
             self.header_step.d.next = 1.into();
             self.section.d.next = 0.into();
-            // The last updates reach memory, totals and sums 16 to 18 cycles behind the end of their frame, those of an
+            // The last updates reach memory, totals and sums 20 to 22 cycles behind the end of their frame, those of an
             // identity table 21 to 23. The first word that depends on them is that of the flags, looked up 25 cycles
             // behind start, which itself comes some cycles behind that end; the first cell is taken 71 behind it.
             if self.start.val() {

@@ -4,13 +4,13 @@
 //!
 //! Twin of `deltaline_model::sketch::identity_table`, in the place of a [lane](crate::sketch::lane). Three
 //! [digests](crate::sketch::digest) make check and identifier. The tables are four [ldas](crate::sketch::lda), which are
-//! updated together: the row in each is made of the low bits of a part of the identifier. So an update waits five cycles
+//! updated together: the row in each is made of the low bits of a part of the identifier. So an update waits a cycle
 //! longer than that of a lane, and the fields wait until it wants them.
 //!
 //! ```text
-//! cycle  0      1      2      3                     8           13
-//! key -> hash -> hash -> sampler ---------------> update -+
-//!        packet, epoch, nanoseconds ------------> update -+-> four ldas
+//! cycle  0      1      2                 6      7     8           13
+//! key -> hash -> hash -> four rounds: place -> sampler -> update -+
+//!        packet, epoch, nanoseconds -----------------> update -+-> four ldas
 //! key -> hash -> hash -> six rounds: check              --|-> fields
 //!                                    upper half  -> rows 0, 1 -> fields
 //!                                    lower half  -> rows 2, 3 -> fields
@@ -45,11 +45,12 @@
 //! `sim/cosim`: keys, one a cycle, and with pauses, sampled and not, against the model's tables; packets around a change of
 //! the copy; drains at once behind it while the other copy is updated; counts that wrap; planted faults.
 
-use crate::leaves::{Delay, Flop, HashMatrix};
+use crate::leaves::{Delay, Flop};
 use crate::module::module;
 use crate::sketch::digest::{self, Digest};
 use crate::sketch::lda::Lda;
-use crate::sketch::sampler::{MASKS, Sampler};
+use crate::sketch::place::{self, Place};
+use crate::sketch::sampler::{MASKS, PREFIX_BITS, Sampler};
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
 
@@ -72,10 +73,11 @@ pub struct IdentityTable<const R: usize, const A: usize, const S: usize = 168> {
     pub overflow_epoch: Signal<Out, Bit>,
 
     /// For the prefix alone: the row is made of the identifier.
-    hash: HashMatrix<1>,
+    place: Place,
     sampler: Sampler<1, 1>,
     unused_row: Signal<Local, Bits<1>>,
-    hashing: Flop<Bit>,
+    /// From the packet to the sampler.
+    placing: [Flop<Bit>; 5],
     /// The check, the upper and the lower half of the identifier.
     digest: [Digest; 3],
     field: [Delay<32, 5>; 3],
@@ -83,8 +85,7 @@ pub struct IdentityTable<const R: usize, const A: usize, const S: usize = 168> {
     entering: Signal<Local, Bits<41>>,
     waiting: Delay<41, 7>,
     /// From the sampler to the update.
-    sampled: Signal<Local, Bits<1>>,
-    updating: Delay<1, 5>,
+    updating: Flop<Bit>,
     table: [Table<R, A, S>; 4],
 
     drained: Signal<Local, Bits<S>>,
@@ -96,15 +97,13 @@ impl<const R: usize, const A: usize, const S: usize> IdentityTable<R, A, S> {
     /// The identity table of a configuration with 2^R rows.
     pub fn new(configuration: &Configuration) -> Self {
         module! { IdentityTable {
-            hash: HashMatrix::new(configuration),
+            place: place::place(configuration),
             sampler: Sampler::new(configuration),
-            digest: std::array::from_fn(|field| {
-                Digest::new(configuration, &digest::function(configuration, field))
-            }),
+            digest: std::array::from_fn(|field| digest::digest(configuration, field)),
             table: std::array::from_fn(|number| Table::new(number as u64)),
         }
             clk rst key packet epoch nanoseconds masks drain_address drain_epoch clear_first clear_second drained_cell
-            overflow overflow_epoch hashing field entering waiting sampled updating drained overflows
+            overflow overflow_epoch placing field entering waiting updating drained overflows
             wrapped_copy unused_row
         }
     }
@@ -113,16 +112,22 @@ impl<const R: usize, const A: usize, const S: usize> IdentityTable<R, A, S> {
 impl<const R: usize, const A: usize, const S: usize> Logic for IdentityTable<R, A, S> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.hash.clk.next = self.clk.val();
-        self.hash.key.next = self.key.val();
-        self.hashing.clock.next = self.clk.val();
-        self.hashing.rst.next = self.rst.val();
-        self.hashing.d.next = self.packet.val();
+        self.place.clk.next = self.clk.val();
+        self.place.rst.next = self.rst.val();
+        self.place.key.next = self.key.val();
+        for i in 0..5 {
+            self.placing[i].clock.next = self.clk.val();
+            self.placing[i].rst.next = self.rst.val();
+        }
+        for i in 0..4 {
+            self.placing[i + 1].d.next = self.placing[i].q.val();
+        }
+        self.placing[0].d.next = self.packet.val();
         self.sampler.clk.next = self.clk.val();
         self.sampler.rst.next = self.rst.val();
-        self.sampler.valid.next = self.hashing.q.val();
-        self.sampler.row.next = self.hash.row.val();
-        self.sampler.prefix.next = self.hash.prefix.val();
+        self.sampler.valid.next = self.placing[4].q.val();
+        self.sampler.row.next = self.place.value.val().get_bits::<1>(0);
+        self.sampler.prefix.next = self.place.value.val().get_bits::<PREFIX_BITS>(16);
         self.sampler.masks.next = self.masks.val();
         self.unused_row.next = self.sampler.address.val();
 
@@ -132,13 +137,9 @@ impl<const R: usize, const A: usize, const S: usize> Logic for IdentityTable<R, 
         self.waiting.clk.next = self.clk.val();
         self.waiting.rst.next = self.rst.val();
         self.waiting.d.next = self.entering.val();
-        self.sampled.next = 0.into();
-        if self.sampler.sampled.val() {
-            self.sampled.next = 1.into();
-        }
-        self.updating.clk.next = self.clk.val();
+        self.updating.clock.next = self.clk.val();
         self.updating.rst.next = self.rst.val();
-        self.updating.d.next = self.sampled.val();
+        self.updating.d.next = self.sampler.sampled.val();
         for i in 0..3 {
             self.digest[i].clk.next = self.clk.val();
             self.digest[i].rst.next = self.rst.val();
@@ -158,7 +159,7 @@ impl<const R: usize, const A: usize, const S: usize> Logic for IdentityTable<R, 
         for i in 0..4 {
             self.table[i].clk.next = self.clk.val();
             self.table[i].rst.next = self.rst.val();
-            self.table[i].update.next = self.updating.q.val().any();
+            self.table[i].update.next = self.updating.q.val();
             self.table[i].epoch.next = self.waiting.q.val().get_bit(40);
             self.table[i].timestamp.next = self.waiting.q.val().get_bits::<40>(0);
             self.table[i].check.next = self.field[0].q.val();

@@ -3,10 +3,10 @@
 //! # Theory of operation
 //!
 //! ```text
-//! key -> hash -> hash -> sampler -> lda
-//!  0       1       2        3        as written there
-//!         packet, kind, epoch, nanoseconds
-//!  key -> digest (with digests) -------^ eight cycles, and into the digest sum
+//! key -> place (hash, hash, four rounds) -> sampler -> lda
+//!  0     1 ... 6                             7         as written there
+//!        packet, kind, epoch, nanoseconds -----------> lda
+//! key -> digest (with digests), eight cycles --------> lda, four cycles later, and into the digest sum
 //! ```
 //!
 //! Whether a key is that of a packet that counts, and of which class, is known one cycle behind the key. Class, copy
@@ -30,7 +30,7 @@
 //! | sent_kind | in | 2 | a class, that `digest_sum` is of |
 //! | digest_sum | out | 32 | as `ended` of the [digest sum](crate::sketch::digest_sum); zero without digests |
 //!
-//! One packet a cycle; a cell is written nine cycles behind its key. Parameters: R = log2(rows), A = R + bits of
+//! One packet a cycle; a cell is written 13 cycles behind its key. Parameters: R = log2(rows), A = R + bits of
 //! a bank number + bits of a class, C classes, S and D as the lda's, P digest sums (those of the first P fields: as many
 //! as fields, unless they are no digests that frames sum); the configuration's hash, seed and prefix lengths become
 //! constants, unless the lengths adapt.
@@ -42,12 +42,13 @@
 //!
 //! Its parts have checks of their own; together with the core, 64-byte frames back to back.
 
-use crate::leaves::{Delay, Flop, HashMatrix};
+use crate::leaves::{Delay, Flop};
 use crate::module::module;
 use crate::sketch::digest::{self, Digest};
 use crate::sketch::digest_sum::DigestSum;
 use crate::sketch::lda::Lda;
-use crate::sketch::sampler::{MASKS, Sampler};
+use crate::sketch::place::{self, Place};
+use crate::sketch::sampler::{MASKS, PREFIX_BITS, Sampler};
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
 
@@ -80,15 +81,18 @@ pub struct Lane<
     pub sent_kind: Signal<In, Bits<2>>,
     pub digest_sum: Signal<Out, Bits<32>>,
 
-    hash: HashMatrix<R>,
+    place: Place,
     sampler: Sampler<R, A>,
     digest: [Digest; D],
     digest_sums: [DigestSum<C>; P],
     lda: Lda<A, S, D>,
-    hashing: Flop<Bit>,
-    kinds: [Flop<Bits<2>>; 2],
-    copy: [Flop<Bit>; 2],
-    timestamp: Delay<40, 2>,
+    /// From the packet to the sampler, and to the update.
+    placing: [Flop<Bit>; 5],
+    kinds: [Flop<Bits<2>>; 6],
+    copy: [Flop<Bit>; 6],
+    timestamp: Delay<40, 6>,
+    /// From the digest to where the update wants it.
+    field: [Delay<32, 4>; D],
 
     /// Where the class starts in an address.
     class_shift: Constant<Bits<5>>,
@@ -109,16 +113,14 @@ impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: us
     /// two.
     pub fn new(configuration: &Configuration) -> Self {
         module! { Lane {
-            hash: HashMatrix::new(configuration),
+            place: place::place(configuration),
             sampler: Sampler::new(configuration),
-            digest: std::array::from_fn(|field| {
-                Digest::new(configuration, &digest::function(configuration, field))
-            }),
+            digest: std::array::from_fn(|field| digest::digest(configuration, field)),
             class_shift: Constant::new(u64::from(class_shift(configuration)).into()),
         }
             clk rst key packet kind epoch nanoseconds masks drain_address drain_epoch clear_first clear_second
-            drained_cell overflow overflow_epoch lda hashing kinds copy timestamp class_number class_base shown_sum
-            ends sent_kind digest_sum; each digest_sums
+            drained_cell overflow overflow_epoch lda placing kinds copy timestamp class_number class_base shown_sum
+            ends sent_kind digest_sum; each digest_sums field
         }
     }
 }
@@ -128,38 +130,46 @@ impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: us
 {
     #[hdl_gen]
     fn update(&mut self) {
-        self.hash.clk.next = self.clk.val();
-        self.hash.key.next = self.key.val();
-        self.hashing.clock.next = self.clk.val();
-        self.hashing.rst.next = self.rst.val();
-        self.hashing.d.next = self.packet.val();
-        for i in 0..2 {
+        self.place.clk.next = self.clk.val();
+        self.place.rst.next = self.rst.val();
+        self.place.key.next = self.key.val();
+        for i in 0..5 {
+            self.placing[i].clock.next = self.clk.val();
+            self.placing[i].rst.next = self.rst.val();
+        }
+        for i in 0..6 {
             self.kinds[i].clock.next = self.clk.val();
             self.kinds[i].rst.next = self.rst.val();
             self.copy[i].clock.next = self.clk.val();
             self.copy[i].rst.next = self.rst.val();
         }
+        for i in 0..4 {
+            self.placing[i + 1].d.next = self.placing[i].q.val();
+        }
+        for i in 0..5 {
+            self.kinds[i + 1].d.next = self.kinds[i].q.val();
+            self.copy[i + 1].d.next = self.copy[i].q.val();
+        }
+        self.placing[0].d.next = self.packet.val();
         self.kinds[0].d.next = self.kind.val();
-        self.kinds[1].d.next = self.kinds[0].q.val();
         self.copy[0].d.next = self.epoch.val();
-        self.copy[1].d.next = self.copy[0].q.val();
         self.timestamp.clk.next = self.clk.val();
         self.timestamp.rst.next = self.rst.val();
         self.timestamp.d.next = self.nanoseconds.val();
 
         self.sampler.clk.next = self.clk.val();
         self.sampler.rst.next = self.rst.val();
-        self.sampler.valid.next = self.hashing.q.val();
-        self.sampler.row.next = self.hash.row.val();
-        self.sampler.prefix.next = self.hash.prefix.val();
+        self.sampler.valid.next = self.placing[4].q.val();
+        self.sampler.row.next = self.place.value.val().get_bits::<R>(0);
+        self.sampler.prefix.next = self.place.value.val().get_bits::<PREFIX_BITS>(16);
         self.sampler.masks.next = self.masks.val();
 
-        self.class_number.next = bit_cast::<A, 2>(self.kinds[1].q.val());
+        self.class_number.next = bit_cast::<A, 2>(self.kinds[5].q.val());
         self.class_base.next = self.class_number.val() << self.class_shift.val();
         self.lda.clk.next = self.clk.val();
         self.lda.rst.next = self.rst.val();
         self.lda.update.next = self.sampler.sampled.val();
-        self.lda.epoch.next = self.copy[1].q.val();
+        self.lda.epoch.next = self.copy[5].q.val();
         self.lda.address.next = self.sampler.address.val() | self.class_base.val();
         self.lda.timestamp.next = self.timestamp.q.val();
         self.lda.drain_address.next = self.drain_address.val();
@@ -171,7 +181,10 @@ impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: us
             self.digest[i].clk.next = self.clk.val();
             self.digest[i].rst.next = self.rst.val();
             self.digest[i].key.next = self.key.val();
-            self.lda.field[i].next = self.digest[i].value.val();
+            self.field[i].clk.next = self.clk.val();
+            self.field[i].rst.next = self.rst.val();
+            self.field[i].d.next = self.digest[i].value.val();
+            self.lda.field[i].next = self.field[i].q.val();
         }
         for i in 0..P {
             self.digest_sums[i].clk.next = self.clk.val();

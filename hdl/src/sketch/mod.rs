@@ -1,8 +1,8 @@
 //! The sketch: which cells a packet is added to, and the memory that keeps them.
 //!
 //! ```text
-//! key -> hash -> sampler -> lda -> cell_memory, cell_memory (two parts of a cell's sum and count)
-//!             -> digest -------> cell_memory (a further field, if wanted)
+//! key -> place (hash, rounds) -> sampler -> lda -> cell_memory, cell_memory (two parts of a cell's sum and count)
+//!     -> digest (hash, rounds) ------------------> cell_memory (a further field, if wanted)
 //! ```
 //!
 //! [`lane::Lane`] puts them together for the packets of one lane; [`identity_table::IdentityTable`] does so for an identity
@@ -16,4 +16,6 @@ pub mod identity_table;
 pub mod lane;
 pub mod lda;
 pub mod merge;
+pub mod place;
+pub mod rounds;
 pub mod sampler;

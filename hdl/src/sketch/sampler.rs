@@ -1,8 +1,8 @@
-//! Sampler: which counter memory word a packet's hash names, if any.
+//! Sampler: which counter memory word a packet's place names, if any.
 //!
 //! # Theory of operation
 //!
-//! Twin of `deltaline_model::sketch::sampler`. A bank claims a packet whose hash starts with the bank's prefix of zeros;
+//! Twin of `deltaline_model::sketch::sampler`. A bank claims a packet whose [place](crate::sketch::place) starts with the bank's prefix of zeros;
 //! the last bank that claims it gets it. The word's address is the bank number followed by the row. The prefixes are
 //! the configuration's or, if they adapt, those of [`crate::interval::schedule`].
 //!
@@ -11,28 +11,30 @@
 //! | port | direction | width | meaning |
 //! |------|-----------|-------|---------|
 //! | clk, rst | in | 1 | clock; synchronous reset |
-//! | valid | in | 1 | a hash is there |
+//! | valid | in | 1 | a place is there |
 //! | row | in | R | its lowest bits |
 //! | prefix | in | 16 | its highest bits |
 //! | masks | in | 128 | bits 16j+15:16j: ones where bank j's prefix must be zero; looked at if the configuration adapts |
 //! | sampled | out | 1 | the packet belongs to a bank |
 //! | address | out | A | its word: bank in the bits from R on, row below |
 //!
-//! Latency one cycle, one hash a cycle. Parameters: R = log2(rows), A = R + bits of a bank number.
+//! Latency one cycle, one place a cycle. Parameters: R = log2(rows), A = R + bits of a bank number.
 //!
 //! Cost: `docs/report.md`, by stage and by module. With masks from outside see [`crate::interval::schedule`].
 //!
 //! # Test plan
 //!
-//! `sim/cosim`: every number of leading zeros, random hashes, for several configurations.
+//! `sim/cosim`: every number of leading zeros, random places, for several configurations.
 
-use crate::leaves::{Flop, PREFIX_BITS};
+use crate::leaves::Flop;
 use crate::module::module;
 use deltaline_hdl_macros::clocked;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::sketch::sampler::MAX_BANKS;
 use rust_hdl_core::prelude::*;
 
+/// Width of the part of a place that picks the bank: the longest prefix that a bank may have.
+pub const PREFIX_BITS: usize = 16;
 /// Width of the masks of all banks.
 pub const MASKS: usize = PREFIX_BITS * MAX_BANKS;
 

@@ -95,16 +95,60 @@ pub const MUTATIONS: &[Mutation] = &[
         "out_length_d = ((length_q) & 17'h1ffff);",
     ),
     mutation(
+        Module::Identity,
+        "a checksum below UDP stays in the key",
+        "mask_1 = mask_1 & 64'hffff0000;",
+        "",
+    ),
+    mutation(
+        Module::Identity,
+        "what an extension header names is not looked at",
+        "summed_d = x_checksum_q;",
+        "",
+    ),
+    mutation(
+        Module::Identity,
+        "an IPv4 header's protocol taken for that behind an IPv6 header",
+        "if (header_pair_q[32'h1] & ~six_q) begin",
+        "if (header_pair_q[32'h1]) begin",
+    ),
+    mutation(
+        Module::Identity512,
+        "the checksum of the next frame's protocol",
+        "if (old_checksum_q[32'h1]) begin",
+        "if (summed_now[32'h1]) begin",
+    ),
+    mutation(
         Module::Hash,
         "a wrong bit where Verilator reads",
-        "row <= hashed[3:0];",
-        "row <= {hashed[3:1], hashed[1]};",
+        "bits <= hashed;",
+        "bits <= {hashed[31:1], hashed[1]};",
     ),
     mutation(
         Module::Hash,
         "one column of the matrix is wrong",
-        "row[2] <= ^parity_2;",
-        "row[2] <= ^parity_1;",
+        "bits[2] <= ^parity_2;",
+        "bits[2] <= ^parity_1;",
+    ),
+    mutation(
+        Module::Place,
+        "a wrong constant",
+        "mixed = total ^ constant;",
+        "mixed = total ^ (constant | 16'h8);",
+    ),
+    mutation(Module::Place, "a round without its addition", "total = x_turned + y;", "total = x_turned ^ y;"),
+    mutation(
+        Module::Place,
+        "a wrong rotation",
+        "y_turned = (((y[(32'h0)+:(14)]) & 16'hffff) << 32'h2) | ((y[(32'he)+:(2)]) & 16'hffff);",
+        "y_turned = (((y[(32'h0)+:(14)]) & 16'hffff) << 32'h2);",
+    ),
+    mutation(Module::Place, "a round left out", "x = round_3_x_after;", ""),
+    mutation(
+        Module::Place,
+        "the halves exchanged",
+        "x = matrix_bits[(32'h10)+:(16)];",
+        "x = matrix_bits[(32'h0)+:(16)];",
     ),
     mutation(
         Module::Sampler,
@@ -182,8 +226,8 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "epoch of an update taken a cycle late",
-        "lda_epoch = copy_1_q;",
-        "lda_epoch = copy_0_q;",
+        "lda_epoch = copy_5_q;",
+        "lda_epoch = copy_4_q;",
     ),
     mutation(Module::Core, "totals not cleared", "            bytes_low_d = 32'h0;", ""),
     mutation(
@@ -439,8 +483,8 @@ pub const CLASS_MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "the class of the packet behind",
-        "class_number = ((kinds_1_q) & 6'h3f);",
-        "class_number = ((kinds_0_q) & 6'h3f);",
+        "class_number = ((kinds_5_q) & 6'h3f);",
+        "class_number = ((kinds_4_q) & 6'h3f);",
     ),
     mutation(
         Module::Core,
@@ -564,6 +608,7 @@ pub fn check(
             checks::identity::check(toolchain, verilog, 20_000, 7)
         }
         Module::Hash => checks::hash::check(toolchain, configuration, verilog, 1000, 7),
+        Module::Place => checks::place::check(toolchain, configuration, verilog, 1000, 7),
         Module::Digest => checks::digest::check(toolchain, configuration, verilog, 1000, 7),
         Module::Sampler => checks::sampler::check(toolchain, configuration, verilog, 1000, 7),
         Module::Classifier => checks::classifier::check(toolchain, configuration, verilog, 1000, 7),
@@ -587,6 +632,7 @@ pub fn name(module: Module) -> &'static str {
         }
         Module::Identity | Module::Identity256 | Module::Identity512 => "identity",
         Module::Hash => "hash",
+        Module::Place => "place",
         Module::Digest => "digest",
         Module::Sampler => "sampler",
         Module::Classifier => "classify",

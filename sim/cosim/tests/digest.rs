@@ -71,7 +71,7 @@ fn several_lanes() {
 const FAULTS: &[(&str, Module, &str, &str)] = &[
     ("a round without its addition", Module::Digest, "total = x_turned + y;", "total = x_turned ^ y;"),
     ("a round without its constant", Module::Digest, "mixed = total ^ constant;", "mixed = total;"),
-    ("the wrong hash bits", Module::Digest, "row[0] <= ^parity_0;", "row[0] <= ^parity_16;"),
+    ("the wrong hash bits", Module::Digest, "bits[0] <= ^parity_0;", "bits[0] <= ^parity_16;"),
     (
         "digest not forwarded at distance 1",
         Module::Lda,
@@ -108,7 +108,12 @@ const FAULTS: &[(&str, Module, &str, &str)] = &[
         "high = augend[(32'h10)+:(16)] + addend[(32'h10)+:(16)];",
         "high = augend[(32'h10)+:(16)] + addend[(32'h10)+:(16)] + (low < augend[15:0]);",
     ),
-    ("a digest of the neighbouring packet", Module::Core, "x = round_5_x_after;", "x = round_4_x_after;"),
+    (
+        "a digest of the neighbouring packet",
+        Module::Core,
+        "lda_field_0 = field_0_q;",
+        "lda_field_0 = field_0_d;",
+    ),
     (
         "digest words not sent",
         Module::Core,

@@ -43,13 +43,32 @@ fn nothing_but_what_is_waived_and_no_waiver_too_many() {
     }
 }
 
+/// What a package's file says behind its first line, with which the linter starts the file itself.
+fn waivers_of(text: &str) -> &str {
+    text.strip_prefix("`verilator_config\n").unwrap()
+}
+
+/// A package passes its own lint target, whatever its clock, and its waivers are for its own file.
+#[test]
+fn waivers_are_for_every_clock_and_for_no_other_file() {
+    for clock in ["ptp", "time-of-day", "built-in"] {
+        let text = include_str!("../../../hdl/configurations/10g.toml");
+        let text = text.replace("clock = \"ptp\"", &format!("clock = \"{clock}\""));
+        let files = package(&Design::parse("tap.toml", clock, &text).unwrap(), "deltaline").unwrap();
+        let text = |name: &str| files.iter().find(|file| file.name == name).unwrap().text.as_str();
+        assert_eq!(warnings(text("deltaline.v"), waivers_of(text("deltaline.vlt"))), [], "{clock}");
+        let renamed = waivers_of(text("deltaline.vlt")).replace("*deltaline.v", "*another.v");
+        assert!(warnings(text("deltaline.v"), &renamed).len() > 100, "{clock}");
+    }
+}
+
 /// With the core, its template, and the model of its memory macro in one file.
 #[test]
 fn a_package_is_as_clean_with_and_without_memory_macros() {
     let files = package(&Design::named(DEFAULT).unwrap(), "tap").unwrap();
     let text = |name: &str| files.iter().find(|file| file.name == name).unwrap().text.as_str();
-    // The linter starts the waivers' file with this line itself.
-    let waivers = text("tap.vlt").strip_prefix("`verilator_config\n").unwrap();
+    // They are for the package's file alone, which here is part of another.
+    let waivers = &waivers_of(text("tap.vlt")).replace("*tap.v", "*tap_template.v");
     let core = format!("{}{}", text("tap_template.v"), text("tap.v"));
     let with_model = format!("{core}{}", text("tap_ram_macro.v"));
     for (verilog, arguments) in [(&core, &[][..]), (&with_model, &["-DDELTALINE_RAM_MACRO"])] {

@@ -157,13 +157,27 @@ fn identity() {
 fn hash() {
     let mut random = StdRng::seed_from_u64(2);
     lockstep!(
-        deltaline_hdl::emit::stages::Clocked::<4>::new(deltaline_hdl::leaves::HashMatrix::new(&small())), bench(Module::Hash, "hash"), 2000u64, [],
+        deltaline_hdl::emit::stages::Clocked::new(deltaline_hdl::sketch::place::outer_bits(&small())), bench(Module::Hash, "hash"), 2000u64, [],
         inputs [
             word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7], word[8], word[9], word[10],
             word[11], word[12], word[13], word[14], word[15], word[16],
         ],
-        outputs [row, prefix],
+        outputs [bits],
         |_| random.random::<[u32; 17]>().map(u128::from)
+    );
+}
+
+#[test]
+fn place() {
+    let mut random = StdRng::seed_from_u64(9);
+    lockstep!(
+        deltaline_hdl::sketch::place::place(&small()),
+        bench(Module::Place, "place"),
+        1000u64,
+        [rst],
+        inputs[key],
+        outputs[value],
+        |_| [random.random::<u32>().into()]
     );
 }
 

@@ -69,8 +69,8 @@ fn cores() {
 
 /// Of an identity table.
 const FAULTS: &[Fault] = &[
-    fault("an update a cycle early", "table_0_update = |updating_q;", "table_0_update = sampled;"),
-    fault("a packet that is not sampled", "if (sampler_sampled) begin", "if (1'b1) begin"),
+    fault("an update a cycle early", "table_0_update = updating_q;", "table_0_update = sampler_sampled;"),
+    fault("a packet that is not sampled", "updating_d = sampler_sampled;", "updating_d = 1'b1;"),
     fault("the copy of a later packet", "table_1_epoch = waiting_q[32'h28];", "table_1_epoch = epoch;"),
     fault("the timestamp of a later packet", "waiting_d = entering;", "waiting_d = {entering[40], 40'h0};"),
     fault(
@@ -94,7 +94,7 @@ const FAULTS: &[Fault] = &[
 
 /// Of a core with FineComb.
 const FINECOMB_FAULTS: &[Fault] = &[
-    fault("halves exchanged", "lda_field_0 = digest_0_value;", "lda_field_0 = digest_1_value;"),
+    fault("halves exchanged", "lda_field_0 = field_0_q;", "lda_field_0 = field_1_q;"),
     fault(
         "second fields not sent",
         "if ((section == 32'h5) & (step == field_number_1)) begin",

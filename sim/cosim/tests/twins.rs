@@ -49,6 +49,14 @@ fn hash() {
 }
 
 #[test]
+fn place() {
+    for configuration in configurations() {
+        let verilog = emit(&configuration, Module::Place, "place").unwrap();
+        checks::place::check(&toolchain(), &configuration, &verilog, 20_000, 1).unwrap();
+    }
+}
+
+#[test]
 fn sampler() {
     for configuration in configurations() {
         let verilog = emit(&configuration, Module::Sampler, "sampler").unwrap();

@@ -87,7 +87,7 @@ mod tests {
         for _ in 0..10_000 {
             // With many leading zeros too.
             let hash = random.bits() >> (random.bits() % 12);
-            let expected = prefixes.bank(hash).map(|bank| bank * 64 + (hash % 64) as usize);
+            let expected = prefixes.bank((hash >> 32) as u32).map(|bank| bank * 64 + (hash % 64) as usize);
             assert_eq!(banks.cell(hash), expected);
         }
     }

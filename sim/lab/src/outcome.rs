@@ -139,6 +139,7 @@ mod tests {
     use deltaline_model::configuration::{Configuration, Settings};
     use deltaline_model::packet::hash::{HashKind, LinearHash};
     use deltaline_model::sketch::lda::Lda;
+    use deltaline_model::sketch::place::Placement;
     use deltaline_model::sketch::sampler::Sampler;
     use deltaline_model::sketch::synopsis::{Hashed, Synopsis};
     use deltaline_model::time::Timestamp;
@@ -196,13 +197,16 @@ mod tests {
                 measure(fate.iter().copied(), &banks, &mut seed.with(3).with(trial).random()).unwrap();
             drawn.push((outcome.estimate, outcome.truth));
 
-            let hash = LinearHash::new(HashKind::H3, trial);
+            let (hash, placement) = (LinearHash::new(HashKind::H3, trial), Placement::new(trial));
             let (mut sender, mut receiver) =
                 (Lda::new(&configured.parameters()), Lda::new(&configured.parameters()));
             let sampler = Sampler::new(*configured.prefixes());
             for ((key, delay), number) in keys.iter().zip(&fate).zip(0u64..) {
-                let (hash, time) = (hash.hash(key), GAP * number);
-                let at = |time| [Hashed { hash, time: Timestamp::from_nanoseconds(time), digest: 0 }];
+                let (place, time) = (placement.place(hash.hash(key)), GAP * number);
+                let at = |time| {
+                    let time = Timestamp::from_nanoseconds(time);
+                    [Hashed { place, time, ..Hashed::default() }]
+                };
                 sender.add(0, &sampler, &at(time));
                 if let Some(delay) = delay {
                     receiver.add(0, &sampler, &at(time + u64::from(*delay)));

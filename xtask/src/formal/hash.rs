@@ -6,8 +6,8 @@
 //! register the same set one cycle older. Two outputs are equal for every key if and only if their sets are. Any gate
 //! that is not linear is refused, so that nothing is proven of a circuit that this does not describe.
 //!
-//! Proven for all 64 bits of H3 and of Rabin, and for the 32 bits of a digest, each in the form that synthesis reads and
-//! in the one that Verilator reads. So the two forms are also equal to each other.
+//! Proven for all 64 bits of H3 and of Rabin, 32 for the place and 32 for the digest, each in the form that synthesis reads
+//! and in the one that Verilator reads. So the two forms are also equal to each other.
 //!
 //! # Test plan
 //!
@@ -20,6 +20,7 @@ use crate::{Failure, tools};
 use deltaline_hdl::emit::block::emit_block;
 use deltaline_hdl::emit::stages::Clocked;
 use deltaline_hdl::leaves::HashMatrix;
+use deltaline_hdl::sketch::place;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::hash::{HashKind, LinearHash};
 use deltaline_model::packet::identity::KEY_BITS;
@@ -32,6 +33,8 @@ use std::fs;
 pub(super) const NAME: &str = "hash";
 /// Name of the emitted module.
 const TOP: &str = "hash";
+/// Its output.
+const OUTPUT: &str = "bits";
 /// Cycles from key to hash.
 const LATENCY: u32 = 2;
 
@@ -53,51 +56,47 @@ impl Form {
     }
 }
 
-/// What is proven: a hash, and the hash bit of each output bit.
+/// What is proven: 32 bits of a hash.
 struct Subject {
     name: &'static str,
-    emit: fn(&Configuration) -> Result<String, Failure>,
+    matrix: fn(&Configuration) -> HashMatrix,
     kind: HashKind,
-    /// Outputs with the hash bit of their lowest bit, and their width.
-    outputs: &'static [(&'static str, u32, u32)],
+    /// The hash bit of the lower and of the upper half's lowest output bit.
+    first_bits: [u32; 2],
 }
 
-/// All 64 bits: with adaptive prefixes the leaf leaves none of the highest out.
-fn whole(configuration: &Configuration) -> Result<String, Failure> {
-    Ok(emit_block(&mut Clocked::new(HashMatrix::<48>::new(configuration)), TOP)?)
+fn digest_bits(configuration: &Configuration) -> HashMatrix {
+    HashMatrix::new(configuration, FIRST_HASH_BIT..FIRST_HASH_BIT + 32)
 }
 
-fn digest(configuration: &Configuration) -> Result<String, Failure> {
-    Ok(emit_block(&mut Clocked::new(HashMatrix::of_digest(configuration, FIRST_HASH_BIT)), TOP)?)
-}
-
-const WHOLE: &[(&str, u32, u32)] = &[("row", 0, 48), ("prefix", 48, 16)];
-const H3: Subject = Subject { name: "H3, 64 bits", emit: whole, kind: HashKind::H3, outputs: WHOLE };
-const SUBJECTS: [Subject; 3] = [
+const OUTER: [u32; 2] = [0, 48];
+const INNER: [u32; 2] = [FIRST_HASH_BIT, FIRST_HASH_BIT + 16];
+const H3: Subject = subject("H3, the place's 32 bits", place::outer_bits, HashKind::H3, OUTER);
+const SUBJECTS: [Subject; 4] = [
     H3,
-    Subject { name: "Rabin, 64 bits", emit: whole, kind: HashKind::Rabin, outputs: WHOLE },
-    Subject {
-        name: "digest, 32 bits",
-        emit: digest,
-        kind: HashKind::H3,
-        outputs: &[("row", FIRST_HASH_BIT, 32)],
-    },
+    subject("H3, the digest's 32 bits", digest_bits, HashKind::H3, INNER),
+    subject("Rabin, the place's 32 bits", place::outer_bits, HashKind::Rabin, OUTER),
+    subject("Rabin, the digest's 32 bits", digest_bits, HashKind::Rabin, INNER),
 ];
+
+const fn subject(
+    name: &'static str,
+    matrix: fn(&Configuration) -> HashMatrix,
+    kind: HashKind,
+    first_bits: [u32; 2],
+) -> Subject {
+    Subject { name, matrix, kind, first_bits }
+}
 
 /// A change of H3's emitted text that must be noticed: its form, what goes wrong, the text and what replaces it.
 const FAULTS: [(Form, &str, &str, &str); 7] = [
-    (Form::Synthesis, "a wrong bit", "row[2] <= ^parity_2;", "row[2] <= ^parity_1;"),
+    (Form::Synthesis, "a wrong bit", "bits[2] <= ^parity_2;", "bits[2] <= ^parity_1;"),
     (Form::Synthesis, "a shared sum of one term", "wire sum_0_0 = key[", "wire sum_0_0 = 1'b0 & key["),
-    (Form::Synthesis, "a gate that is not linear", "row[3] <= ^parity_3;", "row[3] <= |parity_3;"),
+    (Form::Synthesis, "a gate that is not linear", "bits[3] <= ^parity_3;", "bits[3] <= |parity_3;"),
     (Form::Simulation, "a mask inverted", "key[63:0] & 64'h", "key[63:0] & ~64'h"),
     (Form::Simulation, "a part left out", " ^ (key[127:64] & 64'h", " ^ (64'h0 & 64'h"),
-    (Form::Simulation, "an inverted bit", "row <= hashed[47:0];", "row <= hashed[47:0] ^ 48'h10;"),
-    (
-        Form::Simulation,
-        "a stage too many",
-        "prefix <= hashed[63:48];",
-        "late <= hashed[63:48]; prefix <= late;",
-    ),
+    (Form::Simulation, "an inverted bit", "bits <= hashed;", "bits <= hashed ^ 32'h10;"),
+    (Form::Simulation, "a stage too many", "bits <= hashed;", "late <= hashed; bits <= late;"),
 ];
 
 /// Runs the proof; `line` takes each line of the table.
@@ -123,8 +122,8 @@ pub(super) fn prove(
             let emitted = H3.emitted()?;
             let found = if emitted.contains(from) {
                 let faulty = emitted.replacen(from, to, 1).replacen(
-                    "reg [63:0] hashed;",
-                    "reg [63:0] hashed; reg [15:0] late;",
+                    "reg [31:0] hashed;",
+                    "reg [31:0] hashed; reg [31:0] late;",
                     1,
                 );
                 difference(&H3, &faulty, form)?.map(|what| format!("found, {what}")).ok_or("MISSED")
@@ -145,13 +144,12 @@ pub(super) fn prove(
 
 impl Subject {
     fn configuration(&self) -> Result<Configuration, Failure> {
-        let settings =
-            Settings { hash: self.kind, seed: 0x1234_5678_9abc_def1, adaptive: true, ..Settings::default() };
+        let settings = Settings { hash: self.kind, seed: 0x1234_5678_9abc_def1, ..Settings::default() };
         Ok(Configuration::new(settings)?)
     }
 
     fn emitted(&self) -> Result<String, Failure> {
-        (self.emit)(&self.configuration()?)
+        Ok(emit_block(&mut Clocked::new((self.matrix)(&self.configuration()?)), TOP)?)
     }
 }
 
@@ -162,21 +160,19 @@ fn difference(subject: &Subject, verilog: &str, form: Form) -> Result<Option<Str
     let hash = LinearHash::new(configuration.hash(), configuration.seed());
     match Circuit::new(&netlist) {
         Ok(circuit) => {
-            for &(port, first, width) in subject.outputs {
-                let found = match circuit.output(port) {
-                    Ok(found) => found,
-                    Err(refusal) => return Ok(Some(refusal)),
-                };
-                if found.len() != width as usize {
-                    return Ok(Some(format!("{port} has {} bits", found.len())));
-                }
-                for (bit, found) in found.iter().enumerate() {
-                    let hash_bit = first + bit as u32;
-                    let rows = hash.rows().iter().enumerate().filter(|(_, row)| *row >> hash_bit & 1 == 1);
-                    let expected: Sum = rows.map(|(bit, _)| Term::Key { bit, age: LATENCY }).collect();
-                    if *found != expected {
-                        return Ok(Some(format!("{port}[{bit}]")));
-                    }
+            let found = match circuit.output(OUTPUT) {
+                Ok(found) => found,
+                Err(refusal) => return Ok(Some(refusal)),
+            };
+            if found.len() != 32 {
+                return Ok(Some(format!("{OUTPUT} has {} bits", found.len())));
+            }
+            let hash_bits = subject.first_bits.into_iter().flat_map(|first| first..first + 16);
+            for (bit, (found, hash_bit)) in found.iter().zip(hash_bits).enumerate() {
+                let rows = hash.rows().iter().enumerate().filter(|(_, row)| *row >> hash_bit & 1 == 1);
+                let expected: Sum = rows.map(|(bit, _)| Term::Key { bit, age: LATENCY }).collect();
+                if *found != expected {
+                    return Ok(Some(format!("{OUTPUT}[{bit}]")));
                 }
             }
             Ok(None)
@@ -354,13 +350,13 @@ mod tests {
         let ports = json!({
             "clk": {"direction": "input", "bits": [1]},
             "word_0": {"direction": "input", "bits": [10, 11]},
-            "row": {"direction": "output", "bits": [20, "1"]},
+            "bits": {"direction": "output", "bits": [20, "1"]},
         });
         json!({"modules": {TOP: {"ports": ports, "cells": cells}}})
     }
 
-    fn row(cells: Value) -> Result<Vec<Sum>, String> {
-        Circuit::new(&netlist(cells))?.output("row")
+    fn sums(cells: Value) -> Result<Vec<Sum>, String> {
+        Circuit::new(&netlist(cells))?.output(OUTPUT)
     }
 
     #[test]
@@ -368,10 +364,10 @@ mod tests {
         let key = |bit, age| Term::Key { bit, age };
         let two = |kind: &str| json!({"a": {"type": kind, "connections": {"A": [10], "B": [11], "Y": [20]}}});
         assert_eq!(
-            row(two("$_XOR_")).unwrap(),
+            sums(two("$_XOR_")).unwrap(),
             [Sum::from([key(31, 0), key(30, 0)]), Sum::from([Term::One])]
         );
-        assert_eq!(row(two("$_XNOR_")).unwrap()[0], Sum::from([key(31, 0), key(30, 0), Term::One]));
+        assert_eq!(sums(two("$_XNOR_")).unwrap()[0], Sum::from([key(31, 0), key(30, 0), Term::One]));
         let cells = json!({
             "a": {"type": "$_NOT_", "connections": {"A": [10], "Y": [21]}},
             "b": {"type": "$_DFF_P_", "connections": {"C": [1], "D": [21], "Q": [22]}},
@@ -379,7 +375,7 @@ mod tests {
             "d": {"type": "$_XOR_", "connections": {"A": [23], "B": [24], "Y": [20]}},
             "e": {"type": "$_AND_", "connections": {"A": ["1"], "B": [10], "Y": [24]}},
         });
-        assert_eq!(row(cells).unwrap()[0], Sum::from([Term::One, key(31, 1)]));
+        assert_eq!(sums(cells).unwrap()[0], Sum::from([Term::One, key(31, 1)]));
     }
 
     #[test]
@@ -401,7 +397,7 @@ mod tests {
             (json!({"a": {"type": "$_NOT_", "connections": {"A": [10], "Y": [11]}}}), "driven twice"),
             (json!({"a": {"type": "$_NOT_", "connections": {"A": ["x"], "Y": [20]}}}), "a bit that is"),
         ] {
-            let found = row(cells).unwrap_err();
+            let found = sums(cells).unwrap_err();
             assert!(found.contains(refusal), "{found}");
         }
     }

@@ -38,9 +38,9 @@ pub const LINE_PACKETS: usize = 256;
 pub const MAX_PACKET_BYTES: usize = 1514;
 const MIN_PACKET_BYTES: usize = 60;
 
-/// What the board measures with: 128 rows, banks that sample one half and one in 64.
+/// What the board measures with, two cores of which fill an iCE40 HX8K's block RAMs: 64 rows, banks that sample one half and one in 64.
 pub fn configuration() -> Configuration {
-    let settings = Measurement { rows: 128, ..Measurement::default() };
+    let settings = Measurement { rows: 64, ..Measurement::default() };
     // The settings are constants that pass: a test says so.
     Configuration::new(settings).unwrap_or_else(|_| unreachable!())
 }

@@ -53,6 +53,7 @@ pub fn check(
         pair.set_id(POINT);
         pair.before_it_counts()?;
         pair.line_rate()?;
+        pair.counters()?;
         pair.every_cut()?;
         // With each of the two copies in the role of the other.
         for _ in 0..2 {
@@ -529,13 +530,19 @@ const fn fault(
 }
 
 /// Faults that [`check`] must notice.
-pub const FAULTS: [Fault; 41] = [
+pub const FAULTS: [Fault; 47] = [
     fault("a stalled byte is taken", "transfer = ", "s_axis_tvalid & s_axis_tready", "s_axis_tvalid"),
     fault("the rest of a frame cut by reset is measured", "fire = ", "transfer & ~is_adrift", "transfer"),
     fault("the timestamp of the wrong byte", "if (", "~in_frame_q", "in_frame_q"),
     fault("the window is a byte longer", "passes = there_q & ", "(index_q != 32'h7e)", "(index_q != 32'h7f)"),
     fault("TTL is not masked", "is_masked = (position_q == 32'h1) | ", "(position_q == 32'h8)", "1'b0"),
-    fault("padding is part of the key", "padding_d = ", "(state_q == 32'h6) & ~before_end", "1'b0"),
+    fault("padding is part of the key", "left_out_d = (state_q == 32'h6) & (", "~before_end", "1'b0"),
+    fault("a checksum is part of the key", "& (~before_end | ", "is_checksum", "1'b0"),
+    fault("TCP's checksum in another place", "(position_q[(32'h1)+:(6)] == ", "32'h1c", "32'h1b"),
+    fault("a wrong constant", "round_constant = ", "constant_1", "constant_2"),
+    fault("the halves of a hash exchanged", "round_x = ", "sum_q[(32'h10)+:(16)]", "sum_q[(32'h0)+:(16)]"),
+    fault("a round without its addition", "total = ", "x_turned + y", "x_turned ^ y"),
+    fault("a round too few", "if (", "landing_4_q", "landing_3_q"),
     fault("fragment headers continue the chain", "if (", "chain_q == 32'h3", "1'b0"),
     fault("the fourth label is one too many", "else if (", "tags_q == 32'h3", "tags_q == 32'h2"),
     fault("IPv6 length without its header", "17'h1ffff) + ", "32'h28", "32'h0"),

@@ -92,6 +92,7 @@ pub fn check(
         pair.set_id(POINT);
         pair.before_it_counts()?;
         pair.line_rate()?;
+        pair.counters()?;
         // With each of the two copies in the role of the other.
         for _ in 0..2 {
             pair.refused_ends()?;

@@ -104,16 +104,41 @@ fn tag_stacks() -> Vec<Vec<u8>> {
     (0..=3).flat_map(|tags| (0..=5).map(move |count| [vlan(tags), labels(count)].concat())).collect()
 }
 
-/// EtherTypes and packets: IPv4 of every header length, IPv6 with every kind of extension header and chains of them.
-fn packets(random: &mut StdRng) -> Vec<([u8; 2], Vec<u8>)> {
-    let mut noise = |count: usize| -> Vec<u8> { (0..count).map(|_| random.random()).collect() };
-    let ipv4 = (4..=15u8).map(|words| {
-        let mut packet = noise(4 * usize::from(words.max(5)) + 30);
-        packet[0] = 0x40 | words;
-        packet[2..4].copy_from_slice(&(4 * u16::from(words) + 30).to_be_bytes());
-        ([8, 0], packet)
-    });
-    let mut all: Vec<_> = ipv4.collect();
+fn noise(random: &mut StdRng, count: usize) -> Vec<u8> {
+    (0..count).map(|_| random.random()).collect()
+}
+
+/// An IPv4 packet with a header of so many words, above this protocol; with its EtherType.
+fn ipv4(random: &mut StdRng, words: u8, protocol: u8) -> ([u8; 2], Vec<u8>) {
+    let mut packet = noise(random, 4 * usize::from(words.max(5)) + 30);
+    packet[0] = 0x40 | words;
+    packet[2..4].copy_from_slice(&(4 * u16::from(words) + 30).to_be_bytes());
+    packet[9] = protocol;
+    ([8, 0], packet)
+}
+
+/// An IPv6 packet with these extension headers, above this protocol; with its EtherType.
+fn ipv6(random: &mut StdRng, chain: &[u8], protocol: u8) -> ([u8; 2], Vec<u8>) {
+    let mut packet = noise(random, 40);
+    packet[0] = 0x60;
+    packet[6] = chain.first().copied().unwrap_or(protocol);
+    for (index, kind) in chain.iter().enumerate() {
+        // Authentication headers count in fours, 2 of them beyond the first eight bytes; the others in eights.
+        let length_field = if *kind == 51 { 2 } else { 1 };
+        let mut header = noise(random, if *kind == 44 { 8 } else { 16 });
+        header[..2].copy_from_slice(&[chain.get(index + 1).copied().unwrap_or(protocol), length_field]);
+        packet.extend(header);
+    }
+    packet.extend(noise(random, 30));
+    let payload = (packet.len() - 40) as u16;
+    packet[4..6].copy_from_slice(&payload.to_be_bytes());
+    ([0x86, 0xdd], packet)
+}
+
+/// EtherTypes and packets above this protocol: IPv4 of every header length, IPv6 with every kind of extension header and chains
+/// of them.
+fn packets(random: &mut StdRng, protocol: u8) -> Vec<([u8; 2], Vec<u8>)> {
+    let mut all: Vec<_> = (4..=15).map(|words| ipv4(random, words, protocol)).collect();
     let chains: [&[u8]; 12] = [
         &[],
         &[0],
@@ -128,22 +153,7 @@ fn packets(random: &mut StdRng) -> Vec<([u8; 2], Vec<u8>)> {
         &[60, 44, 0],
         &[51, 51],
     ];
-    for chain in chains {
-        let mut packet = noise(40);
-        packet[0] = 0x60;
-        packet[6] = chain.first().copied().unwrap_or(17);
-        for (index, kind) in chain.iter().enumerate() {
-            // Authentication headers count in fours, 2 of them beyond the first eight bytes; the others in eights.
-            let length_field = if *kind == 51 { 2 } else { 1 };
-            let mut header = noise(if *kind == 44 { 8 } else { 16 });
-            header[..2].copy_from_slice(&[chain.get(index + 1).copied().unwrap_or(17), length_field]);
-            packet.extend(header);
-        }
-        packet.extend(noise(30));
-        let payload = (packet.len() - 40) as u16;
-        packet[4..6].copy_from_slice(&payload.to_be_bytes());
-        all.push(([0x86, 0xdd], packet));
-    }
+    all.extend(chains.map(|chain| ipv6(random, chain, protocol)));
     all
 }
 
@@ -162,14 +172,28 @@ impl Stage {
             self.frame(&udp_frame(number, 60 + number as usize % 9), number % 8 == 7, 0, random)?;
         }
         // Every stack of tags with every kind of header behind it, cut at every byte of the header window and beyond.
-        for tags in tag_stacks() {
-            for (ethertype, packet) in packets(random) {
+        for (tags, protocol) in tag_stacks().into_iter().zip([17, 6].into_iter().cycle()) {
+            for (ethertype, packet) in packets(random, protocol) {
                 let behind_labels = tags.len() % 4 == 2;
                 let ethertype: &[u8] = if behind_labels { &[] } else { &ethertype };
                 let frame = [&[0x5a; 12], &tags[..], ethertype, &packet].concat();
                 for length in 1..=frame.len().min(132) {
                     self.frame(&frame[..length], false, 0, random)?;
                 }
+            }
+        }
+        // Every protocol at every place that names one.
+        for protocol in 0..=255 {
+            let named = [
+                ipv4(random, 5, protocol),
+                ipv4(random, 6, protocol),
+                ipv6(random, &[], protocol),
+                ipv6(random, &[51], protocol),
+                ipv6(random, &[60, 44], protocol),
+            ];
+            for (ethertype, packet) in named {
+                let frame = [&[0x5a; 12], &ethertype[..], &packet].concat();
+                self.frame(&frame, false, 0, random)?;
             }
         }
         Ok(())

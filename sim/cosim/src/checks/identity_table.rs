@@ -8,6 +8,7 @@ use deltaline_model::packet::identity::{KEY_BITS, KEY_WORDS, Key};
 use deltaline_model::sketch::cell::SUM_MASK;
 use deltaline_model::sketch::identity_table::{IdentityCell, TABLES, row};
 use deltaline_model::sketch::packet_id::PacketId;
+use deltaline_model::sketch::place::Placement;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::collections::VecDeque;
@@ -35,6 +36,7 @@ struct Tables<'a> {
     bench: Bench,
     configuration: &'a Configuration,
     hash: LinearHash,
+    placement: Placement,
     key: Port,
     packet: Port,
     epoch: Port,
@@ -98,6 +100,7 @@ impl<'a> Tables<'a> {
         let mut tables = Tables {
             configuration,
             hash: LinearHash::new(configuration.hash(), configuration.seed()),
+            placement: Placement::new(configuration.seed()),
             key: bench.port("key")?,
             packet: bench.port("packet")?,
             epoch: bench.port("epoch")?,
@@ -147,7 +150,7 @@ impl<'a> Tables<'a> {
 
     /// Adds the packet of a hash to the model's cells; true when a count wrapped.
     fn count(&mut self, hash: u64, time: u64) -> bool {
-        if self.configuration.prefixes().bank(hash).is_none() {
+        if !self.is_sampled(hash) {
             return false;
         }
         let (id, rows) = (PacketId::default(), self.configuration.rows());
@@ -232,11 +235,15 @@ impl<'a> Tables<'a> {
         self.check_both()
     }
 
+    fn is_sampled(&self, hash: u64) -> bool {
+        self.configuration.prefixes().bank(self.placement.place(hash)).is_some()
+    }
+
     /// A packet that is sampled.
     fn sampled(&self, random: &mut StdRng) -> Packet {
         loop {
             let packet = any(random);
-            if self.configuration.prefixes().bank(self.hash.hash(&packet.0)).is_some() {
+            if self.is_sampled(self.hash.hash(&packet.0)) {
                 return packet;
             }
         }

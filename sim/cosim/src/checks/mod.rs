@@ -6,11 +6,12 @@
 //!
 //! | check | random | directed |
 //! |-------|--------|----------|
-//! | [`identity`] | frames of every encapsulation, sound and broken, with gaps and stalls | one-beat frames back to back; 64-byte frames back to back; every stack of tags with every header length and kind of extension header, cut at every byte |
-//! | [`hash`] | keys, one a cycle, H3 and Rabin | every single key bit |
+//! | [`identity`] | frames of every encapsulation, sound and broken, with gaps and stalls | one-beat frames back to back; 64-byte frames back to back; every stack of tags with every header length and kind of extension header, cut at every byte; every protocol, wherever one is named |
+//! | [`hash`] | keys, one a cycle, H3 and Rabin | every single key bit; keys that count |
+//! | [`place`] | keys, one a cycle, H3 and Rabin | every single key bit; keys that count |
 //! | [`classifier`] | keys of random words, of which some match | every bit of every word changed in a key that matches an entry |
-//! | [`digest`] | keys, one a cycle | every single key bit |
-//! | [`sampler`] | hashes | every number of leading zeros, every row bit |
+//! | [`digest`] | keys, one a cycle | every single key bit; keys that count |
+//! | [`sampler`] | places | every number of leading zeros, every row bit |
 //! | [`lda`] | updates on few and on many words, both copies, drains under way | one word only; the same word at distances 1..=8; copy change between neighbours; count carries at 2^16 and 2^32; sum carries at 2^20 and 2^40; with digests their sums, all ones plus one in either half |
 //! | [`identity_table`] | packets of few flows and of many, sampled and not, both copies, drains under way | every single key bit; the same packet at distances 1..=8; copy change between neighbours; counts that wrap |
 //! | [`adaptive`] | traffic, interval ends, delimiters whose numbers jump and wrap, schedules of every kind at any time | all prefix lengths after reset, legal and illegal; boundaries at every beat of two frames without a gap, schedules at every cycle around them |
@@ -20,8 +21,8 @@
 //! | [`clock`] | times of day, one a cycle, and beats with gaps and stalls; rates, slews, steps and sets, all also against arithmetic in 128 bits | every bit of a time of day; clocks over full seconds and over the wrap; every carry and extreme of the adjustable clock; two commands at every distance; whole slews; reset under way |
 //! | [`inline`] | traffic of every length, pauses, back-pressure, cuts, control frames | traffic alone, of every length; cuts at every beat of two frames; single pauses; the stated stall, exactly, with the longest control frames and traffic without a pause |
 //! | [`shell`] | whole designs through s_axil, s_axis and m_axis: traffic, interval ends by register, port and delimiter, snapshots; a sender in the stream, under back-pressure, followed by a receiver | an illegal write |
-//! | [`core`] | traffic, interval ends, back-pressure on m_axis, bad frames, clock lost | 64-byte frames back to back without a lost update; ends by delimiter and by clock at every beat of two frames; ends around the end of a drain; refused ends; lock lost around an end; the clock's seconds at an end, and others during its drain; every counter's and sum's carry and saturation, preloaded; reset in the middle of a frame whose rest follows; frames while clearing; the rules of m_axis in every cycle; with classes: packets of any class and of none |
-//! | [`byte`] | traffic, interval ends, back-pressure on m_axis, bad frames | shortest packets, 64-byte and 1-byte frames back to back with an end refused every cycle; frames cut at every byte, headers up to the window's end; ends by delimiter and by clock at every byte of six frames; delimiters with each byte wrong, cut short, refused; ends around the end of a drain, whose length is bounded; lock lost around an end; every counter's carry and saturation, preloaded; reset in the middle of a frame whose rest follows; frames while clearing; the rules of m_axis in every cycle; 33 planted faults |
+//! | [`core`] | traffic, interval ends, back-pressure on m_axis, bad frames, clock lost | 64-byte frames back to back without a lost update; packets that differ in a counter alone; ends by delimiter and by clock at every beat of two frames; ends around the end of a drain; refused ends; lock lost around an end; the clock's seconds at an end, and others during its drain; every counter's and sum's carry and saturation, preloaded; reset in the middle of a frame whose rest follows; frames while clearing; the rules of m_axis in every cycle; with classes: packets of any class and of none |
+//! | [`byte`] | traffic, interval ends, back-pressure on m_axis, bad frames | packets that differ in a counter alone; shortest packets, 64-byte and 1-byte frames back to back with an end refused every cycle; frames cut at every byte, headers up to the window's end; ends by delimiter and by clock at every byte of six frames; delimiters with each byte wrong, cut short, refused; ends around the end of a drain, whose length is bounded; lock lost around an end; every counter's carry and saturation, preloaded; reset in the middle of a frame whose rest follows; frames while clearing; the rules of m_axis in every cycle; 33 planted faults |
 
 pub mod adaptive;
 pub mod byte;
@@ -37,6 +38,7 @@ pub mod inline;
 pub mod lanes;
 pub mod lda;
 mod pair;
+pub mod place;
 mod point;
 pub mod registers;
 pub mod sampler;

@@ -196,6 +196,21 @@ impl<K: Kind> Pair<K> {
         self.compare()
     }
 
+    /// Packets that differ in a counter alone: IPv4 identification, TCP sequence number.
+    pub(crate) fn counters(&mut self) -> Result<(), CheckError> {
+        let mut tcp = udp_frame(0, 60);
+        tcp[23] = 6;
+        for (counter, step) in [(18..20, 1), (38..42, 1), (38..42, 1448)] {
+            for number in 0..500u32 {
+                let bytes = (step * number).to_be_bytes();
+                tcp[counter.clone()].copy_from_slice(&bytes[4 - counter.len()..]);
+                self.frame(&tcp, false, 0)?;
+            }
+        }
+        self.end_interval()?;
+        self.compare()
+    }
+
     /// Interval ends while the drain works are refused, counted, and nothing else changes.
     pub(crate) fn refused_ends(&mut self) -> Result<(), CheckError> {
         for refused in [1, 3] {
