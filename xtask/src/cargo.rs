@@ -59,6 +59,11 @@ pub(crate) fn test() -> Result<(), Failure> {
     )
 }
 
+/// The operator's program as it is shipped.
+pub(crate) fn build_program() -> Result<(), Failure> {
+    cargo(&["build", "--release", "--package", "deltaline", "--locked"], &[])
+}
+
 /// Tests in the sources, of all packages that do not need a simulator for them.
 pub(crate) fn unit_tests() -> Result<(), Failure> {
     let mut arguments = vec!["test", "--release", "--workspace", "--locked", "--lib", "--bins"];

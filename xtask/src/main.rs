@@ -6,6 +6,7 @@ mod cargo;
 mod check;
 mod cocotb;
 mod formal;
+mod package;
 mod registers;
 mod report;
 mod supply;
@@ -81,6 +82,8 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Build the operator's program as a Debian package with manual, completions and a systemd unit, and check it
+    Package,
     /// Look the crates up in the newest RustSec database of advisories, which is fetched from its repository
     Audit,
     /// Install the pinned tools into the folder `.tools`; does nothing if they are there
@@ -122,6 +125,7 @@ fn run(task: Task) -> Result<(), Failure> {
             cargo::lint()?;
             cargo::document()?;
             cargo::test()?;
+            package::run()?;
             acceptance::run_all()?;
             report::check()?;
             cocotb::run()?;
@@ -138,6 +142,7 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::Report(arguments) => report::run(&arguments),
         Task::Bitstream(arguments) => bitstream::build(&arguments),
         Task::Notices { check } => supply::notices(check),
+        Task::Package => package::run(),
         Task::Audit => supply::audit(),
         Task::Tools { selection } => Ok(tools::install(selection)?),
     }
