@@ -3,6 +3,7 @@
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::matched::Matched;
+use crate::recordings::Recordings;
 use crate::parse;
 use crate::report::{self, duration};
 use clap::{Args, ValueEnum};
@@ -175,7 +176,7 @@ pub(crate) fn run(arguments: &Lab) -> Result<Exit, Failure> {
 
 /// What became of a recording's packets.
 fn recorded(sender: &Path, receiver: &Path) -> Result<Vec<Option<u32>>, Failure> {
-    let Matched { matching, .. } = Matched::read(sender, receiver)?;
+    let Matched { matching, .. } = Matched::read(&Recordings::whole(sender, receiver))?;
     let mut fate: Vec<(usize, Option<u32>)> = matching.lost.iter().map(|&lost| (lost, None)).collect();
     for pair in &matching.pairs {
         let delay = u32::try_from(pair.delay).map_err(|_| {

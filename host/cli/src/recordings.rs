@@ -43,6 +43,13 @@ enum Way {
 }
 
 impl Recordings {
+    /// All packets of two captures.
+    #[cfg(feature = "lab")]
+    pub(crate) fn whole(sender: &Path, receiver: &Path) -> Self {
+        let (sender, receiver) = (sender.into(), receiver.into());
+        Recordings { sender, receiver, filter: None, direction: None, inner: false, keep_going: false }
+    }
+
     /// Where an end's recording is.
     pub(crate) fn path(&self, role: Role) -> &Path {
         match role {
