@@ -16,6 +16,7 @@ pub(crate) struct Matched {
     pub(crate) sender: Observations,
     pub(crate) receiver: Observations,
     pub(crate) matching: Matching,
+    pub(crate) surveys: Surveys,
     /// What is to be said of the recordings.
     pub(crate) remarks: Vec<String>,
 }
@@ -41,14 +42,15 @@ impl Matched {
         if matching.pairs.is_empty() && sent > 0 && received > 0 {
             let mut message = format!(
                 "{} and {} have no packet in common ({sent} and {received} packets): check that they are captures of the \
-                 same traffic and time, that no address translation lies between them, and that their snap lengths are equal",
+                 same traffic and time, and that their snap lengths are equal",
                 recordings.sender.display(),
                 recordings.receiver.display()
             );
-            remarks.iter().for_each(|remark| message += &format!(". {remark}"));
+            let reasons = surveys.reasons(recordings)?;
+            remarks.iter().chain(&reasons).for_each(|remark| message += &format!(". {remark}"));
             return Err(Failure::new(Exit::Ends, message));
         }
-        Ok(Matched { sender, receiver, matching, remarks })
+        Ok(Matched { sender, receiver, matching, surveys, remarks })
     }
 
     /// The intervals of this length, and what is to be said of them; one interval without a length.

@@ -141,7 +141,8 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     if let Some(matched) = matched.filter(|_| exit != Exit::Ends) {
         warnings.extend(matched.remark_on_negative_delays());
     }
-    warnings.extend(passed.remarks());
+    let is_bad = matches!(exit, Exit::Ends | Exit::NotIdentifiable);
+    warnings.extend(passed.remarks(&arguments.recordings, is_bad)?);
 
     let output = Output {
         configuration: ConfigurationOutput {
@@ -243,15 +244,6 @@ fn frames_writer(arguments: &Measure) -> Result<Option<PcapngWriter>, Failure> {
 
 /// Matches the captures, which will be read a second time: a pipe is refused.
 fn match_captures(arguments: &Measure) -> Result<Matched, Failure> {
-    for path in [Role::Sender, Role::Receiver].map(|role| arguments.recordings.path(role)) {
-        // What is missing is reported when it is opened.
-        if fs::metadata(path).is_ok_and(|about| !about.is_file()) {
-            let message = format!(
-                "{}: is not a regular file, but --interval and --truth read a capture twice; save it to a file",
-                path.display()
-            );
-            return Err(Failure::new(Exit::Input, message));
-        }
-    }
+    arguments.recordings.must_be_files("--interval and --truth")?;
     Matched::read(&arguments.recordings)
 }

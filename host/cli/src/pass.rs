@@ -1,6 +1,6 @@
 //! Two captures' packets through two measurement points, interval by interval.
 
-use crate::causes::Surveys;
+use crate::causes::{Surveys, is_suspect};
 use crate::exit::Failure;
 use crate::point::{Batch, Point};
 use crate::points::Points;
@@ -76,8 +76,8 @@ pub(crate) fn pass_captures(
     if let Some(writer) = sink.writer {
         writer.finish()?;
     }
-    let remarks = sink.surveys.remarks(recordings);
-    Ok(Passed { sender, receiver, evaluations, is_corrupted, frames: sink.total, elapsed, remarks })
+    let (frames, surveys) = (sink.total, sink.surveys);
+    Ok(Passed { sender, receiver, evaluations, is_corrupted, frames, elapsed, surveys })
 }
 
 /// What came of two captures.
@@ -88,8 +88,7 @@ pub(crate) struct Passed {
     pub(crate) is_corrupted: bool,
     pub(crate) frames: FramesOutput,
     elapsed: Duration,
-    /// What is to be said of both recordings.
-    remarks: Vec<String>,
+    surveys: Surveys,
 }
 
 impl Passed {
@@ -110,8 +109,16 @@ impl Passed {
         })
     }
 
-    /// What is to be said of the captures' packets.
-    pub(crate) fn remarks(&self) -> impl Iterator<Item = String> {
+    /// What is to be said of the captures' packets; and, if the result is doubtful for `is_bad`, what may explain it.
+    pub(crate) fn remarks(&self, recordings: &Recordings, is_bad: bool) -> Result<Vec<String>, Failure> {
+        let measured = |end: &End| {
+            let EndOutput { packets, unmeasured, .. } = end.output(&self.evaluations);
+            packets - unmeasured
+        };
+        let mut remarks = self.surveys.remarks(recordings);
+        if is_bad || is_suspect(measured(&self.sender), measured(&self.receiver)) {
+            remarks.extend(self.surveys.reasons(recordings)?);
+        }
         let unmeasured = |end: &End| {
             let EndOutput { packets, unmeasured, cut, .. } = end.output(&self.evaluations);
             let path = end.path.display();
@@ -122,13 +129,9 @@ impl Passed {
         };
         let truncated = remark_on_truncated(&self.sender, &self.receiver);
         let nothing = |end: &End| remark_on_nothing_wanted(&end.path, end.packets, end.capture.passed_over());
-        let of_end = move |end: &End| nothing(end).into_iter().chain(unmeasured(end));
-        self.remarks
-            .iter()
-            .cloned()
-            .chain(truncated)
-            .chain(of_end(&self.sender))
-            .chain(of_end(&self.receiver))
+        let of_end = |end: &End| nothing(end).into_iter().chain(unmeasured(end));
+        remarks.extend(truncated.into_iter().chain(of_end(&self.sender)).chain(of_end(&self.receiver)));
+        Ok(remarks)
     }
 }
 
