@@ -31,6 +31,11 @@ use std::collections::HashMap;
 /// The shortest and the longest packets that a link may be limited to, in bytes with their IP header.
 const LIMITS: std::ops::RangeInclusive<u32> = 1280..=9216;
 
+/// The longest packets that are cut, in bytes on the wire: twice what Linux makes.
+const LONGEST: u32 = 1 << 20;
+/// The least MSS that is believed: less would make many packets of one.
+const LEAST_SIZE: u32 = 256;
+
 /// Source and destination.
 type Pair = [[u8; 16]; 2];
 
@@ -102,8 +107,7 @@ pub(crate) struct Segments {
 impl Segments {
     /// The segments of a frame that is longer than its path carries; `length` is the frame's on the wire.
     pub(crate) fn of(frame: &[u8], length: u32, segmentation: &Segmentation) -> Option<Self> {
-        // No limit is that low.
-        if length < 576 {
+        if !(LEAST_SIZE..=LONGEST).contains(&length) {
             return None;
         }
         let datagram = Datagram::of(frame, length)?;
@@ -207,7 +211,7 @@ impl Datagram {
                 [2, 4, high, low, ..] => {
                     let headers = if self.ip.is_v6() { 60 } else { 40 };
                     let size = u32::from(u16::from_be_bytes([high, low]));
-                    return (size >= 64).then_some(size + headers);
+                    return (size >= LEAST_SIZE).then_some(size + headers);
                 }
                 [1, ref rest @ ..] => rest,
                 [0, ..] | [] | [_] => return None,

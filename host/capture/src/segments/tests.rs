@@ -175,10 +175,16 @@ fn the_handshake_says_how_long_packets_are_where_no_recording_does() {
     // Neither: all stays as it is.
     let [both] = [[long.clone()]];
     assert_eq!(cut(&both, std::slice::from_ref(&other)), both);
+    // A length that lies makes no packets.
+    let mut lies = long.clone();
+    lies.data[16..18].fill(0);
+    lies.length = u32::MAX;
+    assert_eq!(cut(&[first.clone(), lies], &[])[1].length, u32::MAX);
     // A handshake's options that are cut, damaged, or of no size.
     for options in [
         &[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 4][..],
         &[2, 4, 0, 0],
+        &[2, 4, 0, 255],
         &[8, 0, 0, 0],
         &[0, 0, 0, 0],
         &[8, 200, 2, 4, 5, 5],
