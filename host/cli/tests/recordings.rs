@@ -55,6 +55,19 @@ fn recordings_of_other_link_types_give_the_same_result() {
     assert_eq!(run(&["truth", "--json", &sender, &receiver]).json()["overall"]["lost"], json!(1_566));
 }
 
+#[test]
+fn control_frames_of_the_interface_any_are_decoded() {
+    let folder = Folder::new();
+    let frames = folder.path("frames.pcapng");
+    let measured = run(&["measure", "--json", "--frames", &frames, SENDER, RECEIVER]).json();
+    let cooked = [0, 2, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0];
+    let records = packets(&frames)
+        .into_iter()
+        .map(|frame| (frame.timestamp, frame.length + 2, [&cooked[..], &frame.data[12..]].concat()));
+    let any = folder.write("any.pcap", pcap(113, records));
+    assert_eq!(run(&["decode", "--json", &any]).told(0, &[]).json()["overall"], measured["overall"]);
+}
+
 /// Packets of the other direction: those that were received, answered 100 µs later, 5 ms on the way back.
 fn answers(received: &[Packet]) -> [Vec<Packet>; 2] {
     let answer = |after: u64| {
