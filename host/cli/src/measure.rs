@@ -35,6 +35,9 @@ Examples:
     deltaline measure --filter 'src net 10.1.0.0/16' sender.pcap receiver.pcap
     deltaline measure --direction out sender-any.pcap receiver-any.pcap
 
+  The delay within a router, from one recording of all its interfaces:
+    deltaline measure --direction in router-any.pcap router-any.pcap
+
   Quantiles: with digests, and a bank that samples about as many packets as it has rows:
     deltaline measure --digest --banks 1,6 --interval 500ms sender.pcap receiver.pcap
 

@@ -136,6 +136,16 @@ fn one_direction_of_recordings_that_hold_both() {
 }
 
 #[test]
+fn one_recording_of_all_interfaces_gives_the_delay_within() {
+    let folder = Folder::new();
+    let any = folder.write("any.pcap", both_ways((0, &packets(SENDER)), (4, &packets(RECEIVER))));
+    let result = run(&["measure", "--json", "--direction", "in", &any, &any]);
+    let right = run(&["measure", "--json", SENDER, RECEIVER]).json();
+    assert_eq!(result.told(0, &[]).json()["overall"], right["overall"]);
+    assert_eq!(result.json()["intervals"], right["intervals"]);
+}
+
+#[test]
 fn selections_that_cannot_be_made_are_refused() {
     run(&["measure", "--filter", "port http", SENDER, RECEIVER])
         .told(2, &["\"http\" is not a number", "understood are"]);
