@@ -6,6 +6,7 @@
 //! * [`matching`]: which packet of the sender's capture is which of the receiver's, and so the true delays and
 //!   losses that an estimate is compared with.
 //! * [`replay`]: two captures as two streams that delimiters cut into intervals.
+//! * [`segments`]: TCP packets that a network card would cut, cut.
 //! * [`survey`]: what a recording holds that makes it hard to compare with another.
 //!
 //! ```no_run
@@ -27,6 +28,7 @@ mod link;
 mod packet;
 mod pcap;
 mod pcapng;
+mod translation;
 mod tunnel;
 
 pub mod edges;
@@ -34,6 +36,7 @@ pub mod filter;
 pub mod matching;
 pub mod reading;
 pub mod replay;
+pub mod segments;
 pub mod survey;
 pub mod writing;
 

@@ -23,6 +23,7 @@ pub(crate) struct Matched {
     skipped: [usize; 2],
     /// What is to be said of captures that ended before their end, and of packets at the edges that were left out.
     pub(crate) left_out: Vec<String>,
+    pub(crate) surveys: Surveys,
     /// What is to be said of the recordings.
     pub(crate) remarks: Vec<String>,
 }
@@ -33,6 +34,7 @@ struct Observed {
     receiver: Observations,
     /// What is to be said of captures that ended before their end.
     cut: Vec<String>,
+    surveys: Surveys,
     remarks: Vec<String>,
 }
 
@@ -52,7 +54,7 @@ impl Observed {
         let sender = observe(Role::Sender, "reading the sender's packets")?;
         let receiver = observe(Role::Receiver, "reading the receiver's packets")?;
         remarks.extend(surveys.remarks(recordings));
-        Ok(Observed { sender, receiver, cut, remarks })
+        Ok(Observed { sender, receiver, cut, surveys, remarks })
     }
 }
 
@@ -79,7 +81,7 @@ impl Matched {
     }
 
     fn of(recordings: &Recordings, observed: Observed) -> Result<Self, Failure> {
-        let Observed { sender, receiver, cut, mut remarks } = observed;
+        let Observed { sender, receiver, cut, surveys, mut remarks } = observed;
         remarks.splice(0..0, cut);
         let matching = working("matching packets with packets", || match_exactly(&sender, &receiver));
         let measured = |end: &End| end.packets - end.unmeasured;
@@ -87,14 +89,15 @@ impl Matched {
         if matching.pairs.is_empty() && sent > 0 && received > 0 {
             let mut message = format!(
                 "{} and {} have no packet in common ({sent} and {received} packets); check that they are captures of the \
-                 same traffic and time, that no address translation lies between them, and that their snap lengths are equal",
+                 same traffic and time, and that their snap lengths are equal",
                 recordings.name(Role::Sender),
                 recordings.name(Role::Receiver)
             );
-            remarks.iter().for_each(|remark| message += &format!(". {remark}"));
+            let reasons = surveys.reasons(recordings)?;
+            remarks.iter().chain(&reasons).for_each(|remark| message += &format!(". {remark}"));
             return Err(Failure::new(Exit::Ends, message));
         }
-        Ok(Matched { sender, receiver, matching, skipped: [0; 2], left_out: vec![], remarks })
+        Ok(Matched { sender, receiver, matching, skipped: [0; 2], left_out: vec![], surveys, remarks })
     }
 
     /// The intervals of this length, by the packets of the matched part, and what is to be said of them; one interval

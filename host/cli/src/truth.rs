@@ -1,5 +1,6 @@
 //! `deltaline truth`: two captures, packet by packet.
 
+use crate::causes::is_suspect;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::matched::Matched;
@@ -90,6 +91,9 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
 
     let (exit, mut warnings) = judge(&matched, &overall);
     warnings.extend(matched.remarks.iter().cloned());
+    if is_suspect(overall.sent, overall.received) {
+        warnings.extend(matched.surveys.reasons(recordings)?);
+    }
     warnings.extend(remark);
     warnings.extend(matched.remark_on_duplicates());
     for (path, end) in
