@@ -3,8 +3,8 @@
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::matched::Matched;
-use crate::recordings::Recordings;
 use crate::parse;
+use crate::recordings::Recordings;
 use crate::report::{self, duration};
 use clap::{Args, ValueEnum};
 use deltaline_capture::write_file;
