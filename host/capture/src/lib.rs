@@ -5,6 +5,7 @@
 //! * [`writing`]: packets into pcap and pcapng files that appear only once they are whole.
 //! * [`matching`]: which packet of the sender's capture is which of the receiver's, and so the true delays and
 //!   losses that an estimate is compared with.
+//! * [`exact`]: the same for captures of any length, in bounded memory.
 //! * [`replay`]: two captures as two streams that delimiters cut into intervals.
 //! * [`segments`]: TCP packets that a network card would cut, cut.
 //! * [`survey`]: what a recording holds that makes it hard to compare with another.
@@ -28,10 +29,12 @@ mod link;
 mod packet;
 mod pcap;
 mod pcapng;
+mod sorting;
 mod translation;
 mod tunnel;
 
 pub mod edges;
+pub mod exact;
 pub mod filter;
 pub mod matching;
 pub mod reading;

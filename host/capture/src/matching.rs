@@ -17,7 +17,7 @@
 use crate::error::CaptureError;
 use crate::packet::PacketRef;
 use crate::reading::Capture;
-use deltaline_model::packet::identity::{self, Key, PAYLOAD_WORD};
+use deltaline_model::packet::identity::{self, KEY_BYTES, Key, PAYLOAD_WORD};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::ops::{Bound, Range, RangeBounds};
@@ -162,8 +162,7 @@ pub fn match_exactly(sender: &Observations, receiver: &Observations) -> Matching
             continue;
         };
         is_known[arrived] = true;
-        let delay = i128::from(receiver.packets[arrived].0) - i128::from(sender.packets[index].0);
-        let delay = delay.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+        let delay = delay_between(sender.packets[index].0, receiver.packets[arrived].0);
         matching.pairs.push(Pair { sender: index, receiver: arrived, delay });
     }
     matching
@@ -171,6 +170,11 @@ pub fn match_exactly(sender: &Observations, receiver: &Observations) -> Matching
         .extend(receiver.measured().map(|(index, _)| index).filter(|&index| !is_known[index]));
     (matching.reordered, matching.reordered_overall) = reordered(&matching.pairs, sender, receiver);
     matching
+}
+
+/// Time of arrival minus that of sending, cut to ±292 years.
+pub(crate) fn delay_between(sent: u64, arrived: u64) -> i64 {
+    (i128::from(arrived) - i128::from(sent)).clamp(i64::MIN.into(), i64::MAX.into()) as i64
 }
 
 /// How many packets of `pairs` arrived after one that was sent later: after one of the same flow, and after any.
@@ -197,10 +201,14 @@ fn reordered(pairs: &[Pair], sender: &Observations, receiver: &Observations) -> 
 }
 
 /// IP version, protocol, addresses, and the ports of protocols that have them.
-type Flow = [u8; 38];
+pub(crate) type Flow = [u8; 38];
 
 fn flow(key: &Key) -> Flow {
-    let key = key.to_bytes();
+    flow_of(&key.to_bytes())
+}
+
+/// The flow of a packet with this key.
+pub(crate) fn flow_of(key: &[u8; KEY_BYTES]) -> Flow {
     let mut flow = [0; 38];
     let is_ipv4 = key[0] >> 4 == 4;
     let protocol = if is_ipv4 { key[9] } else { key[6] };
@@ -291,18 +299,59 @@ impl Matching {
     }
 }
 
-fn truth<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone, lost: u64) -> Truth {
-    let delays = pairs.map(|pair| pair.delay);
-    let received = delays.clone().count();
-    let delay = || -> Option<Delay> {
-        let (min_ns, max_ns) = (delays.clone().min()?, delays.clone().max()?);
+fn truth<'a>(pairs: impl Iterator<Item = &'a Pair>, lost: u64) -> Truth {
+    let mut tally = Tally { lost, ..Tally::default() };
+    pairs.for_each(|pair| tally.received(pair.delay));
+    tally.truth()
+}
+
+/// Packets as they come, added up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    lost: u64,
+    received: u64,
+    sum: i128,
+    least: i64,
+    greatest: i64,
+    /// The first delay, from which the others are counted so that no digits are lost.
+    first: i64,
+    /// Their running mean, and the sum of squared distances from it (Welford).
+    mean: f64,
+    squares: f64,
+}
+
+impl Tally {
+    /// A packet that did not arrive.
+    pub(crate) fn lost(&mut self) {
+        self.lost += 1;
+    }
+
+    /// A packet that arrived.
+    pub(crate) fn received(&mut self, delay: i64) {
+        if self.received == 0 {
+            (self.first, self.least, self.greatest) = (delay, delay, delay);
+        }
+        self.received += 1;
+        self.sum += i128::from(delay);
+        (self.least, self.greatest) = (self.least.min(delay), self.greatest.max(delay));
+        let delay = (i128::from(delay) - i128::from(self.first)) as f64;
+        let distance = delay - self.mean;
+        self.mean += distance / self.received as f64;
+        self.squares += distance * (delay - self.mean);
+    }
+
+    /// What they are together.
+    pub(crate) fn truth(self) -> Truth {
+        let Tally { lost, received, sum, least, greatest, squares, .. } = self;
         let count = received as f64;
-        let sum: i128 = delays.clone().map(i128::from).sum();
-        let mean_ns = sum as f64 / count;
-        let squares: f64 = delays.map(|delay| (delay as f64 - mean_ns).powi(2)).sum();
-        Some(Delay { mean_ns, std_ns: (squares / count).sqrt(), min_ns, max_ns })
-    };
-    Truth { sent: received as u64 + lost, received: received as u64, lost, delay: delay() }
+        let delay = (received > 0).then(|| Delay {
+            mean_ns: sum as f64 / count,
+            std_ns: (squares / count).sqrt(),
+            min_ns: least,
+            max_ns: greatest,
+        });
+        Truth { sent: received + lost, received, lost, delay }
+    }
 }
 
 #[cfg(test)]

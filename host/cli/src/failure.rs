@@ -10,6 +10,7 @@
 use crate::exit::Exit;
 use crate::report;
 use crate::show::json::Schema;
+use deltaline_capture::exact::MatchError;
 use deltaline_capture::replay::CutError;
 use deltaline_capture::{CaptureError, Place, WriteError};
 use deltaline_collect::feed::FeedError;
@@ -112,6 +113,15 @@ impl From<WriteError> for Failure {
             | WriteError::Text { file, .. } => file.clone(),
         };
         Failure::new(Exit::Output, error).of_file(file)
+    }
+}
+
+impl From<MatchError> for Failure {
+    fn from(error: MatchError) -> Self {
+        match error {
+            MatchError::Cut(error) => error.into(),
+            error @ MatchError::Files(_) => Failure::new(Exit::Output, error),
+        }
     }
 }
 

@@ -23,9 +23,6 @@ pub(crate) struct Matched {
     skipped: [usize; 2],
     /// What is to be said of captures that ended before their end, and of packets at the edges that were left out.
     pub(crate) left_out: Vec<String>,
-    pub(crate) surveys: Surveys,
-    /// What is to be said of the recordings.
-    pub(crate) remarks: Vec<String>,
 }
 
 /// Two captures, read.
@@ -75,29 +72,14 @@ impl Matched {
         Ok(Matched { skipped, left_out, ..Matched::of(recordings, observed)? })
     }
 
-    /// Reads and matches two captures.
-    pub(crate) fn read(recordings: &Recordings) -> Result<Self, Failure> {
-        Matched::of(recordings, Observed::read(recordings)?)
-    }
-
     fn of(recordings: &Recordings, observed: Observed) -> Result<Self, Failure> {
         let Observed { sender, receiver, cut, surveys, mut remarks } = observed;
         remarks.splice(0..0, cut);
         let matching = working("matching packets with packets", || match_exactly(&sender, &receiver));
-        let measured = |end: &End| end.packets - end.unmeasured;
-        let (sent, received) = (measured(&matching.sender), measured(&matching.receiver));
-        if matching.pairs.is_empty() && sent > 0 && received > 0 {
-            let mut message = format!(
-                "{} and {} have no packet in common ({sent} and {received} packets); check that they are captures of the \
-                 same traffic and time, and that their snap lengths are equal",
-                recordings.name(Role::Sender),
-                recordings.name(Role::Receiver)
-            );
-            let reasons = surveys.reasons(recordings)?;
-            remarks.iter().chain(&reasons).for_each(|remark| message += &format!(". {remark}"));
-            return Err(Failure::new(Exit::Ends, message));
+        if matching.pairs.is_empty() {
+            check_common(recordings, [matching.sender, matching.receiver], &surveys, &remarks)?;
         }
-        Ok(Matched { sender, receiver, matching, skipped: [0; 2], left_out: vec![], surveys, remarks })
+        Ok(Matched { sender, receiver, matching, skipped: [0; 2], left_out: vec![] })
     }
 
     /// The intervals of this length, by the packets of the matched part, and what is to be said of them; one interval
@@ -113,13 +95,7 @@ impl Matched {
         let cuts = Cuts::in_band(&self.sender, &self.receiver, &self.matching, length)?;
         let spans: Vec<Span> = cuts.spans().collect();
         let average = self.sender.timestamps().len() / spans.len().max(1);
-        let remark = (cuts.postponed() > average / 10).then(|| {
-            format!(
-                "packets overtake each other, so that a cut was put up to {} packets later than asked for: \
-                 an interval holds the same packets at both ends, but not those of exactly its time",
-                cuts.postponed()
-            )
-        });
+        let remark = remark_on_postponed(cuts.postponed() as u64, average as u64);
         Ok((spans, remark))
     }
 
@@ -132,35 +108,71 @@ impl Matched {
         }
     }
 
-    /// Whether more of the matched packets arrived before they were sent than after.
-    pub(crate) fn is_mostly_negative(&self) -> bool {
-        let pairs = &self.matching.pairs;
-        2 * pairs.iter().filter(|pair| pair.delay < 0).count() > pairs.len()
-    }
-
     /// What is to be said of packets that arrived before they were sent.
     pub(crate) fn remark_on_negative_delays(&self) -> Option<String> {
-        let negative = self.matching.pairs.iter().map(|pair| pair.delay).filter(|delay| *delay < 0);
-        let least = negative.clone().min()?;
-        Some(format!(
-            "{} of {} packets arrived before they were sent: the receiver's clock is behind the sender's by at \
-             least {}, or the two files are swapped",
-            negative.count(),
-            self.matching.pairs.len(),
-            duration(-(least as f64))
-        ))
+        let pairs = &self.matching.pairs;
+        let negative = pairs.iter().filter(|pair| pair.delay < 0);
+        let least = negative.clone().map(|pair| pair.delay).min()?;
+        remark_on_negative_delays(negative.count() as u64, pairs.len() as u64, least)
     }
 
     /// What is to be said of packets that look alike.
     pub(crate) fn remark_on_duplicates(&self) -> Option<String> {
-        let End { duplicates, .. } = self.matching.sender;
-        (duplicates > 0).then(|| {
-            format!(
-                "{duplicates} of the sender's packets have the same identity as an earlier one: which of them is \
-                 which is a guess, and intervals and standard deviations are less certain than they say"
-            )
-        })
+        remark_on_duplicates(self.matching.sender.duplicates)
     }
+}
+
+/// Refuses ends that have packets and none in common.
+pub(crate) fn check_common(
+    recordings: &Recordings,
+    ends: [End; 2],
+    surveys: &Surveys,
+    remarks: &[String],
+) -> Result<(), Failure> {
+    let [sent, received] = ends.map(|end| end.packets - end.unmeasured);
+    if sent == 0 || received == 0 {
+        return Ok(());
+    }
+    let mut message = format!(
+        "{} and {} have no packet in common ({sent} and {received} packets); check that they are captures of the \
+         same traffic and time, and that their snap lengths are equal",
+        recordings.name(Role::Sender),
+        recordings.name(Role::Receiver)
+    );
+    let reasons = surveys.reasons(recordings)?;
+    remarks.iter().chain(&reasons).for_each(|remark| message += &format!(". {remark}"));
+    Err(Failure::new(Exit::Ends, message))
+}
+
+/// What is to be said of intervals whose ends were put so many packets later than wanted.
+pub(crate) fn remark_on_postponed(postponed: u64, average: u64) -> Option<String> {
+    (postponed > average / 10).then(|| {
+        format!(
+            "packets overtake each other, so that a cut was put up to {postponed} packets later than asked for: an interval \
+             holds the same packets at both ends, but not those of exactly its time"
+        )
+    })
+}
+
+/// What is to be said of packets that arrived before they were sent, the one with the `least` delay first of all.
+pub(crate) fn remark_on_negative_delays(negative: u64, packets: u64, least: i64) -> Option<String> {
+    (negative > 0).then(|| {
+        format!(
+            "{negative} of {packets} packets arrived before they were sent: the receiver's clock is behind the sender's \
+             by at least {}, or the two files are swapped",
+            duration(-(least as f64))
+        )
+    })
+}
+
+/// What is to be said of packets that look alike.
+pub(crate) fn remark_on_duplicates(duplicates: u64) -> Option<String> {
+    (duplicates > 0).then(|| {
+        format!(
+            "{duplicates} of the sender's packets have the same identity as an earlier one: which of them is which is a \
+             guess, and intervals and standard deviations are less certain than they say"
+        )
+    })
 }
 
 fn observe(recording: &mut Input, survey: &mut Survey, what: &'static str) -> Result<Observations, Failure> {

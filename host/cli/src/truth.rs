@@ -1,15 +1,17 @@
 //! `deltaline truth`: two captures, packet by packet.
 
-use crate::causes::is_suspect;
+use crate::causes::{Surveys, is_suspect};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::matched::Matched;
+use crate::matched::{check_common, remark_on_duplicates, remark_on_negative_delays, remark_on_postponed};
 use crate::parse;
-use crate::recordings::{Recordings, remark_on_cut};
+use crate::progress::{Progress, working};
+use crate::recordings::{Recordings, remark_on_cut, remark_on_nothing_wanted};
 use crate::report;
 use crate::show::json::Members;
 use crate::show::table;
 use clap::Args;
+use deltaline_capture::exact::{Matched, Matcher};
 use deltaline_capture::matching;
 use deltaline_collect::truth::Exact;
 use deltaline_model::packet::identity::WINDOW_BYTES;
@@ -45,7 +47,7 @@ struct Output<'a> {
     /// Packets that arrived after a later sent one of any flow.
     reordered_overall: u64,
     /// Measured packets of the receiver that were never sent.
-    receiver_only: usize,
+    receiver_only: u64,
     sender: EndOutput,
     receiver: EndOutput,
     warnings: &'a [String],
@@ -79,29 +81,33 @@ impl EndOutput {
 pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     let recordings = &arguments.recordings;
     recordings.check()?;
-    let matched = Matched::read(recordings)?;
-    let (spans, remark) = matched.spans(arguments.interval)?;
-    let matching = &matched.matching;
-    let overall = Exact::from(matching.truth(..));
+    let mut remarks = vec![];
+    let mut surveys = Surveys::default();
+    let matched = matched(recordings, arguments.interval, &mut surveys, &mut remarks)?;
+    if matched.overall.received == 0 {
+        check_common(recordings, [matched.sender, matched.receiver], &surveys, &remarks)?;
+    }
+    let overall = Exact::from(matched.overall);
     // By name, the overall numbers last.
-    let exact = spans.iter().map(|span| Exact::from(matching.truth(span.sender.clone())));
+    let exact = matched.intervals.iter().map(|truth| Exact::from(*truth));
     let mut rows: Vec<_> =
         exact.enumerate().map(|(interval, exact)| (interval.to_string(), exact.quantities())).collect();
+    let intervals = rows.len();
     rows.push(("overall".into(), overall.quantities()));
 
     let (exit, mut warnings) = judge(&matched, &overall);
-    warnings.extend(matched.remarks.iter().cloned());
+    warnings.extend(remarks);
     if is_suspect(overall.sent, overall.received) {
-        warnings.extend(matched.surveys.reasons(recordings)?);
+        warnings.extend(surveys.reasons(recordings)?);
     }
-    warnings.extend(remark);
-    warnings.extend(matched.remark_on_duplicates());
+    warnings.extend(remark_on_postponed(matched.postponed, matched.sender.packets / intervals as u64));
+    warnings.extend(remark_on_duplicates(matched.sender.duplicates));
     for (path, end) in
-        [(recordings.sender.display(), matching.sender), (recordings.receiver.display(), matching.receiver)]
+        [(recordings.sender.display(), matched.sender), (recordings.receiver.display(), matched.receiver)]
     {
         warnings.extend(remark_on_cut(&path, end.cut, end.packets));
     }
-    let truncated = [matching.sender.truncated, matching.receiver.truncated];
+    let truncated = [matched.sender.truncated, matched.receiver.truncated];
     if truncated != [0, 0] {
         warnings.push(format!(
             "{} packets of the sender and {} of the receiver were captured without the end of their identity; \
@@ -115,7 +121,7 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
             "truth",
             &Output {
                 overall: Members(&overall.quantities()),
-                intervals: rows[..spans.len()]
+                intervals: rows[..intervals]
                     .iter()
                     .enumerate()
                     .map(|(interval, (_, quantities))| IntervalOutput {
@@ -123,11 +129,11 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
                         truth: Members(quantities),
                     })
                     .collect(),
-                reordered: matching.reordered,
-                reordered_overall: matching.reordered_overall,
-                receiver_only: matching.receiver_only.len(),
-                sender: EndOutput::new(recordings.name(Role::Sender), matching.sender),
-                receiver: EndOutput::new(recordings.name(Role::Receiver), matching.receiver),
+                reordered: matched.reordered,
+                reordered_overall: matched.reordered_overall,
+                receiver_only: matched.receiver_only,
+                sender: EndOutput::new(recordings.name(Role::Sender), matched.sender),
+                receiver: EndOutput::new(recordings.name(Role::Receiver), matched.receiver),
                 warnings: &warnings,
             },
         )?;
@@ -135,11 +141,9 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
         let mut text = format!("{}\n", table::rows("interval", &rows));
         text += &format!(
             "reordered: {} within their flow, {} overall; received but never sent: {}\n",
-            matching.reordered,
-            matching.reordered_overall,
-            matching.receiver_only.len()
+            matched.reordered, matched.reordered_overall, matched.receiver_only
         );
-        for (name, end) in [("sender", matching.sender), ("receiver", matching.receiver)] {
+        for (name, end) in [("sender", matched.sender), ("receiver", matched.receiver)] {
             text += &format!(
                 "{name}: {} packets, of them {} unmeasured, {} truncated, {} duplicates\n",
                 end.packets, end.unmeasured, end.truncated, end.duplicates
@@ -151,19 +155,51 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
+/// Reads and matches two captures; `remarks` is what is to be said of them.
+fn matched(
+    recordings: &Recordings,
+    interval: Option<u64>,
+    surveys: &mut Surveys,
+    remarks: &mut Vec<String>,
+) -> Result<Matched, Failure> {
+    let mut matcher = Matcher::default();
+    for (role, what) in
+        [(Role::Sender, "reading the sender's packets"), (Role::Receiver, "reading the receiver's packets")]
+    {
+        let mut recording = recordings.open(role)?;
+        let mut progress = Progress::new(what, &[recording.capture()]);
+        let mut taken = 0;
+        while let Some(packet) = recording.next_packet()? {
+            surveys.of(role).take(packet);
+            match role {
+                Role::Sender => matcher.sent(packet)?,
+                Role::Receiver => matcher.received(packet)?,
+            }
+            taken += 1;
+            progress.packet(0, recording.capture());
+        }
+        let passed_over = recording.capture().passed_over();
+        remarks.extend(recording.remark());
+        remarks.extend(remark_on_nothing_wanted(recordings.path(role), taken, passed_over));
+    }
+    remarks.extend(surveys.remarks(recordings));
+    Ok(working("matching packets with packets", || matcher.finish(interval))?)
+}
+
 /// Whether the two captures fit together.
 fn judge(matched: &Matched, overall: &Exact) -> (Exit, Vec<String>) {
-    let receiver_only = matched.matching.receiver_only.len() as u64;
-    if matched.is_mostly_negative() && receiver_only > overall.lost {
+    let &Matched { receiver_only, negative, .. } = matched;
+    let Some(delay) = overall.delay else {
+        return (Exit::NotIdentifiable, vec!["no packet was received, so that there is no delay".into()]);
+    };
+    if 2 * negative > overall.received && receiver_only > overall.lost {
         let message = format!(
             "most packets arrived before they were sent, and more were only received ({receiver_only}) than only \
              sent ({}): the two files seem to be swapped; give the sender's capture first",
             overall.lost
         );
-        (Exit::Ends, vec![message])
-    } else if overall.received == 0 {
-        (Exit::NotIdentifiable, vec!["no packet was received, so that there is no delay".into()])
-    } else {
-        (Exit::Done, matched.remark_on_negative_delays().into_iter().collect())
+        return (Exit::Ends, vec![message]);
     }
+    let remark = remark_on_negative_delays(negative, overall.received, delay.least);
+    (Exit::Done, remark.into_iter().collect())
 }

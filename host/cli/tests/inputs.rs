@@ -4,6 +4,7 @@
 mod common;
 
 use common::{Folder, RECEIVER, Run, SENDER, command, finish, packets, run, timeless};
+use deltaline_capture::{PacketRef, PcapWriter};
 use serde_json::{Value, json};
 use serialport::{SerialPort, TTYPort};
 use std::fs::{self, File};
@@ -133,4 +134,54 @@ fn what_takes_long_shows_how_far_it_is() {
         said.starts_with("deltaline: a capture that can be read only once") && said.lines().count() == 1,
         "{said}"
     );
+}
+
+/// A million packets of 64 bytes, of which each hundredth is lost: 350 MB of records.
+#[test]
+fn the_truth_does_not_need_to_fit_into_memory() {
+    let folder = Folder::new();
+    let mut frame = [&[0; 12][..], &[8, 0, 0x45, 0, 0, 50, 0, 0, 0, 0, 64, 17], &[10; 10], &[0; 30]].concat();
+    let mut writers =
+        ["sender.pcap", "receiver.pcap"].map(|name| PcapWriter::create(folder.path(name)).unwrap());
+    for number in 0..1_000_000u64 {
+        frame[48..56].copy_from_slice(&number.to_be_bytes());
+        let length = frame.len() as u32;
+        let [sender, receiver] = &mut writers;
+        let packet = PacketRef { timestamp: 1000 * number, length, interface: 0, data: &frame };
+        sender.write(packet).unwrap();
+        if number % 100 != 7 {
+            receiver.write(PacketRef { timestamp: packet.timestamp + 500 + number % 2, ..packet }).unwrap();
+        }
+    }
+    writers.into_iter().for_each(|writer| writer.finish().unwrap());
+    let captures = [folder.path("sender.pcap"), folder.path("receiver.pcap")];
+    let mut truth = command(&["truth", "--json", "--interval", "100ms"]);
+    truth.args(captures).env("TMPDIR", folder.path(""));
+    let mut child = truth.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut peak = 0;
+    while child.try_wait().unwrap().is_none() {
+        peak = peak_memory(child.id()).unwrap_or(peak);
+        sleep(Duration::from_millis(5));
+    }
+    assert!((10 << 10..100 << 10).contains(&peak), "{peak} KiB");
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let result = Run { code: 0, output: String::from_utf8(output.stdout).unwrap(), messages: String::new() };
+    let result = result.json();
+    let overall = &result["overall"];
+    assert_eq!((&overall["sent"], &overall["lost"]), (&json!(1_000_000), &json!(10_000)));
+    assert_eq!((&overall["min_ns"], &overall["max_ns"]), (&json!(500), &json!(501)));
+    // Of the lost ones, all are odd: 490,000 of 990,000 take 501 ns.
+    assert!((overall["mean_ns"].as_f64().unwrap() - 500.0 - 49.0 / 99.0).abs() < 1e-9, "{overall}");
+    assert_eq!(result["intervals"].as_array().unwrap().len(), 10);
+    assert!(result["intervals"].as_array().unwrap().iter().all(|interval| interval["lost"] == json!(1000)));
+    // Nothing is left of the temporary files.
+    assert_eq!(folder.files().len(), 2);
+    finish(truth.env("TMPDIR", "/nowhere")).told(7, &["temporary files cannot be written", "set TMPDIR"]);
+}
+
+/// Of a process, in KiB, as long as it runs.
+fn peak_memory(process: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    status.lines().find(|line| line.starts_with("VmHWM:"))?.split_whitespace().nth(1)?.parse().ok()
 }

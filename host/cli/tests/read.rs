@@ -71,7 +71,7 @@ fn a_board_is_read_live_and_recorded() {
     result.told(0, &[]);
     let read = lines(&result.output);
     let identity = of(&read, "identity")[0];
-    assert_eq!((&identity["top"], &identity["rows"]), (&json!("selftest"), &json!(128)));
+    assert_eq!((&identity["top"], &identity["rows"]), (&json!("selftest"), &json!(64)));
     assert_eq!((&identity["banks"], &identity["build"]), (&json!([1, 6]), &json!(77)));
     let intervals = of(&read, "interval");
     assert_eq!(intervals.len(), 5);
@@ -216,7 +216,7 @@ fn a_reset_in_the_middle_begins_anew() {
     reading.wait_for("interval", 3);
     // In the midst of the fourth interval, and of a message.
     let fourth = said(&LOSSY, 4);
-    board.say(&on_the_line(&fourth[16..19])[..2000]);
+    board.say(&on_the_line(&fourth[16..19])[..1000]);
     board.command(Command::Reset);
     board.command(Command::Settings(LOSSY));
     let result = reading.end();

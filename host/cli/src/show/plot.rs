@@ -1,8 +1,8 @@
 //! Plot: delays and loss over time as SVG, on one page: estimates with their intervals, the truth if it is known, quantiles
 //! where there are any, and grey what is void.
 //!
-//! The first delay that has a confidence interval by its kind is drawn with it, further ones as lines; loss is the first count
-//! that is shown as a share. Time is that of day (UTC) where it is known, else that since the first packet.
+//! The first delay that has a confidence interval by its kind is drawn with it, further ones that are metrics and not shown
+//! first of all, quantiles, as lines; loss is the first count that is shown as a share. Time is that of day (UTC) where it is known, else that since the first packet.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -53,6 +53,7 @@ fn step(interval: &IntervalFigures, span: (f64, f64)) -> Step {
     let mut delays =
         figures.quantities().filter(|each| each.what.unit == Unit::Nanoseconds && each.range.is_some());
     let mean = delays.next();
+    let further = delays.filter(|each| each.what.metric.is_some() && !each.what.is_brief);
     let lost = figures.quantities().find(|each| each.what.share.is_some());
     let share = |lost: &Quantity| {
         let of = lost.samples.filter(|samples| *samples > 0)?;
@@ -64,7 +65,7 @@ fn step(interval: &IntervalFigures, span: (f64, f64)) -> Step {
         mean: mean.and_then(value),
         range: mean.and_then(|mean| mean.range?.ok()).map(|range| range.map(milliseconds)),
         truth: mean.and_then(|mean| figures.exact(mean)).and_then(value),
-        further: delays.filter_map(|each| Some((each.what.heading?, value(each)?))).collect(),
+        further: further.filter_map(|each| Some((each.what.heading?, value(each)?))).collect(),
         loss: lost.and_then(share),
     }
 }

@@ -22,8 +22,8 @@
 //! What is not known of the last interval has no sample: absence is an alarm, a zero would be a lie. Counters and the
 //! histogram miss no interval, however rarely they are scraped, and begin at 0 with their segment's first interval.
 //!
-//! Of numbers, this file knows the units only: what is served is what has a metric in its definition, and a histogram what
-//! is shown first where there is room for few and has a confidence interval.
+//! Of numbers, this file knows the units only: what is served is what has a metric in its definition, and a histogram
+//! the first delay that has a confidence interval by its kind.
 //!
 //! # Test plan
 //!
@@ -108,6 +108,14 @@ enum Series {
 }
 
 impl Series {
+    fn is_empty(&self) -> bool {
+        match self {
+            Series::Seconds(family) | Series::Ratio(family) => family.is_empty(),
+            Series::Packets(family) | Series::Intervals(family) => family.is_empty(),
+            Series::Distribution(family) => family.is_empty(),
+        }
+    }
+
     fn distribution() -> Self {
         Series::Distribution(Family::new_with_constructor(|| Histogram::new(BUCKETS)))
     }
@@ -164,9 +172,6 @@ impl Numbers {
         let seconds = || Series::Seconds(Family::default());
         self.set(name, help, segment, value.map(|value| value / NANOSECONDS_A_SECOND), seconds);
         let Some(range) = quantity.range else { return };
-        if quantity.what.is_brief {
-            self.distribute(segment, name, value.map(|value| value / NANOSECONDS_A_SECOND));
-        }
         let known = value.and(range.ok());
         for (end, which) in [("lower", 0), ("upper", 1)] {
             let help = format!("The {end} end of its 95 % confidence interval: {help}");
@@ -177,7 +182,9 @@ impl Numbers {
 
     /// Adds an interval's delay to those of all intervals. A histogram of what may be negative has no sum that only grows,
     /// so that what is below 0 is counted beside it.
-    fn distribute(&self, segment: u32, name: &str, delay: Option<f64>) {
+    fn distribute(&self, segment: u32, quantity: &Quantity) {
+        let Some(Metric { name, .. }) = quantity.what.metric else { return };
+        let delay = quantity.value.ok().map(|delay| delay.to_f64() / NANOSECONDS_A_SECOND);
         let is_negative = delay.is_some_and(|delay| delay < 0.0);
         let (negative, distribution) = (format!("negative_{name}"), format!("interval_{name}"));
         let help = format!("Intervals whose {name} is below 0, for a clock that is behind");
@@ -191,7 +198,8 @@ impl Numbers {
 impl Collector for Numbers {
     fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for (name, (help, series)) in all.iter() {
+        // A metric without samples is not there: not all parsers take one.
+        for (name, (help, series)) in all.iter().filter(|(_, (_, series))| !series.is_empty()) {
             let packets = registry::Unit::Other("packets".into());
             let ratio = registry::Unit::Other("ratio".into());
             let intervals = registry::Unit::Other("intervals".into());
@@ -273,6 +281,10 @@ impl Metrics {
         self.numbers.forget(segment);
         for quantity in figures.quantities() {
             self.numbers.take(segment, quantity);
+        }
+        let is_delay = |each: &&Quantity| each.what.unit == Unit::Nanoseconds && each.range.is_some();
+        if let Some(delay) = figures.quantities().find(is_delay) {
+            self.numbers.distribute(segment, delay);
         }
         if is_usable && let Ok(now) = SystemTime::UNIX_EPOCH.elapsed() {
             self.reported.get_or_create(&Segment { segment }).set(now.as_secs_f64());

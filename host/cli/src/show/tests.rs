@@ -22,7 +22,10 @@ static WONDERS: Definition = Definition {
     ..Definition::new("wonders", "wonders", Unit::Packets)
 };
 static TRUE_SURPRISE: Definition = Definition::new("surprise", "surprise", Unit::Nanoseconds);
-static FURTHER: Definition = Definition::new("further", "further", Unit::Nanoseconds);
+static FURTHER: Definition = Definition {
+    metric: Some(Metric { name: "delay_further", help: "A further made-up delay" }),
+    ..Definition::new("further", "further", Unit::Nanoseconds)
+};
 static HIDDEN: Definition = Definition { heading: None, ..Definition::new("hidden", "", Unit::Packets) };
 
 /// An answer of numbers that no release knows, and a further one.
@@ -139,9 +142,14 @@ fn a_made_up_quantity_is_a_metric() {
     ] {
         assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
     }
+    // Of all intervals, the first delay alone.
+    assert!(text.contains("deltaline_interval_delay_surprise_seconds_count{segment=\"3\"} 2"), "{text}");
+    assert!(!text.contains("interval_delay_further"), "{text}");
     metrics.interval(3, false, &figures(Err(Reason::Void)));
     let text = metrics.text().unwrap();
-    assert!(!text.contains("deltaline_delay_surprise_seconds{") && !text.contains("surprise_lower_seconds{"));
+    // Not even by name: some parsers do not take metrics without samples.
+    assert!(!text.contains("deltaline_delay_surprise_seconds") && !text.contains("surprise_lower_seconds"));
+    assert!(text.contains("deltaline_interval_delay_surprise_seconds_count{segment=\"3\"} 2"), "{text}");
     assert!(text.contains("deltaline_wondrous_packets_total{segment=\"3\"} 30"), "{text}");
 }
 
