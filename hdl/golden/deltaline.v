@@ -13734,6 +13734,10 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
     reg  x_fragment_rst;
     reg  x_fragment_d;
     wire  x_fragment_q;
+    reg  x_complement_clock;
+    reg  x_complement_rst;
+    reg  [7:0] x_complement_d;
+    wire  [7:0] x_complement_q;
     reg  x_back_by_eight_clock;
     reg  x_back_by_eight_rst;
     reg  [4:0] x_back_by_eight_d;
@@ -13878,8 +13882,8 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
     reg  is_extension;
     reg  is_complete;
     reg  [13:0] pairs_left;
-    reg  [13:0] extra_by_eight;
-    reg  [13:0] extra_by_four;
+    reg  [13:0] minus_by_eight;
+    reg  [13:0] minus_by_four;
     reg  [13:0] behind_eight;
     reg  [13:0] behind_four;
     reg  [13:0] rest;
@@ -13981,6 +13985,12 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         .rst(x_fragment_rst),
         .d(x_fragment_d),
         .q(x_fragment_q)
+    );
+    deltaline_core_identity_datagram_x_complement x_complement(
+        .clock(x_complement_clock),
+        .rst(x_complement_rst),
+        .d(x_complement_d),
+        .q(x_complement_q)
     );
     deltaline_core_identity_datagram_x_back_by_eight x_back_by_eight(
         .clock(x_back_by_eight_clock),
@@ -14195,6 +14205,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         x_by_eight_clock = clk;
         x_by_four_clock = clk;
         x_fragment_clock = clk;
+        x_complement_clock = clk;
         x_back_by_eight_clock = clk;
         x_back_by_four_clock = clk;
         y_by_eight_clock = clk;
@@ -14240,6 +14251,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         x_by_eight_d = x_by_eight_q;
         x_by_four_d = x_by_four_q;
         x_fragment_d = x_fragment_q;
+        x_complement_d = x_complement_q;
         x_back_by_eight_d = x_back_by_eight_q;
         x_back_by_four_d = x_back_by_four_q;
         y_by_eight_d = y_by_eight_q;
@@ -14285,6 +14297,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         x_by_eight_rst = rst;
         x_by_four_rst = rst;
         x_fragment_rst = rst;
+        x_complement_rst = rst;
         x_back_by_eight_rst = rst;
         x_back_by_four_rst = rst;
         y_by_eight_rst = rst;
@@ -14343,6 +14356,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         y_by_eight_d = class_of_y_class_code == 32'h1;
         y_by_four_d = class_of_y_class_code == 32'h2;
         y_fragment_d = class_of_y_class_code == 32'h3;
+        x_complement_d = ~x[(32'h10)+:(8)];
         x_back_by_eight_d = 32'h0 - ((x[(32'h10)+:(4)]) & 5'h1f);
         if (|x[(32'h14)+:(4)]) begin
             x_back_by_eight_d = 32'h10;
@@ -14359,10 +14373,10 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         is_chained = chain_by_eight_q | chain_by_four_q | chain_fragment_q;
         is_extension = is_active & is_chained & ~|phase_q;
         pairs_left = left_q[(32'h3)+:(14)];
-        extra_by_eight = ((pair_x_q[(32'h10)+:(8)]) & 14'h3fff);
-        extra_by_four = ((pair_x_q[(32'h11)+:(7)]) & 14'h3fff);
-        behind_eight = pairs_left + ~extra_by_eight;
-        behind_four = pairs_left + ~extra_by_four;
+        minus_by_eight = ((x_complement_q) & 14'h3fff) | 32'h3f00;
+        minus_by_four = ((x_complement_q[(32'h1)+:(7)]) & 14'h3fff) | 32'h3f80;
+        behind_eight = pairs_left + minus_by_eight;
+        behind_four = pairs_left + minus_by_four;
         rest = pairs_left - 32'h1;
         if (chain_by_eight_q) begin
             rest = behind_eight;
@@ -15225,6 +15239,21 @@ module deltaline_core_identity_datagram_x_checksum(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_identity_datagram_x_checksum
+
+module deltaline_core_identity_datagram_x_complement(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [7:0] d;
+    output reg  [7:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 8'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_datagram_x_complement
 
 module deltaline_core_identity_datagram_x_fragment(clock,rst,d,q);
 

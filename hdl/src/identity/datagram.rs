@@ -126,9 +126,9 @@ pub struct Datagram {
     is_extension: Signal<Local, Bit>,
     is_complete: Signal<Local, Bit>,
     pairs_left: Signal<Local, Bits<14>>,
-    /// Pairs of an extension header beyond its first, were its length in such units.
-    extra_by_eight: Signal<Local, Bits<14>>,
-    extra_by_four: Signal<Local, Bits<14>>,
+    /// Minus the pairs of an extension header, were its length in such units.
+    minus_by_eight: Signal<Local, Bits<14>>,
+    minus_by_four: Signal<Local, Bits<14>>,
     behind_eight: Signal<Local, Bits<14>>,
     behind_four: Signal<Local, Bits<14>>,
     rest: Signal<Local, Bits<14>>,
@@ -151,6 +151,8 @@ pub struct Datagram {
     x_by_eight: Flop<Bit>,
     x_by_four: Flop<Bit>,
     x_fragment: Flop<Bit>,
+    /// If a header starts with x: the complement of its length field.
+    x_complement: Flop<Bits<8>>,
     /// If a header of that kind starts with x: minus its pairs beyond the first. The window ends long before sixteen.
     x_back_by_eight: Flop<Bits<5>>,
     x_back_by_four: Flop<Bits<5>>,
@@ -208,6 +210,7 @@ impl Logic for Datagram {
         x_by_eight,
         x_by_four,
         x_fragment,
+        x_complement,
         x_back_by_eight,
         x_back_by_four,
         y_by_eight,
@@ -278,6 +281,7 @@ impl Logic for Datagram {
         self.y_by_eight.d.next = self.class_of_y.class_code.val() == 1;
         self.y_by_four.d.next = self.class_of_y.class_code.val() == 2;
         self.y_fragment.d.next = self.class_of_y.class_code.val() == 3;
+        self.x_complement.d.next = !self.x.val().get_bits::<8>(16);
         self.x_back_by_eight.d.next = 0 - bit_cast::<5, 4>(self.x.val().get_bits::<4>(16));
         if self.x.val().get_bits::<4>(20).any() {
             self.x_back_by_eight.d.next = 16.into();
@@ -301,10 +305,10 @@ impl Logic for Datagram {
         // less one stands in the header, so that its complement is all it takes. The kinds' differences are formed side by
         // side and chosen from afterwards: what comes next is known as late as the pair itself.
         self.pairs_left.next = self.left.q.val().get_bits::<14>(3);
-        self.extra_by_eight.next = bit_cast::<14, 8>(self.pair_x.q.val().get_bits::<8>(16));
-        self.extra_by_four.next = bit_cast::<14, 7>(self.pair_x.q.val().get_bits::<7>(17));
-        self.behind_eight.next = self.pairs_left.val() + !self.extra_by_eight.val();
-        self.behind_four.next = self.pairs_left.val() + !self.extra_by_four.val();
+        self.minus_by_eight.next = bit_cast::<14, 8>(self.x_complement.q.val()) | 0x3f00;
+        self.minus_by_four.next = bit_cast::<14, 7>(self.x_complement.q.val().get_bits::<7>(1)) | 0x3f80;
+        self.behind_eight.next = self.pairs_left.val() + self.minus_by_eight.val();
+        self.behind_four.next = self.pairs_left.val() + self.minus_by_four.val();
         self.rest.next = self.pairs_left.val() - 1;
         if self.chain_by_eight.q.val() {
             self.rest.next = self.behind_eight.val();

@@ -7,6 +7,7 @@
 //!   losses that an estimate is compared with.
 //! * [`exact`]: the same for captures of any length, in bounded memory.
 //! * [`replay`]: two captures as two streams that delimiters cut into intervals.
+//! * [`segments`]: TCP packets that a network card would cut, cut.
 //! * [`survey`]: what a recording holds that makes it hard to compare with another.
 //!
 //! ```no_run
@@ -29,6 +30,7 @@ mod packet;
 mod pcap;
 mod pcapng;
 mod sorting;
+mod translation;
 mod tunnel;
 
 pub mod edges;
@@ -37,6 +39,7 @@ pub mod filter;
 pub mod matching;
 pub mod reading;
 pub mod replay;
+pub mod segments;
 pub mod survey;
 pub mod writing;
 

@@ -59,6 +59,7 @@ impl PacketRef<'_> {
 }
 
 /// A packet whose bytes are still a place in the input's buffer.
+#[derive(Clone)]
 pub(crate) struct Record {
     pub(crate) timestamp: u64,
     pub(crate) length: u32,

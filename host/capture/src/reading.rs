@@ -30,11 +30,14 @@ use crate::link::Link;
 use crate::packet::{Direction, Packet, PacketRef, Record};
 use crate::pcap::{self, Pcap};
 use crate::pcapng::{self, Pcapng};
+use crate::segments::{Segmentation, Segments};
+use crate::translation;
 use crate::tunnel::Inner;
 use std::fs::File;
 use std::io::Read;
 use std::mem;
 use std::path::Path;
+use std::sync::Arc;
 
 enum Format {
     Pcap(Pcap),
@@ -51,6 +54,11 @@ pub struct Selection {
     /// Whether the innermost packet comes in place of one that carries it: in GTP-U, VXLAN, GRE, IP and PPPoE, up to four in
     /// each other. The filter sees the outer one.
     pub inner: bool,
+    /// How TCP packets are cut that are longer than their path carries.
+    pub segmentation: Option<Arc<Segmentation>>,
+    /// Whether addresses, ports, ICMP identifiers and their checksums come as zero, because a translation changes them between
+    /// the points.
+    pub translated: bool,
 }
 
 /// A capture that is being read, packet by packet.
@@ -65,6 +73,9 @@ pub struct Capture {
     frame: Vec<u8>,
     /// Where the next such frame is put together.
     spare: Vec<u8>,
+    /// A packet of which segments are still to come, in `whole`.
+    segments: Option<(Record, Segments)>,
+    whole: Vec<u8>,
     selection: Selection,
     /// Records read, and those of them that were not wanted.
     packets: u64,
@@ -113,6 +124,8 @@ impl Capture {
                 format,
                 frame: vec![],
                 spare: vec![],
+                segments: None,
+                whole: vec![],
                 selection: Selection::default(),
                 packets: 0,
                 passed_over: 0,
@@ -158,6 +171,13 @@ impl Capture {
     /// `self.frame`.
     fn next_wanted(&mut self) -> Result<Option<(Record, bool)>, Fault> {
         while !self.over {
+            if let Some((record, segments)) = &mut self.segments {
+                if let Some(length) = segments.next(&self.whole, &mut self.frame) {
+                    let record = Record { length, ..record.clone() };
+                    return Ok(Some(self.translate((record, false))));
+                }
+                self.segments = None;
+            }
             let found = match &mut self.format {
                 Format::Pcap(pcap) => pcap.next(&mut self.input),
                 Format::Pcapng(pcapng) => pcapng.next(&mut self.input),
@@ -171,8 +191,7 @@ impl Capture {
                 self.pass_over();
                 continue;
             }
-            let mut is_as_recorded = true;
-            let mut frame = bytes;
+            let (mut frame, mut is_as_recorded) = (bytes, true);
             if record.link != Link::Ethernet {
                 let longer = record.link.to_ethernet(bytes, &mut self.frame);
                 record.length = record.length.saturating_add_signed(longer);
@@ -187,13 +206,34 @@ impl Capture {
             {
                 record.length = record.length.saturating_sub(inner.unpack(frame, &mut self.spare));
                 mem::swap(&mut self.frame, &mut self.spare);
-                is_as_recorded = false;
+                (frame, is_as_recorded) = (&self.frame, false);
             }
             self.packets += 1;
-            return Ok(Some((record, is_as_recorded)));
+            if let Some(segmentation) = &self.selection.segmentation
+                && let Some(segments) = Segments::of(frame, record.length, segmentation)
+            {
+                self.whole.clear();
+                self.whole.extend(frame);
+                self.segments = Some((record, segments));
+                continue;
+            }
+            return Ok(Some(self.translate((record, is_as_recorded))));
         }
         self.over = true;
         Ok(None)
+    }
+
+    /// Takes out of a frame what an address translation changes, if there is one.
+    fn translate(&mut self, (record, is_as_recorded): (Record, bool)) -> (Record, bool) {
+        if !self.selection.translated {
+            return (record, is_as_recorded);
+        }
+        if is_as_recorded {
+            self.frame.clear();
+            self.frame.extend(self.input.consumed(record.data.clone()));
+        }
+        translation::blank(&mut self.frame);
+        (record, false)
     }
 
     fn pass_over(&mut self) {

@@ -1,7 +1,7 @@
 //! Surveys: what a recording holds that makes it hard to compare with another.
 //!
-//! A sample of the packets is looked at: the first 512, and then every 61st, so that traffic of small periods is seen as
-//! it is. It costs a few nanoseconds a packet.
+//! Of all packets length and time are noted; a sample is looked into: the first 512, and then every 61st, so that traffic of
+//! small periods is seen as it is. It costs a few nanoseconds a packet.
 //!
 //! # Test plan
 //!
@@ -12,12 +12,15 @@ use crate::headers::Tags;
 use crate::packet::PacketRef;
 use crate::tunnel::{Inner, Tunnel};
 use deltaline_model::packet::identity::{Key, identify};
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// How many packets are all looked at, and then one of how many.
 const FIRST: u64 = 512;
 const STRIDE: u64 = 61;
+/// The longest frame of an ordinary link: 1,500 bytes, with two VLAN tags.
+const ORDINARY: u32 = 1522;
 /// The most pairs of addresses, and the most identities, that are kept.
 const MOST: usize = 1 << 14;
 
@@ -31,8 +34,13 @@ pub struct Survey {
     /// The identities of those that have one, as far as they are kept, and of how many packets they are.
     identities: HashSet<Key>,
     identified: u64,
-    /// Sampled packets by source and destination.
-    pairs: HashMap<[IpAddr; 2], u64>,
+    /// Sampled packets by source and destination, and their bytes.
+    pairs: HashMap<[IpAddr; 2], [u64; 2]>,
+    /// All packets longer than [`ORDINARY`], and the longest of all.
+    long: u64,
+    longest: u32,
+    /// When the first and the last packet were recorded, in nanoseconds since the Unix epoch.
+    span: Option<[u64; 2]>,
 }
 
 /// Packets in tunnels.
@@ -52,7 +60,7 @@ pub struct Tunnelled {
 pub struct BothWays {
     /// The share of all packets that go the rarer way, 0 to 0.5.
     pub share: f64,
-    /// Source and destination of most packets.
+    /// Source and destination of most bytes.
     pub example: [IpAddr; 2],
 }
 
@@ -61,13 +69,17 @@ impl Survey {
     #[inline]
     pub fn take(&mut self, packet: PacketRef<'_>) {
         self.packets += 1;
+        self.long += u64::from(packet.length > ORDINARY);
+        self.longest = self.longest.max(packet.length);
+        let [first, last] = self.span.unwrap_or([packet.timestamp; 2]);
+        self.span = Some([first.min(packet.timestamp), last.max(packet.timestamp)]);
         if self.packets <= FIRST || self.packets.is_multiple_of(STRIDE) {
-            self.look_at(packet.data);
+            self.look_at(packet);
         }
     }
 
     #[cold]
-    fn look_at(&mut self, frame: &[u8]) {
+    fn look_at(&mut self, PacketRef { data: frame, length, .. }: PacketRef<'_>) {
         self.sampled += 1;
         if let Some(inner) = Inner::of(frame) {
             *self.tunnels.entry(inner.tunnel).or_default() += 1;
@@ -83,9 +95,26 @@ impl Survey {
             });
             let has_room = self.pairs.len() < MOST;
             if has_room || self.pairs.contains_key(&pair) {
-                *self.pairs.entry(pair).or_default() += 1;
+                let [packets, bytes] = self.pairs.entry(pair).or_default();
+                (*packets, *bytes) = (*packets + 1, *bytes + u64::from(length));
             }
         }
+    }
+
+    /// How many packets are longer than frames of 1,500 bytes and two VLAN tags, and how long the longest of all is on the
+    /// wire.
+    pub fn long(&self) -> (u64, u32) {
+        (self.long, self.longest)
+    }
+
+    /// When the first and the last packet were recorded, in nanoseconds since the Unix epoch.
+    pub fn span(&self) -> Option<[u64; 2]> {
+        self.span
+    }
+
+    /// How many packets there are.
+    pub fn packets(&self) -> u64 {
+        self.packets
     }
 
     /// Packets in tunnels, if there are any.
@@ -100,14 +129,15 @@ impl Survey {
 
     /// Packets of both directions, if at least one in fifty goes against the others of its two addresses.
     pub fn both_ways(&self) -> Option<BothWays> {
-        let against = |pair: &[IpAddr; 2]| self.pairs.get(&[pair[1], pair[0]]).copied().unwrap_or(0);
+        let against =
+            |pair: &[IpAddr; 2]| self.pairs.get(&[pair[1], pair[0]]).map_or(0, |[packets, _]| *packets);
         let there_and_back = self.pairs.iter().filter(|(pair, _)| pair[0] != pair[1]);
         // Each pair of addresses is seen from both sides.
-        let twice: u64 = there_and_back.clone().map(|(pair, packets)| against(pair).min(*packets)).sum();
+        let twice: u64 = there_and_back.clone().map(|(pair, [packets, _])| against(pair).min(*packets)).sum();
         let share = twice as f64 / 2.0 / self.sampled as f64;
         let busiest = there_and_back
             .filter(|(pair, _)| against(pair) > 0)
-            .max_by_key(|&(pair, packets)| (packets, std::cmp::Reverse(pair)));
+            .max_by_key(|&(pair, [_, bytes])| (bytes, Reverse(pair)));
         busiest.filter(|_| share >= 0.02).map(|(example, _)| BothWays { share, example: *example })
     }
 }

@@ -1,15 +1,19 @@
 //! Whole recordings: the shipped pair, and those that are too large to ship.
 //!
-//! Test plan: the matching's figures on the shipped pair are those of its README; where the environment variable
+//! Test plan: the matching's figures on the shipped pair are those of its README; a pair that Linux made matches when its long
+//! packets are cut; where the environment variable
 //! `DELTALINE_DATA` names a folder with the full recordings, the figures of the full pair, which were computed by
 //! another program, and every other file to its end.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
-use deltaline_capture::Capture;
+use deltaline_capture::filter::Filter;
 use deltaline_capture::matching::{End, Matching, Observations, match_exactly};
+use deltaline_capture::segments::{Lengths, Segmentation};
+use deltaline_capture::{Capture, Selection};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 fn observe(path: &Path) -> Observations {
     Observations::read(&mut Capture::open(path).unwrap()).unwrap()
@@ -56,6 +60,33 @@ fn the_shipped_pair_is_matched_exactly() {
             (sent, sent - lost, lost),
             "interval {interval}"
         );
+    }
+}
+
+/// A transfer between two hosts of one machine, through a router with `tso off gso off` towards the receiver: the sender's own
+/// recording holds packets of up to 40,610 bytes, the receiver's those that the kernel of Linux cut them into. The first 74
+/// bytes of each frame, checksums zeroed, which hosts leave to their cards.
+#[test]
+fn packets_are_cut_as_linux_cuts_them() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let [sender, receiver] = ["sender", "receiver"].map(|end| folder.join(format!("offload-{end}.pcap.zst")));
+    let forward =
+        || Selection { filter: Some(Filter::new("src host 10.1.0.1").unwrap()), ..Selection::default() };
+    let open = |path: &PathBuf, selection| Capture::open(path).unwrap().select(selection);
+    let observe = |path: &PathBuf, selection| Observations::read(&mut open(path, selection)).unwrap();
+
+    let whole = match_exactly(&observe(&sender, forward()), &observe(&receiver, forward()));
+    assert_eq!((whole.pairs.len(), whole.lost.len(), whole.receiver_only.len()), (4, 28, 372));
+
+    let lengths = |path: &PathBuf| Lengths::read(&mut open(path, Selection::default())).unwrap();
+    let both = Segmentation::new(&lengths(&sender), &lengths(&receiver));
+    // From the handshake alone, as if the receiver's recording had been lost.
+    let handshake = Segmentation::new(&lengths(&sender), &Lengths::default());
+    for segmentation in [both, handshake] {
+        let cut = Selection { segmentation: Some(Arc::new(segmentation)), ..forward() };
+        let matching = match_exactly(&observe(&sender, cut), &observe(&receiver, forward()));
+        assert_eq!((matching.pairs.len(), matching.lost.len(), matching.receiver_only.len()), (376, 0, 0));
+        assert_eq!((matching.sender.duplicates, matching.reordered), (0, 0));
     }
 }
 

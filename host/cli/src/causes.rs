@@ -1,6 +1,9 @@
 //! What two recordings hold that makes them hard to compare, with the remedy.
 
+use crate::failure::Failure;
 use crate::recordings::Recordings;
+use crate::report::duration;
+use deltaline_capture::matching::{End, match_exactly};
 use deltaline_capture::survey::{BothWays, Survey};
 use deltaline_model::wire::frame::Role;
 
@@ -9,6 +12,11 @@ use deltaline_model::wire::frame::Role;
 pub(crate) struct Surveys {
     pub(crate) sender: Survey,
     pub(crate) receiver: Survey,
+}
+
+/// Whether so few, or so many, of the sent packets were received that it is rather the recordings than the path.
+pub(crate) fn is_suspect(sent: u64, received: u64) -> bool {
+    sent.abs_diff(received) * 5 > sent
 }
 
 impl Surveys {
@@ -22,7 +30,25 @@ impl Surveys {
     /// What is to be said in every case, since a result may look right all the same.
     pub(crate) fn remarks(&self, recordings: &Recordings) -> Vec<String> {
         let tunnels = if recordings.takes_inner() { None } else { self.remark_on_tunnels() };
-        tunnels.into_iter().chain(self.remark_on_both_ways()).collect()
+        let long = self.remark_on_long(recordings.splits());
+        tunnels.into_iter().chain(self.remark_on_both_ways()).chain(long).collect()
+    }
+
+    /// Why most packets may not be found at the other end, where that is so: what [`Surveys::remarks`] does not say already.
+    pub(crate) fn reasons(&self, recordings: &Recordings) -> Result<Vec<String>, Failure> {
+        if self.sender.packets() == 0 || self.receiver.packets() == 0 {
+            return Ok(vec![]);
+        }
+        let translation = remark_on_translation(recordings)?;
+        let mut reasons: Vec<String> = translation.into_iter().chain(self.remark_on_times()).collect();
+        if reasons.is_empty() && self.remarks(recordings).is_empty() {
+            reasons.push(
+                "nothing in the recordings explains it but loss: no tunnels, traffic of both directions, packets longer than \
+                 the other end's, address translation, or times that do not overlap"
+                    .into(),
+            );
+        }
+        Ok(reasons)
     }
 
     /// Tunnels, which may hide what is in them, and that only one end may be in.
@@ -64,6 +90,79 @@ impl Surveys {
     }
 }
 
+impl Surveys {
+    /// Packets that no link carries, or not the one between the points.
+    fn remark_on_long(&self, splits: bool) -> Option<String> {
+        let ends = [self.sender.long(), self.receiver.long()];
+        if ends.iter().any(|(_, longest)| *longest == 0) {
+            return None;
+        }
+        let [most, least] = [ends[0].1.max(ends[1].1), ends[0].1.min(ends[1].1)];
+        let is_joined = most > LONGEST_FRAME || 10 * u64::from(least) < 9 * u64::from(most);
+        if ends == [(0, ends[0].1), (0, ends[1].1)] || !is_joined {
+            return None;
+        }
+        let remedy = if splits {
+            "not all could be cut, for want of a handshake in the recordings; record"
+        } else {
+            "--split cuts those of TCP as the card does, or record"
+        };
+        let [(long, longest), (long_received, longest_received)] = ends;
+        Some(format!(
+            "{long} of the sender's packets and {long_received} of the receiver's are longer than an ordinary link carries, up \
+             to {longest} and {longest_received} bytes: hosts record packets before their network card cuts them and after it \
+             has joined them; {remedy} after `ethtool -K INTERFACE tso off gso off gro off lro off`"
+        ))
+    }
+
+    /// Recordings of different times.
+    fn remark_on_times(&self) -> Option<String> {
+        let ([first, last], [first_received, last_received]) = (self.sender.span()?, self.receiver.span()?);
+        let both = last.min(last_received).saturating_sub(first.max(first_received));
+        let shorter = (last - first).min(last_received - first_received);
+        let is_apart = last < first_received || last_received < first;
+        (is_apart || both < shorter / 2).then(|| {
+            let offset = i128::from(first_received) - i128::from(first);
+            format!(
+                "by their clocks the recordings have {} in common: the receiver's begins {} {} the sender's, and they last {} and \
+                 {}; check that both were made at the same time, and the clocks",
+                duration(both as f64),
+                duration(offset.unsigned_abs() as f64),
+                if offset < 0 { "before" } else { "after" },
+                duration((last - first) as f64),
+                duration((last_received - first_received) as f64)
+            )
+        })
+    }
+}
+
+/// An address translation: packets that are the same but for what it changes.
+fn remark_on_translation(recordings: &Recordings) -> Result<Option<String>, Failure> {
+    if recordings.ignores_addresses() || !recordings.are_files() {
+        return Ok(None);
+    }
+    let share = |without_addresses| {
+        let [sender, receiver] = recordings.beginnings(without_addresses, MOST_COMPARED)?;
+        let matching = match_exactly(&sender, &receiver);
+        let measured = |end: &End| end.packets - end.unmeasured;
+        let least = measured(&matching.sender).min(measured(&matching.receiver)).max(1);
+        Ok::<_, Failure>(matching.pairs.len() as f64 / least as f64)
+    };
+    let (with, without) = (share(false)?, share(true)?);
+    Ok((without > 0.5 && without > 2.0 * with).then(|| {
+        format!(
+            "{} of the packets are at both ends, but {} without addresses and ports: an address translation (NAT) lies between \
+             the points; --nat knows packets without what it changes, or record both ends on the same side of it",
+            percent(with),
+            percent(without)
+        )
+    }))
+}
+
+/// Packets of each recording, from its beginning, that are compared with addresses and without.
+const MOST_COMPARED: usize = 200_000;
+/// The longest frames that links carry, jumbo frames: 9,216 bytes with Ethernet's header and two VLAN tags.
+const LONGEST_FRAME: u32 = 9238;
 /// The share of packets from which on something about them is said.
 const NOTABLE: f64 = 0.05;
 

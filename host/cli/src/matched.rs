@@ -31,6 +31,7 @@ struct Observed {
     receiver: Observations,
     /// What is to be said of captures that ended before their end.
     cut: Vec<String>,
+    surveys: Surveys,
     remarks: Vec<String>,
 }
 
@@ -50,7 +51,7 @@ impl Observed {
         let sender = observe(Role::Sender, "reading the sender's packets")?;
         let receiver = observe(Role::Receiver, "reading the receiver's packets")?;
         remarks.extend(surveys.remarks(recordings));
-        Ok(Observed { sender, receiver, cut, remarks })
+        Ok(Observed { sender, receiver, cut, surveys, remarks })
     }
 }
 
@@ -72,11 +73,11 @@ impl Matched {
     }
 
     fn of(recordings: &Recordings, observed: Observed) -> Result<Self, Failure> {
-        let Observed { sender, receiver, cut, mut remarks } = observed;
+        let Observed { sender, receiver, cut, surveys, mut remarks } = observed;
         remarks.splice(0..0, cut);
         let matching = working("matching packets with packets", || match_exactly(&sender, &receiver));
         if matching.pairs.is_empty() {
-            check_common(recordings, [matching.sender, matching.receiver], &remarks)?;
+            check_common(recordings, [matching.sender, matching.receiver], &surveys, &remarks)?;
         }
         Ok(Matched { sender, receiver, matching, skipped: [0; 2], left_out: vec![] })
     }
@@ -125,6 +126,7 @@ impl Matched {
 pub(crate) fn check_common(
     recordings: &Recordings,
     ends: [End; 2],
+    surveys: &Surveys,
     remarks: &[String],
 ) -> Result<(), Failure> {
     let [sent, received] = ends.map(|end| end.packets - end.unmeasured);
@@ -133,11 +135,12 @@ pub(crate) fn check_common(
     }
     let mut message = format!(
         "{} and {} have no packet in common ({sent} and {received} packets); check that they are captures of the \
-         same traffic and time, that no address translation lies between them, and that their snap lengths are equal",
+         same traffic and time, and that their snap lengths are equal",
         recordings.name(Role::Sender),
         recordings.name(Role::Receiver)
     );
-    remarks.iter().for_each(|remark| message += &format!(". {remark}"));
+    let reasons = surveys.reasons(recordings)?;
+    remarks.iter().chain(&reasons).for_each(|remark| message += &format!(". {remark}"));
     Err(Failure::new(Exit::Ends, message))
 }
 

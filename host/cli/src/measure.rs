@@ -5,7 +5,6 @@ use crate::described::Described;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::hash::Hash;
-use crate::input::is_standard_input;
 use crate::matched::Matched;
 use crate::parse;
 use crate::pass::{EndOutput, FramesOutput, HardwareOutput, pass_captures};
@@ -37,6 +36,9 @@ Examples:
   The traffic of one direction, where the recordings hold both:
     deltaline measure --filter 'src net 10.1.0.0/16' sender.pcap receiver.pcap
     deltaline measure --direction out sender-any.pcap receiver-any.pcap
+
+  The delay within a router, from one recording of all its interfaces:
+    deltaline measure --direction in router-any.pcap router-any.pcap
 
   Quantiles want a bank that samples about as many packets as it has rows:
     deltaline measure --banks 1,6 --interval 500ms sender.pcap receiver.pcap
@@ -144,7 +146,8 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     if let Some(matched) = matched.filter(|_| exit != Exit::Ends) {
         warnings.extend(matched.remark_on_negative_delays());
     }
-    for remark in passed.remarks() {
+    let is_bad = matches!(exit, Exit::Ends | Exit::NotIdentifiable);
+    for remark in passed.remarks(&arguments.recordings, is_bad)? {
         // A capture's end may have been met before.
         if !warnings.contains(&remark) {
             warnings.push(remark);
@@ -205,7 +208,7 @@ struct Cut {
 fn cut(arguments: &Measure) -> Result<Cut, Failure> {
     let recordings = &arguments.recordings;
     if arguments.interval.is_some() || arguments.truth {
-        check_regular(arguments)?;
+        recordings.must_be_files("--interval and --truth")?;
         let matched = Matched::read_common(recordings)?;
         let (spans, remark) = matched.spans(arguments.interval)?;
         let in_captures = spans.iter().map(|span| matched.in_captures(span)).collect();
@@ -220,7 +223,7 @@ fn cut(arguments: &Measure) -> Result<Cut, Failure> {
         in_captures: vec![span],
         warnings,
     };
-    if irregular(arguments).is_some() {
+    if !recordings.are_files() {
         let warning = "a capture that can be read only once is measured as it is: packets that only one end has \
                        recorded at the edges count as lost or gained";
         return Ok(one(whole(), vec![warning.into()]));
@@ -324,23 +327,4 @@ fn check_outputs(arguments: &Measure) -> Result<(), Failure> {
 fn frames_writer(arguments: &Measure) -> Result<Option<PcapngWriter>, Failure> {
     let Some(path) = &arguments.frames else { return Ok(None) };
     Ok(Some(PcapngWriter::create(path, "", "Control frames of deltaline measure")?))
-}
-
-/// Refuses captures that cannot be read twice.
-fn check_regular(arguments: &Measure) -> Result<(), Failure> {
-    let Some(role) = irregular(arguments) else { return Ok(()) };
-    let name = arguments.recordings.name(role);
-    let message = format!(
-        "{name}: is not a regular file, but --interval and --truth read a capture twice; save it to a file"
-    );
-    Err(Failure::new(Exit::Input, message).of_file(name))
-}
-
-/// A capture that can be read only once, such as a pipe. What is missing is reported when it is opened.
-fn irregular(arguments: &Measure) -> Option<Role> {
-    let is_irregular = |role: &Role| {
-        let path = arguments.recordings.path(*role);
-        is_standard_input(path) || fs::metadata(path).is_ok_and(|about| !about.is_file())
-    };
-    [Role::Sender, Role::Receiver].into_iter().find(is_irregular)
 }

@@ -1,6 +1,6 @@
 //! Two captures' packets through two measurement points, interval by interval.
 
-use crate::causes::Surveys;
+use crate::causes::{Surveys, is_suspect};
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::point::{Batch, Point};
@@ -85,8 +85,8 @@ pub(crate) fn pass_captures(
     if let Some(writer) = sink.writer {
         writer.finish()?;
     }
-    let remarks = sink.surveys.remarks(recordings);
-    Ok(Passed { sender, receiver, evaluations, times, is_corrupted, frames: sink.total, elapsed, remarks })
+    let (frames, surveys) = (sink.total, sink.surveys);
+    Ok(Passed { sender, receiver, evaluations, times, is_corrupted, frames, elapsed, surveys })
 }
 
 /// What came of two captures.
@@ -99,8 +99,7 @@ pub(crate) struct Passed {
     pub(crate) is_corrupted: bool,
     pub(crate) frames: FramesOutput,
     elapsed: Duration,
-    /// What is to be said of both recordings.
-    remarks: Vec<String>,
+    surveys: Surveys,
 }
 
 impl Passed {
@@ -121,8 +120,16 @@ impl Passed {
         })
     }
 
-    /// What is to be said of the captures' packets.
-    pub(crate) fn remarks(&self) -> impl Iterator<Item = String> {
+    /// What is to be said of the captures' packets; and, if the result is doubtful for `is_bad`, what may explain it.
+    pub(crate) fn remarks(&self, recordings: &Recordings, is_bad: bool) -> Result<Vec<String>, Failure> {
+        let measured = |end: &End| {
+            let EndOutput { packets, unmeasured, .. } = end.output(&self.evaluations);
+            packets - unmeasured
+        };
+        let mut remarks = self.surveys.remarks(recordings);
+        if is_bad || is_suspect(measured(&self.sender), measured(&self.receiver)) {
+            remarks.extend(self.surveys.reasons(recordings)?);
+        }
         let unmeasured = |end: &End| {
             let EndOutput { packets, unmeasured, cut, .. } = end.output(&self.evaluations);
             let path = end.recording.name();
@@ -136,13 +143,9 @@ impl Passed {
             remark_on_nothing_wanted(&end.path, end.packets, end.recording.capture().passed_over())
         };
         let of_end =
-            move |end: &End| end.recording.remark().into_iter().chain(nothing(end)).chain(unmeasured(end));
-        self.remarks
-            .iter()
-            .cloned()
-            .chain(truncated)
-            .chain(of_end(&self.sender))
-            .chain(of_end(&self.receiver))
+            |end: &End| end.recording.remark().into_iter().chain(nothing(end)).chain(unmeasured(end));
+        remarks.extend(truncated.into_iter().chain(of_end(&self.sender)).chain(of_end(&self.receiver)));
+        Ok(remarks)
     }
 }
 

@@ -1,14 +1,20 @@
 //! The two recordings that a command compares, and which of their packets it takes.
 
+use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::{Input, check_standard_input, name};
+use crate::input::{Input, check_standard_input, is_standard_input, name};
 use clap::{Args, ValueEnum};
 use deltaline_capture::filter::Filter;
-use deltaline_capture::{Direction, Selection};
+use deltaline_capture::matching::Observations;
+use deltaline_capture::segments::{Lengths, Segmentation};
+use deltaline_capture::{Capture, Direction, Selection};
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::wire::frame::Role;
+use std::cell::OnceCell;
 use std::fmt::Display;
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 #[derive(Debug, Args)]
 pub(crate) struct Recordings {
@@ -28,6 +34,15 @@ pub(crate) struct Recordings {
     /// Take the innermost packet of those in tunnels: GTP-U, VXLAN, GRE, IP in IP, PPPoE. The filter sees the outer one
     #[arg(long)]
     inner: bool,
+    /// Cut TCP packets that are longer than the path carries, as network cards do (TSO, GRO): to the longest packet of the
+    /// other recording, or to what the hosts announced when they connected
+    #[arg(long, conflicts_with = "nat")]
+    split: bool,
+    /// Know packets without what an address translation between the points changes: addresses, ports, ICMP identifiers
+    #[arg(long)]
+    nat: bool,
+    #[arg(skip)]
+    segmentation: OnceCell<Arc<Segmentation>>,
     /// Read a capture that was cut or damaged up to that record, instead of refusing it
     #[arg(long)]
     keep_going: bool,
@@ -47,7 +62,17 @@ impl Recordings {
     #[cfg(feature = "lab")]
     pub(crate) fn whole(sender: &Path, receiver: &Path) -> Self {
         let (sender, receiver) = (sender.into(), receiver.into());
-        Recordings { sender, receiver, filter: None, direction: None, inner: false, keep_going: false }
+        Recordings {
+            sender,
+            receiver,
+            filter: None,
+            direction: None,
+            inner: false,
+            split: false,
+            nat: false,
+            segmentation: OnceCell::new(),
+            keep_going: false,
+        }
     }
 
     /// Where an end's recording is.
@@ -73,14 +98,85 @@ impl Recordings {
         self.inner
     }
 
-    /// Opens an end's recording, of which only the wanted packets come.
+    /// Whether packets that are too long are cut.
+    pub(crate) fn splits(&self) -> bool {
+        self.split
+    }
+
+    /// Whether packets are known without their addresses.
+    pub(crate) fn ignores_addresses(&self) -> bool {
+        self.nat
+    }
+
+    /// Opens an end's recording, of which only the wanted packets come. To split packets, both recordings are read before.
     pub(crate) fn open(&self, role: Role) -> Result<Input, Failure> {
+        let segmentation = match (self.split, self.segmentation.get()) {
+            (false, _) => None,
+            (true, Some(known)) => Some(Arc::clone(known)),
+            (true, None) => {
+                self.must_be_files("--split")?;
+                let lengths = |role| {
+                    let mut capture = Capture::open(self.path(role))?.select(self.selection(role));
+                    Ok::<_, Failure>(Lengths::read(&mut capture)?)
+                };
+                let known = Segmentation::new(&lengths(Role::Sender)?, &lengths(Role::Receiver)?);
+                Some(Arc::clone(self.segmentation.get_or_init(|| Arc::new(known))))
+            }
+        };
+        let selection = Selection { segmentation, translated: self.nat, ..self.selection(role) };
+        Ok(Input::open(self.path(role), self.keep_going)?.select(selection))
+    }
+
+    /// Both recordings' packets as they are known with addresses or without, of each at most so many.
+    pub(crate) fn beginnings(
+        &self,
+        without_addresses: bool,
+        most: usize,
+    ) -> Result<[Observations; 2], Failure> {
+        let read = |role| {
+            let selection = Selection { translated: without_addresses, ..self.selection(role) };
+            let mut capture = Capture::open(self.path(role))?.select(selection);
+            let mut observations = Observations::default();
+            while observations.timestamps().len() < most
+                && let Some(packet) = capture.next_packet()?
+            {
+                observations.take(packet);
+            }
+            Ok::<_, Failure>(observations)
+        };
+        Ok([read(Role::Sender)?, read(Role::Receiver)?])
+    }
+
+    /// Which packets are wanted.
+    fn selection(&self, role: Role) -> Selection {
         let direction = self.direction.map(|way| match (way, role) {
             (Way::Out, Role::Sender) | (Way::In, Role::Receiver) => Direction::Out,
             (Way::Out, Role::Receiver) | (Way::In, Role::Sender) => Direction::In,
         });
-        let selection = Selection { filter: self.filter.clone(), direction, inner: self.inner };
-        Ok(Input::open(self.path(role), self.keep_going)?.select(selection))
+        Selection { filter: self.filter.clone(), direction, inner: self.inner, ..Selection::default() }
+    }
+
+    /// Whether both recordings can be read a second time.
+    pub(crate) fn are_files(&self) -> bool {
+        [Role::Sender, Role::Receiver].iter().all(|role| {
+            let path = self.path(*role);
+            !is_standard_input(path) && fs::metadata(path).is_ok_and(|about| about.is_file())
+        })
+    }
+
+    /// Refuses pipes where these options read recordings a second time.
+    pub(crate) fn must_be_files(&self, options: &str) -> Result<(), Failure> {
+        for path in [&self.sender, &self.receiver] {
+            // What is missing is reported when it is opened.
+            if is_standard_input(path) || fs::metadata(path).is_ok_and(|about| !about.is_file()) {
+                let name = name(path);
+                let message = format!(
+                    "{name}: is not a regular file, but {options} read a capture twice; save it to a file"
+                );
+                return Err(Failure::new(Exit::Input, message).of_file(name));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! `deltaline truth`: two captures, packet by packet.
 
-use crate::causes::Surveys;
+use crate::causes::{Surveys, is_suspect};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::matched::{check_common, remark_on_duplicates, remark_on_negative_delays, remark_on_postponed};
@@ -81,10 +81,10 @@ impl EndOutput {
 pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     let recordings = &arguments.recordings;
     recordings.check()?;
-    let mut remarks = vec![];
-    let matched = matched(recordings, arguments.interval, &mut remarks)?;
+    let (mut surveys, mut remarks) = (Surveys::default(), vec![]);
+    let matched = matched(recordings, arguments.interval, &mut surveys, &mut remarks)?;
     if matched.overall.received == 0 {
-        check_common(recordings, [matched.sender, matched.receiver], &remarks)?;
+        check_common(recordings, [matched.sender, matched.receiver], &surveys, &remarks)?;
     }
     let overall = Exact::from(matched.overall);
     // By name, the overall numbers last.
@@ -96,6 +96,9 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
 
     let (exit, mut warnings) = judge(&matched, &overall);
     warnings.extend(remarks);
+    if is_suspect(overall.sent, overall.received) {
+        warnings.extend(surveys.reasons(recordings)?);
+    }
     warnings.extend(remark_on_postponed(matched.postponed, matched.sender.packets / intervals as u64));
     warnings.extend(remark_on_duplicates(matched.sender.duplicates));
     for (path, end) in
@@ -151,14 +154,14 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Reads and matches two captures; `remarks` is what is to be said of them.
+/// Reads and matches two captures; `surveys` gets what they hold, `remarks` what is to be said of them.
 fn matched(
     recordings: &Recordings,
     interval: Option<u64>,
+    surveys: &mut Surveys,
     remarks: &mut Vec<String>,
 ) -> Result<Matched, Failure> {
     let mut matcher = Matcher::default();
-    let mut surveys = Surveys::default();
     for (role, what) in
         [(Role::Sender, "reading the sender's packets"), (Role::Receiver, "reading the receiver's packets")]
     {

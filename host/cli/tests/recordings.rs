@@ -58,6 +58,19 @@ fn recordings_of_other_link_types_give_the_same_result() {
     assert_eq!(run(&["truth", "--json", &sender, &receiver]).json()["overall"]["lost"], json!(1_566));
 }
 
+#[test]
+fn control_frames_of_the_interface_any_are_decoded() {
+    let folder = Folder::new();
+    let frames = folder.path("frames.pcapng");
+    let measured = run(&["measure", "--json", "--frames", &frames, SENDER, RECEIVER]).json();
+    let cooked = [0, 2, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0];
+    let records = packets(&frames)
+        .into_iter()
+        .map(|frame| (frame.timestamp, frame.length + 2, [&cooked[..], &frame.data[12..]].concat()));
+    let any = folder.write("any.pcap", pcap(113, records));
+    assert_eq!(run(&["decode", "--json", &any]).told(0, &[]).json()["overall"], measured["overall"]);
+}
+
 /// Packets of the other direction: those that were received, answered 100 µs later, 5 ms on the way back.
 fn answers(received: &[Packet]) -> [Vec<Packet>; 2] {
     let answer = |after: u64| {
@@ -123,6 +136,16 @@ fn one_direction_of_recordings_that_hold_both() {
     assert_eq!(back.json()["overall"]["lost"], json!(0));
     let back = run(&["truth", "--json", "--direction", "in", &sender, &receiver]);
     assert_eq!(back.json()["overall"]["mean_ns"], json!(-5_000_000.0));
+}
+
+#[test]
+fn one_recording_of_all_interfaces_gives_the_delay_within() {
+    let folder = Folder::new();
+    let any = folder.write("any.pcap", both_ways((0, &packets(SENDER)), (4, &packets(RECEIVER))));
+    let result = run(&["measure", "--json", "--direction", "in", &any, &any]);
+    let right = run(&["measure", "--json", SENDER, RECEIVER]).json();
+    assert_eq!(result.told(0, &[]).json()["overall"], right["overall"]);
+    assert_eq!(result.json()["intervals"], right["intervals"]);
 }
 
 #[test]
@@ -207,4 +230,112 @@ fn packets_in_tunnels() {
     let result =
         run(&["truth", "--json", "--inner", "--filter", "udp port 4789 or src net 10", &sender, RECEIVER]);
     assert_eq!(result.json()["overall"]["lost"], json!(1_566));
+}
+
+#[test]
+fn packets_behind_an_address_translation() {
+    let folder = Folder::new();
+    let mut received = packets(RECEIVER);
+    // Another source, and another port with its checksum.
+    for packet in &mut received {
+        packet.data[26..30].copy_from_slice(&[198, 51, 100, 7]);
+        // Of TCP, UDP and ICMP; the last one's is an identifier.
+        let (port, checksum) = match packet.data[23] {
+            6 => (34, 50),
+            17 => (34, 40),
+            _ => (38, 36),
+        };
+        packet.data[port] ^= 0x15;
+        packet.data[checksum] ^= 0x33;
+    }
+    let receiver = folder.capture("receiver.pcap", &received);
+    let right = run(&["measure", "--json", "--truth", SENDER, RECEIVER]).json();
+    let named = [
+        "0.0 % of the packets are at both ends, but 100.0 % without",
+        "address translation (NAT)",
+        "--nat knows packets",
+    ];
+    run(&["measure", SENDER, &receiver]).told(9, &named);
+    run(&["truth", SENDER, &receiver]).failed(9, &named);
+    // Some packets have been let through as they were.
+    received[..2_000].clone_from_slice(&packets(RECEIVER)[..2_000]);
+    let some = folder.capture("some.pcap", &received);
+    run(&["truth", SENDER, &some]).told(0, &["3.5 % of the packets are at both ends", "--nat"]);
+    for receiver in [&receiver, &some] {
+        let result = run(&["truth", "--json", "--nat", SENDER, receiver]);
+        assert_eq!(result.told(0, &[]).json()["overall"]["lost"], json!(1_566));
+        let result = run(&["measure", "--json", "--truth", "--nat", SENDER, receiver]);
+        assert_eq!(result.told(0, &[]).json()["overall"]["truth"], right["overall"]["truth"]);
+    }
+    assert!(!run(&["truth", SENDER, RECEIVER]).messages.contains("NAT"));
+}
+
+#[test]
+fn what_explains_a_doubtful_result_is_named() {
+    let folder = Folder::new();
+    let (sent, mut late) = (packets(SENDER), packets(RECEIVER));
+    late.iter_mut().for_each(|packet| packet.timestamp += 3_600_000_000_000);
+    let late = folder.capture("late.pcap", &late[30_000..]);
+    let times = ["have 0.000 ns in common", "begins 3", "after the sender's", "made at the same time"];
+    run(&["truth", SENDER, &late]).told(0, &times);
+    run(&["measure", SENDER, &late]).told(6, &times);
+    // Every other packet is lost, and that is all.
+    let few = folder.capture("few.pcap", sent.iter().step_by(2));
+    for result in
+        [run(&["truth", SENDER, &few]), run(&["measure", "--rows", "8", "--banks", "0", SENDER, &few])]
+    {
+        assert!(result.messages.contains("nothing in the recordings explains it but loss"), "{result:?}");
+    }
+    for messages in [run(&["truth", SENDER, RECEIVER]), run(&["measure", SENDER, RECEIVER])] {
+        assert!(!messages.messages.contains("recordings"), "{messages:?}");
+    }
+}
+
+/// A TCP stream in packets of so many bytes, as one end records it: from time 0, a packet for each length, 1 ms apart.
+fn stream(after: u64, lengths: impl IntoIterator<Item = usize>) -> Vec<Packet> {
+    let (mut sequence, mut identification) = (7u32, 1u16);
+    let mut packets = vec![];
+    for (number, bytes) in lengths.into_iter().enumerate() {
+        let mut data = [&MACS[..], &[8, 0, 0x45, 0]].concat();
+        data.extend((52 + bytes as u16).to_be_bytes());
+        data.extend(identification.to_be_bytes());
+        data.extend([0x40, 0, 64, 6, 0, 0, 10, 1, 0, 1, 10, 2, 0, 1, 0x9c, 0x40, 0, 80]);
+        data.extend(sequence.to_be_bytes());
+        data.extend([0, 0, 0, 1, 0x80, 0x10, 1, 0, 0, 0, 0, 0, 1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2]);
+        let length = (data.len() + bytes) as u32;
+        let timestamp = 1_000_000_000 + after + 1_000_000 * number as u64;
+        packets.push(Packet { timestamp, length, interface: 0, data });
+        sequence = sequence.wrapping_add(bytes as u32);
+        identification = identification.wrapping_add(bytes.div_ceil(1448) as u16);
+    }
+    packets
+}
+
+#[test]
+fn packets_that_a_network_card_cuts_or_joins() {
+    let folder = Folder::new();
+    // The sender's host hands over 20 segments at a time; on the way they are single ones, and the receiver's joins 2.
+    let sent = folder.capture("sent.pcap", &stream(0, [20 * 1448; 300]));
+    let wire = folder.capture("wire.pcap", &stream(500_000, [1448; 6000]));
+    let joined = folder.capture("joined.pcap", &stream(500_000, [2 * 1448; 3000]));
+    for (sender, receiver) in [(&sent, &wire), (&wire, &joined), (&wire, &sent)] {
+        let result = run(&["truth", "--json", "--split", sender, receiver]).told(0, &[]).json();
+        assert_eq!((&result["overall"]["lost"], &result["receiver_only"]), (&json!(0), &json!(0)));
+        let result = run(&["measure", "--json", "--split", sender, receiver]);
+        assert_eq!(result.told(0, &[]).json()["overall"]["lost"], json!(0));
+        assert!(!result.messages.contains("ethtool"), "{}", result.messages);
+        let whole = run(&["measure", sender, receiver]).messages;
+        for part in
+            ["longer than an ordinary link carries", "--split cuts those of TCP", "tso off gso off gro off"]
+        {
+            assert!(whole.contains(part), "{part} is not in {whole}");
+        }
+    }
+    // Whole at both ends: without the handshake nobody knows what the path carries.
+    let result =
+        run(&["truth", "--split", &sent, &folder.capture("whole.pcap", &stream(500_000, [30 * 1448; 200]))]);
+    result.failed(9, &["for want of a handshake", "ethtool -K INTERFACE"]);
+    run(&["measure", "--split", "/dev/null", &wire])
+        .failed(3, &["/dev/null", "--split", "save it to a file"]);
+    run(&["measure", "--split", "--nat", &sent, &wire]).told(2, &["cannot be used with"]);
 }

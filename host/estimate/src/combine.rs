@@ -78,15 +78,19 @@ const LEAST_FREEDOM: f64 = 0.5;
 impl Deviation {
     /// Whether few packets make up most of the spread.
     pub fn has_heavy_tail(&self) -> bool {
-        // A NaN is no freedom.
-        !(self.degrees_of_freedom >= LEAST_FREEDOM * self.rows.saturating_sub(1) as f64)
+        !self.has_freedom(LEAST_FREEDOM * self.rows.saturating_sub(1) as f64)
+    }
+
+    /// Whether there are at least so many degrees of freedom; a NaN is none.
+    fn has_freedom(&self, least: f64) -> bool {
+        self.degrees_of_freedom >= least
     }
 
     /// Whether the mean's interval may hold less often than it says: the tail is so heavy, or rows so few, that Student's t
     /// and the rows' skew do not make up for it.
     pub(crate) fn strains_the_mean(&self) -> bool {
         let least = (LEAST_FREEDOM / 2.0 * self.rows.saturating_sub(1) as f64).max(FEWEST_FREEDOM / 2.0);
-        self.rows > 100 && !(self.degrees_of_freedom >= least)
+        self.rows > 100 && !self.has_freedom(least)
     }
 
     /// The confidence interval of the deviation.

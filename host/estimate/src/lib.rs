@@ -64,8 +64,10 @@
 //! | quantity | formula | guarantee |
 //! |---|---|---|
 //! | mean | sum X_i / S | unbiased; exact when S = R |
-//! | between-row variance | s^2 = 1/(g-1) * sum (X_i - n_i mean)^2 / n_i | unbiased for sum (w - mu)^2 / (R-1) |
-//! | sigma | sqrt(s^2 (R-1)/R) | relative error about 1/sqrt(2 g) |
+//! | mean, where sums over all packets show that the ends saw the same ones | (sum of times received - sum of times sent) / R | exact |
+//! | bracket, where L were lost and none gained | [`Sums::bracket`] | holds the mean for certain |
+//! | between-row variance | s^2 = sum u_i (X_i - n_i mean)^2 / n_i / sum u_i (1 - n_i/S), u_i = 1 / (2 + k/n_i) | with equal weights unbiased for sum (w - mu)^2 / (R-1) |
+//! | sigma | sqrt(s^2 (R-1)/R) | relative error about 1/sqrt(4 sum u_i), 1/sqrt(2 g) with light tails (k = 0) |
 //! | standard error of the mean | sqrt(s^2 (1 - S/R) / S), at most g - 1 degrees of freedom | its square is unbiased |
 //! | the paper's second moment | F = sum (X_2i - X_2i-1)^2 / sum (n_2i + n_2i-1) | unbiased for sum w^2 / R |
 //! | the paper's sigma | sqrt(F - mean^2) | useless when mu >> sigma |
@@ -79,8 +81,8 @@
 //!
 //! * Without digests, a row may have equal counts although it holds different packets at the two ends: as many were
 //!   lost as came in from elsewhere, by duplication or by reordering across the interval's end. Nothing
-//!   distinguishes such a row from a good one, and it spoils the mean without a trace. When more packets are
-//!   received than sent, [`Loss::Surplus`] reports it. Take it as a warning for the delays too.
+//!   distinguishes such a row from a good one, and it spoils the mean without a trace. [`Balance`] says whether packets came in
+//!   from elsewhere; take that as a warning for the delays too.
 //! * A row's delay sum is known modulo 2^40 ns. The estimate is right while |X_i| < 2^39 ns (549 s): with n packets
 //!   a row, |mu| < 549 s / n. The offset between the two clocks is part of mu.
 //! * The intervals rest on the central limit theorem. Student's t makes up for few usable rows (4 rows with 36

@@ -110,7 +110,7 @@ impl Sums {
         }
         // All of one end's times may lie before a wrap and all of the other's behind it.
         let apart = i128::from(self.receiver.first) - i128::from(self.sender.first);
-        let turns = if apart < -WRAP / 2 { 1 } else { i128::from(apart >= WRAP / 2) * -1 };
+        let turns = if apart < -WRAP / 2 { 1 } else { -i128::from(apart >= WRAP / 2) };
         let times = times + turns * WRAP * i128::from(received);
         Some(near.map_or(times, |near| nearest(times, 1 << 64, near)))
     }

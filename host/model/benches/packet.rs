@@ -22,6 +22,7 @@ use deltaline_model::packet::hash::LinearHash;
 use deltaline_model::packet::identity::identify;
 use deltaline_model::point::MeasurementPoint;
 use deltaline_model::sketch::lda::Lda;
+use deltaline_model::sketch::place::Placement;
 use deltaline_model::sketch::sampler::Sampler;
 use deltaline_model::sketch::synopsis::{Hashed, Synopsis};
 use deltaline_model::time::Timestamp;
@@ -77,6 +78,7 @@ fn packets(criterion: &mut Criterion) {
             continue;
         };
         let hash = LinearHash::new(kind, configuration.seed());
+        let placement = Placement::new(configuration.seed());
         pass(&mut group, &format!("hash/{name}"), &frames, |frame| {
             if let Ok(identity) = identify(black_box(frame)) {
                 black_box(hash.hash(&identity.key));
@@ -88,7 +90,8 @@ fn packets(criterion: &mut Criterion) {
             time += 100;
             if let Ok(identity) = identify(black_box(frame)) {
                 let hash = hash.hash(&identity.key);
-                let packet = Hashed { hash, time: Timestamp::from_nanoseconds(time), digest: 0 };
+                let (place, time) = (placement.place(hash), Timestamp::from_nanoseconds(time));
+                let packet = Hashed { hash, place, time, digest: 0 };
                 lda.add(0, &sampler, &[packet]);
             }
         });

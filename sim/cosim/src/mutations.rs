@@ -306,7 +306,7 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Identity256,
         "the chain goes on behind a fragment header",
-        "chain_now = 32'h0;\n        end\n        if (class_of_2_q == 32'h1) begin",
+        "chain_now = 32'h0;\n            summed_now = checksum_of_2_q;\n        end\n        if (class_of_2_q == 32'h1) begin",
         "end\n        if (class_of_2_q == 32'h1) begin",
     ),
     mutation(

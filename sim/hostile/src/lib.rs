@@ -20,7 +20,9 @@
 //! Every file of the corpus, as it is, cut at every sixteenth of its length, and with single bits turned; the corpus
 //! reaches what stands behind check words and refusals. The check word put right is the right one.
 
-use deltaline_capture::{Capture, Packet};
+use deltaline_capture::filter::Filter;
+use deltaline_capture::segments::{Lengths, Segmentation};
+use deltaline_capture::{Capture, Packet, Selection};
 use deltaline_collect::collector::Collector;
 use deltaline_collect::pair::Interval;
 use deltaline_design::Design;
@@ -32,6 +34,7 @@ use deltaline_model::wire::frame::{BLOCK_CELLS, DIGESTS_FLAG, Frame, MAX_FRAME_B
 use deltaline_model::wire::{v1, v2};
 use std::collections::BTreeSet;
 use std::io::{self, Read};
+use std::sync::Arc;
 
 /// A body: it panics if the bytes break a promise.
 pub type Body = fn(&[u8]);
@@ -151,6 +154,25 @@ pub fn capture(bytes: &[u8]) {
         assert!(whole.0.iter().zip(&pieces.0).all(|(one, other)| one == other));
     } else {
         assert_eq!(whole, pieces);
+    }
+    rewritten(bytes);
+}
+
+/// A capture whose packets are taken out of tunnels, cut, and stripped of their addresses.
+fn rewritten(bytes: &[u8]) {
+    let open = |selection| {
+        let source = Pieces { bytes: bytes.to_vec(), position: 0, piece: usize::MAX };
+        Capture::new("capture", source, None).map(|capture| capture.select(selection))
+    };
+    let inner = Selection { inner: true, ..Selection::default() };
+    let Ok(Ok(lengths)) = open(inner.clone()).map(|mut capture| Lengths::read(&mut capture)) else { return };
+    let segmentation = Some(Arc::new(Segmentation::new(&lengths, &lengths)));
+    let filter = Filter::new("ip or ip6 or not port 7").ok();
+    let selection = Selection { filter, segmentation, translated: true, ..inner };
+    let Ok(mut capture) = open(selection) else { return };
+    for _ in 0..MAX_PACKETS {
+        let Ok(Some(packet)) = capture.next_packet() else { return };
+        assert!(packet.data.len() <= packet.length as usize);
     }
 }
 

@@ -715,3 +715,21 @@ proptest! {
         prop_assert_eq!(data, expected);
     }
 }
+
+#[test]
+fn a_translated_packet_comes_without_what_was_translated() {
+    let frame = |source: u8, port: u8| {
+        let udp = [port, port, 0, 53, 0, 20, source, port, 9, 9];
+        [&[0; 12][..], &[8, 0, 0x45, 0, 0, 40, 0, 7, 0, 0, 64, 17, 0, 0, 10, 0, 0, source, 10, 9, 9, 9], &udp]
+            .concat()
+    };
+    let of = |link: u32, data: &[u8]| {
+        let bytes = record(pcap_header(false, NANOSECOND_MAGIC, link), 0, 7, 60, data).bytes;
+        let selection = Selection { translated: true, ..Selection::default() };
+        open(bytes).unwrap().select(selection).map(Result::unwrap).collect::<Vec<_>>()
+    };
+    let before = of(1, &frame(1, 40));
+    assert_eq!(before, of(1, &frame(77, 99)));
+    assert_eq!(before[0].data, of(101, &frame(3, 4)[14..])[0].data);
+    assert_eq!(before[0].data[26..38], [0; 12]);
+}

@@ -83,3 +83,16 @@ fn what_begins_late_is_seen_and_memory_is_bounded() {
     assert!(found.pairs.len() <= MOST);
     assert_eq!(found.sampled, FIRST + u64::from(count) / STRIDE - FIRST / STRIDE);
 }
+
+#[test]
+fn lengths_and_times_of_all_packets() {
+    let mut survey = Survey::default();
+    assert_eq!((survey.long(), survey.span(), survey.packets()), ((0, 0), None, 0));
+    for number in 0..5_000u64 {
+        let length = if number == 4_000 { 1522 } else { 60 };
+        survey.take(PacketRef { timestamp: 9_000 - number, length, interface: 0, data: &[] });
+    }
+    assert_eq!((survey.long(), survey.span(), survey.packets()), ((0, 1522), Some([4_001, 9_000]), 5_000));
+    survey.take(PacketRef { timestamp: 1, length: 1523, interface: 0, data: &[] });
+    assert_eq!((survey.long(), survey.span()), ((1, 1523), Some([1, 9_000])));
+}

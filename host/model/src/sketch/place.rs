@@ -3,7 +3,7 @@
 //! The [hash](crate::packet::hash) is linear over GF(2). Where packets differ in a counter alone, such as the IPv4
 //! identification or a sequence number, rows picked by its bits would each hold a regular share of the
 //! stream, every 64th packet for example, and not a random one: then the spread between rows is not that of random
-//! samples, on which the [estimates](https://docs.rs/deltaline-estimate) of the deviation and of every interval rest. So the
+//! samples, on which the estimates of the deviation and of every interval rest. So the
 //! hash's bits 63:48 and 15:0 go through [`ROUNDS`] [rounds](crate::sketch::rounds) that are not linear, with
 //! constants 568 to 571 of the seed. Of the *place* that comes out, the upper half's leading zeros pick the bank
 //! ([sampler](crate::sketch::sampler)) and the lower half's low bits the row.

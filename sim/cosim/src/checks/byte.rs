@@ -537,7 +537,7 @@ pub const FAULTS: [Fault; 47] = [
     fault("the window is a byte longer", "passes = there_q & ", "(index_q != 32'h7e)", "(index_q != 32'h7f)"),
     fault("TTL is not masked", "is_masked = (position_q == 32'h1) | ", "(position_q == 32'h8)", "1'b0"),
     fault("padding is part of the key", "left_out_d = (state_q == 32'h6) & (", "~before_end", "1'b0"),
-    fault("a checksum is part of the key", "& (~before_end | ", "is_checksum", "1'b0"),
+    fault("a checksum is part of the key", "is_checksum = (", "summed_q[32'h0]", "1'b0"),
     fault("TCP's checksum in another place", "(position_q[(32'h1)+:(6)] == ", "32'h1c", "32'h1b"),
     fault("a wrong constant", "round_constant = ", "constant_1", "constant_2"),
     fault("the halves of a hash exchanged", "round_x = ", "sum_q[(32'h10)+:(16)]", "sum_q[(32'h0)+:(16)]"),
