@@ -62,6 +62,8 @@ const BUCKETS: [f64; 25] = [
 ];
 /// The text is not written more often than takes a twentieth of the time.
 const SHARE: u32 = 20;
+/// But it is never older than this: writing may have taken long because the machine was busy.
+const LONGEST: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct Segment {
@@ -359,8 +361,7 @@ impl Served {
             let text = self.metrics.text().map_err(|error| Failure::new(Exit::Output, error))?;
             self.endpoint.publish(text);
             self.is_stale = false;
-            let took: Duration = began.elapsed();
-            self.due = began + took * SHARE;
+            self.due = began + (began.elapsed() * SHARE).min(LONGEST);
         }
         Ok(())
     }
