@@ -36,7 +36,7 @@ pub fn check(
         directed.chain(ones).chain(random_places).enumerate().map(|(at, place)| (at % 5 != 3, place));
     let twin = Pipeline::new("sampler", 1, |(is_valid, place): (bool, u32)| {
         let bank = configuration.prefixes().bank(place).filter(|_| is_valid);
-        bank.map(|bank| bank as u64 * u64::from(rows) | u64::from(place & (rows - 1)))
+        bank.map(|bank| (bank as u64 * u64::from(rows)) | u64::from(place & (rows - 1)))
     });
     let show = |bench: &mut Bench, (is_valid, place): (bool, u32)| {
         bench.set(valid, u64::from(is_valid));
