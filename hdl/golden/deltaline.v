@@ -13722,6 +13722,10 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
     reg  opens_ipv6_rst;
     reg  opens_ipv6_d;
     wire  opens_ipv6_q;
+    reg  opening_left_clock;
+    reg  opening_left_rst;
+    reg  [16:0] opening_left_d;
+    wire  [16:0] opening_left_q;
     reg  x_by_eight_clock;
     reg  x_by_eight_rst;
     reg  x_by_eight_d;
@@ -13881,13 +13885,10 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
     reg  is_chained;
     reg  is_extension;
     reg  is_complete;
-    reg  [13:0] pairs_left;
-    reg  [13:0] minus_by_eight;
-    reg  [13:0] minus_by_four;
-    reg  [13:0] behind_eight;
-    reg  [13:0] behind_four;
+    reg  [13:0] minus;
     reg  [13:0] rest;
     reg  [2:0] low_left;
+    reg  shortens;
     reg  [16:0] header_bytes;
     reg  [4:0] next_phase;
     reg  [6:0] all_words;
@@ -13967,6 +13968,12 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         .rst(opens_ipv6_rst),
         .d(opens_ipv6_d),
         .q(opens_ipv6_q)
+    );
+    deltaline_core_identity_datagram_opening_left opening_left(
+        .clock(opening_left_clock),
+        .rst(opening_left_rst),
+        .d(opening_left_d),
+        .q(opening_left_q)
     );
     deltaline_core_identity_datagram_x_by_eight x_by_eight(
         .clock(x_by_eight_clock),
@@ -14202,6 +14209,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         pair_y_whole_clock = clk;
         opens_ipv4_clock = clk;
         opens_ipv6_clock = clk;
+        opening_left_clock = clk;
         x_by_eight_clock = clk;
         x_by_four_clock = clk;
         x_fragment_clock = clk;
@@ -14248,6 +14256,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         pair_y_whole_d = pair_y_whole_q;
         opens_ipv4_d = opens_ipv4_q;
         opens_ipv6_d = opens_ipv6_q;
+        opening_left_d = opening_left_q;
         x_by_eight_d = x_by_eight_q;
         x_by_four_d = x_by_four_q;
         x_fragment_d = x_fragment_q;
@@ -14294,6 +14303,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         pair_y_whole_rst = rst;
         opens_ipv4_rst = rst;
         opens_ipv6_rst = rst;
+        opening_left_rst = rst;
         x_by_eight_rst = rst;
         x_by_four_rst = rst;
         x_fragment_rst = rst;
@@ -14342,6 +14352,11 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         pair_y_whole_d = y_whole;
         opens_ipv4_d = pair & first & x_whole & (version == 32'h4) & (header_words >= 32'h5) & (network != 32'h1);
         opens_ipv6_d = pair & first & x_whole & (version == 32'h6) & |network;
+        header_bytes = ((header_words) & 17'h1ffff) << 32'h2;
+        opening_left_d = ((x[(32'h0)+:(16)]) & 17'h1ffff) - header_bytes;
+        if (version == 32'h6) begin
+            opening_left_d = ((y[(32'h10)+:(16)]) & 17'h1ffff);
+        end
         class_of_x_next_header = x[(32'h18)+:(8)];
         class_of_y_next_header = y[(32'h8)+:(8)];
         checksum_of_x_protocol = x[(32'h18)+:(8)];
@@ -14366,25 +14381,27 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
             x_back_by_four_d = 32'h10;
         end
         opening_words = pair_x_q[(32'h18)+:(4)];
-        header_bytes = ((opening_words) & 17'h1ffff) << 32'h2;
         opens4 = opens_ipv4_q;
         opens6 = opens_ipv6_q;
         is_active = active_q & pair_there_q;
         is_chained = chain_by_eight_q | chain_by_four_q | chain_fragment_q;
         is_extension = is_active & is_chained & ~|phase_q;
-        pairs_left = left_q[(32'h3)+:(14)];
-        minus_by_eight = ((x_complement_q) & 14'h3fff) | 32'h3f00;
-        minus_by_four = ((x_complement_q[(32'h1)+:(7)]) & 14'h3fff) | 32'h3f80;
-        behind_eight = pairs_left + minus_by_eight;
-        behind_four = pairs_left + minus_by_four;
-        rest = pairs_left - 32'h1;
+        minus = 32'h3fff;
         if (chain_by_eight_q) begin
-            rest = behind_eight;
+            minus = ((x_complement_q) & 14'h3fff) | 32'h3f00;
         end
         if (chain_by_four_q) begin
-            rest = behind_four;
+            minus = ((x_complement_q[(32'h1)+:(7)]) & 14'h3fff) | 32'h3f80;
+        end
+        rest = left_q[(32'h3)+:(14)] + minus;
+        shortens = is_extension & ~opens4 & ~opens6;
+        if (opens4 | opens6) begin
+            left_d = opening_left_q;
         end
         low_left = left_q[(32'h0)+:(3)];
+        if (shortens) begin
+            left_d = (((rest) & 17'h1ffff) << 32'h3) | ((low_left) & 17'h1ffff);
+        end
         next_phase = phase_q;
         if (phase_q != 32'h7) begin
             next_phase = phase_q + 32'h1;
@@ -14397,7 +14414,6 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
             end
             if (is_extension) begin
                 summed_d = x_checksum_q;
-                left_d = (((rest) & 17'h1ffff) << 32'h3) | ((low_left) & 17'h1ffff);
                 chain_by_eight_d = x_by_eight_q;
                 chain_by_four_d = x_by_four_q;
                 chain_fragment_d = x_fragment_q;
@@ -14427,7 +14443,6 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
             chain_by_four_d = 1'b0;
             chain_fragment_d = 1'b0;
             odd_header_d = opening_words[32'h0];
-            left_d = ((pair_x_q[(32'h0)+:(16)]) & 17'h1ffff) - header_bytes;
             length_d = pair_x_q[(32'h0)+:(16)];
         end
         if (opens6) begin
@@ -14439,7 +14454,6 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
             chain_by_four_d = y_by_four_q;
             chain_fragment_d = y_fragment_q;
             summed_d = y_checksum_q;
-            left_d = ((pair_y_q[(32'h10)+:(16)]) & 17'h1ffff);
             length_d = pair_y_q[(32'h10)+:(16)];
         end
         is_complete = complete_q;
@@ -14789,6 +14803,21 @@ module deltaline_core_identity_datagram_odd_header(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_identity_datagram_odd_header
+
+module deltaline_core_identity_datagram_opening_left(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [16:0] d;
+    output reg  [16:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 17'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_datagram_opening_left
 
 module deltaline_core_identity_datagram_opens_ipv4(clock,rst,d,q);
 

@@ -125,14 +125,11 @@ pub struct Datagram {
     is_chained: Signal<Local, Bit>,
     is_extension: Signal<Local, Bit>,
     is_complete: Signal<Local, Bit>,
-    pairs_left: Signal<Local, Bits<14>>,
-    /// Minus the pairs of an extension header, were its length in such units.
-    minus_by_eight: Signal<Local, Bits<14>>,
-    minus_by_four: Signal<Local, Bits<14>>,
-    behind_eight: Signal<Local, Bits<14>>,
-    behind_four: Signal<Local, Bits<14>>,
+    /// Minus the pairs of an extension header.
+    minus: Signal<Local, Bits<14>>,
     rest: Signal<Local, Bits<14>>,
     low_left: Signal<Local, Bits<3>>,
+    shortens: Signal<Local, Bit>,
     header_bytes: Signal<Local, Bits<17>>,
     next_phase: Signal<Local, Bits<5>>,
     all_words: Signal<Local, Bits<7>>,
@@ -148,6 +145,8 @@ pub struct Datagram {
     pair_y_whole: Flop<Bit>,
     opens_ipv4: Flop<Bit>,
     opens_ipv6: Flop<Bit>,
+    /// What the length field leaves behind the fixed header that it would open.
+    opening_left: Flop<Bits<17>>,
     x_by_eight: Flop<Bit>,
     x_by_four: Flop<Bit>,
     x_fragment: Flop<Bit>,
@@ -207,6 +206,7 @@ impl Logic for Datagram {
         pair_y_whole,
         opens_ipv4,
         opens_ipv6,
+        opening_left,
         x_by_eight,
         x_by_four,
         x_fragment,
@@ -267,6 +267,12 @@ impl Logic for Datagram {
             & self.x_whole.val()
             & (self.version.val() == 6)
             & self.network.val().any();
+        self.header_bytes.next = bit_cast::<17, 4>(self.header_words.val()) << 2;
+        self.opening_left.d.next =
+            bit_cast::<17, 16>(self.x.val().get_bits::<16>(0)) - self.header_bytes.val();
+        if self.version.val() == 6 {
+            self.opening_left.d.next = bit_cast::<17, 16>(self.y.val().get_bits::<16>(16));
+        }
         self.class_of_x.next_header.next = self.x.val().get_bits::<8>(24);
         self.class_of_y.next_header.next = self.y.val().get_bits::<8>(8);
         self.checksum_of_x.protocol.next = self.x.val().get_bits::<8>(24);
@@ -293,7 +299,6 @@ impl Logic for Datagram {
 
         // Second cycle: walk.
         self.opening_words.next = self.pair_x.q.val().get_bits::<4>(24);
-        self.header_bytes.next = bit_cast::<17, 4>(self.opening_words.val()) << 2;
         self.opens4.next = self.opens_ipv4.q.val();
         self.opens6.next = self.opens_ipv6.q.val();
         self.is_active.next = self.active.q.val() & self.pair_there.q.val();
@@ -302,21 +307,25 @@ impl Logic for Datagram {
         self.is_extension.next = self.is_active.val() & self.is_chained.val() & !self.phase.q.val().any();
 
         // What the length field leaves behind an extension header: minus eight bytes for each of its pairs. Their number
-        // less one stands in the header, so that its complement is all it takes. The kinds' differences are formed side by
-        // side and chosen from afterwards: what comes next is known as late as the pair itself.
-        self.pairs_left.next = self.left.q.val().get_bits::<14>(3);
-        self.minus_by_eight.next = bit_cast::<14, 8>(self.x_complement.q.val()) | 0x3f00;
-        self.minus_by_four.next = bit_cast::<14, 7>(self.x_complement.q.val().get_bits::<7>(1)) | 0x3f80;
-        self.behind_eight.next = self.pairs_left.val() + self.minus_by_eight.val();
-        self.behind_four.next = self.pairs_left.val() + self.minus_by_four.val();
-        self.rest.next = self.pairs_left.val() - 1;
+        // less one stands in the header, so that its complement is all it takes. The sum is needed late in the cycle: behind it
+        // nothing is left to choose but whether it counts.
+        self.minus.next = 0x3fff.into();
         if self.chain_by_eight.q.val() {
-            self.rest.next = self.behind_eight.val();
+            self.minus.next = bit_cast::<14, 8>(self.x_complement.q.val()) | 0x3f00;
         }
         if self.chain_by_four.q.val() {
-            self.rest.next = self.behind_four.val();
+            self.minus.next = bit_cast::<14, 7>(self.x_complement.q.val().get_bits::<7>(1)) | 0x3f80;
+        }
+        self.rest.next = self.left.q.val().get_bits::<14>(3) + self.minus.val();
+        self.shortens.next = self.is_extension.val() & !self.opens4.val() & !self.opens6.val();
+        if self.opens4.val() | self.opens6.val() {
+            self.left.d.next = self.opening_left.q.val();
         }
         self.low_left.next = self.left.q.val().get_bits::<3>(0);
+        if self.shortens.val() {
+            self.left.d.next =
+                (bit_cast::<17, 14>(self.rest.val()) << 3) | bit_cast::<17, 3>(self.low_left.val());
+        }
 
         self.next_phase.next = self.phase.q.val();
         if self.phase.q.val() != 7 {
@@ -330,8 +339,6 @@ impl Logic for Datagram {
             }
             if self.is_extension.val() {
                 self.summed.d.next = self.x_checksum.q.val();
-                self.left.d.next =
-                    (bit_cast::<17, 14>(self.rest.val()) << 3) | bit_cast::<17, 3>(self.low_left.val());
                 self.chain_by_eight.d.next = self.x_by_eight.q.val();
                 self.chain_by_four.d.next = self.x_by_four.q.val();
                 self.chain_fragment.d.next = self.x_fragment.q.val();
@@ -362,8 +369,6 @@ impl Logic for Datagram {
             self.chain_by_four.d.next = false;
             self.chain_fragment.d.next = false;
             self.odd_header.d.next = self.opening_words.val().get_bit(0);
-            self.left.d.next =
-                bit_cast::<17, 16>(self.pair_x.q.val().get_bits::<16>(0)) - self.header_bytes.val();
             self.length.d.next = self.pair_x.q.val().get_bits::<16>(0);
         }
         if self.opens6.val() {
@@ -376,7 +381,6 @@ impl Logic for Datagram {
             self.chain_by_four.d.next = self.y_by_four.q.val();
             self.chain_fragment.d.next = self.y_fragment.q.val();
             self.summed.d.next = self.y_checksum.q.val();
-            self.left.d.next = bit_cast::<17, 16>(self.pair_y.q.val().get_bits::<16>(16));
             self.length.d.next = self.pair_y.q.val().get_bits::<16>(16);
         }
 
