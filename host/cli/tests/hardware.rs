@@ -17,6 +17,9 @@ fn hardware_and_software_emit_the_same_control_frames() {
             "--json",
             "--interval",
             "500ms",
+            // Software alone has digests.
+            "--design",
+            "10g",
             "--through",
             through,
             "--frames",
