@@ -82,6 +82,10 @@ pub struct Hash<const R: usize, const A: usize> {
     constant: [Constant<Bits<16>>; ROUNDS],
     /// Index i: round i + 1 is under way.
     placing: [Flop<Bit>; 3],
+    /// What goes into the round.
+    x: Signal<Local, Bits<16>>,
+    y: Signal<Local, Bits<16>>,
+    mixer: Signal<Local, Bits<16>>,
     sampler: Sampler<R, A>,
 }
 
@@ -97,7 +101,7 @@ impl<const R: usize, const A: usize> Hash<R, A> {
             sampler: Sampler::new(configuration),
         }
             clk rst key_octet key_position packet sampled address pair rom_address starts starting picked sum round
-            placing
+            placing x y mixer
         }
     }
 }
@@ -169,19 +173,22 @@ impl<const R: usize, const A: usize> Logic for Hash<R, A> {
         self.placing[0].d.next = self.packet.val();
         self.placing[1].d.next = self.placing[0].q.val();
         self.placing[2].d.next = self.placing[1].q.val();
-        self.round.x.next = self.round.x_after.val();
-        self.round.y.next = self.round.y_after.val();
-        self.round.constant.next = self.constant[3].val();
+        self.x.next = self.round.x_after.val();
+        self.y.next = self.round.y_after.val();
+        self.mixer.next = self.constant[3].val();
         for i in 0..3 {
             if self.placing[i].q.val() {
-                self.round.constant.next = self.constant[i + 1].val();
+                self.mixer.next = self.constant[i + 1].val();
             }
         }
         if self.packet.val() {
-            self.round.x.next = self.sum.q.val().get_bits::<16>(16);
-            self.round.y.next = self.sum.q.val().get_bits::<16>(0);
-            self.round.constant.next = self.constant[0].val();
+            self.x.next = self.sum.q.val().get_bits::<16>(16);
+            self.y.next = self.sum.q.val().get_bits::<16>(0);
+            self.mixer.next = self.constant[0].val();
         }
+        self.round.x.next = self.x.val();
+        self.round.y.next = self.y.val();
+        self.round.constant.next = self.mixer.val();
 
         self.sampler.clk.next = self.clk.val();
         self.sampler.rst.next = self.rst.val();
