@@ -176,7 +176,7 @@ pub(crate) fn run(arguments: &Lab) -> Result<Exit, Failure> {
 
 /// What became of a recording's packets.
 fn recorded(sender: &Path, receiver: &Path) -> Result<Vec<Option<u32>>, Failure> {
-    let Matched { matching, .. } = Matched::read(&Recordings::whole(sender, receiver))?;
+    let Matched { matching, .. } = Matched::read_common(&Recordings::whole(sender, receiver))?;
     let mut fate: Vec<(usize, Option<u32>)> = matching.lost.iter().map(|&lost| (lost, None)).collect();
     for pair in &matching.pairs {
         let delay = u32::try_from(pair.delay).map_err(|_| {
