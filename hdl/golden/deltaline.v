@@ -13878,7 +13878,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
     // Local signals
     reg  [3:0] version;
     reg  [3:0] header_words;
-    reg  [3:0] opening_words;
+    reg  opening_is_odd;
     reg  opens4;
     reg  opens6;
     reg  is_active;
@@ -14380,7 +14380,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
         if (|x[(32'h15)+:(3)]) begin
             x_back_by_four_d = 32'h10;
         end
-        opening_words = pair_x_q[(32'h18)+:(4)];
+        opening_is_odd = pair_x_q[32'h18];
         opens4 = opens_ipv4_q;
         opens6 = opens_ipv6_q;
         is_active = active_q & pair_there_q;
@@ -14442,7 +14442,7 @@ module deltaline_core_identity_datagram(clk,rst,pair,first,network,closes,bad_fr
             chain_by_eight_d = 1'b0;
             chain_by_four_d = 1'b0;
             chain_fragment_d = 1'b0;
-            odd_header_d = opening_words[32'h0];
+            odd_header_d = opening_is_odd;
             length_d = pair_x_q[(32'h0)+:(16)];
         end
         if (opens6) begin

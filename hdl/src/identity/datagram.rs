@@ -118,7 +118,7 @@ pub struct Datagram {
     checksum_of_four: Checksum,
     version: Signal<Local, Bits<4>>,
     header_words: Signal<Local, Bits<4>>,
-    opening_words: Signal<Local, Bits<4>>,
+    opening_is_odd: Signal<Local, Bit>,
     opens4: Signal<Local, Bit>,
     opens6: Signal<Local, Bit>,
     is_active: Signal<Local, Bit>,
@@ -298,7 +298,7 @@ impl Logic for Datagram {
         }
 
         // Second cycle: walk.
-        self.opening_words.next = self.pair_x.q.val().get_bits::<4>(24);
+        self.opening_is_odd.next = self.pair_x.q.val().get_bit(24);
         self.opens4.next = self.opens_ipv4.q.val();
         self.opens6.next = self.opens_ipv6.q.val();
         self.is_active.next = self.active.q.val() & self.pair_there.q.val();
@@ -368,7 +368,7 @@ impl Logic for Datagram {
             self.chain_by_eight.d.next = false;
             self.chain_by_four.d.next = false;
             self.chain_fragment.d.next = false;
-            self.odd_header.d.next = self.opening_words.val().get_bit(0);
+            self.odd_header.d.next = self.opening_is_odd.val();
             self.length.d.next = self.pair_x.q.val().get_bits::<16>(0);
         }
         if self.opens6.val() {
