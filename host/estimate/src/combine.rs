@@ -73,7 +73,7 @@ pub struct Deviation {
 const FEWEST_FREEDOM: f64 = 100.0;
 /// Least degrees of freedom a row: with fewer, few packets of a heavy tail make up most of the spread, and there is no
 /// telling how many more there are.
-const LEAST_FREEDOM: f64 = 0.5;
+const LEAST_FREEDOM: f64 = 0.3;
 
 impl Deviation {
     /// Whether few packets make up most of the spread.
@@ -97,7 +97,7 @@ impl Deviation {
     ///
     /// # Errors
     ///
-    /// [`Reason::FewRows`] and [`Reason::HeavyTail`]: from less than 100 degrees of freedom, or half of one a row, nothing
+    /// [`Reason::FewRows`] and [`Reason::HeavyTail`]: from less than 100 degrees of freedom, or three tenths of one a row, nothing
     /// can be said.
     pub fn range(&self, confidence: Confidence) -> Result<Range, Reason> {
         let Deviation { nanoseconds, degrees_of_freedom: freedom, .. } = *self;

@@ -55,6 +55,8 @@ impl Estimate {
         }
         let bracket = match sums.bracket(near) {
             _ if balance.surplus_least > 0 => Err(Reason::Gained(balance.surplus_least)),
+            // Without digests nothing vouches that these packets were sent.
+            _ if sums.digests_agree().is_none() => Err(Reason::NoSums),
             Some(bracket) => Ok(bracket),
             None => Err(Reason::NoSums),
         };
@@ -215,29 +217,23 @@ impl Sample {
     }
 }
 
-/// The between-row variance of rows of n_i packets with residuals d_i, and its degrees of freedom.
+/// The between-row variance of rows of n_i packets with residuals d_i, and its degrees of freedom: g - 1, or fewer when some
+/// rows differ from the mean far more than others.
 ///
-/// z_i = d_i^2 / n_i has the mean s^2 (1 - n_i/S) and the variance s^4 (2 + k/n_i), k being the excess kurtosis of the
-/// delays. So rows count with the weight 1 / (2 + k/n_i): rows of few packets tell less of a heavy tail's spread. The variance of
-/// the weighted mean is s^4 / sum of weights; that of a chi-squared variable over its f degrees of freedom is 2 s^4 / f.
-/// With k = 0 they are g - 1. k comes from the excess kurtosis of d_i / sqrt(n_i), unbiased for normal rows; a negative one
-/// counts as zero.
+/// The variance of the between-row variance is s^4 (2/(g-1) + k/g), with k the excess kurtosis of d_i / sqrt(n_i). That of a
+/// chi-squared variable over its f degrees of freedom is 2/f. The estimate of k is unbiased for normal rows, and a negative
+/// k counts as zero.
 fn spread(rows: &[(f64, f64)]) -> (f64, f64) {
     let g = rows.len() as f64;
-    let packets: f64 = rows.iter().map(|(packets, _)| packets).sum();
     let square = |(packets, residual): &(f64, f64)| residual * residual / packets;
-    let plain = rows.iter().map(square).sum::<f64>() / (g - 1.0);
-    if rows.len() < ROWS_FOR_SHAPE || plain <= 0.0 {
-        return (plain, g - 1.0);
+    let variance = rows.iter().map(square).sum::<f64>() / (g - 1.0);
+    if rows.len() < ROWS_FOR_SHAPE || variance <= 0.0 {
+        return (variance, g - 1.0);
     }
     let fourths: f64 = rows.iter().map(|row| square(row).powi(2)).sum();
-    let scaled = g * (g + 1.0) / (g - 1.0) * fourths / (plain * plain);
-    let excess = ((scaled - 3.0 * (g - 1.0).powi(2)) / ((g - 2.0) * (g - 3.0))).max(0.0);
-    let kurtosis = excess / (rows.iter().map(|(packets, _)| packets.recip()).sum::<f64>() / g);
-    let weight = |packets: f64| (2.0 + kurtosis / packets).recip();
-    let squares: f64 = rows.iter().map(|row| weight(row.0) * square(row)).sum();
-    let weights: f64 = rows.iter().map(|(count, _)| weight(*count) * (1.0 - count / packets)).sum();
-    (squares / weights, (2.0 * weights).max(1.0))
+    let scaled = g * (g + 1.0) / (g - 1.0) * fourths / (variance * variance);
+    let excess = (scaled - 3.0 * (g - 1.0).powi(2)) / ((g - 2.0) * (g - 3.0));
+    (variance, (2.0 / (2.0 / (g - 1.0) + excess.max(0.0) / g)).max(1.0))
 }
 
 /// The paper's F. The low-order bit of the row index is the sign, so adjacent rows collapse into one.

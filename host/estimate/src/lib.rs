@@ -66,8 +66,8 @@
 //! | mean | sum X_i / S | unbiased; exact when S = R |
 //! | mean, where sums over all packets show that the ends saw the same ones | (sum of times received - sum of times sent) / R | exact |
 //! | bracket, where L were lost and none gained | [`Sums::bracket`] | holds the mean for certain |
-//! | between-row variance | s^2 = sum u_i (X_i - n_i mean)^2 / n_i / sum u_i (1 - n_i/S), u_i = 1 / (2 + k/n_i) | with equal weights unbiased for sum (w - mu)^2 / (R-1) |
-//! | sigma | sqrt(s^2 (R-1)/R) | relative error about 1/sqrt(4 sum u_i), 1/sqrt(2 g) with light tails (k = 0) |
+//! | between-row variance | s^2 = 1/(g-1) * sum (X_i - n_i mean)^2 / n_i | unbiased for sum (w - mu)^2 / (R-1) |
+//! | sigma | sqrt(s^2 (R-1)/R) | relative error about 1/sqrt(2 g) where the delays' tail is light |
 //! | standard error of the mean | sqrt(s^2 (1 - S/R) / S), at most g - 1 degrees of freedom | its square is unbiased |
 //! | the paper's second moment | F = sum (X_2i - X_2i-1)^2 / sum (n_2i + n_2i-1) | unbiased for sum w^2 / R |
 //! | the paper's sigma | sqrt(F - mean^2) | useless when mu >> sigma |

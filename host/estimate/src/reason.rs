@@ -67,7 +67,7 @@ pub enum Reason {
     ),
     /// The ends' control frames have no sums over all packets, or they leave more than one answer.
     #[error(
-        "not identifiable: the points report no sums over all packets, or their times wrap within the interval"
+        "not identifiable: the points report no sums of all packets' times and digests, or times wrap within the interval"
     )]
     NoSums,
     /// Too few rows for an interval of the deviation.
