@@ -152,10 +152,7 @@ impl Balance {
     /// estimated. That of the packets gained is as wide.
     pub fn lost_range(&self, confidence: Confidence) -> Option<[f64; 2]> {
         let least = self.lost_least as f64;
-        let (lost, variance) = match (self.estimated, self.basis()) {
-            (Some(estimated), _) => estimated,
-            _ => return None,
-        };
+        let (lost, variance) = self.estimated?;
         let half = confidence.student(f64::INFINITY) * variance.sqrt();
         Some([(lost - half).max(least), (lost + half).max(least)])
     }

@@ -9,7 +9,8 @@
 //! (sum of receiving times - sum of sending times + L first) / R    and    the same with the last sending time
 //! ```
 //!
-//! for certain, whatever the loss depends on. In between lies the *completed* mean, in which lost packets count with the mean
+//! for certain, whatever the loss depends on: as long as no packet was gained, which rows show only of the packets that they
+//! sample. One that was gained unseen moves the bounds by a lost one's share of their width. In between lies the *completed* mean, in which lost packets count with the mean
 //! sending time of all; its error is that of their mean sending time.
 //!
 //! Times are known modulo 2^48 ns, their sums modulo 2^64. Where an end's times pass 2^48 ns within the interval, once in

@@ -71,7 +71,7 @@ fn intervals_hold_or_are_refused() {
                         deviations.count((range.lower..=range.upper).contains(&truth));
                     }
                     if let Ok(range) = estimate.mean.unwrap().range(Confidence::P95)
-                        && !deviation.has_heavy_tail()
+                        && !deviation.strains_the_mean()
                     {
                         means.count((range.lower..=range.upper).contains(&mean));
                     }
