@@ -27,10 +27,25 @@ use xxhash_rust::xxh3::xxh3_64;
 #[derive(Clone, Debug, Default)]
 pub struct Identities(Vec<u64>);
 
+/// A measured packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Identified {
+    pub(crate) key: Key,
+    pub(crate) hash: u64,
+}
+
 impl Identities {
-    /// Appends a packet: `frame` from its destination MAC address on.
-    pub fn push(&mut self, frame: &[u8]) {
-        self.0.push(identity::identify(frame).map_or(0, |identity| hash(&identity.key)));
+    /// Appends a packet: `frame` from its destination MAC address on. Gives who it is, unless it is not measured.
+    pub fn push(&mut self, frame: &[u8]) -> Option<Identified> {
+        let key = identity::identify(frame).ok().map(|identity| identity.key);
+        let packet = key.map(|key| Identified { key, hash: hash(&key) });
+        self.0.push(packet.map_or(0, |packet| packet.hash));
+        packet
+    }
+
+    /// The hashes of the measured packets, in order.
+    pub(crate) fn hashes(&self) -> impl Iterator<Item = u64> {
+        compared(&self.0, 0)
     }
 }
 

@@ -6,8 +6,10 @@
 //! * [`matching`]: which packet of the sender's capture is which of the receiver's, and so the true delays and
 //!   losses that an estimate is compared with.
 //! * [`exact`]: the same for captures of any length, in bounded memory.
+//! * [`reordering`]: packets that arrive after one that was sent later.
 //! * [`replay`]: two captures as two streams that delimiters cut into intervals.
 //! * [`segments`]: TCP packets that a network card would cut, cut.
+//! * [`stretches`]: packets in a row that are looked for at the other end, in recordings of any length.
 //! * [`survey`]: what a recording holds that makes it hard to compare with another.
 //!
 //! ```no_run
@@ -38,8 +40,10 @@ pub mod exact;
 pub mod filter;
 pub mod matching;
 pub mod reading;
+pub mod reordering;
 pub mod replay;
 pub mod segments;
+pub mod stretches;
 pub mod survey;
 pub mod writing;
 

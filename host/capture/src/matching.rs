@@ -17,6 +17,7 @@
 use crate::error::CaptureError;
 use crate::packet::PacketRef;
 use crate::reading::Capture;
+use crate::reordering::Reordering;
 use deltaline_model::packet::identity::{self, KEY_BYTES, Key, PAYLOAD_WORD};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -122,12 +123,9 @@ pub struct Matching {
     pub sender: End,
     /// Counts at the receiver.
     pub receiver: End,
-    /// Packets that arrived after a later sent one of their flow (RFC 4737, section 3.3, with a flow as Type-P): a
-    /// flow is IP version, protocol, addresses and ports. The timestamps give the order, not the order in the
-    /// captures, which a recorder that collects from several queues may mix up.
+    /// Packets that arrived after a later sent one of their flow ([`crate::reordering`]).
     pub reordered: u64,
-    /// Packets that arrived after a later sent one of any flow. Several queues, and timestamps taken before a
-    /// common queue, make some of these where every flow is in order.
+    /// Packets that arrived after a later sent one of any flow.
     pub reordered_overall: u64,
 }
 
@@ -168,7 +166,8 @@ pub fn match_exactly(sender: &Observations, receiver: &Observations) -> Matching
     matching
         .receiver_only
         .extend(receiver.measured().map(|(index, _)| index).filter(|&index| !is_known[index]));
-    (matching.reordered, matching.reordered_overall) = reordered(&matching.pairs, sender, receiver);
+    let reordering = reordering(&matching.pairs, sender, receiver);
+    (matching.reordered, matching.reordered_overall) = (reordering.in_flow, reordering.overall);
     matching
 }
 
@@ -177,27 +176,13 @@ pub(crate) fn delay_between(sent: u64, arrived: u64) -> i64 {
     (i128::from(arrived) - i128::from(sent)).clamp(i64::MIN.into(), i64::MAX.into()) as i64
 }
 
-/// How many packets of `pairs` arrived after one that was sent later: after one of the same flow, and after any.
-fn reordered(pairs: &[Pair], sender: &Observations, receiver: &Observations) -> (u64, u64) {
-    let mut arrivals: Vec<(u64, u64, usize)> = pairs
-        .iter()
-        .map(|pair| (receiver.packets[pair.receiver].0, sender.packets[pair.sender].0, pair.sender))
-        .collect();
-    // In order of arrival; what arrived in the same nanosecond, in order of sending.
-    arrivals.sort_unstable();
-    let (mut in_flow, mut overall) = (0, 0);
-    let mut latest_of_flow: HashMap<Flow, u64> = HashMap::new();
-    let mut latest = 0;
-    for (_, sent, index) in arrivals {
-        overall += u64::from(sent < latest);
-        latest = latest.max(sent);
-        if let (_, Some(key)) = &sender.packets[index] {
-            let latest = latest_of_flow.entry(flow(key)).or_default();
-            in_flow += u64::from(sent < *latest);
-            *latest = (*latest).max(sent);
-        }
-    }
-    (in_flow, overall)
+/// How many packets of `pairs` arrived after one that was sent later.
+pub fn reordering(pairs: &[Pair], sender: &Observations, receiver: &Observations) -> Reordering {
+    Reordering::of(pairs.iter().filter_map(|pair| {
+        let (sent, key) = sender.packets.get(pair.sender)?;
+        let (arrived, _) = receiver.packets.get(pair.receiver)?;
+        Some((*arrived, *sent, pair.sender, flow(key.as_ref()?)))
+    }))
 }
 
 /// IP version, protocol, addresses, and the ports of protocols that have them.

@@ -6,7 +6,7 @@
 //! # Test plan
 //!
 //! Recordings with and without each peculiarity, in numbers just below and above what is remarked; more addresses than
-//! are kept; a peculiarity that begins after the first packets.
+//! are kept; a peculiarity that begins after the first packets; times that go back, and coarse ones.
 
 use crate::headers::Tags;
 use crate::packet::PacketRef;
@@ -41,7 +41,25 @@ pub struct Survey {
     longest: u32,
     /// When the first and the last packet were recorded, in nanoseconds since the Unix epoch.
     span: Option<[u64; 2]>,
+    /// The packet before.
+    last: u64,
+    backward: Option<Backward>,
+    /// What all times of the sample are multiples of, in nanoseconds.
+    resolution: u64,
 }
+
+/// Times that go back from one packet to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backward {
+    /// How often.
+    pub times: u64,
+    /// By how many nanoseconds at most.
+    pub most: u64,
+}
+
+/// By how many nanoseconds a time is earlier than the one before it to be called one that goes back: recorders that collect from several queues
+/// mix up packets by less.
+const BACK: u64 = 1_000_000;
 
 /// Packets in tunnels.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,6 +89,10 @@ impl Survey {
         self.packets += 1;
         self.long += u64::from(packet.length > ORDINARY);
         self.longest = self.longest.max(packet.length);
+        if packet.timestamp.saturating_add(BACK) < self.last {
+            self.note_backward(self.last - packet.timestamp);
+        }
+        self.last = packet.timestamp;
         let [first, last] = self.span.unwrap_or([packet.timestamp; 2]);
         self.span = Some([first.min(packet.timestamp), last.max(packet.timestamp)]);
         if self.packets <= FIRST || self.packets.is_multiple_of(STRIDE) {
@@ -79,8 +101,15 @@ impl Survey {
     }
 
     #[cold]
-    fn look_at(&mut self, PacketRef { data: frame, length, .. }: PacketRef<'_>) {
+    fn note_backward(&mut self, by: u64) {
+        let Backward { times, most } = self.backward.unwrap_or(Backward { times: 0, most: 0 });
+        self.backward = Some(Backward { times: times + 1, most: most.max(by) });
+    }
+
+    #[cold]
+    fn look_at(&mut self, PacketRef { data: frame, length, timestamp, .. }: PacketRef<'_>) {
         self.sampled += 1;
+        self.resolution = greatest_common_divisor(timestamp, self.resolution);
         if let Some(inner) = Inner::of(frame) {
             *self.tunnels.entry(inner.tunnel).or_default() += 1;
             if let (Ok(identity), true) = (identify(frame), self.identities.len() < MOST) {
@@ -112,6 +141,16 @@ impl Survey {
         self.span
     }
 
+    /// Times that go back by more than a millisecond from one packet to the next, if there are any.
+    pub fn backward(&self) -> Option<Backward> {
+        self.backward
+    }
+
+    /// What all times are multiples of, in nanoseconds, if enough of them were looked at to show it.
+    pub fn resolution(&self) -> Option<u64> {
+        (self.sampled >= FEWEST_TIMES && self.resolution > 0).then_some(self.resolution)
+    }
+
     /// How many packets there are.
     pub fn packets(&self) -> u64 {
         self.packets
@@ -140,6 +179,16 @@ impl Survey {
             .max_by_key(|&(pair, [_, bytes])| (bytes, Reverse(pair)));
         busiest.filter(|_| share >= 0.02).map(|(example, _)| BothWays { share, example: *example })
     }
+}
+
+/// Times that show what they are multiples of: that as many random ones share a factor of 2 has a probability of 2^-32.
+const FEWEST_TIMES: u64 = 32;
+
+fn greatest_common_divisor(mut one: u64, mut other: u64) -> u64 {
+    while other != 0 {
+        (one, other) = (other, one % other);
+    }
+    one
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::recordings::Recordings;
 use crate::report::duration;
 use deltaline_capture::matching::{End, match_exactly};
-use deltaline_capture::survey::{BothWays, Survey};
+use deltaline_capture::survey::{Backward, BothWays, Survey};
 use deltaline_model::wire::frame::Role;
 
 /// What both ends' recordings hold, as far as a sample shows it.
@@ -31,7 +31,10 @@ impl Surveys {
     pub(crate) fn remarks(&self, recordings: &Recordings) -> Vec<String> {
         let tunnels = if recordings.takes_inner() { None } else { self.remark_on_tunnels() };
         let long = self.remark_on_long(recordings.splits());
-        tunnels.into_iter().chain(self.remark_on_both_ways()).chain(long).collect()
+        let times = [Role::Sender, Role::Receiver]
+            .into_iter()
+            .filter_map(|role| self.remark_on_backward(role, recordings));
+        tunnels.into_iter().chain(self.remark_on_both_ways()).chain(long).chain(times).collect()
     }
 
     /// Why most packets may not be found at the other end, where that is so: what [`Surveys::remarks`] does not say already.
@@ -115,6 +118,34 @@ impl Surveys {
         ))
     }
 
+    /// Times that go back.
+    fn remark_on_backward(&self, role: Role, recordings: &Recordings) -> Option<String> {
+        let Backward { times, most } = match role {
+            Role::Sender => self.sender.backward(),
+            Role::Receiver => self.receiver.backward(),
+        }?;
+        Some(format!(
+            "{}: the times of its packets go back {}, by up to {}: a clock was set back, single stamps are wrong, or recordings \
+             were joined out of order; delays about there mean nothing",
+            recordings.name(role),
+            if times == 1 { "once".into() } else { format!("{times} times") },
+            duration(most as f64)
+        ))
+    }
+
+    /// Times so coarse that what they leave open is more than half the `width` of the mean's interval, and notable against the `mean`.
+    pub(crate) fn remark_on_resolution(&self, mean: f64, width: f64) -> Option<String> {
+        let coarsest = self.sender.resolution().max(self.receiver.resolution())?;
+        let open = coarsest as f64;
+        (open > width / 2.0 && open > NOTABLE_RESOLUTION * mean.abs()).then(|| {
+            format!(
+                "the packets' times are multiples of {}: the mean may be off by as much beside what its interval says, and the \
+                 deviation contains the rounding; record with finer times, such as tcpdump --time-stamp-precision=nano",
+                duration(open)
+            )
+        })
+    }
+
     /// Recordings of different times.
     fn remark_on_times(&self) -> Option<String> {
         let ([first, last], [first_received, last_received]) = (self.sender.span()?, self.receiver.span()?);
@@ -165,6 +196,9 @@ const MOST_COMPARED: usize = 200_000;
 const LONGEST_FRAME: u32 = 9238;
 /// The share of packets from which on something about them is said.
 const NOTABLE: f64 = 0.05;
+
+/// The part of the mean delay from which on the times' resolution is spoken of.
+const NOTABLE_RESOLUTION: f64 = 0.01;
 
 fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)

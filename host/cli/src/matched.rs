@@ -9,7 +9,8 @@ use crate::progress::{Progress, working};
 use crate::recordings::{Recordings, remark_on_nothing_wanted};
 use crate::report::duration;
 use deltaline_capture::edges::{Identities, edges};
-use deltaline_capture::matching::{End, Matching, Observations, match_exactly};
+use deltaline_capture::matching::{End, Matching, Observations, match_exactly, reordering};
+use deltaline_capture::reordering::Reordering;
 use deltaline_capture::replay::{Cuts, Span};
 use deltaline_capture::survey::Survey;
 use deltaline_model::wire::frame::Role;
@@ -114,6 +115,19 @@ impl Matched {
         let negative = pairs.iter().filter(|pair| pair.delay < 0);
         let least = negative.clone().map(|pair| pair.delay).min()?;
         remark_on_negative_delays(negative.count() as u64, pairs.len() as u64, least)
+    }
+
+    /// When each packet that arrived was sent, in nanoseconds since the Unix epoch, and its delay.
+    pub(crate) fn delays(&self) -> impl Iterator<Item = (u64, i64)> {
+        let times: Vec<u64> = self.sender.timestamps().collect();
+        self.matching.pairs.iter().map(move |pair| (times[pair.sender], pair.delay))
+    }
+
+    /// How many packets overtook each other, of those of the sender in `span`.
+    pub(crate) fn reordering(&self, span: &Span) -> Reordering {
+        let pairs = &self.matching.pairs;
+        let place = |index: usize| pairs.partition_point(|pair| pair.sender < index);
+        reordering(&pairs[place(span.sender.start)..place(span.sender.end)], &self.sender, &self.receiver)
     }
 
     /// What is to be said of packets that look alike.

@@ -1,6 +1,6 @@
 //! `deltaline measure`: two captures through two measurement points.
 
-use crate::common_span;
+use crate::common_span::{self, Common};
 use crate::described::Described;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -15,9 +15,13 @@ use crate::show::json::{Interval as IntervalOutput, Numbers};
 use crate::show::{csv, html, plot, table};
 use clap::Args;
 use deltaline_capture::PcapngWriter;
+use deltaline_capture::reordering::Reordering;
 use deltaline_capture::replay::Span;
-use deltaline_collect::summary::{Summary, interval_remarks};
+use deltaline_capture::stretches::Passages;
+use deltaline_collect::summary::{Figures, Summary, interval_remarks};
 use deltaline_collect::truth::Exact;
+use deltaline_estimate::quantity::{MEAN, of_reordering};
+use deltaline_estimate::{Block, ClockDoubt, clock_doubts, wild_stamps};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::wire::frame::Role;
 use serde::Serialize;
@@ -118,13 +122,24 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     check_outputs(arguments)?;
     arguments.recordings.check()?;
     let writer = frames_writer(arguments)?;
-    let Cut { matched, spans, in_captures, mut warnings } = cut(arguments)?;
+    let Cut { matched, passages, spans, in_captures, mut warnings } = cut(arguments)?;
     let points = Points::build(arguments.through, &configuration)?;
     let passed = pass_captures(&arguments.recordings, &points, &in_captures, writer)?;
 
     let mut summary = Summary::of(&passed.evaluations);
     for (interval, times) in summary.intervals.iter_mut().zip(&passed.times) {
         interval.times = *times;
+    }
+    match (&matched, &passages) {
+        (Some(matched), _) => {
+            summary.doubt_clocks(clock_doubts_of(matched.delays()));
+            show_reordering(&mut summary, spans.iter().map(|span| matched.reordering(span)));
+        }
+        (None, Some(passages)) => {
+            summary.doubt_clocks(clock_doubts_of(passages.delays()));
+            show_reordering(&mut summary, std::iter::once(passages.reordering()));
+        }
+        (None, None) => {}
     }
     if arguments.truth
         && let Some(Matched { matching, .. }) = &matched
@@ -146,8 +161,13 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     if let Some(matched) = matched.filter(|_| exit != Exit::Ends) {
         warnings.extend(matched.remark_on_negative_delays());
     }
-    let is_bad = matches!(exit, Exit::Ends | Exit::NotIdentifiable);
-    for remark in passed.remarks(&arguments.recordings, is_bad)? {
+    // A clock that was set explains it.
+    let is_bad = summary.overall.clock_doubt.is_none() && matches!(exit, Exit::Ends | Exit::NotIdentifiable);
+    let mean = summary.overall.find(MEAN.name).and_then(|mean| {
+        let ends = mean.range?.ok()?;
+        Some((mean.value.ok()?.to_f64(), ends[1] - ends[0]))
+    });
+    for remark in passed.remarks(&arguments.recordings, is_bad, mean)? {
         // A capture's end may have been met before.
         if !warnings.contains(&remark) {
             warnings.push(remark);
@@ -197,6 +217,8 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
 struct Cut {
     /// Where packets were matched one by one.
     matched: Option<Matched>,
+    /// Where a sample of them was.
+    passages: Option<Passages>,
     /// By the packets that were matched.
     spans: Vec<Span>,
     /// By the packets of the captures.
@@ -214,11 +236,12 @@ fn cut(arguments: &Measure) -> Result<Cut, Failure> {
         let in_captures = spans.iter().map(|span| matched.in_captures(span)).collect();
         let remarks = remark.into_iter().chain(matched.remark_on_duplicates());
         let warnings = matched.left_out.iter().cloned().chain(remarks).collect();
-        return Ok(Cut { matched: Some(matched), spans, in_captures, warnings });
+        return Ok(Cut { matched: Some(matched), passages: None, spans, in_captures, warnings });
     }
     let whole = || Span { sender: 0..usize::MAX, receiver: 0..usize::MAX };
-    let one = |span: Span, warnings| Cut {
+    let one = |span: Span, passages, warnings| Cut {
         matched: None,
+        passages,
         spans: vec![span.clone()],
         in_captures: vec![span],
         warnings,
@@ -226,11 +249,32 @@ fn cut(arguments: &Measure) -> Result<Cut, Failure> {
     if !recordings.are_files() {
         let warning = "a capture that can be read only once is measured as it is: packets that only one end has \
                        recorded at the edges count as lost or gained";
-        return Ok(one(whole(), vec![warning.into()]));
+        return Ok(one(whole(), None, vec![warning.into()]));
     }
-    let (edges, mut warnings) = common_span::of_captures(recordings)?;
+    let Common { edges, passages, remarks: mut warnings } = Common::of(recordings)?;
     warnings.extend(edges.as_ref().and_then(common_span::remark));
-    Ok(one(edges.map_or_else(whole, |edges| edges.span), warnings))
+    Ok(one(edges.map_or_else(whole, |edges| edges.span), Some(passages), warnings))
+}
+
+/// What packets show of the clocks: when each was sent, in nanoseconds since the Unix epoch, and its delay.
+fn clock_doubts_of(packets: impl Iterator<Item = (u64, i64)>) -> Vec<ClockDoubt> {
+    let packets: Vec<(i64, i64)> = packets.map(|(sent, delay)| (sent.cast_signed(), delay)).collect();
+    let wild = wild_stamps(packets.iter().map(|(_, delay)| *delay));
+    clock_doubts(&Block::of_packets(&packets)).into_iter().chain(wild).collect()
+}
+
+/// Adds to each interval, and to all together, how many packets overtook each other.
+fn show_reordering(summary: &mut Summary, of_intervals: impl Iterator<Item = Reordering>) {
+    let mut all = Reordering::default();
+    let add = |figures: &mut Figures, Reordering { compared, in_flow, overall }: Reordering| {
+        let quantities = of_reordering(in_flow, overall, compared);
+        figures.answers.first_mut().into_iter().for_each(|answer| answer.extend(quantities));
+    };
+    for (interval, reordering) in summary.intervals.iter_mut().zip(of_intervals) {
+        add(&mut interval.figures, reordering);
+        all += reordering;
+    }
+    add(&mut summary.overall, all);
 }
 
 impl Output<'_> {

@@ -21,7 +21,7 @@ fn measured(folder: &Folder, options: &[&str]) -> (Value, Vec<Packet>) {
     let arguments = ["measure", "--json", "--interval", "1s", "--frames", &path, SENDER, RECEIVER];
     let result = run(&[&arguments[..], options].concat());
     result.told(0, &[]);
-    (timeless(&result.json()), packets(&path))
+    (common::of_tables(&timeless(&result.json())), packets(&path))
 }
 
 fn decode(folder: &Folder, frames: &[Packet]) -> Run {

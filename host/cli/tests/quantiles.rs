@@ -79,7 +79,10 @@ fn too_few_say_why() {
     assert!(interval["exact_delays"].as_u64().unwrap() < 36);
     assert_eq!((&interval["p99_ns"], &interval["p99_ci95_ns"]), (&Value::Null, &Value::Null));
     let reason = interval["reason"].as_str().unwrap();
-    assert!(reason.contains("p99_ns: not identifiable") && reason.contains("needs 368"), "{reason}");
+    assert!(
+        reason.contains("p99_ns, variation_ns: not identifiable") && reason.contains("needs 368"),
+        "{reason}"
+    );
 }
 
 #[test]

@@ -68,7 +68,8 @@ fn control_frames_of_the_interface_any_are_decoded() {
         .into_iter()
         .map(|frame| (frame.timestamp, frame.length + 2, [&cooked[..], &frame.data[12..]].concat()));
     let any = folder.write("any.pcap", pcap(113, records));
-    assert_eq!(run(&["decode", "--json", &any]).told(0, &[]).json()["overall"], measured["overall"]);
+    let decoded = run(&["decode", "--json", &any]).told(0, &[]).json();
+    assert_eq!(decoded["overall"], common::of_tables(&measured["overall"]));
 }
 
 /// Packets of the other direction: those that were received, answered 100 µs later, 5 ms on the way back.

@@ -3,8 +3,12 @@
 use crate::evaluation::{Evaluation, Unusable, distrust};
 use crate::text::duration;
 use crate::truth::Exact;
+use crate::verdict::Doubt;
 use deltaline_estimate::quantity::{self, Quantity, Remark};
-use deltaline_estimate::{Confidence, Estimate, Further, Loss, Overall, Reason, Stratified, combine};
+use deltaline_estimate::{
+    Block, ClockDoubt, Confidence, Estimate, Further, Loss, Overall, Reason, Stratified, clock_doubts,
+    combine,
+};
 use deltaline_model::time::Timestamp;
 use thiserror::Error;
 
@@ -17,6 +21,8 @@ pub struct Figures {
     pub answers: Vec<Vec<Quantity>>,
     /// The truth, where it is known.
     pub exact: Option<Vec<Quantity>>,
+    /// Why delays may be off although everything fits together, if there is reason to think so.
+    pub clock_doubt: Option<String>,
 }
 
 impl Figures {
@@ -28,7 +34,7 @@ impl Figures {
             Some((sent, received)) => quantity::of_totals(sent, received, Reason::Void),
             None => quantity::of_nothing(Reason::Void),
         };
-        Figures { void: Some(reason.clone()), answers: vec![answers], exact: None }
+        Figures { void: Some(reason.clone()), answers: vec![answers], ..Figures::default() }
     }
 
     fn of<'a>(
@@ -42,7 +48,7 @@ impl Figures {
         }
         let mut answers = vec![delays];
         answers.extend(Further::together(further, distrust));
-        Figures { void: None, answers, exact: None }
+        Figures { answers, ..Figures::default() }
     }
 
     /// The same numbers, with the truth beside them.
@@ -131,7 +137,11 @@ impl IntervalFigures {
                 Ok((estimate, rows)) => {
                     let overall = together(estimate);
                     let distrust = distrust(std::iter::once(rows));
-                    Figures::of(&overall, evaluation.further.iter(), distrust)
+                    let findings = Finding::of(&overall, distrust, 1);
+                    Figures {
+                        clock_doubt: clock_doubt(&evaluation.doubts, &findings),
+                        ..Figures::of(&overall, evaluation.further.iter(), distrust)
+                    }
                 }
                 Err(unusable) => Figures::of_void(unusable, std::slice::from_ref(evaluation)),
             },
@@ -167,9 +177,44 @@ impl Summary {
         }
         let base = evaluations.iter().find_map(Evaluation::span).map(|(first, _)| first);
         let intervals = evaluations.iter().map(|each| IntervalFigures::new(each, base));
-        let findings = Finding::of(&overall, distrusted, estimates.len());
+        let mut findings = Finding::of(&overall, distrusted, estimates.len());
+        if distrusted.is_none() {
+            findings.extend(clock_doubts(&blocks(evaluations, base)).into_iter().map(Finding::Clock));
+        }
+        let doubts: Vec<Doubt> = evaluations.iter().flat_map(|each| &each.doubts).copied().collect();
+        figures.clock_doubt = clock_doubt(&doubts, &findings);
         Summary { overall: figures, intervals: intervals.collect(), findings }
     }
+
+    /// Puts what single packets show of the clocks in the place of what intervals show.
+    pub fn doubt_clocks(&mut self, doubts: impl IntoIterator<Item = ClockDoubt>) {
+        if matches!(self.findings[..], [Finding::Distrusted(Reason::Unrelated), ..]) {
+            return;
+        }
+        self.findings.retain(|finding| !matches!(finding, Finding::Clock(_)));
+        self.findings.extend(doubts.into_iter().map(Finding::Clock));
+        self.overall.clock_doubt = clock_doubt(&[], &self.findings);
+    }
+}
+
+/// The delays of the usable intervals, in order of time.
+fn blocks(evaluations: &[Evaluation], base: Option<Timestamp>) -> Vec<Block> {
+    let block = |each: &Evaluation| {
+        let ((first, _), base) = (each.span()?, base?);
+        let (estimate, _) = each.result.as_ref().ok()?;
+        let singles = each.further.iter().find_map(Further::singles);
+        Block::of_interval(first.nanoseconds_since(base), estimate, singles)
+    };
+    evaluations.iter().filter_map(block).collect()
+}
+
+/// Why delays may be off although everything fits together.
+fn clock_doubt(doubts: &[Doubt], findings: &[Finding]) -> Option<String> {
+    let unlocked = doubts.iter().find(|doubt| matches!(doubt, Doubt::ClockUnlocked { .. }));
+    let found = findings.iter().filter(|each| matches!(each, Finding::Clock(_) | Finding::ClockBehind(_)));
+    let texts: Vec<String> =
+        unlocked.map(ToString::to_string).into_iter().chain(found.map(ToString::to_string)).collect();
+    (!texts.is_empty()).then(|| texts.join("; "))
 }
 
 /// An interval alone, which keeps the reasons of its own.
@@ -215,13 +260,16 @@ pub enum Finding {
     /// The mean delay is negative.
     #[error(
         "the mean delay is negative: the receiver's clock is behind the sender's by at least {}, or the two ends are \
-         swapped; losses and the standard deviation are right all the same",
+         swapped; losses are right all the same, and the standard deviation is if the offset was constant",
         duration(*.0)
     )]
     ClockBehind(
         /// By how many nanoseconds at least.
         f64,
     ),
+    /// The clocks did not run alike.
+    #[error("{0}")]
+    Clock(ClockDoubt),
 }
 
 impl Finding {

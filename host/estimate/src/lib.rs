@@ -13,6 +13,7 @@
 //! | a bank's own estimate of the loss | [`bank_loss`] |
 //! | the interval of the LDA paper, for comparison | [`hoeffding_half_width`] |
 //! | bounds on the offset between the clocks | [`offset_bounds`] |
+//! | jumps, drift and wild stamps of the clocks | [`clock_doubts`], [`wild_stamps`] |
 //! | the sampling for the next interval | [`prefixes_for_loss`] |
 //! | the accuracy of a configuration before it is built | [`sizing`] |
 //!
@@ -105,6 +106,7 @@
 //! * Student's quantile against published tables: [`Confidence`]'s module.
 
 mod balance;
+mod clock;
 mod combine;
 mod confidence;
 pub mod difference;
@@ -125,6 +127,7 @@ mod sums;
 mod tests;
 
 pub use balance::{Balance, Basis};
+pub use clock::{Block, ClockDoubt, clock_doubts, wild_stamps};
 pub use combine::{Deviation, Overall, Stratified, combine};
 pub use confidence::{Confidence, ConfidenceError, hoeffding_half_width};
 pub use difference::Difference;

@@ -166,6 +166,16 @@ impl Quantity {
         Quantity::new(what, Ok(Number::Count(packets)))
     }
 
+    /// A number like this one, but so much less.
+    fn less(self, what: &'static Definition, by: f64) -> Self {
+        Quantity {
+            what,
+            value: self.value.map(|value| Number::Real(value.to_f64() - by)),
+            range: self.range.map(|range| range.map(|ends| ends.map(|end| end - by))),
+            ..self
+        }
+    }
+
     /// A number of several intervals, remarked on where it is not that of all.
     fn of<T>(
         what: &'static Definition,
@@ -251,11 +261,37 @@ pub static P99: Definition = Definition {
     metric: Some(Metric { name: "delay_p99", help: "99th percentile of delay in the last interval" }),
     ..Definition::new("p99", "p99", Unit::Nanoseconds)
 };
-
+/// Delay variation (RFC 3393) against the least delay (RFC 5481, PDV): that of the 99th percentile. A constant
+/// offset between the clocks does not change it.
+pub static VARIATION: Definition = Definition {
+    metric: Some(Metric {
+        name: "delay_variation",
+        help: "99th percentile of delay less the least delay in the last interval",
+    }),
+    ..Definition::new("variation", "variation", Unit::Nanoseconds)
+};
 /// The least delay that is known exactly.
 pub static LEAST: Definition = Definition::new("min", "least", Unit::Nanoseconds);
 /// The greatest delay that is known exactly.
 pub static GREATEST: Definition = Definition::new("max", "greatest", Unit::Nanoseconds);
+
+/// Packets that arrived after a later sent one of their flow (RFC 4737, section 3.3).
+pub static REORDERED: Definition = Definition::new("reordered", "reordered", Unit::Packets);
+/// Packets that arrived after a later sent one of any flow.
+pub static REORDERED_OVERALL: Definition =
+    Definition { heading: None, ..Definition::new("reordered_overall", "", Unit::Packets) };
+/// Packets whose order was compared.
+pub static COMPARED: Definition =
+    Definition { heading: None, ..Definition::new("compared", "", Unit::Packets) };
+
+/// How many packets overtook each other, of `compared`: within their flow, and in all.
+pub fn of_reordering(in_flow: u64, overall: u64, compared: u64) -> [Quantity; 3] {
+    [
+        Quantity { samples: Some(compared), ..Quantity::count(&REORDERED, in_flow) },
+        Quantity::count(&REORDERED_OVERALL, overall),
+        Quantity::count(&COMPARED, compared),
+    ]
+}
 
 /// What a table of counts and timestamp sums gives: losses, mean delay, its deviation. `distrust` is why delays that can
 /// be computed mean nothing all the same.
@@ -344,11 +380,17 @@ pub fn of_singles(singles: &[&Singles], distrust: Option<Reason>) -> Vec<Quantit
         Some(reason) => Err(reason),
         None => delay.map(Number::Whole).ok_or(Reason::NoSingle),
     };
+    let p99 = quantile(&P99, 0.99);
+    let variation = match delays().min() {
+        Some(least) => p99.less(&VARIATION, least as f64),
+        None => Quantity { what: &VARIATION, ..p99 },
+    };
     vec![
         Quantity::new(&EXACT_DELAYS, exact),
         quantile(&MEDIAN, 0.5),
         quantile(&P90, 0.9),
-        quantile(&P99, 0.99),
+        p99,
+        variation,
         Quantity::new(&LEAST, end(delays().min())),
         Quantity::new(&GREATEST, end(delays().max())),
     ]

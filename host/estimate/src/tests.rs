@@ -1,6 +1,7 @@
 //! Tests through the public functions, and what they share.
 
 mod balance;
+mod clock;
 mod deviation;
 mod examples;
 mod exhaustive;

@@ -62,6 +62,7 @@ impl Serialize for Members<'_> {
 fn add_all<M: SerializeMap>(map: &mut M, figures: &Figures) -> Result<(), M::Error> {
     figures.quantities().try_for_each(|quantity| add(map, quantity))?;
     map.serialize_entry("reason", &figures.reason())?;
+    map.serialize_entry("clock_doubt", &figures.clock_doubt)?;
     match &figures.exact {
         Some(exact) => map.serialize_entry("truth", &Members(exact)),
         None => Ok(()),

@@ -10,12 +10,15 @@
 //! | `deltaline_sent_packets_total` | counter | segment | packets that passed the sender in usable intervals |
 //! | `deltaline_received_packets_total` | counter | segment | packets that passed the receiver in these |
 //! | `deltaline_lost_packets_total` | counter | segment | packets lost in these |
+//! | `deltaline_surplus_packets_total` | counter | segment | packets received in these that were not sent |
+//! | `deltaline_only_sent_packets_total`, `deltaline_only_received_packets_total` | counter | segment | with identity tables: packets of these that only one end has seen |
 //! | `deltaline_interval_delay_mean_seconds` | histogram | segment | mean delays of all usable intervals that have one, from 0 on |
 //! | `deltaline_negative_delay_mean_intervals_total` | counter | segment | intervals whose mean is below 0, which the histogram leaves out: a clock is behind |
 //! | `deltaline_delay_mean_seconds` | gauge | segment | mean delay of the last interval |
 //! | `deltaline_delay_mean_lower_seconds`, `..._upper_seconds` | gauge | segment | its 95 % confidence interval |
 //! | `deltaline_delay_deviation_seconds` | gauge | segment | standard deviation of the last interval |
 //! | `deltaline_delay_p50_seconds`, `..._p90_...`, `..._p99_...` | gauge | segment | quantiles of the last interval with digests, `_lower` and `_upper` as above |
+//! | `deltaline_delay_variation_seconds` | gauge | segment | 99th percentile less the least delay of the last interval with digests, `_lower` and `_upper` as above |
 //! | `deltaline_loss_ratio` | gauge | segment | share of packets lost in the last interval |
 //! | `deltaline_last_interval_timestamp_seconds` | gauge | segment | when the last usable interval was reported |
 //!

@@ -81,6 +81,19 @@ pub(crate) fn timeless(value: &Value) -> Value {
     }
 }
 
+/// The numbers that come of tables, without those that come of the recordings themselves.
+pub(crate) fn of_tables(numbers: &Value) -> Value {
+    match numbers {
+        Value::Object(members) => {
+            let known = |key: &str| ["reordered", "reordered_overall", "compared"].contains(&key);
+            let of_tables = members.iter().filter(|(key, _)| !known(key));
+            Value::Object(of_tables.map(|(key, value)| (key.clone(), self::of_tables(value))).collect())
+        }
+        Value::Array(all) => all.iter().map(of_tables).collect(),
+        other => other.clone(),
+    }
+}
+
 /// A folder of files for one test.
 pub(crate) struct Folder(TempDir);
 

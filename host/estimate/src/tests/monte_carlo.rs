@@ -42,6 +42,11 @@ impl Generator {
         ((self.hash() >> 11) + 1) as f64 / (1u64 << 53) as f64
     }
 
+    /// Uniform from 0 to below `end`.
+    pub(super) fn below(&mut self, end: i64) -> i64 {
+        ((self.uniform() * end as f64) as i64).min(end - 1)
+    }
+
     pub(super) fn weibull(&mut self, scale: f64, shape: f64) -> f64 {
         scale * (-self.uniform().ln()).powf(shape.recip())
     }

@@ -1,0 +1,158 @@
+//! Clocks that step, drift, stamp wrongly or coarsely, and packets that overtake each other, in recordings.
+//!
+//! Test plan: the shipped pair as it is raises no doubt, in one interval, in many and in any part of it. Variants of it, in which the clock of one
+//! end is set forward or back, single packets have wild stamps, or stamps are multiples of a millisecond, are doubted by what they
+//! are; a pair of constant delay in which a clock runs fast is. What is said of the deviation stays true. Order: the numbers
+//! of exact matching, with and without intervals, and in recordings that are reordered on purpose.
+
+mod common;
+
+use common::{Folder, RECEIVER, Run, SENDER, packets, run};
+use deltaline_capture::Packet;
+use serde_json::Value;
+
+/// Measures these recordings.
+fn measure(folder: &Folder, sender: &[Packet], receiver: &[Packet], options: &[&str]) -> Run {
+    let [sender, receiver] =
+        [("sender.pcap", sender), ("receiver.pcap", receiver)].map(|(name, all)| folder.capture(name, all));
+    run(&[&["measure", "--json", "--seed", "5", &sender, &receiver], options].concat())
+}
+
+fn doubt(run: &Run) -> String {
+    let json = run.json();
+    json["overall"]["clock_doubt"].as_str().unwrap_or_default().to_string()
+}
+
+/// The packets from one on, their clock set by so many nanoseconds.
+fn set(packets: &mut [Packet], from: usize, by: i64) {
+    for packet in &mut packets[from..] {
+        packet.timestamp = packet.timestamp.saturating_add_signed(by);
+    }
+}
+
+#[test]
+fn the_shipped_pair_raises_no_doubt() {
+    let folder = Folder::new();
+    let ends = [SENDER, RECEIVER].map(packets);
+    let parts = (0..8).map(|part| (part * 7000, (part + 1) * 7000));
+    for (from, to) in parts.chain([(0, ends[1].len())]) {
+        let [sender, receiver] = [&ends[0][from..to], &ends[1][from..to]];
+        for options in [&[][..], &["--interval", "100ms"]] {
+            let found = measure(&folder, sender, receiver, options);
+            assert_eq!(doubt(&found), "", "{from} {options:?}: {found:?}");
+            assert!(!found.messages.contains("multiples of"), "{}", found.messages);
+        }
+    }
+}
+
+#[test]
+fn a_clock_that_is_set_is_noticed() {
+    let folder = Folder::new();
+    for (end, by) in
+        [(1, 1_000_000_000), (1, -1_000_000_000), (0, 200_000_000), (0, -50_000_000), (1, 3_600_000_000_000)]
+    {
+        let mut ends = [SENDER, RECEIVER].map(packets);
+        let place = ends[end].len() / 3;
+        set(&mut ends[end], place, by);
+        for options in [&[][..], &["--interval", "200ms"]] {
+            let found = measure(&folder, &ends[0], &ends[1], options);
+            let doubt = doubt(&found);
+            assert!(doubt.contains("jump"), "{end} {by} {options:?}: {}", found.messages);
+            assert!(found.messages.contains("a clock was set, or the path changed"), "{}", found.messages);
+            if by < 0 {
+                assert!(found.messages.contains("go back once"), "{}", found.messages);
+            }
+        }
+    }
+}
+
+#[test]
+fn wild_stamps_are_noticed() {
+    let folder = Folder::new();
+    for (end, by) in [(1, 1_000_000_000_000i64), (0, 1_000_000_000_000), (1, -1_000_000_000_000)] {
+        let mut ends = [SENDER, RECEIVER].map(packets);
+        for packet in ends[end].iter_mut().skip(500).step_by(1000) {
+            packet.timestamp = packet.timestamp.saturating_add_signed(by);
+        }
+        for options in [&[][..], &["--truth"]] {
+            let found = measure(&folder, &ends[0], &ends[1], options);
+            assert!(doubt(&found).contains("their stamps are wrong"), "{end} {by}: {found:?}");
+            assert!(found.messages.contains("times of its packets go back"), "{found:?}");
+            assert!(!found.messages.contains("deviation are right"), "{found:?}");
+        }
+    }
+}
+
+/// The shipped sender's packets, and a receiver that saw all of them 50 µs later by a clock of that rate.
+fn with_rate(ppm: i64) -> [Vec<Packet>; 2] {
+    let sender = packets(SENDER);
+    let mut receiver = sender.clone();
+    let base = sender[0].timestamp;
+    for packet in &mut receiver {
+        let drifted = (packet.timestamp - base).cast_signed() * ppm / 1_000_000;
+        packet.timestamp = (packet.timestamp + 50_000).saturating_add_signed(drifted);
+    }
+    [sender, receiver]
+}
+
+#[test]
+fn a_clock_that_runs_fast_is_noticed() {
+    let folder = Folder::new();
+    for ppm in [20, -100] {
+        let [sender, receiver] = with_rate(ppm);
+        for options in [&[][..], &["--interval", "100ms"]] {
+            let doubt = doubt(&measure(&folder, &sender, &receiver, options));
+            // The least of a few packets' times is known to a hundredth of the time.
+            let rate =
+                doubt.split(" ppm").next().and_then(|text| text.rsplit(' ').next()?.parse::<f64>().ok());
+            assert!(rate.is_some_and(|rate| (rate / ppm.abs() as f64 - 1.0).abs() < 0.01), "{doubt}");
+            let fast = if ppm > 0 { "receiver's" } else { "sender's" };
+            assert!(doubt.contains(&format!("the {fast} clock runs fast")), "{doubt}");
+        }
+    }
+    let [sender, receiver] = with_rate(0);
+    assert_eq!(doubt(&measure(&folder, &sender, &receiver, &[])), "");
+}
+
+#[test]
+fn coarse_stamps_are_noticed_where_they_matter() {
+    let folder = Folder::new();
+    for (resolution, matters) in [(1_000_000, true), (1_000, false)] {
+        let mut ends = [SENDER, RECEIVER].map(packets);
+        for packet in ends.iter_mut().flatten() {
+            packet.timestamp -= packet.timestamp % resolution;
+        }
+        let found = measure(&folder, &ends[0], &ends[1], &[]);
+        assert_eq!(found.messages.contains("multiples of 1.000 ms"), matters, "{found:?}");
+        assert_eq!(found.messages.contains("multiples of"), matters, "{found:?}");
+    }
+}
+
+/// What a result says of the order: within flows, in all, of how many.
+fn order(numbers: &Value) -> [u64; 3] {
+    ["reordered", "reordered_overall", "compared"].map(|key| numbers[key].as_u64().expect(key))
+}
+
+#[test]
+fn order_is_that_of_exact_matching() {
+    let folder = Folder::new();
+    let mut ends = [SENDER, RECEIVER].map(packets);
+    // One packet in fifty arrives behind the next two.
+    for place in (0..ends[1].len() - 2).step_by(50) {
+        ends[1][place].timestamp = ends[1][place + 2].timestamp + 1;
+    }
+    ends[1].sort_by_key(|packet| packet.timestamp);
+    let whole = measure(&folder, &ends[0], &ends[1], &[]).json();
+    let cut = measure(&folder, &ends[0], &ends[1], &["--interval", "250ms"]).json();
+    let paths = ["sender.pcap", "receiver.pcap"].map(|name| folder.path(name));
+    let truth = run(&["truth", "--json", &paths[0], &paths[1]]).json();
+    let [in_flow, overall, compared] = order(&whole["overall"]);
+    assert_eq!([&truth["reordered"], &truth["reordered_overall"]], [in_flow, overall]);
+    assert_eq!(truth["overall"]["received"], compared);
+    assert!(overall > compared / 60 && in_flow > 0, "{overall} of {compared}");
+    // The intervals end where nothing overtakes.
+    assert_eq!(order(&cut["overall"]), [in_flow, overall, compared]);
+    let intervals = cut["intervals"].as_array().unwrap();
+    let sum: u64 = intervals.iter().map(|interval| order(interval)[1]).sum();
+    assert!(intervals.len() > 5 && sum == overall);
+}
