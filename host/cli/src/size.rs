@@ -7,10 +7,10 @@ use crate::failure::Failure;
 use crate::report::{self, duration, table};
 use deltaline_capture::write_file;
 use deltaline_design::{CellKind, CoreKind, Design, MAX_BANKS, MAX_ROWS, Measurement, Parts, random_seed};
-use deltaline_estimate::Confidence;
 use deltaline_estimate::sizing::{
     Expectation, LEAST_ROWS, Load, Sizing, Targets, best_prefixes, following_prefixes,
 };
+use deltaline_estimate::{Confidence, singles_needed};
 use deltaline_model::configuration::MIN_ROWS;
 use deltaline_model::wire::cell::bits;
 use deltaline_model::wire::frame::{Header, Role, Totals, frame_bytes};
@@ -52,6 +52,8 @@ struct Expected {
     effective_samples: f64,
     usable_rows: f64,
     single_packets: f64,
+    /// The number of them that 95 % of intervals reach.
+    single_packets_least: f64,
     mean_error: f64,
     mean_ci95: f64,
     std_error: f64,
@@ -62,6 +64,8 @@ struct Expected {
 struct Quantile {
     quantile: f64,
     rank_error: f64,
+    /// Single packets from which on it is reported.
+    single_packets_needed: u64,
 }
 
 /// What one end sends.
@@ -257,6 +261,14 @@ impl<'a> Request<'a> {
         for &(probability, target) in &self.targets.quantiles {
             miss(format!("the rank of p{}", 100.0 * probability), expected.rank(probability), target);
         }
+        for &(probability, _) in self.targets.quantiles.iter().filter(|(each, _)| !expected.shows(*each)) {
+            misses.push(format!(
+                "p{} needs {} rows with a single packet, and only {:.0} are there in 95 % of intervals",
+                100.0 * probability,
+                singles_needed(probability, Confidence::P95),
+                expected.singles_least
+            ));
+        }
         if expected.rows < LEAST_ROWS {
             misses.push(format!("only {:.0} rows are usable instead of {LEAST_ROWS}", expected.rows));
         }
@@ -280,14 +292,18 @@ impl<'a> Request<'a> {
         let design = self.sized(*rows, prefixes.lengths())?;
         let expected = at.iter().map(|(load, prefixes)| {
             let expected = Expectation::of(*rows, prefixes, load);
-            let quantile =
-                |&(quantile, _): &(f64, f64)| Quantile { quantile, rank_error: expected.rank(quantile) };
+            let quantile = |&(quantile, _): &(f64, f64)| Quantile {
+                quantile,
+                rank_error: expected.rank(quantile),
+                single_packets_needed: singles_needed(quantile, Confidence::P95),
+            };
             Expected {
                 loss: load.loss,
                 banks: prefixes.lengths().to_vec(),
                 effective_samples: expected.samples,
                 usable_rows: expected.rows,
                 single_packets: expected.singles,
+                single_packets_least: expected.singles_least,
                 mean_error: expected.mean,
                 mean_ci95: expected.mean_interval(Confidence::P95),
                 std_error: expected.deviation,

@@ -62,6 +62,21 @@ fn the_smallest_design_that_is_good_enough() {
 }
 
 #[test]
+fn quantiles_that_will_be_reported() {
+    let asked = |quantile| ["--loss", "0.1%..1%", "--quantile", quantile];
+    let json = size(&[&asked("99%:5%")[..], &["--json"]].concat()).json();
+    for expected in json["expected"].as_array().unwrap() {
+        let quantile = &expected["quantiles"][0];
+        assert_eq!(quantile["single_packets_needed"], 368);
+        assert!(number(&expected["single_packets_least"]) >= 368.0, "{expected}");
+        assert!(number(&expected["single_packets"]) > number(&expected["single_packets_least"]));
+    }
+    // 4096 rows give 1,500 single packets at best.
+    size(&asked("99.9%:5%"))
+        .failed(17, &["p99.9 needs 3688 rows with a single packet", "in 95 % of intervals"]);
+}
+
+#[test]
 fn files_for_the_hardware() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("sized.toml");

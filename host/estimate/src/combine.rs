@@ -22,6 +22,7 @@
 //! and the paper's deviation leave such an interval out, and say so: it is *missing*.
 
 use crate::interval::root_of_difference;
+use crate::sizing::LEAST_ROWS;
 use crate::{Balance, Confidence, Estimate, Loss, Mean, Range, Reason, Skew, Uncertainty};
 
 /// A value over several intervals.
@@ -86,11 +87,18 @@ impl Deviation {
         self.degrees_of_freedom >= least
     }
 
-    /// Whether the mean's interval may hold less often than it says: the tail is so heavy, or rows so few, that Student's t
-    /// and the rows' skew do not make up for it.
+    /// Whether there are too few rows to say anything of the tail.
+    pub(crate) fn has_few_rows(&self) -> bool {
+        (self.rows as f64) < LEAST_ROWS
+    }
+
+    /// Whether the mean's interval may hold less often than it says: rows are few, or the tail is so heavy that Student's t
+    /// and the rows' skew do not make up for it. The fewer rows there are, the more of their freedom must be left, as few rows
+    /// seldom show the whole tail.
     pub(crate) fn strains_the_mean(&self) -> bool {
-        let least = (LEAST_FREEDOM / 2.0 * self.rows.saturating_sub(1) as f64).max(FEWEST_FREEDOM / 2.0);
-        self.rows > 100 && !self.has_freedom(least)
+        let rows = self.rows.saturating_sub(1) as f64;
+        let least = (0.5 * rows).clamp(LEAST_ROWS - 1.0, FEWEST_FREEDOM / 2.0);
+        !self.has_freedom(least.max(LEAST_FREEDOM / 2.0 * rows))
     }
 
     /// The confidence interval of the deviation.

@@ -217,23 +217,31 @@ impl Sample {
     }
 }
 
-/// The between-row variance of rows of n_i packets with residuals d_i, and its degrees of freedom: g - 1, or fewer when some
-/// rows differ from the mean far more than others.
+/// The between-row variance of rows of n_i packets with residuals d_i, and its degrees of freedom.
 ///
-/// The variance of the between-row variance is s^4 (2/(g-1) + k/g), with k the excess kurtosis of d_i / sqrt(n_i). That of a
-/// chi-squared variable over its f degrees of freedom is 2/f. The estimate of k is unbiased for normal rows, and a negative
-/// k counts as zero.
+/// z_i = d_i^2 / n_i has the mean s^2 (1 - n_i/S) and the variance s^4 (2 + k/n_i), where k is the excess kurtosis of the
+/// delays. So rows count with the weight w_i = 1 / (2 + k/n_i): under a heavy tail, rows of few packets say less of the
+/// spread than those of many. The weighted mean has the variance s^4 / sum w_i, and a chi-squared variable over its f degrees
+/// of freedom has 2 s^4 / f. Without excess f is g - 1.
+///
+/// k follows from the excess kurtosis of d_i / sqrt(n_i), which is k times the average of 1/n_i. Its estimate is unbiased
+/// for normal rows, and a negative one counts as zero.
 fn spread(rows: &[(f64, f64)]) -> (f64, f64) {
     let g = rows.len() as f64;
     let square = |(packets, residual): &(f64, f64)| residual * residual / packets;
-    let variance = rows.iter().map(square).sum::<f64>() / (g - 1.0);
-    if rows.len() < ROWS_FOR_SHAPE || variance <= 0.0 {
-        return (variance, g - 1.0);
+    let plain = rows.iter().map(square).sum::<f64>() / (g - 1.0);
+    if rows.len() < ROWS_FOR_SHAPE || plain <= 0.0 {
+        return (plain, g - 1.0);
     }
     let fourths: f64 = rows.iter().map(|row| square(row).powi(2)).sum();
-    let scaled = g * (g + 1.0) / (g - 1.0) * fourths / (variance * variance);
-    let excess = (scaled - 3.0 * (g - 1.0).powi(2)) / ((g - 2.0) * (g - 3.0));
-    (variance, (2.0 / (2.0 / (g - 1.0) + excess.max(0.0) / g)).max(1.0))
+    let scaled = g * (g + 1.0) / (g - 1.0) * fourths / (plain * plain);
+    let excess = ((scaled - 3.0 * (g - 1.0).powi(2)) / ((g - 2.0) * (g - 3.0))).max(0.0);
+    let kurtosis = excess * g / rows.iter().map(|(packets, _)| packets.recip()).sum::<f64>();
+    let weight = |packets: f64| (2.0 + kurtosis / packets).recip();
+    let packets: f64 = rows.iter().map(|(packets, _)| packets).sum();
+    let squares: f64 = rows.iter().map(|row| weight(row.0) * square(row)).sum();
+    let weights: f64 = rows.iter().map(|(own, _)| weight(*own) * (1.0 - own / packets)).sum();
+    (squares / weights, (2.0 * weights).max(1.0))
 }
 
 /// The paper's F. The low-order bit of the row index is the sign, so adjacent rows collapse into one.

@@ -67,16 +67,16 @@
 //! | mean | sum X_i / S | unbiased; exact when S = R |
 //! | mean, where sums over all packets show that the ends saw the same ones | (sum of times received - sum of times sent) / R | exact |
 //! | bracket, where L were lost and none gained | [`Sums::bracket`] | holds the mean for certain |
-//! | between-row variance | s^2 = 1/(g-1) * sum (X_i - n_i mean)^2 / n_i | unbiased for sum (w - mu)^2 / (R-1) |
-//! | sigma | sqrt(s^2 (R-1)/R) | relative error about 1/sqrt(2 g) where the delays' tail is light |
+//! | between-row variance | s^2 = sum w_i (X_i - n_i mean)^2 / n_i / sum w_i (1 - n_i/S), with w_i = 1 / (2 + k/n_i), k the rows' estimate of the delays' excess kurtosis | with any given weights unbiased for sum (w - mu)^2 / (R-1) |
+//! | sigma | sqrt(s^2 (R-1)/R) | relative error 1/sqrt(4 sum w_i): about 1/sqrt(2 g) where the delays' tail is light |
 //! | standard error of the mean | sqrt(s^2 (1 - S/R) / S), at most g - 1 degrees of freedom | its square is unbiased |
 //! | the paper's second moment | F = sum (X_2i - X_2i-1)^2 / sum (n_2i + n_2i-1) | unbiased for sum w^2 / R |
 //! | the paper's sigma | sqrt(F - mean^2) | useless when mu >> sigma |
 //!
-//! Sampling without replacement makes Var(X_i) = n_i s^2 (1 - n_i/R) and Cov(X_i, X_j) = -n_i n_j s^2 / R. In the
-//! expectation of the between-row sum of squares the two finite-population terms cancel, so it needs no
-//! correction. The expectation of sum n_i (X_i/n_i)^2 is s^2 (g - S/R) + S mu^2, and that of S mean^2 is s^2 (1 -
-//! S/R) + S mu^2. Only the standard error carries the factor 1 - S/R.
+//! Sampling without replacement makes Var(X_i) = n_i s^2 (1 - n_i/R) and Cov(X_i, X_j) = -n_i n_j s^2 / R. So the
+//! expectation of (X_i - n_i mean)^2 is n_i s^2 (1 - n_i/S): the finite-population terms cancel. Only the standard error
+//! carries the factor 1 - S/R. With fewer than 8 rows, or k = 0, all weigh alike. A heavy tail makes k and the spread of the
+//! same rows large together, which leaves sigma a few per cent too small.
 //!
 //! # Limits
 //!
@@ -138,7 +138,7 @@ pub use loss::{BankLossError, Loss, bank_loss};
 pub use mean::{Mean, Range, Skew, Uncertainty};
 pub use observation::{End, Observation, ObservationError};
 pub use offset::{OffsetBounds, offset_bounds};
-pub use quantile::{Quantile, Singles, quantile};
+pub use quantile::{Quantile, Singles, quantile, singles_needed};
 pub use reason::Reason;
 pub use sampling::prefixes_for_loss;
 pub use sums::{EndSums, Sums};

@@ -146,7 +146,7 @@ fn least(delays: &[(i64, f64)], share: f64) -> f64 {
 /// The ranks l and u of `count` packets; see the [module](self).
 fn ranks(count: u64, probability: f64, confidence: Confidence) -> Result<(u64, u64), Reason> {
     let tail = (1.0 - confidence.level()) / 2.0;
-    let few = || Reason::FewSingles { found: count, needed: needed(probability, tail) };
+    let few = || Reason::FewSingles { found: count, needed: singles_needed(probability, confidence) };
     let binomial = Binomial::new(probability, count).map_err(|_| few())?;
     // The first number of packets from which on a condition holds.
     let first = |holds: &dyn Fn(u64) -> bool| {
@@ -168,8 +168,10 @@ fn ranks(count: u64, probability: f64, confidence: Confidence) -> Result<(u64, u
     if lower == 0 || upper > count { Err(few()) } else { Ok((lower, upper)) }
 }
 
-/// The fewest packets whose lowest and highest delays enclose the quantile with the given confidence.
-fn needed(probability: f64, tail: f64) -> u64 {
+/// The fewest single packets that show the `probability`-quantile: their least and greatest delays enclose it with the given
+/// confidence. `probability` is above 0 and below 1.
+pub fn singles_needed(probability: f64, confidence: Confidence) -> u64 {
+    let tail = (1.0 - confidence.level()) / 2.0;
     let likelier = probability.max(1.0 - probability);
     (tail.ln() / likelier.ln()).ceil().max(1.0) as u64
 }
