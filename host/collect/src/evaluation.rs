@@ -1,11 +1,11 @@
 //! Evaluation: what an interval's two reports say of delay and loss.
 
 use crate::collector::Collected;
-use crate::pair::{CLOCKS_TOO_FAR, Interval, Pair, Rows, SUM_NEAR_WRAP};
+use crate::pair::{CLOCKS_TOO_FAR, Interval, Pair, Rows};
 use crate::verdict::{Doubt, Void};
 use deltaline_estimate::{
     Difference, EndSums, Estimate, Further, Observation, ObservationError, OffsetBounds, Reason, Singles,
-    Sums, difference, estimate, offset_bounds,
+    Sums, difference, estimate_traffic, offset_bounds,
 };
 use deltaline_model::sketch::cell::{Cell, Row};
 use deltaline_model::sketch::finecomb;
@@ -120,8 +120,14 @@ fn rows<R: Row + WireCell>(pair: &Pair, has_digests: bool) -> Result<Answer, Unu
 fn of_rows<R: Row>(pair: &Pair, observation: Observation<R>, has_digests: bool) -> Result<Answer, Unusable> {
     let singles = has_digests.then(|| Further::Singles(Singles::of(&observation)));
     let rows = Rows { vouched: has_digests, ..pair.rows(observation.sender, observation.receiver) };
-    let estimate = estimate(&observation)?;
-    let estimate = sums(pair).map_or(estimate, |sums| estimate.with_sums(&sums));
+    let sums = sums(pair);
+    let prefixes = pair.sender.prefixes;
+    let shares: Vec<f64> = prefixes
+        .iter()
+        .flat_map(|prefixes| (0..prefixes.banks()).map(|bank| prefixes.probability(bank)))
+        .collect();
+    let estimate = estimate_traffic(&observation, sums.and_then(|sums| sums.near()), &shares)?;
+    let estimate = sums.map_or(estimate, |sums| estimate.with_sums(&sums));
     Ok(Answer { estimate, rows, further: singles.into_iter().collect() })
 }
 
@@ -145,8 +151,8 @@ fn observation<'a, R: Row>(pair: &Pair, sender: &'a [R], receiver: &'a [R]) -> O
 }
 
 /// Why delays that can be computed mean nothing all the same, if so: one of [`Reason::Unrelated`],
-/// [`Reason::ClocksTooFar`], [`Reason::Contaminated`] and [`Reason::SumsWrap`].
-pub fn distrust<'a>(mut rows: impl Iterator<Item = &'a Rows> + Clone) -> Option<Reason> {
+/// [`Reason::ClocksTooFar`] and [`Reason::Contaminated`].
+pub fn distrust<'a>(rows: impl Iterator<Item = &'a Rows> + Clone) -> Option<Reason> {
     if rows.clone().any(Rows::are_unrelated) {
         return Some(Reason::Unrelated);
     }
@@ -156,7 +162,7 @@ pub fn distrust<'a>(mut rows: impl Iterator<Item = &'a Rows> + Clone) -> Option<
     if let Some(rows) = rows.clone().find(|rows| rows.may_hide_foreign_packets()) {
         return Some(Reason::Contaminated(rows.surplus as u64));
     }
-    rows.any(|rows| rows.largest_sum >= SUM_NEAR_WRAP).then_some(Reason::SumsWrap)
+    None
 }
 
 /// Why the offset of two clocks has no bounds.

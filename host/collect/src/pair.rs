@@ -6,9 +6,6 @@ use deltaline_model::sketch::cell::Row;
 use deltaline_model::wire::frame::Role;
 use std::cmp::Ordering;
 
-/// Sum of a row's delays, in nanoseconds, from which on it is taken to be near the 2^39 where sums wrap.
-pub const SUM_NEAR_WRAP: u64 = 1 << 38;
-
 /// Times of the two ends, in nanoseconds, from which on they are too far apart: a sum of delays is known modulo 2^40.
 pub const CLOCKS_TOO_FAR: u64 = 1 << 39;
 
@@ -55,7 +52,7 @@ impl Interval {
 }
 
 /// How the two ends' rows compare, rows that are empty at both ends left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rows {
     /// Rows with as many packets at either end and, with digests, the same ones.
     pub equal: usize,
@@ -67,9 +64,9 @@ pub struct Rows {
     pub short: usize,
     /// Rows with more packets at the receiver, as only foreign or repeated packets make them.
     pub surplus: usize,
-    /// The largest magnitude of an equal row's sum of delays in nanoseconds, up to 2^39. From [`SUM_NEAR_WRAP`] on,
-    /// sums may have wrapped.
-    pub largest_sum: u64,
+    /// The share of both ends' packets that only one end has, as the spread of the rows' differences shows it, within chance: 0 for the same
+    /// packets, 1 for others.
+    pub apart_share: f64,
     /// By how much at least both the first and the last packet are later at one and the same end, in nanoseconds, up to
     /// 2^47: times are known modulo 2^48. From [`CLOCKS_TOO_FAR`] on, sums have wrapped, small as they may look.
     pub apart: u64,
@@ -85,12 +82,21 @@ impl Pair<'_> {
                 Ordering::Less => rows.short += 1,
                 Ordering::Greater => rows.surplus += 1,
                 Ordering::Equal if !sender.agrees(receiver) => rows.foreign += 1,
-                Ordering::Equal => {
-                    rows.equal += 1;
-                    rows.largest_sum = rows.largest_sum.max(sender.delay_sum(receiver).unsigned_abs());
-                }
+                Ordering::Equal => rows.equal += 1,
             }
         }
+        let (mut spread, mut packets) = (0.0, 0.0);
+        let bank = (self.sender.shape.table_cells as usize).max(1);
+        for (sender, receiver) in sender.chunks(bank).zip(receiver.chunks(bank)) {
+            let counts = sender.iter().zip(receiver).map(|(s, r)| [s.count(), r.count()].map(f64::from));
+            let (sum, squares) = counts.clone().fold((0.0, 0.0), |(sum, squares), [sent, received]| {
+                (sum + sent - received, squares + (sent - received).powi(2))
+            });
+            // What all rows have in common is the net loss; packets of either kind that fall into rows by chance do the rest.
+            spread += squares - sum * sum / sender.len() as f64;
+            packets += counts.flatten().sum::<f64>();
+        }
+        rows.apart_share = if packets > 0.0 { spread / packets } else { 0.0 };
         rows
     }
 
@@ -120,10 +126,12 @@ impl Rows {
     /// Loss alone leaves no row with a surplus. In two unrelated streams a row's surplus is as likely to be zero as
     /// to be one more or one less, so that rows with a surplus and rows that fall short are each at least about as
     /// many as those that are equal by chance. Half as many, and more than [`FEW_ROWS`], are taken for a proof.
-    /// Digests tell equal counts of other packets apart, which speak for it as well.
+    /// Digests tell equal counts of other packets apart, which speak for it as well. Where rows hold so many packets that each has lost or gained
+    /// some, their differences are still smaller than those of unrelated streams, half of whose spread is asked for.
+    ///
     pub fn are_unrelated(&self) -> bool {
         let uneven = self.short.min(self.surplus) + self.foreign;
-        uneven > FEW_ROWS && uneven > self.equal / 2
+        uneven > FEW_ROWS && uneven > self.equal / 2 && self.apart_share > 0.5
     }
 }
 

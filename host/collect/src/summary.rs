@@ -47,7 +47,7 @@ impl Figures {
             quantity::put_known(&mut delays, overall.sent, lost, gained);
         }
         let mut answers = vec![delays];
-        answers.extend(Further::together(further, distrust));
+        answers.extend(Further::together(further, distrust.or(overall.representative.err())));
         Figures { answers, ..Figures::default() }
     }
 

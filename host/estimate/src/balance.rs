@@ -5,7 +5,7 @@
 //! the receiver proves a *surplus*; so does, with digests, a row of equal counts and different digests, which lost as many
 //! as it gained.
 //!
-//! Where nothing proves a surplus, the net loss is the loss. Where something does, let d_i be what row i lost less what it
+//! Where nothing proves a surplus, the net loss is the loss. Where rows or totals prove one, let d_i be what row i lost less what it
 //! gained, l packets lost and s gained in all m rows of a bank together, scattered by chance. Then d_i has the variance (l + s) / m,
 //! and sum (d_i - mean)^2 m / (m - 1) estimates the bank's l + s, with the variance 2 (l + s)^2 / (m - 1). The sum of all
 //! banks over the share p of packets that they hold is that of the interval, with (l + s) (1 - p) / p^2 more variance for which
@@ -35,6 +35,9 @@ pub struct Balance {
     is_same: bool,
 }
 
+/// Rows with a surplus from which on their spread may say that losses hide among them.
+const ENOUGH_ROWS: usize = 16;
+
 /// What a number of lost or gained packets rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
@@ -61,6 +64,7 @@ impl Balance {
     pub(crate) fn of_rows<R: Row>(observation: &Observation<R>) -> Self {
         let mut balance = Balance::of_totals(observation.sent, observation.received);
         let (mut short, mut surplus) = (0, 0);
+        let (mut rows_filled, mut rows_gained) = (0, 0);
         let (mut spread, mut spread_variance) = (0.0, 0.0);
         let banks = observation
             .sender
@@ -76,6 +80,8 @@ impl Balance {
                 if difference == 0 && sender.count() > 0 && !sender.agrees(receiver) {
                     (short, surplus) = (short + 1, surplus + 1);
                 }
+                rows_filled += usize::from(sender.count() > 0);
+                rows_gained += usize::from(difference < 0);
                 sum += difference as f64;
                 squares += (difference * difference) as f64;
             }
@@ -89,11 +95,20 @@ impl Balance {
         balance.lost_least = lost;
         balance.surplus_least = add_signed(lost, balance.net.saturating_neg());
         let sampled: u64 = observation.sender.iter().map(|cell| u64::from(cell.count())).sum();
-        if balance.lost_least > 0 && balance.surplus_least > 0 && sampled > 0 {
+        // Where many rows have gained, none may be left that shows a loss: it is in the spread alone.
+        let hides_losses = rows_gained >= ENOUGH_ROWS && 10 * rows_gained > rows_filled;
+        if balance.surplus_least > 0 && (balance.lost_least > 0 || hides_losses) && sampled > 0 {
             let share = (sampled as f64 / observation.sent as f64).min(1.0);
-            let lost = (spread / share + balance.net as f64) / 2.0;
+            let lost = ((spread / share + balance.net as f64) / 2.0).min(observation.sent as f64);
             let variance = spread_variance + spread * (1.0 - share);
-            balance.estimated = Some((lost, variance / (4.0 * share * share)));
+            let variance = variance / (4.0 * share * share);
+            let most = lost + Confidence::P95.student(f64::INFINITY) * variance.sqrt();
+            let least = 2.0 * lost - most;
+            // Where no row proves a loss and none is within the error, none is said, and as many as the error allows are the bound.
+            balance.estimated = Some(match balance.lost_least == 0 && least <= 0.0 {
+                true => (0.0, (most / Confidence::P95.student(f64::INFINITY)).powi(2)),
+                false => (lost, variance),
+            });
         }
         balance
     }

@@ -49,6 +49,8 @@ pub struct Overall {
     pub effective_samples: u64,
     /// Packets lost and packets gained, apart.
     pub balance: Balance,
+    /// Why rows of some interval are no chance sample of its packets, if so.
+    pub representative: Result<(), Reason>,
     /// Mean delay of all intervals.
     pub mean: Result<Mean, Reason>,
     /// Between which delays the mean of all intervals lies for certain, in nanoseconds.
@@ -160,6 +162,7 @@ pub fn combine(intervals: &[Estimate]) -> Overall {
         received: add(|each| each.received),
         effective_samples: add(|each| each.effective_samples),
         balance: intervals.iter().fold(Balance::default(), |sum, each| sum.and(each.balance)),
+        representative: intervals.iter().try_for_each(|each| each.representative),
         mean: whole(intervals, |each| each.mean).map(|strata| overall_mean(&strata)),
         bracket: whole(intervals, |each| each.bracket).map(|strata| Range {
             lower: weighted(&strata, |range| range.lower),

@@ -23,6 +23,8 @@ pub struct ConfidenceError(
 impl Confidence {
     /// 95 %.
     pub const P95: Confidence = Confidence(0.95);
+    /// What chance does not miss: once in 10^9, six standard errors of a normal variable.
+    pub(crate) const CERTAIN: Confidence = Confidence(1.0 - 1e-9);
 
     /// The confidence level `level`, a share: 0.95 stands for 95 %.
     ///

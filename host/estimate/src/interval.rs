@@ -2,7 +2,8 @@
 
 use crate::observation::{Observation, ObservationError, UsableRow};
 use crate::sums::Sums;
-use crate::{Balance, Loss, Mean, Range, Reason, Skew, Uncertainty};
+use crate::wrapping::near_delay;
+use crate::{Balance, Confidence, Loss, Mean, Range, Reason, Skew, Uncertainty};
 use deltaline_model::sketch::cell::Row;
 
 /// What one interval shows about delay and loss; the crate's documentation gives the formulas.
@@ -26,6 +27,8 @@ pub struct Estimate {
     pub deviation_freedom: f64,
     /// Packets lost and packets gained, apart.
     pub balance: Balance,
+    /// Why rows are no chance sample of all packets, so that their deviation and quantiles are not those of all, if so.
+    pub representative: Result<(), Reason>,
     /// The LDA paper's estimate of the mean of the squared delays, F (section III-E, equation 5), in ns^2.
     pub paper_second_moment: Result<f64, Reason>,
     /// The LDA paper's standard deviation of delay in nanoseconds, sqrt(F - mean^2).
@@ -49,9 +52,20 @@ impl Estimate {
             None => self.balance,
         };
         if let Some(nanoseconds) = sums.mean(near) {
-            let bracket = Ok(Range { lower: nanoseconds, upper: nanoseconds });
+            let exact = Range { lower: nanoseconds, upper: nanoseconds };
             let mean = Ok(Mean::unbounded(nanoseconds, Uncertainty::Exact));
-            return Estimate { mean, bracket, effective_samples: self.received, balance, ..self };
+            let representative = self.representative.and(self.fits(exact));
+            let deviation = representative.and(self.deviation);
+            let effective_samples = self.received;
+            return Estimate {
+                mean,
+                bracket: Ok(exact),
+                effective_samples,
+                balance,
+                representative,
+                deviation,
+                ..self
+            };
         }
         let bracket = match sums.bracket(near) {
             _ if balance.surplus_least > 0 => Err(Reason::Gained(balance.surplus_least)),
@@ -60,19 +74,31 @@ impl Estimate {
             Some(bracket) => Ok(bracket),
             None => Err(Reason::NoSums),
         };
-        let mean = match (self.mean, bracket, sums.completed(near)) {
-            (mean, Ok(_), Some((nanoseconds, standard_error))) if needs_completion(mean) => {
-                // One draw of a time that is uniform at worst: no Student variable, but no wider either.
-                let degrees_of_freedom = f64::INFINITY;
-                let skew = Skew::default();
-                let uncertainty = Uncertainty::Sampled { standard_error, degrees_of_freedom, skew };
-                Ok(Mean::unbounded(nanoseconds, uncertainty))
+        // Bounds are certain if no packet was gained and times are in order; rows speak for all packets if none is far off. Where they
+        // contradict each other, one of both is not so.
+        if let Err(reason) = bracket.map_or(Ok(()), |bracket| self.fits(bracket)) {
+            let (mean, bracket, deviation, representative) =
+                (Err(reason), Err(reason), Err(reason), Err(reason));
+            return Estimate { mean, bracket, deviation, representative, balance, ..self };
+        }
+        let mean = match (self.mean, bracket) {
+            (mean, Ok(bracket)) if needs_completion(mean) => {
+                let known = mean.ok().map(|mean| mean.nanoseconds).or_else(|| sums.completed(near));
+                known.map_or(mean, |known| Ok(Mean::between(bracket, known)))
             }
-            (mean, ..) => mean,
+            (mean, _) => mean,
         };
-        // Rows may be chance's worst; bounds are certain, if these packets are those that were sent.
+        // Rows may be chance's worst.
         let mean = mean.map(|mean| bracket.map_or(mean, |bracket| mean.bounded(bracket)));
         Estimate { mean, bracket, balance, ..self }
+    }
+
+    /// Whether what rows show of the mean can be true if it lies within `bounds`.
+    fn fits(&self, bounds: Range) -> Result<(), Reason> {
+        let of_rows = self.mean.and_then(|mean| mean.range(Confidence::CERTAIN));
+        // Rounding of a clock's unit.
+        let is_apart = |rows: Range| rows.lower > bounds.upper + 1.0 || rows.upper < bounds.lower - 1.0;
+        if of_rows.is_ok_and(is_apart) { Err(Reason::Unsampled) } else { Ok(()) }
     }
 }
 
@@ -80,7 +106,7 @@ impl Estimate {
 fn needs_completion(mean: Result<Mean, Reason>) -> bool {
     match mean {
         Ok(mean) => matches!(mean.uncertainty, Uncertainty::Unknown(_)),
-        Err(reason) => matches!(reason, Reason::NoUsableRow | Reason::NothingSampled),
+        Err(reason) => matches!(reason, Reason::NoUsableRow | Reason::NothingSampled | Reason::Alike),
     }
 }
 
@@ -90,11 +116,43 @@ fn needs_completion(mean: Result<Mean, Reason>) -> bool {
 /// Returns an [`ObservationError`] when the observation contradicts itself: no cells, tables of different size, a
 /// partial bank, or more packets in an end's cells than passed it.
 pub fn estimate<R: Row>(observation: &Observation<R>) -> Result<Estimate, ObservationError> {
+    estimate_with(observation, Ok(None), Ok(()))
+}
+
+/// As [`estimate`], of recordings and points in the field. Where it is known from elsewhere that the mean delay is `near`, in
+/// nanoseconds, sums of delays may be beyond ±2^39. `shares` is the share of all packets that each bank samples, as far as it is
+/// known. Rows that are not filled by chance, since packets look alike, show no delays:
+/// [`Reason::Alike`].
+///
+/// # Errors
+///
+/// As [`estimate`].
+pub fn estimate_traffic<R: Row>(
+    observation: &Observation<R>,
+    near: Option<Range>,
+    shares: &[f64],
+) -> Result<Estimate, ObservationError> {
+    observation.check()?;
+    let rows: Vec<UsableRow> = observation.usable_rows().collect();
+    let representative = if observation.has_alike(shares) { Err(Reason::Alike) } else { Ok(()) };
+    estimate_with(observation, near_delay(&rows, near), representative)
+}
+
+fn estimate_with<R: Row>(
+    observation: &Observation<R>,
+    near: Result<Option<f64>, Reason>,
+    representative: Result<(), Reason>,
+) -> Result<Estimate, ObservationError> {
     observation.check()?;
     let received = observation.received;
-    let sample = Sample::of(observation.usable_rows());
-    let mean = if sample.packets > 0 { Ok(sample.mean(received)) } else { Err(no_sample(observation)) };
-    let paper_second_moment = second_moment(observation).map_err(|reason| mean.err().unwrap_or(reason));
+    let sum = |row: &UsableRow| near.ok().flatten().map_or(row.delay_sum, |near| row.near(near));
+    let sample = Sample::of(observation.usable_rows().map(|row| UsableRow { delay_sum: sum(&row), ..row }));
+    let mean = match (sample.packets, near.and(representative)) {
+        (0, _) => Err(no_sample(observation)),
+        (_, Err(reason)) => Err(reason),
+        (_, Ok(())) => Ok(sample.mean(received)),
+    };
+    let paper_second_moment = second_moment(observation, sum).map_err(|reason| mean.err().unwrap_or(reason));
     Ok(Estimate {
         sent: observation.sent,
         received,
@@ -108,6 +166,7 @@ pub fn estimate<R: Row>(observation: &Observation<R>) -> Result<Estimate, Observ
         },
         deviation_freedom: sample.variance().map_or(0.0, |_| sample.freedom),
         balance: Balance::of_rows(observation),
+        representative,
         paper_second_moment,
         paper_deviation: match (mean, paper_second_moment) {
             (Ok(mean), Ok(moment)) => root_of_difference(moment, mean.nanoseconds),
@@ -163,14 +222,14 @@ impl Sample {
     fn of(rows: impl Iterator<Item = UsableRow>) -> Self {
         let rows: Vec<UsableRow> = rows.collect();
         let packets: u64 = rows.iter().map(|row| row.packets).sum();
-        let total: i128 = rows.iter().map(|row| i128::from(row.delay_sum)).sum();
+        let total: i128 = rows.iter().map(|row| row.delay_sum).sum();
         let divisor = i128::from(packets.max(1));
         // The integer part of the mean is subtracted before anything is rounded. A clock offset far larger than the
         // spread then costs no digits.
         let floor = total.div_euclid(divisor);
         let fraction = total.rem_euclid(divisor) as f64 / divisor as f64;
         let residual = |row: &UsableRow| {
-            let above_floor = i128::from(row.delay_sum) - i128::from(row.packets) * floor;
+            let above_floor = row.delay_sum - i128::from(row.packets) * floor;
             above_floor as f64 - row.packets as f64 * fraction
         };
         let counted: Vec<(f64, f64)> = rows.iter().map(|row| (row.packets as f64, residual(row))).collect();
@@ -248,11 +307,14 @@ fn spread(rows: &[(f64, f64)]) -> (f64, f64) {
 ///
 /// The paper asks that the collapsed counts match; here both rows' counts must match. With loss alone that is the
 /// same. With a loss in one row and a surplus in the other it is the safer reading.
-fn second_moment<R: Row>(observation: &Observation<R>) -> Result<f64, Reason> {
+fn second_moment<R: Row>(
+    observation: &Observation<R>,
+    sum: impl Fn(&UsableRow) -> i128,
+) -> Result<f64, Reason> {
     let (mut packets, mut squares) = (0, 0.0);
     for (even, odd) in observation.usable_pairs() {
         packets += even.packets + odd.packets;
-        let collapsed = (odd.delay_sum - even.delay_sum) as f64;
+        let collapsed = (sum(&odd) - sum(&even)) as f64;
         squares += collapsed * collapsed;
     }
     if packets == 0 { Err(Reason::NoUsablePair) } else { Ok(squares / packets as f64) }

@@ -84,16 +84,18 @@
 //!   lost as came in from elsewhere, by duplication or by reordering across the interval's end. Nothing
 //!   distinguishes such a row from a good one, and it spoils the mean without a trace. [`Balance`] says whether packets came in
 //!   from elsewhere; take that as a warning for the delays too.
-//! * A row's delay sum is known modulo 2^40 ns. The estimate is right while |X_i| < 2^39 ns (549 s): with n packets
-//!   a row, |mu| < 549 s / n. The offset between the two clocks is part of mu.
+//! * A row's delay sum is known modulo 2^40 ns. [`estimate`] is right while |X_i| < 2^39 ns (549 s): with n packets
+//!   a row, |mu| < 549 s / n. The offset between the two clocks is part of mu. [`estimate_traffic`] goes on from what first and last times and sums over
+//!   all packets say of mu, as far as 549 s, and refuses where they say too little.
 //! * The intervals rest on the central limit theorem. Student's t makes up for few usable rows (4 rows with 36
 //!   packets of Weibull delays of shape 1.5: 95 % covered), but only in part for few samples of a heavy tail. From
 //!   8 usable rows on, the third moment of the rows therefore moves the interval ([`Skew`]) and their fourth moment
 //!   reduces its degrees of freedom. With 23 rows and 94 packets the paper's Weibull delays of shape 0.6 are then
 //!   covered in 93 to 94 %; Student's t alone would cover 91 to 92 %. Figure 8 of `deltaline lab` measures a whole
 //!   grid.
-//! * Packets with equal identity share a row, which makes rows more or less alike than chance would. The mean stays
-//!   right; the standard deviation and the intervals do not.
+//! * Packets with equal identity share a row and are lost, sampled and counted together: rows are no chance sample then. [`estimate_traffic`]
+//!   refuses what rows alone show as soon as so many share rows or banks that it is no chance. A share too small for that, about a
+//!   fifth of the rows' packets in pairs or a fiftieth in crowds of ten, goes unnoticed.
 //!
 //! # Test plan
 //!
@@ -125,6 +127,7 @@ pub mod sizing;
 mod sums;
 #[cfg(test)]
 mod tests;
+mod wrapping;
 
 pub use balance::{Balance, Basis};
 pub use clock::{Block, ClockDoubt, clock_doubts, wild_stamps};
@@ -133,7 +136,7 @@ pub use confidence::{Confidence, ConfidenceError, hoeffding_half_width};
 pub use difference::Difference;
 pub use further::Further;
 pub use histogram::{Histogram, RELATIVE_ERROR};
-pub use interval::{Estimate, estimate};
+pub use interval::{Estimate, estimate, estimate_traffic};
 pub use loss::{BankLossError, Loss, bank_loss};
 pub use mean::{Mean, Range, Skew, Uncertainty};
 pub use observation::{End, Observation, ObservationError};

@@ -109,6 +109,16 @@ impl Mean {
         Mean { nanoseconds, uncertainty, bounds: Range::ALL }
     }
 
+    /// A mean of which nothing is known but that it lies within `bounds`, and that this delay is as likely as any.
+    pub(crate) fn between(bounds: Range, nanoseconds: f64) -> Self {
+        let nanoseconds = nanoseconds.clamp(bounds.lower, bounds.upper);
+        // No variable within the bounds is farther off.
+        let standard_error = (nanoseconds - bounds.lower).max(bounds.upper - nanoseconds);
+        let (degrees_of_freedom, skew) = (f64::INFINITY, Skew::default());
+        let uncertainty = Uncertainty::Sampled { standard_error, degrees_of_freedom, skew };
+        Mean { nanoseconds, uncertainty, bounds }
+    }
+
     /// The same mean, known to lie between `bounds`.
     pub fn bounded(self, bounds: Range) -> Self {
         Mean { bounds, ..self }

@@ -1,6 +1,7 @@
 //! What both ends reported about one interval, and which of its rows are usable.
 
 use deltaline_model::sketch::cell::{Cell, Row};
+use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 /// One interval as both ends reported it.
 ///
@@ -79,12 +80,12 @@ pub enum ObservationError {
 }
 
 /// A row in which the packet counts of both ends match, and their digest sums.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct UsableRow {
     /// n_i, packets; may be zero.
     pub(crate) packets: u64,
-    /// X_i, sum of the packets' delays in nanoseconds, within ±2^39.
-    pub(crate) delay_sum: i64,
+    /// X_i, sum of the packets' delays in nanoseconds: within ±2^39, modulo 2^40.
+    pub(crate) delay_sum: i128,
 }
 
 impl<R: Row> Observation<'_, R> {
@@ -116,6 +117,41 @@ impl<R: Row> Observation<'_, R> {
         self.sender.iter().chain(self.receiver).all(|cell| cell.count() == 0)
     }
 
+    /// Whether so many of the sender's packets share rows, or so few or many are in a bank, that they look alike: packets whose keys
+    /// differ fall into banks and rows by chance. `shares` is what share of all packets each bank samples.
+    ///
+    /// N packets of different keys in m rows make N (N - 1) / (2 m) pairs that share a row, with that variance, since any two of
+    /// these are independent. Five standard deviations and ten pairs more are no chance where packets are few. Where they are many, the index of
+    /// dispersion of the counts is chi-squared with m - 1 degrees of freedom, and once in 10^6 is no chance either. Both are asked for.
+    pub(crate) fn has_alike(&self, shares: &[f64]) -> bool {
+        // A bank has about its share of packets of different keys: six standard deviations and a few packets more are no chance.
+        let is_off = |(bank, share): (&[R], &f64)| {
+            let sampled: f64 = bank.iter().map(|cell| f64::from(cell.count())).sum();
+            let expected = self.sent as f64 * share;
+            (sampled - expected).abs() > 6.0 * (expected * (1.0 - share)).sqrt() + 5.0
+        };
+        if self.sender.chunks(self.rows.max(1)).zip(shares).any(is_off) {
+            return true;
+        }
+
+        let (mut pairs, mut expected) = (0.0, 0.0);
+        let (mut index, mut freedom) = (0.0, 0.0);
+        for bank in self.sender.chunks(self.rows.max(1)) {
+            let counts = bank.iter().map(|cell| f64::from(cell.count()));
+            let packets: f64 = counts.clone().sum();
+            let rows = bank.len() as f64;
+            let of_bank = counts.map(|count| count * (count - 1.0) / 2.0).sum::<f64>();
+            pairs += of_bank;
+            expected += packets * (packets - 1.0) / 2.0 / rows;
+            if packets > 0.0 && rows > 1.0 {
+                index += (2.0 * of_bank + packets) * rows / packets - packets;
+                freedom += rows - 1.0;
+            }
+        }
+        let chance = ChiSquared::new(freedom).map_or(1.0, |chi_squared| chi_squared.sf(index));
+        chance < 1e-6 && pairs - expected > 5.0 * expected.max(0.0).sqrt() + 10.0
+    }
+
     /// The usable rows that hold packets.
     pub(crate) fn usable_rows(&self) -> impl Iterator<Item = UsableRow> {
         self.sender
@@ -143,6 +179,6 @@ fn usable<R: Row>(sender: &R, receiver: &R) -> Option<UsableRow> {
     sender.agrees(receiver).then(|| UsableRow {
         packets: u64::from(sender.count()),
         // Without packets there is no delay, whatever the sums hold.
-        delay_sum: if sender.count() == 0 { 0 } else { sender.delay_sum(receiver) },
+        delay_sum: if sender.count() == 0 { 0 } else { sender.delay_sum(receiver).into() },
     })
 }

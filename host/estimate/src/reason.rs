@@ -65,6 +65,18 @@ pub enum Reason {
         /// How many at least.
         u64,
     ),
+    /// Packets share rows more often than chance lets packets of different keys.
+    #[error(
+        "not identifiable: many packets look alike, those of one key share a row, and rows are no chance sample of all packets; choose \
+         traffic whose packets differ with --filter, or look into tunnels with --inner"
+    )]
+    Alike,
+    /// Rows and sums over all packets contradict each other.
+    #[error(
+        "not identifiable: rows and the sums over all packets contradict each other: packets that are in no row took \
+         other times than those in rows, or packets were gained unseen, or times go back"
+    )]
+    Unsampled,
     /// The ends' control frames have no sums over all packets, or they leave more than one answer.
     #[error(
         "not identifiable: the points report no sums of all packets' times and digests, or times wrap within the interval"
@@ -101,16 +113,16 @@ pub enum Reason {
          2^40 ns; bring the two clocks nearer to each other"
     )]
     ClocksTooFar,
-    /// A row's sum of delays may have wrapped.
+    /// How often rows' sums of delays have wrapped is not known.
     #[error(
-        "a row's sum of delays comes near 2^39 ns (550 s), where sums wrap; bring the two clocks nearer to each other, or \
-         use shorter intervals, more rows or longer prefixes"
+        "not identifiable: sums of delays wrap at 2^40 ns (1,100 s), and delays differ too much to know how often; bring the two clocks \
+         nearer to each other, or use shorter intervals, more rows or longer prefixes"
     )]
     SumsWrap,
     /// Identity tables do not show all packets that differ.
     #[error(
-        "not identifiable: more packets differ than the identity tables can show; use more rows, at least 4 for every 10 \
-         packets that are lost or foreign, or a longer prefix"
+        "not identifiable: more packets differ than the identity tables can show, or several that look alike; use more rows, \
+         at least 4 for every 10 packets that are lost or foreign, or a longer prefix"
     )]
     Undecoded,
     /// Identity tables that hold a sample do not show how many packets differ.

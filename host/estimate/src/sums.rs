@@ -10,8 +10,8 @@
 //! ```
 //!
 //! for certain, whatever the loss depends on: as long as no packet was gained, which rows show only of the packets that they
-//! sample. One that was gained unseen moves the bounds by a lost one's share of their width. In between lies the *completed* mean, in which lost packets count with the mean
-//! sending time of all; its error is that of their mean sending time.
+//! sample. No mean is beyond the last receiving time less the first sending time either. One that was gained unseen moves the bounds by a lost one's share of their width. In between lies the *completed* mean, in which lost packets count with the mean
+//! sending time of all; how far that is off is not known: it may be anywhere between the bounds.
 //!
 //! Times are known modulo 2^48 ns, their sums modulo 2^64. Where an end's times pass 2^48 ns within the interval, once in
 //! 78 hours, it takes an estimate to know how many times 2^48 ns are missing; without one there is no answer.
@@ -52,6 +52,14 @@ const WRAP: i128 = 1 << 48;
 /// Nanoseconds around the wrap of times, 18 minutes, in which packets may lie on both sides of it.
 const NEAR_WRAP: u64 = 1 << 40;
 
+/// By how many nanoseconds the mean delay may differ from those of the first and the last packet, beside the difference of these.
+const VAGUE: f64 = 2e7;
+
+/// A difference of times modulo 2^48 as a signed number.
+fn signed(difference: u64) -> i64 {
+    ((difference << 16) as i64) >> 16
+}
+
 impl Sums {
     /// Whether the two ends' digest sums are equal, if both are known.
     pub fn digests_agree(&self) -> Option<bool> {
@@ -80,16 +88,49 @@ impl Sums {
         if received == 0.0 {
             return None;
         }
+        let Range { lower, upper } = self.by_losses(lost, near)?;
+        // No packet was sent before the first or received behind the last, nor the other way round.
+        let between = |from: u64, to: u64| signed(to.wrapping_sub(from)) as f64;
+        let least = between(self.sender.last, self.receiver.first);
+        let most = between(self.sender.first, self.receiver.last);
+        let bracket = Range { lower: lower.max(least), upper: upper.min(most) };
+        (bracket.lower <= bracket.upper).then_some(bracket)
+    }
+
+    /// Between which delays the mean lies because of when `lost` packets were sent.
+    fn by_losses(&self, lost: u64, near: Option<f64>) -> Option<Range> {
+        let received = self.receiver.packets as f64;
         let width = lost as f64 * self.span() as f64 / received;
         let lower = self.difference(lost, near.map(|near| near - width / 2.0))? as f64 / received;
         Some(Range { lower, upper: lower + width })
     }
 
-    /// The mean delay if lost packets were sent at the mean sending time of all, and its standard error in nanoseconds, were
-    /// all of them lost at one moment, and that any of the interval.
-    pub fn completed(&self, near: Option<f64>) -> Option<(f64, f64)> {
-        let Range { lower, upper } = self.bracket(near)?;
-        Some((lower + (upper - lower) * self.mean_time(), (upper - lower) / 12f64.sqrt()))
+    /// The mean delay if lost packets were sent at the mean sending time of all.
+    pub fn completed(&self, near: Option<f64>) -> Option<f64> {
+        let lost = self.sender.packets.checked_sub(self.receiver.packets)?;
+        let Range { lower, upper } = self.by_losses(lost, near)?;
+        Some(lower + (upper - lower) * self.mean_time())
+    }
+
+    /// Where the mean delay lies by the ends' first and last times and, if no packet was gained, by the sums: enough to know how
+    /// often rows' sums have wrapped.
+    pub fn near(&self) -> Option<Range> {
+        if self.sender.packets == 0 || self.receiver.packets == 0 {
+            return None;
+        }
+        let [first, last] = [
+            signed(self.receiver.first.wrapping_sub(self.sender.first)) as f64,
+            signed(self.receiver.last.wrapping_sub(self.sender.last)) as f64,
+        ];
+        let open = (first - last).abs() + VAGUE;
+        let by_times = Range { lower: first.min(last) - open, upper: first.max(last) + open };
+        let width = |range: &Range| range.upper - range.lower;
+        let by_sums = self.bracket(Some(f64::midpoint(first, last)));
+        Some(
+            by_sums
+                .filter(|range| width(range) + VAGUE < width(&by_times))
+                .map_or(by_times, |range| Range { lower: range.lower - VAGUE, upper: range.upper + VAGUE }),
+        )
     }
 
     /// From the first sending time to the last, in nanoseconds.

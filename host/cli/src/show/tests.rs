@@ -39,6 +39,7 @@ fn figures(value: Result<Number, Reason>) -> Figures {
             vec![Quantity { what: &FURTHER, ..surprise }],
         ],
         exact: Some(vec![Quantity::new(&TRUE_SURPRISE, Ok(Number::Whole(2000)))]),
+        clock_doubt: None,
     }
 }
 

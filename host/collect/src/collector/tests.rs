@@ -1,6 +1,6 @@
 use super::*;
 use crate::evaluation::Evaluation;
-use crate::pair::{Pair, Rows, SUM_NEAR_WRAP};
+use crate::pair::{Pair, Rows};
 use crate::report::Table;
 use crate::summary::Summary;
 use deltaline_model::configuration::{Configuration, Settings};
@@ -463,8 +463,7 @@ fn clocks_far_apart_are_told() {
     };
     let far = 1u64 << 40;
     let ahead = apart(0..100, 0..100, far + 7);
-    assert_eq!((ahead.apart, ahead.largest_sum % 7), (far + 7, 0), "{ahead:?}");
-    assert!(ahead.largest_sum < SUM_NEAR_WRAP, "the sums alone do not show it");
+    assert_eq!(ahead.apart, far + 7, "{ahead:?}");
     assert_eq!(apart(0..100, 0..100, far.wrapping_neg()).apart, far);
     // The first and the last packets are lost.
     assert_eq!(apart(0..100, 10..90, far).apart, far - 10_000);
@@ -484,7 +483,7 @@ fn rows_tell_loss_from_strangers() {
     };
     let all = rows(0..5000, &mut (0..5000));
     assert_eq!((all.short, all.surplus), (0, 0));
-    assert!(all.equal > 256 && (30_000..300_000).contains(&all.largest_sum), "{all:?}");
+    assert!(all.equal > 256 && all.apart_share == 0.0, "{all:?}");
     assert!(!all.are_unrelated());
 
     let lossy = rows(0..5000, &mut (0..5000).filter(|number| number % 3 > 0));

@@ -41,6 +41,7 @@ fn interval(received: u64, mean: Result<Mean, Reason>, deviation: Result<f64, Re
         deviation,
         deviation_freedom: 2.0,
         balance: Balance::of_totals(received + 1, received),
+        representative: Ok(()),
         paper_second_moment: Err(Reason::NoUsablePair),
         paper_deviation: Err(Reason::NoUsablePair),
     }
