@@ -91,6 +91,9 @@
 //!   reduces its degrees of freedom. With 23 rows and 94 packets the paper's Weibull delays of shape 0.6 are then
 //!   covered in 93 to 94 %; Student's t alone would cover 91 to 92 %. Figure 8 of `deltaline lab` measures a whole
 //!   grid.
+//! * Delays rarer than 3/S may not be among the S packets, and then nothing shows them. The mean is marked where S or g is
+//!   small ([`quantity::Remark::FewSamples`]) and where few packets make up most of the spread
+//!   ([`quantity::Remark::HeavyTail`]). Figure 10 of `deltaline lab` measures what is left.
 //! * Packets with equal identity share a row, which makes rows more or less alike than chance would. The mean stays
 //!   right; the standard deviation and the intervals do not.
 //!
