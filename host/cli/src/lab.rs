@@ -2,12 +2,14 @@
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::hash::Hash;
 use crate::matched::Matched;
 use crate::parse;
 use crate::recordings::Recordings;
 use crate::report::{self, duration};
 use clap::{Args, ValueEnum};
 use deltaline_capture::write_file;
+use deltaline_lab::keys::{Counter, Keys};
 use deltaline_lab::{Experiment, LabError, Progress, Report, Scale, page};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -20,6 +22,9 @@ Examples:
 
   Everything, a tenth of the packets, to look at:
     deltaline lab all --packets 500000 --out out/quick
+
+  How often intervals hold where packets differ in a TCP sequence number alone:
+    deltaline lab 8 --keys sequence --hash rabin
 
   The results page of the documentation:
     deltaline lab all --out docs --recording \\
@@ -39,7 +44,13 @@ pub(crate) struct Lab {
     /// Seed of all random numbers
     #[arg(long, default_value_t = Scale::default().seed)]
     pub(crate) seed: u64,
-    /// Captures of both ends whose delays and losses figure 7 measures as well
+    /// The packets' keys: hashes are drawn, or computed from keys that differ in a counter alone
+    #[arg(long, value_enum, default_value = "random")]
+    keys: LabKeys,
+    /// Hash function of keys that are counters: h3 unless given
+    #[arg(long, value_enum)]
+    hash: Option<Hash>,
+    /// Captures of both ends whose delays and losses figures 7 and 10 measure as well
     #[arg(long, num_args = 2, value_names = ["SENDER", "RECEIVER"])]
     pub(crate) recording: Vec<PathBuf>,
     /// Where to write results.md and, in results/, each figure as CSV and SVG
@@ -58,6 +69,38 @@ impl Lab {
             self.figures.iter().any(is_it)
         };
         Experiment::ALL.into_iter().filter(move |&experiment| asked(experiment))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LabKeys {
+    /// No keys: hashes are drawn
+    Random,
+    /// The IPv4 identification counts
+    Identification,
+    /// The TCP sequence number counts
+    Sequence,
+    /// Both count
+    Both,
+    /// IPv4 identification, RTP sequence number and RTP timestamp count
+    Rtp,
+}
+
+impl LabKeys {
+    /// The keys, hashed by this function.
+    fn hashed_by(self, hash: Option<Hash>) -> Result<Keys, Failure> {
+        let counter = match self {
+            LabKeys::Random if hash.is_some() => {
+                let message = "--hash: drawn hashes need no function; give the --keys that count as well";
+                return Err(Failure::new(Exit::Usage, message.to_string()));
+            }
+            LabKeys::Random => return Ok(Keys::Random),
+            LabKeys::Identification => Counter::Identification,
+            LabKeys::Sequence => Counter::Sequence,
+            LabKeys::Both => Counter::Both,
+            LabKeys::Rtp => Counter::Rtp,
+        };
+        Ok(Keys::Counter(counter, hash.unwrap_or(Hash::H3).into()))
     }
 }
 
@@ -81,6 +124,9 @@ enum LabFigure {
     /// 9: reordering at the edges of intervals
     #[value(name = "9", alias = "edges")]
     Edges,
+    /// 10: the intervals under heavy tails, with few rows and behind a full queue
+    #[value(name = "10", aliases = ["10a", "10b", "10c", "tails"])]
+    Tails,
     /// All of them
     All,
 }
@@ -95,6 +141,7 @@ impl LabFigure {
             LabFigure::Queues => Some(Experiment::Queues),
             LabFigure::Coverage => Some(Experiment::Coverage),
             LabFigure::Edges => Some(Experiment::Edges),
+            LabFigure::Tails => Some(Experiment::Tails),
             LabFigure::All => None,
         }
     }
@@ -140,7 +187,8 @@ impl Bar {
 }
 
 pub(crate) fn run(arguments: &Lab) -> Result<Exit, Failure> {
-    let scale = Scale { packets: arguments.packets, runs: arguments.runs, seed: arguments.seed };
+    let keys = arguments.keys.hashed_by(arguments.hash)?;
+    let scale = Scale { packets: arguments.packets, runs: arguments.runs, seed: arguments.seed, keys };
     let figures = arguments.out.join(page::FIGURES);
     std::fs::create_dir_all(&figures).map_err(|reason| {
         let figures = figures.display();

@@ -10,6 +10,7 @@
 mod common;
 
 use common::{RECEIVER, SENDER, run};
+use serde_json::json;
 use std::path::Path;
 
 /// Runs the lab at its smallest, writing to `out`.
@@ -53,6 +54,21 @@ fn json_with_a_recording() {
     // The shipped capture's truth: 59,461 packets, 2.63 % lost, 13.06 ms, 3.31 ms.
     let text = report["text"].as_str().unwrap();
     assert!(text.contains("| recording | 59461 | 2.63 | 13058 | 3306 |"), "{text}");
+}
+
+#[test]
+fn keys_that_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let drawn = lab(folder.path(), &["9", "--json"]).json();
+    let counted = lab(folder.path(), &["9", "--json", "--keys", "sequence", "--hash", "rabin"]).json();
+    assert_eq!(
+        (&drawn["scale"]["keys"], &counted["scale"]["keys"]),
+        (&json!("random"), &json!("sequence --hash rabin"))
+    );
+    assert_ne!(drawn["experiments"], counted["experiments"]);
+    let page = std::fs::read_to_string(folder.path().join("results.md")).unwrap();
+    assert!(page.contains("--keys sequence --hash rabin") && page.contains("differ in a counter alone"));
+    lab(folder.path(), &["9", "--hash", "rabin"]).failed(2, &["--hash", "--keys"]);
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn packet(content: u64, timestamp: u64) -> Packet {
 
 /// Random numbers, the same for the same seed (splitmix64).
 fn random(seed: u64, number: u64) -> u64 {
-    let x = (seed << 40 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x1234_5678_9abc_def1);
+    let x = ((seed << 40) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x1234_5678_9abc_def1);
     let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ x >> 31
@@ -63,8 +63,8 @@ fn truth(stream: &[Sent]) -> (f64, f64) {
 
 fn holds(range: &Value, value: f64) -> bool {
     // As far as a number of this size is known.
-    let [lower, upper] = [&range[0], &range[1]].map(|end| end.as_f64().expect("a number"));
-    lower - 1.0 <= value && value <= upper + 1.0
+    let end = |end: &Value| end.as_f64();
+    end(&range[0]).is_some_and(|lower| lower - 1.0 <= value) && end(&range[1]).is_some_and(|upper| value <= upper + 1.0)
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn packets_that_look_alike_are_no_sample() {
         let stream: Vec<Sent> = (0..20_000)
             .map(|number| {
                 let is_alike = number % 2 == 0;
-                let content = if is_alike { 1 << 40 | number / 2 % keys } else { number };
+                let content = if is_alike { (1 << 40) | (number / 2 % keys) } else { number };
                 let delay =
                     if is_alike { 1_000_000 } else { 10_000_000 } + (random(3, number) % 100_000) as i64;
                 (content, number * 50_000, (share(9, number) >= loss).then_some(delay))

@@ -74,6 +74,9 @@ pub struct Deviation {
 
 /// Fewest degrees of freedom with which a squared deviation has an interval: fewer rows do not show the tail.
 const FEWEST_FREEDOM: f64 = 100.0;
+/// Fewest packets in rows that show a tail: of those that are one in a hundred, 300 hold none once in twenty times. What is
+/// rarer may not show, however the rest is spread.
+const FEWEST_SAMPLES: u64 = 300;
 /// Least degrees of freedom a row: with fewer, few packets of a heavy tail make up most of the spread, and there is no
 /// telling how many more there are.
 const LEAST_FREEDOM: f64 = 0.3;
@@ -89,18 +92,18 @@ impl Deviation {
         self.degrees_of_freedom >= least
     }
 
-    /// Whether there are too few rows to say anything of the tail.
-    pub(crate) fn has_few_rows(&self) -> bool {
-        (self.rows as f64) < LEAST_ROWS
+    /// Whether rows, or the packets in them, are too few to say anything of the tail.
+    pub(crate) fn has_few(&self, samples: u64) -> bool {
+        (self.rows as f64) < LEAST_ROWS || samples < FEWEST_SAMPLES
     }
 
     /// Whether the mean's interval may hold less often than it says: rows are few, or the tail is so heavy that Student's t
     /// and the rows' skew do not make up for it. The fewer rows there are, the more of their freedom must be left, as few rows
-    /// seldom show the whole tail.
-    pub(crate) fn strains_the_mean(&self) -> bool {
+    /// seldom show the whole tail. `samples` packets are in the rows.
+    pub(crate) fn strains_the_mean(&self, samples: u64) -> bool {
         let rows = self.rows.saturating_sub(1) as f64;
         let least = (0.5 * rows).clamp(LEAST_ROWS - 1.0, FEWEST_FREEDOM / 2.0);
-        !self.has_freedom(least.max(LEAST_FREEDOM / 2.0 * rows))
+        self.has_few(samples) || !self.has_freedom(least.max(LEAST_FREEDOM / 2.0 * rows))
     }
 
     /// The confidence interval of the deviation.

@@ -96,6 +96,9 @@
 //! * Packets with equal identity share a row and are lost, sampled and counted together: rows are no chance sample then. [`estimate_traffic`]
 //!   refuses what rows alone show as soon as so many share rows or banks that it is no chance. A share too small for that, about a
 //!   fifth of the rows' packets in pairs or a fiftieth in crowds of ten, goes unnoticed.
+//! * Delays rarer than 3/S may not be among the S packets, and then nothing shows them. The mean is marked where S or g is
+//!   small ([`quantity::Remark::FewSamples`]) and where few packets make up most of the spread
+//!   ([`quantity::Remark::HeavyTail`]). Figure 10 of `deltaline lab` measures what is left.
 //!
 //! # Test plan
 //!

@@ -127,8 +127,8 @@ pub enum Remark {
     },
     /// Few packets of a heavy tail make up most of the spread.
     HeavyTail,
-    /// Rows are so few that they do not show the delays' tail.
-    FewRows,
+    /// Rows, or the packets in them, are so few that they do not show the delays' tail.
+    FewSamples,
     /// A number of packets is estimated from rows.
     Estimated {
         /// At least so many packets were lost.
@@ -148,9 +148,9 @@ impl fmt::Display for Remark {
             Remark::HeavyTail => f.write_str(
                 "few late packets make up most of the spread: the 95 % interval may hold in some points less",
             ),
-            Remark::FewRows => f.write_str(
-                "fewer than 32 usable rows do not show how heavy the delays' tail is: with a heavy one the 95 % interval \
-                 holds less often",
+            Remark::FewSamples => f.write_str(
+                "fewer than 32 usable rows or 300 packets in them do not show how heavy the delays' tail is: with a heavy one the \
+                 95 % interval holds less often",
             ),
             Remark::Estimated { lost, surplus } => write!(
                 f,
@@ -308,7 +308,8 @@ pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
     let range = mean.and_then(|mean| mean.range(Confidence::P95));
     let deviation = trusted().and(overall.deviation);
     let is_sampled = mean.is_ok_and(|mean| mean.uncertainty != Uncertainty::Exact);
-    let strained = deviation.ok().filter(|deviation| is_sampled && deviation.strains_the_mean());
+    let strained =
+        deviation.ok().filter(|each| is_sampled && each.strains_the_mean(overall.effective_samples));
     let deviation_range = deviation.and_then(|deviation| deviation.range(Confidence::P95));
     let ends = |range: Range| [range.lower, range.upper];
     let mut quantities =
@@ -319,8 +320,8 @@ pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
         Quantity {
             range: Some(range.map(ends)),
             samples: Some(overall.effective_samples),
-            remark: strained.map(|deviation| match deviation.has_few_rows() {
-                true => Remark::FewRows,
+            remark: strained.map(|deviation| match deviation.has_few(overall.effective_samples) {
+                true => Remark::FewSamples,
                 false => Remark::HeavyTail,
             }),
             ..Quantity::new(&MEAN, mean.map(|mean| Number::Real(mean.within_bounds())))

@@ -10,6 +10,7 @@
 
 use crate::banks::Banks;
 use crate::figure::{Axis, Claim, Figure, Point, Series, Source, Stated, Style};
+use crate::keys::Keys;
 use crate::outcome::{Outcome, measure};
 use crate::traffic::{MEAN, Pattern, interval, laws, purpose};
 use crate::{LabError, Progress, Report, Scale};
@@ -80,7 +81,7 @@ fn trace(
     packets: usize,
     runs: usize,
     levels: &[Confidence; 2],
-    seed: Seed,
+    (keys, seed): (Keys, Seed),
 ) -> Result<Cell, LabError> {
     let delays = interval(law, packets, seed.with(purpose::DELAYS));
     let losses = Pattern::Uniform.losses(loss, seed.with(purpose::LOSSES));
@@ -88,8 +89,8 @@ fn trace(
         delays.iter().zip(losses).map(|(&delay, lost)| (!lost).then_some(delay)).collect();
     let mut cell = Cell::default();
     for run in 0..runs as u64 {
-        let mut hashes = seed.with(purpose::HASHES).with(run).random();
-        cell.add(&measure(fate.iter().copied(), banks, &mut hashes)?, levels);
+        let hashes = keys.hashes(seed.with(purpose::HASHES).with(run));
+        cell.add(&measure(fate.iter().copied(), banks, hashes)?, levels);
     }
     Ok(cell)
 }
@@ -111,7 +112,8 @@ pub(crate) fn run(scale: &Scale, progress: &dyn Progress) -> Result<Report, LabE
                 let banks = Banks::tuned(rows, &[loss], packets);
                 let parts = (0..traces as u64).into_par_iter().map(|number| {
                     let runs = RUNS_A_TRACE.min(runs - number as usize * RUNS_A_TRACE);
-                    let cell = trace(law, loss, &banks, packets, runs, &levels, seed.with(number));
+                    let cell =
+                        trace(law, loss, &banks, packets, runs, &levels, (scale.keys, seed.with(number)));
                     progress.step();
                     cell
                 });

@@ -11,6 +11,7 @@
 
 use crate::banks::Banks;
 use crate::figure::{Axis, Claim, Figure, Point, Series, Source, Stated, Style};
+use crate::keys::Keys;
 use crate::outcome::{GAP, Moments, Outcome};
 use crate::traffic::{MEAN, purpose};
 use crate::{LabError, Progress, Report, Scale};
@@ -35,7 +36,7 @@ const FEWER_PACKETS: usize = 10;
 const MORE_RUNS: usize = 3;
 
 /// The second of three intervals, measured.
-fn measure_between(share: f64, packets: usize, seed: Seed) -> Result<Outcome, LabError> {
+fn measure_between(share: f64, packets: usize, keys: Keys, seed: Seed) -> Result<Outcome, LabError> {
     let random = |purpose| seed.with(purpose).random();
     let path = Drawn {
         delay: Delay::weibull(MEAN, 0.6),
@@ -46,7 +47,7 @@ fn measure_between(share: f64, packets: usize, seed: Seed) -> Result<Outcome, La
     let source = Paced { gap: GAP, bytes: 250, time: 0 };
     let stream = Stream::new(source, path, packets as u64).reordered(edges);
     let banks = Banks::tuned(COUNTERS, &[LOSS], packets);
-    let mut hashes = random(purpose::HASHES);
+    let mut hashes = keys.hashes(seed.with(purpose::HASHES));
     let mut sender = vec![Cell::default(); banks.cells()];
     let mut receiver = sender.clone();
     let (mut moments, mut received) = (Moments::default(), 0);
@@ -81,7 +82,7 @@ pub(crate) fn run(scale: &Scale, progress: &dyn Progress) -> Result<Report, LabE
     let mut points = vec![];
     for share in SHARES {
         let outcomes = (0..runs as u64).into_par_iter().map(|run| {
-            let outcome = measure_between(share, packets, seed.with(run));
+            let outcome = measure_between(share, packets, scale.keys, seed.with(run));
             progress.step();
             outcome
         });

@@ -12,6 +12,7 @@
 //! | [`Experiment::Queues`] | 7 | standard deviation on a recording and behind queues |
 //! | [`Experiment::Coverage`] | 8 | how often the confidence intervals hold the truth |
 //! | [`Experiment::Edges`] | 9 | reordering at the edges of intervals |
+//! | [`Experiment::Tails`] | 10 | the intervals under heavy tails, with few rows and behind a full queue |
 //!
 //! # How
 //!
@@ -32,18 +33,21 @@ pub mod banks;
 mod coverage;
 mod edges;
 pub mod figure;
+pub mod keys;
 mod known_loss;
 pub mod outcome;
 pub mod page;
 mod plot;
 mod probes;
 mod queues;
+mod tails;
 mod traffic;
 mod unknown_loss;
 
 use deltaline_estimate::{ConfidenceError, ObservationError};
 use deltaline_model::sketch::sampler::PrefixError;
 use figure::{Claim, Figure};
+use keys::Keys;
 use serde::Serialize;
 
 /// The experiments.
@@ -61,6 +65,8 @@ pub enum Experiment {
     Coverage,
     /// Figure 9.
     Edges,
+    /// Figures 10a to 10c.
+    Tails,
 }
 
 /// The fate of packets in the order in which they were sent: the delay in nanoseconds, none for a lost packet.
@@ -68,13 +74,14 @@ pub type Fate = [Option<u32>];
 
 impl Experiment {
     /// All of them, in order.
-    pub const ALL: [Experiment; 6] = [
+    pub const ALL: [Experiment; 7] = [
         Experiment::KnownLoss,
         Experiment::UnknownLoss,
         Experiment::Probes,
         Experiment::Queues,
         Experiment::Coverage,
         Experiment::Edges,
+        Experiment::Tails,
     ];
 
     /// Its name, which is also that of its figures.
@@ -86,10 +93,11 @@ impl Experiment {
             Experiment::Queues => "figure 7",
             Experiment::Coverage => "figure 8",
             Experiment::Edges => "figure 9",
+            Experiment::Tails => "figure 10",
         }
     }
 
-    /// Runs the experiment. A `recording` that is not empty is measured too, by the experiment on queues.
+    /// Runs the experiment. A `recording` that is not empty is measured too, by the experiments on queues and tails.
     ///
     /// # Errors
     ///
@@ -102,6 +110,7 @@ impl Experiment {
             Experiment::Queues => queues::run(scale, recording, progress),
             Experiment::Coverage => coverage::run(scale, progress),
             Experiment::Edges => edges::run(scale, progress),
+            Experiment::Tails => tails::run(scale, recording, progress),
         }
     }
 }
@@ -115,12 +124,14 @@ pub struct Scale {
     pub runs: usize,
     /// The seed of all random numbers.
     pub seed: u64,
+    /// The packets' keys.
+    pub keys: Keys,
 }
 
 impl Default for Scale {
     /// The paper's: 5 million packets, ten runs.
     fn default() -> Self {
-        Scale { packets: 5_000_000, runs: 10, seed: 1 }
+        Scale { packets: 5_000_000, runs: 10, seed: 1, keys: Keys::Random }
     }
 }
 

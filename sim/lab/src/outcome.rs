@@ -1,8 +1,8 @@
 //! One measurement: packets through both ends' cells, and the estimate beside the truth.
 //!
-//! Cells and estimator are those of the product. A packet's hash is drawn at random instead of computed from a key:
-//! a hash function is meant to turn different keys into 64 bits that look random, and drawing them is faster. A
-//! test compares the two.
+//! Cells and estimator are those of the product. A packet's hash is drawn at random or computed from a key that is a counter
+//! ([`keys`](crate::keys)): a hash function is meant to turn different keys into 64 bits that look random, and drawing them
+//! is faster. A test compares the two.
 //!
 //! # Test plan
 //!
@@ -10,9 +10,9 @@
 //! same size; packets that cross an interval's edge are counted where they arrive.
 
 use crate::banks::Banks;
+use crate::keys::Hashes;
 use deltaline_estimate::{Estimate, Observation, ObservationError};
 use deltaline_model::sketch::cell::Cell;
-use deltaline_traffic::random::Random;
 
 /// Distance between packets in nanoseconds: the paper's 5 million a second.
 pub const GAP: u64 = 200;
@@ -107,7 +107,7 @@ impl Outcome {
 pub fn measure(
     packets: impl Iterator<Item = Option<u32>>,
     banks: &Banks,
-    hashes: &mut Random,
+    mut hashes: Hashes,
 ) -> Result<Outcome, ObservationError> {
     let mut sender = vec![Cell::default(); banks.cells()];
     let mut receiver = sender.clone();
@@ -136,6 +136,7 @@ pub fn measure(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keys::Keys;
     use deltaline_model::configuration::{Configuration, Settings};
     use deltaline_model::packet::hash::{HashKind, LinearHash};
     use deltaline_model::sketch::lda::Lda;
@@ -194,7 +195,7 @@ mod tests {
         let (mut drawn, mut hashed) = (vec![], vec![]);
         for trial in 0..trials {
             let outcome =
-                measure(fate.iter().copied(), &banks, &mut seed.with(3).with(trial).random()).unwrap();
+                measure(fate.iter().copied(), &banks, Keys::Random.hashes(seed.with(3).with(trial))).unwrap();
             drawn.push((outcome.estimate, outcome.truth));
 
             let (hash, placement) = (LinearHash::new(HashKind::H3, trial), Placement::new(trial));

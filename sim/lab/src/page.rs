@@ -5,6 +5,7 @@
 //! A page of one small report contains its figures, its statements and those that do not hold.
 
 use crate::figure::claims_table;
+use crate::keys::Keys;
 use crate::{LabError, Report, Scale, plot};
 
 /// Where the figures are, relative to the page.
@@ -12,17 +13,21 @@ pub const FIGURES: &str = "results";
 
 /// The page.
 pub fn page(reports: &[Report], scale: &Scale) -> String {
-    let Scale { packets, runs, seed } = scale;
+    let Scale { packets, runs, seed, keys } = scale;
     let command = match *scale == Scale::default() {
         true => "deltaline lab all --out docs".into(),
-        false => format!("deltaline lab --packets {packets} --runs {runs} --seed {seed} ..."),
+        false => format!("deltaline lab --packets {packets} --runs {runs} --seed {seed} --keys {keys} ..."),
+    };
+    let hashes = match keys {
+        Keys::Random => "are drawn instead of computed",
+        Keys::Counter(..) => "are those of keys that differ in a counter alone",
     };
     let mut text = format!(
         "# Results of the experiments\n\nWritten by `{command}`; do not edit. {packets} packets an interval, {runs} \
          runs a point, seed {seed}.\n\nThe paper is Kompella, Levchenko, Snoeren, Varghese: \"Router Support for \
          Fine-Grained Latency Measurements\", IEEE/ACM ToN 2012, section IV. Errors are averages of |true - \
-         estimated| / true, as there. Delays are whole nanoseconds, and hashes are drawn instead of computed \
-         (`sim/lab/src/outcome.rs`).\n\n"
+         estimated| / true, as there. Delays are whole nanoseconds, and hashes {hashes} \
+         (`sim/lab/src/keys.rs`).\n\n"
     );
     let claims = || reports.iter().flat_map(|report| &report.claims);
     let broken = claims().filter(|claim| !claim.holds()).count();
@@ -93,9 +98,13 @@ mod tests {
             figures: vec![Figure { name: "9z", title: "a figure", x: axis, y: axis, series: vec![] }],
             claims: vec![claim(1.0), claim(5.0)],
         };
-        let page = page(std::slice::from_ref(&report), &Scale { packets: 1000, runs: 2, seed: 3 });
+        let page = page(
+            std::slice::from_ref(&report),
+            &Scale { packets: 1000, runs: 2, seed: 3, keys: Keys::Random },
+        );
         for part in [
-            "`deltaline lab --packets 1000 --runs 2 --seed 3 ...`",
+            "`deltaline lab --packets 1000 --runs 2 --seed 3 --keys random ...`",
+            "are drawn",
             "2 statements",
             "; 1 do not hold",
             "## A title\n\nSome text.",

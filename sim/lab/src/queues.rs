@@ -62,7 +62,7 @@ impl Case {
         name: String,
         fate: &Fate,
         seed: Seed,
-        runs: usize,
+        scale: &Scale,
         progress: &dyn Progress,
     ) -> Result<Self, LabError> {
         let mut moments = Moments::default();
@@ -70,9 +70,9 @@ impl Case {
         let truth = moments.truth();
         let loss = (truth.sent - truth.received) as f64 / truth.sent as f64;
         let banks = Banks::tuned(COUNTERS, &[loss], fate.len());
-        let measured = (0..runs as u64).into_par_iter().map(|run| {
-            let mut hashes = seed.with(purpose::HASHES).with(run).random();
-            let outcome = measure(fate.iter().copied(), &banks, &mut hashes)?;
+        let measured = (0..(scale.runs * MORE_RUNS) as u64).into_par_iter().map(|run| {
+            let hashes = scale.keys.hashes(seed.with(purpose::HASHES).with(run));
+            let outcome = measure(fate.iter().copied(), &banks, hashes)?;
             progress.step();
             Ok(outcome)
         });
@@ -128,11 +128,11 @@ pub(crate) fn run(scale: &Scale, recording: &Fate, progress: &dyn Progress) -> R
             let seed = seed.with(number);
             let fate = behind(discipline, load, packets, seed);
             let name = format!("{}, load {load}", discipline.name());
-            cases.push(((discipline, load), Case::new(name, &fate, seed, runs, progress)?));
+            cases.push(((discipline, load), Case::new(name, &fate, seed, scale, progress)?));
         }
     }
     let recorded = match has_recording {
-        true => Some(Case::new("recording".into(), recording, seed.with(100), runs, progress)?),
+        true => Some(Case::new("recording".into(), recording, seed.with(100), scale, progress)?),
         false => None,
     };
     let mut table = String::from(

@@ -117,7 +117,8 @@ pub(crate) fn runs(
         .map(|run| {
             let losses = pattern.losses(loss, seed.with(purpose::LOSSES));
             let packets = delays.iter().zip(losses).map(|(&delay, lost)| (!lost).then_some(delay));
-            let outcome = measure(packets, banks, &mut seed.with(purpose::HASHES).with(run).random())?;
+            let hashes = scale.keys.hashes(seed.with(purpose::HASHES).with(run));
+            let outcome = measure(packets, banks, hashes)?;
             progress.step();
             Ok(outcome)
         })

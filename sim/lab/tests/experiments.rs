@@ -12,7 +12,7 @@ use deltaline_lab::figure::{Figure, Point};
 use deltaline_lab::{Experiment, Report, Scale};
 
 fn run(experiment: Experiment, packets: usize, runs: usize) -> Report {
-    experiment.run(&Scale { packets, runs, seed: 7 }, &[], &()).unwrap()
+    experiment.run(&Scale { packets, runs, seed: 7, ..Scale::default() }, &[], &()).unwrap()
 }
 
 fn figure<'a>(report: &'a Report, name: &str) -> &'a Figure {
@@ -118,7 +118,7 @@ fn probes() {
 fn queues() {
     let recording: Vec<Option<u32>> =
         (0..40_000u32).map(|number| (number % 50 > 0).then_some(5_000_000 + number % 97)).collect();
-    let scale = Scale { packets: 400_000, runs: 5, seed: 7 };
+    let scale = Scale { packets: 400_000, runs: 5, seed: 7, ..Scale::default() };
     let report = Experiment::Queues.run(&scale, &recording, &()).unwrap();
     let deviation = figure(&report, "7");
     for queue in ["drop-tail", "RED"] {
@@ -153,6 +153,42 @@ fn reordering_spoils_the_mean_without_a_trace() {
     let clean = value(figure, "one tuned bank", 0.0);
     assert!(clean < 0.02, "{clean}");
     assert!(value(figure, "one tuned bank", 100.0) > 30.0 * clean);
+}
+
+#[test]
+fn strained_intervals_hold_or_are_marked() {
+    // 400 runs a point, 10,000 packets.
+    let report = run(Experiment::Tails, 2_500_000, 10);
+    report
+        .claims
+        .iter()
+        .for_each(|claim| println!("{}: {:?}; {}", claim.what, claim.measured, claim.comment));
+    let unmarked = figure(&report, "10c");
+    for series in &unmarked.series {
+        let mut all = (0.0, 0.0);
+        for point in &series.points {
+            let Some(share) = point.y else { continue };
+            all = (all.0 + share * point.runs as f64, all.1 + point.runs as f64);
+            // Four deviations of a binomial count of a share of 8 %.
+            let most = 8.0 + 400.0 * (0.08 * 0.92 / point.runs as f64).sqrt();
+            assert!(share <= most, "{}, {} rows: {share} %", series.name, point.x);
+        }
+        assert!(all.0 / all.1 <= 8.0, "{}: {} %", series.name, all.0 / all.1);
+    }
+    let marked = figure(&report, "10b");
+    for series in &marked.series {
+        let at = |rows| value(marked, &series.name, rows);
+        assert_eq!(at(16.0), 100.0, "{}", series.name);
+        if series.name.starts_with("lognormal") {
+            assert!(at(64.0) > 75.0 && at(1024.0) > 75.0, "{}", series.name);
+        }
+    }
+    // Without marks the claim would not hold: the test sees something.
+    assert!(value(figure(&report, "10a"), "lognormal 2, 20 % loss", 16.0) < 90.0);
+    let bias = report.claims.iter().find(|claim| claim.what.starts_with("average error")).unwrap();
+    let runs: usize = unmarked.series("full queue").unwrap().points.iter().map(|point| point.runs).sum();
+    assert!(bias.measured[0].abs() < 4.0 / (runs as f64).sqrt(), "{:?}", bias.measured);
+    assert!(report.claims.iter().all(|claim| claim.holds()), "{:?}", report.claims);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | Weibull | 1 - exp(-(x / scale)^shape) | scale Γ(1 + 1/shape) | sqrt(Γ(1 + 2/shape) / Γ(1 + 1/shape)^2 - 1) |
 //! | Pareto | 1 - (x / scale)^-shape, from scale on | scale shape / (shape - 1) | 1 / sqrt(shape (shape - 2)) |
+//! | lognormal | Φ(ln(x / scale) / shape), Φ that of a normal variable | scale exp(shape^2 / 2) | sqrt(exp(shape^2) - 1) |
 //! | jitter | uniform between base - jitter and base + jitter | base | jitter / (base sqrt(3)) |
 //! | trace | recorded delays, in order, repeated | theirs | theirs |
 //!
@@ -37,6 +38,13 @@ pub enum Delay {
         /// Shape; the deviation is finite above 2.
         shape: f64,
     },
+    /// The lognormal distribution; the larger its shape, the heavier its tail.
+    Lognormal {
+        /// Scale, which is the median, in nanoseconds.
+        scale: f64,
+        /// Shape: the standard deviation of the logarithm.
+        shape: f64,
+    },
     /// A constant and uniform jitter around it.
     Jitter {
         /// Mean in nanoseconds.
@@ -64,6 +72,11 @@ impl Delay {
         Delay::Pareto { scale: mean * (shape - 1.0) / shape, shape }
     }
 
+    /// The lognormal distribution with this mean in nanoseconds.
+    pub fn lognormal(mean: f64, shape: f64) -> Self {
+        Delay::Lognormal { scale: mean / (0.5 * shape * shape).exp(), shape }
+    }
+
     /// Recorded delays in nanoseconds, from the first on.
     pub fn trace(delays: impl Into<Arc<[u32]>>) -> Self {
         Delay::Trace { delays: delays.into(), next: 0 }
@@ -74,6 +87,7 @@ impl Delay {
         let delay = match self {
             Delay::Weibull { scale, shape } => *scale * (-random.uniform().ln()).powf(shape.recip()),
             Delay::Pareto { scale, shape } => *scale * random.uniform().powf(-shape.recip()),
+            Delay::Lognormal { scale, shape } => *scale * (*shape * random.normal()).exp(),
             Delay::Jitter { base, jitter } => *base + *jitter * (2.0 * random.uniform() - 1.0),
             Delay::Trace { delays, next } => {
                 let delay = delays.get(*next).copied().unwrap_or(0);
@@ -113,6 +127,7 @@ mod tests {
             (Delay::weibull(2e5, 0.8), 0.0639, 0.02),
             (Delay::pareto(2e5, 3.0), 0.01333, 0.15),
             (Delay::pareto(2e5, 5.0), 0.002667, 0.03),
+            (Delay::lognormal(2e5, 1.0), 0.0687, 0.05),
             (Delay::Jitter { base: 2e5, jitter: 1e5 }, 0.00333, 0.01),
         ] {
             let (mean, deviation) = moments(&drawn(law.clone()));
@@ -128,6 +143,8 @@ mod tests {
         for (law, probability) in [
             (Delay::Weibull { scale: 1.33e5, shape: 0.6 }, 1.0 - (-(limit / 1.33e5f64).powf(0.6)).exp()),
             (Delay::Pareto { scale: 1.6e5, shape: 5.0 }, 1.0 - (limit / 1.6e5f64).powf(-5.0)),
+            // One deviation of the logarithm above the median.
+            (Delay::Lognormal { scale: limit / 2f64.exp(), shape: 2.0 }, 0.841_345),
             (Delay::Jitter { base: 2.5e5, jitter: 1e5 }, 0.75),
         ] {
             let below = drawn(law.clone()).iter().filter(|&&delay| delay <= limit).count() as f64;

@@ -63,6 +63,12 @@ impl Random {
         -mean * self.uniform().ln()
     }
 
+    /// Standard normal, by the method of Box and Muller.
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * self.uniform().ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+
     /// The number of trials that fail before the first success, when each succeeds with `probability`:
     /// geometrically distributed from 0 on. It is 2^64 - 1 when none ever succeeds.
     pub fn failures(&mut self, probability: f64) -> u64 {

@@ -5,7 +5,7 @@
 //! Uniform, exponential, Weibull (0.6), lognormal (1 and 2) and Pareto (3 and 2.2) delays, one packet in a hundred lost, 8 to 1024
 //! rows at several sampling probabilities. No more than three points above 5 % of the deviation's intervals miss the truth, and of
 //! what chance adds; with light tails and many rows they are given, with heavy ones refused. So with the mean's, unless it is
-//! marked: with few rows all are, with light tails and many rows none, with those of uniform delays few.
+//! marked: with few rows or packets all are, with light tails and many rows none, with those of uniform delays few.
 
 use super::moments;
 use super::monte_carlo::{Generator, measure};
@@ -50,9 +50,9 @@ fn intervals_hold_or_are_refused() {
             (1024, [0, 5].as_slice()),
             (1024, &[1, 6]),
             (64, &[3, 8]),
+            (64, &[4]),
+            (64, &[5]),
             (64, &[8]),
-            (32, &[6, 9]),
-            (64, &[6]),
             (8, &[6]),
         ] {
             let random = &mut Generator::new(11);
@@ -81,7 +81,7 @@ fn intervals_hold_or_are_refused() {
                         deviations.count((range.lower..=range.upper).contains(&truth));
                     }
                     if let Ok(range) = estimate.mean.unwrap().range(Confidence::P95)
-                        && !deviation.strains_the_mean()
+                        && !deviation.strains_the_mean(estimate.effective_samples)
                     {
                         means.count((range.lower..=range.upper).contains(&mean));
                     }
@@ -101,7 +101,7 @@ fn intervals_hold_or_are_refused() {
                 assert!(missed < most, "{name}, {rows} rows: {coverage:?}");
             }
             match name {
-                _ if rows == 8 => assert_eq!(means.given, 0),
+                _ if prefixes.len() == 1 && prefixes[0] > 5 => assert_eq!(means.given, 0),
                 "uniform" | "exponential" if rows == 1024 => {
                     assert!(10 * deviations.given > 9 * TRIALS);
                     assert_eq!(means.given, TRIALS);
