@@ -202,10 +202,12 @@ fn check_installed(root: &Path) -> Result<(), Failure> {
     if version != format!("{NAME} {}", env!("CARGO_PKG_VERSION")) {
         return Err(format!("the packaged program says {version:?}").into());
     }
+    let mut man = Command::new("man");
+    man.args(["--warnings", "--local-file"]);
     for page in fs::read_dir(root.join("usr/share/man/man1"))? {
-        let mut command = Command::new("man");
-        quiet(command.args(["--warnings", "--local-file"]).arg(page?.path()))?;
+        man.arg(page?.path());
     }
+    quiet(&mut man)?;
     quiet(Command::new("bash").arg("-n").arg(root.join(SHELLS[0].1)))?;
     verify_unit(root)
 }

@@ -85,11 +85,11 @@ fn find(design: &str) -> Result<Design, DesignError> {
 
 /// Prints the shipped designs.
 fn list() -> Result<(), Failure> {
-    println!("{:<10} {:>9} {:>7} {:>11} {:>10}  what for", "design", "Gbit/s", "bits", "MHz", "rows");
+    println!("{:<14} {:>9} {:>7} {:>11} {:>10}  what for", "design", "Gbit/s", "bits", "MHz", "rows");
     for design in Design::all()? {
         let (stream, configuration) = (design.stream(), design.configuration());
         println!(
-            "{:<10} {:>9} {:>7} {:>11.3} {:>10}  {}",
+            "{:<14} {:>9} {:>7} {:>11.3} {:>10}  {}",
             design.name(),
             stream.rate_gbps,
             format!("{} x {}", stream.lanes, stream.width),

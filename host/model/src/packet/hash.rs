@@ -39,7 +39,8 @@
 //! by chi-square with many seeds.
 
 use crate::packet::identity::{IPV6_ONLY, KEY_BITS, KEY_WORDS, Key};
-use crate::packet::residue::{Residue, times_x};
+#[cfg(target_arch = "x86_64")]
+use crate::packet::residue::Residue;
 use alloc::boxed::Box;
 use multiversion::multiversion;
 use multiversion::target::match_target;
@@ -70,6 +71,8 @@ impl LinearHash {
     /// The function of this kind that `seed` picks.
     pub fn new(kind: HashKind, seed: u64) -> Self {
         let mut rows = [0; KEY_BITS];
+        // Other processors than x86-64 take Rabin's hash from the tables, too.
+        #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
         let modulus = match kind {
             HashKind::H3 => {
                 for (row, index) in rows.iter_mut().zip(0u64..) {
@@ -168,6 +171,11 @@ fn sums(rows: &[u64]) -> [u64; 256] {
         sums[value] = sums[value & (value - 1)] ^ rows[7 - lowest];
     }
     sums
+}
+
+/// `a` times x modulo x^64 + `modulus`.
+pub(crate) fn times_x(a: u64, modulus: u64) -> u64 {
+    (a << 1) ^ ((a >> 63).wrapping_neg() & modulus)
 }
 
 /// `a` times `b` modulo x^64 + `modulus`.

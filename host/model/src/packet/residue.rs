@@ -16,6 +16,7 @@
 //! That of [`crate::packet::hash`], whose tests compare every hash with the sum of the key's rows and with a bit-serial
 //! division.
 
+use crate::packet::hash::times_x;
 use crate::packet::identity::{KEY_BITS, KEY_BYTES, Key};
 use core::arch::x86_64::{__m128i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_xor_si128};
 
@@ -102,9 +103,4 @@ fn word(word: u64) -> __m128i {
 
 fn pair_of(low: u64, high: u64) -> u128 {
     u128::from(high) << 64 | u128::from(low)
-}
-
-/// `a` times x modulo x^64 + `modulus`.
-pub(crate) fn times_x(a: u64, modulus: u64) -> u64 {
-    (a << 1) ^ ((a >> 63).wrapping_neg() & modulus)
 }
