@@ -1,4 +1,4 @@
-//! Where two captures begin and end together: what only one of them holds in front of that and behind is left out.
+//! Where two captures begin and end together: what one recorder has from a time when the other one did not run is left out.
 
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -13,7 +13,7 @@ pub(crate) struct Common {
     pub(crate) edges: Option<Edges>,
     /// Packets of both between the edges, a sample of long captures.
     pub(crate) passages: Passages,
-    /// What is to be said of captures that ended before their end.
+    /// What is to be said of captures that ended before their end, and of what is left out.
     pub(crate) remarks: Vec<String>,
 }
 
@@ -28,7 +28,12 @@ impl Common {
             identities(recordings, Role::Receiver, |time, packet| awaited.push(time, packet))?;
         let edges = edges(&sender, &receiver);
         let passages = awaited.passages(edges.as_ref().map(|edges| &edges.span));
-        Ok(Common { edges, passages, remarks: of_sender.into_iter().chain(of_receiver).collect() })
+        let left_out = remark(edges.as_ref(), [&sender, &receiver]);
+        Ok(Common {
+            edges,
+            passages,
+            remarks: of_sender.into_iter().chain(of_receiver).chain(left_out).collect(),
+        })
     }
 }
 
@@ -43,14 +48,24 @@ fn identities(
         Progress::new("finding where the captures begin and end together", &[recording.capture()]);
     let mut identities = Identities::default();
     while let Some(packet) = recording.next_packet()? {
-        each(packet.timestamp, identities.push(packet.data).as_ref());
+        each(packet.timestamp, identities.push(packet.timestamp, packet.data).as_ref());
         progress.packet(0, recording.capture());
     }
     Ok((identities, recording.remark()))
 }
 
-/// What is to be said of packets that were left out.
-pub(crate) fn remark(edges: &Edges) -> Option<String> {
+/// The part of an end's packets from which on what is left out may change what is concluded.
+const NOTABLE: f64 = 0.2;
+
+/// What is to be said of packets that are left out, or of captures whose edges are not known.
+pub(crate) fn remark(edges: Option<&Edges>, ends: [&Identities; 2]) -> Option<String> {
+    let Some(edges) = edges else {
+        return ends.iter().all(|end| !end.is_empty()).then(|| {
+            "the captures have too few packets in common to find where they begin and end together: they are taken whole, and what \
+             one recorder has from a time when the other one did not run counts as lost or gained"
+                .into()
+        });
+    };
     let part = |name: &str, [front, behind]: [usize; 2]| {
         let place = match (front, behind) {
             (0, 0) => return None,
@@ -60,12 +75,27 @@ pub(crate) fn remark(edges: &Edges) -> Option<String> {
         };
         Some(format!("the {name}'s has {place}"))
     };
+    let left_out = [edges.sender, edges.receiver];
     let parts: Vec<String> =
-        [part("sender", edges.sender), part("receiver", edges.receiver)].into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| {
+        ["sender", "receiver"].into_iter().zip(left_out).filter_map(|(name, end)| part(name, end)).collect();
+    if parts.is_empty() {
+        return None;
+    }
+    let share = |end: usize| left_out[end].iter().sum::<usize>() as f64 / edges.measured[end].max(1) as f64;
+    let shares = [0, 1].map(share);
+    let warning = if shares.iter().any(|share| *share > NOTABLE) {
         format!(
-            "the captures do not begin and end with the same packets: {} that the other one lacks, which are left out",
-            parts.join(", ")
+            ", {:.1} % of the sender's packets and {:.1} % of the receiver's; if traffic was interrupted there, and not a recorder, its \
+             loss is missing in the result",
+            100.0 * shares[0],
+            100.0 * shares[1]
         )
-    })
+    } else {
+        String::new()
+    };
+    Some(format!(
+        "the captures do not begin and end with the same packets: {} of a time when the other recorder did not run, which are \
+         left out{warning}",
+        parts.join(", ")
+    ))
 }

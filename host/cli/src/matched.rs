@@ -60,12 +60,14 @@ impl Matched {
     /// Reads and matches two captures, from where they begin together to where they end together.
     pub(crate) fn read_common(recordings: &Recordings) -> Result<Self, Failure> {
         let mut observed = Observed::read(recordings)?;
-        let Some(edges) = edges(&Identities::from(&observed.sender), &Identities::from(&observed.receiver))
-        else {
-            let left_out = observed.cut.clone();
+        let ends = [&observed.sender, &observed.receiver].map(Identities::from);
+        let edges = edges(&ends[0], &ends[1]);
+        let remark = common_span::remark(edges.as_ref(), [&ends[0], &ends[1]]);
+        drop(ends);
+        let left_out = observed.cut.iter().cloned().chain(remark).collect();
+        let Some(edges) = edges else {
             return Ok(Matched { left_out, ..Matched::of(recordings, observed)? });
         };
-        let left_out = observed.cut.iter().cloned().chain(common_span::remark(&edges)).collect();
         let Span { sender, receiver } = edges.span;
         let skipped = [sender.start, receiver.start];
         observed.sender.keep(sender);

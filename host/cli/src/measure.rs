@@ -1,6 +1,6 @@
 //! `deltaline measure`: two captures through two measurement points.
 
-use crate::common_span::{self, Common};
+use crate::common_span::Common;
 use crate::described::Described;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -251,8 +251,7 @@ fn cut(arguments: &Measure) -> Result<Cut, Failure> {
                        recorded at the edges count as lost or gained";
         return Ok(one(whole(), None, vec![warning.into()]));
     }
-    let Common { edges, passages, remarks: mut warnings } = Common::of(recordings)?;
-    warnings.extend(edges.as_ref().and_then(common_span::remark));
+    let Common { edges, passages, remarks: warnings } = Common::of(recordings)?;
     Ok(one(edges.map_or_else(whole, |edges| edges.span), Some(passages), warnings))
 }
 

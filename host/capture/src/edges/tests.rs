@@ -1,0 +1,191 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use super::*;
+use proptest::prelude::*;
+
+/// Nanoseconds from packet to packet.
+const GAP: u64 = 1000;
+/// Delay of every packet, and by how much the receiver's clock is ahead, in nanoseconds.
+const DELAY: u64 = 50_000;
+
+/// Packets of a stream, each with its time.
+type Packets = Vec<(u64, u64)>;
+
+fn of(packets: &[(u64, u64)]) -> Identities {
+    with_others(&[], packets, &[])
+}
+
+/// Packets between others, at these times, that are not measured.
+fn with_others(before: &[u64], packets: &[(u64, u64)], behind: &[u64]) -> Identities {
+    let mut identities = Identities::default();
+    before.iter().for_each(|time| identities.add(*time, None));
+    packets.iter().for_each(|(time, packet)| identities.add(*time, Some(xxh3_64(&packet.to_le_bytes()))));
+    behind.iter().for_each(|time| identities.add(*time, None));
+    identities
+}
+
+fn sent(packets: impl IntoIterator<Item = u64>) -> Packets {
+    packets.into_iter().map(|packet| (1_000_000 + packet * GAP, packet)).collect()
+}
+
+fn received(packets: impl IntoIterator<Item = u64>) -> Packets {
+    sent(packets).into_iter().map(|(time, packet)| (time + DELAY, packet)).collect()
+}
+
+/// Every tenth packet is lost, and once three in a row.
+fn arrives(packet: &u64) -> bool {
+    packet % 10 != 3 && !(500..503).contains(packet)
+}
+
+/// What a path and its recorders do to packets.
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    /// The receiver's packets of the middle fifth are lost.
+    has_outage: bool,
+    /// One packet in seven comes this many packets later.
+    late: u64,
+    /// One packet in so many has the key of all such.
+    keepalives: Option<u64>,
+    /// Both recorders have every packet twice.
+    is_mirrored: bool,
+    /// Nanoseconds by which the receiver's clock is ahead.
+    ahead: u64,
+}
+
+fn path() -> impl Strategy<Value = Path> {
+    let late = prop_oneof![Just(0u64), Just(3), Just(40)];
+    let keepalives = prop::option::of(prop_oneof![Just(2u64), Just(50)]);
+    (any::<bool>(), late, keepalives, any::<bool>(), 0..10_000_000_000u64).prop_map(
+        |(has_outage, late, keepalives, is_mirrored, ahead)| Path {
+            has_outage,
+            late,
+            keepalives,
+            is_mirrored,
+            ahead,
+        },
+    )
+}
+
+impl Path {
+    /// All packets of `count` as the two points see them: time, key, and number.
+    fn packets(&self, count: u64) -> [Vec<(u64, u64, u64)>; 2] {
+        let key = |packet: u64| match self.keepalives {
+            Some(every) if packet.is_multiple_of(every) => u64::MAX,
+            _ => packet,
+        };
+        let is_lost = |packet: u64| {
+            packet % 10 == 3 || self.has_outage && (2 * count / 5..3 * count / 5).contains(&packet)
+        };
+        let sent: Vec<_> = (0..count).map(|packet| (1_000_000 + packet * GAP, key(packet), packet)).collect();
+        let arrival = |(time, key, packet): (u64, u64, u64)| {
+            let late = if packet % 7 == 5 { self.late * GAP } else { 0 };
+            (time + DELAY + self.ahead + late, key, packet)
+        };
+        let mut received: Vec<_> =
+            sent.iter().filter(|sent| !is_lost(sent.2)).copied().map(arrival).collect();
+        received.sort_unstable();
+        [sent, received].map(|packets| {
+            let times = if self.is_mirrored { 2 } else { 1 };
+            packets.into_iter().flat_map(|packet| std::iter::repeat_n(packet, times)).collect()
+        })
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn cut_anywhere(
+        path in path(),
+        cuts in [0u64..300, 700u64..1000, 0u64..300, 700u64..1000],
+        scale in prop_oneof![3 => Just(1u64), 1 => Just(300)],
+    ) {
+        let all = path.packets(1000 * scale);
+        // The recorders run by the number of a packet, the receiver's one delay later.
+        let [a, b, c, d] = cuts.map(|cut| 1_000_000 + cut * scale * GAP);
+        let shift = DELAY + path.ahead;
+        let [sent, received] = [(a..b, 0), (c + shift..d + shift, 1)].map(|(runs, end)| {
+            let within = all[end].iter().filter(|(time, ..)| runs.contains(time));
+            within.copied().collect::<Vec<_>>()
+        });
+        let [from, to] = [&sent, &received].map(|packets| {
+            of(&packets.iter().map(|(time, key, _)| (*time, *key)).collect::<Vec<_>>())
+        });
+        let found = edges(&from, &to).unwrap();
+        let [first, last] = [a.max(c), b.min(d)];
+        // Packets up to so much outside of both recorders' time may stay, and up to so much inside of it be left out: what
+        // the packets come late by, and a few packets in a row that are lost at the very edge.
+        let slack = (path.late + 5) * GAP;
+        let kept = &sent[found.span.sender.clone()];
+        prop_assert!(kept[0].0 + slack >= first && kept[0].0 <= first + slack, "{found:?}");
+        prop_assert!(kept[kept.len() - 1].0 < last + slack && kept[kept.len() - 1].0 + slack >= last - GAP, "{found:?}");
+        let kept = &received[found.span.receiver.clone()];
+        prop_assert!(kept[0].0 + slack >= first + shift && kept[0].0 <= first + shift + slack, "{found:?}");
+        let end = kept[kept.len() - 1].0;
+        prop_assert!(end < last + shift + slack && end + slack >= last + shift - GAP, "{found:?}");
+        // No packet that both have, and that is the only one with its key, is left out.
+        let hashes = |packets: &[(u64, u64, u64)]| packets.iter().map(|packet| packet.2).collect::<HashSet<_>>();
+        let is_alike = |packet: &u64| path.keepalives.is_some_and(|every| packet.is_multiple_of(every));
+        let both = &hashes(&sent) & &hashes(&received);
+        for (packets, span) in [(&sent, &found.span.sender), (&received, &found.span.receiver)] {
+            let kept = hashes(&packets[span.clone()]);
+            prop_assert!(both.iter().all(|packet| kept.contains(packet) || is_alike(packet)), "{found:?}");
+        }
+    }
+}
+
+#[test]
+fn whole_recordings_stay_whole() {
+    let found = edges(&of(&sent(0..1000)), &of(&received((0..1000).filter(arrives)))).unwrap();
+    assert!(found.are_whole());
+    let received_count = (0..1000).filter(arrives).count();
+    assert_eq!(found.span, Span { sender: 0..1000, receiver: 0..received_count });
+    assert_eq!(found.measured, [1000, received_count]);
+    assert_eq!(edges(&of(&sent(0..10)), &of(&received(10..20))), None);
+    assert_eq!(edges(&of(&[]), &of(&[])), None);
+    // A corner.
+    assert_eq!(edges(&of(&sent(0..1000)), &of(&received(990..2000))), None);
+}
+
+#[test]
+fn packets_that_occur_again_and_again_are_no_edges() {
+    // A keepalive that looks alike each time, in front of everything at the receiver.
+    let keepalive = 77_777;
+    let at = |number: u64, packet| (1_000_000 + number * GAP, packet);
+    let stream = (0..2000).map(|number| at(number, if number % 1000 == 250 { keepalive } else { number }));
+    let from: Packets = stream.clone().collect();
+    let to: Packets = stream.skip(500).map(|(time, packet)| (time + DELAY, packet)).collect();
+    let found = edges(&of(&from), &of(&to)).unwrap();
+    assert_eq!((found.sender, found.receiver), ([500, 0], [0, 0]));
+    let found = edges(&of(&to), &of(&from)).unwrap();
+    assert_eq!((found.sender, found.receiver), ([0, 0], [500, 0]));
+    // The only one of them that is lost is the last packet but one: it stays, and is missing.
+    let from: Packets = (0..1000)
+        .map(|number| at(number, if number % 999 == 998 || number == 5 { keepalive } else { number }))
+        .collect();
+    let to = from
+        .iter()
+        .enumerate()
+        .filter(|(number, _)| *number != 998)
+        .map(|(_, (time, packet))| (time + DELAY, *packet));
+    let found = edges(&of(&from), &of(&to.collect::<Packets>())).unwrap();
+    assert!(found.are_whole());
+}
+
+#[test]
+fn outages_at_the_edges() {
+    // Nothing shows that the receiver's recorder ran on.
+    let found = edges(&of(&sent(0..1000)), &of(&received(0..600))).unwrap();
+    assert_eq!((found.sender, found.receiver), ([0, 400], [0, 0]));
+    // It did, and has recorded a packet of another kind when the 900th would have come.
+    let until = with_others(&[], &received(0..600), &[1_000_000 + 900 * GAP + DELAY]);
+    let found = edges(&of(&sent(0..1000)), &until).unwrap();
+    assert_eq!((found.sender, found.receiver), ([0, 99], [0, 0]));
+    let from = with_others(&[1_000_000 + 100 * GAP + DELAY], &received(500..1000), &[]);
+    let found = edges(&of(&sent(0..1000)), &from).unwrap();
+    assert_eq!((found.sender, found.receiver), ([100, 0], [0, 0]));
+    // A longer outage in between makes no difference.
+    let from = of(&received((0..200).chain(500..900)));
+    let found = edges(&of(&sent(0..1000)), &from).unwrap();
+    assert_eq!((found.sender, found.receiver), ([0, 100], [0, 0]));
+}
