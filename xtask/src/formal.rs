@@ -403,6 +403,12 @@ const PROOFS: [Proof; 8] = [
                 "if (intervals_request) begin",
                 (3, 3),
             ),
+            fault(
+                "an end by the pin passes for a delimiter's",
+                "totals_timed = intervals_start_drain & ~staged_delimiter_q;",
+                "totals_timed = 1'b0;",
+                (18, 18),
+            ),
         ],
     },
     Proof {

@@ -236,7 +236,30 @@ pub const MUTATIONS: &[Mutation] = &[
         "ends = asked & running & ~drain_busy;",
         "ends = asked & running;",
     ),
-    mutation(Module::Core, "interval end a cycle early", "if (asked_q) begin", "if (interval_end) begin"),
+    mutation(
+        Module::Core,
+        "interval end a cycle early",
+        "if (asked_q | ticker_tick) begin",
+        "if (interval_end | ticker_tick) begin",
+    ),
+    mutation(
+        Module::Core,
+        "an end by the pin passes for a delimiter's",
+        "totals_timed = intervals_start_drain & ~staged_delimiter_q;",
+        "totals_timed = 1'b0;",
+    ),
+    mutation(
+        Module::Core,
+        "a delimiter's end passes for the pin's",
+        "totals_timed = intervals_start_drain & ~staged_delimiter_q;",
+        "totals_timed = intervals_start_drain;",
+    ),
+    mutation(
+        Module::Core,
+        "the interval behind an end by the pin is not flagged",
+        "by_clock_d = timed;",
+        "by_clock_d = 1'b0;",
+    ),
     mutation(
         Module::Core,
         "delimiters of other segments count",
@@ -258,13 +281,13 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "a missing delimiter is not told",
-        "gap = ends & delimiter & (unexpected | ~started_q);",
-        "gap = ends & delimiter & ~started_q;",
+        "gap = ends & ((delimiter & unexpected) | ~started_q);",
+        "gap = ends & ~started_q;",
     ),
     mutation(
         Module::Core,
         "an interval that began with the reset passes for a whole one",
-        "gap = ends & delimiter & (unexpected | ~started_q);",
+        "gap = ends & ((delimiter & unexpected) | ~started_q);",
         "gap = ends & delimiter & unexpected;",
     ),
     mutation(

@@ -55,8 +55,8 @@
 //! | bit 0 | saturated | a packet count or a total overflowed |
 //! | bit 1 | overrun | an interval end came while the previous interval was still being drained and was refused: this interval is longer than asked for |
 //! | bit 2 | clock | the clock was not locked at some moment of the interval |
-//! | bit 3 | timed | the clock, not a delimiter in the stream, started or ended the interval |
-//! | bit 4 | gap | the delimiter at the end of the interval is not the one that was due: one before it is missing, and the interval covers more than its number says |
+//! | bit 3 | timed | the clock, a pin or a register, not a delimiter in the stream, started or ended the interval |
+//! | bit 4 | gap | the delimiter at the end of the interval is not the one that was due: one before it is missing, and the interval covers more than its number says; or the interval began with a reset |
 //! | bit 5 | digests | cells have digest sums: set in every frame of such a configuration |
 //! | bit 6 | digest sum | word 14 holds the sum of all packets' digests; points set it where cells have digest sums (bit 5), a reader goes by this bit alone |
 //!

@@ -196,8 +196,7 @@ impl Pair<Core> {
                         self.hardware.set_interval_end(position == at);
                     }
                     if position == at {
-                        let end = log2.map_or(IntervalEnd::Delimiter, |_| IntervalEnd::Clock);
-                        self.end_twin(Event::End(end));
+                        self.end_twin(Event::End(IntervalEnd::Request));
                     }
                     self.hardware.beat(beat)?;
                     self.hardware.set_interval_end(false);
@@ -347,7 +346,10 @@ fn preloaded_counters(
     (0..3).for_each(|_| model.observe(&[0; 60], time));
     (0..3).for_each(|_| model.observe_bad());
     let counted = model.totals(0);
-    let saturated = Flags { saturated: true, ..Flags::default() };
+    // The first interval, ended by no delimiter.
+    let first = Flags { timed: true, gap: true, ..Flags::default() };
+    let counted = Totals { flags: first, ..counted };
+    let saturated = Flags { saturated: true, ..first };
     let cases: [(&[Change], Totals); 4] = [
         (
             &near_carry,
@@ -400,7 +402,7 @@ fn preloaded_counters(
     }
     totals(&mut point)?;
     point.end_interval()?;
-    let flags = Flags { overrun: true, ..Flags::default() };
+    let flags = Flags { overrun: true, timed: true, ..Flags::default() };
     let expected = Totals { refused_ends: u16::MAX, flags, ..zero };
     same(STAGE, 0, "refused ends near their end", &Some(expected), &totals(&mut point)?)
 }

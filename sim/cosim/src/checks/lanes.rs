@@ -190,7 +190,7 @@ impl Lanes {
         if let Some(number) = delimiter {
             self.twin.take(Event::Delimiter(number));
         } else if end {
-            self.twin.take(Event::End(IntervalEnd::Delimiter));
+            self.twin.take(Event::End(IntervalEnd::Request));
         }
         self.bench.set(self.interval_end, u64::from(end));
         Ok(self.bench.tick()?)

@@ -139,7 +139,7 @@ impl<K: Kind> Pair<K> {
     /// Ends the interval by request.
     pub(crate) fn end_interval(&mut self) -> Result<(), CheckError> {
         self.hardware.request_interval_end()?;
-        self.end_twin(Event::End(IntervalEnd::Delimiter));
+        self.end_twin(Event::End(IntervalEnd::Request));
         Ok(())
     }
 
@@ -241,7 +241,7 @@ impl<K: Kind> Pair<K> {
         }
         let found = self.hardware.take_frames();
         let refused = found.is_empty();
-        self.twin.take(if refused { Event::RefusedEnd } else { Event::End(IntervalEnd::Delimiter) });
+        self.twin.take(if refused { Event::RefusedEnd } else { Event::End(IntervalEnd::Request) });
         self.twin.compare_all(K::STAGE, distance, found)?;
         Ok(refused)
     }
@@ -258,7 +258,7 @@ impl<K: Kind> Pair<K> {
                     self.twin.take(Event::Unlocked);
                 }
                 if cycle == AROUND {
-                    self.end_twin(Event::End(IntervalEnd::Delimiter));
+                    self.end_twin(Event::End(IntervalEnd::Request));
                 }
                 self.cycle()?;
             }
