@@ -348,6 +348,7 @@ impl<
             self.identity[i].clk.next = self.clk.val();
             self.identity[i].rst.next = self.rst.val();
             self.identity[i].packet.next = self.packet[i].val();
+            self.identity[i].ends.next = self.intervals.start_drain.val();
             self.identity[i].epoch.next = self.intervals.epoch.val();
             self.identity[i].key.next = self.key[i].val();
             self.identity[i].nanoseconds.next = self.staged_timestamp[i].q.val().get_bits::<40>(16);
@@ -454,6 +455,8 @@ impl<
             self.overflow.next = self.identity[i].overflow.val();
             self.overflow_epoch.next = self.identity[i].overflow_epoch.val();
             self.drained.next = self.identity[i].drained_cell.val();
+            self.digest_low.next = self.identity[i].digest_sum.val().get_bits::<16>(0);
+            self.digest_high.next = self.identity[i].digest_sum.val().get_bits::<16>(16);
         }
         self.sent_digest_sum.next =
             bit_cast::<32, 16>(self.digest_low.val()) | (bit_cast::<32, 16>(self.digest_high.val()) << 16);

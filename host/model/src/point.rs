@@ -130,7 +130,7 @@ impl MeasurementPoint {
             role,
             id: 0,
             time: None,
-            digest: PacketDigest::new(configuration.seed()),
+            digest: digest::first(configuration.kind(), configuration.seed()),
             placement: Placement::new(configuration.seed()),
             hash: LinearHash::new(configuration.hash(), configuration.seed()),
             tables: registry::synopsis(configuration.kind(), &configuration.parameters()),
@@ -212,7 +212,7 @@ impl MeasurementPoint {
         let ClassTotals { packets, octets, first, last, time_sum, digest_sum } =
             self.classes.get(class).copied().unwrap_or_default();
         let time_sum = Some(time_sum);
-        let digest_sum = self.configuration.has_digests().then_some(digest_sum);
+        let digest_sum = self.configuration.has_digest_sum().then_some(digest_sum);
         Totals { packets, bytes: octets, first, last, time_sum, digest_sum, ..self.totals }
     }
 
@@ -298,7 +298,7 @@ impl MeasurementPoint {
         let mut is_full = count(totals, octets, packets);
         let times = packets.iter().map(|packet| packet.time.nanoseconds());
         totals.time_sum = times.fold(totals.time_sum, u64::wrapping_add);
-        let has_digests = self.configuration.has_digests();
+        let has_digests = self.configuration.has_digest_sum();
         if let Ok(batch) = <&mut [Hashed; BATCH]>::try_from(&mut *packets) {
             let hashes = batch.map(|packet| packet.hash);
             let places = self.placement.places(hashes);
