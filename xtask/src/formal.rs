@@ -434,6 +434,12 @@ const PROOFS: [Proof; 8] = [
                 (4, 4),
             ),
             fault(
+                "a write to any register sets the point's identifier",
+                "if (point_id_write) begin",
+                "if (axi_write) begin",
+                (4, 4),
+            ),
+            fault(
                 "the address of a read does not stay",
                 "ar_address_next = ar_address_q;",
                 "ar_address_next = s_axil_araddr;",

@@ -67,6 +67,7 @@ pub fn check(
         }
         pair.ends_by_the_clock()?;
         pair.random_intervals(count / 2, seed)?;
+        pair.adversary(role)?;
         pair.reset_in_the_middle(role)?;
         packets += pair.packets;
     }
@@ -356,7 +357,6 @@ impl Pair<Byte> {
         let rest = long.split_off(45);
         long.into_iter().try_for_each(|octet| self.hardware.beat(octet))?;
         self.restart(role)?;
-        self.set_id(POINT);
         // One byte of it comes before the core counts, the others behind.
         for (index, octet) in rest.into_iter().enumerate() {
             if index == 1 {
