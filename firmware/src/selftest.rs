@@ -113,8 +113,9 @@ impl Selftest {
     pub fn new(configuration: &Configuration, build: u32, bit_cycles: u8) -> Self {
         let frames = Header::of_interval(configuration, Role::Sender, 0, Totals::default()).count();
         Selftest {
-            sender_core: Core::new(configuration),
-            receiver_core: Core::new(configuration),
+            // The conductor ends intervals when all packets have arrived.
+            sender_core: Core::with_quiet_ends(configuration),
+            receiver_core: Core::with_quiet_ends(configuration),
             sender_slice: Default::default(),
             receiver_slice: Default::default(),
             records: Records::new(frames as u8, &traffic::identity(configuration, build)),

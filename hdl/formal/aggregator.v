@@ -38,7 +38,6 @@ module aggregator_proof(
     input wire delimiter,
     input wire [31:0] delimiter_number,
     input wire request,
-    input wire timed,
     input wire unlocked,
     input wire receiver,
     input wire [31:0] point_id,
@@ -62,7 +61,7 @@ module aggregator_proof(
         .commit_1(commit[1]), .measured_1(measured[1]), .bad_1(bad[1]), .key_1(key_1), .timestamp_1(timestamp_1),
         .ip_length_1(ip_length_1),
 `endif
-        .delimiter(delimiter), .delimiter_number(delimiter_number), .request(request), .timed(timed),
+        .delimiter(delimiter), .delimiter_number(delimiter_number), .request(request),
         .unlocked(unlocked), .receiver(receiver), .point_id(point_id), .absolute_time(absolute_time),
         .schedule(schedule), .next_prefixes(next_prefixes),
         .from_interval(from_interval), .m_axis_tready(m_axis_tready), .running(running)
@@ -83,14 +82,14 @@ module aggregator_proof(
     reg running_then = 0;
     reg [63:0] timestamp_then_0, timestamp_then_1;
     reg [16:0] ip_length_then_0, ip_length_then_1;
-    reg delimiter_then = 0, request_then = 0, timed_then, unlocked_then;
+    reg delimiter_then = 0, request_then = 0, unlocked_then;
     reg [31:0] number_then;
     always @(posedge clk) begin
         {commit_then, measured_then, bad_then} <= rst ? 0 : {commit, measured, bad};
         running_then <= rst ? 0 : running;
         {timestamp_then_0, timestamp_then_1} <= rst ? 0 : {timestamp_0, timestamp_1};
         {ip_length_then_0, ip_length_then_1} <= rst ? 0 : {ip_length_0, ip_length_1};
-        {delimiter_then, request_then, timed_then, unlocked_then} <= rst ? 0 : {delimiter, request, timed, unlocked};
+        {delimiter_then, request_then, unlocked_then} <= rst ? 0 : {delimiter, request, unlocked};
         number_then <= rst ? 0 : delimiter_number;
     end
 
@@ -199,7 +198,7 @@ module aggregator_proof(
         assert (\dut.intervals_delimiter == delimiter_then && \dut.intervals_request == request_then);
         if (delimiter_then) assert (\dut.intervals_delimiter_number == number_then);
         if (delimiter_then && start) assert (\dut.intervals_unexpected == (number_then != \dut.intervals_running_number ));
-        assert (\dut.totals_timed == (start && timed_then) && \dut.totals_unlocked == (running && unlocked_then));
+        assert (\dut.totals_timed == (start && !delimiter_then) && \dut.totals_unlocked == (running && unlocked_then));
         assert (\dut.emitter_drained_cell == {count_sum, time_sum});
         assert (\dut.totals_ends == start && \dut.emitter_start == start);
 `ifdef TWO_LANES

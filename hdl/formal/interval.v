@@ -8,7 +8,7 @@
 //   * an interval that a delimiter ends gets the delimiter's number. Any other gets the number after its
 //     predecessor's, and the first is zero. `number` is that of the interval that ended last, `running_number` the
 //     one that is due;
-//   * gap reports exactly the ends by a delimiter whose number was not due, or before which no interval ended.
+//   * gap reports exactly the ends by a delimiter whose number was not due, and the first end.
 //
 // Assumed: `unexpected` means what its name says, as aggregator.v proves. Otherwise only a reset at the start,
 // which may come again at any time.
@@ -55,7 +55,7 @@ module interval_proof(
         assert (epoch == odd);
         assert (number == last);
         assert (running_number == due);
-        assert (gap == (start_drain && delimiter && (delimiter_number != due || !any)));
+        assert (gap == (start_drain && (delimiter && delimiter_number != due || !any)));
     end
     always @* if (started && !rst) begin
         cover (start_drain && epoch && !delimiter);

@@ -13,7 +13,7 @@
 //   input           rst            synchronous reset, active high; memories are cleared behind it
 //   input    [63:0] ptp_ts         the clock, ns in 63:16; 0 if intervals do not end by it
 //   input           ptp_locked     low: the interval is flagged
-//   input           interval_end   end the interval behind this cycle; in line: insert a delimiter
+//   input           interval_end   end the interval behind this cycle, and flag it; in line: insert a delimiter
 //   output          running        memories are clear: counting
 //   input    [63:0] s_axis_tdata   observed stream, first byte in bits 7:0, no FCS
 //   input     [7:0] s_axis_tkeep   contiguous, partial only with tlast
@@ -495,7 +495,6 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     reg  [63:0] boundary_ptp_ts;
     reg  boundary_ptp_locked;
     wire  boundary_request;
-    wire  boundary_timed;
     wire  boundary_unlocked;
     reg  aggregator_clk;
     reg  aggregator_rst;
@@ -508,7 +507,6 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     reg  aggregator_delimiter;
     reg  [31:0] aggregator_delimiter_number;
     reg  aggregator_request;
-    reg  aggregator_timed;
     reg  aggregator_unlocked;
     reg  aggregator_receiver;
     reg  [31:0] aggregator_point_id;
@@ -564,7 +562,6 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         .ptp_ts(boundary_ptp_ts),
         .ptp_locked(boundary_ptp_locked),
         .request(boundary_request),
-        .timed(boundary_timed),
         .unlocked(boundary_unlocked)
     );
     deltaline_core_aggregator aggregator(
@@ -579,7 +576,6 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         .delimiter(aggregator_delimiter),
         .delimiter_number(aggregator_delimiter_number),
         .request(aggregator_request),
-        .timed(aggregator_timed),
         .unlocked(aggregator_unlocked),
         .receiver(aggregator_receiver),
         .point_id(aggregator_point_id),
@@ -658,7 +654,6 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         aggregator_delimiter = identity_delimiter;
         aggregator_delimiter_number = identity_delimiter_number;
         aggregator_request = boundary_request;
-        aggregator_timed = boundary_timed;
         aggregator_unlocked = boundary_unlocked;
         unmeasured = aggregator_unmeasured_frames;
         bad = aggregator_bad_frames;
@@ -668,7 +663,7 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
 
 endmodule // deltaline_core
 
-module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,ip_length_0,delimiter,delimiter_number,request,timed,unlocked,receiver,point_id,absolute_time,schedule,next_prefixes,from_interval,schedule_legal,schedule_pending,running,draining,ended,refused,gap,interval,packets,bytes,unmeasured_frames,bad_frames,unmatched_frames,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,ip_length_0,delimiter,delimiter_number,request,unlocked,receiver,point_id,absolute_time,schedule,next_prefixes,from_interval,schedule_legal,schedule_pending,running,draining,ended,refused,gap,interval,packets,bytes,unmeasured_frames,bad_frames,unmatched_frames,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -682,7 +677,6 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     input wire  delimiter;
     input wire  [31:0] delimiter_number;
     input wire  request;
-    input wire  timed;
     input wire  unlocked;
     input wire  receiver;
     input wire  [31:0] point_id;
@@ -755,10 +749,6 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  staged_request_rst;
     reg  staged_request_d;
     wire  staged_request_q;
-    reg  staged_timed_clock;
-    reg  staged_timed_rst;
-    reg  staged_timed_d;
-    wire  staged_timed_q;
     reg  staged_unlocked_clock;
     reg  staged_unlocked_rst;
     reg  staged_unlocked_d;
@@ -987,12 +977,6 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .d(staged_request_d),
         .q(staged_request_q)
     );
-    deltaline_core_aggregator_staged_timed staged_timed(
-        .clock(staged_timed_clock),
-        .rst(staged_timed_rst),
-        .d(staged_timed_d),
-        .q(staged_timed_q)
-    );
     deltaline_core_aggregator_staged_unlocked staged_unlocked(
         .clock(staged_unlocked_clock),
         .rst(staged_unlocked_rst),
@@ -1166,9 +1150,6 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         staged_request_clock = clk;
         staged_request_rst = rst;
         staged_request_d = request;
-        staged_timed_clock = clk;
-        staged_timed_rst = rst;
-        staged_timed_d = timed;
         staged_unlocked_clock = clk;
         staged_unlocked_rst = rst;
         staged_unlocked_d = unlocked;
@@ -1320,7 +1301,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         totals_bad = bad_now;
         totals_refused = intervals_refused;
         totals_unlocked = staged_unlocked_q & emitter_running;
-        totals_timed = intervals_start_drain & staged_timed_q;
+        totals_timed = intervals_start_drain & ~staged_delimiter_q;
         totals_gap = intervals_gap;
         totals_overflow = overflow;
         totals_overflow_epoch = overflow_epoch;
@@ -1351,7 +1332,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         draining = emitter_busy;
         ended = intervals_start_drain;
         refused = intervals_refused;
-        gap = intervals_gap;
+        gap = intervals_start_drain & staged_delimiter_q & staged_unexpected_q;
         shown_interval_clk = clk;
         shown_interval_rst = rst;
         shown_interval_d = intervals_running_number;
@@ -3282,7 +3263,7 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter,delimiter_n
             ending = delimiter_number;
         end
         start_drain = ends;
-        gap = ends & delimiter & (unexpected | ~started_q);
+        gap = ends & ((delimiter & unexpected) | ~started_q);
         if (ends) begin
             started_d = 1'b1;
             current_d = ~current_q;
@@ -10527,21 +10508,6 @@ module deltaline_core_aggregator_staged_request(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_staged_request
 
-module deltaline_core_aggregator_staged_timed(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_staged_timed
-
 module deltaline_core_aggregator_staged_timestamp_0(clock,rst,d,q);
 
     // Module arguments
@@ -12458,7 +12424,7 @@ module deltaline_core_aggregator_unmatched_count_shown_low(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_unmatched_count_shown_low
 
-module deltaline_core_boundary(clk,rst,interval_end,interval_log2,ptp_ts,ptp_locked,request,timed,unlocked);
+module deltaline_core_boundary(clk,rst,interval_end,interval_log2,ptp_ts,ptp_locked,request,unlocked);
 
     // Module arguments
     input wire  clk;
@@ -12468,7 +12434,6 @@ module deltaline_core_boundary(clk,rst,interval_end,interval_log2,ptp_ts,ptp_loc
     input wire  [63:0] ptp_ts;
     input wire  ptp_locked;
     output reg  request;
-    output reg  timed;
     output reg  unlocked;
 
     // Stub signals
@@ -12487,11 +12452,11 @@ module deltaline_core_boundary(clk,rst,interval_end,interval_log2,ptp_ts,ptp_loc
     wire  lock_lost_q;
     reg  delay_clk;
     reg  delay_rst;
-    reg  [2:0] delay_d;
-    wire  [2:0] delay_q;
+    reg  [1:0] delay_d;
+    wire  [1:0] delay_q;
 
     // Local signals
-    reg  [2:0] now;
+    reg  [1:0] now;
 
     // Sub module instances
     deltaline_core_boundary_ticker ticker(
@@ -12535,21 +12500,17 @@ module deltaline_core_boundary(clk,rst,interval_end,interval_log2,ptp_ts,ptp_loc
         asked_d = interval_end;
         lock_lost_d = ~ptp_locked;
         now = 32'h0;
-        if (asked_q) begin
+        if (asked_q | ticker_tick) begin
             now = now | 32'h1;
         end
-        if (ticker_tick) begin
-            now = now | 32'h3;
-        end
         if (lock_lost_q) begin
-            now = now | 32'h4;
+            now = now | 32'h2;
         end
         delay_clk = clk;
         delay_rst = rst;
         delay_d = now;
         request = delay_q[32'h0];
-        timed = delay_q[32'h1];
-        unlocked = delay_q[32'h2];
+        unlocked = delay_q[32'h1];
     end
 
 endmodule // deltaline_core_boundary
@@ -12574,23 +12535,23 @@ module deltaline_core_boundary_delay(clk,rst,d,q);
     // Module arguments
     input wire  clk;
     input wire  rst;
-    input wire  [2:0] d;
-    output reg  [2:0] q;
+    input wire  [1:0] d;
+    output reg  [1:0] q;
 
     // Update code (custom)
-    reg [2:0] stage_1;
-    reg [2:0] stage_2;
-    reg [2:0] stage_3;
-    reg [2:0] stage_4;
-    reg [2:0] stage_5;
+    reg [1:0] stage_1;
+    reg [1:0] stage_2;
+    reg [1:0] stage_3;
+    reg [1:0] stage_4;
+    reg [1:0] stage_5;
     always @(posedge clk) begin
         if (rst) begin
-            stage_1 <= 3'h0;
-            stage_2 <= 3'h0;
-            stage_3 <= 3'h0;
-            stage_4 <= 3'h0;
-            stage_5 <= 3'h0;
-            q <= 3'h0;
+            stage_1 <= 2'h0;
+            stage_2 <= 2'h0;
+            stage_3 <= 2'h0;
+            stage_4 <= 2'h0;
+            stage_5 <= 2'h0;
+            q <= 2'h0;
         end else begin
             stage_1 <= d;
             stage_2 <= stage_1;

@@ -44,7 +44,7 @@ module deltaline_template(
         .rst(rst),                         // synchronous reset, active high; memories are cleared behind it
         .ptp_ts(ptp_ts),                   // the clock, ns in 63:16; 0 if intervals do not end by it
         .ptp_locked(ptp_locked),           // low: the interval is flagged
-        .interval_end(1'b0),               // end the interval behind this cycle; in line: insert a delimiter
+        .interval_end(1'b0),               // end the interval behind this cycle, and flag it; in line: insert a delimiter
         .running(running),                 // memories are clear: counting
         .s_axis_tdata(s_axis_tdata),       // observed stream, first byte in bits 7:0, no FCS
         .s_axis_tkeep(s_axis_tkeep),       // contiguous, partial only with tlast

@@ -84,7 +84,7 @@ fn the_core_file_is_yaml_that_fusesoc_can_use() {
     let documents = Yaml::load_from_str(core).unwrap();
     let core = &documents[0];
     assert!(core["CAPI=2"].is_null());
-    let name = format!("::deltaline:{}", env!("CARGO_PKG_VERSION"));
+    let name = format!("deltaline:generated:deltaline:{}", env!("CARGO_PKG_VERSION"));
     assert_eq!(core["name"].as_str(), Some(name.as_str()));
     assert_eq!(core["description"].as_str(), Some(Design::named(DEFAULT).unwrap().description()));
     let keys = |yaml: &Yaml| -> BTreeSet<String> {

@@ -79,7 +79,7 @@ local fields = {
   clock = ProtoField.bool("deltaline.flags.clock", "Clock not locked", 16, nil, 0x0004,
     "The clock was not locked at some moment of the interval"),
   timed = ProtoField.bool("deltaline.flags.timed", "Timed", 16, nil, 0x0008,
-    "The clock, not a delimiter in the stream, started or ended the interval"),
+    "The clock, a pin or a register, not a delimiter in the stream, started or ended the interval"),
   gap = ProtoField.bool("deltaline.flags.gap", "Gap", 16, nil, 0x0010,
     "A delimiter before the one that ended the interval is missing"),
   digests = ProtoField.bool("deltaline.flags.digests", "Digests", 16, nil, 0x0020, "Cells have digest sums"),

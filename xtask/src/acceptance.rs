@@ -63,7 +63,7 @@ fn icarus() -> Result<(), Failure> {
         }
         cycles += &stimulus(None, true);
         (0..DRAIN).for_each(|_| cycles += &stimulus(None, false));
-        point.end_interval(IntervalEnd::Delimiter, |frame| expected.extend_from_slice(frame));
+        point.end_interval(IntervalEnd::Request, |frame| expected.extend_from_slice(frame));
     }
 
     let folder = tools::folder()?.join("icarus-run");

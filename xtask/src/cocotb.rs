@@ -116,6 +116,7 @@ fn tap_vectors(configuration: &Configuration) -> Value {
                 })
                 .collect();
             let delimited = interval == INTERVALS - 1;
+            let end = if delimited { IntervalEnd::Delimiter } else { IntervalEnd::Request };
             if delimited {
                 let delimiter = Delimiter::new(configuration, interval).encode();
                 frames.push(seen(&mut point, &delimiter, Timestamp(0), false));
@@ -124,7 +125,7 @@ fn tap_vectors(configuration: &Configuration) -> Value {
                 "frames": frames,
                 "delimited": delimited,
                 "refuses": interval == REFUSING,
-                "control_frames": control_frames(&mut point),
+                "control_frames": control_frames(&mut point, end),
             })
         })
         .collect();
@@ -190,9 +191,9 @@ fn counts(point: &MeasurementPoint) -> Value {
 }
 
 /// Ends the interval.
-fn control_frames(point: &mut MeasurementPoint) -> Vec<String> {
+fn control_frames(point: &mut MeasurementPoint, end: IntervalEnd) -> Vec<String> {
     let mut frames = vec![];
-    point.end_interval(IntervalEnd::Delimiter, |frame| frames.push(hex(frame)));
+    point.end_interval(end, |frame| frames.push(hex(frame)));
     frames
 }
 

@@ -403,6 +403,12 @@ const PROOFS: [Proof; 8] = [
                 "if (intervals_request) begin",
                 (3, 3),
             ),
+            fault(
+                "an end by the pin passes for a delimiter's",
+                "totals_timed = intervals_start_drain & ~staged_delimiter_q;",
+                "totals_timed = 1'b0;",
+                (18, 18),
+            ),
         ],
     },
     Proof {
@@ -425,6 +431,12 @@ const PROOFS: [Proof; 8] = [
                 "a refused schedule is taken",
                 "~|prefixes_schedule_reserved & prefixes_schedule_allowed;",
                 "~|prefixes_schedule_reserved;",
+                (4, 4),
+            ),
+            fault(
+                "a write to any register sets the point's identifier",
+                "if (point_id_write) begin",
+                "if (axi_write) begin",
                 (4, 4),
             ),
             fault(

@@ -6,6 +6,9 @@
 //! two steps. Whether a delimiter's number is the one that is due is found out before its commit: the number is there
 //! long before, and an interval that ends just then leaves the drain busy.
 //!
+//! An end that no delimiter asks for is told apart by `timed`, unless the configuration's ends are quiet: see
+//! [`Core::with_quiet_ends`](crate::byte::Core::with_quiet_ends).
+//!
 //! # Ports
 //!
 //! | port | direction | width | meaning |
@@ -20,10 +23,10 @@
 //! | epoch | out | 1 | the copy that counts; changes behind the commit of the interval's last frame |
 //! | start_drain | out | 1 | the cycle of the change |
 //! | refused | out | 1 | an end was refused |
-//! | timed | out | 1 | with start_drain: the clock ended the interval |
-//! | number, gap | out | 32, 1 | of the interval that ended last: its number; a delimiter before its end is missing |
+//! | timed | out | 1 | an end that may cut packets in flight apart: by no delimiter |
+//! | number, gap | out | 32, 1 | of the interval that ended last: its number; a delimiter before its end is missing, or it was the first |
 //!
-//! Latency five cycles, as a frame's commit; ends at least one drain apart. No parameters.
+//! Latency five cycles, as a frame's commit; ends at least one drain apart. Parameter: whether ends by `interval_end` are quiet.
 //!
 //! # Test plan
 //!
@@ -32,11 +35,12 @@
 
 use crate::clock::bit_change::BitChange;
 use crate::leaves::Flop;
+use crate::module::module;
 use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
 
 /// See the [module](self).
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
 pub struct Interval {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
@@ -54,6 +58,7 @@ pub struct Interval {
     pub number: Signal<Out, Bits<32>>,
     pub gap: Signal<Out, Bit>,
 
+    quiet: Constant<Bits<1>>,
     /// The eight bits of each group of the clock's nanoseconds; the one that the exponent's low bits pick.
     group: [Signal<Local, Bits<8>>; 8],
     low: Signal<Local, Bits<3>>,
@@ -64,7 +69,6 @@ pub struct Interval {
     crossed: Signal<Local, Bit>,
     /// Index i: the request i + 1 cycles ago.
     request: [Flop<Bit>; 5],
-    by_clock: [Flop<Bit>; 3],
     current: Flop<Bit>,
     /// Number of the running interval; of the one that ended last.
     count: Flop<Bits<32>>,
@@ -76,6 +80,17 @@ pub struct Interval {
     asked: Signal<Local, Bit>,
     ends: Signal<Local, Bit>,
     ending: Signal<Local, Bits<32>>,
+}
+
+impl Interval {
+    /// Whether no packet is in flight when `interval_end` rises.
+    pub(crate) fn new(quiet: bool) -> Self {
+        module! { Interval { quiet: Constant::new(u64::from(quiet).into()) }
+            clk rst interval_end interval_log2 ptp_ts delimiter delimiter_number running drain_busy epoch start_drain
+            refused timed number gap group low candidate candidates high clock_bit crossed request current count ended
+            ended_gap started is_due asked ends ending
+        }
+    }
 }
 
 impl Logic for Interval {
@@ -90,11 +105,6 @@ impl Logic for Interval {
             self.request[i].clock.next = self.clk.val();
             self.request[i].rst.next = self.rst.val();
             self.request[i].d.next = self.request[i].q.val();
-        }
-        for i in 0..3 {
-            self.by_clock[i].clock.next = self.clk.val();
-            self.by_clock[i].rst.next = self.rst.val();
-            self.by_clock[i].d.next = self.by_clock[i].q.val();
         }
 
         // Groups 6 and 7 lie beyond the clock's 48 bits of nanoseconds.
@@ -118,11 +128,7 @@ impl Logic for Interval {
         for i in 0..4 {
             self.request[i + 1].d.next = self.request[i].q.val();
         }
-        for i in 0..2 {
-            self.by_clock[i + 1].d.next = self.by_clock[i].q.val();
-        }
         self.request[0].d.next = self.interval_end.val();
-        self.by_clock[0].d.next = self.crossed.val();
         if self.crossed.val() {
             self.request[2].d.next = true;
         }
@@ -136,13 +142,14 @@ impl Logic for Interval {
             self.ending.next = self.delimiter_number.val();
         }
         self.start_drain.next = self.ends.val();
-        self.timed.next = self.by_clock[2].q.val();
+        self.timed.next = self.ends.val() & !self.delimiter.val() & !self.quiet.val().any();
         if self.ends.val() {
             self.current.d.next = !self.current.q.val();
             self.started.d.next = true;
             self.ended.d.next = self.ending.val();
             self.count.d.next = self.ending.val() + 1;
-            self.ended_gap.d.next = self.delimiter.val() & (!self.is_due.q.val() | !self.started.q.val());
+            self.ended_gap.d.next = (self.delimiter.val() & !self.is_due.q.val())
+                | (!self.started.q.val() & !self.quiet.val().any());
         }
         self.number.next = self.ended.q.val();
         self.gap.next = self.ended_gap.q.val();

@@ -25,7 +25,7 @@
 //! | s_axis_tvalid, s_axis_tready | in | 1 | a byte is transferred when both are high |
 //! | s_axis_tlast | in | 1 | last byte of a frame |
 //! | s_axis_tuser | in | 65 | bit 0 with tlast: bad frame; bits 64:1 with the first byte: PTP relative-64 timestamp |
-//! | interval_end | in | 1 | end the interval behind this cycle |
+//! | interval_end | in | 1 | end the interval behind this cycle; not by a delimiter, so the interval and the next are flagged |
 //! | interval_log2 | in | 6 | 0 or 48..=63: never; 1..=47: end intervals by the clock, every 2^n ns |
 //! | ptp_ts | in | 64 | clock for interval_log2, PTP relative-64; may be zero otherwise |
 //! | ptp_locked | in | 1 | the clock is locked; else the interval is flagged |
@@ -115,14 +115,25 @@ pub struct Core<const R: usize, const A: usize, const C: usize> {
 impl<const R: usize, const A: usize, const C: usize> Core<R, A, C> {
     /// The core of a configuration with 2^R rows and at most 2^(A - R) banks.
     pub fn new(configuration: &Configuration) -> Self {
+        Core::of(configuration, false)
+    }
+
+    /// The same for a design that holds both points and asserts `interval_end` only while no packet is between them:
+    /// such ends cut no packets apart, and are not flagged.
+    pub fn with_quiet_ends(configuration: &Configuration) -> Self {
+        Core::of(configuration, true)
+    }
+
+    fn of(configuration: &Configuration, quiet: bool) -> Self {
         module! { Core {
+            interval: Interval::new(quiet),
             hash: Hash::new(configuration),
             delimiters: Delimiter::new(configuration),
             emitter: Emitter::new(configuration),
         }
             clk rst s_axis_tdata s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser interval_end
             interval_log2 ptp_ts ptp_locked receiver point_id running m_axis_tdata m_axis_tvalid m_axis_tready
-            m_axis_tlast m_axis_tuser walk ledger interval counts packet flags locked
+            m_axis_tlast m_axis_tuser walk ledger counts packet flags locked
         }
     }
 }
@@ -189,7 +200,7 @@ impl<const R: usize, const A: usize, const C: usize> Logic for Core<R, A, C> {
         self.ledger.stamp.next = self.walk.stamp.val();
         self.ledger.take_stamp.next = self.walk.take_stamp.val();
         // A timed end concerns the interval that it ends and the one that it starts.
-        self.ledger.by_clock.next = self.interval.start_drain.val() & self.interval.timed.val();
+        self.ledger.by_clock.next = self.interval.timed.val();
         self.ledger.end_drain.next = self.emitter.end_drain.val();
         self.ledger.ask.next = self.emitter.ask.val();
         self.ledger.ask_plane.next = self.emitter.ask_plane.val();

@@ -127,7 +127,7 @@ struct FineComb<'a>(Request<'a>);
 
 impl Emission for FineComb<'_> {
     fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError> {
-        emit_block(&mut Core::<R, A, C, 136, 2, 0>::new(self.0.configuration), self.0.name)
+        emit_block(&mut Core::<R, A, C, 136, 2, 1>::new(self.0.configuration), self.0.name)
     }
 }
 

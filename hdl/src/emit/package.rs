@@ -17,7 +17,9 @@
 //! | `my_tap.sdc`, `.xdc` | the clock, for a synthesis of the core alone |
 //! | `my_tap.lpf`, `.pcf` | the same for ECP5 and iCE40, if the family reaches the clock |
 //! | `my_tap.toml` | the design with its seed, if that was drawn for the package; host programs need it |
-//! | `my_tap.md` | parameters, ports, timing, seams |
+//! | `my_tap.md` | parameters, ports, timing, what counts how, seams |
+//! | `my_tap_frames.md` | the layout of control frames and delimiters |
+//! | `my_tap_registers.md`, `.rdl` | the registers, if the design has them |
 //! | `MANIFEST.sha256` | SHA-256 of all others, for `sha256sum -c` |
 //!
 //! The texts depend on the design, the prefix and the version alone.
@@ -32,10 +34,12 @@
 //! macro may; yosys accepts both ways; `sim/cosim/tests/lint.rs`: so does Verilator -Wall.
 
 use crate::emit::design::{Timing, emit};
+use crate::emit::header::table_name;
 use crate::emit::ports::meaning;
 use crate::emit::reader::{self, Module, Port, range};
 use crate::emit::refusal::EmitError;
-use deltaline_design::{CellKind, ClockSource, Design, Stream};
+use deltaline_design::{CellKind, ClockSource, Design, Shell, Stream};
+use deltaline_model::wire::check::{DESTINATION, SOURCE};
 use deltaline_model::wire::frame::{BLOCK_CELLS, frame_bytes};
 use deltaline_model::wire::shape::{Kind, Shape};
 use sha2::{Digest, Sha256};
@@ -100,6 +104,11 @@ pub fn package(design: &Design, prefix: &str) -> Result<Vec<File>, EmitError> {
             parts.head("#", "The design, with the seed that was drawn. Both ends need this file.") + &toml,
         );
     }
+    add("_frames.md", parts.frames());
+    if parts.has_registers() {
+        add("_registers.md", include_str!("../../../docs/registers.md").into());
+        add(".rdl", include_str!("../../registers/deltaline.rdl").into());
+    }
     add(".md", parts.readme());
     add(".v", verilog);
     files.sort_by(|a, b| a.name.cmp(&b.name));
@@ -120,6 +129,13 @@ pub fn sha256(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
+}
+
+/// A line of Rust's documentation without the targets of its links, which lead into the source.
+fn unlinked(line: &str) -> String {
+    let mut parts = line.split("](crate::");
+    let first = parts.next().unwrap_or_default().to_string();
+    parts.fold(first, |text, part| text + "]" + part.split_once(')').map_or("", |(_, rest)| rest))
 }
 
 /// A module that the memory macro replaces.
@@ -242,7 +258,7 @@ endmodule
         let description = self.design.description().replace('\\', "\\\\").replace('"', "\\\"");
         let filesets = format!(
             "
-name: \"::{prefix}:{version}\"
+name: \"deltaline:generated:{prefix}:{version}\"
 description: \"{description}\"
 
 filesets:
@@ -303,7 +319,7 @@ filesets:
       - template
     toplevel: {prefix}_template
   synthesise:
-    description: The core alone, at its clock
+    description: The core alone, at its clock; name the tool, as in fusesoc run --target synthesise --tool vivado
     filesets:
       - rtl
       - \"tool_vivado? (vivado)\"
@@ -357,6 +373,7 @@ filesets:
             self.parameters(),
             self.port_table(),
             self.figures(),
+            self.rules(),
             self.line_rate(),
             self.seams(),
         ]
@@ -383,10 +400,16 @@ tells whether anything here was changed.
 | `{prefix}.v` | the hardware: all modules, every name with the prefix `{prefix}` |
 | `{prefix}_template.v` | an instance to copy; elaborates as it is |
 | `{prefix}_ram_macro.v` | a model of the memory macro (see Seams); not part of the design |
-| `{prefix}.f`, `{prefix}.core` | file list; FuseSoC core with the targets `lint`, `elaborate`, `synthesise` |
+| `{prefix}.f`, `{prefix}.core` | file list; FuseSoC core with the targets `lint`, `elaborate`, and `synthesise` with a `--tool` |
 | `{prefix}.vlt` | waivers for Verilator -Wall, each with its reason |
 | `{prefix}.sdc`, `{prefix}.xdc`{more} | the clock, for a synthesis of the core alone |
+{registers}| `{prefix}_frames.md` | the layout of control frames and delimiters |
 {completed}",
+            registers = if self.has_registers() {
+                format!("| `{prefix}_registers.md`, `{prefix}.rdl` | the registers, and their source in SystemRDL |\n")
+            } else {
+                String::new()
+            },
             description = design.description(),
             design = design.name(),
             version = env!("CARGO_PKG_VERSION"),
@@ -403,7 +426,8 @@ tells whether anything here was changed.
         let design = self.design;
         let Stream { width, lanes, clock_mhz, rate_gbps } = design.stream();
         let configuration = design.configuration();
-        let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
+        let (rows, tables, table) =
+            (configuration.rows(), configuration.shape().tables, table_name(configuration));
         format!(
             "
 ## Parameters
@@ -418,8 +442,8 @@ every control frame tells.
 | stream | {lanes} x {width} bits at {clock_mhz} MHz |
 | link | {rate_gbps} Gbit/s |
 | hash | {hash:?}, seed {seed} |
-| banks | {banks}, prefix lengths {prefixes:?} |
-| rows | {rows} a bank |
+| {table}s | {tables}, prefix lengths {prefixes:?} |
+| rows | {rows} a {table} |
 | segment | {segment} |
 {classes}{synopsis}| configuration digest | `{digest:#018x}` |
 ",
@@ -439,8 +463,8 @@ every control frame tells.
             },
             synopsis = match configuration.shape() {
                 Shape { kind: Kind::LDA, .. } => String::new(),
-                Shape { kind, tables, cell_bits, .. } => format!(
-                    "| synopsis | {}, {tables} tables of cells of {cell_bits} bits |\n",
+                Shape { kind, cell_bits, .. } => format!(
+                    "| synopsis | {}, cells of {cell_bits} bits |\n",
                     kind.name().unwrap_or_default()
                 ),
             },
@@ -472,6 +496,7 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
         let (shape, classes) = (configuration.shape(), configuration.classes());
         let (cells, frames) = (classes * shape.cells(), classes * usize::from(shape.fragments()));
         let blocks = usize::from(shape.frame_cells()) / BLOCK_CELLS;
+        let is_byte = self.design.stream().width == 8;
         let drain = self.timing.drain_cell * cells + self.timing.drain_frame * frames;
         format!(
             "
@@ -479,15 +504,75 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
 
 * One beat a cycle, frames of any length back to back; a frame's cell is written in cycle {commit} behind its last beat.
 * `rst` for one cycle is enough. Then the counter memory is cleared in {clearing} cycles, and `running` rises.
-* An interval is sent as {frames} control frames of {bytes} bytes, each whole and without gaps. A tap whose
-  `m_axis_tready` is always high takes at most {drain} cycles ({microseconds:.1} µs) for them, the shortest interval; in
-  line they also wait for their turn. An end that comes earlier is refused, counted and flagged.
+* An interval is sent as {frames} control frames of {bytes} bytes, {pace}. With
+  `m_axis_tready` always high they take at most {drain} cycles ({microseconds:.1} µs), the shortest interval{wait}. An end
+  that comes earlier is refused, counted and flagged.
 ",
+            pace = if is_byte {
+                "whose bytes come 4 to 10 cycles apart: put a buffer\n  of whole frames, which is not in this package, before a MAC that cannot pause"
+            } else {
+                "each whole and without gaps"
+            },
+            wait = if self.design.shell() == Shell::Inline { "; in line they also wait for their turn" } else { "" },
             commit = self.timing.commit,
             clearing = 2 * classes * configuration.rows() * usize::from(shape.tables).next_power_of_two(),
             bytes = frame_bytes(0, false) + blocks * usize::from(shape.cell_bits),
             microseconds = drain as f64 / self.design.clock_mhz(),
         )
+    }
+
+    fn has_registers(&self) -> bool {
+        self.ports.iter().any(|port| port.name == "s_axil_awaddr")
+    }
+
+    /// The layout of what the core sends and recognises, as the model says it.
+    fn frames(&self) -> String {
+        let page = |source: &str| -> String {
+            let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
+            let lines = lines.map(|line| line.strip_prefix(' ').unwrap_or(line));
+            lines.take_while(|line| *line != "# Test plan").map(|line| unlinked(line) + "\n").collect()
+        };
+        let frame = page(include_str!("../../../host/model/src/wire/v2.rs"));
+        let delimiter = page(include_str!("../../../host/model/src/wire/delimiter.rs"));
+        let check = page(include_str!("../../../host/model/src/wire/check.rs"));
+        let mac = |address: [u8; 6]| address.map(|byte| format!("{byte:02x}")).join(":");
+        let addresses = format!("All go from {} to {}.", mac(SOURCE), mac(DESTINATION));
+        let parts = [
+            "# Frames",
+            &addresses,
+            "## Control frames",
+            &frame,
+            "## Delimiters",
+            &delimiter,
+            "## Check word",
+            &check,
+        ];
+        parts.map(|part| part.trim_end()).join("\n\n") + "\n"
+    }
+
+    /// What is not to be seen from the ports.
+    fn rules(&self) -> String {
+        let mut text = String::from(
+            "
+## What counts, and how
+
+* A frame belongs to the interval in which its last beat is accepted; its timestamp is that of its first beat.
+* `tkeep` has its ones together from bit 0 on, at least one; all of them, but on a frame's last beat.
+* A frame that is marked bad counts as bad and as nothing else; it is no delimiter either.
+* Delimiters and control frames in the stream count as unmeasured frames, this design's own too.
+* A delimiter is recognised from its first 34 bytes.
+* `interval_end` is a level: in every cycle in which it is high, an end is asked for. Those during a drain are refused; a
+  control frame says how many of its interval, the register `refused_ends` how many since reset.
+* An end by `interval_end`, by a register or by the clock is no delimiter: packets in flight may be cut apart. The
+  interval and the next one have the flag `timed`, and the host refuses them. In line all of these insert a delimiter.
+* The first interval behind a reset has the flag `gap`: it is void.
+* Frames count from `running` on. One that has begun before it is left out when it came behind the reset as the first.
+",
+        );
+        if self.design.stream().lanes > 1 {
+            text += "* Frames that end in the same cycle count in the order of their lanes, lane 0 first; a delimiter must be the last of\n  them.\n";
+        }
+        text
     }
 
     fn line_rate(&self) -> String {

@@ -18,7 +18,7 @@ const PORTS: [(&str, &str); 58] = [
         "s_axis_tuser",
         "bit 0 with tlast: bad frame; bits from 1 on, if any, with the first beat: timestamp, as ptp_ts or ptp_ts_96",
     ),
-    ("interval_end", "end the interval behind this cycle; in line: insert a delimiter"),
+    ("interval_end", "end the interval behind this cycle, and flag it; in line: insert a delimiter"),
     ("interval_log2", "0 or 48..63: never; else end intervals by the clock every 2^n ns"),
     ("ptp_ts", "the clock, ns in 63:16; 0 if intervals do not end by it"),
     ("ptp_ts_96", "the clock as PTP time of day: seconds in 95:48, ns in 45:16"),

@@ -18,7 +18,6 @@
 //! | ptp_ts | in | 64 | the clock, PTP relative-64; used only with interval_log2 |
 //! | ptp_locked | in | 1 | the clock is locked |
 //! | request | out | 1 | T cycles later: an end is asked for |
-//! | timed | out | 1 | with request: by the clock |
 //! | unlocked | out | 1 | T cycles later: the clock was not locked |
 //!
 //! Parameters: D = T - 1. Latency T cycles.
@@ -42,15 +41,14 @@ pub struct Boundary<const D: usize> {
     pub ptp_ts: Signal<In, Bits<64>>,
     pub ptp_locked: Signal<In, Bit>,
     pub request: Signal<Out, Bit>,
-    pub timed: Signal<Out, Bit>,
     pub unlocked: Signal<Out, Bit>,
 
     ticker: Ticker,
     asked: Flop<Bit>,
     lock_lost: Flop<Bit>,
-    /// Bit 0: an end is asked for; bit 1: by the clock; bit 2: the clock is not locked.
-    now: Signal<Local, Bits<3>>,
-    delay: Delay<3, D>,
+    /// Bit 0: an end is asked for; bit 1: the clock is not locked.
+    now: Signal<Local, Bits<2>>,
+    delay: Delay<2, D>,
 }
 
 impl<const D: usize> Logic for Boundary<D> {
@@ -63,20 +61,16 @@ impl<const D: usize> Logic for Boundary<D> {
         self.asked.d.next = self.interval_end.val();
         self.lock_lost.d.next = !self.ptp_locked.val();
         self.now.next = 0.into();
-        if self.asked.q.val() {
+        if self.asked.q.val() | self.ticker.tick.val() {
             self.now.next = self.now.val() | 1;
         }
-        if self.ticker.tick.val() {
-            self.now.next = self.now.val() | 3;
-        }
         if self.lock_lost.q.val() {
-            self.now.next = self.now.val() | 4;
+            self.now.next = self.now.val() | 2;
         }
         self.delay.clk.next = self.clk.val();
         self.delay.rst.next = self.rst.val();
         self.delay.d.next = self.now.val();
         self.request.next = self.delay.q.val().get_bit(0);
-        self.timed.next = self.delay.q.val().get_bit(1);
-        self.unlocked.next = self.delay.q.val().get_bit(2);
+        self.unlocked.next = self.delay.q.val().get_bit(1);
     }
 }

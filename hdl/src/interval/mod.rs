@@ -7,8 +7,8 @@
 //! interval before, the end is refused and counted, and the running interval goes on.
 //!
 //! A delimiter carries the number of the interval that it ends. It becomes this point's number too; if it is not
-//! the one that was due, a delimiter is missing, and the interval says so: it has a gap. So has the first interval if
-//! a delimiter ends it, since it began with the reset. So lost delimiters, ends that were refused, and a point that
+//! the one that was due, a delimiter is missing, and the interval says so: it has a gap. So has the first interval,
+//! which began with the reset. So lost delimiters, ends that were refused, and a point that
 //! starts amid the stream are all told.
 //!
 //! After reset the drain first clears both copies; `running` tells when counting starts. Interval ends before that
@@ -29,7 +29,7 @@
 //! | number | out | 32 | number of the interval that was ended last |
 //! | running_number | out | 32 | number of the running interval |
 //! | start_drain | out | 1 | the cycle of the change |
-//! | gap | out | 1 | with start_drain: the delimiter before is missing |
+//! | gap | out | 1 | with start_drain: the delimiter before is missing, or this is the first interval |
 //! | refused | out | 1 | an end was refused |
 //!
 //! Latency none; ends at least one drain apart. No parameters.
@@ -88,7 +88,7 @@ impl Logic for Interval {
         }
         self.start_drain.next = self.ends.val();
         self.gap.next =
-            self.ends.val() & self.delimiter.val() & (self.unexpected.val() | !self.started.q.val());
+            self.ends.val() & ((self.delimiter.val() & self.unexpected.val()) | !self.started.q.val());
         if self.ends.val() {
             self.started.d.next = true;
             self.current.d.next = !self.current.q.val();

@@ -39,7 +39,7 @@
 //! | timestamp$i | in | 64 | with measured: PTP relative-64 |
 //! | ip_length$i | in | 17 | with measured: IP octets |
 //! | delimiter, delimiter_number | in | 1, 32 | a delimiter is committed; the number that it carries |
-//! | request, timed | in | 1 | end the interval behind this cycle's commits; the clock asks for it |
+//! | request | in | 1 | end the interval behind this cycle's commits |
 //! | unlocked | in | 1 | the clock is not locked |
 //! | receiver | in | 1 | role: 0 sender, 1 receiver |
 //! | point_id | in | 32 | the measurement point's identifier |
@@ -50,7 +50,7 @@
 //! | draining | out | 1 | the interval that ended last is being sent |
 //! | ended | out | 1 | an interval ends behind this cycle |
 //! | refused | out | 1 | an end was refused |
-//! | gap | out | 1 | with ended: a delimiter is missing |
+//! | gap | out | 1 | with ended: by a delimiter whose number is not the one due |
 //! | interval | out | 32 | number of the running interval |
 //! | packets, bytes, unmeasured_frames, bad_frames | out | 48, 48, 32, 32 | the running interval so far |
 //! | unmatched_frames | out | 32 | likewise: measured frames of no class, which are part of the unmeasured ones |
@@ -104,7 +104,6 @@ pub struct Aggregator<
     pub delimiter: Signal<In, Bit>,
     pub delimiter_number: Signal<In, Bits<32>>,
     pub request: Signal<In, Bit>,
-    pub timed: Signal<In, Bit>,
     pub unlocked: Signal<In, Bit>,
     pub receiver: Signal<In, Bit>,
     pub point_id: Signal<In, Bits<32>>,
@@ -143,7 +142,6 @@ pub struct Aggregator<
     staged_number: Flop<Bits<32>>,
     staged_unexpected: Flop<Bit>,
     staged_request: Flop<Bit>,
-    staged_timed: Flop<Bit>,
     staged_unlocked: Flop<Bit>,
 
     lane: [Lane<R, A, C, S, D, P>; N],
@@ -219,11 +217,11 @@ impl<
             lanes: Constant::new(u64::from(L > 1).into()),
             class_number: std::array::from_fn(|class| Constant::new((class as u64).into())),
         }
-            clk rst delimiter delimiter_number request timed unlocked receiver point_id absolute_time schedule next_prefixes
+            clk rst delimiter delimiter_number request unlocked receiver point_id absolute_time schedule next_prefixes
             from_interval schedule_legal schedule_pending running draining ended refused gap interval packets
             bytes unmeasured_frames bad_frames unmatched_frames m_axis_tdata m_axis_tkeep m_axis_tvalid
             m_axis_tready m_axis_tlast m_axis_tuser staged_delimiter staged_number staged_unexpected
-            staged_request staged_timed staged_unlocked totals unmatched_count intervals shown_interval ended_time idle
+            staged_request staged_unlocked totals unmatched_count intervals shown_interval ended_time idle
             unmatched_now unmeasured_now bad_now octets half_time wrapped crowded packets_sum bytes_sum sent_packets
             sent_bytes sent_first sent_last sent_time_sum lane_digests digest_low digest_high sent_digest_sum overflow overflow_epoch drained flags
             ; each commit measured bad key timestamp ip_length staged_measured staged_bad staged_unmeasured
@@ -260,9 +258,6 @@ impl<
         self.staged_request.clock.next = self.clk.val();
         self.staged_request.rst.next = self.rst.val();
         self.staged_request.d.next = self.request.val();
-        self.staged_timed.clock.next = self.clk.val();
-        self.staged_timed.rst.next = self.rst.val();
-        self.staged_timed.d.next = self.timed.val();
         self.staged_unlocked.clock.next = self.clk.val();
         self.staged_unlocked.rst.next = self.rst.val();
         self.staged_unlocked.d.next = self.unlocked.val();
@@ -353,6 +348,7 @@ impl<
             self.identity[i].clk.next = self.clk.val();
             self.identity[i].rst.next = self.rst.val();
             self.identity[i].packet.next = self.packet[i].val();
+            self.identity[i].ends.next = self.intervals.start_drain.val();
             self.identity[i].epoch.next = self.intervals.epoch.val();
             self.identity[i].key.next = self.key[i].val();
             self.identity[i].nanoseconds.next = self.staged_timestamp[i].q.val().get_bits::<40>(16);
@@ -459,6 +455,8 @@ impl<
             self.overflow.next = self.identity[i].overflow.val();
             self.overflow_epoch.next = self.identity[i].overflow_epoch.val();
             self.drained.next = self.identity[i].drained_cell.val();
+            self.digest_low.next = self.identity[i].digest_sum.val().get_bits::<16>(0);
+            self.digest_high.next = self.identity[i].digest_sum.val().get_bits::<16>(16);
         }
         self.sent_digest_sum.next =
             bit_cast::<32, 16>(self.digest_low.val()) | (bit_cast::<32, 16>(self.digest_high.val()) << 16);
@@ -472,7 +470,7 @@ impl<
         self.totals.bad.next = self.bad_now.val();
         self.totals.refused.next = self.intervals.refused.val();
         self.totals.unlocked.next = self.staged_unlocked.q.val() & self.emitter.running.val();
-        self.totals.timed.next = self.intervals.start_drain.val() & self.staged_timed.q.val();
+        self.totals.timed.next = self.intervals.start_drain.val() & !self.staged_delimiter.q.val();
         self.totals.gap.next = self.intervals.gap.val();
         self.totals.overflow.next = self.overflow.val();
         self.totals.overflow_epoch.next = self.overflow_epoch.val();
@@ -505,7 +503,9 @@ impl<
         self.draining.next = self.emitter.busy.val();
         self.ended.next = self.intervals.start_drain.val();
         self.refused.next = self.intervals.refused.val();
-        self.gap.next = self.intervals.gap.val();
+        // Whatever its number, no delimiter is missing in front of the first.
+        self.gap.next =
+            self.intervals.start_drain.val() & self.staged_delimiter.q.val() & self.staged_unexpected.q.val();
         self.shown_interval.clk.next = self.clk.val();
         self.shown_interval.rst.next = self.rst.val();
         self.shown_interval.d.next = self.intervals.running_number.val();

@@ -24,7 +24,7 @@
 //! | s_axis_tvalid, s_axis_tready | in | 1 | a beat is transferred when both are high |
 //! | s_axis_tlast | in | 1 | last beat of a frame |
 //! | s_axis_tuser | in | 65 | bit 0 with tlast: bad frame; bits 64:1 with the first beat: PTP relative-64 timestamp |
-//! | interval_end | in | 1 | end the interval behind this cycle (a delimiter in the stream) |
+//! | interval_end | in | 1 | end the interval behind this cycle; not by a delimiter, so the interval and the next are flagged |
 //! | interval_log2 | in | 6 | 0 or 48..=63: never; 1..=47: end intervals by the clock, every 2^n ns |
 //! | ptp_ts | in | 64 | clock for interval_log2, PTP relative-64; may be zero otherwise |
 //! | ptp_locked | in | 1 | the clock is locked; else the interval is flagged |
@@ -45,7 +45,7 @@
 //! | ended | out | 1 | an interval ends behind this cycle |
 //! | refused | out | 1 | an interval end was refused |
 //! | delimiter | out | 1 | a delimiter of this measurement has come |
-//! | gap | out | 1 | with ended: a delimiter before this one is missing |
+//! | gap | out | 1 | with ended: by a delimiter whose number is not the one due |
 //! | m_axis_* | out (tready in) | 64 + 8 + 1 + 1 + 1 | control frames |
 //!
 //! # For integrators
@@ -233,7 +233,6 @@ impl<
         self.aggregator.delimiter.next = self.identity.delimiter.val();
         self.aggregator.delimiter_number.next = self.identity.delimiter_number.val();
         self.aggregator.request.next = self.boundary.request.val();
-        self.aggregator.timed.next = self.boundary.timed.val();
         self.aggregator.unlocked.next = self.boundary.unlocked.val();
 
         self.unmeasured.next = self.aggregator.unmeasured_frames.val();

@@ -18,8 +18,8 @@
 //! | unmeasured, bad | in | 3 | frames of that kind, 0..=4 |
 //! | refused | in | 1 | an interval end was refused; never with ends |
 //! | unlocked | in | 1 | the clock is not locked |
-//! | timed | in | 1 | with ends: the clock ends the interval |
-//! | gap | in | 1 | with ends: a delimiter is missing |
+//! | timed | in | 1 | with ends: no delimiter ends the interval |
+//! | gap | in | 1 | with ends: a delimiter is missing, or the interval is the first |
 //! | overflow | in | 1 | a cell's count wrapped |
 //! | overflow_epoch | in | 1 | in this copy |
 //! | unmeasured_frames, bad_frames | out | 32 | the running interval's saturating counters as of two cycles ago |

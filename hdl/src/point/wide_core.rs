@@ -216,7 +216,6 @@ impl<
         self.aggregator.delimiter.next = self.delimiter_now.val();
         self.aggregator.delimiter_number.next = self.delimiter_number.val();
         self.aggregator.request.next = self.boundary.request.val();
-        self.aggregator.timed.next = self.boundary.timed.val();
         self.aggregator.unlocked.next = self.boundary.unlocked.val();
 
         self.unmeasured.next = self.aggregator.unmeasured_frames.val();

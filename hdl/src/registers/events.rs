@@ -12,7 +12,7 @@
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | ended | in | 1 | an interval ended |
 //! | refused | in | 1 | an interval end was refused |
-//! | gap | in | 1 | a delimiter is missing |
+//! | gap | in | 1 | a delimiter whose number is not the one due ends an interval |
 //! | delimiter | in | 1 | a delimiter has come |
 //! | frame | in | 1 | a control frame has been sent |
 //! | end_refused | out | 1 | the last interval end that was asked for was refused |

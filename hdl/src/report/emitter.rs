@@ -128,7 +128,7 @@ pub struct Emitter<const A: usize, const S: usize = 72, const D: usize = 0> {
 impl<const A: usize, const S: usize, const D: usize> Emitter<A, S, D> {
     /// The emitter of a configuration; 2^A is at least classes × banks × rows, the latter two made powers of two.
     pub fn new(configuration: &Configuration) -> Self {
-        let totals = Totals { digest_sum: configuration.has_digests().then_some(0), ..Totals::default() };
+        let totals = Totals { digest_sum: configuration.has_digest_sum().then_some(0), ..Totals::default() };
         let first = Header::of_interval(configuration, Role::Sender, 0, totals).next();
         let (cells, words) = first.map_or((0, [0; header::WORDS]), |header| {
             let mut words = v2::words(&header);

@@ -26,7 +26,7 @@
 use crate::leaves::HashMatrix;
 use crate::sketch::rounds::MixedHash;
 use deltaline_model::configuration::Configuration;
-use deltaline_model::sketch::digest::{PacketDigest, ROUNDS};
+use deltaline_model::sketch::digest::{self, PacketDigest, ROUNDS};
 use deltaline_model::sketch::packet_id::PacketId;
 use deltaline_model::wire::shape::Kind;
 
@@ -42,12 +42,10 @@ pub fn digest(configuration: &Configuration, field: usize) -> Digest {
 
 /// The function that makes further field `field` of a configuration's cells.
 pub fn function(configuration: &Configuration, field: usize) -> PacketDigest {
-    let id = PacketId::default();
-    let [upper, lower] = *id.halves();
+    let [upper, lower] = *PacketId::default().halves();
     match (configuration.kind(), field) {
-        (Kind::FINECOMB, 0) | (Kind::IDENTITY_TABLE, 1) => upper,
-        (Kind::FINECOMB, _) | (Kind::IDENTITY_TABLE, 2..) => lower,
-        (Kind::IDENTITY_TABLE, _) => *id.check(),
-        _ => PacketDigest::new(configuration.seed()),
+        (Kind::IDENTITY_TABLE, 1) => upper,
+        (Kind::FINECOMB, 1) | (Kind::IDENTITY_TABLE, 2) => lower,
+        _ => digest::first(configuration.kind(), configuration.seed()),
     }
 }

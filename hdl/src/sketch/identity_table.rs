@@ -32,6 +32,8 @@
 //! | drain_epoch, clear_first, clear_second | in | 1 | as the lda's |
 //! | drained_cell | out | 168 | as the lda's |
 //! | overflow, overflow_epoch | out | 1 | as the lda's: a count of any table wrapped |
+//! | ends | in | 1 | the interval ends behind this cycle |
+//! | digest_sum | out | 32 | as `ended` of the [digest sum](crate::sketch::digest_sum), whose digest is the check |
 //!
 //! One packet a cycle; its cells are written 14 cycles behind its key. A copy may be drained from the 14th cycle on behind
 //! that of its last packet. Parameters: R = log2(rows), A = R + 2, S = 168, the bits of a cell; the configuration's hash,
@@ -48,6 +50,7 @@
 use crate::leaves::{Delay, Flop};
 use crate::module::module;
 use crate::sketch::digest::{self, Digest};
+use crate::sketch::digest_sum::DigestSum;
 use crate::sketch::lda::Lda;
 use crate::sketch::place::{self, Place};
 use crate::sketch::sampler::{MASKS, PREFIX_BITS, Sampler};
@@ -71,6 +74,8 @@ pub struct IdentityTable<const R: usize, const A: usize, const S: usize = 168> {
     pub drained_cell: Signal<Out, Bits<S>>,
     pub overflow: Signal<Out, Bit>,
     pub overflow_epoch: Signal<Out, Bit>,
+    pub ends: Signal<In, Bit>,
+    pub digest_sum: Signal<Out, Bits<32>>,
 
     /// For the prefix alone: the row is made of the identifier.
     place: Place,
@@ -80,6 +85,7 @@ pub struct IdentityTable<const R: usize, const A: usize, const S: usize = 168> {
     placing: [Flop<Bit>; 5],
     /// The check, the upper and the lower half of the identifier.
     digest: [Digest; 3],
+    checks: DigestSum<1>,
     field: [Delay<32, 5>; 3],
     /// From the packet to the update: its copy above its timestamp.
     entering: Signal<Local, Bits<41>>,
@@ -104,7 +110,7 @@ impl<const R: usize, const A: usize, const S: usize> IdentityTable<R, A, S> {
         }
             clk rst key packet epoch nanoseconds masks drain_address drain_epoch clear_first clear_second drained_cell
             overflow overflow_epoch placing field entering waiting updating drained overflows
-            wrapped_copy unused_row
+            wrapped_copy unused_row ends digest_sum checks
         }
     }
 }
@@ -148,6 +154,15 @@ impl<const R: usize, const A: usize, const S: usize> Logic for IdentityTable<R, 
             self.field[i].rst.next = self.rst.val();
             self.field[i].d.next = self.digest[i].value.val();
         }
+
+        self.checks.clk.next = self.clk.val();
+        self.checks.rst.next = self.rst.val();
+        self.checks.ends.next = self.ends.val();
+        self.checks.packet.next = self.packet.val();
+        self.checks.kind.next = 0.into();
+        self.checks.digest.next = self.digest[0].value.val();
+        self.checks.sent_kind.next = 0.into();
+        self.digest_sum.next = self.checks.ended.val();
 
         self.table[0].row.next = self.digest[1].value.val().get_bits::<R>(16);
         self.table[1].row.next = self.digest[1].value.val().get_bits::<R>(0);

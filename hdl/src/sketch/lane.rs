@@ -31,8 +31,8 @@
 //! | digest_sum | out | 32 | as `ended` of the [digest sum](crate::sketch::digest_sum); zero without digests |
 //!
 //! One packet a cycle; a cell is written 13 cycles behind its key. Parameters: R = log2(rows), A = R + bits of
-//! a bank number + bits of a class, C classes, S and D as the lda's, P digest sums (those of the first P fields: as many
-//! as fields, unless they are no digests that frames sum); the configuration's hash, seed and prefix lengths become
+//! a bank number + bits of a class, C classes, S and D as the lda's, P digest sums: one, of the first field, if there
+//! are fields; the configuration's hash, seed and prefix lengths become
 //! constants, unless the lengths adapt.
 //!
 //! Cost of a whole tap with FineComb for ECP5 (yosys, before placement; the default design with seed 1): 10,020 LUT4, 7,056

@@ -35,7 +35,12 @@ pub(crate) fn build(configuration: &Configuration) -> Result<Hardware, Failure> 
 
 /// One end.
 pub(crate) fn point(hardware: &Hardware, role: Role) -> Result<Box<dyn Point>, Failure> {
-    Ok(Box::new(hardware.point(role)?))
+    let mut point = hardware.point(role)?;
+    // What came before the first interval is of no interest.
+    point.delimit()?;
+    point.wait_for_frames()?;
+    point.take_frames();
+    Ok(Box::new(point))
 }
 
 impl Point for HardwarePoint {
@@ -50,7 +55,7 @@ impl Point for HardwarePoint {
     }
 
     fn end_interval(&mut self, emit: &mut dyn FnMut(&[u8])) -> Result<(), Failure> {
-        HardwarePoint::end_interval(self)?;
+        self.delimit()?;
         self.wait_for_frames()?;
         for frame in self.take_frames() {
             emit(&frame);

@@ -61,7 +61,7 @@ Exit codes:
    7  an output cannot be written
    8  a tool is missing, or the hardware cannot be built
    9  the two ends have not seen the same packets, or the files are swapped
-  10  refused, because the result would be wrong: a cut by the clock
+  10  refused, because the result would be wrong: intervals cut by no delimiter
   11  the port or interface is missing or down, or is none
   12  the port is in use by another program
   13  no permission to open the port or interface

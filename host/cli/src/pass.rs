@@ -248,7 +248,8 @@ impl End {
         EndOutput {
             file: self.recording.name().into(),
             packets: self.packets,
-            unmeasured: totals.map(|totals| u64::from(totals.unmeasured)).sum(),
+            // The delimiter is no packet of the capture.
+            unmeasured: totals.map(|totals| u64::from(totals.unmeasured.saturating_sub(1))).sum(),
             cut: self.cut,
             truncated: self.truncated,
         }

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
+use deltaline_model::wire::delimiter::Delimiter;
 
 /// Packets that are observed at once, which is faster than one after the other.
 const MOST: usize = 64;
@@ -62,6 +63,9 @@ impl Point for MeasurementPoint {
     }
 
     fn end_interval(&mut self, emit: &mut dyn FnMut(&[u8])) -> Result<(), Failure> {
+        // Counted as an unmeasured frame, as hardware does, whose control frames are the same ones.
+        let delimiter = Delimiter::new(self.configuration(), self.interval()).encode();
+        MeasurementPoint::observe(self, &delimiter, Timestamp(0));
         MeasurementPoint::end_interval(self, IntervalEnd::Delimiter, emit);
         Ok(())
     }

@@ -184,12 +184,12 @@ fn cuts_by_the_clock_are_refused() {
         for packet in packets(path) {
             point.observe(&packet.data, Timestamp::from_nanoseconds(packet.timestamp));
         }
-        point.end_interval(IntervalEnd::Clock, |data| {
+        point.end_interval(IntervalEnd::Request, |data| {
             frames.push(Packet { timestamp: 0, length: 0, interface: 0, data: data.to_vec() });
         });
     }
     let result = decode(&folder, &frames);
-    result.told(10, &["the clock cut the sender's interval", "use in-band delimiters"]);
+    result.told(10, &["the clock, a pin or a register cut the sender's interval", "use in-band delimiters"]);
     assert_eq!(result.json()["overall"]["lost"], Value::Null);
     assert_eq!(result.json()["ends"][0]["flags"], json!(["timed"]));
 }

@@ -78,13 +78,13 @@ pub enum Void {
         /// The end that is missing.
         role: Role,
     },
-    /// The clock ended or started the interval.
+    /// No delimiter ended or started the interval.
     #[error(
-        "the clock cut the {role}'s interval, so that packets in flight at the cut lie in different intervals at \
-         the two ends and would corrupt rows without a trace: the interval is void; use in-band delimiters"
+        "the clock, a pin or a register cut the {role}'s interval, so that packets in flight at the cut lie in different \
+         intervals at the two ends and would corrupt rows without a trace: the interval is void; use in-band delimiters"
     )]
     TimedCut {
-        /// An end whose interval was cut by the clock.
+        /// An end whose interval was cut by no delimiter.
         role: Role,
     },
     /// A delimiter did not reach an end, or reached it during a drain.

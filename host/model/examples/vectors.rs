@@ -378,7 +378,7 @@ fn small_intervals(
         Role::Sender => point.refuse_interval_end(),
         Role::Receiver => point.clock_unlocked(),
     }
-    end_interval(&mut point, IntervalEnd::Clock, text)?;
+    end_interval(&mut point, IntervalEnd::Request, text)?;
 
     end_interval(&mut point, IntervalEnd::Delimiter, text)?;
     Ok(())

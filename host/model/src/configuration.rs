@@ -206,6 +206,11 @@ impl Configuration {
         self.digests
     }
 
+    /// Whether the first digest of all packets is summed for control frames: cells have one then.
+    pub fn has_digest_sum(&self) -> bool {
+        self.digests || self.kind != Kind::LDA
+    }
+
     /// The shape of the synopsis's tables; if its prefix lengths adapt, as after reset.
     pub fn shape(&self) -> Shape {
         registry::shape(self.kind, &self.parameters())

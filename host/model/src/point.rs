@@ -67,8 +67,8 @@ const TOTAL_MASK: u64 = (1 << TOTAL_BITS) - 1;
 pub enum IntervalEnd {
     /// A delimiter in the stream: the same packets lie before it at both ends.
     Delimiter,
-    /// The clock: packets in flight lie before it at one end and behind it at the other.
-    Clock,
+    /// The clock, a pin or a register: packets in flight lie before it at one end and behind it at the other.
+    Request,
 }
 
 /// Why prefix lengths are not scheduled.
@@ -130,7 +130,7 @@ impl MeasurementPoint {
             role,
             id: 0,
             time: None,
-            digest: PacketDigest::new(configuration.seed()),
+            digest: digest::first(configuration.kind(), configuration.seed()),
             placement: Placement::new(configuration.seed()),
             hash: LinearHash::new(configuration.hash(), configuration.seed()),
             tables: registry::synopsis(configuration.kind(), &configuration.parameters()),
@@ -212,7 +212,7 @@ impl MeasurementPoint {
         let ClassTotals { packets, octets, first, last, time_sum, digest_sum } =
             self.classes.get(class).copied().unwrap_or_default();
         let time_sum = Some(time_sum);
-        let digest_sum = self.configuration.has_digests().then_some(digest_sum);
+        let digest_sum = self.configuration.has_digest_sum().then_some(digest_sum);
         Totals { packets, bytes: octets, first, last, time_sum, digest_sum, ..self.totals }
     }
 
@@ -298,7 +298,7 @@ impl MeasurementPoint {
         let mut is_full = count(totals, octets, packets);
         let times = packets.iter().map(|packet| packet.time.nanoseconds());
         totals.time_sum = times.fold(totals.time_sum, u64::wrapping_add);
-        let has_digests = self.configuration.has_digests();
+        let has_digests = self.configuration.has_digest_sum();
         if let Ok(batch) = <&mut [Hashed; BATCH]>::try_from(&mut *packets) {
             let hashes = batch.map(|packet| packet.hash);
             let places = self.placement.places(hashes);
@@ -348,9 +348,12 @@ impl MeasurementPoint {
         self.end_interval(IntervalEnd::Delimiter, emit);
     }
 
-    /// Ends the interval: hands its control frames to `emit`, in order, and starts the next from zero.
+    /// Ends the interval: hands its control frames to `emit`, in order, and starts the next from zero. A request flags both,
+    /// and the very first interval has a gap as well.
     pub fn end_interval(&mut self, end: IntervalEnd, mut emit: impl FnMut(&[u8])) {
-        self.totals.flags.timed |= end == IntervalEnd::Clock;
+        let is_request = end == IntervalEnd::Request;
+        self.totals.flags.timed |= is_request;
+        self.totals.flags.gap |= is_request && !self.has_ended;
         for class in 0..self.configuration.classes() {
             self.report(class, &mut emit);
         }
@@ -358,7 +361,7 @@ impl MeasurementPoint {
         self.has_ended = true;
         self.interval = self.interval.wrapping_add(1);
         self.totals = Totals::default();
-        self.totals.flags.timed = end == IntervalEnd::Clock;
+        self.totals.flags.timed = is_request;
         self.classes = [ClassTotals::default(); MAX_CLASSES];
         self.unmatched = 0;
         let interval = self.interval;
@@ -578,8 +581,8 @@ mod tests {
             alone.iter_mut().for_each(|point| point.observe(&[0; 60], Timestamp(9)));
             point.refuse_interval_end();
             alone.iter_mut().for_each(|point| point.refuse_interval_end());
-            let (headers, cells) = collect(&mut point, IntervalEnd::Clock);
-            let [mut first, second] = alone.each_mut().map(|point| collect(point, IntervalEnd::Clock));
+            let (headers, cells) = collect(&mut point, IntervalEnd::Request);
+            let [mut first, second] = alone.each_mut().map(|point| collect(point, IntervalEnd::Request));
             first.0.extend(second.0);
             first.1.extend(second.1);
             // The identifier is that of the configuration with its entries.
@@ -594,9 +597,19 @@ mod tests {
         let configuration = Configuration::new(Settings { rows: 8, ..Settings::default() }).unwrap();
         let mut point = MeasurementPoint::new(&configuration, Role::Sender);
         let ends =
-            [IntervalEnd::Delimiter, IntervalEnd::Clock, IntervalEnd::Delimiter, IntervalEnd::Delimiter];
+            [IntervalEnd::Delimiter, IntervalEnd::Request, IntervalEnd::Delimiter, IntervalEnd::Delimiter];
         let timed = ends.map(|end| collect(&mut point, end).0[0].totals.flags.timed);
         assert_eq!(timed, [false, true, true, false]);
+    }
+
+    #[test]
+    fn the_first_interval_has_a_gap_unless_its_start_is_known() {
+        let configuration = Configuration::new(Settings { rows: 8, ..Settings::default() }).unwrap();
+        for (end, gaps) in [(IntervalEnd::Request, [true, false]), (IntervalEnd::Delimiter, [false, false])] {
+            let mut point = MeasurementPoint::new(&configuration, Role::Sender);
+            let found = [end; 2].map(|end| collect(&mut point, end).0[0].totals.flags.gap);
+            assert_eq!(found, gaps);
+        }
     }
 
     fn adaptive() -> MeasurementPoint {

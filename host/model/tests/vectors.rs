@@ -13,7 +13,7 @@ use common::{golden_frames, golden_frames_v2, lines, unhex};
 use deltaline_model::packet::hash::{HashKind, LinearHash};
 use deltaline_model::packet::identity::{Identity, KEY_BYTES, Key, Unmeasured, identify};
 use deltaline_model::sketch::cell::{Cell, Row};
-use deltaline_model::sketch::digest::PacketDigest;
+use deltaline_model::sketch::digest::{self, PacketDigest};
 use deltaline_model::sketch::field_cell::FieldCell;
 use deltaline_model::sketch::lda;
 use deltaline_model::sketch::packet_id::PacketId;
@@ -255,7 +255,7 @@ fn frames_of_other_synopses() {
         let sent = [1000, 600, 0][interval as usize];
         let arrived = sent - if role == Role::Receiver { sent / 50 } else { 0 };
         assert_eq!(totals.packets, arrived);
-        assert_eq!((totals.time_sum.is_some(), totals.digest_sum), (true, None));
+        assert_eq!((totals.time_sum.is_some(), totals.digest_sum.is_some()), (true, true));
         let mut buffer = [0; MAX_FRAME_BYTES];
         let length = match shape.kind {
             Kind::FINECOMB => {
@@ -266,8 +266,10 @@ fn frames_of_other_synopses() {
             _ => {
                 identity += 1;
                 let cells: Vec<FieldCell<3>> = frame.cells().collect();
-                // Every packet is in each table.
+                // Every packet is in each table, with its check.
                 assert_eq!(cells.iter().map(|cell| u64::from(cell.count)).sum::<u64>(), arrived);
+                let checks = cells.iter().map(|cell| cell.fields[0]).fold(0, digest::add);
+                assert_eq!(totals.digest_sum, Some(checks));
                 v2::encode(&frame.header, &cells, &mut buffer)
             }
         };

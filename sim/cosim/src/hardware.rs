@@ -7,6 +7,7 @@ use deltaline_hdl::emit::kind::Module;
 use deltaline_hdl::emit::module::emit;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::time::{AbsoluteTime, Timestamp};
+use deltaline_model::wire::delimiter::Delimiter;
 use deltaline_model::wire::frame::{Header, Role, Totals, frame_bytes};
 use verilator_sys::{Effort, Model, Port, Toolchain};
 
@@ -89,6 +90,8 @@ impl Hardware {
             source,
             sink,
             role,
+            configuration: self.configuration,
+            next_delimiter: u32::MAX,
             frames_per_interval: frames,
             patience,
             frames_due: 0,
@@ -156,6 +159,8 @@ pub struct HardwarePoint {
     source: Source,
     sink: Sink,
     role: Role,
+    configuration: Configuration,
+    next_delimiter: u32,
     frames_per_interval: usize,
     patience: u64,
     frames_due: usize,
@@ -280,7 +285,22 @@ impl HardwarePoint {
         Ok(())
     }
 
-    /// Ends the interval, once the previous one has been drained; its control frames come out while the next
+    /// Ends the interval by a delimiter in the stream, once the previous one has been drained. The first one carries the
+    /// number before zero: behind it begins interval 0, at a known place.
+    ///
+    /// # Errors
+    ///
+    /// As [`HardwarePoint::end_interval`].
+    pub fn delimit(&mut self) -> Result<(), HardwareError> {
+        self.wait_for_frames()?;
+        let delimiter = Delimiter::new(&self.configuration, self.next_delimiter).encode();
+        self.observe(&delimiter, Timestamp(0))?;
+        self.next_delimiter = self.next_delimiter.wrapping_add(1);
+        self.expect_interval();
+        Ok(())
+    }
+
+    /// Ends the interval by the pin, once the previous one has been drained; its control frames come out while the next
     /// interval counts.
     ///
     /// # Errors

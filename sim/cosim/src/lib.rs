@@ -5,6 +5,7 @@
 //! * [`boards`]: the tops of boards, with a model of the host's end of their line.
 //! * [`stream`]: an AXI4-Stream into the module, or out of it.
 //! * [`hardware`]: the core as a measurement point, used as `deltaline_model::point::MeasurementPoint` is.
+//! * `adversary`: frames that look for the edges, for every check that takes frames.
 //! * `twin`: the model's side of a bench: what it takes, and what is due.
 //! * [`checks`]: the twin rule. Each check drives one stage, or the whole core, with the same stimulus as its twin and
 //!   compares every bit. Cores of every width have the same twin, that of a measurement point.
@@ -12,6 +13,7 @@
 //! * [`faults`]: small changes planted in the Verilog, to show that the checks notice them; [`mutations`] are those of
 //!   the stages, every check's own stand with it.
 
+mod adversary;
 pub mod bench;
 pub mod boards;
 pub mod checks;

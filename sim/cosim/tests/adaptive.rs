@@ -7,6 +7,7 @@ use deltaline_cosim::faults::{Fault, fault, missed};
 use deltaline_hdl::emit::kind::Module;
 use deltaline_hdl::emit::module::emit;
 use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::wire::shape::Kind;
 use verilator_sys::Toolchain;
 
 fn settings(prefixes: &[u8]) -> Settings<'_> {
@@ -51,6 +52,13 @@ fn with_classes() {
 #[test]
 fn with_digests() {
     check_with(Module::Core256, Settings { digest: true, ..settings(&[0, 2, 4]) });
+}
+
+/// Whatever the cells hold, lengths change at the boundary.
+#[test]
+fn other_synopses() {
+    check_with(Module::Core, Settings { synopsis: Kind::FINECOMB, ..settings(&[1, 6]) });
+    check_with(Module::Core, Settings { synopsis: Kind::IDENTITY_TABLE, ..settings(&[1]) });
 }
 
 #[test]

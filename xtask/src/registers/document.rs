@@ -17,8 +17,8 @@ nothing.
   reads as 0.
 * *snapshot*: what it was when `snapshot` was last written with 1, all such registers at the same clock edge; 0 before.
 * *build*: fixed when the hardware was built.
-* The bus answers SLVERR, and nothing changes, for an offset without a register, a write to a register that cannot be
-  written, a write of less than the whole word, a write of 1 to a bit without a field, and a value that a field's
+* The bus answers SLVERR, and nothing changes, for an offset without a register or within a word, a write to a register that
+  cannot be written, a write of less than the whole word, a write of 1 to a bit without a field, and a value that a field's
   description does not allow.
 
 | offset | register | bits | access | meaning |

@@ -338,7 +338,7 @@ fn ends_that_sample_differently_are_void_though_their_digests_agree() {
 fn a_cut_by_the_clock_voids_both_neighbours() {
     for late in [Role::Sender, Role::Receiver] {
         let collected = collect(&segment([SETTINGS; 2], 4, |interval, role, _| {
-            if (interval, role) == (1, late) { IntervalEnd::Clock } else { IntervalEnd::Delimiter }
+            if (interval, role) == (1, late) { IntervalEnd::Request } else { IntervalEnd::Delimiter }
         }));
         let timed = Some(Void::TimedCut { role: late });
         assert_eq!(voids(&collected), [None, timed.clone(), timed, None]);

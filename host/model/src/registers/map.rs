@@ -951,7 +951,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::DELIMITER_GAPS)
     }
 
-    /// Interval end. Write 1 to end the interval now; in line, this inserts a delimiter. In line at the receiver, or while a delimiter is due, it has no effect.
+    /// Interval end. Write 1 to end the interval now; in line, this inserts a delimiter, on a tap it flags the interval and the next one as timed. In line at the receiver, or while a delimiter is due, it has no effect.
     ///
     /// # Errors
     ///

@@ -25,8 +25,10 @@
 //! many equal sums as chance gives (32 expected), from four rounds on; millions without a round, and still hundreds
 //! with two. Golden digests (`tests/vectors.rs`); sums commute and forget carries.
 
+use crate::sketch::packet_id::PacketId;
 pub use crate::sketch::rounds::LANES;
 use crate::sketch::rounds::Rounds;
+use crate::wire::shape::Kind;
 
 /// Rounds: two more than the test below needs, and as many as hardware has cycles for without waiting.
 pub const ROUNDS: usize = 6;
@@ -76,6 +78,16 @@ impl PacketDigest {
     #[inline(always)]
     pub fn digests(&self, hashes: [u64; LANES]) -> [u32; LANES] {
         self.rounds.apply_all(hashes.map(|hash| (hash >> self.first_bit) as u32))
+    }
+}
+
+/// The function of the first digest in a cell of this kind, which is summed over all packets too: of a FineComb row the
+/// identifier's upper half, of an identity table's cell the check, and otherwise the seed's digest.
+pub fn first(kind: Kind, seed: u64) -> PacketDigest {
+    match kind {
+        Kind::FINECOMB => PacketId::default().halves()[0],
+        Kind::IDENTITY_TABLE => *PacketId::default().check(),
+        _ => PacketDigest::new(seed),
     }
 }
 

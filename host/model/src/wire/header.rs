@@ -57,7 +57,7 @@ pub struct Flags {
     pub overrun: bool,
     /// The clock was not locked at some moment.
     pub clock: bool,
-    /// The clock, not a delimiter in the stream, started or ended the interval.
+    /// The clock, a pin or a register, not a delimiter in the stream, started or ended the interval.
     pub timed: bool,
     /// A delimiter before the one that ended the interval is missing.
     pub gap: bool,

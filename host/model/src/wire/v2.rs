@@ -36,7 +36,7 @@
 //! |      | 55:48 | reserved | zero; a reader ignores it |
 //! |      | 47:0  | seconds | the interval's end in whole seconds; 0 without a time base |
 //! | 13   | 63:0  | time sum | the 48-bit nanoseconds of all measured packets' timestamps, unsampled, modulo 2^64 |
-//! | 14   | 63:32 | digest sum | the [digests](crate::sketch::digest) of all measured packets, unsampled, each half modulo 2^16; zero without flag bit 6 |
+//! | 14   | 63:32 | digest sum | the [first digests](crate::sketch::digest::first) of all measured packets, unsampled, each half modulo 2^16; zero without flag bit 6 |
 //! |      | 31:0  | reserved | zero; a reader ignores it |
 //! | 15   | 63:32 | boot epoch | starts of the point; zero until frames are authenticated |
 //! |      | 31:16 | key | of the authentication tag; likewise |
@@ -55,10 +55,10 @@
 //! | bit 0 | saturated | a packet count or a total overflowed |
 //! | bit 1 | overrun | an interval end came while the previous interval was still being drained and was refused: this interval is longer than asked for |
 //! | bit 2 | clock | the clock was not locked at some moment of the interval |
-//! | bit 3 | timed | the clock, not a delimiter in the stream, started or ended the interval |
-//! | bit 4 | gap | the delimiter at the end of the interval is not the one that was due: one before it is missing, and the interval covers more than its number says |
+//! | bit 3 | timed | the clock, a pin or a register, not a delimiter in the stream, started or ended the interval |
+//! | bit 4 | gap | the delimiter at the end of the interval is not the one that was due: one before it is missing, and the interval covers more than its number says; or the interval began with a reset |
 //! | bit 5 | digests | cells have digest sums: set in every frame of such a configuration |
-//! | bit 6 | digest sum | word 14 holds the sum of all packets' digests; points set it where cells have digest sums (bit 5), a reader goes by this bit alone |
+//! | bit 6 | digest sum | word 14 holds the sum of all packets' digests; points set it where cells have digests of any kind, a reader goes by this bit alone |
 //!
 //! Other flags are reserved; a reader ignores them.
 //!

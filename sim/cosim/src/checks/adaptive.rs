@@ -104,7 +104,7 @@ impl Schedules {
             self.events.extend(delimiter.map(Event::Delimiter));
         }
         if end {
-            self.events.push_back(Event::End(IntervalEnd::Delimiter));
+            self.events.push_back(Event::End(IntervalEnd::Request));
         }
         self.hardware.set_interval_end(end);
         match beat {

@@ -67,6 +67,7 @@ pub fn check(
         }
         pair.ends_by_the_clock()?;
         pair.random_intervals(count / 2, seed)?;
+        pair.adversary(role)?;
         pair.reset_in_the_middle(role)?;
         packets += pair.packets;
     }
@@ -245,8 +246,7 @@ impl Pair<Byte> {
                         self.hardware.set_interval_end(position == at);
                     }
                     if position == at {
-                        let end = log2.map_or(IntervalEnd::Delimiter, |_| IntervalEnd::Clock);
-                        self.end_twin(Event::End(end));
+                        self.end_twin(Event::End(IntervalEnd::Request));
                     }
                     self.hardware.beat(octet)?;
                     self.hardware.set_interval_end(false);
@@ -282,7 +282,7 @@ impl Pair<Byte> {
                 // The clock's highest bit changes twice before it wraps.
                 for time in [1 << 63, 0] {
                     self.set_time(time);
-                    self.end_twin(Event::End(IntervalEnd::Clock));
+                    self.end_twin(Event::End(IntervalEnd::Request));
                     self.compare()?;
                 }
             }
@@ -357,7 +357,6 @@ impl Pair<Byte> {
         let rest = long.split_off(45);
         long.into_iter().try_for_each(|octet| self.hardware.beat(octet))?;
         self.restart(role)?;
-        self.set_id(POINT);
         // One byte of it comes before the core counts, the others behind.
         for (index, octet) in rest.into_iter().enumerate() {
             if index == 1 {
@@ -383,8 +382,10 @@ pub fn preloaded_counters(
     configuration: &Configuration,
     verilog: &str,
 ) -> Result<(), CheckError> {
-    let zero = Totals::default();
-    let saturated = Flags { saturated: true, ..Flags::default() };
+    // The first interval, ended by no delimiter.
+    let first = Flags { timed: true, gap: true, ..Flags::default() };
+    let zero = Totals { flags: first, ..Totals::default() };
+    let saturated = Flags { saturated: true, ..first };
     let cases: [Preload; 4] = [
         (
             &[
@@ -530,7 +531,7 @@ const fn fault(
 }
 
 /// Faults that [`check`] must notice.
-pub const FAULTS: [Fault; 47] = [
+pub const FAULTS: [Fault; 50] = [
     fault("a stalled byte is taken", "transfer = ", "s_axis_tvalid & s_axis_tready", "s_axis_tvalid"),
     fault("the rest of a frame cut by reset is measured", "fire = ", "transfer & ~is_adrift", "transfer"),
     fault("the timestamp of the wrong byte", "if (", "~in_frame_q", "in_frame_q"),
@@ -615,11 +616,19 @@ pub const FAULTS: [Fault; 47] = [
     fault("a difference outlives its frame", "differs_d = differs_now & ", "~ends", "1'b1"),
     fault(
         "an interval that began with the reset passes for a whole one",
-        "(~is_due_q | ",
+        "(delimiter & ~is_due_q) | (",
         "~started_q",
         "1'b0",
     ),
-    fault("a missing delimiter is not told", "delimiter & (", "~is_due_q", "1'b0"),
+    fault("a missing delimiter is not told", "(delimiter & ", "~is_due_q", "1'b0"),
+    fault("an end by the pin passes for a delimiter's", "timed = ends & ", "~delimiter", "1'b0"),
+    fault("a clock without an exponent ends intervals", "crossed = ", "|interval_log2", "1'b1"),
+    fault(
+        "the lowest bit of an EtherType is not looked at",
+        "if (",
+        "low_half == 32'h800",
+        "(low_half & 32'hfffe) == 32'h800",
+    ),
     fault("an end during a drain is not refused", "running & ", "~drain_busy", "1'b1"),
     fault("a lost lock is noted a cycle early", "unlocked = ", "~locked_4_q", "~locked_3_q"),
     fault("m_axis gives a byte up before it is taken", "(state_q == 32'h5) & ", "m_axis_tready", "1'b1"),

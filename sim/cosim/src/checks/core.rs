@@ -7,6 +7,7 @@ use crate::error::{CheckError, same};
 use crate::faults::{either, with_input};
 use crate::hardware::{Hardware, HardwarePoint, TOP};
 use crate::stream::Beat;
+use deltaline_design::CellKind;
 use deltaline_hdl::emit::reader;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::classifier::Entry;
@@ -106,6 +107,7 @@ pub fn check(
             pair.compare()?;
         }
         pair.random_intervals(count / 2, seed)?;
+        pair.adversary(role)?;
         pair.reset_in_the_middle(role)?;
         packets += pair.packets;
     }
@@ -196,8 +198,7 @@ impl Pair<Core> {
                         self.hardware.set_interval_end(position == at);
                     }
                     if position == at {
-                        let end = log2.map_or(IntervalEnd::Delimiter, |_| IntervalEnd::Clock);
-                        self.end_twin(Event::End(end));
+                        self.end_twin(Event::End(IntervalEnd::Request));
                     }
                     self.hardware.beat(beat)?;
                     self.hardware.set_interval_end(false);
@@ -243,6 +244,11 @@ impl Pair<Core> {
     fn ends_around_a_drains_end(&mut self) -> Result<(), CheckError> {
         self.compare()?;
         let length = self.drain()?;
+        // What the core's page promises.
+        let (cells, frames) = (self.twin.model.cell_count(), self.hardware.frames_per_interval());
+        let fields = CellKind::of_configuration(self.twin.model.configuration()).fields();
+        let bound = ((8 + 2 * fields) * cells + 80 * frames) as u64;
+        same(STAGE, length, "drain within its bound", &true, &(length <= bound))?;
         let mut refused_before = true;
         for distance in length - 12..length + 12 {
             self.frame(&udp_frame(1, 60), false, 0)?;
@@ -286,7 +292,6 @@ impl Pair<Core> {
         let (before, behind) = long.split_at(64 / self.hardware.beat_bytes());
         before.iter().try_for_each(|beat| self.hardware.beat(*beat))?;
         self.restart(role)?;
-        self.set_id(POINT);
         behind.iter().try_for_each(|beat| self.hardware.beat(*beat))?;
         self.hardware.start()?;
         self.first_interval()
@@ -347,7 +352,10 @@ fn preloaded_counters(
     (0..3).for_each(|_| model.observe(&[0; 60], time));
     (0..3).for_each(|_| model.observe_bad());
     let counted = model.totals(0);
-    let saturated = Flags { saturated: true, ..Flags::default() };
+    // The first interval, ended by no delimiter.
+    let first = Flags { timed: true, gap: true, ..Flags::default() };
+    let counted = Totals { flags: first, ..counted };
+    let saturated = Flags { saturated: true, ..first };
     let cases: [(&[Change], Totals); 4] = [
         (
             &near_carry,
@@ -400,7 +408,7 @@ fn preloaded_counters(
     }
     totals(&mut point)?;
     point.end_interval()?;
-    let flags = Flags { overrun: true, ..Flags::default() };
+    let flags = Flags { overrun: true, timed: true, ..Flags::default() };
     let expected = Totals { refused_ends: u16::MAX, flags, ..zero };
     same(STAGE, 0, "refused ends near their end", &Some(expected), &totals(&mut point)?)
 }

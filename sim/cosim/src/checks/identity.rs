@@ -1,5 +1,6 @@
 //! Identity: frames in, keys out.
 
+use crate::adversary;
 use crate::bench::Bench;
 use crate::error::{CheckError, same};
 use crate::stream::{Beat, IDLE, Source, beats};
@@ -181,6 +182,9 @@ impl Stage {
                     self.frame(&frame[..length], false, 0, random)?;
                 }
             }
+        }
+        for (number, frame) in adversary::frames().iter().enumerate() {
+            self.frame(frame, number % 16 == 15, [0, 8][number % 2], random)?;
         }
         // Every protocol at every place that names one.
         for protocol in 0..=255 {

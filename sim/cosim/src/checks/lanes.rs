@@ -3,6 +3,7 @@
 //! Frames count in the order in which their last beats come, those of one cycle in the order of their lanes.
 
 use super::point::{Event, Point};
+use crate::adversary;
 use crate::bench::Bench;
 use crate::error::{CheckError, same};
 use crate::stream::{Beat, Carries, Sink, Source, beats};
@@ -93,6 +94,7 @@ pub fn check(
         all.cycle(false)?;
     }
     all.end(0, None)?;
+    all.adversary()?;
     all.interval(&mut frames, 1, 0, Some(0))?;
     while all.packets < count {
         let length = all.random.random_range(1..800);
@@ -114,6 +116,33 @@ impl Lanes {
         lane.frame = frame.to_vec();
         (lane.time, lane.bad) = (time, bad);
         self.packets += 1;
+    }
+
+    /// Frames at the edges, now on this lane, now on that one, while the others have theirs; sums beyond a counter's lower
+    /// half, then small ones; ends in successive cycles.
+    fn adversary(&mut self) -> Result<(), CheckError> {
+        let longest = (0..260).map(adversary::longest_ipv6);
+        for (number, frame) in adversary::frames().into_iter().chain(longest).enumerate() {
+            let lane = number * 7 % 3 % self.lanes.len();
+            while !self.lanes[lane].beats.is_empty() {
+                self.cycle(false)?;
+            }
+            self.offer(lane, &frame, number % 16 == 15);
+        }
+        while self.lanes.iter().any(|lane| !lane.beats.is_empty()) {
+            self.cycle(false)?;
+        }
+        self.end(1, None)?;
+        self.offer(0, &udp_frame(1, 60), false);
+        self.cycle(false)?;
+        self.cycle(true)?;
+        for _ in 0..3 {
+            self.sink.take(&self.bench)?;
+            self.twin.take(Event::RefusedEnd);
+            self.bench.tick()?;
+        }
+        self.settle()?;
+        self.end(1, Some(0))
     }
 
     /// Random frames on both lanes; the interval ends by request, or by a delimiter on a lane.
@@ -167,6 +196,11 @@ impl Lanes {
             }
         }
         self.delimiters += 1;
+        self.settle()
+    }
+
+    /// Waits for the control frames that are due and compares them.
+    fn settle(&mut self) -> Result<(), CheckError> {
         let words = self.twin.model.cell_count() as u64;
         let patience = PATIENCE.0 * words + PATIENCE.1;
         for _ in 0..patience {
@@ -190,7 +224,7 @@ impl Lanes {
         if let Some(number) = delimiter {
             self.twin.take(Event::Delimiter(number));
         } else if end {
-            self.twin.take(Event::End(IntervalEnd::Delimiter));
+            self.twin.take(Event::End(IntervalEnd::Request));
         }
         self.bench.set(self.interval_end, u64::from(end));
         Ok(self.bench.tick()?)

@@ -1,14 +1,17 @@
 //! A core and its twin side by side: what the checks of all cores have in common.
 
 use super::point::{Event, Point};
-use crate::error::CheckError;
+use crate::adversary;
+use crate::error::{CheckError, same};
 use crate::hardware::{Hardware, HardwarePoint};
 use crate::twin::Twin;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::point::IntervalEnd;
+use deltaline_model::sketch::cell::Cell;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::delimiter::Delimiter;
 use deltaline_model::wire::frame::Role;
+use deltaline_model::wire::shape::Kind as WireKind;
 use deltaline_traffic::{self as traffic, Frames};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -36,6 +39,7 @@ pub(crate) struct Pair<K> {
     pub(crate) hardware: HardwarePoint,
     pub(crate) twin: Point,
     pub(crate) packets: u64,
+    id: u32,
     pub(crate) random: StdRng,
     /// Whether m_axis stalls every other cycle.
     pub(crate) back_pressure: bool,
@@ -74,6 +78,7 @@ impl<K: Kind> Pair<K> {
             hardware: hardware.unstarted_point(role)?,
             twin: Point::new(configuration, role),
             packets: 0,
+            id: 0,
             random: StdRng::seed_from_u64(seed),
             back_pressure: false,
             kind: PhantomData,
@@ -82,6 +87,7 @@ impl<K: Kind> Pair<K> {
 
     /// The identifier of both.
     pub(crate) fn set_id(&mut self, id: u32) {
+        self.id = id;
         self.hardware.set_id(id);
         self.twin.model.set_id(id);
     }
@@ -139,7 +145,7 @@ impl<K: Kind> Pair<K> {
     /// Ends the interval by request.
     pub(crate) fn end_interval(&mut self) -> Result<(), CheckError> {
         self.hardware.request_interval_end()?;
-        self.end_twin(Event::End(IntervalEnd::Delimiter));
+        self.end_twin(Event::End(IntervalEnd::Request));
         Ok(())
     }
 
@@ -156,14 +162,17 @@ impl<K: Kind> Pair<K> {
     pub(crate) fn delimiters(&mut self) -> Result<(), CheckError> {
         let configuration = *self.twin.model.configuration();
         let ours = |number: u32| Delimiter::new(&configuration, number).encode().to_vec();
-        let changed = |position: usize| {
+        let with_bit = |position: usize, bit: u32| {
             let mut frame = ours(1);
-            frame[position] ^= 0x10;
+            frame[position] ^= 1 << bit;
             frame
         };
-        // Each byte that is compared, MAC addresses and number that are not, every length, a bad one.
+        let changed = |position| with_bit(position, 4);
+        // Each byte that is compared, every bit of the EtherType, MAC addresses and number that are not, every length, a bad
+        // one.
         let mut frames: Vec<(Vec<u8>, bool)> = vec![(ours(7), true)];
         frames.extend((0..32).map(|position| (changed(position), false)));
+        frames.extend((0..16).map(|bit| (with_bit(12 + bit / 8, bit as u32 % 8), false)));
         frames.extend((14..=64).map(|length| (ours(0x1234_5678)[..length].to_vec(), false)));
         frames.extend([0, 1, 2, 2, 4, 0xffff_ffff, 0].map(|number| (ours(number), false)));
         let mut number = 0;
@@ -196,19 +205,137 @@ impl<K: Kind> Pair<K> {
         self.compare()
     }
 
-    /// Packets that differ in a counter alone: IPv4 identification, TCP sequence number.
-    pub(crate) fn counters(&mut self) -> Result<(), CheckError> {
-        let mut tcp = udp_frame(0, 60);
-        tcp[23] = 6;
-        for (counter, step) in [(18..20, 1), (38..42, 1), (38..42, 1448)] {
-            for number in 0..500u32 {
-                let bytes = (step * number).to_be_bytes();
-                tcp[counter.clone()].copy_from_slice(&bytes[4 - counter.len()..]);
-                self.frame(&tcp, false, 0)?;
+    /// Frames at the edges, sums beyond a counter's lower half, a clock that runs and ends nothing, ends in successive
+    /// cycles, delimiters in storms; and a reset anywhere in it.
+    pub(crate) fn adversary(&mut self, role: Role) -> Result<(), CheckError> {
+        let frames = adversary::frames();
+        for (number, frame) in frames.iter().enumerate() {
+            self.frame(frame, number % 16 == 15, [0, 0, 4][number % 3])?;
+        }
+        self.end_interval()?;
+        self.compare()?;
+        // More than 2^24 octets, then few: nothing is left of them.
+        for number in 0..260 {
+            self.frame(&adversary::longest_ipv6(number), false, 0)?;
+        }
+        for _ in 0..2 {
+            self.end_interval()?;
+            self.compare()?;
+            self.frame(&udp_frame(1, 60), false, 0)?;
+        }
+        self.running_clock()?;
+        self.successive_ends()?;
+        self.resets(role, &frames)
+    }
+
+    /// A clock whose every bit changes, without an exponent: no interval ends.
+    fn running_clock(&mut self) -> Result<(), CheckError> {
+        for bit in 0..64 {
+            for time in [1 << bit, 0] {
+                self.hardware.set_time(Timestamp(time));
+                for _ in 0..8 {
+                    self.cycle()?;
+                }
             }
+        }
+        self.frame(&udp_frame(2, 60), false, 0)?;
+        self.end_interval()?;
+        self.compare()
+    }
+
+    /// Ends in successive cycles, by the pin and by delimiters: the first counts, the others are refused.
+    fn successive_ends(&mut self) -> Result<(), CheckError> {
+        for cycles in [2, 3, 9] {
+            self.frame(&udp_frame(3, 60), false, 0)?;
+            self.hardware.set_interval_end(true);
+            for cycle in 0..cycles {
+                self.cycle()?;
+                match cycle {
+                    0 => self.end_twin(Event::End(IntervalEnd::Request)),
+                    _ => self.refuse_end(),
+                }
+            }
+            self.hardware.set_interval_end(false);
+            self.compare()?;
+            for number in 0..cycles {
+                let delimiter = Delimiter::new(self.twin.model.configuration(), 5 * number).encode();
+                self.frame(&delimiter, false, 0)?;
+                match number {
+                    0 => self.end_twin(Event::Delimiter(0)),
+                    _ => self.refuse_end(),
+                }
+            }
+            self.compare()?;
         }
         self.end_interval()?;
         self.compare()
+    }
+
+    /// A reset behind any beat of frames like these, while a drain works: the core starts over as if nothing had been.
+    fn resets(&mut self, role: Role, frames: &[Vec<u8>]) -> Result<(), CheckError> {
+        for _ in 0..4 {
+            self.end_interval()?;
+            let frame = &frames[self.random.random_range(0..frames.len())];
+            let beats: Vec<_> = self.hardware.beats(frame, Timestamp(6), false).collect();
+            let (before, behind) = beats.split_at(self.random.random_range(0..=beats.len().min(200)));
+            before.iter().try_for_each(|beat| self.hardware.beat(*beat))?;
+            self.restart(role)?;
+            // What is left of the frame comes while memories are cleared, and ends before the core counts.
+            if !before.is_empty() {
+                let rest = behind.iter().rev().take(8).rev();
+                rest.clone().try_for_each(|beat| self.hardware.beat(*beat))?;
+            }
+            self.hardware.start()?;
+            self.first_interval()?;
+        }
+        Ok(())
+    }
+
+    /// Packets that differ in a counter alone: IPv4 identification, TCP sequence number, both. Rows are random ones: in each
+    /// bank with five packets a row and more, their counts have the dispersion that chance gives.
+    pub(crate) fn counters(&mut self) -> Result<(), CheckError> {
+        let (identification, sequence) = (18..20, 38..42);
+        for counters in [
+            &[(identification.clone(), 1)][..],
+            &[(sequence.clone(), 1)],
+            &[(sequence.clone(), 1448)],
+            &[(identification, 1), (sequence, 1448)],
+        ] {
+            let mut tcp = udp_frame(0, 60);
+            tcp[23] = 6;
+            for number in 0..1000u32 {
+                for (place, step) in counters {
+                    let bytes = (step * number).to_be_bytes();
+                    tcp[place.clone()].copy_from_slice(&bytes[4 - place.len()..]);
+                }
+                self.frame(&tcp, false, 0)?;
+            }
+            self.random_rows()?;
+            self.end_interval()?;
+            self.compare()?;
+        }
+        Ok(())
+    }
+
+    /// Chi-squared of the counts of each bank's rows, by the cube root that is nearly normal (Wilson and Hilferty), within
+    /// five deviations: one bank in two million is not by chance. The hardware's rows are compared with these.
+    fn random_rows(&self) -> Result<(), CheckError> {
+        let configuration = self.twin.model.configuration();
+        if configuration.kind() != WireKind::LDA || configuration.has_digests() {
+            return Ok(());
+        }
+        for rows in self.twin.model.cells::<Cell>().chunks(configuration.rows()) {
+            let mean = rows.iter().map(|cell| f64::from(cell.count)).sum::<f64>() / rows.len() as f64;
+            if mean < 5.0 {
+                continue;
+            }
+            let squares = rows.iter().map(|cell| (f64::from(cell.count) - mean).powi(2) / mean).sum::<f64>();
+            let freedom = rows.len() as f64 - 1.0;
+            let spread = 2.0 / (9.0 * freedom);
+            let deviation = ((squares / freedom).cbrt() - (1.0 - spread)) / spread.sqrt();
+            same(K::STAGE, self.packets, "rows are random ones", &true, &(deviation.abs() < 5.0))?;
+        }
+        Ok(())
     }
 
     /// Interval ends while the drain works are refused, counted, and nothing else changes.
@@ -241,7 +368,7 @@ impl<K: Kind> Pair<K> {
         }
         let found = self.hardware.take_frames();
         let refused = found.is_empty();
-        self.twin.take(if refused { Event::RefusedEnd } else { Event::End(IntervalEnd::Delimiter) });
+        self.twin.take(if refused { Event::RefusedEnd } else { Event::End(IntervalEnd::Request) });
         self.twin.compare_all(K::STAGE, distance, found)?;
         Ok(refused)
     }
@@ -258,7 +385,7 @@ impl<K: Kind> Pair<K> {
                     self.twin.take(Event::Unlocked);
                 }
                 if cycle == AROUND {
-                    self.end_twin(Event::End(IntervalEnd::Delimiter));
+                    self.end_twin(Event::End(IntervalEnd::Request));
                 }
                 self.cycle()?;
             }
@@ -310,6 +437,7 @@ impl<K: Kind> Pair<K> {
     pub(crate) fn restart(&mut self, role: Role) -> Result<(), CheckError> {
         self.hardware.restart()?;
         self.twin = Point::new(self.twin.model.configuration(), role);
+        self.set_id(self.id);
         Ok(())
     }
 

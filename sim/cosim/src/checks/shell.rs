@@ -284,7 +284,7 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
         match random.random_range(0..3) {
             0 => {
                 device.registers().interval_end()?;
-                point.take(Event::End(IntervalEnd::Delimiter));
+                point.take(Event::End(IntervalEnd::Request));
             }
             1 => {
                 // Close behind a frame, which belongs to the interval.
@@ -295,15 +295,17 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
                 device.bench.set(device.interval_end, 1);
                 device.cycle()?;
                 device.bench.set(device.interval_end, 0);
-                point.take(Event::End(IntervalEnd::Delimiter));
+                point.take(Event::End(IntervalEnd::Request));
             }
             _ => {
+                // One before it may be missing.
+                let missing = random.random_range(0..2);
+                gaps += missing;
+                interval += missing;
                 let delimiter = Delimiter::new(&configuration, interval).encode();
                 device.frame(&delimiter, stopped, false)?;
                 point.frame(&delimiter, stopped, false);
                 point.take(Event::Delimiter(interval));
-                // What no delimiter has begun has a gap.
-                gaps += u32::from(interval == 0);
                 delimiters += 1;
                 sent += 1;
             }

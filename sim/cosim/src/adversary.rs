@@ -1,0 +1,141 @@
+//! Adversary: frames that look for the edges of what reads them, for every check that takes frames.
+//!
+//! # Test plan
+//!
+//! Each kind below has a planted fault that nothing else notices: a place in the frame that does not saturate (frames of
+//! 9,000 and 16,000 bytes), extension headers of 128 bytes and more, IPv6 lengths above 65,535, the lowest bit of an
+//! EtherType. That all of them turn up is tested here, against the identity stage's model.
+
+use deltaline_traffic::udp_frame;
+
+/// EtherTypes that something here knows.
+const ETHERTYPES: [u16; 7] = [0x0800, 0x86dd, 0x8100, 0x88a8, 0x8847, 0x8848, 0x88b5];
+/// Kinds of extension headers whose length field counts units of eight bytes.
+const BY_EIGHT: [u8; 6] = [0, 43, 60, 135, 139, 140];
+/// The authentication header's counts units of four.
+const BY_FOUR: u8 = 51;
+
+/// All frames, the same ones for everybody; some 450.
+pub(crate) fn frames() -> Vec<Vec<u8>> {
+    let mut frames = vec![];
+    frames.extend(runts());
+    frames.extend(ethertypes());
+    frames.extend(long_headers());
+    frames.extend(lengths());
+    frames.extend(jumbo());
+    frames
+}
+
+/// An IPv6 packet whose length field says the most that it can: with its header 65,575 octets.
+pub(crate) fn longest_ipv6(number: u32) -> Vec<u8> {
+    ipv6(u16::MAX, 17, &number.to_be_bytes().repeat(8))
+}
+
+/// Shorter than any header, with what would be the beginning of one; and every number of bytes in a frame's last beat.
+fn runts() -> impl Iterator<Item = Vec<u8>> {
+    let sound = udp_frame(1, 200);
+    (1..=34).chain(129..=192).flat_map(move |length| [sound[..length].to_vec(), vec![0xff; length]])
+}
+
+/// Every EtherType with each of its bits changed, over what it would announce, without a tag in front and with one.
+fn ethertypes() -> Vec<Vec<u8>> {
+    let mut frames = vec![];
+    for ethertype in ETHERTYPES {
+        let announced = match ethertype {
+            0x0800 | 0x88b5 => udp_frame(2, 80)[14..].to_vec(),
+            0x86dd => ipv6(40, 17, &[7; 40])[14..].to_vec(),
+            0x8847 | 0x8848 => [&[0, 1, 1, 64], &udp_frame(3, 80)[14..]].concat(),
+            _ => [&[0, 7, 8, 0], &udp_frame(4, 80)[14..]].concat(),
+        };
+        for bit in 0..=16 {
+            let changed = (ethertype ^ (1u32 << bit) as u16).to_be_bytes();
+            for tag in [&[][..], &[0x81, 0, 0, 9]] {
+                frames.push([&[0x5a; 12], tag, &changed, &announced].concat());
+            }
+        }
+    }
+    frames
+}
+
+/// Extension headers that end far behind the window, full of what would pass for their end.
+fn long_headers() -> Vec<Vec<u8>> {
+    let header = |kind: u8, units: u8| {
+        let bytes = if kind == BY_FOUR { 4 * (usize::from(units) + 2) } else { 8 * (usize::from(units) + 1) };
+        let mut header = [17, 0, 0, 0, 0, 0, 0, 0].repeat(bytes.div_ceil(8));
+        header.truncate(bytes);
+        header[..2].copy_from_slice(&[17, units]);
+        header
+    };
+    let mut frames = vec![];
+    for units in [7, 8, 14, 15, 16, 17, 30, 31, 32, 62, 64, 126, 127, 128, 240, 254, 255] {
+        for kind in BY_EIGHT.into_iter().chain([BY_FOUR]) {
+            let long = header(kind, units);
+            let behind = [&long[..], &[9; 40]].concat();
+            frames.push(ipv6(behind.len() as u16, kind, &behind));
+            // Behind a short one.
+            let chain = [&[kind, 0, 1, 2, 3, 4, 5, 6], &behind[..]].concat();
+            frames.push(ipv6(chain.len() as u16, 60, &chain));
+        }
+    }
+    frames
+}
+
+/// Length fields around what 16 bits hold, and below the header's own.
+fn lengths() -> impl Iterator<Item = Vec<u8>> {
+    let of_six = [0u16, 1, 0xffd6, 0xffd7, 0xffd8, 0xffff].map(|length| ipv6(length, 17, &[3; 60]));
+    let of_four = [0u16, 1, 19, 20, 21, 0x7fff, 0x8000, 0xffff].map(|length| {
+        let mut frame = udp_frame(5, 90);
+        frame[16..18].copy_from_slice(&length.to_be_bytes());
+        frame
+    });
+    of_six.into_iter().chain(of_four)
+}
+
+/// Frames of 9,000 and 16,000 bytes in which a sound one, or an extension header's end, starts every 64 bytes.
+fn jumbo() -> impl Iterator<Item = Vec<u8>> {
+    [8_993, 8_999, 9_000, 9_007, 16_000].into_iter().flat_map(|length: usize| {
+        let mut plain = vec![];
+        for number in 0..length as u32 / 64 + 1 {
+            plain.extend(udp_frame(number, 64));
+        }
+        plain.truncate(length);
+        plain[16..18].copy_from_slice(&(length as u16 - 14).to_be_bytes());
+        let mut six = ipv6(length as u16 - 54, 17, &[]);
+        six.extend(&plain[..length - 54]);
+        // The same with a chain that does not end within the window.
+        let mut chained = six.clone();
+        chained[20] = 60;
+        chained[54..56].copy_from_slice(&[43, 15]);
+        [plain, six, chained]
+    })
+}
+
+/// An IPv6 packet with this length field, next header and content.
+fn ipv6(length: u16, next: u8, content: &[u8]) -> Vec<u8> {
+    let mut frame = vec![0x5a; 54];
+    frame[12..18].copy_from_slice(&[0x86, 0xdd, 0x60, 0, 0, 0]);
+    frame[18..20].copy_from_slice(&length.to_be_bytes());
+    frame[20] = next;
+    frame.extend(content);
+    frame
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deltaline_model::packet::identity::{Unmeasured, identify};
+
+    #[test]
+    fn every_kind_turns_up() {
+        let frames = frames();
+        let count = |wanted: fn(&[u8]) -> bool| frames.iter().filter(|frame| wanted(frame)).count();
+        assert!((400..600).contains(&frames.len()), "{}", frames.len());
+        assert!(count(|frame| frame.len() < 14) >= 26);
+        assert!(count(|frame| frame.len() >= 9_000) >= 9);
+        assert!(count(|frame| identify(frame).is_ok_and(|found| found.ip_length > 65_535)) >= 2);
+        assert!(count(|frame| identify(frame).is_ok_and(|found| found.truncated)) > 100);
+        assert!(count(|frame| identify(frame) == Err(Unmeasured::NotIp)) > 100);
+        assert!(count(|frame| identify(frame).is_ok_and(|found| !found.truncated)) > 60);
+        assert_eq!(identify(&longest_ipv6(1)).map(|found| found.ip_length), Ok(65_575));
+    }
+}
