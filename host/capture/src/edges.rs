@@ -146,7 +146,7 @@ pub fn edges(sender: &Identities, receiver: &Identities) -> Option<Edges> {
     let (sent, received) = (sent?, received?);
     // Two recordings that have but a corner in common are not of the same traffic.
     let keeps_most = |kept: &Kept| 2 * kept.left_out.iter().sum::<usize>() < kept.measured;
-    (keeps_most(&sent) || keeps_most(&received)).then(|| Edges {
+    (keeps_most(&sent) || keeps_most(&received)).then_some(Edges {
         span: Span { sender: sent.packets, receiver: received.packets },
         sender: sent.left_out,
         receiver: received.left_out,

@@ -64,7 +64,8 @@ fn truth(stream: &[Sent]) -> (f64, f64) {
 fn holds(range: &Value, value: f64) -> bool {
     // As far as a number of this size is known.
     let end = |end: &Value| end.as_f64();
-    end(&range[0]).is_some_and(|lower| lower - 1.0 <= value) && end(&range[1]).is_some_and(|upper| value <= upper + 1.0)
+    end(&range[0]).is_some_and(|lower| lower - 1.0 <= value)
+        && end(&range[1]).is_some_and(|upper| value <= upper + 1.0)
 }
 
 #[test]
