@@ -191,7 +191,7 @@ fn cuts_by_the_clock_are_refused() {
     let result = decode(&folder, &frames);
     result.told(10, &["the clock, a pin or a register cut the sender's interval", "use in-band delimiters"]);
     assert_eq!(result.json()["overall"]["lost"], Value::Null);
-    assert_eq!(result.json()["ends"][0]["flags"], json!(["timed"]));
+    assert_eq!(result.json()["ends"][0]["flags"], json!(["timed", "gap"]));
 }
 
 #[test]
