@@ -1,5 +1,6 @@
 //! A report: one HTML page that needs nothing else, with the plot, the numbers and all that is to be said of them.
 
+use super::on_delivered;
 use super::plot;
 use super::value::{Width, heading, value};
 use crate::failure::Failure;
@@ -62,7 +63,10 @@ fn warnings(warnings: &[String]) -> String {
 /// A table for each answer: a row for each interval, and one for all of them.
 fn tables(summary: &Summary) -> String {
     let answers = summary.overall.answers.iter();
-    answers.map(|columns| table(summary, columns.iter().filter(|each| each.what.heading.is_some()))).collect()
+    let tables =
+        answers.map(|columns| table(summary, columns.iter().filter(|each| each.what.heading.is_some())));
+    let note = on_delivered(&summary.overall).map(|note| format!("<p>{note}</p>\n"));
+    tables.chain(note).collect()
 }
 
 fn table<'a>(summary: &Summary, columns: impl Iterator<Item = &'a Quantity>) -> String {

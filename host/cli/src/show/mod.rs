@@ -3,7 +3,8 @@
 //!
 //! # Test plan
 //!
-//! A made-up quantity, with range, share and true counterpart, comes out of every one of them (`tests`).
+//! A made-up quantity, with range, share and true counterpart, comes out of every one of them (`tests`). Where packets were lost,
+//! tables say whose delays they show; where none were, they do not.
 
 pub(crate) mod csv;
 pub(crate) mod html;
@@ -15,3 +16,14 @@ pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 mod value;
+
+use deltaline_collect::summary::Figures;
+use deltaline_estimate::quantity::{LOST, Number};
+
+/// What delays are those of, where not all packets have one.
+fn on_delivered(overall: &Figures) -> Option<&'static str> {
+    match overall.find(LOST.name)?.value {
+        Ok(Number::Count(0)) | Err(_) => None,
+        Ok(_) => Some("delays are those of the packets that arrived; lost packets have none"),
+    }
+}

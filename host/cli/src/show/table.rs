@@ -1,5 +1,6 @@
 //! Tables for people: one row an interval, one column a quantity.
 
+use super::on_delivered;
 use super::value::{Width, heading, value};
 use crate::report::{self, duration, or_none};
 use deltaline_collect::summary::{Figures, IntervalFigures, Summary};
@@ -12,6 +13,7 @@ pub(crate) fn summary(summary: &Summary) -> String {
     for answer in 1..overall.answers.len() {
         text += &format!("{}\n", further(intervals, overall, answer));
     }
+    text += &on_delivered(overall).map(|note| format!("{note}\n")).unwrap_or_default();
     text + &reasons(intervals, overall)
 }
 

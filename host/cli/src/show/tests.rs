@@ -6,7 +6,7 @@ use super::prometheus::Metrics;
 use super::{csv, html, plot, table};
 use deltaline_collect::summary::{Figures, IntervalFigures, Summary};
 use deltaline_estimate::Reason;
-use deltaline_estimate::quantity::{Definition, Metric, Number, Quantity, Unit};
+use deltaline_estimate::quantity::{Definition, LOST, Metric, Number, Quantity, Unit};
 use serde_json::{Value, json};
 
 static SURPRISE: Definition = Definition {
@@ -76,6 +76,19 @@ fn a_made_up_quantity_is_in_tables() {
     assert_eq!(lines[7], ["", "7", "2.500 (1.000 to 4.000) µs", ""]);
     let reason = format!("interval 7: surprise_ns, further_ns: {}", Reason::NoSingle);
     assert!(text.contains(&reason), "{text}");
+}
+
+#[test]
+fn tables_say_whose_delays_they_show() {
+    for (lost, is_said) in [(0, false), (3, true)] {
+        let mut overall = figures(KNOWN);
+        overall.answers[0].push(Quantity::count(&LOST, lost));
+        let summary = Summary { overall, intervals: vec![interval(KNOWN)], findings: vec![] };
+        let about = html::About { files: ["a", "b"], settings: vec![], warnings: &[] };
+        for text in [table::summary(&summary), html::page(&about, &summary, "")] {
+            assert_eq!(text.contains("the packets that arrived"), is_said, "{text}");
+        }
+    }
 }
 
 #[test]
