@@ -15,7 +15,8 @@
 //!
 //! Counters of four kinds, both hashes, 60 seeds each: the deviation between rows and the mean of half of the packets,
 //! of delays that alternate, rise or come in bursts, err no more than with random packets, by chi-squared bounds; without
-//! rounds, and with one, they do. Bits 47:16 do not enter. Golden places (`tests/vectors.rs`).
+//! rounds, and with one, they do. The counts of all rows have the dispersion of random ones, and without rounds not. Bits 47:16 do
+//! not enter. Golden places (`tests/vectors.rs`).
 
 pub use crate::sketch::rounds::LANES;
 use crate::sketch::rounds::Rounds;
@@ -158,6 +159,38 @@ mod tests {
                     assert!(!by_chance(none[1]) && !by_chance(one[1]), "the test is blind: {none:?} {one:?}");
                 }
                 assert!(two.into_iter().chain(all).all(by_chance), "{two:?} {all:?}");
+            }
+        }
+    }
+
+    /// Chi-squared of the counts of all rows, over all seeds, and its degrees of freedom.
+    fn dispersion<const N: usize>(kind: HashKind, counter: fn(u32) -> [u8; KEY_BYTES]) -> [f64; 2] {
+        let mean = f64::from(PACKETS / ROWS);
+        let of_seed = |seed| {
+            let (hash, rounds) = (LinearHash::new(kind, seed), Rounds::<N>::new(FIRST_CONSTANT, seed));
+            let mut counts = vec![0.0; ROWS as usize];
+            for number in 0..PACKETS {
+                let place = rounds.apply(outer_bits(hash.hash(&counter(number).into())));
+                counts[(place % ROWS) as usize] += 1.0;
+            }
+            counts.into_iter().map(|count| f64::powi(count - mean, 2) / mean).sum::<f64>()
+        };
+        [(1..=SEEDS).map(of_seed).sum(), (SEEDS * u64::from(ROWS - 1)) as f64]
+    }
+
+    #[test]
+    fn counts_of_rows_are_those_of_random_keys() {
+        for kind in [HashKind::H3, HashKind::Rabin] {
+            for (number, counter) in COUNTERS.into_iter().enumerate() {
+                let [linear, freedom] = dispersion::<0>(kind, counter);
+                let [found, _] = dispersion::<ROUNDS>(kind, counter);
+                println!("{kind:?}, counter {number}: {linear:.0} {found:.0} of {freedom}");
+                let by_chance = |squares: f64| (squares - freedom).abs() < 5.0 * (2.0 * freedom).sqrt();
+                assert!(by_chance(found), "{found} of {freedom}");
+                // Of a counter alone, whole sets of rows stay empty without rounds, or none.
+                if number == 0 || number == 2 {
+                    assert!(!by_chance(linear), "the test is blind: {linear} of {freedom}");
+                }
             }
         }
     }
