@@ -100,7 +100,7 @@ impl Sums {
         loop {
             // The least deep last.
             terms.sort_by_key(|&term| std::cmp::Reverse((self.depths[term], term)));
-            let Some(left) = terms.pop() else { return None };
+            let left = terms.pop()?;
             let Some(right) = terms.pop() else { return Some(left) };
             terms.push(self.add(left, right, 0));
         }
