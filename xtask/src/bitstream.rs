@@ -1,6 +1,6 @@
 //! `cargo xtask bitstream`: a board's bitstream by our own steps, and the proof that it does what its twin says.
 //!
-//! yosys, nextpnr with the frequencies that must be met, icepack; each with three seeds, every exit code checked, all
+//! yosys, nextpnr with the frequencies that must be met, icepack; each with three seeds or more, every exit code checked, all
 //! reports kept in `out/bitstream/<board>-<top>`. The bitstream for the board is that of the first seed. Paths from one
 //! clock to another must be shorter than a cycle of the board's clock: what crosses counts on it.
 //!
@@ -11,6 +11,7 @@
 //! crossings are read from a report by hand; pins that no cell is connected with are listed.
 
 use crate::acceptance::run;
+use crate::report::placement::spread;
 use crate::{Failure, tools};
 use deltaline_cosim::boards::rmii_tap::SimulatedTap;
 use deltaline_cosim::boards::selftest::{Compared, Comparison, Difference, SimulatedBoard};
@@ -27,8 +28,8 @@ use std::path::Path;
 use std::time::Instant;
 use verilator_sys::{Effort, Instance, Model, Options, Source, Toolchain};
 
-/// Seeds of the three runs; the first one's bitstream is the board's.
-const SEEDS: [u32; 3] = [1, 2, 3];
+/// The first seed, whose bitstream is the board's.
+const SEED: u32 = 1;
 /// Frequency of the board's clock.
 const MHZ: u32 = 100;
 
@@ -103,6 +104,9 @@ pub(crate) struct Arguments {
     /// A number that tells builds apart, which the board reports
     #[arg(long, default_value_t = 0)]
     build: u32,
+    /// Seeds to place with: from 1 on
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    seeds: u32,
     /// Unpack the bitstream and compare what its netlist sends with the twin, byte by byte
     #[arg(long)]
     verify: bool,
@@ -185,7 +189,7 @@ pub(crate) fn build(arguments: &Arguments) -> Result<(), Failure> {
     }
 
     let mut runs = vec![];
-    for seed in SEEDS {
+    for seed in SEED..=arguments.seeds {
         eprintln!("==> nextpnr, seed {seed}");
         let start = Instant::now();
         let (asc, report) = (format!("{seed}.asc"), format!("{seed}-report.json"));
@@ -198,7 +202,7 @@ pub(crate) fn build(arguments: &Arguments) -> Result<(), Failure> {
         let report: Value = serde_json::from_str(&fs::read_to_string(file(&report))?)?;
         runs.push(placed(design.clocks, &report, seed, start.elapsed().as_secs())?);
     }
-    fs::copy(file(&format!("{}.bin", SEEDS[0])), file(&bitstream))?;
+    fs::copy(file(&format!("{SEED}.bin")), file(&bitstream))?;
     let table = table(&counts, &runs);
     fs::write(file("report.txt"), &table)?;
     print!("{table}");
@@ -316,6 +320,11 @@ fn placed(
     })
 }
 
+/// To a tenth: what misses a frequency must not seem to meet it.
+fn rounded_down(mhz: f64) -> f64 {
+    (mhz * 10.0).floor() / 10.0
+}
+
 fn table(counts: &str, runs: &[Placed]) -> String {
     let count = |prefix: &str| -> u64 {
         let lines = counts.lines().filter_map(|line| line.strip_prefix("cells ")?.split_once(' '));
@@ -333,13 +342,20 @@ fn table(counts: &str, runs: &[Placed]) -> String {
     for Placed { seed, clocks, crossing, logic_cells, seconds } in runs {
         text += &format!("seed {seed}: {logic_cells} of 7680 logic cells ({seconds} s)\n");
         for Clock { name, needed, mhz, from, to } in clocks {
-            // Rounded down: what misses the frequency must not seem to meet it.
-            let mhz = (mhz * 10.0).floor() / 10.0;
+            let mhz = rounded_down(*mhz);
             text += &format!("  {name}: {mhz:.1} MHz of {needed}, worst from {from} to {to}\n");
         }
         if *crossing > 0.0 {
             text += &format!("  from clock to clock: {crossing:.1} ns at most of {}\n", 1000 / MHZ);
         }
+    }
+    let clocks = runs.first().map_or(&[][..], |run| &run.clocks);
+    for (at, Clock { name, needed, .. }) in clocks.iter().enumerate() {
+        let [low, median, _] = spread(runs.iter().map(|run| run.clocks[at].mhz)).map(rounded_down);
+        let seeds = runs.len();
+        text += &format!(
+            "{name}: {low:.1} MHz at worst, median {median:.1}, of {seeds} seeds; {needed} needed\n"
+        );
     }
     text
 }

@@ -16,7 +16,8 @@ use verilator_sys::Toolchain;
 /// Packets of one run: each run has a seed of its own.
 const RUN: u64 = 100_000;
 
-fn small() -> Result<Configuration, Failure> {
+/// The configuration of simulations that need few rows.
+pub(crate) fn small() -> Result<Configuration, Failure> {
     Ok(Configuration::new(Settings { rows: 16, ..Settings::default() })?)
 }
 

@@ -6,6 +6,7 @@ mod cargo;
 mod check;
 mod cocotb;
 mod formal;
+mod mutations;
 mod package;
 mod registers;
 mod report;
@@ -42,8 +43,8 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
-    /// Plant faults in the Verilog and show which check notices each
-    Mutate,
+    /// Plant faults in the Verilog, by hand and by yosys, and show which check notices each
+    Mutate(mutations::Arguments),
     /// Run the emitted Verilog through Icarus Verilog and yosys
     Acceptance,
     /// Run the emitted Verilog in Icarus Verilog under cocotb, with the AXI masters and streams of cocotbext-axi
@@ -74,7 +75,7 @@ enum Task {
     },
     /// Measure what each configuration costs on FPGA and ASIC; writes docs/report.md and docs/report.json
     Report(report::Arguments),
-    /// Build a board's bitstream with three seeds, and verify it down to its bits
+    /// Build a board's bitstream with several seeds, and verify it down to its bits
     Bitstream(bitstream::Arguments),
     /// Collect the licences of all crates in the program into THIRD-PARTY-NOTICES.txt
     Notices {
@@ -133,7 +134,7 @@ fn run(task: Task) -> Result<(), Failure> {
         }
         Task::Verilog(arguments) => verilog::run(&arguments),
         Task::Registers { check } => registers::generate(check),
-        Task::Mutate => check::mutate(),
+        Task::Mutate(arguments) => mutations::run_all(&arguments),
         Task::Acceptance => acceptance::run_all(),
         Task::Cocotb => cocotb::run(),
         Task::Cosim { packets, seed, wave } => check::cosim(packets, seed, wave),

@@ -1,7 +1,7 @@
 //! `cargo xtask report`: what each configuration costs on FPGA and ASIC, measured.
 //!
-//! * FPGA area: yosys, the core flattened ([`synthesis`]). FPGA frequency: nextpnr on the core in a wrapper, three
-//!   seeds, all reported ([`placement`], [`netlist`]).
+//! * FPGA area: yosys, the core flattened ([`synthesis`]). FPGA frequency: nextpnr on the core in a wrapper, ten seeds
+//!   where the frequency is quoted, else three ([`placement`], [`netlist`]).
 //! * ASIC area and speed: yosys and OpenSTA with any Liberty file, RAM as black boxes ([`asic`], [`liberty`]).
 //! * `cargo xtask cost` prints the cells of every module; `--check` compares them with their
 //!   budget ([`budget`]).
@@ -224,6 +224,16 @@ fn measure(
                 Some(reason) => Err(reason),
                 None => Ok(placement::place(work, subject, device, &netlist, &mut missing)?),
             };
+            if let Ok(runs) = &runs
+                && !runs.is_empty()
+            {
+                let [low, median, high] = placement::spread(runs.iter().map(|run| run.mhz));
+                let (name, seeds) = (&subject.name, runs.len());
+                println!(
+                    "{name}, {}: {low:.1} MHz at worst, median {median:.1}, best {high:.1}, {seeds} seeds",
+                    device.name
+                );
+            }
             placed.push(Placed { device, runs });
         }
     }

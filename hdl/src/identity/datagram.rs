@@ -132,6 +132,10 @@ pub struct Datagram {
     shortens: Signal<Local, Bit>,
     header_bytes: Signal<Local, Bits<17>>,
     next_phase: Signal<Local, Bits<5>>,
+    header_mask: Signal<Local, Bits<5>>,
+    opened_pair: Signal<Local, Bits<5>>,
+    payload_mask: Signal<Local, Bits<4>>,
+    payload_pair: Signal<Local, Bits<4>>,
     all_words: Signal<Local, Bits<7>>,
     words_left: Signal<Local, Bits<3>>,
 
@@ -331,8 +335,24 @@ impl Logic for Datagram {
         if self.phase.q.val() != 7 {
             self.next_phase.next = self.phase.q.val() + 1;
         }
-        if self.is_active.val() {
+        // Outside of a datagram the phase may be anything: what opens one sets it. That saves a step where paths are long.
+        if self.pair_there.q.val() {
             self.phase.d.next = self.next_phase.val();
+            if self.is_extension.val() {
+                self.phase.d.next = 0.into();
+                if self.chain_by_eight.q.val() {
+                    self.phase.d.next = self.x_back_by_eight.q.val();
+                }
+                if self.chain_by_four.q.val() {
+                    self.phase.d.next = self.x_back_by_four.q.val();
+                }
+                // Without the header's first word nothing behind it is there either.
+                if !self.pair_x_whole.q.val() {
+                    self.phase.d.next = 7.into();
+                }
+            }
+        }
+        if self.is_active.val() {
             self.header_pair.d.next = self.header_pair.q.val() << 1;
             if self.header_pair.q.val().get_bit(1) & !self.six.q.val() {
                 self.summed.d.next = self.four_checksum.q.val();
@@ -346,17 +366,6 @@ impl Logic for Datagram {
                     self.chain_by_eight.d.next = false;
                     self.chain_by_four.d.next = false;
                     self.chain_fragment.d.next = false;
-                }
-                self.phase.d.next = 0.into();
-                if self.chain_by_eight.q.val() {
-                    self.phase.d.next = self.x_back_by_eight.q.val();
-                }
-                if self.chain_by_four.q.val() {
-                    self.phase.d.next = self.x_back_by_four.q.val();
-                }
-                // Without the header's first word nothing behind it is there either.
-                if !self.pair_x_whole.q.val() {
-                    self.phase.d.next = 7.into();
                 }
             }
         }
@@ -409,28 +418,36 @@ impl Logic for Datagram {
         // Which key words the pair holds.
         self.out_x.d.next = self.pair_x.q.val();
         self.out_y.d.next = self.pair_y.q.val();
-        self.out_header.d.next = 0.into();
-        if self.opens4.val() | self.opens6.val() {
-            self.out_header.d.next = 1.into();
-        } else if self.is_active.val() {
+        // Masked by words, not chosen by conditions: synthesis would make those part of the flip-flops' reset, whose way from the
+        // core's port is long.
+        self.header_mask.next = 0.into();
+        if self.is_active.val() & !self.opens4.val() & !self.opens6.val() {
             // IPv4 has but three pairs.
-            self.out_header.d.next = self.header_pair.q.val() & 0x7;
+            self.header_mask.next = 0x7.into();
             if self.six.q.val() {
-                self.out_header.d.next = self.header_pair.q.val();
+                self.header_mask.next = 0x1f.into();
             }
         }
-        self.out_payload.d.next = 0.into();
+        self.opened_pair.next = 0.into();
+        if self.opens4.val() | self.opens6.val() {
+            self.opened_pair.next = 1.into();
+        }
+        self.out_header.d.next = (self.header_pair.q.val() & self.header_mask.val()) | self.opened_pair.val();
+        self.payload_mask.next = 0.into();
         if self.is_active.val() & !self.is_extension.val() {
-            if self.phase.q.val() == 0 {
-                self.out_payload.d.next = 1.into();
-            } else if self.phase.q.val() == 1 {
-                self.out_payload.d.next = 2.into();
-            } else if self.phase.q.val() == 2 {
-                self.out_payload.d.next = 4.into();
-            } else if self.phase.q.val() == 3 {
-                self.out_payload.d.next = 8.into();
-            }
+            self.payload_mask.next = 0xf.into();
         }
+        self.payload_pair.next = 0.into();
+        if self.phase.q.val() == 0 {
+            self.payload_pair.next = 1.into();
+        } else if self.phase.q.val() == 1 {
+            self.payload_pair.next = 2.into();
+        } else if self.phase.q.val() == 2 {
+            self.payload_pair.next = 4.into();
+        } else if self.phase.q.val() == 3 {
+            self.payload_pair.next = 8.into();
+        }
+        self.out_payload.d.next = self.payload_pair.val() & self.payload_mask.val();
         self.out_odd.d.next = self.odd_header.q.val() & !self.six.q.val();
         self.out_six.d.next = self.six.q.val() & !self.opens4.val() | self.opens6.val();
         // With 28 bytes and more all seven words are whole, and the tail does not matter.

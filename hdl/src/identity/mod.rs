@@ -90,6 +90,10 @@ pub struct Identity {
     odd: Signal<Local, Bit>,
     header: Signal<Local, Bits<5>>,
     payload: Signal<Local, Bits<4>>,
+    /// The pair's payload words of even and of odd number, and which pair of the latter it is.
+    even: Signal<Local, Bits<32>>,
+    uneven: Signal<Local, Bits<32>>,
+    uneven_payload: Signal<Local, Bits<4>>,
     /// Bit i: payload word i lies in the datagram, at least with its first byte if there is a tail.
     reached: Signal<Local, Bits<8>>,
     tail_mask: Signal<Local, Bits<32>>,
@@ -112,7 +116,7 @@ impl Identity {
         }
             clk rst running s_axis_tdata s_axis_tkeep s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser
             commit measured bad word timestamp ip_length delimiter delimiter_number header_window tags
-            datagram x y six odd header payload reached tail_mask mask key vector committed commit_measured
+            datagram x y six odd header payload even uneven uneven_payload reached tail_mask mask key vector committed commit_measured
             commit_bad commit_length commit_time
         }
     }
@@ -240,39 +244,24 @@ impl Logic for Identity {
             self.word[8].d.next = self.x.val();
             self.word[9].d.next = self.y.val();
         }
-        // The payload: in an odd pair y is the word of the pair's own number and x the one before.
-        if self.payload.val().get_bit(0) {
-            if self.odd.val() {
-                self.word[10].d.next = self.y.val() & self.mask[0].val();
-            } else {
-                self.word[10].d.next = self.x.val() & self.mask[0].val();
-                self.word[11].d.next = self.y.val() & self.mask[1].val();
+        // The payload: words of even number come first in their pair, or, if the pairs are odd, last in it; then those of odd
+        // number come a pair later.
+        self.even.next = self.x.val();
+        self.uneven.next = self.y.val();
+        self.uneven_payload.next = self.payload.val();
+        if self.odd.val() {
+            self.even.next = self.y.val();
+            self.uneven.next = self.x.val();
+            self.uneven_payload.next = self.payload.val() >> 1;
+        }
+        for i in 0..4 {
+            if self.payload.val().get_bit(i) {
+                self.word[i * 2 + 10].d.next = self.even.val() & self.mask[i * 2].val();
             }
         }
-        if self.payload.val().get_bit(1) {
-            if self.odd.val() {
-                self.word[11].d.next = self.x.val() & self.mask[1].val();
-                self.word[12].d.next = self.y.val() & self.mask[2].val();
-            } else {
-                self.word[12].d.next = self.x.val() & self.mask[2].val();
-                self.word[13].d.next = self.y.val() & self.mask[3].val();
-            }
-        }
-        if self.payload.val().get_bit(2) {
-            if self.odd.val() {
-                self.word[13].d.next = self.x.val() & self.mask[3].val();
-                self.word[14].d.next = self.y.val() & self.mask[4].val();
-            } else {
-                self.word[14].d.next = self.x.val() & self.mask[4].val();
-                self.word[15].d.next = self.y.val() & self.mask[5].val();
-            }
-        }
-        if self.payload.val().get_bit(3) {
-            if self.odd.val() {
-                self.word[15].d.next = self.x.val() & self.mask[5].val();
-                self.word[16].d.next = self.y.val() & self.mask[6].val();
-            } else {
-                self.word[16].d.next = self.x.val() & self.mask[6].val();
+        for i in 0..3 {
+            if self.uneven_payload.val().get_bit(i) {
+                self.word[i * 2 + 11].d.next = self.uneven.val() & self.mask[i * 2 + 1].val();
             }
         }
         self.committed.d.next = self.datagram.closed.val();

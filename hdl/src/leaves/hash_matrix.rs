@@ -146,11 +146,9 @@ impl HashMatrix {
             for (pair, &(left, right)) in shared.pairs.iter().enumerate() {
                 let _ = writeln!(text, "wire sum_{word}_{pair} = {} ^ {};", term(left), term(right));
             }
-            for (bit, terms) in shared.outputs.iter().enumerate() {
-                let terms: Vec<String> = terms.iter().map(|&part| term(part)).collect();
-                let sum =
-                    if terms.is_empty() { "1'b0".to_string() } else { format!("^{{{}}}", terms.join(", ")) };
-                let _ = writeln!(parities, "    parity_{bit}[{word}] <= {sum};");
+            for (bit, output) in shared.outputs.iter().enumerate() {
+                let parity = output.map_or("1'b0".to_string(), term);
+                let _ = writeln!(parities, "    parity_{bit}[{word}] <= {parity};");
             }
         }
         text += "always @(posedge clk) begin\n";

@@ -1,59 +1,110 @@
-//! Parities of one word under many masks, with the sums that several of them need taken once.
+//! Parities of one word under many masks, with the sums that several of them need taken once, and no sum deep.
 //!
 //! The method is Paar's ("Optimized arithmetic for Reed-Solomon encoders", 1997): as long as two terms stand together
 //! in several outputs, the pair that stands in most of them becomes a term of its own. Of equal pairs the one with the
-//! shorter way to the word's bits is taken, so that the sums stay shallow. For the sixteen random masks of a 32-bit word
-//! it leaves half of the gates: 118 instead of 241.
+//! shorter way to the word's bits is taken.
+//!
+//! What makes no sum deep is that an output adds its least deep terms first, and shares a pair only if all its terms can
+//! still be added within [`DEPTH`] gates: terms of depths d fit into a tree of n levels if the sum of 2^d is at most 2^n, and
+//! adding the two least deep again and again makes that tree.
 //!
 //! Test plan: every output of every basis vector is compared with the masks, which proves it for all words, because
-//! both are linear; the number of gates is at most that without sharing, and half of it for a hash's masks.
+//! both are linear; the number of gates is at most that without sharing, and half of it for a hash's masks; no
+//! output is deeper than the bound.
+
+/// Gates of two inputs in a row, at most: three LUTs of four inputs. A word of 32 bits needs five.
+const DEPTH: u32 = 6;
 
 /// A sum of two terms, or a bit of the word.
 type Term = usize;
 
 /// See the [module](self). Terms below 32 are the word's bits; term 32 + i is the sum of pair i.
 pub(super) struct SharedParity {
-    /// The sums that are shared, each of two terms before it.
+    /// The sums, each of two terms before it.
     pub(super) pairs: Vec<(Term, Term)>,
-    /// For each mask, the terms whose sum is its parity.
-    pub(super) outputs: Vec<Vec<Term>>,
+    /// For each mask, the term that is its parity; none for no bits.
+    pub(super) outputs: Vec<Option<Term>>,
 }
 
 impl SharedParity {
     /// Shares the sums of at most 64 masks.
     pub(super) fn new(masks: &[u32]) -> Self {
-        // For each term: the outputs that it stands in, one bit each, and the longest way from it to a bit of the word.
-        let mut uses: Vec<u64> = (0..u32::BITS)
-            .map(|bit| masks.iter().rev().fold(0, |outputs, mask| outputs << 1 | u64::from(mask >> bit & 1)))
-            .collect();
-        let mut depths = vec![0; uses.len()];
-        let mut pairs = vec![];
-        while let Some((left, right)) = most_shared(&uses, &depths) {
-            let both = uses[left] & uses[right];
-            uses[left] &= !both;
-            uses[right] &= !both;
-            uses.push(both);
-            depths.push(1 + depths[left].max(depths[right]));
-            pairs.push((left, right));
+        let mut sums = Sums {
+            // For each bit, the outputs that it stands in.
+            uses: (0..u32::BITS)
+                .map(|bit| {
+                    masks.iter().rev().fold(0, |outputs, mask| outputs << 1 | u64::from(mask >> bit & 1))
+                })
+                .collect(),
+            depths: vec![0; u32::BITS as usize],
+            pairs: vec![],
+        };
+        while let Some((left, right, outputs)) = sums.most_shared(masks.len()) {
+            sums.uses[left] &= !outputs;
+            sums.uses[right] &= !outputs;
+            sums.add(left, right, outputs);
         }
-        let outputs = (0..masks.len())
-            .map(|output| (0..uses.len()).filter(|&term| uses[term] >> output & 1 == 1).collect())
-            .collect();
-        SharedParity { pairs, outputs }
+        let outputs = (0..masks.len()).map(|output| sums.finish(output)).collect();
+        SharedParity { pairs: sums.pairs, outputs }
     }
 }
 
-/// The pair of terms that stands in most outputs, and in two at least.
-fn most_shared(uses: &[u64], depths: &[u32]) -> Option<(Term, Term)> {
-    let pairs = (0..uses.len()).flat_map(|right| (0..right).map(move |left| (left, right)));
-    pairs
-        .map(|(left, right)| {
-            let shared = (uses[left] & uses[right]).count_ones();
-            (shared, std::cmp::Reverse((depths[left] + depths[right], left, right)))
-        })
-        .max()
-        .filter(|&(shared, _)| shared > 1)
-        .map(|(_, std::cmp::Reverse((_, left, right)))| (left, right))
+/// Terms while they are found.
+struct Sums {
+    /// For each term: the outputs that it stands in, one bit each.
+    uses: Vec<u64>,
+    /// For each term: the longest way from it to a bit of the word.
+    depths: Vec<u32>,
+    pairs: Vec<(Term, Term)>,
+}
+
+impl Sums {
+    fn add(&mut self, left: Term, right: Term, outputs: u64) -> Term {
+        self.uses.push(outputs);
+        self.depths.push(1 + self.depths[left].max(self.depths[right]));
+        self.pairs.push((left, right));
+        self.uses.len() - 1
+    }
+
+    fn terms(&self, output: usize) -> impl Iterator<Item = Term> {
+        (0..self.uses.len()).filter(move |&term| self.uses[term] >> output & 1 == 1)
+    }
+
+    /// The pair of terms that stands in most outputs with room for it, and in two at least; and these outputs.
+    fn most_shared(&self, outputs: usize) -> Option<(Term, Term, u64)> {
+        let full: Vec<u32> =
+            (0..outputs).map(|output| self.terms(output).map(|term| 1 << self.depths[term]).sum()).collect();
+        // The outputs that have room for so much more.
+        let room: Vec<u64> = (0..=1_u32 << DEPTH)
+            .map(|more| {
+                full.iter().rev().fold(0, |all, full| all << 1 | u64::from(full + more <= 1 << DEPTH))
+            })
+            .collect();
+        let pairs = (0..self.uses.len()).flat_map(|right| (0..right).map(move |left| (left, right)));
+        pairs
+            .map(|(left, right)| {
+                // A pair of unequal terms is as deep as if both were as deep as the deeper one.
+                let more = (1_usize << self.depths[left]).abs_diff(1 << self.depths[right]);
+                let shared = self.uses[left] & self.uses[right] & room[more];
+                let depth = self.depths[left] + self.depths[right];
+                (shared.count_ones(), std::cmp::Reverse((depth, left, right)), shared)
+            })
+            .max()
+            .filter(|&(count, ..)| count > 1)
+            .map(|(_, std::cmp::Reverse((_, left, right)), shared)| (left, right, shared))
+    }
+
+    /// Adds what an output is left with.
+    fn finish(&mut self, output: usize) -> Option<Term> {
+        let mut terms: Vec<Term> = self.terms(output).collect();
+        loop {
+            // The least deep last.
+            terms.sort_by_key(|&term| std::cmp::Reverse((self.depths[term], term)));
+            let left = terms.pop()?;
+            let Some(right) = terms.pop() else { return Some(left) };
+            terms.push(self.add(left, right, 0));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -67,11 +118,16 @@ mod tests {
         for &(left, right) in &shared.pairs {
             terms.push(terms[left] ^ terms[right]);
         }
-        shared.outputs[output].iter().fold(false, |sum, &term| sum ^ terms[term])
+        shared.outputs[output].is_some_and(|term| terms[term])
     }
 
-    fn gates(shared: &SharedParity) -> usize {
-        shared.pairs.len() + shared.outputs.iter().map(|terms| terms.len().saturating_sub(1)).sum::<usize>()
+    /// Gates in a row, at most.
+    fn depth(shared: &SharedParity) -> u32 {
+        let mut depths = vec![0; 32];
+        for &(left, right) in &shared.pairs {
+            depths.push(1 + u32::max(depths[left], depths[right]));
+        }
+        shared.outputs.iter().flatten().map(|&term| depths[term]).max().unwrap_or_default()
     }
 
     #[test]
@@ -92,9 +148,10 @@ mod tests {
                 }
             }
             let plain = masks.iter().map(|mask| mask.count_ones().saturating_sub(1) as usize).sum();
-            assert!(gates(&shared) <= plain);
+            assert!(shared.pairs.len() <= plain && depth(&shared) <= DEPTH);
         }
         let plain: u32 = random.iter().map(|mask| mask.count_ones() - 1).sum();
-        assert!(gates(&SharedParity::new(&random)) <= plain as usize / 2);
+        let shared = SharedParity::new(&random);
+        assert!(shared.pairs.len() <= plain as usize / 2);
     }
 }

@@ -78,11 +78,20 @@ impl Planted {
         let Some(place) = self.found.iter().position(|found| *found == fault) else {
             return Ok(Outcome::Stale);
         };
-        match with_fault(place as u64 + 1, || check(&self.verilog)) {
-            Ok(_) => Ok(Outcome::Survived),
-            Err(error @ CheckError::Hardware(HardwareError::Verilator(_))) => Err(error),
-            Err(noticed) => Ok(Outcome::Caught(noticed.to_string())),
-        }
+        outcome(place as u64 + 1, || check(&self.verilog))
+    }
+}
+
+/// Runs a check of Verilog with an input `fault` while that input has a value: what became of the fault of that number.
+///
+/// # Errors
+///
+/// Verilator failed, which says nothing about the fault.
+pub fn outcome<T>(fault: u64, check: impl FnOnce() -> Result<T, CheckError>) -> Result<Outcome, CheckError> {
+    match with_fault(fault, check) {
+        Ok(_) => Ok(Outcome::Survived),
+        Err(error @ CheckError::Hardware(HardwareError::Verilator(_))) => Err(error),
+        Err(noticed) => Ok(Outcome::Caught(noticed.to_string())),
     }
 }
 

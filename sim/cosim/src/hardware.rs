@@ -12,7 +12,7 @@ use deltaline_model::wire::frame::{Header, Role, Totals, frame_bytes};
 use verilator_sys::{Effort, Model, Port, Toolchain};
 
 /// Name of the emitted top module.
-pub(crate) const TOP: &str = "deltaline";
+pub const TOP: &str = "deltaline";
 
 /// The core of a configuration, built.
 pub struct Hardware {

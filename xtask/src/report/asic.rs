@@ -11,9 +11,11 @@
 //! * **Stages** are the modules in the top module that are neither flip-flop nor RAM, and those in an aggregator or
 //!   lane, which hold several. Their hierarchy is kept through mapping, so that they can be told apart, and dissolved
 //!   before timing.
-//! * **SRAM** is the area that the counters take at the density of real macros, whatever the library of the logic.
-//! * **Timing** is before layout: an ideal clock, no wires, inputs that arrive with the clock edge and outputs that are
-//!   taken with it. Mapping is driven by delay (`&dch; &nf`, then buffering and sizing) towards a clock of 400 MHz.
+//! * **SRAM** is the area of the macros that the counters' memories become, each memory leaf by itself, as the seam
+//!   instantiates them: a leaf of 2048 words of 36 bits takes two macros of 1024 x 32 and two of 1024 x 16.
+//! * **Timing** is before layout: an ideal clock, the wires that the library assumes if it says nothing else (its default wire
+//!   load, which OpenSTA applies; the report names it), inputs that arrive with the clock edge and outputs that are
+//!   taken with it. The corner is the library's. Mapping is driven by delay (`&dch; &nf`, then buffering and sizing) towards a clock of 400 MHz.
 
 use super::liberty::{self, Library, Macro};
 use super::{Subject, Work, netlist};
@@ -27,10 +29,22 @@ use std::path::Path;
 /// The clock that mapping aims at: that of the LDA paper's estimate.
 pub(crate) const TARGET_MHZ: f64 = 400.0;
 
-/// Area in mm² of 1024 x 72 bits in 130 nm: two macros of 1024 x 32 and one of 1024 x 16, each with two ports, of the
-/// IHP-Open-PDK (0.264167 and 0.155154 mm² by their Liberty files).
-pub(crate) const SRAM: f64 = 0.683;
-const SRAM_BITS: usize = 1024 * 72;
+/// Words of the SRAM macros that leaves become: of the IHP-Open-PDK, in 130 nm, with two ports.
+pub(crate) const SRAM_WORDS: usize = 1024;
+/// Their width and area in mm², by their Liberty files, the narrower first.
+pub(crate) const SRAM_MACROS: [(usize, f64); 2] = [(16, 0.155_154), (32, 0.264_167)];
+
+/// Area in mm² of the macros of a memory leaf; none for one that leaves most of a macro empty.
+fn sram(words: usize, width: usize) -> Option<f64> {
+    let [(half, narrow), (full, wide)] = SRAM_MACROS;
+    let rest = match width % full {
+        0 => 0.0,
+        rest if rest <= half => narrow,
+        _ => wide,
+    };
+    let row = (width / full) as f64 * wide + rest;
+    (words >= SRAM_WORDS).then(|| words.div_ceil(SRAM_WORDS) as f64 * row)
+}
 
 /// What a configuration costs in a library.
 pub(crate) struct Cost {
@@ -39,6 +53,8 @@ pub(crate) struct Cost {
     pub(crate) area: f64,
     /// Bits in RAM leaves.
     pub(crate) ram_bits: usize,
+    /// Area of the SRAM macros in mm², unless a leaf is too small for one.
+    pub(crate) sram: Option<f64>,
     /// Stages and their area, the largest first; the last is what is in no stage.
     pub(crate) stages: Vec<(String, f64)>,
     pub(crate) worst: Delay,
@@ -61,11 +77,6 @@ impl Cost {
     /// Area in units of the NAND2.
     pub(crate) fn nand2(&self, area: f64) -> u64 {
         (area / self.library.nand2).round() as u64
-    }
-
-    /// Area of the RAM in mm², unless it is smaller than what the density is known for.
-    pub(crate) fn sram(&self) -> Option<f64> {
-        (self.ram_bits >= SRAM_BITS).then(|| SRAM * self.ram_bits as f64 / SRAM_BITS as f64)
     }
 }
 
@@ -198,6 +209,7 @@ pub(crate) fn measure(
         })
         .collect();
     let ram_bits = sizes.iter().map(|(words, width)| words * width).sum();
+    let sram = sizes.iter().map(|&(words, width)| sram(words, width)).sum();
     let macros =
         ram.map(|ram| (ram.clone(), sizes.iter().map(|(words, width)| ram.count(*words, *width)).sum()));
     let worst = worst.ok_or_else(|| format!("OpenSTA found no path in '{}'", subject.name))?;
@@ -206,6 +218,7 @@ pub(crate) fn measure(
         cells: count.parse()?,
         area,
         ram_bits,
+        sram,
         stages: list,
         worst,
         behind_ram,
@@ -316,6 +329,15 @@ fn path(printed: &str, part: &str, period: f64) -> Option<Delay> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn macros_are_counted_as_they_are_instantiated() {
+        // Two rows of one macro of 32 bits and one of 16.
+        assert!((sram(2048, 36).unwrap() - 2.0 * (0.264_167 + 0.155_154)).abs() < 1e-9);
+        assert!((sram(1024, 32).unwrap() - 0.264_167).abs() < 1e-9);
+        assert!((sram(1025, 52).unwrap() - 4.0 * 0.264_167).abs() < 1e-9);
+        assert_eq!(sram(512, 36), None);
+    }
 
     #[test]
     fn stages_in_an_aggregator_are_told_apart() {

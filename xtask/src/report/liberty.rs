@@ -21,6 +21,10 @@ pub(crate) struct Library {
     pub(crate) nand2: f64,
     /// Name of the smallest inverter.
     pub(crate) inverter: String,
+    /// Process, voltage and temperature that its times are of.
+    pub(crate) corner: String,
+    /// What OpenSTA takes wires for, as no layout says it.
+    pub(crate) wires: String,
 }
 
 /// A memory macro.
@@ -67,7 +71,16 @@ impl Library {
             least.ok_or_else(|| format!("library '{name}' has no cell with '{kind}' in its name"))
         };
         let ((nand2, _), (_, inverter)) = (smallest("nand2")?, smallest("inv")?);
-        Ok(Self { nand2, inverter: inverter.to_string(), name: name.clone() })
+        let nominal = |key: &str| attribute(text, key).unwrap_or("?");
+        let corner = format!(
+            "process {}, {} V, {} °C",
+            nominal("nom_process"),
+            nominal("nom_voltage"),
+            nominal("nom_temperature")
+        );
+        let wires = attribute(text, "default_wire_load")
+            .map_or("none".to_string(), |load| format!("wire load '{load}'"));
+        Ok(Self { nand2, inverter: inverter.to_string(), corner, wires, name: name.clone() })
     }
 }
 
@@ -230,8 +243,14 @@ mod tests {
 
     #[test]
     fn the_smallest_nand_is_the_unit() {
-        let text = "library(tiny) {\n cell (NAND2X1) {\n area : 24;\n pin(A) { } }\n cell (\"my_nand2_2\") { area : 12.5 ; } cell(INVX1) { area : 8; }\n}";
-        let expected = Library { name: "tiny".into(), nand2: 12.5, inverter: "INVX1".into() };
+        let text = "library(tiny) {\n nom_process : 1; nom_voltage : 1.2; nom_temperature : 25;\n default_wire_load : \"1k\";\n cell (NAND2X1) {\n area : 24;\n pin(A) { } }\n cell (\"my_nand2_2\") { area : 12.5 ; } cell(INVX1) { area : 8; }\n}";
+        let expected = Library {
+            name: "tiny".into(),
+            nand2: 12.5,
+            inverter: "INVX1".into(),
+            corner: "process 1, 1.2 V, 25 °C".into(),
+            wires: "wire load '1k'".into(),
+        };
         assert_eq!(Library::parse(text).unwrap(), expected);
         assert!(
             Library::parse("library(empty) { }").unwrap_err().to_string().contains("'empty' has no cell")

@@ -85,7 +85,23 @@ pub fn check(
     count: u64,
     seed: u64,
 ) -> Result<u64, CheckError> {
-    preloaded_counters(toolchain, configuration, verilog)?;
+    check_texts(toolchain, configuration, verilog, &preloadable(verilog)?, count, seed)
+}
+
+/// The same with a text that has the input `preload`, as [`preloadable`] makes it; both may be one.
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn check_texts(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    verilog: &str,
+    preloadable: &str,
+    count: u64,
+    seed: u64,
+) -> Result<u64, CheckError> {
+    preloaded_counters(toolchain, configuration, preloadable)?;
     let hardware = Hardware::of(toolchain, configuration, verilog)?;
     let mut packets = 0;
     for (role, seed) in [(Role::Sender, seed), (Role::Receiver, !seed)] {
@@ -298,13 +314,13 @@ impl Pair<Core> {
     }
 }
 
-/// Counters near their ends: carries between the halves of the totals, saturation, the saturated flag. The emitted
-/// text is changed so that reset, or clearing, leaves the counters full.
-fn preloaded_counters(
-    toolchain: &Toolchain,
-    configuration: &Configuration,
-    verilog: &str,
-) -> Result<(), CheckError> {
+/// The emitted text with an input `preload`, which says what reset, or clearing, leaves in counters: from one, each of the
+/// cases of the check.
+///
+/// # Errors
+///
+/// [`CheckError::Mismatch`] if a text that is to be changed is not there.
+pub fn preloadable(verilog: &str) -> Result<String, CheckError> {
     let reset_to = |name: &str, width: u32, value: u64| {
         (
             format!("deltaline_aggregator_{name}"),
@@ -345,6 +361,34 @@ fn preloaded_counters(
         )
     };
     let full_cells = [full("lower"), full("upper")];
+    // Ends are refused at the earliest in the second interval, so the first must leave the counter full.
+    let near_end = [(
+        "deltaline_aggregator_totals".to_string(),
+        "refused_count_d = 32'h0;".to_string(),
+        "refused_count_d = 16'hfffe;".to_string(),
+    )];
+    let mut text = with_input(verilog, TOP, "preload");
+    let cases: [&[Change]; 5] =
+        [&near_carry, &near_overflow, &near_overflow_of_bytes, &full_cells, &near_end];
+    for (case, changes) in (1..).zip(cases) {
+        for (module, from, to) in changes {
+            let start = reader::module(&text, module).map_or(text.len(), |module| module.start);
+            let either = either(&format!("{TOP}.preload == 8'd{case}"), from, to);
+            let changed = text[start..].replacen(from.as_str(), &either, 1);
+            same(STAGE, 0, "text to change", &true, &(changed != text[start..]))?;
+            text.replace_range(start.., &changed);
+        }
+    }
+    Ok(text)
+}
+
+/// Counters near their ends: carries between the halves of the totals, saturation, the saturated flag. Reset, or
+/// clearing, leaves the counters full.
+fn preloaded_counters(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    preloadable: &str,
+) -> Result<(), CheckError> {
     let time = Timestamp::from_nanoseconds(7);
     let mut model = MeasurementPoint::new(configuration, Role::Sender);
     let zero = model.totals(0);
@@ -356,36 +400,23 @@ fn preloaded_counters(
     let first = Flags { timed: true, gap: true, ..Flags::default() };
     let counted = Totals { flags: first, ..counted };
     let saturated = Flags { saturated: true, ..first };
-    let cases: [(&[Change], Totals); 4] = [
-        (
-            &near_carry,
-            Totals {
-                packets: 0xff_fff0 + 40,
-                bytes: 0xff_ff00 + 40 * 46,
-                time_sum: Some(40 * 7 - 0x10),
-                unmeasured: 0xfffe + 3,
-                bad: 0xfffd + 3,
-                ..counted
-            },
-        ),
-        (
-            &near_overflow,
-            Totals { packets: 40 - 16, unmeasured: u32::MAX, bad: u32::MAX, flags: saturated, ..counted },
-        ),
-        (&near_overflow_of_bytes, Totals { bytes: 40 * 46 - 0x100, flags: saturated, ..counted }),
-        (&full_cells, Totals { flags: saturated, ..counted }),
+    let cases: [Totals; 4] = [
+        Totals {
+            packets: 0xff_fff0 + 40,
+            bytes: 0xff_ff00 + 40 * 46,
+            time_sum: Some(40 * 7 - 0x10),
+            unmeasured: 0xfffe + 3,
+            bad: 0xfffd + 3,
+            ..counted
+        },
+        Totals { packets: 40 - 16, unmeasured: u32::MAX, bad: u32::MAX, flags: saturated, ..counted },
+        Totals { bytes: 40 * 46 - 0x100, flags: saturated, ..counted },
+        Totals { flags: saturated, ..counted },
     ];
-    // Ends are refused at the earliest in the second interval, so the first must leave the counter full.
-    let near_end = [(
-        "deltaline_aggregator_totals".to_string(),
-        "refused_count_d = 32'h0;".to_string(),
-        "refused_count_d = 16'hfffe;".to_string(),
-    )];
-    let changes: Vec<&[Change]> = cases.iter().map(|(changes, _)| *changes).chain([&near_end[..]]).collect();
-    let hardware = Hardware::of(toolchain, configuration, &preloadable(verilog, &changes)?)?;
+    let hardware = Hardware::of(toolchain, configuration, preloadable)?;
     let point = |case| with_preload(case, || hardware.point(Role::Sender));
 
-    for (case, (_, expected)) in (1..).zip(&cases) {
+    for (case, expected) in (1..).zip(&cases) {
         let mut point = point(case)?;
         for number in 0..40 {
             point.observe(&traffic::udp_frame(number, 60), time)?;
@@ -418,21 +449,6 @@ fn totals(point: &mut HardwarePoint) -> Result<Option<Totals>, CheckError> {
     point.wait_for_frames()?;
     let frames = point.take_frames();
     Ok(frames.first().and_then(|frame| Frame::decode(frame).ok()).map(|frame| frame.header.totals))
-}
-
-/// The text with an input `preload`, whose value, from one, says which of the lists of changes holds.
-fn preloadable(verilog: &str, cases: &[&[Change]]) -> Result<String, CheckError> {
-    let mut text = with_input(verilog, TOP, "preload");
-    for (case, changes) in (1..).zip(cases) {
-        for (module, from, to) in *changes {
-            let start = reader::module(&text, module).map_or(text.len(), |module| module.start);
-            let either = either(&format!("{TOP}.preload == 8'd{case}"), from, to);
-            let changed = text[start..].replacen(from.as_str(), &either, 1);
-            same(STAGE, 0, "text to change", &true, &(changed != text[start..]))?;
-            text.replace_range(start.., &changed);
-        }
-    }
-    Ok(text)
 }
 
 /// The name of a module, a text in it, and what replaces its first occurrence.
