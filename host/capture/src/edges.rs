@@ -30,7 +30,7 @@
 use crate::matching::{Observations, delay_between};
 use crate::replay::Span;
 use deltaline_model::packet::identity::{self, Key};
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, TryReserveError};
 use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -62,11 +62,16 @@ pub struct Identified {
 impl Identities {
     /// Appends a packet: `time` in nanoseconds since the Unix epoch, `frame` from its destination MAC address on. Gives who it is,
     /// unless it is not measured.
-    pub fn push(&mut self, time: u64, frame: &[u8]) -> Option<Identified> {
+    ///
+    /// # Errors
+    ///
+    /// There is no memory for it.
+    pub fn push(&mut self, time: u64, frame: &[u8]) -> Result<Option<Identified>, TryReserveError> {
+        self.measured.try_reserve(1)?;
         let key = identity::identify(frame).ok().map(|identity| identity.key);
         let packet = key.map(|key| Identified { key, hash: hash(&key) });
         self.add(time, packet.map(|packet| packet.hash));
-        packet
+        Ok(packet)
     }
 
     fn add(&mut self, time: u64, hash: Option<u64>) {

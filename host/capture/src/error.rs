@@ -50,6 +50,14 @@ pub enum CaptureError {
         /// Its first bytes in hexadecimal.
         found: String,
     },
+    /// The packets do not fit into memory.
+    #[error(
+        "{file}: its packets need more memory than there is; take a part of it, such as `editcap -r <file> <new file> 1-1000000`"
+    )]
+    Memory {
+        /// The file as it was named by the caller.
+        file: String,
+    },
     /// The operating system or the decompressor fails amid the file.
     #[error(
         "{place}: cannot be read: {reason}; check the disk, and a compressed file with `gzip -t` or `zstd -t`"
@@ -130,7 +138,10 @@ impl CaptureError {
     /// Where it is, if a record of the capture is at fault.
     pub fn place(&self) -> Option<&Place> {
         match self {
-            CaptureError::Open { .. } | CaptureError::Empty { .. } | CaptureError::NotACapture { .. } => None,
+            CaptureError::Open { .. }
+            | CaptureError::Empty { .. }
+            | CaptureError::NotACapture { .. }
+            | CaptureError::Memory { .. } => None,
             CaptureError::Read { place, .. }
             | CaptureError::Truncated { place }
             | CaptureError::Damaged { place, .. }
@@ -147,7 +158,8 @@ impl CaptureError {
         match self {
             CaptureError::Open { file, .. }
             | CaptureError::Empty { file }
-            | CaptureError::NotACapture { file, .. } => file,
+            | CaptureError::NotACapture { file, .. }
+            | CaptureError::Memory { file } => file,
             _ => self.place().map_or("", |place| &place.file),
         }
     }

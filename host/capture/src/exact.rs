@@ -1,12 +1,13 @@
 //! Exact matching of captures of any length, in bounded memory.
 //!
 //! What [`crate::matching`] and [`crate::replay`] find with everything in memory, [`Matcher`] finds by sorting records of the
-//! packets, which are in temporary files where they are many (about 350 bytes a packet of the sender in all, in the
+//! packets, which are in temporary files where they are many (about 360 bytes a packet of the sender in all, in the
 //! folder `TMPDIR`, or `/var/tmp`):
 //!
 //! | sorted by | shows |
 //! |---|---|
-//! | key and index, at each end | which packet is which: within a key, the k-th is the k-th; what is left was lost, or never sent |
+//! | key and index, at each end | which packet is which; look-alikes come last, when the usual delay is known; what is left was lost, or never sent |
+//! | delay | the usual one: the median of packets that are the only ones with their key |
 //! | index at the receiver | the rank of each packet among those that arrived |
 //! | index at the sender | intervals: before a place that no packet overtakes, the first m to be sent have the first m ranks |
 //! | arrival; flow and arrival | packets that arrived after a later sent one |
@@ -16,7 +17,7 @@
 //! Random small captures with memory for all and for a few records: the same as `matching` and `replay` in memory, in every
 //! number. The program's tests run it on a pair of captures that does not fit into the memory that it may have.
 
-use crate::matching::{End, Flow, Tally, Truth, delay_between, flow_of};
+use crate::matching::{End, Fate, Flow, Tally, Truth, align, delay_between, flow_of};
 use crate::packet::PacketRef;
 use crate::replay::{CutError, MAX_INTERVALS};
 use crate::sorting::{Sorted, Sorter};
@@ -25,15 +26,15 @@ use std::collections::VecDeque;
 use std::io;
 use thiserror::Error;
 
-/// Bytes of memory for the records of one order; six orders are never there at once.
+/// Bytes of memory for the records of one order; seven orders are never there at once.
 const MEMORY: usize = 8 << 20;
 
 /// Bytes of a number.
 const NUMBER: usize = 8;
 /// Key, index and timestamp.
 const KEYED: usize = KEY_BYTES + 2 * NUMBER;
-/// Index at the receiver, index at the sender, time of sending, time of arrival.
-const PAIRED: usize = 4 * NUMBER;
+/// Index at the receiver, index at the sender, time of sending, time of arrival, whether others look like it.
+const PAIRED: usize = 4 * NUMBER + 1;
 /// Index at the sender, time of sending, what became of it, time of arrival, rank.
 const SENT: usize = 4 * NUMBER + 1;
 /// Time of arrival, time of sending.
@@ -45,13 +46,15 @@ const FLOWING: usize = size_of::<Flow>() + ARRIVED;
 const UNMEASURED: u8 = 0;
 const LOST: u8 = 1;
 const RECEIVED: u8 = 2;
+/// Received, and of no account for where intervals end.
+const ALIKE: u8 = 3;
 
 /// Why captures cannot be matched.
 #[derive(Debug, Error)]
 pub enum MatchError {
     /// Temporary files cannot be written or read.
     #[error(
-        "temporary files cannot be written or read: {0}; set TMPDIR to a folder with about 350 bytes for each packet"
+        "temporary files cannot be written or read: {0}; set TMPDIR to a folder with about 360 bytes for each packet"
     )]
     Files(#[from] io::Error),
     /// The captures cannot be cut into intervals.
@@ -139,52 +142,60 @@ impl Matcher {
     ///
     /// [`MatchError`].
     pub fn finish(self, length: Option<u64>) -> Result<Matched, MatchError> {
-        let Matcher { memory, sender, receiver, mut by_sender } = self;
+        let Matcher { memory, sender, receiver, by_sender } = self;
         let (mut sender_end, mut receiver_end) = (sender.end, receiver.end);
-        let mut sent_keys = Keys::new(sender.by_key)?;
-        let mut received_keys = Keys::new(receiver.by_key)?;
-        let mut by_receiver = Sorter::<PAIRED>::new(memory);
-        let mut by_arrival = Sorter::<ARRIVED>::new(memory);
-        let mut by_flow = Sorter::<FLOWING>::new(memory);
-        let mut receiver_only = 0;
-        loop {
-            let order = match (&sent_keys.next, &received_keys.next) {
-                (None, None) => break,
-                (Some(_), None) => std::cmp::Ordering::Less,
-                (None, Some(_)) => std::cmp::Ordering::Greater,
-                (Some(one), Some(other)) => one[..KEY_BYTES].cmp(&other[..KEY_BYTES]),
-            };
-            let one = if order.is_le() { sent_keys.advance()? } else { None };
-            let other = if order.is_ge() { received_keys.advance()? } else { None };
-            match (one, other) {
-                (Some(one), Some(other)) => {
-                    let ([index, time], [there, arrival]) = (packet(&one), packet(&other));
-                    by_receiver.push(packed(&[
-                        &bytes(there),
-                        &bytes(index),
-                        &bytes(time),
-                        &bytes(arrival),
-                    ]))?;
-                    by_arrival.push(packed(&[&bytes(arrival), &bytes(time)]))?;
-                    let key = one.first_chunk::<KEY_BYTES>().unwrap_or(&[0; KEY_BYTES]);
-                    by_flow.push(packed(&[&flow_of(key), &bytes(arrival), &bytes(time)]))?;
+        let mut paths = Paths::new(memory, by_sender);
+        let mut delays = Sorter::<NUMBER>::new(memory);
+        let [mut alike_sent, mut alike_received] = [(); 2].map(|()| Sorter::<KEYED>::new(memory));
+        let mut groups = Groups::new(sender.by_key, receiver.by_key)?;
+        let mut unique = 0;
+        while let Some(group) = groups.next()? {
+            sender_end.duplicates += group.sent.len().saturating_sub(1) as u64;
+            receiver_end.duplicates += group.received.len().saturating_sub(1) as u64;
+            match (&group.sent[..], &group.received[..]) {
+                (&[sent], &[received]) => {
+                    unique += 1;
+                    delays.push(ordered(delay_between(sent[1], received[1])))?;
+                    paths.received(&group.key, sent, received, false)?;
                 }
-                (Some(one), None) => {
-                    let [index, time] = packet(&one);
-                    by_sender.push(sent(index, time, LOST, 0, 0))?;
+                (lost, []) => lost.iter().try_for_each(|lost| paths.lost(*lost))?,
+                ([], foreign) => paths.receiver_only += foreign.len() as u64,
+                (sent, received) => {
+                    for (alike, packets) in [(&mut alike_sent, sent), (&mut alike_received, received)] {
+                        for [index, time] in packets {
+                            alike.push(packed(&[&group.key, &bytes(*index), &bytes(*time)]))?;
+                        }
+                    }
                 }
-                _ => receiver_only += 1,
             }
         }
-        sender_end.duplicates = sent_keys.again;
-        receiver_end.duplicates = received_keys.again;
-        let (reordered, reordered_overall) = (late::<FLOWING>(by_flow)?, late::<ARRIVED>(by_arrival)?);
+        let usual = median(delays, unique)?;
+        let mut alike = 0;
+        let mut groups = Groups::new(alike_sent, alike_received)?;
+        while let Some(group) = groups.next()? {
+            let times =
+                |packets: &[[u64; 2]]| -> Vec<u64> { packets.iter().map(|[_, time]| *time).collect() };
+            for fate in align(&times(&group.sent), &times(&group.received), usual) {
+                match fate {
+                    Fate::Received(one, other) => {
+                        alike += 1;
+                        paths.received(&group.key, group.sent[one], group.received[other], true)?;
+                    }
+                    Fate::Lost(one) => paths.lost(group.sent[one])?,
+                    Fate::Foreign(_) => paths.receiver_only += 1,
+                }
+            }
+        }
 
+        let Paths { by_receiver, by_arrival, by_flow, mut by_sender, receiver_only } = paths;
+        let (reordered, reordered_overall) = (late::<FLOWING>(by_flow)?, late::<ARRIVED>(by_arrival)?);
         let (mut rank, mut arrivals) = (0, by_receiver.sorted()?);
         while let Some(record) = arrivals.next()? {
             let [index, time, arrival] = [1, 2, 3].map(|place| number(&record, place * NUMBER));
-            by_sender.push(sent(index, time, RECEIVED, arrival, rank))?;
-            rank += 1;
+            // As in `replay`.
+            let is_certain = record[4 * NUMBER] == 0 || alike >= unique;
+            by_sender.push(sent(index, time, if is_certain { RECEIVED } else { ALIKE }, arrival, rank))?;
+            rank += u64::from(is_certain);
         }
         let Cut { overall, intervals, postponed, negative } =
             cut(by_sender.sorted()?, sender_end.packets, length)?;
@@ -200,6 +211,60 @@ impl Matcher {
             receiver: receiver_end,
         })
     }
+}
+
+/// What became of packets, for the orders that are needed of it.
+struct Paths {
+    by_receiver: Sorter<PAIRED>,
+    by_arrival: Sorter<ARRIVED>,
+    by_flow: Sorter<FLOWING>,
+    by_sender: Sorter<SENT>,
+    receiver_only: u64,
+}
+
+impl Paths {
+    fn new(memory: usize, by_sender: Sorter<SENT>) -> Self {
+        Paths {
+            by_receiver: Sorter::new(memory),
+            by_arrival: Sorter::new(memory),
+            by_flow: Sorter::new(memory),
+            by_sender,
+            receiver_only: 0,
+        }
+    }
+
+    /// Takes a packet that was received; index and time at either end.
+    fn received(
+        &mut self,
+        key: &[u8; KEY_BYTES],
+        [index, time]: [u64; 2],
+        [there, arrival]: [u64; 2],
+        is_alike: bool,
+    ) -> io::Result<()> {
+        let (arrived, sent) = (bytes(arrival), bytes(time));
+        let alike = [u8::from(is_alike)];
+        self.by_receiver.push(packed(&[&bytes(there), &bytes(index), &sent, &arrived, &alike]))?;
+        self.by_arrival.push(packed(&[&arrived, &sent]))?;
+        self.by_flow.push(packed(&[&flow_of(key), &arrived, &sent]))
+    }
+
+    fn lost(&mut self, [index, time]: [u64; 2]) -> io::Result<()> {
+        self.by_sender.push(sent(index, time, LOST, 0, 0))
+    }
+}
+
+/// The middle one of so many delays.
+fn median(delays: Sorter<NUMBER>, count: u64) -> io::Result<Option<i64>> {
+    let mut sorted = delays.sorted()?;
+    for _ in 0..count / 2 {
+        sorted.next()?;
+    }
+    Ok(sorted.next()?.map(|bytes| (u64::from_be_bytes(bytes) ^ 1 << 63).cast_signed()))
+}
+
+/// A delay so that the order of its bytes is its own.
+fn ordered(delay: i64) -> [u8; NUMBER] {
+    bytes(delay.cast_unsigned() ^ 1 << 63)
 }
 
 impl Recorded {
@@ -219,26 +284,41 @@ impl Recorded {
     }
 }
 
-/// One end's packets by their keys.
-struct Keys {
-    sorted: Sorted<KEYED>,
-    next: Option<[u8; KEYED]>,
-    /// Packets whose key an earlier one has.
-    again: u64,
+/// The packets of both ends, key by key.
+struct Groups {
+    sorted: [Sorted<KEYED>; 2],
+    next: [Option<[u8; KEYED]>; 2],
 }
 
-impl Keys {
-    fn new(sorter: Sorter<KEYED>) -> io::Result<Self> {
-        let mut sorted = sorter.sorted()?;
-        let next = sorted.next()?;
-        Ok(Keys { sorted, next, again: 0 })
+/// The packets of one key: index and time of each, by index.
+struct Group {
+    key: [u8; KEY_BYTES],
+    sent: Vec<[u64; 2]>,
+    received: Vec<[u64; 2]>,
+}
+
+impl Groups {
+    fn new(sent: Sorter<KEYED>, received: Sorter<KEYED>) -> io::Result<Self> {
+        let mut sorted = [sent.sorted()?, received.sorted()?];
+        let next = [sorted[0].next()?, sorted[1].next()?];
+        Ok(Groups { sorted, next })
     }
 
-    fn advance(&mut self) -> io::Result<Option<[u8; KEYED]>> {
-        let next = self.sorted.next()?;
-        let is_again = next.zip(self.next).is_some_and(|(one, other)| one[..KEY_BYTES] == other[..KEY_BYTES]);
-        self.again += u64::from(is_again);
-        Ok(std::mem::replace(&mut self.next, next))
+    fn next(&mut self) -> io::Result<Option<Group>> {
+        let keys = self.next.iter().flatten().filter_map(|record| record.first_chunk::<KEY_BYTES>());
+        let Some(key) = keys.min().copied() else { return Ok(None) };
+        let [sent, received] = [self.take(0, &key)?, self.take(1, &key)?];
+        Ok(Some(Group { key, sent, received }))
+    }
+
+    /// An end's packets of this key.
+    fn take(&mut self, end: usize, key: &[u8]) -> io::Result<Vec<[u64; 2]>> {
+        let mut packets = vec![];
+        while let Some(record) = self.next[end].filter(|record| record.starts_with(key)) {
+            packets.push(packet(&record));
+            self.next[end] = self.sorted[end].next()?;
+        }
+        Ok(packets)
     }
 }
 
@@ -298,9 +378,11 @@ fn cut(mut packets: Sorted<SENT>, count: u64, length: Option<u64>) -> Result<Cut
         }
         let [arrival, rank] = [2 * NUMBER + 1, 3 * NUMBER + 1].map(|at| number(&record, at));
         match record[2 * NUMBER] {
-            RECEIVED => {
-                arrived += 1;
-                behind = behind.max(rank + 1);
+            what @ (RECEIVED | ALIKE) => {
+                if what == RECEIVED {
+                    arrived += 1;
+                    behind = behind.max(rank + 1);
+                }
                 let delay = delay_between(time, arrival);
                 negative += u64::from(delay < 0);
                 [&mut overall, &mut interval].into_iter().for_each(|tally| tally.received(delay));

@@ -51,5 +51,6 @@ pub use error::{CaptureError, Place, WriteError};
 pub use input::Progress;
 pub use packet::{Direction, Packet, PacketRef};
 pub use reading::{Capture, Selection};
+pub use translation::blank_identification;
 pub use tunnel::Tunnel;
 pub use writing::{PcapWriter, PcapngWriter, write_file};

@@ -1,9 +1,13 @@
 //! Matching: which packet of the receiver's capture is which of the sender's.
 //!
 //! The truth that estimates are compared with. Packets are recognised by their whole key ([`identity::identify`]),
-//! not by a hash of it, and nothing is estimated. Where several packets of a capture share a key, the k-th of the
-//! sender's is taken for the k-th of the receiver's: right unless one of them was lost or overtook another, which
-//! the captures do not show; [`End::duplicates`] says how many packets that concerns.
+//! not by a hash of it, and nothing is estimated.
+//!
+//! Packets of a capture that share a key, *look-alikes*, cannot be known from each other. As many of them are matched as both ends have,
+//! in order. Where one end has more, those are left that fit least: an expected delay, at first the median of the packets that are the
+//! only ones with their key, follows those that are matched (half of the difference each time), and a packet is passed over if
+//! the next one of its end is closer to it. This is right unless look-alikes overtake each other or vary in delay by more than the time
+//! between them; [`End::duplicates`] says how many packets it concerns, [`Pair::is_alike`] which.
 //!
 //! A packet is named by its *index*: its position in its capture, from 0, all packets counted.
 //!
@@ -11,7 +15,7 @@
 //!
 //! Random small captures against a matcher that compares each packet with each other; hand-made cases of loss,
 //! duplication, reordering and unmeasured packets; statistics against closed forms and against the definition in
-//! another form; the shipped capture and, where the data are at hand, the full recording, against figures that
+//! another form; look-alikes with a loss, against what was sent; the shipped capture and, where the data are at hand, the full recording, against figures that
 //! were computed by other means.
 
 use crate::error::CaptureError;
@@ -19,15 +23,16 @@ use crate::packet::PacketRef;
 use crate::reading::Capture;
 use crate::reordering::Reordering;
 use deltaline_model::packet::identity::{self, KEY_BYTES, Key, PAYLOAD_WORD};
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
+use std::collections::TryReserveError;
 use std::ops::{Bound, Range, RangeBounds};
 
 /// A capture, reduced to what matching needs.
 #[derive(Clone, Debug, Default)]
 pub struct Observations {
-    /// Per packet: its timestamp in nanoseconds since the Unix epoch, and its key if it is one to be measured.
-    packets: Vec<(u64, Option<Key>)>,
+    /// When each packet was recorded, in nanoseconds since the Unix epoch.
+    times: Vec<u64>,
+    /// The measured packets: index and key, by ascending index.
+    measured: Vec<(usize, Key)>,
     truncated: u64,
     cut: u64,
 }
@@ -37,19 +42,28 @@ impl Observations {
     ///
     /// # Errors
     ///
-    /// As [`Capture::next_packet`].
+    /// As [`Capture::next_packet`]; [`CaptureError::Memory`].
     pub fn read(capture: &mut Capture) -> Result<Self, CaptureError> {
         let mut observations = Observations::default();
         while let Some(packet) = capture.next_packet()? {
-            observations.take(packet);
+            if observations.take(packet).is_err() {
+                return Err(CaptureError::Memory { file: capture.file().into() });
+            }
         }
         Ok(observations)
     }
 
     /// Appends a packet of a capture.
-    pub fn take(&mut self, packet: PacketRef<'_>) {
+    ///
+    /// # Errors
+    ///
+    /// There is no memory for it.
+    pub fn take(&mut self, packet: PacketRef<'_>) -> Result<(), TryReserveError> {
+        self.times.try_reserve(1)?;
+        self.measured.try_reserve(1)?;
         self.cut += u64::from(packet.has_cut_headers());
         self.push(packet.timestamp, packet.data);
+        Ok(())
     }
 
     /// Appends a whole packet: `timestamp` in nanoseconds since the Unix epoch, `frame` from its destination MAC address
@@ -57,28 +71,40 @@ impl Observations {
     pub fn push(&mut self, timestamp: u64, frame: &[u8]) {
         let identity = identity::identify(frame).ok();
         self.truncated += u64::from(identity.is_some_and(|identity| identity.truncated));
-        self.packets.push((timestamp, identity.map(|identity| identity.key)));
+        self.measured.extend(identity.map(|identity| (self.times.len(), identity.key)));
+        self.times.push(timestamp);
     }
 
     /// The timestamps of all packets in nanoseconds since the Unix epoch, by index.
     pub fn timestamps(&self) -> impl ExactSizeIterator<Item = u64> {
-        self.packets.iter().map(|&(timestamp, _)| timestamp)
+        self.times.iter().copied()
     }
 
     /// The keys of all packets, by index; none of packets that are not measured.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = Option<Key>> {
-        self.packets.iter().map(|(_, key)| *key)
+        let mut measured = self.measured.iter().peekable();
+        (0..self.times.len())
+            .map(move |index| measured.next_if(|(place, _)| *place == index).map(|(_, key)| *key))
     }
 
     /// Forgets all packets but these.
     pub fn keep(&mut self, packets: Range<usize>) {
-        self.packets.truncate(packets.end);
-        self.packets.drain(..packets.start.min(self.packets.len()));
+        self.times.truncate(packets.end);
+        self.times.drain(..packets.start.min(self.times.len()));
+        self.measured.retain(|(index, _)| packets.contains(index));
+        self.measured.iter_mut().for_each(|(index, _)| *index -= packets.start);
     }
 
-    /// The measured packets.
-    fn measured(&self) -> impl Iterator<Item = (usize, &Key)> {
-        self.packets.iter().enumerate().filter_map(|(index, (_, key))| Some((index, key.as_ref()?)))
+    /// The measured packets by key, those of a key by index.
+    fn by_key(&self) -> Vec<(&Key, usize)> {
+        let mut packets: Vec<_> = self.measured.iter().map(|(index, key)| (key, *index)).collect();
+        packets.sort_unstable();
+        packets
+    }
+
+    fn key(&self, index: usize) -> Option<&Key> {
+        let place = self.measured.binary_search_by_key(&index, |(index, _)| *index).ok()?;
+        Some(&self.measured[place].1)
     }
 }
 
@@ -92,6 +118,8 @@ pub struct Pair {
     /// The receiver's timestamp minus the sender's, in nanoseconds: negative if the clocks disagree by more than
     /// the delay. Differences beyond ±292 years are cut to that.
     pub delay: i64,
+    /// Whether another packet of either capture has the same key, so that which is which is likely, not certain.
+    pub is_alike: bool,
 }
 
 /// Counts of one end's packets.
@@ -132,43 +160,95 @@ pub struct Matching {
 /// Finds, for each packet of the sender's capture, the same packet in the receiver's.
 pub fn match_exactly(sender: &Observations, receiver: &Observations) -> Matching {
     let mut matching = Matching { sender: sender.end(), receiver: receiver.end(), ..Matching::default() };
-
-    // Per key, its packets at the receiver as a linked list: first and last here, the links beside.
-    let mut waiting: HashMap<&Key, (Option<usize>, usize)> = HashMap::with_capacity(receiver.packets.len());
-    let mut following: Vec<Option<usize>> = vec![None; receiver.packets.len()];
-    for (index, key) in receiver.measured() {
-        match waiting.entry(key) {
-            Entry::Vacant(entry) => {
-                entry.insert((Some(index), index));
-            }
-            Entry::Occupied(mut entry) => {
-                let (_, last) = entry.get_mut();
-                following[*last] = Some(index);
-                *last = index;
+    let (by_key, to_key) = (sender.by_key(), receiver.by_key());
+    let group = |packets: &[(&Key, usize)], key: &Key| packets.partition_point(|(other, _)| *other <= key);
+    let pair = |sent: usize, arrived: usize, is_alike| Pair {
+        sender: sent,
+        receiver: arrived,
+        delay: delay_between(sender.times[sent], receiver.times[arrived]),
+        is_alike,
+    };
+    let mut alike = vec![];
+    let (mut sent, mut received) = (&by_key[..], &to_key[..]);
+    while let Some(key) = sent.first().into_iter().chain(received.first()).map(|(key, _)| *key).min() {
+        let (one, other);
+        // A group is short as a rule.
+        let end = |packets: &[(&Key, usize)]| match packets {
+            [(first, _), (second, _), ..] if *first == key && *second == key => group(packets, key),
+            [(first, _), ..] => usize::from(*first == key),
+            [] => 0,
+        };
+        (one, sent) = sent.split_at(end(sent));
+        (other, received) = received.split_at(end(received));
+        matching.sender.duplicates += one.len().saturating_sub(1) as u64;
+        matching.receiver.duplicates += other.len().saturating_sub(1) as u64;
+        match (one, other) {
+            ([(_, sent)], [(_, arrived)]) => matching.pairs.push(pair(*sent, *arrived, false)),
+            (_, []) => matching.lost.extend(one.iter().map(|(_, index)| index)),
+            ([], _) => matching.receiver_only.extend(other.iter().map(|(_, index)| index)),
+            _ => alike.push((one, other)),
+        }
+    }
+    let mut delays: Vec<i64> = matching.pairs.iter().map(|pair| pair.delay).collect();
+    let middle = delays.len() / 2;
+    let usual = (!delays.is_empty()).then(|| *delays.select_nth_unstable(middle).1);
+    for (one, other) in alike {
+        let times = |observations: &Observations, packets: &[(&Key, usize)]| -> Vec<u64> {
+            packets.iter().map(|(_, index)| observations.times[*index]).collect()
+        };
+        for fate in align(&times(sender, one), &times(receiver, other), usual) {
+            match fate {
+                Fate::Received(sent, arrived) => {
+                    matching.pairs.push(pair(one[sent].1, other[arrived].1, true));
+                }
+                Fate::Lost(sent) => matching.lost.push(one[sent].1),
+                Fate::Foreign(arrived) => matching.receiver_only.push(other[arrived].1),
             }
         }
     }
-
-    let mut is_known = vec![false; receiver.packets.len()];
-    for (index, key) in sender.measured() {
-        let Some(arrived) = waiting.get_mut(key).and_then(|(first, _)| {
-            let arrived = *first;
-            *first = arrived.and_then(|arrived| following[arrived]);
-            arrived
-        }) else {
-            matching.lost.push(index);
-            continue;
-        };
-        is_known[arrived] = true;
-        let delay = delay_between(sender.packets[index].0, receiver.packets[arrived].0);
-        matching.pairs.push(Pair { sender: index, receiver: arrived, delay });
-    }
-    matching
-        .receiver_only
-        .extend(receiver.measured().map(|(index, _)| index).filter(|&index| !is_known[index]));
+    matching.pairs.sort_unstable_by_key(|pair| pair.sender);
+    matching.lost.sort_unstable();
+    matching.receiver_only.sort_unstable();
     let reordering = reordering(&matching.pairs, sender, receiver);
     (matching.reordered, matching.reordered_overall) = (reordering.in_flow, reordering.overall);
     matching
+}
+
+/// What became of a look-alike, by its position among those of its key at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Received(usize, usize),
+    Lost(usize),
+    Foreign(usize),
+}
+
+/// Matches the packets of one key, of which these are the times at either end: in order, as many as both ends have. `usual` is the
+/// delay that the first is expected to have, if anything is known of it.
+pub(crate) fn align(sent: &[u64], received: &[u64], usual: Option<i64>) -> Vec<Fate> {
+    let mut fates = Vec::with_capacity(sent.len().max(received.len()));
+    let delay = |one: usize, other: usize| i128::from(delay_between(sent[one], received[other]));
+    let mut expected = usual.map(i128::from);
+    let (mut one, mut other) = (0, 0);
+    while one < sent.len() && other < received.len() {
+        let here = delay(one, other);
+        let usual = *expected.get_or_insert(here);
+        let is_closer = |next: i128| (next - usual).abs() < (here - usual).abs();
+        let [left, there] = [sent.len() - one, received.len() - other];
+        if left > there && is_closer(delay(one + 1, other)) {
+            fates.push(Fate::Lost(one));
+            one += 1;
+        } else if there > left && is_closer(delay(one, other + 1)) {
+            fates.push(Fate::Foreign(other));
+            other += 1;
+        } else {
+            fates.push(Fate::Received(one, other));
+            expected = Some(usual + (here - usual) / 2);
+            (one, other) = (one + 1, other + 1);
+        }
+    }
+    fates.extend((one..sent.len()).map(Fate::Lost));
+    fates.extend((other..received.len()).map(Fate::Foreign));
+    fates
 }
 
 /// Time of arrival minus that of sending, cut to ±292 years.
@@ -179,9 +259,8 @@ pub(crate) fn delay_between(sent: u64, arrived: u64) -> i64 {
 /// How many packets of `pairs` arrived after one that was sent later.
 pub fn reordering(pairs: &[Pair], sender: &Observations, receiver: &Observations) -> Reordering {
     Reordering::of(pairs.iter().filter_map(|pair| {
-        let (sent, key) = sender.packets.get(pair.sender)?;
-        let (arrived, _) = receiver.packets.get(pair.receiver)?;
-        Some((*arrived, *sent, pair.sender, flow(key.as_ref()?)))
+        let (sent, arrived) = (sender.times.get(pair.sender)?, receiver.times.get(pair.receiver)?);
+        Some((*arrived, *sent, pair.sender, flow(sender.key(pair.sender)?)))
     }))
 }
 
@@ -213,20 +292,11 @@ pub(crate) fn flow_of(key: &[u8; KEY_BYTES]) -> Flow {
 }
 
 impl Observations {
+    /// Counts of the packets, but for duplicates.
     fn end(&self) -> End {
-        let mut seen: HashSet<&Key> = HashSet::with_capacity(self.packets.len());
-        let mut end = End {
-            packets: self.packets.len() as u64,
-            truncated: self.truncated,
-            cut: self.cut,
-            ..End::default()
-        };
-        end.unmeasured = end.packets;
-        for (_, key) in self.measured() {
-            end.unmeasured -= 1;
-            end.duplicates += u64::from(!seen.insert(key));
-        }
-        end
+        let packets = self.times.len() as u64;
+        let unmeasured = packets - self.measured.len() as u64;
+        End { packets, unmeasured, truncated: self.truncated, cut: self.cut, duplicates: 0 }
     }
 }
 

@@ -80,6 +80,8 @@ pub struct Capture {
     /// Records read, and those of them that were not wanted.
     packets: u64,
     passed_over: u64,
+    /// Packets that were split, and what came of them.
+    split: [u64; 2],
     over: bool,
 }
 
@@ -129,6 +131,7 @@ impl Capture {
                 selection: Selection::default(),
                 packets: 0,
                 passed_over: 0,
+                split: [0; 2],
                 over: false,
             }),
             Ok(None) if input.available().is_empty() => Err(CaptureError::Empty { file }),
@@ -144,6 +147,11 @@ impl Capture {
     /// The same capture, of which only these packets come.
     pub fn select(self, selection: Selection) -> Self {
         Capture { selection, ..self }
+    }
+
+    /// What errors call it.
+    pub fn file(&self) -> &str {
+        &self.file
     }
 
     /// The next packet, or `None` at the end of the capture.
@@ -214,6 +222,7 @@ impl Capture {
             {
                 self.whole.clear();
                 self.whole.extend(frame);
+                self.split = [self.split[0] + 1, self.split[1] + segments.count() as u64];
                 self.segments = Some((record, segments));
                 continue;
             }
@@ -244,6 +253,11 @@ impl Capture {
     /// How many packets were passed over so far, because they are not wanted.
     pub fn passed_over(&self) -> u64 {
         self.passed_over
+    }
+
+    /// How many packets were split so far, and into how many.
+    pub fn split(&self) -> [u64; 2] {
+        self.split
     }
 
     /// How far the file has been read.

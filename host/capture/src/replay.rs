@@ -7,7 +7,8 @@
 //! A delimiter is wanted at the sender's time start + k × length. It is put at the first place from there on where
 //! no packet overtakes it: where all packets that were sent before it, and arrived, arrived before all that were
 //! sent behind it. In the receiver's stream it then stands right behind the last that was sent before it, where a
-//! FIFO would deliver it.
+//! FIFO would deliver it. Packets that look alike do not count in this as long as they are fewer than half of those that arrived: one
+//! that is taken for another would seem to overtake everything in between.
 //!
 //! # Test plan
 //!
@@ -15,7 +16,7 @@
 //! interval holds the same packets at both ends, and each cut is the first possible place. The shipped capture,
 //! which has inversions: every pair lies in one interval.
 
-use crate::matching::{Matching, Observations};
+use crate::matching::{Matching, Observations, Pair};
 use std::ops::Range;
 use thiserror::Error;
 
@@ -72,7 +73,9 @@ impl Cuts {
         let (sent, received) = (sender.timestamps().len(), receiver.timestamps().len());
         // Per place in the sender's stream, the first arrival of all packets behind it.
         let mut first_behind = vec![received; sent + 1];
-        for pair in &matching.pairs {
+        let alike = matching.pairs.iter().filter(|pair| pair.is_alike).count();
+        let is_certain = move |pair: &&Pair| !pair.is_alike || 2 * alike >= matching.pairs.len();
+        for pair in matching.pairs.iter().filter(is_certain) {
             first_behind[pair.sender] = pair.receiver;
         }
         for place in (0..sent).rev() {
@@ -80,7 +83,7 @@ impl Cuts {
         }
 
         let mut cuts = Cuts { ends: vec![], postponed: 0 };
-        let mut pairs = matching.pairs.iter().peekable();
+        let mut pairs = matching.pairs.iter().filter(is_certain).peekable();
         // Per delimiter that is due, the place where it was wanted.
         let mut wanted: Vec<usize> = vec![];
         let mut arrived = 0;

@@ -6,7 +6,9 @@
 //!
 //! The longest packet is found for each source and destination: it is the least of what both recordings hold, if that is a
 //! length of 1,280 to 9,216 bytes, and of what the two hosts announced when they connected (the MSS option). Where neither is
-//! known, packets stay as they are.
+//! known, packets stay as they are. So do packets that by their IP header are longer than they were on the wire, and those that would
+//! make more than 512. Anybody can forge a packet that announces a length: one is not believed where both recordings hold packets that are longer,
+//! equally so and of an ordinary length, nor is one below 1,280 bytes where either recording does.
 //!
 //! | field | in the segments |
 //! |-------|-----------------|
@@ -22,17 +24,17 @@
 //! Segments made one by one by hand, against the same as one packet, IPv4 and IPv6, with options, tags and without; snap
 //! lengths; lengths of zero; a recording of what Linux cut (`tests/recordings.rs`); the longest packet from either recording and from the handshake; what is left as it is.
 
-use crate::error::CaptureError;
 use crate::headers::{Ip, TCP, Tags};
 use crate::packet::PacketRef;
-use crate::reading::Capture;
 use std::collections::HashMap;
 
 /// The shortest and the longest packets that a link may be limited to, in bytes with their IP header.
 const LIMITS: std::ops::RangeInclusive<u32> = 1280..=9216;
 
-/// The longest packets that are cut, in bytes on the wire: twice what Linux makes.
-const LONGEST: u32 = 1 << 20;
+/// The longest packets that are cut, in bytes on the wire: what Linux makes at most.
+const LONGEST: u32 = 1 << 19;
+/// The most segments of a packet.
+const MOST: usize = 512;
 /// The least MSS that is believed: less would make many packets of one.
 const LEAST_SIZE: u32 = 256;
 
@@ -52,20 +54,8 @@ struct Length {
 }
 
 impl Lengths {
-    /// Reads a recording to its end.
-    ///
-    /// # Errors
-    ///
-    /// As [`Capture::next_packet`].
-    pub fn read(capture: &mut Capture) -> Result<Self, CaptureError> {
-        let mut lengths = Lengths::default();
-        while let Some(packet) = capture.next_packet()? {
-            lengths.take(packet);
-        }
-        Ok(lengths)
-    }
-
-    fn take(&mut self, packet: PacketRef<'_>) {
+    /// Takes a recording's next packet.
+    pub fn take(&mut self, packet: PacketRef<'_>) {
         let Some(datagram) = Datagram::of(packet.data, packet.length) else { return };
         let length = self.0.entry(datagram.ip.addresses(packet.data)).or_default();
         length.longest = length.longest.max(datagram.length() as u32);
@@ -87,8 +77,14 @@ impl Segmentation {
         let limit = |pair: &Pair| {
             let announced =
                 known(pair).into_iter().chain(known(&[pair[1], pair[0]])).filter_map(|it| it.announced);
-            let longest = known(pair).into_iter().map(|it| it.longest).filter(|it| LIMITS.contains(it));
-            announced.chain(longest).min().map(|limit| (*pair, limit))
+            let longest = known(pair).map(|it| Some(it.longest).filter(|it| LIMITS.contains(it)));
+            let passes_whole = longest[0] == longest[1];
+            let is_refuted = |announced: &u32| {
+                let is_longer = longest.iter().flatten().any(|it| it > announced);
+                is_longer && (passes_whole || announced < LIMITS.start())
+            };
+            let announced = announced.filter(|it| !is_refuted(it));
+            announced.chain(longest.into_iter().flatten()).min().map(|limit| (*pair, limit))
         };
         Segmentation(sender.0.keys().chain(receiver.0.keys()).filter_map(limit).collect())
     }
@@ -118,7 +114,11 @@ impl Segments {
         let payload =
             limit.checked_sub(datagram.payload - datagram.ip.start).filter(|payload| *payload > 0)?;
         let count = (datagram.end - datagram.payload).div_ceil(payload);
-        Some(Segments { datagram, payload, next: 0, count })
+        (count <= MOST).then_some(Segments { datagram, payload, next: 0, count })
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.count
     }
 
     /// Puts the next segment of `whole` into `frame`, and returns its length on the wire; `None` behind the last.
@@ -192,6 +192,9 @@ impl Datagram {
         // Packets of more than 64 KiB have no length of their own.
         let has_length = ip.end > ip.start + if ip.is_v6() { 40 } else { 0 };
         let end = if has_length { ip.end } else { length as usize };
+        if end > length as usize {
+            return None;
+        }
         (header >= 20 && payload <= end && payload <= frame.len()).then_some(Datagram { ip, payload, end })
     }
 

@@ -197,12 +197,12 @@ mod tests {
         };
         let (mut identities, mut stretches) = (Identities::default(), Stretches::default());
         for (time, packet) in sent {
-            let packet = identities.push(*time, &frame(*packet));
+            let packet = identities.push(*time, &frame(*packet)).unwrap();
             stretches.push(*time, packet.as_ref());
         }
         let mut awaited = stretches.awaited(&identities);
         for (time, packet) in received {
-            awaited.push(*time, Identities::default().push(*time, &frame(*packet)).as_ref());
+            awaited.push(*time, Identities::default().push(*time, &frame(*packet)).unwrap().as_ref());
         }
         (exact, reordering, awaited.passages(None))
     }

@@ -16,6 +16,17 @@ const DCCP: u8 = 33;
 const SCTP: u8 = 132;
 const UDP_LITE: u8 = 136;
 
+/// Makes zero what some firewalls and tunnels rewrite in an IPv4 header: the identification, and "don't fragment".
+pub fn blank_identification(frame: &mut [u8]) {
+    let Ok(ip) = Tags::of(frame).and_then(|tags| tags.ip(frame)) else { return };
+    if let Some([identification @ .., flags]) =
+        frame.get_mut(ip.start + 4..ip.start + 7).filter(|_| !ip.is_v6())
+    {
+        identification.fill(0);
+        *flags &= !0x40;
+    }
+}
+
 /// Makes zero what an address translation changes in a frame.
 pub(crate) fn blank(frame: &mut [u8]) {
     let Ok(ip) = Tags::of(frame).and_then(|tags| tags.ip(frame)) else { return };

@@ -10,7 +10,8 @@
 //!
 //! The header of a tunnel may be the same for all its packets, so that the identity of the outer packet, of which the first 28
 //! bytes behind the IP header are a part, does not distinguish them; and often only one of two points lies in the tunnel. The
-//! identity of the innermost packet serves both. Fragments of the outer packet are left as they are.
+//! identity of the innermost packet serves both. Fragments of the outer packet are left as they are, and so is a
+//! packet with anything else than IP inside.
 //!
 //! # Test plan
 //!
@@ -184,9 +185,16 @@ fn vxlan(frame: &[u8], at: usize) -> Result<Content, Unknown> {
     }
 }
 
-/// An Ethernet frame, of which at least a byte is there.
+/// An Ethernet frame, if it carries an IP packet or a session of PPP: the content of any UDP packet may look like one.
 fn ethernet_at(frame: &[u8], at: usize) -> Result<Content, Unknown> {
-    array::<1>(frame, at).map(|_| Content::Ethernet(at))
+    let inner = frame.get(at..).unwrap_or_default();
+    let tags = Tags::of(inner)?;
+    let version = inner.get(tags.end).map(|first| first >> 4);
+    match (tags.ethertype, version) {
+        (PPPOE_SESSION, _) | (IPV4, Some(4)) | (IPV6, Some(6)) => Ok(Content::Ethernet(at)),
+        (IPV4 | IPV6, None) => Err(Unknown::Cut),
+        _ => Err(Unknown::Other),
+    }
 }
 
 fn gtp_u(frame: &[u8], at: usize) -> Result<Content, Unknown> {

@@ -1,7 +1,7 @@
 //! What two recordings hold that makes them hard to compare, with the remedy.
 
 use crate::failure::Failure;
-use crate::recordings::Recordings;
+use crate::recordings::{KnownBy, Recordings};
 use crate::report::duration;
 use deltaline_capture::matching::{End, match_exactly};
 use deltaline_capture::survey::{Backward, BothWays, Survey};
@@ -34,7 +34,8 @@ impl Surveys {
         let times = [Role::Sender, Role::Receiver]
             .into_iter()
             .filter_map(|role| self.remark_on_backward(role, recordings));
-        tunnels.into_iter().chain(self.remark_on_both_ways()).chain(long).chain(times).collect()
+        let same = recordings.remark_on_same();
+        same.into_iter().chain(tunnels).chain(self.remark_on_both_ways()).chain(long).chain(times).collect()
     }
 
     /// Why most packets may not be found at the other end, where that is so: what [`Surveys::remarks`] does not say already.
@@ -42,12 +43,14 @@ impl Surveys {
         if self.sender.packets() == 0 || self.receiver.packets() == 0 {
             return Ok(vec![]);
         }
-        let translation = remark_on_translation(recordings)?;
-        let mut reasons: Vec<String> = translation.into_iter().chain(self.remark_on_times()).collect();
-        if reasons.is_empty() && self.remarks(recordings).is_empty() {
+        let [sent, received] = [self.sender.packets(), self.receiver.packets()];
+        let mut reasons = remarks_on_beginnings(recordings)?;
+        reasons.extend(self.remark_on_times());
+        let is_loss = is_suspect(sent, received) && sent > received;
+        if is_loss && reasons.is_empty() && self.remarks(recordings).is_empty() {
             reasons.push(
                 "nothing in the recordings explains it but loss: no tunnels, traffic of both directions, packets longer than \
-                 the other end's, address translation, or times that do not overlap"
+                 the other end's, repeated packets, address translation, rewritten headers, or times that do not overlap"
                     .into(),
             );
         }
@@ -167,27 +170,54 @@ impl Surveys {
     }
 }
 
-/// An address translation: packets that are the same but for what it changes.
-fn remark_on_translation(recordings: &Recordings) -> Result<Option<String>, Failure> {
-    if recordings.ignores_addresses() || !recordings.are_files() {
-        return Ok(None);
+/// What the beginnings of two recordings show, packet by packet: packets that occur more than once, and those that are the same but for what
+/// something between the points changes.
+fn remarks_on_beginnings(recordings: &Recordings) -> Result<Vec<String>, Failure> {
+    if !recordings.are_files() {
+        return Ok(vec![]);
     }
-    let share = |without_addresses| {
-        let [sender, receiver] = recordings.beginnings(without_addresses, MOST_COMPARED)?;
+    let measured = |end: &End| (end.packets - end.unmeasured).max(1);
+    let matched = |known_by| {
+        let [sender, receiver] = recordings.beginnings(known_by, MOST_COMPARED)?;
         let matching = match_exactly(&sender, &receiver);
-        let measured = |end: &End| end.packets - end.unmeasured;
-        let least = measured(&matching.sender).min(measured(&matching.receiver)).max(1);
-        Ok::<_, Failure>(matching.pairs.len() as f64 / least as f64)
+        let repeated =
+            [&matching.sender, &matching.receiver].map(|end| end.duplicates as f64 / measured(end) as f64);
+        let least = measured(&matching.sender).min(measured(&matching.receiver));
+        Ok::<_, Failure>((matching.pairs.len() as f64 / least as f64, repeated))
     };
-    let (with, without) = (share(false)?, share(true)?);
-    Ok((without > 0.5 && without > 2.0 * with).then(|| {
-        format!(
+    let (with, repeated) = matched(KnownBy::All)?;
+    let mut remarks = vec![];
+    if repeated.iter().any(|share| *share > NOTABLE) {
+        remarks.push(format!(
+            "{} of the sender's packets and {} of the receiver's repeat an earlier one: mirror ports and recorders of several interfaces \
+             give packets more than once; record one interface, or one direction of the mirror, or remove them with `editcap -d`",
+            percent(repeated[0]),
+            percent(repeated[1])
+        ));
+    }
+    let explains = |without: f64| without > 0.5 && without > 2.0 * with;
+    let (without, _) = matched(KnownBy::AllButIdentification)?;
+    if explains(without) {
+        remarks.push(format!(
+            "{} of the packets are at both ends, but {} without IPv4's identification and \"don't fragment\": a firewall or tunnel between \
+             the points rewrites these; record both ends on the same side of it",
+            percent(with),
+            percent(without)
+        ));
+    }
+    if recordings.ignores_addresses() {
+        return Ok(remarks);
+    }
+    let (without, _) = matched(KnownBy::AllButAddresses)?;
+    if explains(without) {
+        remarks.push(format!(
             "{} of the packets are at both ends, but {} without addresses and ports: an address translation (NAT) lies between \
              the points; --nat knows packets without what it changes, or record both ends on the same side of it",
             percent(with),
             percent(without)
-        )
-    }))
+        ));
+    }
+    Ok(remarks)
 }
 
 /// Packets of each recording, from its beginning, that are compared with addresses and without.

@@ -7,6 +7,10 @@ use deltaline_capture::edges::{Edges, Identified, Identities, edges};
 use deltaline_capture::stretches::{Passages, Stretches};
 use deltaline_model::wire::frame::Role;
 
+/// What is to be said of captures of which one cannot be read twice.
+pub(crate) const READ_ONCE: &str = "a capture that can be read only once is measured as it is: packets that only one end has recorded at \
+                                    the edges count as lost or gained";
+
 /// What two captures have in common.
 pub(crate) struct Common {
     /// Where they begin and end together, if anything is in common.
@@ -48,7 +52,11 @@ fn identities(
         Progress::new("finding where the captures begin and end together", &[recording.capture()]);
     let mut identities = Identities::default();
     while let Some(packet) = recording.next_packet()? {
-        each(packet.timestamp, identities.push(packet.timestamp, packet.data).as_ref());
+        let time = packet.timestamp;
+        match identities.push(time, packet.data) {
+            Ok(packet) => each(time, packet.as_ref()),
+            Err(_) => return Err(recording.out_of_memory()),
+        }
         progress.packet(0, recording.capture());
     }
     Ok((identities, recording.remark()))
@@ -81,9 +89,8 @@ pub(crate) fn remark(edges: Option<&Edges>, ends: [&Identities; 2]) -> Option<St
     if parts.is_empty() {
         return None;
     }
-    let share = |end: usize| left_out[end].iter().sum::<usize>() as f64 / edges.measured[end].max(1) as f64;
-    let shares = [0, 1].map(share);
-    let warning = if shares.iter().any(|share| *share > NOTABLE) {
+    let shares = shares(edges);
+    let warning = if is_notable(edges) {
         format!(
             ", {:.1} % of the sender's packets and {:.1} % of the receiver's; if traffic was interrupted there, and not a recorder, its \
              loss is missing in the result",
@@ -98,4 +105,15 @@ pub(crate) fn remark(edges: Option<&Edges>, ends: [&Identities; 2]) -> Option<St
          left out{warning}",
         parts.join(", ")
     ))
+}
+
+/// The parts of the sender's and of the receiver's packets that are left out.
+fn shares(edges: &Edges) -> [f64; 2] {
+    let share = |left_out: [usize; 2], of: usize| left_out.iter().sum::<usize>() as f64 / of.max(1) as f64;
+    [share(edges.sender, edges.measured[0]), share(edges.receiver, edges.measured[1])]
+}
+
+/// Whether so much is left out that it may change what is concluded.
+pub(crate) fn is_notable(edges: &Edges) -> bool {
+    shares(edges).iter().any(|share| *share > NOTABLE)
 }

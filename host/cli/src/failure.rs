@@ -56,6 +56,11 @@ impl Failure {
         Failure { file: Some(file.to_string()), ..self }
     }
 
+    /// The same with one more remedy.
+    pub(crate) fn or_else(self, remedy: &str) -> Self {
+        Failure { message: format!("{}, or {remedy}", self.message), ..self }
+    }
+
     /// Writes it to standard output: as an event of its own among lines, or alone.
     pub(crate) fn print_json(&self, is_line: bool) -> Result<(), Failure> {
         let (error, remedy) = match self.message.split_once("; ") {

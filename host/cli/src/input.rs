@@ -57,16 +57,31 @@ impl Input {
                 self.packets += u64::from(packet.is_some());
                 Ok(packet)
             }
-            Err(
-                error @ (CaptureError::Truncated { .. }
-                | CaptureError::Damaged { .. }
-                | CaptureError::Read { .. }),
-            ) if self.keeps_going => {
+            Err(error) if self.keeps_going && is_damage(&error) => {
                 self.cut = Some(error);
                 Ok(None)
             }
-            Err(error) => Err(error.into()),
+            Err(error) => {
+                let may_go_on = is_damage(&error);
+                let failure = Failure::from(error);
+                Err(if may_go_on {
+                    failure.or_else("take its packets up to there with --keep-going")
+                } else {
+                    failure
+                })
+            }
         }
+    }
+
+    /// The packets that were read do not fit into memory.
+    pub(crate) fn out_of_memory(&self) -> Failure {
+        CaptureError::Memory { file: self.name.clone() }.into()
+    }
+
+    /// What is to be said of packets that were split.
+    pub(crate) fn remark_on_split(&self) -> Option<String> {
+        let [packets, segments] = self.capture.split();
+        (packets > 0).then(|| format!("{}: --split has made {segments} packets of {packets}", self.name))
     }
 
     /// What is to be said of a capture that ended before its end.
@@ -79,6 +94,11 @@ impl Input {
             self.packets
         ))
     }
+}
+
+/// Whether packets in front of this may be whole.
+fn is_damage(error: &CaptureError) -> bool {
+    matches!(error, CaptureError::Truncated { .. } | CaptureError::Damaged { .. } | CaptureError::Read { .. })
 }
 
 /// Whether a capture comes from standard input.

@@ -162,11 +162,16 @@ pub(crate) fn check_common(
 
 /// What is to be said of intervals whose ends were put so many packets later than wanted.
 pub(crate) fn remark_on_postponed(postponed: u64, average: u64) -> Option<String> {
-    (postponed > average / 10).then(|| {
-        format!(
+    let is_missing = postponed > average;
+    (postponed > average / 10).then(|| match is_missing {
+        true => format!(
+            "packets overtake each other, so that for {postponed} packets, more than an interval has, there is no place for a cut: an \
+             interval holds the packets of several, and others are empty; take longer intervals, or one kind of traffic with --filter"
+        ),
+        false => format!(
             "packets overtake each other, so that a cut was put up to {postponed} packets later than asked for: an interval \
              holds the same packets at both ends, but not those of exactly its time"
-        )
+        ),
     })
 }
 
@@ -186,7 +191,7 @@ pub(crate) fn remark_on_duplicates(duplicates: u64) -> Option<String> {
     (duplicates > 0).then(|| {
         format!(
             "{duplicates} of the sender's packets have the same identity as an earlier one: which of them is which is a \
-             guess, and intervals and standard deviations are less certain than they say"
+             guess, by their times; the mean, the standard deviation and intervals are less certain than they say"
         )
     })
 }
@@ -195,8 +200,10 @@ fn observe(recording: &mut Input, survey: &mut Survey, what: &'static str) -> Re
     let mut progress = Progress::new(what, &[recording.capture()]);
     let mut observations = Observations::default();
     while let Some(packet) = recording.next_packet()? {
-        observations.take(packet);
         survey.take(packet);
+        if observations.take(packet).is_err() {
+            return Err(recording.out_of_memory());
+        }
         progress.packet(0, recording.capture());
     }
     Ok(observations)

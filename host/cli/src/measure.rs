@@ -1,6 +1,6 @@
 //! `deltaline measure`: two captures through two measurement points.
 
-use crate::common_span::Common;
+use crate::common_span::{Common, READ_ONCE};
 use crate::described::Described;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -247,9 +247,7 @@ fn cut(arguments: &Measure) -> Result<Cut, Failure> {
         warnings,
     };
     if !recordings.are_files() {
-        let warning = "a capture that can be read only once is measured as it is: packets that only one end has \
-                       recorded at the edges count as lost or gained";
-        return Ok(one(whole(), None, vec![warning.into()]));
+        return Ok(one(whole(), None, vec![READ_ONCE.into()]));
     }
     let Common { edges, passages, remarks: warnings } = Common::of(recordings)?;
     Ok(one(edges.map_or_else(whole, |edges| edges.span), Some(passages), warnings))

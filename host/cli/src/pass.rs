@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct EndOutput {
     /// The capture.
     pub(crate) file: String,
-    /// Packets of the capture, up to the last one that is measured.
+    /// Packets of the capture between its edges.
     pub(crate) packets: u64,
     /// Those of them that are not measured.
     pub(crate) unmeasured: u64,
@@ -147,10 +147,16 @@ impl Passed {
         };
         let truncated = remark_on_truncated(&self.sender, &self.receiver);
         let nothing = |end: &End| {
-            remark_on_nothing_wanted(&end.path, end.packets, end.recording.capture().passed_over())
+            remark_on_nothing_wanted(
+                &end.path,
+                end.skipped + end.packets,
+                end.recording.capture().passed_over(),
+            )
         };
-        let of_end =
-            |end: &End| end.recording.remark().into_iter().chain(nothing(end)).chain(unmeasured(end));
+        let of_end = |end: &End| {
+            let read = end.recording.remark().into_iter().chain(end.recording.remark_on_split());
+            read.chain(nothing(end)).chain(unmeasured(end)).collect::<Vec<_>>()
+        };
         remarks.extend(truncated.into_iter().chain(of_end(&self.sender)).chain(of_end(&self.receiver)));
         Ok(remarks)
     }
@@ -171,6 +177,8 @@ struct End {
     role: Role,
     point: Box<dyn Point>,
     batch: Batch,
+    /// Packets in front of those that are measured.
+    skipped: u64,
     packets: u64,
     cut: u64,
     truncated: u64,
@@ -187,6 +195,7 @@ impl End {
             role,
             point: points.point(role)?,
             batch: Batch::default(),
+            skipped: 0,
             packets: 0,
             cut: 0,
             truncated: 0,
@@ -197,8 +206,8 @@ impl End {
 
     /// Leaves out packets until `start` have passed in all.
     fn skip(&mut self, start: usize) -> Result<(), Failure> {
-        while self.packets < start as u64 && self.recording.next_packet()?.is_some() {
-            self.packets += 1;
+        while self.skipped < start as u64 && self.recording.next_packet()?.is_some() {
+            self.skipped += 1;
         }
         Ok(())
     }
@@ -206,7 +215,7 @@ impl End {
     /// Passes packets through the measurement point until `end` have passed in all, or the capture ends; then
     /// ends the interval.
     fn pass(&mut self, end: usize, collector: &mut Collector, sink: &mut Sink) -> Result<(), Failure> {
-        while self.packets < end as u64 {
+        while self.skipped + self.packets < end as u64 {
             let Some(packet) = self.recording.next_packet()? else { break };
             self.batch.push(packet.data, Timestamp::from_nanoseconds(packet.timestamp));
             self.packets += 1;

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use deltaline_capture::filter::Filter;
 use deltaline_capture::matching::Observations;
 use deltaline_capture::segments::{Lengths, Segmentation};
-use deltaline_capture::{Capture, Direction, Selection};
+use deltaline_capture::{Direction, Selection, blank_identification};
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::wire::frame::Role;
 use std::cell::OnceCell;
@@ -46,6 +46,17 @@ pub(crate) struct Recordings {
     /// Read a capture that was cut or damaged up to that record, instead of refusing it
     #[arg(long)]
     keep_going: bool,
+}
+
+/// By what packets are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KnownBy {
+    /// All that no router changes.
+    All,
+    /// The same without addresses, ports and ICMP identifiers.
+    AllButAddresses,
+    /// The same without IPv4's identification and "don't fragment".
+    AllButIdentification,
 }
 
 /// Which way the measured packets go.
@@ -93,6 +104,18 @@ impl Recordings {
         check_standard_input([self.sender.as_path(), &self.receiver])
     }
 
+    /// What is to be said of two recordings that are the same file, from which nothing is selected that would tell its ends.
+    pub(crate) fn remark_on_same(&self) -> Option<String> {
+        let [sender, receiver] = [&self.sender, &self.receiver].map(|path| fs::canonicalize(path).ok());
+        (self.direction.is_none() && sender.is_some() && sender == receiver).then(|| {
+            format!(
+                "{} is given for both ends, so that every delay is 0; name the receiver's capture, or with --direction which way \
+                 packets of one capture went",
+                self.name(Role::Sender)
+            )
+        })
+    }
+
     /// Whether packets in tunnels are taken out of them.
     pub(crate) fn takes_inner(&self) -> bool {
         self.inner
@@ -116,31 +139,41 @@ impl Recordings {
             (true, None) => {
                 self.must_be_files("--split")?;
                 let lengths = |role| {
-                    let mut capture = Capture::open(self.path(role))?.select(self.selection(role));
-                    Ok::<_, Failure>(Lengths::read(&mut capture)?)
+                    let mut recording = self.read(role, self.selection(role))?;
+                    let mut lengths = Lengths::default();
+                    while let Some(packet) = recording.next_packet()? {
+                        lengths.take(packet);
+                    }
+                    Ok::<_, Failure>(lengths)
                 };
                 let known = Segmentation::new(&lengths(Role::Sender)?, &lengths(Role::Receiver)?);
                 Some(Arc::clone(self.segmentation.get_or_init(|| Arc::new(known))))
             }
         };
         let selection = Selection { segmentation, translated: self.nat, ..self.selection(role) };
+        self.read(role, selection)
+    }
+
+    fn read(&self, role: Role, selection: Selection) -> Result<Input, Failure> {
         Ok(Input::open(self.path(role), self.keep_going)?.select(selection))
     }
 
-    /// Both recordings' packets as they are known with addresses or without, of each at most so many.
-    pub(crate) fn beginnings(
-        &self,
-        without_addresses: bool,
-        most: usize,
-    ) -> Result<[Observations; 2], Failure> {
+    /// Both recordings' packets as they are known by these features, of each at most so many.
+    pub(crate) fn beginnings(&self, known_by: KnownBy, most: usize) -> Result<[Observations; 2], Failure> {
         let read = |role| {
-            let selection = Selection { translated: without_addresses, ..self.selection(role) };
-            let mut capture = Capture::open(self.path(role))?.select(selection);
+            let translated = self.nat || known_by == KnownBy::AllButAddresses;
+            let mut recording = self.read(role, Selection { translated, ..self.selection(role) })?;
             let mut observations = Observations::default();
+            let mut frame = vec![];
             while observations.timestamps().len() < most
-                && let Some(packet) = capture.next_packet()?
+                && let Some(packet) = recording.next_packet()?
             {
-                observations.take(packet);
+                frame.clear();
+                frame.extend(packet.data);
+                if known_by == KnownBy::AllButIdentification {
+                    blank_identification(&mut frame);
+                }
+                observations.push(packet.timestamp, &frame);
             }
             Ok::<_, Failure>(observations)
         };
@@ -182,12 +215,13 @@ impl Recordings {
 
 /// What is to be said of a recording of which `taken` packets were taken, and the others passed over.
 pub(crate) fn remark_on_nothing_wanted(path: &Path, taken: u64, passed_over: u64) -> Option<String> {
-    (taken == 0 && passed_over > 0).then(|| {
-        format!(
+    (taken == 0).then(|| match passed_over {
+        0 => format!("{}: the capture has no packets; check that the recording ran, and its filter", path.display()),
+        _ => format!(
             "{}: none of its {passed_over} packets is wanted by --filter and --direction; check which way the traffic goes, \
              and that its addresses are the same at both ends",
             path.display()
-        )
+        ),
     })
 }
 

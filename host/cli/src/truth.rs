@@ -1,6 +1,7 @@
 //! `deltaline truth`: two captures, packet by packet.
 
 use crate::causes::{Surveys, is_suspect};
+use crate::common_span::{self, Common, READ_ONCE};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::matched::{check_common, remark_on_duplicates, remark_on_negative_delays, remark_on_postponed};
@@ -11,6 +12,7 @@ use crate::report;
 use crate::show::json::Members;
 use crate::show::table;
 use clap::Args;
+use deltaline_capture::edges::Edges;
 use deltaline_capture::exact::{Matched, Matcher};
 use deltaline_capture::matching;
 use deltaline_collect::truth::Exact;
@@ -83,7 +85,10 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     recordings.check()?;
     let mut remarks = vec![];
     let mut surveys = Surveys::default();
-    let matched = matched(recordings, arguments.interval, &mut surveys, &mut remarks)?;
+    let common = if recordings.are_files() { Some(Common::of(recordings)?) } else { None };
+    remarks.extend(common.as_ref().map_or(vec![READ_ONCE.into()], |common| common.remarks.clone()));
+    let edges = common.and_then(|common| common.edges);
+    let matched = matched(recordings, arguments.interval, edges.as_ref(), &mut surveys, &mut remarks)?;
     if matched.overall.received == 0 {
         check_common(recordings, [matched.sender, matched.receiver], &surveys, &remarks)?;
     }
@@ -97,7 +102,9 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
 
     let (exit, mut warnings) = judge(&matched, &overall);
     warnings.extend(remarks);
-    if is_suspect(overall.sent, overall.received) {
+    if is_suspect(overall.sent, overall.received)
+        || edges.is_some_and(|edges| common_span::is_notable(&edges))
+    {
         warnings.extend(surveys.reasons(recordings)?);
     }
     warnings.extend(remark_on_postponed(matched.postponed, matched.sender.packets / intervals as u64));
@@ -159,6 +166,7 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
 fn matched(
     recordings: &Recordings,
     interval: Option<u64>,
+    edges: Option<&Edges>,
     surveys: &mut Surveys,
     remarks: &mut Vec<String>,
 ) -> Result<Matched, Failure> {
@@ -168,18 +176,28 @@ fn matched(
     {
         let mut recording = recordings.open(role)?;
         let mut progress = Progress::new(what, &[recording.capture()]);
+        let kept = edges.map_or(0..usize::MAX, |edges| match role {
+            Role::Sender => edges.span.sender.clone(),
+            Role::Receiver => edges.span.receiver.clone(),
+        });
         let mut taken = 0;
-        while let Some(packet) = recording.next_packet()? {
-            surveys.of(role).take(packet);
-            match role {
-                Role::Sender => matcher.sent(packet)?,
-                Role::Receiver => matcher.received(packet)?,
+        while (taken as usize) < kept.end
+            && let Some(packet) = recording.next_packet()?
+        {
+            if kept.contains(&(taken as usize)) {
+                surveys.of(role).take(packet);
+                match role {
+                    Role::Sender => matcher.sent(packet)?,
+                    Role::Receiver => matcher.received(packet)?,
+                }
             }
             taken += 1;
             progress.packet(0, recording.capture());
         }
         let passed_over = recording.capture().passed_over();
-        remarks.extend(recording.remark());
+        // The capture's end was met before, where the edges were looked for.
+        let cut = recording.remark().filter(|remark| !remarks.contains(remark));
+        remarks.extend(cut.into_iter().chain(recording.remark_on_split()));
         remarks.extend(remark_on_nothing_wanted(recordings.path(role), taken, passed_over));
     }
     remarks.extend(surveys.remarks(recordings));

@@ -58,6 +58,19 @@ fn a_cut_waits_until_nothing_overtakes_it() {
 }
 
 #[test]
+fn look_alikes_do_not_put_cuts_off() {
+    // 7 comes first and last, and its first copy is lost: what arrives last may be the first one.
+    let sent = [(0, 7), (10, 1), (20, 2), (30, 3), (40, 4), (50, 5), (60, 6), (70, 7)];
+    let received = [(15, 1), (25, 2), (35, 3), (45, 4), (55, 5), (65, 6), (75, 7)];
+    let cut = cuts(&sent, &received, 30).unwrap();
+    assert_eq!(spans(&cut), [(0..3, 0..2), (3..6, 2..5), (6..8, 5..7)]);
+    assert_eq!(cut.postponed(), 0);
+    // Where nearly all look alike, they count.
+    let all = [(0, 7), (10, 7), (20, 7), (30, 7)];
+    assert_eq!(spans(&cuts(&all, &all, 20).unwrap()), [(0..2, 0..2), (2..4, 2..4)]);
+}
+
+#[test]
 fn gaps_make_empty_intervals() {
     let sent = [(100, 0), (101, 1), (135, 2)];
     let cut = cuts(&sent, &sent, 10).unwrap();

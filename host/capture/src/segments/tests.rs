@@ -1,6 +1,6 @@
 use super::*;
 use crate::reading::Selection;
-use crate::{Packet, PcapWriter};
+use crate::{Capture, Packet, PcapWriter};
 use deltaline_model::packet::identity::identify;
 use std::sync::Arc;
 
@@ -30,6 +30,12 @@ impl Stream {
     /// The next packet: so many bytes, which begin with the sequence number as they are counted, and with these flags.
     fn packet(&mut self, bytes: usize, flags: u8) -> Packet {
         self.frame(bytes, flags, &[])
+    }
+
+    /// A packet that opens a connection and announces the longest segment.
+    fn frame_of_syn(&self, most: u16) -> Packet {
+        let [high, low] = most.to_be_bytes();
+        self.clone().frame(0, SYN, &[2, 4, high, low])
     }
 
     fn frame(&mut self, bytes: usize, flags: u8, options: &[u8]) -> Packet {
@@ -93,7 +99,9 @@ fn capture(packets: &[Packet], selection: Selection) -> Capture {
 }
 
 fn lengths(packets: &[Packet]) -> Lengths {
-    Lengths::read(&mut capture(packets, Selection::default())).unwrap()
+    let mut lengths = Lengths::default();
+    packets.iter().for_each(|packet| lengths.take(packet.into()));
+    lengths
 }
 
 /// The packets as they come when both recordings are known.
@@ -211,4 +219,41 @@ fn short_packets_and_long_links_set_no_limit() {
     for packet in [udp, fragment] {
         assert_eq!(cut(std::slice::from_ref(&packet), &segments), [packet]);
     }
+}
+
+/// The most that packets of a stream from here on are cut to, by what both recordings hold.
+fn limit(sender: &[Packet], receiver: &[Packet]) -> Option<u32> {
+    let Segmentation(limits) = Segmentation::new(&lengths(sender), &lengths(receiver));
+    let path = Datagram::of(&sender[0].data, sender[0].length).unwrap().ip.addresses(&sender[0].data);
+    limits.get(&path).copied()
+}
+
+#[test]
+fn forged_announcements_are_not_believed() {
+    let announcing = |most: u16| STREAM.frame_of_syn(most);
+    let whole: Vec<Packet> = (0..5).map(|_| STREAM.clone().packet(1448, ACK)).collect();
+    let long: Vec<Packet> = (0..5).map(|_| STREAM.clone().packet(20 * 1448, ACK)).collect();
+    let with = |packets: &[Packet], most| [packets, &[announcing(most)]].concat();
+    assert_eq!(limit(&whole, &whole), Some(1500));
+    assert_eq!(limit(&with(&whole, 256), &whole), Some(1500));
+    assert_eq!(limit(&with(&whole, 1400), &whole), Some(1500));
+    assert_eq!(limit(&with(&long, 256), &whole), Some(1500));
+    // Where nothing speaks against it.
+    assert_eq!(limit(&with(&long, 1400), &whole), Some(1440));
+    assert_eq!(limit(&with(&long, 536), &long), Some(576));
+}
+
+#[test]
+fn lengths_that_contradict_the_wire_are_not_believed() {
+    // 300 bytes that call themselves 65,535; and so few captured of so many that one would make thousands.
+    let mut forged = STREAM.clone().packet(246, ACK);
+    forged.data[16..18].copy_from_slice(&[0xff, 0xff]);
+    assert!(Datagram::of(&forged.data, forged.length).is_none());
+    let mut boundless = forged.clone();
+    boundless.data[16..18].fill(0);
+    boundless.length = LONGEST;
+    let path = Datagram::of(&boundless.data, LONGEST).unwrap().ip.addresses(&boundless.data);
+    let cut = |limit| Segments::of(&boundless.data, LONGEST, &Segmentation([(path, limit)].into()));
+    assert!(cut(576).is_none());
+    assert!(cut(1500).is_some_and(|segments| segments.count <= MOST));
 }

@@ -191,6 +191,10 @@ fn what_only_looks_like_a_tunnel_is_none() {
         in_udp(2152, &gtp_u(4, &[0, 0, 0, 0x85, 0, 0, 0, 0], &v4)),
         in_udp(4789, &no_network),
         in_udp(4788, &vxlan(&frame)),
+        // Nothing that is IP inside.
+        in_udp(4789, &vxlan(&[0x71; 40])),
+        in_udp(4789, &vxlan(&ethernet(0x0806, &[0; 28]))),
+        in_udp(4789, &vxlan(&ethernet(IPV4, &[0x71; 28]))),
         ethernet(IPV4, &ipv4(47, &gre(0x40, IPV4, &[0; 8], &v4))),
         ethernet(IPV4, &ipv4(47, &[&[0x20, 1, 0x88, 0x0b, 0, 0, 0, 0], &v4[..]].concat())),
         ethernet(IPV4, &ipv4(47, &gre(0, 0x88cc, &[], &v4))),
