@@ -130,7 +130,7 @@ fn coarse_stamps_are_noticed_where_they_matter() {
 
 /// What a result says of the order: within flows, in all, of how many.
 fn order(numbers: &Value) -> [u64; 3] {
-    ["reordered", "reordered_overall", "compared"].map(|key| numbers[key].as_u64().expect(key))
+    ["reordered", "reordered_overall", "compared"].map(|key| numbers[key].as_u64().unwrap())
 }
 
 #[test]
