@@ -68,7 +68,10 @@ pub(crate) fn run(arguments: &Delimit) -> Result<Exit, Failure> {
         let number = arguments.first.wrapping_add(sent);
         sender.send(&Delimiter::new(&configuration, number).encode()).map_err(|reason| {
             let name = &arguments.interface;
-            Failure::new(Exit::Output, format!("{name}: delimiter {number} is not sent: {reason}; is it up?"))
+            Failure::new(
+                Exit::Missing,
+                format!("{name}: delimiter {number} is not sent: {reason}; is it up?"),
+            )
         })?;
         sent = sent.wrapping_add(1);
         due = next(due, Duration::from_nanos(arguments.interval), Instant::now());

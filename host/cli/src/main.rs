@@ -46,6 +46,7 @@ use board::Board;
 use clap::{CommandFactory, Parser, Subcommand};
 use exit::Exit;
 use failure::Failure;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 const EXIT_CODES: &str = "\
@@ -126,12 +127,16 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(help_or_error) => {
+            let text = help_or_error.render().to_string();
+            let printable = report::printable(&text);
             // If it cannot be printed there is nobody to read it.
-            let _ = help_or_error.print();
+            let _ = match printable == text {
+                true => help_or_error.print(),
+                false => io::stderr().write_all(printable.as_bytes()),
+            };
             if !help_or_error.use_stderr() {
                 return Exit::Done.into();
             }
-            let text = help_or_error.render().to_string();
             let error = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
             let failure = Failure::new(Exit::Usage, format!("{error}; see `deltaline --help`"));
             return end_with(&failure).into();

@@ -10,7 +10,7 @@ use crate::parse;
 use crate::pass::{EndOutput, FramesOutput, HardwareOutput, pass_captures};
 use crate::points::{Points, Through};
 use crate::recordings::Recordings;
-use crate::report;
+use crate::report::{self, or_none};
 use crate::show::json::{Interval as IntervalOutput, Numbers};
 use crate::show::{csv, html, plot, table};
 use clap::Args;
@@ -28,6 +28,7 @@ use serde::Serialize;
 use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -199,7 +200,7 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
         plot::write(path, &summary.intervals)?;
     }
     if let Some(path) = &arguments.report {
-        html::write(path, &output.about(), &summary)?;
+        html::write(path, &output.about(&summary), &summary)?;
     }
     if arguments.json {
         report::print_result("measure", &output)?
@@ -276,16 +277,33 @@ fn show_reordering(summary: &mut Summary, of_intervals: impl Iterator<Item = Reo
 
 impl Output<'_> {
     /// What a report says beside the numbers.
-    fn about(&self) -> html::About<'_> {
+    fn about(&self, summary: &Summary) -> html::About<'_> {
         let ConfigurationOutput { synopsis, hash, seed, rows, banks, segment, digest, .. } =
             &self.configuration;
         let banks: Vec<String> = banks.iter().map(u8::to_string).collect();
         let end = |end: &EndOutput| {
             format!("{} packets, {} not measured, {} truncated", end.packets, end.unmeasured, end.truncated)
         };
+        let times = || summary.intervals.iter().filter_map(|interval| interval.times);
+        let recorded = times().next().zip(times().next_back());
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         html::About {
             files: [&self.sender.file, &self.receiver.file],
             settings: vec![
+                (
+                    "recorded (UTC, the sender's clock)",
+                    or_none(recorded, |([start, _], [_, end])| {
+                        format!("{} to {}", html::moment(start), html::moment(end))
+                    }),
+                ),
+                ("made (UTC)", html::moment(now.as_nanos() as u64)),
+                ("command", command_line()),
+                (
+                    "interval",
+                    self.configuration
+                        .interval_ns
+                        .map_or("the whole recording".into(), |length| report::duration(length as f64)),
+                ),
                 ("sender", end(&self.sender)),
                 ("receiver", end(&self.receiver)),
                 ("through", self.through.clone()),
@@ -321,6 +339,19 @@ impl Output<'_> {
         }
         text
     }
+}
+
+/// How the program was called, as a shell takes it.
+fn command_line() -> String {
+    let quoted = |word: String| {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./,:=%+@".contains(&byte);
+        match !word.is_empty() && word.bytes().all(is_plain) {
+            true => word,
+            false => format!("'{}'", word.replace('\'', r"'\''")),
+        }
+    };
+    let arguments = std::env::args_os().skip(1).map(|argument| quoted(argument.to_string_lossy().into()));
+    format!("deltaline {}", arguments.collect::<Vec<_>>().join(" "))
 }
 
 /// Rows of each bank without a design.

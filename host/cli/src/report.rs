@@ -1,4 +1,12 @@
 //! What goes to standard output and standard error: text, JSON, messages, and the form of tables.
+//!
+//! Names of files, and texts of designs and boards, may hold anything: control characters, with which a terminal can be
+//! made to show something else, are written as escapes.
+//!
+//! # Test plan
+//!
+//! Characters of both control ranges; JSON with them stays JSON. `tests/failures.rs`: names of files with escape sequences
+//! in messages, tables, JSON and reports.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -6,7 +14,8 @@ use crate::show::json::Schema;
 use comfy_table::{CellAlignment, Table, presets};
 pub(crate) use deltaline_collect::text::duration;
 use serde::Serialize;
-use std::io::{self, ErrorKind, Write};
+use std::fmt::Write as _;
+use std::io::{self, ErrorKind, Write as _};
 
 /// Writes a result to standard output. Nobody reading it any more is no error.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
@@ -16,7 +25,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 /// As [`print()`]; says whether anybody may still be reading.
 pub(crate) fn print_part(text: &str) -> Result<bool, Failure> {
     let mut output = io::stdout().lock();
-    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+    match output.write_all(printable(text).as_bytes()).and_then(|()| output.flush()) {
         Err(reason) if reason.kind() == ErrorKind::BrokenPipe => Ok(false),
         Err(reason) => Err(Failure::new(
             Exit::Output,
@@ -42,18 +51,39 @@ pub(crate) fn print_result(command: &'static str, result: &impl Serialize) -> Re
 /// Writes an object as JSON to standard output.
 pub(crate) fn print_json(result: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(result).map_err(|error| Failure::new(Exit::Output, error))?;
-    print(&(text + "\n"))
+    print(&(plain_json(&text) + "\n"))
 }
 
 /// Writes a result as a line of JSON to standard output; says whether anybody may still be reading.
 pub(crate) fn print_json_line(result: &impl Serialize) -> Result<bool, Failure> {
     let text = serde_json::to_string(result).map_err(|error| Failure::new(Exit::Output, error))?;
-    print_part(&(text + "\n"))
+    print_part(&(plain_json(&text) + "\n"))
 }
 
 /// Writes a message to standard error; if that fails there is nobody to tell.
 pub(crate) fn say(message: &str) {
-    let _ = writeln!(io::stderr(), "deltaline: {message}");
+    let _ = writeln!(io::stderr(), "deltaline: {}", printable(message));
+}
+
+/// A text with escapes in the place of control characters, ends of lines and tabulators left out.
+pub(crate) fn printable(text: &str) -> String {
+    escaped(text, |escape, character| _ = write!(escape, "{}", character.escape_unicode()))
+}
+
+/// The same of JSON, in which strings alone hold any.
+fn plain_json(text: &str) -> String {
+    escaped(text, |escape, character| _ = write!(escape, "\\u{:04x}", u32::from(character)))
+}
+
+fn escaped(text: &str, escape: impl Fn(&mut String, char)) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character.is_control() && !matches!(character, '\n' | '\t') {
+            true => escape(&mut plain, character),
+            false => plain.push(character),
+        }
+    }
+    plain
 }
 
 const NONE: &str = "-";
@@ -71,4 +101,20 @@ pub(crate) fn table(header: &[&str]) -> Table {
         column.set_cell_alignment(CellAlignment::Right);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    #[test]
+    fn control_characters_are_escaped() {
+        let text = "a\u{1b}[2Jb\r\u{7f}\u{9b}1m\tµ\n";
+        assert_eq!(printable(text), "a\\u{1b}[2Jb\\u{d}\\u{7f}\\u{9b}1m\tµ\n");
+        let json = plain_json(&serde_json::to_string(text).unwrap());
+        assert!(!json.chars().any(char::is_control), "{json:?}");
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+    }
 }

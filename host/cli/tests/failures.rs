@@ -26,6 +26,29 @@ fn usage() {
     assert_eq!(fs::read(&copy).unwrap(), before);
 }
 
+/// A terminal is not to act on a file's name.
+#[test]
+fn control_characters_of_names_are_escaped() {
+    let folder = Folder::new();
+    let [sender, none, design, report] =
+        ["a\u{1b}[2J.zst", "no\u{1b}[2J.pcap", "d\u{1b}]0;x\u{7}.toml", "r.html"]
+            .map(|name| folder.path(name));
+    fs::copy(SENDER, &sender).unwrap();
+    fs::write(&design, "name = \"\u{9b}2J\"\n").unwrap();
+    run(&["measure", &none, RECEIVER]).failed(3, &["no\\u{1b}[2J.pcap"]);
+    run(&["measure", "--design", &design, SENDER, RECEIVER]).failed(2, &["d\\u{1b}]0;x\\u{7}.toml"]);
+    run(&["measure", "--rows", "\u{1b}[2J", SENDER, RECEIVER]).told(2, &["'\\u{1b}[2J'"]);
+    let json = run(&["measure", "--json", "--report", &report, &sender, RECEIVER]);
+    assert_eq!(json.json()["sender"]["file"], sender.as_str());
+    let page = fs::read_to_string(&report).unwrap();
+    let table = run(&["truth", &sender, &sender]);
+    for text in [&page, &json.output, &table.output, &table.messages] {
+        assert!(!text.is_empty() && !text.contains(['\u{1b}', '\u{7}', '\u{9b}']), "{text}");
+    }
+    assert!(page.contains("a\\u{1b}[2J.zst"));
+    assert!(run(&["truth", &sender, &none]).messages.contains("no\\u{1b}[2J.pcap"));
+}
+
 #[test]
 fn help_tells_the_exit_codes_and_examples() {
     let help = run(&["--help"]);

@@ -435,7 +435,11 @@ fn a_report_is_one_page() {
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains(&plot));
     let table = result.output.lines().find(|line| line.starts_with("|        1 |")).unwrap();
     let mean = table.split('|').map(str::trim).find(|cell| cell.contains('±')).unwrap();
+    let mean = mean.replace(' ', "&nbsp;");
     assert!(page.contains(&format!("<td>{mean}</td>")), "{mean}");
+    assert!(
+        page.contains("<td class=\"text\">deltaline measure --digest --truth --interval 500ms --report ")
+    );
     for word in ["src=", "href=", "<script", "<link", "@import"] {
         assert!(!page.contains(word), "{word}");
     }

@@ -74,8 +74,22 @@ impl Figures {
 
     /// Why numbers have no value, or not that of all packets; each reason once, with the numbers it concerns.
     pub fn reason(&self) -> Option<String> {
+        let texts: Vec<String> = self
+            .reasons()
+            .into_iter()
+            .map(
+                |(keys, reason)| {
+                    if keys.is_empty() { reason } else { format!("{}: {reason}", keys.join(", ")) }
+                },
+            )
+            .collect();
+        (!texts.is_empty()).then(|| texts.join("; "))
+    }
+
+    /// The parts of [`Figures::reason`]: keys of numbers, and the reason; no keys where it is that of all.
+    pub fn reasons(&self) -> Vec<(Vec<String>, String)> {
         if let Some(void) = &self.void {
-            return Some(void.to_string());
+            return vec![(vec![], void.to_string())];
         }
         let mut groups: Vec<(Vec<String>, String)> = vec![];
         let mut add =
@@ -94,9 +108,7 @@ impl Figures {
                 add(quantity.what.range_key(), reason.to_string());
             }
         }
-        let texts: Vec<String> =
-            groups.into_iter().map(|(keys, reason)| format!("{}: {reason}", keys.join(", "))).collect();
-        (!texts.is_empty()).then(|| texts.join("; "))
+        groups
     }
 }
 

@@ -29,18 +29,15 @@ pub enum Number {
     Whole(i64),
     /// Any other one.
     Real(f64),
-    /// Two numbers between which another one lies for certain.
-    Between([f64; 2]),
 }
 
 impl Number {
-    /// The nearest floating-point number; halfway between bounds.
+    /// The nearest floating-point number.
     pub fn to_f64(self) -> f64 {
         match self {
             Number::Count(count) => count as f64,
             Number::Whole(number) => number as f64,
             Number::Real(number) => number,
-            Number::Between([lower, upper]) => f64::midpoint(lower, upper),
         }
     }
 }
@@ -63,6 +60,8 @@ pub struct Definition {
     pub heading: Option<&'static str>,
     /// Its unit.
     pub unit: Unit,
+    /// Whether it is a pair of bounds, which are its range, and no number of its own.
+    pub is_bounds: bool,
     /// Whether it is shown where there is room for few.
     pub is_brief: bool,
     /// The name of its exact counterpart, where the truth is known too.
@@ -77,7 +76,16 @@ impl Definition {
     /// A number that is in data and tables.
     pub const fn new(name: &'static str, heading: &'static str, unit: Unit) -> Self {
         let heading = Some(heading);
-        Definition { name, heading, unit, is_brief: false, exact: None, metric: None, share: None }
+        Definition {
+            name,
+            heading,
+            unit,
+            is_bounds: false,
+            is_brief: false,
+            exact: None,
+            metric: None,
+            share: None,
+        }
     }
 
     /// Its key in JSON: name and unit.
@@ -85,8 +93,11 @@ impl Definition {
         format!("{}{}", self.name, self.suffix())
     }
 
-    /// The key of its 95 % confidence interval in JSON.
+    /// The key of its 95 % confidence interval in JSON; of bounds, their own.
     pub fn range_key(&self) -> String {
+        if self.is_bounds {
+            return self.key();
+        }
         format!("{}_ci95{}", self.name, self.suffix())
     }
 
@@ -103,9 +114,10 @@ impl Definition {
 pub struct Quantity {
     /// What it is.
     pub what: &'static Definition,
-    /// Its value, or why there is none.
+    /// Its value, or why there is none; of bounds, the lower one.
     pub value: Result<Number, Reason>,
-    /// Its 95 % confidence interval in its unit, of a number that has one by its kind; not known without a value.
+    /// Its 95 % confidence interval in its unit, of a number that has one by its kind, or its bounds; not known without a
+    /// value.
     pub range: Option<Result<[f64; 2], Reason>>,
     /// Packets that it is made of or a part of.
     pub samples: Option<u64>,
@@ -165,6 +177,12 @@ impl Quantity {
     /// A number without range.
     pub fn new(what: &'static Definition, value: Result<Number, Reason>) -> Self {
         Quantity { what, value, range: None, samples: None, remark: None }
+    }
+
+    /// Bounds.
+    fn bounds(what: &'static Definition, range: Result<Range, Reason>) -> Self {
+        let value = range.map(|range| Number::Real(range.lower));
+        Quantity { range: Some(range.map(|range| [range.lower, range.upper])), ..Quantity::new(what, value) }
     }
 
     /// A count of packets.
@@ -236,7 +254,8 @@ pub static MEAN: Definition = Definition {
     ..Definition::new("mean", "mean", Unit::Nanoseconds)
 };
 /// Bounds of the mean delay that hold for certain.
-pub static BRACKET: Definition = Definition::new("bracket", "bracket", Unit::Nanoseconds);
+pub static BRACKET: Definition =
+    Definition { is_bounds: true, ..Definition::new("bracket", "bracket", Unit::Nanoseconds) };
 /// Standard deviation of delay.
 pub static DEVIATION: Definition = Definition {
     is_brief: true,
@@ -314,7 +333,17 @@ pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
     let ends = |range: Range| [range.lower, range.upper];
     let mut quantities =
         vec![Quantity::count(&SENT, overall.sent), Quantity::count(&RECEIVED, overall.received)];
-    quantities.extend(of_balance(&overall.balance, overall.sent));
+    let unrelated = distrust.filter(|reason| *reason == Reason::Unrelated);
+    quantities.extend(of_balance(&overall.balance, overall.sent).map(
+        |each| match each.remark.and(unrelated) {
+            Some(reason) => Quantity {
+                range: each.range.map(|_| Err(reason)),
+                remark: None,
+                ..Quantity::new(each.what, Err(reason))
+            },
+            None => each,
+        },
+    ));
     quantities.extend([
         Quantity::new(&SAMPLES, samples),
         Quantity {
@@ -326,7 +355,7 @@ pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
             }),
             ..Quantity::new(&MEAN, mean.map(|mean| Number::Real(mean.within_bounds())))
         },
-        Quantity::new(&BRACKET, trusted().and(overall.bracket).map(|range| Number::Between(ends(range)))),
+        Quantity::bounds(&BRACKET, trusted().and(overall.bracket)),
         Quantity {
             range: Some(deviation_range.map(ends)),
             ..Quantity::new(&DEVIATION, deviation.map(|deviation| Number::Real(deviation.nanoseconds)))
@@ -427,7 +456,7 @@ pub fn of_nothing(reason: Reason) -> Vec<Quantity> {
         of(&NET),
         of(&SAMPLES),
         with_range(&MEAN),
-        of(&BRACKET),
+        Quantity::bounds(&BRACKET, Err(reason)),
         with_range(&DEVIATION),
         of(&PAPER_DEVIATION),
     ]
@@ -482,6 +511,22 @@ mod tests {
             all.iter().map(|each| (each.what.name, each.range.is_some())).collect::<Vec<_>>()
         };
         assert_eq!(names(&void), names(&quantities));
+    }
+
+    #[test]
+    fn rows_of_other_packets_estimate_no_loss() {
+        let cell = |count| Cell { count, sum: 1000 * u64::from(count), ..Cell::default() };
+        let sender = [cell(9), cell(1), cell(7), cell(3)].repeat(4);
+        let receiver = [cell(2), cell(6), cell(1), cell(9)].repeat(4);
+        let observation =
+            Observation { rows: 16, sender: &sender, receiver: &receiver, sent: 80, received: 72 };
+        let overall = combine(&[estimate(&observation).unwrap()]);
+        assert!(value(&of_delays(&overall, None), "lost").unwrap() > 8.0);
+        let refused = of_delays(&overall, Some(Reason::Unrelated));
+        for name in ["lost", "surplus", "mean"] {
+            assert_eq!(value(&refused, name), Err(Reason::Unrelated), "{name}");
+        }
+        assert_eq!(value(&refused, "net"), Ok(8.0));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Intervals as comma-separated values (RFC 4180, lines end with a newline): a line each, under a line of the keys that JSON has.
 //!
-//! A confidence interval is two columns, `..._low` and `..._high`; the truth's keys begin with `true_`. What has no value is
+//! A confidence interval is two columns, `..._low` and `..._high`, and so are bounds; the truth's keys begin with `true_`. What has no value is
 //! empty, and `reason` says why.
 
 use deltaline_collect::summary::{Figures, IntervalFigures};
@@ -17,7 +17,7 @@ pub(crate) fn intervals<'a>(intervals: impl IntoIterator<Item = &'a IntervalFigu
             .map(String::from)
             .into();
     for (what, has_range) in &columns {
-        keys.push(what.key());
+        keys.extend((!what.is_bounds).then(|| what.key()));
         if *has_range {
             keys.extend(["low", "high"].map(|end| format!("{}_{end}", what.range_key())));
         }
@@ -67,7 +67,9 @@ fn cells(
     ];
     for (what, has_range) in columns {
         let found = figures.find(what.name);
-        cells.push(some(found.and_then(|quantity| quantity.value.ok()).map(number)));
+        if !what.is_bounds {
+            cells.push(some(found.and_then(|quantity| quantity.value.ok()).map(number)));
+        }
         if *has_range {
             let range = found.and_then(|quantity| quantity.range).and_then(Result::ok);
             cells.extend([0, 1].map(|end| some(range.map(|range| range[end].to_string()))));
@@ -86,7 +88,6 @@ fn number(number: Number) -> String {
         Number::Count(count) => count.to_string(),
         Number::Whole(whole) => whole.to_string(),
         Number::Real(real) => real.to_string(),
-        Number::Between([lower, upper]) => format!("{lower} {upper}"),
     }
 }
 

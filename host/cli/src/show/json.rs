@@ -38,13 +38,14 @@ impl Serialize for Value {
             Number::Count(number) => serializer.serialize_u64(number),
             Number::Whole(number) => serializer.serialize_i64(number),
             Number::Real(number) => serializer.serialize_f64(number),
-            Number::Between(ends) => ends.serialize(serializer),
         }
     }
 }
 
 fn add<M: SerializeMap>(map: &mut M, quantity: &Quantity) -> Result<(), M::Error> {
-    map.serialize_entry(&quantity.what.key(), &quantity.value.ok().map(Value))?;
+    if !quantity.what.is_bounds {
+        map.serialize_entry(&quantity.what.key(), &quantity.value.ok().map(Value))?;
+    }
     match quantity.range {
         Some(range) => map.serialize_entry(&quantity.what.range_key(), &range.ok()),
         None => Ok(()),

@@ -1,6 +1,6 @@
 //! A table that grows by a row with every interval: columns of fixed widths.
 
-use super::value::{Width, heading, value};
+use super::value::{heading, value};
 use deltaline_collect::summary::IntervalFigures;
 use deltaline_estimate::quantity::{Quantity, Unit};
 
@@ -24,14 +24,18 @@ impl Row {
             beside(INTERVAL, interval.number.to_string()),
         ];
         row.extend(brief.iter().map(|quantity| {
-            (heading(quantity).unwrap_or_default(), width(quantity), value(quantity, Width::Half))
+            (
+                heading(quantity, quantity.range.is_some()).unwrap_or_default(),
+                width(quantity),
+                value(quantity),
+            )
         }));
         row.push(beside(GAPS, gaps.to_string()));
         row.push(beside(BAD, bad.to_string()));
         for quantity in brief.iter().filter(|quantity| has_truth && quantity.what.exact.is_some()) {
             let heading = format!("true {}", quantity.what.heading.unwrap_or_default());
             let exact = figures.exact(quantity).map(|exact| Quantity { samples: None, ..*exact });
-            let text = exact.map_or("-".into(), |exact| value(&exact, Width::Half));
+            let text = exact.map_or("-".into(), |exact| value(&exact));
             let width = match quantity.what.unit {
                 Unit::Packets => heading.len(),
                 Unit::Nanoseconds => heading.len().max(11),

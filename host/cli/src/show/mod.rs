@@ -6,12 +6,14 @@
 //! A made-up quantity, with range, share and true counterpart, comes out of every one of them (`tests`). Where packets were lost,
 //! tables say whose delays they show; where none were, they do not.
 
+mod causes;
 pub(crate) mod csv;
 pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod live;
 pub(crate) mod plot;
 pub(crate) mod prometheus;
+mod rows;
 pub(crate) mod table;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,9 @@
-//! Tables for people: one row an interval, one column a quantity.
+//! Tables for people: one row an interval, or a run of intervals without packets; one column a quantity.
 
+use super::causes::causes;
 use super::on_delivered;
-use super::value::{Width, heading, value};
+use super::rows::runs;
+use super::value::{heading, value};
 use crate::report::{self, duration, or_none};
 use deltaline_collect::summary::{Figures, IntervalFigures, Summary};
 use deltaline_estimate::quantity::{Quantity, Unit};
@@ -14,17 +16,22 @@ pub(crate) fn summary(summary: &Summary) -> String {
         text += &format!("{}\n", further(intervals, overall, answer));
     }
     text += &on_delivered(overall).map(|note| format!("{note}\n")).unwrap_or_default();
-    text + &reasons(intervals, overall)
+    for cause in causes(intervals, overall) {
+        text += &format!("{}\n", cause.text());
+        cause.concerned().for_each(|concerned| text += &format!("    {concerned}\n"));
+    }
+    text
 }
 
 /// Rows of any numbers, each with its name; `first` is the heading of the names.
 pub(crate) fn rows(first: &str, rows: &[(String, Vec<Quantity>)]) -> comfy_table::Table {
     let mut header = vec![first.to_string()];
-    header.extend(rows.first().iter().flat_map(|(_, quantities)| quantities.iter().filter_map(heading)));
+    let first = rows.first().into_iter().flat_map(|(_, quantities)| quantities);
+    header.extend(first.filter_map(|each| heading(each, each.range.is_some())));
     let mut table = report::table(&header.iter().map(String::as_str).collect::<Vec<_>>());
     for (name, quantities) in rows {
         let shown = quantities.iter().filter(|quantity| quantity.what.heading.is_some());
-        table.add_row(std::iter::once(name.clone()).chain(shown.map(|each| value(each, Width::Half))));
+        table.add_row(std::iter::once(name.clone()).chain(shown.map(value)));
     }
     table
 }
@@ -37,21 +44,28 @@ fn delays(intervals: &[IntervalFigures], overall: &Figures) -> comfy_table::Tabl
     };
     let columns = shown(overall);
     let mut header = vec!["interval".to_string(), "start".into()];
-    header.extend(columns.iter().filter_map(heading));
+    header.extend(columns.iter().filter_map(|each| heading(each, has_range(each, intervals))));
     header.extend(comparison(&columns, overall).map(|column| column.heading));
     let mut table = report::table(&header.iter().map(String::as_str).collect::<Vec<_>>());
     let mut row = |name: String, start: Option<i64>, figures: &Figures| {
         let quantities = shown(figures);
         let mut cells = vec![name, or_none(start, |start| duration(start as f64))];
-        cells.extend(quantities.iter().map(|quantity| value(quantity, Width::Half)));
+        cells.extend(quantities.iter().map(value));
         cells.extend(comparison(&quantities, figures).map(|column| column.cell));
         table.add_row(cells);
     };
-    for interval in intervals {
-        row(interval.number.to_string(), interval.span.map(|(start, _)| start), &interval.figures);
+    for run in runs(intervals) {
+        row(run.name(), run.first.span.map(|(start, _)| start), &run.first.figures);
     }
     row("overall".into(), None, overall);
     table
+}
+
+/// Whether a column has confidence intervals, `quantity` being that of all intervals.
+pub(super) fn has_range(quantity: &Quantity, intervals: &[IntervalFigures]) -> bool {
+    let find =
+        |each: &IntervalFigures| each.figures.find(quantity.what.name).is_some_and(|it| it.range.is_some());
+    quantity.range.is_some() || intervals.iter().any(find)
 }
 
 /// A column that compares a quantity with the truth.
@@ -73,8 +87,8 @@ fn comparison<'a>(
             seen.push(exact.what.name);
             // A true count's share is that of the estimate's samples, too: it need not be shown twice.
             let bare = Quantity { samples: None, ..*exact };
-            let truth = is_first
-                .then(|| Comparison { heading: format!("true {heading}"), cell: value(&bare, Width::Half) });
+            let truth =
+                is_first.then(|| Comparison { heading: format!("true {heading}"), cell: value(&bare) });
             // Counts are exact, or are not known: they are not off.
             let error = (quantity.what.unit == Unit::Nanoseconds).then(|| Comparison {
                 heading: if is_first { "error".into() } else { format!("{heading} error") },
@@ -93,48 +107,23 @@ fn error(estimate: &Quantity, exact: &Quantity) -> String {
     })
 }
 
-/// A further answer, with both ends of its confidence intervals.
+/// A further answer.
 fn further(intervals: &[IntervalFigures], overall: &Figures, answer: usize) -> comfy_table::Table {
     let columns: Vec<&Quantity> =
         overall.answers[answer].iter().filter(|quantity| quantity.what.heading.is_some()).collect();
     let mut header = vec!["interval".to_string()];
-    header.extend(columns.iter().filter_map(|quantity| heading(quantity)));
+    header.extend(columns.iter().filter_map(|each| heading(each, has_range(each, intervals))));
     let mut table = report::table(&header.iter().map(String::as_str).collect::<Vec<_>>());
     let mut row = |name: String, figures: &Figures| {
         let cells = columns.iter().map(|column| {
             // A void interval has no such answer.
-            or_none(figures.find(column.what.name), |quantity| value(quantity, Width::Ends))
+            or_none(figures.find(column.what.name), value)
         });
         table.add_row(std::iter::once(name).chain(cells));
     };
-    for interval in intervals {
-        row(interval.number.to_string(), &interval.figures);
+    for run in runs(intervals) {
+        row(run.name(), &run.first.figures);
     }
     row("overall".into(), overall);
     table
 }
-
-/// What a table leaves open, one line for each reason.
-fn reasons(intervals: &[IntervalFigures], overall: &Figures) -> String {
-    let intervals = intervals.iter().map(|each| (format!("interval {}", each.number), &each.figures));
-    let mut groups: Vec<(Vec<String>, String)> = vec![];
-    for (name, figures) in intervals.chain([("overall".to_string(), overall)]) {
-        let Some(reason) = figures.reason() else { continue };
-        match groups.iter_mut().find(|(_, known)| *known == reason) {
-            Some((names, _)) => names.push(name),
-            None => groups.push((vec![name], reason)),
-        }
-    }
-    groups
-        .into_iter()
-        .map(|(names, reason)| match &names[..] {
-            [first, .., last] if names.len() > MOST_NAMES => {
-                format!("{first} ... {last} ({} in all): {reason}\n", names.len())
-            }
-            _ => format!("{}: {reason}\n", names.join(", ")),
-        })
-        .collect()
-}
-
-/// Intervals that are named one by one.
-const MOST_NAMES: usize = 8;

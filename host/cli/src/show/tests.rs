@@ -36,7 +36,7 @@ fn figures(value: Result<Number, Reason>) -> Figures {
         void: None,
         answers: vec![
             vec![surprise, wonders, Quantity::count(&HIDDEN, u64::MAX)],
-            vec![Quantity { what: &FURTHER, ..surprise }],
+            vec![Quantity { what: &FURTHER, range: Some(Ok([1000.0, 4500.0])), ..surprise }],
         ],
         exact: Some(vec![Quantity::new(&TRUE_SURPRISE, Ok(Number::Whole(2000)))]),
         clock_doubt: None,
@@ -73,8 +73,8 @@ fn a_made_up_quantity_is_in_tables() {
     assert_eq!(lines[3], ["", "7", "0.000 ns", "-", "10 (25.000 %)", "2.000 µs", "-", ""]);
     assert_eq!(lines[4], [&["", "overall", "-"], &known[..]].concat());
     assert_eq!(lines[5], ["", "interval", "further (95 %)", ""]);
-    assert_eq!(lines[7], ["", "7", "2.500 (1.000 to 4.000) µs", ""]);
-    let reason = format!("interval 7: surprise_ns, further_ns: {}", Reason::NoSingle);
+    assert_eq!(lines[7], ["", "7", "2.500 (1.000 to 4.500) µs", ""]);
+    let reason = format!("{}\n    interval 7: surprise_ns, further_ns\n", Reason::NoSingle);
     assert!(text.contains(&reason), "{text}");
 }
 
@@ -114,10 +114,10 @@ fn a_made_up_quantity_is_in_comma_separated_values() {
     );
     let span = "3,7,0,1000000,2023-11-14T22:13:20.000000000Z,2023-11-14T22:13:20.001000000Z,";
     let max = u64::MAX;
-    assert_eq!(lines[1], format!("{span},2500,1000,4000,10,{max},2500,1000,4000,2000,"));
+    assert_eq!(lines[1], format!("{span},2500,1000,4000,10,{max},2500,1000,4500,2000,"));
     assert!(
         lines[2]
-            .starts_with(&format!("{span},,1000,4000,10,{max},,1000,4000,2000,\"surprise_ns, further_ns: "))
+            .starts_with(&format!("{span},,1000,4000,10,{max},,1000,4500,2000,\"surprise_ns, further_ns: "))
     );
 }
 
@@ -243,6 +243,44 @@ fn a_void_interval_is_plotted_between_its_neighbours() {
     plot::write(&path, &[void]).unwrap();
 }
 
+/// Many more intervals than columns of pixels: none of them is lost to sight, and one that says little spoils no axis.
+#[test]
+fn a_long_recording_is_plotted_whole() {
+    let length = 100_000_000;
+    let mut intervals: Vec<IntervalFigures> = (0..8614)
+        .map(|number| IntervalFigures {
+            number,
+            span: Some((i64::from(number) * length, i64::from(number + 1) * length)),
+            ..interval(KNOWN)
+        })
+        .collect();
+    for each in &mut intervals {
+        each.figures.answers[0][1] = Quantity { samples: Some(40), ..Quantity::count(&WONDERS, 0) };
+    }
+    let draw =
+        |intervals: &[IntervalFigures]| plot::svg(std::path::Path::new("plot.svg"), intervals).unwrap();
+    let plain = draw(&intervals);
+    intervals[3000].figures.answers[0][1] = Quantity { samples: Some(1000), ..Quantity::count(&WONDERS, 1) };
+    intervals[4000].figures = void_figures();
+    intervals[5000].figures.answers[0][0].range = Some(Ok([-4e10, 4e10]));
+    let svg = draw(&intervals);
+    let count = |svg: &str, colour: &str| {
+        svg.lines().filter(|line| line.starts_with("<rect") && line.contains(colour)).count()
+    };
+    // In the legend alone, and once more.
+    let losses = |svg: &str| {
+        svg.lines().filter(|line| line.starts_with("<polyline") && line.contains("#A81F5F")).count()
+    };
+    assert_eq!([count(&plain, "#808080"), plain.matches("<polygon").count()], [0; 2]);
+    assert_eq!((losses(&plain), losses(&svg), count(&svg, "#808080")), (1, 2, 2));
+    // Up, down and in the legend.
+    assert_eq!(svg.matches("<polygon").count(), 3);
+    assert!(svg.matches("<rect").count() < 6 * 900 && !svg.contains("width=\"0\""), "{}", svg.len());
+    // Between 2.5 and 4.5 microseconds as before.
+    let labels = |svg: &str| -> Vec<f64> { svg.lines().filter_map(|line| line.parse().ok()).collect() };
+    assert!(labels(&svg).iter().all(|label| label.abs() < 0.2), "{:?}", labels(&svg));
+}
+
 fn void_figures() -> Figures {
     Figures {
         void: Some(
@@ -258,7 +296,7 @@ fn void_figures() -> Figures {
 fn a_made_up_quantity_is_in_reports() {
     let about = html::About {
         files: ["a<b>.pcap", "b&c.pcap"],
-        settings: vec![("seed", "1".into())],
+        settings: vec![("seed", "1".into()), ("file", "\u{1b}[2J".into())],
         warnings: &["<script>alert(1)</script>".into()],
     };
     let void = IntervalFigures { figures: void_figures(), ..interval(KNOWN) };
@@ -270,11 +308,13 @@ fn a_made_up_quantity_is_in_reports() {
         "b&amp;c.pcap",
         "&lt;script&gt;",
         "<th>surprise (95 %)</th>",
-        "<td>2.500 ± 1.500 µs</td>",
-        "<td>10 (25.000 %)</td>",
-        "<td>2023-11-14T22:13:20.000000000Z</td>",
+        "<td>2.500&nbsp;±&nbsp;1.500&nbsp;µs</td>",
+        "<td>10 (25.000&nbsp;%)</td>",
+        "<td>2023-11-14 22:13:20.000</td>",
         "<tr class=\"void\">",
-        "<th>seed</th><td>1</td>",
+        "<dd>interval 7</dd>",
+        "\\u{1b}[2J",
+        "<th>seed</th><td class=\"text\">1</td>",
         "<svg></svg>",
     ] {
         assert!(page.contains(part), "{part} is not in\n{page}");
