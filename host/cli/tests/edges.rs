@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{Folder, Run, command, finish, packets, run};
+use common::{Folder, Run, command, finish, run};
 use deltaline_capture::Packet;
 use serde_json::{Value, json};
 
