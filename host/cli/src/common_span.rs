@@ -101,7 +101,7 @@ pub(crate) fn remark(edges: Option<&Edges>, ends: [&Identities; 2]) -> Option<St
         String::new()
     };
     Some(format!(
-        "the captures do not begin and end with the same packets: {} of a time when the other recorder did not run, which are \
+        "the captures do not begin and end with the same packets: {} that are of a time when the other recorder did not run, and are \
          left out{warning}",
         parts.join(", ")
     ))

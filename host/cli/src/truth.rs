@@ -102,9 +102,10 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
 
     let (exit, mut warnings) = judge(&matched, &overall);
     warnings.extend(remarks);
-    if is_suspect(overall.sent, overall.received)
-        || edges.is_some_and(|edges| common_span::is_notable(&edges))
-    {
+    let is_doubtful = [0, matched.receiver_only]
+        .into_iter()
+        .any(|others| is_suspect(overall.sent, overall.received + others));
+    if is_doubtful || edges.is_some_and(|edges| common_span::is_notable(&edges)) {
         warnings.extend(surveys.reasons(recordings)?);
     }
     warnings.extend(remark_on_postponed(matched.postponed, matched.sender.packets / intervals as u64));

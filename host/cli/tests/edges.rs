@@ -1,0 +1,265 @@
+//! Recordings that do not begin and end together, and what repeats in them, as they come from elsewhere.
+//!
+//! Test plan: streams of UDP packets made here, of which every delay and every loss is known. Outages at the end with other packets behind
+//! them and without; recordings cut, far apart by their clocks, damaged; look-alikes, every packet twice; each by `measure`, by `measure
+//! --truth` and by `truth`, which must agree. Recordings that are the same, empty, mostly empty records, or TCP with forged headers.
+
+mod common;
+
+use common::{Folder, Run, command, finish, run};
+use deltaline_capture::Packet;
+use serde_json::{Value, json};
+
+const MILLISECOND: u64 = 1_000_000;
+const START: u64 = 1_700_000_000_000_000_000;
+
+/// An IPv4 packet of UDP with this in it.
+fn udp(number: u64) -> Vec<u8> {
+    let mut data =
+        [&[0; 12][..], &[8, 0, 0x45, 0, 0, 60, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]].concat();
+    data.extend([3, 0xe8, 7, 0xd0, 0, 40, 0, 0]);
+    data.extend(number.to_be_bytes());
+    data.resize(74, 0);
+    data
+}
+
+fn packet(timestamp: u64, data: Vec<u8>) -> Packet {
+    Packet { timestamp, length: data.len() as u32, interface: 0, data }
+}
+
+/// What the sender records, a packet each millisecond, and what arrives of it 1.0 to 1.2 ms later.
+fn stream(numbers: impl IntoIterator<Item = u64>, arrives: impl Fn(u64) -> bool) -> [Vec<Packet>; 2] {
+    let sent: Vec<Packet> =
+        numbers.into_iter().map(|number| packet(START + number * MILLISECOND, udp(number))).collect();
+    let received =
+        sent.iter().filter(|packet| arrives((packet.timestamp - START) / MILLISECOND)).map(|sent| Packet {
+            timestamp: sent.timestamp + MILLISECOND + sent.timestamp / MILLISECOND * 7919 % 200_000,
+            ..sent.clone()
+        });
+    let received = received.collect();
+    [sent, received]
+}
+
+/// The losses and the mean by `measure`, `measure --truth` and `truth`, of which the last two are the same.
+#[track_caller]
+fn losses(folder: &Folder, [sent, received]: [&[Packet]; 2]) -> (Value, Value, Run) {
+    let (sender, receiver) = (folder.capture("sender.pcap", sent), folder.capture("receiver.pcap", received));
+    let measured = run(&["measure", "--json", &sender, &receiver]);
+    let with_truth = run(&["measure", "--json", "--truth", &sender, &receiver]);
+    let truth = run(&["truth", "--json", &sender, &receiver]).json()["overall"].clone();
+    for (key, value) in with_truth.json()["overall"]["truth"].as_object().unwrap() {
+        assert_eq!(&truth[key], value, "{key}");
+    }
+    (measured.json()["overall"]["lost"].clone(), truth["lost"].clone(), measured)
+}
+
+#[test]
+fn an_outage_at_the_end_is_loss_if_the_receiver_recorded_on() {
+    let folder = Folder::new();
+    let [sent, received] = stream(0..3000, |number| number < 2500);
+    let (measured, truth, run) = losses(&folder, [&sent, &received]);
+    assert_eq!((measured, truth), (json!(0), json!(0)));
+    run.told(0, &["the sender's has 500 behind that are of a time when the other recorder did not run"]);
+    // An ARP packet, long behind.
+    let arp = packet(START + 2900 * MILLISECOND, [&[0; 12][..], &[8, 6], &[0; 46]].concat());
+    let longer = [&received[..], &[arp]].concat();
+    let (measured, truth, run) = losses(&folder, [&sent, &longer]);
+    assert_eq!((measured, truth), (json!(399), json!(399)));
+    run.told(0, &["the sender's has 101 behind"]);
+}
+
+#[test]
+fn recordings_of_other_times_are_no_loss() {
+    let folder = Folder::new();
+    // An outage in the middle that is longer than what the recorders have in front and behind; the receiver's clock is ahead.
+    let [sent, mut received] = stream(0..4000, |number| !(1500..2500).contains(&number) && number < 3500);
+    received.iter_mut().for_each(|packet| packet.timestamp += 7_000 * MILLISECOND);
+    let (measured, truth, run) = losses(&folder, [&sent[600..], &received]);
+    assert_eq!(truth, json!(1000));
+    assert_eq!(measured, json!(1000));
+    run.told(
+        0,
+        &["the sender's has 500 behind", "the receiver's has 600 in front", "24.0 % of the receiver's"],
+    );
+    // A corner is no edge.
+    let [sent, received] = stream(0..4000, |_| true);
+    let [sender, receiver] =
+        [folder.capture("a.pcap", &sent[..2000]), folder.capture("b.pcap", &received[1900..])];
+    assert!(run_of(&sender, &receiver).messages.contains("too few packets in common"));
+}
+
+fn run_of(sender: &str, receiver: &str) -> Run {
+    run(&["measure", sender, receiver])
+}
+
+#[test]
+fn packets_that_repeat_hide_no_loss() {
+    let folder = Folder::new();
+    // The same at the start and at the end, and the first copy is lost.
+    let [mut sent, mut received] = stream(0..1000, |number| number != 5);
+    sent[5].data = udp(77_777);
+    sent[990].data = udp(77_777);
+    received[989].data = udp(77_777);
+    let (measured, truth, _) = losses(&folder, [&sent, &received]);
+    assert_eq!((measured, truth), (json!(1), json!(1)));
+    // Every packet twice, and 3 of them not at all.
+    let [sent, received] = stream(0..1000, |number| number % 300 != 250);
+    let twice = |packets: &[Packet]| -> Vec<Packet> {
+        packets.iter().flat_map(|packet| [packet.clone(), packet.clone()]).collect()
+    };
+    let (measured, truth, run) = losses(&folder, [&twice(&sent)[400..], &twice(&received)]);
+    assert_eq!((measured, truth), (json!(6), json!(6)));
+    run.told(0, &["the receiver's has 400 in front"]);
+}
+
+#[test]
+fn look_alikes_leave_intervals_where_they_are() {
+    let folder = Folder::new();
+    // Every tenth looks alike, and takes 40 ms; one of them is lost.
+    let [mut sent, received] = stream(0..4000, |number| number != 2010);
+    let mut received = received;
+    let change = |packet: &mut Packet, later: u64| {
+        if packet.data[42..50] != 0u64.to_be_bytes() && packet.data[49] % 10 == 0 {
+            packet.data[42..50].fill(0xff);
+            packet.timestamp += later;
+        }
+    };
+    sent.iter_mut().for_each(|packet| change(packet, 0));
+    received.iter_mut().for_each(|packet| change(packet, 40 * MILLISECOND));
+    received.sort_by_key(|packet| packet.timestamp);
+    let (sender, receiver) =
+        (folder.capture("sender.pcap", &sent), folder.capture("receiver.pcap", &received));
+    for command in ["truth", "measure"] {
+        let result = run(&[command, "--json", "--interval", "500ms", &sender, &receiver]);
+        result.told(0, &["the mean, the standard deviation"]);
+        let json = result.json();
+        let sent: Vec<u64> =
+            json["intervals"].as_array().unwrap().iter().map(|each| each["sent"].as_u64().unwrap()).collect();
+        assert_eq!(sent, [500; 8], "{command}");
+        assert!(!result.messages.contains("overtake"), "{}", result.messages);
+    }
+    // Where the first packet of all comes last, there is no place for a cut.
+    let last = received.len() - 1;
+    received[0].timestamp = received[last].timestamp + 1;
+    received.rotate_left(1);
+    let receiver = folder.capture("receiver.pcap", &received);
+    run(&["truth", "--interval", "500ms", &sender, &receiver]).told(0, &["there is no place for a cut"]);
+}
+
+#[test]
+fn damaged_captures_are_read_up_to_there_by_all_that_reads_them() {
+    let folder = Folder::new();
+    let [sent, received] = stream(0..4000, |number| number % 2 == 0);
+    let sender = folder.capture("sender.pcap", &sent);
+    let bytes = std::fs::read(folder.capture("whole.pcap", &received)).unwrap();
+    let cut = folder.write("cut.pcap", &bytes[..bytes.len() - 10]);
+    for command in ["measure", "truth"] {
+        for options in [&[][..], &["--split"], &["--interval", "100ms"]] {
+            let arguments = [&[command], options].concat();
+            run(&[&arguments[..], &[&sender, &cut]].concat())
+                .failed(3, &["ends in the middle of this record", "--keep-going"]);
+            run(&[&arguments[..], &["--keep-going", &sender, &cut]].concat())
+                .told(0, &["only its 1999 packets before that are used"]);
+        }
+    }
+}
+
+#[test]
+fn what_is_no_loss_is_not_called_loss() {
+    let folder = Folder::new();
+    let loss = "nothing in the recordings explains it but loss";
+    let [sent, received] = stream(0..2000, |_| true);
+    let half: Vec<Packet> = received.iter().step_by(2).cloned().collect();
+    let [whole, some] = [folder.capture("whole.pcap", &received), folder.capture("half.pcap", &half)];
+    let sender = folder.capture("sender.pcap", &sent);
+    run(&["truth", &sender, &some]).told(0, &[loss]);
+    // More was received than sent.
+    assert!(!run(&["truth", &some, &sender]).messages.contains(loss));
+    // Packets that come twice.
+    let twice: Vec<Packet> = received.iter().flat_map(|packet| [packet.clone(), packet.clone()]).collect();
+    let result = run(&["truth", &sender, &folder.capture("twice.pcap", &twice)]);
+    result.told(0, &["0.0 % of the sender's packets and 50.0 % of the receiver's repeat an earlier one"]);
+    assert!(!result.messages.contains(loss));
+    // Another identification in each.
+    let mut rewritten = received;
+    for (number, packet) in rewritten.iter_mut().enumerate() {
+        packet.data[18..20].copy_from_slice(&(number as u16 + 1).to_be_bytes());
+    }
+    let rewritten = folder.capture("rewritten.pcap", &rewritten);
+    run(&["truth", &sender, &rewritten]).failed(9, &["without IPv4's identification", "rewrites these"]);
+    for command in ["truth", "measure"] {
+        run(&[command, &whole, &whole]).told(0, &["is given for both ends, so that every delay is 0"]);
+        let empty = folder.capture("empty.pcap", []);
+        run(&[command, &empty, &whole]).told(6, &["empty.pcap: the capture has no packets"]);
+    }
+}
+
+#[test]
+fn records_of_nothing_need_little_memory() {
+    let folder = Folder::new();
+    let [sent, received] = stream(0..1000, |_| true);
+    let mut bytes = std::fs::read(folder.capture("sender.pcap", &sent)).unwrap();
+    // Four million records without a byte: 16 bytes each in the file, and 8 in memory.
+    let end = (START / 1_000_000_000 + 1) as u32;
+    let record = [end.to_le_bytes(), [0; 4], [0; 4], [60, 0, 0, 0]].concat();
+    bytes.extend(record.repeat(4_000_000));
+    let sender = folder.write("long.pcap", bytes);
+    let receiver = folder.capture("receiver.pcap", &received);
+    let mut limited = std::process::Command::new("sh");
+    let program = command(&[""; 0]).get_program().to_owned();
+    limited.args(["-c", "ulimit -v 300000; exec \"$@\"", "sh"]).arg(&program);
+    limited.args(["measure", "--json", "--interval", "100ms", &sender, &receiver]);
+    let result = finish(&mut limited);
+    assert_eq!(result.told(0, &[]).json()["overall"]["lost"], json!(0));
+    // As many of which each is measured are too many, and that is said.
+    let many: Vec<Packet> =
+        (0..1_500_000).map(|number| packet(START + number, udp(number)[..66].to_vec())).collect();
+    let many = folder.capture("many.pcap", &many);
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", "ulimit -v 300000; exec \"$@\"", "sh"]).arg(&program);
+    limited.args(["measure", "--json", "--interval", "100ms", &many, &many]);
+    finish(&mut limited).told(3, &["many.pcap: its packets need more memory than there is"]);
+}
+
+/// A TCP packet of 1,460 bytes in 1,500; with other flags, options and total length.
+fn tcp(number: u64, flags: u8, options: &[u8], payload: usize, total: Option<u16>) -> Vec<u8> {
+    let length = total.unwrap_or((40 + options.len() + payload) as u16);
+    let mut data = [&[0; 12][..], &[8, 0, 0x45, 0]].concat();
+    data.extend(length.to_be_bytes());
+    data.extend((number as u16).to_be_bytes());
+    data.extend([0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 3, 0xe8, 0, 80]);
+    data.extend(((number * 1460) as u32).to_be_bytes());
+    data.extend([0, 0, 0, 0, (5 + options.len() as u8 / 4) << 4, flags, 0xff, 0xff, 0, 0, 0, 0]);
+    data.extend(options);
+    data.resize(data.len() + payload, 0x78);
+    data
+}
+
+#[test]
+fn forged_headers_split_nothing() {
+    let folder = Folder::new();
+    let times = |number: u64| START + number * MILLISECOND;
+    let mut sent: Vec<Packet> =
+        (0..500).map(|number| packet(times(number), tcp(number, 0x10, &[], 1460, None))).collect();
+    let received: Vec<Packet> =
+        sent.iter().map(|sent| Packet { timestamp: sent.timestamp + MILLISECOND, ..sent.clone() }).collect();
+    // An announcement of 256 bytes, and packets of 300 that call themselves 65,535: all at the sender alone.
+    sent.insert(250, packet(times(250) - 7, tcp(9000, 2, &[2, 4, 1, 0], 0, None)));
+    for number in 0..20 {
+        let place = 40 + number as usize * 10;
+        let time = sent[place].timestamp + 3;
+        sent.insert(place + 1, packet(time, tcp(5000 + number, 0x10, &[], 246, Some(65_535))));
+    }
+    let (sender, receiver) =
+        (folder.capture("sender.pcap", &sent), folder.capture("receiver.pcap", &received));
+    let result = run(&["truth", "--json", "--split", &sender, &receiver]);
+    let json = result.told(0, &[]).json();
+    assert_eq!((&json["overall"]["sent"], &json["overall"]["lost"]), (&json!(521), &json!(21)));
+    assert!(!result.messages.contains("--split has made"), "{}", result.messages);
+    // A packet that is too long indeed.
+    let mut long = received.clone();
+    long[100] = packet(long[100].timestamp, tcp(100, 0x10, &[], 2920, None));
+    long.remove(101);
+    let long = folder.capture("long.pcap", &long);
+    run(&["truth", "--split", &long, &receiver]).told(0, &["long.pcap: --split has made 2 packets of 1"]);
+}
