@@ -15466,7 +15466,7 @@ module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_
     reg  [3:0] payload;
     reg  [31:0] even;
     reg  [31:0] uneven;
-    reg  [3:0] uneven_payload;
+    reg  [2:0] uneven_payload;
     reg  [7:0] reached;
     reg  [31:0] tail_mask;
     reg  [31:0] mask_0;
@@ -15992,11 +15992,11 @@ module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_
         end
         even = x;
         uneven = y;
-        uneven_payload = payload;
+        uneven_payload = payload[(32'h0)+:(3)];
         if (odd) begin
             even = y;
             uneven = x;
-            uneven_payload = payload >> 32'h1;
+            uneven_payload = payload[(32'h1)+:(3)];
         end
         if (payload[0]) begin
             word_10_d = even & mask_0;

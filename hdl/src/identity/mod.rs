@@ -93,7 +93,7 @@ pub struct Identity {
     /// The pair's payload words of even and of odd number, and which pair of the latter it is.
     even: Signal<Local, Bits<32>>,
     uneven: Signal<Local, Bits<32>>,
-    uneven_payload: Signal<Local, Bits<4>>,
+    uneven_payload: Signal<Local, Bits<3>>,
     /// Bit i: payload word i lies in the datagram, at least with its first byte if there is a tail.
     reached: Signal<Local, Bits<8>>,
     tail_mask: Signal<Local, Bits<32>>,
@@ -248,11 +248,11 @@ impl Logic for Identity {
         // number come a pair later.
         self.even.next = self.x.val();
         self.uneven.next = self.y.val();
-        self.uneven_payload.next = self.payload.val();
+        self.uneven_payload.next = self.payload.val().get_bits::<3>(0);
         if self.odd.val() {
             self.even.next = self.y.val();
             self.uneven.next = self.x.val();
-            self.uneven_payload.next = self.payload.val() >> 1;
+            self.uneven_payload.next = self.payload.val().get_bits::<3>(1);
         }
         for i in 0..4 {
             if self.payload.val().get_bit(i) {

@@ -47,7 +47,7 @@ fn losses(folder: &Folder, [sent, received]: [&[Packet]; 2]) -> (Value, Value, R
     let measured = run(&["measure", "--json", &sender, &receiver]);
     let with_truth = run(&["measure", "--json", "--truth", &sender, &receiver]);
     let truth = run(&["truth", "--json", &sender, &receiver]).json()["overall"].clone();
-    for (key, value) in with_truth.json()["overall"]["truth"].as_object().unwrap() {
+    for (key, value) in with_truth.json()["overall"]["truth"].as_object().into_iter().flatten() {
         assert_eq!(&truth[key], value, "{key}");
     }
     (measured.json()["overall"]["lost"].clone(), truth["lost"].clone(), measured)
@@ -119,7 +119,7 @@ fn look_alikes_leave_intervals_where_they_are() {
     let [mut sent, received] = stream(0..4000, |number| number != 2010);
     let mut received = received;
     let change = |packet: &mut Packet, later: u64| {
-        if packet.data[42..50] != 0u64.to_be_bytes() && packet.data[49] % 10 == 0 {
+        if packet.data[42..50] != 0u64.to_be_bytes() && packet.data[49].is_multiple_of(10) {
             packet.data[42..50].fill(0xff);
             packet.timestamp += later;
         }

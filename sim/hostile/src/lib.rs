@@ -165,7 +165,12 @@ fn rewritten(bytes: &[u8]) {
         Capture::new("capture", source, None).map(|capture| capture.select(selection))
     };
     let inner = Selection { inner: true, ..Selection::default() };
-    let Ok(Ok(lengths)) = open(inner.clone()).map(|mut capture| Lengths::read(&mut capture)) else { return };
+    let Ok(mut capture) = open(inner.clone()) else { return };
+    let mut lengths = Lengths::default();
+    for _ in 0..MAX_PACKETS {
+        let Ok(Some(packet)) = capture.next_packet() else { break };
+        lengths.take(packet);
+    }
     let segmentation = Some(Arc::new(Segmentation::new(&lengths, &lengths)));
     let filter = Filter::new("ip or ip6 or not port 7").ok();
     let selection = Selection { filter, segmentation, translated: true, ..inner };
