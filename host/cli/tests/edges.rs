@@ -131,7 +131,8 @@ fn look_alikes_leave_intervals_where_they_are() {
         (folder.capture("sender.pcap", &sent), folder.capture("receiver.pcap", &received));
     for command in ["truth", "measure"] {
         let result = run(&[command, "--json", "--interval", "500ms", &sender, &receiver]);
-        result.told(0, &["the mean, the standard deviation"]);
+        // So many that look alike leave tables without a mean.
+        result.told(if command == "measure" { 6 } else { 0 }, &["the mean, the standard deviation"]);
         let json = result.json();
         let sent: Vec<u64> =
             json["intervals"].as_array().unwrap().iter().map(|each| each["sent"].as_u64().unwrap()).collect();

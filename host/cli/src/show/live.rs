@@ -62,7 +62,7 @@ fn width(quantity: &Quantity) -> usize {
         (Unit::Packets, _, false) => 10,
         (Unit::Packets, _, true) => 18,
         (Unit::Nanoseconds, false, _) => 11,
-        (Unit::Nanoseconds, true, _) => 22,
+        (Unit::Nanoseconds, true, _) => 31,
     }
 }
 
