@@ -73,7 +73,7 @@ fn the_manifest_has_every_file_with_its_hash() {
         .map(|file| format!("{}  {}\n", sha256(file.text.as_bytes()), file.name))
         .collect();
     assert_eq!(text(&files, MANIFEST), expected);
-    assert_eq!(expected.lines().count(), 11);
+    assert_eq!(expected.lines().count(), 14);
 }
 
 #[test]

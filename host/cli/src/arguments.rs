@@ -39,7 +39,7 @@ pub(crate) struct Size {
     pub(crate) interval: u64,
     #[command(flatten)]
     pub(crate) budget: Budget,
-    /// The design, a file or the name of a shipped one, whose stream, shell and clock it is for. Prefixes of 10g-adaptive follow the loss: they need no
+    /// The design, a file or the name of a shipped one, whose stream, shell and clock to use. Prefixes of 10g-adaptive follow the loss: they need no
     /// less memory, but errors are smaller where less is lost
     #[arg(long, default_value = deltaline_design::DEFAULT)]
     pub(crate) design: String,

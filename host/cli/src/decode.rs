@@ -39,7 +39,7 @@ pub(crate) struct Decode {
     /// are refused
     #[arg(long, value_name = "FILE")]
     pub(crate) design: Option<String>,
-    /// Bound by how much the clock of the FORWARD segment's receiver is ahead of its sender's (negative: behind), from
+    /// Give bounds on how far the FORWARD segment's receiver clock is ahead of its sender's (negative: behind), from
     /// the exact delays of this segment and of the one BACKWARD between the same two points
     ///
     /// Both need digests. The offset is taken to be the same all the time; the bounds are as far apart as the least exact

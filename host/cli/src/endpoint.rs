@@ -3,7 +3,7 @@
 //! The page is a text that the measuring side replaces, so that no connection keeps it waiting. Whoever connects may do
 //! anything at all: a connection is for one request, of [`HEADERS`] bytes at most, and is over after [`PATIENCE`], be it idle,
 //! slow or not reading; a body is never read. Of [`CONNECTIONS`], the oldest makes room for a new one: a scraper is
-//! answered while others hold theirs open. What a connection costs is bounded, and so is what all of them do.
+//! answered while others hold theirs open. The cost of each connection, and of all together, is bounded.
 //!
 //! # Test plan
 //!

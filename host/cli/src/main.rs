@@ -99,7 +99,7 @@ enum Command {
     Read(read::Read),
     /// Send the delimiters that cut a path's packets into intervals, out of a network interface in front of the path
     ///
-    /// They must take the packets' way, in the same queue. Every tap on it that is configured alike ends its interval
+    /// They must follow the packets' path, through the same queue. Every tap on it that is configured alike ends its interval
     /// where one passes. Their number is that of the interval that ends; the first interval is always void.
     #[command(after_help = delimit::EXAMPLES, after_long_help = delimit::EXAMPLES)]
     Delimit(delimit::Delimit),

@@ -39,7 +39,7 @@ Examples:
   Measurement points at a management port, for Prometheus to scrape:
     deltaline read eth0 --prometheus 0.0.0.0:9469
 
-  Ten intervals for a program to read, keeping the raw bytes, and again from these:
+  Ten intervals for a program to read, keeping the raw bytes, then replaying them:
     deltaline read /dev/ttyUSB1 --json --intervals 10 --record run.bin
     deltaline read run.bin --json";
 

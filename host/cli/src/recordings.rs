@@ -24,7 +24,7 @@ pub(crate) struct Recordings {
     /// Capture of the receiver
     pub(crate) receiver: PathBuf,
     /// Only packets that match, in tcpdump's syntax: host, net, port, proto, tcp, udp, ip6, vlan and their like with and, or,
-    /// not; such as 'src net 10.1.0.0/16 and udp'. Tags are looked through
+    /// not; such as 'src net 10.1.0.0/16 and udp'. VLAN and MPLS tags are skipped
     #[arg(long, value_name = "EXPRESSION", value_parser = Filter::new)]
     filter: Option<Filter>,
     /// Only packets that went this way through the sender's interface, and the other way through the receiver's; of
@@ -38,12 +38,12 @@ pub(crate) struct Recordings {
     /// other recording, or to what the hosts announced when they connected
     #[arg(long, conflicts_with = "nat")]
     split: bool,
-    /// Know packets without what an address translation between the points changes: addresses, ports, ICMP identifiers
+    /// Match packets ignoring what a NAT between the points changes: addresses, ports, ICMP identifiers
     #[arg(long)]
     nat: bool,
     #[arg(skip)]
     segmentation: OnceCell<Arc<Segmentation>>,
-    /// Read a capture that was cut or damaged up to that record, instead of refusing it
+    /// Read a truncated or damaged capture up to the bad record, instead of refusing it
     #[arg(long)]
     keep_going: bool,
 }

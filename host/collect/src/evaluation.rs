@@ -150,7 +150,7 @@ fn observation<'a, R: Row>(pair: &Pair, sender: &'a [R], receiver: &'a [R]) -> O
     Observation { rows: pair.sender.shape.table_cells as usize, sender, receiver, sent, received }
 }
 
-/// Why delays that can be computed mean nothing all the same, if so: one of [`Reason::Unrelated`],
+/// Why delays are meaningless although they can be computed, if so: one of [`Reason::Unrelated`],
 /// [`Reason::ClocksTooFar`] and [`Reason::Contaminated`].
 pub fn distrust<'a>(rows: impl Iterator<Item = &'a Rows> + Clone) -> Option<Reason> {
     if rows.clone().any(Rows::are_unrelated) {

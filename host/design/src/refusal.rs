@@ -88,7 +88,7 @@ fn with(cells: CellKind) -> &'static str {
     }
 }
 
-/// An identity table has as many tables as ever.
+/// An identity table always has four tables.
 fn and_banks(cells: CellKind, banks: usize) -> String {
     if cells == CellKind::IdentityTable { String::new() } else { format!(" and {banks} banks") }
 }

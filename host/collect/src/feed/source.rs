@@ -1,4 +1,4 @@
-//! A feed by its name, whatever is of this name.
+//! Opens a feed by name: serial port, interface or file.
 
 use super::error::FeedError;
 use super::event::{Event, Feed};

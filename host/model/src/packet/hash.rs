@@ -23,14 +23,9 @@
 //!
 //! # What linearity costs
 //!
-//! Sampling and rows are as even as random ones when the key varies in many bits, as in real traffic. Test traffic
-//! that varies in a counter of ten bits alone reaches at most 2^10 different hashes, and in about three seeds of a
-//! hundred a row bit then depends on a prefix bit, so that half the rows of a bank stay empty: let generators vary
-//! their payload, or take another seed.
-//!
-//! The high bits of a hash pick the bank, the low bits the row ([`crate::sketch::sampler`], [`crate::sketch::lda`]). Because the
-//! hash is linear it must never serve as a digest that tells packets of one row apart; [`crate::sketch::digest`] does, which is
-//! made of the bits in between.
+//! Keys that differ in a counter alone reach an affine subspace of hashes: whole bits may stay as they are, and rows picked by them
+//! would be a stratified sample, not a random one. Rows and banks are therefore picked by a *place* that four rounds make of the hash's outer bits
+//! ([`crate::sketch::place`]), and packets of one row are kept apart by a digest of all of its bits ([`crate::sketch::digest`]): neither is linear.
 //!
 //! # Test plan
 //!
