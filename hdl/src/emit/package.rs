@@ -565,8 +565,15 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
   control frame says how many of its interval, the register `refused_ends` how many since reset.
 * An end by `interval_end`, by a register or by the clock is no delimiter: packets in flight may be cut apart. The
   interval and the next one have the flag `timed`, and the host refuses them. In line all of these insert a delimiter.
+  One that comes in the cycle of a delimiter's last beat is that delimiter's end. A delimiter's own frame counts in the
+  interval that it ends.
+* Delimiters go before control frames: in line, a pin that is held high, or a clock's interval shorter than a drain, puts a
+  delimiter behind every frame and leaves no room for control frames.
+* A change of the register `control` may end an interval, once.
 * The first interval behind a reset has the flag `gap`: it is void.
-* Frames count from `running` on. One that has begun before it is left out when it came behind the reset as the first.
+* Frames count from about `running` on, those whose last beat comes up to eight cycles earlier included. One that has
+  begun before it is left out when it came behind the reset as the first.
+* A reset cuts a control frame without `tlast`: reset what takes it, too.
 ",
         );
         if self.design.stream().lanes > 1 {

@@ -389,7 +389,7 @@ impl Role {
 pub enum IntervalSource {
     /// Only by delimiters, by `interval_end` and by the port of that name.
     None = 0,
-    /// Also whenever bit `interval_log2` of the clock's nanoseconds changes.
+    /// Also whenever bit `interval_log2` of the clock's nanoseconds changes, and perhaps once when this register does.
     Clock = 1,
 }
 
@@ -942,7 +942,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::DELIMITERS)
     }
 
-    /// Delimiter gaps. Delimiters since reset whose number was not the one due, saturating. Earlier ones were lost or refused.
+    /// Delimiter gaps. Accepted delimiters since reset whose number was not the one due, saturating. Earlier ones were lost or refused.
     ///
     /// # Errors
     ///
