@@ -68,6 +68,8 @@ local fields = {
     "Digests of all measured packets, unsampled, each half modulo 2^16"),
   boot_epoch = ProtoField.uint32("deltaline.boot_epoch", "Boot epoch", base.DEC, nil, nil, "Starts of the point"),
   key = ProtoField.uint16("deltaline.key", "Key", base.DEC, nil, nil, "Of the authentication tag; 0 without one"),
+  ignored_delimiters = ProtoField.uint16("deltaline.ignored_delimiters", "Ignored delimiters", base.DEC, nil, nil,
+    "Delimiters of this measurement that were not next"),
   own = ProtoField.bytes("deltaline.own", "Own words", base.NONE, "Of a kind that this dissector does not know"),
   blocks = ProtoField.bytes("deltaline.blocks", "Cells", base.NONE, "Of a kind that this dissector does not know"),
   cells = ProtoField.uint16("deltaline.cells", "Cells", base.DEC, nil, nil, "Cells in this frame"),
@@ -155,6 +157,7 @@ local HEADERS = {
     { "flags", 52, 2 }, { "refused_ends", 54, 2 }, { "packets", 56, 8 }, { "bytes", 64, 8 }, { "first_time", 72, 8 },
     { "last_time", 80, 8 }, { "unmeasured", 88, 4 }, { "bad", 92, 4 }, { "time_base", 96, 1 }, { "seconds", 98, 6 },
     { "time_sum", 104, 8 }, { "digest_sum", 112, 4 }, { "boot_epoch", 120, 4 }, { "key", 124, 2 },
+    { "ignored_delimiters", 126, 2 },
   },
 }
 -- Bytes of what every header has.

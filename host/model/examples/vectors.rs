@@ -403,6 +403,7 @@ fn limits(text: &mut String) -> Result<(), Box<dyn Error>> {
         unmeasured: u32::MAX,
         bad: 0x8000_0001,
         refused_ends: u16::MAX,
+        ignored_delimiters: 0,
         flags: Flags { saturated: true, overrun: true, clock: true, timed: true, gap: true },
     };
     let configuration = configuration(1024, &[1, 6], 0xfedc_ba98)?;

@@ -27,5 +27,6 @@ pub mod packet;
 pub mod point;
 pub mod registers;
 pub mod sketch;
+pub mod succession;
 pub mod time;
 pub mod wire;

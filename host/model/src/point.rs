@@ -34,7 +34,8 @@
 //! nothing. Totals, first and last time against a straight count; intervals start from zero; flags appear in the interval
 //! that they belong to and no other; the frames decode to the cells of an LDA fed by hand. Each class reports what a
 //! point that sees only its packets reports, and all repeat what is the point's. A batch leaves what its frames leave one
-//! by one, for every length up to 62, with frames of the general way and unmeasured ones among them.
+//! by one, for every length up to 62, with frames of the general way and unmeasured ones among them. Keys take effect at
+//! boundaries, and all of an interval's frames have one; delimiters that are not next are counted in their interval.
 
 use crate::configuration::Configuration;
 use crate::packet::classifier::MAX_CLASSES;
@@ -45,8 +46,11 @@ use crate::sketch::place::{self, Placement};
 use crate::sketch::registry::{self, Tables};
 use crate::sketch::sampler::{Prefixes, Sampler};
 use crate::sketch::synopsis::Hashed;
+use crate::succession::{Place, Succession, Trust, Verdict};
 use crate::time::{AbsoluteTime, Timestamp};
+use crate::wire::authentication::Key;
 use crate::wire::cell::WireCell;
+use crate::wire::delimiter::Delimiter;
 use crate::wire::frame::{Header, MAX_FRAME_BYTES, Role, Totals};
 use crate::wire::shape::BLOCK_CELLS;
 use crate::wire::v2;
@@ -103,6 +107,11 @@ pub struct MeasurementPoint {
     configuration: Configuration,
     role: Role,
     id: u32,
+    boot_epoch: u32,
+    key: Option<Key>,
+    /// From the first interval from this one on.
+    scheduled_key: Option<(Option<Key>, u32)>,
+    succession: Succession,
     time: Option<AbsoluteTime>,
     hash: LinearHash,
     digest: PacketDigest,
@@ -129,6 +138,10 @@ impl MeasurementPoint {
             configuration: *configuration,
             role,
             id: 0,
+            boot_epoch: 0,
+            key: None,
+            scheduled_key: None,
+            succession: Succession::default(),
             time: None,
             digest: digest::first(configuration.kind(), configuration.seed()),
             placement: Placement::new(configuration.seed()),
@@ -148,6 +161,23 @@ impl MeasurementPoint {
     /// Sets the identifier that tells its control frames from those of other points; zero at first.
     pub fn set_id(&mut self, id: u32) {
         self.id = id;
+    }
+
+    /// Sets how often the point has started, or the time of its start in seconds: a number that rises with each start. Zero
+    /// at first, which means that starts are not counted.
+    pub fn set_boot_epoch(&mut self, boot_epoch: u32) {
+        self.boot_epoch = boot_epoch;
+    }
+
+    /// Sets the key of control frames and delimiters from now on, or none; none at first.
+    pub fn set_key(&mut self, key: Option<Key>) {
+        self.key = key;
+    }
+
+    /// Schedules another key, or none: as [`MeasurementPoint::schedule_prefixes`] does prefix lengths. The control frames of the
+    /// interval that ends at that boundary have the new key already, and so has the next delimiter.
+    pub fn schedule_key(&mut self, key: Option<Key>, from: u32) {
+        self.scheduled_key = Some((key, from));
     }
 
     /// Sets the absolute time that the control frames of the next interval ends carry; none at first.
@@ -339,6 +369,32 @@ impl MeasurementPoint {
         self.totals.flags.clock = true;
     }
 
+    /// Takes a delimiter of this measurement, as its frame, and ends the interval if it is the [next
+    /// one](crate::succession); returns whether it did. Others are counted.
+    pub fn observe_delimiter(&mut self, frame: &[u8], emit: impl FnMut(&[u8])) -> bool {
+        let Some(Delimiter { interval, boot_epoch, key, .. }) = Delimiter::of(&self.configuration, frame)
+        else {
+            return false;
+        };
+        let trust = match &self.key {
+            None => Trust::NoKey,
+            Some(ours) if ours.id() == key && ours.has_signed(frame) => Trust::Authentic,
+            Some(_) => Trust::Forged,
+        };
+        let place = Place { epoch: boot_epoch, number: interval };
+        match self.succession.judge(place, self.interval, self.has_ended, trust) {
+            Verdict::Due => {}
+            Verdict::Gap => self.totals.flags.gap = true,
+            Verdict::Ignored => {
+                let ignored = &mut self.totals.ignored_delimiters;
+                *ignored = ignored.saturating_add(1);
+                return false;
+            }
+        }
+        self.end_interval_at(interval, emit);
+        true
+    }
+
     /// Ends the interval at a delimiter that carries `number`, which becomes the interval's own; if it is not the
     /// one that was due, a delimiter is missing, and the interval has a gap. So has the very first interval, which
     /// no delimiter has begun.
@@ -354,18 +410,21 @@ impl MeasurementPoint {
         let is_request = end == IntervalEnd::Request;
         self.totals.flags.timed |= is_request;
         self.totals.flags.gap |= is_request && !self.has_ended;
+        let next = self.interval.wrapping_add(1);
+        if let Some((key, _)) = self.scheduled_key.take_if(|(_, from)| is_due(*from, next)) {
+            self.key = key;
+        }
         for class in 0..self.configuration.classes() {
             self.report(class, &mut emit);
         }
         self.tables.clear();
         self.has_ended = true;
-        self.interval = self.interval.wrapping_add(1);
+        self.interval = next;
         self.totals = Totals::default();
         self.totals.flags.timed = is_request;
         self.classes = [ClassTotals::default(); MAX_CLASSES];
         self.unmatched = 0;
-        let interval = self.interval;
-        if let Some((prefixes, _)) = self.scheduled.take_if(|(_, from)| is_due(*from, interval)) {
+        if let Some((prefixes, _)) = self.scheduled.take_if(|(_, from)| is_due(*from, next)) {
             self.sampler = Sampler::new(prefixes);
         }
     }
@@ -377,10 +436,16 @@ impl MeasurementPoint {
         for header in Header::of_interval(&self.configuration, self.role, self.interval, totals) {
             let segment = header.segment + class as u32;
             let shape = self.tables.any().shape(self.prefixes());
-            let header = Header { segment, shape, point: self.id, time: self.time, ..header };
+            let (point, time, boot_epoch) = (self.id, self.time, self.boot_epoch);
+            let key = self.key.as_ref().map_or(0, Key::id);
+            let header = Header { segment, shape, point, time, boot_epoch, key, ..header };
             let pack = |blocks: &mut [u8]| self.tables.any().pack(class, header.cells_before(), blocks);
             if let Some(length) = v2::encode_blocks(&header, &mut buffer, pack) {
-                emit(&buffer[..length]);
+                let frame = &mut buffer[..length];
+                if let Some(key) = &self.key {
+                    key.sign(frame);
+                }
+                emit(frame);
             }
         }
     }
@@ -446,7 +511,9 @@ mod tests {
     use crate::sketch::cell::Cell;
     use crate::sketch::lda::{Lda, Table};
     use crate::sketch::synopsis::Synopsis;
+    use crate::wire::authentication::Keys;
     use crate::wire::frame::{Flags, Frame};
+    use core::num::NonZeroU16;
     use std::vec;
     use std::vec::Vec;
 
@@ -503,6 +570,7 @@ mod tests {
                 unmeasured: 1,
                 bad: 1,
                 refused_ends: u16::from(interval == 1),
+                ignored_delimiters: 0,
                 flags: Flags { overrun: interval == 1, clock: interval == 1, ..Flags::default() },
             };
             assert!(headers.iter().all(|header| header.totals == expected && header.interval == interval));
@@ -680,6 +748,64 @@ mod tests {
             point.schedule_prefixes(Prefixes::new(&[0, 3]).unwrap(), from).unwrap();
             point.end_interval_at(delimiter, |_| {});
             assert_eq!(point.prefixes().lengths() == [0, 3], takes, "{delimiter} {from}");
+        }
+    }
+
+    /// The key that each control frame names, if its tag is right.
+    fn signers(point: &mut MeasurementPoint, keys: &Keys) -> Vec<u16> {
+        let mut signers = vec![];
+        point.end_interval(IntervalEnd::Delimiter, |bytes| {
+            assert_eq!(keys.check(bytes), Ok(()));
+            let header = Frame::decode(bytes).unwrap().header;
+            assert_eq!(header.boot_epoch, 44);
+            signers.push(header.key);
+        });
+        signers
+    }
+
+    fn key(id: u16) -> Key {
+        Key::new(NonZeroU16::new(id).unwrap(), [id as u8; 16])
+    }
+
+    #[test]
+    fn keys_take_effect_at_the_boundary_before_their_interval() {
+        let mut keys = Keys::default();
+        assert!(keys.add(key(1)) && keys.add(key(2)));
+        let mut point = adaptive();
+        point.set_boot_epoch(44);
+        point.set_key(Some(key(1)));
+        point.schedule_key(Some(key(2)), 3);
+        let signed: Vec<Vec<u16>> = (0..4).map(|_| signers(&mut point, &keys)).collect();
+        assert_eq!(signed, [[1, 1], [1, 1], [2, 2], [2, 2]]);
+        point.schedule_key(None, 0);
+        let (headers, _) = collect(&mut point, IntervalEnd::Delimiter);
+        assert!(headers.iter().all(|header| header.key == 0));
+    }
+
+    #[test]
+    fn delimiters_that_are_not_next_are_counted_in_their_interval() {
+        for keyed in [false, true] {
+            let mut point = adaptive();
+            let delimiter = |number, key: Option<u16>| {
+                let delimiter = Delimiter { boot_epoch: 3, ..Delimiter::new(point.configuration(), number) };
+                key.map_or(delimiter.encode(), |id| delimiter.signed(&self::key(id)))
+            };
+            let (wrong, ours) = if keyed { (Some(2), Some(1)) } else { (None, None) };
+            let far = delimiter(1 << 20, wrong);
+            let all = [0, 1, 2].map(|number| delimiter(number, ours));
+            point.set_key(keyed.then(|| key(1)));
+            // With a key, the first one of a later start is ignored, and the second begins with a gap.
+            assert_eq!(point.observe_delimiter(&all[0], |_| {}), !keyed);
+            assert!(!point.observe_delimiter(&far[..63], |_| {}), "too short, and not counted");
+            let mut found = vec![];
+            for frame in [&all[0], &all[1], &far, &all[1], &all[2]] {
+                point.observe_delimiter(frame, |bytes| {
+                    let header = Frame::decode(bytes).unwrap().header;
+                    found.push((header.interval, header.totals.ignored_delimiters, header.totals.flags.gap));
+                });
+            }
+            found.dedup();
+            assert_eq!(found, [(1, if keyed { 2 } else { 1 }, keyed), (2, 2, false)], "{keyed}");
         }
     }
 

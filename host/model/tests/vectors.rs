@@ -170,6 +170,7 @@ fn limits_are_decoded_as_written() {
                 unmeasured: 0xffff_ffff,
                 bad: 0x8000_0001,
                 refused_ends: 0xffff,
+                ignored_delimiters: 0,
                 flags: Flags { saturated: true, overrun: true, clock: true, timed: true, gap: true },
             },
         };

@@ -23,12 +23,14 @@
 //! | 16     | 4     | segment | number of the measurement segment |
 //! | 20     | 4     | interval | number of the interval that ends here, modulo 2^32 |
 //! | 24     | 8     | configuration | its identifier, [`Configuration::id`] |
-//! | 32     | 24    | reserved | zero; a reader ignores it |
+//! | 32     | 4     | boot epoch | starts of the sender; zero if it does not count them |
+//! | 36     | 2     | key | identifier of the [authentication](crate::wire::authentication) key; zero without |
+//! | 38     | 2     | reserved | zero; a reader ignores it |
+//! | 40     | 16    | tag | authentication tag; zero without a key |
 //! | 56     | 8     | check | as in the control frame |
 //!
-//! The check word is linear, and the words between the interval's number and the check word are constant. So a
-//! sender need not add up eight words: it adds the number, rotated left by [`CHECK_ROTATION`], to the check word of
-//! number zero.
+//! The check word is linear. So a sender need not add up eight words: it adds what varies, each rotated by its place, to
+//! the check word of the rest: the interval's number by [`CHECK_ROTATION`].
 //!
 //! # Test plan
 //!
@@ -37,6 +39,7 @@
 //! delimiter, each with an error that says so; the shortcut to the check word; arbitrary bytes never panic.
 
 use crate::configuration::Configuration;
+use crate::wire::authentication::Key;
 use crate::wire::check::{ETHERTYPE, check_start, check_step, check_word, first_words};
 use crate::wire::fields::Fields;
 
@@ -60,6 +63,10 @@ pub struct Delimiter {
     pub interval: u32,
     /// Identifier of the configuration.
     pub configuration: u64,
+    /// Starts of the sender; zero if it does not count them.
+    pub boot_epoch: u32,
+    /// Identifier of the key; zero without.
+    pub key: u16,
 }
 
 /// Why bytes are not a delimiter.
@@ -88,22 +95,32 @@ pub enum DelimiterError {
 }
 
 impl Delimiter {
-    /// The delimiter at the end of an interval.
+    /// The delimiter at the end of an interval, without epoch and key.
     pub fn new(configuration: &Configuration, interval: u32) -> Self {
-        Delimiter { segment: configuration.segment(), interval, configuration: configuration.id() }
+        let (segment, configuration) = (configuration.segment(), configuration.id());
+        Delimiter { segment, interval, configuration, boot_epoch: 0, key: 0 }
     }
 
-    /// The whole frame as words; hardware emits them with the most significant byte first.
+    /// The whole frame as words, without a tag; hardware emits them with the most significant byte first.
     pub fn words(&self) -> [u64; WORDS] {
         let [first, second] = first_words(VERSION, ROLE);
         let numbers = u64::from(self.segment) << 32 | u64::from(self.interval);
-        let mut words = [first, second, numbers, self.configuration, 0, 0, 0, 0];
+        let epoch_and_key = u64::from(self.boot_epoch) << 32 | u64::from(self.key) << 16;
+        let mut words = [first, second, numbers, self.configuration, epoch_and_key, 0, 0, 0];
         let start = check_start(VERSION, ROLE);
         words[7] = words[2..7].iter().fold(start, |check, word| check_step(check, *word));
         words
     }
 
-    /// The frame's bytes.
+    /// The frame's bytes, with the tag of this key, whose identifier it names.
+    pub fn signed(mut self, key: &Key) -> [u8; BYTES] {
+        self.key = key.id();
+        let mut bytes = self.encode();
+        key.sign(&mut bytes);
+        bytes
+    }
+
+    /// The frame's bytes, without a tag.
     pub fn encode(&self) -> [u8; BYTES] {
         let mut bytes = [0; BYTES];
         for (bytes, word) in bytes.chunks_exact_mut(8).zip(self.words()) {
@@ -120,6 +137,23 @@ impl Delimiter {
         let is_ours = frame.get(12..20)? == &expected[12..20] && frame.get(24..32)? == &expected[24..32];
         // The hardware looks at whole 32-bit words that start two bytes into the frame.
         frame.get(20..34).filter(|_| is_ours).map(|fields| Fields(fields).u32(0))
+    }
+
+    /// What a frame says, if it is a delimiter of `configuration` and long enough to hold a tag. As in
+    /// [`Delimiter::recognise`], the check word is not looked at.
+    pub fn of(configuration: &Configuration, frame: &[u8]) -> Option<Self> {
+        Delimiter::recognise(configuration, frame)?;
+        frame.get(..BYTES).map(|bytes| Delimiter::read(Fields(bytes)))
+    }
+
+    fn read(field: Fields) -> Self {
+        Delimiter {
+            segment: field.u32(16),
+            interval: field.u32(20),
+            configuration: field.u64(24),
+            boot_epoch: field.u32(32),
+            key: field.u16(36),
+        }
     }
 
     /// Checks and decodes a frame; bytes behind its end (padding) are ignored.
@@ -148,7 +182,7 @@ impl Delimiter {
         if found != expected {
             return Err(DelimiterError::Check { found, expected });
         }
-        Ok(Delimiter { segment: field.u32(16), interval: field.u32(20), configuration: field.u64(24) })
+        Ok(Delimiter::read(field))
     }
 }
 
@@ -162,13 +196,25 @@ mod tests {
     use proptest::prelude::*;
     use std::string::ToString;
 
-    const SAMPLE: Delimiter =
-        Delimiter { segment: 0x0102_0304, interval: 0xfffe_fdfc, configuration: 0x1122_3344_5566_7788 };
+    const SAMPLE: Delimiter = Delimiter {
+        segment: 0x0102_0304,
+        interval: 0xfffe_fdfc,
+        configuration: 0x1122_3344_5566_7788,
+        boot_epoch: 0,
+        key: 0,
+    };
 
     proptest! {
         #[test]
-        fn delimiters_survive_the_round_trip(segment: u32, interval: u32, configuration: u64, padding in 0usize..20) {
-            let delimiter = Delimiter { segment, interval, configuration };
+        fn delimiters_survive_the_round_trip(
+            segment: u32,
+            interval: u32,
+            configuration: u64,
+            boot_epoch: u32,
+            key: u16,
+            padding in 0usize..20,
+        ) {
+            let delimiter = Delimiter { segment, interval, configuration, boot_epoch, key };
             let mut padded = [0xaa; BYTES + 20];
             padded[..BYTES].copy_from_slice(&delimiter.encode());
             prop_assert_eq!(Delimiter::decode(&padded[..BYTES + padding]), Ok(delimiter));
@@ -176,8 +222,8 @@ mod tests {
 
         #[test]
         fn the_number_enters_the_check_word_rotated(segment: u32, interval: u32, configuration: u64) {
-            let of_zero = Delimiter { segment, interval: 0, configuration }.words()[7];
-            let check = Delimiter { segment, interval, configuration }.words()[7];
+            let of_zero = Delimiter { segment, interval: 0, configuration, ..SAMPLE }.words()[7];
+            let check = Delimiter { segment, interval, configuration, ..SAMPLE }.words()[7];
             prop_assert_eq!(check, of_zero ^ u64::from(interval).rotate_left(CHECK_ROTATION));
         }
 
@@ -206,7 +252,8 @@ mod tests {
     #[test]
     fn a_delimiter_names_its_configuration() {
         let configuration = Configuration::new(Settings { segment: 9, ..Settings::default() }).unwrap();
-        let expected = Delimiter { segment: 9, interval: 4, configuration: configuration.id() };
+        let expected =
+            Delimiter { segment: 9, interval: 4, configuration: configuration.id(), boot_epoch: 0, key: 0 };
         assert_eq!(Delimiter::new(&configuration, 4), expected);
     }
 

@@ -102,6 +102,8 @@ pub struct Totals {
     pub bad: u32,
     /// Interval ends that came during a drain and were refused, saturating.
     pub refused_ends: u16,
+    /// Delimiters of this measurement that were not due, saturating; zero in version 1.
+    pub ignored_delimiters: u16,
     /// Conditions of the interval.
     pub flags: Flags,
 }
@@ -135,9 +137,9 @@ pub struct Header {
     pub time: Option<AbsoluteTime>,
     /// The interval's own numbers.
     pub totals: Totals,
-    /// Starts of the point so far, if its frames are authenticated.
+    /// Starts of the point so far; zero if it does not count them.
     pub boot_epoch: u32,
-    /// The key of the authentication tag; zero if there is none.
+    /// Identifier of the key; zero without.
     pub key: u16,
 }
 

@@ -1,5 +1,6 @@
 //! What goes over the wire: control frames and delimiters.
 
+pub mod authentication;
 pub mod cell;
 pub mod check;
 pub mod delimiter;

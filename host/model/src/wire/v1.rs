@@ -143,6 +143,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
             unmeasured: field.u32(88),
             bad: field.u32(92),
             refused_ends: field.u16(46),
+            ignored_delimiters: 0,
             flags: Flags::from_bits(flags),
         },
         boot_epoch: 0,

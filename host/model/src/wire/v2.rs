@@ -38,9 +38,9 @@
 //! | 13   | 63:0  | time sum | the 48-bit nanoseconds of all measured packets' timestamps, unsampled, modulo 2^64 |
 //! | 14   | 63:32 | digest sum | the [first digests](crate::sketch::digest::first) of all measured packets, unsampled, each half modulo 2^16; zero without flag bit 6 |
 //! |      | 31:0  | reserved | zero; a reader ignores it |
-//! | 15   | 63:32 | boot epoch | starts of the point; zero until frames are authenticated |
-//! |      | 31:16 | key | of the authentication tag; likewise |
-//! |      | 15:0  | reserved | zero; a reader ignores it |
+//! | 15   | 63:32 | boot epoch | starts of the point; zero if it does not count them |
+//! |      | 31:16 | key | identifier of the [authentication](crate::wire::authentication) key; zero without |
+//! |      | 15:0  | ignored delimiters | delimiters of this measurement in the interval that were not due, saturating |
 //! | 16.. |       | own words | the kind's own, up to `header words`; LDA: one word of prefix lengths, one byte a bank, 255 where there is no bank |
 //! |      |       | blocks | cells in blocks of eight, `cell bits` bytes each: the words of the cells, then the rest of the eight cells |
 //! |      | 128   | tag | authentication tag; zero without a key |
@@ -143,7 +143,9 @@ pub fn words(header: &Header) -> Words {
         header.time.map_or(0, AbsoluteTime::to_word),
         totals.time_sum.unwrap_or_default(),
         u64::from(totals.digest_sum.unwrap_or_default()) << 32,
-        u64::from(header.boot_epoch) << 32 | u64::from(header.key) << 16,
+        u64::from(header.boot_epoch) << 32
+            | u64::from(header.key) << 16
+            | u64::from(totals.ignored_delimiters),
     ]);
     words[FIXED_WORDS..length].copy_from_slice(own);
     Words { words, next: 0, length }
@@ -174,6 +176,13 @@ pub(crate) fn encode_blocks(
     header::assemble(header, words(header), buffer, pack)
 }
 
+/// How long a frame of this version says that it is, in bytes.
+pub(crate) fn length(bytes: &[u8]) -> usize {
+    let field = Fields(bytes);
+    let blocks = usize::from(field.u16(44)) / BLOCK_CELLS;
+    8 * usize::from(field.u8(39)) + blocks * usize::from(field.u16(46)) + TRAILER_BYTES
+}
+
 /// Checks and decodes a frame of this version.
 pub(crate) fn decode(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
     let least = 8 * FIXED_WORDS + TRAILER_BYTES;
@@ -192,8 +201,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
         return Err(FrameError::Field("cell bits"));
     }
     let front = 8 * header_words;
-    let behind = front + usize::from(cells) / BLOCK_CELLS * usize::from(cell_bits);
-    let frame = header::whole(bytes, behind + TRAILER_BYTES)?;
+    let frame = header::whole(bytes, length(bytes))?;
+    let behind = frame.len() - TRAILER_BYTES;
     let own = frame[8 * FIXED_WORDS..front].chunks_exact(8).map(|word| Fields(word).u64(0));
     let (flags, tables, fragments) = (field.u16(52), field.u8(38), field.u16(34));
     let header = Header {
@@ -229,6 +238,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
             unmeasured: field.u32(88),
             bad: field.u32(92),
             refused_ends: field.u16(54),
+            ignored_delimiters: field.u16(126),
             flags: Flags::from_bits(flags),
         },
         boot_epoch: field.u32(120),
