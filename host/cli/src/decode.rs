@@ -1,9 +1,9 @@
 //! `deltaline decode`: control frames out of captures of a management port.
 
-use crate::described::expecting;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{Input, check_standard_input};
+use crate::keys::{collector, mention_forgery};
 use crate::progress::Progress;
 use crate::report::{self, duration, or_none};
 use crate::show::json::{Interval as IntervalOutput, Numbers};
@@ -39,6 +39,9 @@ pub(crate) struct Decode {
     /// are refused
     #[arg(long, value_name = "FILE")]
     pub(crate) design: Option<String>,
+    /// Take only control frames that a key of this file has signed, as `deltaline key` makes it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key: Option<PathBuf>,
     /// Give bounds on how far the FORWARD segment's receiver clock is ahead of its sender's (negative: behind), from
     /// the exact delays of this segment and of the one BACKWARD between the same two points
     ///
@@ -160,12 +163,14 @@ struct FramesOutput {
     all: u64,
     /// Those of other EtherTypes.
     foreign: u64,
+    /// Those without a right tag, with `--key`.
+    unauthentic: u64,
     duplicates: u64,
     corrupted: usize,
 }
 
 pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
-    let mut collector = expecting(arguments.design.as_deref())?;
+    let mut collector = collector(arguments.design.as_deref(), arguments.key.as_deref())?;
     // By file, the number of its last frame.
     let mut files: Vec<(String, u64)> = vec![];
     let mut frames = 0;
@@ -236,6 +241,7 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
                 frames: FramesOutput {
                     all: collected.frames,
                     foreign: collected.foreign,
+                    unauthentic: collected.unauthentic,
                     duplicates: collected.duplicates,
                     corrupted: corrupted(&collected).count(),
                 },
@@ -252,8 +258,12 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
         text += &offset.as_ref().map_or(String::new(), |offset| format!("\n{}", offset.text()));
         report::print(&text)?;
     }
+    if !arguments.json {
+        mention_forgery(arguments.key.as_deref(), "control frames");
+    }
     warnings.iter().for_each(|warning| report::say(&format!("{names}: {warning}")));
-    let void = corrupted(&collected).next().map(|_| Exit::Void);
+    let has_nothing = collected.unauthentic > 0 && collected.intervals.is_empty();
+    let void = (has_nothing || corrupted(&collected).next().is_some()).then_some(Exit::Void);
     let intervals = evaluations.iter().map(Exit::after_interval);
     let findings = segments.iter().map(|(_, results)| Exit::after_findings(&results.findings));
     let unbounded = unbounded.map(|_| Exit::NotIdentifiable);
@@ -371,13 +381,19 @@ fn frame_warnings(collected: &Collected, files: &[(String, u64)]) -> Vec<String>
         format!("{name}: frame {}", frame - before)
     };
     let mut warnings = vec![];
-    let (mut bad, mut repeated) = (0, 0);
+    let (mut bad, mut forged, mut repeated) = (0, 0, 0);
     for problem in &collected.problems {
         match problem {
             Problem::Corrupted { frame, error } => {
                 bad += 1;
                 if bad <= NAMED {
                     warnings.push(format!("{}: {error}; it is left out", place(*frame)));
+                }
+            }
+            Problem::Unauthentic { frame, reason } => {
+                forged += 1;
+                if forged <= NAMED {
+                    warnings.push(format!("{}: {reason}; it is left out", place(*frame)));
                 }
             }
             Problem::Duplicate { frame, .. } => {
@@ -393,6 +409,9 @@ fn frame_warnings(collected: &Collected, files: &[(String, u64)]) -> Vec<String>
             }
             Problem::Void { .. } | Problem::Doubt { .. } => {}
         }
+    }
+    if forged > NAMED {
+        warnings.push(format!("and {} more control frames without a right tag", forged - NAMED));
     }
     if bad > NAMED {
         warnings.push(format!("and {} more such frames", bad - NAMED));

@@ -11,15 +11,18 @@
 use crate::described::Described;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::keys::{keys, mention_forgery};
 use crate::parse;
 use crate::report;
 use crate::signals::stop_flag;
 use clap::Args;
 use deltaline_collect::feed::{Sender, WAIT};
+use deltaline_model::wire::authentication::Keys;
 use deltaline_model::wire::delimiter::Delimiter;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -42,6 +45,9 @@ pub(crate) struct Delimit {
     /// Number of the first one
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub(crate) first: u32,
+    /// Sign the delimiters with the last key of this file, as `deltaline key` makes it; points that have it take no others
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
     #[command(flatten)]
     described: Described,
 }
@@ -51,6 +57,9 @@ const ROWS: usize = 128;
 
 pub(crate) fn run(arguments: &Delimit) -> Result<Exit, Failure> {
     let configuration = arguments.described.configuration(ROWS, false, false)?;
+    let keys = keys(arguments.key.as_deref())?;
+    // Rises from start to start, as long as the clock does.
+    let boot_epoch = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() as u32);
     let stop = stop_flag()?;
     let mut sender = Sender::open(&arguments.interface)?;
     let mut due = Instant::now();
@@ -66,7 +75,10 @@ pub(crate) fn run(arguments: &Delimit) -> Result<Exit, Failure> {
             return finish(arguments, sent);
         }
         let number = arguments.first.wrapping_add(sent);
-        sender.send(&Delimiter::new(&configuration, number).encode()).map_err(|reason| {
+        let delimiter = Delimiter { boot_epoch, ..Delimiter::new(&configuration, number) };
+        let frame =
+            keys.as_ref().and_then(Keys::last).map_or(delimiter.encode(), |key| delimiter.signed(key));
+        sender.send(&frame).map_err(|reason| {
             let name = &arguments.interface;
             Failure::new(
                 Exit::Missing,
@@ -88,6 +100,7 @@ fn next(due: Instant, interval: Duration, now: Instant) -> Instant {
 fn finish(arguments: &Delimit, sent: u32) -> Result<Exit, Failure> {
     report::print(&format!("delimiters sent: {sent}\n"))?;
     arguments.described.mention_seed();
+    mention_forgery(arguments.key.as_deref(), "delimiters");
     Ok(Exit::Done)
 }
 

@@ -1,4 +1,4 @@
-//! The command line: `deltaline measure`, `decode`, `truth`, `read`, `delimit`, `board`, `lab`, `size`,
+//! The command line: `deltaline measure`, `decode`, `truth`, `read`, `delimit`, `key`, `board`, `lab`, `size`,
 //! `completions` and `manual`.
 //!
 //! The program parses the command line, calls the libraries and prints; exit codes are in `deltaline --help`.
@@ -21,6 +21,7 @@ mod hardware;
 mod hash;
 mod identity;
 mod input;
+mod keys;
 #[cfg(feature = "lab")]
 mod lab;
 #[cfg(not(feature = "lab"))]
@@ -103,6 +104,9 @@ enum Command {
     /// where one passes. Their number is that of the interval that ends; the first interval is always void.
     #[command(after_help = delimit::EXAMPLES, after_long_help = delimit::EXAMPLES)]
     Delimit(delimit::Delimit),
+    /// Make a key that authenticates control frames and delimiters, or add one to those of a file
+    #[command(after_help = keys::EXAMPLES, after_long_help = keys::EXAMPLES)]
+    Key(keys::AddKey),
     /// Drive a board at a serial port
     #[command(subcommand)]
     Board(board::Board),
@@ -147,6 +151,7 @@ fn main() -> ExitCode {
         Command::Decode(arguments) => decode::run(&arguments),
         Command::Read(arguments) => read::run(&arguments),
         Command::Delimit(arguments) => delimit::run(&arguments),
+        Command::Key(arguments) => keys::run(&arguments),
         Command::Board(Board::Selftest(arguments)) => board::selftest(&arguments),
         Command::Board(Board::Start(arguments)) => board::start(&arguments),
         Command::Truth(arguments) => truth::run(&arguments),

@@ -7,10 +7,10 @@
 //! `tests/read.rs`, against a board at a pseudo-terminal: the figures are those of `decode`; garbage, cut bytes, a reset
 //! in the middle, the port going and coming; every failure by its exit code; what Prometheus is served.
 
-use crate::described::expecting;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::identity::{error_at, no_answer, top_name};
+use crate::keys::{collector, mention_forgery};
 use crate::parse;
 use crate::report::{self, duration};
 use crate::show::json::{Interval as IntervalOutput, Schema};
@@ -52,6 +52,9 @@ pub(crate) struct Read {
     /// are refused
     #[arg(long, value_name = "FILE")]
     pub(crate) design: Option<String>,
+    /// Take only control frames that a key of this file has signed, as `deltaline key` makes it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key: Option<PathBuf>,
     /// Write one JSON object a line
     #[arg(long)]
     pub(crate) json: bool,
@@ -148,7 +151,7 @@ struct Counts {
 }
 
 pub(crate) fn run(arguments: &Read) -> Result<Exit, Failure> {
-    let collector = expecting(arguments.design.as_deref())?;
+    let collector = collector(arguments.design.as_deref(), arguments.key.as_deref())?;
     let mut source = Source::open(&arguments.source)?;
     if let Some(path) = &arguments.record {
         record(&mut source, path)?;
@@ -320,6 +323,9 @@ impl Printer<'_> {
         interval_remarks(std::slice::from_ref(evaluation)).iter().for_each(|remark| self.say(remark));
         if self.arguments.json {
             return self.line(&Line::Interval(IntervalOutput(figures)));
+        }
+        if self.counts.intervals == 1 {
+            mention_forgery(self.arguments.key.as_deref(), "control frames");
         }
         let gaps = self.counts.void + self.counts.missing;
         let row = Row::new(figures, gaps, self.counts.bad, has_truth);

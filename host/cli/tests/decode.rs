@@ -49,7 +49,10 @@ fn decoded_frames_give_what_was_measured() {
     let json = timeless(&result.json());
     assert_eq!((&json["overall"], &json["intervals"]), (&measured["overall"], &measured["intervals"]));
     assert_eq!(json["segments"], json!([{ "segment": 3, "overall": measured["overall"] }]));
-    assert_eq!(json["frames"], json!({ "all": 202, "foreign": 10, "duplicates": 0, "corrupted": 0 }));
+    assert_eq!(
+        json["frames"],
+        json!({ "all": 202, "foreign": 10, "unauthentic": 0, "duplicates": 0, "corrupted": 0 })
+    );
     let ends = json["ends"].as_array().unwrap();
     assert_eq!(ends.len(), 6);
     assert_eq!((&ends[0]["end"], &ends[0]["packets"]), (&json!("sender"), &measured["intervals"][0]["sent"]));

@@ -66,6 +66,7 @@ use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::identity::MAX_VLAN_TAGS;
 use deltaline_model::sketch::registry;
 use deltaline_model::sketch::sampler::Prefixes;
+use deltaline_model::wire::authentication::{Keys, Unauthentic};
 use deltaline_model::wire::frame::{ETHERTYPE, Frame, FrameError, Header, Role};
 use std::collections::{BTreeMap, VecDeque};
 use thiserror::Error;
@@ -77,8 +78,10 @@ pub const LAG: usize = 4;
 #[derive(Clone, Debug, Default)]
 pub struct Collector {
     expected: Option<Expected>,
+    keys: Option<Keys>,
     frames: u64,
     foreign: u64,
+    unauthentic: u64,
     duplicates: u64,
     late: u64,
     restarts: u64,
@@ -122,6 +125,8 @@ pub struct Collected {
     pub frames: u64,
     /// Frames of other EtherTypes, which were ignored.
     pub foreign: u64,
+    /// Control frames without a right tag, which were ignored because keys are given.
+    pub unauthentic: u64,
     /// Control frames that had arrived before, byte for byte, and were ignored.
     pub duplicates: u64,
 }
@@ -136,6 +141,14 @@ pub enum Problem {
         frame: u64,
         /// What is wrong with it.
         error: FrameError,
+    },
+    /// A control frame has no right tag, and keys are given.
+    #[error("frame {frame}: {reason}; it is left out")]
+    Unauthentic {
+        /// The frame, counted from 1.
+        frame: u64,
+        /// Why it is not believed.
+        reason: Unauthentic,
     },
     /// A control frame had arrived before.
     #[error(
@@ -182,6 +195,11 @@ impl Collector {
         Collector { expected: Some(Expected::new(configuration)), ..Collector::default() }
     }
 
+    /// Takes only control frames that one of these keys has signed; others are counted and ignored.
+    pub fn authenticated_by(self, keys: Keys) -> Self {
+        Collector { keys: Some(keys), ..self }
+    }
+
     /// Takes a frame of any EtherType, from its destination MAC address on, behind at most two VLAN tags.
     pub fn push(&mut self, bytes: &[u8]) {
         self.frames += 1;
@@ -201,7 +219,15 @@ impl Collector {
 
     fn push_control(&mut self, bytes: &[u8]) {
         let number = self.frames;
-        match Frame::decode(bytes) {
+        let decoded = Frame::decode(bytes);
+        if let (Ok(_) | Err(FrameError::Kind(_)), Some(keys)) = (&decoded, &self.keys)
+            && let Err(reason) = keys.check(bytes)
+        {
+            self.unauthentic += 1;
+            self.problems.push(Problem::Unauthentic { frame: number, reason });
+            return;
+        }
+        match decoded {
             Ok(frame) => self.gather(number, &frame.header, frame.blocks()),
             // A later release's tables: their totals are right, and so is the loss.
             Err(FrameError::Kind(header)) => self.gather(number, &header, &[]),
@@ -296,6 +322,11 @@ impl Collector {
         self.foreign
     }
 
+    /// Control frames without a right tag, which were ignored.
+    pub fn unauthentic(&self) -> u64 {
+        self.unauthentic
+    }
+
     /// Control frames that had arrived before, byte for byte, and were ignored.
     pub fn duplicates(&self) -> u64 {
         self.duplicates
@@ -312,12 +343,14 @@ impl Collector {
             problems: self.problems,
             frames: self.frames,
             foreign: self.foreign,
+            unauthentic: self.unauthentic,
             duplicates: self.duplicates,
         }
     }
 
     fn note_problems(&mut self) {
-        for Interval { segment, number, void, doubts, .. } in &self.settled {
+        for Interval { segment, number, void, doubts, authenticated, .. } in &mut self.settled {
+            *authenticated = self.keys.is_some();
             let (segment, interval) = (*segment, *number);
             let void = void.iter().map(|reason| Problem::Void { segment, interval, reason: reason.clone() });
             let doubts = doubts.iter().map(|&doubt| Problem::Doubt { segment, interval, doubt });
@@ -386,7 +419,7 @@ impl Segment {
             (Some(sender), Some(receiver)) if void.is_none() => verdict::doubts(sender, receiver),
             _ => vec![],
         };
-        Some(Interval { segment, number, sender, receiver, void, doubts })
+        Some(Interval { segment, number, sender, receiver, void, doubts, authenticated: false })
     }
 }
 

@@ -46,6 +46,8 @@ pub struct Evaluation {
     pub further: Vec<Further>,
     /// What to keep in mind.
     pub doubts: Vec<Doubt>,
+    /// Whether all control frames had right tags.
+    pub authenticated: bool,
 }
 
 impl Evaluation {
@@ -63,6 +65,7 @@ impl Evaluation {
             result,
             further,
             doubts: interval.doubts.clone(),
+            authenticated: interval.authenticated,
         }
     }
 

@@ -291,8 +291,12 @@ impl Follower {
             self.board.is_running = true;
         }
         for problem in self.collector.take_problems() {
-            if let Problem::Corrupted { error, .. } = problem {
-                self.happened.push(Happening::Bad(error.to_string()));
+            match problem {
+                Problem::Corrupted { error, .. } => self.happened.push(Happening::Bad(error.to_string())),
+                Problem::Unauthentic { reason, .. } => {
+                    self.happened.push(Happening::Bad(format!("control frame: {reason}")));
+                }
+                _ => {}
             }
         }
     }

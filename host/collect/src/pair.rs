@@ -24,6 +24,8 @@ pub struct Interval {
     pub void: Option<Void>,
     /// What to keep in mind if they are.
     pub doubts: Vec<Doubt>,
+    /// Whether all control frames had right tags.
+    pub authenticated: bool,
 }
 
 /// Two reports that are whole and speak of the same packets.

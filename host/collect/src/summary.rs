@@ -125,6 +125,8 @@ pub struct IntervalFigures {
     pub times: Option<[u64; 2]>,
     /// When its last control frame was captured or, live, came, in nanoseconds since the Unix epoch.
     pub reported: Option<u64>,
+    /// Whether all its control frames had right tags; never so where none were sent.
+    pub authenticated: bool,
     /// Rows with as many packets at either end (the same ones, with digests), empty ones left out.
     pub usable_rows: Option<usize>,
     /// Its numbers.
@@ -144,6 +146,7 @@ impl IntervalFigures {
             span,
             times: None,
             reported: None,
+            authenticated: evaluation.authenticated,
             usable_rows: evaluation.result.as_ref().ok().map(|(estimate, _)| estimate.usable_rows),
             figures: match &evaluation.result {
                 Ok((estimate, rows)) => {

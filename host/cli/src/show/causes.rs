@@ -158,6 +158,7 @@ mod tests {
             span: None,
             times: None,
             reported: None,
+            authenticated: false,
             usable_rows: None,
             figures: figures(mean, deviation),
         };

@@ -80,7 +80,8 @@ impl Serialize for Numbers<'_> {
 
 impl Serialize for Interval<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let IntervalFigures { segment, number, span, times, reported, usable_rows, figures } = self.0;
+        let IntervalFigures { segment, number, span, times, reported, authenticated, usable_rows, figures } =
+            self.0;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("segment", segment)?;
         map.serialize_entry("interval", number)?;
@@ -89,6 +90,7 @@ impl Serialize for Interval<'_> {
         map.serialize_entry("start_time", &times.map(|[start, _]| utc(start)))?;
         map.serialize_entry("end_time", &times.map(|[_, end]| utc(end)))?;
         map.serialize_entry("reported_time", &reported.map(utc))?;
+        map.serialize_entry("authenticated", authenticated)?;
         map.serialize_entry("usable_rows", usable_rows)?;
         add_all(&mut map, figures)?;
         map.end()

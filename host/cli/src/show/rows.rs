@@ -61,6 +61,7 @@ mod tests {
             span: None,
             times: None,
             reported: None,
+            authenticated: false,
             usable_rows: None,
             figures: Figures {
                 answers: vec![match packets {

@@ -51,6 +51,7 @@ fn interval(value: Result<Number, Reason>) -> IntervalFigures {
         span,
         times: Some([1_700_000_000_000_000_000, 1_700_000_000_001_000_000]),
         reported: None,
+        authenticated: false,
         usable_rows: None,
         figures: figures(value),
     }

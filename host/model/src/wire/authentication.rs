@@ -180,6 +180,11 @@ impl Keys {
         self.0.iter().find(|key| key.id() == id)
     }
 
+    /// The key that came last: the one to sign with.
+    pub fn last(&self) -> Option<&Key> {
+        self.0.last()
+    }
+
     /// Identifiers of all keys, in the order in which they came.
     pub fn ids(&self) -> impl Iterator<Item = u16> {
         self.0.iter().map(Key::id)

@@ -1,0 +1,156 @@
+//! `--key` and `deltaline key`: frames that are signed, forged, altered, of another key, and a key that changes.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Folder, Run, run};
+use deltaline_capture::Packet;
+use deltaline_design::load_keys;
+use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::time::Timestamp;
+use deltaline_model::wire::authentication::Key;
+use deltaline_model::wire::frame::Role;
+use serde_json::Value;
+use std::path::Path;
+
+/// Intervals of the two points of a path.
+const INTERVALS: u32 = 6;
+
+fn key_file(folder: &Folder, name: &str, keys: usize) -> (String, Vec<Key>) {
+    let path = folder.path(name);
+    for _ in 0..keys {
+        run(&["key", &path]).told(0, &[]);
+    }
+    let all = load_keys(Path::new(&path)).unwrap();
+    (path, all.ids().map(|id| all.get(id).unwrap().clone()).collect())
+}
+
+/// What two points send that see a thousand packets an interval, 2 µs apart, each with the key that it has at first and, from the third
+/// interval on at the sender and the fourth at the receiver, with the second.
+fn frames(first: Option<&Key>, second: Option<&Key>) -> Vec<Packet> {
+    let settings = Settings { rows: 64, prefixes: &[0], digest: true, ..Settings::default() };
+    let configuration = Configuration::new(settings).unwrap();
+    let mut frames = vec![];
+    for (role, delay) in [(Role::Sender, 0), (Role::Receiver, 2_000)] {
+        let mut point = MeasurementPoint::new(&configuration, role);
+        point.set_boot_epoch(9);
+        point.set_key(first.cloned());
+        if second.is_some() {
+            point.schedule_key(second.cloned(), if role == Role::Sender { 3 } else { 4 });
+        }
+        for interval in 0..INTERVALS {
+            for number in 0..1000_u64 {
+                let mut packet = [0; 50];
+                packet[12..18].copy_from_slice(&[0x08, 0x00, 0x45, 0, 0, 36]);
+                packet[23] = 17;
+                packet[42..].copy_from_slice(&(u64::from(interval) << 32 | number).to_be_bytes());
+                let time = u64::from(interval) * 1_000_000_000 + 10_000 * number + delay;
+                point.observe(&packet, Timestamp::from_nanoseconds(time));
+            }
+            point.end_interval(IntervalEnd::Delimiter, |frame| {
+                frames.push(Packet {
+                    timestamp: 0,
+                    length: frame.len() as u32,
+                    interface: 0,
+                    data: frame.to_vec(),
+                });
+            });
+        }
+    }
+    frames
+}
+
+fn decode(folder: &Folder, frames: &[Packet], options: &[&str]) -> Run {
+    let path = folder.frames("frames.pcapng", frames);
+    run(&[&["decode", "--json", &path], options].concat())
+}
+
+/// The mean of each interval, and whether it is authenticated.
+fn means(run: &Run) -> Vec<(Option<f64>, bool)> {
+    let json = run.json();
+    let of = |interval: &Value| (interval["mean_ns"].as_f64(), interval["authenticated"].as_bool().unwrap());
+    json["intervals"].as_array().unwrap().iter().map(of).collect()
+}
+
+const RIGHT: (Option<f64>, bool) = (Some(2_000.0), true);
+
+/// Gives a frame a right check word again: by its definition, not by the library.
+fn forge(frame: &mut Packet, change: impl FnOnce(&mut [u8])) {
+    let bytes = &mut frame.data;
+    let end = bytes.len() - 8;
+    change(&mut bytes[..end]);
+    let words: Vec<u64> =
+        bytes[8..end].chunks(8).map(|word| u64::from_be_bytes(word.try_into().unwrap())).collect();
+    let check = words[1..].iter().fold(words[0] & 0xffff_ffff, |check, word| check.rotate_left(1) ^ word);
+    bytes[end..].copy_from_slice(&check.to_be_bytes());
+}
+
+#[test]
+fn signed_intervals_are_authenticated() {
+    let folder = Folder::new();
+    let (file, keys) = key_file(&folder, "keys", 1);
+    let frames = frames(Some(&keys[0]), None);
+    let with_key = decode(&folder, &frames, &["--key", &file]);
+    assert_eq!(means(with_key.told(0, &[])), vec![RIGHT; 6]);
+    // Without the key they are read all the same, and nothing vouches for them.
+    assert_eq!(means(decode(&folder, &frames, &[]).told(0, &[])), vec![(RIGHT.0, false); 6]);
+    run(&["decode", &folder.path("frames.pcapng")]).told(0, &["unauthenticated"]);
+}
+
+#[test]
+fn keys_change_without_a_void_interval() {
+    let folder = Folder::new();
+    let (file, keys) = key_file(&folder, "keys", 2);
+    let frames = frames(Some(&keys[0]), Some(&keys[1]));
+    assert_eq!(means(decode(&folder, &frames, &["--key", &file]).told(0, &[])), vec![RIGHT; 6]);
+}
+
+#[test]
+fn what_nobody_with_the_key_has_sent_is_left_out() {
+    let folder = Folder::new();
+    let (file, keys) = key_file(&folder, "keys", 1);
+    let (_, others) = key_file(&folder, "others", 2);
+    let genuine = frames(Some(&keys[0]), None);
+    let mut all = vec![];
+    // In front of each frame: the same of another key under the same identifier and under an unknown one, without a key, and
+    // altered ones: a total, a cell, the tag, the interval's number.
+    let forgers = [Some(&others[0]), Some(&others[1]), None].map(|key| frames(key, None));
+    for (at, frame) in genuine.iter().enumerate() {
+        all.extend(forgers.iter().map(|frames| frames[at].clone()));
+        for byte in [23, 60, 200, frame.data.len() - 9] {
+            let mut altered = frame.clone();
+            forge(&mut altered, |bytes| bytes[byte] ^= 1);
+            all.push(altered);
+        }
+        all.push(frame.clone());
+    }
+    let run = decode(&folder, &all, &["--key", &file]);
+    assert_eq!(means(run.told(0, &["its tag is wrong", "names key 2", "not authenticated"])), vec![RIGHT; 6]);
+    assert_eq!(run.json()["frames"]["unauthentic"], 7 * genuine.len());
+}
+
+#[test]
+fn nothing_authentic_is_no_result() {
+    let folder = Folder::new();
+    let (file, _) = key_file(&folder, "keys", 1);
+    let run = decode(&folder, &frames(None, None), &["--key", &file]);
+    run.told(5, &["not authenticated: give its point the key"]);
+    assert_eq!(run.json()["overall"], Value::Null);
+    assert_eq!(run.json()["intervals"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn key_files_are_checked() {
+    let folder = Folder::new();
+    let (file, _) = key_file(&folder, "keys", 1);
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.starts_with("1 ") && text.trim_end().len() == 34, "{text}");
+    let path = folder.frames("frames.pcapng", &frames(None, None));
+    run(&["decode", &path, "--key", &folder.path("none")])
+        .failed(3, &["none: No such file", "deltaline key"]);
+    let open = folder.write("open", &text);
+    std::fs::set_permissions(&open, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    run(&["decode", &path, "--key", &open]).failed(3, &["chmod 600"]);
+    run(&["key", "/nowhere/keys"]).failed(7, &["/nowhere/keys"]);
+}
