@@ -6,7 +6,7 @@
 // banks          2, prefix lengths [1, 6]
 // rows           1024 a bank
 // segment        0
-// configuration  0x63da0765e2959422
+// configuration  0x2c0e2f298ee81dde
 //
 // Ports
 //   input           clk            clock of all ports
@@ -2469,7 +2469,7 @@ module deltaline_core_aggregator_emitter_front(clk,rst,select,kind,fragment,bank
     localparam  segment_word_1 = 64'h100000000;
     localparam  segment_word_2 = 64'h200000000;
     localparam  segment_word_3 = 64'h300000000;
-    localparam  identifier_word = 64'h63da0765e2959422;
+    localparam  identifier_word = 64'h2c0e2f298ee81dde;
     localparam  place_word = 64'h1001000211;
     localparam  extent_word = 64'h800048;
     localparam  flags_word = 64'h0;
@@ -17852,9 +17852,9 @@ module deltaline_core_identity_delimiter_match(clk,rst,slot,opening,closing,bad,
     localparam  ethertype = 16'h88b5;
     localparam  kind_and_segment = 32'h1020000;
     localparam  segment_low = 16'h0;
-    localparam  digest_high = 16'h63da;
-    localparam  digest_middle = 32'h765e295;
-    localparam  digest_low = 16'h9422;
+    localparam  digest_high = 16'h2c0e;
+    localparam  digest_middle = 32'h2f298ee8;
+    localparam  digest_low = 16'h1dde;
 
     // Stub signals
     reg  matched_clock;
@@ -20239,8 +20239,8 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
 
     // Constant declarations
     localparam  capability_given = 32'h202a2108;
-    localparam  configuration_0_given = 32'he2959422;
-    localparam  configuration_1_given = 32'h63da0765;
+    localparam  configuration_0_given = 32'h8ee81dde;
+    localparam  configuration_1_given = 32'h2c0e2f29;
     localparam  build_given = 32'h0;
 
     // Stub signals

@@ -5,6 +5,7 @@
 //! Every refusal; the identifiers change with every setting, but not with lengths that adapt; golden ones
 //! (`tests/vectors.rs`).
 
+use crate::ascon;
 use crate::canonical::Items;
 use crate::packet::classifier::{Classifier, ClassifierError, Entry, MAX_ENTRIES, WORDS};
 use crate::packet::hash::HashKind;
@@ -25,6 +26,8 @@ pub const ADAPTIVE: u8 = 0xfe;
 const ENTRY_BYTES: usize = 1 + 8 * WORDS;
 /// What that identifier covers of digest sums.
 const DIGESTS: u8 = b'd';
+/// What follows the seed in the key of the identifier, so that other uses of the seed give other keys.
+pub const SEED_USE: &[u8; 8] = b"identity";
 
 /// What a user sets; [`Configuration::new`] checks it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -228,7 +231,8 @@ impl Configuration {
 
     /// Identifier of all that must be equal at both ends as frames of version 1 carry it: xxh3 over (frame version, hash kind, seed, rows, prefix
     /// lengths, segment) as 1 + 1 + 8 + 4 + 8 + 4 bytes, big-endian, then (class, values, masks) of each entry as 1 + 44 +
-    /// 44 bytes, then, with digest sums, a byte `d`. The seed cannot be read back from it.
+    /// 44 bytes, then, with digest sums, a byte `d`. Whoever sees it and knows the other settings can find the
+    /// seed: frames of this version hide nothing.
     ///
     /// Lengths that adapt are not in it: in their place stand [`ADAPTIVE`], the number of banks, and six bytes 255.
     pub fn version_1_id(&self) -> u64 {
@@ -256,19 +260,24 @@ impl Configuration {
         xxh3_64(&bytes[..length])
     }
 
-    /// Identifier of all that must be equal at both ends: 64-bit xxh3 with seed 0 over its [canonical bytes](Configuration::canonical). The
-    /// seed cannot be read back from it.
+    /// Identifier of all that must be equal at both ends: the first 64 bits of the [keyed function](crate::ascon) of the other
+    /// settings' [canonical bytes](Configuration::canonical), under the seed (8 bytes, big-endian) followed by [`SEED_USE`], with
+    /// a nonce of zeros. So frames name a seed without showing it: there is no quicker way back than to try all
+    /// seeds, 2^64 if it was drawn.
     pub fn id(&self) -> u64 {
-        xxh3_64(self.canonical().as_bytes())
+        let mut key = [0; ascon::BYTES];
+        key[..8].copy_from_slice(&self.seed.to_be_bytes());
+        key[8..].copy_from_slice(SEED_USE);
+        let tag = ascon::tag(&key, [0; ascon::BYTES], self.canonical().as_bytes());
+        tag[..8].iter().fold(0, |id, byte| id << 8 | u64::from(*byte))
     }
 
-    /// The settings as [canonical bytes](crate::canonical). Numbers are big-endian.
+    /// The settings but for the seed as [canonical bytes](crate::canonical). Numbers are big-endian.
     ///
     /// | type | bytes | setting |
     /// |------|-------|---------|
     /// | 1 | 4 | segment |
     /// | 2 | 1 | hash function: 0 H3, 1 Rabin |
-    /// | 3 | 8 | seed |
     /// | 4 | 89 each | entries: class (1), value words (44), mask words (44) |
     /// | 5 | 1 | [kind](crate::wire::shape::Kind) of the synopsis |
     /// | 6 | 1 | [rounds](crate::sketch::place::ROUNDS) between hash and place |
@@ -283,7 +292,6 @@ impl Configuration {
         let mut items = Items::default();
         items.put(1, &self.segment.to_be_bytes());
         items.put(2, &[self.hash as u8]);
-        items.put(3, &self.seed.to_be_bytes());
         let of_entry = |entry: &Entry| {
             let words = entry.value.into_iter().chain(entry.mask).flat_map(u32::to_be_bytes);
             core::iter::once(entry.class).chain(words).collect::<Vec<u8>>()
@@ -396,11 +404,11 @@ mod tests {
         let settings =
             Settings { entries: &entries, segment: 0x0a0b_0c0d, seed: 0x1122, ..Settings::default() };
         let bytes = configuration(settings).canonical();
-        let (start, rest) = bytes.as_bytes().split_at(8 + 5 + 12 + 4 + 89);
+        let (start, rest) = bytes.as_bytes().split_at(8 + 5 + 4 + 89);
         assert_eq!(start[..8], [0, 1, 0, 4, 0x0a, 0x0b, 0x0c, 0x0d]);
-        assert_eq!(start[8..25], [0, 2, 0, 1, 0, 0, 3, 0, 8, 0, 0, 0, 0, 0, 0, 0x11, 0x22]);
-        assert_eq!(start[25..34], [0, 4, 0, 89, 0, 0x10, 0, 0, 0]);
-        assert_eq!(start[74..78], [0xf0, 0, 0, 0]);
+        assert_eq!(start[8..13], [0, 2, 0, 1, 0]);
+        assert_eq!(start[13..22], [0, 4, 0, 89, 0, 0x10, 0, 0, 0]);
+        assert_eq!(start[62..66], [0xf0, 0, 0, 0]);
         let lda = [
             &[0, 5, 0, 1, 1][..],
             &[0, 6, 0, 1, 4],

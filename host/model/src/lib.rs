@@ -19,6 +19,7 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+pub mod ascon;
 pub mod board;
 pub mod canonical;
 pub mod clock;

@@ -219,6 +219,7 @@ fn expected(bytes: &[u8]) -> Value {
             "deltaline.digest_sum": format!("0x{}", hex(&bytes[112..116]).replace(':', "")),
             "deltaline.boot_epoch": number(header.boot_epoch),
             "deltaline.key": number(header.key),
+            "deltaline.ignored_delimiters": number(header.totals.ignored_delimiters),
         })
     };
     if let (Value::Object(tree), Value::Object(of_version)) = (&mut tree, of_version) {
