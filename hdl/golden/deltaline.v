@@ -27,7 +27,7 @@
 //   output          m_axis_tlast   last beat of a frame
 //   output          m_axis_tuser   zero; in line: bit 0 as s_axis_tuser's, above it the timestamp that was taken, zero for inserted frames
 //   input           m_axis_tready  a beat is taken when tvalid and tready are high
-//   input    [11:0] s_axil_awaddr  AXI4-Lite, registers: docs/registers.md
+//   input    [11:0] s_axil_awaddr  AXI4-Lite, registers: write address in bytes
 //   input     [2:0] s_axil_awprot  not looked at
 //   input           s_axil_awvalid write address is there
 //   output          s_axil_awready write address is taken
@@ -38,7 +38,7 @@
 //   output    [1:0] s_axil_bresp   0 OKAY, 2 SLVERR: refused
 //   output          s_axil_bvalid  write answer is there
 //   input           s_axil_bready  write answer is taken
-//   input    [11:0] s_axil_araddr  read address
+//   input    [11:0] s_axil_araddr  read address in bytes
 //   input     [2:0] s_axil_arprot  not looked at
 //   input           s_axil_arvalid read address is there
 //   output          s_axil_arready read address is taken

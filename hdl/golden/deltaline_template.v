@@ -58,7 +58,7 @@ module deltaline_template(
         .m_axis_tlast(m_axis_tlast),       // last beat of a frame
         .m_axis_tuser(m_axis_tuser),       // zero; in line: bit 0 as s_axis_tuser's, above it the timestamp that was taken, zero for inserted frames
         .m_axis_tready(m_axis_tready),     // a beat is taken when tvalid and tready are high
-        .s_axil_awaddr(s_axil_awaddr),     // AXI4-Lite, registers: docs/registers.md
+        .s_axil_awaddr(s_axil_awaddr),     // AXI4-Lite, registers: write address in bytes
         .s_axil_awprot(s_axil_awprot),     // not looked at
         .s_axil_awvalid(s_axil_awvalid),   // write address is there
         .s_axil_awready(s_axil_awready),   // write address is taken
@@ -69,7 +69,7 @@ module deltaline_template(
         .s_axil_bresp(s_axil_bresp),       // 0 OKAY, 2 SLVERR: refused
         .s_axil_bvalid(s_axil_bvalid),     // write answer is there
         .s_axil_bready(s_axil_bready),     // write answer is taken
-        .s_axil_araddr(s_axil_araddr),     // read address
+        .s_axil_araddr(s_axil_araddr),     // read address in bytes
         .s_axil_arprot(s_axil_arprot),     // not looked at
         .s_axil_arvalid(s_axil_arvalid),   // read address is there
         .s_axil_arready(s_axil_arready),   // read address is taken

@@ -154,7 +154,8 @@ fn the_readme_states_the_designs_figures() {
     let readme = text(&files, "tap.md");
     for figure in [
         "| stream | 1 x 64 bits at 156.25 MHz |",
-        "| banks | 2, prefix lengths [1, 6] |",
+        "| banks | 2, prefix lengths 1, 6 |",
+        "| digests | none |",
         &format!("`{:#018x}`", design.configuration().id()),
         // 2 x 1024 words, two cycles each; 16 control frames of 160 + 9 x 128 bytes; 8 cycles a
         // cell and 200 a frame.

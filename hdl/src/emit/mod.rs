@@ -9,6 +9,7 @@
 
 pub mod block;
 pub mod design;
+mod frames;
 mod header;
 pub mod kind;
 pub mod module;

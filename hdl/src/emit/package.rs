@@ -18,7 +18,7 @@
 //! | `my_tap.lpf`, `.pcf` | the same for ECP5 and iCE40, if the family reaches the clock |
 //! | `my_tap.toml` | the design with its seed, if that was drawn for the package; host programs need it |
 //! | `my_tap.md` | parameters, ports, timing, what counts how, seams |
-//! | `my_tap_frames.md` | the layout of control frames and delimiters |
+//! | `my_tap_frames.md` | the layout of control frames and delimiters, and how a packet's cells are computed |
 //! | `my_tap_registers.md`, `.rdl` | the registers, if the design has them |
 //! | `MANIFEST.sha256` | SHA-256 of all others, for `sha256sum -c` |
 //!
@@ -34,12 +34,12 @@
 //! macro may; yosys accepts both ways; `sim/cosim/tests/lint.rs`: so does Verilator -Wall.
 
 use crate::emit::design::{Timing, emit};
+use crate::emit::frames;
 use crate::emit::header::table_name;
 use crate::emit::ports::meaning;
 use crate::emit::reader::{self, Module, Port, range};
 use crate::emit::refusal::EmitError;
 use deltaline_design::{CellKind, ClockSource, Design, Shell, Stream};
-use deltaline_model::wire::check::{DESTINATION, SOURCE};
 use deltaline_model::wire::frame::{BLOCK_CELLS, frame_bytes};
 use deltaline_model::wire::shape::{Kind, Shape};
 use sha2::{Digest, Sha256};
@@ -104,7 +104,7 @@ pub fn package(design: &Design, prefix: &str) -> Result<Vec<File>, EmitError> {
             parts.head("#", "The design, with the seed that was drawn. Both ends need this file.") + &toml,
         );
     }
-    add("_frames.md", parts.frames());
+    add("_frames.md", frames::page(design.configuration()));
     if parts.has_registers() {
         add("_registers.md", include_str!("../../../docs/registers.md").into());
         add(".rdl", include_str!("../../registers/deltaline.rdl").into());
@@ -129,13 +129,6 @@ pub fn sha256(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
-}
-
-/// A line of Rust's documentation without the targets of its links, which lead into the source.
-fn unlinked(line: &str) -> String {
-    let mut parts = line.split("](crate::");
-    let first = parts.next().unwrap_or_default().to_string();
-    parts.fold(first, |text, part| text + "]" + part.split_once(')').map_or("", |(_, rest)| rest))
 }
 
 /// A module that the memory macro replaces.
@@ -403,7 +396,7 @@ tells whether anything here was changed.
 | `{prefix}.f`, `{prefix}.core` | file list; FuseSoC core with the targets `lint`, `elaborate`, and `synthesise` with a `--tool` |
 | `{prefix}.vlt` | waivers for Verilator -Wall, each with its reason |
 | `{prefix}.sdc`, `{prefix}.xdc`{more} | the clock, for a synthesis of the core alone |
-{registers}| `{prefix}_frames.md` | the layout of control frames and delimiters |
+{registers}| `{prefix}_frames.md` | the layout of control frames and delimiters, and how a packet's cells are computed |
 {completed}",
             registers = if self.has_registers() {
                 format!("| `{prefix}_registers.md`, `{prefix}.rdl` | the registers, and their source in SystemRDL |\n")
@@ -432,8 +425,8 @@ tells whether anything here was changed.
             "
 ## Parameters
 
-They are constants of the Verilog. Hash, seed, prefix lengths, rows and segment must be the same at both ends; the digest in
-every control frame tells.
+They are constants of the Verilog. Hash, seed, prefix lengths, rows and segment must be the same at both ends; the configuration
+identifier in every control frame shows whether they are.
 
 | parameter | value |
 |-----------|-------|
@@ -442,16 +435,16 @@ every control frame tells.
 | stream | {lanes} x {width} bits at {clock_mhz} MHz |
 | link | {rate_gbps} Gbit/s |
 | hash | {hash:?}, seed {seed} |
-| {table}s | {tables}, prefix lengths {prefixes:?} |
+| {table}s | {tables}, prefix lengths {lengths} |
 | rows | {rows} a {table} |
 | segment | {segment} |
-{classes}{synopsis}| configuration digest | `{digest:#018x}` |
+{classes}{synopsis}| configuration identifier | `{id:#018x}` |
 ",
             shell = design.shell(),
             clock = design.clock(),
             hash = configuration.hash(),
             seed = configuration.seed(),
-            prefixes = configuration.prefixes().lengths(),
+            lengths = frames::lengths(configuration),
             segment = configuration.segment(),
             classes = match configuration.classifier().entries().len() {
                 0 => String::new(),
@@ -462,13 +455,15 @@ every control frame tells.
                 ),
             },
             synopsis = match configuration.shape() {
-                Shape { kind: Kind::LDA, .. } => String::new(),
+                Shape { kind: Kind::LDA, has_digests, .. } => {
+                    format!("| digests | {} |\n", if has_digests { "32 bits in every cell" } else { "none" })
+                }
                 Shape { kind, cell_bits, .. } => format!(
                     "| synopsis | {}, cells of {cell_bits} bits |\n",
                     kind.name().unwrap_or_default()
                 ),
             },
-            digest = configuration.id(),
+            id = configuration.id(),
         )
     }
 
@@ -523,31 +518,6 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
 
     fn has_registers(&self) -> bool {
         self.ports.iter().any(|port| port.name == "s_axil_awaddr")
-    }
-
-    /// The layout of what the core sends and recognises, as the model says it.
-    fn frames(&self) -> String {
-        let page = |source: &str| -> String {
-            let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
-            let lines = lines.map(|line| line.strip_prefix(' ').unwrap_or(line));
-            lines.take_while(|line| *line != "# Test plan").map(|line| unlinked(line) + "\n").collect()
-        };
-        let frame = page(include_str!("../../../host/model/src/wire/v2.rs"));
-        let delimiter = page(include_str!("../../../host/model/src/wire/delimiter.rs"));
-        let check = page(include_str!("../../../host/model/src/wire/check.rs"));
-        let mac = |address: [u8; 6]| address.map(|byte| format!("{byte:02x}")).join(":");
-        let addresses = format!("All go from {} to {}.", mac(SOURCE), mac(DESTINATION));
-        let parts = [
-            "# Frames",
-            &addresses,
-            "## Control frames",
-            &frame,
-            "## Delimiters",
-            &delimiter,
-            "## Check word",
-            &check,
-        ];
-        parts.map(|part| part.trim_end()).join("\n\n") + "\n"
     }
 
     /// What is not to be seen from the ports.

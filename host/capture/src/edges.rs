@@ -118,13 +118,6 @@ pub struct Edges {
     pub measured: [usize; 2],
 }
 
-impl Edges {
-    /// Whether nothing is left out.
-    pub fn are_whole(&self) -> bool {
-        [self.sender, self.receiver] == [[0; 2]; 2]
-    }
-}
-
 /// Packets of a recording that are compared at first, about.
 const COMPARED: usize = 1 << 16;
 /// Packets of both at an edge whose median delay is taken, at most.

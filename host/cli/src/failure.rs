@@ -8,7 +8,6 @@
 //! `tests/json.rs`: failures of every kind have their file, place and remedy, and the exit codes of before.
 
 use crate::exit::Exit;
-use crate::report;
 use crate::show::json::Schema;
 use deltaline_capture::exact::MatchError;
 use deltaline_capture::replay::CutError;
@@ -61,13 +60,13 @@ impl Failure {
         Failure { message: format!("{}, or {remedy}", self.message), ..self }
     }
 
-    /// Writes it to standard output: as an event of its own among lines, or alone.
-    pub(crate) fn print_json(&self, is_line: bool) -> Result<(), Failure> {
+    /// Its object: as an event of its own among lines, or alone.
+    pub(crate) fn json(&self, is_line: bool) -> impl Serialize {
         let (error, remedy) = match self.message.split_once("; ") {
             Some((error, remedy)) => (error, Some(remedy)),
             None => (self.message.as_str(), None),
         };
-        let output = Output {
+        Output {
             event: is_line.then_some("error"),
             schema: Schema::of("error"),
             error,
@@ -75,10 +74,6 @@ impl Failure {
             place: self.place,
             remedy,
             exit_code: self.exit as u8,
-        };
-        match is_line {
-            true => report::print_json_line(&output).map(|_| ()),
-            false => report::print_json(&output),
         }
     }
 }

@@ -174,10 +174,15 @@ fn main() -> ExitCode {
 fn end_with(failure: &Failure) -> Exit {
     let mut arguments = std::env::args_os().skip(1).take_while(|argument| argument != "--");
     let is_lines = arguments.next().is_some_and(|command| command == "read");
-    if arguments.any(|argument| argument == "--json")
-        && let Err(failure) = failure.print_json(is_lines)
-    {
-        report::say(&failure.message);
+    if arguments.any(|argument| argument == "--json") {
+        let object = failure.json(is_lines);
+        let printed = match is_lines {
+            true => report::print_json_line(&object).map(|_| ()),
+            false => report::print_json(&object),
+        };
+        if let Err(failure) = printed {
+            report::say(&failure.message);
+        }
     }
     failure.exit
 }

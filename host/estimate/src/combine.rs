@@ -39,8 +39,6 @@ pub struct Stratified<T> {
 pub struct Overall {
     /// Intervals combined.
     pub intervals: usize,
-    /// Intervals in which more was received than sent.
-    pub surplus_intervals: usize,
     /// Packets sent; saturates at 2^64 - 1.
     pub sent: u64,
     /// Packets received; saturates at 2^64 - 1.
@@ -160,7 +158,6 @@ pub fn combine(intervals: &[Estimate]) -> Overall {
     let add = |count: fn(&Estimate) -> u64| intervals.iter().map(count).fold(0, u64::saturating_add);
     Overall {
         intervals: intervals.len(),
-        surplus_intervals: intervals.iter().filter(|each| matches!(each.loss(), Loss::Surplus(_))).count(),
         sent: add(|each| each.sent),
         received: add(|each| each.received),
         effective_samples: add(|each| each.effective_samples),

@@ -9,8 +9,6 @@
 //! | the same over several intervals | [`combine`], to an [`Overall`] |
 //! | which packets only one end saw | [`difference`], from identity tables |
 //! | quantiles of delay | [`quantile`], from [`Singles`] |
-//! | delays in bounded memory | [`Histogram`] |
-//! | a bank's own estimate of the loss | [`bank_loss`] |
 //! | the interval of the LDA paper, for comparison | [`hoeffding_half_width`] |
 //! | bounds on the offset between the clocks | [`offset_bounds`] |
 //! | jumps, drift and wild stamps of the clocks | [`clock_doubts`], [`wild_stamps`] |
@@ -116,7 +114,6 @@ mod combine;
 mod confidence;
 pub mod difference;
 mod further;
-mod histogram;
 mod interval;
 mod loss;
 mod mean;
@@ -138,11 +135,10 @@ pub use combine::{Deviation, Overall, Stratified, combine};
 pub use confidence::{Confidence, ConfidenceError, hoeffding_half_width};
 pub use difference::Difference;
 pub use further::Further;
-pub use histogram::{Histogram, RELATIVE_ERROR};
 pub use interval::{Estimate, estimate, estimate_traffic};
-pub use loss::{BankLossError, Loss, bank_loss};
+pub use loss::Loss;
 pub use mean::{Mean, Range, Skew, Uncertainty};
-pub use observation::{End, Observation, ObservationError};
+pub use observation::{Observation, ObservationError};
 pub use offset::{OffsetBounds, offset_bounds};
 pub use quantile::{Quantile, Singles, quantile, singles_needed};
 pub use reason::Reason;

@@ -1,6 +1,7 @@
 //! What both ends reported about one interval, and which of its rows are usable.
 
 use deltaline_model::sketch::cell::{Cell, Row};
+use deltaline_model::wire::frame::Role;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 /// One interval as both ends reported it.
@@ -18,24 +19,6 @@ pub struct Observation<'a, R: Row = Cell> {
     pub sent: u64,
     /// Packets that passed the receiver in this interval, sampled or not.
     pub received: u64,
-}
-
-/// One of the two ends of a measurement segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum End {
-    /// Where packets enter the segment.
-    Sender,
-    /// Where packets leave the segment.
-    Receiver,
-}
-
-impl std::fmt::Display for End {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(match self {
-            End::Sender => "sender",
-            End::Receiver => "receiver",
-        })
-    }
 }
 
 /// Why an observation contradicts itself.
@@ -71,7 +54,7 @@ pub enum ObservationError {
     )]
     Total {
         /// Which end.
-        end: End,
+        end: Role,
         /// Packets in all of its cells.
         cells: u64,
         /// Its count of all packets.
@@ -102,7 +85,7 @@ impl<R: Row> Observation<'_, R> {
             return Err(ObservationError::PartialBank { cells, rows: self.rows });
         }
         for (end, cells, total) in
-            [(End::Sender, self.sender, self.sent), (End::Receiver, self.receiver, self.received)]
+            [(Role::Sender, self.sender, self.sent), (Role::Receiver, self.receiver, self.received)]
         {
             let cells = cells.iter().map(|cell| u64::from(cell.count())).sum();
             if cells > total {

@@ -142,6 +142,7 @@ impl Concerned {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::blank;
     use super::*;
     use deltaline_estimate::Reason;
     use deltaline_estimate::quantity::{DEVIATION, MEAN, Quantity};
@@ -152,16 +153,8 @@ mod tests {
     }
 
     fn texts(of_intervals: &[(u32, Reason, Reason)], overall: &Figures) -> Vec<String> {
-        let interval = |&(number, mean, deviation): &(u32, Reason, Reason)| IntervalFigures {
-            segment: 0,
-            number,
-            span: None,
-            times: None,
-            reported: None,
-            authenticated: false,
-            usable_rows: None,
-            figures: figures(mean, deviation),
-        };
+        let interval =
+            |&(number, mean, deviation): &(u32, Reason, Reason)| blank(number, figures(mean, deviation));
         let intervals: Vec<IntervalFigures> = of_intervals.iter().map(interval).collect();
         causes(&intervals, overall)
             .iter()

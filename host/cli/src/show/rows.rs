@@ -48,6 +48,7 @@ fn is_empty(interval: &IntervalFigures) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::blank;
     use super::*;
     use deltaline_collect::summary::Figures;
     use deltaline_estimate::Reason;
@@ -55,21 +56,12 @@ mod tests {
 
     #[test]
     fn intervals_without_packets_share_a_row() {
-        let interval = |(number, packets): (u32, Option<u64>)| IntervalFigures {
-            segment: 0,
-            number,
-            span: None,
-            times: None,
-            reported: None,
-            authenticated: false,
-            usable_rows: None,
-            figures: Figures {
-                answers: vec![match packets {
-                    Some(packets) => of_totals(packets, packets, Reason::NoUsableRow),
-                    None => of_nothing(Reason::Void),
-                }],
-                ..Figures::default()
-            },
+        let interval = |(number, packets): (u32, Option<u64>)| {
+            let quantities = match packets {
+                Some(packets) => of_totals(packets, packets, Reason::NoUsableRow),
+                None => of_nothing(Reason::Void),
+            };
+            blank(number, Figures { answers: vec![quantities], ..Figures::default() })
         };
         let packets = [Some(0), Some(0), Some(1), Some(0), Some(2), None, None, Some(0), Some(0), Some(0)];
         let mut intervals: Vec<IntervalFigures> = (4..).zip(packets).map(interval).collect();

@@ -43,6 +43,20 @@ fn figures(value: Result<Number, Reason>) -> Figures {
     }
 }
 
+/// An interval of which nothing is known but these numbers.
+pub(super) fn blank(number: u32, figures: Figures) -> IntervalFigures {
+    IntervalFigures {
+        segment: 0,
+        number,
+        span: None,
+        times: None,
+        reported: None,
+        authenticated: false,
+        usable_rows: None,
+        figures,
+    }
+}
+
 fn interval(value: Result<Number, Reason>) -> IntervalFigures {
     let span = Some((0, 1_000_000));
     IntervalFigures {

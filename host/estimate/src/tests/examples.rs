@@ -7,10 +7,11 @@
 
 use super::Table;
 use crate::{
-    Balance, Confidence, End, Estimate, Loss, Mean, Observation, ObservationError, Reason, Skew, Uncertainty,
+    Balance, Confidence, Estimate, Loss, Mean, Observation, ObservationError, Reason, Skew, Uncertainty,
     combine, estimate,
 };
 use deltaline_model::sketch::cell::Cell;
+use deltaline_model::wire::frame::Role;
 
 fn cells(cells: &[(u32, u64)]) -> Vec<Cell> {
     cells.iter().map(|&(count, sum)| Cell { count, sum, digest: 0 }).collect()
@@ -220,10 +221,10 @@ fn contradictions_are_refused() {
     assert_eq!(try_with(2, &two, &two[..1], 2, 2), ObservationError::Sizes { sender: 2, receiver: 1 });
     assert_eq!(try_with(3, &two, &two, 2, 2), ObservationError::PartialBank { cells: 2, rows: 3 });
     let total = |end, total| ObservationError::Total { end, cells: 2, total };
-    assert_eq!(try_with(2, &two, &two, 1, 2), total(End::Sender, 1));
-    assert_eq!(try_with(2, &two, &two, 2, 0), total(End::Receiver, 0));
+    assert_eq!(try_with(2, &two, &two, 1, 2), total(Role::Sender, 1));
+    assert_eq!(try_with(2, &two, &two, 2, 0), total(Role::Receiver, 0));
     assert_eq!(
-        total(End::Receiver, 0).to_string(),
+        total(Role::Receiver, 0).to_string(),
         "the receiver's cells hold 2 packets, but its total is 0: cells and total belong to different intervals"
     );
 }
@@ -235,7 +236,7 @@ fn two_intervals_by_hand() {
         interval(300, Ok(mean(30.0, 1.0, 20.0)), Ok(7.0)),
     ]);
     assert_eq!((overall.sent, overall.received, overall.effective_samples), (402, 400, 20));
-    assert_eq!((overall.intervals, overall.surplus_intervals, overall.loss()), (2, 0, Loss::Lost(2)));
+    assert_eq!((overall.intervals, overall.loss()), (2, Loss::Lost(2)));
     let mean = overall.mean.unwrap();
     close(mean.nanoseconds, 25.0);
     let Uncertainty::Sampled { standard_error, degrees_of_freedom, .. } = mean.uncertainty else {
@@ -291,7 +292,7 @@ fn a_surplus_is_visible_overall() {
     let good = interval(100, Ok(mean(10.0, 2.0, 4.0)), Ok(5.0));
     let surplus = Estimate { sent: 40, received: 47, ..good };
     let overall = combine(&[good, surplus]);
-    assert_eq!((overall.loss(), overall.surplus_intervals), (Loss::Surplus(6), 1));
+    assert_eq!(overall.loss(), Loss::Surplus(6));
     let huge = Estimate { sent: u64::MAX, received: u64::MAX, ..good };
     assert_eq!(combine(&[huge, huge]).sent, u64::MAX);
 }

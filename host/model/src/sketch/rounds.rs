@@ -8,8 +8,8 @@
 //! y <- (y <<< 2) ^ x
 //! ```
 //!
-//! Constant i is the low 16 bits of the xxh3 hash of 544 + i (eight bytes, little-endian) under the seed: the sequence of
-//! the H3 hash's rows, continued. Each function of the sketch has a stretch of that sequence of its own.
+//! Constant n, from 544 on, is the low 16 bits of the xxh3 hash of n (eight bytes, little-endian) under the seed: the
+//! sequence of the H3 hash's rows, continued. Each function of the sketch has a stretch of that sequence of its own.
 //!
 //! They are no cipher: whoever knows the seed can undo them.
 //!
@@ -32,7 +32,7 @@ pub struct Rounds<const N: usize> {
 }
 
 impl<const N: usize> Rounds<N> {
-    /// The rounds of this seed whose constants are those of the sequence from `first` on.
+    /// The rounds of this seed whose constants are 544 + `first` and those behind it.
     pub(crate) fn new(first: usize, seed: u64) -> Self {
         let index = |round: usize| (KEY_BITS + first + round) as u64;
         let constant = |round: usize| xxh3_64_with_seed(&index(round).to_le_bytes(), seed);

@@ -1,0 +1,278 @@
+//! The page of the frames: what an integrator without our sources needs to read a control frame and to compute its cells.
+//!
+//! # Theory of operation
+//!
+//! Layouts and rules are the model's own documentation, so that they are written once; its links lead to a section of the
+//! page, or give way to the value that they name. What a package's design adds, the kinds, the canonical bytes and an
+//! example, is computed by the model.
+//!
+//! # Test plan
+//!
+//! No link of a package's pages dangles, nor is one left that only Rust's documentation follows. The example of every kind
+//! (key, hash, place, bank, rows, digests) and the configuration's identifier are computed anew from what the page says, by
+//! code that shares nothing with the model.
+
+use deltaline_model::configuration::Configuration;
+use deltaline_model::packet::hash::LinearHash;
+use deltaline_model::packet::identity::{KEY_BITS, WINDOW_BYTES, identify};
+use deltaline_model::sketch::digest::PacketDigest;
+use deltaline_model::sketch::identity_table::{self, TABLES};
+use deltaline_model::sketch::packet_id::PacketId;
+use deltaline_model::sketch::place::Placement;
+use deltaline_model::wire::check::{DESTINATION, SOURCE};
+use deltaline_model::wire::delimiter::CHECK_ROTATION;
+use deltaline_model::wire::frame::{BLOCK_CELLS, frame_bytes};
+use deltaline_model::wire::shape::{Kind, MAX_CELL_BYTES, most_cells};
+use std::fmt::Write;
+
+/// The sources whose documentation the page holds.
+const CONTROL_FRAME: &str = include_str!("../../../host/model/src/wire/v2.rs");
+const BLOCKS: &str = include_str!("../../../host/model/src/wire/cell.rs");
+const DELIMITER: &str = include_str!("../../../host/model/src/wire/delimiter.rs");
+const CHECK: &str = include_str!("../../../host/model/src/wire/check.rs");
+const KEY: &str = include_str!("../../../host/model/src/packet/identity.rs");
+const HASH: &str = include_str!("../../../host/model/src/packet/hash.rs");
+const ROUNDS: &str = include_str!("../../../host/model/src/sketch/rounds.rs");
+const CANONICAL: &str = include_str!("../../../host/model/src/canonical.rs");
+const CONFIGURATION: &str = include_str!("../../../host/model/src/configuration.rs");
+
+/// Packets of the example.
+const PACKETS: u16 = 8;
+
+/// The page of a design with this configuration.
+pub(crate) fn page(configuration: &Configuration) -> String {
+    let parts = [
+        "# Frames\n\n[Control frames](#control-frames) report the cells of an interval, [delimiters](#delimiters) end one. \
+         Below them is what is\nneeded to compute a packet's [cells](#cells) from its bytes, with an [example](#example)."
+            .to_string(),
+        section("Control frames", &module(CONTROL_FRAME)),
+        section("Kinds", &kinds()),
+        section("Blocks", &module(BLOCKS)),
+        section("Delimiters", &module(DELIMITER)),
+        section("Check word", &module(CHECK)),
+        section("Key", &module(KEY)),
+        section("Hash", &module(HASH)),
+        section("Rounds", &module(ROUNDS)),
+        CELLS.to_string(),
+        section("Configuration identifier", &identifier(configuration)),
+        section("Example", &example(configuration)),
+    ];
+    parts.map(|part| part.trim_end().to_string()).join("\n\n") + "\n"
+}
+
+fn section(title: &str, text: &str) -> String {
+    format!("## {title}\n\n{text}")
+}
+
+/// A module's documentation, up to what its developers need alone; headings below those of the page's sections.
+fn module(source: &str) -> String {
+    let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
+    let lines = lines.map(|line| line.strip_prefix(' ').unwrap_or(line));
+    let lines = lines.take_while(|line| !["# Test plan", "# Speed"].contains(line));
+    let text = lines.map(|line| {
+        let level = if line.starts_with("# ") { "##" } else { "" };
+        format!("{level}{line}\n")
+    });
+    relinked(&text.collect::<String>())
+}
+
+/// The documentation of the item that is declared so.
+fn item(source: &str, declaration: &str) -> String {
+    let before = source.split_once(declaration).map_or("", |(before, _)| before);
+    let lines = before.lines().rev().skip(1).map_while(|line| line.trim_start().strip_prefix("///"));
+    let mut lines: Vec<&str> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+    lines.reverse();
+    relinked(&lines.join("\n"))
+}
+
+/// A text of the documentation, with links within the page in place of those into the sources.
+fn relinked(text: &str) -> String {
+    let mut parts = text.split('[');
+    let first = parts.next().unwrap_or_default().to_string();
+    parts.fold(first, |text, part| {
+        let Some((label, rest)) = part.split_once(']') else { return text + "[" + part };
+        let target = rest.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+        let (target, rest) = target.unwrap_or((label, rest));
+        text + &link(label, target) + rest
+    })
+}
+
+/// What stands for a link: a value, a section, or the words of the link.
+fn link(label: &str, target: &str) -> String {
+    let mac = |address: [u8; 6]| address.map(|byte| format!("{byte:02x}")).join(":");
+    let to = |words: &str, section: &str| format!("[{words}](#{section})");
+    let name = target.trim_matches('`').rsplit("::").next().unwrap_or_default();
+    match name {
+        "DESTINATION" => mac(DESTINATION),
+        "SOURCE" => mac(SOURCE),
+        "MAX_CELL_BYTES" => format!("{MAX_CELL_BYTES} bytes"),
+        "WINDOW_BYTES" => format!("{WINDOW_BYTES} bytes"),
+        "CHECK_ROTATION" => format!("{CHECK_ROTATION} bits"),
+        "KEY_BITS" => KEY_BITS.to_string(),
+        "truncated" => "The program `deltaline`".into(),
+        "Cell" => to("Blocks", "blocks"),
+        "id" => to("configuration identifier", "configuration-identifier"),
+        "canonical" => label.into(),
+        "Kind" => to("kind", "kinds"),
+        "check" => to(label, "check-word"),
+        "frame" => to(label, "control-frames"),
+        "identity" => to(label, "key"),
+        "ROUNDS" => to(label, "rounds"),
+        "first" | "classifier" => to(label, "cells"),
+        _ => format!("[{label}]"),
+    }
+}
+
+/// What readers of every kind need of it.
+fn kinds() -> String {
+    let mut text = String::from(
+        "| kind | synopsis | tables | cell | further fields, in this order | cells a frame | frame |\n\
+         |------|----------|--------|------|-------------------------------|---------------|-------|\n",
+    );
+    for (kind, has_digests, tables, fields) in [
+        (Kind::LDA, false, "its banks", &[][..]),
+        (Kind::LDA, true, "its banks", &["digest"]),
+        (Kind::FINECOMB, false, "its banks", &["identifier 63:32", "identifier 31:0"]),
+        (Kind::IDENTITY_TABLE, false, "4", &["check", "identifier 63:32", "identifier 31:0"]),
+    ] {
+        let bits = deltaline_model::wire::cell::bits(fields.len());
+        let cells = most_cells(bits);
+        let _ = writeln!(
+            text,
+            "| {kind} | {name}{digests} | {tables} | {bits} bits | {fields} | {cells} | {bytes} bytes |",
+            name = kind.name().unwrap_or_default(),
+            digests = if has_digests { ", with digests" } else { "" },
+            fields = if fields.is_empty() { "none".into() } else { fields.join(", ") },
+            bytes = frame_bytes(0, false) + cells / BLOCK_CELLS * usize::from(bits),
+        );
+    }
+    text + "
+A cell is a count of 32 bits, a timestamp sum of 40 bits and further fields of 32 bits. Cells a frame: or as many as a table
+has. Every kind has one own word, word 16: the prefix lengths in this interval, one byte a bank, the first bank's in bits
+63:56, 255 where there is no bank; an identity table's is its one prefix length.
+"
+}
+
+/// From the hash on; the key and the hash are the model's documentation.
+const CELLS: &str = "\
+## Cells
+
+**Class.** A packet is in the class of the entry whose value its key's first eleven words have where the entry's mask has ones.
+Without entries all packets are in class 0; with entries, a packet that none matches counts as unmeasured.
+
+**Place.** Bits 63:48 of the hash above bits 15:0 go through four [rounds](#rounds), with constants 568 to 571 of the seed.
+
+**Bank.** The place's 32 bits have z leading zeros. The packet's bank is the last one whose prefix length is at most z. Where
+there is none, the packet enters the totals, but no cell.
+
+**Row.** Tables of 2^r cells: the place's low r bits. In an identity table, which has one cell for the packet in each of its four
+tables, the row in table 0 is the low r bits of identifier bits 63:48, in table 1 of bits 47:32, and so on.
+
+**Digest.** Bits 47:16 of the hash through six rounds, with constants 544 to 549 of the seed.
+
+**Identifier and check.** Of the identifier, the upper half is bits 63:32 of the hash through six rounds with constants 550 to
+555, the lower half bits 31:0 through six with 556 to 561. The check is bits 47:16 of the hash through six with 562 to 567.
+These constants are those of seed 0, whatever the seed is.
+
+**Sums.** A packet adds 1 to its cell's count, modulo 2^32, and bits 55:16 of its timestamp, nanoseconds, to the sum, modulo
+2^40. Further fields add their two halves of 16 bits apart, each modulo 2^16. The digest sum in word 14 adds up, in the
+same way, the first further field of all measured packets, also of those in no bank.
+";
+
+/// What the identifier is made of, here.
+fn identifier(configuration: &Configuration) -> String {
+    let bytes = configuration.canonical();
+    let lines: Vec<String> = bytes.as_bytes().chunks(32).map(hex).collect();
+    format!(
+        "It is the 64-bit xxh3 hash, with seed 0, of the settings' canonical bytes.\n\n{layout}\n\n{items}\n\nOf this design they are\n\n\
+         ```text\n{bytes}\n```\n\nand their hash is `{id:#018x}`.\n",
+        layout = module(CANONICAL).trim_end(),
+        items = item(CONFIGURATION, "pub fn canonical("),
+        bytes = lines.join("\n"),
+        id = configuration.id(),
+    )
+}
+
+/// A few packets, and all that is computed of them.
+fn example(configuration: &Configuration) -> String {
+    let (hash, place) =
+        (LinearHash::new(configuration.hash(), configuration.seed()), Placement::new(configuration.seed()));
+    let (digest, id) = (PacketDigest::new(configuration.seed()), PacketId::default());
+    let kind = configuration.kind();
+    let fields = match kind {
+        Kind::LDA if configuration.has_digests() => " digest |",
+        Kind::LDA => "",
+        Kind::IDENTITY_TABLE => " check | identifier |",
+        _ => " identifier |",
+    };
+    let mut text = format!(
+        "UDP packets that differ in their identification n alone, in this design: hash {:?}, seed {}, prefix lengths {},\n{} rows. \
+         With n = 0 the frame and its key are\n\n```text\n{}\n\n{}\n```\n\n(the IPv4 header's checksum is zero here: it is not \
+         in the key). All numbers below are hexadecimal, but banks and rows.\n\n| n | hash | place | bank | row |{fields}\n|{}\n",
+        configuration.hash(),
+        configuration.seed(),
+        lengths(configuration),
+        configuration.rows(),
+        wrapped(&packet(0)),
+        identify(&packet(0)).map_or(String::new(), |identity| wrapped(&identity.key.to_bytes())),
+        "---|".repeat(5 + fields.matches('|').count()),
+    );
+    for number in 0..PACKETS {
+        let Ok(identity) = identify(&packet(number)) else { continue };
+        let hash = hash.hash(&identity.key);
+        let (place, halves) = (place.place(hash), id.halves_of(hash));
+        let bank = configuration.prefixes().bank(place);
+        let rows: Vec<String> = match kind {
+            _ if bank.is_none() => vec!["-".into()],
+            Kind::IDENTITY_TABLE => (0..TABLES)
+                .map(|table| identity_table::row(halves, table, configuration.rows()).to_string())
+                .collect(),
+            _ => vec![(place as usize % configuration.rows()).to_string()],
+        };
+        let _ = write!(
+            text,
+            "| {number} | {hash:016x} | {place:08x} | {} | {} |",
+            bank.map_or("-".into(), |bank| bank.to_string()),
+            rows.join(", "),
+        );
+        if fields.contains("digest") {
+            let _ = write!(text, " {:08x} |", digest.digest(hash));
+        }
+        if fields.contains("check") {
+            let _ = write!(text, " {:08x} |", id.check_of(hash));
+        }
+        if fields.contains("identifier") {
+            let _ = write!(text, " {:08x}{:08x} |", halves[0], halves[1]);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// A UDP packet with this IPv4 identification, in an Ethernet frame.
+fn packet(identification: u16) -> Vec<u8> {
+    let [high, low] = identification.to_be_bytes();
+    let ethernet = [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
+    let ipv4 = [0x45, 0, 0, 48, high, low, 0x40, 0, 64, 17, 0, 0, 192, 0, 2, 1, 198, 51, 100, 2];
+    let udp = [0x10, 0, 0x20, 0, 0, 28, 0, 0];
+    let payload = std::array::from_fn::<u8, 20, _>(|index| index as u8);
+    [&ethernet[..], &ipv4, &udp, &payload].concat()
+}
+
+/// A configuration's prefix lengths in words.
+pub(crate) fn lengths(configuration: &Configuration) -> String {
+    let lengths: Vec<String> = configuration.prefixes().lengths().iter().map(u8::to_string).collect();
+    lengths.join(", ") + if configuration.adaptive() { " after reset, adaptive" } else { "" }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Hexadecimal, 32 bytes a line.
+fn wrapped(bytes: &[u8]) -> String {
+    bytes.chunks(32).map(hex).collect::<Vec<String>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests;

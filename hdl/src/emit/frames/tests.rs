@@ -1,0 +1,209 @@
+//! The page, read as somebody reads it who has nothing else of ours.
+
+use super::page;
+use crate::emit::package::{File, package};
+use deltaline_design::{Design, shipped_names};
+use std::collections::BTreeSet;
+use std::fs;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+/// What a page says outside of code.
+fn prose(page: &str) -> String {
+    let outside_blocks = page.split("```").step_by(2).collect::<String>();
+    outside_blocks.split('`').step_by(2).collect()
+}
+
+/// The anchors of a page's headings, as those who show it make them.
+fn anchors(page: &str) -> BTreeSet<String> {
+    let headings = page.lines().filter(|line| line.starts_with('#'));
+    headings
+        .map(|line| line.trim_start_matches('#').trim().to_lowercase().replace(' ', "-"))
+        .map(|anchor| anchor.replace(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_'), ""))
+        .collect()
+}
+
+/// The links of a page that lead nowhere.
+fn dangling(page: &str, files: &[File]) -> Vec<String> {
+    let text = prose(page);
+    let links = text.split('[').skip(1).map(|part| {
+        let (label, rest) = part.split_once(']').unwrap_or((part, ""));
+        (label, rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).map(|(target, _)| target))
+    });
+    let leads = |target: &str| match target.strip_prefix('#') {
+        Some(anchor) => anchors(page).contains(anchor),
+        None => files.iter().any(|file| file.name == target),
+    };
+    links.filter(|(_, target)| !target.is_some_and(leads)).map(|(label, _)| label.to_string()).collect()
+}
+
+#[test]
+fn no_link_dangles() {
+    let check = |page: &str, files: &[File]| {
+        let found = dangling(page, files);
+        assert!(found.is_empty(), "{found:?}: `link` says what stands for it");
+        // Nor does a page name a place in our sources.
+        for place in ["crate::", "docs/", ".rs"] {
+            assert!(!page.contains(place), "{place}");
+        }
+    };
+    for name in shipped_names().split(", ") {
+        check(&page(Design::named(name).unwrap().configuration()), &[]);
+    }
+    // A tap with registers, and a core without.
+    for name in ["10g", "1g"] {
+        let files = package(&Design::named(name).unwrap(), "tap").unwrap();
+        let pages: Vec<&File> = files.iter().filter(|file| file.name.ends_with(".md")).collect();
+        assert_eq!(pages.len(), if name == "1g" { 2 } else { 3 });
+        pages.iter().for_each(|page| check(&page.text, &files));
+    }
+    // What would be found.
+    let page = "# A b\n[x](#a-b) `y[0]` [`Kind`] [z](#c) [w](crate::w)\n";
+    assert_eq!(dangling(page, &[]), ["", "z", "w"]);
+}
+
+/// The numbers behind `name` in a page's text, up to one that ends with a full stop or is followed by words.
+fn numbers(page: &str, name: &str) -> Vec<u64> {
+    let (_, text) = page.split_once(name).unwrap();
+    text.split([',', ' ', '\n']).filter(|word| !word.is_empty()).map_while(|word| word.parse().ok()).collect()
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> =
+        text.chars().filter_map(|digit| digit.to_digit(16)).map(|digit| digit as u8).collect();
+    digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
+}
+
+/// `n` rounds with constants from `first` on.
+fn rounds(value: u32, n: u64, first: u64, seed: u64) -> u32 {
+    let (mut x, mut y) = ((value >> 16) as u16, value as u16);
+    for number in first..first + n {
+        let constant = xxh3_64_with_seed(&number.to_le_bytes(), seed) as u16;
+        x = x.rotate_right(7).wrapping_add(y) ^ constant;
+        y = y.rotate_left(2) ^ x;
+    }
+    u32::from(x) << 16 | u32::from(y)
+}
+
+/// "Key", of an IPv4 packet without tags and options.
+fn key(frame: &[u8]) -> Vec<u8> {
+    let mut payload = frame[34..62].to_vec();
+    payload[6..8].fill(0);
+    let header = [&[frame[14], 0][..], &frame[16..22], &[0, frame[23], 0, 0], &frame[26..34]].concat();
+    [&header[..], &[0; 20], &payload].concat()
+}
+
+/// "Hash", H3.
+fn hash(key: &[u8], seed: u64) -> u64 {
+    let is_set = |bit: &u64| key[*bit as usize / 8] << (bit % 8) & 0x80 != 0;
+    (0..544u64).filter(is_set).fold(0, |sum, bit| sum ^ xxh3_64_with_seed(&bit.to_le_bytes(), seed))
+}
+
+/// "Cells": the columns of the example's table behind n.
+fn columns(hash: u64, seed: u64, prefixes: &[u64], rows: u64, heads: &[&str]) -> Vec<String> {
+    let place = rounds(((hash >> 48) << 16 | hash & 0xffff) as u32, 4, 568, seed);
+    let bank = prefixes.iter().rposition(|length| *length <= u64::from(place.leading_zeros()));
+    let middle = (hash >> 16) as u32;
+    let id =
+        u64::from(rounds((hash >> 32) as u32, 6, 550, 0)) << 32 | u64::from(rounds(hash as u32, 6, 556, 0));
+    let row = match bank {
+        None => "-".to_string(),
+        Some(_) if heads.contains(&"check") => {
+            [48, 32, 16, 0].map(|shift| ((id >> shift & 0xffff) % rows).to_string()).join(", ")
+        }
+        Some(_) => (u64::from(place) % rows).to_string(),
+    };
+    let of = |head: &&str| match *head {
+        "hash" => format!("{hash:016x}"),
+        "place" => format!("{place:08x}"),
+        "bank" => bank.map_or("-".into(), |bank| bank.to_string()),
+        "row" => row.clone(),
+        "digest" => format!("{:08x}", rounds(middle, 6, 544, seed)),
+        "check" => format!("{:08x}", rounds(middle, 6, 562, 0)),
+        "identifier" => format!("{id:016x}"),
+        other => other.into(),
+    };
+    heads.iter().map(of).collect()
+}
+
+/// A page's example computed anew; the columns that its table has.
+fn check(page: &str) -> Vec<String> {
+    let (_, example) = page.split_once("## Example").unwrap();
+    let [seed] = numbers(example, "seed ")[..] else { unreachable!("one seed") };
+    let prefixes = numbers(example, "prefix lengths ");
+    let (rows, prefixes) = prefixes.split_last().unwrap();
+    let block = example.split("```").nth(1).unwrap().strip_prefix("text").unwrap();
+    let (frame, expected) = block.split_once("\n\n").unwrap();
+    let mut frame = unhex(frame);
+    assert_eq!(key(&frame), unhex(expected));
+    let mut lines = example.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+    let heads: Vec<&str> = lines.next().unwrap().split(" | ").skip(1).collect();
+    let (mut packets, mut sampled) = (0u16, 0);
+    for line in lines {
+        frame[18..20].copy_from_slice(&packets.to_be_bytes());
+        let expected = columns(hash(&key(&frame), seed), seed, prefixes, *rows, &heads);
+        let found: Vec<&str> = line.split(" | ").collect();
+        assert_eq!(found[0], packets.to_string());
+        assert_eq!(found[1..], expected[..]);
+        packets += 1;
+        sampled += usize::from(expected[2] != "-");
+    }
+    assert!(packets == 8 && sampled > 0, "{packets} packets, {sampled} sampled");
+    heads.into_iter().map(String::from).collect()
+}
+
+/// The page of a shipped design with some of its file replaced.
+fn page_of(name: &str, replaced: &[(&str, &str)]) -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/configurations");
+    let mut text = fs::read_to_string(format!("{folder}/{name}.toml")).unwrap();
+    for (from, to) in replaced {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    page(Design::parse("tap.toml", "tap", &text).unwrap().configuration())
+}
+
+#[test]
+fn the_page_is_enough_to_compute_a_cell() {
+    let always = ["hash", "place", "bank", "row"];
+    let synopsis = |name| ("synopsis = \"lda\"", name);
+    for (name, replaced, further) in [
+        ("10g", vec![], &[][..]),
+        ("10g", vec![("seed = 1\n", "seed = 81985529216486895\n")], &[]),
+        ("10g-quantiles", vec![], &["digest"]),
+        ("10g", vec![synopsis("synopsis = \"finecomb\"")], &["identifier"]),
+        (
+            "10g",
+            vec![synopsis("synopsis = \"identity\""), ("prefixes = [1, 6]", "prefixes = [0]")],
+            &["check", "identifier"],
+        ),
+    ] {
+        assert_eq!(check(&page_of(name, &replaced)), [&always[..], further].concat(), "{name}, {replaced:?}");
+    }
+}
+
+/// The canonical bytes of the default design, by hand from the page's table, and their hash.
+#[test]
+fn the_page_is_enough_to_compute_the_identifier() {
+    let items: [(u16, &[u8]); 12] = [
+        (1, &[0; 4]),
+        (2, &[0]),
+        (3, &[0, 0, 0, 0, 0, 0, 0, 1]),
+        (4, &[]),
+        (5, &[1]),
+        (6, &[4]),
+        (7, &[1]),
+        (257, &[0, 0, 4, 0]),
+        (258, &[2]),
+        (259, &[0]),
+        (260, &[1, 6]),
+        (261, &[0]),
+    ];
+    let bytes = items.map(|(number, value)| {
+        [&number.to_be_bytes()[..], &(value.len() as u16).to_be_bytes(), value].concat()
+    });
+    let page = page_of("10g", &[]);
+    let (_, section) = page.split_once("## Configuration identifier").unwrap();
+    let block = section.split("```").nth(1).unwrap().strip_prefix("text").unwrap();
+    assert_eq!(unhex(block), bytes.concat());
+    assert!(section.contains(&format!("their hash is `{:#018x}`", xxh3_64(&bytes.concat()))));
+}
