@@ -143,6 +143,8 @@ struct Counts {
     bad: u64,
     /// Frames that repeat earlier ones, or came after their interval.
     repeated: u64,
+    /// Frames that the kernel had no room for.
+    dropped: u64,
     reconnects: u64,
     restarts: u64,
 }
@@ -165,6 +167,7 @@ pub(crate) fn run(arguments: &Read) -> Result<Exit, Failure> {
         for happening in happenings.map_err(|error| error_at(&arguments.source, error))? {
             printer.print(&happening, &mut follower)?;
         }
+        printer.dropped(follower.dropped().unwrap_or(0))?;
         printer.serve()?;
     }
     printer.counts.repeated = follower.repeated();
@@ -294,6 +297,22 @@ impl Printer<'_> {
         self.line(&Line::Bad { reason: reason.into() })
     }
 
+    /// So many frames found no room so far.
+    fn dropped(&mut self, frames: u64) -> Result<(), Failure> {
+        let more = frames.saturating_sub(self.counts.dropped);
+        if more == 0 {
+            return Ok(());
+        }
+        if self.counts.dropped == 0 {
+            self.say(
+                "frames came faster than they were read, and the kernel dropped some; look for a flood of control frames, \
+                 or allow a larger buffer with `sysctl net.core.rmem_max=8388608`",
+            );
+        }
+        self.counts.dropped = frames;
+        self.metrics.iter_mut().try_for_each(|metrics| metrics.dropped(more))
+    }
+
     fn interval(&mut self, followed: &Followed, has_truth: bool) -> Result<(), Failure> {
         let Followed { evaluation, figures, foreign_configuration } = followed;
         self.exit = Exit::gravest([self.exit, Exit::after_interval(evaluation)]);
@@ -365,7 +384,7 @@ impl Printer<'_> {
             (None, None) => Failure::new(
                 Exit::NoData,
                 format!(
-                    "{port}: no control frame came within {length}, only {foreign} other frames; connect the management \
+                    "{port}: no control frame came within {length}, only {foreign} delimiters; connect the management \
                      port, end intervals, or wait longer with --timeout"
                 ),
             ),
@@ -385,10 +404,12 @@ impl Printer<'_> {
         if self.arguments.json {
             report::print_json_line(&Line::End(counts))?;
         } else {
-            let Counts { intervals, void, missing, sent, lost, bad, repeated, reconnects, restarts } = counts;
+            let Counts { intervals, void, missing, sent, lost, bad, repeated, dropped, reconnects, restarts } =
+                counts;
             report::print(&format!(
                 "{intervals} intervals, {void} of them void, {missing} missing; {sent} packets sent, {lost} lost; \
-                 {bad} bad and {repeated} repeated frames, {reconnects} reconnections, {restarts} restarts\n"
+                 {bad} bad, {repeated} repeated and {dropped} dropped frames, {reconnects} reconnections, {restarts} \
+                 restarts\n"
             ))?;
         }
         if !is_live && counts.intervals == 0 && counts.bad == 0 {

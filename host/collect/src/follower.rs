@@ -223,6 +223,11 @@ impl Follower {
         self.collector.foreign()
     }
 
+    /// How many control frames came that the kernel had no room for; none where it does not say.
+    pub fn dropped(&self) -> Option<u64> {
+        self.source.dropped()
+    }
+
     /// Frames that repeat earlier ones, or came after their interval.
     pub fn repeated(&self) -> u64 {
         self.collector.duplicates() + self.collector.late()
@@ -287,7 +292,7 @@ impl Follower {
             let Hearing { patience, .. } = self.hearing;
             self.hearing = Hearing { patience, last: Instant::now(), has_heard: true, is_silent: false };
             let now = || SystemTime::UNIX_EPOCH.elapsed().ok()?.as_nanos().try_into().ok();
-            self.reported = if self.source.is_live() { now() } else { captured };
+            self.reported = captured.or_else(|| if self.source.is_live() { now() } else { None });
             self.board.is_running = true;
         }
         for problem in self.collector.take_problems() {

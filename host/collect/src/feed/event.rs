@@ -29,7 +29,7 @@ pub enum Event {
     Frame {
         /// The frame.
         bytes: Vec<u8>,
-        /// When it was captured, in nanoseconds since the Unix epoch; only of a capture file.
+        /// When it was captured, in nanoseconds since the Unix epoch; of a capture file or an interface.
         captured: Option<u64>,
     },
     /// What happened in an interval, of a board that knows.

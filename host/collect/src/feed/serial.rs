@@ -7,6 +7,7 @@ use deltaline_model::board::{BAUD, Command, framing};
 use serialport::{ErrorKind, TTYPort};
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::path::Path;
 use std::thread::sleep;
 
 /// A board's serial line: control frames, truth and identities come, commands go.
@@ -111,8 +112,14 @@ fn open(name: &str) -> Result<TTYPort, FeedError> {
     })
 }
 
+/// Where the serial ports are listed. The library panics where this is not there, as in some containers.
+const LISTED: &str = "/sys/class/tty";
+
 /// The serial ports that there are.
 pub(super) fn names() -> Vec<String> {
+    if !Path::new(LISTED).is_dir() {
+        return vec![];
+    }
     let ports = serialport::available_ports().unwrap_or_default();
     let mut names: Vec<String> = ports.into_iter().map(|port| port.port_name).collect();
     names.sort();

@@ -2,7 +2,8 @@
 
 use super::error::FeedError;
 use super::event::{Event, Feed};
-use super::interface::{self, Interface};
+use super::interface::Interface;
+use super::packet_socket::Link;
 use super::recording::Recording;
 use super::serial::{self, Serial};
 use deltaline_capture::CaptureError;
@@ -33,12 +34,12 @@ impl Source {
                 Ok(Source::Serial(Box::new(Serial::open(name)?)))
             }
             Ok(_) => Ok(Source::Recording(Recording::open(path)?)),
-            Err(_) if interface::exists(name) => Ok(Source::Interface(Interface::open(name)?)),
+            Err(_) if Link::find(name).is_some() => Ok(Source::Interface(Interface::open(name)?)),
             Err(reason) if reason.kind() != io::ErrorKind::NotFound => {
                 Err(CaptureError::Open { file: name.into(), reason }.into())
             }
             Err(_) => {
-                let (ports, interfaces) = (serial::names(), interface::names());
+                let (ports, interfaces) = (serial::names(), Link::names());
                 Err(FeedError::Missing { name: name.into(), ports, interfaces })
             }
         }
@@ -66,6 +67,14 @@ impl Source {
         match self {
             Source::Serial(serial) => Some(serial),
             Source::Interface(_) | Source::Recording(_) => None,
+        }
+    }
+
+    /// How many control frames came that the kernel had no room for; none where it does not say.
+    pub fn dropped(&self) -> Option<u64> {
+        match self {
+            Source::Interface(interface) => Some(interface.dropped()),
+            Source::Serial(_) | Source::Recording(_) => None,
         }
     }
 }
