@@ -13,8 +13,10 @@ use deltaline_model::board::{Command, Identity, Record, Settings, Top};
 use deltaline_model::point::MeasurementPoint;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::Role;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::net::TcpListener;
+use std::process::Command as Shell;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -306,6 +308,30 @@ fn a_silent_or_strange_port_is_told() {
     strange.say(b"U-Boot 2024.01\r\n=> ");
     read(&strange).failed(15, &["19 bytes came", "no message of a Deltaline board", "program the board"]);
     read(&Simulated::new()).told(14, &["the board answers as selftest", "deltaline board start"]);
+}
+
+/// The terminal goes away, or the system ends: what was read is summed up. `nohup` has SIGHUP ignored.
+#[test]
+fn signals_end_it_with_a_summary() {
+    let board = Simulated::new();
+    board.command(Command::Settings(LOSSY));
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let mut reading = Reading::start(&["read", &board.port(), "--json"]);
+        reading.wait_for("interval", 2);
+        reading.signal(signal);
+        let result = reading.end();
+        result.told(0, &[]);
+        let end = lines(&result.output).pop().unwrap();
+        assert!(end["event"] == "end" && end["intervals"].as_u64() >= Some(2), "{end}");
+    }
+    let mut nohup = Shell::new("sh");
+    nohup.args(["-c", r#"trap "" HUP; exec "$0" "$@""#, env!("CARGO_BIN_EXE_deltaline")]);
+    let mut reading = Reading::of(nohup.args(["read", &board.port(), "--json"]));
+    reading.wait_for("interval", 2);
+    reading.signal(Signal::HUP);
+    reading.wait_for("interval", 12);
+    reading.interrupt();
+    reading.end().told(0, &[]);
 }
 
 /// Interval numbers that start over without a word, as behind a network.
