@@ -243,6 +243,9 @@ impl Follower {
         self.take(event)?;
         self.hand_out_settled();
         self.listen();
+        if !self.happened.is_empty() {
+            self.secure();
+        }
         Ok(std::mem::take(&mut self.happened))
     }
 
@@ -254,7 +257,15 @@ impl Follower {
                 self.hand_out(&interval);
             }
         }
+        self.secure();
         self.happened
+    }
+
+    /// What has happened is on the disk before anybody hears of it, where it is recorded.
+    fn secure(&mut self) {
+        self.source.sync();
+        let reason = self.source.not_recorded();
+        self.happened.extend(reason.map(|reason| Happening::NotRecorded(reason.to_string())));
     }
 
     fn take(&mut self, event: Event) -> Result<(), WrongVersion> {
@@ -270,7 +281,6 @@ impl Follower {
             Event::Identity(identity) => self.identify(identity)?,
             Event::Bad(bad) => self.happened.push(Happening::Bad(bad.to_string())),
             Event::Idle => {}
-            Event::NotRecorded(reason) => self.happened.push(Happening::NotRecorded(reason)),
             Event::Lost(reason) => self.happened.push(Happening::Lost(reason)),
             Event::Restored => {
                 self.happened.push(Happening::Restored);

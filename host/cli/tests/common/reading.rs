@@ -63,6 +63,13 @@ impl Reading {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
+    /// Waits for the program's end by a signal; what it had written.
+    pub(crate) fn killed(mut self) -> String {
+        self.output.read_to_string(&mut self.text).unwrap();
+        self.child.wait().unwrap();
+        self.text
+    }
+
     /// Waits for the program to end by itself.
     pub(crate) fn end(mut self) -> Run {
         let (mut output, mut messages) = (self.text, String::new());

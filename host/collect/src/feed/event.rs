@@ -40,8 +40,6 @@ pub enum Event {
     Bad(Bad),
     /// Nothing came within [`WAIT`].
     Idle,
-    /// The recording could not be written further; reading goes on.
-    NotRecorded(String),
     /// The feed has vanished; it is looked for.
     Lost(String),
     /// The feed is back.

@@ -7,6 +7,8 @@
 use super::error::FeedError;
 use super::event::{Event, Feed, WAIT};
 use super::packet_socket::{Arrived, Link, PacketSocket, open_sender};
+use super::recorder::Recorder;
+use deltaline_capture::{PacketRef, pcapng_packet};
 use socket2::Socket;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,8 +22,10 @@ const QUEUE: usize = 4096;
 
 /// The frames of a network interface that have our EtherType, to whomever they are addressed.
 pub struct Interface {
+    name: String,
     events: Receiver<Event>,
     dropped: Arc<AtomicU64>,
+    pub(super) recorder: Option<Recorder>,
 }
 
 impl Interface {
@@ -37,9 +41,14 @@ impl Interface {
         let reader = Reader { name: name.into(), socket, events: sender, dropped: Arc::downgrade(&dropped) };
         let thread = thread::Builder::new().name("interface".into());
         match thread.spawn(move || reader.run()) {
-            Ok(_) => Ok(Interface { events, dropped }),
+            Ok(_) => Ok(Interface { name: name.into(), events, dropped, recorder: None }),
             Err(reason) => Err(FeedError::NoInterface { name: name.into(), reason: reason.to_string() }),
         }
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// How many control frames came that the kernel had no room for.
@@ -50,12 +59,17 @@ impl Interface {
 
 impl Feed for Interface {
     fn next_event(&mut self) -> Result<Event, FeedError> {
-        Ok(match self.events.recv_timeout(WAIT) {
+        let event = match self.events.recv_timeout(WAIT) {
             Ok(event) => event,
             Err(RecvTimeoutError::Timeout) => Event::Idle,
             // It never ends before.
             Err(RecvTimeoutError::Disconnected) => Event::End,
-        })
+        };
+        if let (Some(recorder), Event::Frame { bytes, captured }) = (&mut self.recorder, &event) {
+            let (timestamp, length) = (captured.unwrap_or(0), bytes.len() as u32);
+            recorder.write(&pcapng_packet(PacketRef { timestamp, length, interface: 0, data: bytes }));
+        }
+        Ok(event)
     }
 }
 

@@ -22,6 +22,7 @@ mod event;
 mod interface;
 mod line;
 mod packet_socket;
+mod recorder;
 mod recording;
 mod serial;
 mod source;

@@ -4,12 +4,15 @@ use super::error::FeedError;
 use super::event::{Event, Feed};
 use super::interface::Interface;
 use super::packet_socket::Link;
+use super::recorder::Recorder;
 use super::recording::Recording;
 use super::serial::{self, Serial};
-use deltaline_capture::CaptureError;
+use deltaline_capture::{CaptureError, pcapng_beginning};
+use deltaline_model::board::framing::FLAG;
 use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
+use std::time::Duration;
 
 /// A feed that was opened by its name.
 pub enum Source {
@@ -67,6 +70,46 @@ impl Source {
         match self {
             Source::Serial(serial) => Some(serial),
             Source::Interface(_) | Source::Recording(_) => None,
+        }
+    }
+
+    /// Keeps what a live feed says, from here on, in a file that [`Recording`] reads: the bytes of a serial line, or a
+    /// pcapng capture. With a period a new file begins every so often, at the end of an interval, each called after its moment.
+    ///
+    /// # Errors
+    ///
+    /// Of a recording, [`io::ErrorKind::Unsupported`]; [`io::ErrorKind::AlreadyExists`], for no file is overwritten; what
+    /// the operating system says.
+    pub fn record(&mut self, path: &Path, period: Option<Duration>) -> io::Result<()> {
+        let create = |beginning| Recorder::create(path, period, beginning).map(Some);
+        match self {
+            Source::Serial(serial) => serial.recorder = create(vec![FLAG])?,
+            Source::Interface(interface) => {
+                let comment = "control frames as they came";
+                interface.recorder = create(pcapng_beginning(interface.name(), comment))?;
+            }
+            Source::Recording(_) => return Err(io::ErrorKind::Unsupported.into()),
+        }
+        Ok(())
+    }
+
+    /// Waits until all that has been handed out is on the disk, where it is recorded.
+    pub(crate) fn sync(&mut self) {
+        if let Some(recorder) = self.recorder() {
+            recorder.sync();
+        }
+    }
+
+    /// Why it is not recorded any more, once.
+    pub(crate) fn not_recorded(&mut self) -> Option<io::Error> {
+        self.recorder()?.take_failure()
+    }
+
+    fn recorder(&mut self) -> Option<&mut Recorder> {
+        match self {
+            Source::Serial(serial) => serial.recorder.as_mut(),
+            Source::Interface(interface) => interface.recorder.as_mut(),
+            Source::Recording(_) => None,
         }
     }
 
