@@ -53,4 +53,4 @@ pub use packet::{Direction, Packet, PacketRef};
 pub use reading::{Capture, Selection};
 pub use translation::blank_identification;
 pub use tunnel::Tunnel;
-pub use writing::{PcapWriter, PcapngWriter, write_file};
+pub use writing::{PcapWriter, PcapngWriter, pcapng_beginning, pcapng_packet, write_file};

@@ -98,28 +98,7 @@ impl PcapngWriter {
                 return Err(WriteError::Text { file: draft.name(), length: text.len() });
             }
         }
-
-        let mut section = Vec::new();
-        section.extend(0x1a2b_3c4d_u32.to_le_bytes());
-        section.extend(1u16.to_le_bytes());
-        section.extend(0u16.to_le_bytes());
-        // The section's length is not given.
-        section.extend((-1i64).to_le_bytes());
-        let program = concat!("deltaline ", env!("CARGO_PKG_VERSION"));
-        option(&mut section, 1, comment.as_bytes());
-        option(&mut section, 4, program.as_bytes());
-        section.extend([0; 4]);
-        draft.write_block(0x0a0d_0d0a, &section)?;
-
-        let mut description = Vec::new();
-        description.extend(ETHERNET.to_le_bytes());
-        description.extend([0; 2]);
-        description.extend(MAX_CAPTURED.to_le_bytes());
-        option(&mut description, 2, interface.as_bytes());
-        // if_tsresol: units of 10^-9 s.
-        option(&mut description, 9, &[9]);
-        description.extend([0; 4]);
-        draft.write_block(1, &description)?;
+        draft.write(&pcapng_beginning(interface, comment))?;
         Ok(PcapngWriter { draft })
     }
 
@@ -129,15 +108,8 @@ impl PcapngWriter {
     ///
     /// [`WriteError::Length`] over 262,144 captured bytes, [`WriteError::Io`].
     pub fn write(&mut self, packet: PacketRef<'_>) -> Result<(), WriteError> {
-        let captured = self.draft.next_packet(&packet)?;
-        let [high, low] = [(packet.timestamp >> 32) as u32, packet.timestamp as u32];
-        let mut body = Vec::with_capacity(20 + packet.data.len() + 3);
-        for field in [0, high, low, captured, packet.length.max(captured)] {
-            body.extend(field.to_le_bytes());
-        }
-        body.extend(packet.data);
-        pad(&mut body);
-        self.draft.write_block(6, &body)
+        self.draft.next_packet(&packet)?;
+        self.draft.write(&pcapng_packet(packet))
     }
 
     /// Writes out what is pending and gives the file its name.
@@ -148,6 +120,52 @@ impl PcapngWriter {
     pub fn finish(self) -> Result<(), WriteError> {
         self.draft.finish()
     }
+}
+
+/// What a pcapng file begins with: a section and its only interface, of Ethernet, times in nanoseconds. `interface` is the
+/// interface's name, `comment` says what the capture is; both are cut at 65,535 bytes, and neither is written when it is
+/// empty.
+pub fn pcapng_beginning(interface: &str, comment: &str) -> Vec<u8> {
+    let mut section = Vec::new();
+    section.extend(0x1a2b_3c4d_u32.to_le_bytes());
+    section.extend(1u16.to_le_bytes());
+    section.extend(0u16.to_le_bytes());
+    // The section's length is not given.
+    section.extend((-1i64).to_le_bytes());
+    let program = concat!("deltaline ", env!("CARGO_PKG_VERSION"));
+    option(&mut section, 1, comment.as_bytes());
+    option(&mut section, 4, program.as_bytes());
+    section.extend([0; 4]);
+
+    let mut description = Vec::new();
+    description.extend(ETHERNET.to_le_bytes());
+    description.extend([0; 2]);
+    description.extend(MAX_CAPTURED.to_le_bytes());
+    option(&mut description, 2, interface.as_bytes());
+    // if_tsresol: units of 10^-9 s.
+    option(&mut description, 9, &[9]);
+    description.extend([0; 4]);
+    [block(0x0a0d_0d0a, &section), block(1, &description)].concat()
+}
+
+/// A packet of at most 262,144 captured bytes as it follows in the file; whatever interface it is of, it is recorded as of
+/// the file's only one.
+pub fn pcapng_packet(packet: PacketRef<'_>) -> Vec<u8> {
+    let captured = packet.data.len() as u32;
+    let [high, low] = [(packet.timestamp >> 32) as u32, packet.timestamp as u32];
+    let mut body = Vec::with_capacity(20 + packet.data.len() + 3);
+    for field in [0, high, low, captured, packet.length.max(captured)] {
+        body.extend(field.to_le_bytes());
+    }
+    body.extend(packet.data);
+    pad(&mut body);
+    block(6, &body)
+}
+
+/// A pcapng block; the body's length is a multiple of four and far below 2^32.
+fn block(kind: u32, body: &[u8]) -> Vec<u8> {
+    let length = (body.len() as u32 + 12).to_le_bytes();
+    [&kind.to_le_bytes()[..], &length, body, &length].concat()
 }
 
 /// Writes a file whole, or leaves what was there, as the writers of captures do.
@@ -213,15 +231,6 @@ impl Draft {
         self.writer.write_all(bytes).map_err(|reason| WriteError::Io { file: self.name(), reason })
     }
 
-    /// Writes a pcapng block; the body's length is a multiple of four and far below 2^32.
-    fn write_block(&mut self, kind: u32, body: &[u8]) -> Result<(), WriteError> {
-        let length = (body.len() as u32 + 12).to_le_bytes();
-        for part in [&kind.to_le_bytes(), &length, body, &length] {
-            self.write(part)?;
-        }
-        Ok(())
-    }
-
     fn finish(self) -> Result<(), WriteError> {
         let name = self.name();
         let persist = || -> io::Result<()> {
@@ -236,6 +245,7 @@ impl Draft {
 
 /// Appends a pcapng option, unless it is empty.
 fn option(block: &mut Vec<u8>, code: u16, value: &[u8]) {
+    let value = &value[..value.len().min(usize::from(u16::MAX))];
     if !value.is_empty() {
         block.extend(code.to_le_bytes());
         block.extend((value.len() as u16).to_le_bytes());

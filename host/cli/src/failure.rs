@@ -99,7 +99,14 @@ impl From<FeedError> for Failure {
             FeedError::Capture(error) => return error.into(),
             FeedError::NoRecording { .. } => Exit::Input,
         };
-        Failure::new(exit, error)
+        // Rights that are the program's own are nothing for one that loads the simulator.
+        let may_have_rights =
+            matches!(error, FeedError::InterfaceDenied { .. }) && !cfg!(feature = "hardware");
+        let failure = Failure::new(exit, error);
+        match may_have_rights {
+            true => failure.or_else("once `sudo setcap cap_net_raw+ep \"$(command -v deltaline)\"`"),
+            false => failure,
+        }
     }
 }
 

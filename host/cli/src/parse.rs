@@ -3,13 +3,21 @@
 use thiserror::Error;
 
 #[derive(Debug, Error)]
-#[error("give a number and a unit of ns, us, ms, s or m (minutes), such as 500ms, from 1ns to 584 years")]
+#[error("give a number and a unit of ns, us, ms, s, m (minutes) or h, such as 500ms, from 1ns to 584 years")]
 pub(crate) struct NotADuration;
 
 /// A duration in whole nanoseconds, at least 1.
 pub(crate) fn duration(text: &str) -> Result<u64, NotADuration> {
-    const UNITS: [(&str, f64); 7] =
-        [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("min", 60e9), ("m", 60e9), ("s", 1e9)];
+    const UNITS: [(&str, f64); 8] = [
+        ("ns", 1.0),
+        ("us", 1e3),
+        ("µs", 1e3),
+        ("ms", 1e6),
+        ("min", 60e9),
+        ("m", 60e9),
+        ("s", 1e9),
+        ("h", 3600e9),
+    ];
     let unit = UNITS.iter().find_map(|(unit, scale)| Some((text.strip_suffix(unit)?, scale)));
     let (number, scale) = unit.ok_or(NotADuration)?;
     let number = number.trim_end();
@@ -56,6 +64,7 @@ mod tests {
             ("500ms", 500_000_000),
             ("0.5s", 500_000_000),
             (".5 s", 500_000_000),
+            ("1h", 3_600_000_000_000),
             ("250us", 250_000),
             ("250µs", 250_000),
             ("1ns", 1),
@@ -65,7 +74,7 @@ mod tests {
             assert_eq!(duration(text).unwrap(), nanoseconds, "{text}");
         }
         for text in
-            ["", "5", "ms", "-1s", "0s", "0.1ns", "1e3s", "infs", "NaNs", "1h", "1..2s", "99999999999min"]
+            ["", "5", "ms", "-1s", "0s", "0.1ns", "1e3s", "infs", "NaNs", "1d", "1..2s", "99999999999min"]
         {
             assert!(duration(text).is_err(), "{text}");
         }

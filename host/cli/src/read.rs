@@ -24,8 +24,7 @@ use deltaline_collect::summary::interval_remarks;
 use deltaline_estimate::quantity::{LOST, Number, SENT};
 use deltaline_model::board::Identity;
 use serde::Serialize;
-use std::fs::File;
-use std::io::{self, IsTerminal};
+use std::io::{self, ErrorKind, IsTerminal};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -41,7 +40,10 @@ Examples:
 
   Ten intervals for a program to read, keeping the raw bytes, then replaying them:
     deltaline read /dev/ttyUSB1 --json --intervals 10 --record run.bin
-    deltaline read run.bin --json";
+    deltaline read run.bin --json
+
+  As a service: every hour's control frames in a file of their own
+    deltaline read eth0 --record /var/lib/deltaline/run.pcapng --rotate 1h";
 
 #[derive(Debug, Args)]
 pub(crate) struct Read {
@@ -61,9 +63,14 @@ pub(crate) struct Read {
     /// Serve the figures to Prometheus at this address, such as 127.0.0.1:9469
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) prometheus: Option<SocketAddr>,
-    /// Keep the raw bytes of a serial port in a file
+    /// Keep what a live source says in a file: the bytes of a serial port, or an interface's control frames as pcapng. An
+    /// interval is on the disk before it is shown; a file that exists is refused
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
+    /// Begin a new recording every so often, at the end of an interval, each called after its moment: run.pcapng becomes
+    /// run-20260123T070000Z.pcapng
+    #[arg(long, value_parser = parse::duration, value_name = "DURATION", requires = "record")]
+    pub(crate) rotate: Option<u64>,
     /// Stop after so many intervals
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) intervals: Option<u64>,
@@ -146,6 +153,8 @@ struct Counts {
     bad: u64,
     /// Frames that repeat earlier ones, or came after their interval.
     repeated: u64,
+    /// Frames that the kernel had no room for.
+    dropped: u64,
     reconnects: u64,
     restarts: u64,
 }
@@ -154,7 +163,7 @@ pub(crate) fn run(arguments: &Read) -> Result<Exit, Failure> {
     let collector = collector(arguments.design.as_deref(), arguments.key.as_deref())?;
     let mut source = Source::open(&arguments.source)?;
     if let Some(path) = &arguments.record {
-        record(&mut source, path)?;
+        record(&mut source, path, arguments.rotate.map(Duration::from_nanos))?;
     }
     let metrics = arguments.prometheus.map(Served::serve).transpose()?;
     let stop = stop_flag()?;
@@ -168,6 +177,7 @@ pub(crate) fn run(arguments: &Read) -> Result<Exit, Failure> {
         for happening in happenings.map_err(|error| error_at(&arguments.source, error))? {
             printer.print(&happening, &mut follower)?;
         }
+        printer.dropped(follower.dropped().unwrap_or(0))?;
         printer.serve()?;
     }
     printer.counts.repeated = follower.repeated();
@@ -178,18 +188,20 @@ pub(crate) fn run(arguments: &Read) -> Result<Exit, Failure> {
     printer.finish(is_live)
 }
 
-/// Keeps a serial port's bytes in a file.
-fn record(source: &mut Source, path: &Path) -> Result<(), Failure> {
-    let Some(serial) = source.serial() else {
-        let message = "--record keeps the bytes of a serial port; record a network interface with tcpdump";
-        return Err(Failure::new(Exit::Usage, message));
-    };
-    let file = File::create(path).map_err(|reason| {
-        let path = path.display();
-        Failure::new(Exit::Output, format!("{path}: cannot be written: {reason}; check the folder"))
-    })?;
-    serial.record(file);
-    Ok(())
+/// Keeps what a live source says in files.
+fn record(source: &mut Source, path: &Path, period: Option<Duration>) -> Result<(), Failure> {
+    let shown = path.display();
+    source.record(path, period).map_err(|reason| match reason.kind() {
+        ErrorKind::Unsupported => Failure::new(
+            Exit::Usage,
+            "--record keeps what a live source says, and this is a recording already; copy the file",
+        ),
+        ErrorKind::AlreadyExists => Failure::new(
+            Exit::Output,
+            format!("{shown}: exists, and is not overwritten; name another file, or have files named by time with --rotate 1h"),
+        ),
+        _ => Failure::new(Exit::Output, format!("{shown}: cannot be written: {reason}; check the folder")),
+    })
 }
 
 /// Prints what happens.
@@ -241,11 +253,6 @@ impl Printer<'_> {
                 self.line(&Line::Silence)
             }
             Happening::Silence => Err(self.nothing_came(follower)),
-            Happening::NotRecorded(reason) => {
-                self.exit = Exit::gravest([self.exit, Exit::Output]);
-                report::say(&format!("--record: cannot be written further: {reason}; check the free space"));
-                Ok(())
-            }
             Happening::Lost(reason) => {
                 self.say(&format!("is gone ({reason}); waiting for it to come back"));
                 self.metrics.iter_mut().try_for_each(|metrics| metrics.connected(false))?;
@@ -261,14 +268,20 @@ impl Printer<'_> {
                 self.is_over = true;
                 Ok(())
             }
-            Happening::Interval(_) | Happening::Partial { .. } | Happening::Gap { .. } => {
-                self.settled(happening, follower.has_truth())
-            }
+            Happening::Interval(_)
+            | Happening::Partial { .. }
+            | Happening::Gap { .. }
+            | Happening::NotRecorded(_) => self.settled(happening, follower.has_truth()),
         }
     }
 
-    /// What comes of intervals, as long as more are asked for.
+    /// What comes of intervals, as long as more are asked for, and of recording them.
     fn settled(&mut self, happening: &Happening, has_truth: bool) -> Result<(), Failure> {
+        if let Happening::NotRecorded(reason) = happening {
+            self.exit = Exit::gravest([self.exit, Exit::Output]);
+            report::say(&format!("--record: cannot be written further: {reason}; check the free space"));
+            return Ok(());
+        }
         if !self.wants_intervals() {
             return Ok(());
         }
@@ -295,6 +308,22 @@ impl Printer<'_> {
             _ => {}
         }
         self.line(&Line::Bad { reason: reason.into() })
+    }
+
+    /// So many frames found no room so far.
+    fn dropped(&mut self, frames: u64) -> Result<(), Failure> {
+        let more = frames.saturating_sub(self.counts.dropped);
+        if more == 0 {
+            return Ok(());
+        }
+        if self.counts.dropped == 0 {
+            self.say(
+                "frames came faster than they were read, and the kernel dropped some; look for a flood of control frames, \
+                 or allow a larger buffer with `sysctl net.core.rmem_max=8388608`",
+            );
+        }
+        self.counts.dropped = frames;
+        self.metrics.iter_mut().try_for_each(|metrics| metrics.dropped(more))
     }
 
     fn interval(&mut self, followed: &Followed, has_truth: bool) -> Result<(), Failure> {
@@ -371,7 +400,7 @@ impl Printer<'_> {
             (None, None) => Failure::new(
                 Exit::NoData,
                 format!(
-                    "{port}: no control frame came within {length}, only {foreign} other frames; connect the management \
+                    "{port}: no control frame came within {length}, only {foreign} delimiters; connect the management \
                      port, end intervals, or wait longer with --timeout"
                 ),
             ),
@@ -391,10 +420,12 @@ impl Printer<'_> {
         if self.arguments.json {
             report::print_json_line(&Line::End(counts))?;
         } else {
-            let Counts { intervals, void, missing, sent, lost, bad, repeated, reconnects, restarts } = counts;
+            let Counts { intervals, void, missing, sent, lost, bad, repeated, dropped, reconnects, restarts } =
+                counts;
             report::print(&format!(
                 "{intervals} intervals, {void} of them void, {missing} missing; {sent} packets sent, {lost} lost; \
-                 {bad} bad and {repeated} repeated frames, {reconnects} reconnections, {restarts} restarts\n"
+                 {bad} bad, {repeated} repeated and {dropped} dropped frames, {reconnects} reconnections, {restarts} \
+                 restarts\n"
             ))?;
         }
         if !is_live && counts.intervals == 0 && counts.bad == 0 {

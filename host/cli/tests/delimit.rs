@@ -15,7 +15,7 @@ const SEGMENT: u32 = 0x00c0_ffee;
 #[test]
 fn delimiters_are_numbered_and_come_at_their_times() {
     let Ok(mut source) = Source::open("lo") else {
-        run(&["delimit", "lo"]).failed(13, &["lo", "setcap"]);
+        run(&["delimit", "lo"]).failed(13, &["lo", "run as root"]);
         return;
     };
     // That of the boards, but for the segment.

@@ -11,7 +11,8 @@ use std::process::Stdio;
 fn usage() {
     run(&[""; 0]).told(2, &["Usage: deltaline"]);
     run(&["measure", SENDER]).told(2, &["RECEIVER"]);
-    run(&["measure", "--interval", "5 parsecs", SENDER, RECEIVER]).told(2, &["ns, us, ms, s or m (minutes)"]);
+    run(&["measure", "--interval", "5 parsecs", SENDER, RECEIVER])
+        .told(2, &["ns, us, ms, s, m (minutes) or h"]);
     run(&["measure", "--interval", "0s", SENDER, RECEIVER]).told(2, &["--interval"]);
     run(&["measure", "--rows", "1000", SENDER, RECEIVER])
         .failed(2, &["1000 rows", "power of two from 8 to 32768"]);

@@ -3,48 +3,20 @@
 
 mod common;
 
-use common::board::{LOSSY, Simulated};
+use common::board::{LOSSY, Simulated, control_frames, on_the_line, said};
 use common::reading::{Reading, lines, of};
 use common::{Folder, SENDER, run, timeless};
-use deltaline_capture::Packet;
-use deltaline_model::board::framing;
-use deltaline_model::board::traffic::{Board, Plan, configuration};
+use deltaline_model::board::traffic::{Plan, configuration};
 use deltaline_model::board::{Command, Identity, Record, Settings, Top};
 use deltaline_model::point::MeasurementPoint;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::Role;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::net::TcpListener;
+use std::process::Command as Shell;
 use std::thread::sleep;
 use std::time::Duration;
-
-/// What the twin says in so many intervals.
-fn said(settings: &Settings, intervals: usize) -> Vec<Vec<u8>> {
-    let mut said = vec![];
-    let mut board = Board::new(77, |payload| said.push(payload.to_vec()));
-    board.command(&Command::Settings(*settings), |_| {});
-    for _ in 0..intervals {
-        board.run_interval(|payload| said.push(payload.to_vec()));
-    }
-    said
-}
-
-fn control_frames(said: &[Vec<u8>]) -> Vec<Packet> {
-    said.iter()
-        .filter_map(|payload| match Record::decode(payload).unwrap() {
-            Record::Control(frame) => {
-                Some(Packet { timestamp: 0, length: frame.len() as u32, interface: 0, data: frame.to_vec() })
-            }
-            _ => None,
-        })
-        .collect()
-}
-
-fn on_the_line(said: &[Vec<u8>]) -> Vec<u8> {
-    let mut bytes = vec![];
-    said.iter().for_each(|payload| framing::encode(payload, |byte| bytes.push(byte)));
-    bytes
-}
 
 fn all_timeless(values: &[&Value]) -> Vec<Value> {
     values.iter().map(|value| timeless(value)).collect()
@@ -283,7 +255,7 @@ fn what_is_no_source_is_told() {
     run(&["read", "/dev/null"]).failed(11, &["/dev/null: cannot be used as a serial port"]);
     run(&["read", &folder.write("text", "no capture ~~~~")]).failed(3, &["neither a pcap or pcapng capture"]);
     run(&["read", &folder.write("empty", "")]).failed(3, &["is empty"]);
-    run(&["read", "--record", &folder.path("x"), SENDER]).failed(2, &["--record", "tcpdump"]);
+    run(&["read", "--record", &folder.path("x"), SENDER]).failed(2, &["--record", "a recording already"]);
     let foreign = run(&["read", SENDER]);
     foreign.told(6, &["no control frame in it"]);
 
@@ -306,6 +278,30 @@ fn a_silent_or_strange_port_is_told() {
     strange.say(b"U-Boot 2024.01\r\n=> ");
     read(&strange).failed(15, &["19 bytes came", "no message of a Deltaline board", "program the board"]);
     read(&Simulated::new()).told(14, &["the board answers as selftest", "deltaline board start"]);
+}
+
+/// The terminal goes away, or the system ends: what was read is summed up. `nohup` has SIGHUP ignored.
+#[test]
+fn signals_end_it_with_a_summary() {
+    let board = Simulated::new();
+    board.command(Command::Settings(LOSSY));
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let mut reading = Reading::start(&["read", &board.port(), "--json"]);
+        reading.wait_for("interval", 2);
+        reading.signal(signal);
+        let result = reading.end();
+        result.told(0, &[]);
+        let end = lines(&result.output).pop().unwrap();
+        assert!(end["event"] == "end" && end["intervals"].as_u64() >= Some(2), "{end}");
+    }
+    let mut nohup = Shell::new("sh");
+    nohup.args(["-c", r#"trap "" HUP; exec "$0" "$@""#, env!("CARGO_BIN_EXE_deltaline")]);
+    let mut reading = Reading::of(nohup.args(["read", &board.port(), "--json"]));
+    reading.wait_for("interval", 2);
+    reading.signal(Signal::HUP);
+    reading.wait_for("interval", 12);
+    reading.interrupt();
+    reading.end().told(0, &[]);
 }
 
 /// Interval numbers that start over without a word, as behind a network.

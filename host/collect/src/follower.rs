@@ -223,6 +223,11 @@ impl Follower {
         self.collector.foreign()
     }
 
+    /// How many control frames came that the kernel had no room for; none where it does not say.
+    pub fn dropped(&self) -> Option<u64> {
+        self.source.dropped()
+    }
+
     /// Frames that repeat earlier ones, or came after their interval.
     pub fn repeated(&self) -> u64 {
         self.collector.duplicates() + self.collector.late()
@@ -238,6 +243,9 @@ impl Follower {
         self.take(event)?;
         self.hand_out_settled();
         self.listen();
+        if !self.happened.is_empty() {
+            self.secure();
+        }
         Ok(std::mem::take(&mut self.happened))
     }
 
@@ -249,7 +257,15 @@ impl Follower {
                 self.hand_out(&interval);
             }
         }
+        self.secure();
         self.happened
+    }
+
+    /// What has happened is on the disk before anybody hears of it, where it is recorded.
+    fn secure(&mut self) {
+        self.source.sync();
+        let reason = self.source.not_recorded();
+        self.happened.extend(reason.map(|reason| Happening::NotRecorded(reason.to_string())));
     }
 
     fn take(&mut self, event: Event) -> Result<(), WrongVersion> {
@@ -265,7 +281,6 @@ impl Follower {
             Event::Identity(identity) => self.identify(identity)?,
             Event::Bad(bad) => self.happened.push(Happening::Bad(bad.to_string())),
             Event::Idle => {}
-            Event::NotRecorded(reason) => self.happened.push(Happening::NotRecorded(reason)),
             Event::Lost(reason) => self.happened.push(Happening::Lost(reason)),
             Event::Restored => {
                 self.happened.push(Happening::Restored);
@@ -287,7 +302,7 @@ impl Follower {
             let Hearing { patience, .. } = self.hearing;
             self.hearing = Hearing { patience, last: Instant::now(), has_heard: true, is_silent: false };
             let now = || SystemTime::UNIX_EPOCH.elapsed().ok()?.as_nanos().try_into().ok();
-            self.reported = if self.source.is_live() { now() } else { captured };
+            self.reported = captured.or_else(|| if self.source.is_live() { now() } else { None });
             self.board.is_running = true;
         }
         for problem in self.collector.take_problems() {

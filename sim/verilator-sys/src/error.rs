@@ -72,6 +72,12 @@ pub enum Error {
         /// What was not understood.
         what: String,
     },
+    /// The program has rights that its user does not have.
+    #[error(
+        "the program has rights of its own (capabilities or a set-user-ID bit) and does not load a simulator that its user \
+         could change; simulate with a copy of the program, which has none"
+    )]
+    Privileged,
     /// A built model cannot be loaded.
     #[error("cannot load the model {}: {message}; delete the file to have it built again", path.display())]
     Load {

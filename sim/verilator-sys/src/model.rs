@@ -11,7 +11,7 @@
 //!    `static_assert` fixes the size of each, and [`Model::load`] checks that each lies inside the root and is aligned.
 //! 5. An instance is not `Send` and not `Sync`: it is used by the thread that made it.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_ulong, c_void};
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::os::unix::ffi::OsStrExt;
@@ -93,6 +93,18 @@ impl Functions {
     }
 }
 
+/// Whether the process has rights that its user does not have, by the program's set-user-ID bit or capabilities. Such a
+/// one must not load what its user can write.
+fn is_privileged() -> bool {
+    /// As in <linux/auxvec.h>.
+    const AT_SECURE: c_ulong = 23;
+    unsafe extern "C" {
+        fn getauxval(kind: c_ulong) -> c_ulong;
+    }
+    // SAFETY: the C library's, of this type on every system that has it; it takes any number and only reads.
+    unsafe { getauxval(AT_SECURE) != 0 }
+}
+
 impl Model {
     /// Translates, compiles and loads `source`, or loads it from the cache if it was built before.
     ///
@@ -101,8 +113,12 @@ impl Model {
     /// # Errors
     ///
     /// [`Error::TopName`], [`Error::Verilator`] with Verilator's own message for faulty Verilog, [`Error::Compiler`],
-    /// [`Error::Translation`], [`Error::Load`], and [`Error::Io`] for files and programs that cannot be used.
+    /// [`Error::Translation`], [`Error::Load`], [`Error::Privileged`], and [`Error::Io`] for files and programs that
+    /// cannot be used.
     pub fn build(toolchain: &Toolchain, source: &Source, options: Options) -> Result<Self, Error> {
+        if is_privileged() {
+            return Err(Error::Privileged);
+        }
         let path = compile::build(toolchain, source, options)?;
         Self::load(source.top, path)
     }

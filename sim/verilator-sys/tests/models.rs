@@ -6,9 +6,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
+use std::env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 use std::sync::OnceLock;
 
 use verilator_sys::{
@@ -434,4 +436,29 @@ fn lint_finds_a_planted_width_mismatch_unless_waived() {
     assert_eq!(lint(toolchain(), &clean, LintOptions::default()).unwrap(), []);
     let broken = Source { top: "planted", verilog: "module planted(; endmodule" };
     assert!(matches!(lint(toolchain(), &broken, LintOptions::default()), Err(Error::Verilator { .. })));
+}
+
+/// Rights can be given by root alone, and the copy's folder may not allow any.
+#[test]
+fn a_program_with_rights_of_its_own_loads_nothing() {
+    const NAME: &str = "a_program_with_rights_of_its_own_loads_nothing";
+    const COPY: &str = "DELTALINE_TEST_COPY";
+    if env::var_os(COPY).is_some() {
+        let source = Source { top: "top", verilog: "module top; endmodule" };
+        let built = Model::build(toolchain(), &source, Options::default());
+        assert!(matches!(built, Err(Error::Privileged)), "{built:?}");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let copy = folder.path().join("copy");
+    fs::copy(env::current_exe().unwrap(), &copy).unwrap();
+    let given = Command::new("setcap").arg("cap_net_raw+ep").arg(&copy).output();
+    if !given.is_ok_and(|given| given.status.success()) {
+        return;
+    }
+    let mut run = Command::new("setpriv");
+    run.args(["--reuid=65534", "--clear-groups"]).arg(&copy).args(["--exact", NAME]).env(COPY, "yes");
+    let result = run.output().unwrap();
+    assert!(result.status.success(), "{result:?}");
 }

@@ -243,6 +243,7 @@ pub(crate) struct Metrics {
     up: Gauge,
     reconnects: Counter,
     bad: Counter,
+    dropped: Counter,
     intervals: Family<Intervals, Counter>,
     missing: Family<Segment, Counter>,
     reported: Family<Segment, Value>,
@@ -256,6 +257,8 @@ impl Metrics {
         all.register("source_up", "1 while the source is there, 0 while it is away", self.up.clone());
         all.register("reconnects", "How often the source came back", self.reconnects.clone());
         all.register("bad_frames", "Frames and messages that were corrupted", self.bad.clone());
+        let help = "Control frames that came and that the kernel had no room for";
+        all.register("dropped_frames", help, self.dropped.clone());
         all.register("intervals", "Intervals reported, usable or void", self.intervals.clone());
         all.register("missing_intervals", "Intervals of which nothing arrived", self.missing.clone());
         let (name, help) = ("last_interval_timestamp", "When the last usable interval was reported");
@@ -332,6 +335,12 @@ impl Served {
     /// A frame or message was corrupted.
     pub(crate) fn bad(&mut self) -> Result<(), Failure> {
         self.metrics.bad.inc();
+        self.changed()
+    }
+
+    /// So many more frames found no room.
+    pub(crate) fn dropped(&mut self, frames: u64) -> Result<(), Failure> {
+        self.metrics.dropped.inc_by(frames);
         self.changed()
     }
 

@@ -1,9 +1,10 @@
 //! A simulated board at a pseudo-terminal: the software twin, with faults on its line.
 #![allow(clippy::unwrap_used, dead_code, reason = "helpers of tests are tests, and not every test needs all")]
 
+use deltaline_capture::Packet;
 use deltaline_model::board::framing::{self, Deframer};
 use deltaline_model::board::traffic::Board;
-use deltaline_model::board::{Command, Settings, Sizes};
+use deltaline_model::board::{Command, Record, Settings, Sizes};
 use serialport::{SerialPort, TTYPort};
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -221,4 +222,32 @@ impl Runner {
             }
         }
     }
+}
+
+/// What the twin says in so many intervals.
+pub(crate) fn said(settings: &Settings, intervals: usize) -> Vec<Vec<u8>> {
+    let mut said = vec![];
+    let mut board = Board::new(77, |payload| said.push(payload.to_vec()));
+    board.command(&Command::Settings(*settings), |_| {});
+    for _ in 0..intervals {
+        board.run_interval(|payload| said.push(payload.to_vec()));
+    }
+    said
+}
+
+pub(crate) fn control_frames(said: &[Vec<u8>]) -> Vec<Packet> {
+    said.iter()
+        .filter_map(|payload| match Record::decode(payload).unwrap() {
+            Record::Control(frame) => {
+                Some(Packet { timestamp: 0, length: frame.len() as u32, interface: 0, data: frame.to_vec() })
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+pub(crate) fn on_the_line(said: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes = vec![];
+    said.iter().for_each(|payload| framing::encode(payload, |byte| bytes.push(byte)));
+    bytes
 }

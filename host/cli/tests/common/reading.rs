@@ -2,9 +2,10 @@
 #![allow(clippy::unwrap_used, dead_code, reason = "helpers of tests are tests, and not every test needs all")]
 
 use super::{Run, command};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStderr, ChildStdout, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 
 pub(crate) fn lines(output: &str) -> Vec<Value> {
     output.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -25,7 +26,11 @@ pub(crate) struct Reading {
 
 impl Reading {
     pub(crate) fn start(arguments: &[&str]) -> Self {
-        let mut child = command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Self::of(&mut command(arguments))
+    }
+
+    pub(crate) fn of(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
         let messages = BufReader::new(child.stderr.take().unwrap());
         Reading { child, output, messages, text: String::new() }
@@ -51,8 +56,18 @@ impl Reading {
 
     /// Ctrl-C.
     pub(crate) fn interrupt(&self) {
-        let process = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
+        self.signal(Signal::INT);
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Waits for the program's end by a signal; what it had written.
+    pub(crate) fn killed(mut self) -> String {
+        self.output.read_to_string(&mut self.text).unwrap();
+        self.child.wait().unwrap();
+        self.text
     }
 
     /// Waits for the program to end by itself.

@@ -37,10 +37,7 @@ pub enum FeedError {
         name: String,
     },
     /// The user may not open the interface.
-    #[error(
-        "{name}: no permission to use the network interface; run as root, or once \
-         `sudo setcap cap_net_raw+ep \"$(command -v deltaline)\"`"
-    )]
+    #[error("{name}: no permission to use the network interface; run as root")]
     InterfaceDenied {
         /// The name.
         name: String,

@@ -29,7 +29,7 @@ pub enum Event {
     Frame {
         /// The frame.
         bytes: Vec<u8>,
-        /// When it was captured, in nanoseconds since the Unix epoch; only of a capture file.
+        /// When it was captured, in nanoseconds since the Unix epoch; of a capture file or an interface.
         captured: Option<u64>,
     },
     /// What happened in an interval, of a board that knows.
@@ -40,8 +40,6 @@ pub enum Event {
     Bad(Bad),
     /// Nothing came within [`WAIT`].
     Idle,
-    /// The recording could not be written further; reading goes on.
-    NotRecorded(String),
     /// The feed has vanished; it is looked for.
     Lost(String),
     /// The feed is back.

@@ -1,19 +1,31 @@
-//! A network interface: frames from it, and onto it.
+//! A network interface: control frames from it, and frames onto it.
+//!
+//! A thread of its own does nothing but take frames out of the socket and put them into a queue, so that the kernel's
+//! buffer is emptied whatever the program is busy with. When the queue is full, too, the kernel drops frames, and counts
+//! them.
 
 use super::error::FeedError;
 use super::event::{Event, Feed, WAIT};
-use pnet_datalink::{Channel, Config, DataLinkReceiver, DataLinkSender, NetworkInterface};
+use super::packet_socket::{Arrived, Link, PacketSocket, open_sender};
+use super::recorder::Recorder;
+use deltaline_capture::{PacketRef, pcapng_packet};
+use socket2::Socket;
 use std::io;
-use std::thread::sleep;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Weak};
+use std::thread::{self, sleep};
+use std::time::Instant;
 
-/// Longer than any frame that is of interest.
-const LONGEST: usize = 1 << 16;
+/// Frames in the queue at most: those of some thousand intervals of a board.
+const QUEUE: usize = 4096;
 
-/// The frames of a network interface, to whomever they are addressed.
+/// The frames of a network interface that have our EtherType, to whomever they are addressed.
 pub struct Interface {
     name: String,
-    /// None while it is away.
-    receiver: Option<Box<dyn DataLinkReceiver>>,
+    events: Receiver<Event>,
+    dropped: Arc<AtomicU64>,
+    pub(super) recorder: Option<Recorder>,
 }
 
 impl Interface {
@@ -23,41 +35,96 @@ impl Interface {
     ///
     /// [`FeedError`] when there is none of this name, it is down, or it may not be used.
     pub fn open(name: &str) -> Result<Self, FeedError> {
-        Ok(Interface { name: name.into(), receiver: Some(open(name, true)?.1) })
+        let socket = Some(open(name)?);
+        let (sender, events) = sync_channel(QUEUE);
+        let dropped = Arc::default();
+        let reader = Reader { name: name.into(), socket, events: sender, dropped: Arc::downgrade(&dropped) };
+        let thread = thread::Builder::new().name("interface".into());
+        match thread.spawn(move || reader.run()) {
+            Ok(_) => Ok(Interface { name: name.into(), events, dropped, recorder: None }),
+            Err(reason) => Err(FeedError::NoInterface { name: name.into(), reason: reason.to_string() }),
+        }
     }
 
-    fn next(&mut self) -> Event {
-        let Some(receiver) = &mut self.receiver else {
-            let Ok((_, receiver)) = open(&self.name, true) else {
-                sleep(WAIT);
-                return Event::Idle;
-            };
-            self.receiver = Some(receiver);
-            return Event::Restored;
-        };
-        match receiver.next() {
-            Ok(frame) => Event::Frame { bytes: frame.to_vec(), captured: None },
-            Err(reason) => match reason.kind() {
-                io::ErrorKind::TimedOut | io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock => {
-                    Event::Idle
-                }
-                _ => {
-                    self.receiver = None;
-                    Event::Lost(reason.to_string())
-                }
-            },
-        }
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many control frames came that the kernel had no room for.
+    pub fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
     }
 }
 
 impl Feed for Interface {
     fn next_event(&mut self) -> Result<Event, FeedError> {
-        Ok(self.next())
+        let event = match self.events.recv_timeout(WAIT) {
+            Ok(event) => event,
+            Err(RecvTimeoutError::Timeout) => Event::Idle,
+            // It never ends before.
+            Err(RecvTimeoutError::Disconnected) => Event::End,
+        };
+        if let (Some(recorder), Event::Frame { bytes, captured }) = (&mut self.recorder, &event) {
+            let (timestamp, length) = (captured.unwrap_or(0), bytes.len() as u32);
+            recorder.write(&pcapng_packet(PacketRef { timestamp, length, interface: 0, data: bytes }));
+        }
+        Ok(event)
+    }
+}
+
+/// What the thread does.
+struct Reader {
+    name: String,
+    /// None while the interface is away.
+    socket: Option<PacketSocket>,
+    events: SyncSender<Event>,
+    /// Gone when nobody reads any more.
+    dropped: Weak<AtomicU64>,
+}
+
+impl Reader {
+    fn run(mut self) {
+        let mut counted = Instant::now();
+        while let Some(dropped) = self.dropped.upgrade() {
+            let event = self.next();
+            let is_due = counted.elapsed() >= WAIT || !matches!(event, Event::Frame { .. });
+            if let Some(socket) = self.socket.as_ref().filter(|_| is_due) {
+                dropped.fetch_add(socket.take_drops(), Ordering::Relaxed);
+                counted = Instant::now();
+            }
+            if let Event::Lost(_) = event {
+                self.socket = None;
+            }
+            if event != Event::Idle && self.events.send(event).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn next(&mut self) -> Event {
+        let Some(socket) = &self.socket else {
+            let Ok(socket) = open(&self.name) else {
+                sleep(WAIT);
+                return Event::Idle;
+            };
+            self.socket = Some(socket);
+            return Event::Restored;
+        };
+        match socket.receive() {
+            Ok(Arrived { bytes, time }) => Event::Frame { bytes, captured: time },
+            Err(reason) => match reason.kind() {
+                io::ErrorKind::TimedOut | io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock => {
+                    Event::Idle
+                }
+                _ => Event::Lost(reason.to_string()),
+            },
+        }
     }
 }
 
 /// Sends frames out of a network interface.
-pub struct Sender(Box<dyn DataLinkSender>);
+pub struct Sender(Socket);
 
 impl Sender {
     /// Opens an interface by its name.
@@ -66,7 +133,7 @@ impl Sender {
     ///
     /// [`FeedError`] when there is none of this name, it is down, or it may not be used.
     pub fn open(name: &str) -> Result<Self, FeedError> {
-        Ok(Sender(open(name, false)?.0))
+        open_by(name, open_sender).map(Sender)
     }
 
     /// Sends an Ethernet frame, from its destination MAC address on, without check sequence.
@@ -75,44 +142,28 @@ impl Sender {
     ///
     /// What the operating system says.
     pub fn send(&mut self, frame: &[u8]) -> io::Result<()> {
-        self.0.send_to(frame, None).unwrap_or(Err(io::ErrorKind::OutOfMemory.into()))
+        self.0.send(frame).map(|_| ())
     }
 }
 
-/// Both directions of an interface.
-type Ends = (Box<dyn DataLinkSender>, Box<dyn DataLinkReceiver>);
+fn open(name: &str) -> Result<PacketSocket, FeedError> {
+    open_by(name, |link| PacketSocket::open(link, WAIT))
+}
 
-/// Listens to others' frames, too, if asked to.
-fn open(name: &str, promiscuous: bool) -> Result<Ends, FeedError> {
-    let found = find(name);
+fn open_by<T>(name: &str, open: impl FnOnce(&Link) -> io::Result<T>) -> Result<T, FeedError> {
+    let found = Link::find(name);
     let name = name.to_string();
-    let Some(interface) = found else {
-        return Err(FeedError::Missing { name, ports: vec![], interfaces: names() });
+    let Some(link) = found else {
+        return Err(FeedError::Missing { name, ports: vec![], interfaces: Link::names() });
     };
-    if !interface.is_up() {
+    if !link.is_up {
         return Err(FeedError::InterfaceDown { name });
     }
-    let config =
-        Config { read_timeout: Some(WAIT), read_buffer_size: LONGEST, promiscuous, ..Config::default() };
-    match pnet_datalink::channel(&interface, config) {
-        Ok(Channel::Ethernet(sender, receiver)) => Ok((sender, receiver)),
-        Ok(_) => Err(FeedError::NoInterface { name, reason: "it carries no Ethernet frames".into() }),
-        Err(reason) if reason.kind() == io::ErrorKind::PermissionDenied => {
-            Err(FeedError::InterfaceDenied { name })
-        }
-        Err(reason) => Err(FeedError::NoInterface { name, reason: reason.to_string() }),
+    if !link.is_ethernet() {
+        return Err(FeedError::NoInterface { name, reason: "it carries no Ethernet frames".into() });
     }
-}
-
-fn find(name: &str) -> Option<NetworkInterface> {
-    pnet_datalink::interfaces().into_iter().find(|interface| interface.name == name)
-}
-
-pub(super) fn exists(name: &str) -> bool {
-    find(name).is_some()
-}
-
-/// The network interfaces that there are.
-pub(super) fn names() -> Vec<String> {
-    pnet_datalink::interfaces().into_iter().map(|interface| interface.name).collect()
+    open(&link).map_err(|reason| match reason.kind() {
+        io::ErrorKind::PermissionDenied => FeedError::InterfaceDenied { name },
+        _ => FeedError::NoInterface { name, reason: reason.to_string() },
+    })
 }

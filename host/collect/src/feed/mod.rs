@@ -5,7 +5,7 @@
 //! | name | feed | what comes |
 //! |------|------|------------|
 //! | a terminal device, such as `/dev/ttyUSB1` | [`Serial`]: a board's line, [`deltaline_model::board`] | control frames, truth, identities; commands go back |
-//! | a network interface, such as `eth0` | [`Interface`]: its Ethernet frames, as by a packet socket | frames |
+//! | a network interface, such as `eth0` | [`Interface`]: its frames of our EtherType, also behind VLAN tags | frames |
 //! | any other file | [`Recording`]: a capture, or the bytes of a serial line | as of an interface or a line |
 //!
 //! Each is a [`Feed`], which hands out one [`Event`] after the other.
@@ -21,6 +21,8 @@ mod error;
 mod event;
 mod interface;
 mod line;
+mod packet_socket;
+mod recorder;
 mod recording;
 mod serial;
 mod source;

@@ -66,7 +66,7 @@ impl SerialBytes {
         let mut buffer = [0; CHUNK];
         loop {
             match self.line.next() {
-                Some(event) => return Ok(event),
+                Some((event, _)) => return Ok(event),
                 None if self.is_over && self.line.messages == 0 => {
                     return Err(FeedError::NoRecording { file: self.name.clone() });
                 }

@@ -3,10 +3,11 @@
 use super::error::FeedError;
 use super::event::{Event, Feed, WAIT};
 use super::line::{CHUNK, Line};
+use super::recorder::Recorder;
 use deltaline_model::board::{BAUD, Command, framing};
 use serialport::{ErrorKind, TTYPort};
-use std::fs::File;
 use std::io::{self, Read, Write};
+use std::path::Path;
 use std::thread::sleep;
 
 /// A board's serial line: control frames, truth and identities come, commands go.
@@ -15,7 +16,7 @@ pub struct Serial {
     /// None while it is away.
     port: Option<TTYPort>,
     line: Line,
-    recording: Option<File>,
+    pub(super) recorder: Option<Recorder>,
     bytes: u64,
 }
 
@@ -27,17 +28,12 @@ impl Serial {
     /// [`FeedError`] when there is no such port, another program has it, or it may not be used.
     pub fn open(name: &str) -> Result<Self, FeedError> {
         let port = open(name)?;
-        Ok(Serial { name: name.into(), port: Some(port), line: Line::default(), recording: None, bytes: 0 })
+        Ok(Serial { name: name.into(), port: Some(port), line: Line::default(), recorder: None, bytes: 0 })
     }
 
     /// Bytes that have come so far.
     pub fn bytes(&self) -> u64 {
         self.bytes
-    }
-
-    /// Keeps all bytes, from here on, in a file, which [`Recording`](super::Recording) reads.
-    pub fn record(&mut self, file: File) {
-        self.recording = Some(file);
     }
 
     /// Sends a command to the board. A board that is just away does not get it.
@@ -51,7 +47,7 @@ impl Serial {
     }
 
     fn next(&mut self) -> Event {
-        if let Some(event) = self.line.next() {
+        if let Some(event) = self.next_on_line() {
             return event;
         }
         let Some(port) = &mut self.port else {
@@ -68,20 +64,23 @@ impl Serial {
             Ok(count) => {
                 let bytes = &buffer[..count];
                 self.bytes += count as u64;
-                if let Some(recording) = &mut self.recording
-                    && let Err(reason) = recording.write_all(bytes)
-                {
-                    self.recording = None;
-                    self.line.events.push_back(Event::NotRecorded(reason.to_string()));
-                }
                 self.line.take(bytes);
-                self.line.next().unwrap_or(Event::Idle)
+                self.next_on_line().unwrap_or(Event::Idle)
             }
             Err(reason) => match reason.kind() {
                 io::ErrorKind::TimedOut | io::ErrorKind::Interrupted => Event::Idle,
                 _ => self.lose(reason.to_string()),
             },
         }
+    }
+
+    /// The next event of the line, which is recorded when it is handed out.
+    fn next_on_line(&mut self) -> Option<Event> {
+        let (event, bytes) = self.line.next()?;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.write(&bytes);
+        }
+        Some(event)
     }
 
     fn lose(&mut self, reason: String) -> Event {
@@ -111,8 +110,14 @@ fn open(name: &str) -> Result<TTYPort, FeedError> {
     })
 }
 
+/// Where the serial ports are listed. The library panics where this is not there, as in some containers.
+const LISTED: &str = "/sys/class/tty";
+
 /// The serial ports that there are.
 pub(super) fn names() -> Vec<String> {
+    if !Path::new(LISTED).is_dir() {
+        return vec![];
+    }
     let ports = serialport::available_ports().unwrap_or_default();
     let mut names: Vec<String> = ports.into_iter().map(|port| port.port_name).collect();
     names.sort();

@@ -1,0 +1,120 @@
+//! `deltaline read` on an interface that goes down, comes back, is taken away and made again.
+//!
+//! To root alone, as a rule, who may make a pair of interfaces; elsewhere there is nothing to test.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::board::{LOSSY, control_frames, said};
+use common::reading::{Reading, lines, of};
+use common::{Folder, packets, run, timeless};
+use deltaline_collect::feed::Sender;
+use serde_json::{Value, json};
+use std::env;
+use std::path::Path;
+use std::process::{self, Command};
+
+/// Two interfaces, of which each hears what the other one sends.
+struct Pair([String; 2]);
+
+impl Pair {
+    fn new() -> Option<Self> {
+        let pair = Pair(["a", "b"].map(|end| format!("dl{}{end}", process::id())));
+        pair.create().then_some(pair)
+    }
+
+    fn create(&self) -> bool {
+        let [one, other] = &self.0;
+        ip(&["link", "add", one, "type", "veth", "peer", "name", other])
+            && [one, other].iter().all(|end| ip(&["link", "set", end, "up"]))
+    }
+
+    fn remove(&self) -> bool {
+        ip(&["link", "delete", &self.0[0]])
+    }
+}
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}
+
+fn ip(arguments: &[&str]) -> bool {
+    Command::new("ip").args(arguments).output().is_ok_and(|output| output.status.success())
+}
+
+#[test]
+fn an_interface_may_go_and_come() {
+    let Some(pair) = Pair::new() else { return };
+    let [near, far] = &pair.0;
+    let folder = Folder::new();
+    let recording = folder.path("run.pcapng");
+    let mut reading = Reading::start(&["read", near, "--json", "--record", &recording]);
+    reading.wait_for("start", 1);
+    // Four frames make an interval.
+    let mut frames = control_frames(&said(&LOSSY, 8)).into_iter().map(|packet| packet.data);
+    let mut send = |intervals: usize, tag: &[u8]| {
+        let mut sender = Sender::open(far).unwrap();
+        for frame in frames.by_ref().take(4 * intervals) {
+            let mut foreign = frame.clone();
+            foreign[12] = 0x08;
+            (0..200).for_each(|_| sender.send(&foreign).unwrap());
+            sender.send(&[&frame[..12], tag, &frame[12..]].concat()).unwrap();
+        }
+    };
+    send(2, &[]);
+    reading.wait_for("interval", 2);
+    send(1, &[0x81, 0, 0, 5]);
+    send(1, &[0x88, 0xa8, 0, 5, 0x81, 0, 0, 6]);
+    reading.wait_for("interval", 4);
+
+    assert!(ip(&["link", "set", near, "down"]));
+    reading.wait_for("lost", 1);
+    assert!(ip(&["link", "set", near, "up"]));
+    reading.wait_for("restored", 1);
+    send(2, &[]);
+    reading.wait_for("interval", 6);
+
+    assert!(pair.remove());
+    reading.wait_for("lost", 2);
+    assert!(pair.create());
+    reading.wait_for("restored", 2);
+    send(2, &[]);
+    reading.wait_for("interval", 8);
+    reading.interrupt();
+    let result = reading.end();
+    result.told(0, &["waiting for it to come back", "is back"]);
+    let read = lines(&result.output);
+    let end = of(&read, "end")[0];
+    for (key, count) in
+        [("intervals", 8), ("void", 0), ("missing", 0), ("bad", 0), ("dropped", 0), ("reconnects", 2)]
+    {
+        assert_eq!(end[key], json!(count), "{key}");
+    }
+
+    // The recording holds our frames alone, and says the same.
+    assert_eq!(packets(&recording).len(), 32);
+    let own = |value: &Value| {
+        let mut own = timeless(value);
+        own.as_object_mut().unwrap().remove("event");
+        own
+    };
+    let shown: Vec<Value> = of(&read, "interval").into_iter().map(own).collect();
+    let decoded = run(&["decode", &recording, "--json"]).json();
+    let decoded: Vec<Value> = decoded["intervals"].as_array().unwrap().iter().map(own).collect();
+    assert_eq!(decoded, shown);
+    read_by_others(&recording);
+}
+
+/// Wireshark's own tool counts what is in a capture: beside the tshark that `DELTALINE_TSHARK` names, if it does.
+fn read_by_others(capture: &str) {
+    let capinfos = match env::var_os("DELTALINE_TSHARK") {
+        Some(tshark) => Path::new(&tshark).with_file_name("capinfos"),
+        None => "capinfos".into(),
+    };
+    let Ok(output) = Command::new(capinfos).args(["-T", "-r", "-c", capture]).output() else { return };
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.trim().ends_with("\t32"), "{said}");
+}

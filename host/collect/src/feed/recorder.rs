@@ -1,0 +1,198 @@
+//! What a live feed says, kept in files that survive whatever happens to the program.
+//!
+//! A file that exists is never written to. With a period, a new file begins when the last one has been written for so long,
+//! between two intervals; each is called after the moment when it begins, in UTC: `run.pcapng` becomes
+//! `run-20260123T070000Z.pcapng`. How long is measured by a clock that does not step, and where a name is taken, as when the
+//! time of day was set back, a number follows it.
+//!
+//! What has been written when [`Recorder::sync`] returns is on the disk. A write that fails ends the file; with a period, the
+//! next one is tried when it is due.
+//!
+//! # Test plan
+//!
+//! Names of files, taken ones among them; nothing is overwritten; a folder that vanishes and comes back. The program's
+//! tests (`host/cli/tests/record.rs`): killed at random moments, a full disk, what other programs read.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+/// Files that may begin in one second, or at a time that comes again.
+const MOST_NAMES: u32 = 1000;
+
+/// Writes what comes into one file after the other.
+pub(super) struct Recorder {
+    path: PathBuf,
+    period: Option<Duration>,
+    /// What each file begins with.
+    beginning: Vec<u8>,
+    /// None after a failure.
+    file: Option<File>,
+    begun: Instant,
+    /// Written, but maybe not on the disk.
+    is_pending: bool,
+    failure: Option<io::Error>,
+}
+
+impl Recorder {
+    /// Begins the first file.
+    pub(super) fn create(path: &Path, period: Option<Duration>, beginning: Vec<u8>) -> io::Result<Self> {
+        let mut recorder = Recorder {
+            path: path.into(),
+            period,
+            beginning,
+            file: None,
+            begun: Instant::now(),
+            is_pending: false,
+            failure: None,
+        };
+        recorder.begin()?;
+        Ok(recorder)
+    }
+
+    /// Appends to the file.
+    pub(super) fn write(&mut self, bytes: &[u8]) {
+        if let Some(file) = &mut self.file {
+            self.is_pending = true;
+            let result = file.write_all(bytes);
+            self.check(result);
+        }
+    }
+
+    /// Waits until all that was written is on the disk; then it is time for a new file, if one is due.
+    pub(super) fn sync(&mut self) {
+        if let Some(file) = self.file.as_ref().filter(|_| self.is_pending) {
+            let result = file.sync_data();
+            self.is_pending = false;
+            self.check(result);
+        }
+        if self.period.is_some_and(|period| self.begun.elapsed() >= period) {
+            let result = self.begin();
+            self.check(result);
+        }
+    }
+
+    /// Why nothing is recorded any more, once.
+    pub(super) fn take_failure(&mut self) -> Option<io::Error> {
+        self.failure.take()
+    }
+
+    fn check(&mut self, result: io::Result<()>) {
+        if let Err(reason) = result {
+            self.file = None;
+            self.failure = Some(reason);
+        }
+    }
+
+    fn begin(&mut self) -> io::Result<()> {
+        self.begun = Instant::now();
+        let mut file = match self.period {
+            None => File::create_new(&self.path)?,
+            Some(_) => self.create_named(SystemTime::now())?,
+        };
+        file.write_all(&self.beginning)?;
+        file.sync_all()?;
+        // The name is on the disk when the folder is; not every file system lets a folder be synchronised.
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let _ = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
+        self.file = Some(file);
+        Ok(())
+    }
+
+    fn create_named(&self, now: SystemTime) -> io::Result<File> {
+        let name = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+        let (stem, ending) = (name(self.path.file_stem()), name(self.path.extension()));
+        let ending = if ending.is_empty() { ending } else { format!(".{ending}") };
+        let moment = humantime::format_rfc3339_seconds(now).to_string().replace(['-', ':'], "");
+        for number in 1..=MOST_NAMES {
+            let number = if number == 1 { String::new() } else { format!("-{number}") };
+            match File::create_new(self.path.with_file_name(format!("{stem}-{moment}{number}{ending}"))) {
+                Err(reason) if reason.kind() == ErrorKind::AlreadyExists => {}
+                result => return result,
+            }
+        }
+        Err(ErrorKind::AlreadyExists.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use std::fs;
+    use tempfile::TempDir;
+
+    /// Names and contents.
+    fn files(folder: &Path) -> Vec<(String, String)> {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let mut files: Vec<_> = entries
+            .map(|path| {
+                let name = path.file_name().unwrap().to_str().unwrap().to_string();
+                (name, fs::read_to_string(path).unwrap())
+            })
+            .collect();
+        files.sort();
+        files
+    }
+
+    #[test]
+    fn a_file_that_exists_is_not_touched() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("run.bin");
+        Recorder::create(&path, None, vec![b'~']).unwrap().write(b"first");
+        let refused = Recorder::create(&path, None, vec![]).err().unwrap();
+        assert_eq!(refused.kind(), ErrorKind::AlreadyExists);
+        assert_eq!(files(folder.path()), [("run.bin".into(), "~first".into())]);
+    }
+
+    #[test]
+    fn files_are_called_after_their_moment_and_a_taken_name_gets_a_number() {
+        let folder = TempDir::new().unwrap();
+        let recorder = Recorder::create(&folder.path().join("run.pcapng"), None, vec![]).unwrap();
+        let moment = SystemTime::UNIX_EPOCH + Duration::from_secs(1_790_000_000);
+        for _ in 0..3 {
+            recorder.create_named(moment).unwrap();
+        }
+        let names: Vec<String> = files(folder.path()).into_iter().map(|(name, _)| name).collect();
+        let expected = [
+            "run-20260921T141320Z-2.pcapng",
+            "run-20260921T141320Z-3.pcapng",
+            "run-20260921T141320Z.pcapng",
+            "run.pcapng",
+        ];
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn what_comes_is_spread_over_files_without_a_gap() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("run");
+        let mut recorder = Recorder::create(&path, Some(Duration::ZERO), vec![b'~']).unwrap();
+        for part in ["one ", "two ", "three "] {
+            recorder.write(part.as_bytes());
+            recorder.sync();
+        }
+        assert!(recorder.take_failure().is_none());
+        let mut contents: Vec<String> = files(folder.path()).into_iter().map(|(_, text)| text).collect();
+        contents.sort();
+        assert_eq!(contents, ["~", "~one ", "~three ", "~two "]);
+    }
+
+    #[test]
+    fn after_a_failure_the_next_file_is_tried() {
+        let folder = TempDir::new().unwrap();
+        let inner = folder.path().join("inner");
+        fs::create_dir(&inner).unwrap();
+        let mut recorder = Recorder::create(&inner.join("run"), Some(Duration::ZERO), vec![]).unwrap();
+        fs::remove_dir_all(&inner).unwrap();
+        recorder.sync();
+        assert_eq!(recorder.take_failure().unwrap().kind(), ErrorKind::NotFound);
+        assert!(recorder.take_failure().is_none());
+        recorder.write(b"lost");
+        fs::create_dir(&inner).unwrap();
+        recorder.sync();
+        recorder.write(b"kept");
+        assert_eq!(files(&inner).into_iter().map(|(_, text)| text).collect::<Vec<_>>(), ["kept"]);
+    }
+}
