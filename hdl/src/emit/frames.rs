@@ -12,7 +12,7 @@
 //! (key, hash, place, bank, rows, digests) and the configuration's identifier are computed anew from what the page says, by
 //! code that shares nothing with the model.
 
-use deltaline_model::configuration::Configuration;
+use deltaline_model::configuration::{Configuration, SEED_USE};
 use deltaline_model::packet::hash::LinearHash;
 use deltaline_model::packet::identity::{KEY_BITS, WINDOW_BYTES, identify};
 use deltaline_model::sketch::digest::PacketDigest;
@@ -30,6 +30,7 @@ const CONTROL_FRAME: &str = include_str!("../../../host/model/src/wire/v2.rs");
 const BLOCKS: &str = include_str!("../../../host/model/src/wire/cell.rs");
 const DELIMITER: &str = include_str!("../../../host/model/src/wire/delimiter.rs");
 const CHECK: &str = include_str!("../../../host/model/src/wire/check.rs");
+const AUTHENTICATION: &str = include_str!("../../../host/model/src/wire/authentication.rs");
 const KEY: &str = include_str!("../../../host/model/src/packet/identity.rs");
 const HASH: &str = include_str!("../../../host/model/src/packet/hash.rs");
 const ROUNDS: &str = include_str!("../../../host/model/src/sketch/rounds.rs");
@@ -50,6 +51,7 @@ pub(crate) fn page(configuration: &Configuration) -> String {
         section("Blocks", &module(BLOCKS)),
         section("Delimiters", &module(DELIMITER)),
         section("Check word", &module(CHECK)),
+        section("Authentication", &module(AUTHENTICATION)),
         section("Key", &module(KEY)),
         section("Hash", &module(HASH)),
         section("Rounds", &module(ROUNDS)),
@@ -115,6 +117,9 @@ fn link(label: &str, target: &str) -> String {
         "canonical" => label.into(),
         "Kind" => to("kind", "kinds"),
         "check" => to(label, "check-word"),
+        "authentication" => to(label, "authentication"),
+        "SEED_USE" => format!("the bytes `{}`", SEED_USE.escape_ascii()),
+        "ascon" => "tag of Ascon-AEAD128 (NIST SP 800-232) with an empty plaintext".into(),
         "frame" => to(label, "control-frames"),
         "identity" => to(label, "key"),
         "ROUNDS" => to(label, "rounds"),
@@ -184,8 +189,9 @@ fn identifier(configuration: &Configuration) -> String {
     let bytes = configuration.canonical();
     let lines: Vec<String> = bytes.as_bytes().chunks(32).map(hex).collect();
     format!(
-        "It is the 64-bit xxh3 hash, with seed 0, of the settings' canonical bytes.\n\n{layout}\n\n{items}\n\nOf this design they are\n\n\
-         ```text\n{bytes}\n```\n\nand their hash is `{id:#018x}`.\n",
+        "{rule}\n\n{layout}\n\n{items}\n\nOf this design they are\n\n\
+         ```text\n{bytes}\n```\n\nand the identifier is `{id:#018x}`.\n",
+        rule = item(CONFIGURATION, "pub fn id("),
         layout = module(CANONICAL).trim_end(),
         items = item(CONFIGURATION, "pub fn canonical("),
         bytes = lines.join("\n"),

@@ -260,9 +260,9 @@ impl Configuration {
         xxh3_64(&bytes[..length])
     }
 
-    /// Identifier of all that must be equal at both ends: the first 64 bits of the [keyed function](crate::ascon) of the other
-    /// settings' [canonical bytes](Configuration::canonical), under the seed (8 bytes, big-endian) followed by [`SEED_USE`], with
-    /// a nonce of zeros. So frames name a seed without showing it: there is no quicker way back than to try all
+    /// Identifier of all that must be equal at both ends: the first 64 bits, big-endian, of the [tag](crate::ascon) of the other
+    /// settings' [canonical bytes](Configuration::canonical) as associated data. Its key is the seed (8 bytes, big-endian) followed by
+    /// [`SEED_USE`], its nonce zero. So frames name a seed without showing it: there is no quicker way back than to try all
     /// seeds, 2^64 if it was drawn.
     pub fn id(&self) -> u64 {
         let mut key = [0; ascon::BYTES];
