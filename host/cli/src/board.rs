@@ -24,7 +24,7 @@ use crate::parse;
 use crate::report::{self, duration, or_none};
 use crate::show::json::Members;
 use clap::{Args, Subcommand};
-use deltaline_collect::collector::Collector;
+use deltaline_collect::collector::{Collector, Limits};
 use deltaline_collect::evaluation::Evaluation;
 use deltaline_collect::feed::{Event, Feed, Serial, Source};
 use deltaline_collect::follower::check_version;
@@ -272,6 +272,11 @@ struct Tested<'a> {
     identity: Identity,
 }
 
+/// A collector that holds nothing back: a board's own delimiters are neither repeated nor forged.
+fn prompt() -> Collector {
+    Collector::default().within(Limits { grace: Duration::ZERO, ..Limits::default() })
+}
+
 impl<'a> Tested<'a> {
     /// Finds out who answers, and refuses all but the board of this release.
     fn open(port: &'a str) -> Result<Self, Failure> {
@@ -299,14 +304,14 @@ impl<'a> Tested<'a> {
             );
             return Err(Failure::new(Exit::Configuration, message));
         }
-        Ok(Tested { port, source, collector: Collector::default(), identity })
+        Ok(Tested { port, source, collector: prompt(), identity })
     }
 
     /// Stops everything; intervals count from zero.
     fn reset(&mut self) -> Result<(), Failure> {
         self.source.send(&Command::Reset);
         identity(self.port, &mut self.source)?;
-        self.collector = Collector::default();
+        self.collector = prompt();
         Ok(())
     }
 
@@ -360,7 +365,7 @@ impl<'a> Tested<'a> {
             }
         }
         // As far as its frames have come.
-        let collector = std::mem::take(&mut self.collector);
+        let collector = std::mem::replace(&mut self.collector, prompt());
         let wanted = truth.map(|truth| truth.interval);
         let interval =
             collector.finish().intervals.into_iter().find(|interval| Some(interval.number) == wanted);

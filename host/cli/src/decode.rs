@@ -1,5 +1,6 @@
 //! `deltaline decode`: control frames out of captures of a management port.
 
+use crate::allow::{Allow, LeftOut};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{Input, check_standard_input};
@@ -9,7 +10,7 @@ use crate::report::{self, duration, or_none};
 use crate::show::json::{Interval as IntervalOutput, Numbers};
 use crate::show::{csv, table};
 use clap::Args;
-use deltaline_collect::collector::{Collected, Problem};
+use deltaline_collect::collector::{Collected, Limits, Problem};
 use deltaline_collect::evaluation::{Evaluation, bound_offset};
 use deltaline_collect::pair::Interval;
 use deltaline_collect::report::Report;
@@ -42,6 +43,8 @@ pub(crate) struct Decode {
     /// Take only control frames that a key of this file has signed, as `deltaline key` makes it
     #[arg(long, value_name = "FILE")]
     pub(crate) key: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) allow: Allow,
     /// Give bounds on how far the FORWARD segment's receiver clock is ahead of its sender's (negative: behind), from
     /// the exact delays of this segment and of the one BACKWARD between the same two points
     ///
@@ -77,7 +80,7 @@ fn parse_directions(text: &str) -> Result<Directions, String> {
 }
 
 /// Bad frames of one kind that are named one by one.
-const NAMED: usize = 10;
+const NAMED: u64 = 10;
 
 #[derive(Serialize)]
 struct Output<'a> {
@@ -166,11 +169,15 @@ struct FramesOutput {
     /// Those without a right tag, with `--key`.
     unauthentic: u64,
     duplicates: u64,
-    corrupted: usize,
+    corrupted: u64,
+    #[serde(flatten)]
+    left_out: LeftOut,
 }
 
 pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
-    let mut collector = collector(arguments.design.as_deref(), arguments.key.as_deref())?;
+    let limits = Limits::recording();
+    let collector = collector(arguments.design.as_deref(), arguments.key.as_deref())?;
+    let mut collector = collector.within(limits).allowing(arguments.allow.allowed());
     // By file, the number of its last frame.
     let mut files: Vec<(String, u64)> = vec![];
     let mut frames = 0;
@@ -190,7 +197,9 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
     let collected = collector.finish();
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
     let names = names.join(", ");
-    if collected.intervals.is_empty() && collected.problems.is_empty() {
+    let counts = collected.counts;
+    let left_out = LeftOut::of(&counts);
+    if counts.frames == counts.foreign {
         return Err(Failure::new(
             Exit::NotIdentifiable,
             format!(
@@ -208,6 +217,7 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
     let offset = arguments.offset.map(|directions| bound(directions, &evaluations));
     let mut warnings = cut;
     warnings.extend(frame_warnings(&collected, &files));
+    warnings.extend(left_out.remarks(&limits));
     warnings.extend(interval_remarks(&evaluations));
     for (segment, results) in &segments {
         warnings.extend(results.findings.iter().map(|finding| format!("segment {segment}: {finding}")));
@@ -239,11 +249,12 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
                 ends: collected.intervals.iter().flat_map(ends).collect(),
                 files: files.iter().map(|(name, _)| name.as_str()).collect(),
                 frames: FramesOutput {
-                    all: collected.frames,
-                    foreign: collected.foreign,
-                    unauthentic: collected.unauthentic,
-                    duplicates: collected.duplicates,
-                    corrupted: corrupted(&collected).count(),
+                    all: counts.frames,
+                    foreign: counts.foreign,
+                    unauthentic: counts.unauthentic,
+                    duplicates: counts.duplicates,
+                    corrupted: counts.corrupted,
+                    left_out,
                 },
                 warnings: &warnings,
             },
@@ -262,8 +273,8 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
         mention_forgery(arguments.key.as_deref(), "control frames");
     }
     warnings.iter().for_each(|warning| report::say(&format!("{names}: {warning}")));
-    let has_nothing = collected.unauthentic > 0 && collected.intervals.is_empty();
-    let void = (has_nothing || corrupted(&collected).next().is_some()).then_some(Exit::Void);
+    let has_nothing = collected.intervals.is_empty();
+    let void = (has_nothing || counts.corrupted > 0 || left_out.is_missed()).then_some(Exit::Void);
     let intervals = evaluations.iter().map(Exit::after_interval);
     let findings = segments.iter().map(|(_, results)| Exit::after_findings(&results.findings));
     let unbounded = unbounded.map(|_| Exit::NotIdentifiable);
@@ -368,10 +379,6 @@ fn ends_table(ends: impl Iterator<Item = EndOutput>) -> String {
     format!("{table}\n")
 }
 
-fn corrupted(collected: &Collected) -> impl Iterator<Item = &Problem> {
-    collected.problems.iter().filter(|problem| matches!(problem, Problem::Corrupted { .. }))
-}
-
 /// What is to be said of single frames, by file.
 fn frame_warnings(collected: &Collected, files: &[(String, u64)]) -> Vec<String> {
     let place = |frame: u64| {
@@ -381,6 +388,7 @@ fn frame_warnings(collected: &Collected, files: &[(String, u64)]) -> Vec<String>
         format!("{name}: frame {}", frame - before)
     };
     let mut warnings = vec![];
+    let counts = &collected.counts;
     let (mut bad, mut forged, mut repeated) = (0, 0, 0);
     for problem in &collected.problems {
         match problem {
@@ -403,18 +411,18 @@ fn frame_warnings(collected: &Collected, files: &[(String, u64)]) -> Vec<String>
                         "{}: this frame, and {} in all, repeat earlier ones and are ignored; \
                          check that the management port is captured once",
                         place(*frame),
-                        collected.duplicates
+                        counts.duplicates
                     ));
                 }
             }
             Problem::Void { .. } | Problem::Doubt { .. } => {}
         }
     }
-    if forged > NAMED {
-        warnings.push(format!("and {} more control frames without a right tag", forged - NAMED));
+    if counts.unauthentic > NAMED {
+        warnings.push(format!("and {} more control frames without a right tag", counts.unauthentic - NAMED));
     }
-    if bad > NAMED {
-        warnings.push(format!("and {} more such frames", bad - NAMED));
+    if counts.corrupted > NAMED {
+        warnings.push(format!("and {} more such frames", counts.corrupted - NAMED));
     }
     warnings
 }

@@ -3,6 +3,7 @@
 //!
 //! The program parses the command line, calls the libraries and prints; exit codes are in `deltaline --help`.
 
+mod allow;
 mod arguments;
 mod board;
 mod causes;

@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::recordings::{Recordings, remark_on_cut, remark_on_nothing_wanted};
 use deltaline_capture::replay::Span;
 use deltaline_capture::{PacketRef, PcapngWriter};
-use deltaline_collect::collector::{Collector, Problem};
+use deltaline_collect::collector::{Collector, Limits};
 use deltaline_collect::evaluation::Evaluation;
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::time::Timestamp;
@@ -72,11 +72,11 @@ pub(crate) fn pass_captures(
     }
     for span in spans {
         // A collector for each interval: what has been estimated need not be kept.
-        let mut collector = Collector::default();
+        let mut collector = Collector::default().within(Limits::recording());
         sender.pass(span.sender.end, &mut collector, &mut sink)?;
         receiver.pass(span.receiver.end, &mut collector, &mut sink)?;
         let collected = collector.finish();
-        is_corrupted |= collected.problems.iter().any(|each| matches!(each, Problem::Corrupted { .. }));
+        is_corrupted |= collected.counts.corrupted > 0;
         evaluations.extend(Evaluation::all(&collected));
         let last = evaluations.last().and_then(Evaluation::span);
         times.push(last.map(|(first, last)| [first, last].map(|moment| sender.absolute(moment))));

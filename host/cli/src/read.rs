@@ -7,6 +7,7 @@
 //! `tests/read.rs`, against a board at a pseudo-terminal: the figures are those of `decode`; garbage, cut bytes, a reset
 //! in the middle, the port going and coming; every failure by its exit code; what Prometheus is served.
 
+use crate::allow::{Allow, LeftOut};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::identity::{error_at, no_answer, top_name};
@@ -18,6 +19,7 @@ use crate::show::live::Row;
 use crate::show::prometheus::Served;
 use crate::signals::stop_flag;
 use clap::Args;
+use deltaline_collect::collector::{self, Limits};
 use deltaline_collect::feed::Source;
 use deltaline_collect::follower::{Followed, Follower, Happening, Restart};
 use deltaline_collect::summary::interval_remarks;
@@ -57,6 +59,8 @@ pub(crate) struct Read {
     /// Take only control frames that a key of this file has signed, as `deltaline key` makes it
     #[arg(long, value_name = "FILE")]
     pub(crate) key: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) allow: Allow,
     /// Write one JSON object a line
     #[arg(long)]
     pub(crate) json: bool,
@@ -157,10 +161,13 @@ struct Counts {
     dropped: u64,
     reconnects: u64,
     restarts: u64,
+    #[serde(flatten)]
+    left_out: LeftOut,
 }
 
 pub(crate) fn run(arguments: &Read) -> Result<Exit, Failure> {
     let collector = collector(arguments.design.as_deref(), arguments.key.as_deref())?;
+    let collector = collector.allowing(arguments.allow.allowed());
     let mut source = Source::open(&arguments.source)?;
     if let Some(path) = &arguments.record {
         record(&mut source, path, arguments.rotate.map(Duration::from_nanos))?;
@@ -178,13 +185,16 @@ pub(crate) fn run(arguments: &Read) -> Result<Exit, Failure> {
             printer.print(&happening, &mut follower)?;
         }
         printer.dropped(follower.dropped().unwrap_or(0))?;
+        printer.left_out(&follower.counts())?;
         printer.serve()?;
     }
-    printer.counts.repeated = follower.repeated();
     let has_truth = follower.has_truth();
-    for happening in follower.finish() {
+    let (happenings, counts) = follower.finish();
+    for happening in happenings {
         printer.settled(&happening, has_truth)?;
     }
+    printer.left_out(&counts)?;
+    printer.counts.repeated = counts.duplicates + counts.late;
     printer.finish(is_live)
 }
 
@@ -234,6 +244,16 @@ impl Printer<'_> {
             report::say(&format!("--prometheus: nothing is served any more: {reason}; start again"));
         }
         metrics.refresh()
+    }
+
+    /// Counts the control frames that were left out.
+    fn left_out(&mut self, counts: &collector::Counts) -> Result<(), Failure> {
+        let left_out = LeftOut::of(counts);
+        if left_out.is_missed() {
+            self.exit = Exit::gravest([self.exit, Exit::Void]);
+        }
+        self.counts.left_out = left_out;
+        self.metrics.iter_mut().try_for_each(|metrics| metrics.left_out(&left_out))
     }
 
     fn print(&mut self, happening: &Happening, follower: &mut Follower) -> Result<(), Failure> {
@@ -368,7 +388,8 @@ impl Printer<'_> {
     }
 
     fn gap(&mut self, segment: u32, first: u32, last: u32) -> Result<(), Failure> {
-        let intervals = u64::from(last - first) + 1;
+        // Numbers count modulo 2^32.
+        let intervals = u64::from(last.wrapping_sub(first)) + 1;
         self.counts.missing += intervals;
         self.exit = Exit::gravest([self.exit, Exit::Void]);
         self.metrics.iter_mut().try_for_each(|metrics| metrics.missing(segment, intervals))?;
@@ -386,7 +407,7 @@ impl Printer<'_> {
     /// Why there is nothing to read.
     fn nothing_came(&self, follower: &mut Follower) -> Failure {
         let (port, length) = (&self.arguments.source, self.timeout());
-        let foreign = follower.foreign();
+        let foreign = follower.counts().foreign;
         match (follower.identity(), follower.source().serial()) {
             (Some(identity), _) => Failure::new(
                 Exit::NoData,
@@ -417,11 +438,23 @@ impl Printer<'_> {
 
     fn finish(self, is_live: bool) -> Result<Exit, Failure> {
         let counts = &self.counts;
+        counts.left_out.remarks(&Limits::default()).iter().for_each(|remark| self.say(remark));
         if self.arguments.json {
             report::print_json_line(&Line::End(counts))?;
         } else {
-            let Counts { intervals, void, missing, sent, lost, bad, repeated, dropped, reconnects, restarts } =
-                counts;
+            let Counts {
+                intervals,
+                void,
+                missing,
+                sent,
+                lost,
+                bad,
+                repeated,
+                dropped,
+                reconnects,
+                restarts,
+                ..
+            } = counts;
             report::print(&format!(
                 "{intervals} intervals, {void} of them void, {missing} missing; {sent} packets sent, {lost} lost; \
                  {bad} bad, {repeated} repeated and {dropped} dropped frames, {reconnects} reconnections, {restarts} \

@@ -49,10 +49,11 @@ fn decoded_frames_give_what_was_measured() {
     let json = timeless(&result.json());
     assert_eq!((&json["overall"], &json["intervals"]), (&measured["overall"], &measured["intervals"]));
     assert_eq!(json["segments"], json!([{ "segment": 3, "overall": measured["overall"] }]));
-    assert_eq!(
-        json["frames"],
-        json!({ "all": 202, "foreign": 10, "unauthentic": 0, "duplicates": 0, "corrupted": 0 })
-    );
+    let expected = json!({
+        "all": 202, "foreign": 10, "unauthentic": 0, "duplicates": 0, "corrupted": 0,
+        "unlisted": 0, "replayed": 0, "stray": 0, "beyond": 0
+    });
+    assert_eq!(json["frames"], expected);
     let ends = json["ends"].as_array().unwrap();
     assert_eq!(ends.len(), 6);
     assert_eq!((&ends[0]["end"], &ends[0]["packets"]), (&json!("sender"), &measured["intervals"][0]["sent"]));
@@ -66,6 +67,46 @@ fn decoded_frames_give_what_was_measured() {
     for part in ["receiver", "32/32", "59461", "1566 (2.634 %)", "segment 3"] {
         assert!(text.contains(part), "{part:?} is not in {text}");
     }
+}
+
+#[test]
+fn frames_of_others_than_those_listed_are_counted() {
+    let folder = Folder::new();
+    let (measured, mut frames) = measured(&folder, &["--segment", "3"]);
+    let (_, other) = self::measured(&folder, &["--segment", "4"]);
+    frames.extend(other);
+    let capture = folder.frames("both.pcapng", &frames);
+    let all = run(&["decode", "--json", &capture]).json();
+    let digest = all["ends"][0]["digest"].as_str().unwrap();
+    for list in [["--segment", "3,9"], ["--digest", digest]] {
+        let result = run(&[&["decode", "--json", &capture], &list[..]].concat());
+        result.told(0, &["192 control frames were left out that are of other segments"]);
+        let json = common::of_tables(&timeless(&result.json()));
+        assert_eq!(json["intervals"], measured["intervals"]);
+        assert_eq!(json["frames"]["unlisted"], json!(6 * FRAGMENTS));
+    }
+    let read = run(&["read", "--segment", "3", &capture]);
+    read.told(0, &["192 control frames were left out that are of other segments"]);
+    let none = run(&["decode", "--json", "--point", "5", &capture]);
+    none.told(5, &["384 control frames were left out"]);
+    assert_eq!(none.json()["intervals"], json!([]));
+    run(&["decode", "--digest", "0xg", &capture]).told(2, &["hexadecimal"]);
+}
+
+/// One end's frames of an interval far ahead, which no second one confirms.
+#[test]
+fn a_forged_number_far_ahead_is_left_out() {
+    let folder = Folder::new();
+    let (measured, mut frames) = measured(&folder, &[]);
+    let configuration = Configuration::new(Settings::default()).unwrap();
+    let mut point = MeasurementPoint::new(&configuration, Role::Sender);
+    let like = frames[20].clone();
+    point.end_interval_at(1 << 20, |data| {
+        frames.insert(20, Packet { length: data.len() as u32, data: data.to_vec(), ..like.clone() });
+    });
+    let result = decode(&folder, &frames);
+    result.told(5, &["control frames were left out that have interval numbers far from all others"]);
+    assert_eq!(common::of_tables(&timeless(&result.json()))["intervals"], measured["intervals"]);
 }
 
 #[test]

@@ -6,8 +6,8 @@
 //! control packets translates into a measurement interval being ignored").
 //!
 //! A recording may be pushed in any order and finished. Of a live source, [`Collector::take_settled`] hands out each
-//! interval as soon as nothing more is to be expected of it: both ends are whole, or each end that is not has gone on
-//! to a later interval, or [`LAG`] later intervals have begun.
+//! interval as soon as nothing more is to be expected of it: both ends have begun the next one or are whole since the
+//! [grace](Limits::grace), or [`LAG`] later intervals have begun, or its [time](Limits::patience) is over.
 //!
 //! A frame belongs to its (segment, interval, role). All that follows rests on the bytes of control frames alone.
 //!
@@ -45,12 +45,40 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Frames that nobody vouches for
+//!
+//! ```text
+//!             number near the segment's others            both ends have it, or one end
+//!  frame ──┬───────────────────────────────► pending ◄──── has it and a neighbour ───┐
+//!          │                                    │                                    │
+//!          │ far, or of a segment unknown       ▼ in order, each once                │
+//!          └──────────────────────────────► quarantine ──────────────────────────────┘
+//!                                               │ too old, or no room
+//!                                               ▼ counted
+//! ```
+//!
+//! * Numbers count modulo 2^32 (RFC 1982). One more than [`LAG`] ahead of a segment's newest, or behind what has been handed
+//!   out, waits in quarantine until a second frame agrees. What agrees is a jump ahead or, behind, a restart: what
+//!   is pending is handed out, and the segment goes on from there. Two forged frames can do that, and do it again; only
+//!   [keys](Collector::authenticated_by) keep them from it.
+//! * An end that reports two tables under one number has been given a delimiter twice: its interval is void, and the next one. So
+//!   is the next one, if the first table has been handed out already. Without a key, an interval is also void if an end ignored
+//!   delimiters in it or in the next one, as far as that has come.
+//! * (boot epoch, interval) rises in each role. Frames of an older epoch than two whole ends have had together, or of one
+//!   that is counted and an interval that has been handed out, are replays. When one end's later epoch restarts
+//!   a segment, the other end goes on in the epoch that it has.
+//! * Of segments, pending intervals and bytes there are at most as many as [`Limits`] say. No state is kept by
+//!   point. To make room, the oldest of what is in quarantine goes first. A frame takes the same work however many are kept, but for the
+//!   depth of trees.
+//!
 //! # Limits
 //!
 //! * An end that refuses an interval's end numbers its later intervals one too low. That shift is followed through
 //!   the refusals that were reported; those of an interval of which not a single frame arrived are unknown.
-//! * Interval numbers that start over, after 2^32 intervals or with a reset, contradict the earlier ones: one
-//!   recording for one run. Live, they are followed ([`Collector::restarts`]): what is pending is then handed out.
+//! * Interval numbers that start over contradict the earlier ones where a recording is finished as a whole: one recording for
+//!   one run. Live, they are followed. A restart from a number above 2^31 looks like a jump ahead.
+//! * A forged delimiter that is early by more than the grace makes an interval that is handed out before the points' counts of
+//!   ignored delimiters, in the next one, can show it. Keys help.
 //!
 //! # Test plan
 //!
@@ -60,75 +88,97 @@
 //! intervals as finished, whatever is lost; a silent end, late frames and restarts.
 
 use crate::pair::Interval;
-use crate::report::Report;
-use crate::verdict::{self, Doubt, Expected, Refused, Void};
+use crate::verdict::{self, Doubt, Expected, Void};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::identity::MAX_VLAN_TAGS;
-use deltaline_model::sketch::registry;
-use deltaline_model::sketch::sampler::Prefixes;
 use deltaline_model::wire::authentication::{Keys, Unauthentic};
 use deltaline_model::wire::frame::{ETHERTYPE, Frame, FrameError, Header, Role};
-use std::collections::{BTreeMap, VecDeque};
+use entry::{ENTRY_BYTES, Entry, Taken, most_bytes};
+pub use limits::{Allowed, Limits};
+use quarantine::Quarantine;
+use segment::{HandedOut, Place, SEGMENT_BYTES, Segment};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 use thiserror::Error;
 
-/// Later intervals at which a live interval is no longer waited for.
+mod entry;
+mod limits;
+mod quarantine;
+mod segment;
+
+/// Later intervals at which a live interval is no longer waited for, and the furthest that an interval's number may be ahead
+/// of its segment's others without being confirmed.
 pub const LAG: usize = 4;
+
+/// Problems that are kept by name until they are taken; further ones are counted.
+pub const MOST_PROBLEMS: usize = 1000;
 
 /// Gathers control frames.
 #[derive(Clone, Debug, Default)]
 pub struct Collector {
     expected: Option<Expected>,
     keys: Option<Keys>,
-    frames: u64,
-    foreign: u64,
-    unauthentic: u64,
-    duplicates: u64,
-    late: u64,
-    restarts: u64,
+    limits: Limits,
+    allowed: Allowed,
+    now: Duration,
+    /// What is settled has been asked for: frames come in about the order of their sending.
+    is_live: bool,
+    counts: Counts,
     problems: Vec<Problem>,
     segments: BTreeMap<u32, Segment>,
+    quarantine: Quarantine,
+    /// Segments of which frames came that have not been looked at since.
+    touched: BTreeSet<u32>,
+    /// When which segment's interval of which number is to be looked at again.
+    timers: BTreeSet<(Duration, u32, u32)>,
     settled: Vec<Interval>,
+    /// Numbers have started over behind what is settled.
+    is_parted: bool,
+    /// What all pending intervals take, and those in `settled`.
+    bytes: usize,
+    settled_bytes: usize,
+    work: u64,
     untagged: Vec<u8>,
 }
 
-/// What is known of a segment.
-#[derive(Clone, Debug, Default)]
-struct Segment {
-    /// What has not been handed out, by the interval's number.
-    pending: BTreeMap<u32, Ends>,
-    /// The last [`LAG`] intervals that have been, with what their frames had in common.
-    recent: VecDeque<(u32, [Option<Header>; 2])>,
-    refused: Refused,
-}
-
-/// An interval that is being gathered: one place for each [`Role`].
-type Ends = [Option<Assembly>; 2];
-
-/// The frames of one end's interval.
-#[derive(Clone, Debug)]
-struct Assembly {
-    /// What all of its frames have in common, with the rest set to zero.
-    common: Header,
-    prefixes: Option<Prefixes>,
-    fragments: BTreeMap<u16, Vec<u8>>,
-    contradiction: Option<(u64, &'static str)>,
+/// What became of frames, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// All frames.
+    pub frames: u64,
+    /// Those of other EtherTypes, and delimiters.
+    pub foreign: u64,
+    /// Those that are no control frame of this release, or say what no point says.
+    pub corrupted: u64,
+    /// Control frames without a right tag, where keys are given.
+    pub unauthentic: u64,
+    /// Those of segments, points and configurations that are not [`Allowed`].
+    pub unlisted: u64,
+    /// Those that had arrived before, byte for byte, and were ignored.
+    pub duplicates: u64,
+    /// Those of intervals that had been handed out already.
+    pub late: u64,
+    /// Those of a boot epoch, or of an interval in it, that is older than what its end has reported.
+    pub replayed: u64,
+    /// Those whose intervals' numbers were far from all others, and were never confirmed.
+    pub stray: u64,
+    /// Those for which there was no room within the [`Limits`].
+    pub beyond: u64,
+    /// Problems that are not named, because there are more than [`MOST_PROBLEMS`].
+    pub unnamed: u64,
+    /// How often a segment's interval numbers have started over.
+    pub restarts: u64,
 }
 
 /// What came of a capture's frames.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// All intervals, by ascending segment and number.
+    /// All intervals, by ascending segment, and in it in the order of their numbers.
     pub intervals: Vec<Interval>,
-    /// Everything that is not as it should be, the capture's frames first.
+    /// What is not as it should be, the capture's frames first, as far as it is kept by name.
     pub problems: Vec<Problem>,
-    /// Frames taken in.
-    pub frames: u64,
-    /// Frames of other EtherTypes, which were ignored.
-    pub foreign: u64,
-    /// Control frames without a right tag, which were ignored because keys are given.
-    pub unauthentic: u64,
-    /// Control frames that had arrived before, byte for byte, and were ignored.
-    pub duplicates: u64,
+    /// What became of the frames.
+    pub counts: Counts,
 }
 
 /// Something that is not as it should be.
@@ -200,11 +250,27 @@ impl Collector {
         Collector { keys: Some(keys), ..self }
     }
 
+    /// Keeps no more than this.
+    pub fn within(self, limits: Limits) -> Self {
+        Collector { limits, ..self }
+    }
+
+    /// Takes the frames of these alone; others are counted.
+    pub fn allowing(self, allowed: Allowed) -> Self {
+        Collector { allowed, ..self }
+    }
+
+    /// Says how late it is, by any clock; one that goes back stands still until it is on again. Nothing ages as long as nobody
+    /// says so.
+    pub fn advance(&mut self, now: Duration) {
+        self.now = self.now.max(now);
+    }
+
     /// Takes a frame of any EtherType, from its destination MAC address on, behind at most two VLAN tags.
     pub fn push(&mut self, bytes: &[u8]) {
-        self.frames += 1;
+        self.counts.frames += 1;
         let Some(tags) = tags_before_control(bytes) else {
-            self.foreign += 1;
+            self.counts.foreign += 1;
             return;
         };
         if tags == 0 {
@@ -218,87 +284,283 @@ impl Collector {
     }
 
     fn push_control(&mut self, bytes: &[u8]) {
-        let number = self.frames;
         let decoded = Frame::decode(bytes);
         if let (Ok(_) | Err(FrameError::Kind(_)), Some(keys)) = (&decoded, &self.keys)
             && let Err(reason) = keys.check(bytes)
         {
-            self.unauthentic += 1;
-            self.problems.push(Problem::Unauthentic { frame: number, reason });
+            self.counts.unauthentic += 1;
+            return self.note(Problem::Unauthentic { frame: self.counts.frames, reason });
+        }
+        let taken = match decoded {
+            Ok(frame) => self.gather(&frame.header, frame.blocks()),
+            // A later release's tables: their totals are right, and so is the loss.
+            Err(FrameError::Kind(header)) => self.gather(&header, &[]),
+            // Delimiters pass in-band as control frames do, and say nothing that control frames do not.
+            Err(FrameError::Delimiter) => {
+                self.counts.foreign += 1;
+                return;
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(error) = taken {
+            self.counts.corrupted += 1;
+            self.note(Problem::Corrupted { frame: self.counts.frames, error });
+        }
+    }
+
+    fn gather(&mut self, header: &Header, blocks: &[u8]) -> Result<(), FrameError> {
+        verdict::check(header)?;
+        let segment = header.segment;
+        if !self.allowed.allows(header) {
+            self.counts.unlisted += 1;
+            return Ok(());
+        }
+        match self.segments.get_mut(&segment).map_or(Place::Far, |known| known.place(header)) {
+            Place::Late => self.counts.late += 1,
+            Place::Replayed => self.counts.replayed += 1,
+            _ if !self.make_room(most_bytes(blocks.len())) => self.counts.beyond += 1,
+            Place::Due => self.take_due(header, blocks),
+            Place::Far => self.take_far(header, blocks),
+        }
+        Ok(())
+    }
+
+    /// Gives up the oldest of the intervals that nothing confirms, until there is room for so many bytes.
+    fn make_room(&mut self, bytes: usize) -> bool {
+        while self.bytes + bytes > self.limits.bytes {
+            let Some(oldest) = self.quarantine.pop_oldest() else { return false };
+            self.give_up(&oldest);
+        }
+        true
+    }
+
+    fn give_up(&mut self, entry: &Entry) {
+        self.work += 1;
+        self.bytes -= entry.bytes;
+        self.counts.stray += entry.frames();
+    }
+
+    /// A frame of a number that is due.
+    fn take_due(&mut self, header: &Header, blocks: &[u8]) {
+        let Header { segment, interval, .. } = *header;
+        let (now, frame) = (self.now, self.counts.frames);
+        let Some(known) = self.segments.get_mut(&segment) else { return };
+        let is_new = known.get(interval).is_none();
+        if is_new && known.pending() >= self.limits.pending {
+            self.counts.beyond += 1;
             return;
         }
-        match decoded {
-            Ok(frame) => self.gather(number, &frame.header, frame.blocks()),
-            // A later release's tables: their totals are right, and so is the loss.
-            Err(FrameError::Kind(header)) => self.gather(number, &header, &[]),
-            // Delimiters pass in-band as control frames do, and say nothing that control frames do not.
-            Err(FrameError::Delimiter) => self.foreign += 1,
-            Err(error) => self.problems.push(Problem::Corrupted { frame: number, error }),
+        self.touched.insert(segment);
+        if is_new {
+            let is_newest = known.insert(interval, Entry::new(frame, now));
+            self.bytes += ENTRY_BYTES;
+            if is_newest {
+                self.absorb(segment);
+            }
+        }
+        let Some(entry) = self.segments.get_mut(&segment).and_then(|known| known.get(interval)) else {
+            return;
+        };
+        let taken = entry.take(frame, now, header, blocks);
+        let due = entry.next_look(now, &self.limits);
+        self.timers.remove(&(entry.due, segment, interval));
+        self.timers.insert((due, segment, interval));
+        entry.due = due;
+        self.count(taken, header);
+    }
+
+    /// A frame of a segment's first numbers, or of one far from the others.
+    fn take_far(&mut self, header: &Header, blocks: &[u8]) {
+        let name = (header.segment, header.interval);
+        let (now, frame) = (self.now, self.counts.frames);
+        let before = self.quarantine.len();
+        let entry = self.quarantine.entry(name, || Entry::new(frame, now));
+        let taken = entry.take(frame, now, header, blocks);
+        if self.quarantine.len() > before {
+            self.bytes += ENTRY_BYTES;
+        }
+        self.count(taken, header);
+        if self.quarantine.is_confirmed(name, header.role as usize) {
+            self.confirm(name);
         }
     }
 
-    fn gather(&mut self, number: u64, header: &Header, blocks: &[u8]) {
+    fn count(&mut self, taken: Taken, header: &Header) {
         let Header { segment, interval, role, fragment, .. } = *header;
-        let common = Header { fragment: 0, table: 0, first_cell: 0, ..*header };
-        let prefixes = registry::read(&common.shape).ok();
-        match self.segments.get(&segment).map_or(Age::Due, |known| known.age(&common)) {
-            Age::Due => {}
-            Age::Late => {
-                self.late += 1;
-                return;
+        match taken {
+            Taken::New(bytes) => self.bytes += bytes,
+            Taken::Duplicate => {
+                self.counts.duplicates += 1;
+                let frame = self.counts.frames;
+                self.note(Problem::Duplicate { frame, segment, interval, role, fragment });
             }
-            Age::Restarted => self.restart(segment),
+            Taken::Contradiction => {}
         }
-        let ends = self.segments.entry(segment).or_default().pending.entry(interval).or_default();
-        let assembly = ends[role as usize].get_or_insert_with(|| Assembly {
-            common,
-            prefixes,
-            fragments: BTreeMap::new(),
-            contradiction: None,
-        });
-        let contradicted = match assembly.fragments.get(&fragment) {
-            _ if assembly.common != common => Some(difference(&assembly.common, &common)),
-            Some(known) if known != blocks => Some("cells"),
-            Some(_) => {
-                self.duplicates += 1;
-                self.problems.push(Problem::Duplicate { frame: number, segment, interval, role, fragment });
+    }
+
+    /// Makes what waited for its neighbours due.
+    fn absorb(&mut self, segment: u32) {
+        let Some(known) = self.segments.get_mut(&segment) else { return };
+        while known.pending() < self.limits.pending {
+            self.work += 1;
+            let Some((number, mut entry)) = self.quarantine.take_near(segment, known.newest(), 1) else {
                 return;
+            };
+            entry.due = entry.next_look(self.now, &self.limits);
+            self.timers.insert((entry.due, segment, number));
+            known.insert(number, entry);
+        }
+    }
+
+    /// A number has been confirmed, and with it those around it: the segment goes on from there.
+    fn confirm(&mut self, (segment, number): (u32, u32)) {
+        let (mut first, mut newest) = (number, number);
+        let mut found: Vec<(u32, Entry)> =
+            self.quarantine.remove((segment, number)).map(|entry| (number, entry)).into_iter().collect();
+        while let Some((before, entry)) = self.quarantine.take_near(segment, first, u32::MAX) {
+            first = before;
+            found.push((before, entry));
+        }
+        while let Some((behind, entry)) = self.quarantine.take_near(segment, newest, 1) {
+            newest = behind;
+            found.push((behind, entry));
+        }
+        let is_in_order =
+            !self.is_live && self.segments.get(&segment).is_some_and(|known| !known.has_handed_out());
+        if is_in_order {
+            // Of a recording, which comes in any order: all numbers between these and the others are due.
+            let joined = self.segments.get(&segment).and_then(|known| known.joined(first, newest));
+            let Some((begin, end)) = joined else {
+                found.iter().for_each(|(_, entry)| self.give_up(entry));
+                return;
+            };
+            found.extend(self.quarantine.take_between(segment, begin, end));
+            if let Some(known) = self.segments.get_mut(&segment) {
+                known.widen((begin, end));
             }
-            None => None,
-        };
-        match contradicted {
-            Some(field) => {
-                assembly.contradiction.get_or_insert((number, field));
+        } else if self.segments.contains_key(&segment) {
+            self.hand_out_all(segment);
+        } else if self.segments.len() >= self.limits.segments || !self.make_room(SEGMENT_BYTES) {
+            for (_, entry) in &found {
+                self.work += 1;
+                self.bytes -= entry.bytes;
+                self.counts.beyond += entry.frames();
+            }
+            return;
+        }
+        self.work += found.len() as u64;
+        self.touched.insert(segment);
+        for (number, entry) in &mut found {
+            entry.due = entry.next_look(self.now, &self.limits);
+            self.timers.insert((entry.due, segment, *number));
+        }
+        match self.segments.get_mut(&segment) {
+            Some(known) if is_in_order => found.into_iter().for_each(|(number, entry)| {
+                known.insert(number, entry);
+            }),
+            Some(known) => {
+                if known.jump(first, newest, found.into_iter().collect()) {
+                    self.counts.restarts += 1;
+                    self.is_parted = true;
+                }
             }
             None => {
-                assembly.fragments.insert(fragment, blocks.to_vec());
+                self.bytes += SEGMENT_BYTES;
+                self.segments.insert(segment, Segment::new(first, newest, found.into_iter().collect()));
             }
         }
     }
 
-    /// The intervals of which nothing more is expected, by ascending number in each segment; each is handed out once.
+    /// The intervals of which nothing more is expected, in each segment in the order of their numbers; each is handed out once.
+    ///
+    /// To be called behind every frame of a live source, and now and then where none comes. Where numbers start over, what
+    /// was pending comes alone, and what is behind it with the next call.
     pub fn take_settled(&mut self) -> Vec<Interval> {
-        for (segment, known) in &mut self.segments {
-            while known.is_first_settled() {
-                self.settled.extend(known.hand_out(*segment, self.expected));
+        self.is_live = true;
+        if !std::mem::take(&mut self.is_parted) {
+            for segment in std::mem::take(&mut self.touched) {
+                self.settle(segment);
+            }
+            self.look_at_clock();
+        }
+        self.note_judgements();
+        self.bytes -= std::mem::take(&mut self.settled_bytes);
+        std::mem::take(&mut self.settled)
+    }
+
+    /// Hands out what is settled of a segment.
+    fn settle(&mut self, segment: u32) {
+        let (now, grace) = (self.now, self.limits.grace);
+        while let Some(known) = self.segments.get(&segment)
+            && let Some(first) = known.first()
+        {
+            self.work += 1;
+            if !known.is_settled(first, now, grace) {
+                return;
+            }
+            self.hand_out(segment, first);
+        }
+    }
+
+    /// Looks at intervals whose time has come.
+    fn look_at_clock(&mut self) {
+        let (now, patience) = (self.now, self.limits.patience);
+        while let Some(&(due, segment, number)) = self.timers.first().filter(|(due, ..)| *due <= now) {
+            self.work += 1;
+            self.timers.remove(&(due, segment, number));
+            let Some(entry) = self.segments.get_mut(&segment).and_then(|known| known.get(number)) else {
+                continue;
+            };
+            if entry.since.saturating_add(patience) > now {
+                entry.due = entry.next_look(now, &self.limits);
+                self.timers.insert((entry.due, segment, number));
+                self.settle(segment);
+                continue;
+            }
+            // Nothing more is expected of it, and so of none before it.
+            while let Some(first) = self.segments.get(&segment).and_then(Segment::first) {
+                self.hand_out(segment, first);
+                if first == number {
+                    break;
+                }
+            }
+            self.settle(segment);
+        }
+        while self.quarantine.oldest().is_some_and(|oldest| oldest.since.saturating_add(patience) <= now) {
+            if let Some(oldest) = self.quarantine.pop_oldest() {
+                self.give_up(&oldest);
             }
         }
-        self.note_problems();
-        std::mem::take(&mut self.settled)
+    }
+
+    /// Hands out the first pending interval of a segment, which has this number.
+    fn hand_out(&mut self, segment: u32, number: u32) {
+        let Some(known) = self.segments.get_mut(&segment) else { return };
+        let Some(HandedOut { interval, due, bytes }) = known.hand_out(segment, number, self.expected) else {
+            return;
+        };
+        self.work += 1;
+        self.timers.remove(&(due, segment, number));
+        self.settled_bytes += bytes;
+        self.settled.push(interval);
+    }
+
+    fn hand_out_all(&mut self, segment: u32) {
+        while let Some(first) = self.segments.get(&segment).and_then(Segment::first) {
+            self.hand_out(segment, first);
+        }
     }
 
     /// A source has begun anew, as after a reset: nothing more is expected of any interval.
     pub fn restart_all(&mut self) {
         for segment in self.segments.keys().copied().collect::<Vec<_>>() {
-            self.restart(segment);
+            self.hand_out_all(segment);
+            self.counts.restarts += 1;
+            self.bytes -= SEGMENT_BYTES;
         }
-    }
-
-    fn restart(&mut self, segment: u32) {
-        let expected = self.expected;
-        if let Some(mut known) = self.segments.remove(&segment) {
-            self.restarts += 1;
-            self.settled.extend(std::iter::from_fn(|| known.hand_out(segment, expected)));
+        self.segments.clear();
+        while let Some(oldest) = self.quarantine.pop_oldest() {
+            self.give_up(&oldest);
         }
     }
 
@@ -307,119 +569,77 @@ impl Collector {
         std::mem::take(&mut self.problems)
     }
 
-    /// Frames of intervals that had been handed out already, which came too late.
-    pub fn late(&self) -> u64 {
-        self.late
+    /// What became of all frames so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
     }
 
-    /// How often a segment's interval numbers have started over.
-    pub fn restarts(&self) -> u64 {
-        self.restarts
+    /// What is kept, in bytes: at most as many as the [`Limits`] say, and what lies in the memory's own gaps.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
-    /// Frames of other EtherTypes, and delimiters, which were ignored.
-    pub fn foreign(&self) -> u64 {
-        self.foreign
-    }
-
-    /// Control frames without a right tag, which were ignored.
-    pub fn unauthentic(&self) -> u64 {
-        self.unauthentic
-    }
-
-    /// Control frames that had arrived before, byte for byte, and were ignored.
-    pub fn duplicates(&self) -> u64 {
-        self.duplicates
+    /// Intervals looked at so far: what the work grows with, whatever machine does it.
+    pub fn work(&self) -> u64 {
+        self.work
     }
 
     /// Puts together what has been gathered and not been handed out.
     pub fn finish(mut self) -> Collected {
-        for (segment, known) in &mut self.segments {
-            self.settled.extend(std::iter::from_fn(|| known.hand_out(*segment, self.expected)));
+        for segment in self.segments.keys().copied().collect::<Vec<_>>() {
+            self.hand_out_all(segment);
         }
-        self.note_problems();
-        Collected {
-            intervals: self.settled,
-            problems: self.problems,
-            frames: self.frames,
-            foreign: self.foreign,
-            unauthentic: self.unauthentic,
-            duplicates: self.duplicates,
+        self.hand_out_unconfirmed();
+        // Segments in their order; what came of each stays in its own.
+        self.settled.sort_by_key(|interval| interval.segment);
+        self.note_judgements();
+        Collected { intervals: self.settled, problems: self.problems, counts: self.counts }
+    }
+
+    /// Hands out what nothing confirms of segments of which nothing else is known.
+    fn hand_out_unconfirmed(&mut self) {
+        let mut unknown: BTreeMap<u32, BTreeMap<u32, Entry>> = BTreeMap::new();
+        for ((segment, number), entry) in self.quarantine.take_all() {
+            let is_full = unknown.len() + self.segments.len() >= self.limits.segments;
+            match unknown.get_mut(&segment) {
+                _ if self.segments.contains_key(&segment) => self.give_up(&entry),
+                Some(entries) => drop(entries.insert(number, entry)),
+                None if is_full => self.counts.beyond += entry.frames(),
+                None => drop(unknown.insert(segment, BTreeMap::from([(number, entry)]))),
+            }
+        }
+        for (segment, mut entries) in unknown {
+            while let Some((number, entry)) = entries.pop_first() {
+                let mut alone = Segment::new(number, number, BTreeMap::from([(number, entry)]));
+                let handed_out = alone.hand_out(segment, number, self.expected);
+                self.settled.extend(handed_out.map(|handed_out| handed_out.interval));
+            }
         }
     }
 
-    fn note_problems(&mut self) {
+    fn note(&mut self, problem: Problem) {
+        if self.problems.len() < MOST_PROBLEMS {
+            self.problems.push(problem);
+        } else {
+            self.counts.unnamed += 1;
+        }
+    }
+
+    /// Notes what makes the intervals that are about to be handed out void or doubtful.
+    fn note_judgements(&mut self) {
         for Interval { segment, number, void, doubts, authenticated, .. } in &mut self.settled {
             *authenticated = self.keys.is_some();
             let (segment, interval) = (*segment, *number);
             let void = void.iter().map(|reason| Problem::Void { segment, interval, reason: reason.clone() });
             let doubts = doubts.iter().map(|&doubt| Problem::Doubt { segment, interval, doubt });
-            self.problems.extend(void.chain(doubts));
+            for problem in void.chain(doubts) {
+                if self.problems.len() < MOST_PROBLEMS {
+                    self.problems.push(problem);
+                } else {
+                    self.counts.unnamed += 1;
+                }
+            }
         }
-    }
-}
-
-/// How a frame's interval stands to those that have been handed out.
-enum Age {
-    /// It has not been handed out.
-    Due,
-    /// It has.
-    Late,
-    /// Interval numbers have started over.
-    Restarted,
-}
-
-impl Segment {
-    fn age(&self, common: &Header) -> Age {
-        match self.recent.back() {
-            Some((last, _)) if common.interval <= *last => {}
-            _ => return Age::Due,
-        }
-        let same = self.recent.iter().find(|(number, _)| *number == common.interval);
-        match same.map(|(_, ends)| ends[common.role as usize]) {
-            Some(None) => Age::Late,
-            Some(Some(known)) if known == *common => Age::Late,
-            _ => Age::Restarted,
-        }
-    }
-
-    /// Whether nothing more is to be expected of the first pending interval.
-    fn is_first_settled(&self) -> bool {
-        let mut pending = self.pending.values();
-        let Some(first) = pending.next() else { return false };
-        let is_over = |role: usize| {
-            let is_whole = first[role].as_ref().is_some_and(Assembly::is_whole);
-            is_whole || pending.clone().any(|later| later[role].is_some())
-        };
-        pending.len() >= LAG || (is_over(0) && is_over(1))
-    }
-
-    /// Judges the first pending interval.
-    fn hand_out(&mut self, segment: u32, expected: Option<Expected>) -> Option<Interval> {
-        let (number, ends) = self.pending.pop_first()?;
-        if self.recent.len() == LAG {
-            self.recent.pop_front();
-        }
-        self.recent.push_back((number, ends.each_ref().map(|end| Some(end.as_ref()?.common))));
-
-        let [sender, receiver] = &ends;
-        let contradiction =
-            [(Role::Sender, sender), (Role::Receiver, receiver)].iter().find_map(|(role, end)| {
-                let (frame, field) = end.as_ref()?.contradiction?;
-                Some(Void::Contradiction { role: *role, frame, field })
-            });
-        let [sender, receiver] = ends.map(|end| end.map(Assembly::into_report));
-        let shift = self.refused.follow(sender.as_ref(), receiver.as_ref());
-        let (from, to) = (sender.as_ref(), receiver.as_ref());
-        let void = contradiction
-            .or_else(|| expected.and_then(|expected| expected.refuse(from, to)))
-            .or_else(|| verdict::void(from, to))
-            .or(shift);
-        let doubts = match (&sender, &receiver) {
-            (Some(sender), Some(receiver)) if void.is_none() => verdict::doubts(sender, receiver),
-            _ => vec![],
-        };
-        Some(Interval { segment, number, sender, receiver, void, doubts, authenticated: false })
     }
 }
 
@@ -435,40 +655,6 @@ fn tags_before_control(bytes: &[u8]) -> Option<usize> {
         }
     }
     None
-}
-
-/// What two headers of one interval differ in.
-fn difference(first: &Header, second: &Header) -> &'static str {
-    if first.configuration != second.configuration {
-        "configuration"
-    } else if first.shape != second.shape {
-        "rows and banks"
-    } else {
-        "totals"
-    }
-}
-
-impl Assembly {
-    fn is_whole(&self) -> bool {
-        self.fragments.len() == usize::from(self.common.fragments)
-    }
-
-    fn into_report(self) -> Report {
-        let Assembly { common, prefixes, fragments, .. } = self;
-        let missing: Vec<u16> =
-            (0..common.fragments).filter(|index| !fragments.contains_key(index)).collect();
-        Report {
-            totals: common.totals,
-            point: common.point,
-            time: common.time,
-            configuration: common.configuration,
-            shape: common.shape,
-            prefixes,
-            fragments: common.fragments,
-            blocks: if missing.is_empty() { fragments.into_values().flatten().collect() } else { vec![] },
-            missing,
-        }
-    }
 }
 
 #[cfg(test)]

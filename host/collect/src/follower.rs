@@ -10,7 +10,7 @@
 //! A recording: the same intervals as collected at once; gaps, garbage and an interval that was never finished. Live:
 //! the program's tests (`host/cli/tests/read.rs`), against a board at a pseudo-terminal.
 
-use crate::collector::{Collector, Problem};
+use crate::collector::{Collector, Counts, Problem};
 use crate::evaluation::Evaluation;
 use crate::feed::{Event, Feed, FeedError, Source};
 use crate::pair::Interval;
@@ -48,7 +48,7 @@ pub enum Happening {
         segment: u32,
         /// Number of the first interval.
         first: u32,
-        /// Number of the last interval, at least `first`.
+        /// Number of the last interval, not before `first`, modulo 2^32.
         last: u32,
     },
     /// A frame or message was corrupted, and is left out.
@@ -128,8 +128,9 @@ pub struct Follower {
     /// Restarts of interval numbers that have been handed out.
     followed: u64,
     hearing: Hearing,
-    /// When the last control frame was captured or came, in nanoseconds since the Unix epoch.
-    reported: Option<u64>,
+    began: Instant,
+    /// Frames come with the times of their capture.
+    has_times: bool,
     happened: Vec<Happening>,
 }
 
@@ -192,7 +193,8 @@ impl Follower {
                 has_heard: false,
                 is_silent: false,
             },
-            reported: None,
+            began,
+            has_times: false,
             source,
             happened: vec![],
         }
@@ -218,19 +220,14 @@ impl Follower {
         self.hearing.has_heard
     }
 
-    /// Frames that were no control frames, and were ignored.
-    pub fn foreign(&self) -> u64 {
-        self.collector.foreign()
-    }
-
     /// How many control frames came that the kernel had no room for; none where it does not say.
     pub fn dropped(&self) -> Option<u64> {
         self.source.dropped()
     }
 
-    /// Frames that repeat earlier ones, or came after their interval.
-    pub fn repeated(&self) -> u64 {
-        self.collector.duplicates() + self.collector.late()
+    /// What became of all frames so far.
+    pub fn counts(&self) -> Counts {
+        self.collector.counts()
     }
 
     /// Waits for what comes next, as long as a [`Feed`] does, and hands out what has happened, if anything has.
@@ -240,6 +237,9 @@ impl Follower {
     /// [`FollowError`].
     pub fn next_happenings(&mut self) -> Result<Vec<Happening>, FollowError> {
         let event = self.source.next_event()?;
+        if self.source.is_live() {
+            self.collector.advance(self.began.elapsed());
+        }
         self.take(event)?;
         self.hand_out_settled();
         self.listen();
@@ -249,16 +249,19 @@ impl Follower {
         Ok(std::mem::take(&mut self.happened))
     }
 
-    /// The intervals of a recording of which not all has come. Live, what is still under way is not void, only
+    /// The intervals of a recording of which not all has come, and what became of all frames. Live, what is still under way is not void, only
     /// unfinished: there are none.
-    pub fn finish(mut self) -> Vec<Happening> {
+    pub fn finish(mut self) -> (Vec<Happening>, Counts) {
+        let mut counts = self.counts();
         if !self.source.is_live() {
-            for interval in std::mem::take(&mut self.collector).finish().intervals {
+            let collected = std::mem::take(&mut self.collector).finish();
+            counts = collected.counts;
+            for interval in collected.intervals {
                 self.hand_out(&interval);
             }
         }
         self.secure();
-        self.happened
+        (self.happened, counts)
     }
 
     /// What has happened is on the disk before anybody hears of it, where it is recorded.
@@ -296,13 +299,15 @@ impl Follower {
     }
 
     fn frame(&mut self, bytes: &[u8], captured: Option<u64>) {
-        let foreign = self.collector.foreign();
+        if let Some(captured) = captured.filter(|_| !self.source.is_live()) {
+            self.has_times = true;
+            self.collector.advance(Duration::from_nanos(captured));
+        }
+        let foreign = self.collector.counts().foreign;
         self.collector.push(bytes);
-        if self.collector.foreign() == foreign {
+        if self.collector.counts().foreign == foreign {
             let Hearing { patience, .. } = self.hearing;
             self.hearing = Hearing { patience, last: Instant::now(), has_heard: true, is_silent: false };
-            let now = || SystemTime::UNIX_EPOCH.elapsed().ok()?.as_nanos().try_into().ok();
-            self.reported = captured.or_else(|| if self.source.is_live() { now() } else { None });
             self.board.is_running = true;
         }
         for problem in self.collector.take_problems() {
@@ -322,9 +327,10 @@ impl Follower {
         let was_asked = std::mem::take(&mut self.board.is_asked);
         if !was_asked && std::mem::take(&mut self.board.is_running) {
             self.collector.restart_all();
-            self.followed = self.collector.restarts();
+            self.followed = self.collector.counts().restarts;
             self.hand_out_settled();
             self.board.truths.clear();
+            self.segments.clear();
             self.restart(Restart::Reset);
         }
         self.board.identity = Some(identity);
@@ -333,7 +339,6 @@ impl Follower {
     }
 
     fn restart(&mut self, restart: Restart) {
-        self.segments.clear();
         self.restarts += 1;
         self.happened.push(Happening::Restart(restart));
     }
@@ -343,7 +348,7 @@ impl Follower {
         if identity.is_none() && answer.is_some_and(|until| Instant::now() < until) {
             return;
         }
-        let restarts = self.collector.restarts();
+        let restarts = self.collector.counts().restarts;
         for interval in self.collector.take_settled() {
             self.hand_out(&interval);
         }
@@ -364,19 +369,36 @@ impl Follower {
         }
         let evaluation = Evaluation::of(interval);
         let known = self.segments.entry(segment).or_default();
-        if let Some(last) = known.last.filter(|last| last.saturating_add(1) < number) {
-            self.happened.push(Happening::Gap { segment, first: last + 1, last: number - 1 });
+        // Numbers are compared modulo 2^32, as the collector does.
+        match known.last.map(|last| (last, number.wrapping_sub(last) as i32)) {
+            Some((last, 2..)) => {
+                let (first, last) = (last.wrapping_add(1), number.wrapping_sub(1));
+                self.happened.push(Happening::Gap { segment, first, last });
+            }
+            Some((_, ..=0)) => *known = Segment::default(),
+            _ => {}
         }
         known.last = Some(number);
         known.first_packet = known.first_packet.or_else(|| evaluation.span().map(|(first, _)| first));
         let mut figures = IntervalFigures::new(&evaluation, known.first_packet);
-        figures.reported = self.reported;
+        figures.reported = self.reported(interval.heard);
         if let Some(exact) = self.board.truth(number) {
             figures.figures = figures.figures.beside(&exact);
         }
         let foreign_configuration = self.board.foreign_configuration(interval);
         let followed = Followed { evaluation, figures, foreign_configuration };
         self.happened.push(Happening::Interval(Box::new(followed)));
+    }
+
+    /// The collector's time, in nanoseconds since the Unix epoch.
+    fn reported(&self, heard: Duration) -> Option<u64> {
+        let time = if self.source.is_live() {
+            let ago = self.began.elapsed().saturating_sub(heard);
+            SystemTime::UNIX_EPOCH.elapsed().ok()?.checked_sub(ago)
+        } else {
+            self.has_times.then_some(heard)
+        };
+        time?.as_nanos().try_into().ok()
     }
 
     /// Notices when nothing comes.

@@ -5,6 +5,7 @@ use crate::verdict::{Doubt, Void};
 use deltaline_model::sketch::cell::Row;
 use deltaline_model::wire::frame::Role;
 use std::cmp::Ordering;
+use std::time::Duration;
 
 /// Times of the two ends, in nanoseconds, from which on they are too far apart: a sum of delays is known modulo 2^40.
 pub const CLOCKS_TOO_FAR: u64 = 1 << 39;
@@ -16,6 +17,8 @@ pub struct Interval {
     pub segment: u32,
     /// Number of the interval.
     pub number: u32,
+    /// When its last new frame came, as [`Collector::advance`](crate::collector::Collector::advance) said.
+    pub heard: Duration,
     /// What the sender reported, if any of its frames arrived.
     pub sender: Option<Report>,
     /// What the receiver reported, if any of its frames arrived.

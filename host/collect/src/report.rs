@@ -1,11 +1,22 @@
 //! What one end reported of an interval.
+//!
+//! # Test plan
+//!
+//! With the collector's: rows of true packets never lie apart from first and last time, whatever the synopsis; forged ones do.
 
+use deltaline_model::sketch::cell::{Cell, Row, SUM_BITS, SUM_MASK};
+use deltaline_model::sketch::finecomb;
+use deltaline_model::sketch::identity_table::IdentityCell;
 use deltaline_model::sketch::sampler::Prefixes;
 use deltaline_model::time::AbsoluteTime;
 use deltaline_model::wire::cell::WireCell;
 use deltaline_model::wire::frame::Totals;
 use deltaline_model::wire::shape::{Kind, Shape};
 use std::fmt;
+
+/// How far a packet may lie before the first one or behind the last one, in nanoseconds: recorders and lanes may mix up
+/// neighbours.
+const MIXED_UP: u64 = 1_000_000;
 
 /// What one end reported of an interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +45,30 @@ impl Report {
     /// All cells, table by table, if they are of this type; none unless all frames arrived.
     pub fn cells<C: WireCell>(&self) -> Vec<C> {
         self.blocks.chunks_exact(usize::from(self.shape.cell_bits).max(1)).flat_map(C::unpack).collect()
+    }
+
+    /// Whether a row's packets lie before the first packet of all or behind the last one, by their timestamps' sum. Rows of so
+    /// many packets that their sum may have wrapped show nothing.
+    pub(crate) fn has_times_apart(&self) -> bool {
+        match self.shape.kind {
+            Kind::LDA => self.are_apart(&self.cells::<Cell>()),
+            Kind::FINECOMB => self.are_apart(&self.cells::<finecomb::RowCell>()),
+            Kind::IDENTITY_TABLE => self.are_apart(&self.cells::<IdentityCell>()),
+            _ => false,
+        }
+    }
+
+    fn are_apart<R: Row>(&self, rows: &[R]) -> bool {
+        let first = self.totals.first.nanoseconds().wrapping_sub(MIXED_UP);
+        let span = self.totals.last.nanoseconds_since(self.totals.first);
+        let Ok(room) = u64::try_from(span.saturating_add(2 * MIXED_UP as i64)) else { return true };
+        rows.iter().filter(|row| row.count() > 0).any(|row| {
+            let count = u64::from(row.count());
+            let Some(most) = count.checked_mul(room).filter(|most| most >> SUM_BITS == 0) else {
+                return false;
+            };
+            row.sum().wrapping_sub(count.wrapping_mul(first)) & SUM_MASK > most
+        })
     }
 
     /// The size of its table.

@@ -5,7 +5,8 @@
 
 use crate::report::{Report, Table};
 use deltaline_model::configuration::Configuration;
-use deltaline_model::wire::frame::Role;
+use deltaline_model::point::TOTAL_BITS;
+use deltaline_model::wire::frame::{FrameError, Header, Role};
 use std::fmt;
 use thiserror::Error;
 
@@ -24,6 +25,28 @@ pub enum Void {
         frame: u64,
         /// What it contradicts.
         field: &'static str,
+    },
+    /// An end reported the number before this one twice.
+    #[error(
+        "the {role} reported interval {number} twice, with different packets: a delimiter was repeated or forged, and the \
+         interval behind it is void as well; let each delimiter reach each end once"
+    )]
+    Repeated {
+        /// The end.
+        role: Role,
+        /// The number that it repeated.
+        number: u32,
+    },
+    /// An end without a key ignored delimiters in this interval or the next one.
+    #[error(
+        "the {role} ignored {ignored} delimiters that were not due in this interval or the next: without a key, one of \
+         those that it took may be forged, and the interval is void; give the points and the reader a key"
+    )]
+    IgnoredDelimiters {
+        /// The end.
+        role: Role,
+        /// How many, in one interval.
+        ignored: u16,
     },
     /// The ends are configured differently.
     #[error(
@@ -147,6 +170,15 @@ pub enum Doubt {
         /// How many.
         refused: u16,
     },
+    /// The cells hold times that the totals do not.
+    #[error(
+        "packets in the {role}'s cells lie before its first packet or behind its last one: its clock was set, or the frames \
+         were forged"
+    )]
+    TimesApart {
+        /// The end.
+        role: Role,
+    },
 }
 
 /// Fragments by number, in runs: "fragments 3, 7-9".
@@ -165,6 +197,24 @@ impl fmt::Display for Listed<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// What no frame of a measurement point holds, although its fields are those of a control frame.
+///
+/// # Errors
+///
+/// Which field is wrong.
+pub(crate) fn check(header: &Header) -> Result<(), FrameError> {
+    let field = |name| Err(FrameError::Field(name));
+    match header {
+        _ if header.totals.packets >> TOTAL_BITS != 0 => field("packets"),
+        _ if header.totals.bytes >> TOTAL_BITS != 0 => field("bytes"),
+        // Of a known kind they have been checked with the rest.
+        _ if header.fragment >= header.fragments => field("fragment"),
+        _ if header.shape.tables == 0 || header.table >= header.shape.tables => field("table"),
+        _ if !header.fragments.is_multiple_of(header.shape.tables.into()) => field("fragments"),
+        _ => Ok(()),
     }
 }
 
@@ -234,6 +284,9 @@ pub(crate) fn doubts(sender: &Report, receiver: &Report) -> Vec<Doubt> {
     for (role, end) in [(Role::Sender, sender), (Role::Receiver, receiver)] {
         if end.totals.flags.clock {
             doubts.push(Doubt::ClockUnlocked { role });
+        }
+        if end.has_times_apart() {
+            doubts.push(Doubt::TimesApart { role });
         }
     }
     let refused = sender.totals.refused_ends;

@@ -86,9 +86,9 @@ pub fn collector(bytes: &[u8]) {
             collector.restart_all();
         }
     }
-    let has_restarted = collector.restarts() > 0;
+    let has_restarted = collector.counts().restarts > 0;
     let collected = collector.finish();
-    assert_eq!(collected.frames, pushed);
+    assert_eq!(collected.counts.frames, pushed);
     settled.extend(collected.intervals);
     settled.iter().for_each(check_interval);
     let names: BTreeSet<(u32, u32)> =

@@ -5,6 +5,7 @@
 //! | `deltaline_source_up` | gauge | | 1 while the source is there |
 //! | `deltaline_reconnects_total` | counter | | how often it came back |
 //! | `deltaline_bad_frames_total` | counter | | frames and messages that were corrupted |
+//! | `deltaline_left_out_frames_total` | counter | reason | control frames that were left out: `unlisted`, `replayed`, `stray` or `beyond` the room there is |
 //! | `deltaline_intervals_total` | counter | segment, result | intervals, `usable` or `void` |
 //! | `deltaline_missing_intervals_total` | counter | segment | intervals of which nothing arrived |
 //! | `deltaline_sent_packets_total` | counter | segment | packets that passed the sender in usable intervals |
@@ -34,6 +35,7 @@
 //! the figures are those of the JSON lines; counters and histogram add up over all intervals; a void interval removes its
 //! segment's gauges. The endpoint's own plan is in [`crate::endpoint`].
 
+use crate::allow::LeftOut;
 use crate::endpoint::Endpoint;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -93,6 +95,11 @@ impl EncodeLabelValue for Usable {
         };
         name.encode(encoder)
     }
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Cause {
+    reason: &'static str,
 }
 
 type Value = Gauge<f64, AtomicU64>;
@@ -244,6 +251,7 @@ pub(crate) struct Metrics {
     reconnects: Counter,
     bad: Counter,
     dropped: Counter,
+    left_out: Family<Cause, Counter>,
     intervals: Family<Intervals, Counter>,
     missing: Family<Segment, Counter>,
     reported: Family<Segment, Value>,
@@ -259,6 +267,7 @@ impl Metrics {
         all.register("bad_frames", "Frames and messages that were corrupted", self.bad.clone());
         let help = "Control frames that came and that the kernel had no room for";
         all.register("dropped_frames", help, self.dropped.clone());
+        all.register("left_out_frames", "Control frames that were left out", self.left_out.clone());
         all.register("intervals", "Intervals reported, usable or void", self.intervals.clone());
         all.register("missing_intervals", "Intervals of which nothing arrived", self.missing.clone());
         let (name, help) = ("last_interval_timestamp", "When the last usable interval was reported");
@@ -342,6 +351,19 @@ impl Served {
     pub(crate) fn dropped(&mut self, frames: u64) -> Result<(), Failure> {
         self.metrics.dropped.inc_by(frames);
         self.changed()
+    }
+
+    /// So many control frames have been left out so far.
+    pub(crate) fn left_out(&mut self, left_out: &LeftOut) -> Result<(), Failure> {
+        let LeftOut { unlisted, replayed, stray, beyond } = *left_out;
+        let counts = [("unlisted", unlisted), ("replayed", replayed), ("stray", stray), ("beyond", beyond)];
+        let mut has_changed = false;
+        for (reason, frames) in counts {
+            let known = self.metrics.left_out.get_or_create(&Cause { reason });
+            has_changed |= known.get() != frames;
+            known.inc_by(frames - known.get());
+        }
+        if has_changed { self.changed() } else { Ok(()) }
     }
 
     /// Nothing came of so many intervals.

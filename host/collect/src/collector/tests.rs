@@ -1,7 +1,7 @@
 use super::*;
 use crate::evaluation::Evaluation;
 use crate::pair::{Pair, Rows};
-use crate::report::Table;
+use crate::report::{Report, Table};
 use crate::summary::Summary;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::hash::HashKind;
@@ -115,7 +115,7 @@ fn whole_intervals_come_out_as_the_points_held_them() {
     frames.extend([packet(1).to_vec(), vec![], vec![0; 13]]);
 
     let collected = collect(&frames);
-    assert_eq!((collected.frames, collected.foreign, collected.duplicates), (28, 4, 0));
+    assert_eq!((collected.counts.frames, collected.counts.foreign, collected.counts.duplicates), (28, 4, 0));
     assert_eq!(collected.problems, []);
     assert_eq!(collected.intervals.len(), 3);
     for (number, interval) in (0..).zip(&collected.intervals) {
@@ -225,7 +225,7 @@ fn repeated_frames_are_counted_and_do_no_harm() {
     let whole = collect(&frames);
     frames.push(frames[2].clone());
     let collected = collect(&frames);
-    assert_eq!(collected.duplicates, 1);
+    assert_eq!(collected.counts.duplicates, 1);
     assert_eq!(
         collected.problems,
         [Problem::Duplicate { frame: 9, segment: 7, interval: 0, role: Role::Sender, fragment: 2 }]
@@ -511,9 +511,14 @@ fn live(intervals: u32) -> Vec<Vec<u8>> {
     frames
 }
 
+/// A collector that holds nothing back.
+fn prompt() -> Collector {
+    Collector::default().within(Limits { grace: Duration::ZERO, ..Limits::default() })
+}
+
 /// After how many frames each interval is handed out.
 fn handed_out(frames: &[Vec<u8>]) -> (Vec<(usize, Interval)>, Collector) {
-    let mut collector = Collector::default();
+    let mut collector = prompt();
     let mut intervals = vec![];
     for (frame, count) in frames.iter().zip(1..) {
         collector.push(frame);
@@ -568,7 +573,7 @@ fn a_late_live_frame_is_counted_and_does_no_harm() {
     let (repeated, late) = (frames[2].clone(), frames.remove(9));
     frames.extend([repeated, late]);
     let (intervals, collector) = handed_out(&frames);
-    assert_eq!((collector.late(), collector.restarts()), (2, 0));
+    assert_eq!((collector.counts().late, collector.counts().restarts), (2, 0));
     assert_eq!([&intervals[0].1, &intervals[2].1], [&whole[0], &whole[2]]);
     assert!(matches!(intervals[1].1.void, Some(Void::LostFragments { .. })));
     assert_eq!(intervals.len(), 3);
@@ -587,20 +592,20 @@ fn a_live_source_that_starts_over_is_followed() {
         }
     }
     let (intervals, collector) = handed_out(&frames);
-    assert_eq!(collector.restarts(), 1);
+    assert_eq!(collector.counts().restarts, 1);
     let usable: Vec<_> =
         intervals.iter().map(|(_, interval)| (interval.number, interval.void.is_none())).collect();
     let old = (0..6).map(|number| (number, true)).chain([(6, false)]);
     assert_eq!(usable, old.chain((0..3).map(|number| (number, true))).collect::<Vec<_>>());
 
     // The same with a word from the source, although the second run equals the first to the bit.
-    let mut collector = Collector::default();
+    let mut collector = prompt();
     live(2).iter().take(12).for_each(|frame| collector.push(frame));
     assert_eq!(collector.take_settled().len(), 1);
     collector.restart_all();
     live(2).iter().for_each(|frame| collector.push(frame));
     let voids: Vec<bool> = collector.take_settled().iter().map(|interval| interval.void.is_some()).collect();
-    assert_eq!((voids, collector.late()), (vec![true, false, false], 0));
+    assert_eq!((voids, collector.counts().late), (vec![true, false, false], 0));
 }
 
 /// What happens to a frame on its way.
@@ -680,7 +685,7 @@ proptest! {
             let mut ordered: Vec<Vec<u8>> = arriving.iter().map(|(_, frame)| frame.clone()).collect();
             ordered.sort_by_key(|frame| key(frame));
             let (mut intervals, collector) = handed_out(&ordered);
-            prop_assert_eq!((collector.late(), collector.restarts()), (0, 0));
+            prop_assert_eq!((collector.counts().late, collector.counts().restarts), (0, 0));
             intervals.extend(collector.finish().intervals.into_iter().map(|interval| (0, interval)));
             let intervals: Vec<Interval> = intervals.into_iter().map(|(_, interval)| interval).collect();
             prop_assert_eq!(&intervals, &collect(&ordered).intervals);
@@ -749,7 +754,8 @@ fn digests_pass_through_and_tell_foreign_packets() {
 fn another_configuration_than_expected_is_refused() {
     let frames = segment([SETTINGS; 2], 2, plain);
     let judged = |expected: Settings| {
-        let mut collector = Collector::expecting(&Configuration::new(expected).unwrap());
+        let limits = Limits { grace: Duration::ZERO, ..Limits::default() };
+        let mut collector = Collector::expecting(&Configuration::new(expected).unwrap()).within(limits);
         frames.iter().for_each(|frame| collector.push(frame));
         let live: Vec<Option<Void>> = collector.take_settled().into_iter().map(|each| each.void).collect();
         let mut collector = Collector::expecting(&Configuration::new(expected).unwrap());

@@ -1,0 +1,201 @@
+//! An interval that is being gathered: the frames of its two ends.
+
+use super::Limits;
+use crate::report::Report;
+use crate::verdict::Void;
+use deltaline_model::sketch::registry;
+use deltaline_model::sketch::sampler::Prefixes;
+use deltaline_model::wire::frame::{Header, Role};
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
+
+/// What an interval takes besides its ends, with its places in all maps: more than it does.
+pub(super) const ENTRY_BYTES: usize = 512;
+/// What an end takes besides its blocks: its header, and the map of its first frames.
+const ASSEMBLY_BYTES: usize = size_of::<Assembly>() + 512;
+/// What a frame takes besides its blocks.
+const FRAME_BYTES: usize = 96;
+
+/// The most that a frame with blocks of so many bytes takes.
+pub(super) fn most_bytes(blocks: usize) -> usize {
+    ENTRY_BYTES + ASSEMBLY_BYTES + FRAME_BYTES + blocks
+}
+
+/// An interval that is being gathered.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    ends: [Option<Box<Assembly>>; 2],
+    /// The number of its first frame.
+    pub(super) born: u64,
+    /// When its first frame came.
+    pub(super) since: Duration,
+    /// When its last new frame came.
+    pub(super) heard: Duration,
+    /// When it is to be looked at again.
+    pub(super) due: Duration,
+    /// What it takes, as far as it is counted.
+    pub(super) bytes: usize,
+}
+
+/// The frames of one end's interval.
+#[derive(Clone, Debug)]
+struct Assembly {
+    /// What all of its frames have in common, with the rest set to zero.
+    common: Header,
+    prefixes: Option<Prefixes>,
+    fragments: BTreeMap<u16, Vec<u8>>,
+    contradiction: Option<(u64, &'static str)>,
+    /// When its last frame came, if it has come.
+    whole: Option<Duration>,
+}
+
+/// What a frame is to its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// A part that was missing, of so many bytes.
+    New(usize),
+    /// A part that had come before.
+    Duplicate,
+    /// It contradicts another one.
+    Contradiction,
+}
+
+/// What all frames of an end's interval have in common.
+pub(super) fn common(header: &Header) -> Header {
+    Header { fragment: 0, table: 0, first_cell: 0, ..*header }
+}
+
+/// A number that stands for what an interval's frames have in common.
+pub(super) fn digest(common: &Header) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    common.words().for_each(|word| word.hash(&mut hasher));
+    hasher.finish()
+}
+
+impl Entry {
+    pub(super) fn new(born: u64, since: Duration) -> Self {
+        Entry { ends: [None, None], born, since, heard: since, due: since, bytes: ENTRY_BYTES }
+    }
+
+    /// Takes the frame of this number.
+    pub(super) fn take(&mut self, frame: u64, now: Duration, header: &Header, blocks: &[u8]) -> Taken {
+        let common = common(header);
+        let mut cost = FRAME_BYTES + blocks.len();
+        let end = &mut self.ends[header.role as usize];
+        if end.is_none() {
+            cost += ASSEMBLY_BYTES;
+        }
+        let assembly = end.get_or_insert_with(|| {
+            Box::new(Assembly {
+                common,
+                prefixes: registry::read(&common.shape).ok(),
+                fragments: BTreeMap::new(),
+                contradiction: None,
+                whole: None,
+            })
+        });
+        let contradicted = match assembly.fragments.get(&header.fragment) {
+            _ if assembly.common != common => difference(&assembly.common, &common),
+            Some(known) if known != blocks => "cells",
+            Some(_) => return Taken::Duplicate,
+            None => {
+                assembly.fragments.insert(header.fragment, blocks.to_vec());
+                if assembly.fragments.len() == usize::from(common.fragments) {
+                    assembly.whole = Some(now);
+                }
+                self.heard = now;
+                self.bytes += cost;
+                return Taken::New(cost);
+            }
+        };
+        assembly.contradiction.get_or_insert((frame, contradicted));
+        Taken::Contradiction
+    }
+
+    /// Whether anything of this end has come.
+    pub(super) fn has(&self, role: usize) -> bool {
+        self.ends[role].is_some()
+    }
+
+    /// When all of this end had come, if it has.
+    pub(super) fn whole(&self, role: usize) -> Option<Duration> {
+        self.ends[role].as_ref()?.whole
+    }
+
+    /// When it is to be looked at next: when the grace of an end that is whole is over, at last when its own patience is.
+    pub(super) fn next_look(&self, now: Duration, limits: &Limits) -> Duration {
+        let graces =
+            [0, 1].into_iter().filter_map(|role| Some(self.whole(role)?.saturating_add(limits.grace)));
+        graces.filter(|end| *end > now).fold(self.since.saturating_add(limits.patience), Duration::min)
+    }
+
+    /// Frames that it holds.
+    pub(super) fn frames(&self) -> u64 {
+        self.ends.iter().flatten().map(|end| end.fragments.len() as u64).sum()
+    }
+
+    /// What stands for each end's frames.
+    pub(super) fn digests(&self) -> [Option<u64>; 2] {
+        self.ends.each_ref().map(|end| end.as_ref().map(|end| digest(&end.common)))
+    }
+
+    /// The ends' boot epochs, if both are whole and contradict nothing.
+    pub(super) fn epochs(&self) -> Option<[u32; 2]> {
+        let epoch = |end: &Option<Box<Assembly>>| {
+            let end = end.as_ref().filter(|end| end.whole.is_some() && end.contradiction.is_none())?;
+            Some(end.common.boot_epoch)
+        };
+        Some([epoch(&self.ends[0])?, epoch(&self.ends[1])?])
+    }
+
+    /// The end that contradicts itself, if one does, and why this makes the interval void.
+    pub(super) fn contradiction(&self) -> Option<(Role, Void)> {
+        [Role::Sender, Role::Receiver].into_iter().find_map(|role| {
+            let (frame, field) = self.ends[role as usize].as_ref()?.contradiction?;
+            Some((role, Void::Contradiction { role, frame, field }))
+        })
+    }
+
+    /// An end that ignored delimiters, how many, and without a key.
+    pub(super) fn ignored_delimiters(&self) -> Option<(Role, u16)> {
+        [Role::Sender, Role::Receiver].into_iter().find_map(|role| {
+            let Header { key, totals, .. } = &self.ends[role as usize].as_ref()?.common;
+            (*key == 0 && totals.ignored_delimiters > 0).then_some((role, totals.ignored_delimiters))
+        })
+    }
+
+    pub(super) fn into_reports(self) -> [Option<Report>; 2] {
+        self.ends.map(|end| end.map(|end| end.into_report()))
+    }
+}
+
+/// What two headers of one interval differ in.
+fn difference(first: &Header, second: &Header) -> &'static str {
+    if first.configuration != second.configuration {
+        "configuration"
+    } else if first.shape != second.shape {
+        "rows and banks"
+    } else {
+        "totals"
+    }
+}
+
+impl Assembly {
+    fn into_report(self) -> Report {
+        let Assembly { common, prefixes, fragments, .. } = self;
+        let missing: Vec<u16> =
+            (0..common.fragments).filter(|index| !fragments.contains_key(index)).collect();
+        Report {
+            totals: common.totals,
+            point: common.point,
+            time: common.time,
+            configuration: common.configuration,
+            shape: common.shape,
+            prefixes,
+            fragments: common.fragments,
+            blocks: if missing.is_empty() { fragments.into_values().flatten().collect() } else { vec![] },
+            missing,
+        }
+    }
+}

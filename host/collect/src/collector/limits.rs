@@ -1,0 +1,64 @@
+//! What a collector keeps at most, and of whom it takes frames at all.
+
+use deltaline_model::wire::frame::Header;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// How much is kept of frames that nobody vouches for, and how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Segments that are followed.
+    pub segments: usize,
+    /// Intervals of a segment that have not been handed out.
+    pub pending: usize,
+    /// Bytes of all that has not been handed out, as the collector counts them.
+    pub bytes: usize,
+    /// How long an interval that is whole is held back of a live source, unless both ends go on to the next one before: an
+    /// end that repeats its number does so within a path's delay and a drain.
+    pub grace: Duration,
+    /// How long after its first frame an interval is no longer waited for.
+    pub patience: Duration,
+}
+
+/// Those of a live source, of which [`Collector::take_settled`](super::Collector::take_settled) is called again and again.
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            segments: 4096,
+            pending: 64,
+            bytes: 64 << 20,
+            grace: Duration::from_secs(1),
+            patience: Duration::from_secs(60),
+        }
+    }
+}
+
+impl Limits {
+    /// Those of a recording, which is kept as a whole until [`Collector::finish`](super::Collector::finish): 4 GiB.
+    pub fn recording() -> Self {
+        Limits { pending: usize::MAX, bytes: 4 << 30, ..Limits::default() }
+    }
+}
+
+/// Of whom frames are taken: of everybody, as long as nothing is listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Allowed {
+    /// Numbers of segments.
+    pub segments: BTreeSet<u32>,
+    /// Identifiers of points.
+    pub points: BTreeSet<u32>,
+    /// Identifiers of configurations.
+    pub digests: BTreeSet<u64>,
+}
+
+impl Allowed {
+    pub(super) fn allows(&self, header: &Header) -> bool {
+        is_listed(&self.segments, &header.segment)
+            && is_listed(&self.points, &header.point)
+            && is_listed(&self.digests, &header.configuration)
+    }
+}
+
+fn is_listed<T: Ord>(list: &BTreeSet<T>, one: &T) -> bool {
+    list.is_empty() || list.contains(one)
+}

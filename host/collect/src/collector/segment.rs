@@ -1,0 +1,217 @@
+//! A segment whose interval numbers are known: intervals in their order, and what has been handed out of them.
+
+use super::LAG;
+use super::entry::{Entry, common, digest};
+use crate::pair::Interval;
+use crate::verdict::{self, Expected, Refused, Void};
+use deltaline_model::wire::frame::{Header, Role};
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+/// Intervals of a segment that are remembered when they have been handed out, so that their frames are known again.
+const REMEMBERED: usize = 64;
+/// What a segment takes besides its pending intervals.
+pub(super) const SEGMENT_BYTES: usize = 4096;
+/// Numbers are compared modulo 2^32: half of them are later (RFC 1982).
+const HALF: u32 = 1 << 31;
+
+/// A segment.
+#[derive(Clone, Debug)]
+pub(super) struct Segment {
+    /// What has not been handed out, by number: all of it behind `last`, up to `newest`.
+    pending: BTreeMap<u32, Entry>,
+    /// The number in front of the first one that may still come.
+    last: u32,
+    newest: u32,
+    recent: VecDeque<Remembered>,
+    /// Of both ends, the newest ones that two whole ends had together.
+    epochs: [u32; 2],
+    refused: Refused,
+}
+
+/// What is remembered of an interval that has been handed out.
+#[derive(Clone, Debug)]
+struct Remembered {
+    number: u32,
+    digests: [Option<u64>; 2],
+    /// The end that reported it twice.
+    repeated: Option<Role>,
+}
+
+/// An interval that is handed out, with what was kept for it.
+#[derive(Debug)]
+pub(super) struct HandedOut {
+    pub(super) interval: Interval,
+    /// When it was to be looked at again.
+    pub(super) due: Duration,
+    /// What it took.
+    pub(super) bytes: usize,
+}
+
+/// How a frame's interval stands to those of its segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// It is pending, or may be.
+    Due,
+    /// It has been handed out.
+    Late,
+    /// It is older than what its end has reported.
+    Replayed,
+    /// Far ahead, or numbers have started over: it must be confirmed.
+    Far,
+}
+
+impl Segment {
+    /// A segment whose intervals begin with these, of which `first` is the earliest and `newest` the latest.
+    pub(super) fn new(first: u32, newest: u32, pending: BTreeMap<u32, Entry>) -> Self {
+        let (recent, epochs, refused) = (VecDeque::new(), [0; 2], Refused::default());
+        Segment { pending, last: first.wrapping_sub(1), newest, recent, epochs, refused }
+    }
+
+    /// Where a frame belongs. If an end reports an interval anew that was the last to be handed out, the next one is void.
+    pub(super) fn place(&mut self, header: &Header) -> Place {
+        let known = self.epochs[header.role as usize];
+        if header.boot_epoch < known {
+            return Place::Replayed;
+        }
+        let ahead = header.interval.wrapping_sub(self.last);
+        if ahead > 0 && ahead <= self.span().saturating_add(LAG as u32) && ahead < HALF {
+            return Place::Due;
+        }
+        let is_latest = header.interval == self.last;
+        let same_epoch = header.boot_epoch == known;
+        let found = self.recent.iter_mut().rev().find(|recent| recent.number == header.interval);
+        if let Some(recent) = found {
+            let digest = digest(&common(header));
+            match recent.digests[header.role as usize] {
+                Some(known) if known != digest => {}
+                _ => return Place::Late,
+            }
+            if is_latest && same_epoch {
+                recent.repeated = Some(header.role);
+                return Place::Late;
+            }
+        }
+        if known > 0 && same_epoch && (ahead == 0 || ahead >= HALF) { Place::Replayed } else { Place::Far }
+    }
+
+    /// Numbers from the first that may come to the newest.
+    fn span(&self) -> u32 {
+        self.newest.wrapping_sub(self.last)
+    }
+
+    pub(super) fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    pub(super) fn has_handed_out(&self) -> bool {
+        !self.recent.is_empty()
+    }
+
+    pub(super) fn newest(&self) -> u32 {
+        self.newest
+    }
+
+    pub(super) fn get(&mut self, number: u32) -> Option<&mut Entry> {
+        self.pending.get_mut(&number)
+    }
+
+    /// Adds an interval that is due; true if it is the newest one.
+    pub(super) fn insert(&mut self, number: u32, entry: Entry) -> bool {
+        self.pending.insert(number, entry);
+        let is_newest = number.wrapping_sub(self.last) > self.span();
+        if is_newest {
+            self.newest = number;
+        }
+        is_newest
+    }
+
+    /// The numbers that are due if those from `first` to `newest` are as well, nothing having been handed out; none if they
+    /// are too far apart to be in an order.
+    pub(super) fn joined(&self, first: u32, newest: u32) -> Option<(u32, u32)> {
+        let (own, is_later) = (self.last.wrapping_add(1), |a: u32, b: u32| (a.wrapping_sub(b) as i32) > 0);
+        let begin = if is_later(first, own) { own } else { first };
+        let end = if is_later(newest, self.newest) { newest } else { self.newest };
+        (end.wrapping_sub(begin) < HALF - 1).then_some((begin, end))
+    }
+
+    /// Makes these numbers due.
+    pub(super) fn widen(&mut self, (first, newest): (u32, u32)) {
+        self.last = first.wrapping_sub(1);
+        self.newest = newest;
+    }
+
+    /// Goes on with other numbers; true if they have started over. Everything pending has been handed out.
+    pub(super) fn jump(&mut self, first: u32, newest: u32, pending: BTreeMap<u32, Entry>) -> bool {
+        let is_back = first == self.last || first.wrapping_sub(self.last) >= HALF;
+        if is_back {
+            self.recent.clear();
+            self.refused = Refused::default();
+        }
+        self.pending = pending;
+        self.widen((first, newest));
+        is_back
+    }
+
+    /// The number of the first pending interval.
+    pub(super) fn first(&self) -> Option<u32> {
+        let next = self.last.wrapping_add(1);
+        let behind = self.pending.range(next..).next().or_else(|| self.pending.first_key_value());
+        behind.map(|(number, _)| *number)
+    }
+
+    /// Whether nothing more is to be expected of the first pending interval, which has this number.
+    pub(super) fn is_settled(&self, number: u32, now: Duration, grace: Duration) -> bool {
+        let Some(entry) = self.pending.get(&number) else { return false };
+        let next = self.pending.get(&number.wrapping_add(1));
+        let is_over = |role| {
+            entry.whole(role).is_some_and(|whole| whole.saturating_add(grace) <= now)
+                || next.is_some_and(|next| next.has(role))
+        };
+        self.pending.len() > LAG || (is_over(0) && is_over(1))
+    }
+
+    /// Takes out the first pending interval, which has this number, and judges it.
+    pub(super) fn hand_out(
+        &mut self,
+        segment: u32,
+        number: u32,
+        expected: Option<Expected>,
+    ) -> Option<HandedOut> {
+        let entry = self.pending.remove(&number)?;
+        self.last = number;
+        let before = self.recent.back().filter(|before| before.number.wrapping_add(1) == number);
+        let repeated = before.and_then(|before| Some((before.repeated?, before.number)));
+        // What a delimiter is ignored in favour of may have been forged: then the interval before is too short.
+        let next = self.pending.get(&number.wrapping_add(1)).and_then(Entry::ignored_delimiters);
+        let ignored = entry.ignored_delimiters().or(next);
+        let contradiction = entry.contradiction();
+        if self.recent.len() == REMEMBERED {
+            self.recent.pop_front();
+        }
+        let repeats = contradiction.as_ref().map(|(role, _)| *role);
+        self.recent.push_back(Remembered { number, digests: entry.digests(), repeated: repeats });
+        if let Some(epochs) = entry.epochs() {
+            self.epochs = [0, 1].map(|role| self.epochs[role].max(epochs[role]));
+        }
+
+        let Entry { due, bytes, heard, .. } = entry;
+        let [sender, receiver] = entry.into_reports();
+        let shift = self.refused.follow(sender.as_ref(), receiver.as_ref());
+        let (from, to) = (sender.as_ref(), receiver.as_ref());
+        let void = contradiction
+            .map(|(_, void)| void)
+            .or_else(|| expected.and_then(|expected| expected.refuse(from, to)))
+            .or_else(|| verdict::void(from, to))
+            .or(repeated.map(|(role, number)| Void::Repeated { role, number }))
+            .or(ignored.map(|(role, ignored)| Void::IgnoredDelimiters { role, ignored }))
+            .or(shift);
+        let doubts = match (&sender, &receiver) {
+            (Some(sender), Some(receiver)) if void.is_none() => verdict::doubts(sender, receiver),
+            _ => vec![],
+        };
+        let interval =
+            Interval { segment, number, heard, sender, receiver, void, doubts, authenticated: false };
+        Some(HandedOut { interval, due, bytes })
+    }
+}
