@@ -13,7 +13,7 @@
 //! | a bank's own estimate of the loss | [`bank_loss`] |
 //! | the interval of the LDA paper, for comparison | [`hoeffding_half_width`] |
 //! | bounds on the offset between the clocks | [`offset_bounds`] |
-//! | jumps, drift and wild stamps of the clocks | [`clock_doubts`], [`wild_stamps`] |
+//! | jumps, drift and wild stamps of the clocks | [`clock_doubts`], [`clock_doubts_of_packets`] |
 //! | the sampling for the next interval | [`prefixes_for_loss`] |
 //! | the accuracy of a configuration before it is built | [`sizing`] |
 //!
@@ -133,7 +133,7 @@ mod tests;
 mod wrapping;
 
 pub use balance::{Balance, Basis};
-pub use clock::{Block, ClockDoubt, clock_doubts, wild_stamps};
+pub use clock::{Block, ClockDoubt, clock_doubts, clock_doubts_of_packets};
 pub use combine::{Deviation, Overall, Stratified, combine};
 pub use confidence::{Confidence, ConfidenceError, hoeffding_half_width};
 pub use difference::Difference;
