@@ -20,8 +20,8 @@ use deltaline_capture::replay::Span;
 use deltaline_capture::stretches::Passages;
 use deltaline_collect::summary::{Figures, Summary, interval_remarks};
 use deltaline_collect::truth::Exact;
+use deltaline_estimate::clock_doubts_of_packets;
 use deltaline_estimate::quantity::{MEAN, of_reordering};
-use deltaline_estimate::{Block, ClockDoubt, clock_doubts, wild_stamps};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::wire::frame::Role;
 use serde::Serialize;
@@ -133,11 +133,11 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     }
     match (&matched, &passages) {
         (Some(matched), _) => {
-            summary.doubt_clocks(clock_doubts_of(matched.delays()));
+            summary.doubt_clocks(&passed.evaluations, clock_doubts_of_packets(matched.delays()));
             show_reordering(&mut summary, spans.iter().map(|span| matched.reordering(span)));
         }
         (None, Some(passages)) => {
-            summary.doubt_clocks(clock_doubts_of(passages.delays()));
+            summary.doubt_clocks(&passed.evaluations, clock_doubts_of_packets(passages.delays()));
             show_reordering(&mut summary, std::iter::once(passages.reordering()));
         }
         (None, None) => {}
@@ -252,13 +252,6 @@ fn cut(arguments: &Measure) -> Result<Cut, Failure> {
     }
     let Common { edges, passages, remarks: warnings } = Common::of(recordings)?;
     Ok(one(edges.map_or_else(whole, |edges| edges.span), Some(passages), warnings))
-}
-
-/// What packets show of the clocks: when each was sent, in nanoseconds since the Unix epoch, and its delay.
-fn clock_doubts_of(packets: impl Iterator<Item = (u64, i64)>) -> Vec<ClockDoubt> {
-    let packets: Vec<(i64, i64)> = packets.map(|(sent, delay)| (sent.cast_signed(), delay)).collect();
-    let wild = wild_stamps(packets.iter().map(|(_, delay)| *delay));
-    clock_doubts(&Block::of_packets(&packets)).into_iter().chain(wild).collect()
 }
 
 /// Adds to each interval, and to all together, how many packets overtook each other.

@@ -1,4 +1,9 @@
 //! A segment's intervals in numbers, and what is to be said of them.
+//!
+//! # Test plan
+//!
+//! What a point says of its clock stays beside what single packets show of it, and where they show nothing; the rest by the
+//! collector's tests and the program's (`host/cli/tests`).
 
 use crate::evaluation::{Evaluation, Unusable, distrust};
 use crate::text::duration;
@@ -154,7 +159,7 @@ impl IntervalFigures {
                     let distrust = distrust(std::iter::once(rows));
                     let findings = Finding::of(&overall, distrust, 1);
                     Figures {
-                        clock_doubt: clock_doubt(&evaluation.doubts, &findings),
+                        clock_doubt: clock_doubt(std::slice::from_ref(evaluation), &findings),
                         ..Figures::of(&overall, evaluation.further.iter(), distrust)
                     }
                 }
@@ -196,19 +201,19 @@ impl Summary {
         if distrusted.is_none() {
             findings.extend(clock_doubts(&blocks(evaluations, base)).into_iter().map(Finding::Clock));
         }
-        let doubts: Vec<Doubt> = evaluations.iter().flat_map(|each| &each.doubts).copied().collect();
-        figures.clock_doubt = clock_doubt(&doubts, &findings);
+        figures.clock_doubt = clock_doubt(evaluations, &findings);
         Summary { overall: figures, intervals: intervals.collect(), findings }
     }
 
-    /// Puts what single packets show of the clocks in the place of what intervals show.
-    pub fn doubt_clocks(&mut self, doubts: impl IntoIterator<Item = ClockDoubt>) {
+    /// Puts what single packets show of the clocks in the place of what intervals' delays show; `evaluations` are those that
+    /// this is the summary of, whose points may have said that a clock was not locked.
+    pub fn doubt_clocks(&mut self, evaluations: &[Evaluation], doubts: impl IntoIterator<Item = ClockDoubt>) {
         if matches!(self.findings[..], [Finding::Distrusted(Reason::Unrelated), ..]) {
             return;
         }
         self.findings.retain(|finding| !matches!(finding, Finding::Clock(_)));
         self.findings.extend(doubts.into_iter().map(Finding::Clock));
-        self.overall.clock_doubt = clock_doubt(&[], &self.findings);
+        self.overall.clock_doubt = clock_doubt(evaluations, &self.findings);
     }
 }
 
@@ -224,8 +229,9 @@ fn blocks(evaluations: &[Evaluation], base: Option<Timestamp>) -> Vec<Block> {
 }
 
 /// Why delays may be off although everything fits together.
-fn clock_doubt(doubts: &[Doubt], findings: &[Finding]) -> Option<String> {
-    let unlocked = doubts.iter().find(|doubt| matches!(doubt, Doubt::ClockUnlocked { .. }));
+fn clock_doubt(evaluations: &[Evaluation], findings: &[Finding]) -> Option<String> {
+    let mut doubts = evaluations.iter().flat_map(|each| &each.doubts);
+    let unlocked = doubts.find(|doubt| matches!(doubt, Doubt::ClockUnlocked { .. }));
     let found = findings.iter().filter(|each| matches!(each, Finding::Clock(_) | Finding::ClockBehind(_)));
     let texts: Vec<String> =
         unlocked.map(ToString::to_string).into_iter().chain(found.map(ToString::to_string)).collect();
@@ -339,4 +345,46 @@ pub fn interval_remarks(evaluations: &[Evaluation]) -> Vec<String> {
             false => format!("segment {segment}, intervals {first} to {last}: {message}"),
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collector::Collector;
+    use deltaline_model::configuration::{Configuration, Settings};
+    use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+    use deltaline_model::wire::frame::Role;
+
+    /// An interval of 100 packets, in which the receiver's clock was not locked.
+    fn unlocked() -> Vec<Evaluation> {
+        let configuration = Configuration::new(Settings { digest: true, ..Settings::default() }).unwrap();
+        let mut collector = Collector::default();
+        for (role, delay) in [(Role::Sender, 0), (Role::Receiver, 5000)] {
+            let mut point = MeasurementPoint::new(&configuration, role);
+            for number in 0..100u32 {
+                let mut packet = [0; 46];
+                packet[12..18].copy_from_slice(&[0x08, 0x00, 0x45, 0, 0, 32]);
+                packet[42..].copy_from_slice(&number.to_be_bytes());
+                point.observe(&packet, Timestamp::from_nanoseconds(10_000 * u64::from(number) + delay));
+            }
+            if role == Role::Receiver {
+                point.clock_unlocked();
+            }
+            point.end_interval(IntervalEnd::Delimiter, |frame| collector.push(frame));
+        }
+        Evaluation::all(&collector.finish()).collect()
+    }
+
+    #[test]
+    fn a_clock_without_lock_stays_doubtful_whatever_packets_show() {
+        let evaluations = unlocked();
+        let jump = ClockDoubt::Jump { count: 1, time: 5, by: 1e6 };
+        for doubts in [&[][..], &[jump]] {
+            let mut summary = Summary::of(&evaluations);
+            summary.doubt_clocks(&evaluations, doubts.iter().copied());
+            let doubt = summary.overall.clock_doubt.unwrap_or_default();
+            assert!(doubt.contains("the receiver's clock was not locked"), "{doubt}");
+            assert_eq!(doubt.contains("jump once"), !doubts.is_empty(), "{doubt}");
+        }
+    }
 }

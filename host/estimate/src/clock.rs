@@ -57,7 +57,7 @@ impl Block {
     }
 
     /// Blocks of single packets, each its time of sending and its delay in nanoseconds, in order of sending.
-    pub fn of_packets(packets: &[(i64, i64)]) -> Vec<Self> {
+    pub(crate) fn of_packets(packets: &[(i64, i64)]) -> Vec<Self> {
         let size = (packets.len() / 16).clamp(FEWEST, 32).max(packets.len().div_ceil(MOST_BLOCKS));
         let block = |packets: &[(i64, i64)]| {
             let (mut times, delays): (Vec<i64>, Vec<i64>) = packets.iter().copied().unzip();
@@ -144,8 +144,17 @@ pub fn clock_doubts(blocks: &[Block]) -> Vec<ClockDoubt> {
     }
 }
 
+/// What makes the clocks doubtful, from single packets in order of sending: when each was sent, in nanoseconds since the Unix
+/// epoch, and its delay in nanoseconds.
+pub fn clock_doubts_of_packets(packets: impl IntoIterator<Item = (u64, i64)>) -> Vec<ClockDoubt> {
+    let packets: Vec<(i64, i64)> =
+        packets.into_iter().map(|(sent, delay)| (sent.cast_signed(), delay)).collect();
+    let wild = wild_stamps(packets.iter().map(|(_, delay)| *delay));
+    clock_doubts(&Block::of_packets(&packets)).into_iter().chain(wild).collect()
+}
+
 /// Wild stamps among delays in nanoseconds.
-pub fn wild_stamps(delays: impl IntoIterator<Item = i64>) -> Option<ClockDoubt> {
+pub(crate) fn wild_stamps(delays: impl IntoIterator<Item = i64>) -> Option<ClockDoubt> {
     let mut delays: Vec<i64> = delays.into_iter().collect();
     delays.sort_unstable();
     let at = |share: usize| i128::from(delays[share * (delays.len() - 1) / 4]);

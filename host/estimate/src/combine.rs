@@ -70,19 +70,23 @@ pub struct Deviation {
     pub rows: usize,
 }
 
-/// Fewest degrees of freedom with which a squared deviation has an interval: fewer rows do not show the tail.
-const FEWEST_FREEDOM: f64 = 100.0;
+/// Fewest rows with which a deviation has an interval: fewer do not show the tail.
+const FEWEST_ROWS: usize = 100;
+/// Fewest degrees of freedom with which it has one, in all and of each row: with fewer, few packets of a heavy tail make up most
+/// of the spread, and there is no knowing how many more there are. To ask for more would leave the worst: rows that happen to
+/// lack the tail have most freedom and the least deviation.
+const FEWEST_FREEDOM: f64 = 50.0;
+const LEAST_FREEDOM: f64 = 0.3;
 /// Fewest packets in rows that show a tail: of those that are one in a hundred, 300 hold none once in twenty times. What is
 /// rarer may not show, however the rest is spread.
 const FEWEST_SAMPLES: u64 = 300;
-/// Least degrees of freedom a row: with fewer, few packets of a heavy tail make up most of the spread, and there is no
-/// telling how many more there are.
-const LEAST_FREEDOM: f64 = 0.3;
+/// By which power of the freedom that is left of a row the upper end's is less: found by the trials of `tests/deviation.rs`.
+const HIDDEN_TAIL: f64 = 1.5;
 
 impl Deviation {
     /// Whether few packets make up most of the spread.
     pub fn has_heavy_tail(&self) -> bool {
-        !self.has_freedom(LEAST_FREEDOM * self.rows.saturating_sub(1) as f64)
+        !self.has_freedom(FEWEST_FREEDOM.max(LEAST_FREEDOM * self.rows.saturating_sub(1) as f64))
     }
 
     /// Whether there are at least so many degrees of freedom; a NaN is none.
@@ -100,31 +104,33 @@ impl Deviation {
     /// seldom show the whole tail. `samples` packets are in the rows.
     pub(crate) fn strains_the_mean(&self, samples: u64) -> bool {
         let rows = self.rows.saturating_sub(1) as f64;
-        let least = (0.5 * rows).clamp(LEAST_ROWS - 1.0, FEWEST_FREEDOM / 2.0);
+        let least = (0.5 * rows).clamp(LEAST_ROWS - 1.0, FEWEST_FREEDOM);
         self.has_few(samples) || !self.has_freedom(least.max(LEAST_FREEDOM / 2.0 * rows))
     }
 
-    /// The confidence interval of the deviation.
+    /// The confidence interval of the deviation. Where a heavy tail takes degrees of freedom, the upper end has fewer still:
+    /// rows that happen to lack much of the tail show too small a deviation and too much freedom at once.
     ///
     /// # Errors
     ///
-    /// [`Reason::FewRows`] and [`Reason::HeavyTail`]: from less than 100 degrees of freedom, or three tenths of one a row, nothing
-    /// can be said.
+    /// [`Reason::FewRows`] from 100 rows or fewer, [`Reason::HeavyTail`] with less than 50 degrees of freedom or three
+    /// tenths of one a row: from these nothing can be said.
     pub fn range(&self, confidence: Confidence) -> Result<Range, Reason> {
-        let Deviation { nanoseconds, degrees_of_freedom: freedom, .. } = *self;
+        let Deviation { nanoseconds, degrees_of_freedom: freedom, rows } = *self;
         if nanoseconds == 0.0 {
             return Ok(Range { lower: 0.0, upper: 0.0 });
+        }
+        if rows <= FEWEST_ROWS {
+            return Err(Reason::FewRows);
         }
         if self.has_heavy_tail() {
             return Err(Reason::HeavyTail);
         }
-        if freedom < FEWEST_FREEDOM {
-            return Err(Reason::FewRows);
-        }
-        let [below, above] = confidence.chi_squared(freedom);
+        let hidden = freedom * (freedom / (rows - 1) as f64).min(1.0).powf(HIDDEN_TAIL);
+        let [[_, above], [below, _]] = [freedom, hidden].map(|freedom| confidence.chi_squared(freedom));
         Ok(Range {
             lower: nanoseconds * (freedom / above).sqrt(),
-            upper: nanoseconds * (freedom / below).sqrt(),
+            upper: nanoseconds * (hidden / below).sqrt(),
         })
     }
 }

@@ -11,7 +11,7 @@
 //! | quantiles of delay | [`quantile`], from [`Singles`] |
 //! | the interval of the LDA paper, for comparison | [`hoeffding_half_width`] |
 //! | bounds on the offset between the clocks | [`offset_bounds`] |
-//! | jumps, drift and wild stamps of the clocks | [`clock_doubts`], [`wild_stamps`] |
+//! | jumps, drift and wild stamps of the clocks | [`clock_doubts`], [`clock_doubts_of_packets`] |
 //! | the sampling for the next interval | [`prefixes_for_loss`] |
 //! | the accuracy of a configuration before it is built | [`sizing`] |
 //!
@@ -130,7 +130,7 @@ mod tests;
 mod wrapping;
 
 pub use balance::{Balance, Basis};
-pub use clock::{Block, ClockDoubt, clock_doubts, wild_stamps};
+pub use clock::{Block, ClockDoubt, clock_doubts, clock_doubts_of_packets};
 pub use combine::{Deviation, Overall, Stratified, combine};
 pub use confidence::{Confidence, ConfidenceError, hoeffding_half_width};
 pub use difference::Difference;

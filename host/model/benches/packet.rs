@@ -9,6 +9,7 @@
 //! * `update`: identity, hash, sampling and the cell: what a measurement point is made of;
 //! * `observe`: all that a measurement point does with a frame, so also classes and totals;
 //! * `observe-batch`: the same, 32 frames at a time;
+//! * `observe-batch-digests`: the same with digests, as `deltaline measure` has them;
 //! * `observe-ipv6`: the same with IPv6, whose keys are found and hashed by the general way, as those of tagged frames are.
 
 mod common;
@@ -100,17 +101,21 @@ fn packets(criterion: &mut Criterion) {
             time += 100;
             point.observe(black_box(frame), Timestamp::from_nanoseconds(time));
         });
-        let mut order = Order(1);
-        group.bench_function(format!("observe-batch/{name}"), |bencher| {
-            bencher.iter(|| {
-                for _ in 0..PACKETS / AT_ONCE {
-                    point.observe_batch((0..AT_ONCE).map(|_| {
-                        time += 100;
-                        (&black_box(&frames[order.next()])[..], Timestamp::from_nanoseconds(time))
-                    }));
-                }
+        for (digest, digests) in [(false, ""), (true, "-digests")] {
+            let settings = Settings { hash: kind, digest, ..Settings::default() };
+            let Ok(configuration) = Configuration::new(settings) else { continue };
+            let (mut point, mut order) = (MeasurementPoint::new(&configuration, Role::Sender), Order(1));
+            group.bench_function(format!("observe-batch{digests}/{name}"), |bencher| {
+                bencher.iter(|| {
+                    for _ in 0..PACKETS / AT_ONCE {
+                        point.observe_batch((0..AT_ONCE).map(|_| {
+                            time += 100;
+                            (&black_box(&frames[order.next()])[..], Timestamp::from_nanoseconds(time))
+                        }));
+                    }
+                });
             });
-        });
+        }
         pass(&mut group, &format!("observe-ipv6/{name}"), &ipv6, |frame| {
             time += 100;
             point.observe(black_box(frame), Timestamp::from_nanoseconds(time));

@@ -33,9 +33,9 @@
 //! division; irreducibility against trial division at small degree and known polynomials; uniformity of row and prefix bits
 //! by chi-square with many seeds.
 
-use crate::packet::identity::{IPV6_ONLY, KEY_BITS, KEY_WORDS, Key};
+use crate::packet::identity::{IPV6_ONLY, KEY_BITS, KEY_WORDS, Key, LONG_WORDS};
 #[cfg(target_arch = "x86_64")]
-use crate::packet::residue::Residue;
+use crate::packet::residue::{Residue, Words};
 use alloc::boxed::Box;
 use multiversion::multiversion;
 use multiversion::target::match_target;
@@ -105,32 +105,29 @@ impl LinearHash {
         hash(self, key)
     }
 
-    /// The same by products, where there are any in it, else from the tables.
+    /// The same: of Rabin's fingerprint by `multiply`, which is [`Residue::of`], called by who has the instructions for it;
+    /// else from the tables. Both get words and not the key, so that these stay in registers: from memory they are read
+    /// in pairs that were just written one by one, and the processor waits for each pair.
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "pclmulqdq")]
-    #[inline]
-    pub(crate) fn multiplied(&self, key: &Key) -> u64 {
+    #[inline(always)]
+    pub(crate) fn multiplied(
+        &self,
+        key: &Key,
+        multiply: impl FnOnce(&Residue, Words, Words, Words, Words, u64) -> u64,
+    ) -> u64 {
+        let [a, b, c, d, e, f, g, h, half] = *key.long_words();
         match &self.residue {
-            Some(residue) => residue.of(key),
-            None => self.looked_up_apart(*key),
+            Some(residue) => multiply(residue, (a, b), (c, d), (e, f), (g, h), half),
+            None => self.looked_up([a, b, c, d, e, f, g, h, half]),
         }
-    }
-
-    /// The same from the tables, of a copy: so that the key of products stays in registers. From memory it is read
-    /// in pairs of words that were just written one by one, and the processor waits for each pair.
-    #[cfg(target_arch = "x86_64")]
-    #[inline(never)]
-    fn looked_up_apart(&self, key: Key) -> u64 {
-        self.looked_up(&key)
     }
 
     /// The same from the tables.
     #[inline(always)]
-    pub(crate) fn looked_up(&self, key: &Key) -> u64 {
+    pub(crate) fn looked_up(&self, [words @ .., last]: [u64; LONG_WORDS]) -> u64 {
         // One look at the length instead of one a word.
         let Some(tables) = self.tables.first_chunk() else { return 0 };
-        let [words @ .., last] = key.long_words();
-        words.iter().enumerate().fold(part(tables, KEY_WORDS - 1, *last as u32), |hash, (index, word)| {
+        words.iter().enumerate().fold(part(tables, KEY_WORDS - 1, last as u32), |hash, (index, word)| {
             hash ^ part(tables, 2 * index, (word >> 32) as u32) ^ part(tables, 2 * index + 1, *word as u32)
         })
     }
@@ -139,8 +136,8 @@ impl LinearHash {
 #[multiversion(targets("x86_64+pclmulqdq"))]
 fn hash(function: &LinearHash, key: &Key) -> u64 {
     match_target! {
-        "x86_64+pclmulqdq" => function.multiplied(key),
-        _ => function.looked_up(key),
+        "x86_64+pclmulqdq" => function.multiplied(key, |residue, ab, cd, ef, gh, half| residue.of(ab, cd, ef, gh, half)),
+        _ => function.looked_up(*key.long_words()),
     }
 }
 
@@ -239,7 +236,7 @@ mod tests {
             let expected = set.fold(0, |sum, bit| sum ^ hash.rows()[bit]);
             prop_assert_eq!(hash.hash(&key.into()), expected);
             // What other processors do.
-            prop_assert_eq!(hash.looked_up(&key.into()), expected);
+            prop_assert_eq!(hash.looked_up(*Key::from(key).long_words()), expected);
         }
 
         #[test]

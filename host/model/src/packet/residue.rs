@@ -17,7 +17,7 @@
 //! division.
 
 use crate::packet::hash::times_x;
-use crate::packet::identity::{KEY_BITS, KEY_BYTES, Key};
+use crate::packet::identity::{KEY_BITS, KEY_BYTES};
 use core::arch::x86_64::{__m128i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_xor_si128};
 
 /// Whole words of the key.
@@ -51,9 +51,7 @@ impl Residue {
     /// The key times x^64 modulo the polynomial.
     #[target_feature(enable = "pclmulqdq")]
     #[inline]
-    pub(crate) fn of(&self, key: &Key) -> u64 {
-        // Without a loop over the words, so that they need not be in memory.
-        let [a, b, c, d, e, f, g, h, half] = *key.long_words();
+    pub(crate) fn of(&self, (a, b): Words, (c, d): Words, (e, f): Words, (g, h): Words, half: u64) -> u64 {
         let [ab, cd, ef, gh] = self.factors;
         let [ab, cd, ef, gh] = [register(ab), register(cd), register(ef), register(gh)];
         let mut sum = register(u128::from(half) << 64);
@@ -75,6 +73,9 @@ impl Residue {
         _mm_cvtsi128_si64(remainder) as u64
     }
 }
+
+/// Two words of the key.
+pub(crate) type Words = (u64, u64);
 
 /// Which halves of two pairs are multiplied.
 const LOW_OF_BOTH: i32 = 0x00;

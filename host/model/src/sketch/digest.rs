@@ -98,6 +98,15 @@ pub fn add(a: u32, b: u32) -> u32 {
     high | low
 }
 
+/// The sum of many digests: that of [`add`], whose halves do not wait for each other.
+#[inline(always)]
+pub(crate) fn sum(digests: impl Iterator<Item = u32>) -> u32 {
+    let (low, high) = digests.fold((0u32, 0u32), |(low, high), digest| {
+        (low.wrapping_add(digest), high.wrapping_add(digest >> 16))
+    });
+    high << 16 | low & 0xffff
+}
+
 #[cfg(test)]
 mod tests {
     extern crate std;
