@@ -16,6 +16,7 @@
 // Ports are documented in each module's port table, where they can be read side by side.
 #![allow(missing_docs)]
 
+pub mod authentication;
 pub mod byte;
 pub mod clock;
 pub mod emit;

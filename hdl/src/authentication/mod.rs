@@ -1,0 +1,4 @@
+//! Authentication: tags that only who has the key can make.
+
+pub mod ascon;
+pub mod round;

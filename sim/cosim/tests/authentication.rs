@@ -1,0 +1,48 @@
+//! Authentication in hardware: tags against another implementation, and the faults that this must notice.
+#![allow(clippy::unwrap_used)]
+
+use deltaline_cosim::checks::authentication;
+use deltaline_cosim::faults::{Fault, fault, missed};
+use verilator_sys::Toolchain;
+
+#[test]
+fn tags_are_those_of_the_standard() {
+    for rounds in [1, 2, 4] {
+        let verilog = authentication::verilog(rounds).unwrap();
+        let tags = authentication::check(&Toolchain::find().unwrap(), &verilog, rounds, 2000, 1).unwrap();
+        assert!(tags > 2000);
+    }
+}
+
+const FAULTS: [Fault; 12] = [
+    fault("wrong round constants", "inverse = number ^ 32'hf;", "inverse = number;"),
+    fault("a rotation is off by one", "(boxed_3 >> 32'h11)", "(boxed_3 >> 32'h12)"),
+    fault("the substitution lacks its inversion", "boxed_2 = ~chi_2;", "boxed_2 = chi_2;"),
+    fault("data begin with the first of twelve rounds", "number_d = 32'h4;", "number_d = 32'h0;"),
+    fault("no domain separation", "added_4 = domain_bit;", ""),
+    fault("an empty plaintext is not padded", "added_0 = 32'h1;", ""),
+    fault("the key's halves are swapped", "added_3 = key_high;", "added_3 = key_low;"),
+    fault(
+        "the nonce's halves are swapped",
+        "added_3 = nonce[(32'h0)+:(64)];",
+        "added_3 = nonce[(32'h40)+:(64)];",
+    ),
+    fault("padding is always the first word's", "added_1 = 32'h1;", "added_0 = 32'h1;"),
+    fault("a start does not clear the state", "clears = rst | start;", "clears = rst;"),
+    fault("a start leaves the half of a pair", "is_second_d = 1'b0;", ""),
+    fault(
+        "a start leaves rounds under way",
+        "begins_d = 1'b1;\n            running_d = 1'b0;",
+        "begins_d = 1'b1;",
+    ),
+];
+
+#[test]
+fn faults_are_noticed() {
+    let verilog = authentication::verilog(1).unwrap();
+    let missed = missed(&verilog, "ascon", &FAULTS, |verilog| {
+        authentication::check(&Toolchain::find().unwrap(), verilog, 1, 100, 1)
+    });
+    let missed = missed.unwrap();
+    assert!(missed.is_empty(), "{missed:#?}");
+}
