@@ -141,6 +141,15 @@ impl Bench {
         Ok(())
     }
 
+    /// Lets the inputs reach the outputs that depend on them within the cycle.
+    ///
+    /// # Errors
+    ///
+    /// As [`Bench::tick`].
+    pub fn settle(&mut self) -> Result<(), verilator_sys::Error> {
+        self.instance.eval()
+    }
+
     /// One clock cycle with the inputs as they are.
     ///
     /// # Errors

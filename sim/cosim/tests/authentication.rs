@@ -1,8 +1,10 @@
 //! Authentication in hardware: tags against another implementation, and the faults that this must notice.
 #![allow(clippy::unwrap_used)]
 
-use deltaline_cosim::checks::authentication;
+use deltaline_cosim::checks::{self, authentication};
 use deltaline_cosim::faults::{Fault, fault, missed};
+use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::wire::shape::Kind;
 use verilator_sys::Toolchain;
 
 #[test]
@@ -45,4 +47,24 @@ fn faults_are_noticed() {
     });
     let missed = missed.unwrap();
     assert!(missed.is_empty(), "{missed:#?}");
+}
+
+/// Every synopsis, several frames of each table, several classes.
+#[test]
+fn frames_are_those_that_the_model_signs() {
+    let entries = checks::core::entries(3);
+    for settings in [
+        Settings { rows: 16, ..Settings::default() },
+        Settings { rows: 256, segment: 0xdead_beef, ..Settings::default() },
+        Settings { rows: 128, digest: true, ..Settings::default() },
+        Settings { rows: 16, entries: &entries, ..Settings::default() },
+        Settings { rows: 256, synopsis: Kind::FINECOMB, ..Settings::default() },
+        Settings { rows: 64, synopsis: Kind::IDENTITY_TABLE, prefixes: &[1], ..Settings::default() },
+    ] {
+        let configuration = Configuration::new(settings).unwrap();
+        let verilog = authentication::authenticator(&configuration).unwrap();
+        let frames =
+            authentication::frames(&Toolchain::find().unwrap(), &configuration, &verilog, 12, 1).unwrap();
+        assert!(frames >= 24);
+    }
 }

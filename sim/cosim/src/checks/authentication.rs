@@ -1,16 +1,28 @@
-//! Authentication: key, nonce and words of data in, tags out.
+//! Authentication: key, nonce and words of data in, tags out; control frames without tags in, and with tags out.
 //!
-//! The truth is another implementation, and the known answers of the standard's reference; that the two agree is tested here.
+//! The truth of tags is another implementation, and the known answers of the standard's reference; that the two agree is
+//! tested here. That of frames is the model.
 
+use super::point::{Event, Point};
 use crate::bench::Bench;
 use crate::error::{CheckError, HardwareError, same};
+use crate::stream::{Carries, Sink, Source, beats};
+use crate::twin::Twin;
 use ascon_aead::AsconAead128;
 use ascon_aead::aead::array::Array;
 use ascon_aead::aead::{AeadInOut, KeyInit};
 use deltaline_hdl::authentication::ascon::Ascon;
 use deltaline_hdl::emit::block::emit_block;
+use deltaline_hdl::report::authenticator::Authenticator;
+use deltaline_model::configuration::Configuration;
+use deltaline_model::point::IntervalEnd;
+use deltaline_model::time::Timestamp;
+use deltaline_model::wire::authentication::Key;
+use deltaline_model::wire::frame::Role;
+use deltaline_traffic::Frames;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use std::num::NonZeroU16;
 use verilator_sys::{Port, Toolchain};
 
 const STAGE: &str = "ascon";
@@ -169,6 +181,123 @@ pub fn check(
         engine.check(key, nonce, &data, tag(key, nonce, &data))?;
     }
     Ok(KNOWN_ANSWERS.len() as u64 + count)
+}
+
+/// The authenticator of a configuration.
+///
+/// # Errors
+///
+/// It cannot be emitted.
+pub fn authenticator(configuration: &Configuration) -> Result<String, HardwareError> {
+    Ok(emit_block(&mut Authenticator::new(configuration), STAGE)?)
+}
+
+/// Most cycles that a frame of so many words takes with a key, if none is waited for on either side.
+pub const fn most_cycles(words: u64) -> u64 {
+    15 + 10 * words.div_ceil(2) + 40
+}
+
+/// An authenticator, the streams on both sides of it, and where the core's words come late or a sink is slow.
+struct Stage {
+    bench: Bench,
+    source: Source,
+    sink: Sink,
+    hesitant: Option<StdRng>,
+}
+
+impl Stage {
+    /// Sends a frame through; returns the cycles that it takes.
+    fn send(&mut self, frame: &[u8]) -> Result<u64, CheckError> {
+        let start = self.bench.cycles();
+        for beat in beats(8, frame, Timestamp(0), false) {
+            while self.hesitant.as_mut().is_some_and(|random| random.random_ratio(1, 3)) {
+                self.source.rest(&mut self.bench);
+                self.cycle()?;
+            }
+            self.source.offer(&mut self.bench, beat);
+            let patience = self.bench.cycles() + 50 * PATIENCE;
+            while !self.cycle()? {
+                let waits = self.bench.cycles() < patience;
+                same("authenticator", start, "tready stays low", &true, &waits)?;
+            }
+        }
+        self.source.rest(&mut self.bench);
+        Ok(self.bench.cycles() - start)
+    }
+
+    /// A cycle; whether what is offered was taken.
+    fn cycle(&mut self) -> Result<bool, CheckError> {
+        let ready = !self.hesitant.as_mut().is_some_and(|random| random.random_ratio(1, 3));
+        self.sink.set_ready(&mut self.bench, ready);
+        self.bench.settle()?;
+        self.sink.take(&self.bench)?;
+        let taken = self.source.is_ready(&self.bench);
+        self.bench.tick()?;
+        Ok(taken)
+    }
+}
+
+/// Lets the control frames of `count` intervals pass, under keys and epochs that change from one to the next; every fourth
+/// has no key. Returns the number of frames.
+///
+/// # Errors
+///
+/// [`CheckError::Mismatch`] with the first difference.
+pub fn frames(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    verilog: &str,
+    count: u64,
+    seed: u64,
+) -> Result<u64, CheckError> {
+    const STAGE: &str = "authenticator";
+    let bench = Bench::new(toolchain, self::STAGE, verilog)?;
+    let (source, sink) =
+        (Source::of(&bench, "s_axis_")?, Sink::of(&bench, "m_axis_", Carries::ControlFrames)?);
+    let [key, key_id, boot_epoch] = ["key", "key_id", "boot_epoch"].map(|name| bench.port(name));
+    let (key, key_id, boot_epoch) = (key?, key_id?, boot_epoch?);
+    let mut stage = Stage { bench, source, sink, hesitant: None };
+    let (mut random, mut traffic) = (StdRng::seed_from_u64(seed), Frames::new(seed));
+    let mut passed = 0;
+    for role in [Role::Sender, Role::Receiver] {
+        let mut plain = Point::new(configuration, role);
+        let mut signed = Point::new(configuration, role);
+        for interval in 0..count {
+            let (secret, epoch): ([u8; 16], u32) = (random.random(), random.random());
+            let id = NonZeroU16::new(random.random()).filter(|_| interval % 4 != 3);
+            stage.bench.set_wide(key, u128::from_le_bytes(secret));
+            stage.bench.set(key_id, id.map_or(0, NonZeroU16::get).into());
+            stage.bench.set(boot_epoch, epoch.into());
+            signed.model.set_boot_epoch(epoch);
+            signed.model.set_key(id.map(|id| Key::new(id, secret)));
+            for _ in 0..random.random_range(0..100) {
+                let (frame, time) = (traffic.next_frame(), Timestamp(random.random()));
+                plain.frame(&frame, time, false);
+                signed.frame(&frame, time, false);
+            }
+            for point in [&mut plain, &mut signed] {
+                point.take(Event::End(IntervalEnd::Delimiter));
+            }
+            stage.hesitant = random.random_ratio(1, 2).then(|| StdRng::seed_from_u64(random.random()));
+            while let Some(frame) = plain.due() {
+                let cycles = stage.send(&frame)?;
+                let words = frame.len() as u64 / 8;
+                if stage.hesitant.is_none() {
+                    let most = if id.is_some() { most_cycles(words) } else { words };
+                    same(STAGE, passed, "a frame takes too long", &false, &(cycles > most))?;
+                }
+                passed += 1;
+            }
+            signed.compare_all(STAGE, passed, stage.sink.take_frames())?;
+        }
+        // A reset within a frame: what comes next begins anew, as the core does.
+        plain.take(Event::End(IntervalEnd::Delimiter));
+        let cut = 8 * random.random_range(2..20);
+        stage.send(plain.due().as_deref().and_then(|frame| frame.get(..cut)).unwrap_or_default())?;
+        stage.bench.reset()?;
+        stage.sink.clear();
+    }
+    Ok(passed)
 }
 
 #[cfg(test)]
