@@ -36,7 +36,7 @@ pub(crate) fn run() -> Result<(), Failure> {
         8,
         1,
         BUILD,
-        Options { clock: true, delimiters: false },
+        Options { clock: true, delimiters: false, authentication: true },
     );
     bench("registers", "registers", &registers::emit(&emitted, "registers")?, &Value::Null)?;
     let tap = design("tap", "ptp")?;

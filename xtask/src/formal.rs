@@ -135,7 +135,7 @@ const AGGREGATOR_SMALL: Design = design("2 lanes, 1 x 8 cells", "-DA=4 -DTWO_LAN
     Ok(emit_block(&mut Aggregator::<3, 4, 2, 1>::new(&configuration(1, 8)?), "aggregator")?)
 });
 const REGISTERS: Design = design("", "", || {
-    let options = Options { clock: true, delimiters: true };
+    let options = Options { clock: true, delimiters: true, authentication: true };
     Ok(registers::emit(&Emitted::new(&configuration(2, 1024)?, 8, 1, 0, options), "registers")?)
 });
 const INSERTER: Design =

@@ -9,7 +9,7 @@ use crate::byte;
 use crate::emit::header::header;
 use crate::emit::refusal::EmitError;
 use crate::emit::shell;
-use deltaline_design::{CellKind, CoreKind, Design};
+use deltaline_design::{CellKind, CoreKind, Design, Refusal};
 
 /// The Verilog of a design, with all names prefixed by `prefix`.
 ///
@@ -37,16 +37,23 @@ pub(crate) struct Timing {
 }
 
 impl Timing {
-    /// That of a core with these cells.
-    pub(crate) fn of(core: CoreKind, cells: CellKind) -> Timing {
+    /// That of a design.
+    pub(crate) fn of(design: &Design) -> Result<Timing, Refusal> {
+        let (core, cells) = (design.core()?, CellKind::of_configuration(design.configuration()));
         let commit = match core {
-            CoreKind::Byte => return Timing { commit: 39, drain_cell: 56, drain_frame: 737 },
+            CoreKind::Byte => return Ok(Timing { commit: 39, drain_cell: 56, drain_frame: 737 }),
             // The row waits for the identifier.
             CoreKind::Bits64 if cells == CellKind::IdentityTable => 21,
             CoreKind::Bits64 => 20,
             CoreKind::Bits256 | CoreKind::Bits512 | CoreKind::TwoLanes512 | CoreKind::FourLanes512 => 19,
         };
         // The core waits while a frame leaves the buffer.
-        Timing { commit, drain_cell: 8 + 2 * cells.fields(), drain_frame: 200 }
+        let plain = Timing { commit, drain_cell: 8 + 2 * cells.fields(), drain_frame: 200 };
+        if !design.authentication() {
+            return Ok(plain);
+        }
+        // With a key, five cycles at most for each second word; 15 to begin and 24 to finish.
+        let (drain_cell, drain_frame) = (plain.drain_cell + 3 + 2 * cells.fields(), plain.drain_frame + 90);
+        Ok(Timing { drain_cell, drain_frame, ..plain })
     }
 }

@@ -7,9 +7,9 @@
 //! connected, or emission fails.
 //!
 //! ```text
-//! tap       s_axis (observed) -> core -> frame buffer -> m_axis
-//! inline    s_axis -> insertion -> m_axis (observed -> core) ; core's control frames -> insertion
-//! both      s_axil -> registers <-> core, events, clock
+//! tap       s_axis (observed) -> core -> [authenticator] -> frame buffer -> m_axis
+//! inline    s_axis -> insertion -> m_axis (observed -> core) ; core -> [authenticator] -> insertion
+//! both      s_axil -> registers <-> core, events, clock, [keys -> authenticator]
 //! ```
 //!
 //! * **Tap**: watches a stream and drives nothing back. Control frames leave by `m_axis`, whole, without gaps.
@@ -27,8 +27,10 @@
 //! # Test plan
 //!
 //! `sim/cosim` `checks::shell`: a tap's control frames and registers against the model, through s_axil; a sender's
-//! outgoing stream into a receiver: both ends' control frames against the model, for every width.
+//! outgoing stream into a receiver: both ends' control frames against the model, for every width; with authentication
+//! keys that change.
 
+use crate::authentication::keys::Keys;
 use crate::clock::adjustable::AdjustableClock;
 use crate::clock::stream_time_of_day::StreamTimeOfDay;
 use crate::clock::ticker::Ticker;
@@ -42,6 +44,7 @@ use crate::inline::frame_buffer::FrameBuffer;
 use crate::inline::{self, Width};
 use crate::registers::events::Events;
 use crate::registers::{self, Emitted, Options};
+use crate::report::authenticator::Authenticator;
 use deltaline_design::{ClockSource, CoreKind, Design, Refusal, Shell};
 
 /// The Verilog of a design's core in its shell, without a header; all names are prefixed by `prefix`.
@@ -61,7 +64,11 @@ pub(crate) fn shell(design: &Design, core: CoreKind, prefix: &str) -> Result<Str
     };
     let configuration = design.configuration();
     let clock = design.clock();
-    let options = Options { clock: clock == ClockSource::BuiltIn, delimiters: true };
+    let options = Options {
+        clock: clock == ClockSource::BuiltIn,
+        delimiters: true,
+        authentication: design.authentication(),
+    };
     let (data_bytes, lanes) = (core.width() as u32 / 8, core.lanes() as u32);
     let emitted = Emitted::new(configuration, data_bytes, lanes, design.build(), options);
     let mut build = Build { design, core, prefix, wiring: Wiring::new(prefix) };
@@ -79,6 +86,7 @@ pub(crate) fn shell(design: &Design, core: CoreKind, prefix: &str) -> Result<Str
         Shell::Inline => build.inline(now)?,
     }
     build.prefix_lengths();
+    build.keys()?;
     build.registers();
     build.wiring.text()
 }
@@ -163,11 +171,8 @@ impl Build<'_> {
         for lane in 0..self.core.lanes() {
             self.observed(lane, now)?;
         }
+        self.control_frames("buffer_s_axis");
         let wiring = &mut self.wiring;
-        for signal in ["tdata", "tvalid", "tlast"] {
-            wiring.connect(&format!("buffer_s_axis_{signal}"), &format!("core_m_axis_{signal}"));
-        }
-        wiring.connect("core_m_axis_tready", "buffer_s_axis_tready");
         for signal in ["tdata", "tkeep", "tvalid", "tlast"] {
             wiring.output_of_part("buffer", &format!("m_axis_{signal}"));
         }
@@ -221,16 +226,13 @@ impl Build<'_> {
             self.wiring.connect(&format!("core_s_axis_{signal}"), &format!("m_axis_{signal}"));
         }
         self.timestamps("insertion", "s_axis", now);
+        self.control_frames("insertion_control_axis");
         let wiring = &mut self.wiring;
         wiring.output_of_part("insertion", "s_axis_tready");
         wiring.input_of_part("insertion", "m_axis_tready");
         wiring.output_of_part("insertion", "m_axis_tuser");
         wiring.connect("core_s_axis_tready", "m_axis_tready");
         wiring.connect("core_s_axis_tuser", "m_axis_tuser");
-        for signal in ["tdata", "tvalid", "tlast"] {
-            wiring.connect(&format!("insertion_control_axis_{signal}"), &format!("core_m_axis_{signal}"));
-        }
-        wiring.connect("core_m_axis_tready", "insertion_control_axis_tready");
         wiring.connect("ticker_ptp_ts", now);
         wiring.connect("ticker_interval_log2", INTERVAL_LOG2);
         // Before the core counts, or at the receiver, nothing is to be cut.
@@ -242,6 +244,57 @@ impl Build<'_> {
         wiring.connect("core_interval_log2", "6'd0");
         wiring.connect("core_ptp_ts", "64'd0");
         wiring.connect("events_frame", "core_m_axis_tvalid & core_m_axis_tready & core_m_axis_tlast");
+        Ok(())
+    }
+
+    /// Control frames go from the core to a stream, through the authenticator if there is one.
+    fn control_frames(&mut self, to: &str) {
+        let hops: &[(&str, &str)] = match self.design.authentication() {
+            true => &[("core_m_axis", "authenticator_s_axis"), ("authenticator_m_axis", to)],
+            false => &[("core_m_axis", to)],
+        };
+        for (from, to) in hops {
+            for signal in ["tdata", "tvalid", "tlast"] {
+                self.wiring.connect(&format!("{to}_{signal}"), &format!("{from}_{signal}"));
+            }
+            self.wiring.connect(&format!("{from}_tready"), &format!("{to}_tready"));
+        }
+    }
+
+    /// Authentication, its key from the registers; in a design without, nothing of that is left.
+    fn keys(&mut self) -> Result<(), EmitError> {
+        let is_there = self.design.authentication();
+        if is_there {
+            let mut authenticator = Authenticator::new(self.design.configuration());
+            let authenticator = emit_block(&mut authenticator, &self.name("authenticator"))?;
+            self.wiring.part("authenticator", authenticator);
+            self.wiring.part("keys", emit_block(&mut Keys::default(), &self.name("keys"))?);
+            for (wire, driver) in [
+                ("keys_load", "registers_key_schedule"),
+                ("keys_next_key", "{registers_key_high, registers_key_low}"),
+                ("keys_next_id", "registers_key_id"),
+                ("keys_from", "registers_key_from"),
+                ("keys_boot_epoch", "registers_boot_epoch"),
+                ("keys_ends", "core_ended"),
+                ("keys_running_number", "core_interval"),
+                ("authenticator_key", "keys_key"),
+                ("authenticator_key_id", "keys_key_id"),
+                ("authenticator_boot_epoch", "keys_epoch"),
+            ] {
+                self.wiring.connect(wire, driver);
+            }
+        }
+        for (wire, driver) in [
+            ("registers_boot_epoch_allowed", "1'b1"),
+            ("registers_key_low_allowed", "~keys_pending"),
+            ("registers_key_high_allowed", "~keys_pending"),
+            ("registers_key_id_allowed", "~keys_pending"),
+            ("registers_key_from_allowed", "1'b1"),
+            ("registers_key_schedule_allowed", "1'b1"),
+            ("registers_status_key_pending", "keys_pending"),
+        ] {
+            self.wiring.connect(wire, if is_there { driver } else { "1'b0" });
+        }
         Ok(())
     }
 

@@ -52,6 +52,7 @@ pub struct Registers {
     pub status_drain_busy: Signal<In, Bit>,
     pub status_end_refused: Signal<In, Bit>,
     pub status_prefixes_pending: Signal<In, Bit>,
+    pub status_key_pending: Signal<In, Bit>,
     pub snapshot: Signal<Out, Bit>,
     pub interval: Signal<In, Bits<32>>,
     pub packets: Signal<In, Bits<48>>,
@@ -82,6 +83,18 @@ pub struct Registers {
     pub prefixes_schedule: Signal<Out, Bit>,
     pub prefixes_schedule_allowed: Signal<In, Bit>,
     pub point_id: Signal<Out, Bits<32>>,
+    pub boot_epoch: Signal<Out, Bits<32>>,
+    pub boot_epoch_allowed: Signal<In, Bit>,
+    pub key_low: Signal<Out, Bits<64>>,
+    pub key_low_allowed: Signal<In, Bit>,
+    pub key_high: Signal<Out, Bits<64>>,
+    pub key_high_allowed: Signal<In, Bit>,
+    pub key_id: Signal<Out, Bits<16>>,
+    pub key_id_allowed: Signal<In, Bit>,
+    pub key_from: Signal<Out, Bits<32>>,
+    pub key_from_allowed: Signal<In, Bit>,
+    pub key_schedule: Signal<Out, Bit>,
+    pub key_schedule_allowed: Signal<In, Bit>,
 
     axi: AxiLite,
     readable: Signal<Local, Bit>,
@@ -234,6 +247,43 @@ pub struct Registers {
     point_id_legal: Signal<Local, Bit>,
     point_id_write: Signal<Local, Bit>,
     point_id_held: Flop<Bits<32>>,
+    boot_epoch_addressed: Flop<Bit>,
+    boot_epoch_read: Signal<Local, Bits<32>>,
+    boot_epoch_legal: Signal<Local, Bit>,
+    boot_epoch_write: Signal<Local, Bit>,
+    boot_epoch_held: Flop<Bits<32>>,
+    key_low_0_addressed: Flop<Bit>,
+    key_low_0_legal: Signal<Local, Bit>,
+    key_low_0_write: Signal<Local, Bit>,
+    key_low_1_addressed: Flop<Bit>,
+    key_low_1_legal: Signal<Local, Bit>,
+    key_low_1_write: Signal<Local, Bit>,
+    key_low_held_0: Flop<Bits<32>>,
+    key_low_held_1: Flop<Bits<32>>,
+    key_high_0_addressed: Flop<Bit>,
+    key_high_0_legal: Signal<Local, Bit>,
+    key_high_0_write: Signal<Local, Bit>,
+    key_high_1_addressed: Flop<Bit>,
+    key_high_1_legal: Signal<Local, Bit>,
+    key_high_1_write: Signal<Local, Bit>,
+    key_high_held_0: Flop<Bits<32>>,
+    key_high_held_1: Flop<Bits<32>>,
+    key_id_addressed: Flop<Bit>,
+    key_id_read: Signal<Local, Bits<32>>,
+    key_id_reserved: Signal<Local, Bits<32>>,
+    key_id_legal: Signal<Local, Bit>,
+    key_id_write: Signal<Local, Bit>,
+    key_id_held: Flop<Bits<16>>,
+    key_from_addressed: Flop<Bit>,
+    key_from_read: Signal<Local, Bits<32>>,
+    key_from_legal: Signal<Local, Bit>,
+    key_from_write: Signal<Local, Bit>,
+    key_from_held: Flop<Bits<32>>,
+    key_schedule_addressed: Flop<Bit>,
+    key_schedule_reserved: Signal<Local, Bits<32>>,
+    key_schedule_legal: Signal<Local, Bit>,
+    key_schedule_write: Signal<Local, Bit>,
+    key_schedule_pulse: Flop<Bit>,
 }
 
 impl Registers {
@@ -249,18 +299,20 @@ impl Registers {
             s_axil_wvalid s_axil_wready s_axil_bresp s_axil_bvalid s_axil_bready s_axil_araddr s_axil_arprot
             s_axil_arvalid s_axil_arready s_axil_rdata s_axil_rresp s_axil_rvalid s_axil_rready control_role
             control_interval_source control_interval_log2 status_running status_ptp_locked status_drain_busy
-            status_end_refused status_prefixes_pending snapshot interval packets bytes unmeasured bad
-            refused_ends control_frames unmatched delimiters delimiter_gaps interval_end timestamp
-            clock_status_locked clock_status_slewing clock_synchronised clock_period clock_rate clock_offset
-            clock_value clock_command_set clock_command_step clock_command_slew prefixes_next
+            status_end_refused status_prefixes_pending status_key_pending snapshot interval packets bytes
+            unmeasured bad refused_ends control_frames unmatched delimiters delimiter_gaps interval_end
+            timestamp clock_status_locked clock_status_slewing clock_synchronised clock_period clock_rate
+            clock_offset clock_value clock_command_set clock_command_step clock_command_slew prefixes_next
             prefixes_next_allowed prefixes_from prefixes_from_allowed prefixes_schedule
-            prefixes_schedule_allowed point_id axi readable block_type_addressed block_type_read
-            version_addressed version_read next_block_addressed capability_addressed capability_read
-            configuration_0_addressed configuration_0_read configuration_1_addressed configuration_1_read
-            build_addressed build_read control_addressed control_read control_reserved
-            control_interval_source_asked control_interval_log2_asked control_legal control_write
-            control_role_held control_interval_source_held control_interval_log2_held status_addressed
-            status_read snapshot_addressed snapshot_reserved snapshot_legal snapshot_write snapshot_pulse
+            prefixes_schedule_allowed point_id boot_epoch boot_epoch_allowed key_low key_low_allowed key_high
+            key_high_allowed key_id key_id_allowed key_from key_from_allowed key_schedule key_schedule_allowed
+            axi readable block_type_addressed block_type_read version_addressed version_read
+            next_block_addressed capability_addressed capability_read configuration_0_addressed
+            configuration_0_read configuration_1_addressed configuration_1_read build_addressed build_read
+            control_addressed control_read control_reserved control_interval_source_asked
+            control_interval_log2_asked control_legal control_write control_role_held
+            control_interval_source_held control_interval_log2_held status_addressed status_read
+            snapshot_addressed snapshot_reserved snapshot_legal snapshot_write snapshot_pulse
             interval_addressed interval_read interval_taken packets_0_addressed packets_0_read
             packets_1_addressed packets_1_read packets_taken bytes_0_addressed bytes_0_read bytes_1_addressed
             bytes_1_read bytes_taken unmeasured_addressed unmeasured_read unmeasured_taken bad_addressed
@@ -287,7 +339,14 @@ impl Registers {
             prefixes_from_read prefixes_from_legal prefixes_from_write prefixes_from_held
             prefixes_schedule_addressed prefixes_schedule_reserved prefixes_schedule_legal
             prefixes_schedule_write prefixes_schedule_pulse point_id_addressed point_id_read point_id_legal
-            point_id_write point_id_held
+            point_id_write point_id_held boot_epoch_addressed boot_epoch_read boot_epoch_legal
+            boot_epoch_write boot_epoch_held key_low_0_addressed key_low_0_legal key_low_0_write
+            key_low_1_addressed key_low_1_legal key_low_1_write key_low_held_0 key_low_held_1
+            key_high_0_addressed key_high_0_legal key_high_0_write key_high_1_addressed key_high_1_legal
+            key_high_1_write key_high_held_0 key_high_held_1 key_id_addressed key_id_read key_id_reserved
+            key_id_legal key_id_write key_id_held key_from_addressed key_from_read key_from_legal
+            key_from_write key_from_held key_schedule_addressed key_schedule_reserved key_schedule_legal
+            key_schedule_write key_schedule_pulse
         }
     }
 }
@@ -363,7 +422,23 @@ impl Logic for Registers {
         prefixes_schedule_addressed,
         prefixes_schedule_pulse,
         point_id_addressed,
-        point_id_held
+        point_id_held,
+        boot_epoch_addressed,
+        boot_epoch_held,
+        key_low_0_addressed,
+        key_low_1_addressed,
+        key_low_held_0,
+        key_low_held_1,
+        key_high_0_addressed,
+        key_high_1_addressed,
+        key_high_held_0,
+        key_high_held_1,
+        key_id_addressed,
+        key_id_held,
+        key_from_addressed,
+        key_from_held,
+        key_schedule_addressed,
+        key_schedule_pulse
     )]
     fn update(&mut self) {
         self.axi.clk.next = self.clk.val();
@@ -394,7 +469,7 @@ impl Logic for Registers {
         self.version_addressed.d.next = self.axi.read_address.val() == 0x4;
         self.version_read.next = 0.into();
         if self.version_addressed.q.val() {
-            self.version_read.next = 0x00010002_u64.into();
+            self.version_read.next = 0x00010003_u64.into();
         }
         self.next_block_addressed.d.next = self.axi.read_address.val() == 0x8;
         self.capability_addressed.d.next = self.axi.read_address.val() == 0xc;
@@ -453,7 +528,8 @@ impl Logic for Registers {
                 | (bit_cast::<32, 1>(self.status_ptp_locked.val().into()) << 1)
                 | (bit_cast::<32, 1>(self.status_drain_busy.val().into()) << 2)
                 | (bit_cast::<32, 1>(self.status_end_refused.val().into()) << 3)
-                | (bit_cast::<32, 1>(self.status_prefixes_pending.val().into()) << 4);
+                | (bit_cast::<32, 1>(self.status_prefixes_pending.val().into()) << 4)
+                | (bit_cast::<32, 1>(self.status_key_pending.val().into()) << 5);
         }
         self.snapshot_addressed.d.next = self.axi.read_address.val() == 0x28;
         self.snapshot_reserved.next = self.axi.write_data.val() & 0xfffffffe_u64;
@@ -739,6 +815,87 @@ impl Logic for Registers {
             self.point_id_held.d.next = self.axi.write_data.val();
         }
         self.point_id.next = self.point_id_held.q.val();
+        self.boot_epoch_addressed.d.next = self.axi.read_address.val() == 0xa4;
+        self.boot_epoch_read.next = 0.into();
+        if self.boot_epoch_addressed.q.val() {
+            self.boot_epoch_read.next = self.boot_epoch_held.q.val();
+        }
+        self.boot_epoch_legal.next = self.axi.write_whole.val()
+            & (self.axi.write_address.val() == 0xa4)
+            & self.boot_epoch_allowed.val();
+        self.boot_epoch_write.next = self.axi.write.val() & self.boot_epoch_legal.val();
+        if self.boot_epoch_write.val() {
+            self.boot_epoch_held.d.next = self.axi.write_data.val();
+        }
+        self.boot_epoch.next = self.boot_epoch_held.q.val();
+        self.key_low_0_addressed.d.next = self.axi.read_address.val() == 0xa8;
+        self.key_low_0_legal.next =
+            self.axi.write_whole.val() & (self.axi.write_address.val() == 0xa8) & self.key_low_allowed.val();
+        self.key_low_0_write.next = self.axi.write.val() & self.key_low_0_legal.val();
+        self.key_low_1_addressed.d.next = self.axi.read_address.val() == 0xac;
+        self.key_low_1_legal.next =
+            self.axi.write_whole.val() & (self.axi.write_address.val() == 0xac) & self.key_low_allowed.val();
+        self.key_low_1_write.next = self.axi.write.val() & self.key_low_1_legal.val();
+        if self.key_low_0_write.val() {
+            self.key_low_held_0.d.next = self.axi.write_data.val();
+        }
+        if self.key_low_1_write.val() {
+            self.key_low_held_1.d.next = self.axi.write_data.val();
+        }
+        self.key_low.next = bit_cast::<64, 32>(self.key_low_held_0.q.val())
+            | (bit_cast::<64, 32>(self.key_low_held_1.q.val()) << 32);
+        self.key_high_0_addressed.d.next = self.axi.read_address.val() == 0xb0;
+        self.key_high_0_legal.next =
+            self.axi.write_whole.val() & (self.axi.write_address.val() == 0xb0) & self.key_high_allowed.val();
+        self.key_high_0_write.next = self.axi.write.val() & self.key_high_0_legal.val();
+        self.key_high_1_addressed.d.next = self.axi.read_address.val() == 0xb4;
+        self.key_high_1_legal.next =
+            self.axi.write_whole.val() & (self.axi.write_address.val() == 0xb4) & self.key_high_allowed.val();
+        self.key_high_1_write.next = self.axi.write.val() & self.key_high_1_legal.val();
+        if self.key_high_0_write.val() {
+            self.key_high_held_0.d.next = self.axi.write_data.val();
+        }
+        if self.key_high_1_write.val() {
+            self.key_high_held_1.d.next = self.axi.write_data.val();
+        }
+        self.key_high.next = bit_cast::<64, 32>(self.key_high_held_0.q.val())
+            | (bit_cast::<64, 32>(self.key_high_held_1.q.val()) << 32);
+        self.key_id_addressed.d.next = self.axi.read_address.val() == 0xb8;
+        self.key_id_read.next = 0.into();
+        if self.key_id_addressed.q.val() {
+            self.key_id_read.next = bit_cast::<32, 16>(self.key_id_held.q.val());
+        }
+        self.key_id_reserved.next = self.axi.write_data.val() & 0xffff0000_u64;
+        self.key_id_legal.next = self.axi.write_whole.val()
+            & (self.axi.write_address.val() == 0xb8)
+            & !self.key_id_reserved.val().any()
+            & self.key_id_allowed.val();
+        self.key_id_write.next = self.axi.write.val() & self.key_id_legal.val();
+        if self.key_id_write.val() {
+            self.key_id_held.d.next = self.axi.write_data.val().get_bits::<16>(0);
+        }
+        self.key_id.next = self.key_id_held.q.val();
+        self.key_from_addressed.d.next = self.axi.read_address.val() == 0xbc;
+        self.key_from_read.next = 0.into();
+        if self.key_from_addressed.q.val() {
+            self.key_from_read.next = self.key_from_held.q.val();
+        }
+        self.key_from_legal.next =
+            self.axi.write_whole.val() & (self.axi.write_address.val() == 0xbc) & self.key_from_allowed.val();
+        self.key_from_write.next = self.axi.write.val() & self.key_from_legal.val();
+        if self.key_from_write.val() {
+            self.key_from_held.d.next = self.axi.write_data.val();
+        }
+        self.key_from.next = self.key_from_held.q.val();
+        self.key_schedule_addressed.d.next = self.axi.read_address.val() == 0xc0;
+        self.key_schedule_reserved.next = self.axi.write_data.val() & 0xfffffffe_u64;
+        self.key_schedule_legal.next = self.axi.write_whole.val()
+            & (self.axi.write_address.val() == 0xc0)
+            & !self.key_schedule_reserved.val().any()
+            & self.key_schedule_allowed.val();
+        self.key_schedule_write.next = self.axi.write.val() & self.key_schedule_legal.val();
+        self.key_schedule_pulse.d.next = self.key_schedule_write.val() & self.axi.write_data.val().get_bit(0);
+        self.key_schedule.next = self.key_schedule_pulse.q.val();
 
         self.readable.next = self.block_type_addressed.q.val()
             | self.version_addressed.q.val()
@@ -778,7 +935,15 @@ impl Logic for Registers {
             | self.prefixes_next_1_addressed.q.val()
             | self.prefixes_from_addressed.q.val()
             | self.prefixes_schedule_addressed.q.val()
-            | self.point_id_addressed.q.val();
+            | self.point_id_addressed.q.val()
+            | self.boot_epoch_addressed.q.val()
+            | self.key_low_0_addressed.q.val()
+            | self.key_low_1_addressed.q.val()
+            | self.key_high_0_addressed.q.val()
+            | self.key_high_1_addressed.q.val()
+            | self.key_id_addressed.q.val()
+            | self.key_from_addressed.q.val()
+            | self.key_schedule_addressed.q.val();
         self.axi.read_legal.next = self.readable.val();
         self.axi.read_data.next = self.block_type_read.val()
             | self.version_read.val()
@@ -813,7 +978,10 @@ impl Logic for Registers {
             | self.prefixes_next_0_read.val()
             | self.prefixes_next_1_read.val()
             | self.prefixes_from_read.val()
-            | self.point_id_read.val();
+            | self.point_id_read.val()
+            | self.boot_epoch_read.val()
+            | self.key_id_read.val()
+            | self.key_from_read.val();
         self.axi.write_legal.next = self.control_legal.val()
             | self.snapshot_legal.val()
             | self.interval_end_legal.val()
@@ -829,6 +997,14 @@ impl Logic for Registers {
             | self.prefixes_next_1_legal.val()
             | self.prefixes_from_legal.val()
             | self.prefixes_schedule_legal.val()
-            | self.point_id_legal.val();
+            | self.point_id_legal.val()
+            | self.boot_epoch_legal.val()
+            | self.key_low_0_legal.val()
+            | self.key_low_1_legal.val()
+            | self.key_high_0_legal.val()
+            | self.key_high_1_legal.val()
+            | self.key_id_legal.val()
+            | self.key_from_legal.val()
+            | self.key_schedule_legal.val();
     }
 }

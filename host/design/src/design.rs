@@ -19,6 +19,8 @@ pub struct Parts {
     pub shell: Shell,
     /// Where its time comes from.
     pub clock: ClockSource,
+    /// Its control frames can be authenticated.
+    pub authentication: bool,
     /// The stream that it observes.
     pub stream: Stream,
     /// What it measures.
@@ -62,6 +64,10 @@ impl Design {
                 "the core of 8 bits has no registers and fixed prefix lengths; give false, or a wider stream";
             return Err(Refused::new("measurement.adaptive", &true, why));
         }
+        if parts.authentication && parts.stream.width == CoreKind::Byte.width() {
+            let why = "the core of 8 bits has no registers for a key; give false, or a wider stream";
+            return Err(Refused::new("authentication", &true, why));
+        }
         Ok(Design { name: name.to_string(), parts, configuration, build: 0, seed_is_drawn: false })
     }
 
@@ -98,6 +104,11 @@ impl Design {
     /// Where its time comes from.
     pub fn clock(&self) -> ClockSource {
         self.parts.clock
+    }
+
+    /// Whether its control frames can be authenticated.
+    pub fn authentication(&self) -> bool {
+        self.parts.authentication
     }
 
     /// What it measures.

@@ -2,8 +2,8 @@
 //!
 //! # Theory of operation
 //!
-//! `hdl/configurations/10g.toml` shows every key. Nothing is optional but the entries, `synopsis`, `adaptive`, `digest` and
-//! `seed`, and no other key is allowed. An `[[entry]]` says which packets are of a measurement class
+//! `hdl/configurations/10g.toml` shows every key. Nothing is optional but the entries, `authentication`, `synopsis`, `adaptive`,
+//! `digest` and `seed`, and no other key is allowed. An `[[entry]]` says which packets are of a measurement class
 //! (`hdl/configurations/10g-classes.toml`); without one all are. The same structures are read and written, so the two
 //! cannot disagree.
 //!
@@ -91,6 +91,9 @@ struct Text {
     description: String,
     shell: Shell,
     clock: ClockSource,
+    /// Off in files that do not name it.
+    #[serde(default)]
+    authentication: bool,
     stream: StreamText,
     measurement: MeasurementText,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -240,12 +243,13 @@ impl EntryText {
 impl Text {
     /// What is written of a design.
     fn of(parts: &Parts) -> Text {
-        let Parts { description, shell, clock, stream, measurement } = parts;
+        let Parts { description, shell, clock, authentication, stream, measurement } = parts;
         let whole = |number: usize| Whole(number as i128);
         Text {
             description: description.clone(),
             shell: *shell,
             clock: *clock,
+            authentication: *authentication,
             stream: StreamText {
                 width: whole(stream.width),
                 lanes: whole(stream.lanes),
@@ -276,6 +280,7 @@ impl Text {
             description: self.description,
             shell: self.shell,
             clock: self.clock,
+            authentication: self.authentication,
         })
     }
 }

@@ -112,6 +112,8 @@ pub enum Kind {
     Snapshot,
     /// What was written last, zero after reset.
     Storage,
+    /// The same, but it reads as zero.
+    Secret,
     /// Writing 1 acts once; reads as zero.
     Strobe,
 }

@@ -49,6 +49,36 @@ fn faults_are_noticed() {
     assert!(missed.is_empty(), "{missed:#?}");
 }
 
+const FRAME_FAULTS: [Fault; 8] = [
+    fault(
+        "the tag's words are swapped",
+        "tag_words_0 = first_tag_swapped;",
+        "tag_words_0 = second_tag_swapped;",
+    ),
+    fault("the check word is not mended", "if (place_q == check_place) begin", "if (1'b0) begin"),
+    fault("the epoch is not put in", "if (place_q == epoch_place) begin", "if (1'b0) begin"),
+    fault("fragments are not counted", "fragment_d = fragment_q + 32'h1;", "fragment_d = fragment_q;"),
+    fault(
+        "fragments go on over an interval's end",
+        "if (fragment_q == last_fragment) begin",
+        "if (1'b0) begin",
+    ),
+    fault("the nonce lacks the role", "if (receiver_q) begin", "if (1'b0) begin"),
+    fault("a word is taken twice", "taken_d = 1'b1;", ""),
+    fault("the tag does not wait for its rounds", "finished_q & engine_ready", "finished_q"),
+];
+
+#[test]
+fn faults_of_frames_are_noticed() {
+    let configuration = Configuration::new(Settings { rows: 16, ..Settings::default() }).unwrap();
+    let verilog = authentication::authenticator(&configuration).unwrap();
+    let missed = missed(&verilog, "ascon", &FRAME_FAULTS, |verilog| {
+        authentication::frames(&Toolchain::find().unwrap(), &configuration, verilog, 12, 1)
+    });
+    let missed = missed.unwrap();
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
 /// Every synopsis, several frames of each table, several classes.
 #[test]
 fn frames_are_those_that_the_model_signs() {

@@ -11,7 +11,13 @@ use verilator_sys::{LintOptions, Source, Toolchain, lint};
 
 fn emitted() -> Emitted {
     let configuration = Configuration::new(Settings::default()).unwrap();
-    Emitted::new(&configuration, 8, 1, 0x1234_5678, Options { clock: true, delimiters: false })
+    Emitted::new(
+        &configuration,
+        8,
+        1,
+        0x1234_5678,
+        Options { clock: true, delimiters: false, authentication: true },
+    )
 }
 
 fn verilog() -> String {
@@ -94,7 +100,13 @@ fn the_map_by_hand() {
     for (port, _, value) in inputs {
         hardware.set(port, value).unwrap();
     }
-    for port in ["status_ptp_locked", "status_end_refused", "clock_status_slewing", "prefixes_next_allowed"] {
+    for port in [
+        "status_ptp_locked",
+        "status_end_refused",
+        "clock_status_slewing",
+        "prefixes_next_allowed",
+        "key_low_allowed",
+    ] {
         hardware.set(port, 1).unwrap();
     }
     let bus = &mut &mut hardware;
@@ -103,7 +115,7 @@ fn the_map_by_hand() {
         assert_eq!(u64::from(bus.read(offset).unwrap()), value);
     }
     let fixed =
-        [(0x00, 0x4445_4c54), (0x04, 0x0001_0002), (0x08, 0), (0x0c, 0x102a_2108), (0x18, 0x1234_5678)];
+        [(0x00, 0x4445_4c54), (0x04, 0x0001_0003), (0x08, 0), (0x0c, 0x122a_2108), (0x18, 0x1234_5678)];
     for (offset, value) in fixed.into_iter().chain([(0x24, 0b1010), (0x68, 2)]) {
         assert_eq!(bus.read(offset).unwrap(), value, "{offset:#x}");
     }
@@ -113,7 +125,11 @@ fn the_map_by_hand() {
         bus.write(offset, value).unwrap();
         assert_eq!(bus.read(offset).unwrap(), value, "{offset:#x}");
     }
+    // A key is taken, and not shown.
+    bus.write(0xac, 6).unwrap();
+    assert_eq!(bus.read(0xac).unwrap(), 0);
     for (offset, value) in [
+        (0xb0, 1),
         (0x20, 0x3000),
         (0x20, 0x20),
         (0x74, 0x100),

@@ -2,12 +2,13 @@
 #![allow(clippy::unwrap_used)]
 
 use deltaline_cosim::checks::shell;
+use deltaline_cosim::faults::{Fault, fault, missed};
 use deltaline_design::Design;
 use std::fs;
 use std::path::Path;
 use verilator_sys::Toolchain;
 
-/// A design of few rows, adaptive or with digests if its name ends so, read from a file as a user's own is.
+/// A design of few rows, adaptive or with digests if its name ends so, with authentication if its name has keys; read from a file as a user's own is.
 fn design(name: &str, shell: &str, clock: &str, width: usize, lanes: usize) -> Design {
     design_with(name, shell, clock, width, lanes, "")
 }
@@ -22,9 +23,10 @@ const ENTRIES: &str = "
 
 fn design_with(name: &str, shell: &str, clock: &str, width: usize, lanes: usize, entries: &str) -> Design {
     let text = format!(
-        "description = \"{name}\"\nshell = \"{shell}\"\nclock = \"{clock}\"\n\
+        "description = \"{name}\"\nshell = \"{shell}\"\nclock = \"{clock}\"\nauthentication = {authentication}\n\
          [stream]\nwidth = {width}\nlanes = {lanes}\nclock_mhz = 400\nrate_gbps = 10\n\
          [measurement]\nhash = \"h3\"\nseed = 7\nrows = 16\nprefixes = [0, 2]\nadaptive = {adaptive}\ndigest = {digest}\nsegment = 9\n{entries}",
+        authentication = name.contains("keys"),
         adaptive = name.ends_with("adaptive"),
         digest = name.ends_with("digest"),
     );
@@ -45,6 +47,8 @@ fn taps() {
         ("tap-64-digest", "ptp", 64, 1),
         ("tap-64-day", "time-of-day", 64, 1),
         ("tap-2x512-day", "time-of-day", 512, 2),
+        ("tap-64-keys", "ptp", 64, 1),
+        ("tap-512-keys-digest", "built-in", 512, 1),
     ] {
         let sent =
             shell::tap(&Toolchain::find().unwrap(), &design(name, "tap", clock, width, lanes), 2000, 1);
@@ -52,9 +56,29 @@ fn taps() {
     }
 }
 
+/// What must be noticed of keys and epochs.
+const FAULTS: [Fault; 5] = [
+    fault("keys change while an interval is sent", "if (is_numbered_q) begin", "if (1'b1) begin"),
+    fault("the boot epoch stays what it was", "epoch_now_d = boot_epoch;", ""),
+    fault("a key does not wait for its interval", "late = running_number - from;", "late = 32'h0;"),
+    fault("a key stays what it was", "key_now_d = next_key;", ""),
+    fault("a key can be changed while it waits", "pending = waits_q | load;", "pending = 1'b0;"),
+];
+
+#[test]
+fn faults_of_keys_are_noticed() {
+    let design = design("tap-64-keys-faults", "tap", "ptp", 64, 1);
+    let verilog = deltaline_hdl::emit::design::emit(&design, "deltaline").unwrap();
+    let missed = missed(&verilog, "deltaline", &FAULTS, |verilog| {
+        shell::tap_of(&Toolchain::find().unwrap(), &design, verilog, 1000, 1)
+    });
+    let missed = missed.unwrap();
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
 #[test]
 fn taps_with_classes() {
-    for (name, width) in [("classes-64", 64), ("classes-256", 256)] {
+    for (name, width) in [("classes-64", 64), ("classes-256", 256), ("classes-64-keys", 64)] {
         let design = design_with(name, "tap", "ptp", width, 1, ENTRIES);
         let sent = shell::tap(&Toolchain::find().unwrap(), &design, 2000, 3);
         assert!(sent.unwrap_or_else(|error| panic!("{name}: {error}")) >= 2000);
@@ -68,6 +92,7 @@ fn segments() {
     for (name, clock, width) in [
         ("in-64", "ptp", 64),
         ("in-64-clock", "built-in", 64),
+        ("in-64-keys", "ptp", 64),
         ("in-256", "ptp", 256),
         ("in-512", "ptp", 512),
     ] {

@@ -13,8 +13,8 @@ pub(super) fn text(block: &Block) -> String {
 Words of 32 bits on AXI4-Lite, little-endian; a register of 64 bits has its low half at the lower offset. Reading changes
 nothing.
 
-* *r* is read only; *rw* holds what was written, 0 after reset; *strobe*: writing 1 acts once, writing 0 does nothing,
-  reads as 0.
+* *r* is read only; *rw* holds what was written, 0 after reset; *w* does too, and reads as 0; *strobe*: writing 1 acts
+  once, writing 0 does nothing, reads as 0.
 * *snapshot*: what it was when `snapshot` was last written with 1, all such registers at the same clock edge; 0 before.
 * *build*: fixed when the hardware was built.
 * The bus answers SLVERR, and nothing changes, for an offset without a register or within a word, a write to a register that
@@ -64,6 +64,7 @@ fn access(field: &Field) -> String {
         Kind::Input => "r".into(),
         Kind::Snapshot => "r, snapshot".into(),
         Kind::Storage => "rw".into(),
+        Kind::Secret => "w".into(),
         Kind::Strobe => "strobe".into(),
     }
 }

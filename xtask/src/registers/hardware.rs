@@ -106,7 +106,7 @@ impl Sections {
                 self.flop(format!("{port}_pulse"), width.clone());
                 self.ports.push((port, format!("Signal<Out, {width}>")));
             }
-            Kind::Storage => {
+            Kind::Storage | Kind::Secret => {
                 let mut output = vec![];
                 for word in 0..register.words() {
                     for (_, part) in register.parts(word).filter(|(one, _)| one.name == field.name) {
@@ -159,7 +159,7 @@ impl Sections {
                     let held = held(register, field, word);
                     terms.push(placed(&format!("self.{held}.q.val()"), part.width, 32, part.position));
                 }
-                Kind::Strobe => {}
+                Kind::Secret | Kind::Strobe => {}
             }
         }
         if register.fields.iter().any(|field| field.kind == Kind::Emitted) {

@@ -167,9 +167,10 @@ fn access(text: &mut String, register: &Register) {
         );
         return;
     }
+    let is_readable = !register.fields.iter().all(|field| matches!(field.kind, Kind::Secret | Kind::Strobe));
     let (read, write) = if words == 1 { ("read", "write") } else { ("read_long", "write_long") };
     let bus = if words == 1 { "self.bus" } else { "self" };
-    if !strobe {
+    if is_readable {
         let value = match (several, signed) {
             (true, _) => format!("{bus}.{read}(offset::{constant}).map({of})"),
             (false, true) => {
@@ -190,8 +191,9 @@ fn access(text: &mut String, register: &Register) {
         };
         let _ = writeln!(
             text,
-            "/// Writes `{name}`.\n{errors}pub fn write_{name}(&mut self, value: {of}) -> Result<(), B::Error> {{ \
-             {bus}.{write}(offset::{constant}, {value}) }}\n"
+            "/// {}\n{errors}pub fn write_{name}(&mut self, value: {of}) -> Result<(), B::Error> {{ \
+             {bus}.{write}(offset::{constant}, {value}) }}\n",
+            if is_readable { format!("Writes `{name}`.") } else { format!("Writes `{name}`: {description}") }
         );
     }
 }

@@ -43,6 +43,7 @@ pub(super) enum Kind {
     Input,
     Snapshot,
     Storage,
+    Secret,
     Strobe,
 }
 
@@ -131,6 +132,7 @@ fn field(json: JsonField) -> Result<Field, String> {
         (("r", "w"), None) => Kind::Input,
         (("rw", "r"), Some(0)) if json.pulse && width == 1 => Kind::Strobe,
         (("rw", "r"), Some(0)) if !json.pulse => Kind::Storage,
+        (("w", "r"), Some(0)) if !json.pulse => Kind::Secret,
         ((software, hardware), reset) => {
             return Err(format!(
                 "{name}: no hardware for sw={software}, hw={hardware}, reset {reset:?} and these properties; \
@@ -169,7 +171,7 @@ impl Register {
 
     /// Whether a write can be legal.
     pub(super) fn is_writable(&self) -> bool {
-        self.fields.iter().any(|field| matches!(field.kind, Kind::Storage | Kind::Strobe))
+        self.fields.iter().any(|field| matches!(field.kind, Kind::Storage | Kind::Secret | Kind::Strobe))
     }
 }
 
@@ -238,7 +240,7 @@ mod tests {
 
     #[test]
     fn refusals_name_the_field_and_the_remedy() {
-        for field in [r#""software": "w""#, r#""reset": 7"#, r#""hardware": "rw""#, r#""pulse": true"#] {
+        for field in [r#""software": "w1""#, r#""reset": 7"#, r#""hardware": "rw""#, r#""pulse": true"#] {
             let refusal = refusal(field);
             assert!(
                 refusal.starts_with("r.f: no hardware") && refusal.contains("the head of the file"),

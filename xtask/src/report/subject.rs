@@ -180,7 +180,13 @@ pub(crate) fn cost(rows: usize) -> Result<Vec<Subject>, Failure> {
         asic: false,
     };
     let beside = |name: &str, verilog: String| subject(name, format!("beside the core: {name}"), verilog);
-    let emitted = Emitted::new(&configuration, 8, 1, 0, Options { clock: true, delimiters: true });
+    let emitted = Emitted::new(
+        &configuration,
+        8,
+        1,
+        0,
+        Options { clock: true, delimiters: true, authentication: true },
+    );
     let (insertion, wide_insertion) = ("insertion", "insertion_256");
     let (time, stream_time, clock_name) = ("time_of_day", "stream_time_of_day", "adjustable_clock");
     Ok(vec![

@@ -8,7 +8,7 @@
 use super::{Bus, Field, Kind, Legal, Register, Registers};
 
 /// All registers, by ascending offset.
-pub const REGISTERS: [Register; 32] = [
+pub const REGISTERS: [Register; 38] = [
     Register {
         name: "block_type",
         offset: 0x0,
@@ -28,7 +28,7 @@ pub const REGISTERS: [Register; 32] = [
         width: 32,
         guarded: false,
         fields: &[
-            Field { name: "minor", low: 0, width: 16, kind: Kind::Constant(0x2), legal: Legal::Any },
+            Field { name: "minor", low: 0, width: 16, kind: Kind::Constant(0x3), legal: Legal::Any },
             Field { name: "major", low: 16, width: 16, kind: Kind::Constant(0x1), legal: Legal::Any },
         ],
     },
@@ -51,6 +51,7 @@ pub const REGISTERS: [Register; 32] = [
             Field { name: "rows_log2", low: 16, width: 5, kind: Kind::Emitted, legal: Legal::Any },
             Field { name: "classes", low: 21, width: 3, kind: Kind::Emitted, legal: Legal::Any },
             Field { name: "hash", low: 24, width: 1, kind: Kind::Emitted, legal: Legal::Any },
+            Field { name: "has_authentication", low: 25, width: 1, kind: Kind::Emitted, legal: Legal::Any },
             Field { name: "has_clock", low: 28, width: 1, kind: Kind::Emitted, legal: Legal::Any },
             Field { name: "has_delimiters", low: 29, width: 1, kind: Kind::Emitted, legal: Legal::Any },
             Field { name: "has_adaptive", low: 30, width: 1, kind: Kind::Emitted, legal: Legal::Any },
@@ -99,6 +100,7 @@ pub const REGISTERS: [Register; 32] = [
             Field { name: "drain_busy", low: 2, width: 1, kind: Kind::Input, legal: Legal::Any },
             Field { name: "end_refused", low: 3, width: 1, kind: Kind::Input, legal: Legal::Any },
             Field { name: "prefixes_pending", low: 4, width: 1, kind: Kind::Input, legal: Legal::Any },
+            Field { name: "key_pending", low: 5, width: 1, kind: Kind::Input, legal: Legal::Any },
         ],
     },
     Register {
@@ -276,6 +278,48 @@ pub const REGISTERS: [Register; 32] = [
         guarded: false,
         fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Storage, legal: Legal::Any }],
     },
+    Register {
+        name: "boot_epoch",
+        offset: 0xa4,
+        width: 32,
+        guarded: true,
+        fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Storage, legal: Legal::Any }],
+    },
+    Register {
+        name: "key_low",
+        offset: 0xa8,
+        width: 64,
+        guarded: true,
+        fields: &[Field { name: "value", low: 0, width: 64, kind: Kind::Secret, legal: Legal::Any }],
+    },
+    Register {
+        name: "key_high",
+        offset: 0xb0,
+        width: 64,
+        guarded: true,
+        fields: &[Field { name: "value", low: 0, width: 64, kind: Kind::Secret, legal: Legal::Any }],
+    },
+    Register {
+        name: "key_id",
+        offset: 0xb8,
+        width: 32,
+        guarded: true,
+        fields: &[Field { name: "value", low: 0, width: 16, kind: Kind::Storage, legal: Legal::Any }],
+    },
+    Register {
+        name: "key_from",
+        offset: 0xbc,
+        width: 32,
+        guarded: true,
+        fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Storage, legal: Legal::Any }],
+    },
+    Register {
+        name: "key_schedule",
+        offset: 0xc0,
+        width: 32,
+        guarded: true,
+        fields: &[Field { name: "now", low: 0, width: 1, kind: Kind::Strobe, legal: Legal::Any }],
+    },
 ];
 
 /// Offsets of the registers in bytes.
@@ -344,6 +388,18 @@ pub mod offset {
     pub const PREFIXES_SCHEDULE: u32 = 0x9c;
     /// Point identifier.
     pub const POINT_ID: u32 = 0xa0;
+    /// Boot epoch.
+    pub const BOOT_EPOCH: u32 = 0xa4;
+    /// Key, first half.
+    pub const KEY_LOW: u32 = 0xa8;
+    /// Key, second half.
+    pub const KEY_HIGH: u32 = 0xb0;
+    /// Key identifier.
+    pub const KEY_ID: u32 = 0xb8;
+    /// First interval of the next key.
+    pub const KEY_FROM: u32 = 0xbc;
+    /// Schedule key.
+    pub const KEY_SCHEDULE: u32 = 0xc0;
 }
 
 /// The values of fields of this kind.
@@ -453,6 +509,8 @@ impl Capability {
     pub const CLASSES: u32 = 0xe00000;
     /// Bits of `hash`.
     pub const HASH: u32 = 0x1000000;
+    /// Bits of `has_authentication`.
+    pub const HAS_AUTHENTICATION: u32 = 0x2000000;
     /// Bits of `has_clock`.
     pub const HAS_CLOCK: u32 = 0x10000000;
     /// Bits of `has_delimiters`.
@@ -526,6 +584,17 @@ impl Capability {
     #[must_use]
     pub fn with_hash(self, value: HashKind) -> Self {
         Capability(self.0 & !Self::HASH | ((value as u32) << 24) & Self::HASH)
+    }
+
+    /// Control frames can be authenticated; without it writes to `boot_epoch` and the `key` registers are refused.
+    pub fn has_authentication(self) -> bool {
+        self.0 & Self::HAS_AUTHENTICATION != 0
+    }
+
+    /// With another `has_authentication`.
+    #[must_use]
+    pub fn with_has_authentication(self, value: bool) -> Self {
+        Capability(self.0 & !Self::HAS_AUTHENTICATION | ((u32::from(value)) << 25) & Self::HAS_AUTHENTICATION)
     }
 
     /// The adjustable clock is built in; without it the `clock` registers have no effect.
@@ -634,6 +703,8 @@ impl Status {
     pub const END_REFUSED: u32 = 0x8;
     /// Bits of `prefixes_pending`.
     pub const PREFIXES_PENDING: u32 = 0x10;
+    /// Bits of `key_pending`.
+    pub const KEY_PENDING: u32 = 0x20;
 
     /// The memories have been cleared after reset, and packets are counted.
     pub fn running(self) -> bool {
@@ -688,6 +759,17 @@ impl Status {
     #[must_use]
     pub fn with_prefixes_pending(self, value: bool) -> Self {
         Status(self.0 & !Self::PREFIXES_PENDING | ((u32::from(value)) << 4) & Self::PREFIXES_PENDING)
+    }
+
+    /// A scheduled key is waiting for its interval.
+    pub fn key_pending(self) -> bool {
+        self.0 & Self::KEY_PENDING != 0
+    }
+
+    /// With another `key_pending`.
+    #[must_use]
+    pub fn with_key_pending(self, value: bool) -> Self {
+        Status(self.0 & !Self::KEY_PENDING | ((u32::from(value)) << 5) & Self::KEY_PENDING)
     }
 }
 
@@ -1068,7 +1150,7 @@ impl<B: Bus> Registers<B> {
         self.write_long(offset::CLOCK_VALUE, value)
     }
 
-    /// Writes `clock_command`.
+    /// Writes `clock_command`: Clock command. Commands to the built-in clock. `set` wins over `step`, and both over `slew`.
     ///
     /// # Errors
     ///
@@ -1138,5 +1220,86 @@ impl<B: Bus> Registers<B> {
     /// What the bus says.
     pub fn write_point_id(&mut self, value: u32) -> Result<(), B::Error> {
         self.bus.write(offset::POINT_ID, value)
+    }
+
+    /// Boot epoch. Starts of the point, or the time of its start in seconds: a number that rises with each start, in its control frames and in the nonces of their tags. Taken at each interval's end: set it before the first.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn boot_epoch(&mut self) -> Result<u32, B::Error> {
+        self.bus.read(offset::BOOT_EPOCH)
+    }
+
+    /// Writes `boot_epoch`.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn write_boot_epoch(&mut self, value: u32) -> Result<(), B::Error> {
+        self.bus.write(offset::BOOT_EPOCH, value)
+    }
+
+    /// Writes `key_low`: Key, first half. Bytes 0 to 7 of the key for `key_schedule`, byte 0 in bits 7:0. Writes are refused while a key is waiting.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn write_key_low(&mut self, value: u64) -> Result<(), B::Error> {
+        self.write_long(offset::KEY_LOW, value)
+    }
+
+    /// Writes `key_high`: Key, second half. Bytes 8 to 15 of the key for `key_schedule`, byte 8 in bits 7:0. Writes are refused while a key is waiting.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn write_key_high(&mut self, value: u64) -> Result<(), B::Error> {
+        self.write_long(offset::KEY_HIGH, value)
+    }
+
+    /// Key identifier. Identifier of the key for `key_schedule`, which control frames name; 0 for no key. Writes are refused while a key is waiting.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn key_id(&mut self) -> Result<u32, B::Error> {
+        self.bus.read(offset::KEY_ID)
+    }
+
+    /// Writes `key_id`.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn write_key_id(&mut self, value: u32) -> Result<(), B::Error> {
+        self.bus.write(offset::KEY_ID, value)
+    }
+
+    /// First interval of the next key. For `key_schedule`: the key applies from the interval end behind which the number of the running interval is this or a later one, modulo 2^32. May change while a key is waiting.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn key_from(&mut self) -> Result<u32, B::Error> {
+        self.bus.read(offset::KEY_FROM)
+    }
+
+    /// Writes `key_from`.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn write_key_from(&mut self, value: u32) -> Result<(), B::Error> {
+        self.bus.write(offset::KEY_FROM, value)
+    }
+
+    /// Schedule key. Write 1 to schedule the key in `key_low`, `key_high` and `key_id`. At the interval end that `key_from` says it takes effect: the control frames of the interval that ends there have it already, all of them.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn key_schedule(&mut self) -> Result<(), B::Error> {
+        self.bus.write(offset::KEY_SCHEDULE, 1)
     }
 }

@@ -58,7 +58,7 @@ impl Model {
         for (number, field) in REGISTERS[index].fields.iter().enumerate() {
             value |= match field.kind {
                 Kind::Input => inputs[index][number] << field.low,
-                Kind::Strobe | Kind::Emitted => 0,
+                Kind::Secret | Kind::Strobe | Kind::Emitted => 0,
                 Kind::Constant(_) | Kind::Snapshot | Kind::Storage => self.fields[index][number] << field.low,
             };
         }
@@ -69,7 +69,7 @@ impl Model {
     fn write(&mut self, (address, data, strobes): Write) -> bool {
         let Some((index, word)) = Self::find(address) else { return false };
         let fields = REGISTERS[index].fields;
-        let writable = |field: &Field| matches!(field.kind, Kind::Storage | Kind::Strobe);
+        let writable = |field: &Field| matches!(field.kind, Kind::Storage | Kind::Secret | Kind::Strobe);
         if strobes != 0xf || !fields.iter().any(writable) || !self.allowed[index] {
             return false;
         }
@@ -242,7 +242,7 @@ impl Master {
                 let list = match field.kind {
                     Kind::Constant(_) | Kind::Emitted => continue,
                     Kind::Input | Kind::Snapshot => &mut driven,
-                    Kind::Storage | Kind::Strobe => &mut outputs,
+                    Kind::Storage | Kind::Secret | Kind::Strobe => &mut outputs,
                 };
                 let port = bench.port(&register.port(field))?;
                 list.push(Signal { register: index, field: number, port });

@@ -17,12 +17,14 @@ use deltaline_model::registers::{
 };
 use deltaline_model::sketch::sampler::{MAX_BANKS, NO_BANK, Prefixes};
 use deltaline_model::time::{AbsoluteTime, TimeBase, TimeOfDay, Timestamp};
+use deltaline_model::wire::authentication::Key;
 use deltaline_model::wire::delimiter::Delimiter;
 use deltaline_model::wire::frame::{ETHERTYPE, Role};
 use deltaline_traffic::Frames;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::collections::VecDeque;
+use std::num::NonZeroU16;
 use verilator_sys::{Port, Toolchain};
 
 const STAGE: &str = "shell";
@@ -43,7 +45,12 @@ struct Device {
 impl Device {
     fn build(toolchain: &Toolchain, design: &Design) -> Result<Self, CheckError> {
         let verilog = deltaline_hdl::emit::design::emit(design, "deltaline").map_err(HardwareError::from)?;
-        let mut bench = Bench::new(toolchain, "deltaline", &verilog)?;
+        Self::of(toolchain, design, &verilog)
+    }
+
+    /// Of a design whose Verilog is this.
+    fn of(toolchain: &Toolchain, design: &Design, verilog: &str) -> Result<Self, CheckError> {
+        let mut bench = Bench::new(toolchain, "deltaline", verilog)?;
         // One lane of several is enough here: `lanes` checks the others.
         let source = Source::of(&bench, "s_axis_").or_else(|_| Source::of(&bench, "s0_axis_"))?;
         let carries = match design.shell() {
@@ -168,6 +175,33 @@ impl Device {
         same(STAGE, from.into(), "prefixes_pending", &point.model.scheduled().is_some(), &pending)
     }
 
+    /// Schedules a key, or none, and sets the boot epoch, in hardware and model.
+    fn schedule_key(&mut self, point: &mut Point, from: u32, random: &mut StdRng) -> Result<(), CheckError> {
+        same(STAGE, from.into(), "key_pending", &false, &self.registers().status()?.key_pending())?;
+        let (secret, epoch): ([u8; 16], u32) = (random.random(), random.random());
+        let id = NonZeroU16::new(random.random()).filter(|_| random.random_ratio(3, 4));
+        let (low, high) = secret.split_at(8);
+        let half = |bytes: &[u8]| bytes.iter().rev().fold(0, |half, byte| half << 8 | u64::from(*byte));
+        self.registers().write_boot_epoch(epoch)?;
+        point.model.set_boot_epoch(epoch);
+        self.registers().write_key_low(half(low))?;
+        self.registers().write_key_high(half(high))?;
+        self.registers().write_key_id(id.map_or(0, NonZeroU16::get).into())?;
+        self.registers().write_key_from(from)?;
+        self.registers().key_schedule()?;
+        point.model.schedule_key(id.map(|id| Key::new(id, secret)), from);
+        for register in [offset::KEY_LOW, offset::KEY_HIGH, offset::KEY_ID] {
+            let refused = self.access(Some(random.random_range(0..1 << 16)), register.into())?.0;
+            same(STAGE, from.into(), "answer to a key while one waits", &SLAVE_ERROR, &refused)?;
+            let shown = if register == offset::KEY_ID { 0xffff } else { 0 };
+            let mut bus = &mut *self;
+            let read = bus.read(register)?;
+            same(STAGE, from.into(), "bits of a secret", &0, &(read & !shown))?;
+        }
+        let pending = self.registers().status()?.key_pending();
+        same(STAGE, from.into(), "key_pending", &true, &pending)
+    }
+
     /// Sets the built-in clock to a moment and stops it there: all that follows has this timestamp.
     fn stop_clock_at(&mut self, time: Timestamp) -> Result<(), CheckError> {
         self.registers().write_clock_period(0)?;
@@ -192,6 +226,17 @@ impl Bus for &mut Device {
     }
 }
 
+/// The longest drain of a design whose m_axis is always ready, in cycles, as its package says it.
+fn drain(design: &Design) -> u64 {
+    let (shape, classes) = (design.configuration().shape(), design.configuration().classes() as u64);
+    let fields = (u64::from(shape.cell_bits) - 72) / 32;
+    let (mut cell, mut frame) = (8 + 2 * fields, 200);
+    if design.authentication() {
+        (cell, frame) = (cell + 3 + 2 * fields, frame + 90);
+    }
+    classes * (cell * shape.cells() as u64 + frame * u64::from(shape.fragments()))
+}
+
 /// The timestamp of a frame: that of the stopped clock, or any.
 fn stopped_or(random: &mut StdRng, built_in: bool, stopped: Timestamp) -> Timestamp {
     if built_in { stopped } else { Timestamp(random.random()) }
@@ -203,7 +248,23 @@ fn stopped_or(random: &mut StdRng, built_in: bool, stopped: Timestamp) -> Timest
 ///
 /// [`CheckError::Mismatch`] with the first difference.
 pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Result<u64, CheckError> {
-    let mut device = Device::build(toolchain, design)?;
+    let verilog = deltaline_hdl::emit::design::emit(design, "deltaline").map_err(HardwareError::from)?;
+    tap_of(toolchain, design, &verilog, count, seed)
+}
+
+/// The same of a design whose Verilog is this.
+///
+/// # Errors
+///
+/// As [`tap`].
+pub fn tap_of(
+    toolchain: &Toolchain,
+    design: &Design,
+    verilog: &str,
+    count: u64,
+    seed: u64,
+) -> Result<u64, CheckError> {
+    let mut device = Device::of(toolchain, design, verilog)?;
     let configuration = *design.configuration();
     let (mut random, mut frames) = (StdRng::seed_from_u64(seed), Frames::new(seed));
     let mut point = Point::new(&configuration, Role::Receiver);
@@ -215,9 +276,9 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
     same(STAGE, 0, "control", &receiver, &device.registers().control()?)?;
     let capability = device.registers().capability()?;
     same(STAGE, 0, "classes", &(configuration.classes() as u32), &capability.classes())?;
-    let optional = (configuration.adaptive(), configuration.has_digests());
-    let found = (capability.has_adaptive(), capability.has_digests());
-    same(STAGE, 0, "adaptive, digests", &optional, &found)?;
+    let optional = (configuration.adaptive(), configuration.has_digests(), design.authentication());
+    let found = (capability.has_adaptive(), capability.has_digests(), capability.has_authentication());
+    same(STAGE, 0, "adaptive, digests, authentication", &optional, &found)?;
     same(STAGE, 0, "digest", &configuration.id(), &device.registers().configuration()?)?;
     let refused = device.access(Some(1), offset::PREFIXES_SCHEDULE.into())?.0;
     same(STAGE, 0, "answer to a schedule without lengths", &SLAVE_ERROR, &refused)?;
@@ -226,6 +287,7 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
     point.model.set_id(id);
     let built_in = design.clock() == ClockSource::BuiltIn;
     let (mut sent, mut interval, mut reports, mut delimiters, mut gaps) = (0, 0u32, 0u32, 0u32, 0u32);
+    let mut key_from: Option<u32> = None;
     while sent < count {
         let stopped = Timestamp(random.random());
         if built_in {
@@ -272,6 +334,20 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
             }
         }
 
+        // A key is scheduled before the end, or while the interval is being sent, which has the one before.
+        let (schedules_key, early) = (design.authentication() && key_from.is_none(), random.random());
+        let from = interval.wrapping_add(random.random_range(0..4));
+        if schedules_key && early {
+            device.schedule_key(&mut point, from, &mut random)?;
+            key_from = Some(from);
+        }
+        if !design.authentication() {
+            for register in [offset::BOOT_EPOCH, offset::KEY_LOW, offset::KEY_ID, offset::KEY_SCHEDULE] {
+                let refused = device.access(Some(1), register.into())?.0;
+                same(STAGE, sent, "answer to a key where there is none", &SLAVE_ERROR, &refused)?;
+            }
+        }
+
         if design.clock() == ClockSource::TimeOfDay {
             // Seconds of TAI, of which relative-64 keeps fewer.
             let seconds = random.random_range(0..1 << 48);
@@ -312,7 +388,14 @@ pub fn tap(toolchain: &Toolchain, design: &Design, count: u64, seed: u64) -> Res
         }
         interval += 1;
         reports += point.frames_due() as u32;
-        device.idle(20 * point.model.cell_count() as u64 + 2000)?;
+        key_from = key_from.filter(|from| (interval.wrapping_sub(*from) as i32) < 0);
+        if schedules_key && !early {
+            // The end takes some cycles to arrive.
+            device.idle(40)?;
+            device.schedule_key(&mut point, from, &mut random)?;
+            key_from = Some(from);
+        }
+        device.idle(drain(design) + 100)?;
         point.compare_all(STAGE, sent, device.sink.take_frames())?;
     }
     let mut registers = device.registers();
