@@ -156,6 +156,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     wire registers_status_drain_busy;
     wire registers_status_end_refused;
     wire registers_status_prefixes_pending;
+    wire registers_status_key_pending;
     wire registers_snapshot;
     wire [31:0] registers_interval;
     wire [47:0] registers_packets;
@@ -186,6 +187,18 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     wire registers_prefixes_schedule;
     wire registers_prefixes_schedule_allowed;
     wire [31:0] registers_point_id;
+    wire [31:0] registers_boot_epoch;
+    wire registers_boot_epoch_allowed;
+    wire [63:0] registers_key_low;
+    wire registers_key_low_allowed;
+    wire [63:0] registers_key_high;
+    wire registers_key_high_allowed;
+    wire [15:0] registers_key_id;
+    wire registers_key_id_allowed;
+    wire [31:0] registers_key_from;
+    wire registers_key_from_allowed;
+    wire registers_key_schedule;
+    wire registers_key_schedule_allowed;
 
     wire events_clk;
     wire events_rst;
@@ -283,6 +296,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .status_drain_busy(registers_status_drain_busy),
         .status_end_refused(registers_status_end_refused),
         .status_prefixes_pending(registers_status_prefixes_pending),
+        .status_key_pending(registers_status_key_pending),
         .snapshot(registers_snapshot),
         .interval(registers_interval),
         .packets(registers_packets),
@@ -312,7 +326,19 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .prefixes_from_allowed(registers_prefixes_from_allowed),
         .prefixes_schedule(registers_prefixes_schedule),
         .prefixes_schedule_allowed(registers_prefixes_schedule_allowed),
-        .point_id(registers_point_id)
+        .point_id(registers_point_id),
+        .boot_epoch(registers_boot_epoch),
+        .boot_epoch_allowed(registers_boot_epoch_allowed),
+        .key_low(registers_key_low),
+        .key_low_allowed(registers_key_low_allowed),
+        .key_high(registers_key_high),
+        .key_high_allowed(registers_key_high_allowed),
+        .key_id(registers_key_id),
+        .key_id_allowed(registers_key_id_allowed),
+        .key_from(registers_key_from),
+        .key_from_allowed(registers_key_from_allowed),
+        .key_schedule(registers_key_schedule),
+        .key_schedule_allowed(registers_key_schedule_allowed)
     );
 
     deltaline_events events(
@@ -344,7 +370,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .m_axis_tlast(buffer_m_axis_tlast)
     );
 
-    wire unused = &{1'b0, core_schedule_legal, core_schedule_pending, core_m_axis_tkeep, core_m_axis_tuser, registers_snapshot, registers_clock_synchronised, registers_clock_period, registers_clock_rate, registers_clock_offset, registers_clock_value, registers_clock_command_set, registers_clock_command_step, registers_clock_command_slew, registers_prefixes_next, registers_prefixes_from, registers_prefixes_schedule};
+    wire unused = &{1'b0, core_schedule_legal, core_schedule_pending, core_m_axis_tkeep, core_m_axis_tuser, registers_snapshot, registers_clock_synchronised, registers_clock_period, registers_clock_rate, registers_clock_offset, registers_clock_value, registers_clock_command_set, registers_clock_command_step, registers_clock_command_slew, registers_prefixes_next, registers_prefixes_from, registers_prefixes_schedule, registers_boot_epoch, registers_key_low, registers_key_high, registers_key_id, registers_key_from, registers_key_schedule};
     assign core_clk = clk;
     assign core_rst = rst;
     assign core_s_axis_tdata = s_axis_tdata;
@@ -382,6 +408,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     assign registers_status_drain_busy = core_draining;
     assign registers_status_end_refused = events_end_refused;
     assign registers_status_prefixes_pending = 1'b0;
+    assign registers_status_key_pending = 1'b0;
     assign registers_interval = core_interval;
     assign registers_packets = core_packets;
     assign registers_bytes = core_bytes;
@@ -398,6 +425,12 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     assign registers_prefixes_next_allowed = 1'b0;
     assign registers_prefixes_from_allowed = 1'b0;
     assign registers_prefixes_schedule_allowed = 1'b0;
+    assign registers_boot_epoch_allowed = 1'b0;
+    assign registers_key_low_allowed = 1'b0;
+    assign registers_key_high_allowed = 1'b0;
+    assign registers_key_id_allowed = 1'b0;
+    assign registers_key_from_allowed = 1'b0;
+    assign registers_key_schedule_allowed = 1'b0;
     assign events_clk = clk;
     assign events_rst = rst;
     assign events_ended = core_ended;
@@ -20174,7 +20207,7 @@ module deltaline_core_identity_word_9(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_word_9
 
-module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_axil_awready,s_axil_wdata,s_axil_wstrb,s_axil_wvalid,s_axil_wready,s_axil_bresp,s_axil_bvalid,s_axil_bready,s_axil_araddr,s_axil_arprot,s_axil_arvalid,s_axil_arready,s_axil_rdata,s_axil_rresp,s_axil_rvalid,s_axil_rready,control_role,control_interval_source,control_interval_log2,status_running,status_ptp_locked,status_drain_busy,status_end_refused,status_prefixes_pending,snapshot,interval,packets,bytes,unmeasured,bad,refused_ends,control_frames,unmatched,delimiters,delimiter_gaps,interval_end,timestamp,clock_status_locked,clock_status_slewing,clock_synchronised,clock_period,clock_rate,clock_offset,clock_value,clock_command_set,clock_command_step,clock_command_slew,prefixes_next,prefixes_next_allowed,prefixes_from,prefixes_from_allowed,prefixes_schedule,prefixes_schedule_allowed,point_id);
+module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_axil_awready,s_axil_wdata,s_axil_wstrb,s_axil_wvalid,s_axil_wready,s_axil_bresp,s_axil_bvalid,s_axil_bready,s_axil_araddr,s_axil_arprot,s_axil_arvalid,s_axil_arready,s_axil_rdata,s_axil_rresp,s_axil_rvalid,s_axil_rready,control_role,control_interval_source,control_interval_log2,status_running,status_ptp_locked,status_drain_busy,status_end_refused,status_prefixes_pending,status_key_pending,snapshot,interval,packets,bytes,unmeasured,bad,refused_ends,control_frames,unmatched,delimiters,delimiter_gaps,interval_end,timestamp,clock_status_locked,clock_status_slewing,clock_synchronised,clock_period,clock_rate,clock_offset,clock_value,clock_command_set,clock_command_step,clock_command_slew,prefixes_next,prefixes_next_allowed,prefixes_from,prefixes_from_allowed,prefixes_schedule,prefixes_schedule_allowed,point_id,boot_epoch,boot_epoch_allowed,key_low,key_low_allowed,key_high,key_high_allowed,key_id,key_id_allowed,key_from,key_from_allowed,key_schedule,key_schedule_allowed);
 
     // Module arguments
     input wire  clk;
@@ -20206,6 +20239,7 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     input wire  status_drain_busy;
     input wire  status_end_refused;
     input wire  status_prefixes_pending;
+    input wire  status_key_pending;
     output reg  snapshot;
     input wire  [31:0] interval;
     input wire  [47:0] packets;
@@ -20236,6 +20270,18 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     output reg  prefixes_schedule;
     input wire  prefixes_schedule_allowed;
     output reg  [31:0] point_id;
+    output reg  [31:0] boot_epoch;
+    input wire  boot_epoch_allowed;
+    output reg  [63:0] key_low;
+    input wire  key_low_allowed;
+    output reg  [63:0] key_high;
+    input wire  key_high_allowed;
+    output reg  [15:0] key_id;
+    input wire  key_id_allowed;
+    output reg  [31:0] key_from;
+    input wire  key_from_allowed;
+    output reg  key_schedule;
+    input wire  key_schedule_allowed;
 
     // Constant declarations
     localparam  capability_given = 32'h202a2108;
@@ -20551,6 +20597,70 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     reg  point_id_held_rst;
     reg  [31:0] point_id_held_d;
     wire  [31:0] point_id_held_q;
+    reg  boot_epoch_addressed_clock;
+    reg  boot_epoch_addressed_rst;
+    reg  boot_epoch_addressed_d;
+    wire  boot_epoch_addressed_q;
+    reg  boot_epoch_held_clock;
+    reg  boot_epoch_held_rst;
+    reg  [31:0] boot_epoch_held_d;
+    wire  [31:0] boot_epoch_held_q;
+    reg  key_low_0_addressed_clock;
+    reg  key_low_0_addressed_rst;
+    reg  key_low_0_addressed_d;
+    wire  key_low_0_addressed_q;
+    reg  key_low_1_addressed_clock;
+    reg  key_low_1_addressed_rst;
+    reg  key_low_1_addressed_d;
+    wire  key_low_1_addressed_q;
+    reg  key_low_held_0_clock;
+    reg  key_low_held_0_rst;
+    reg  [31:0] key_low_held_0_d;
+    wire  [31:0] key_low_held_0_q;
+    reg  key_low_held_1_clock;
+    reg  key_low_held_1_rst;
+    reg  [31:0] key_low_held_1_d;
+    wire  [31:0] key_low_held_1_q;
+    reg  key_high_0_addressed_clock;
+    reg  key_high_0_addressed_rst;
+    reg  key_high_0_addressed_d;
+    wire  key_high_0_addressed_q;
+    reg  key_high_1_addressed_clock;
+    reg  key_high_1_addressed_rst;
+    reg  key_high_1_addressed_d;
+    wire  key_high_1_addressed_q;
+    reg  key_high_held_0_clock;
+    reg  key_high_held_0_rst;
+    reg  [31:0] key_high_held_0_d;
+    wire  [31:0] key_high_held_0_q;
+    reg  key_high_held_1_clock;
+    reg  key_high_held_1_rst;
+    reg  [31:0] key_high_held_1_d;
+    wire  [31:0] key_high_held_1_q;
+    reg  key_id_addressed_clock;
+    reg  key_id_addressed_rst;
+    reg  key_id_addressed_d;
+    wire  key_id_addressed_q;
+    reg  key_id_held_clock;
+    reg  key_id_held_rst;
+    reg  [15:0] key_id_held_d;
+    wire  [15:0] key_id_held_q;
+    reg  key_from_addressed_clock;
+    reg  key_from_addressed_rst;
+    reg  key_from_addressed_d;
+    wire  key_from_addressed_q;
+    reg  key_from_held_clock;
+    reg  key_from_held_rst;
+    reg  [31:0] key_from_held_d;
+    wire  [31:0] key_from_held_q;
+    reg  key_schedule_addressed_clock;
+    reg  key_schedule_addressed_rst;
+    reg  key_schedule_addressed_d;
+    wire  key_schedule_addressed_q;
+    reg  key_schedule_pulse_clock;
+    reg  key_schedule_pulse_rst;
+    reg  key_schedule_pulse_d;
+    wire  key_schedule_pulse_q;
 
     // Local signals
     reg  readable;
@@ -20629,6 +20739,27 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     reg  [31:0] point_id_read;
     reg  point_id_legal;
     reg  point_id_write;
+    reg  [31:0] boot_epoch_read;
+    reg  boot_epoch_legal;
+    reg  boot_epoch_write;
+    reg  key_low_0_legal;
+    reg  key_low_0_write;
+    reg  key_low_1_legal;
+    reg  key_low_1_write;
+    reg  key_high_0_legal;
+    reg  key_high_0_write;
+    reg  key_high_1_legal;
+    reg  key_high_1_write;
+    reg  [31:0] key_id_read;
+    reg  [31:0] key_id_reserved;
+    reg  key_id_legal;
+    reg  key_id_write;
+    reg  [31:0] key_from_read;
+    reg  key_from_legal;
+    reg  key_from_write;
+    reg  [31:0] key_schedule_reserved;
+    reg  key_schedule_legal;
+    reg  key_schedule_write;
 
     // Sub module instances
     deltaline_registers_axi axi(
@@ -21080,6 +21211,102 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         .d(point_id_held_d),
         .q(point_id_held_q)
     );
+    deltaline_registers_boot_epoch_addressed boot_epoch_addressed(
+        .clock(boot_epoch_addressed_clock),
+        .rst(boot_epoch_addressed_rst),
+        .d(boot_epoch_addressed_d),
+        .q(boot_epoch_addressed_q)
+    );
+    deltaline_registers_boot_epoch_held boot_epoch_held(
+        .clock(boot_epoch_held_clock),
+        .rst(boot_epoch_held_rst),
+        .d(boot_epoch_held_d),
+        .q(boot_epoch_held_q)
+    );
+    deltaline_registers_key_low_0_addressed key_low_0_addressed(
+        .clock(key_low_0_addressed_clock),
+        .rst(key_low_0_addressed_rst),
+        .d(key_low_0_addressed_d),
+        .q(key_low_0_addressed_q)
+    );
+    deltaline_registers_key_low_1_addressed key_low_1_addressed(
+        .clock(key_low_1_addressed_clock),
+        .rst(key_low_1_addressed_rst),
+        .d(key_low_1_addressed_d),
+        .q(key_low_1_addressed_q)
+    );
+    deltaline_registers_key_low_held_0 key_low_held_0(
+        .clock(key_low_held_0_clock),
+        .rst(key_low_held_0_rst),
+        .d(key_low_held_0_d),
+        .q(key_low_held_0_q)
+    );
+    deltaline_registers_key_low_held_1 key_low_held_1(
+        .clock(key_low_held_1_clock),
+        .rst(key_low_held_1_rst),
+        .d(key_low_held_1_d),
+        .q(key_low_held_1_q)
+    );
+    deltaline_registers_key_high_0_addressed key_high_0_addressed(
+        .clock(key_high_0_addressed_clock),
+        .rst(key_high_0_addressed_rst),
+        .d(key_high_0_addressed_d),
+        .q(key_high_0_addressed_q)
+    );
+    deltaline_registers_key_high_1_addressed key_high_1_addressed(
+        .clock(key_high_1_addressed_clock),
+        .rst(key_high_1_addressed_rst),
+        .d(key_high_1_addressed_d),
+        .q(key_high_1_addressed_q)
+    );
+    deltaline_registers_key_high_held_0 key_high_held_0(
+        .clock(key_high_held_0_clock),
+        .rst(key_high_held_0_rst),
+        .d(key_high_held_0_d),
+        .q(key_high_held_0_q)
+    );
+    deltaline_registers_key_high_held_1 key_high_held_1(
+        .clock(key_high_held_1_clock),
+        .rst(key_high_held_1_rst),
+        .d(key_high_held_1_d),
+        .q(key_high_held_1_q)
+    );
+    deltaline_registers_key_id_addressed key_id_addressed(
+        .clock(key_id_addressed_clock),
+        .rst(key_id_addressed_rst),
+        .d(key_id_addressed_d),
+        .q(key_id_addressed_q)
+    );
+    deltaline_registers_key_id_held key_id_held(
+        .clock(key_id_held_clock),
+        .rst(key_id_held_rst),
+        .d(key_id_held_d),
+        .q(key_id_held_q)
+    );
+    deltaline_registers_key_from_addressed key_from_addressed(
+        .clock(key_from_addressed_clock),
+        .rst(key_from_addressed_rst),
+        .d(key_from_addressed_d),
+        .q(key_from_addressed_q)
+    );
+    deltaline_registers_key_from_held key_from_held(
+        .clock(key_from_held_clock),
+        .rst(key_from_held_rst),
+        .d(key_from_held_d),
+        .q(key_from_held_q)
+    );
+    deltaline_registers_key_schedule_addressed key_schedule_addressed(
+        .clock(key_schedule_addressed_clock),
+        .rst(key_schedule_addressed_rst),
+        .d(key_schedule_addressed_d),
+        .q(key_schedule_addressed_q)
+    );
+    deltaline_registers_key_schedule_pulse key_schedule_pulse(
+        .clock(key_schedule_pulse_clock),
+        .rst(key_schedule_pulse_rst),
+        .d(key_schedule_pulse_d),
+        .q(key_schedule_pulse_q)
+    );
 
     // Update code
     always @(*) begin
@@ -21153,6 +21380,22 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         prefixes_schedule_pulse_clock = clk;
         point_id_addressed_clock = clk;
         point_id_held_clock = clk;
+        boot_epoch_addressed_clock = clk;
+        boot_epoch_held_clock = clk;
+        key_low_0_addressed_clock = clk;
+        key_low_1_addressed_clock = clk;
+        key_low_held_0_clock = clk;
+        key_low_held_1_clock = clk;
+        key_high_0_addressed_clock = clk;
+        key_high_1_addressed_clock = clk;
+        key_high_held_0_clock = clk;
+        key_high_held_1_clock = clk;
+        key_id_addressed_clock = clk;
+        key_id_held_clock = clk;
+        key_from_addressed_clock = clk;
+        key_from_held_clock = clk;
+        key_schedule_addressed_clock = clk;
+        key_schedule_pulse_clock = clk;
         block_type_addressed_d = block_type_addressed_q;
         version_addressed_d = version_addressed_q;
         next_block_addressed_d = next_block_addressed_q;
@@ -21223,6 +21466,22 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         prefixes_schedule_pulse_d = prefixes_schedule_pulse_q;
         point_id_addressed_d = point_id_addressed_q;
         point_id_held_d = point_id_held_q;
+        boot_epoch_addressed_d = boot_epoch_addressed_q;
+        boot_epoch_held_d = boot_epoch_held_q;
+        key_low_0_addressed_d = key_low_0_addressed_q;
+        key_low_1_addressed_d = key_low_1_addressed_q;
+        key_low_held_0_d = key_low_held_0_q;
+        key_low_held_1_d = key_low_held_1_q;
+        key_high_0_addressed_d = key_high_0_addressed_q;
+        key_high_1_addressed_d = key_high_1_addressed_q;
+        key_high_held_0_d = key_high_held_0_q;
+        key_high_held_1_d = key_high_held_1_q;
+        key_id_addressed_d = key_id_addressed_q;
+        key_id_held_d = key_id_held_q;
+        key_from_addressed_d = key_from_addressed_q;
+        key_from_held_d = key_from_held_q;
+        key_schedule_addressed_d = key_schedule_addressed_q;
+        key_schedule_pulse_d = key_schedule_pulse_q;
         block_type_addressed_rst = rst;
         version_addressed_rst = rst;
         next_block_addressed_rst = rst;
@@ -21293,6 +21552,22 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         prefixes_schedule_pulse_rst = rst;
         point_id_addressed_rst = rst;
         point_id_held_rst = rst;
+        boot_epoch_addressed_rst = rst;
+        boot_epoch_held_rst = rst;
+        key_low_0_addressed_rst = rst;
+        key_low_1_addressed_rst = rst;
+        key_low_held_0_rst = rst;
+        key_low_held_1_rst = rst;
+        key_high_0_addressed_rst = rst;
+        key_high_1_addressed_rst = rst;
+        key_high_held_0_rst = rst;
+        key_high_held_1_rst = rst;
+        key_id_addressed_rst = rst;
+        key_id_held_rst = rst;
+        key_from_addressed_rst = rst;
+        key_from_held_rst = rst;
+        key_schedule_addressed_rst = rst;
+        key_schedule_pulse_rst = rst;
         axi_clk = clk;
         axi_rst = rst;
         axi_s_axil_awaddr = s_axil_awaddr;
@@ -21320,7 +21595,7 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         version_addressed_d = axi_read_address == 32'h4;
         version_read = 32'h0;
         if (version_addressed_q) begin
-            version_read = 64'h10002;
+            version_read = 64'h10003;
         end
         next_block_addressed_d = axi_read_address == 32'h8;
         capability_addressed_d = axi_read_address == 32'hc;
@@ -21368,7 +21643,7 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         status_addressed_d = axi_read_address == 32'h24;
         status_read = 32'h0;
         if (status_addressed_q) begin
-            status_read = ((status_running) & 32'hffffffff) | (((status_ptp_locked) & 32'hffffffff) << 32'h1) | (((status_drain_busy) & 32'hffffffff) << 32'h2) | (((status_end_refused) & 32'hffffffff) << 32'h3) | (((status_prefixes_pending) & 32'hffffffff) << 32'h4);
+            status_read = ((status_running) & 32'hffffffff) | (((status_ptp_locked) & 32'hffffffff) << 32'h1) | (((status_drain_busy) & 32'hffffffff) << 32'h2) | (((status_end_refused) & 32'hffffffff) << 32'h3) | (((status_prefixes_pending) & 32'hffffffff) << 32'h4) | (((status_key_pending) & 32'hffffffff) << 32'h5);
         end
         snapshot_addressed_d = axi_read_address == 32'h28;
         snapshot_reserved = axi_write_data & 64'hfffffffe;
@@ -21626,10 +21901,76 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
             point_id_held_d = axi_write_data;
         end
         point_id = point_id_held_q;
-        readable = block_type_addressed_q | version_addressed_q | next_block_addressed_q | capability_addressed_q | configuration_0_addressed_q | configuration_1_addressed_q | build_addressed_q | control_addressed_q | status_addressed_q | snapshot_addressed_q | interval_addressed_q | packets_0_addressed_q | packets_1_addressed_q | bytes_0_addressed_q | bytes_1_addressed_q | unmeasured_addressed_q | bad_addressed_q | refused_ends_addressed_q | control_frames_addressed_q | unmatched_addressed_q | delimiters_addressed_q | delimiter_gaps_addressed_q | interval_end_addressed_q | timestamp_0_addressed_q | timestamp_1_addressed_q | clock_status_addressed_q | clock_synchronised_addressed_q | clock_period_0_addressed_q | clock_period_1_addressed_q | clock_rate_addressed_q | clock_offset_addressed_q | clock_value_0_addressed_q | clock_value_1_addressed_q | clock_command_addressed_q | prefixes_next_0_addressed_q | prefixes_next_1_addressed_q | prefixes_from_addressed_q | prefixes_schedule_addressed_q | point_id_addressed_q;
+        boot_epoch_addressed_d = axi_read_address == 32'ha4;
+        boot_epoch_read = 32'h0;
+        if (boot_epoch_addressed_q) begin
+            boot_epoch_read = boot_epoch_held_q;
+        end
+        boot_epoch_legal = axi_write_whole & (axi_write_address == 32'ha4) & boot_epoch_allowed;
+        boot_epoch_write = axi_write & boot_epoch_legal;
+        if (boot_epoch_write) begin
+            boot_epoch_held_d = axi_write_data;
+        end
+        boot_epoch = boot_epoch_held_q;
+        key_low_0_addressed_d = axi_read_address == 32'ha8;
+        key_low_0_legal = axi_write_whole & (axi_write_address == 32'ha8) & key_low_allowed;
+        key_low_0_write = axi_write & key_low_0_legal;
+        key_low_1_addressed_d = axi_read_address == 32'hac;
+        key_low_1_legal = axi_write_whole & (axi_write_address == 32'hac) & key_low_allowed;
+        key_low_1_write = axi_write & key_low_1_legal;
+        if (key_low_0_write) begin
+            key_low_held_0_d = axi_write_data;
+        end
+        if (key_low_1_write) begin
+            key_low_held_1_d = axi_write_data;
+        end
+        key_low = ((key_low_held_0_q) & 64'hffffffffffffffff) | (((key_low_held_1_q) & 64'hffffffffffffffff) << 32'h20);
+        key_high_0_addressed_d = axi_read_address == 32'hb0;
+        key_high_0_legal = axi_write_whole & (axi_write_address == 32'hb0) & key_high_allowed;
+        key_high_0_write = axi_write & key_high_0_legal;
+        key_high_1_addressed_d = axi_read_address == 32'hb4;
+        key_high_1_legal = axi_write_whole & (axi_write_address == 32'hb4) & key_high_allowed;
+        key_high_1_write = axi_write & key_high_1_legal;
+        if (key_high_0_write) begin
+            key_high_held_0_d = axi_write_data;
+        end
+        if (key_high_1_write) begin
+            key_high_held_1_d = axi_write_data;
+        end
+        key_high = ((key_high_held_0_q) & 64'hffffffffffffffff) | (((key_high_held_1_q) & 64'hffffffffffffffff) << 32'h20);
+        key_id_addressed_d = axi_read_address == 32'hb8;
+        key_id_read = 32'h0;
+        if (key_id_addressed_q) begin
+            key_id_read = ((key_id_held_q) & 32'hffffffff);
+        end
+        key_id_reserved = axi_write_data & 64'hffff0000;
+        key_id_legal = axi_write_whole & (axi_write_address == 32'hb8) & ~|key_id_reserved & key_id_allowed;
+        key_id_write = axi_write & key_id_legal;
+        if (key_id_write) begin
+            key_id_held_d = axi_write_data[(32'h0)+:(16)];
+        end
+        key_id = key_id_held_q;
+        key_from_addressed_d = axi_read_address == 32'hbc;
+        key_from_read = 32'h0;
+        if (key_from_addressed_q) begin
+            key_from_read = key_from_held_q;
+        end
+        key_from_legal = axi_write_whole & (axi_write_address == 32'hbc) & key_from_allowed;
+        key_from_write = axi_write & key_from_legal;
+        if (key_from_write) begin
+            key_from_held_d = axi_write_data;
+        end
+        key_from = key_from_held_q;
+        key_schedule_addressed_d = axi_read_address == 32'hc0;
+        key_schedule_reserved = axi_write_data & 64'hfffffffe;
+        key_schedule_legal = axi_write_whole & (axi_write_address == 32'hc0) & ~|key_schedule_reserved & key_schedule_allowed;
+        key_schedule_write = axi_write & key_schedule_legal;
+        key_schedule_pulse_d = key_schedule_write & axi_write_data[32'h0];
+        key_schedule = key_schedule_pulse_q;
+        readable = block_type_addressed_q | version_addressed_q | next_block_addressed_q | capability_addressed_q | configuration_0_addressed_q | configuration_1_addressed_q | build_addressed_q | control_addressed_q | status_addressed_q | snapshot_addressed_q | interval_addressed_q | packets_0_addressed_q | packets_1_addressed_q | bytes_0_addressed_q | bytes_1_addressed_q | unmeasured_addressed_q | bad_addressed_q | refused_ends_addressed_q | control_frames_addressed_q | unmatched_addressed_q | delimiters_addressed_q | delimiter_gaps_addressed_q | interval_end_addressed_q | timestamp_0_addressed_q | timestamp_1_addressed_q | clock_status_addressed_q | clock_synchronised_addressed_q | clock_period_0_addressed_q | clock_period_1_addressed_q | clock_rate_addressed_q | clock_offset_addressed_q | clock_value_0_addressed_q | clock_value_1_addressed_q | clock_command_addressed_q | prefixes_next_0_addressed_q | prefixes_next_1_addressed_q | prefixes_from_addressed_q | prefixes_schedule_addressed_q | point_id_addressed_q | boot_epoch_addressed_q | key_low_0_addressed_q | key_low_1_addressed_q | key_high_0_addressed_q | key_high_1_addressed_q | key_id_addressed_q | key_from_addressed_q | key_schedule_addressed_q;
         axi_read_legal = readable;
-        axi_read_data = block_type_read | version_read | capability_read | configuration_0_read | configuration_1_read | build_read | control_read | status_read | interval_read | packets_0_read | packets_1_read | bytes_0_read | bytes_1_read | unmeasured_read | bad_read | refused_ends_read | control_frames_read | unmatched_read | delimiters_read | delimiter_gaps_read | timestamp_0_read | timestamp_1_read | clock_status_read | clock_synchronised_read | clock_period_0_read | clock_period_1_read | clock_rate_read | clock_offset_read | clock_value_0_read | clock_value_1_read | prefixes_next_0_read | prefixes_next_1_read | prefixes_from_read | point_id_read;
-        axi_write_legal = control_legal | snapshot_legal | interval_end_legal | clock_synchronised_legal | clock_period_0_legal | clock_period_1_legal | clock_rate_legal | clock_offset_legal | clock_value_0_legal | clock_value_1_legal | clock_command_legal | prefixes_next_0_legal | prefixes_next_1_legal | prefixes_from_legal | prefixes_schedule_legal | point_id_legal;
+        axi_read_data = block_type_read | version_read | capability_read | configuration_0_read | configuration_1_read | build_read | control_read | status_read | interval_read | packets_0_read | packets_1_read | bytes_0_read | bytes_1_read | unmeasured_read | bad_read | refused_ends_read | control_frames_read | unmatched_read | delimiters_read | delimiter_gaps_read | timestamp_0_read | timestamp_1_read | clock_status_read | clock_synchronised_read | clock_period_0_read | clock_period_1_read | clock_rate_read | clock_offset_read | clock_value_0_read | clock_value_1_read | prefixes_next_0_read | prefixes_next_1_read | prefixes_from_read | point_id_read | boot_epoch_read | key_id_read | key_from_read;
+        axi_write_legal = control_legal | snapshot_legal | interval_end_legal | clock_synchronised_legal | clock_period_0_legal | clock_period_1_legal | clock_rate_legal | clock_offset_legal | clock_value_0_legal | clock_value_1_legal | clock_command_legal | prefixes_next_0_legal | prefixes_next_1_legal | prefixes_from_legal | prefixes_schedule_legal | point_id_legal | boot_epoch_legal | key_low_0_legal | key_low_1_legal | key_high_0_legal | key_high_1_legal | key_id_legal | key_from_legal | key_schedule_legal;
     end
 
 endmodule // deltaline_registers
@@ -22204,6 +22545,36 @@ module deltaline_registers_block_type_addressed(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_registers_block_type_addressed
+
+module deltaline_registers_boot_epoch_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_boot_epoch_addressed
+
+module deltaline_registers_boot_epoch_held(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_boot_epoch_held
 
 module deltaline_registers_build_addressed(clock,rst,d,q);
 
@@ -22804,6 +23175,216 @@ module deltaline_registers_interval_taken(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_registers_interval_taken
+
+module deltaline_registers_key_from_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_key_from_addressed
+
+module deltaline_registers_key_from_held(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_key_from_held
+
+module deltaline_registers_key_high_0_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_key_high_0_addressed
+
+module deltaline_registers_key_high_1_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_key_high_1_addressed
+
+module deltaline_registers_key_high_held_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_key_high_held_0
+
+module deltaline_registers_key_high_held_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_key_high_held_1
+
+module deltaline_registers_key_id_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_key_id_addressed
+
+module deltaline_registers_key_id_held(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_key_id_held
+
+module deltaline_registers_key_low_0_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_key_low_0_addressed
+
+module deltaline_registers_key_low_1_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_key_low_1_addressed
+
+module deltaline_registers_key_low_held_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_key_low_held_0
+
+module deltaline_registers_key_low_held_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_key_low_held_1
+
+module deltaline_registers_key_schedule_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_key_schedule_addressed
+
+module deltaline_registers_key_schedule_pulse(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_key_schedule_pulse
 
 module deltaline_registers_next_block_addressed(clock,rst,d,q);
 
