@@ -33,7 +33,7 @@
 //! elaborates the template and runs the core with the model of the macro, which gives unknown values wherever a
 //! macro may; yosys accepts both ways; `sim/cosim/tests/lint.rs`: so does Verilator -Wall.
 
-use crate::emit::design::{Timing, emit};
+use crate::emit::design::{commit_cycle, emit};
 use crate::emit::frames;
 use crate::emit::header::table_name;
 use crate::emit::ports::meaning;
@@ -74,7 +74,7 @@ pub fn package(design: &Design, prefix: &str) -> Result<Vec<File>, EmitError> {
     let has_registered_memories = verilog.contains("_registered_ram_macro #(");
     let parts = Parts {
         design,
-        timing: Timing::of(design)?,
+        commit: commit_cycle(design.core()?, CellKind::of_configuration(design.configuration())),
         prefix,
         ports: reader::ports(&verilog, prefix),
         memories: memories(&verilog, prefix),
@@ -155,7 +155,8 @@ fn memories(verilog: &str, prefix: &str) -> Vec<Memory> {
 /// What the texts are made of.
 struct Parts<'a> {
     design: &'a Design,
-    timing: Timing,
+    /// The cycle behind a frame's last beat in which its cell is written.
+    commit: usize,
     prefix: &'a str,
     ports: Vec<Port<'a>>,
     memories: Vec<Memory>,
@@ -489,10 +490,10 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
     fn figures(&self) -> String {
         let configuration = self.design.configuration();
         let (shape, classes) = (configuration.shape(), configuration.classes());
-        let (cells, frames) = (classes * shape.cells(), classes * usize::from(shape.fragments()));
+        let frames = classes * usize::from(shape.fragments());
         let blocks = usize::from(shape.frame_cells()) / BLOCK_CELLS;
         let is_byte = self.design.stream().width == 8;
-        let drain = self.timing.drain_cell * cells + self.timing.drain_frame * frames;
+        let drain = self.design.drain_cycles();
         format!(
             "
 ## Timing
@@ -509,7 +510,7 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
                 "each whole and without gaps"
             },
             wait = if self.design.shell() == Shell::Inline { "; in line they also wait for their turn" } else { "" },
-            commit = self.timing.commit,
+            commit = self.commit,
             clearing = 2 * classes * configuration.rows() * usize::from(shape.tables).next_power_of_two(),
             bytes = frame_bytes(0, false) + blocks * usize::from(shape.cell_bits),
             microseconds = drain as f64 / self.design.clock_mhz(),

@@ -2,11 +2,12 @@
 //!
 //! They go out one after the other, numbered, at times that do not drift: a whole number of intervals behind the first,
 //! however long sending took. Times that have passed when it wakes up are left out, no number is: boards need the time.
+//! While the link is away it is waited for, and the number that was due goes out when it is back.
 //!
 //! # Test plan
 //!
 //! Passed times; `tests/delimit.rs`: over the loopback interface, where the test may open it, numbers, contents and pace; failures by
-//! their exit codes.
+//! their exit codes, intervals shorter than a drain among them. `tests/interface.rs`: a link that goes and comes.
 
 use crate::described::Described;
 use crate::exit::Exit;
@@ -54,14 +55,18 @@ pub(crate) struct Delimit {
 
 /// Rows of each bank without a design: those of the board's tap.
 const ROWS: usize = 128;
+/// The shortest interval without a design, in nanoseconds: some three times a drain of the board's tap.
+const LEAST: u64 = 1_000_000;
 
 pub(crate) fn run(arguments: &Delimit) -> Result<Exit, Failure> {
     let configuration = arguments.described.configuration(ROWS, false, false)?;
     let keys = keys(arguments.key.as_deref())?;
     // Rises from start to start, as long as the clock does.
     let boot_epoch = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() as u32);
+    check_interval(arguments)?;
     let stop = stop_flag()?;
-    let mut sender = Sender::open(&arguments.interface)?;
+    let interval = Duration::from_nanos(arguments.interval);
+    let mut link = Link { name: &arguments.interface, sender: Some(Sender::open(&arguments.interface)?) };
     let mut due = Instant::now();
     let mut sent = 0;
     while arguments.count.is_none_or(|count| sent < count) {
@@ -78,17 +83,58 @@ pub(crate) fn run(arguments: &Delimit) -> Result<Exit, Failure> {
         let delimiter = Delimiter { boot_epoch, ..Delimiter::new(&configuration, number) };
         let frame =
             keys.as_ref().and_then(Keys::last).map_or(delimiter.encode(), |key| delimiter.signed(key));
-        sender.send(&frame).map_err(|reason| {
-            let name = &arguments.interface;
-            Failure::new(
-                Exit::Missing,
-                format!("{name}: delimiter {number} is not sent: {reason}; is it up?"),
-            )
-        })?;
-        sent = sent.wrapping_add(1);
-        due = next(due, Duration::from_nanos(arguments.interval), Instant::now());
+        let pause = match link.send(&frame, number) {
+            true => {
+                sent = sent.wrapping_add(1);
+                Duration::ZERO
+            }
+            false => WAIT,
+        };
+        due = next(due, interval, Instant::now() + pause);
     }
     finish(arguments, sent)
+}
+
+/// A delimiter that comes before the last interval has been sent out would be refused.
+fn check_interval(arguments: &Delimit) -> Result<(), Failure> {
+    let drain = arguments.described.drain()?;
+    let least = drain.unwrap_or(LEAST);
+    if arguments.interval >= least {
+        return Ok(());
+    }
+    let least = report::duration(least as f64);
+    let why = match drain {
+        Some(_) => format!("the design takes up to {least} to send an interval out"),
+        None => format!("without --design, {least} is the shortest"),
+    };
+    Err(Failure::new(Exit::Usage, format!("--interval: too short: {why}; give a longer one")))
+}
+
+/// The interface, which may go and come.
+struct Link<'a> {
+    name: &'a str,
+    /// None while it is away.
+    sender: Option<Sender>,
+}
+
+impl Link<'_> {
+    /// Sends a delimiter, if the link is there.
+    fn send(&mut self, delimiter: &[u8], number: u32) -> bool {
+        let Link { name, sender } = self;
+        if let Some(present) = sender {
+            let Err(reason) = present.send(delimiter) else { return true };
+            *sender = None;
+            report::say(&format!("{name}: is gone ({reason}); delimiter {number} waits for it to come back"));
+            return false;
+        }
+        let Ok(found) = Sender::open(name) else { return false };
+        let is_sent = found.send(delimiter).is_ok();
+        if is_sent {
+            *sender = Some(found);
+            report::say(&format!("{name}: is back; delimiter {number} has been sent"));
+        }
+        is_sent
+    }
 }
 
 /// The first time of the grid behind `due` that has not passed; the next one if all of them are still to come.

@@ -97,6 +97,13 @@ impl Described {
         Ok(configuration)
     }
 
+    /// How long the design's control frames take at most, in nanoseconds; none without a design.
+    pub(crate) fn drain(&self) -> Result<Option<u64>, Failure> {
+        let Some(name) = &self.design else { return Ok(None) };
+        let design = named(name)?;
+        Ok(Some((design.drain_cycles() as f64 * 1e3 / design.clock_mhz()).ceil() as u64))
+    }
+
     /// Says which seed it was, where nobody has.
     pub(crate) fn mention_seed(&self) {
         if self.design.is_none() && self.seed.is_none() {

@@ -59,4 +59,9 @@ fn failures_name_the_remedy() {
     run(&["delimit", "no-such-port"]).failed(11, &["no-such-port", "the interfaces are"]);
     run(&["delimit", "lo", "--rows", "100"]).failed(2, &["--rows", "power of two"]);
     run(&["delimit", "lo", "--interval", "0s"]).told(2, &["--interval"]);
+    run(&["delimit", "lo", "--interval", "999us"]).failed(2, &["without --design, 1.000 ms"]);
+    // 2,048 cells of 8 cycles and 16 frames of 200, at 156.25 MHz.
+    let shortest = |interval| run(&["delimit", "none", "--design", "10g", "--interval", interval]);
+    shortest("125.3us").failed(2, &["--interval", "up to 125.338 \u{b5}s"]);
+    shortest("125.4us").failed(11, &["none"]);
 }

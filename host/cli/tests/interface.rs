@@ -8,18 +8,24 @@ mod common;
 use common::board::{LOSSY, control_frames, said};
 use common::reading::{Reading, lines, of};
 use common::{Folder, packets, run, timeless};
-use deltaline_collect::feed::Sender;
+use deltaline_collect::feed::{Event, Feed, Sender, Source};
+use deltaline_model::wire::delimiter::Delimiter;
 use serde_json::{Value, json};
 use std::env;
 use std::path::Path;
 use std::process::{self, Command};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
 
 /// Two interfaces, of which each hears what the other one sends.
 struct Pair([String; 2]);
 
 impl Pair {
     fn new() -> Option<Self> {
-        let pair = Pair(["a", "b"].map(|end| format!("dl{}{end}", process::id())));
+        static PAIRS: AtomicU32 = AtomicU32::new(0);
+        let number = PAIRS.fetch_add(1, Ordering::Relaxed);
+        let pair = Pair(["a", "b"].map(|end| format!("dl{}{end}{number}", process::id())));
         pair.create().then_some(pair)
     }
 
@@ -55,7 +61,7 @@ fn an_interface_may_go_and_come() {
     // Four frames make an interval.
     let mut frames = control_frames(&said(&LOSSY, 8)).into_iter().map(|packet| packet.data);
     let mut send = |intervals: usize, tag: &[u8]| {
-        let mut sender = Sender::open(far).unwrap();
+        let sender = Sender::open(far).unwrap();
         for frame in frames.by_ref().take(4 * intervals) {
             let mut foreign = frame.clone();
             foreign[12] = 0x08;
@@ -105,6 +111,39 @@ fn an_interface_may_go_and_come() {
     let decoded: Vec<Value> = decoded["intervals"].as_array().unwrap().iter().map(own).collect();
     assert_eq!(decoded, shown);
     read_by_others(&recording);
+}
+
+#[test]
+fn delimiters_wait_for_their_link_and_keep_their_numbers() {
+    let Some(pair) = Pair::new() else { return };
+    let [near, far] = &pair.0;
+    let mut source = Source::open(far).unwrap();
+    let mut delimiting = Reading::start(&["delimit", near, "--interval", "20ms", "--count", "40"]);
+    let mut numbers = vec![];
+    // Until this number has come.
+    let mut hear = |source: &mut Source, number: u32| {
+        while numbers.last().is_none_or(|last| *last < number) {
+            if let Event::Frame { bytes, .. } = source.next_event().unwrap() {
+                numbers.push(Delimiter::decode(&bytes).unwrap().interval);
+            }
+        }
+        numbers.clone()
+    };
+    hear(&mut source, 2);
+    assert!(ip(&["link", "set", near, "down"]));
+    assert!(delimiting.message().contains("is gone"));
+    sleep(Duration::from_millis(150));
+    assert!(ip(&["link", "set", near, "up"]));
+    assert!(delimiting.message().contains("is back"));
+    hear(&mut source, 5);
+    // The other end goes down: no carrier.
+    assert!(ip(&["link", "set", far, "down"]));
+    assert!(delimiting.message().contains("is gone"));
+    assert!(ip(&["link", "set", far, "up"]));
+    let numbers = hear(&mut source, 39);
+    delimiting.end().told(0, &["is back"]);
+    // Those that come before the other end listens again are lost; none comes twice or in another order.
+    assert!(numbers.is_sorted_by(|a, b| a < b) && numbers[..6] == [0, 1, 2, 3, 4, 5], "{numbers:?}");
 }
 
 /// Wireshark's own tool counts what is in a capture: beside the tshark that `DELTALINE_TSHARK` names, if it does.

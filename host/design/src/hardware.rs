@@ -76,4 +76,20 @@ impl Design {
             false => Err(Refusal::Stream { shell, clock, width, lanes }),
         }
     }
+    /// Cycles that its control frames take at most, if nothing keeps them waiting: an interval that ends earlier than that
+    /// behind the last one is refused.
+    pub fn drain_cycles(&self) -> usize {
+        let configuration = self.configuration();
+        let (shape, classes) = (configuration.shape(), configuration.classes());
+        let (cells, frames) = (classes * shape.cells(), classes * usize::from(shape.fragments()));
+        let fields = CellKind::of_configuration(configuration).fields();
+        let (a_cell, a_frame) = match self.stream().width == CoreKind::Byte.width() {
+            true => (56, 737),
+            // With a key, five cycles at most for each second word; 15 to begin and 24 to finish.
+            false if self.authentication() => (11 + 4 * fields, 290),
+            // The core waits while a frame leaves the buffer.
+            false => (8 + 2 * fields, 200),
+        };
+        a_cell * cells + a_frame * frames
+    }
 }

@@ -10,7 +10,9 @@ use super::packet_socket::{Arrived, Link, PacketSocket, open_sender};
 use super::recorder::Recorder;
 use deltaline_capture::{PacketRef, pcapng_packet};
 use socket2::Socket;
+use std::fs;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Weak};
@@ -124,7 +126,11 @@ impl Reader {
 }
 
 /// Sends frames out of a network interface.
-pub struct Sender(Socket);
+pub struct Sender {
+    socket: Socket,
+    /// Where the system says whether there is a carrier.
+    carrier: PathBuf,
+}
 
 impl Sender {
     /// Opens an interface by its name.
@@ -133,16 +139,21 @@ impl Sender {
     ///
     /// [`FeedError`] when there is none of this name, it is down, or it may not be used.
     pub fn open(name: &str) -> Result<Self, FeedError> {
-        open_by(name, open_sender).map(Sender)
+        let carrier = Path::new("/sys/class/net").join(name).join("carrier");
+        open_by(name, open_sender).map(|socket| Sender { socket, carrier })
     }
 
     /// Sends an Ethernet frame, from its destination MAC address on, without check sequence.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
-    pub fn send(&mut self, frame: &[u8]) -> io::Result<()> {
-        self.0.send(frame).map(|_| ())
+    /// [`io::ErrorKind::NetworkDown`] without a carrier, where frames vanish without a word; what the operating system
+    /// says.
+    pub fn send(&self, frame: &[u8]) -> io::Result<()> {
+        if fs::read(&self.carrier).is_ok_and(|carrier| carrier.starts_with(b"0")) {
+            return Err(io::ErrorKind::NetworkDown.into());
+        }
+        self.socket.send(frame).map(|_| ())
     }
 }
 
