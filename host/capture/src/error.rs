@@ -68,6 +68,15 @@ pub enum CaptureError {
         /// What the operating system or the decompressor says.
         reason: io::Error,
     },
+    /// The compressed file holds more than packets can be compressed by.
+    #[error(
+        "{place}: holds thousands of times its own size, as no capture does; if it is one all the same, decompress it with \
+         `gzip -d` or `zstd -d`"
+    )]
+    Expands {
+        /// Where.
+        place: Place,
+    },
     /// The file ends within a record. All packets before it have been delivered.
     #[error(
         "{place}: the capture ends in the middle of this record; record or copy it again, \
@@ -143,6 +152,7 @@ impl CaptureError {
             | CaptureError::NotACapture { .. }
             | CaptureError::Memory { .. } => None,
             CaptureError::Read { place, .. }
+            | CaptureError::Expands { place }
             | CaptureError::Truncated { place }
             | CaptureError::Damaged { place, .. }
             | CaptureError::Unsupported { place, .. }
@@ -237,6 +247,9 @@ impl Fault {
             // Decompressors report the end of a cut file this way.
             Fault::Read(reason) if reason.kind() == io::ErrorKind::UnexpectedEof => {
                 CaptureError::Truncated { place }
+            }
+            Fault::Read(reason) if reason.kind() == io::ErrorKind::FileTooLarge => {
+                CaptureError::Expands { place }
             }
             Fault::Read(reason) => CaptureError::Read { place, reason },
             Fault::Truncated => CaptureError::Truncated { place },

@@ -1,4 +1,7 @@
 //! The bytes of a capture: decompressed, buffered, and counted for a progress bar.
+//!
+//! A small file may expand to any length. One that does so beyond what packets can is refused ([`TIMES`], [`FREE`]):
+//! what is read of it takes memory and time of whoever reads it.
 
 use flate2::read::MultiGzDecoder;
 use std::io::{self, Cursor, ErrorKind, Read};
@@ -17,6 +20,12 @@ pub struct Progress {
 
 /// What is read from the decompressor at once, in bytes.
 const CHUNK: usize = 1 << 16;
+
+/// A compressed file may hold so many times its size. Of packets that differ in their times alone, those of 9,000 bytes
+/// reach half of it.
+const TIMES: u64 = 2_000;
+/// So many bytes it may hold whatever its size.
+const FREE: u64 = 64 << 20;
 
 /// A growing window onto the uncompressed bytes.
 pub(crate) struct Input {
@@ -46,9 +55,17 @@ impl Input {
         };
         let whole = Cursor::new(magic).chain(raw);
         let reader: Box<dyn Read + Send> = if is_gzip {
-            Box::new(MultiGzDecoder::new(whole))
+            Box::new(Expanded {
+                inner: MultiGzDecoder::new(whole),
+                given: 0,
+                consumed: Arc::clone(&consumed),
+            })
         } else if is_zstd {
-            Box::new(zstd::Decoder::new(whole)?)
+            Box::new(Expanded {
+                inner: zstd::Decoder::new(whole)?,
+                given: 0,
+                consumed: Arc::clone(&consumed),
+            })
         } else {
             Box::new(whole)
         };
@@ -139,6 +156,27 @@ impl<R: Read> Read for Counting<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         self.consumed.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+/// What comes of a decompressor, within bounds.
+struct Expanded<R> {
+    inner: R,
+    /// Bytes so far.
+    given: u64,
+    /// Bytes of the file that they were made of.
+    consumed: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Expanded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let most = self.consumed.load(Ordering::Relaxed).saturating_mul(TIMES).max(FREE);
+        if self.given > most {
+            return Err(ErrorKind::FileTooLarge.into());
+        }
+        let count = self.inner.read(buffer)?;
+        self.given += count as u64;
         Ok(count)
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::packet::MAX_CAPTURED;
 use proptest::prelude::*;
-use std::io::{Cursor, Write};
+use std::io::{self, Cursor, Write};
 
 /// Bytes written by hand, in either byte order.
 #[derive(Default)]
@@ -732,4 +732,35 @@ fn a_translated_packet_comes_without_what_was_translated() {
     assert_eq!(before, of(1, &frame(77, 99)));
     assert_eq!(before[0].data, of(101, &frame(3, 4)[14..])[0].data);
     assert_eq!(before[0].data[26..38], [0; 12]);
+}
+
+/// Records without a byte of packet, all alike: some ten thousand times its size, in either format.
+#[test]
+fn what_expands_beyond_all_packets_is_refused() {
+    let mut head = vec![];
+    for field in [0xa1b2_3c4d_u32, 4 << 16 | 2, 0, 0, 65535, 1] {
+        head.extend(field.to_le_bytes());
+    }
+    let read = |megabytes: u64| {
+        let mut source = head.as_slice().chain(io::repeat(0).take(megabytes << 20));
+        let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
+        io::copy(&mut source, &mut encoder).unwrap();
+        let small = encoder.finish().unwrap();
+        assert!(small.len() < 1 << 15, "{} bytes", small.len());
+        let mut capture = Capture::new("bomb", Cursor::new(small), None).unwrap();
+        let mut packets = 0_u64;
+        loop {
+            match capture.next_packet() {
+                Ok(Some(_)) => packets += 1,
+                Ok(None) => return (packets, None),
+                Err(error) => return (packets, Some(error)),
+            }
+        }
+    };
+    // Records of 16 bytes.
+    let (packets, none) = read(60);
+    assert!(none.is_none() && packets == 60 << 16, "{none:?}");
+    let (packets, error) = read(100);
+    assert!(matches!(&error, Some(CaptureError::Expands { .. })), "{error:?}");
+    assert!((64 << 16..66 << 16).contains(&packets), "{packets}");
 }
