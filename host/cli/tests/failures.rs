@@ -48,6 +48,9 @@ fn control_characters_of_names_are_escaped() {
         assert!(!text.is_empty() && !text.contains(['\u{1b}', '\u{7}', '\u{9b}']), "{text}");
     }
     assert!(page.contains("a\\u{1b}[2J.zst"));
+    run(&["read", "/dev/no\u{1b}[2J"]).failed(11, &["/dev/no\\u{1b}[2J"]);
+    run(&["delimit", "no\u{1b}]0;x\u{7}"]).failed(11, &["no\\u{1b}]0;x\\u{7}"]);
+    run(&["read", &none, "--json", "--record", &none]).told(11, &["no\\u{1b}[2J.pcap"]);
     assert!(run(&["truth", &sender, &none]).messages.contains("no\\u{1b}[2J.pcap"));
 }
 
