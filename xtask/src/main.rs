@@ -128,6 +128,7 @@ fn run(task: Task) -> Result<(), Failure> {
             cargo::test()?;
             package::run()?;
             acceptance::run_all()?;
+            mutations::standing()?;
             report::check()?;
             cocotb::run()?;
             formal::prove(None)

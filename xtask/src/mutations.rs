@@ -6,13 +6,15 @@
 //! ```
 //!
 //! A mutation is an input or output bit of a cell that is inverted, stuck, or inverted or masked by another bit of it. Left out
-//! are the hash's matrix, which is half of all gates and proven exhaustively (`cargo xtask formal --only hash`); what reaches
-//! registers alone and no control frame, which the checks of whole designs compare (`checks::shell`); and the
-//! multiplexers by which the check fills counters.
+//! are the hash's matrix, which is half of all gates and proven exhaustively (`cargo xtask formal --only hash`); the
+//! forwarding between updates of one cell at most four cycles apart, which also is proven (`--only lda`), and which the core of 64 bits
+//! never needs, because a frame with an IP header has five beats; what reaches
+//! registers alone and no control frame, which the checks of whole designs compare (`checks::shell`); bits that nobody
+//! reads; and the multiplexers by which the check fills counters.
 //!
-//! A mutation that the check does not notice may change nothing: a bit that is always zero stuck at zero. Yosys shows that by
-//! pairing all other cells of the two netlists; what it cannot show counts as missed. At least [`CAUGHT`] per cent of
-//! the others must be noticed.
+//! A mutation that the check does not notice may change nothing: a bit that is always zero stuck at zero. Yosys shows that
+//! from the same state of all flip-flops and memories the two netlists go on to the same one, and have the same outputs; what it cannot
+//! show counts as missed, also if no such state is ever reached. At least [`CAUGHT`] per cent of the others must be noticed.
 //!
 //! # Test plan
 //!
@@ -33,7 +35,8 @@ use std::fs;
 use std::path::PathBuf;
 use verilator_sys::Toolchain;
 
-/// Of the mutations that change something, the least share that must be noticed, in per cent.
+/// Of the mutations that change something, the least share that must be noticed, in per cent. Of few, one may be missed: two of
+/// six would be by chance in one draw of eighty, if the share were just this.
 const CAUGHT: usize = 97;
 /// Frames of random traffic in each run of the check.
 const FRAMES: u64 = 3000;
@@ -51,7 +54,7 @@ pub(crate) struct Arguments {
 /// The file that yosys reads.
 const SOURCE: &str = "source.v";
 
-/// Reads Verilog, makes one flat netlist of it, and lists mutations of it.
+/// Reads Verilog, makes one flat netlist of it without bits that nobody reads, and lists mutations of it.
 const PREPARE: &str = "\
 import sys
 from pyosys import libyosys as yosys
@@ -63,12 +66,18 @@ command('read_verilog ' + verilog)
 command('hierarchy -check -top ' + top)
 command('proc -noopt')
 command('flatten')
-# What the emitted text takes from the top module by name.
-for wire in [wire.str() for wire in design.top_module().wires_ if wire.str().endswith('.preload')]:
-    command('connect -set ' + wire.lstrip('\\\\') + ' preload')
-command('opt -keepdc')
+for wire in [wire.str().lstrip('\\\\') for wire in design.top_module().wires_]:
+    # What the emitted text takes from the top module by name.
+    if wire.endswith('.preload'):
+        command('connect -set ' + wire + ' preload')
+    # No frames follow each other so closely.
+    if wire[:-1].endswith('.forward_'):
+        command('connect -set ' + wire + \" 1'0\")
+command('opt -full -keepdc')
 command('memory_collect')
-command('opt_clean')
+command('splitcells')
+command('opt_clean -purge')
+command('opt -full -keepdc -purge')
 sent = top + '/o:m_axis_* ' + top + '/o:running %u %ci*'
 left_out = top + '/c:*matrix* %d ' + top + '/w:preload %co4 %d'
 command('select -set mutable ' + sent + ' ' + left_out + ' ' + top + '/c:* %i')
@@ -84,23 +93,24 @@ command('opt_clean')
 command('write_verilog -noattr ' + netlist)
 ";
 
-/// Arguments: Verilog, top, and one line of the list. Fails if the mutation may change anything but the cell itself: all
-/// other cells are paired by their names, and their inputs compared, with memories as they are.
+/// Arguments: Verilog, top, and one line of the list. Fails if the mutation may change what any flip-flop, memory or output
+/// gets, whatever those and the inputs hold: they are cut, and what is left of both netlists is compared.
 const COMPARE: &str = "\
 mutation = sys.argv[3].replace('-module ' + top, '-module mutated')
-words = mutation.split()
 command('delete -input w:preload w:fault')
 command(\"connect -set preload 8'h00\")
+command('setundef -zero')
 command('copy ' + top + ' mutated')
 command(mutation)
-command('cd mutated')
-command('rename ' + words[words.index('-cell') + 1] + ' mutated_cell')
-command('cd ..')
-command('equiv_make -inames ' + top + ' mutated both')
+command('expose -evert t:$mem_v2')
+command('dffunmap')
+command('expose -evert-dff t:$dff')
+command('opt_clean -purge')
+command('miter -equiv -flatten ' + top + ' mutated both')
 command('hierarchy -top both')
-command('equiv_struct -icells')
-command('equiv_simple -undef -seq 4')
-command('equiv_status -assert')
+# Merges what both have in common.
+command('opt -full')
+command('sat -verify -prove trigger 0')
 ";
 
 /// The core's netlist with its mutations.
@@ -142,7 +152,9 @@ impl Mutated {
         }
         // Any other failure says nothing about the mutation.
         let complaint = String::from_utf8_lossy(&output.stderr);
-        let is_answer = [&printed, &complaint].iter().any(|text| text.contains("unproven $equiv"));
+        // The second one: a flip-flop's output is another signal, by whose name it is not found.
+        let answers = ["Called with -verify and proof did fail!", "No matching port in gate module"];
+        let is_answer = answers.iter().any(|answer| printed.contains(answer) || complaint.contains(answer));
         if is_answer { Ok(false) } else { Err(format!("yosys, {mutation}:\n{complaint}").into()) }
     }
 }
@@ -206,12 +218,16 @@ pub(crate) fn netlist(configuration: &Configuration, number: usize, seed: u32) -
     }
     let effective = caught + missed.len();
     println!("{caught} of {effective} mutations caught; {equivalent} more change nothing, as yosys proves");
-    if caught * 100 >= effective * CAUGHT {
+    if missed.len() <= (effective * (100 - CAUGHT) / 100).max(1) {
         Ok(())
     } else {
-        Err(format!("less than {CAUGHT} % of the mutations are caught; missed:\n{}", missed.join("\n"))
-            .into())
+        Err(format!("too few of the mutations are caught; missed:\n{}", missed.join("\n")).into())
     }
+}
+
+/// The few mutations of every test, others than those of seed 1.
+pub(crate) fn standing() -> Result<(), Failure> {
+    netlist(&crate::check::small()?, 6, 3)
 }
 
 /// The planted faults, or mutations.

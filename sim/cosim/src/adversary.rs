@@ -4,7 +4,8 @@
 //!
 //! Each kind below has a planted fault that nothing else notices: a place in the frame that does not saturate (frames of
 //! 9,000 and 16,000 bytes), extension headers of 128 bytes and more, IPv6 lengths above 65,535, the lowest bit of an
-//! EtherType. That all of them turn up is tested here, against the identity stage's model.
+//! EtherType, and an extension header's length whose bit is stuck where only the datagram's end shows it. That all of them turn
+//! up is tested here, against the identity stage's model.
 
 use deltaline_traffic::udp_frame;
 
@@ -15,11 +16,12 @@ const BY_EIGHT: [u8; 6] = [0, 43, 60, 135, 139, 140];
 /// The authentication header's counts units of four.
 const BY_FOUR: u8 = 51;
 
-/// All frames, the same ones for everybody; some 700.
+/// All frames, the same ones for everybody; some 1,600.
 pub(crate) fn frames() -> Vec<Vec<u8>> {
     let mut frames = vec![];
     frames.extend(runts());
     frames.extend(ethertypes());
+    frames.extend(padded_headers());
     frames.extend(long_headers());
     frames.extend(lengths());
     frames.extend(jumbo());
@@ -57,19 +59,39 @@ fn ethertypes() -> Vec<Vec<u8>> {
     frames
 }
 
+/// An extension header of this kind and length field, full of what would pass for its end, in front of protocol `next`.
+fn header(kind: u8, units: u8, next: u8) -> Vec<u8> {
+    let bytes = match kind {
+        BY_FOUR => 8 * (1 + usize::from(units / 2)),
+        _ => 8 * (1 + usize::from(units)),
+    };
+    let mut header = [17, 0, 0, 0, 0, 0, 0, 0].repeat(bytes / 8);
+    header[..2].copy_from_slice(&[next, units]);
+    header
+}
+
+/// Every length of an extension header that ends within the window, in front of payloads that end in it too, with padding
+/// behind them: only there does it matter what the length field leaves.
+fn padded_headers() -> Vec<Vec<u8>> {
+    let mut frames = vec![];
+    let kinds = BY_EIGHT.map(|kind| (kind, 8)).into_iter().chain([(BY_FOUR, 17)]);
+    for (kind, units) in kinds.flat_map(|(kind, most)| (0..=most).map(move |units| (kind, units))) {
+        for (length, next) in (0..=36).step_by(3).zip([17, 6, 58].into_iter().cycle()) {
+            let mut content = header(kind, units, next);
+            let declared = content.len() as u16 + length;
+            content.extend([!units; 64]);
+            frames.push(ipv6(declared, kind, &content));
+        }
+    }
+    frames
+}
+
 /// Extension headers that end far behind the window, full of what would pass for their end.
 fn long_headers() -> Vec<Vec<u8>> {
-    let header = |kind: u8, units: u8| {
-        let bytes = if kind == BY_FOUR { 4 * (usize::from(units) + 2) } else { 8 * (usize::from(units) + 1) };
-        let mut header = [17, 0, 0, 0, 0, 0, 0, 0].repeat(bytes.div_ceil(8));
-        header.truncate(bytes);
-        header[..2].copy_from_slice(&[17, units]);
-        header
-    };
     let mut frames = vec![];
     for units in [7, 8, 14, 15, 16, 17, 30, 31, 32, 62, 64, 126, 127, 128, 240, 254, 255] {
         for kind in BY_EIGHT.into_iter().chain([BY_FOUR]) {
-            let long = header(kind, units);
+            let long = header(kind, units, 17);
             let behind = [&long[..], &[9; 40]].concat();
             frames.push(ipv6(behind.len() as u16, kind, &behind));
             // Behind a short one.
@@ -129,10 +151,16 @@ mod tests {
     fn every_kind_turns_up() {
         let frames = frames();
         let count = |wanted: fn(&[u8]) -> bool| frames.iter().filter(|frame| wanted(frame)).count();
-        assert_eq!(frames.len(), 701);
+        assert_eq!(frames.len(), 701 + 13 * (6 * 9 + 18));
         assert!(count(|frame| frame.len() < 14) >= 26);
         assert!(count(|frame| frame.len() >= 9_000) >= 9);
         assert!(count(|frame| identify(frame).is_ok_and(|found| found.ip_length > 65_535)) >= 2);
+        // Datagrams that end between a chain's end and the window's.
+        let is_padded = |frame: &[u8]| {
+            let is_chained = frame.len() > 60 && frame[12..14] == [0x86, 0xdd] && frame[20] == BY_FOUR;
+            is_chained && identify(frame).is_ok_and(|found| found.key.words()[16] == 0)
+        };
+        assert!(count(is_padded) > 100, "{}", count(is_padded));
         // IPv6 whose extension headers end behind the window.
         let is_chained = |frame: &[u8]| frame.len() > 182 && frame[12..14] == [0x86, 0xdd] && frame[20] != 17;
         assert!(count(is_chained) > 100, "{}", count(is_chained));
