@@ -35,8 +35,11 @@ module aggregator_proof(
     input wire [63:0] timestamp_1,
     input wire [16:0] ip_length_0,
     input wire [16:0] ip_length_1,
-    input wire delimiter,
-    input wire [31:0] delimiter_number,
+    input wire [1:0] delimiter,
+    input wire [31:0] delimiter_number_0,
+    input wire [31:0] delimiter_number_1,
+    input wire [31:0] delimiter_epoch_0,
+    input wire [31:0] delimiter_epoch_1,
     input wire request,
     input wire unlocked,
     input wire receiver,
@@ -59,9 +62,11 @@ module aggregator_proof(
         .timestamp_0(timestamp_0), .ip_length_0(ip_length_0),
 `ifdef TWO_LANES
         .commit_1(commit[1]), .measured_1(measured[1]), .bad_1(bad[1]), .key_1(key_1), .timestamp_1(timestamp_1),
-        .ip_length_1(ip_length_1),
+        .ip_length_1(ip_length_1), .delimiter_1(delimiter[1]), .delimiter_number_1(delimiter_number_1),
+        .delimiter_epoch_1(delimiter_epoch_1),
 `endif
-        .delimiter(delimiter), .delimiter_number(delimiter_number), .request(request),
+        .delimiter_0(delimiter[0]), .delimiter_number_0(delimiter_number_0), .delimiter_epoch_0(delimiter_epoch_0),
+        .request(request),
         .unlocked(unlocked), .receiver(receiver), .point_id(point_id), .absolute_time(absolute_time),
         .schedule(schedule), .next_prefixes(next_prefixes),
         .from_interval(from_interval), .m_axis_tready(m_axis_tready), .running(running)
@@ -82,15 +87,13 @@ module aggregator_proof(
     reg running_then = 0;
     reg [63:0] timestamp_then_0, timestamp_then_1;
     reg [16:0] ip_length_then_0, ip_length_then_1;
-    reg delimiter_then = 0, request_then = 0, unlocked_then;
-    reg [31:0] number_then;
+    reg [3:0] unlocked_then = 0;
     always @(posedge clk) begin
         {commit_then, measured_then, bad_then} <= rst ? 0 : {commit, measured, bad};
         running_then <= rst ? 0 : running;
         {timestamp_then_0, timestamp_then_1} <= rst ? 0 : {timestamp_0, timestamp_1};
         {ip_length_then_0, ip_length_then_1} <= rst ? 0 : {ip_length_0, ip_length_1};
-        {delimiter_then, request_then, unlocked_then} <= rst ? 0 : {delimiter, request, unlocked};
-        number_then <= rst ? 0 : delimiter_number;
+        unlocked_then <= rst ? 0 : {unlocked_then[2:0], unlocked};
     end
 
     wire epoch = \dut.lane_0_epoch ;
@@ -140,9 +143,13 @@ module aggregator_proof(
     (* hierconn *) wire [63:0] \dut.class_totals_0_ended_first , \dut.emitter_first ;
     (* hierconn *) wire [63:0] \dut.class_totals_0_ended_last , \dut.emitter_last ;
     (* hierconn *) wire [1:0] \dut.emitter_kind ;
-    (* hierconn *) wire \dut.intervals_delimiter , \dut.intervals_request ;
-    (* hierconn *) wire [31:0] \dut.intervals_delimiter_number , \dut.intervals_running_number ;
-    (* hierconn *) wire \dut.intervals_unexpected ;
+    (* hierconn *) wire \dut.intervals_delimiter_0 , \dut.intervals_request , \dut.intervals_timed , \dut.intervals_gap ;
+    (* hierconn *) wire \dut.totals_gap ;
+    (* hierconn *) wire [31:0] \dut.intervals_delimiter_number_0 , \dut.intervals_delimiter_epoch_0 ;
+    (* hierconn *) wire [2:0] \dut.intervals_refused , \dut.intervals_ignored , \dut.intervals_ignored_behind ;
+    (* hierconn *) wire [2:0] \dut.totals_refused , \dut.totals_ignored , \dut.totals_ignored_behind ;
+    wire [10:0] verdict = {\dut.intervals_timed , \dut.intervals_gap , \dut.intervals_refused , \dut.intervals_ignored ,
+        \dut.intervals_ignored_behind };
     (* hierconn *) wire \dut.time_sum_0_ends , \dut.lane_0_ends ;
     (* hierconn *) wire [25:0] \dut.time_sum_0_low_now , \dut.time_sum_0_high_now ;
     (* hierconn *) wire [63:0] \dut.time_sum_0_ended , \dut.emitter_time_sum ;
@@ -195,10 +202,10 @@ module aggregator_proof(
         assert (\dut.emitter_absolute_time == ended_time && \dut.emitter_point_id == point_id);
         if (\dut.emitter_kind == 0) assert (sent == ended_0);
         assert (\dut.class_totals_0_ends == start && \dut.unmatched_count_ends == start);
-        assert (\dut.intervals_delimiter == delimiter_then && \dut.intervals_request == request_then);
-        if (delimiter_then) assert (\dut.intervals_delimiter_number == number_then);
-        if (delimiter_then && start) assert (\dut.intervals_unexpected == (number_then != \dut.intervals_running_number ));
-        assert (\dut.totals_timed == (start && !delimiter_then) && \dut.totals_unlocked == (running && unlocked_then));
+        assert (\dut.intervals_delimiter_0 == delimiter[0] && \dut.intervals_request == request);
+        assert (\dut.intervals_delimiter_number_0 == delimiter_number_0 && \dut.intervals_delimiter_epoch_0 == delimiter_epoch_0);
+        assert ({\dut.totals_timed , \dut.totals_gap , \dut.totals_refused , \dut.totals_ignored , \dut.totals_ignored_behind } == verdict);
+        assert (\dut.totals_unlocked == (running && unlocked_then[3]));
         assert (\dut.emitter_drained_cell == {count_sum, time_sum});
         assert (\dut.totals_ends == start && \dut.emitter_start == start);
 `ifdef TWO_LANES
@@ -278,6 +285,15 @@ module aggregator_proof(
     wire [3:0] state = \dut.emitter.state_q ;
     wire [4:0] step = \dut.emitter.step_q ;
     wire [2:0] section = \dut.emitter.section_q ;
+    // An end is on its way: the drain is idle.
+    (* hierconn *) wire \dut.intervals.pending_q ;
+    (* hierconn *) wire [12:0] \dut.intervals.to_end.stage_1 , \dut.intervals.to_end.stage_2 , \dut.intervals.to_end.q ;
+    wire [2:0] way = {\dut.intervals.to_end.q [0], \dut.intervals.to_end.stage_2 [0], \dut.intervals.to_end.stage_1 [0]};
+    always @* if (started) begin
+        assert (way == 0 || way == 1 || way == 2 || way == 4);
+        assert (\dut.intervals.pending_q == (way != 0));
+        if (way != 0) assert (state == 2);
+    end
     // Cycles since the copies swapped, as far as they matter.
     reg [5:0] since = 40;
     always @(posedge clk) begin

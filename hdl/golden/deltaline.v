@@ -521,6 +521,7 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     wire  [16:0] identity_ip_length;
     wire  identity_delimiter;
     wire  [31:0] identity_delimiter_number;
+    wire  [31:0] identity_delimiter_epoch;
     reg  boundary_clk;
     reg  boundary_rst;
     reg  boundary_interval_end;
@@ -537,8 +538,9 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     reg  [543:0] aggregator_key_0;
     reg  [63:0] aggregator_timestamp_0;
     reg  [16:0] aggregator_ip_length_0;
-    reg  aggregator_delimiter;
-    reg  [31:0] aggregator_delimiter_number;
+    reg  aggregator_delimiter_0;
+    reg  [31:0] aggregator_delimiter_number_0;
+    reg  [31:0] aggregator_delimiter_epoch_0;
     reg  aggregator_request;
     reg  aggregator_unlocked;
     reg  aggregator_receiver;
@@ -585,7 +587,8 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         .timestamp(identity_timestamp),
         .ip_length(identity_ip_length),
         .delimiter(identity_delimiter),
-        .delimiter_number(identity_delimiter_number)
+        .delimiter_number(identity_delimiter_number),
+        .delimiter_epoch(identity_delimiter_epoch)
     );
     deltaline_core_boundary boundary(
         .clk(boundary_clk),
@@ -606,8 +609,9 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         .key_0(aggregator_key_0),
         .timestamp_0(aggregator_timestamp_0),
         .ip_length_0(aggregator_ip_length_0),
-        .delimiter(aggregator_delimiter),
-        .delimiter_number(aggregator_delimiter_number),
+        .delimiter_0(aggregator_delimiter_0),
+        .delimiter_number_0(aggregator_delimiter_number_0),
+        .delimiter_epoch_0(aggregator_delimiter_epoch_0),
         .request(aggregator_request),
         .unlocked(aggregator_unlocked),
         .receiver(aggregator_receiver),
@@ -684,8 +688,9 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         aggregator_key_0 = identity_key;
         aggregator_timestamp_0 = identity_timestamp;
         aggregator_ip_length_0 = identity_ip_length;
-        aggregator_delimiter = identity_delimiter;
-        aggregator_delimiter_number = identity_delimiter_number;
+        aggregator_delimiter_0 = identity_delimiter;
+        aggregator_delimiter_number_0 = identity_delimiter_number;
+        aggregator_delimiter_epoch_0 = identity_delimiter_epoch;
         aggregator_request = boundary_request;
         aggregator_unlocked = boundary_unlocked;
         unmeasured = aggregator_unmeasured_frames;
@@ -696,7 +701,7 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
 
 endmodule // deltaline_core
 
-module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,ip_length_0,delimiter,delimiter_number,request,unlocked,receiver,point_id,absolute_time,schedule,next_prefixes,from_interval,schedule_legal,schedule_pending,running,draining,ended,refused,gap,interval,packets,bytes,unmeasured_frames,bad_frames,unmatched_frames,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,ip_length_0,delimiter_0,delimiter_number_0,delimiter_epoch_0,request,unlocked,receiver,point_id,absolute_time,schedule,next_prefixes,from_interval,schedule_legal,schedule_pending,running,draining,ended,refused,gap,interval,packets,bytes,unmeasured_frames,bad_frames,unmatched_frames,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -707,8 +712,9 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     input wire  [543:0] key_0;
     input wire  [63:0] timestamp_0;
     input wire  [16:0] ip_length_0;
-    input wire  delimiter;
-    input wire  [31:0] delimiter_number;
+    input wire  delimiter_0;
+    input wire  [31:0] delimiter_number_0;
+    input wire  [31:0] delimiter_epoch_0;
     input wire  request;
     input wire  unlocked;
     input wire  receiver;
@@ -766,26 +772,10 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  staged_length_0_rst;
     reg  [16:0] staged_length_0_d;
     wire  [16:0] staged_length_0_q;
-    reg  staged_delimiter_clock;
-    reg  staged_delimiter_rst;
-    reg  staged_delimiter_d;
-    wire  staged_delimiter_q;
-    reg  staged_number_clock;
-    reg  staged_number_rst;
-    reg  [31:0] staged_number_d;
-    wire  [31:0] staged_number_q;
-    reg  staged_unexpected_clock;
-    reg  staged_unexpected_rst;
-    reg  staged_unexpected_d;
-    wire  staged_unexpected_q;
-    reg  staged_request_clock;
-    reg  staged_request_rst;
-    reg  staged_request_d;
-    wire  staged_request_q;
-    reg  staged_unlocked_clock;
-    reg  staged_unlocked_rst;
-    reg  staged_unlocked_d;
-    wire  staged_unlocked_q;
+    reg  unlocked_then_clk;
+    reg  unlocked_then_rst;
+    reg  unlocked_then_d;
+    wire  unlocked_then_q;
     reg  lane_0_clk;
     reg  lane_0_rst;
     reg  [543:0] lane_0_key;
@@ -811,7 +801,9 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  totals_wrapped;
     reg  [2:0] totals_unmeasured;
     reg  [2:0] totals_bad;
-    reg  totals_refused;
+    reg  [2:0] totals_refused;
+    reg  [2:0] totals_ignored;
+    reg  [2:0] totals_ignored_behind;
     reg  totals_unlocked;
     reg  totals_timed;
     reg  totals_gap;
@@ -822,6 +814,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     wire  [31:0] totals_ended_unmeasured;
     wire  [31:0] totals_ended_bad;
     wire  [15:0] totals_ended_refused;
+    wire  [15:0] totals_ended_ignored;
     wire  [4:0] totals_ended_flags;
     reg  class_totals_0_clk;
     reg  class_totals_0_rst;
@@ -852,32 +845,33 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  intervals_clk;
     reg  intervals_rst;
     reg  intervals_request;
-    reg  intervals_delimiter;
-    reg  [31:0] intervals_delimiter_number;
-    reg  intervals_unexpected;
+    reg  intervals_delimiter_0;
+    reg  [31:0] intervals_delimiter_number_0;
+    reg  [31:0] intervals_delimiter_epoch_0;
     reg  intervals_running;
     reg  intervals_drain_busy;
     wire  intervals_epoch;
-    wire  [31:0] intervals_number;
-    wire  [31:0] intervals_running_number;
     wire  intervals_start_drain;
+    wire  intervals_timed;
+    wire  intervals_missing;
     wire  intervals_gap;
-    wire  intervals_refused;
+    wire  [2:0] intervals_refused;
+    wire  [2:0] intervals_ignored;
+    wire  [2:0] intervals_ignored_behind;
+    wire  [31:0] intervals_number;
+    wire  [31:0] intervals_begun;
+    wire  [31:0] intervals_running_number;
     reg  prefixes_clk;
     reg  prefixes_rst;
     reg  prefixes_load;
     reg  [63:0] prefixes_lengths;
     reg  [31:0] prefixes_from;
     reg  prefixes_ends;
-    reg  [31:0] prefixes_running_number;
+    reg  [31:0] prefixes_begun;
     wire  prefixes_legal;
     wire  prefixes_pending;
     wire  [127:0] prefixes_masks;
     wire  [63:0] prefixes_ended;
-    reg  shown_interval_clk;
-    reg  shown_interval_rst;
-    reg  [31:0] shown_interval_d;
-    wire  [31:0] shown_interval_q;
     reg  ended_time_clock;
     reg  ended_time_rst;
     reg  [55:0] ended_time_d;
@@ -894,6 +888,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  [31:0] emitter_unmeasured;
     reg  [31:0] emitter_bad;
     reg  [15:0] emitter_refused_ends;
+    reg  [15:0] emitter_ignored_delimiters;
     reg  [4:0] emitter_flags;
     reg  [63:0] emitter_time_sum;
     reg  [31:0] emitter_digest_sum;
@@ -918,6 +913,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     wire  [71:0] merge_0_merged;
 
     // Local signals
+    reg  unlocked_now;
     reg  idle;
     reg  packet_0;
     reg  [2:0] measured_now_0;
@@ -986,35 +982,11 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .d(staged_length_0_d),
         .q(staged_length_0_q)
     );
-    deltaline_core_aggregator_staged_delimiter staged_delimiter(
-        .clock(staged_delimiter_clock),
-        .rst(staged_delimiter_rst),
-        .d(staged_delimiter_d),
-        .q(staged_delimiter_q)
-    );
-    deltaline_core_aggregator_staged_number staged_number(
-        .clock(staged_number_clock),
-        .rst(staged_number_rst),
-        .d(staged_number_d),
-        .q(staged_number_q)
-    );
-    deltaline_core_aggregator_staged_unexpected staged_unexpected(
-        .clock(staged_unexpected_clock),
-        .rst(staged_unexpected_rst),
-        .d(staged_unexpected_d),
-        .q(staged_unexpected_q)
-    );
-    deltaline_core_aggregator_staged_request staged_request(
-        .clock(staged_request_clock),
-        .rst(staged_request_rst),
-        .d(staged_request_d),
-        .q(staged_request_q)
-    );
-    deltaline_core_aggregator_staged_unlocked staged_unlocked(
-        .clock(staged_unlocked_clock),
-        .rst(staged_unlocked_rst),
-        .d(staged_unlocked_d),
-        .q(staged_unlocked_q)
+    deltaline_core_aggregator_unlocked_then unlocked_then(
+        .clk(unlocked_then_clk),
+        .rst(unlocked_then_rst),
+        .d(unlocked_then_d),
+        .q(unlocked_then_q)
     );
     deltaline_core_aggregator_lane_0 lane_0(
         .clk(lane_0_clk),
@@ -1045,6 +1017,8 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .unmeasured(totals_unmeasured),
         .bad(totals_bad),
         .refused(totals_refused),
+        .ignored(totals_ignored),
+        .ignored_behind(totals_ignored_behind),
         .unlocked(totals_unlocked),
         .timed(totals_timed),
         .gap(totals_gap),
@@ -1055,6 +1029,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .ended_unmeasured(totals_ended_unmeasured),
         .ended_bad(totals_ended_bad),
         .ended_refused(totals_ended_refused),
+        .ended_ignored(totals_ended_ignored),
         .ended_flags(totals_ended_flags)
     );
     deltaline_core_aggregator_class_totals_0 class_totals_0(
@@ -1093,17 +1068,22 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .clk(intervals_clk),
         .rst(intervals_rst),
         .request(intervals_request),
-        .delimiter(intervals_delimiter),
-        .delimiter_number(intervals_delimiter_number),
-        .unexpected(intervals_unexpected),
+        .delimiter_0(intervals_delimiter_0),
+        .delimiter_number_0(intervals_delimiter_number_0),
+        .delimiter_epoch_0(intervals_delimiter_epoch_0),
         .running(intervals_running),
         .drain_busy(intervals_drain_busy),
         .epoch(intervals_epoch),
-        .number(intervals_number),
-        .running_number(intervals_running_number),
         .start_drain(intervals_start_drain),
+        .timed(intervals_timed),
+        .missing(intervals_missing),
         .gap(intervals_gap),
-        .refused(intervals_refused)
+        .refused(intervals_refused),
+        .ignored(intervals_ignored),
+        .ignored_behind(intervals_ignored_behind),
+        .number(intervals_number),
+        .begun(intervals_begun),
+        .running_number(intervals_running_number)
     );
     deltaline_core_aggregator_prefixes prefixes(
         .clk(prefixes_clk),
@@ -1112,17 +1092,11 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .lengths(prefixes_lengths),
         .from(prefixes_from),
         .ends(prefixes_ends),
-        .running_number(prefixes_running_number),
+        .begun(prefixes_begun),
         .legal(prefixes_legal),
         .pending(prefixes_pending),
         .masks(prefixes_masks),
         .ended(prefixes_ended)
-    );
-    deltaline_core_aggregator_shown_interval shown_interval(
-        .clk(shown_interval_clk),
-        .rst(shown_interval_rst),
-        .d(shown_interval_d),
-        .q(shown_interval_q)
     );
     deltaline_core_aggregator_ended_time ended_time(
         .clock(ended_time_clock),
@@ -1143,6 +1117,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .unmeasured(emitter_unmeasured),
         .bad(emitter_bad),
         .refused_ends(emitter_refused_ends),
+        .ignored_delimiters(emitter_ignored_delimiters),
         .flags(emitter_flags),
         .time_sum(emitter_time_sum),
         .digest_sum(emitter_digest_sum),
@@ -1171,21 +1146,6 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
 
     // Update code
     always @(*) begin
-        staged_delimiter_clock = clk;
-        staged_delimiter_rst = rst;
-        staged_delimiter_d = delimiter;
-        staged_number_clock = clk;
-        staged_number_rst = rst;
-        staged_number_d = delimiter_number;
-        staged_unexpected_clock = clk;
-        staged_unexpected_rst = rst;
-        staged_unexpected_d = delimiter_number != intervals_running_number;
-        staged_request_clock = clk;
-        staged_request_rst = rst;
-        staged_request_d = request;
-        staged_unlocked_clock = clk;
-        staged_unlocked_rst = rst;
-        staged_unlocked_d = unlocked;
         classifier_0_clk = clk;
         classifier_0_key = key_0;
         staged_measured_0_clock = clk;
@@ -1205,10 +1165,10 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         staged_length_0_d = ip_length_0;
         intervals_clk = clk;
         intervals_rst = rst;
-        intervals_request = staged_request_q;
-        intervals_delimiter = staged_delimiter_q;
-        intervals_delimiter_number = staged_number_q;
-        intervals_unexpected = staged_unexpected_q;
+        intervals_request = request;
+        intervals_delimiter_0 = delimiter_0;
+        intervals_delimiter_number_0 = delimiter_number_0;
+        intervals_delimiter_epoch_0 = delimiter_epoch_0;
         intervals_running = emitter_running;
         intervals_drain_busy = emitter_busy;
         idle = ~intervals_epoch;
@@ -1218,7 +1178,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         prefixes_lengths = next_prefixes;
         prefixes_from = from_interval;
         prefixes_ends = intervals_start_drain;
-        prefixes_running_number = intervals_running_number;
+        prefixes_begun = intervals_begun;
         schedule_legal = prefixes_legal;
         schedule_pending = prefixes_pending;
         emitter_prefixes = prefixes_ended;
@@ -1333,8 +1293,17 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         totals_unmeasured = unmeasured_now;
         totals_bad = bad_now;
         totals_refused = intervals_refused;
-        totals_unlocked = staged_unlocked_q & emitter_running;
-        totals_timed = intervals_start_drain & ~staged_delimiter_q;
+        unlocked_now = 32'h0;
+        if (unlocked) begin
+            unlocked_now = 32'h1;
+        end
+        unlocked_then_clk = clk;
+        unlocked_then_rst = rst;
+        unlocked_then_d = unlocked_now;
+        totals_unlocked = |unlocked_then_q & emitter_running;
+        totals_ignored = intervals_ignored;
+        totals_ignored_behind = intervals_ignored_behind;
+        totals_timed = intervals_timed;
         totals_gap = intervals_gap;
         totals_overflow = overflow;
         totals_overflow_epoch = overflow_epoch;
@@ -1358,18 +1327,16 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         emitter_unmeasured = totals_ended_unmeasured;
         emitter_bad = totals_ended_bad;
         emitter_refused_ends = totals_ended_refused;
+        emitter_ignored_delimiters = totals_ended_ignored;
         emitter_flags = flags;
         emitter_drained_cell = drained;
         emitter_m_axis_tready = m_axis_tready;
         running = emitter_running;
         draining = emitter_busy;
         ended = intervals_start_drain;
-        refused = intervals_refused;
-        gap = intervals_start_drain & staged_delimiter_q & staged_unexpected_q;
-        shown_interval_clk = clk;
-        shown_interval_rst = rst;
-        shown_interval_d = intervals_running_number;
-        interval = shown_interval_q;
+        refused = |intervals_refused;
+        gap = intervals_missing;
+        interval = intervals_running_number;
         packets = packets_sum;
         bytes = bytes_sum;
         unmeasured_frames = totals_unmeasured_frames;
@@ -2036,7 +2003,7 @@ module deltaline_core_aggregator_classifier_0(clk,key,matched,kind);
     end
 endmodule // deltaline_core_aggregator_classifier_0
 
-module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets,bytes,first,last,unmeasured,bad,refused_ends,flags,time_sum,digest_sum,absolute_time,point_id,prefixes,kind,drained_cell,drain_address,clear,clear_all,busy,running,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets,bytes,first,last,unmeasured,bad,refused_ends,ignored_delimiters,flags,time_sum,digest_sum,absolute_time,point_id,prefixes,kind,drained_cell,drain_address,clear,clear_all,busy,running,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -2051,6 +2018,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     input wire  [31:0] unmeasured;
     input wire  [31:0] bad;
     input wire  [15:0] refused_ends;
+    input wire  [15:0] ignored_delimiters;
     input wire  [4:0] flags;
     input wire  [63:0] time_sum;
     input wire  [31:0] digest_sum;
@@ -2104,6 +2072,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     reg  [31:0] front_unmeasured;
     reg  [31:0] front_bad;
     reg  [15:0] front_refused_ends;
+    reg  [15:0] front_ignored_delimiters;
     reg  [4:0] front_flags;
     reg  [63:0] front_time_sum;
     reg  [31:0] front_digest_sum;
@@ -2194,6 +2163,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         .unmeasured(front_unmeasured),
         .bad(front_bad),
         .refused_ends(front_refused_ends),
+        .ignored_delimiters(front_ignored_delimiters),
         .flags(front_flags),
         .time_sum(front_time_sum),
         .digest_sum(front_digest_sum),
@@ -2315,6 +2285,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         front_unmeasured = unmeasured;
         front_bad = bad;
         front_refused_ends = refused_ends;
+        front_ignored_delimiters = ignored_delimiters;
         front_flags = flags;
         front_time_sum = time_sum;
         front_digest_sum = digest_sum;
@@ -2468,7 +2439,7 @@ module deltaline_core_aggregator_emitter_clears_not_all(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_emitter_clears_not_all
 
-module deltaline_core_aggregator_emitter_front(clk,rst,select,kind,fragment,bank,first_row,receiver,interval,packets,bytes,first,last,unmeasured,bad,refused_ends,flags,time_sum,digest_sum,absolute_time,point_id,prefixes,word);
+module deltaline_core_aggregator_emitter_front(clk,rst,select,kind,fragment,bank,first_row,receiver,interval,packets,bytes,first,last,unmeasured,bad,refused_ends,ignored_delimiters,flags,time_sum,digest_sum,absolute_time,point_id,prefixes,word);
 
     // Module arguments
     input wire  clk;
@@ -2487,6 +2458,7 @@ module deltaline_core_aggregator_emitter_front(clk,rst,select,kind,fragment,bank
     input wire  [31:0] unmeasured;
     input wire  [31:0] bad;
     input wire  [15:0] refused_ends;
+    input wire  [15:0] ignored_delimiters;
     input wire  [4:0] flags;
     input wire  [63:0] time_sum;
     input wire  [31:0] digest_sum;
@@ -2599,6 +2571,9 @@ module deltaline_core_aggregator_emitter_front(clk,rst,select,kind,fragment,bank
         end
         if (select[32'he]) begin
             looked_up = looked_up | (((digest_sum) & 64'hffffffffffffffff) << 32'h20);
+        end
+        if (select[32'hf]) begin
+            looked_up = looked_up | ((ignored_delimiters) & 64'hffffffffffffffff);
         end
         if (select[32'h10]) begin
             if (|adaptive) begin
@@ -3207,123 +3182,173 @@ module deltaline_core_aggregator_ended_time(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_ended_time
 
-module deltaline_core_aggregator_intervals(clk,rst,request,delimiter,delimiter_number,unexpected,running,drain_busy,epoch,number,running_number,start_drain,gap,refused);
+module deltaline_core_aggregator_intervals(clk,rst,request,delimiter_0,delimiter_number_0,delimiter_epoch_0,running,drain_busy,epoch,start_drain,timed,missing,gap,refused,ignored,ignored_behind,number,begun,running_number);
 
     // Module arguments
     input wire  clk;
     input wire  rst;
     input wire  request;
-    input wire  delimiter;
-    input wire  [31:0] delimiter_number;
-    input wire  unexpected;
+    input wire  delimiter_0;
+    input wire  [31:0] delimiter_number_0;
+    input wire  [31:0] delimiter_epoch_0;
     input wire  running;
     input wire  drain_busy;
     output reg  epoch;
-    output reg  [31:0] number;
-    output reg  [31:0] running_number;
     output reg  start_drain;
+    output reg  timed;
+    output reg  missing;
     output reg  gap;
-    output reg  refused;
+    output reg  [2:0] refused;
+    output reg  [2:0] ignored;
+    output reg  [2:0] ignored_behind;
+    output reg  [31:0] number;
+    output reg  [31:0] begun;
+    output reg  [31:0] running_number;
 
     // Stub signals
+    reg  succession_clk;
+    reg  succession_rst;
+    reg  succession_delimiter_0;
+    reg  [31:0] succession_delimiter_number_0;
+    reg  [31:0] succession_delimiter_epoch_0;
+    reg  succession_request;
+    reg  succession_running;
+    reg  succession_busy;
+    wire  succession_ends;
+    wire  succession_timed;
+    wire  succession_missing;
+    wire  succession_gap;
+    wire  [2:0] succession_refused;
+    wire  [2:0] succession_ignored;
+    wire  [2:0] succession_ignored_behind;
+    wire  [31:0] succession_due;
+    wire  [31:0] succession_ended;
+    wire  [31:0] succession_begun;
+    reg  to_end_clk;
+    reg  to_end_rst;
+    reg  [12:0] to_end_d;
+    wire  [12:0] to_end_q;
+    reg  pending_clock;
+    reg  pending_rst;
+    reg  pending_d;
+    wire  pending_q;
     reg  current_clock;
     reg  current_rst;
     reg  current_d;
     wire  current_q;
-    reg  count_clock;
-    reg  count_rst;
-    reg  [31:0] count_d;
-    wire  [31:0] count_q;
-    reg  ended_clock;
-    reg  ended_rst;
-    reg  [31:0] ended_d;
-    wire  [31:0] ended_q;
-    reg  started_clock;
-    reg  started_rst;
-    reg  started_d;
-    wire  started_q;
+    reg  shown_clock;
+    reg  shown_rst;
+    reg  [31:0] shown_d;
+    wire  [31:0] shown_q;
 
     // Local signals
-    reg  asked;
-    reg  ends;
-    reg  [31:0] ending;
+    reg  [12:0] verdict;
 
     // Sub module instances
+    deltaline_core_aggregator_intervals_succession succession(
+        .clk(succession_clk),
+        .rst(succession_rst),
+        .delimiter_0(succession_delimiter_0),
+        .delimiter_number_0(succession_delimiter_number_0),
+        .delimiter_epoch_0(succession_delimiter_epoch_0),
+        .request(succession_request),
+        .running(succession_running),
+        .busy(succession_busy),
+        .ends(succession_ends),
+        .timed(succession_timed),
+        .missing(succession_missing),
+        .gap(succession_gap),
+        .refused(succession_refused),
+        .ignored(succession_ignored),
+        .ignored_behind(succession_ignored_behind),
+        .due(succession_due),
+        .ended(succession_ended),
+        .begun(succession_begun)
+    );
+    deltaline_core_aggregator_intervals_to_end to_end(
+        .clk(to_end_clk),
+        .rst(to_end_rst),
+        .d(to_end_d),
+        .q(to_end_q)
+    );
+    deltaline_core_aggregator_intervals_pending pending(
+        .clock(pending_clock),
+        .rst(pending_rst),
+        .d(pending_d),
+        .q(pending_q)
+    );
     deltaline_core_aggregator_intervals_current current(
         .clock(current_clock),
         .rst(current_rst),
         .d(current_d),
         .q(current_q)
     );
-    deltaline_core_aggregator_intervals_count count(
-        .clock(count_clock),
-        .rst(count_rst),
-        .d(count_d),
-        .q(count_q)
-    );
-    deltaline_core_aggregator_intervals_ended ended(
-        .clock(ended_clock),
-        .rst(ended_rst),
-        .d(ended_d),
-        .q(ended_q)
-    );
-    deltaline_core_aggregator_intervals_started started(
-        .clock(started_clock),
-        .rst(started_rst),
-        .d(started_d),
-        .q(started_q)
+    deltaline_core_aggregator_intervals_shown shown(
+        .clock(shown_clock),
+        .rst(shown_rst),
+        .d(shown_d),
+        .q(shown_q)
     );
 
     // Update code
     always @(*) begin
+        pending_clock = clk;
         current_clock = clk;
-        count_clock = clk;
-        ended_clock = clk;
-        started_clock = clk;
+        shown_clock = clk;
+        pending_d = pending_q;
         current_d = current_q;
-        count_d = count_q;
-        ended_d = ended_q;
-        started_d = started_q;
+        shown_d = shown_q;
+        pending_rst = rst;
         current_rst = rst;
-        count_rst = rst;
-        ended_rst = rst;
-        started_rst = rst;
-        asked = request | delimiter;
-        ends = asked & running & ~drain_busy;
-        refused = asked & running & drain_busy;
-        ending = count_q;
-        if (delimiter) begin
-            ending = delimiter_number;
+        shown_rst = rst;
+        succession_clk = clk;
+        succession_rst = rst;
+        succession_request = request;
+        succession_running = running;
+        succession_delimiter_0 = delimiter_0;
+        succession_delimiter_number_0 = delimiter_number_0;
+        succession_delimiter_epoch_0 = delimiter_epoch_0;
+        succession_busy = drain_busy | pending_q;
+        verdict = (((succession_refused) & 13'h1fff) << 32'h4) | (((succession_ignored) & 13'h1fff) << 32'h7) | (((succession_ignored_behind) & 13'h1fff) << 32'ha);
+        if (succession_ends) begin
+            verdict = verdict | 32'h1;
         end
-        start_drain = ends;
-        gap = ends & ((delimiter & unexpected) | ~started_q);
-        if (ends) begin
-            started_d = 1'b1;
+        if (succession_timed) begin
+            verdict = verdict | 32'h2;
+        end
+        if (succession_missing) begin
+            verdict = verdict | 32'h4;
+        end
+        if (succession_gap) begin
+            verdict = verdict | 32'h8;
+        end
+        to_end_clk = clk;
+        to_end_rst = rst;
+        to_end_d = verdict;
+        if (succession_ends) begin
+            pending_d = 1'b1;
+        end
+        if (to_end_q[32'h0]) begin
+            pending_d = 1'b0;
             current_d = ~current_q;
-            ended_d = ending;
-            count_d = ending + 32'h1;
+        end
+        if (~pending_q) begin
+            shown_d = succession_due;
         end
         epoch = current_q;
-        running_number = count_q;
-        number = ended_q;
+        start_drain = to_end_q[32'h0];
+        timed = to_end_q[32'h1];
+        missing = to_end_q[32'h2];
+        gap = to_end_q[32'h3];
+        refused = to_end_q[(32'h4)+:(3)];
+        ignored = to_end_q[(32'h7)+:(3)];
+        ignored_behind = to_end_q[(32'ha)+:(3)];
+        number = succession_ended;
+        begun = succession_begun;
+        running_number = shown_q;
     end
 
 endmodule // deltaline_core_aggregator_intervals
-
-module deltaline_core_aggregator_intervals_count(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_intervals_count
 
 module deltaline_core_aggregator_intervals_current(clock,rst,d,q);
 
@@ -3340,22 +3365,7 @@ module deltaline_core_aggregator_intervals_current(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_intervals_current
 
-module deltaline_core_aggregator_intervals_ended(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_intervals_ended
-
-module deltaline_core_aggregator_intervals_started(clock,rst,d,q);
+module deltaline_core_aggregator_intervals_pending(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -3368,7 +3378,581 @@ module deltaline_core_aggregator_intervals_started(clock,rst,d,q);
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_core_aggregator_intervals_started
+endmodule // deltaline_core_aggregator_intervals_pending
+
+module deltaline_core_aggregator_intervals_shown(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_shown
+
+module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimiter_number_0,delimiter_epoch_0,request,running,busy,ends,timed,missing,gap,refused,ignored,ignored_behind,due,ended,begun);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  delimiter_0;
+    input wire  [31:0] delimiter_number_0;
+    input wire  [31:0] delimiter_epoch_0;
+    input wire  request;
+    input wire  running;
+    input wire  busy;
+    output reg  ends;
+    output reg  timed;
+    output reg  missing;
+    output reg  gap;
+    output reg  [2:0] refused;
+    output reg  [2:0] ignored;
+    output reg  [2:0] ignored_behind;
+    output reg  [31:0] due;
+    output reg  [31:0] ended;
+    output reg  [31:0] begun;
+
+    // Stub signals
+    reg  there_0_clock;
+    reg  there_0_rst;
+    reg  there_0_d;
+    wire  there_0_q;
+    reg  number_0_clock;
+    reg  number_0_rst;
+    reg  [31:0] number_0_d;
+    wire  [31:0] number_0_q;
+    reg  successor_0_clock;
+    reg  successor_0_rst;
+    reg  [31:0] successor_0_d;
+    wire  [31:0] successor_0_q;
+    reg  epoch_0_clock;
+    reg  epoch_0_rst;
+    reg  [31:0] epoch_0_d;
+    wire  [31:0] epoch_0_q;
+    reg  asked_clock;
+    reg  asked_rst;
+    reg  asked_d;
+    wire  asked_q;
+    reg  due_number_clock;
+    reg  due_number_rst;
+    reg  [31:0] due_number_d;
+    wire  [31:0] due_number_q;
+    reg  due_epoch_clock;
+    reg  due_epoch_rst;
+    reg  [31:0] due_epoch_d;
+    wire  [31:0] due_epoch_q;
+    reg  has_candidate_clock;
+    reg  has_candidate_rst;
+    reg  has_candidate_d;
+    wire  has_candidate_q;
+    reg  next_number_clock;
+    reg  next_number_rst;
+    reg  [31:0] next_number_d;
+    wire  [31:0] next_number_q;
+    reg  next_epoch_clock;
+    reg  next_epoch_rst;
+    reg  [31:0] next_epoch_d;
+    wire  [31:0] next_epoch_q;
+    reg  started_clock;
+    reg  started_rst;
+    reg  started_d;
+    wire  started_q;
+    reg  lost_clock;
+    reg  lost_rst;
+    reg  lost_d;
+    wire  lost_q;
+    reg  ended_number_clock;
+    reg  ended_number_rst;
+    reg  [31:0] ended_number_d;
+    wire  [31:0] ended_number_q;
+    reg  begun_number_clock;
+    reg  begun_number_rst;
+    reg  [31:0] begun_number_d;
+    wire  [31:0] begun_number_q;
+
+    // Local signals
+    reg  [31:0] due_now;
+    reg  [31:0] due_epoch_now;
+    reg  has_candidate_now;
+    reg  [31:0] next_number_now;
+    reg  [31:0] next_epoch_now;
+    reg  started_now;
+    reg  lost_now;
+    reg  may_end;
+    reg  ends_now;
+    reg  timed_now;
+    reg  missing_now;
+    reg  gap_now;
+    reg  [2:0] refused_now;
+    reg  [2:0] ignored_now;
+    reg  [2:0] behind_now;
+    reg  same_epoch;
+    reg  is_due;
+    reg  is_next;
+    reg  counted;
+    reg  [31:0] ahead;
+
+    // Sub module instances
+    deltaline_core_aggregator_intervals_succession_there_0 there_0(
+        .clock(there_0_clock),
+        .rst(there_0_rst),
+        .d(there_0_d),
+        .q(there_0_q)
+    );
+    deltaline_core_aggregator_intervals_succession_number_0 number_0(
+        .clock(number_0_clock),
+        .rst(number_0_rst),
+        .d(number_0_d),
+        .q(number_0_q)
+    );
+    deltaline_core_aggregator_intervals_succession_successor_0 successor_0(
+        .clock(successor_0_clock),
+        .rst(successor_0_rst),
+        .d(successor_0_d),
+        .q(successor_0_q)
+    );
+    deltaline_core_aggregator_intervals_succession_epoch_0 epoch_0(
+        .clock(epoch_0_clock),
+        .rst(epoch_0_rst),
+        .d(epoch_0_d),
+        .q(epoch_0_q)
+    );
+    deltaline_core_aggregator_intervals_succession_asked asked(
+        .clock(asked_clock),
+        .rst(asked_rst),
+        .d(asked_d),
+        .q(asked_q)
+    );
+    deltaline_core_aggregator_intervals_succession_due_number due_number(
+        .clock(due_number_clock),
+        .rst(due_number_rst),
+        .d(due_number_d),
+        .q(due_number_q)
+    );
+    deltaline_core_aggregator_intervals_succession_due_epoch due_epoch(
+        .clock(due_epoch_clock),
+        .rst(due_epoch_rst),
+        .d(due_epoch_d),
+        .q(due_epoch_q)
+    );
+    deltaline_core_aggregator_intervals_succession_has_candidate has_candidate(
+        .clock(has_candidate_clock),
+        .rst(has_candidate_rst),
+        .d(has_candidate_d),
+        .q(has_candidate_q)
+    );
+    deltaline_core_aggregator_intervals_succession_next_number next_number(
+        .clock(next_number_clock),
+        .rst(next_number_rst),
+        .d(next_number_d),
+        .q(next_number_q)
+    );
+    deltaline_core_aggregator_intervals_succession_next_epoch next_epoch(
+        .clock(next_epoch_clock),
+        .rst(next_epoch_rst),
+        .d(next_epoch_d),
+        .q(next_epoch_q)
+    );
+    deltaline_core_aggregator_intervals_succession_started started(
+        .clock(started_clock),
+        .rst(started_rst),
+        .d(started_d),
+        .q(started_q)
+    );
+    deltaline_core_aggregator_intervals_succession_lost lost(
+        .clock(lost_clock),
+        .rst(lost_rst),
+        .d(lost_d),
+        .q(lost_q)
+    );
+    deltaline_core_aggregator_intervals_succession_ended_number ended_number(
+        .clock(ended_number_clock),
+        .rst(ended_number_rst),
+        .d(ended_number_d),
+        .q(ended_number_q)
+    );
+    deltaline_core_aggregator_intervals_succession_begun_number begun_number(
+        .clock(begun_number_clock),
+        .rst(begun_number_rst),
+        .d(begun_number_d),
+        .q(begun_number_q)
+    );
+
+    // Update code
+    always @(*) begin
+        asked_clock = clk;
+        due_number_clock = clk;
+        due_epoch_clock = clk;
+        has_candidate_clock = clk;
+        next_number_clock = clk;
+        next_epoch_clock = clk;
+        started_clock = clk;
+        lost_clock = clk;
+        ended_number_clock = clk;
+        begun_number_clock = clk;
+        asked_d = asked_q;
+        due_number_d = due_number_q;
+        due_epoch_d = due_epoch_q;
+        has_candidate_d = has_candidate_q;
+        next_number_d = next_number_q;
+        next_epoch_d = next_epoch_q;
+        started_d = started_q;
+        lost_d = lost_q;
+        ended_number_d = ended_number_q;
+        begun_number_d = begun_number_q;
+        asked_rst = rst;
+        due_number_rst = rst;
+        due_epoch_rst = rst;
+        has_candidate_rst = rst;
+        next_number_rst = rst;
+        next_epoch_rst = rst;
+        started_rst = rst;
+        lost_rst = rst;
+        ended_number_rst = rst;
+        begun_number_rst = rst;
+        there_0_clock = clk;
+        there_0_rst = rst;
+        there_0_d = delimiter_0;
+        number_0_clock = clk;
+        number_0_rst = rst;
+        number_0_d = delimiter_number_0;
+        successor_0_clock = clk;
+        successor_0_rst = rst;
+        successor_0_d = delimiter_number_0 + 32'h1;
+        epoch_0_clock = clk;
+        epoch_0_rst = rst;
+        epoch_0_d = delimiter_epoch_0;
+        asked_d = request;
+        due_now = due_number_q;
+        due_epoch_now = due_epoch_q;
+        has_candidate_now = has_candidate_q;
+        next_number_now = next_number_q;
+        next_epoch_now = next_epoch_q;
+        started_now = started_q;
+        lost_now = lost_q;
+        may_end = ~busy;
+        ends_now = 1'b0;
+        timed_now = 1'b0;
+        missing_now = 1'b0;
+        gap_now = 1'b0;
+        refused_now = 32'h0;
+        ignored_now = 32'h0;
+        behind_now = 32'h0;
+        counted = 1'b0;
+        same_epoch = epoch_0_q == due_epoch_now;
+        is_due = same_epoch & (number_0_q == due_now);
+        is_next = has_candidate_now & (epoch_0_q == next_epoch_now) & (number_0_q == next_number_now);
+        ahead = number_0_q - due_now;
+        if (there_0_q & running) begin
+            if (is_due | is_next | ~started_now) begin
+                counted = 1'b1;
+                if (may_end) begin
+                    may_end = 1'b0;
+                    ends_now = 1'b1;
+                    missing_now = ~is_due;
+                    gap_now = ~is_due | lost_now | ~started_now;
+                    started_now = 1'b1;
+                    lost_now = 1'b0;
+                    ended_number_d = number_0_q;
+                    begun_number_d = successor_0_q;
+                end
+                else begin
+                    refused_now = refused_now + 32'h1;
+                    lost_now = 1'b1;
+                end
+                due_now = successor_0_q;
+                due_epoch_now = epoch_0_q;
+                has_candidate_now = 1'b0;
+            end
+            else begin
+                if (ends_now) begin
+                    behind_now = behind_now + 32'h1;
+                end
+                else begin
+                    ignored_now = ignored_now + 32'h1;
+                end
+                if (~same_epoch | ~&ahead[(32'h6)+:(26)]) begin
+                    has_candidate_now = 1'b1;
+                    next_number_now = successor_0_q;
+                    next_epoch_now = epoch_0_q;
+                end
+            end
+        end
+        if (asked_q & running & ~counted) begin
+            if (may_end) begin
+                ends_now = 1'b1;
+                timed_now = 1'b1;
+                gap_now = lost_now | ~started_now;
+                started_now = 1'b1;
+                lost_now = 1'b0;
+                ended_number_d = due_number_q;
+                begun_number_d = due_number_q + 32'h1;
+                due_now = due_number_q + 32'h1;
+                has_candidate_now = 1'b0;
+            end
+            else begin
+                refused_now = refused_now + 32'h1;
+            end
+        end
+        due_number_d = due_now;
+        due_epoch_d = due_epoch_now;
+        has_candidate_d = has_candidate_now;
+        next_number_d = next_number_now;
+        next_epoch_d = next_epoch_now;
+        started_d = started_now;
+        lost_d = lost_now;
+        ends = ends_now;
+        timed = timed_now;
+        missing = missing_now;
+        gap = gap_now;
+        refused = refused_now;
+        ignored = ignored_now;
+        ignored_behind = behind_now;
+        due = due_number_q;
+        ended = ended_number_q;
+        begun = begun_number_q;
+    end
+
+endmodule // deltaline_core_aggregator_intervals_succession
+
+module deltaline_core_aggregator_intervals_succession_asked(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_asked
+
+module deltaline_core_aggregator_intervals_succession_begun_number(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_begun_number
+
+module deltaline_core_aggregator_intervals_succession_due_epoch(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_due_epoch
+
+module deltaline_core_aggregator_intervals_succession_due_number(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_due_number
+
+module deltaline_core_aggregator_intervals_succession_ended_number(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_ended_number
+
+module deltaline_core_aggregator_intervals_succession_epoch_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_epoch_0
+
+module deltaline_core_aggregator_intervals_succession_has_candidate(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_has_candidate
+
+module deltaline_core_aggregator_intervals_succession_lost(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_lost
+
+module deltaline_core_aggregator_intervals_succession_next_epoch(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_next_epoch
+
+module deltaline_core_aggregator_intervals_succession_next_number(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_next_number
+
+module deltaline_core_aggregator_intervals_succession_number_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_number_0
+
+module deltaline_core_aggregator_intervals_succession_started(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_started
+
+module deltaline_core_aggregator_intervals_succession_successor_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_successor_0
+
+module deltaline_core_aggregator_intervals_succession_there_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_there_0
+
+module deltaline_core_aggregator_intervals_to_end(clk,rst,d,q);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  [12:0] d;
+    output reg  [12:0] q;
+
+    // Update code (custom)
+    reg [12:0] stage_1;
+    reg [12:0] stage_2;
+    always @(posedge clk) begin
+        if (rst) begin
+            stage_1 <= 13'h0;
+            stage_2 <= 13'h0;
+            q <= 13'h0;
+        end else begin
+            stage_1 <= d;
+            stage_2 <= stage_1;
+            q <= stage_2;
+        end
+    end
+endmodule // deltaline_core_aggregator_intervals_to_end
 
 module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanoseconds,masks,drain_address,drain_epoch,clear_first,clear_second,drained_cell,overflow,overflow_epoch,ends,sent_kind,digest_sum);
 
@@ -11540,7 +12124,7 @@ module deltaline_core_aggregator_merge_0_total(word,sum,count);
     end
 endmodule // deltaline_core_aggregator_merge_0_total
 
-module deltaline_core_aggregator_prefixes(clk,rst,load,lengths,from,ends,running_number,legal,pending,masks,ended);
+module deltaline_core_aggregator_prefixes(clk,rst,load,lengths,from,ends,begun,legal,pending,masks,ended);
 
     // Module arguments
     input wire  clk;
@@ -11549,7 +12133,7 @@ module deltaline_core_aggregator_prefixes(clk,rst,load,lengths,from,ends,running
     input wire  [63:0] lengths;
     input wire  [31:0] from;
     input wire  ends;
-    input wire  [31:0] running_number;
+    input wire  [31:0] begun;
     output reg  legal;
     output reg  pending;
     output reg  [127:0] masks;
@@ -12178,7 +12762,7 @@ module deltaline_core_aggregator_prefixes(clk,rst,load,lengths,from,ends,running
             wrong = 1'b1;
         end
         has_ended_d = ends & |adaptive;
-        late = running_number - due_from_q;
+        late = begun - due_from_q;
         due = has_ended_q & waits_q & ~late[32'h1f];
         length_0 = current_0_q ^ first_0;
         shifted = ones >> length_0;
@@ -12939,24 +13523,6 @@ module deltaline_core_aggregator_prefixes_waits(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_prefixes_waits
 
-module deltaline_core_aggregator_shown_interval(clk,rst,d,q);
-
-    // Module arguments
-    input wire  clk;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clk) begin
-        if (rst) begin
-            q <= 32'h0;
-        end else begin
-            q <= d;
-        end
-    end
-endmodule // deltaline_core_aggregator_shown_interval
-
 module deltaline_core_aggregator_staged_bad_0(clock,rst,d,q);
 
     // Module arguments
@@ -12971,21 +13537,6 @@ module deltaline_core_aggregator_staged_bad_0(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_staged_bad_0
-
-module deltaline_core_aggregator_staged_delimiter(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_staged_delimiter
 
 module deltaline_core_aggregator_staged_length_0(clock,rst,d,q);
 
@@ -13017,36 +13568,6 @@ module deltaline_core_aggregator_staged_measured_0(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_staged_measured_0
 
-module deltaline_core_aggregator_staged_number(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_staged_number
-
-module deltaline_core_aggregator_staged_request(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_staged_request
-
 module deltaline_core_aggregator_staged_timestamp_0(clock,rst,d,q);
 
     // Module arguments
@@ -13061,36 +13582,6 @@ module deltaline_core_aggregator_staged_timestamp_0(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_staged_timestamp_0
-
-module deltaline_core_aggregator_staged_unexpected(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_staged_unexpected
-
-module deltaline_core_aggregator_staged_unlocked(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_staged_unlocked
 
 module deltaline_core_aggregator_staged_unmeasured_0(clock,rst,d,q);
 
@@ -13594,7 +14085,7 @@ module deltaline_core_aggregator_time_sum_0_old_middle(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_time_sum_0_old_middle
 
-module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,bad,refused,unlocked,timed,gap,overflow,overflow_epoch,unmeasured_frames,bad_frames,ended_unmeasured,ended_bad,ended_refused,ended_flags);
+module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,bad,refused,ignored,ignored_behind,unlocked,timed,gap,overflow,overflow_epoch,unmeasured_frames,bad_frames,ended_unmeasured,ended_bad,ended_refused,ended_ignored,ended_flags);
 
     // Module arguments
     input wire  clk;
@@ -13604,7 +14095,9 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
     input wire  wrapped;
     input wire  [2:0] unmeasured;
     input wire  [2:0] bad;
-    input wire  refused;
+    input wire  [2:0] refused;
+    input wire  [2:0] ignored;
+    input wire  [2:0] ignored_behind;
     input wire  unlocked;
     input wire  timed;
     input wire  gap;
@@ -13615,6 +14108,7 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
     output reg  [31:0] ended_unmeasured;
     output reg  [31:0] ended_bad;
     output reg  [15:0] ended_refused;
+    output reg  [15:0] ended_ignored;
     output reg  [4:0] ended_flags;
 
     // Stub signals
@@ -13634,6 +14128,10 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
     reg  refused_count_rst;
     reg  [15:0] refused_count_d;
     wire  [15:0] refused_count_q;
+    reg  ignored_count_clock;
+    reg  ignored_count_rst;
+    reg  [15:0] ignored_count_d;
+    wire  [15:0] ignored_count_q;
     reg  saturated_clock;
     reg  saturated_rst;
     reg  saturated_d;
@@ -13658,6 +14156,10 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
     reg  old_refused_rst;
     reg  [15:0] old_refused_d;
     wire  [15:0] old_refused_q;
+    reg  old_ignored_clock;
+    reg  old_ignored_rst;
+    reg  [15:0] old_ignored_d;
+    wire  [15:0] old_ignored_q;
     reg  old_saturated_clock;
     reg  old_saturated_rst;
     reg  old_saturated_d;
@@ -13676,7 +14178,10 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
     wire  old_gap_q;
 
     // Local signals
+    reg  [16:0] refused_sum;
     reg  [15:0] refused_next;
+    reg  [16:0] ignored_sum;
+    reg  [15:0] ignored_next;
     reg  saturated_now;
     reg  wrapped_old;
     reg  overflows_old;
@@ -13707,6 +14212,12 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
         .rst(refused_count_rst),
         .d(refused_count_d),
         .q(refused_count_q)
+    );
+    deltaline_core_aggregator_totals_ignored_count ignored_count(
+        .clock(ignored_count_clock),
+        .rst(ignored_count_rst),
+        .d(ignored_count_d),
+        .q(ignored_count_q)
     );
     deltaline_core_aggregator_totals_saturated saturated(
         .clock(saturated_clock),
@@ -13744,6 +14255,12 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
         .d(old_refused_d),
         .q(old_refused_q)
     );
+    deltaline_core_aggregator_totals_old_ignored old_ignored(
+        .clock(old_ignored_clock),
+        .rst(old_ignored_rst),
+        .d(old_ignored_d),
+        .q(old_ignored_q)
+    );
     deltaline_core_aggregator_totals_old_saturated old_saturated(
         .clock(old_saturated_clock),
         .rst(old_saturated_rst),
@@ -13772,34 +14289,40 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
     // Update code
     always @(*) begin
         refused_count_clock = clk;
+        ignored_count_clock = clk;
         saturated_clock = clk;
         clock_lost_clock = clk;
         by_clock_clock = clk;
         just_ended_clock = clk;
         ended_before_clock = clk;
         old_refused_clock = clk;
+        old_ignored_clock = clk;
         old_saturated_clock = clk;
         old_clock_lost_clock = clk;
         old_by_clock_clock = clk;
         old_gap_clock = clk;
         refused_count_d = refused_count_q;
+        ignored_count_d = ignored_count_q;
         saturated_d = saturated_q;
         clock_lost_d = clock_lost_q;
         by_clock_d = by_clock_q;
         just_ended_d = just_ended_q;
         ended_before_d = ended_before_q;
         old_refused_d = old_refused_q;
+        old_ignored_d = old_ignored_q;
         old_saturated_d = old_saturated_q;
         old_clock_lost_d = old_clock_lost_q;
         old_by_clock_d = old_by_clock_q;
         old_gap_d = old_gap_q;
         refused_count_rst = rst;
+        ignored_count_rst = rst;
         saturated_rst = rst;
         clock_lost_rst = rst;
         by_clock_rst = rst;
         just_ended_rst = rst;
         ended_before_rst = rst;
         old_refused_rst = rst;
+        old_ignored_rst = rst;
         old_saturated_rst = rst;
         old_clock_lost_rst = rst;
         old_by_clock_rst = rst;
@@ -13812,9 +14335,15 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
         bad_count_rst = rst;
         bad_count_frames = bad;
         bad_count_ends = ends;
-        refused_next = refused_count_q;
-        if (refused & ~&refused_count_q) begin
-            refused_next = refused_count_q + 32'h1;
+        refused_sum = ((refused_count_q) & 17'h1ffff) + ((refused) & 17'h1ffff);
+        refused_next = refused_sum[(32'h0)+:(16)];
+        if (refused_sum[32'h10]) begin
+            refused_next = 32'hffff;
+        end
+        ignored_sum = ((ignored_count_q) & 17'h1ffff) + ((ignored) & 17'h1ffff);
+        ignored_next = ignored_sum[(32'h0)+:(16)];
+        if (ignored_sum[32'h10]) begin
+            ignored_next = 32'hffff;
         end
         clock_lost_next = clock_lost_q | unlocked;
         by_clock_next = by_clock_q | timed;
@@ -13823,14 +14352,17 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
         overflows_old = overflow & (overflow_epoch != epoch);
         saturated_next = saturated_now | (overflow & (overflow_epoch == epoch));
         refused_count_d = refused_next;
+        ignored_count_d = ignored_next;
         clock_lost_d = clock_lost_next;
         by_clock_d = by_clock_next;
         if (ends) begin
             old_refused_d = refused_count_q;
+            old_ignored_d = ignored_next;
             old_clock_lost_d = clock_lost_next;
             old_by_clock_d = by_clock_next;
             old_gap_d = gap;
-            refused_count_d = 32'h0;
+            refused_count_d = ((refused) & 16'hffff);
+            ignored_count_d = ((ignored_behind) & 16'hffff);
             clock_lost_d = 1'b0;
             by_clock_d = timed;
         end
@@ -13847,6 +14379,7 @@ module deltaline_core_aggregator_totals(clk,rst,ends,epoch,wrapped,unmeasured,ba
         ended_unmeasured = unmeasured_count_ended;
         ended_bad = bad_count_ended;
         ended_refused = old_refused_q;
+        ended_ignored = old_ignored_q;
         conditions = 32'h0;
         if (old_saturated_q) begin
             conditions = conditions | 32'h1;
@@ -14223,6 +14756,21 @@ module deltaline_core_aggregator_totals_ended_before(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_totals_ended_before
 
+module deltaline_core_aggregator_totals_ignored_count(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_ignored_count
+
 module deltaline_core_aggregator_totals_just_ended(clock,rst,d,q);
 
     // Module arguments
@@ -14282,6 +14830,21 @@ module deltaline_core_aggregator_totals_old_gap(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_totals_old_gap
+
+module deltaline_core_aggregator_totals_old_ignored(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [15:0] d;
+    output reg  [15:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 16'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_totals_old_ignored
 
 module deltaline_core_aggregator_totals_old_refused(clock,rst,d,q);
 
@@ -14652,6 +15215,33 @@ module deltaline_core_aggregator_totals_unmeasured_count_shown_low(clock,rst,d,q
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_totals_unmeasured_count_shown_low
+
+module deltaline_core_aggregator_unlocked_then(clk,rst,d,q);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    reg [0:0] stage_1;
+    reg [0:0] stage_2;
+    reg [0:0] stage_3;
+    always @(posedge clk) begin
+        if (rst) begin
+            stage_1 <= 1'h0;
+            stage_2 <= 1'h0;
+            stage_3 <= 1'h0;
+            q <= 1'h0;
+        end else begin
+            stage_1 <= d;
+            stage_2 <= stage_1;
+            stage_3 <= stage_2;
+            q <= stage_3;
+        end
+    end
+endmodule // deltaline_core_aggregator_unlocked_then
 
 module deltaline_core_aggregator_unmatched_count(clk,rst,frames,ends,count,ended);
 
@@ -15080,24 +15670,15 @@ module deltaline_core_boundary_delay(clk,rst,d,q);
     // Update code (custom)
     reg [1:0] stage_1;
     reg [1:0] stage_2;
-    reg [1:0] stage_3;
-    reg [1:0] stage_4;
-    reg [1:0] stage_5;
     always @(posedge clk) begin
         if (rst) begin
             stage_1 <= 2'h0;
             stage_2 <= 2'h0;
-            stage_3 <= 2'h0;
-            stage_4 <= 2'h0;
-            stage_5 <= 2'h0;
             q <= 2'h0;
         end else begin
             stage_1 <= d;
             stage_2 <= stage_1;
-            stage_3 <= stage_2;
-            stage_4 <= stage_3;
-            stage_5 <= stage_4;
-            q <= stage_5;
+            q <= stage_2;
         end
     end
 endmodule // deltaline_core_boundary_delay
@@ -15289,7 +15870,7 @@ module deltaline_core_boundary_ticker_change_was_set(clock,rst,d,q);
     end
 endmodule // deltaline_core_boundary_ticker_change_was_set
 
-module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,commit,measured,bad,key,timestamp,ip_length,delimiter,delimiter_number);
+module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,commit,measured,bad,key,timestamp,ip_length,delimiter,delimiter_number,delimiter_epoch);
 
     // Module arguments
     input wire  clk;
@@ -15309,6 +15890,7 @@ module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_
     output reg  [16:0] ip_length;
     output reg  delimiter;
     output reg  [31:0] delimiter_number;
+    output reg  [31:0] delimiter_epoch;
 
     // Stub signals
     reg  header_window_clk;
@@ -15324,6 +15906,7 @@ module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_
     wire  header_window_opening;
     wire  header_window_closing;
     wire  header_window_bad;
+    wire  header_window_full;
     wire  [31:0] header_window_a;
     wire  [31:0] header_window_b;
     wire  [5:0] header_window_a_tag;
@@ -15380,9 +15963,10 @@ module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_
     reg  delimiter_match_bad;
     reg  [31:0] delimiter_match_a;
     reg  [31:0] delimiter_match_b;
-    reg  delimiter_match_a_whole;
+    reg  delimiter_match_full;
     wire  delimiter_match_delimiter;
     wire  [31:0] delimiter_match_number;
+    wire  [31:0] delimiter_match_epoch;
     reg  word_0_clock;
     reg  word_0_rst;
     reg  [31:0] word_0_d;
@@ -15525,6 +16109,7 @@ module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_
         .opening(header_window_opening),
         .closing(header_window_closing),
         .bad(header_window_bad),
+        .full(header_window_full),
         .a(header_window_a),
         .b(header_window_b),
         .a_tag(header_window_a_tag),
@@ -15587,9 +16172,10 @@ module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_
         .bad(delimiter_match_bad),
         .a(delimiter_match_a),
         .b(delimiter_match_b),
-        .a_whole(delimiter_match_a_whole),
+        .full(delimiter_match_full),
         .delimiter(delimiter_match_delimiter),
-        .number(delimiter_match_number)
+        .number(delimiter_match_number),
+        .epoch(delimiter_match_epoch)
     );
     deltaline_core_identity_word_0 word_0(
         .clock(word_0_clock),
@@ -15778,9 +16364,10 @@ module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_
         delimiter_match_bad = header_window_bad;
         delimiter_match_a = header_window_a;
         delimiter_match_b = header_window_b;
-        delimiter_match_a_whole = header_window_a_tag[32'h0];
+        delimiter_match_full = header_window_full;
         delimiter = delimiter_match_delimiter;
         delimiter_number = delimiter_match_number;
+        delimiter_epoch = delimiter_match_epoch;
         tags_clk = clk;
         tags_rst = rst;
         tags_slot = header_window_slot;
@@ -17866,7 +18453,7 @@ module deltaline_core_identity_datagram_y_fragment(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_datagram_y_fragment
 
-module deltaline_core_identity_delimiter_match(clk,rst,slot,opening,closing,bad,a,b,a_whole,delimiter,number);
+module deltaline_core_identity_delimiter_match(clk,rst,slot,opening,closing,bad,a,b,full,delimiter,number,epoch);
 
     // Module arguments
     input wire  clk;
@@ -17877,9 +18464,10 @@ module deltaline_core_identity_delimiter_match(clk,rst,slot,opening,closing,bad,
     input wire  bad;
     input wire  [31:0] a;
     input wire  [31:0] b;
-    input wire  a_whole;
+    input wire  full;
     output reg  delimiter;
     output reg  [31:0] number;
+    output reg  [31:0] epoch;
 
     // Constant declarations
     localparam  ethertype = 16'h88b5;
@@ -17892,28 +18480,23 @@ module deltaline_core_identity_delimiter_match(clk,rst,slot,opening,closing,bad,
     // Stub signals
     reg  matched_clock;
     reg  matched_rst;
-    reg  [2:0] matched_d;
-    wire  [2:0] matched_q;
+    reg  [3:0] matched_d;
+    wire  [3:0] matched_q;
     reg  number_seen_clock;
     reg  number_seen_rst;
     reg  [31:0] number_seen_d;
     wire  [31:0] number_seen_q;
-    reg  number_held_clock;
-    reg  number_held_rst;
-    reg  [31:0] number_held_d;
-    wire  [31:0] number_held_q;
+    reg  epoch_seen_clock;
+    reg  epoch_seen_rst;
+    reg  [31:0] epoch_seen_d;
+    wire  [31:0] epoch_seen_q;
     reg  found_clock;
     reg  found_rst;
     reg  found_d;
     wire  found_q;
-    reg  to_commit_clk;
-    reg  to_commit_rst;
-    reg  to_commit_d;
-    wire  to_commit_q;
 
     // Local signals
-    reg  ended;
-    reg  [2:0] matched_next;
+    reg  [3:0] matched_next;
 
     // Sub module instances
     deltaline_core_identity_delimiter_match_matched matched(
@@ -17928,11 +18511,11 @@ module deltaline_core_identity_delimiter_match(clk,rst,slot,opening,closing,bad,
         .d(number_seen_d),
         .q(number_seen_q)
     );
-    deltaline_core_identity_delimiter_match_number_held number_held(
-        .clock(number_held_clock),
-        .rst(number_held_rst),
-        .d(number_held_d),
-        .q(number_held_q)
+    deltaline_core_identity_delimiter_match_epoch_seen epoch_seen(
+        .clock(epoch_seen_clock),
+        .rst(epoch_seen_rst),
+        .d(epoch_seen_d),
+        .q(epoch_seen_q)
     );
     deltaline_core_identity_delimiter_match_found found(
         .clock(found_clock),
@@ -17940,26 +18523,20 @@ module deltaline_core_identity_delimiter_match(clk,rst,slot,opening,closing,bad,
         .d(found_d),
         .q(found_q)
     );
-    deltaline_core_identity_delimiter_match_to_commit to_commit(
-        .clk(to_commit_clk),
-        .rst(to_commit_rst),
-        .d(to_commit_d),
-        .q(to_commit_q)
-    );
 
     // Update code
     always @(*) begin
         matched_clock = clk;
         number_seen_clock = clk;
-        number_held_clock = clk;
+        epoch_seen_clock = clk;
         found_clock = clk;
         matched_d = matched_q;
         number_seen_d = number_seen_q;
-        number_held_d = number_held_q;
+        epoch_seen_d = epoch_seen_q;
         found_d = found_q;
         matched_rst = rst;
         number_seen_rst = rst;
-        number_held_rst = rst;
+        epoch_seen_rst = rst;
         found_rst = rst;
         matched_next = 32'h0;
         if (opening) begin
@@ -17978,12 +18555,15 @@ module deltaline_core_identity_delimiter_match(clk,rst,slot,opening,closing,bad,
             end
         end
         else if (matched_q == 32'h3) begin
-            if (a_whole & (a[(32'h10)+:(16)] == digest_low)) begin
+            if (a[(32'h10)+:(16)] == digest_low) begin
                 matched_next = 32'h4;
             end
         end
-        else if (matched_q == 32'h4) begin
-            matched_next = 32'h4;
+        else if (matched_q[32'h3]) begin
+            matched_next = 32'h9;
+        end
+        else if (matched_q[32'h2]) begin
+            matched_next = matched_q + 32'h1;
         end
         if (slot) begin
             matched_d = matched_next;
@@ -17993,21 +18573,32 @@ module deltaline_core_identity_delimiter_match(clk,rst,slot,opening,closing,bad,
             if ((matched_q == 32'h2) & ~opening) begin
                 number_seen_d = (number_seen_q & 64'hffff0000) | ((a[(32'h10)+:(16)]) & 32'hffffffff);
             end
+            if ((matched_q == 32'h3) & ~opening) begin
+                epoch_seen_d = (((a[(32'h0)+:(16)]) & 32'hffffffff) << 32'h10) | ((b[(32'h10)+:(16)]) & 32'hffffffff);
+            end
         end
-        found_d = slot & closing & ~opening & ~bad & (matched_q == 32'h4);
-        ended = 32'h0;
-        if (found_q) begin
-            number_held_d = number_seen_q;
-            ended = 32'h1;
-        end
-        to_commit_clk = clk;
-        to_commit_rst = rst;
-        to_commit_d = ended;
-        delimiter = |to_commit_q;
-        number = number_held_q;
+        found_d = slot & closing & ~bad & ((full & (matched_next == 32'h8)) | (matched_next == 32'h9));
+        delimiter = found_q;
+        number = number_seen_q;
+        epoch = epoch_seen_q;
     end
 
 endmodule // deltaline_core_identity_delimiter_match
+
+module deltaline_core_identity_delimiter_match_epoch_seen(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_delimiter_match_epoch_seen
 
 module deltaline_core_identity_delimiter_match_found(clock,rst,d,q);
 
@@ -18029,30 +18620,15 @@ module deltaline_core_identity_delimiter_match_matched(clock,rst,d,q);
     // Module arguments
     input wire  clock;
     input wire  rst;
-    input wire  [2:0] d;
-    output reg  [2:0] q;
+    input wire  [3:0] d;
+    output reg  [3:0] q;
 
     // Update code (custom)
     always @(posedge clock) begin
-        if (rst) q <= 3'h0;
+        if (rst) q <= 4'h0;
         else q <= d;
     end
 endmodule // deltaline_core_identity_delimiter_match_matched
-
-module deltaline_core_identity_delimiter_match_number_held(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_identity_delimiter_match_number_held
 
 module deltaline_core_identity_delimiter_match_number_seen(clock,rst,d,q);
 
@@ -18069,31 +18645,7 @@ module deltaline_core_identity_delimiter_match_number_seen(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_delimiter_match_number_seen
 
-module deltaline_core_identity_delimiter_match_to_commit(clk,rst,d,q);
-
-    // Module arguments
-    input wire  clk;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    reg [0:0] stage_1;
-    reg [0:0] stage_2;
-    always @(posedge clk) begin
-        if (rst) begin
-            stage_1 <= 1'h0;
-            stage_2 <= 1'h0;
-            q <= 1'h0;
-        end else begin
-            stage_1 <= d;
-            stage_2 <= stage_1;
-            q <= stage_2;
-        end
-    end
-endmodule // deltaline_core_identity_delimiter_match_to_commit
-
-module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,slot,opening,closing,bad,a,b,a_tag,b_tag,timestamp);
+module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,slot,opening,closing,bad,full,a,b,a_tag,b_tag,timestamp);
 
     // Module arguments
     input wire  clk;
@@ -18109,6 +18661,7 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
     output reg  opening;
     output reg  closing;
     output reg  bad;
+    output reg  full;
     output reg  [31:0] a;
     output reg  [31:0] b;
     output reg  [5:0] a_tag;
@@ -18196,6 +18749,10 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
     reg  beat_b_whole_rst;
     reg  beat_b_whole_d;
     wire  beat_b_whole_q;
+    reg  beat_full_clock;
+    reg  beat_full_rst;
+    reg  beat_full_d;
+    wire  beat_full_q;
     reg  beat_index_clock;
     reg  beat_index_rst;
     reg  [4:0] beat_index_d;
@@ -18212,6 +18769,10 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
     reg  flush_bad_rst;
     reg  flush_bad_d;
     wire  flush_bad_q;
+    reg  flush_full_clock;
+    reg  flush_full_rst;
+    reg  flush_full_d;
+    wire  flush_full_q;
     reg  tail_clock;
     reg  tail_rst;
     reg  [15:0] tail_d;
@@ -18238,6 +18799,10 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
     reg  slot_bad_rst;
     reg  slot_bad_d;
     wire  slot_bad_q;
+    reg  slot_full_clock;
+    reg  slot_full_rst;
+    reg  slot_full_d;
+    wire  slot_full_q;
     reg  slot_a_clock;
     reg  slot_a_rst;
     reg  [31:0] slot_a_d;
@@ -18393,6 +18958,12 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
         .d(beat_b_whole_d),
         .q(beat_b_whole_q)
     );
+    deltaline_core_identity_header_window_beat_full beat_full(
+        .clock(beat_full_clock),
+        .rst(beat_full_rst),
+        .d(beat_full_d),
+        .q(beat_full_q)
+    );
     deltaline_core_identity_header_window_beat_index beat_index(
         .clock(beat_index_clock),
         .rst(beat_index_rst),
@@ -18416,6 +18987,12 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
         .rst(flush_bad_rst),
         .d(flush_bad_d),
         .q(flush_bad_q)
+    );
+    deltaline_core_identity_header_window_flush_full flush_full(
+        .clock(flush_full_clock),
+        .rst(flush_full_rst),
+        .d(flush_full_d),
+        .q(flush_full_q)
     );
     deltaline_core_identity_header_window_tail tail(
         .clock(tail_clock),
@@ -18456,6 +19033,12 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
         .rst(slot_bad_rst),
         .d(slot_bad_d),
         .q(slot_bad_q)
+    );
+    deltaline_core_identity_header_window_slot_full slot_full(
+        .clock(slot_full_clock),
+        .rst(slot_full_rst),
+        .d(slot_full_d),
+        .q(slot_full_q)
     );
     deltaline_core_identity_header_window_slot_a slot_a(
         .clock(slot_a_clock),
@@ -18502,15 +19085,18 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
         beat_bad_clock = clk;
         beat_a_whole_clock = clk;
         beat_b_whole_clock = clk;
+        beat_full_clock = clk;
         beat_index_clock = clk;
         flush_clock = clk;
         flush_index_clock = clk;
         flush_bad_clock = clk;
+        flush_full_clock = clk;
         tail_clock = clk;
         slot_valid_clock = clk;
         slot_opening_clock = clk;
         slot_closing_clock = clk;
         slot_bad_clock = clk;
+        slot_full_clock = clk;
         slot_a_clock = clk;
         slot_b_clock = clk;
         slot_a_tag_clock = clk;
@@ -18528,15 +19114,18 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
         beat_bad_d = beat_bad_q;
         beat_a_whole_d = beat_a_whole_q;
         beat_b_whole_d = beat_b_whole_q;
+        beat_full_d = beat_full_q;
         beat_index_d = beat_index_q;
         flush_d = flush_q;
         flush_index_d = flush_index_q;
         flush_bad_d = flush_bad_q;
+        flush_full_d = flush_full_q;
         tail_d = tail_q;
         slot_valid_d = slot_valid_q;
         slot_opening_d = slot_opening_q;
         slot_closing_d = slot_closing_q;
         slot_bad_d = slot_bad_q;
+        slot_full_d = slot_full_q;
         slot_a_d = slot_a_q;
         slot_b_d = slot_b_q;
         slot_a_tag_d = slot_a_tag_q;
@@ -18554,15 +19143,18 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
         beat_bad_rst = rst;
         beat_a_whole_rst = rst;
         beat_b_whole_rst = rst;
+        beat_full_rst = rst;
         beat_index_rst = rst;
         flush_rst = rst;
         flush_index_rst = rst;
         flush_bad_rst = rst;
+        flush_full_rst = rst;
         tail_rst = rst;
         slot_valid_rst = rst;
         slot_opening_rst = rst;
         slot_closing_rst = rst;
         slot_bad_rst = rst;
+        slot_full_rst = rst;
         slot_a_rst = rst;
         slot_b_rst = rst;
         slot_a_tag_rst = rst;
@@ -18628,6 +19220,7 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
         beat_bad_d = s_axis_tuser[32'h0];
         beat_a_whole_d = s_axis_tkeep[32'h1];
         beat_b_whole_d = s_axis_tkeep[32'h5];
+        beat_full_d = s_axis_tkeep[32'h7];
         beat_time_d = s_axis_tuser[(32'h1)+:(64)];
         beat_opens_d = fire & ~in_frame_q;
         if (fire) begin
@@ -18650,6 +19243,7 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
             beat_index_d = 32'h0;
             flush_index_d = next_index;
             flush_bad_d = beat_bad_q;
+            flush_full_d = beat_full_q;
         end
         word_a = (((tail_q) & 32'hffffffff) << 32'h10) | (((beat_0_q) & 32'hffffffff) << 32'h8) | ((beat_1_q) & 32'hffffffff);
         word_b = (((beat_2_q) & 32'hffffffff) << 32'h18) | (((beat_3_q) & 32'hffffffff) << 32'h10) | (((beat_4_q) & 32'hffffffff) << 32'h8) | ((beat_5_q) & 32'hffffffff);
@@ -18679,6 +19273,7 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
         slot_opening_d = index == 32'h1;
         slot_closing_d = flush_q;
         slot_bad_d = flush_bad_q;
+        slot_full_d = flush_full_q;
         slot_a_d = word_a;
         slot_b_d = word_b;
         slot_a_tag_d = tag_of_a_tag;
@@ -18691,6 +19286,7 @@ module deltaline_core_identity_header_window(clk,rst,running,s_axis_tdata,s_axis
         opening = slot_opening_q;
         closing = slot_closing_q;
         bad = slot_bad_q;
+        full = slot_full_q;
         a = slot_a_q;
         b = slot_b_q;
         a_tag = slot_a_tag_q;
@@ -18880,6 +19476,21 @@ module deltaline_core_identity_header_window_beat_bad(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_header_window_beat_bad
 
+module deltaline_core_identity_header_window_beat_full(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_header_window_beat_full
+
 module deltaline_core_identity_header_window_beat_index(clock,rst,d,q);
 
     // Module arguments
@@ -19030,6 +19641,21 @@ module deltaline_core_identity_header_window_flush_bad(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_header_window_flush_bad
 
+module deltaline_core_identity_header_window_flush_full(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_header_window_flush_full
+
 module deltaline_core_identity_header_window_flush_index(clock,rst,d,q);
 
     // Module arguments
@@ -19149,6 +19775,21 @@ module deltaline_core_identity_header_window_slot_closing(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_identity_header_window_slot_closing
+
+module deltaline_core_identity_header_window_slot_full(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_identity_header_window_slot_full
 
 module deltaline_core_identity_header_window_slot_opening(clock,rst,d,q);
 

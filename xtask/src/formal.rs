@@ -111,7 +111,7 @@ const EMITTER_SMALL: Design =
     design("1 x 8 cells", "-DA=4 -DROWS=8 -DBANKS=1 -DCLASSES=1 -DWORDS=16", || {
         Ok(emit_block(&mut Emitter::<4>::new(&configuration(1, 8)?), "emitter")?)
     });
-const INTERVAL: Design = design("", "", || Ok(emit_block(&mut Interval::default(), "interval")?));
+const INTERVAL: Design = design("", "", || Ok(emit_block(&mut Interval::<1>::default(), "interval")?));
 const LANE: Design = design("2 x 1024 cells", "-DA=11 -DR=10 -DBANKS=2 -DSHIFT=11", || {
     Ok(emit_block(&mut Lane::<10, 11, 1>::new(&configuration(2, 1024)?), "lane")?)
 });
@@ -300,29 +300,21 @@ const PROOFS: [Proof; 8] = [
         small: INTERVAL,
         cut: "",
         window: None,
-        base: 2,
-        step: 1,
-        cover: 8,
+        base: 8,
+        step: 6,
+        cover: 14,
         faults: &[
-            fault(
-                "an end during a drain not refused",
-                "ends = asked & running & ~drain_busy;",
-                "ends = asked & running;",
-                (2, 2),
-            ),
-            fault(
-                "a refused end not reported",
-                "refused = asked & running & drain_busy;",
-                "refused = 1'b0;",
-                (2, 2),
-            ),
+            fault("an end during a drain not refused", "may_end = ~busy;", "may_end = 1'b1;", (5, 12)),
+            fault("an end while another is on its way", "drain_busy | pending_q;", "drain_busy;", (5, 12)),
+            fault("a refused delimiter not reported", "refused_now = refused_now + 32'h1;", "", (5, 14)),
             fault(
                 "a delimiter's number is not adopted",
-                "ending = delimiter_number;",
-                "ending = count_q;",
-                (2, 2),
+                "due_now = successor_0_q;",
+                "due_now = due_number_q;",
+                (5, 16),
             ),
-            fault("the epoch stays", "current_d = ~current_q;", "current_d = current_q;", (2, 2)),
+            fault("late delimiters become candidates", "~&ahead[(32'h6)+:(26)]", "1'b1", (5, 20)),
+            fault("the epoch stays", "current_d = ~current_q;", "current_d = current_q;", (5, 12)),
         ],
     },
     Proof {
@@ -379,12 +371,7 @@ const PROOFS: [Proof; 8] = [
                 "if ((section_q == 32'h0) & (step_q == 32'h0)) begin",
                 (26, 26),
             ),
-            fault(
-                "an interval ends during a drain",
-                "ends = asked & running & ~drain_busy;",
-                "ends = asked & running;",
-                (18, 18),
-            ),
+            fault("an interval ends during a drain", "may_end = ~busy;", "may_end = 1'b1;", (18, 24)),
             fault(
                 "the last timestamp is not the last lane's",
                 "last_now_0 = staged_timestamp_1_q;",
@@ -401,13 +388,13 @@ const PROOFS: [Proof; 8] = [
                 "the absolute time of an end that is refused",
                 "if (intervals_start_drain) begin",
                 "if (intervals_request) begin",
-                (3, 3),
+                (1, 24),
             ),
             fault(
                 "an end by the pin passes for a delimiter's",
-                "totals_timed = intervals_start_drain & ~staged_delimiter_q;",
+                "totals_timed = intervals_timed;",
                 "totals_timed = 1'b0;",
-                (18, 18),
+                (18, 24),
             ),
         ],
     },

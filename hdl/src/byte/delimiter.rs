@@ -1,10 +1,11 @@
-//! Delimiter: recognises this measurement's delimiters in the stream, and their numbers.
+//! Delimiter: recognises this measurement's delimiters in the stream, their numbers and boot epochs.
 //!
 //! # Theory of operation
 //!
 //! As the [64-bit core's](crate::interval::delimiter_match), byte by byte: EtherType, version, kind and segment are bytes 12 to
-//! 19 of a frame, the number is in bytes 20 to 23, the configuration digest in bytes 24 to 31. A byte that differs
-//! is remembered to the frame's end. A frame that ends before byte 33, or that the MAC marked bad, is no delimiter.
+//! 19 of a frame, the number is in bytes 20 to 23, the configuration digest in bytes 24 to 31, the boot epoch
+//! in bytes 32 to 35. A byte that differs is remembered to the frame's end. A frame of less than 64 bytes, or that the MAC marked
+//! bad, is no delimiter.
 //!
 //! # Ports
 //!
@@ -13,10 +14,10 @@
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | there, octet, index | in | 1, 8, 7 | a byte and its place in its frame, from the walk |
 //! | ends, bad | in | 1 | it is the last one; the frame is bad |
-//! | delimiter | out | 1 | a delimiter has ended; in the cycle in which the frame is committed |
-//! | number | out | 32 | with delimiter: the number of the interval that it ends |
+//! | delimiter | out | 1 | a delimiter has ended; three cycles ahead of its commit |
+//! | number, epoch | out | 32 | with delimiter: the number of the interval that it ends, and its boot epoch |
 //!
-//! Latency four cycles behind the last byte, as the commit. Parameters: the configuration's segment and digest.
+//! Latency a cycle behind the last byte. Parameters: the configuration's segment and digest.
 //!
 //! # Test plan
 //!
@@ -42,6 +43,7 @@ pub struct Delimiter {
     pub bad: Signal<In, Bit>,
     pub delimiter: Signal<Out, Bit>,
     pub number: Signal<Out, Bits<32>>,
+    pub epoch: Signal<Out, Bits<32>>,
 
     /// Bytes 16..=19 and 12..=15, bytes 24..=31: found by an index's low three bits.
     kind_and_segment: [Constant<Bits<8>>; 8],
@@ -57,8 +59,8 @@ pub struct Delimiter {
     differs_now: Signal<Local, Bit>,
     differs: Flop<Bit>,
     seen_number: Flop<Bits<32>>,
-    /// Index i: a delimiter ended i + 1 cycles ago.
-    found: [Flop<Bit>; 4],
+    seen_epoch: Flop<Bits<32>>,
+    found: Flop<Bit>,
 }
 
 impl Delimiter {
@@ -71,21 +73,15 @@ impl Delimiter {
             digest: words[3].to_be_bytes().map(|byte| Constant::new(u64::from(byte).into())),
             one: Constant::new(1.into()),
         }
-            clk rst there octet index ends bad delimiter number word low place compared expected differs_now
-            differs seen_number found
+            clk rst there octet index ends bad delimiter number epoch word low place compared expected differs_now
+            differs seen_number seen_epoch found
         }
     }
 }
 
 impl Logic for Delimiter {
-    #[clocked(differs, seen_number)]
+    #[clocked(differs, seen_number, seen_epoch, found)]
     fn update(&mut self) {
-        for i in 0..4 {
-            self.found[i].clock.next = self.clk.val();
-            self.found[i].rst.next = self.rst.val();
-            self.found[i].d.next = self.found[i].q.val();
-        }
-
         self.word.next = self.index.val().get_bits::<5>(2);
         self.low.next = self.index.val().get_bits::<3>(0);
         self.place.next = self.one.val() << self.low.val();
@@ -108,13 +104,14 @@ impl Logic for Delimiter {
                 self.seen_number.d.next =
                     (self.seen_number.q.val() << 8) | bit_cast::<32, 8>(self.octet.val());
             }
+            if self.word.val() == 8 {
+                self.seen_epoch.d.next = (self.seen_epoch.q.val() << 8) | bit_cast::<32, 8>(self.octet.val());
+            }
         }
-        for i in 0..3 {
-            self.found[i + 1].d.next = self.found[i].q.val();
-        }
-        self.found[0].d.next =
-            self.ends.val() & !self.bad.val() & !self.differs_now.val() & (self.index.val() >= 33);
-        self.delimiter.next = self.found[3].q.val();
+        self.found.d.next =
+            self.ends.val() & !self.bad.val() & !self.differs_now.val() & (self.index.val() >= 63);
+        self.delimiter.next = self.found.q.val();
         self.number.next = self.seen_number.q.val();
+        self.epoch.next = self.seen_epoch.q.val();
     }
 }

@@ -154,8 +154,8 @@ impl<const A: usize> Emitter<A> {
 /// The header's bytes of the first fragment; bit 8 is set in those that the ledger has.
 fn contents(words: impl Iterator<Item = u64>) -> Vec<u64> {
     let bytes = words.flat_map(u64::to_be_bytes);
-    // Refused ends, totals and times, unmeasured and bad frames, the sum of all times.
-    let of_ledger = |place| matches!(place, 54..=55 | 58..=63 | 66..=95 | 104..=111);
+    // Refused ends, totals and times, unmeasured and bad frames, the sum of all times, ignored delimiters.
+    let of_ledger = |place| matches!(place, 54..=55 | 58..=63 | 66..=95 | 104..=111 | 126..=127);
     bytes.enumerate().map(|(place, byte)| u64::from(of_ledger(place)) << 8 | u64::from(byte)).collect()
 }
 

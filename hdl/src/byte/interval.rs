@@ -3,8 +3,7 @@
 //! # Theory of operation
 //!
 //! As [the 64-bit core's](crate::interval), with this core's commit of five cycles, and the bit of the clock picked in
-//! two steps. Whether a delimiter's number is the one that is due is found out before its commit: the number is there
-//! long before, and an interval that ends just then leaves the drain busy.
+//! two steps.
 //!
 //! An end that no delimiter asks for is told apart by `timed`, unless the configuration's ends are quiet: see
 //! [`Core::with_quiet_ends`](crate::byte::Core::with_quiet_ends).
@@ -17,12 +16,13 @@
 //! | interval_end | in | 1 | end the interval behind this cycle |
 //! | interval_log2 | in | 6 | 0 or 48..=63: never; 1..=47: end it by the clock every 2^n ns |
 //! | ptp_ts | in | 64 | the clock, PTP relative-64; used only with interval_log2 |
-//! | delimiter, delimiter_number | in | 1, 32 | a delimiter is committed in this cycle: end it; the number that it carries |
+//! | delimiter, delimiter_number, delimiter_epoch | in | 1, 32, 32 | a delimiter is committed three cycles later; its number and boot epoch |
 //! | running | in | 1 | the memories are clear |
 //! | drain_busy | in | 1 | the drain still works on the idle copy |
 //! | epoch | out | 1 | the copy that counts; changes behind the commit of the interval's last frame |
 //! | start_drain | out | 1 | the cycle of the change |
 //! | refused | out | 1 | an end was refused |
+//! | ignored | out | 1 | a delimiter was ignored |
 //! | timed | out | 1 | an end that may cut packets in flight apart: by no delimiter |
 //! | number, gap | out | 32, 1 | of the interval that ended last: its number; a delimiter before its end is missing, or it was the first |
 //!
@@ -31,12 +31,13 @@
 //! # Test plan
 //!
 //! `sim/cosim`: ends at every byte of a frame, during drains, by the clock, during the clearing after reset,
-//! by delimiters with the number due and with others.
+//! by delimiters.
 
 use crate::clock::bit_change::BitChange;
-use crate::leaves::Flop;
+use crate::interval::succession::Succession;
+use crate::leaves::{Delay, Flop};
 use crate::module::module;
-use deltaline_hdl_macros::clocked;
+use deltaline_hdl_macros::{clocked, passes};
 use rust_hdl_core::prelude::*;
 
 /// See the [module](self).
@@ -49,11 +50,13 @@ pub struct Interval {
     pub ptp_ts: Signal<In, Bits<64>>,
     pub delimiter: Signal<In, Bit>,
     pub delimiter_number: Signal<In, Bits<32>>,
+    pub delimiter_epoch: Signal<In, Bits<32>>,
     pub running: Signal<In, Bit>,
     pub drain_busy: Signal<In, Bit>,
     pub epoch: Signal<Out, Bit>,
     pub start_drain: Signal<Out, Bit>,
     pub refused: Signal<Out, Bit>,
+    pub ignored: Signal<Out, Bit>,
     pub timed: Signal<Out, Bit>,
     pub number: Signal<Out, Bits<32>>,
     pub gap: Signal<Out, Bit>,
@@ -68,40 +71,38 @@ pub struct Interval {
     clock_bit: BitChange,
     crossed: Signal<Local, Bit>,
     /// Index i: the request i + 1 cycles ago.
-    request: [Flop<Bit>; 5],
+    request: [Flop<Bit>; 2],
+    succession: Succession<1>,
+    /// Ends, timed, refused, ignored.
+    verdict: Signal<Local, Bits<4>>,
+    to_end: Delay<4, 2>,
+    /// An end is on its way.
+    pending: Flop<Bit>,
     current: Flop<Bit>,
-    /// Number of the running interval; of the one that ended last.
-    count: Flop<Bits<32>>,
-    ended: Flop<Bits<32>>,
     ended_gap: Flop<Bit>,
-    /// An interval has ended: the running one began at a known place.
-    started: Flop<Bit>,
-    is_due: Flop<Bit>,
-    asked: Signal<Local, Bit>,
-    ends: Signal<Local, Bit>,
-    ending: Signal<Local, Bits<32>>,
 }
 
 impl Interval {
     /// Whether no packet is in flight when `interval_end` rises.
     pub(crate) fn new(quiet: bool) -> Self {
         module! { Interval { quiet: Constant::new(u64::from(quiet).into()) }
-            clk rst interval_end interval_log2 ptp_ts delimiter delimiter_number running drain_busy epoch start_drain
-            refused timed number gap group low candidate candidates high clock_bit crossed request current count ended
-            ended_gap started is_due asked ends ending
+            clk rst interval_end interval_log2 ptp_ts delimiter delimiter_number delimiter_epoch running drain_busy epoch
+            start_drain refused ignored timed number gap group low candidate candidates high clock_bit crossed request
+            succession verdict to_end pending current ended_gap
         }
     }
 }
 
 impl Logic for Interval {
-    #[clocked(high, current, count, ended, ended_gap, started, is_due)]
+    #[passes(succession, in(clk, rst, running))]
+    #[clocked(high, pending, current, ended_gap)]
     fn update(&mut self) {
         for i in 0..8 {
             self.candidate[i].clock.next = self.clk.val();
             self.candidate[i].rst.next = self.rst.val();
             self.candidate[i].d.next = self.candidate[i].q.val();
         }
-        for i in 0..5 {
+        for i in 0..2 {
             self.request[i].clock.next = self.clk.val();
             self.request[i].rst.next = self.rst.val();
             self.request[i].d.next = self.request[i].q.val();
@@ -125,33 +126,42 @@ impl Logic for Interval {
         self.clock_bit.value.next = self.candidates.val().get_bit(self.high.q.val().index());
         self.crossed.next = self.interval_log2.val().any() & self.clock_bit.changed.val();
 
-        for i in 0..4 {
-            self.request[i + 1].d.next = self.request[i].q.val();
-        }
+        self.request[1].d.next = self.request[0].q.val();
         self.request[0].d.next = self.interval_end.val();
-        if self.crossed.val() {
-            self.request[2].d.next = true;
-        }
+        self.succession.request.next = self.request[1].q.val() | self.crossed.val();
+        self.succession.delimiter[0].next = self.delimiter.val();
+        self.succession.delimiter_number[0].next = self.delimiter_number.val();
+        self.succession.delimiter_epoch[0].next = self.delimiter_epoch.val();
+        self.succession.busy.next = self.drain_busy.val() | self.pending.q.val();
 
-        self.is_due.d.next = self.delimiter_number.val() == self.count.q.val();
-        self.asked.next = self.request[4].q.val() | self.delimiter.val();
-        self.ends.next = self.asked.val() & self.running.val() & !self.drain_busy.val();
-        self.refused.next = self.asked.val() & self.running.val() & self.drain_busy.val();
-        self.ending.next = self.count.q.val();
-        if self.delimiter.val() {
-            self.ending.next = self.delimiter_number.val();
+        self.verdict.next = 0.into();
+        if self.succession.ends.val() {
+            self.verdict.next = self.verdict.val() | 1;
+            self.pending.d.next = true;
+            self.ended_gap.d.next =
+                self.succession.missing.val() | (self.succession.gap.val() & !self.quiet.val().any());
         }
-        self.start_drain.next = self.ends.val();
-        self.timed.next = self.ends.val() & !self.delimiter.val() & !self.quiet.val().any();
-        if self.ends.val() {
+        if self.succession.timed.val() & !self.quiet.val().any() {
+            self.verdict.next = self.verdict.val() | 2;
+        }
+        if self.succession.refused.val().any() {
+            self.verdict.next = self.verdict.val() | 4;
+        }
+        if self.succession.ignored.val().any() {
+            self.verdict.next = self.verdict.val() | 8;
+        }
+        self.to_end.clk.next = self.clk.val();
+        self.to_end.rst.next = self.rst.val();
+        self.to_end.d.next = self.verdict.val();
+        if self.to_end.q.val().get_bit(0) {
+            self.pending.d.next = false;
             self.current.d.next = !self.current.q.val();
-            self.started.d.next = true;
-            self.ended.d.next = self.ending.val();
-            self.count.d.next = self.ending.val() + 1;
-            self.ended_gap.d.next = (self.delimiter.val() & !self.is_due.q.val())
-                | (!self.started.q.val() & !self.quiet.val().any());
         }
-        self.number.next = self.ended.q.val();
+        self.start_drain.next = self.to_end.q.val().get_bit(0);
+        self.timed.next = self.to_end.q.val().get_bit(1);
+        self.refused.next = self.to_end.q.val().get_bit(2);
+        self.ignored.next = self.to_end.q.val().get_bit(3);
+        self.number.next = self.succession.ended.val();
         self.gap.next = self.ended_gap.q.val();
         self.epoch.next = self.current.q.val();
     }

@@ -12,13 +12,13 @@
 //! | group | operations | what |
 //! |-------|------------|------|
 //! | packet | 23 | byte total; last time, first time and the cell's sum, word by word; the cell's count; the sum of all times; packet total |
-//! | count | 3 | adds a small counter to one of the totals that saturate; all six of these take turns |
+//! | count | 3 | adds a small counter to one of the totals that saturate; all eight of these take turns |
 //! | drain | 1 | reads a word for the emitter, and clears it if asked to |
 //!
 //! When a group ends, the packet that waits goes first, then the counts. A drain's operation goes before whatever is next,
 //! within groups too. So a packet's last operation starts 30 cycles behind it at the latest. Unmeasured
-//! and bad frames may be one byte long and refused ends may come every cycle; the small counters of seven bits absorb
-//! them: each is emptied every 100 cycles or less. No operation meets a word that another one still works on: packets and
+//! and bad frames may be one byte long and refused ends may come every cycle; the small counters of eight bits absorb
+//! them: each is emptied every 140 cycles or less. No operation meets a word that another one still works on: packets and
 //! counts each have their own words, the drain has the idle copy, and counts leave that alone when nothing was counted.
 //!
 //! ```text
@@ -39,7 +39,7 @@
 //! |------|-----------|-------|---------|
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | epoch | in | 1 | the copy that counts now |
-//! | packet, unmeasured, bad, refused, unlocked | in | 1 | one of them to count, or a condition to note, in that copy |
+//! | packet, unmeasured, bad, refused, ignored, unlocked | in | 1 | one of them to count, or a condition to note, in that copy |
 //! | octets | in | 17 | with packet, and ten cycles more: IP octets |
 //! | sampled, address | in | 1 + A | five cycles behind packet: its cell, if it has one |
 //! | stamp, take_stamp | in | 64 + 1 | the packet's timestamp, taken before the packet, at least 32 cycles behind the one before |
@@ -76,6 +76,7 @@ pub struct Ledger<const A: usize, const C: usize> {
     pub unmeasured: Signal<In, Bit>,
     pub bad: Signal<In, Bit>,
     pub refused: Signal<In, Bit>,
+    pub ignored: Signal<In, Bit>,
     pub unlocked: Signal<In, Bit>,
     pub octets: Signal<In, Bits<17>>,
     pub sampled: Signal<In, Bit>,
@@ -116,14 +117,17 @@ pub struct Ledger<const A: usize, const C: usize> {
     packet_copy: Flop<Bit>,
     time_words: Flop<Bits<64>>,
 
-    // Index 3 x copy + kind: 0 unmeasured, 1 bad, 2 refused.
-    counts: [Signal<Local, Bit>; 6],
-    pending: [Flop<Bits<7>>; 6],
+    // Index 4 x copy + kind: 0 unmeasured, 1 bad, 2 refused, 3 ignored.
+    counts: [Signal<Local, Bit>; 8],
+    pending: [Flop<Bits<8>>; 8],
     /// Which of them is next.
     turn: Flop<Bits<3>>,
-    is_turn: [Signal<Local, Bit>; 6],
-    chosen: Signal<Local, Bits<7>>,
-    amount: Flop<Bits<7>>,
+    is_turn: [Signal<Local, Bit>; 8],
+    /// Its kind: of 16 bits, and of which of the two.
+    is_short: Signal<Local, Bit>,
+    is_upper: Signal<Local, Bit>,
+    chosen: Signal<Local, Bits<8>>,
+    amount: Flop<Bits<8>>,
 
     // Index: copy.
     any: [Flop<Bit>; 2],
@@ -196,10 +200,10 @@ impl<const A: usize, const C: usize> Default for Ledger<A, C> {
             // The totals are 128 words.
             last_word: Constant::new(((1u64 << C.max(7)) - 1).into()),
         }
-            clk rst epoch packet unmeasured bad refused unlocked octets sampled address stamp take_stamp
+            clk rst epoch packet unmeasured bad refused ignored unlocked octets sampled address stamp take_stamp
             by_clock end_drain ask ask_plane ask_address ask_word ask_clear answers answer flags running
             sum_low sum_middle sum_high count_low count_high totals cleared clearing waiting landing is_first
-            is_sampled target packet_copy time_words counts pending turn is_turn chosen amount any saturated
+            is_sampled target packet_copy time_words counts pending turn is_turn is_short is_upper chosen amount any saturated
             overrun clock_lost timed here conditions is_packet step is_drain group_ends empties is_cell plane word copy
             drains writes addend_is turns_time adds one chains carries tells looks looks_full saturates clears
             read_cell read_total write_cell write_total memory_word addend left right left_longer right_longer
@@ -232,7 +236,7 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
         overflows
     )]
     fn update(&mut self) {
-        for i in 0..6 {
+        for i in 0..8 {
             self.pending[i].clock.next = self.clk.val();
             self.pending[i].rst.next = self.rst.val();
             self.pending[i].d.next = self.pending[i].q.val();
@@ -355,9 +359,10 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
         self.here[0].next = !self.epoch.val();
         self.here[1].next = self.epoch.val();
         for i in 0..2 {
-            self.counts[i * 3].next = self.unmeasured.val() & self.here[i].val();
-            self.counts[i * 3 + 1].next = self.bad.val() & self.here[i].val();
-            self.counts[i * 3 + 2].next = self.refused.val() & self.here[i].val();
+            self.counts[i * 4].next = self.unmeasured.val() & self.here[i].val();
+            self.counts[i * 4 + 1].next = self.bad.val() & self.here[i].val();
+            self.counts[i * 4 + 2].next = self.refused.val() & self.here[i].val();
+            self.counts[i * 4 + 3].next = self.ignored.val() & self.here[i].val();
             if self.packet.val() & self.here[i].val() {
                 self.any[i].d.next = true;
             }
@@ -413,9 +418,13 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
         self.is_turn[3].next = self.turn.q.val() == 3;
         self.is_turn[4].next = self.turn.q.val() == 4;
         self.is_turn[5].next = self.turn.q.val() == 5;
+        self.is_turn[6].next = self.turn.q.val() == 6;
+        self.is_turn[7].next = self.turn.q.val() == 7;
+        self.is_short.next = self.turn.q.val().get_bit(1);
+        self.is_upper.next = self.turn.q.val().get_bit(0);
         self.empties.next = !self.is_packet.q.val() & !self.is_drain.q.val() & (self.step.q.val() == 1);
         self.chosen.next = 0.into();
-        for i in 0..6 {
+        for i in 0..8 {
             if self.is_turn[i].val() {
                 self.chosen.next = self.pending[i].q.val();
             }
@@ -445,9 +454,6 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
                 self.waiting.d.next = self.packet.val();
                 if !self.is_packet.q.val() {
                     self.turn.d.next = self.turn.q.val() + 1;
-                    if self.turn.q.val() == 5 {
-                        self.turn.d.next = 0.into();
-                    }
                 }
             }
         }
@@ -499,28 +505,28 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
             self.writes[0].d.next = self.ask_clear.val();
             self.clears[0].d.next = true;
         } else if !self.is_packet.q.val() {
-            self.copy[0].d.next = self.turn.q.val() > 2;
+            self.copy[0].d.next = self.turn.q.val().get_bit(2);
             self.word[0].d.next = 44.into();
-            if self.is_turn[1].val() | self.is_turn[4].val() {
+            if self.is_upper.val() {
                 self.word[0].d.next = 46.into();
             }
-            if self.is_turn[2].val() | self.is_turn[5].val() {
-                self.word[0].d.next = 26.into();
-                self.looks_full[0].d.next = true;
-            }
+            // Those of one word have no upper one.
+            self.looks_full[0].d.next = self.is_short.val();
             // Without a count nothing is written: the idle copy's word may just be being cleared.
-            self.writes[0].d.next =
-                self.amount.q.val().any() & !self.is_turn[2].val() & !self.is_turn[5].val();
+            self.writes[0].d.next = self.amount.q.val().any() & !self.is_short.val();
             if self.step.q.val() == 0 {
                 self.looks[0].d.next = true;
                 self.writes[0].d.next = false;
             } else if self.step.q.val() == 1 {
                 self.word[0].d.next = 45.into();
-                if self.is_turn[1].val() | self.is_turn[4].val() {
+                if self.is_upper.val() {
                     self.word[0].d.next = 47.into();
                 }
-                if self.is_turn[2].val() | self.is_turn[5].val() {
+                if self.is_short.val() {
                     self.word[0].d.next = 27.into();
+                    if self.is_upper.val() {
+                        self.word[0].d.next = 63.into();
+                    }
                 }
                 self.writes[0].d.next = self.chosen.val().any();
                 self.addend_is[0].d.next = 4.into();
@@ -711,7 +717,7 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
         } else if self.addend_is[1].q.val() == 3 {
             self.addend.next = self.time_words.q.val().get_bits::<16>(0);
         } else if self.addend_is[1].q.val() == 4 {
-            self.addend.next = bit_cast::<16, 7>(self.amount.q.val());
+            self.addend.next = bit_cast::<16, 8>(self.amount.q.val());
         }
         self.right.d.next = self.addend.val();
         if self.turns_time[1].q.val() {

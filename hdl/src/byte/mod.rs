@@ -43,8 +43,8 @@
 //! become constants. One byte a cycle, frames of any length from one byte, back to back. A frame counts five cycles
 //! behind its last byte, and is recorded 39 cycles behind it at the latest.
 //!
-//! A drain, with m_axis always ready, takes 56 cycles a cell and 732 a frame, whatever the traffic, and five to begin:
-//! 8,637 cycles for 2 x 64 cells. That is the shortest interval.
+//! A drain, with m_axis always ready, takes 56 cycles a cell and 736 a frame, whatever the traffic, and five to begin:
+//! 8,645 cycles for 2 x 64 cells. That is the shortest interval.
 //!
 //! Cost: `docs/report.md`, for one core and for a sender and a receiver with 2 x 64 rows each on one iCE40 HX8K. Of a
 //! core's fifteen block RAMs there five hold the cells, one the totals, eight the hash, one the header. With 2 x 128 rows the
@@ -170,6 +170,7 @@ impl<const R: usize, const A: usize, const C: usize> Logic for Core<R, A, C> {
         self.interval.ptp_ts.next = self.ptp_ts.val();
         self.interval.delimiter.next = self.delimiters.delimiter.val();
         self.interval.delimiter_number.next = self.delimiters.number.val();
+        self.interval.delimiter_epoch.next = self.delimiters.epoch.val();
         self.interval.running.next = self.ledger.running.val();
         self.interval.drain_busy.next = self.emitter.busy.val();
 
@@ -184,6 +185,7 @@ impl<const R: usize, const A: usize, const C: usize> Logic for Core<R, A, C> {
         self.ledger.bad.next = self.counts.val() & self.walk.bad.val();
         self.ledger.unmeasured.next = self.counts.val() & !self.walk.measured.val() & !self.walk.bad.val();
         self.ledger.refused.next = self.interval.refused.val();
+        self.ledger.ignored.next = self.interval.ignored.val();
         // The clock's lock concerns the frames whose last byte is accepted in the same cycle.
         for i in 0..5 {
             self.locked[i].clock.next = self.clk.val();

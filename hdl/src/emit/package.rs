@@ -531,15 +531,17 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
 * `tkeep` has its ones together from bit 0 on, at least one; all of them, but on a frame's last beat.
 * A frame that is marked bad counts as bad and as nothing else; it is no delimiter either.
 * Delimiters and control frames in the stream count as unmeasured frames, this design's own too.
-* A delimiter is recognised from its first 34 bytes.
+* A frame of less than 64 bytes is no delimiter. Only the delimiter that is due ends an interval: the one numbered behind the
+  last, of the same boot epoch. Behind a gap the second of two successive ones ends it, with the flag `gap`. Others are ignored,
+  and each control frame says how many of its interval. One that is due during a drain is refused; then the one behind is due.
 * `interval_end` is a level: in every cycle in which it is high, an end is asked for. Those during a drain are refused; a
   control frame says how many of its interval, the register `refused_ends` how many since reset.
 * An end by `interval_end`, by a register or by the clock is no delimiter: packets in flight may be cut apart. The
   interval and the next one have the flag `timed`, and the host refuses them. In line all of these insert a delimiter.
   One that comes in the cycle of a delimiter's last beat is that delimiter's end. A delimiter's own frame counts in the
   interval that it ends.
-* Delimiters go before control frames: in line, a pin that is held high, or a clock's interval shorter than a drain, puts a
-  delimiter behind every frame and leaves no room for control frames.
+* In line, an end that is asked for during a drain inserts no delimiter: a pin that is held high, or a clock's interval
+  shorter than a drain, ends intervals as fast as they can be drained.
 * A change of the register `control` may end an interval, once.
 * The first interval behind a reset has the flag `gap`: it is void.
 * Frames count from about `running` on, those whose last beat comes up to eight cycles earlier included. One that has

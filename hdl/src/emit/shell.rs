@@ -41,6 +41,7 @@ use crate::emit::module::emit;
 use crate::emit::refusal::EmitError;
 use crate::emit::wiring::Wiring;
 use crate::inline::frame_buffer::FrameBuffer;
+use crate::inline::pace::Pace;
 use crate::inline::{self, Width};
 use crate::registers::events::Events;
 use crate::registers::{self, Emitted, Options};
@@ -219,6 +220,7 @@ impl Build<'_> {
         };
         let insertion = inline::emit(self.design.configuration(), width, &self.name("insertion"))?;
         self.wiring.part("insertion", insertion);
+        self.wiring.part("pace", emit_block(&mut Pace::default(), &self.name("pace"))?);
         self.wiring.part("ticker", emit_block(&mut Ticker::default(), &self.name("ticker"))?);
         for signal in ["tdata", "tkeep", "tvalid", "tlast"] {
             self.wiring.input_of_part("insertion", &format!("s_axis_{signal}"));
@@ -237,9 +239,11 @@ impl Build<'_> {
         wiring.connect("ticker_interval_log2", INTERVAL_LOG2);
         // Before the core counts, or at the receiver, nothing is to be cut.
         wiring.connect(
-            "insertion_cut",
+            "pace_asked",
             "(interval_end | registers_interval_end | ticker_tick) & core_running & ~registers_control_role",
         );
+        wiring.connect("pace_draining", "core_draining");
+        wiring.connect("insertion_cut", "pace_cut");
         wiring.connect("core_interval_end", "1'b0");
         wiring.connect("core_interval_log2", "6'd0");
         wiring.connect("core_ptp_ts", "64'd0");

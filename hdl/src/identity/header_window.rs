@@ -27,6 +27,7 @@
 //! | opening | out | 1 | with slot: the frame's first pair |
 //! | closing | out | 1 | with slot: the frame's last pair; comes for every frame |
 //! | bad | out | 1 | with closing: the MAC marked the frame bad |
+//! | full | out | 1 | with closing: the frame's last beat has all its bytes |
 //! | a, b | out | 32 | the words, first byte on the wire most significant |
 //! | a_tag, b_tag | out | 6 | what the word says as a tag: see [`WordTag`] |
 //! | timestamp | out | 64 | timestamp of the frame's first beat, from behind its slot 4 to the next frame's slot 4 |
@@ -100,6 +101,7 @@ pub struct HeaderWindow {
     pub opening: Signal<Out, Bit>,
     pub closing: Signal<Out, Bit>,
     pub bad: Signal<Out, Bit>,
+    pub full: Signal<Out, Bit>,
     pub a: Signal<Out, Bits<32>>,
     pub b: Signal<Out, Bits<32>>,
     pub a_tag: Signal<Out, Bits<6>>,
@@ -124,6 +126,7 @@ pub struct HeaderWindow {
     beat_bad: Flop<Bit>,
     beat_a_whole: Flop<Bit>,
     beat_b_whole: Flop<Bit>,
+    beat_full: Flop<Bit>,
 
     ends: Signal<Local, Bit>,
     beat_index: Flop<Bits<5>>,
@@ -131,6 +134,7 @@ pub struct HeaderWindow {
     flush: Flop<Bit>,
     flush_index: Flop<Bits<5>>,
     flush_bad: Flop<Bit>,
+    flush_full: Flop<Bit>,
     tail: Flop<Bits<16>>,
 
     index: Signal<Local, Bits<5>>,
@@ -146,6 +150,7 @@ pub struct HeaderWindow {
     slot_opening: Flop<Bit>,
     slot_closing: Flop<Bit>,
     slot_bad: Flop<Bit>,
+    slot_full: Flop<Bit>,
     slot_a: Flop<Bits<32>>,
     slot_b: Flop<Bits<32>>,
     slot_a_tag: Flop<Bits<6>>,
@@ -171,15 +176,18 @@ impl Logic for HeaderWindow {
             beat_bad,
             beat_a_whole,
             beat_b_whole,
+            beat_full,
             beat_index,
             flush,
             flush_index,
             flush_bad,
+            flush_full,
             tail,
             slot_valid,
             slot_opening,
             slot_closing,
             slot_bad,
+            slot_full,
             slot_a,
             slot_b,
             slot_a_tag,
@@ -198,15 +206,18 @@ impl Logic for HeaderWindow {
         self.beat_bad.rst.next = self.rst.val();
         self.beat_a_whole.rst.next = self.rst.val();
         self.beat_b_whole.rst.next = self.rst.val();
+        self.beat_full.rst.next = self.rst.val();
         self.beat_index.rst.next = self.rst.val();
         self.flush.rst.next = self.rst.val();
         self.flush_index.rst.next = self.rst.val();
         self.flush_bad.rst.next = self.rst.val();
+        self.flush_full.rst.next = self.rst.val();
         self.tail.rst.next = self.rst.val();
         self.slot_valid.rst.next = self.rst.val();
         self.slot_opening.rst.next = self.rst.val();
         self.slot_closing.rst.next = self.rst.val();
         self.slot_bad.rst.next = self.rst.val();
+        self.slot_full.rst.next = self.rst.val();
         self.slot_a.rst.next = self.rst.val();
         self.slot_b.rst.next = self.rst.val();
         self.slot_a_tag.rst.next = self.rst.val();
@@ -234,6 +245,7 @@ impl Logic for HeaderWindow {
         self.beat_bad.d.next = self.s_axis_tuser.val().get_bit(0);
         self.beat_a_whole.d.next = self.s_axis_tkeep.val().get_bit(1);
         self.beat_b_whole.d.next = self.s_axis_tkeep.val().get_bit(5);
+        self.beat_full.d.next = self.s_axis_tkeep.val().get_bit(7);
         self.beat_time.d.next = self.s_axis_tuser.val().get_bits::<64>(1);
         self.beat_opens.d.next = self.fire.val() & !self.in_frame.q.val();
         if self.fire.val() {
@@ -259,6 +271,7 @@ impl Logic for HeaderWindow {
             self.beat_index.d.next = 0.into();
             self.flush_index.d.next = self.next_index.val();
             self.flush_bad.d.next = self.beat_bad.q.val();
+            self.flush_full.d.next = self.beat_full.q.val();
         }
 
         // The words.
@@ -301,6 +314,7 @@ impl Logic for HeaderWindow {
         self.slot_opening.d.next = self.index.val() == 1;
         self.slot_closing.d.next = self.flush.q.val();
         self.slot_bad.d.next = self.flush_bad.q.val();
+        self.slot_full.d.next = self.flush_full.q.val();
         self.slot_a.d.next = self.word_a.val();
         self.slot_b.d.next = self.word_b.val();
         self.slot_a_tag.d.next = self.tag_of_a.tag.val();
@@ -314,6 +328,7 @@ impl Logic for HeaderWindow {
         self.opening.next = self.slot_opening.q.val();
         self.closing.next = self.slot_closing.q.val();
         self.bad.next = self.slot_bad.q.val();
+        self.full.next = self.slot_full.q.val();
         self.a.next = self.slot_a.q.val();
         self.b.next = self.slot_b.q.val();
         self.a_tag.next = self.slot_a_tag.q.val();

@@ -27,8 +27,8 @@
 //! | key | out | 544 | with commit: the key, word i in bits 32i+31:32i |
 //! | timestamp | out | 64 | with commit: timestamp of the first beat |
 //! | ip_length | out | 17 | with commit: IP octets |
-//! | delimiter | out | 1 | with commit: it is a delimiter of this measurement |
-//! | delimiter_number | out | 32 | with delimiter: the number of the interval that it ends |
+//! | delimiter | out | 1 | three cycles ahead of commit: it is a delimiter of this measurement |
+//! | delimiter_number, delimiter_epoch | out | 32 | with delimiter: the number of the interval that it ends, and its boot epoch |
 //!
 //! Latency seven cycles behind the last beat; one beat a cycle, frames of any length back to back.
 //!
@@ -78,6 +78,7 @@ pub struct Identity {
     pub ip_length: Signal<Out, Bits<17>>,
     pub delimiter: Signal<Out, Bit>,
     pub delimiter_number: Signal<Out, Bits<32>>,
+    pub delimiter_epoch: Signal<Out, Bits<32>>,
 
     header_window: HeaderWindow,
     tags: Tags,
@@ -115,7 +116,7 @@ impl Identity {
             delimiter_match: DelimiterMatch::new(configuration),
         }
             clk rst running s_axis_tdata s_axis_tkeep s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser
-            commit measured bad word timestamp ip_length delimiter delimiter_number header_window tags
+            commit measured bad word timestamp ip_length delimiter delimiter_number delimiter_epoch header_window tags
             datagram x y six odd header payload even uneven uneven_payload reached tail_mask mask key vector committed commit_measured
             commit_bad commit_length commit_time
         }
@@ -143,9 +144,10 @@ impl Logic for Identity {
         self.delimiter_match.bad.next = self.header_window.bad.val();
         self.delimiter_match.a.next = self.header_window.a.val();
         self.delimiter_match.b.next = self.header_window.b.val();
-        self.delimiter_match.a_whole.next = self.header_window.a_tag.val().get_bit(0);
+        self.delimiter_match.full.next = self.header_window.full.val();
         self.delimiter.next = self.delimiter_match.delimiter.val();
         self.delimiter_number.next = self.delimiter_match.number.val();
+        self.delimiter_epoch.next = self.delimiter_match.epoch.val();
 
         self.tags.clk.next = self.clk.val();
         self.tags.rst.next = self.rst.val();

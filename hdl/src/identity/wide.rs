@@ -40,8 +40,8 @@
 //! | key | out | 544 | with commit: the key, word i in bits 32i+31:32i |
 //! | timestamp | out | 64 | with commit: timestamp of the first beat |
 //! | ip_length | out | 17 | with commit: IP octets |
-//! | delimiter | out | 1 | with commit: it is a delimiter of this measurement |
-//! | delimiter_number | out | 32 | with delimiter: the number of the interval that it ends |
+//! | delimiter | out | 1 | three cycles ahead of commit: it is a delimiter of this measurement |
+//! | delimiter_number, delimiter_epoch | out | 32 | with delimiter: the number of the interval that it ends, and its boot epoch |
 //!
 //! Latency six cycles behind the last beat; one beat a cycle, frames of any length back to back, so one frame a
 //! cycle if they are that short. Parameters: N words and P = N / 2 pairs of words a beat, B = 32 N bits, K = B / 8
@@ -61,6 +61,7 @@ use crate::module::module;
 use deltaline_hdl_macros::clocked;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::identity::WINDOW_BYTES;
+use deltaline_model::wire::delimiter;
 use rust_hdl_core::prelude::*;
 
 const _: () = assert!(WINDOW_BYTES == 126);
@@ -97,6 +98,7 @@ pub struct WideIdentity<
     pub ip_length: Signal<Out, Bits<17>>,
     pub delimiter: Signal<Out, Bit>,
     pub delimiter_number: Signal<Out, Bits<32>>,
+    pub delimiter_epoch: Signal<Out, Bits<32>>,
 
     cutter: BeatWords<N, B, K>,
     /// A beat has come since reset.
@@ -113,6 +115,7 @@ pub struct WideIdentity<
     beat_tail: Flop<Bits<16>>,
     beat_valid: Flop<Bit>,
     beat_last: Flop<Bit>,
+    beat_full: Flop<Bit>,
     beat_bad: Flop<Bit>,
     beat_index: Flop<Bits<3>>,
     /// Cycle 2: the beat before, waiting for the one behind it.
@@ -121,6 +124,7 @@ pub struct WideIdentity<
     former_whole: Flop<Bits<N>>,
     former_tail: Flop<Bits<16>>,
     former_last: Flop<Bit>,
+    former_full: Flop<Bit>,
     former_bad: Flop<Bit>,
     former_index: Flop<Bits<3>>,
     former_time: Flop<Bits<64>>,
@@ -131,9 +135,8 @@ pub struct WideIdentity<
     delimiter_kept: Flop<Bit>,
     number: Flop<Bits<32>>,
     group_number: Flop<Bits<32>>,
-    walk_number: Flop<Bits<32>>,
-    old_number: Flop<Bits<32>>,
-    commit_number: Flop<Bits<32>>,
+    epoch: Flop<Bits<32>>,
+    group_epoch: Flop<Bits<32>>,
     number_now: Signal<Local, Bits<32>>,
     /// Cycle 3: the group, or only the end of a frame.
     group_event: Flop<Bit>,
@@ -155,7 +158,6 @@ pub struct WideIdentity<
     walk_index: Flop<Bits<3>>,
     walk_closes: Flop<Bit>,
     walk_bad: Flop<Bit>,
-    walk_delimiter: Flop<Bit>,
     walk_time: Flop<Bits<64>>,
     opens4: Flop<Bit>,
     opens6: Flop<Bit>,
@@ -195,7 +197,6 @@ pub struct WideIdentity<
     old_closes: Flop<Bit>,
     old_bad: Flop<Bit>,
     old_measured: Flop<Bit>,
-    old_delimiter: Flop<Bit>,
     old_hit: Flop<Bit>,
     old_offset: Flop<Bits<4>>,
     old_checksum: Flop<Bits<2>>,
@@ -204,7 +205,6 @@ pub struct WideIdentity<
     committed: Flop<Bit>,
     commit_measured: Flop<Bit>,
     commit_bad: Flop<Bit>,
-    commit_delimiter: Flop<Bit>,
     commit_time: Flop<Bits<64>>,
     commit_length: Flop<Bits<17>>,
 
@@ -229,6 +229,8 @@ pub struct WideIdentity<
     start_now: Signal<Local, Bits<4>>,
     found_now: Signal<Local, Bit>,
     network_now: Signal<Local, Bits<2>>,
+    is_long: Signal<Local, Bit>,
+    epoch_now: Signal<Local, Bits<32>>,
     delimiter_now: Signal<Local, Bit>,
     late: Signal<Local, Bit>,
     rotate: Signal<Local, Bits<4>>,
@@ -291,6 +293,8 @@ pub struct WideIdentity<
     digest_middle: Constant<Bits<32>>,
     digest_low: Constant<Bits<16>>,
     /// Beats that the window spans.
+    /// The beat that brings a delimiter's last byte.
+    delimiter_end: Constant<Bits<3>>,
     window_beats: Constant<Bits<3>>,
     /// Its last beat but none: index of the last beat in the window.
     last_beat: Constant<Bits<3>>,
@@ -326,6 +330,7 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             digest_high: Constant::new(pattern.digest_high.into()),
             digest_middle: Constant::new(pattern.digest_middle.into()),
             digest_low: Constant::new(pattern.digest_low.into()),
+            delimiter_end: Constant::new((delimiter::BYTES as u64 / (4 * words) - 1).into()),
             window_beats: Constant::new((32 / words).into()),
             last_beat: Constant::new((32 / words - 1).into()),
             beat_bits: Constant::new((B as u64).into()),
@@ -343,16 +348,16 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             all_bytes: Constant::new(0xfff_ffff_u64.into()),
         }
             clk rst running tdata tkeep tvalid tready tlast tuser commit measured bad key timestamp ip_length
-            delimiter delimiter_number cutter beat_seen adrift in_frame count first_time beat_words beat_whole
-            beat_tail beat_valid beat_last beat_bad beat_index former_valid former_words former_whole
-            former_tail former_last former_bad former_index former_time start_kept found_kept network_kept
-            delimiter_kept number group_number walk_number old_number commit_number number_now group_event
+            delimiter delimiter_number delimiter_epoch cutter beat_seen adrift in_frame count first_time beat_words beat_whole
+            beat_tail beat_valid beat_last beat_full beat_bad beat_index former_valid former_words former_whole
+            former_tail former_last former_full former_bad former_index former_time start_kept found_kept network_kept
+            delimiter_kept number group_number epoch group_epoch number_now epoch_now is_long group_event
             group_there group_words group_whole group_index group_closes group_bad group_network
             group_delimiter group_time walk_event walk_there walk_first walk_words walk_whole walk_index
-            walk_closes walk_bad walk_delimiter walk_time opens4 opens6 opening_position opening_class
+            walk_closes walk_bad walk_time opens4 opens6 opening_position opening_class
             opening_checksum active six complete position summed chain length old_valid old_there old_words old_index old_closes old_bad
-            old_measured old_delimiter old_hit old_offset old_checksum old_time committed commit_measured commit_bad
-            commit_delimiter commit_time commit_length transfer is_adrift fire in_window more_in_window
+            old_measured old_hit old_offset old_checksum old_time committed commit_measured commit_bad
+            commit_time commit_length transfer is_adrift fire in_window more_in_window
             index_now slot latter_words latter_whole window whole_window first_slot vlan double_vlan
             start_seen found_seen network_seen delimiter_seen start_now found_now network_now delimiter_now
             late rotate shift shifted whole_shifted there is_first is_opening6 is_active is_six version
@@ -379,6 +384,7 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         beat_tail,
         beat_valid,
         beat_last,
+        beat_full,
         beat_bad,
         beat_index,
         former_valid,
@@ -386,6 +392,7 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         former_whole,
         former_tail,
         former_last,
+        former_full,
         former_bad,
         former_index,
         former_time,
@@ -395,9 +402,8 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         delimiter_kept,
         number,
         group_number,
-        walk_number,
-        old_number,
-        commit_number,
+        epoch,
+        group_epoch,
         group_event,
         group_there,
         group_words,
@@ -416,7 +422,6 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         walk_index,
         walk_closes,
         walk_bad,
-        walk_delimiter,
         walk_time,
         opens4,
         opens6,
@@ -437,7 +442,6 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         old_closes,
         old_bad,
         old_measured,
-        old_delimiter,
         old_hit,
         old_offset,
         old_checksum,
@@ -445,7 +449,6 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         committed,
         commit_measured,
         commit_bad,
-        commit_delimiter,
         commit_time,
         commit_length
     )]
@@ -478,6 +481,7 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
                 self.first_time.d.next = self.tuser.val().get_bits::<64>(1);
             }
             self.beat_last.d.next = self.tlast.val();
+            self.beat_full.d.next = self.tkeep.val().all();
             self.beat_bad.d.next = self.tuser.val().get_bit(0);
             self.beat_index.d.next = self.index_now.val();
             self.beat_words.d.next = 0.into();
@@ -500,6 +504,7 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             self.former_whole.d.next = self.beat_whole.q.val();
             self.former_tail.d.next = self.beat_tail.q.val();
             self.former_last.d.next = self.beat_last.q.val();
+            self.former_full.d.next = self.beat_full.q.val();
             self.former_bad.d.next = self.beat_bad.q.val();
             self.former_index.d.next = self.beat_index.q.val();
             self.former_time.d.next = self.first_time.q.val();
@@ -599,18 +604,22 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
                 }
             }
         }
-        self.delimiter_seen.next = self.whole_window.val().get_bit(8)
-            & (self.window.val().get_bits::<16>(96) == self.ethertype.val())
+        self.delimiter_seen.next = (self.window.val().get_bits::<16>(96) == self.ethertype.val())
             & (self.window.val().get_bits::<32>(128) == self.kind_and_segment.val())
             & (self.window.val().get_bits::<16>(176) == self.segment_low.val())
             & (self.window.val().get_bits::<16>(192) == self.digest_high.val())
             & (self.window.val().get_bits::<32>(224) == self.digest_middle.val())
             & (self.window.val().get_bits::<16>(272) == self.digest_low.val());
 
+        self.is_long.next = (self.former_index.q.val() > self.delimiter_end.val())
+            | ((self.former_index.q.val() == self.delimiter_end.val()) & self.former_full.q.val());
         self.number_now.next = self.number.q.val();
+        self.epoch_now.next = self.epoch.q.val();
         if self.first_slot.val() {
             self.number_now.next = (bit_cast::<32, 16>(self.window.val().get_bits::<16>(160)) << 16)
                 | bit_cast::<32, 16>(self.window.val().get_bits::<16>(208));
+            self.epoch_now.next = (bit_cast::<32, 16>(self.window.val().get_bits::<16>(256)) << 16)
+                | bit_cast::<32, 16>(self.window.val().get_bits::<16>(304));
         }
         self.start_now.next = self.start_kept.q.val();
         self.found_now.next = self.found_kept.q.val();
@@ -628,11 +637,10 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             self.network_kept.d.next = self.network_now.val();
             self.delimiter_kept.d.next = self.delimiter_now.val();
             self.number.d.next = self.number_now.val();
+            self.epoch.d.next = self.epoch_now.val();
         }
         self.group_number.d.next = self.number_now.val();
-        self.walk_number.d.next = self.group_number.q.val();
-        self.old_number.d.next = self.walk_number.q.val();
-        self.commit_number.d.next = self.old_number.q.val();
+        self.group_epoch.d.next = self.epoch_now.val();
 
         // The shift; one that is longer than a group takes a slot more instead.
         self.late.next = self.start_now.val() > self.longest_shift.val();
@@ -658,8 +666,11 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         self.group_closes.d.next = self.slot.val() & self.former_last.q.val();
         self.group_bad.d.next = self.former_bad.q.val();
         self.group_network.d.next = self.network_now.val();
-        self.group_delimiter.d.next =
-            self.slot.val() & self.former_last.q.val() & !self.former_bad.q.val() & self.delimiter_now.val();
+        self.group_delimiter.d.next = self.slot.val()
+            & self.former_last.q.val()
+            & !self.former_bad.q.val()
+            & self.delimiter_now.val()
+            & self.is_long.val();
         self.group_time.d.next = self.former_time.q.val();
 
         // Cycle 3: what the walk has to know of the group.
@@ -670,7 +681,6 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         self.walk_index.d.next = self.group_index.q.val();
         self.walk_closes.d.next = self.group_closes.q.val();
         self.walk_bad.d.next = self.group_bad.q.val();
-        self.walk_delimiter.d.next = self.group_delimiter.q.val();
         self.walk_time.d.next = self.group_time.q.val();
         self.is_first.next = self.group_there.q.val() & (self.group_index.q.val() == 0);
         self.walk_first.d.next = self.is_first.val();
@@ -860,7 +870,6 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
             self.old_measured.d.next = self.is_complete.val() & !self.walk_bad.q.val();
             self.old_closes.d.next = self.walk_closes.q.val();
         }
-        self.old_delimiter.d.next = self.walk_delimiter.q.val();
 
         // Cycle 5: the group before and the one behind it, if it belongs to the frame.
         self.behind_words.next = 0.into();
@@ -950,7 +959,6 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         self.committed.d.next = self.old_slot.val() & self.old_closes.q.val();
         self.commit_measured.d.next = self.old_measured.q.val();
         self.commit_bad.d.next = self.old_bad.q.val();
-        self.commit_delimiter.d.next = self.old_delimiter.q.val();
         self.commit_time.d.next = self.old_time.q.val();
         self.commit_length.d.next = bit_cast::<17, 16>(self.length.q.val());
         if self.six.q.val() {
@@ -963,7 +971,8 @@ impl<const N: usize, const P: usize, const B: usize, const K: usize, const W: us
         self.key.next = self.vector.key.val();
         self.timestamp.next = self.commit_time.q.val();
         self.ip_length.next = self.commit_length.q.val();
-        self.delimiter.next = self.commit_delimiter.q.val();
-        self.delimiter_number.next = self.commit_number.q.val();
+        self.delimiter.next = self.group_delimiter.q.val();
+        self.delimiter_number.next = self.group_number.q.val();
+        self.delimiter_epoch.next = self.group_epoch.q.val();
     }
 }

@@ -10,6 +10,8 @@
 //!       └────────────────────────────────────────────────┘  the core watches what leaves
 //! ```
 //!
+//! In front of `cut` stands [`pace`]: no delimiter before the drain of the interval before is over.
+//!
 //! The core watches the output, delimiters included. So both ends of the segment see the same frames in the same
 //! order and cut at the very same place.
 //!
@@ -19,6 +21,7 @@ pub mod delimiter;
 pub mod frame_buffer;
 pub mod inserter;
 pub mod insertion;
+pub mod pace;
 
 use crate::emit::block::emit_block;
 use crate::emit::refusal::EmitError;

@@ -1,9 +1,9 @@
-//! Boundary: what may end an interval, told as late as the frames of the same moment are committed.
+//! Boundary: what may end an interval, as late as the delimiters of the same moment are recognised.
 //!
 //! # Theory of operation
 //!
-//! A frame is committed T cycles behind its last beat. Whoever asks for the end of an interval means the frames
-//! whose last beat was accepted in the same cycle or before; so the request waits T cycles as well, and so does the
+//! A delimiter is recognised T cycles behind its last beat, some cycles ahead of its commit. Whoever asks for the end of an interval
+//! means the frames whose last beat was accepted in the same cycle or before; so the request waits T cycles as well, and so does the
 //! word whether the clock was locked. With `interval_log2` from 1 to 47, an end is asked for whenever that bit of
 //! the clock's nanoseconds changes: every 2^n ns, at the same moments at every point whose clock is right. A step
 //! of the clock, or a change of `interval_log2`, may ask for an end once.

@@ -1,10 +1,10 @@
-//! Delimiter match: recognises this measurement's delimiters in the stream, and their numbers.
+//! Delimiter match: recognises this measurement's delimiters in the stream, their numbers and boot epochs.
 //!
 //! # Theory of operation
 //!
 //! A delimiter is a control frame of its own kind (`deltaline_model::wire::delimiter`). Its EtherType, version, kind,
 //! segment and configuration digest lie in the header window's words 2 to 7; they are compared pair by pair as the
-//! pairs come. A frame that the MAC marked bad is no delimiter. The check word is not verified: the FCS, which the
+//! pairs come. A frame that the MAC marked bad is no delimiter, nor is one of less than 64 bytes. The check word is not verified: the FCS, which the
 //! MAC checks, guards the same bytes on the wire.
 //!
 //! | pair | word a | word b |
@@ -12,7 +12,9 @@
 //! | 1 | of no interest | .. EtherType |
 //! | 2 | version, kind, segment 31:16 | segment 15:0, number 31:16 |
 //! | 3 | number 15:0, digest 63:48 | digest 47:16 |
-//! | 4 | digest 15:0 .. | of no interest |
+//! | 4 | digest 15:0, epoch 31:16 | epoch 15:0 .. |
+//! | 5 to 7 | of no interest | of no interest |
+//! | 8 | bytes 62 and 63 .. | |
 //!
 //! # Ports
 //!
@@ -20,18 +22,18 @@
 //! |------|-----------|-------|---------|
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | slot, opening, closing, bad, a, b | in | | from the header window |
-//! | a_whole | in | 1 | all four bytes of word a are there |
-//! | delimiter | out | 1 | a delimiter has ended; in the cycle in which the frame is committed |
-//! | number | out | 32 | with delimiter: the number of the interval that it ends |
+//! | full | in | 1 | with closing: the last beat had all its bytes |
+//! | delimiter | out | 1 | a delimiter has ended; three cycles ahead of its commit |
+//! | number, epoch | out | 32 | with delimiter: the number of the interval that it ends, and its boot epoch |
 //!
-//! Latency four cycles behind the closing slot, as the commit. Parameters: the configuration's segment and digest.
+//! Latency one cycle behind the closing slot. Parameters: the configuration's segment and digest.
 //!
 //! # Test plan
 //!
 //! `sim/cosim`, with the core: delimiters of this and of other measurements, bad ones, with one field wrong each,
 //! cut short, back to back with traffic.
 
-use crate::leaves::{Delay, Flop};
+use crate::leaves::Flop;
 use crate::module::module;
 use deltaline_hdl_macros::clocked;
 use deltaline_model::configuration::Configuration;
@@ -79,9 +81,10 @@ pub struct DelimiterMatch {
     pub bad: Signal<In, Bit>,
     pub a: Signal<In, Bits<32>>,
     pub b: Signal<In, Bits<32>>,
-    pub a_whole: Signal<In, Bit>,
+    pub full: Signal<In, Bit>,
     pub delimiter: Signal<Out, Bit>,
     pub number: Signal<Out, Bits<32>>,
+    pub epoch: Signal<Out, Bits<32>>,
 
     ethertype: Constant<Bits<16>>,
     kind_and_segment: Constant<Bits<32>>,
@@ -89,15 +92,12 @@ pub struct DelimiterMatch {
     digest_high: Constant<Bits<16>>,
     digest_middle: Constant<Bits<32>>,
     digest_low: Constant<Bits<16>>,
-    /// Pairs that have matched; 4: all of them.
-    matched: Flop<Bits<3>>,
+    /// Pairs that have come and matched so far; 4: all that are compared; 8 and 9: with the closing slot, 64 bytes and more.
+    matched: Flop<Bits<4>>,
     number_seen: Flop<Bits<32>>,
-    /// Holds still until the commit, when the next delimiter may have brought its own.
-    number_held: Flop<Bits<32>>,
+    epoch_seen: Flop<Bits<32>>,
     found: Flop<Bit>,
-    to_commit: Delay<1, 3>,
-    ended: Signal<Local, Bits<1>>,
-    matched_next: Signal<Local, Bits<3>>,
+    matched_next: Signal<Local, Bits<4>>,
 }
 
 impl DelimiterMatch {
@@ -112,14 +112,13 @@ impl DelimiterMatch {
             digest_middle: Constant::new(pattern.digest_middle.into()),
             digest_low: Constant::new(pattern.digest_low.into()),
         }
-            clk rst slot opening closing bad a b a_whole delimiter number matched number_seen number_held
-            found to_commit ended matched_next
+            clk rst slot opening closing bad a b full delimiter number epoch matched number_seen epoch_seen found matched_next
         }
     }
 }
 
 impl Logic for DelimiterMatch {
-    #[clocked(matched, number_seen, number_held, found)]
+    #[clocked(matched, number_seen, epoch_seen, found)]
     fn update(&mut self) {
         self.matched_next.next = 0.into();
         if self.opening.val() {
@@ -139,11 +138,14 @@ impl Logic for DelimiterMatch {
                 self.matched_next.next = 3.into();
             }
         } else if self.matched.q.val() == 3 {
-            if self.a_whole.val() & (self.a.val().get_bits::<16>(16) == self.digest_low.val()) {
+            if self.a.val().get_bits::<16>(16) == self.digest_low.val() {
                 self.matched_next.next = 4.into();
             }
-        } else if self.matched.q.val() == 4 {
-            self.matched_next.next = 4.into();
+        } else if self.matched.q.val().get_bit(3) {
+            // The ninth beat and those behind it.
+            self.matched_next.next = 9.into();
+        } else if self.matched.q.val().get_bit(2) {
+            self.matched_next.next = self.matched.q.val() + 1;
         }
         if self.slot.val() {
             self.matched.d.next = self.matched_next.val();
@@ -155,22 +157,18 @@ impl Logic for DelimiterMatch {
                 self.number_seen.d.next = (self.number_seen.q.val() & 0xffff_0000_u64)
                     | bit_cast::<32, 16>(self.a.val().get_bits::<16>(16));
             }
+            if (self.matched.q.val() == 3) & !self.opening.val() {
+                self.epoch_seen.d.next = (bit_cast::<32, 16>(self.a.val().get_bits::<16>(0)) << 16)
+                    | bit_cast::<32, 16>(self.b.val().get_bits::<16>(16));
+            }
         }
-        // A frame of one beat opens and closes in one slot, where the match is still that of the frame before.
+        // Of eight beats the last must be full.
         self.found.d.next = self.slot.val()
             & self.closing.val()
-            & !self.opening.val()
             & !self.bad.val()
-            & (self.matched.q.val() == 4);
-        self.ended.next = 0.into();
-        if self.found.q.val() {
-            self.number_held.d.next = self.number_seen.q.val();
-            self.ended.next = 1.into();
-        }
-        self.to_commit.clk.next = self.clk.val();
-        self.to_commit.rst.next = self.rst.val();
-        self.to_commit.d.next = self.ended.val();
-        self.delimiter.next = self.to_commit.q.val().any();
-        self.number.next = self.number_held.q.val();
+            & ((self.full.val() & (self.matched_next.val() == 8)) | (self.matched_next.val() == 9));
+        self.delimiter.next = self.found.q.val();
+        self.number.next = self.number_seen.q.val();
+        self.epoch.next = self.epoch_seen.q.val();
     }
 }

@@ -1,102 +1,145 @@
-//! Interval: when intervals end, which copy counts, and the intervals' numbers.
+//! Interval: when intervals end, and which copy counts.
 //!
 //! # Theory of operation
 //!
 //! An interval ends when an end is asked for (see [`crate::interval::boundary`]) or when a delimiter has been seen in the
-//! stream. The copies swap roles, and the drain starts on the one that counted. If the drain is still busy with the
-//! interval before, the end is refused and counted, and the running interval goes on.
+//! stream that is the next one by the rules of the [succession](crate::interval::succession). The copies swap roles, and the drain
+//! starts on the one that counted. If the drain is still busy with the interval before, the end is refused and counted, and the
+//! running interval goes on.
 //!
-//! A delimiter carries the number of the interval that it ends. It becomes this point's number too; if it is not
-//! the one that was due, a delimiter is missing, and the interval says so: it has a gap. So has the first interval,
-//! which began with the reset. So lost delimiters, ends that were refused, and a point that
-//! starts amid the stream are all told.
+//! What ends an interval is known before its last frames are committed: it is judged [`AHEAD`] cycles ahead of them, and what comes
+//! of it waits.
 //!
-//! After reset the drain first clears both copies; `running` tells when counting starts. Interval ends before that
-//! are ignored.
+//! After reset the drain first clears both copies; `running` says that counting starts. What comes before that is ignored.
 //!
 //! # Ports
 //!
 //! | port | direction | width | meaning |
 //! |------|-----------|-------|---------|
 //! | clk, rst | in | 1 | clock; synchronous reset |
-//! | request | in | 1 | end the interval behind the frames that are committed in this cycle |
-//! | delimiter | in | 1 | a delimiter is committed in this cycle: the same |
-//! | delimiter_number | in | 32 | with delimiter: the number that it carries |
-//! | unexpected | in | 1 | with delimiter: it is not that of the running interval |
+//! | request | in | 1 | end the interval behind the frames that are committed [`AHEAD`] cycles later |
+//! | delimiter$i, delimiter_number$i, delimiter_epoch$i | in | 1, 32, 32 | lane i: a delimiter that is committed then |
 //! | running | in | 1 | the memories are clear |
 //! | drain_busy | in | 1 | the drain still works on the idle copy |
-//! | epoch | out | 1 | the copy that counts; changes behind the commit of the interval's last frame |
-//! | number | out | 32 | number of the interval that was ended last |
-//! | running_number | out | 32 | number of the running interval |
+//! | epoch | out | 1 | the copy that counts; changes behind the interval's last frame |
 //! | start_drain | out | 1 | the cycle of the change |
-//! | gap | out | 1 | with start_drain: the delimiter before is missing, or this is the first interval |
-//! | refused | out | 1 | an end was refused |
+//! | timed, missing, gap, refused, ignored, ignored_behind | out | 1, 1, 1, 3, 3, 3 | as the succession's, with start_drain |
+//! | number | out | 32 | with start_drain, and until the next one: number of the interval that ends |
+//! | begun | out | 32 | likewise: number of the interval that begins |
+//! | running_number | out | 32 | number of the running interval, from the second cycle behind start_drain on |
 //!
-//! Latency none; ends at least one drain apart. No parameters.
+//! Parameter: L, lanes. Latency [`AHEAD`] cycles; ends at least one drain apart.
 //!
 //! # Test plan
 //!
-//! `sim/cosim`, with the core: ends at every distance from frames, during drains, by the clock, by delimiters with
-//! the number due and with others, during the clearing after reset.
+//! `sim/cosim`, with the core: ends at every distance from frames, during drains, by the clock, by delimiters,
+//! during the clearing after reset. `hdl/formal/interval.v`.
 
 pub mod boundary;
 pub mod delimiter_match;
 pub mod schedule;
+pub mod succession;
 
-use crate::leaves::Flop;
-use deltaline_hdl_macros::clocked;
+use crate::interval::succession::Succession;
+use crate::leaves::{Delay, Flop};
+use crate::module::module;
+use deltaline_hdl_macros::{clocked, passes};
 use rust_hdl_core::prelude::*;
 
+/// Cycles from what ends an interval to the cycle in which it does.
+pub const AHEAD: usize = 4;
+
 /// See the [module](self).
-#[derive(LogicBlock, Default)]
-pub struct Interval {
+#[derive(LogicBlock)]
+pub struct Interval<const L: usize> {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
     pub request: Signal<In, Bit>,
-    pub delimiter: Signal<In, Bit>,
-    pub delimiter_number: Signal<In, Bits<32>>,
-    pub unexpected: Signal<In, Bit>,
+    pub delimiter: [Signal<In, Bit>; L],
+    pub delimiter_number: [Signal<In, Bits<32>>; L],
+    pub delimiter_epoch: [Signal<In, Bits<32>>; L],
     pub running: Signal<In, Bit>,
     pub drain_busy: Signal<In, Bit>,
     pub epoch: Signal<Out, Bit>,
-    pub number: Signal<Out, Bits<32>>,
-    pub running_number: Signal<Out, Bits<32>>,
     pub start_drain: Signal<Out, Bit>,
+    pub timed: Signal<Out, Bit>,
+    pub missing: Signal<Out, Bit>,
     pub gap: Signal<Out, Bit>,
-    pub refused: Signal<Out, Bit>,
+    pub refused: Signal<Out, Bits<3>>,
+    pub ignored: Signal<Out, Bits<3>>,
+    pub ignored_behind: Signal<Out, Bits<3>>,
+    pub number: Signal<Out, Bits<32>>,
+    pub begun: Signal<Out, Bits<32>>,
+    pub running_number: Signal<Out, Bits<32>>,
 
+    succession: Succession<L>,
+    verdict: Signal<Local, Bits<13>>,
+    to_end: Delay<13, 3>,
+    /// An end is on its way.
+    pending: Flop<Bit>,
     current: Flop<Bit>,
-    /// Number of the running interval.
-    count: Flop<Bits<32>>,
-    ended: Flop<Bits<32>>,
-    /// An interval has ended: the running one began at a known place.
-    started: Flop<Bit>,
-    asked: Signal<Local, Bit>,
-    ends: Signal<Local, Bit>,
-    ending: Signal<Local, Bits<32>>,
+    shown: Flop<Bits<32>>,
 }
 
-impl Logic for Interval {
-    #[clocked(current, count, ended, started)]
-    fn update(&mut self) {
-        self.asked.next = self.request.val() | self.delimiter.val();
-        self.ends.next = self.asked.val() & self.running.val() & !self.drain_busy.val();
-        self.refused.next = self.asked.val() & self.running.val() & self.drain_busy.val();
-        self.ending.next = self.count.q.val();
-        if self.delimiter.val() {
-            self.ending.next = self.delimiter_number.val();
+impl<const L: usize> Default for Interval<L> {
+    fn default() -> Self {
+        module! { Interval {}
+            clk rst request running drain_busy epoch start_drain timed missing gap refused ignored ignored_behind number
+            begun running_number succession verdict to_end pending current shown
+            ; each delimiter delimiter_number delimiter_epoch
         }
-        self.start_drain.next = self.ends.val();
-        self.gap.next =
-            self.ends.val() & ((self.delimiter.val() & self.unexpected.val()) | !self.started.q.val());
-        if self.ends.val() {
-            self.started.d.next = true;
+    }
+}
+
+impl<const L: usize> Logic for Interval<L> {
+    #[passes(succession, in(clk, rst, request, running))]
+    #[clocked(pending, current, shown)]
+    fn update(&mut self) {
+        for i in 0..L {
+            self.succession.delimiter[i].next = self.delimiter[i].val();
+            self.succession.delimiter_number[i].next = self.delimiter_number[i].val();
+            self.succession.delimiter_epoch[i].next = self.delimiter_epoch[i].val();
+        }
+        self.succession.busy.next = self.drain_busy.val() | self.pending.q.val();
+        self.verdict.next = (bit_cast::<13, 3>(self.succession.refused.val()) << 4)
+            | (bit_cast::<13, 3>(self.succession.ignored.val()) << 7)
+            | (bit_cast::<13, 3>(self.succession.ignored_behind.val()) << 10);
+        if self.succession.ends.val() {
+            self.verdict.next = self.verdict.val() | 1;
+        }
+        if self.succession.timed.val() {
+            self.verdict.next = self.verdict.val() | 2;
+        }
+        if self.succession.missing.val() {
+            self.verdict.next = self.verdict.val() | 4;
+        }
+        if self.succession.gap.val() {
+            self.verdict.next = self.verdict.val() | 8;
+        }
+        self.to_end.clk.next = self.clk.val();
+        self.to_end.rst.next = self.rst.val();
+        self.to_end.d.next = self.verdict.val();
+
+        if self.succession.ends.val() {
+            self.pending.d.next = true;
+        }
+        if self.to_end.q.val().get_bit(0) {
+            self.pending.d.next = false;
             self.current.d.next = !self.current.q.val();
-            self.ended.d.next = self.ending.val();
-            self.count.d.next = self.ending.val() + 1;
+        }
+        if !self.pending.q.val() {
+            self.shown.d.next = self.succession.due.val();
         }
         self.epoch.next = self.current.q.val();
-        self.running_number.next = self.count.q.val();
-        self.number.next = self.ended.q.val();
+        self.start_drain.next = self.to_end.q.val().get_bit(0);
+        self.timed.next = self.to_end.q.val().get_bit(1);
+        self.missing.next = self.to_end.q.val().get_bit(2);
+        self.gap.next = self.to_end.q.val().get_bit(3);
+        self.refused.next = self.to_end.q.val().get_bits::<3>(4);
+        self.ignored.next = self.to_end.q.val().get_bits::<3>(7);
+        self.ignored_behind.next = self.to_end.q.val().get_bits::<3>(10);
+        self.number.next = self.succession.ended.val();
+        self.begun.next = self.succession.begun.val();
+        self.running_number.next = self.shown.q.val();
     }
 }

@@ -26,7 +26,7 @@
 //! | lengths | in | 64 | lengths as a control frame carries them: bank 0 in bits 63:56, 255 where there is no bank |
 //! | from | in | 32 | number of an interval |
 //! | ends | in | 1 | an interval ends behind this cycle |
-//! | running_number | in | 32 | from the cycle behind `ends` on: number of the new interval |
+//! | begun | in | 32 | from the cycle behind `ends` on: number of the new interval |
 //! | legal | out | 1 | in the same cycle: `lengths` may be scheduled |
 //! | pending | out | 1 | lengths wait |
 //! | masks | out | 128 | from the sixth cycle behind `ends` on, bits 16j+15:16j: ones where bank j's prefix must be zero |
@@ -67,7 +67,7 @@ pub struct Schedule {
     pub lengths: Signal<In, Bits<64>>,
     pub from: Signal<In, Bits<32>>,
     pub ends: Signal<In, Bit>,
-    pub running_number: Signal<In, Bits<32>>,
+    pub begun: Signal<In, Bits<32>>,
     pub legal: Signal<Out, Bit>,
     pub pending: Signal<Out, Bit>,
     pub masks: Signal<Out, Bits<MASKS>>,
@@ -121,7 +121,7 @@ impl Schedule {
             longest: Constant::new(u64::from(MAX_PREFIX).into()),
             ones: Constant::new(0xffff_0000_u64.into()),
         }
-            clk rst load lengths from ends running_number legal pending masks ended waits due_from has_ended
+            clk rst load lengths from ends begun legal pending masks ended waits due_from has_ended
             wrong takes late due shifted shown word one all taking meeting
             ; each waiting current before mask asked length
         }
@@ -168,7 +168,7 @@ impl Logic for Schedule {
 
         // The cycle behind an end: the number of the new interval is there. Is it due?
         self.has_ended.d.next = self.ends.val() & self.adaptive.val().any();
-        self.late.next = self.running_number.val() - self.due_from.q.val();
+        self.late.next = self.begun.val() - self.due_from.q.val();
         self.due.next = self.has_ended.q.val() & self.waits.q.val() & !self.late.val().get_bit(31);
         for i in 0..8 {
             self.length[i].next = self.current[i].q.val() ^ self.first[i].val();

@@ -7,7 +7,7 @@
 //!   |                ^ packet, kind     ^ epoch                        ^
 //!   +-> classifier --+                  |                              |
 //! commit, timestamp -+-> totals, class totals, sums of all packets --------+
-//! request, delimiter --> interval ------+
+//! request, delimiters -> interval ------+
 //! lengths -> schedule -> masks to lanes, lengths to emitter
 //! ```
 //!
@@ -38,9 +38,9 @@
 //! | key$i | in | 544 | with measured: its key, word j in bits 32j+31:32j |
 //! | timestamp$i | in | 64 | with measured: PTP relative-64 |
 //! | ip_length$i | in | 17 | with measured: IP octets |
-//! | delimiter, delimiter_number | in | 1, 32 | a delimiter is committed; the number that it carries |
-//! | request | in | 1 | end the interval behind this cycle's commits |
-//! | unlocked | in | 1 | the clock is not locked |
+//! | delimiter$i, delimiter_number$i, delimiter_epoch$i | in | 1, 32, 32 | lane i: a delimiter, three cycles ahead of its commit; the number and boot epoch that it carries |
+//! | request | in | 1 | end the interval behind the commits of three cycles later |
+//! | unlocked | in | 1 | the clock is not locked; with the commits of three cycles later |
 //! | receiver | in | 1 | role: 0 sender, 1 receiver |
 //! | point_id | in | 32 | the measurement point's identifier |
 //! | absolute_time | in | 56 | time base in bits 55:48, seconds below; taken at the end of an interval |
@@ -65,8 +65,8 @@
 //!
 //! `sim/cosim`, with the cores of every width.
 
-use crate::interval::Interval;
 use crate::interval::schedule::Schedule;
+use crate::interval::{AHEAD, Interval};
 use crate::leaves::{Classifier, Delay, Flop};
 use crate::module::module;
 use crate::point::class_totals::ClassTotals;
@@ -101,8 +101,9 @@ pub struct Aggregator<
     pub key: [Signal<In, Bits<544>>; L],
     pub timestamp: [Signal<In, Bits<64>>; L],
     pub ip_length: [Signal<In, Bits<17>>; L],
-    pub delimiter: Signal<In, Bit>,
-    pub delimiter_number: Signal<In, Bits<32>>,
+    pub delimiter: [Signal<In, Bit>; L],
+    pub delimiter_number: [Signal<In, Bits<32>>; L],
+    pub delimiter_epoch: [Signal<In, Bits<32>>; L],
     pub request: Signal<In, Bit>,
     pub unlocked: Signal<In, Bit>,
     pub receiver: Signal<In, Bit>,
@@ -138,11 +139,7 @@ pub struct Aggregator<
     staged_unmeasured: [Flop<Bit>; L],
     staged_timestamp: [Flop<Bits<64>>; L],
     staged_length: [Flop<Bits<17>>; L],
-    staged_delimiter: Flop<Bit>,
-    staged_number: Flop<Bits<32>>,
-    staged_unexpected: Flop<Bit>,
-    staged_request: Flop<Bit>,
-    staged_unlocked: Flop<Bit>,
+    unlocked_then: Delay<1, AHEAD>,
 
     lane: [Lane<R, A, C, S, D, P>; N],
     identity: [IdentityTable<R, A, S>; I],
@@ -150,10 +147,8 @@ pub struct Aggregator<
     class_totals: [ClassTotals; C],
     time_sum: [TimeSum; C],
     unmatched_count: FrameCount,
-    intervals: Interval,
+    intervals: Interval<L>,
     prefixes: Schedule,
-    /// As late as what the totals show.
-    shown_interval: Delay<32, 1>,
     /// When the interval ended that ended last.
     ended_time: Flop<Bits<56>>,
     emitter: Emitter<A, S, D>,
@@ -161,6 +156,7 @@ pub struct Aggregator<
     /// One where there are several lanes.
     lanes: Constant<Bits<1>>,
     class_number: [Constant<Bits<2>>; C],
+    unlocked_now: Signal<Local, Bits<1>>,
     idle: Signal<Local, Bit>,
     packet: [Signal<Local, Bit>; L],
     measured_now: [Signal<Local, Bits<3>>; C],
@@ -217,14 +213,13 @@ impl<
             lanes: Constant::new(u64::from(L > 1).into()),
             class_number: std::array::from_fn(|class| Constant::new((class as u64).into())),
         }
-            clk rst delimiter delimiter_number request unlocked receiver point_id absolute_time schedule next_prefixes
+            clk rst request unlocked receiver point_id absolute_time schedule next_prefixes
             from_interval schedule_legal schedule_pending running draining ended refused gap interval packets
             bytes unmeasured_frames bad_frames unmatched_frames m_axis_tdata m_axis_tkeep m_axis_tvalid
-            m_axis_tready m_axis_tlast m_axis_tuser staged_delimiter staged_number staged_unexpected
-            staged_request staged_unlocked totals unmatched_count intervals shown_interval ended_time idle
+            m_axis_tready m_axis_tlast m_axis_tuser unlocked_then totals unmatched_count intervals ended_time unlocked_now idle
             unmatched_now unmeasured_now bad_now octets half_time wrapped crowded packets_sum bytes_sum sent_packets
             sent_bytes sent_first sent_last sent_time_sum lane_digests digest_low digest_high sent_digest_sum overflow overflow_epoch drained flags
-            ; each commit measured bad key timestamp ip_length staged_measured staged_bad staged_unmeasured
+            ; each commit measured bad key timestamp ip_length delimiter delimiter_number delimiter_epoch staged_measured staged_bad staged_unmeasured
             staged_timestamp staged_length class_totals time_sum packet measured_now octets_now first_now last_now
             low_time high_time merge
         }
@@ -245,22 +240,6 @@ impl<
 {
     #[hdl_gen]
     fn update(&mut self) {
-        self.staged_delimiter.clock.next = self.clk.val();
-        self.staged_delimiter.rst.next = self.rst.val();
-        self.staged_delimiter.d.next = self.delimiter.val();
-        self.staged_number.clock.next = self.clk.val();
-        self.staged_number.rst.next = self.rst.val();
-        self.staged_number.d.next = self.delimiter_number.val();
-        // The running interval's number does not change between here and an end that is not refused.
-        self.staged_unexpected.clock.next = self.clk.val();
-        self.staged_unexpected.rst.next = self.rst.val();
-        self.staged_unexpected.d.next = self.delimiter_number.val() != self.intervals.running_number.val();
-        self.staged_request.clock.next = self.clk.val();
-        self.staged_request.rst.next = self.rst.val();
-        self.staged_request.d.next = self.request.val();
-        self.staged_unlocked.clock.next = self.clk.val();
-        self.staged_unlocked.rst.next = self.rst.val();
-        self.staged_unlocked.d.next = self.unlocked.val();
         for i in 0..L {
             self.classifier[i].clk.next = self.clk.val();
             self.classifier[i].key.next = self.key[i].val();
@@ -290,10 +269,12 @@ impl<
 
         self.intervals.clk.next = self.clk.val();
         self.intervals.rst.next = self.rst.val();
-        self.intervals.request.next = self.staged_request.q.val();
-        self.intervals.delimiter.next = self.staged_delimiter.q.val();
-        self.intervals.delimiter_number.next = self.staged_number.q.val();
-        self.intervals.unexpected.next = self.staged_unexpected.q.val();
+        self.intervals.request.next = self.request.val();
+        for i in 0..L {
+            self.intervals.delimiter[i].next = self.delimiter[i].val();
+            self.intervals.delimiter_number[i].next = self.delimiter_number[i].val();
+            self.intervals.delimiter_epoch[i].next = self.delimiter_epoch[i].val();
+        }
         self.intervals.running.next = self.emitter.running.val();
         self.intervals.drain_busy.next = self.emitter.busy.val();
         self.idle.next = !self.intervals.epoch.val();
@@ -304,7 +285,7 @@ impl<
         self.prefixes.lengths.next = self.next_prefixes.val();
         self.prefixes.from.next = self.from_interval.val();
         self.prefixes.ends.next = self.intervals.start_drain.val();
-        self.prefixes.running_number.next = self.intervals.running_number.val();
+        self.prefixes.begun.next = self.intervals.begun.val();
         self.schedule_legal.next = self.prefixes.legal.val();
         self.schedule_pending.next = self.prefixes.pending.val();
         self.emitter.prefixes.next = self.prefixes.ended.val();
@@ -469,8 +450,17 @@ impl<
         self.totals.unmeasured.next = self.unmeasured_now.val();
         self.totals.bad.next = self.bad_now.val();
         self.totals.refused.next = self.intervals.refused.val();
-        self.totals.unlocked.next = self.staged_unlocked.q.val() & self.emitter.running.val();
-        self.totals.timed.next = self.intervals.start_drain.val() & !self.staged_delimiter.q.val();
+        self.unlocked_now.next = 0.into();
+        if self.unlocked.val() {
+            self.unlocked_now.next = 1.into();
+        }
+        self.unlocked_then.clk.next = self.clk.val();
+        self.unlocked_then.rst.next = self.rst.val();
+        self.unlocked_then.d.next = self.unlocked_now.val();
+        self.totals.unlocked.next = self.unlocked_then.q.val().any() & self.emitter.running.val();
+        self.totals.ignored.next = self.intervals.ignored.val();
+        self.totals.ignored_behind.next = self.intervals.ignored_behind.val();
+        self.totals.timed.next = self.intervals.timed.val();
         self.totals.gap.next = self.intervals.gap.val();
         self.totals.overflow.next = self.overflow.val();
         self.totals.overflow_epoch.next = self.overflow_epoch.val();
@@ -495,6 +485,7 @@ impl<
         self.emitter.unmeasured.next = self.totals.ended_unmeasured.val();
         self.emitter.bad.next = self.totals.ended_bad.val();
         self.emitter.refused_ends.next = self.totals.ended_refused.val();
+        self.emitter.ignored_delimiters.next = self.totals.ended_ignored.val();
         self.emitter.flags.next = self.flags.val();
         self.emitter.drained_cell.next = self.drained.val();
         self.emitter.m_axis_tready.next = self.m_axis_tready.val();
@@ -502,14 +493,9 @@ impl<
         self.running.next = self.emitter.running.val();
         self.draining.next = self.emitter.busy.val();
         self.ended.next = self.intervals.start_drain.val();
-        self.refused.next = self.intervals.refused.val();
-        // Whatever its number, no delimiter is missing in front of the first.
-        self.gap.next =
-            self.intervals.start_drain.val() & self.staged_delimiter.q.val() & self.staged_unexpected.q.val();
-        self.shown_interval.clk.next = self.clk.val();
-        self.shown_interval.rst.next = self.rst.val();
-        self.shown_interval.d.next = self.intervals.running_number.val();
-        self.interval.next = self.shown_interval.q.val();
+        self.refused.next = self.intervals.refused.val().any();
+        self.gap.next = self.intervals.missing.val();
+        self.interval.next = self.intervals.running_number.val();
         self.packets.next = self.packets_sum.val();
         self.bytes.next = self.bytes_sum.val();
         self.unmeasured_frames.next = self.totals.unmeasured_frames.val();

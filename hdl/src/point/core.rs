@@ -143,7 +143,7 @@ pub struct Core<
     pub m_axis_tuser: Signal<Out, Bit>,
 
     identity: Identity,
-    boundary: Boundary<6>,
+    boundary: Boundary<3>,
     aggregator: Aggregator<R, A, 1, C, S, D, P, N, I>,
 }
 
@@ -230,8 +230,9 @@ impl<
         self.aggregator.key[0].next = self.identity.key.val();
         self.aggregator.timestamp[0].next = self.identity.timestamp.val();
         self.aggregator.ip_length[0].next = self.identity.ip_length.val();
-        self.aggregator.delimiter.next = self.identity.delimiter.val();
-        self.aggregator.delimiter_number.next = self.identity.delimiter_number.val();
+        self.aggregator.delimiter[0].next = self.identity.delimiter.val();
+        self.aggregator.delimiter_number[0].next = self.identity.delimiter_number.val();
+        self.aggregator.delimiter_epoch[0].next = self.identity.delimiter_epoch.val();
         self.aggregator.request.next = self.boundary.request.val();
         self.aggregator.unlocked.next = self.boundary.unlocked.val();
 

@@ -11,7 +11,8 @@
 //! As [`crate::point::core`], with wider beats. A lane is a stream of whole frames; a MAC whose bus holds parts of several
 //! frames in one beat deals them out to lanes, and any dealing will do, because cells are linear and totals are sums.
 //! Frames that end in the same cycle count in the order of their lanes. A delimiter on any lane ends the interval
-//! behind the frames that end in the same cycle; dealing must not let frames overtake a delimiter.
+//! behind the frames that end in the same cycle; dealing must not let frames overtake a delimiter. Delimiters of one cycle are
+//! judged in the order of their lanes.
 //!
 //! # Ports
 //!
@@ -105,10 +106,9 @@ pub struct WideCore<
     pub m_axis_tready: Signal<In, Bit>,
 
     identity: [WideIdentity<N, P, B, K, W, V>; L],
-    boundary: Boundary<5>,
+    boundary: Boundary<2>,
     aggregator: Aggregator<R, A, L, C, S, D>,
     delimiter_now: Signal<Local, Bit>,
-    delimiter_number: Signal<Local, Bits<32>>,
 }
 
 impl<
@@ -135,7 +135,7 @@ impl<
             clk rst interval_end interval_log2 ptp_ts ptp_locked receiver point_id absolute_time schedule next_prefixes from_interval
             schedule_legal schedule_pending running packets bytes unmeasured bad unmatched interval draining
             ended refused gap delimiter m_axis_tdata m_axis_tkeep m_axis_tvalid m_axis_tlast m_axis_tuser
-            m_axis_tready boundary delimiter_now delimiter_number
+            m_axis_tready boundary delimiter_now
             ; each s_axis_tdata s_axis_tkeep s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser
         }
     }
@@ -191,7 +191,6 @@ impl<
     #[hdl_gen]
     fn update(&mut self) {
         self.delimiter_now.next = false;
-        self.delimiter_number.next = 0.into();
         for i in 0..L {
             self.identity[i].clk.next = self.clk.val();
             self.identity[i].rst.next = self.rst.val();
@@ -208,13 +207,11 @@ impl<
             self.aggregator.key[i].next = self.identity[i].key.val();
             self.aggregator.timestamp[i].next = self.identity[i].timestamp.val();
             self.aggregator.ip_length[i].next = self.identity[i].ip_length.val();
-            if self.identity[i].delimiter.val() {
-                self.delimiter_now.next = true;
-                self.delimiter_number.next = self.identity[i].delimiter_number.val();
-            }
+            self.aggregator.delimiter[i].next = self.identity[i].delimiter.val();
+            self.aggregator.delimiter_number[i].next = self.identity[i].delimiter_number.val();
+            self.aggregator.delimiter_epoch[i].next = self.identity[i].delimiter_epoch.val();
+            self.delimiter_now.next = self.delimiter_now.val() | self.identity[i].delimiter.val();
         }
-        self.aggregator.delimiter.next = self.delimiter_now.val();
-        self.aggregator.delimiter_number.next = self.delimiter_number.val();
         self.aggregator.request.next = self.boundary.request.val();
         self.aggregator.unlocked.next = self.boundary.unlocked.val();
 

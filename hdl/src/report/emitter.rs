@@ -29,7 +29,7 @@
 //! | start | in | 1 | an interval has ended |
 //! | receiver | in | 1 | the role field |
 //! | interval | in | 32 | from the cycle after start until idle: the interval's number |
-//! | packets, bytes, first, last, unmeasured, bad, refused_ends, flags | in | | the interval's totals |
+//! | packets, bytes, first, last, unmeasured, bad, refused_ends, ignored_delimiters, flags | in | | the interval's totals |
 //! | time_sum, digest_sum | in | 64, 32 | the sums of its packets; without digests the latter is zero |
 //! | absolute_time | in | 56 | when it ended: time base in bits 55:48, seconds below |
 //! | point_id | in | 32 | the measurement point's identifier |
@@ -81,6 +81,7 @@ pub struct Emitter<const A: usize, const S: usize = 72, const D: usize = 0> {
     pub unmeasured: Signal<In, Bits<32>>,
     pub bad: Signal<In, Bits<32>>,
     pub refused_ends: Signal<In, Bits<16>>,
+    pub ignored_delimiters: Signal<In, Bits<16>>,
     pub flags: Signal<In, Bits<5>>,
     pub time_sum: Signal<In, Bits<64>>,
     pub digest_sum: Signal<In, Bits<32>>,
@@ -139,7 +140,7 @@ impl<const A: usize, const S: usize, const D: usize> Emitter<A, S, D> {
             front: header::Header::new(configuration, &words),
             last_field: Constant::new((D.saturating_sub(1) as u64).into()),
         }
-            clk rst start receiver interval packets bytes first last unmeasured bad refused_ends flags time_sum
+            clk rst start receiver interval packets bytes first last unmeasured bad refused_ends ignored_delimiters flags time_sum
             digest_sum absolute_time point_id prefixes kind
             drained_cell drain_address clear clear_all busy running m_axis_tdata m_axis_tkeep m_axis_tvalid
             m_axis_tready m_axis_tlast m_axis_tuser pack state section step cleared taking clearing clears_not_all
@@ -164,6 +165,7 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
             unmeasured,
             bad,
             refused_ends,
+            ignored_delimiters,
             flags,
             time_sum,
             digest_sum,

@@ -14,7 +14,7 @@
 //! | kind, fragment, bank, first_row | in | | where the frame's cells lie, as [`crate::report::drain`] says it |
 //! | receiver | in | 1 | the role field |
 //! | interval | in | 32 | the interval's number |
-//! | packets, bytes, first, last, unmeasured, bad, refused_ends, flags | in | | the interval's totals |
+//! | packets, bytes, first, last, unmeasured, bad, refused_ends, ignored_delimiters, flags | in | | the interval's totals |
 //! | time_sum, digest_sum | in | 64, 32 | the sums of its packets; without digests the latter is zero |
 //! | absolute_time | in | 56 | when it ended: time base in bits 55:48, seconds below |
 //! | point_id | in | 32 | the measurement point's identifier |
@@ -57,6 +57,7 @@ pub struct Header<const A: usize> {
     pub unmeasured: Signal<In, Bits<32>>,
     pub bad: Signal<In, Bits<32>>,
     pub refused_ends: Signal<In, Bits<16>>,
+    pub ignored_delimiters: Signal<In, Bits<16>>,
     pub flags: Signal<In, Bits<5>>,
     pub time_sum: Signal<In, Bits<64>>,
     pub digest_sum: Signal<In, Bits<32>>,
@@ -103,7 +104,7 @@ impl<const A: usize> Header<A> {
             class_number: std::array::from_fn(|class| Constant::new((class as u64).into())),
         }
             clk rst select kind fragment bank first_row receiver interval packets bytes first last unmeasured bad
-            refused_ends flags time_sum digest_sum absolute_time point_id prefixes word segment_now role_bit looked_up header_word
+            refused_ends ignored_delimiters flags time_sum digest_sum absolute_time point_id prefixes word segment_now role_bit looked_up header_word
         }
     }
 }
@@ -180,7 +181,10 @@ impl<const A: usize> Logic for Header<A> {
         if self.select.val().get_bit(14) {
             self.looked_up.next = self.looked_up.val() | (bit_cast::<64, 32>(self.digest_sum.val()) << 32);
         }
-        // Word 15 is zero: frames are not authenticated.
+        // The rest of word 15 is zero: frames are not authenticated.
+        if self.select.val().get_bit(15) {
+            self.looked_up.next = self.looked_up.val() | bit_cast::<64, 16>(self.ignored_delimiters.val());
+        }
         if self.select.val().get_bit(16) {
             if self.adaptive.val().any() {
                 self.looked_up.next = self.looked_up.val() | self.prefixes.val();

@@ -372,10 +372,28 @@ impl MeasurementPoint {
     /// Takes a delimiter of this measurement, as its frame, and ends the interval if it is the [next
     /// one](crate::succession); returns whether it did. Others are counted.
     pub fn observe_delimiter(&mut self, frame: &[u8], emit: impl FnMut(&[u8])) -> bool {
-        let Some(Delimiter { interval, boot_epoch, key, .. }) = Delimiter::of(&self.configuration, frame)
-        else {
-            return false;
-        };
+        let next = self.judge(frame);
+        if let Some(number) = next {
+            self.end_interval_at(number, emit);
+        }
+        next.is_some()
+    }
+
+    /// Takes a delimiter while no interval can end; returns whether it was the next one. Then its end is refused, and the running
+    /// interval has a gap and the number behind.
+    pub fn refuse_delimiter(&mut self, frame: &[u8]) -> bool {
+        let next = self.judge(frame);
+        if let Some(number) = next {
+            self.refuse_interval_end();
+            self.totals.flags.gap = true;
+            self.interval = number.wrapping_add(1);
+        }
+        next.is_some()
+    }
+
+    /// The number of a delimiter that is the next one; others are counted.
+    fn judge(&mut self, frame: &[u8]) -> Option<u32> {
+        let Delimiter { interval, boot_epoch, key, .. } = Delimiter::of(&self.configuration, frame)?;
         let trust = match &self.key {
             None => Trust::NoKey,
             Some(ours) if ours.id() == key && ours.has_signed(frame) => Trust::Authentic,
@@ -388,11 +406,10 @@ impl MeasurementPoint {
             Verdict::Ignored => {
                 let ignored = &mut self.totals.ignored_delimiters;
                 *ignored = ignored.saturating_add(1);
-                return false;
+                return None;
             }
         }
-        self.end_interval_at(interval, emit);
-        true
+        Some(interval)
     }
 
     /// Ends the interval at a delimiter that carries `number`, which becomes the interval's own; if it is not the
@@ -410,6 +427,9 @@ impl MeasurementPoint {
         let is_request = end == IntervalEnd::Request;
         self.totals.flags.timed |= is_request;
         self.totals.flags.gap |= is_request && !self.has_ended;
+        if is_request {
+            self.succession.end_by_request();
+        }
         let next = self.interval.wrapping_add(1);
         if let Some((key, _)) = self.scheduled_key.take_if(|(_, from)| is_due(*from, next)) {
             self.key = key;
@@ -809,6 +829,29 @@ mod tests {
             found.dedup();
             assert_eq!(found, [(1, if keyed { 2 } else { 1 }, keyed), (2, 2, false)], "{keyed}");
         }
+    }
+
+    #[test]
+    fn behind_a_refused_delimiter_its_successor_is_due() {
+        let mut point = adaptive();
+        let configuration = *point.configuration();
+        let delimiter = |number| Delimiter::new(&configuration, number).encode();
+        assert!(point.observe_delimiter(&delimiter(4), |_| {}));
+        assert!(!point.refuse_delimiter(&delimiter(9)), "not the next one");
+        assert!(point.refuse_delimiter(&delimiter(5)) && point.refuse_delimiter(&delimiter(6)));
+        assert!(!point.observe_delimiter(&delimiter(6), |_| {}), "a copy");
+        let mut found = vec![];
+        assert!(point.observe_delimiter(&delimiter(7), |bytes| {
+            let Header { interval, totals, .. } = Frame::decode(bytes).unwrap().header;
+            found.push((interval, totals.refused_ends, totals.ignored_delimiters, totals.flags.gap));
+        }));
+        assert_eq!(found, [(7, 2, 2, true); 2]);
+        // A request takes the candidate away: its successor does not end an interval whose number was there before.
+        assert!(!point.observe_delimiter(&delimiter(9), |_| {}));
+        for _ in 8..12 {
+            point.end_interval(IntervalEnd::Request, |_| {});
+        }
+        assert!(!point.observe_delimiter(&delimiter(10), |_| {}));
     }
 
     #[test]

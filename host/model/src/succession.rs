@@ -10,6 +10,11 @@
 //!                                                         run, it becomes the candidate
 //! ```
 //!
+//! What ends an interval by this rule may come while none can end, because the drain of the one before is not over: then it is
+//! refused. The running interval has a gap from there on, and its number becomes the one behind.
+//!
+//! A request that ends an interval takes the candidate away, too.
+//!
 //! After a loss or a restart the second delimiter of the new run is the first that counts. A point that has not ended
 //! an interval yet and has no key takes the first delimiter that it sees: its first interval has a gap anyway.
 //!
@@ -83,6 +88,11 @@ impl Succession {
             self.candidate = Some(place);
         }
         Verdict::Ignored
+    }
+
+    /// An interval has ended by a request: what was a candidate may be behind it.
+    pub fn end_by_request(&mut self) {
+        self.candidate = None;
     }
 
     fn may_begin_a_run(&self, place: Place, due: u32, trust: Trust) -> bool {

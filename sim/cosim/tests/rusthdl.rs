@@ -217,7 +217,7 @@ fn schedule() {
     let (mut random, mut number) = (StdRng::seed_from_u64(6), u32::MAX - 9);
     lockstep!(
         block(), bench, 4000u64, [rst],
-        inputs [load, lengths, from, ends, running_number],
+        inputs [load, lengths, from, ends, begun],
         outputs [legal, pending, masks, ended],
         |_| {
             let ends = random.random_ratio(1, 12);

@@ -129,21 +129,14 @@ impl Delimiter {
         bytes
     }
 
-    /// The number that a frame carries, if it is a delimiter of `configuration`, as a measurement point recognises it
-    /// at line rate: by EtherType, version, role, segment and configuration. The check word is left to those who store
-    /// delimiters; on the wire the FCS guards the same bytes.
-    pub fn recognise(configuration: &Configuration, frame: &[u8]) -> Option<u32> {
-        let expected = Delimiter::new(configuration, 0).encode();
-        let is_ours = frame.get(12..20)? == &expected[12..20] && frame.get(24..32)? == &expected[24..32];
-        // The hardware looks at whole 32-bit words that start two bytes into the frame.
-        frame.get(20..34).filter(|_| is_ours).map(|fields| Fields(fields).u32(0))
-    }
-
-    /// What a frame says, if it is a delimiter of `configuration` and long enough to hold a tag. As in
-    /// [`Delimiter::recognise`], the check word is not looked at.
+    /// What a frame says, if it is a delimiter of `configuration`, as a measurement point recognises it at line rate: by length,
+    /// EtherType, version, role, segment and configuration. The check word is left to those who store delimiters; on the wire
+    /// the FCS guards the same bytes.
     pub fn of(configuration: &Configuration, frame: &[u8]) -> Option<Self> {
-        Delimiter::recognise(configuration, frame)?;
-        frame.get(..BYTES).map(|bytes| Delimiter::read(Fields(bytes)))
+        let frame = frame.get(..BYTES)?;
+        let expected = Delimiter::new(configuration, 0).encode();
+        let is_ours = frame[12..20] == expected[12..20] && frame[24..32] == expected[24..32];
+        is_ours.then(|| Delimiter::read(Fields(frame)))
     }
 
     fn read(field: Fields) -> Self {

@@ -176,12 +176,10 @@ impl Phy {
             return self.point.observe_bad();
         }
         self.point.observe(frame, time);
-        if let Some(number) = Delimiter::recognise(self.point.configuration(), frame) {
-            let expected = &mut self.expected;
-            self.point.end_interval_at(number, |frame| {
-                expected.push(Record::Control(frame).encode().as_bytes().to_vec());
-            });
-        }
+        let expected = &mut self.expected;
+        self.point.observe_delimiter(frame, |frame| {
+            expected.push(Record::Control(frame).encode().as_bytes().to_vec());
+        });
     }
 }
 

@@ -99,9 +99,10 @@ impl Schedules {
         self.tell_twin()?;
         let beat = self.beats.pop_front();
         if let Some((Beat { timestamp, .. }, Some(frame))) = &beat {
-            let delimiter = Delimiter::recognise(&self.configuration, frame);
             self.events.push_back(Event::Frame(frame.clone().into(), Timestamp(*timestamp)));
-            self.events.extend(delimiter.map(Event::Delimiter));
+            if Delimiter::of(&self.configuration, frame).is_some() {
+                self.events.push_back(Event::Delimiter(frame.clone().into()));
+            }
         }
         if end {
             self.events.push_back(Event::End(IntervalEnd::Request));
@@ -125,15 +126,23 @@ impl Schedules {
             return Ok(());
         }
         while let Some(event) = self.events.pop_front() {
-            if matches!(event, Event::Frame(..)) {
-                self.twin.take(event);
-                continue;
+            let is_end = match &event {
+                Event::Delimiter(frame) => self.twin.delimiter(frame, ends),
+                Event::Frame(..) => {
+                    self.twin.take(event);
+                    false
+                }
+                _ => {
+                    self.twin.take(if refuses { Event::RefusedEnd } else { event });
+                    true
+                }
+            };
+            if is_end {
+                if ends {
+                    self.hardware.expect_interval();
+                }
+                return Ok(());
             }
-            self.twin.take(if refuses { Event::RefusedEnd } else { event });
-            if ends {
-                self.hardware.expect_interval();
-            }
-            return Ok(());
         }
         same(STAGE, self.packets, "an end that was not asked for", &false, &true)
     }
@@ -151,6 +160,10 @@ impl Schedules {
         for event in std::mem::take(&mut self.events) {
             match event {
                 Event::Frame(..) => self.twin.take(event),
+                Event::Delimiter(frame) => {
+                    let ends = self.twin.delimiter(&frame, true);
+                    same(STAGE, self.packets, "the end of a delimiter that was due", &false, &ends)?;
+                }
                 _ => same(STAGE, self.packets, "an end that never came", &false, &true)?,
             }
         }
@@ -288,7 +301,7 @@ impl Schedules {
     /// Whether the beat to come is the last of a delimiter.
     fn front_is_delimiter(&self) -> bool {
         let frame = self.beats.front().and_then(|(_, frame)| frame.as_ref());
-        frame.is_some_and(|frame| Delimiter::recognise(&self.configuration, frame).is_some())
+        frame.is_some_and(|frame| Delimiter::of(&self.configuration, frame).is_some())
     }
 
     /// A reset: the configuration's lengths again, and nothing waits.

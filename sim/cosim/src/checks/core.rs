@@ -14,6 +14,7 @@ use deltaline_model::packet::classifier::Entry;
 use deltaline_model::packet::identity::PAYLOAD_WORD;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
+use deltaline_model::wire::delimiter::Delimiter;
 use deltaline_model::wire::frame::{Flags, Frame, Role, Totals};
 use deltaline_traffic::{self as traffic, Frames};
 use rand::RngExt;
@@ -361,12 +362,15 @@ pub fn preloadable(verilog: &str) -> Result<String, CheckError> {
         )
     };
     let full_cells = [full("lower"), full("upper")];
-    // Ends are refused at the earliest in the second interval, so the first must leave the counter full.
-    let near_end = [(
-        "deltaline_aggregator_totals".to_string(),
-        "refused_count_d = 32'h0;".to_string(),
-        "refused_count_d = 16'hfffe;".to_string(),
-    )];
+    // Ends are refused at the earliest in the second interval, so the first must leave the counters full.
+    let full_behind = |counter: &str, added: &str| {
+        (
+            "deltaline_aggregator_totals".to_string(),
+            format!("{counter}_count_d = (({added}) & 16'hffff);"),
+            format!("{counter}_count_d = 16'hfffe;"),
+        )
+    };
+    let near_end = [full_behind("refused", "refused"), full_behind("ignored", "ignored_behind")];
     let mut text = with_input(verilog, TOP, "preload");
     let cases: [&[Change]; 5] =
         [&near_carry, &near_overflow, &near_overflow_of_bytes, &full_cells, &near_end];
@@ -436,12 +440,20 @@ fn preloaded_counters(
     point.end_interval()?;
     for _ in 0..3 {
         point.request_interval_end()?;
+        point.observe(&Delimiter::new(configuration, 1 << 20).encode(), time)?;
     }
     totals(&mut point)?;
     point.end_interval()?;
     let flags = Flags { overrun: true, timed: true, ..Flags::default() };
-    let expected = Totals { refused_ends: u16::MAX, flags, ..zero };
-    same(STAGE, 0, "refused ends near their end", &Some(expected), &totals(&mut point)?)
+    let full = u16::MAX;
+    let expected = Totals { refused_ends: full, ignored_delimiters: full, unmeasured: 3, flags, ..zero };
+    same(
+        STAGE,
+        0,
+        "refused ends and ignored delimiters near their end",
+        &Some(expected),
+        &totals(&mut point)?,
+    )
 }
 
 /// The totals of the interval whose control frames are due.

@@ -40,7 +40,8 @@ struct Lanes {
     sink: Sink,
     interval_end: Port,
     twin: Point,
-    delimiters: u32,
+    /// An interval has ended, and its drain works.
+    is_draining: bool,
     packets: u64,
     random: StdRng,
 }
@@ -81,7 +82,7 @@ pub fn check(
         lanes,
         sink,
         twin: Point::new(configuration, Role::Sender),
-        delimiters: 0,
+        is_draining: false,
         packets: 0,
         random: StdRng::seed_from_u64(seed),
     };
@@ -95,6 +96,7 @@ pub fn check(
     }
     all.end(0, None)?;
     all.adversary()?;
+    all.crowds()?;
     all.interval(&mut frames, 1, 0, Some(0))?;
     while all.packets < count {
         let length = all.random.random_range(1..800);
@@ -188,15 +190,48 @@ impl Lanes {
                 while !self.lanes[lane].beats.is_empty() {
                     self.cycle(false)?;
                 }
-                let number =
-                    self.delimiters.wrapping_mul(0x1_0001).wrapping_add(u32::from(length.is_multiple_of(5)));
-                let frame = Delimiter::new(self.twin.model.configuration(), number).encode();
-                self.offer(lane, &frame, false);
-                self.cycle(false)?;
+                // Lost ones before it: their successor's successor is the first that counts.
+                let lost = u32::from(length.is_multiple_of(5)) * 7;
+                let due = self.twin.model.interval();
+                for number in if lost > 0 { due + lost..due + lost + 2 } else { due..due + 1 } {
+                    self.delimiter(lane, number);
+                    self.cycle(false)?;
+                }
             }
         }
-        self.delimiters += 1;
+        same(STAGE, self.packets, "the interval's end", &true, &self.is_draining)?;
         self.settle()
+    }
+
+    /// A delimiter of one beat on a lane.
+    fn delimiter(&mut self, lane: usize, number: u32) {
+        let frame = Delimiter::new(self.twin.model.configuration(), number).encode();
+        self.offer(lane, &frame, false);
+    }
+
+    /// Delimiters on all lanes at once, in one cycle and in several without a pause: due, doubled, ahead, in runs.
+    fn crowds(&mut self) -> Result<(), CheckError> {
+        while self.lanes.iter().any(|lane| !lane.beats.is_empty()) {
+            self.cycle(false)?;
+        }
+        for round in 0..300 {
+            for _ in 0..round % 4 + 1 {
+                for lane in 0..self.lanes.len() {
+                    let due = self.twin.model.interval();
+                    let ahead = self.random.random_range(0..4);
+                    match self.random.random_range(0..8) {
+                        0 => self.offer(lane, &udp_frame(round, 60), false),
+                        1 => self.delimiter(lane, due.wrapping_sub(1 + 64 * ahead)),
+                        2 => self.delimiter(lane, due + 100 + ahead),
+                        _ => self.delimiter(lane, due + ahead),
+                    }
+                }
+                let end = self.random.random_ratio(1, 8);
+                self.cycle(end)?;
+            }
+            self.settle()?;
+        }
+        Ok(())
     }
 
     /// Waits for the control frames that are due and compares them.
@@ -206,25 +241,32 @@ impl Lanes {
         for _ in 0..patience {
             self.cycle(false)?;
         }
+        self.is_draining = false;
         self.twin.compare_all(STAGE, self.packets, self.sink.take_frames())
     }
 
     /// One cycle: a beat of every lane that has one.
     fn cycle(&mut self, end: bool) -> Result<(), CheckError> {
         self.sink.take(&self.bench)?;
-        let mut delimiter = None;
+        let mut passed = vec![];
         for lane in &mut self.lanes {
             let beat = lane.beats.pop_front();
             lane.source.drive(&mut self.bench, beat);
             if beat.is_some_and(|beat| beat.last) {
                 self.twin.frame(&lane.frame, lane.time, lane.bad);
-                delimiter = delimiter.or(self.twin.delimiter(&lane.frame).filter(|_| !lane.bad));
+                passed.extend((!lane.bad).then(|| lane.frame.clone()));
             }
         }
-        if let Some(number) = delimiter {
-            self.twin.take(Event::Delimiter(number));
-        } else if end {
-            self.twin.take(Event::End(IntervalEnd::Request));
+        let mut counted = false;
+        for frame in passed {
+            let is_next = self.twin.delimiter(&frame, !self.is_draining);
+            counted |= is_next;
+            self.is_draining |= is_next;
+        }
+        if end && !counted {
+            let event = if self.is_draining { Event::RefusedEnd } else { Event::End(IntervalEnd::Request) };
+            self.twin.take(event);
+            self.is_draining = true;
         }
         self.bench.set(self.interval_end, u64::from(end));
         Ok(self.bench.tick()?)

@@ -157,52 +157,166 @@ impl<K: Kind> Pair<K> {
         self.twin.compare_all(K::STAGE, self.packets, found)
     }
 
-    /// Delimiters of this measurement end intervals behind themselves and bring their number; others, broken and
-    /// bad ones end none.
+    /// A frame that may be a delimiter, shown to both while an interval may end or not; whether it ends it, or would.
+    fn delimiter(&mut self, frame: &[u8], may_end: bool) -> Result<bool, CheckError> {
+        self.frame(frame, false, 0)?;
+        let is_next = self.twin.delimiter(frame, may_end);
+        if is_next && may_end {
+            self.hardware.expect_interval();
+        }
+        Ok(is_next)
+    }
+
+    /// A delimiter of this measurement.
+    fn ours(&self, boot_epoch: u32, number: u32) -> Vec<u8> {
+        let configuration = self.twin.model.configuration();
+        Delimiter { boot_epoch, ..Delimiter::new(configuration, number) }.encode().to_vec()
+    }
+
+    /// Which frames are delimiters, which of them end intervals, and what becomes of the others.
     pub(crate) fn delimiters(&mut self) -> Result<(), CheckError> {
-        let configuration = *self.twin.model.configuration();
-        let ours = |number: u32| Delimiter::new(&configuration, number).encode().to_vec();
-        let with_bit = |position: usize, bit: u32| {
-            let mut frame = ours(1);
+        self.begin_with(500)?;
+        self.recognition()?;
+        self.successions()?;
+        self.strangers()?;
+        self.end_interval()?;
+        self.compare()
+    }
+
+    /// Whatever was due before: now it is this number, of epoch 0. Two delimiters make a run, of another epoch first.
+    fn begin_with(&mut self, number: u32) -> Result<(), CheckError> {
+        for (epoch, number) in [(9, 4), (9, 5), (0, number.wrapping_sub(2)), (0, number.wrapping_sub(1))] {
+            let frame = self.ours(epoch, number);
+            self.delimiter(&frame, true)?;
+            self.compare()?;
+        }
+        same(K::STAGE, self.packets, "number that is due", &number, &self.twin.model.interval())
+    }
+
+    /// Delimiters of this measurement that are due end intervals behind themselves; others, broken and bad ones end none.
+    fn recognition(&mut self) -> Result<(), CheckError> {
+        // Each byte, every bit of the EtherType and the epoch, every length, padding.
+        let mut changes: Vec<(usize, u32, usize)> = (0..64).map(|position| (position, 4, 64)).collect();
+        changes.extend((0..16).map(|bit| (12 + bit / 8, bit as u32 % 8, 64)));
+        changes.extend((0..32).map(|bit| (32 + bit / 8, bit as u32 % 8, 64)));
+        // Without a change that matters: the last byte of the check word.
+        changes.extend((14..=130).map(|length| (63, 0, length)));
+        for (number, (position, bit, length)) in (0..).step_by(3).zip(changes) {
+            let due = self.twin.model.interval();
+            let mut frame = self.ours(0, due);
+            let mut other = frame.clone();
+            other[15] ^= 16;
             frame[position] ^= 1 << bit;
-            frame
-        };
-        let changed = |position| with_bit(position, 4);
-        // Each byte that is compared, every bit of the EtherType, MAC addresses and number that are not, every length, a bad
-        // one.
-        let mut frames: Vec<(Vec<u8>, bool)> = vec![(ours(7), true)];
-        frames.extend((0..32).map(|position| (changed(position), false)));
-        frames.extend((0..16).map(|bit| (with_bit(12 + bit / 8, bit as u32 % 8), false)));
-        frames.extend((14..=64).map(|length| (ours(0x1234_5678)[..length].to_vec(), false)));
-        frames.extend([0, 1, 2, 2, 4, 0xffff_ffff, 0].map(|number| (ours(number), false)));
-        let mut number = 0;
-        for (frame, bad) in frames {
+            frame.resize(length, 0x5a);
             self.frame(&udp_frame(number, 60), false, 0)?;
-            self.frame(&frame, bad, 0)?;
-            let found = if bad { None } else { self.twin.delimiter(&frame) };
-            if let Some(found) = found {
-                self.end_twin(Event::Delimiter(found));
-                // Another one right behind it is refused.
-                self.frame(&ours(0xfeed_beef), false, 0)?;
-                self.refuse_end();
+            // Marked bad, it is none.
+            self.frame(&frame, true, 0)?;
+            let ends = self.delimiter(&frame, true)?;
+            // The one behind it is due at once, but refused.
+            let behind = self.ours(0, due.wrapping_add(1));
+            let is_due = ends && length == 64 && position == 63;
+            if is_due {
+                same(
+                    K::STAGE,
+                    self.packets,
+                    "a delimiter right behind another",
+                    &true,
+                    &self.delimiter(&behind, false)?,
+                )?;
             }
             // A control frame, frames of one byte and packets change nothing.
-            self.frame(&changed(15), false, 0)?;
+            self.frame(&other, false, 0)?;
             self.frame(&[0xff], false, 0)?;
             self.frame(&udp_frame(number + 1, 60), false, 0)?;
             self.compare()?;
             // Nor does a frame of one byte right behind a delimiter end another interval.
-            if let Some(found) = found {
-                self.frame(&frame, false, 0)?;
-                self.end_twin(Event::Delimiter(found));
-                self.frame(&[0xff], false, 0)?;
-            }
+            let due = self.ours(0, self.twin.model.interval());
+            same(K::STAGE, self.packets, "the delimiter that is due", &true, &self.delimiter(&due, true)?)?;
+            self.frame(&[0xff], false, 0)?;
             self.frame(&udp_frame(number + 2, 60), false, 0)?;
-            number += 3;
             self.compare()?;
         }
-        self.end_interval()?;
-        self.compare()
+        Ok(())
+    }
+
+    /// Delimiters that are due, doubled, late, lost, far ahead, in forged pairs, of senders that start again, around the wrap; each
+    /// as its distance from the one due, or as it is with an epoch of its own, and whether it ends the interval.
+    fn successions(&mut self) -> Result<(), CheckError> {
+        const RUNS: [&[(i64, bool)]; 14] = [
+            &[(0, true), (-1, false), (-1, false), (0, true)],
+            &[(-64, false), (-63, false), (0, true)],
+            &[(-65, false), (-64, true), (0, true)],
+            &[(-64, false), (-63, false), (-62, false)],
+            // Lost: its successor's successor ends the interval.
+            &[(1, false), (2, true), (0, true)],
+            &[(1, false), (1, false), (3, false), (2, false), (3, true)],
+            // Forged, amid those that are due.
+            &[(0x4000_0000, false), (0, true), (0x4000_0001, false), (0, true)],
+            &[(0x4000_0000, false), (0x4000_0001, true), (0, true)],
+            &[(i32::MAX as i64, false), (0, true)],
+            &[(i32::MIN as i64, false), (0x8000_0001, true)],
+            // A candidate outlives what is late, and is gone with an end.
+            &[(9, false), (-1, false), (10, true)],
+            &[(9, false), (0, true), (9, false), (-1, false), (0, true)],
+            &[(9, false), (20, false), (10, false), (11, true)],
+            &[(0, true); 3],
+        ];
+        for start in [1000u32, 30, u32::MAX - 4, 0x7fff_fffc, 0xffff_ffff, 3] {
+            for run in RUNS {
+                self.begin_with(start)?;
+                for (distance, ends) in run {
+                    let number = self.twin.model.interval().wrapping_add(*distance as u32);
+                    let frame = self.ours(0, number);
+                    self.frame(&udp_frame(number, 60), false, 0)?;
+                    same(K::STAGE, self.packets, "a delimiter's end", ends, &self.delimiter(&frame, true)?)?;
+                    self.compare()?;
+                }
+            }
+        }
+        // A sender that counts its starts: the number alone says nothing.
+        let due = self.twin.model.interval();
+        let number = |ahead: u32| due.wrapping_add(ahead);
+        for (epoch, number, ends) in [
+            (1, number(0), false),
+            (0, number(0), true),
+            (2, number(1), false),
+            (3, number(2), false),
+            (3, number(3), true),
+            (0, number(4), false),
+            (3, number(4), true),
+            (4, 0, false),
+            (4, 1, true),
+            (0x8000_0004, 2, false),
+            (4, 2, true),
+        ] {
+            let frame = self.ours(epoch, number);
+            same(K::STAGE, self.packets, "a delimiter's end", &ends, &self.delimiter(&frame, true)?)?;
+            self.compare()?;
+        }
+        Ok(())
+    }
+
+    /// Any delimiters at all, near and far, also while the drain works.
+    fn strangers(&mut self) -> Result<(), CheckError> {
+        for _ in 0..200 {
+            let mut may_end = true;
+            for number in 0..self.random.random_range(1..6) {
+                let due = self.twin.model.interval();
+                let near = self.random.random_range(0..4u32).wrapping_sub(1);
+                let number = match self.random.random_range(0..8) {
+                    0 => self.random.random(),
+                    1 => due.wrapping_add(near << 6),
+                    2 => near,
+                    _ => due.wrapping_add(near).wrapping_add(number),
+                };
+                let epoch = if self.random.random_ratio(1, 6) { self.random.random_range(0..3) } else { 4 };
+                let frame = self.ours(epoch, number);
+                may_end &= !self.delimiter(&frame, may_end)?;
+            }
+            self.frame(&udp_frame(1, 60), false, 0)?;
+            self.compare()?;
+        }
+        Ok(())
     }
 
     /// Frames at the edges, sums beyond a counter's lower half, a clock that runs and ends nothing, ends in successive
@@ -245,6 +359,7 @@ impl<K: Kind> Pair<K> {
 
     /// Ends in successive cycles, by the pin and by delimiters: the first counts, the others are refused.
     fn successive_ends(&mut self) -> Result<(), CheckError> {
+        self.begin_with(7)?;
         for cycles in [2, 3, 9] {
             self.frame(&udp_frame(3, 60), false, 0)?;
             self.hardware.set_interval_end(true);
@@ -258,12 +373,9 @@ impl<K: Kind> Pair<K> {
             self.hardware.set_interval_end(false);
             self.compare()?;
             for number in 0..cycles {
-                let delimiter = Delimiter::new(self.twin.model.configuration(), 5 * number).encode();
-                self.frame(&delimiter, false, 0)?;
-                match number {
-                    0 => self.end_twin(Event::Delimiter(0)),
-                    _ => self.refuse_end(),
-                }
+                let due = self.ours(0, self.twin.model.interval());
+                let is_next = self.delimiter(&due, number == 0)?;
+                same(K::STAGE, self.packets, "delimiters without a gap", &true, &is_next)?;
             }
             self.compare()?;
         }
@@ -446,9 +558,8 @@ impl<K: Kind> Pair<K> {
         for number in 0..200 {
             self.frame(&udp_frame(number, 60), false, 0)?;
         }
-        let delimiter = Delimiter::new(self.twin.model.configuration(), 0).encode();
-        self.frame(&delimiter, false, 0)?;
-        self.end_twin(Event::Delimiter(0));
+        let delimiter = self.ours(0, 0);
+        same(K::STAGE, self.packets, "the first delimiter", &true, &self.delimiter(&delimiter, true)?)?;
         self.compare()?;
         self.end_interval()?;
         self.compare()

@@ -5,7 +5,6 @@ use crate::twin::Twin;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
-use deltaline_model::wire::delimiter::Delimiter;
 use deltaline_model::wire::frame::{Frame, Role};
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -18,8 +17,8 @@ pub(crate) enum Event<'a> {
     BadFrame,
     /// The interval ends.
     End(IntervalEnd),
-    /// The interval ends at a delimiter with this number.
-    Delimiter(u32),
+    /// A delimiter passes, which ends the interval if it is the next one.
+    Delimiter(Cow<'a, [u8]>),
     /// The interval should end, but the one before is still being drained.
     RefusedEnd,
     /// The clock is not locked.
@@ -43,7 +42,9 @@ impl Twin for Point {
             Event::Frame(frame, time) => self.model.observe(&frame, time),
             Event::BadFrame => self.model.observe_bad(),
             Event::End(end) => self.model.end_interval(end, emit),
-            Event::Delimiter(number) => self.model.end_interval_at(number, emit),
+            Event::Delimiter(frame) => {
+                self.model.observe_delimiter(&frame, emit);
+            }
             Event::RefusedEnd => self.model.refuse_interval_end(),
             Event::Unlocked => self.model.clock_unlocked(),
         }
@@ -65,9 +66,14 @@ impl Point {
         self.take(if bad { Event::BadFrame } else { Event::Frame(frame.into(), time) });
     }
 
-    /// The number of a frame that is a delimiter of this measurement.
-    pub(crate) fn delimiter(&self, frame: &[u8]) -> Option<u32> {
-        Delimiter::recognise(self.model.configuration(), frame)
+    /// A frame passes that may be a delimiter, while an interval may end or not: whether it ends it, or would.
+    pub(crate) fn delimiter(&mut self, frame: &[u8], may_end: bool) -> bool {
+        if may_end {
+            let frames = &mut self.control_frames;
+            self.model.observe_delimiter(frame, |frame| frames.push_back(frame.to_vec()))
+        } else {
+            self.model.refuse_delimiter(frame)
+        }
     }
 
     /// Control frames that are due.

@@ -374,16 +374,20 @@ pub fn tap_of(
                 point.take(Event::End(IntervalEnd::Request));
             }
             _ => {
-                // One before it may be missing.
-                let missing = random.random_range(0..2);
-                gaps += missing;
-                interval += missing;
-                let delimiter = Delimiter::new(&configuration, interval).encode();
-                device.frame(&delimiter, stopped, false)?;
-                point.frame(&delimiter, stopped, false);
-                point.take(Event::Delimiter(interval));
-                delimiters += 1;
-                sent += 1;
+                // One before it may be missing: the second behind it is the first that counts.
+                let numbers = if random.random() {
+                    gaps += 1;
+                    interval + 1..interval + 3
+                } else {
+                    interval..interval + 1
+                };
+                for number in numbers {
+                    let delimiter = Delimiter::new(&configuration, number).encode();
+                    device.frame(&delimiter, stopped, false)?;
+                    point.frame(&delimiter, stopped, false);
+                    point.take(Event::Delimiter(delimiter.as_slice().into()));
+                    (delimiters, sent, interval) = (delimiters + 1, sent + 1, number);
+                }
             }
         }
         interval += 1;
@@ -449,8 +453,13 @@ pub fn segment(
                 a.idle(random.random_range(1..8))?;
             }
         }
-        // The cut: by register, by port, or by the clock, which passes a multiple of 2^20 ns.
-        match random.random_range(0..3) {
+        // The cut: by register, by port, also held high over several drains, or by the clock, which passes a multiple of 2^20 ns.
+        match random.random_range(0..4) {
+            3 => {
+                a.bench.set(a.interval_end, 1);
+                a.idle(60 * ends[0].twin.model.cell_count() as u64 + 8000)?;
+                a.bench.set(a.interval_end, 0);
+            }
             0 => a.registers().interval_end()?,
             1 if !built_in => {
                 nanoseconds += 1 << 20;
@@ -477,9 +486,15 @@ pub fn segment(
             } else {
                 same(STAGE, sent, "frame that passed", &given.pop_front(), &Some(seen.clone()))?;
             }
+            if built_in {
+                ends[0].twin.take(Event::Unlocked);
+            }
             ends[0].observe(&seen, seen.time);
             let time = Timestamp(random.random());
             b.frame(&seen.bytes, time, seen.bad)?;
+            if Delimiter::of(&configuration, &seen.bytes).is_some() {
+                b.idle(20 * ends[1].twin.model.cell_count() as u64 + 2000)?;
+            }
             ends[1].observe(&seen, time);
         }
         same(STAGE, sent, "frames that did not come out", &0, &given.len())?;
@@ -508,8 +523,8 @@ impl End {
 
     fn observe(&mut self, seen: &Seen, time: Timestamp) {
         self.twin.frame(&seen.bytes, time, seen.bad);
-        if let Some(number) = self.twin.delimiter(&seen.bytes).filter(|_| !seen.bad) {
-            self.twin.take(Event::Delimiter(number));
+        if !seen.bad {
+            self.twin.take(Event::Delimiter(seen.bytes.as_slice().into()));
         }
     }
 
