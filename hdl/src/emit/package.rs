@@ -39,7 +39,7 @@ use crate::emit::header::table_name;
 use crate::emit::ports::meaning;
 use crate::emit::reader::{self, Module, Port, range};
 use crate::emit::refusal::EmitError;
-use deltaline_design::{ClockSource, Design, Shell, Stream};
+use deltaline_design::{CellKind, ClockSource, Design, Shell, Stream};
 use deltaline_model::wire::frame::{BLOCK_CELLS, frame_bytes};
 use deltaline_model::wire::shape::{Kind, Shape};
 use sha2::{Digest, Sha256};
