@@ -48,7 +48,6 @@ fn taps() {
         ("tap-64-day", "time-of-day", 64, 1),
         ("tap-2x512-day", "time-of-day", 512, 2),
         ("tap-64-keys", "ptp", 64, 1),
-        ("tap-512-keys-digest", "built-in", 512, 1),
     ] {
         let sent =
             shell::tap(&Toolchain::find().unwrap(), &design(name, "tap", clock, width, lanes), 2000, 1);
