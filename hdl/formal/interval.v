@@ -9,7 +9,7 @@
 //     number behind;
 //   * without gap, number is the one behind that of the interval before;
 //   * no interval ends twice: a delimiter of the epoch of the last one that counted ends no interval whose number is that of one
-//     of the 64 before.
+//     of the 63 before.
 //
 // Assumed: drain_busy rises in the cycle behind start_drain and at no other time, as the emitter does; running stays. Otherwise only
 // a reset at the start, which may come again at any time.
@@ -82,7 +82,7 @@ module interval_proof(
         if (start_drain) assert (number == (counts ? numbers[3] : due) && begun == number + 1);
         if (start_drain && !gap) assert (any && number == last + 1);
         assert (missing == (start_drain && counts && (numbers[3] != due || epochs[3] != last_epoch)));
-        if (counts && any && epochs[3] == last_epoch) assert (behind < 32'hffffffc0);
+        if (counts && any && epochs[3] == last_epoch) assert (behind < 32'hffffffc1);
     end
     always @* if (started && !rst) begin
         cover (start_drain && epoch && timed);
