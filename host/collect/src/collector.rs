@@ -86,6 +86,9 @@
 //! [`Void`] and [`Doubt`] by hand. Frames dropped, repeated, corrupted and shuffled at random: no panic, and every
 //! pair that is usable equals what the points held. Live: each interval at its last frame and not before; the same
 //! intervals as finished, whatever is lost; a silent end, late frames and restarts.
+//!
+//! Hostile (`hostile.rs`): one far number at every place, delimiters repeated at one end, replays of epochs, 100,000
+//! forged segments in bounded memory and linear work, 10,000 forged, altered, repeated and delayed frames around wraps.
 
 use crate::pair::Interval;
 use crate::verdict::{self, Doubt, Expected, Void};
@@ -448,6 +451,12 @@ impl Collector {
             }
             return;
         }
+        let room =
+            self.limits.pending.saturating_sub(self.segments.get(&segment).map_or(0, Segment::pending));
+        for (_, entry) in found.drain(room.min(found.len())..) {
+            self.bytes -= entry.bytes;
+            self.counts.beyond += entry.frames();
+        }
         self.work += found.len() as u64;
         self.touched.insert(segment);
         for (number, entry) in &mut found {
@@ -657,5 +666,7 @@ fn tags_before_control(bytes: &[u8]) -> Option<usize> {
     None
 }
 
+#[cfg(test)]
+mod hostile;
 #[cfg(test)]
 mod tests;
