@@ -444,19 +444,11 @@ impl Collector {
         } else if self.segments.contains_key(&segment) {
             self.hand_out_all(segment);
         } else if self.segments.len() >= self.limits.segments || !self.make_room(SEGMENT_BYTES) {
-            for (_, entry) in &found {
-                self.work += 1;
-                self.bytes -= entry.bytes;
-                self.counts.beyond += entry.frames();
-            }
-            return;
+            return self.leave_out(found);
         }
         let room =
             self.limits.pending.saturating_sub(self.segments.get(&segment).map_or(0, Segment::pending));
-        for (_, entry) in found.drain(room.min(found.len())..) {
-            self.bytes -= entry.bytes;
-            self.counts.beyond += entry.frames();
-        }
+        self.leave_out(found.split_off(room.min(found.len())));
         self.work += found.len() as u64;
         self.touched.insert(segment);
         for (number, entry) in &mut found {
@@ -477,6 +469,15 @@ impl Collector {
                 self.bytes += SEGMENT_BYTES;
                 self.segments.insert(segment, Segment::new(first, newest, found.into_iter().collect()));
             }
+        }
+    }
+
+    /// There is no room for these.
+    fn leave_out(&mut self, entries: Vec<(u32, Entry)>) {
+        for (_, entry) in entries {
+            self.work += 1;
+            self.bytes -= entry.bytes;
+            self.counts.beyond += entry.frames();
         }
     }
 
