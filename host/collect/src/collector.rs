@@ -86,6 +86,9 @@
 //! [`Void`] and [`Doubt`] by hand. Frames dropped, repeated, corrupted and shuffled at random: no panic, and every
 //! pair that is usable equals what the points held. Live: each interval at its last frame and not before; the same
 //! intervals as finished, whatever is lost; a silent end, late frames and restarts.
+//!
+//! Hostile (`hostile.rs`): one far number at every place, delimiters repeated at one end, replays of epochs, 100,000
+//! forged segments in bounded memory and linear work, 10,000 forged, altered, repeated and delayed frames around wraps.
 
 use crate::pair::Interval;
 use crate::verdict::{self, Doubt, Expected, Void};
@@ -441,13 +444,11 @@ impl Collector {
         } else if self.segments.contains_key(&segment) {
             self.hand_out_all(segment);
         } else if self.segments.len() >= self.limits.segments || !self.make_room(SEGMENT_BYTES) {
-            for (_, entry) in &found {
-                self.work += 1;
-                self.bytes -= entry.bytes;
-                self.counts.beyond += entry.frames();
-            }
-            return;
+            return self.leave_out(found);
         }
+        let room =
+            self.limits.pending.saturating_sub(self.segments.get(&segment).map_or(0, Segment::pending));
+        self.leave_out(found.split_off(room.min(found.len())));
         self.work += found.len() as u64;
         self.touched.insert(segment);
         for (number, entry) in &mut found {
@@ -468,6 +469,15 @@ impl Collector {
                 self.bytes += SEGMENT_BYTES;
                 self.segments.insert(segment, Segment::new(first, newest, found.into_iter().collect()));
             }
+        }
+    }
+
+    /// There is no room for these.
+    fn leave_out(&mut self, entries: Vec<(u32, Entry)>) {
+        for (_, entry) in entries {
+            self.work += 1;
+            self.bytes -= entry.bytes;
+            self.counts.beyond += entry.frames();
         }
     }
 
@@ -657,5 +667,7 @@ fn tags_before_control(bytes: &[u8]) -> Option<usize> {
     None
 }
 
+#[cfg(test)]
+mod hostile;
 #[cfg(test)]
 mod tests;

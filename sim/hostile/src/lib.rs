@@ -23,7 +23,7 @@
 use deltaline_capture::filter::Filter;
 use deltaline_capture::segments::{Lengths, Segmentation};
 use deltaline_capture::{Capture, Packet, Selection};
-use deltaline_collect::collector::Collector;
+use deltaline_collect::collector::{Collector, Limits};
 use deltaline_collect::pair::Interval;
 use deltaline_design::Design;
 use deltaline_model::board::framing::{self, Deframer, FLAG};
@@ -35,6 +35,7 @@ use deltaline_model::wire::{v1, v2};
 use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A body: it panics if the bytes break a promise.
 pub type Body = fn(&[u8]);
@@ -67,24 +68,24 @@ pub fn frame(bytes: &[u8]) {
     }
 }
 
-/// Control frames, each behind a word of 16 bits, big-endian: its length, and in the two upper bits what happens behind
-/// it (1: what is settled is taken; 2: a source restarts).
+/// Control frames, each behind a word of 16 bits, big-endian: its length, and in the three upper bits what happens behind
+/// it (1: a second passes; 2: what is settled is taken; 4: a source restarts).
 pub fn collector(bytes: &[u8]) {
     let mut collector = Collector::default();
-    let (mut pushed, mut settled, mut rest) = (0, vec![], bytes);
-    while let Some((word, behind)) = rest.split_first_chunk() {
-        let word = u16::from_be_bytes(*word);
-        let (frame, behind) = behind.split_at(behind.len().min(usize::from(word & 0x3fff)));
-        rest = behind;
+    let (mut pushed, mut settled, mut seconds) = (0, vec![], 0);
+    for (frame, action) in actions(bytes) {
         collector.push(frame);
         collector.push(&with_right_check(frame));
         pushed += 2;
-        if word & 0x4000 != 0 {
+        seconds += u64::from(action & 1);
+        collector.advance(Duration::from_secs(seconds));
+        if action & 2 != 0 {
             settled.extend(collector.take_settled());
         }
-        if word & 0x8000 != 0 {
+        if action & 4 != 0 {
             collector.restart_all();
         }
+        assert!(collector.bytes() <= Limits::default().bytes);
     }
     let has_restarted = collector.counts().restarts > 0;
     let collected = collector.finish();
@@ -94,6 +95,18 @@ pub fn collector(bytes: &[u8]) {
     let names: BTreeSet<(u32, u32)> =
         settled.iter().map(|interval| (interval.segment, interval.number)).collect();
     assert!(has_restarted || names.len() == settled.len(), "an interval came twice");
+}
+
+/// The frames of a file of the corpus of [`collector`], each with what happens behind it.
+pub fn actions(bytes: &[u8]) -> impl Iterator<Item = (&[u8], u16)> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        let (word, behind) = rest.split_first_chunk()?;
+        let word = u16::from_be_bytes(*word);
+        let (frame, behind) = behind.split_at(behind.len().min(usize::from(word & 0x1fff)));
+        rest = behind;
+        Some((frame, word >> 13))
+    })
 }
 
 /// What is compared is whole, and what is not whole is not compared.

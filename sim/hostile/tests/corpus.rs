@@ -7,13 +7,14 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use deltaline_capture::Capture;
-use deltaline_collect::collector::Collector;
+use deltaline_collect::collector::{Collector, Counts};
 use deltaline_design::Design;
-use deltaline_hostile::BODIES;
+use deltaline_hostile::{BODIES, actions};
 use deltaline_model::wire::frame::Frame;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus")
@@ -58,6 +59,37 @@ fn the_corpus_breaks_no_promise() {
     }
 }
 
+/// A file's frames, one after the other, with all that is handed out: numbers, and whether they are usable.
+fn collected(name: &str) -> (Vec<(u32, bool)>, Counts) {
+    let (mut collector, mut seconds, mut found) = (Collector::default(), 0, vec![]);
+    for (frame, action) in actions(&files("collector")[name]) {
+        collector.push(frame);
+        seconds += u64::from(action & 1);
+        collector.advance(Duration::from_secs(seconds));
+        found.extend(collector.take_settled());
+    }
+    let collected = collector.finish();
+    found.extend(collected.intervals);
+    (found.iter().map(|interval| (interval.number, interval.void.is_none())).collect(), collected.counts)
+}
+
+#[test]
+fn the_collectors_corpus_reaches_what_it_is_for() {
+    let (found, counts) = collected("around-the-wrap");
+    assert_eq!(found, [(u32::MAX - 1, true), (u32::MAX, true), (0, true), (1, true)]);
+    assert_eq!((counts.stray, counts.restarts), (0, 0));
+    let (found, counts) = collected("far-ahead-and-confirmed");
+    assert_eq!(found, [(5, true), (6, true), (900, true), (901, false)]);
+    assert_eq!((counts.stray, counts.restarts, counts.foreign), (1, 0, 1));
+    let (found, counts) = collected("epochs-and-replays");
+    assert_eq!(found, [(50, true), (51, true), (0, true), (1, true), (2, true)]);
+    assert_eq!((counts.replayed, counts.restarts), (2, 1));
+    let (found, _) = collected("delimiter-twice-at-one-end");
+    assert_eq!(found, [(1, false), (2, false), (3, false), (4, false)]);
+    let (found, counts) = collected("forged-segments");
+    assert_eq!((found.len(), counts.corrupted), (7, 0));
+}
+
 #[test]
 fn the_corpus_is_not_refused_at_the_door() {
     let frames = files("frame");
@@ -68,12 +100,8 @@ fn the_corpus_is_not_refused_at_the_door() {
     );
 
     let mut collector = Collector::default();
-    let mut rest = &files("collector")["two-ends"][..];
-    while let Some((length, behind)) = rest.split_first_chunk() {
-        let (frame, behind) = behind.split_at(usize::from(u16::from_be_bytes(*length)));
-        collector.push(frame);
-        rest = behind;
-    }
+    let files_of_collector = files("collector");
+    actions(&files_of_collector["two-ends"]).for_each(|(frame, _)| collector.push(frame));
     // The first interval of an end is void, or the reports are compared: either way both ends have come whole.
     let intervals = collector.finish().intervals;
     let is_whole = |report: &Option<deltaline_collect::report::Report>| {

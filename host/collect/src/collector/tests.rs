@@ -12,7 +12,7 @@ use deltaline_model::wire::frame::Totals;
 use deltaline_model::wire::shape::Kind;
 use proptest::prelude::*;
 
-const SETTINGS: Settings<'_> = Settings {
+pub(super) const SETTINGS: Settings<'_> = Settings {
     synopsis: Kind::LDA,
     hash: HashKind::H3,
     seed: 1,
@@ -26,7 +26,7 @@ const SETTINGS: Settings<'_> = Settings {
 /// Of [`SETTINGS`], in an interval of one end.
 const FRAGMENTS: usize = 4;
 
-fn point(settings: Settings, role: Role) -> MeasurementPoint {
+pub(super) fn point(settings: Settings, role: Role) -> MeasurementPoint {
     MeasurementPoint::new(&Configuration::new(settings).unwrap(), role)
 }
 
@@ -39,7 +39,7 @@ fn packet(number: u32) -> [u8; 46] {
     frame
 }
 
-fn observe(point: &mut MeasurementPoint, numbers: impl IntoIterator<Item = u32>, delay: u64) {
+pub(super) fn observe(point: &mut MeasurementPoint, numbers: impl IntoIterator<Item = u32>, delay: u64) {
     for number in numbers {
         point.observe(&packet(number), Timestamp::from_nanoseconds(1000 * u64::from(number) + delay));
     }
@@ -381,19 +381,30 @@ fn a_delimiter_refused_at_one_end_voids_what_it_touches_alone() {
     assert_eq!(voids, expected);
 }
 
-/// Rewrites the header of every frame of an end's interval 0.
+/// A frame with another header over the same cells.
+pub(super) fn rewritten(bytes: &[u8], change: impl FnOnce(&mut Header)) -> Vec<u8> {
+    let frame = Frame::decode(bytes).unwrap();
+    let (mut header, cells) = (frame.header, frame.cells::<Cell>().collect::<Vec<_>>());
+    change(&mut header);
+    let mut buffer = [0; deltaline_model::wire::frame::MAX_FRAME_BYTES];
+    let length = deltaline_model::wire::frame::encode(&header, &cells, &mut buffer).unwrap();
+    buffer[..length].to_vec()
+}
+
+/// Rewrites the totals in every frame of an end's interval 0.
 fn rewrite(frames: &mut [Vec<u8>], role: Role, change: impl Fn(&mut Totals)) {
     for bytes in frames {
-        let frame = Frame::decode(bytes).unwrap();
-        let mut header = frame.header;
-        if header.role == role && header.interval == 0 {
-            let cells: Vec<Cell> = frame.cells().collect();
-            change(&mut header.totals);
-            let mut buffer = [0; deltaline_model::wire::frame::MAX_FRAME_BYTES];
-            let length = deltaline_model::wire::frame::encode(&header, &cells, &mut buffer).unwrap();
-            *bytes = buffer[..length].to_vec();
-        }
+        *bytes = rewritten(bytes, |header| {
+            if header.role == role && header.interval == 0 {
+                change(&mut header.totals);
+            }
+        });
     }
+}
+
+/// Numbers of intervals, and whether they are usable.
+pub(super) fn numbers_and_voids(intervals: &[Interval]) -> Vec<(u32, bool)> {
+    intervals.iter().map(|interval| (interval.number, interval.void.is_none())).collect()
 }
 
 #[test]
@@ -502,7 +513,7 @@ fn rows_tell_loss_from_strangers() {
 }
 
 /// The frames as they come from a live source: interval by interval, the sender's before the receiver's.
-fn live(intervals: u32) -> Vec<Vec<u8>> {
+pub(super) fn live(intervals: u32) -> Vec<Vec<u8>> {
     let mut frames = segment([SETTINGS; 2], intervals, plain);
     frames.sort_by_key(|bytes| {
         let header = Frame::decode(bytes).unwrap().header;
@@ -512,7 +523,7 @@ fn live(intervals: u32) -> Vec<Vec<u8>> {
 }
 
 /// A collector that holds nothing back.
-fn prompt() -> Collector {
+pub(super) fn prompt() -> Collector {
     Collector::default().within(Limits { grace: Duration::ZERO, ..Limits::default() })
 }
 

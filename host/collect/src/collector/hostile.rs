@@ -1,0 +1,512 @@
+//! Frames that nobody vouches for: forged, repeated, replayed, delayed, far off, very many.
+
+use super::tests::{SETTINGS, live, numbers_and_voids, observe, point, prompt, rewritten};
+use super::*;
+use deltaline_model::configuration::Settings;
+use deltaline_model::point::MeasurementPoint;
+use deltaline_model::sketch::cell::Cell;
+use deltaline_model::wire::frame::Totals;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+/// A segment whose interval is one frame.
+const SMALL: Settings<'_> = Settings { rows: 8, prefixes: &[0], ..SETTINGS };
+
+/// The frames of one end's interval of this number, with what the point held.
+fn interval(point: &mut MeasurementPoint, number: u32) -> (Vec<Vec<u8>>, (Totals, Vec<Cell>)) {
+    let held = (point.totals(0), point.cells::<Cell>());
+    let mut frames = vec![];
+    point.end_interval_at(number, |frame| frames.push(frame.to_vec()));
+    (frames, held)
+}
+
+/// Both ends' frames, interval by interval, numbered from `first` on: ten packets in each.
+fn run(settings: Settings, first: u32, intervals: u32, epoch: u32) -> Vec<Vec<u8>> {
+    let mut ends = [Role::Sender, Role::Receiver].map(|role| point(settings, role));
+    let mut frames = vec![];
+    for interval in 0..intervals {
+        for (role, point) in ends.iter_mut().enumerate() {
+            point.set_boot_epoch(epoch);
+            observe(point, 10 * interval..10 * interval + 10, 7 * role as u64);
+            frames.extend(self::interval(point, first.wrapping_add(interval)).0);
+        }
+    }
+    frames
+}
+
+/// One frame of an end that has seen nothing.
+fn forged(role: Role, segment: u32, number: u32, epoch: u32) -> Vec<u8> {
+    let mut point = point(Settings { segment, ..SMALL }, role);
+    point.set_boot_epoch(epoch);
+    interval(&mut point, number).0.remove(0)
+}
+
+/// Numbers of all that is handed out while frames come, and whether they are usable.
+fn followed(collector: &mut Collector, frames: &[Vec<u8>]) -> Vec<(u32, bool)> {
+    let mut found = vec![];
+    for frame in frames {
+        collector.push(frame);
+        found.extend(numbers_and_voids(&collector.take_settled()));
+    }
+    found
+}
+
+/// Of consecutive intervals all but the first, which has a gap.
+fn usable(first: u32, intervals: u32) -> Vec<(u32, bool)> {
+    (0..intervals).map(|number| (first.wrapping_add(number), number > 0)).collect()
+}
+
+#[test]
+fn one_far_number_at_any_place_changes_nothing() {
+    for first in [5, u32::MAX - 3] {
+        let frames = run(SMALL, first, 8, 0);
+        for far in [1 << 31, (1 << 31) - 1, 1 << 20, 100, 14, u32::MAX - 40] {
+            for at in 0..=frames.len() {
+                let mut frames = frames.clone();
+                frames.insert(at, forged(Role::Sender, SMALL.segment, first.wrapping_add(far), 0));
+                let mut collector = prompt();
+                assert_eq!(followed(&mut collector, &frames), usable(first, 8), "{far} at {at}");
+                assert_eq!(collector.finish().counts, Counts { frames: 17, stray: 1, ..Counts::default() });
+
+                let mut collector = Collector::default();
+                frames.iter().for_each(|frame| collector.push(frame));
+                let collected = collector.finish();
+                assert_eq!(numbers_and_voids(&collected.intervals), usable(first, 8), "{far} at {at}");
+                assert_eq!(collected.counts.stray, 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_far_number_that_is_confirmed_is_a_jump_or_a_restart() {
+    for (next, restarts) in [(1000, 0), (5u32.wrapping_sub(1000), 1), (0, 1)] {
+        let frames = [run(SMALL, 5, 6, 0), run(SMALL, next, 6, 0)].concat();
+        let mut collector = prompt();
+        let expected = [usable(5, 6), usable(next, 6)].concat();
+        let mut found = followed(&mut collector, &frames);
+        found.extend(numbers_and_voids(&collector.take_settled()));
+        assert_eq!((found, collector.counts().restarts), (expected, restarts), "{next}");
+        assert_eq!(collector.counts().stray, 0);
+    }
+}
+
+/// A delimiter reaches the receiver twice, at a point that does not ignore the second: what was printed as a loss of a fifth.
+#[test]
+fn a_delimiter_that_counts_twice_at_an_end_voids_both_sides() {
+    for early in [false, true] {
+        let mut ends = [Role::Sender, Role::Receiver].map(|role| point(SMALL, role));
+        let mut frames = vec![];
+        for number in 0..5u32 {
+            observe(&mut ends[0], 100 * number..100 * (number + 1), 0);
+            frames.extend(interval(&mut ends[0], number).0);
+            if number == 2 {
+                observe(&mut ends[1], 200..220, 50);
+                frames.extend(interval(&mut ends[1], if early { 2 } else { 1 }).0);
+                observe(&mut ends[1], 220..300, 50);
+            } else {
+                observe(&mut ends[1], 100 * number..100 * (number + 1), 50);
+            }
+            frames.extend(interval(&mut ends[1], number).0);
+        }
+        // Held back, every neighbour of the cut is void; not held back, whatever has not been handed out.
+        let finished = {
+            let mut collector = Collector::default();
+            frames.iter().for_each(|frame| collector.push(frame));
+            numbers_and_voids(&collector.finish().intervals)
+        };
+        let voids = if early { [0, 2, 3] } else { [0, 1, 2] };
+        let expected: Vec<(u32, bool)> = (0..5).map(|number| (number, !voids.contains(&number))).collect();
+        assert_eq!(finished, expected);
+        let mut collector = Collector::default();
+        let mut live = followed(&mut collector, &frames);
+        live.extend(numbers_and_voids(&collector.finish().intervals));
+        assert_eq!(live, expected);
+        if !early {
+            let expected: Vec<(u32, bool)> =
+                (0..5).map(|number| (number, ![0, 2].contains(&number))).collect();
+            assert_eq!(followed(&mut prompt(), &frames), expected);
+        }
+    }
+}
+
+/// Points that ignore what is not due count it; the interval before may have been cut short by a forged delimiter.
+#[test]
+fn ignored_delimiters_void_both_sides_unless_there_is_a_key() {
+    for (key, expected) in [(0, [true, false, false, true]), (3, [true; 4])] {
+        let frames: Vec<Vec<u8>> = live(4)
+            .into_iter()
+            .map(|bytes| {
+                rewritten(&bytes, |header| {
+                    header.key = key;
+                    if (header.interval, header.role) == (2, Role::Receiver) {
+                        header.totals.ignored_delimiters = 1;
+                    }
+                })
+            })
+            .collect();
+        let mut collector = Collector::default();
+        frames.iter().for_each(|frame| collector.push(frame));
+        let found: Vec<bool> = collector.finish().intervals.iter().map(|each| each.void.is_none()).collect();
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn with_epochs_what_is_older_is_a_replay() {
+    let (old, new) = (run(SMALL, 100, 6, 1), run(SMALL, 0, 6, 2));
+    let mut collector = prompt();
+    assert_eq!(followed(&mut collector, &old), usable(100, 6));
+    // Intervals that are remembered come late; others are replays. Neither restarts anything.
+    let far_back = run(SMALL, 10, 6, 1);
+    assert_eq!(followed(&mut collector, &[&old[..], &far_back[..]].concat()), []);
+    assert_eq!((collector.counts().late, collector.counts().replayed), (12, 12));
+    let mut found = followed(&mut collector, &new);
+    found.extend(numbers_and_voids(&collector.take_settled()));
+    assert_eq!(found, usable(0, 6));
+    // The run of the epoch before, whole and with numbers that are due.
+    assert_eq!(followed(&mut collector, &old), []);
+    assert_eq!(followed(&mut collector, &run(SMALL, 6, 3, 1)), []);
+    assert_eq!(followed(&mut collector, &run(SMALL, 6, 3, 0)), []);
+    let counts = collector.counts();
+    assert_eq!((counts.restarts, counts.late, counts.replayed), (1, 12, 12 + 12 + 6 + 6));
+    let after = run(SMALL, 6, 2, 2);
+    assert_eq!(followed(&mut collector, &after), usable(6, 2));
+}
+
+/// The sender starts again, its delimiters take the receiver along, which has not started again.
+#[test]
+fn an_end_that_restarts_takes_the_other_one_along() {
+    let mut collector = prompt();
+    followed(&mut collector, &run(SMALL, 100, 6, 1));
+    let mut again = run(SMALL, 0, 5, 2);
+    for bytes in &mut again {
+        *bytes = rewritten(bytes, |header| {
+            if header.role == Role::Receiver {
+                header.boot_epoch = 1;
+            }
+        });
+    }
+    let mut found = followed(&mut collector, &again);
+    found.extend(numbers_and_voids(&collector.take_settled()));
+    found.extend(numbers_and_voids(&collector.finish().intervals));
+    // The receiver's first one came before two of the sender's frames had agreed.
+    assert_eq!(found, [(0, false), (1, true), (2, true), (3, true), (4, true)]);
+}
+
+#[test]
+fn what_is_pending_ages() {
+    let seconds = Duration::from_secs;
+    let frames = run(SMALL, 0, 3, 0);
+    let mut collector = Collector::default();
+    // Of the receiver interval 0 alone has come. A stray is among them.
+    for frame in [0, 1, 2, 4].map(|index| &frames[index]) {
+        collector.push(frame);
+    }
+    collector.push(&forged(Role::Sender, 9, 3, 0));
+    assert_eq!(collector.take_settled(), []);
+    collector.advance(seconds(1));
+    assert_eq!(numbers_and_voids(&collector.take_settled()), [(0, false)]);
+    collector.advance(seconds(59));
+    assert_eq!((collector.take_settled(), collector.counts().stray), (vec![], 0));
+    collector.advance(seconds(60));
+    assert_eq!(numbers_and_voids(&collector.take_settled()), [(1, false), (2, false)]);
+    assert_eq!(collector.counts().stray, 1);
+    // A clock that goes back stands still.
+    collector.advance(seconds(1));
+    assert_eq!((collector.now, collector.timers.len()), (seconds(60), 0));
+    assert_eq!(collector.bytes(), SEGMENT_BYTES);
+}
+
+/// Held back for its grace, unless both ends go on before.
+#[test]
+fn a_whole_interval_is_held_back_for_its_grace() {
+    let frames = run(SMALL, 0, 2, 0);
+    let mut collector = Collector::default();
+    assert_eq!(followed(&mut collector, &frames[..3]), []);
+    collector.advance(Duration::from_millis(999));
+    assert_eq!(collector.take_settled(), []);
+    collector.advance(Duration::from_secs(1));
+    assert_eq!(numbers_and_voids(&collector.take_settled()), [(0, false)]);
+    assert_eq!(followed(&mut collector, &frames[3..]), []);
+    collector.advance(Duration::from_secs(2));
+    let [interval] = &collector.take_settled()[..] else { panic!("one interval") };
+    assert_eq!((interval.number, interval.heard), (1, Duration::from_secs(1)));
+}
+
+/// Hostile frames of `count` segments, and an honest run among them: what is kept, and the work.
+fn flooded(count: u32) -> (usize, u64, Collector) {
+    let mut collector = Collector::default();
+    let honest = run(SMALL, 0, 100, 0);
+    let mut honest = honest.iter();
+    let (mut most, mut usable) = (0, 0);
+    let template = forged(Role::Sender, 0, 0, 0);
+    for segment in 0..count {
+        // One frame of most; of every tenth segment so many that agree that it is followed.
+        let numbers = if segment % 10 == 0 { 3 } else { 1 };
+        for number in 0..numbers {
+            let frame =
+                rewritten(&template, |header| (header.segment, header.interval) = (1000 + segment, number));
+            collector.push(&frame);
+            collector.advance(Duration::from_micros(segment.into()));
+        }
+        if segment % (count / 200) == 0 {
+            honest.by_ref().take(1).for_each(|frame| collector.push(frame));
+        }
+        usable += collector.take_settled().iter().filter(|interval| interval.void.is_none()).count();
+        collector.take_problems();
+        most = most.max(collector.bytes());
+    }
+    collector.advance(Duration::from_secs(3600));
+    usable += collector.take_settled().iter().filter(|interval| interval.void.is_none()).count();
+    assert_eq!(usable, 99, "the honest run");
+    (most, collector.work(), collector)
+}
+
+#[test]
+fn a_hundred_thousand_hostile_segments_are_bounded_in_memory_and_linear_in_work() {
+    let (_, half, _) = flooded(50_000);
+    let (most, work, collector) = flooded(100_000);
+    assert!(most <= Limits::default().bytes, "{most} bytes");
+    // It was the limit that held, not the want of frames; and the count of it is whole.
+    assert!(most > Limits::default().bytes / 2, "{most} bytes");
+    assert_eq!(collector.segments.len(), Limits::default().segments);
+    let counts = collector.counts();
+    assert!(counts.beyond > 10_000 && counts.stray > 80_000, "{counts:?}");
+    assert!(work < 2 * half + half / 10, "{half} and {work} steps");
+    assert!(work < 10 * counts.frames, "{work} steps for {} frames", counts.frames);
+}
+
+#[test]
+fn a_segment_keeps_so_many_intervals_and_no_more() {
+    let limits = Limits { pending: 8, ..Limits::default() };
+    let mut collector = Collector::default().within(limits);
+    run(SMALL, 0, 20, 0).iter().for_each(|frame| collector.push(frame));
+    let collected = collector.finish();
+    assert_eq!(collected.intervals.len(), 8);
+    assert_eq!((collected.counts.beyond + collected.counts.stray, collected.counts.frames), (24, 40));
+}
+
+#[test]
+fn problems_are_named_up_to_a_number_and_counted_beyond() {
+    let mut collector = Collector::default();
+    for _ in 0..3000 {
+        let mut frame = forged(Role::Sender, 1, 1, 0);
+        frame[100] ^= 1;
+        collector.push(&frame);
+    }
+    let collected = collector.finish();
+    assert_eq!((collected.problems.len(), collected.counts.unnamed), (MOST_PROBLEMS, 2000));
+    assert_eq!(collected.counts.corrupted, 3000);
+}
+
+#[test]
+fn what_no_point_says_is_refused_or_doubted() {
+    let frames = live(1);
+    type Change = fn(&mut Header);
+    let changes: [(&str, Change); 2] = [
+        ("packets", |header| header.totals.packets |= 1 << 48),
+        ("bytes", |header| header.totals.bytes |= 1 << 63),
+    ];
+    for (name, change) in changes {
+        let mut collector = Collector::default();
+        collector.push(&rewritten(&frames[0], change));
+        let refused = Problem::Corrupted { frame: 1, error: FrameError::Field(name) };
+        assert_eq!(collector.take_problems(), [refused]);
+        assert_eq!(collector.finish().intervals, []);
+    }
+    // Of an unknown kind, whose place in its interval the layout does not check.
+    for change in [39 - 7, 37, 38, 35] {
+        let mut frame = frames[0].clone();
+        frame[36] = 200;
+        frame[change] = 255;
+        put_check_right(&mut frame);
+        let mut collector = Collector::default();
+        collector.push(&frame);
+        assert_eq!(collector.counts().corrupted, 1, "byte {change}");
+    }
+    // Ten seconds later than any of its packets, as its totals say.
+    let late: Vec<Vec<u8>> = frames
+        .iter()
+        .map(|bytes| {
+            rewritten(bytes, |header| {
+                if header.role == Role::Sender {
+                    let totals = &mut header.totals;
+                    totals.first.0 += 10_000_000_000 << 16;
+                    totals.last.0 += 10_000_000_000 << 16;
+                }
+            })
+        })
+        .collect();
+    for (frames, doubts) in [(&frames, vec![]), (&late, vec![Doubt::TimesApart { role: Role::Sender }])] {
+        let mut collector = Collector::default();
+        frames.iter().for_each(|frame| collector.push(frame));
+        assert_eq!(collector.finish().intervals[0].doubts, doubts);
+    }
+}
+
+/// Makes the check word right again, from the layout's description.
+fn put_check_right(frame: &mut [u8]) {
+    let end = frame.len() - 8;
+    let word = |bytes: &[u8]| bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+    let start = word(&frame[12..16]);
+    let check: u64 = frame[16..end].chunks(8).fold(start, |check, eight| check.rotate_left(1) ^ word(eight));
+    frame[end..].copy_from_slice(&check.to_be_bytes());
+}
+
+/// What happens to an honest frame, or comes in its place.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    Arrives,
+    Lost,
+    /// So many copies, each so much later.
+    Copies(u8, u8),
+    Delayed(u8),
+    /// A bit is turned, behind which the check word is put right or not.
+    Altered(u16, bool),
+    /// A forged frame of an end beside it: its number so far off, of this epoch.
+    Beside(bool, Far, u8),
+    /// All that came so far comes once more.
+    Replayed,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Far {
+    Near(i8),
+    Half(i8),
+    Any(u32),
+}
+
+impl Far {
+    fn from(self, number: u32) -> u32 {
+        match self {
+            Far::Near(by) => number.wrapping_add_signed(by.into()),
+            Far::Half(by) => number.wrapping_add(1 << 31).wrapping_add_signed(by.into()),
+            Far::Any(number) => number,
+        }
+    }
+}
+
+fn fate() -> impl Strategy<Value = Fate> {
+    let far = prop_oneof![
+        any::<i8>().prop_map(Far::Near),
+        (-3i8..4).prop_map(Far::Near),
+        (-3i8..4).prop_map(Far::Half),
+        any::<u32>().prop_map(Far::Any),
+    ];
+    prop_oneof![
+        20 => Just(Fate::Arrives),
+        1 => Just(Fate::Lost),
+        2 => (1u8..4, 0u8..60).prop_map(|(copies, later)| Fate::Copies(copies, later)),
+        2 => (0u8..60).prop_map(Fate::Delayed),
+        1 => (any::<u16>(), any::<bool>()).prop_map(|(bit, right)| Fate::Altered(bit, right)),
+        2 => (any::<bool>(), far, 0u8..4).prop_map(|(end, far, epoch)| Fate::Beside(end, far, epoch)),
+        1 => Just(Fate::Replayed),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, rng_seed: RngSeed::Fixed(16), ..ProptestConfig::default() })]
+
+    /// 100 runs of 100 frames and more: whatever comes, a usable interval holds what the points held, unless its frames were
+    /// altered or forged with a right check word, against which only keys help.
+    #[test]
+    fn whatever_comes_a_usable_interval_is_true(
+        fates in proptest::collection::vec(fate(), 100),
+        first in prop_oneof![Just(0u32), Just(u32::MAX - 20), Just((1 << 31) - 20), any::<u32>()],
+        restart in 0usize..50,
+        epochs: bool,
+        is_live: bool,
+    ) {
+        // Fifty intervals; amid them one end or both may start over.
+        let mut held: BTreeMap<(u32, u64), (Totals, Vec<Cell>)> = BTreeMap::new();
+        let mut honest = vec![];
+        let mut ends = [Role::Sender, Role::Receiver].map(|role| point(SMALL, role));
+        let mut number = first;
+        for turn in 0..50 {
+            if turn == restart {
+                ends = [Role::Sender, Role::Receiver].map(|role| point(SMALL, role));
+                number = if restart % 2 == 0 { number } else { first };
+            }
+            for (role, point) in ends.iter_mut().enumerate() {
+                point.set_boot_epoch(if epochs { 1 + u32::from(turn >= restart) } else { 0 });
+                observe(point, 10 * turn as u32..10 * turn as u32 + 10, 7 * role as u64);
+                let (frames, truth) = interval(point, number);
+                held.insert((number, (2 * turn + role) as u64), truth);
+                honest.extend(frames.into_iter().map(|frame| (number, frame)));
+            }
+            number = number.wrapping_add(1);
+        }
+        let mut arriving: Vec<(usize, Vec<u8>)> = vec![];
+        let mut touched = BTreeSet::new();
+        let mut replays = 0;
+        for (turn, ((number, frame), fate)) in honest.iter().zip(&fates).enumerate() {
+            let turn = 10 * turn;
+            match *fate {
+                Fate::Arrives => arriving.push((turn, frame.clone())),
+                Fate::Lost => {}
+                Fate::Copies(copies, later) => {
+                    arriving.extend((0..=usize::from(copies)).map(|copy| (turn + copy * usize::from(later), frame.clone())));
+                }
+                Fate::Delayed(later) => arriving.push((turn + usize::from(later), frame.clone())),
+                Fate::Altered(bit, right) => {
+                    let mut altered = frame.clone();
+                    let bit = usize::from(bit) % (8 * frame.len() - 112) + 112;
+                    altered[bit / 8] ^= 1 << (bit % 8);
+                    if right {
+                        put_check_right(&mut altered);
+                        if let Ok(Frame { header, .. }) = Frame::decode(&altered) {
+                            touched.insert(header.interval);
+                        }
+                    }
+                    arriving.push((turn, altered));
+                }
+                Fate::Beside(end, far, epoch) => {
+                    let role = if end { Role::Sender } else { Role::Receiver };
+                    let forged_number = far.from(*number);
+                    touched.insert(forged_number);
+                    arriving.push((turn, frame.clone()));
+                    arriving.push((turn + 1, forged(role, SMALL.segment, forged_number, epoch.into())));
+                }
+                Fate::Replayed if replays < 2 => {
+                    replays += 1;
+                    arriving.push((turn, frame.clone()));
+                    let again: Vec<_> = arriving.iter().map(|(_, frame)| (turn + 5, frame.clone())).collect();
+                    arriving.extend(again);
+                }
+                Fate::Replayed => arriving.push((turn, frame.clone())),
+            }
+        }
+        arriving.sort_by_key(|(turn, _)| *turn);
+        let mut collector = Collector::default();
+        let mut found = vec![];
+        for (turn, frame) in &arriving {
+            collector.advance(Duration::from_millis(10 * *turn as u64));
+            collector.push(frame);
+            if is_live {
+                found.extend(collector.take_settled());
+            }
+            prop_assert!(collector.bytes() <= Limits::default().bytes);
+        }
+        let collected = collector.finish();
+        prop_assert_eq!(collected.counts.frames, arriving.len() as u64);
+        found.extend(collected.intervals);
+        for interval in &found {
+            let Ok(pair) = interval.pair() else { continue };
+            if touched.contains(&interval.number) || interval.segment != SMALL.segment {
+                continue;
+            }
+            let is_held = |role: u64, report: &crate::report::Report| {
+                let mut same = held.iter().filter(|((number, turn), _)| *number == interval.number && turn % 2 == role);
+                same.any(|(_, (totals, cells))| {
+                    let flags = report.totals.flags;
+                    Totals { flags, ..*totals } == report.totals && *cells == report.cells::<Cell>()
+                })
+            };
+            prop_assert!(is_held(0, pair.sender) && is_held(1, pair.receiver), "interval {}", interval.number);
+            // Both of the same interval: none lost, none gained.
+            prop_assert_eq!(pair.sender.totals.packets, pair.receiver.totals.packets);
+            prop_assert_eq!(pair.sender.totals.first.0 >> 16, (pair.receiver.totals.first.0 >> 16) - 7);
+        }
+    }
+}
