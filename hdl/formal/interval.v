@@ -100,28 +100,63 @@ module interval_proof(
     (* hierconn *) wire [31:0] \dut.succession.due_number_q , \dut.succession.due_epoch_q , \dut.succession.ended_number_q ;
     (* hierconn *) wire [31:0] \dut.succession.next_number_q , \dut.succession.next_epoch_q , \dut.succession.begun_number_q ;
     (* hierconn *) wire [12:0] \dut.to_end.stage_1 , \dut.to_end.stage_2 , \dut.to_end.q ;
-    // What the registers held when what is answered now was judged.
+    (* hierconn *) wire \dut.succession.there_0_q , \dut.succession.asked_q ;
+    (* hierconn *) wire [31:0] \dut.succession.number_0_q , \dut.succession.successor_0_q , \dut.succession.epoch_0_q ;
+    wire [31:0] due_now = \dut.succession.due_number_q , epoch_now = \dut.succession.due_epoch_q ;
+    wire [31:0] ended = \dut.succession.ended_number_q ;
+    wire started_now = \dut.succession.started_q ;
+    // What came a cycle ago is held.
+    always @* if (started) begin
+        assert (\dut.succession.there_0_q == came[0] && \dut.succession.asked_q == asked[0]);
+        if (came[0]) assert (\dut.succession.number_0_q == numbers[0] && \dut.succession.epoch_0_q == epochs[0]);
+        if (came[0]) assert (\dut.succession.successor_0_q == numbers[0] + 1);
+    end
+
+    // What the registers held when what is one to three cycles behind its verdict was judged.
     reg [31:0] then_due [0:2];
     reg [31:0] then_epoch [0:2];
+    reg [2:0] then_started;
     always @(posedge clk) begin
-        {then_due[2], then_due[1], then_due[0]} <= rst ? 0 : {then_due[1], then_due[0], \dut.succession.due_number_q };
-        {then_epoch[2], then_epoch[1], then_epoch[0]} <= rst ? 0 : {then_epoch[1], then_epoch[0], \dut.succession.due_epoch_q };
+        {then_due[2], then_due[1], then_due[0]} <= rst ? 0 : {then_due[1], then_due[0], due_now};
+        {then_epoch[2], then_epoch[1], then_epoch[0]} <= rst ? 0 : {then_epoch[1], then_epoch[0], epoch_now};
+        then_started <= rst ? 0 : {then_started[1:0], started_now};
     end
     always @* if (started) begin
-        assert (due == then_due[2] && last_epoch == then_epoch[2]);
-        if (any && way == 0) assert (last == \dut.succession.ended_number_q );
+        assert (due == then_due[2] && last_epoch == then_epoch[2] && any == then_started[2]);
         assert (\dut.current_q == odd);
     end
-    wire [2:0] way = {\dut.to_end.q [0], \dut.to_end.stage_2 [0], \dut.to_end.stage_1 [0]};
-    wire [31:0] ahead = \dut.succession.next_number_q - 1 - \dut.succession.due_number_q ;
+
+    // A verdict on its way, by what came and what was known; and what is known behind it.
+`define ON_ITS_WAY(name, verdict, came_i, asked_i, number_i, epoch_i, due_then, epoch_then, started_then, due_next, epoch_next, started_next) \
+    wire name = came_i && verdict[9:7] == 0; \
+    always @* if (started) begin \
+        assert ((verdict[0] || verdict[6:4] != 0) == (asked_i || name)); \
+        if (verdict[0]) assert (verdict[6:4] == 0); \
+        assert (verdict[9:7] <= came_i && verdict[6:4] <= 1 && verdict[12:10] == 0); \
+        assert (verdict[1] == (verdict[0] && !name)); \
+        assert (verdict[2] == (verdict[0] && name && (number_i != due_then || epoch_i != epoch_then))); \
+        assert (due_next == (name ? number_i + 1 : verdict[0] ? due_then + 1 : due_then)); \
+        assert (epoch_next == (name ? epoch_i : epoch_then)); \
+        assert (started_next == (started_then || verdict[0])); \
+        if (verdict[0]) assert (ended == (name ? number_i : due_then)); \
+        if (verdict[0] && !verdict[3]) assert (any && ended == last + 1); \
+        if (name && started_then && epoch_i == epoch_then) assert (number_i - due_then < 32'hffffffc1); \
+    end
+    wire [12:0] first = \dut.to_end.stage_1 , second = \dut.to_end.stage_2 , third = \dut.to_end.q ;
+    `ON_ITS_WAY(first_counts, first, came[1], asked[1], numbers[1], epochs[1], then_due[0], then_epoch[0], then_started[0], due_now, epoch_now, started_now)
+    `ON_ITS_WAY(second_counts, second, came[2], asked[2], numbers[2], epochs[2], then_due[1], then_epoch[1], then_started[1], then_due[0], then_epoch[0], then_started[0])
+    `ON_ITS_WAY(third_counts, third, came[3], asked[3], numbers[3], epochs[3], then_due[2], then_epoch[2], then_started[2], then_due[1], then_epoch[1], then_started[1])
+
+    wire [2:0] way = {third[0], second[0], first[0]};
+    wire [31:0] ahead = \dut.succession.next_number_q - 1 - due_now;
     always @* if (started) begin
         assert (way == 0 || way == 1 || way == 2 || way == 4);
         assert (\dut.pending_q == (way != 0));
         if (way != 0) assert (!drain_busy && running);
-        assert (\dut.succession.started_q == (any || way != 0));
-        if (\dut.succession.started_q ) assert (\dut.succession.begun_number_q == \dut.succession.ended_number_q + 1);
-        if (\dut.succession.started_q && !\dut.succession.lost_q ) assert (\dut.succession.due_number_q == \dut.succession.begun_number_q );
-        if (\dut.succession.has_candidate_q && \dut.succession.next_epoch_q == \dut.succession.due_epoch_q )
+        if (any && way == 0) assert (last == ended);
+        if (started_now) assert (\dut.succession.begun_number_q == ended + 1);
+        if (started_now && !\dut.succession.lost_q ) assert (due_now == ended + 1);
+        if (started_now && \dut.succession.has_candidate_q && \dut.succession.next_epoch_q == epoch_now)
             assert (ahead != 0 && ahead < 32'hffffffc0);
     end
 `endif

@@ -301,7 +301,7 @@ const PROOFS: [Proof; 8] = [
         cut: "",
         window: None,
         base: 8,
-        step: 6,
+        step: 2,
         cover: 14,
         faults: &[
             fault("an end during a drain not refused", "may_end = ~busy;", "may_end = 1'b1;", (5, 12)),
