@@ -112,6 +112,7 @@ pub struct MeasurementPoint {
     /// From the first interval from this one on.
     scheduled_key: Option<(Option<Key>, u32)>,
     succession: Succession,
+    wants_signed_delimiters: bool,
     time: Option<AbsoluteTime>,
     hash: LinearHash,
     digest: PacketDigest,
@@ -142,6 +143,7 @@ impl MeasurementPoint {
             key: None,
             scheduled_key: None,
             succession: Succession::default(),
+            wants_signed_delimiters: true,
             time: None,
             digest: digest::first(configuration.kind(), configuration.seed()),
             placement: Placement::new(configuration.seed()),
@@ -172,6 +174,11 @@ impl MeasurementPoint {
     /// Sets the key of control frames and delimiters from now on, or none; none at first.
     pub fn set_key(&mut self, key: Option<Key>) {
         self.key = key;
+    }
+
+    /// Judges delimiters as without a key also where there is one. The cores do: their key is for control frames alone.
+    pub fn accept_unsigned_delimiters(&mut self) {
+        self.wants_signed_delimiters = false;
     }
 
     /// Schedules another key, or none: as [`MeasurementPoint::schedule_prefixes`] does prefix lengths. The control frames of the
@@ -394,7 +401,7 @@ impl MeasurementPoint {
     /// The number of a delimiter that is the next one; others are counted.
     fn judge(&mut self, frame: &[u8]) -> Option<u32> {
         let Delimiter { interval, boot_epoch, key, .. } = Delimiter::of(&self.configuration, frame)?;
-        let trust = match &self.key {
+        let trust = match self.key.as_ref().filter(|_| self.wants_signed_delimiters) {
             None => Trust::NoKey,
             Some(ours) if ours.id() == key && ours.has_signed(frame) => Trust::Authentic,
             Some(_) => Trust::Forged,

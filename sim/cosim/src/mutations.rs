@@ -330,8 +330,8 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core,
         "bad delimiters count",
-        "found_d = slot & closing & ~bad &",
-        "found_d = slot & closing &",
+        "found_d = slot & closing & ~bad",
+        "found_d = slot & closing",
     ),
     mutation(
         Module::Core,
@@ -354,8 +354,8 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Core512,
         "delimiters that are padded do not count",
-        "(former_index_q > delimiter_end) |",
-        "",
+        "(former_index_q > delimiter_end)",
+        "1'b0",
     ),
     mutation(
         Module::Core,
@@ -377,13 +377,23 @@ pub const MUTATIONS: &[Mutation] = &[
         "has_candidate_now = 1'b0;",
     ),
     mutation(Module::Core, "a candidate outlives the end of an interval", "has_candidate_now = 1'b0;", ""),
-    mutation(Module::Core, "a delimiter's epoch is not compared", "is_due = same_epoch &", "is_due ="),
-    mutation(Module::Core, "a candidate's epoch is not compared", "& (epoch_0_q == next_epoch_now) &", "&"),
+    mutation(
+        Module::Core,
+        "a delimiter's epoch is not compared",
+        "is_due = same_epoch & (number_0_q == due_now);",
+        "is_due = number_0_q == due_now;",
+    ),
+    mutation(
+        Module::Core,
+        "a candidate's epoch is not compared",
+        "has_candidate_now & (epoch_0_q == next_epoch_now) & (number_0_q == next_number_now);",
+        "has_candidate_now & (number_0_q == next_number_now);",
+    ),
     mutation(
         Module::Core,
         "half of the epoch is that of the delimiter before",
-        "epoch_seen_d = ((",
-        "epoch_seen_d = (epoch_seen_q & 32'hffff) | ((",
+        "epoch_seen_d = (((a[(32'h0)+:(16)]) & 32'hffffffff) << 32'h10) | ((b[(32'h10)+:(16)]) & 32'hffffffff);",
+        "epoch_seen_d = (epoch_seen_q & 32'hffff) | (((a[(32'h0)+:(16)]) & 32'hffffffff) << 32'h10) | ((b[(32'h10)+:(16)]) & 32'hffffffff);",
     ),
     mutation(Module::Core, "late delimiters become candidates", "~&ahead[(32'h6)+:(26)]", "1'b1"),
     mutation(

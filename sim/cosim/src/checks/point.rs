@@ -58,7 +58,9 @@ impl Twin for Point {
 impl Point {
     /// Before its first packet.
     pub(crate) fn new(configuration: &Configuration, role: Role) -> Self {
-        Point { model: MeasurementPoint::new(configuration, role), control_frames: VecDeque::new() }
+        let mut model = MeasurementPoint::new(configuration, role);
+        model.accept_unsigned_delimiters();
+        Point { model, control_frames: VecDeque::new() }
     }
 
     /// A frame passes, sound or bad.
