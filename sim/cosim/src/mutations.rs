@@ -564,9 +564,9 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(Module::Core, "a carry of a frame count lost", "carry_d = sum[32'h10];", "carry_d = 1'b0;"),
     mutation(
         Module::Core,
-        "idle a cycle before the drain has ended",
+        "idle while the end of a frame is still sent",
         "busy = ~is_idle_q;",
-        "busy = ~is_idle_q & ~((section_q == 32'h4) & (state_q == 32'h8));",
+        "busy = ~is_idle_q & ~(section_q == 32'h4);",
     ),
     mutation(
         Module::Core,
