@@ -41,6 +41,7 @@ module emitter_proof(
     input wire [31:0] unmeasured,
     input wire [31:0] bad,
     input wire [15:0] refused_ends,
+    input wire [15:0] ignored_delimiters,
     input wire [4:0] flags,
     input wire [63:0] time_sum,
     input wire [31:0] digest_sum,
@@ -75,7 +76,7 @@ module emitter_proof(
     wire [71:0] drained_cell = settled == 4 ? content : anything;
     emitter dut(
         .clk(clk), .rst(rst), .start(start), .receiver(receiver), .interval(interval), .packets(packets),
-        .bytes(bytes), .first(first), .last(last), .unmeasured(unmeasured), .bad(bad), .refused_ends(refused_ends),
+        .bytes(bytes), .first(first), .last(last), .unmeasured(unmeasured), .bad(bad), .refused_ends(refused_ends), .ignored_delimiters(ignored_delimiters),
         .flags(flags), .time_sum(time_sum), .digest_sum(digest_sum), .absolute_time(absolute_time),
         .point_id(point_id), .prefixes(prefixes), .drained_cell(drained_cell), .drain_address(drain_address), .clear(clear),
         .clear_all(clear_all), .busy(busy), .running(running),
