@@ -285,6 +285,9 @@ module aggregator_proof(
     wire [3:0] state = \dut.emitter.state_q ;
     wire [4:0] step = \dut.emitter.step_q ;
     wire [2:0] section = \dut.emitter.section_q ;
+    // What was said of the clock is on its way for as long as an end is.
+    (* hierconn *) wire \dut.unlocked_then.stage_1 , \dut.unlocked_then.stage_2 , \dut.unlocked_then.stage_3 , \dut.unlocked_then.q ;
+    always @* if (started) assert (unlocked_then == {\dut.unlocked_then.q , \dut.unlocked_then.stage_3 , \dut.unlocked_then.stage_2 , \dut.unlocked_then.stage_1 });
     // An end is on its way: the drain is idle.
     (* hierconn *) wire \dut.intervals.pending_q ;
     (* hierconn *) wire [12:0] \dut.intervals.to_end.stage_1 , \dut.intervals.to_end.stage_2 , \dut.intervals.to_end.q ;

@@ -363,13 +363,13 @@ const PROOFS: [Proof; 8] = [
                 "the counting copy is cleared",
                 "clear_second = emitter_clear_all | (emitter_clear & idle);",
                 "clear_second = emitter_clear_all | (emitter_clear & ~idle);",
-                (89, 89),
+                (90, 93),
             ),
             fault(
                 "cells are drained behind the header's first word",
                 "if ((section_q == 32'h0) & header_step_q[32'h10]) begin",
                 "if ((section_q == 32'h0) & (step_q == 32'h0)) begin",
-                (26, 26),
+                (27, 30),
             ),
             fault("an interval ends during a drain", "may_end = ~busy;", "may_end = 1'b1;", (18, 24)),
             fault(
