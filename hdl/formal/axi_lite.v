@@ -36,13 +36,17 @@ module axi_lite_proof(
     wire [1:0] control_interval_source;
     wire [5:0] control_interval_log2;
     // The inputs from the hardware are unconstrained in every cycle.
-    (* anyseq *) wire [406:0] reported;
-    // Whether the hardware allows prefix lengths, their interval, a schedule.
-    (* anyseq *) wire [2:0] allowed;
+    (* anyseq *) wire [407:0] reported;
+    // Whether the hardware allows prefix lengths, their interval, a schedule; a boot epoch, a key's halves, its identifier and
+    // interval, its schedule.
+    (* anyseq *) wire [8:0] allowed;
     wire [63:0] prefixes_next;
     wire [31:0] prefixes_from;
     wire [31:0] point_id;
-    wire prefixes_schedule;
+    wire prefixes_schedule, key_schedule;
+    wire [31:0] boot_epoch, key_from;
+    wire [63:0] key_low, key_high;
+    wire [15:0] key_id;
     registers dut(
         .clk(clk), .rst(rst), .s_axil_awaddr(s_axil_awaddr), .s_axil_awprot(s_axil_awprot),
         .s_axil_awvalid(s_axil_awvalid), .s_axil_awready(s_axil_awready), .s_axil_wdata(s_axil_wdata),
@@ -61,7 +65,10 @@ module axi_lite_proof(
         .refused_ends(reported[211:196]), .control_frames(reported[243:212]), .unmatched(reported[275:244]),
         .delimiters(reported[307:276]), .delimiter_gaps(reported[339:308]), .timestamp(reported[403:340]),
         .clock_status_locked(reported[404]), .clock_status_slewing(reported[405]),
-        .status_prefixes_pending(reported[406]),
+        .status_prefixes_pending(reported[406]), .status_key_pending(reported[407]),
+        .boot_epoch(boot_epoch), .boot_epoch_allowed(allowed[3]), .key_low(key_low), .key_low_allowed(allowed[4]),
+        .key_high(key_high), .key_high_allowed(allowed[5]), .key_id(key_id), .key_id_allowed(allowed[6]),
+        .key_from(key_from), .key_from_allowed(allowed[7]), .key_schedule(key_schedule), .key_schedule_allowed(allowed[8]),
         .prefixes_next(prefixes_next), .prefixes_next_allowed(allowed[0]), .prefixes_from(prefixes_from),
         .prefixes_from_allowed(allowed[1]), .prefixes_schedule(prefixes_schedule), .point_id(point_id),
         .prefixes_schedule_allowed(allowed[2])
@@ -147,21 +154,24 @@ module axi_lite_proof(
     wire one = wdata == 1;
     reg [8:0] control_before = 0;
     wire [8:0] control = {control_interval_log2, control_interval_source, control_role};
-    reg [2:0] allowed_before;
+    reg [8:0] allowed_before;
     reg [63:0] next_before = 0;
     reg [31:0] from_before = 0;
     reg [31:0] id_before = 0;
+    reg [207:0] key_before = 0;
+    wire [207:0] key = {boot_epoch, key_from, key_id, key_high, key_low};
     always @(posedge clk) begin
         control_before <= control;
         allowed_before <= allowed;
         next_before <= prefixes_next;
         from_before <= prefixes_from;
         id_before <= point_id;
+        key_before <= key;
     end
     always @* if (started) begin
         assert (!s_axil_bresp[0] && !s_axil_rresp[0]);
         if (b_new && awaddr == 12'h20) assert (okay == control_legal);
-        if (b_new && (awaddr < 12'h20 || awaddr > 12'ha0 || awaddr == 12'h8c || awaddr[1:0] != 0 || wstrb != 4'hf)) assert (!okay);
+        if (b_new && (awaddr < 12'h20 || awaddr > 12'hc0 || awaddr == 12'h8c || awaddr[1:0] != 0 || wstrb != 4'hf)) assert (!okay);
         if (b_new && (awaddr == 12'h24 || (awaddr >= 12'h2c && awaddr < 12'h5c) || awaddr == 12'h68)) assert (!okay);
         if (rst_before) assert (control == 0);
         else if (b_new && control_legal) assert (control == {wdata[13:8], wdata[5:4], wdata[0]});
@@ -176,6 +186,15 @@ module axi_lite_proof(
         assert (prefixes_from == (rst_before ? 0 : okay && awaddr == 12'h98 ? wdata : from_before));
         assert (point_id == (rst_before ? 0 : okay && awaddr == 12'ha0 ? wdata : id_before));
         if (b_new && awaddr == 12'ha0) assert (okay == (wstrb == 4'hf));
+        if (b_new && awaddr == 12'ha4) assert (okay == (wstrb == 4'hf && allowed_before[3]));
+        if (b_new && (awaddr == 12'ha8 || awaddr == 12'hac)) assert (okay == (wstrb == 4'hf && allowed_before[4]));
+        if (b_new && (awaddr == 12'hb0 || awaddr == 12'hb4)) assert (okay == (wstrb == 4'hf && allowed_before[5]));
+        if (b_new && awaddr == 12'hb8) assert (okay == (wstrb == 4'hf && wdata[31:16] == 0 && allowed_before[6]));
+        if (b_new && awaddr == 12'hbc) assert (okay == (wstrb == 4'hf && allowed_before[7]));
+        if (b_new && awaddr == 12'hc0) assert (okay == (wstrb == 4'hf && wdata[31:1] == 0 && allowed_before[8]));
+        assert (key_schedule == (okay && awaddr == 12'hc0 && one));
+        if (rst_before) assert (key == 0);
+        else if (!(okay && awaddr >= 12'ha4 && awaddr < 12'hc0)) assert (key == key_before);
         assert (prefixes_schedule == (okay && awaddr == 12'h9c && one));
         assert (clock_command_set == (okay && awaddr == 12'h88 && wdata[0]));
         assert (clock_command_step == (okay && awaddr == 12'h88 && wdata[1]));
@@ -185,8 +204,10 @@ module axi_lite_proof(
     // What is read.
     wire [31:0] control_word = {18'h0, control_before[8:3], 2'h0, control_before[2:1], 3'h0, control_before[0]};
     always @* if (started && r_new) begin
-        if (araddr[1:0] != 0 || araddr > 12'ha0 || araddr == 12'h1c || araddr == 12'h8c) assert (s_axil_rresp == 2 && s_axil_rdata == 0);
+        if (araddr[1:0] != 0 || araddr > 12'hc0 || araddr == 12'h1c || araddr == 12'h8c) assert (s_axil_rresp == 2 && s_axil_rdata == 0);
         else assert (s_axil_rresp == 0);
+        // A key cannot be read.
+        if (araddr >= 12'ha8 && araddr < 12'hb8) assert (s_axil_rdata == 0);
         if (araddr == 0) assert (s_axil_rdata == 32'h44454c54);
         if (araddr == 12'h20) assert (s_axil_rdata == control_word);
     end

@@ -8,7 +8,7 @@ from cocotb.triggers import RisingEdge
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 
 CONTROL, STATUS, SNAPSHOT, INTERVAL_END, CLOCK_VALUE, POINT_ID = 0x20, 0x24, 0x28, 0x5C, 0x80, 0xA0
-CONSTANTS = {0x00: 0x44454C54, 0x04: 0x0001_0002, 0x08: 0, 0x0C: 0x102A2108, 0x18: 0x1234_5678}
+CONSTANTS = {0x00: 0x44454C54, 0x04: 0x0001_0003, 0x08: 0, 0x0C: 0x122A2108, 0x18: 0x1234_5678}
 # Port, offset, words, bits.
 COUNTERS = [
     ("interval", 0x2C, 1, 32),
@@ -29,10 +29,21 @@ STATES = [
     "status_drain_busy",
     "status_end_refused",
     "status_prefixes_pending",
+    "status_key_pending",
 ]
 OTHERS = ["clock_status_locked", "clock_status_slewing"]
-# Without them the registers of prefix lengths refuse all writes.
-GUARDS = ["prefixes_next_allowed", "prefixes_from_allowed", "prefixes_schedule_allowed"]
+# Without them the registers of prefix lengths and keys refuse all writes.
+GUARDS = [
+    "prefixes_next_allowed",
+    "prefixes_from_allowed",
+    "prefixes_schedule_allowed",
+    "boot_epoch_allowed",
+    "key_low_allowed",
+    "key_high_allowed",
+    "key_id_allowed",
+    "key_from_allowed",
+    "key_schedule_allowed",
+]
 
 
 async def start(dut):
@@ -88,11 +99,11 @@ async def illegal_accesses(dut):
     await master.write_dword(CONTROL, 0x1E11)
     for value in [0x3011, 0x0020, 0x0002, 1 << 31]:
         assert await refused(master, CONTROL, value.to_bytes(4, "little")), hex(value)
-    for address in [0x00, 0x0C, STATUS, 0x30, 0x1C, 0x8C, 0x90, 0x9C, 0xFFC]:
+    for address in [0x00, 0x0C, STATUS, 0x30, 0x1C, 0x8C, 0x90, 0x9C, 0xA4, 0xA8, 0xC0, 0xFFC]:
         assert await refused(master, address, bytes(4)), hex(address)
     for length in [1, 2, 3]:
         assert await refused(master, CONTROL, bytes(length))
-    for address in [0x1C, 0x8C, 0xA4, 0x100, 0xFFC]:
+    for address in [0x1C, 0x8C, 0xC4, 0x100, 0xFFC]:
         assert (await master.read(address, 4)).resp == AxiResp.SLVERR, hex(address)
     assert await master.read_dword(CONTROL) == 0x1E11
 

@@ -3,7 +3,7 @@
 //! # Theory of operation
 //!
 //! An interval ends when an end is asked for (see [`crate::interval::boundary`]) or when a delimiter has been seen in the
-//! stream that is the next one by the rules of the [succession](crate::interval::succession). The copies swap roles, and the drain
+//! stream that is the next one by the rules of the [succession]. The copies swap roles, and the drain
 //! starts on the one that counted. If the drain is still busy with the interval before, the end is refused and counted, and the
 //! running interval goes on.
 //!

@@ -16,7 +16,7 @@
 //!                                       └── due, epoch, candidate ◀──────┘
 //! ```
 //!
-//! Ahead, or [`RECENT`](deltaline_model::succession::RECENT) and more behind: of the difference from the number that is due, bits 31:6
+//! Ahead, or [`RECENT`] and more behind: of the difference from the number that is due, bits 31:6
 //! are not all ones.
 //!
 //! # Ports
