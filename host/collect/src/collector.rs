@@ -62,7 +62,7 @@
 //!   is pending is handed out, and the segment goes on from there. Two forged frames can do that, and do it again; only
 //!   [keys](Collector::authenticated_by) keep them from it.
 //! * An end that reports two tables under one number has been given a delimiter twice: its interval is void, and the next one. So
-//!   is the next one, if the first table has been handed out already. Without a key, an interval is also void if an end ignored
+//!   is the next one, if the first table has been handed out already. An interval is also void if an end ignored
 //!   delimiters in it or in the next one, as far as that has come.
 //! * (boot epoch, interval) rises in each role. Frames of an older epoch than two whole ends have had together, or of one
 //!   that is counted and an interval that has been handed out, are replays. When one end's later epoch restarts

@@ -37,10 +37,10 @@ pub enum Void {
         /// The number that it repeated.
         number: u32,
     },
-    /// An end without a key ignored delimiters in this interval or the next one.
+    /// An end ignored delimiters in this interval or the next one.
     #[error(
-        "the {role} ignored {ignored} delimiters that were not due in this interval or the next: without a key, one of \
-         those that it took may be forged, and the interval is void; give the points and the reader a key"
+        "the {role} ignored {ignored} delimiters that were not due in this interval or the next: one of those that \
+         it took may be forged, and the interval is void; keep copies and strangers' delimiters off the path"
     )]
     IgnoredDelimiters {
         /// The end.

@@ -157,11 +157,11 @@ impl Entry {
         })
     }
 
-    /// An end that ignored delimiters, how many, and without a key.
+    /// An end that ignored delimiters, and how many. A key makes no difference: it may be for control frames alone.
     pub(super) fn ignored_delimiters(&self) -> Option<(Role, u16)> {
         [Role::Sender, Role::Receiver].into_iter().find_map(|role| {
-            let Header { key, totals, .. } = &self.ends[role as usize].as_ref()?.common;
-            (*key == 0 && totals.ignored_delimiters > 0).then_some((role, totals.ignored_delimiters))
+            let ignored = self.ends[role as usize].as_ref()?.common.totals.ignored_delimiters;
+            (ignored > 0).then_some((role, ignored))
         })
     }
 

@@ -132,8 +132,8 @@ fn a_delimiter_that_counts_twice_at_an_end_voids_both_sides() {
 
 /// Points that ignore what is not due count it; the interval before may have been cut short by a forged delimiter.
 #[test]
-fn ignored_delimiters_void_both_sides_unless_there_is_a_key() {
-    for (key, expected) in [(0, [true, false, false, true]), (3, [true; 4])] {
+fn ignored_delimiters_void_both_sides_with_a_key_too() {
+    for key in [0, 3] {
         let frames: Vec<Vec<u8>> = live(4)
             .into_iter()
             .map(|bytes| {
@@ -148,7 +148,7 @@ fn ignored_delimiters_void_both_sides_unless_there_is_a_key() {
         let mut collector = Collector::default();
         frames.iter().for_each(|frame| collector.push(frame));
         let found: Vec<bool> = collector.finish().intervals.iter().map(|each| each.void.is_none()).collect();
-        assert_eq!(found, expected);
+        assert_eq!(found, [true, false, false, true]);
     }
 }
 
