@@ -286,7 +286,10 @@ fn signals_end_it_with_a_summary() {
     let board = Simulated::new();
     board.command(Command::Settings(LOSSY));
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
-        let mut reading = Reading::start(&["read", &board.port(), "--json"]);
+        // Whoever runs the tests may have SIGHUP ignored.
+        let mut command = Shell::new("env");
+        command.args(["--default-signal=HUP", env!("CARGO_BIN_EXE_deltaline")]);
+        let mut reading = Reading::of(command.args(["read", &board.port(), "--json"]));
         reading.wait_for("interval", 2);
         reading.signal(signal);
         let result = reading.end();
