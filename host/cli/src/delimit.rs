@@ -46,7 +46,7 @@ pub(crate) struct Delimit {
     /// Number of the first one
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub(crate) first: u32,
-    /// Sign the delimiters with the last key of this file, as `deltaline key` makes it; points that have it take no others
+    /// Sign the delimiters with the last key of this file, as `deltaline key` makes it; cores do not check their tags yet
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
     #[command(flatten)]

@@ -32,9 +32,9 @@ use alloc::vec::Vec;
 use core::num::NonZeroU16;
 
 /// Bytes of a key.
-pub const KEY_BYTES: usize = 16;
+pub const KEY_BYTES: usize = ascon::BYTES;
 /// Bytes of a tag.
-pub const TAG_BYTES: usize = 16;
+pub const TAG_BYTES: usize = ascon::BYTES;
 /// Bytes of a frame that no tag covers: MAC addresses, EtherType, version and role.
 const UNCOVERED_BYTES: usize = 16;
 
