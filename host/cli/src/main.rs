@@ -6,6 +6,7 @@
 mod allow;
 mod arguments;
 mod board;
+mod both;
 mod causes;
 mod common_span;
 mod decode;
