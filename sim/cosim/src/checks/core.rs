@@ -33,7 +33,7 @@ const STAGE: &str = Core::STAGE;
 /// Most cycles from the last beat of a frame, or an interval end, to its commit.
 const COMMIT: usize = 7;
 
-/// Identifier of the measurement point.
+/// Identifier of the sender's measurement point; the receiver's has the other bits.
 const POINT: u32 = 0x89ab_cdef;
 
 /// Entries that tell 1 to 4 classes apart by the lowest bits of the word of the ports, and leave some packets out.
@@ -105,9 +105,9 @@ pub fn check_texts(
     preloaded_counters(toolchain, configuration, preloadable)?;
     let hardware = Hardware::of(toolchain, configuration, verilog)?;
     let mut packets = 0;
-    for (role, seed) in [(Role::Sender, seed), (Role::Receiver, !seed)] {
+    for (role, seed, id) in [(Role::Sender, seed, POINT), (Role::Receiver, !seed, !POINT)] {
         let mut pair = Pair::<Core>::new(&hardware, configuration, role, seed)?;
-        pair.set_id(POINT);
+        pair.set_id(id);
         pair.before_it_counts()?;
         pair.line_rate()?;
         pair.counters()?;
@@ -315,6 +315,9 @@ impl Pair<Core> {
     }
 }
 
+/// Upper halves of counters: each bit is one in one of the two behind a carry, and zero in usual intervals.
+const HIGH: [u64; 2] = [0x5a_5a5a, 0xa5_a5a5];
+
 /// The emitted text with an input `preload`, which says what reset, or clearing, leaves in counters: from one, each of the
 /// cases of the check.
 ///
@@ -329,15 +332,21 @@ pub fn preloadable(verilog: &str) -> Result<String, CheckError> {
             format!("q <= {width}'h{value:x};"),
         )
     };
-    let near_carry = [
-        reset_to("class_totals_0_packets_low", 24, 0xff_fff0),
-        reset_to("class_totals_0_bytes_low", 24, 0xff_ff00),
-        reset_to("totals_unmeasured_count_low", 16, 0xfffe),
-        reset_to("totals_bad_count_low", 16, 0xfffd),
-        reset_to("time_sum_0_low", 24, 0xff_fff0),
-        reset_to("time_sum_0_middle", 24, 0xff_ffff),
-        reset_to("time_sum_0_high", 16, 0xffff),
-    ];
+    let near_carry = HIGH.map(|high| {
+        [
+            reset_to("class_totals_0_packets_low", 24, 0xff_fff0),
+            reset_to("class_totals_0_packets_high", 24, high & 0xff_ffff),
+            reset_to("class_totals_0_bytes_low", 24, 0xff_ff00),
+            reset_to("class_totals_0_bytes_high", 24, high & 0xff_ffff),
+            reset_to("totals_unmeasured_count_low", 16, 0xfffe),
+            reset_to("totals_unmeasured_count_high", 16, high & 0xffff),
+            reset_to("totals_bad_count_low", 16, 0xfffd),
+            reset_to("totals_bad_count_high", 16, high & 0xffff),
+            reset_to("time_sum_0_low", 24, 0xff_fff0),
+            reset_to("time_sum_0_middle", 24, 0xff_ffff),
+            reset_to("time_sum_0_high", 16, high & 0xffff),
+        ]
+    });
     let near_overflow = [
         reset_to("class_totals_0_packets_low", 24, 0xff_fff0),
         reset_to("class_totals_0_packets_high", 24, 0xff_ffff),
@@ -372,8 +381,9 @@ pub fn preloadable(verilog: &str) -> Result<String, CheckError> {
     };
     let near_end = [full_behind("refused", "refused"), full_behind("ignored", "ignored_behind")];
     let mut text = with_input(verilog, TOP, "preload");
-    let cases: [&[Change]; 5] =
-        [&near_carry, &near_overflow, &near_overflow_of_bytes, &full_cells, &near_end];
+    let [near_carry, near_carry_of_others] = near_carry;
+    let cases: [&[Change]; 6] =
+        [&near_carry, &near_carry_of_others, &near_overflow, &near_overflow_of_bytes, &full_cells, &near_end];
     for (case, changes) in (1..).zip(cases) {
         for (module, from, to) in changes {
             let start = reader::module(&text, module).map_or(text.len(), |module| module.start);
@@ -404,15 +414,26 @@ fn preloaded_counters(
     let first = Flags { timed: true, gap: true, ..Flags::default() };
     let counted = Totals { flags: first, ..counted };
     let saturated = Flags { saturated: true, ..first };
-    let cases: [Totals; 4] = [
-        Totals {
-            packets: 0xff_fff0 + 40,
-            bytes: 0xff_ff00 + 40 * 46,
-            time_sum: Some(40 * 7 - 0x10),
-            unmeasured: 0xfffe + 3,
-            bad: 0xfffd + 3,
-            ..counted
-        },
+    let near_carry = HIGH.map(|high| Totals {
+        packets: (high & 0xff_ffff) << 24 | 0xff_fff0,
+        bytes: (high & 0xff_ffff) << 24 | 0xff_ff00,
+        time_sum: Some(high << 48 | 0xffff_ffff_fff0),
+        unmeasured: (high as u32) << 16 | 0xfffe,
+        bad: (high as u32) << 16 | 0xfffd,
+        ..counted
+    });
+    let near_carry = near_carry.map(|reset| Totals {
+        packets: reset.packets + 40,
+        bytes: reset.bytes + 40 * 46,
+        time_sum: reset.time_sum.map(|sum| sum.wrapping_add(40 * 7)),
+        unmeasured: reset.unmeasured + 3,
+        bad: reset.bad + 3,
+        ..reset
+    });
+    let [one, other] = near_carry;
+    let cases: [Totals; 5] = [
+        one,
+        other,
         Totals { packets: 40 - 16, unmeasured: u32::MAX, bad: u32::MAX, flags: saturated, ..counted },
         Totals { bytes: 40 * 46 - 0x100, flags: saturated, ..counted },
         Totals { flags: saturated, ..counted },
