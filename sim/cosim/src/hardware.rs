@@ -386,6 +386,15 @@ impl HardwarePoint {
         }
     }
 
+    /// Packets and their IP octets of the running interval, as the pins show them.
+    ///
+    /// # Errors
+    ///
+    /// The core has no such pins.
+    pub fn running_totals(&self) -> Result<[u64; 2], HardwareError> {
+        Ok([self.bench.get(self.bench.port("packets")?), self.bench.get(self.bench.port("bytes")?)])
+    }
+
     /// The absolute time, which the byte core does not have.
     pub fn set_absolute_time(&mut self, time: Option<AbsoluteTime>) {
         if let Ok(port) = self.bench.port("absolute_time") {

@@ -13,7 +13,9 @@ use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::classifier::Entry;
 use deltaline_model::packet::identity::PAYLOAD_WORD;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::sketch::cell::Cell;
 use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
+use deltaline_model::wire;
 use deltaline_model::wire::delimiter::Delimiter;
 use deltaline_model::wire::frame::{Flags, Frame, Role, Totals};
 use deltaline_traffic::{self as traffic, Frames};
@@ -120,6 +122,7 @@ pub fn check_texts(
             pair.lost_clock()?;
             pair.absolute_times()?;
             pair.delimiters()?;
+            pair.running_totals()?;
             pair.end_interval()?;
             pair.compare()?;
         }
@@ -157,6 +160,20 @@ impl Pair<Core> {
         }
         self.end_interval()?;
         self.compare()
+    }
+
+    /// What the pins show of the running interval.
+    fn running_totals(&mut self) -> Result<(), CheckError> {
+        for number in 0..40 {
+            self.frame(&udp_frame(number, 60), number % 8 == 7, 0)?;
+            for _ in 0..2 * COMMIT {
+                self.cycle()?;
+            }
+            let shown = self.hardware.running_totals()?;
+            let expected = [self.twin.model.packets(), self.twin.model.bytes()];
+            same(STAGE, self.packets, "packets and bytes of the running interval", &expected, &shown)?;
+        }
+        Ok(())
     }
 
     /// Frames and interval ends while the memories are cleared leave no trace.
@@ -315,6 +332,9 @@ impl Pair<Core> {
     }
 }
 
+/// The case of [`preloadable`] with cells near their ends.
+const FULL_CELLS: u64 = 5;
+
 /// Upper halves of counters: each bit is one in one of the two behind a carry, and zero in usual intervals.
 const HIGH: [u64; 2] = [0x5a_5a5a, 0xa5_a5a5];
 
@@ -410,6 +430,8 @@ fn preloaded_counters(
     (0..3).for_each(|_| model.observe(&[0; 60], time));
     (0..3).for_each(|_| model.observe_bad());
     let counted = model.totals(0);
+    let is_plain = configuration.kind() == wire::shape::Kind::LDA && !configuration.has_digests();
+    let cells = if is_plain { model.cells::<Cell>() } else { vec![] };
     // The first interval, ended by no delimiter.
     let first = Flags { timed: true, gap: true, ..Flags::default() };
     let counted = Totals { flags: first, ..counted };
@@ -454,7 +476,26 @@ fn preloaded_counters(
             }
         }
         point.end_interval()?;
-        same(STAGE, case, "totals near their ends", &Some(*expected), &totals(&mut point)?)?;
+        let frames = frames(&mut point)?;
+        same(STAGE, case, "totals near their ends", &Some(*expected), &totals(&frames))?;
+        if is_plain && case == FULL_CELLS {
+            let decoded = frames.iter().filter_map(|frame| Frame::decode(frame).ok());
+            let found: Vec<Cell> = decoded.flat_map(|frame| frame.cells().collect::<Vec<_>>()).collect();
+            // A half of a word is a half of the count and one of the sum.
+            let near_end = |cell: &Cell| Cell { count: cell.count.wrapping_sub(1), ..*cell };
+            let expected: Vec<Cell> = cells.iter().map(near_end).collect();
+            same(STAGE, case, "cells near their ends", &expected, &found)?;
+        }
+        // Nothing is left of it.
+        point.end_interval()?;
+        let empty = Totals { flags: Flags { timed: true, ..Flags::default() }, ..zero };
+        same(
+            STAGE,
+            case,
+            "totals behind those near their ends",
+            &Some(empty),
+            &totals(&self::frames(&mut point)?),
+        )?;
     }
 
     let mut point = point(1 + cases.len() as u64)?;
@@ -463,7 +504,7 @@ fn preloaded_counters(
         point.request_interval_end()?;
         point.observe(&Delimiter::new(configuration, 1 << 20).encode(), time)?;
     }
-    totals(&mut point)?;
+    frames(&mut point)?;
     point.end_interval()?;
     let flags = Flags { overrun: true, timed: true, ..Flags::default() };
     let full = u16::MAX;
@@ -473,15 +514,19 @@ fn preloaded_counters(
         0,
         "refused ends and ignored delimiters near their end",
         &Some(expected),
-        &totals(&mut point)?,
+        &totals(&frames(&mut point)?),
     )
 }
 
-/// The totals of the interval whose control frames are due.
-fn totals(point: &mut HardwarePoint) -> Result<Option<Totals>, CheckError> {
+/// The control frames of the interval that has ended.
+fn frames(point: &mut HardwarePoint) -> Result<Vec<Vec<u8>>, CheckError> {
     point.wait_for_frames()?;
-    let frames = point.take_frames();
-    Ok(frames.first().and_then(|frame| Frame::decode(frame).ok()).map(|frame| frame.header.totals))
+    Ok(point.take_frames())
+}
+
+/// The totals in them.
+fn totals(frames: &[Vec<u8>]) -> Option<Totals> {
+    frames.first().and_then(|frame| Frame::decode(frame).ok()).map(|frame| frame.header.totals)
 }
 
 /// The name of a module, a text in it, and what replaces its first occurrence.
