@@ -253,6 +253,8 @@ impl Pair<Core> {
                 self.cycle()?;
             }
             self.hardware.set_interval_log2(log2);
+            // A boundary right behind another exponent ends nothing.
+            (0..COMMIT).try_for_each(|_| self.cycle())?;
             self.ends_between_neighbours(Some(log2))?;
             self.hardware.set_interval_log2(0);
             // What the last boundary started is flagged too.
