@@ -290,6 +290,14 @@ impl Printer<'_> {
                 self.is_over = true;
                 Ok(())
             }
+            Happening::Forgotten { segment } => {
+                self.metrics.iter_mut().try_for_each(|metrics| metrics.forgotten(*segment))?;
+                self.say(&format!(
+                    "segment {segment}: forgotten, for nothing has come of it for long and others need its room; name those \
+                     that matter with --segment"
+                ));
+                Ok(())
+            }
             Happening::Interval(_)
             | Happening::Partial { .. }
             | Happening::Gap { .. }

@@ -68,7 +68,8 @@
 //!   that is counted and an interval that has been handed out, are replays. When one end's later epoch restarts
 //!   a segment, the other end goes on in the epoch that it has.
 //! * Of segments, pending intervals and bytes there are at most as many as [`Limits`] say. No state is kept by
-//!   point. To make room, the oldest of what is in quarantine goes first. A frame takes the same work however many are kept, but for the
+//!   point. To make room, the oldest of what is in quarantine goes first; to make room for a segment, one of which nothing has come for
+//!   a [long time](Limits::silence). A frame takes the same work however many are kept, but for the
 //!   depth of trees.
 //!
 //! # Limits
@@ -130,6 +131,10 @@ pub struct Collector {
     problems: Vec<Problem>,
     segments: BTreeMap<u32, Segment>,
     quarantine: Quarantine,
+    /// All segments by when their last frame came.
+    silent: BTreeSet<(Duration, u32)>,
+    /// Segments that have made room for others.
+    forgotten: Vec<u32>,
     /// Segments of which frames came that have not been looked at since.
     touched: BTreeSet<u32>,
     /// When which segment's interval of which number is to be looked at again.
@@ -337,6 +342,22 @@ impl Collector {
         true
     }
 
+    /// Forgets the segment of which nothing has come for longest, if it is long enough and there are as many as are followed.
+    fn make_room_for_segment(&mut self) -> bool {
+        if self.segments.len() >= self.limits.segments {
+            let silence = self.limits.silence;
+            let is_over =
+                |(heard, _): &&(Duration, u32)| self.is_live && heard.saturating_add(silence) <= self.now;
+            let Some(&(_, segment)) = self.silent.first().filter(is_over) else { return false };
+            self.hand_out_all(segment);
+            self.silent.pop_first();
+            self.segments.remove(&segment);
+            self.bytes -= SEGMENT_BYTES;
+            self.forgotten.push(segment);
+        }
+        self.make_room(SEGMENT_BYTES)
+    }
+
     fn give_up(&mut self, entry: &Entry) {
         self.work += 1;
         self.bytes -= entry.bytes;
@@ -353,6 +374,9 @@ impl Collector {
             self.counts.beyond += 1;
             return;
         }
+        self.silent.remove(&(known.heard, segment));
+        known.heard = now;
+        self.silent.insert((now, segment));
         self.touched.insert(segment);
         if is_new {
             let is_newest = known.insert(interval, Entry::new(frame, now));
@@ -443,7 +467,7 @@ impl Collector {
             }
         } else if self.segments.contains_key(&segment) {
             self.hand_out_all(segment);
-        } else if self.segments.len() >= self.limits.segments || !self.make_room(SEGMENT_BYTES) {
+        } else if !self.make_room_for_segment() {
             return self.leave_out(found);
         }
         let room =
@@ -467,7 +491,9 @@ impl Collector {
             }
             None => {
                 self.bytes += SEGMENT_BYTES;
-                self.segments.insert(segment, Segment::new(first, newest, found.into_iter().collect()));
+                let pending = found.into_iter().collect();
+                self.segments.insert(segment, Segment::new(first, newest, pending, self.now));
+                self.silent.insert((self.now, segment));
             }
         }
     }
@@ -569,9 +595,16 @@ impl Collector {
             self.bytes -= SEGMENT_BYTES;
         }
         self.segments.clear();
+        self.silent.clear();
         while let Some(oldest) = self.quarantine.pop_oldest() {
             self.give_up(&oldest);
         }
+    }
+
+    /// The segments that were forgotten since the last call, to make room for others; what comes of them again is as if nothing had come
+    /// before.
+    pub fn take_forgotten(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.forgotten)
     }
 
     /// What is not as it should be, since the last call.
@@ -620,7 +653,8 @@ impl Collector {
         }
         for (segment, mut entries) in unknown {
             while let Some((number, entry)) = entries.pop_first() {
-                let mut alone = Segment::new(number, number, BTreeMap::from([(number, entry)]));
+                let pending = BTreeMap::from([(number, entry)]);
+                let mut alone = Segment::new(number, number, pending, self.now);
                 let handed_out = alone.hand_out(segment, number, self.expected);
                 self.settled.extend(handed_out.map(|handed_out| handed_out.interval));
             }

@@ -51,6 +51,11 @@ pub enum Happening {
         /// Number of the last interval, not before `first`, modulo 2^32.
         last: u32,
     },
+    /// A segment of which nothing has come for long was forgotten, to make room for others.
+    Forgotten {
+        /// Number of the segment.
+        segment: u32,
+    },
     /// A frame or message was corrupted, and is left out.
     Bad(String),
     /// Intervals count from zero again.
@@ -353,6 +358,10 @@ impl Follower {
             self.hand_out(&interval);
         }
         self.collector.take_problems();
+        for segment in self.collector.take_forgotten() {
+            self.segments.remove(&segment);
+            self.happened.push(Happening::Forgotten { segment });
+        }
         if restarts > self.followed {
             self.followed = restarts;
             self.restart(Restart::Numbers);

@@ -277,6 +277,43 @@ fn a_hundred_thousand_hostile_segments_are_bounded_in_memory_and_linear_in_work(
     assert!(work < 10 * counts.frames, "{work} steps for {} frames", counts.frames);
 }
 
+/// Forged segments that are followed keep a later one out for as long as its frames come and the [silence](Limits::silence), and no
+/// longer; an honest one of which frames come is never among those that go.
+#[test]
+fn a_silent_segment_makes_room_for_another() {
+    let limits = Limits { segments: 3, silence: Duration::from_secs(100), ..Limits::default() };
+    let mut collector = Collector::default().within(limits);
+    let honest = run(SMALL, 0, 6, 0);
+    let follow = |collector: &mut Collector, seconds: u64, frames: &[Vec<u8>]| {
+        collector.advance(Duration::from_secs(seconds));
+        followed(collector, frames)
+    };
+    follow(&mut collector, 0, &honest[..4]);
+    let two = |segment| run(Settings { segment, ..SMALL }, 0, 2, 0);
+    follow(&mut collector, 0, &[two(5), two(8)].concat());
+    let late = two(9);
+    follow(&mut collector, 99, &[&honest[4..8], &late].concat());
+    assert_eq!((collector.counts().beyond, collector.take_forgotten()), (4, vec![]));
+    follow(&mut collector, 100, &late);
+    assert_eq!((collector.counts().beyond, collector.take_forgotten()), (4, vec![5]));
+    let held = collector.segments.keys().copied().collect::<Vec<_>>();
+    assert_eq!((held, collector.silent.len()), (vec![SMALL.segment, 8, 9], 3));
+    // What is heard again is not silent; what was forgotten begins anew.
+    follow(&mut collector, 199, &[&honest[8..], &two(5)].concat());
+    assert_eq!(collector.take_forgotten(), [8]);
+    collector.advance(Duration::from_secs(400));
+    collector.take_settled();
+    assert_eq!(collector.bytes(), 3 * SEGMENT_BYTES);
+    assert_eq!(collector.counts().restarts, 0);
+    // A recording's are kept.
+    let mut collector = Collector::default().within(limits);
+    collector.advance(Duration::from_secs(1000));
+    [two(5), two(8), two(9)].concat().iter().for_each(|frame| collector.push(frame));
+    collector.advance(Duration::from_secs(2000));
+    two(10).iter().for_each(|frame| collector.push(frame));
+    assert_eq!(collector.take_forgotten(), []);
+}
+
 #[test]
 fn a_segment_keeps_so_many_intervals_and_no_more() {
     let limits = Limits { pending: 8, ..Limits::default() };

@@ -27,6 +27,8 @@ pub(super) struct Segment {
     /// Of both ends, the newest ones that two whole ends had together.
     epochs: [u32; 2],
     refused: Refused,
+    /// When its last frame came.
+    pub(super) heard: Duration,
 }
 
 /// What is remembered of an interval that has been handed out.
@@ -63,9 +65,9 @@ pub(super) enum Place {
 
 impl Segment {
     /// A segment whose intervals begin with these, of which `first` is the earliest and `newest` the latest.
-    pub(super) fn new(first: u32, newest: u32, pending: BTreeMap<u32, Entry>) -> Self {
+    pub(super) fn new(first: u32, newest: u32, pending: BTreeMap<u32, Entry>, heard: Duration) -> Self {
         let (recent, epochs, refused) = (VecDeque::new(), [0; 2], Refused::default());
-        Segment { pending, last: first.wrapping_sub(1), newest, recent, epochs, refused }
+        Segment { pending, last: first.wrapping_sub(1), newest, recent, epochs, refused, heard }
     }
 
     /// Where a frame belongs. If an end reports an interval anew that was the last to be handed out, the next one is void.
