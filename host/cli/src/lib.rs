@@ -97,7 +97,8 @@ enum Command {
     Decode(decode::Decode),
     /// Read control frames live from a serial port or a network interface, or from a recording
     ///
-    /// A live source that vanishes is waited for and read on.
+    /// A live source that vanishes is waited for and read on. An interval is shown when the next one begins, which says whether
+    /// delimiters were ignored in it; if none comes, a second and its own length later.
     #[command(after_help = read::EXAMPLES, after_long_help = read::EXAMPLES)]
     Read(read::Read),
     /// Send the delimiters that cut a path's packets into intervals, out of a network interface in front of the path

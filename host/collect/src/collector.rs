@@ -6,8 +6,9 @@
 //! control packets translates into a measurement interval being ignored").
 //!
 //! A recording may be pushed in any order and finished. Of a live source, [`Collector::take_settled`] hands out each
-//! interval as soon as nothing more is to be expected of it: both ends have begun the next one or are whole since the
-//! [grace](Limits::grace), or [`LAG`] later intervals have begun, or its [time](Limits::patience) is over.
+//! interval as soon as nothing more is to be expected of it: both ends have begun the next one, or are whole since the
+//! [grace](Limits::grace) and as long again as the interval took, or [`LAG`] later intervals have begun, or its
+//! [time](Limits::patience) is over.
 //!
 //! A frame belongs to its (segment, interval, role). All that follows rests on the bytes of control frames alone.
 //!
@@ -78,8 +79,9 @@
 //!   the refusals that were reported; those of an interval of which not a single frame arrived are unknown.
 //! * Interval numbers that start over contradict the earlier ones where a recording is finished as a whole: one recording for
 //!   one run. Live, they are followed. A restart from a number above 2^31 looks like a jump ahead.
-//! * A forged delimiter that is early by more than the grace makes an interval that is handed out before the points' counts of
-//!   ignored delimiters, in the next one, can show it. Keys help.
+//! * A forged delimiter that is early at one end is shown by the points' counts of ignored delimiters, in the next interval; so the
+//!   interval waits for that one. If all frames of an end's next one are lost or held back, or intervals take a minute and more, it is handed out
+//!   before. Keys at software points help.
 //!
 //! # Test plan
 //!
@@ -389,11 +391,18 @@ impl Collector {
             return;
         };
         let taken = entry.take(frame, now, header, blocks);
-        let due = entry.next_look(now, &self.limits);
-        self.timers.remove(&(entry.due, segment, interval));
-        self.timers.insert((due, segment, interval));
-        entry.due = due;
+        self.set_timer(segment, interval);
         self.count(taken, header);
+    }
+
+    /// Sets when a pending interval is to be looked at again.
+    fn set_timer(&mut self, segment: u32, number: u32) {
+        let Some(known) = self.segments.get_mut(&segment) else { return };
+        let before = known.whole;
+        let Some(entry) = known.get(number) else { return };
+        self.timers.remove(&(entry.due, segment, number));
+        entry.due = entry.next_look(self.now, &self.limits, before);
+        self.timers.insert((entry.due, segment, number));
     }
 
     /// A frame of a segment's first numbers, or of one far from the others.
@@ -433,7 +442,7 @@ impl Collector {
             let Some((number, mut entry)) = self.quarantine.take_near(segment, known.newest(), 1) else {
                 return;
             };
-            entry.due = entry.next_look(self.now, &self.limits);
+            entry.due = entry.next_look(self.now, &self.limits, known.whole);
             self.timers.insert((entry.due, segment, number));
             known.insert(number, entry);
         }
@@ -476,7 +485,7 @@ impl Collector {
         self.work += found.len() as u64;
         self.touched.insert(segment);
         for (number, entry) in &mut found {
-            entry.due = entry.next_look(self.now, &self.limits);
+            entry.due = entry.next_look(self.now, &self.limits, [None; 2]);
             self.timers.insert((entry.due, segment, *number));
         }
         match self.segments.get_mut(&segment) {
@@ -532,7 +541,7 @@ impl Collector {
         {
             self.work += 1;
             if !known.is_settled(first, now, grace) {
-                return;
+                return self.set_timer(segment, first);
             }
             self.hand_out(segment, first);
         }
@@ -548,8 +557,7 @@ impl Collector {
                 continue;
             };
             if entry.since.saturating_add(patience) > now {
-                entry.due = entry.next_look(now, &self.limits);
-                self.timers.insert((entry.due, segment, number));
+                self.set_timer(segment, number);
                 self.settle(segment);
                 continue;
             }

@@ -13,8 +13,8 @@ pub struct Limits {
     pub pending: usize,
     /// Bytes of all that has not been handed out, as the collector counts them.
     pub bytes: usize,
-    /// How long an interval that is whole is held back of a live source, unless both ends go on to the next one before: an
-    /// end that repeats its number does so within a path's delay and a drain.
+    /// How long, beside as long again as it took, an interval that is whole is held back of a live source, unless both ends go on to the next
+    /// one before: an end that repeats its number does so within a path's delay and a drain.
     pub grace: Duration,
     /// How long after its first frame an interval is no longer waited for.
     pub patience: Duration,
