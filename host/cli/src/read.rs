@@ -120,6 +120,10 @@ enum Line<'a> {
         reason: String,
     },
     Restored,
+    /// What follows may not be in the recording.
+    NotRecorded {
+        reason: String,
+    },
     End(&'a Counts),
 }
 
@@ -310,7 +314,7 @@ impl Printer<'_> {
         if let Happening::NotRecorded(reason) = happening {
             self.exit = Exit::gravest([self.exit, Exit::Output]);
             report::say(&format!("--record: cannot be written further: {reason}; check the free space"));
-            return Ok(());
+            return self.line(&Line::NotRecorded { reason: reason.clone() });
         }
         if !self.wants_intervals() {
             return Ok(());
