@@ -16,7 +16,7 @@ const BY_EIGHT: [u8; 6] = [0, 43, 60, 135, 139, 140];
 /// The authentication header's counts units of four.
 const BY_FOUR: u8 = 51;
 
-/// All frames, the same ones for everybody; some 1,800.
+/// All frames, the same ones for everybody; some 1,900.
 pub(crate) fn frames() -> Vec<Vec<u8>> {
     let mut frames = vec![];
     frames.extend(runts());
@@ -110,7 +110,17 @@ fn lengths() -> impl Iterator<Item = Vec<u8>> {
         frame[16..18].copy_from_slice(&length.to_be_bytes());
         frame
     });
-    of_six.into_iter().chain(of_four).chain(long_lengths())
+    of_six.into_iter().chain(of_four).chain(short_lengths()).chain(long_lengths())
+}
+
+/// IPv4 packets of every length that ends within the window, with padding behind them that is not zero.
+fn short_lengths() -> impl Iterator<Item = Vec<u8>> {
+    (20..=96u16).map(|length| {
+        let mut frame = udp_frame(length.into(), 130);
+        frame[16..18].copy_from_slice(&length.to_be_bytes());
+        frame[14 + usize::from(length)..].fill(!0);
+        frame
+    })
 }
 
 /// Length fields with a single high bit, of frames as short as that bit's absence would make them.
@@ -160,7 +170,7 @@ mod tests {
     fn every_kind_turns_up() {
         let frames = frames();
         let count = |wanted: fn(&[u8]) -> bool| frames.iter().filter(|frame| wanted(frame)).count();
-        assert_eq!(frames.len(), 701 + 13 * (6 * 9 + 18) + 2 * 9 * 8);
+        assert_eq!(frames.len(), 701 + 13 * (6 * 9 + 18) + 2 * 9 * 8 + 77);
         assert!(count(|frame| frame.len() < 14) >= 26);
         assert!(count(|frame| frame.len() >= 9_000) >= 9);
         assert!(count(|frame| identify(frame).is_ok_and(|found| found.ip_length > 65_535)) >= 2);
