@@ -14,6 +14,7 @@ use deltaline_capture::{PacketRef, PcapngWriter};
 use deltaline_collect::collector::{Collector, Limits};
 use deltaline_collect::evaluation::Evaluation;
 use deltaline_model::packet::identity::WINDOW_BYTES;
+use deltaline_model::sketch::packet_cache::PacketCache;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::Role;
 use serde::Serialize;
@@ -181,6 +182,8 @@ struct IntervalFrames {
     frames: Vec<Vec<u8>>,
     /// Of the last packet, in nanoseconds since the Unix epoch.
     timestamp: u64,
+    /// Its packets, where they are remembered.
+    packets: Option<PacketCache>,
 }
 
 /// Where control frames go, and what comes of them.
@@ -198,19 +201,31 @@ impl Sink {
     fn take(&mut self, sender: &End, ends: [IntervalFrames; 2]) -> Result<(), Failure> {
         // A collector for each interval: what has been estimated need not be kept.
         let mut collector = Collector::default().within(Limits::recording());
-        for IntervalFrames { frames, timestamp } in ends {
-            for data in &frames {
+        for IntervalFrames { frames, timestamp, .. } in &ends {
+            for data in frames {
                 collector.push(data);
                 self.frames.count += 1;
                 self.frames.bytes += data.len() as u64;
                 if let Some(writer) = &mut self.writer {
-                    writer.write(PacketRef { timestamp, length: data.len() as u32, interface: 0, data })?;
+                    writer.write(PacketRef {
+                        timestamp: *timestamp,
+                        length: data.len() as u32,
+                        interface: 0,
+                        data,
+                    })?;
                 }
             }
         }
         let collected = collector.finish();
         self.is_corrupted |= collected.counts.corrupted > 0;
-        self.evaluations.extend(Evaluation::all(&collected));
+        let caches = match &ends {
+            [IntervalFrames { packets: Some(sent), .. }, IntervalFrames { packets: Some(received), .. }] => {
+                Some([sent, received])
+            }
+            _ => None,
+        };
+        self.evaluations
+            .extend(collected.intervals.iter().map(|interval| Evaluation::with_caches(interval, caches)));
         let last = self.evaluations.last().and_then(Evaluation::span);
         self.times.push(last.map(|(first, last)| [first, last].map(|moment| sender.absolute(moment))));
         Ok(())
@@ -309,7 +324,7 @@ impl End {
         self.truncated += point.observe(&mut batch)?;
         let mut frames = vec![];
         point.end_interval(&mut |data| frames.push(data.to_vec()))?;
-        Ok(IntervalFrames { frames, timestamp: self.timestamp })
+        Ok(IntervalFrames { frames, timestamp: self.timestamp, packets: point.take_packets() })
     }
 
     /// A moment of the interval that has just ended, which the last packet was near.

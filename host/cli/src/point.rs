@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::sketch::packet_cache::PacketCache;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::delimiter::Delimiter;
 
@@ -50,6 +51,11 @@ pub(crate) trait Point {
     /// A delimiter has come: ends the interval and hands out its control frames.
     fn end_interval(&mut self, emit: &mut dyn FnMut(&[u8])) -> Result<(), Failure>;
 
+    /// The packets of the interval that has just ended, if they are remembered.
+    fn take_packets(&mut self) -> Option<PacketCache> {
+        None
+    }
+
     /// Clock cycles so far; none where there is no clock.
     fn cycles(&self) -> Option<u64>;
 }
@@ -68,6 +74,11 @@ impl Point for MeasurementPoint {
         MeasurementPoint::observe(self, &delimiter, Timestamp(0));
         MeasurementPoint::end_interval(self, IntervalEnd::Delimiter, emit);
         Ok(())
+    }
+
+    fn take_packets(&mut self) -> Option<PacketCache> {
+        // Recordings are measured as one class.
+        MeasurementPoint::take_packets(self)?.pop()
     }
 
     fn cycles(&self) -> Option<u64> {

@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::point::MeasurementPoint;
 use deltaline_model::wire::frame::Role;
+use deltaline_model::wire::shape::Kind;
 use std::fmt;
 
 /// What the measurement points are.
@@ -43,7 +44,13 @@ impl Points {
 
     pub(crate) fn point(&self, role: Role) -> Result<Box<dyn Point>, Failure> {
         match self {
-            Points::Software(configuration) => Ok(Box::new(MeasurementPoint::new(configuration, role))),
+            Points::Software(configuration) => {
+                let mut point = MeasurementPoint::new(configuration, role);
+                if configuration.kind() == Kind::IDENTITY_TABLE && configuration.classes() == 1 {
+                    point.remember_packets();
+                }
+                Ok(Box::new(point))
+            }
             Points::Hardware(hardware) => hardware::point(hardware, role),
         }
     }

@@ -8,7 +8,11 @@ use deltaline_estimate::{
     Sums, difference, estimate_traffic, offset_bounds,
 };
 use deltaline_model::sketch::cell::{Cell, Row};
+use deltaline_model::sketch::digest;
 use deltaline_model::sketch::finecomb;
+use deltaline_model::sketch::identity_table::{IdentityCell, TABLES, row};
+use deltaline_model::sketch::packet_cache::PacketCache;
+use deltaline_model::sketch::packet_id::PacketId;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::cell::WireCell;
 use deltaline_model::wire::frame::Totals;
@@ -53,7 +57,13 @@ pub struct Evaluation {
 impl Evaluation {
     /// Evaluates an interval.
     pub fn of(interval: &Interval) -> Self {
-        let (result, further) = match evaluate(interval) {
+        Evaluation::with_caches(interval, None)
+    }
+
+    /// Evaluates an interval of which the sender and the receiver remember their packets, if they do: where tables show which packets
+    /// differ, delays are of all packets that both have seen, exactly.
+    pub fn with_caches(interval: &Interval, caches: Option<[&PacketCache; 2]>) -> Self {
+        let (result, further) = match evaluate(interval, caches) {
             Ok(Answer { estimate, rows, further }) => (Ok((estimate, rows)), further),
             Err(unusable) => (Err(unusable), vec![]),
         };
@@ -89,18 +99,18 @@ struct Answer {
 }
 
 /// The evaluation of a pair's kind of synopsis.
-fn evaluate(interval: &Interval) -> Result<Answer, Unusable> {
+fn evaluate(interval: &Interval, caches: Option<[&PacketCache; 2]>) -> Result<Answer, Unusable> {
     let pair = interval.pair()?;
     match pair.sender.shape.kind {
         Kind::LDA => rows::<Cell>(&pair, pair.sender.shape.has_digests),
         Kind::FINECOMB => rows::<finecomb::RowCell>(&pair, true),
-        Kind::IDENTITY_TABLE => identities(&pair),
+        Kind::IDENTITY_TABLE => identities(&pair, caches),
         kind => Err(Unusable::Kind(kind)),
     }
 }
 
 /// The evaluation of identity tables: the best of them as a bank of rows.
-fn identities(pair: &Pair) -> Result<Answer, Unusable> {
+fn identities(pair: &Pair, caches: Option<[&PacketCache; 2]>) -> Result<Answer, Unusable> {
     let (sender, receiver) = (pair.sender.cells(), pair.receiver.cells());
     // All packets, if the prefix has no length.
     let is_sampled = pair.sender.prefixes.is_none_or(|prefixes| prefixes.lengths() != [0]);
@@ -109,9 +119,59 @@ fn identities(pair: &Pair) -> Result<Answer, Unusable> {
     if difference.complete {
         // It is known which packets differ: rows that show more at the receiver are no reason to doubt the others.
         answer.rows = Rows { surplus: 0, foreign: 0, ..answer.rows };
+        if let Some(common) =
+            caches.and_then(|caches| common(pair, [&sender, &receiver], &difference, caches))
+        {
+            answer.estimate = answer.estimate.with_common(&common);
+        }
     }
     answer.further.push(Further::Difference(difference));
     Ok(answer)
+}
+
+/// The estimate of the packets that both ends have seen, if it is known when each of the others was seen.
+fn common(
+    pair: &Pair,
+    cells: [&[IdentityCell]; 2],
+    difference: &Difference,
+    caches: [&PacketCache; 2],
+) -> Option<Estimate> {
+    let Sums { sender, receiver } = sums(pair).filter(|_| !difference.is_sampled)?;
+    let (sender_cells, sender) = without(cells[0], sender, &difference.only_sent, caches[0])?;
+    let (receiver_cells, receiver) = without(cells[1], receiver, &difference.only_received, caches[1])?;
+    let sums = Sums { sender, receiver };
+    // Counts and checks of all packets vouch for it.
+    let (sent, received) = (sender.packets, receiver.packets);
+    let (sender, receiver) = (sender_cells.as_slice(), receiver_cells.as_slice());
+    let whole = Observation { sender, receiver, sent, received, ..observation(pair, sender, receiver) };
+    let rows = difference::best_table(&whole);
+    let estimate = estimate_traffic(&rows, sums.near(), &[1.0]).ok()?;
+    sums.are_same().then(|| estimate.with_sums(&sums))
+}
+
+/// An end's cells and sums without some of its packets.
+fn without(
+    cells: &[IdentityCell],
+    sums: EndSums,
+    packets: &[[u32; 2]],
+    cache: &PacketCache,
+) -> Option<(Vec<IdentityCell>, EndSums)> {
+    let id = PacketId::default();
+    let hashes: Vec<u64> = packets.iter().map(|halves| id.hash_of(*halves)).collect();
+    let (mut cells, mut sums) = (cells.to_vec(), sums);
+    let rows = cells.len() / TABLES;
+    for ((halves, hash), time) in packets.iter().zip(&hashes).zip(cache.times(&hashes)?) {
+        let check = id.check_of(*hash);
+        for table in 0..TABLES {
+            cells
+                .get_mut(table * rows + row(*halves, table, rows))?
+                .remove(time, [check, halves[0], halves[1]]);
+        }
+        sums.packets = sums.packets.checked_sub(1)?;
+        sums.times = sums.times.wrapping_sub(time);
+        sums.digests = sums.digests.map(|digests| digest::subtract(digests, check));
+    }
+    Some((cells, sums))
 }
 
 /// The evaluation of banks of rows, of which digests vouch for single packets or do not.

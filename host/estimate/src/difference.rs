@@ -17,6 +17,7 @@
 use crate::quantity::{Definition, Metric, Number, Quantity, Unit};
 use crate::{Observation, Reason};
 use deltaline_model::sketch::cell::Row;
+use deltaline_model::sketch::digest::subtract;
 use deltaline_model::sketch::identity_table::{IdentityCell, TABLES, row};
 use deltaline_model::sketch::packet_id::PacketId;
 
@@ -84,13 +85,6 @@ impl Left {
     }
 }
 
-/// The difference of two sums of fields: of the halves, each modulo 2^16.
-fn subtract(a: u32, b: u32) -> u32 {
-    let low = a.wrapping_sub(b) & 0xffff;
-    let high = (a >> 16).wrapping_sub(b >> 16) << 16;
-    high | low
-}
-
 impl Difference {
     /// What two ends' identity tables do not have in common. They are [`TABLES`] tables of equally many cells, a power of
     /// two each; of other tables nothing is known.
@@ -153,6 +147,10 @@ pub static ONLY_RECEIVED: Definition = Definition {
     ..Definition::new("only_received", "only received", Unit::Packets)
 };
 
+/// Whether the tables show every packet that differs.
+pub static COMPLETE: Definition =
+    Definition { heading: None, ..Definition::new("complete", "", Unit::Packets) };
+
 /// How many packets were seen at one end only.
 pub fn of_differences(differences: &[&Difference]) -> Vec<Quantity> {
     let number = |what, packets: fn(&Difference) -> usize| {
@@ -163,6 +161,7 @@ pub fn of_differences(differences: &[&Difference]) -> Vec<Quantity> {
     vec![
         number(&ONLY_SENT, |each| each.only_sent.len()),
         number(&ONLY_RECEIVED, |each| each.only_received.len()),
+        Quantity::new(&COMPLETE, Ok(Number::Truth(differences.iter().all(|each| each.complete)))),
     ]
 }
 

@@ -43,6 +43,21 @@ impl Estimate {
         Loss::between(self.sent, self.received)
     }
 
+    /// Packets whose delays the mean is of: those received, unless it is known which ones were gained.
+    pub(crate) fn measured(&self) -> u64 {
+        match self.mean {
+            Ok(Mean { uncertainty: Uncertainty::Exact, .. }) => self.effective_samples,
+            _ => self.received,
+        }
+    }
+
+    /// The same with the delays of the packets that both ends have seen, `common`, instead of those of rows: it is known which packets
+    /// these are.
+    pub fn with_common(self, common: &Estimate) -> Self {
+        let Estimate { sent, received, balance, .. } = self;
+        Estimate { sent, received, balance, ..*common }
+    }
+
     /// The same with what sums over all packets show beyond rows: an exact mean, or a bracket of it. Where no row was usable
     /// there is a mean all the same, with the error that lost packets' times may have.
     pub fn with_sums(self, sums: &Sums) -> Self {

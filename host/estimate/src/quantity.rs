@@ -29,6 +29,8 @@ pub enum Number {
     Whole(i64),
     /// Any other one.
     Real(f64),
+    /// Whether something is so: 1 or 0.
+    Truth(bool),
 }
 
 impl Number {
@@ -38,6 +40,7 @@ impl Number {
             Number::Count(count) => count as f64,
             Number::Whole(number) => number as f64,
             Number::Real(number) => number,
+            Number::Truth(is_so) => f64::from(u8::from(is_so)),
         }
     }
 }

@@ -42,6 +42,7 @@ use crate::packet::classifier::MAX_CLASSES;
 use crate::packet::hash::LinearHash;
 use crate::packet::identity::{Identity, identify, identify_plain};
 use crate::sketch::digest::{self, PacketDigest};
+use crate::sketch::packet_cache::PacketCache;
 use crate::sketch::place::{self, Placement};
 use crate::sketch::registry::{self, Tables};
 use crate::sketch::sampler::{Prefixes, Sampler};
@@ -130,6 +131,8 @@ pub struct MeasurementPoint {
     classes: [ClassTotals; MAX_CLASSES],
     unmatched: u32,
     truncated: u64,
+    /// Of each class, if packets are remembered.
+    caches: Option<Vec<PacketCache>>,
 }
 
 impl MeasurementPoint {
@@ -157,6 +160,7 @@ impl MeasurementPoint {
             classes: [ClassTotals::default(); MAX_CLASSES],
             unmatched: 0,
             truncated: 0,
+            caches: None,
         }
     }
 
@@ -185,6 +189,18 @@ impl MeasurementPoint {
     /// interval that ends at that boundary have the new key already, and so has the next delimiter.
     pub fn schedule_key(&mut self, key: Option<Key>, from: u32) {
         self.scheduled_key = Some((key, from));
+    }
+
+    /// Remembers the packets of each interval from now on, 16 bytes each.
+    pub fn remember_packets(&mut self) {
+        self.caches = Some(vec![PacketCache::default(); self.configuration.classes()]);
+    }
+
+    /// The packets of each class since the last call, if they are remembered: to be called where an interval has ended, for those of
+    /// that interval.
+    pub fn take_packets(&mut self) -> Option<Vec<PacketCache>> {
+        let empty = vec![PacketCache::default(); self.configuration.classes()];
+        self.caches.as_mut().map(|caches| core::mem::replace(caches, empty))
     }
 
     /// Sets the absolute time that the control frames of the next interval ends carry; none at first.
@@ -355,6 +371,9 @@ impl MeasurementPoint {
         if has_digests {
             let sum = digest::sum(packets.iter().map(|packet| packet.digest));
             totals.digest_sum = digest::add(totals.digest_sum, sum);
+        }
+        if let Some(cache) = self.caches.as_mut().and_then(|caches| caches.get_mut(class)) {
+            cache.remember(packets);
         }
         is_full |= self.tables.add(class, &self.sampler, packets);
         self.totals.flags.saturated |= is_full;

@@ -88,6 +88,7 @@ fn number(number: Number) -> String {
         Number::Count(count) => count.to_string(),
         Number::Whole(whole) => whole.to_string(),
         Number::Real(real) => real.to_string(),
+        Number::Truth(is_so) => is_so.to_string(),
     }
 }
 

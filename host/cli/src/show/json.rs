@@ -38,6 +38,7 @@ impl Serialize for Value {
             Number::Count(number) => serializer.serialize_u64(number),
             Number::Whole(number) => serializer.serialize_i64(number),
             Number::Real(number) => serializer.serialize_f64(number),
+            Number::Truth(is_so) => serializer.serialize_bool(is_so),
         }
     }
 }

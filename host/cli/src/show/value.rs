@@ -33,6 +33,7 @@ fn packets(number: Number, range: Option<[f64; 2]>, samples: Option<u64>) -> Str
         Number::Count(count) => count.to_string(),
         Number::Whole(count) => count.to_string(),
         Number::Real(number) => format!("{number:.3}"),
+        Number::Truth(is_so) => if is_so { "yes" } else { "no" }.into(),
     };
     let range = range.map(|[low, high]| format!("{low:.0} to {high:.0}"));
     let share = samples

@@ -91,6 +91,13 @@ pub fn first(kind: Kind, seed: u64) -> PacketDigest {
     }
 }
 
+/// The difference of two digest sums: of the halves, each modulo 2^16.
+pub fn subtract(a: u32, b: u32) -> u32 {
+    let low = a.wrapping_sub(b) & 0xffff;
+    let high = (a >> 16).wrapping_sub(b >> 16) << 16;
+    high | low
+}
+
 /// The sum of two digests, or digest sums: of the halves, each modulo 2^16.
 pub fn add(a: u32, b: u32) -> u32 {
     let low = a.wrapping_add(b) & 0xffff;

@@ -32,6 +32,13 @@ impl<const D: usize> FieldCell<D> {
     pub fn add(&mut self, nanoseconds: u64, fields: [u32; D]) -> bool {
         self.merge(&FieldCell { count: 1, sum: nanoseconds & SUM_MASK, fields })
     }
+
+    /// Takes out a packet that was added.
+    pub fn remove(&mut self, nanoseconds: u64, fields: [u32; D]) {
+        self.count = self.count.wrapping_sub(1);
+        self.sum = self.sum.wrapping_sub(nanoseconds) & SUM_MASK;
+        self.fields = core::array::from_fn(|number| digest::subtract(self.fields[number], fields[number]));
+    }
 }
 
 impl<const D: usize> Row for FieldCell<D> {

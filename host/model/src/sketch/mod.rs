@@ -6,6 +6,7 @@ pub mod field_cell;
 pub mod finecomb;
 pub mod identity_table;
 pub mod lda;
+pub mod packet_cache;
 pub mod packet_id;
 pub mod place;
 pub mod registry;
