@@ -34,7 +34,7 @@ const SLAVE_ERROR: u64 = 2;
 enum Storm {
     Held,
     Toggled,
-    Random(StdRng),
+    Random(Box<StdRng>),
 }
 
 impl Storm {
@@ -560,7 +560,9 @@ pub fn storms_of(
     let mut end = End::new(&configuration, Role::Sender);
     // Inserted frames wait for the end of those of the traffic.
     let longest = 2 * drain(design) + 4000;
-    let storms = |random: &mut StdRng| [Storm::Held, Storm::Toggled, Storm::Random(StdRng::from_rng(random))];
+    let storms = |random: &mut StdRng| {
+        [Storm::Held, Storm::Toggled, Storm::Random(Box::new(StdRng::from_rng(random)))]
+    };
     for least in [0, longest] {
         device.registers().write_least_interval(least as u32)?;
         for storm in storms(&mut random) {
