@@ -108,7 +108,7 @@ const PACE_FAULTS: [Fault; 5] = [
         "passes = asked & ~busy;",
     ),
     fault("a delimiter that ends nothing stops those behind", "if (|to_drain_q) begin", "if (busy) begin"),
-    fault("the next delimiter goes out before the drain begins", "if (|to_drain_q) begin", "if (met) begin"),
+    fault("the next delimiter goes out before the drain begins", "|to_drain_q", "|met_now"),
 ];
 
 #[test]

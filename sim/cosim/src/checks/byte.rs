@@ -641,7 +641,7 @@ pub const FAULTS: [Fault; 55] = [
     fault("an end during a drain is not refused", "succession_busy = ", "drain_busy", "1'b0"),
     fault(
         "an end before the least interval is over is not refused",
-        "drain_busy | pending_q | ",
+        "| pending_q | ",
         "length_soon",
         "1'b0",
     ),
