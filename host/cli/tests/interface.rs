@@ -6,6 +6,7 @@
 mod common;
 
 use common::board::{LOSSY, control_frames, said};
+use common::link::{Pair, ip};
 use common::reading::{Reading, lines, of};
 use common::{Folder, packets, run, timeless};
 use deltaline_collect::feed::{Event, Feed, Sender, Source};
@@ -13,42 +14,9 @@ use deltaline_model::wire::delimiter::Delimiter;
 use serde_json::{Value, json};
 use std::env;
 use std::path::Path;
-use std::process::{self, Command};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
-
-/// Two interfaces, of which each hears what the other one sends.
-struct Pair([String; 2]);
-
-impl Pair {
-    fn new() -> Option<Self> {
-        static PAIRS: AtomicU32 = AtomicU32::new(0);
-        let number = PAIRS.fetch_add(1, Ordering::Relaxed);
-        let pair = Pair(["a", "b"].map(|end| format!("dl{}{end}{number}", process::id())));
-        pair.create().then_some(pair)
-    }
-
-    fn create(&self) -> bool {
-        let [one, other] = &self.0;
-        ip(&["link", "add", one, "type", "veth", "peer", "name", other])
-            && [one, other].iter().all(|end| ip(&["link", "set", end, "up"]))
-    }
-
-    fn remove(&self) -> bool {
-        ip(&["link", "delete", &self.0[0]])
-    }
-}
-
-impl Drop for Pair {
-    fn drop(&mut self) {
-        self.remove();
-    }
-}
-
-fn ip(arguments: &[&str]) -> bool {
-    Command::new("ip").args(arguments).output().is_ok_and(|output| output.status.success())
-}
 
 #[test]
 fn an_interface_may_go_and_come() {

@@ -1,11 +1,15 @@
 //! Recordings of `deltaline read` survive the program's end, a full disk, and the next run.
+//!
+//! Where nobody may make interfaces or mount file systems, the tests that need them do nothing.
 #![allow(clippy::unwrap_used)]
 
 mod common;
 
-use common::board::{LOSSY, Simulated};
+use common::board::{LOSSY, Simulated, control_frames, said};
+use common::link::Pair;
 use common::reading::{Reading, lines, of};
 use common::{Folder, command, finish, run, timeless};
+use deltaline_collect::feed::Sender;
 use deltaline_model::board::{Command, Settings};
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -14,7 +18,8 @@ use std::env;
 use std::fs;
 use std::path::PathBuf;
 use std::process;
-use std::thread::sleep;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, sleep};
 use std::time::Duration;
 
 /// The intervals of lines, by number, without times of day; each is there once.
@@ -64,6 +69,135 @@ fn nothing_shown_is_lost_to_a_kill() {
         shown += before.len();
     }
     assert!(shown >= kills, "only {shown} intervals were shown");
+}
+
+/// The same of a network interface, with the next reader starting while frames come: its recording and those before, one after the other,
+/// hold every interval that was shown, each once. `DELTALINE_KILLS` says how often.
+#[test]
+fn nothing_shown_of_an_interface_is_lost_to_a_kill() {
+    let Some(pair) = Pair::new() else { return };
+    let kills = env::var("DELTALINE_KILLS").map_or(20, |kills| kills.parse().unwrap());
+    let [near, far] = &pair.0;
+    let folder = Folder::new();
+    let mut next = numbers(17);
+    let (mut shown, mut files) = (BTreeMap::new(), vec![]);
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let sender = Sender::open(far).unwrap();
+            // Four frames make an interval.
+            for frames in control_frames(&said(&LOSSY, 2000)).chunks(4) {
+                if is_over.load(Ordering::Relaxed) {
+                    return;
+                }
+                frames.iter().for_each(|frame| sender.send(&frame.data).unwrap());
+                sleep(Duration::from_millis(5));
+            }
+        });
+        for number in 0..kills {
+            let recording = folder.path(&format!("{number}.pcapng"));
+            let mut reading = Reading::start(&["read", near, "--json", "--record", &recording]);
+            reading.wait_for("start", 1);
+            sleep(Duration::from_micros(20_000 + next() % 100_000));
+            reading.signal(Signal::KILL);
+            let output = reading.killed();
+            let whole = output.rfind('\n').map_or("", |end| &output[..end]);
+            let usable =
+                intervals(&lines(whole)).into_iter().filter(|(_, interval)| !interval["lost"].is_null());
+            for (number, interval) in usable {
+                assert_eq!(shown.insert(number, of_itself(interval)), None, "interval {number} came again");
+            }
+            files.push(recording);
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    let options = ["decode", "--json", "--keep-going"].map(String::from);
+    let decoded = run(&[&options[..], &files].concat()).json();
+    let mut kept = BTreeMap::new();
+    for interval in decoded["intervals"].as_array().unwrap() {
+        let again = kept.insert(interval["interval"].as_u64().unwrap(), of_itself(timeless(interval)));
+        assert_eq!(again, None, "an interval is there twice");
+    }
+    for (number, interval) in &shown {
+        assert_eq!(kept.get(number), Some(interval), "interval {number}");
+    }
+    assert!(shown.len() >= kills, "only {} intervals were shown", shown.len());
+}
+
+/// A file system of its own, of so many bytes; nobody but root may mount one, as a rule.
+struct Disk(String);
+
+impl Disk {
+    fn new(folder: &Folder, size: &str) -> Option<Self> {
+        let path = folder.path("disk");
+        fs::create_dir(&path).unwrap();
+        let disk = Disk(path);
+        disk.mount(&["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]).then_some(disk)
+    }
+
+    fn mount(&self, options: &[&str]) -> bool {
+        let output = process::Command::new("mount").args(options).arg(&self.0).output();
+        output.is_ok_and(|output| output.status.success())
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // Not there where it could not be mounted.
+        let _ = process::Command::new("umount").arg(&self.0).output();
+    }
+}
+
+/// The disk is full in the middle, then may not be written at all, then has room again: measuring goes on, what is shown before
+/// that is said is in the recording, and the next file is written when there is room for it.
+#[test]
+fn a_disk_that_is_full_then_read_only_then_has_room() {
+    let folder = Folder::new();
+    let Some(disk) = Disk::new(&folder, "64k") else { return };
+    let board = Simulated::new();
+    board.command(Command::Settings(LOSSY));
+    let recording = format!("{}/run.bin", disk.0);
+    let mut reading =
+        Reading::start(&["read", &board.port(), "--json", "--record", &recording, "--rotate", "1s"]);
+    reading.wait_for("not_recorded", 1);
+    let before: BTreeMap<u64, Value> = intervals(&lines(&reading.text));
+    let files = || {
+        let mut files: Vec<PathBuf> =
+            fs::read_dir(&disk.0).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        files
+    };
+    let together: Vec<u8> = files().iter().flat_map(|file| fs::read(file).unwrap()).collect();
+    let kept = intervals(&lines(&run(&["read", &folder.write("together.bin", together), "--json"]).output));
+    assert!(!before.is_empty());
+    for (number, interval) in before {
+        assert_eq!(kept.get(&number).cloned().map(of_itself), Some(of_itself(interval)), "interval {number}");
+    }
+    let count = files().len();
+    assert!(disk.mount(&["-o", "remount,ro"]));
+    reading.wait_for("not_recorded", 2);
+    assert_eq!(files().len(), count);
+    assert!(disk.mount(&["-o", "remount,rw,size=16m"]));
+    // Some more, until the file is there, and then some that are in it.
+    let mut more = |intervals| {
+        let shown = reading.text.matches(r#""event":"interval""#).count();
+        reading.wait_for("interval", shown + intervals);
+    };
+    while files().len() == count {
+        more(1);
+    }
+    more(20);
+    reading.interrupt();
+    reading.end().told(7, &["No space left", "Read-only file system"]);
+    let next = &files()[count];
+    let read = run(&["read", next.to_str().unwrap(), "--json"]).output;
+    let whole = intervals(&lines(&read)).into_values().filter(|interval| !interval["lost"].is_null()).count();
+    assert!(whole > 0, "{read}");
+
+    // From the beginning.
+    assert!(disk.mount(&["-o", "remount,ro"]));
+    let refused = run(&["read", &board.port(), "--record", &format!("{}/other.bin", disk.0)]);
+    refused.failed(7, &["cannot be written", "Read-only file system"]);
 }
 
 #[test]
@@ -122,10 +256,10 @@ fn recordings_take_turns() {
     assert!(used >= 2, "{used} files");
 }
 
-/// Without what is known of a run alone: when it began, and, of a board's truth, how long its cycles are.
+/// Without what is known of a run alone: when it began, and, of a board's truth, how long its cycles are; and without its event.
 fn of_itself(mut interval: Value) -> Value {
     let members = interval.as_object_mut().unwrap();
-    members.retain(|key, _| !["truth", "start_ns", "end_ns"].contains(&key.as_str()));
+    members.retain(|key, _| !["event", "truth", "start_ns", "end_ns"].contains(&key.as_str()));
     interval
 }
 

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, dead_code, reason = "helpers of tests are tests, and not every test needs all")]
 
 pub(crate) mod board;
+pub(crate) mod link;
 pub(crate) mod reading;
 
 use deltaline_capture::{Capture, Packet, PcapWriter, PcapngWriter};
