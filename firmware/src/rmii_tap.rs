@@ -262,6 +262,7 @@ impl Logic for RmiiTap {
         self.sender_core.ptp_locked.next = true;
         self.sender_core.receiver.next = false;
         self.sender_core.point_id.next = 0.into();
+        self.sender_core.least_interval.next = 0.into();
         self.sender_core.m_axis_tready.next = self.sender_slice.tready.val();
         self.receiver_core.clk.next = self.clk.val();
         self.receiver_core.rst.next = self.receiver_rst.q.val();
@@ -276,6 +277,7 @@ impl Logic for RmiiTap {
         self.receiver_core.ptp_locked.next = true;
         self.receiver_core.receiver.next = true;
         self.receiver_core.point_id.next = 0.into();
+        self.receiver_core.least_interval.next = 0.into();
         self.receiver_core.m_axis_tready.next = self.receiver_slice.tready.val();
 
         // The host.

@@ -310,8 +310,10 @@ impl Logic for Selftest {
         self.receiver_core.m_axis_tready.next = self.receiver_slice.tready.val();
         self.sender_core.receiver.next = false;
         self.sender_core.point_id.next = 0.into();
+        self.sender_core.least_interval.next = 0.into();
         self.receiver_core.receiver.next = true;
         self.receiver_core.point_id.next = 0.into();
+        self.receiver_core.least_interval.next = 0.into();
 
         // What happened, and what is sent.
         self.truth.clk.next = self.clk.val();

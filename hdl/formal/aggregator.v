@@ -48,6 +48,7 @@ module aggregator_proof(
     input wire schedule,
     input wire [63:0] next_prefixes,
     input wire [31:0] from_interval,
+    input wire [31:0] least_interval,
     input wire m_axis_tready
 );
     reg started = 0;
@@ -69,7 +70,7 @@ module aggregator_proof(
         .request(request),
         .unlocked(unlocked), .receiver(receiver), .point_id(point_id), .absolute_time(absolute_time),
         .schedule(schedule), .next_prefixes(next_prefixes),
-        .from_interval(from_interval), .m_axis_tready(m_axis_tready), .running(running)
+        .from_interval(from_interval), .least_interval(least_interval), .m_axis_tready(m_axis_tready), .running(running)
     );
 
     // The ports of the lanes; the second lane is idle if there is only one.

@@ -43,6 +43,7 @@ module axi_lite_proof(
     wire [63:0] prefixes_next;
     wire [31:0] prefixes_from;
     wire [31:0] point_id;
+    wire [31:0] least_interval;
     wire prefixes_schedule, key_schedule;
     wire [31:0] boot_epoch, key_from;
     wire [63:0] key_low, key_high;
@@ -71,6 +72,7 @@ module axi_lite_proof(
         .key_from(key_from), .key_from_allowed(allowed[7]), .key_schedule(key_schedule), .key_schedule_allowed(allowed[8]),
         .prefixes_next(prefixes_next), .prefixes_next_allowed(allowed[0]), .prefixes_from(prefixes_from),
         .prefixes_from_allowed(allowed[1]), .prefixes_schedule(prefixes_schedule), .point_id(point_id),
+        .least_interval(least_interval),
         .prefixes_schedule_allowed(allowed[2])
     );
 
@@ -158,6 +160,7 @@ module axi_lite_proof(
     reg [63:0] next_before = 0;
     reg [31:0] from_before = 0;
     reg [31:0] id_before = 0;
+    reg [31:0] least_before = 0;
     reg [207:0] key_before = 0;
     wire [207:0] key = {boot_epoch, key_from, key_id, key_high, key_low};
     always @(posedge clk) begin
@@ -166,12 +169,13 @@ module axi_lite_proof(
         next_before <= prefixes_next;
         from_before <= prefixes_from;
         id_before <= point_id;
+        least_before <= least_interval;
         key_before <= key;
     end
     always @* if (started) begin
         assert (!s_axil_bresp[0] && !s_axil_rresp[0]);
         if (b_new && awaddr == 12'h20) assert (okay == control_legal);
-        if (b_new && (awaddr < 12'h20 || awaddr > 12'hc0 || awaddr == 12'h8c || awaddr[1:0] != 0 || wstrb != 4'hf)) assert (!okay);
+        if (b_new && (awaddr < 12'h20 || awaddr > 12'hc4 || awaddr == 12'h8c || awaddr[1:0] != 0 || wstrb != 4'hf)) assert (!okay);
         if (b_new && (awaddr == 12'h24 || (awaddr >= 12'h2c && awaddr < 12'h5c) || awaddr == 12'h68)) assert (!okay);
         if (rst_before) assert (control == 0);
         else if (b_new && control_legal) assert (control == {wdata[13:8], wdata[5:4], wdata[0]});
@@ -186,6 +190,8 @@ module axi_lite_proof(
         assert (prefixes_from == (rst_before ? 0 : okay && awaddr == 12'h98 ? wdata : from_before));
         assert (point_id == (rst_before ? 0 : okay && awaddr == 12'ha0 ? wdata : id_before));
         if (b_new && awaddr == 12'ha0) assert (okay == (wstrb == 4'hf));
+        assert (least_interval == (rst_before ? 0 : okay && awaddr == 12'hc4 ? wdata : least_before));
+        if (b_new && awaddr == 12'hc4) assert (okay == (wstrb == 4'hf));
         if (b_new && awaddr == 12'ha4) assert (okay == (wstrb == 4'hf && allowed_before[3]));
         if (b_new && (awaddr == 12'ha8 || awaddr == 12'hac)) assert (okay == (wstrb == 4'hf && allowed_before[4]));
         if (b_new && (awaddr == 12'hb0 || awaddr == 12'hb4)) assert (okay == (wstrb == 4'hf && allowed_before[5]));

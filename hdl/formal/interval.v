@@ -21,6 +21,7 @@ module interval_proof(
     input wire [31:0] delimiter_number,
     input wire [31:0] delimiter_epoch,
     input wire running,
+    input wire [31:0] least,
     input wire drain_busy
 );
     reg started = 0;
@@ -32,7 +33,7 @@ module interval_proof(
     wire [31:0] number, begun, running_number;
     interval dut(
         .clk(clk), .rst(rst), .request(request), .delimiter_0(delimiter), .delimiter_number_0(delimiter_number),
-        .delimiter_epoch_0(delimiter_epoch), .running(running), .drain_busy(drain_busy), .epoch(epoch),
+        .delimiter_epoch_0(delimiter_epoch), .running(running), .drain_busy(drain_busy), .least(least), .epoch(epoch),
         .start_drain(start_drain), .timed(timed), .missing(missing), .gap(gap), .refused(refused), .ignored(ignored),
         .ignored_behind(ignored_behind), .number(number), .begun(begun), .running_number(running_number)
     );

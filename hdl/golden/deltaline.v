@@ -106,6 +106,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     wire core_schedule;
     wire [63:0] core_next_prefixes;
     wire [31:0] core_from_interval;
+    wire [31:0] core_least_interval;
     wire core_schedule_legal;
     wire core_schedule_pending;
     wire core_running;
@@ -116,6 +117,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     wire [31:0] core_unmatched;
     wire [31:0] core_interval;
     wire core_draining;
+    wire core_too_soon;
     wire core_ended;
     wire core_refused;
     wire core_gap;
@@ -199,6 +201,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     wire registers_key_from_allowed;
     wire registers_key_schedule;
     wire registers_key_schedule_allowed;
+    wire [31:0] registers_least_interval;
 
     wire events_clk;
     wire events_rst;
@@ -244,6 +247,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .schedule(core_schedule),
         .next_prefixes(core_next_prefixes),
         .from_interval(core_from_interval),
+        .least_interval(core_least_interval),
         .schedule_legal(core_schedule_legal),
         .schedule_pending(core_schedule_pending),
         .running(core_running),
@@ -254,6 +258,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .unmatched(core_unmatched),
         .interval(core_interval),
         .draining(core_draining),
+        .too_soon(core_too_soon),
         .ended(core_ended),
         .refused(core_refused),
         .gap(core_gap),
@@ -338,7 +343,8 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .key_from(registers_key_from),
         .key_from_allowed(registers_key_from_allowed),
         .key_schedule(registers_key_schedule),
-        .key_schedule_allowed(registers_key_schedule_allowed)
+        .key_schedule_allowed(registers_key_schedule_allowed),
+        .least_interval(registers_least_interval)
     );
 
     deltaline_events events(
@@ -370,7 +376,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .m_axis_tlast(buffer_m_axis_tlast)
     );
 
-    wire unused = &{1'b0, core_schedule_legal, core_schedule_pending, core_m_axis_tkeep, core_m_axis_tuser, registers_snapshot, registers_clock_synchronised, registers_clock_period, registers_clock_rate, registers_clock_offset, registers_clock_value, registers_clock_command_set, registers_clock_command_step, registers_clock_command_slew, registers_prefixes_next, registers_prefixes_from, registers_prefixes_schedule, registers_boot_epoch, registers_key_low, registers_key_high, registers_key_id, registers_key_from, registers_key_schedule};
+    wire unused = &{1'b0, core_schedule_legal, core_schedule_pending, core_too_soon, core_m_axis_tkeep, core_m_axis_tuser, registers_snapshot, registers_clock_synchronised, registers_clock_period, registers_clock_rate, registers_clock_offset, registers_clock_value, registers_clock_command_set, registers_clock_command_step, registers_clock_command_slew, registers_prefixes_next, registers_prefixes_from, registers_prefixes_schedule, registers_boot_epoch, registers_key_low, registers_key_high, registers_key_id, registers_key_from, registers_key_schedule};
     assign core_clk = clk;
     assign core_rst = rst;
     assign core_s_axis_tdata = s_axis_tdata;
@@ -389,6 +395,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     assign core_schedule = 1'b0;
     assign core_next_prefixes = 64'd0;
     assign core_from_interval = 32'd0;
+    assign core_least_interval = registers_least_interval;
     assign core_m_axis_tready = buffer_s_axis_tready;
     assign registers_clk = clk;
     assign registers_rst = rst;
@@ -461,7 +468,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
 
 endmodule // deltaline
 
-module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,interval_end,interval_log2,ptp_ts,ptp_locked,receiver,point_id,absolute_time,schedule,next_prefixes,from_interval,schedule_legal,schedule_pending,running,packets,bytes,unmeasured,bad,unmatched,interval,draining,ended,refused,gap,delimiter,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,interval_end,interval_log2,ptp_ts,ptp_locked,receiver,point_id,absolute_time,schedule,next_prefixes,from_interval,least_interval,schedule_legal,schedule_pending,running,packets,bytes,unmeasured,bad,unmatched,interval,draining,too_soon,ended,refused,gap,delimiter,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -482,6 +489,7 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     input wire  schedule;
     input wire  [63:0] next_prefixes;
     input wire  [31:0] from_interval;
+    input wire  [31:0] least_interval;
     output reg  schedule_legal;
     output reg  schedule_pending;
     output reg  running;
@@ -492,6 +500,7 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     output reg  [31:0] unmatched;
     output reg  [31:0] interval;
     output reg  draining;
+    output reg  too_soon;
     output reg  ended;
     output reg  refused;
     output reg  gap;
@@ -549,10 +558,12 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     reg  aggregator_schedule;
     reg  [63:0] aggregator_next_prefixes;
     reg  [31:0] aggregator_from_interval;
+    reg  [31:0] aggregator_least_interval;
     wire  aggregator_schedule_legal;
     wire  aggregator_schedule_pending;
     wire  aggregator_running;
     wire  aggregator_draining;
+    wire  aggregator_too_soon;
     wire  aggregator_ended;
     wire  aggregator_refused;
     wire  aggregator_gap;
@@ -620,10 +631,12 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         .schedule(aggregator_schedule),
         .next_prefixes(aggregator_next_prefixes),
         .from_interval(aggregator_from_interval),
+        .least_interval(aggregator_least_interval),
         .schedule_legal(aggregator_schedule_legal),
         .schedule_pending(aggregator_schedule_pending),
         .running(aggregator_running),
         .draining(aggregator_draining),
+        .too_soon(aggregator_too_soon),
         .ended(aggregator_ended),
         .refused(aggregator_refused),
         .gap(aggregator_gap),
@@ -665,6 +678,7 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         aggregator_schedule = schedule;
         aggregator_next_prefixes = next_prefixes;
         aggregator_from_interval = from_interval;
+        aggregator_least_interval = least_interval;
         aggregator_m_axis_tready = m_axis_tready;
         schedule_legal = aggregator_schedule_legal;
         schedule_pending = aggregator_schedule_pending;
@@ -673,6 +687,7 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         bytes = aggregator_bytes;
         interval = aggregator_interval;
         draining = aggregator_draining;
+        too_soon = aggregator_too_soon;
         ended = aggregator_ended;
         refused = aggregator_refused;
         gap = aggregator_gap;
@@ -701,7 +716,7 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
 
 endmodule // deltaline_core
 
-module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,ip_length_0,delimiter_0,delimiter_number_0,delimiter_epoch_0,request,unlocked,receiver,point_id,absolute_time,schedule,next_prefixes,from_interval,schedule_legal,schedule_pending,running,draining,ended,refused,gap,interval,packets,bytes,unmeasured_frames,bad_frames,unmatched_frames,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,ip_length_0,delimiter_0,delimiter_number_0,delimiter_epoch_0,request,unlocked,receiver,point_id,absolute_time,schedule,next_prefixes,from_interval,least_interval,schedule_legal,schedule_pending,running,draining,too_soon,ended,refused,gap,interval,packets,bytes,unmeasured_frames,bad_frames,unmatched_frames,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -723,10 +738,12 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     input wire  schedule;
     input wire  [63:0] next_prefixes;
     input wire  [31:0] from_interval;
+    input wire  [31:0] least_interval;
     output reg  schedule_legal;
     output reg  schedule_pending;
     output reg  running;
     output reg  draining;
+    output reg  too_soon;
     output reg  ended;
     output reg  refused;
     output reg  gap;
@@ -850,6 +867,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  [31:0] intervals_delimiter_epoch_0;
     reg  intervals_running;
     reg  intervals_drain_busy;
+    reg  [31:0] intervals_least;
     wire  intervals_epoch;
     wire  intervals_start_drain;
     wire  intervals_timed;
@@ -861,6 +879,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     wire  [31:0] intervals_number;
     wire  [31:0] intervals_begun;
     wire  [31:0] intervals_running_number;
+    wire  intervals_soon;
     reg  prefixes_clk;
     reg  prefixes_rst;
     reg  prefixes_load;
@@ -1073,6 +1092,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .delimiter_epoch_0(intervals_delimiter_epoch_0),
         .running(intervals_running),
         .drain_busy(intervals_drain_busy),
+        .least(intervals_least),
         .epoch(intervals_epoch),
         .start_drain(intervals_start_drain),
         .timed(intervals_timed),
@@ -1083,7 +1103,8 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .ignored_behind(intervals_ignored_behind),
         .number(intervals_number),
         .begun(intervals_begun),
-        .running_number(intervals_running_number)
+        .running_number(intervals_running_number),
+        .soon(intervals_soon)
     );
     deltaline_core_aggregator_prefixes prefixes(
         .clk(prefixes_clk),
@@ -1171,6 +1192,8 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         intervals_delimiter_epoch_0 = delimiter_epoch_0;
         intervals_running = emitter_running;
         intervals_drain_busy = emitter_busy;
+        intervals_least = least_interval;
+        too_soon = intervals_soon;
         idle = ~intervals_epoch;
         prefixes_clk = clk;
         prefixes_rst = rst;
@@ -3182,7 +3205,7 @@ module deltaline_core_aggregator_ended_time(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_ended_time
 
-module deltaline_core_aggregator_intervals(clk,rst,request,delimiter_0,delimiter_number_0,delimiter_epoch_0,running,drain_busy,epoch,start_drain,timed,missing,gap,refused,ignored,ignored_behind,number,begun,running_number);
+module deltaline_core_aggregator_intervals(clk,rst,request,delimiter_0,delimiter_number_0,delimiter_epoch_0,running,drain_busy,least,epoch,start_drain,timed,missing,gap,refused,ignored,ignored_behind,number,begun,running_number,soon);
 
     // Module arguments
     input wire  clk;
@@ -3193,6 +3216,7 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter_0,delimiter
     input wire  [31:0] delimiter_epoch_0;
     input wire  running;
     input wire  drain_busy;
+    input wire  [31:0] least;
     output reg  epoch;
     output reg  start_drain;
     output reg  timed;
@@ -3204,6 +3228,7 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter_0,delimiter
     output reg  [31:0] number;
     output reg  [31:0] begun;
     output reg  [31:0] running_number;
+    output reg  soon;
 
     // Stub signals
     reg  succession_clk;
@@ -3224,6 +3249,11 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter_0,delimiter
     wire  [31:0] succession_due;
     wire  [31:0] succession_ended;
     wire  [31:0] succession_begun;
+    reg  length_clk;
+    reg  length_rst;
+    reg  [31:0] length_least;
+    reg  length_ends;
+    wire  length_soon;
     reg  to_end_clk;
     reg  to_end_rst;
     reg  [12:0] to_end_d;
@@ -3265,6 +3295,13 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter_0,delimiter
         .ended(succession_ended),
         .begun(succession_begun)
     );
+    deltaline_core_aggregator_intervals_length length(
+        .clk(length_clk),
+        .rst(length_rst),
+        .least(length_least),
+        .ends(length_ends),
+        .soon(length_soon)
+    );
     deltaline_core_aggregator_intervals_to_end to_end(
         .clk(to_end_clk),
         .rst(to_end_rst),
@@ -3301,6 +3338,10 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter_0,delimiter
         pending_rst = rst;
         current_rst = rst;
         shown_rst = rst;
+        length_clk = clk;
+        length_rst = rst;
+        length_least = least;
+        soon = length_soon;
         succession_clk = clk;
         succession_rst = rst;
         succession_request = request;
@@ -3308,7 +3349,8 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter_0,delimiter
         succession_delimiter_0 = delimiter_0;
         succession_delimiter_number_0 = delimiter_number_0;
         succession_delimiter_epoch_0 = delimiter_epoch_0;
-        succession_busy = drain_busy | pending_q;
+        length_ends = succession_ends;
+        succession_busy = drain_busy | pending_q | length_soon;
         verdict = (((succession_refused) & 13'h1fff) << 32'h4) | (((succession_ignored) & 13'h1fff) << 32'h7) | (((succession_ignored_behind) & 13'h1fff) << 32'ha);
         if (succession_ends) begin
             verdict = verdict | 32'h1;
@@ -3364,6 +3406,89 @@ module deltaline_core_aggregator_intervals_current(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_intervals_current
+
+module deltaline_core_aggregator_intervals_length(clk,rst,least,ends,soon);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  [31:0] least;
+    input wire  ends;
+    output reg  soon;
+
+    // Stub signals
+    reg  left_clock;
+    reg  left_rst;
+    reg  [31:0] left_d;
+    wire  [31:0] left_q;
+    reg  too_soon_clock;
+    reg  too_soon_rst;
+    reg  too_soon_d;
+    wire  too_soon_q;
+
+    // Sub module instances
+    deltaline_core_aggregator_intervals_length_left left(
+        .clock(left_clock),
+        .rst(left_rst),
+        .d(left_d),
+        .q(left_q)
+    );
+    deltaline_core_aggregator_intervals_length_too_soon too_soon(
+        .clock(too_soon_clock),
+        .rst(too_soon_rst),
+        .d(too_soon_d),
+        .q(too_soon_q)
+    );
+
+    // Update code
+    always @(*) begin
+        left_clock = clk;
+        too_soon_clock = clk;
+        left_d = left_q;
+        too_soon_d = too_soon_q;
+        left_rst = rst;
+        too_soon_rst = rst;
+        if (|left_q) begin
+            left_d = left_q - 32'h1;
+        end
+        if (ends) begin
+            left_d = least;
+        end
+        too_soon_d = |left_q[(32'h2)+:(30)] | &left_q[(32'h0)+:(2)];
+        soon = too_soon_q;
+    end
+
+endmodule // deltaline_core_aggregator_intervals_length
+
+module deltaline_core_aggregator_intervals_length_left(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_length_left
+
+module deltaline_core_aggregator_intervals_length_too_soon(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_length_too_soon
 
 module deltaline_core_aggregator_intervals_pending(clock,rst,d,q);
 
@@ -15708,6 +15833,10 @@ module deltaline_core_boundary_ticker(clk,rst,ptp_ts,interval_log2,tick);
     output reg  tick;
 
     // Stub signals
+    reg  log2_before_clock;
+    reg  log2_before_rst;
+    reg  [5:0] log2_before_d;
+    wire  [5:0] log2_before_q;
     reg  change_clk;
     reg  change_rst;
     reg  change_value;
@@ -15717,6 +15846,12 @@ module deltaline_core_boundary_ticker(clk,rst,ptp_ts,interval_log2,tick);
     reg  [63:0] nanoseconds;
 
     // Sub module instances
+    deltaline_core_boundary_ticker_log2_before log2_before(
+        .clock(log2_before_clock),
+        .rst(log2_before_rst),
+        .d(log2_before_d),
+        .q(log2_before_q)
+    );
     deltaline_core_boundary_ticker_change change(
         .clk(change_clk),
         .rst(change_rst),
@@ -15726,8 +15861,12 @@ module deltaline_core_boundary_ticker(clk,rst,ptp_ts,interval_log2,tick);
 
     // Update code
     always @(*) begin
+        log2_before_clock = clk;
+        log2_before_d = log2_before_q;
+        log2_before_rst = rst;
         change_clk = clk;
-        change_rst = rst;
+        log2_before_d = interval_log2;
+        change_rst = rst | (log2_before_q != interval_log2);
         nanoseconds = ((ptp_ts[(32'h10)+:(48)]) & 64'hffffffffffffffff);
         change_value = nanoseconds[interval_log2];
         tick = change_changed & |interval_log2;
@@ -15869,6 +16008,21 @@ module deltaline_core_boundary_ticker_change_was_set(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_boundary_ticker_change_was_set
+
+module deltaline_core_boundary_ticker_log2_before(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [5:0] d;
+    output reg  [5:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 6'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_boundary_ticker_log2_before
 
 module deltaline_core_identity(clk,rst,running,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,commit,measured,bad,key,timestamp,ip_length,delimiter,delimiter_number,delimiter_epoch);
 
@@ -20848,7 +21002,7 @@ module deltaline_core_identity_word_9(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_word_9
 
-module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_axil_awready,s_axil_wdata,s_axil_wstrb,s_axil_wvalid,s_axil_wready,s_axil_bresp,s_axil_bvalid,s_axil_bready,s_axil_araddr,s_axil_arprot,s_axil_arvalid,s_axil_arready,s_axil_rdata,s_axil_rresp,s_axil_rvalid,s_axil_rready,control_role,control_interval_source,control_interval_log2,status_running,status_ptp_locked,status_drain_busy,status_end_refused,status_prefixes_pending,status_key_pending,snapshot,interval,packets,bytes,unmeasured,bad,refused_ends,control_frames,unmatched,delimiters,delimiter_gaps,interval_end,timestamp,clock_status_locked,clock_status_slewing,clock_synchronised,clock_period,clock_rate,clock_offset,clock_value,clock_command_set,clock_command_step,clock_command_slew,prefixes_next,prefixes_next_allowed,prefixes_from,prefixes_from_allowed,prefixes_schedule,prefixes_schedule_allowed,point_id,boot_epoch,boot_epoch_allowed,key_low,key_low_allowed,key_high,key_high_allowed,key_id,key_id_allowed,key_from,key_from_allowed,key_schedule,key_schedule_allowed);
+module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_axil_awready,s_axil_wdata,s_axil_wstrb,s_axil_wvalid,s_axil_wready,s_axil_bresp,s_axil_bvalid,s_axil_bready,s_axil_araddr,s_axil_arprot,s_axil_arvalid,s_axil_arready,s_axil_rdata,s_axil_rresp,s_axil_rvalid,s_axil_rready,control_role,control_interval_source,control_interval_log2,status_running,status_ptp_locked,status_drain_busy,status_end_refused,status_prefixes_pending,status_key_pending,snapshot,interval,packets,bytes,unmeasured,bad,refused_ends,control_frames,unmatched,delimiters,delimiter_gaps,interval_end,timestamp,clock_status_locked,clock_status_slewing,clock_synchronised,clock_period,clock_rate,clock_offset,clock_value,clock_command_set,clock_command_step,clock_command_slew,prefixes_next,prefixes_next_allowed,prefixes_from,prefixes_from_allowed,prefixes_schedule,prefixes_schedule_allowed,point_id,boot_epoch,boot_epoch_allowed,key_low,key_low_allowed,key_high,key_high_allowed,key_id,key_id_allowed,key_from,key_from_allowed,key_schedule,key_schedule_allowed,least_interval);
 
     // Module arguments
     input wire  clk;
@@ -20923,6 +21077,7 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     input wire  key_from_allowed;
     output reg  key_schedule;
     input wire  key_schedule_allowed;
+    output reg  [31:0] least_interval;
 
     // Constant declarations
     localparam  capability_given = 32'h202a2108;
@@ -21302,6 +21457,14 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     reg  key_schedule_pulse_rst;
     reg  key_schedule_pulse_d;
     wire  key_schedule_pulse_q;
+    reg  least_interval_addressed_clock;
+    reg  least_interval_addressed_rst;
+    reg  least_interval_addressed_d;
+    wire  least_interval_addressed_q;
+    reg  least_interval_held_clock;
+    reg  least_interval_held_rst;
+    reg  [31:0] least_interval_held_d;
+    wire  [31:0] least_interval_held_q;
 
     // Local signals
     reg  readable;
@@ -21401,6 +21564,9 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     reg  [31:0] key_schedule_reserved;
     reg  key_schedule_legal;
     reg  key_schedule_write;
+    reg  [31:0] least_interval_read;
+    reg  least_interval_legal;
+    reg  least_interval_write;
 
     // Sub module instances
     deltaline_registers_axi axi(
@@ -21948,6 +22114,18 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         .d(key_schedule_pulse_d),
         .q(key_schedule_pulse_q)
     );
+    deltaline_registers_least_interval_addressed least_interval_addressed(
+        .clock(least_interval_addressed_clock),
+        .rst(least_interval_addressed_rst),
+        .d(least_interval_addressed_d),
+        .q(least_interval_addressed_q)
+    );
+    deltaline_registers_least_interval_held least_interval_held(
+        .clock(least_interval_held_clock),
+        .rst(least_interval_held_rst),
+        .d(least_interval_held_d),
+        .q(least_interval_held_q)
+    );
 
     // Update code
     always @(*) begin
@@ -22037,6 +22215,8 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         key_from_held_clock = clk;
         key_schedule_addressed_clock = clk;
         key_schedule_pulse_clock = clk;
+        least_interval_addressed_clock = clk;
+        least_interval_held_clock = clk;
         block_type_addressed_d = block_type_addressed_q;
         version_addressed_d = version_addressed_q;
         next_block_addressed_d = next_block_addressed_q;
@@ -22123,6 +22303,8 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         key_from_held_d = key_from_held_q;
         key_schedule_addressed_d = key_schedule_addressed_q;
         key_schedule_pulse_d = key_schedule_pulse_q;
+        least_interval_addressed_d = least_interval_addressed_q;
+        least_interval_held_d = least_interval_held_q;
         block_type_addressed_rst = rst;
         version_addressed_rst = rst;
         next_block_addressed_rst = rst;
@@ -22209,6 +22391,8 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         key_from_held_rst = rst;
         key_schedule_addressed_rst = rst;
         key_schedule_pulse_rst = rst;
+        least_interval_addressed_rst = rst;
+        least_interval_held_rst = rst;
         axi_clk = clk;
         axi_rst = rst;
         axi_s_axil_awaddr = s_axil_awaddr;
@@ -22236,7 +22420,7 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         version_addressed_d = axi_read_address == 32'h4;
         version_read = 32'h0;
         if (version_addressed_q) begin
-            version_read = 64'h10003;
+            version_read = 64'h10004;
         end
         next_block_addressed_d = axi_read_address == 32'h8;
         capability_addressed_d = axi_read_address == 32'hc;
@@ -22608,10 +22792,21 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         key_schedule_write = axi_write & key_schedule_legal;
         key_schedule_pulse_d = key_schedule_write & axi_write_data[32'h0];
         key_schedule = key_schedule_pulse_q;
-        readable = block_type_addressed_q | version_addressed_q | next_block_addressed_q | capability_addressed_q | configuration_0_addressed_q | configuration_1_addressed_q | build_addressed_q | control_addressed_q | status_addressed_q | snapshot_addressed_q | interval_addressed_q | packets_0_addressed_q | packets_1_addressed_q | bytes_0_addressed_q | bytes_1_addressed_q | unmeasured_addressed_q | bad_addressed_q | refused_ends_addressed_q | control_frames_addressed_q | unmatched_addressed_q | delimiters_addressed_q | delimiter_gaps_addressed_q | interval_end_addressed_q | timestamp_0_addressed_q | timestamp_1_addressed_q | clock_status_addressed_q | clock_synchronised_addressed_q | clock_period_0_addressed_q | clock_period_1_addressed_q | clock_rate_addressed_q | clock_offset_addressed_q | clock_value_0_addressed_q | clock_value_1_addressed_q | clock_command_addressed_q | prefixes_next_0_addressed_q | prefixes_next_1_addressed_q | prefixes_from_addressed_q | prefixes_schedule_addressed_q | point_id_addressed_q | boot_epoch_addressed_q | key_low_0_addressed_q | key_low_1_addressed_q | key_high_0_addressed_q | key_high_1_addressed_q | key_id_addressed_q | key_from_addressed_q | key_schedule_addressed_q;
+        least_interval_addressed_d = axi_read_address == 32'hc4;
+        least_interval_read = 32'h0;
+        if (least_interval_addressed_q) begin
+            least_interval_read = least_interval_held_q;
+        end
+        least_interval_legal = axi_write_whole & (axi_write_address == 32'hc4);
+        least_interval_write = axi_write & least_interval_legal;
+        if (least_interval_write) begin
+            least_interval_held_d = axi_write_data;
+        end
+        least_interval = least_interval_held_q;
+        readable = block_type_addressed_q | version_addressed_q | next_block_addressed_q | capability_addressed_q | configuration_0_addressed_q | configuration_1_addressed_q | build_addressed_q | control_addressed_q | status_addressed_q | snapshot_addressed_q | interval_addressed_q | packets_0_addressed_q | packets_1_addressed_q | bytes_0_addressed_q | bytes_1_addressed_q | unmeasured_addressed_q | bad_addressed_q | refused_ends_addressed_q | control_frames_addressed_q | unmatched_addressed_q | delimiters_addressed_q | delimiter_gaps_addressed_q | interval_end_addressed_q | timestamp_0_addressed_q | timestamp_1_addressed_q | clock_status_addressed_q | clock_synchronised_addressed_q | clock_period_0_addressed_q | clock_period_1_addressed_q | clock_rate_addressed_q | clock_offset_addressed_q | clock_value_0_addressed_q | clock_value_1_addressed_q | clock_command_addressed_q | prefixes_next_0_addressed_q | prefixes_next_1_addressed_q | prefixes_from_addressed_q | prefixes_schedule_addressed_q | point_id_addressed_q | boot_epoch_addressed_q | key_low_0_addressed_q | key_low_1_addressed_q | key_high_0_addressed_q | key_high_1_addressed_q | key_id_addressed_q | key_from_addressed_q | key_schedule_addressed_q | least_interval_addressed_q;
         axi_read_legal = readable;
-        axi_read_data = block_type_read | version_read | capability_read | configuration_0_read | configuration_1_read | build_read | control_read | status_read | interval_read | packets_0_read | packets_1_read | bytes_0_read | bytes_1_read | unmeasured_read | bad_read | refused_ends_read | control_frames_read | unmatched_read | delimiters_read | delimiter_gaps_read | timestamp_0_read | timestamp_1_read | clock_status_read | clock_synchronised_read | clock_period_0_read | clock_period_1_read | clock_rate_read | clock_offset_read | clock_value_0_read | clock_value_1_read | prefixes_next_0_read | prefixes_next_1_read | prefixes_from_read | point_id_read | boot_epoch_read | key_id_read | key_from_read;
-        axi_write_legal = control_legal | snapshot_legal | interval_end_legal | clock_synchronised_legal | clock_period_0_legal | clock_period_1_legal | clock_rate_legal | clock_offset_legal | clock_value_0_legal | clock_value_1_legal | clock_command_legal | prefixes_next_0_legal | prefixes_next_1_legal | prefixes_from_legal | prefixes_schedule_legal | point_id_legal | boot_epoch_legal | key_low_0_legal | key_low_1_legal | key_high_0_legal | key_high_1_legal | key_id_legal | key_from_legal | key_schedule_legal;
+        axi_read_data = block_type_read | version_read | capability_read | configuration_0_read | configuration_1_read | build_read | control_read | status_read | interval_read | packets_0_read | packets_1_read | bytes_0_read | bytes_1_read | unmeasured_read | bad_read | refused_ends_read | control_frames_read | unmatched_read | delimiters_read | delimiter_gaps_read | timestamp_0_read | timestamp_1_read | clock_status_read | clock_synchronised_read | clock_period_0_read | clock_period_1_read | clock_rate_read | clock_offset_read | clock_value_0_read | clock_value_1_read | prefixes_next_0_read | prefixes_next_1_read | prefixes_from_read | point_id_read | boot_epoch_read | key_id_read | key_from_read | least_interval_read;
+        axi_write_legal = control_legal | snapshot_legal | interval_end_legal | clock_synchronised_legal | clock_period_0_legal | clock_period_1_legal | clock_rate_legal | clock_offset_legal | clock_value_0_legal | clock_value_1_legal | clock_command_legal | prefixes_next_0_legal | prefixes_next_1_legal | prefixes_from_legal | prefixes_schedule_legal | point_id_legal | boot_epoch_legal | key_low_0_legal | key_low_1_legal | key_high_0_legal | key_high_1_legal | key_id_legal | key_from_legal | key_schedule_legal | least_interval_legal;
     end
 
 endmodule // deltaline_registers
@@ -24026,6 +24221,36 @@ module deltaline_registers_key_schedule_pulse(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_registers_key_schedule_pulse
+
+module deltaline_registers_least_interval_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_least_interval_addressed
+
+module deltaline_registers_least_interval_held(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_least_interval_held
 
 module deltaline_registers_next_block_addressed(clock,rst,d,q);
 

@@ -165,7 +165,7 @@ fn bench_text(memory: &str, cycles: usize) -> String {
         .clk(clk), .rst(rst), .s_axis_tdata(now[139:76]), .s_axis_tkeep(now[75:68]), .s_axis_tvalid(now[67]),
         .s_axis_tready(1'b1), .s_axis_tlast(now[66]), .s_axis_tuser(now[65:1]), .interval_end(now[0]),
         .interval_log2(6'd0), .ptp_ts(64'd0), .ptp_locked(1'b1), .receiver(1'b1), .running(running),
-        .point_id(32'h{POINT:x}), .absolute_time({{8'd{base}, 48'h{seconds:x}}}),
+        .least_interval(32'd0), .point_id(32'h{POINT:x}), .absolute_time({{8'd{base}, 48'h{seconds:x}}}),
         .m_axis_tdata(m_tdata), .m_axis_tkeep(m_tkeep), .m_axis_tvalid(m_tvalid), .m_axis_tready(1'b1),
         .m_axis_tlast(m_tlast), .m_axis_tuser(m_tuser));
     always @(negedge clk) if (!rst) begin

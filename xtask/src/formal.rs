@@ -305,7 +305,7 @@ const PROOFS: [Proof; 8] = [
         cover: 14,
         faults: &[
             fault("an end during a drain not refused", "may_end = ~busy;", "may_end = 1'b1;", (5, 12)),
-            fault("an end while another is on its way", "drain_busy | pending_q;", "drain_busy;", (5, 12)),
+            fault("an end while another is on its way", "drain_busy | pending_q |", "drain_busy |", (5, 12)),
             fault("a refused delimiter not reported", "refused_now = refused_now + 32'h1;", "", (5, 14)),
             fault(
                 "a delimiter's number is not adopted",

@@ -102,6 +102,8 @@ command(\"connect -set preload 8'h00\")
 command('setundef -zero')
 command('copy ' + top + ' mutated')
 command(mutation)
+# A flip-flop that drives a part of a wire is not cut.
+command('splitnets')
 command('expose -evert t:$mem_v2')
 command('dffunmap')
 command('expose -evert-dff t:$dff')

@@ -19,6 +19,7 @@
 //! | delimiter, delimiter_number, delimiter_epoch | in | 1, 32, 32 | a delimiter is committed three cycles later; its number and boot epoch |
 //! | running | in | 1 | the memories are clear |
 //! | drain_busy | in | 1 | the drain still works on the idle copy |
+//! | least | in | 32 | cycles from an end to the next, at least; taken when an interval ends; 0 for none |
 //! | epoch | out | 1 | the copy that counts; changes behind the commit of the interval's last frame |
 //! | start_drain | out | 1 | the cycle of the change |
 //! | refused | out | 1 | an end was refused |
@@ -34,6 +35,7 @@
 //! by delimiters.
 
 use crate::clock::bit_change::BitChange;
+use crate::interval::least::Least;
 use crate::interval::succession::Succession;
 use crate::leaves::{Delay, Flop};
 use crate::module::module;
@@ -53,6 +55,7 @@ pub struct Interval {
     pub delimiter_epoch: Signal<In, Bits<32>>,
     pub running: Signal<In, Bit>,
     pub drain_busy: Signal<In, Bit>,
+    pub least: Signal<In, Bits<32>>,
     pub epoch: Signal<Out, Bit>,
     pub start_drain: Signal<Out, Bit>,
     pub refused: Signal<Out, Bit>,
@@ -68,11 +71,15 @@ pub struct Interval {
     candidate: [Flop<Bit>; 8],
     candidates: Signal<Local, Bits<8>>,
     high: Flop<Bits<3>>,
+    /// Both parts of the exponent, and whether they are others than a cycle before.
+    log2_before: Flop<Bits<6>>,
+    log2_changed: Flop<Bit>,
     clock_bit: BitChange,
     crossed: Signal<Local, Bit>,
     /// Index i: the request i + 1 cycles ago.
     request: [Flop<Bit>; 2],
     succession: Succession<1>,
+    length: Least,
     /// Ends, timed, refused, ignored.
     verdict: Signal<Local, Bits<4>>,
     to_end: Delay<4, 2>,
@@ -86,16 +93,17 @@ impl Interval {
     /// Whether no packet is in flight when `interval_end` rises.
     pub(crate) fn new(quiet: bool) -> Self {
         module! { Interval { quiet: Constant::new(u64::from(quiet).into()) }
-            clk rst interval_end interval_log2 ptp_ts delimiter delimiter_number delimiter_epoch running drain_busy epoch
-            start_drain refused ignored timed number gap group low candidate candidates high clock_bit crossed request
-            succession verdict to_end pending current ended_gap
+            clk rst interval_end interval_log2 ptp_ts delimiter delimiter_number delimiter_epoch running drain_busy least epoch
+            start_drain refused ignored timed number gap group low candidate candidates high log2_before log2_changed clock_bit crossed request
+            succession length verdict to_end pending current ended_gap
         }
     }
 }
 
 impl Logic for Interval {
     #[passes(succession, in(clk, rst, running))]
-    #[clocked(high, pending, current, ended_gap)]
+    #[passes(length, in(clk, rst, least))]
+    #[clocked(high, log2_before, log2_changed, pending, current, ended_gap)]
     fn update(&mut self) {
         for i in 0..8 {
             self.candidate[i].clock.next = self.clk.val();
@@ -122,7 +130,10 @@ impl Logic for Interval {
             self.candidates.next = self.candidates.val().replace_bit(i, self.candidate[i].q.val());
         }
         self.clock_bit.clk.next = self.clk.val();
-        self.clock_bit.rst.next = self.rst.val();
+        // Of another bit, what was before says nothing.
+        self.log2_before.d.next = self.interval_log2.val();
+        self.log2_changed.d.next = self.log2_before.q.val() != self.interval_log2.val();
+        self.clock_bit.rst.next = self.rst.val() | self.log2_changed.q.val();
         self.clock_bit.value.next = self.candidates.val().get_bit(self.high.q.val().index());
         self.crossed.next = self.interval_log2.val().any() & self.clock_bit.changed.val();
 
@@ -132,7 +143,8 @@ impl Logic for Interval {
         self.succession.delimiter[0].next = self.delimiter.val();
         self.succession.delimiter_number[0].next = self.delimiter_number.val();
         self.succession.delimiter_epoch[0].next = self.delimiter_epoch.val();
-        self.succession.busy.next = self.drain_busy.val() | self.pending.q.val();
+        self.length.ends.next = self.succession.ends.val();
+        self.succession.busy.next = self.drain_busy.val() | self.pending.q.val() | self.length.soon.val();
 
         self.verdict.next = 0.into();
         if self.succession.ends.val() {

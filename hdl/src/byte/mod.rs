@@ -31,6 +31,7 @@
 //! | ptp_locked | in | 1 | the clock is locked; else the interval is flagged |
 //! | receiver | in | 1 | role: 0 sender, 1 receiver |
 //! | point_id | in | 32 | identifier of the measurement point in its control frames; constant, zero where there is none |
+//! | least_interval | in | 32 | cycles from an interval's end to the next, at least; taken when an interval ends; 0 for none |
 //! | running | out | 1 | the memories have been cleared after reset: counting |
 //! | m_axis_* | out (tready in) | 8 + 1 + 1 + 1 | control frames, byte by byte as on the wire, for a UART or, through a frame buffer, a MAC |
 //!
@@ -102,6 +103,7 @@ pub struct Core<const R: usize, const A: usize, const C: usize, const K: usize =
     pub ptp_locked: Signal<In, Bit>,
     pub receiver: Signal<In, Bit>,
     pub point_id: Signal<In, Bits<32>>,
+    pub least_interval: Signal<In, Bits<32>>,
     pub running: Signal<Out, Bit>,
     pub m_axis_tdata: Signal<Out, Bits<8>>,
     pub m_axis_tvalid: Signal<Out, Bit>,
@@ -149,7 +151,7 @@ impl<const R: usize, const A: usize, const C: usize, const K: usize> Core<R, A, 
             emitter: Emitter::new(configuration),
         }
             clk rst s_axis_tdata s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser interval_end
-            interval_log2 ptp_ts ptp_locked receiver point_id running m_axis_tdata m_axis_tvalid m_axis_tready
+            interval_log2 ptp_ts ptp_locked receiver point_id least_interval running m_axis_tdata m_axis_tvalid m_axis_tready
             m_axis_tlast m_axis_tuser walk ledger counts packet flags locked; each ended ended_number keys_busy is_keyed
             key_place key_word
         }
@@ -191,6 +193,7 @@ impl<const R: usize, const A: usize, const C: usize, const K: usize> Logic for C
         self.interval.delimiter_epoch.next = self.delimiters.epoch.val();
         self.interval.running.next = self.ledger.running.val();
         self.interval.drain_busy.next = self.emitter.busy.val();
+        self.interval.least.next = self.least_interval.val();
 
         // Commit: the frame counts in the copy of this moment.
         self.counts.next = self.walk.commit.val() & self.ledger.running.val();

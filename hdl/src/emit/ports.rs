@@ -6,7 +6,7 @@
 
 /// What ports of cores and shells mean, in short; the long form is in the port tables of the modules. Lanes' ports
 /// (s0_axis_tdata) mean what those of a single lane do.
-const PORTS: [(&str, &str); 58] = [
+const PORTS: [(&str, &str); 60] = [
     ("clk", "clock of all ports"),
     ("rst", "synchronous reset, active high; memories are cleared behind it"),
     ("s_axis_tdata", "observed stream, first byte in bits 7:0, no FCS"),
@@ -26,6 +26,7 @@ const PORTS: [(&str, &str); 58] = [
     ("receiver", "strap: 0 sender, 1 receiver"),
     ("point_id", "identifier of the measurement point in its control frames, 0 for none"),
     ("absolute_time", "time base in 55:48 (1 TAI, 2 Unix), seconds below; 0 for none"),
+    ("least_interval", "cycles from an interval's end to the next, at least; 0 for none"),
     ("schedule", "strobe: next_prefixes from interval from_interval on; 0 unless adaptive"),
     ("next_prefixes", "prefix lengths, a byte a bank, the first in 63:56, 255 for none"),
     ("from_interval", "number of the first interval with them"),
@@ -39,6 +40,7 @@ const PORTS: [(&str, &str); 58] = [
     ("unmatched", "measured frames of no class, part of the unmeasured ones"),
     ("interval", "number of the running interval"),
     ("draining", "the last interval is being sent"),
+    ("too_soon", "least_interval is not over: an end would be refused"),
     ("ended", "an interval ends behind this cycle"),
     ("refused", "an interval end was refused"),
     ("gap", "with ended: a delimiter is missing"),

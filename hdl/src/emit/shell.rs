@@ -242,7 +242,8 @@ impl Build<'_> {
             "pace_asked",
             "(interval_end | registers_interval_end | ticker_tick) & core_running & ~registers_control_role",
         );
-        wiring.connect("pace_draining", "core_draining");
+        wiring.connect("pace_busy", "core_draining | core_too_soon");
+        wiring.connect("pace_met", "core_delimiter");
         wiring.connect("insertion_cut", "pace_cut");
         wiring.connect("core_interval_end", "1'b0");
         wiring.connect("core_interval_log2", "6'd0");
@@ -323,6 +324,7 @@ impl Build<'_> {
         let wiring = &mut self.wiring;
         wiring.connect("core_receiver", "registers_control_role");
         wiring.connect("core_point_id", "registers_point_id");
+        wiring.connect("core_least_interval", "registers_least_interval");
         for signal in ["ended", "refused", "gap", "delimiter"] {
             wiring.connect(&format!("events_{signal}"), &format!("core_{signal}"));
         }

@@ -6,7 +6,7 @@
 //! means the frames whose last beat was accepted in the same cycle or before; so the request waits T cycles as well, and so does the
 //! word whether the clock was locked. With `interval_log2` from 1 to 47, an end is asked for whenever that bit of
 //! the clock's nanoseconds changes: every 2^n ns, at the same moments at every point whose clock is right. A step
-//! of the clock, or a change of `interval_log2`, may ask for an end once.
+//! of the clock may ask for an end once; a change of `interval_log2` does not.
 //!
 //! # Ports
 //!

@@ -5,7 +5,7 @@
 //! An interval ends when an end is asked for (see [`crate::interval::boundary`]) or when a delimiter has been seen in the
 //! stream that is the next one by the rules of the [succession]. The copies swap roles, and the drain
 //! starts on the one that counted. If the drain is still busy with the interval before, the end is refused and counted, and the
-//! running interval goes on.
+//! running interval goes on. So is one that comes sooner behind the last than [`least`] allows.
 //!
 //! What ends an interval is known before its last frames are committed: it is judged [`AHEAD`] cycles ahead of them, and what comes
 //! of it waits.
@@ -21,11 +21,13 @@
 //! | delimiter$i, delimiter_number$i, delimiter_epoch$i | in | 1, 32, 32 | lane i: a delimiter that is committed then |
 //! | running | in | 1 | the memories are clear |
 //! | drain_busy | in | 1 | the drain still works on the idle copy |
+//! | least | in | 32 | cycles from an end to the next, at least; taken when an interval ends; 0 for none |
 //! | epoch | out | 1 | the copy that counts; changes behind the interval's last frame |
 //! | start_drain | out | 1 | the cycle of the change |
 //! | timed, missing, gap, refused, ignored, ignored_behind | out | 1, 1, 1, 3, 3, 3 | as the succession's, with start_drain |
 //! | number | out | 32 | with start_drain, and until the next one: number of the interval that ends |
 //! | begun | out | 32 | likewise: number of the interval that begins |
+//! | soon | out | 1 | an end would be refused because it comes too soon |
 //! | running_number | out | 32 | number of the running interval, from the second cycle behind start_drain on |
 //!
 //! Parameter: L, lanes. Latency [`AHEAD`] cycles; ends at least one drain apart.
@@ -37,9 +39,11 @@
 
 pub mod boundary;
 pub mod delimiter_match;
+pub mod least;
 pub mod schedule;
 pub mod succession;
 
+use crate::interval::least::Least;
 use crate::interval::succession::Succession;
 use crate::leaves::{Delay, Flop};
 use crate::module::module;
@@ -60,6 +64,7 @@ pub struct Interval<const L: usize> {
     pub delimiter_epoch: [Signal<In, Bits<32>>; L],
     pub running: Signal<In, Bit>,
     pub drain_busy: Signal<In, Bit>,
+    pub least: Signal<In, Bits<32>>,
     pub epoch: Signal<Out, Bit>,
     pub start_drain: Signal<Out, Bit>,
     pub timed: Signal<Out, Bit>,
@@ -71,8 +76,10 @@ pub struct Interval<const L: usize> {
     pub number: Signal<Out, Bits<32>>,
     pub begun: Signal<Out, Bits<32>>,
     pub running_number: Signal<Out, Bits<32>>,
+    pub soon: Signal<Out, Bit>,
 
     succession: Succession<L>,
+    length: Least,
     verdict: Signal<Local, Bits<13>>,
     to_end: Delay<13, 3>,
     /// An end is on its way.
@@ -84,8 +91,8 @@ pub struct Interval<const L: usize> {
 impl<const L: usize> Default for Interval<L> {
     fn default() -> Self {
         module! { Interval {}
-            clk rst request running drain_busy epoch start_drain timed missing gap refused ignored ignored_behind number
-            begun running_number succession verdict to_end pending current shown
+            clk rst request running drain_busy least epoch start_drain timed missing gap refused ignored ignored_behind number
+            begun running_number soon succession length verdict to_end pending current shown
             ; each delimiter delimiter_number delimiter_epoch
         }
     }
@@ -93,6 +100,7 @@ impl<const L: usize> Default for Interval<L> {
 
 impl<const L: usize> Logic for Interval<L> {
     #[passes(succession, in(clk, rst, request, running))]
+    #[passes(length, in(clk, rst, least), out(soon))]
     #[clocked(pending, current, shown)]
     fn update(&mut self) {
         for i in 0..L {
@@ -100,7 +108,8 @@ impl<const L: usize> Logic for Interval<L> {
             self.succession.delimiter_number[i].next = self.delimiter_number[i].val();
             self.succession.delimiter_epoch[i].next = self.delimiter_epoch[i].val();
         }
-        self.succession.busy.next = self.drain_busy.val() | self.pending.q.val();
+        self.length.ends.next = self.succession.ends.val();
+        self.succession.busy.next = self.drain_busy.val() | self.pending.q.val() | self.length.soon.val();
         self.verdict.next = (bit_cast::<13, 3>(self.succession.refused.val()) << 4)
             | (bit_cast::<13, 3>(self.succession.ignored.val()) << 7)
             | (bit_cast::<13, 3>(self.succession.ignored_behind.val()) << 10);

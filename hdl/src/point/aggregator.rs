@@ -47,6 +47,8 @@
 //! | schedule, next_prefixes, from_interval | in | 1, 64, 32 | `load`, `lengths` and `from` of [`crate::interval::schedule`] |
 //! | schedule_legal, schedule_pending | out | 1 | `legal` and `pending` of it |
 //! | running | out | 1 | the memories have been cleared after reset: counting |
+//! | least_interval | in | 32 | `least` of [`crate::interval`] |
+//! | too_soon | out | 1 | an end would be refused because it comes too soon |
 //! | draining | out | 1 | the interval that ended last is being sent |
 //! | ended | out | 1 | an interval ends behind this cycle |
 //! | refused | out | 1 | an end was refused |
@@ -112,10 +114,12 @@ pub struct Aggregator<
     pub schedule: Signal<In, Bit>,
     pub next_prefixes: Signal<In, Bits<64>>,
     pub from_interval: Signal<In, Bits<32>>,
+    pub least_interval: Signal<In, Bits<32>>,
     pub schedule_legal: Signal<Out, Bit>,
     pub schedule_pending: Signal<Out, Bit>,
     pub running: Signal<Out, Bit>,
     pub draining: Signal<Out, Bit>,
+    pub too_soon: Signal<Out, Bit>,
     pub ended: Signal<Out, Bit>,
     pub refused: Signal<Out, Bit>,
     pub gap: Signal<Out, Bit>,
@@ -214,7 +218,7 @@ impl<
             class_number: std::array::from_fn(|class| Constant::new((class as u64).into())),
         }
             clk rst request unlocked receiver point_id absolute_time schedule next_prefixes
-            from_interval schedule_legal schedule_pending running draining ended refused gap interval packets
+            from_interval least_interval schedule_legal schedule_pending running draining too_soon ended refused gap interval packets
             bytes unmeasured_frames bad_frames unmatched_frames m_axis_tdata m_axis_tkeep m_axis_tvalid
             m_axis_tready m_axis_tlast m_axis_tuser unlocked_then totals unmatched_count intervals ended_time unlocked_now idle
             unmatched_now unmeasured_now bad_now octets half_time wrapped crowded packets_sum bytes_sum sent_packets
@@ -277,6 +281,8 @@ impl<
         }
         self.intervals.running.next = self.emitter.running.val();
         self.intervals.drain_busy.next = self.emitter.busy.val();
+        self.intervals.least.next = self.least_interval.val();
+        self.too_soon.next = self.intervals.soon.val();
         self.idle.next = !self.intervals.epoch.val();
 
         self.prefixes.clk.next = self.clk.val();

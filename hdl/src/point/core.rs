@@ -34,6 +34,7 @@
 //! | schedule | in | 1 | strobe: schedule `next_prefixes` from interval `from_interval` on; only if adaptive |
 //! | next_prefixes | in | 64 | prefix lengths: bank 0 in bits 63:56, 255 where there is no bank |
 //! | from_interval | in | 32 | number of the first interval with them |
+//! | least_interval | in | 32 | cycles from an interval's end to the next, at least; taken when an interval ends; 0 for none |
 //! | schedule_legal | out | 1 | in the same cycle: `next_prefixes` may be scheduled; what is illegal is not |
 //! | schedule_pending | out | 1 | scheduled lengths wait for their interval |
 //! | running | out | 1 | the memories have been cleared after reset: counting |
@@ -42,6 +43,7 @@
 //! | unmatched | out | 32 | measured frames of no class, which are part of the unmeasured ones |
 //! | interval | out | 32 | number of the running interval |
 //! | draining | out | 1 | the last interval is being sent, or memories are being cleared |
+//! | too_soon | out | 1 | `least_interval` is not over: an end would be refused |
 //! | ended | out | 1 | an interval ends behind this cycle |
 //! | refused | out | 1 | an interval end was refused |
 //! | delimiter | out | 1 | a delimiter of this measurement has come |
@@ -67,7 +69,8 @@
 //!   buffer before a MAC that cannot pause.
 //! * Intervals must be longer than a drain: 8 cycles a cell (10 with digests, 12 with FineComb, 14 with an identity table)
 //!   and 80 a frame are a safe bound with m_axis always ready; 2 x 1024 cells take 16,700 cycles in all. An end that comes
-//!   earlier is refused, counted and flagged in the next report.
+//!   earlier is refused, counted and flagged in the next report. So is one, of whatever kind, that comes fewer than
+//!   `least_interval` cycles behind the last that counted: it bounds how often others can end intervals.
 //!
 //! # Parameters, latency and throughput
 //!
@@ -121,6 +124,7 @@ pub struct Core<
     pub schedule: Signal<In, Bit>,
     pub next_prefixes: Signal<In, Bits<64>>,
     pub from_interval: Signal<In, Bits<32>>,
+    pub least_interval: Signal<In, Bits<32>>,
     pub schedule_legal: Signal<Out, Bit>,
     pub schedule_pending: Signal<Out, Bit>,
     pub running: Signal<Out, Bit>,
@@ -131,6 +135,7 @@ pub struct Core<
     pub unmatched: Signal<Out, Bits<32>>,
     pub interval: Signal<Out, Bits<32>>,
     pub draining: Signal<Out, Bit>,
+    pub too_soon: Signal<Out, Bit>,
     pub ended: Signal<Out, Bit>,
     pub refused: Signal<Out, Bit>,
     pub gap: Signal<Out, Bit>,
@@ -165,8 +170,8 @@ impl<
             aggregator: Aggregator::new(configuration),
         }
             clk rst s_axis_tdata s_axis_tkeep s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser
-            interval_end interval_log2 ptp_ts ptp_locked receiver point_id absolute_time schedule next_prefixes from_interval
-            schedule_legal schedule_pending running packets bytes unmeasured bad unmatched interval draining
+            interval_end interval_log2 ptp_ts ptp_locked receiver point_id absolute_time schedule next_prefixes from_interval least_interval
+            schedule_legal schedule_pending running packets bytes unmeasured bad unmatched interval draining too_soon
             ended refused gap delimiter m_axis_tdata m_axis_tkeep m_axis_tvalid m_axis_tready m_axis_tlast
             m_axis_tuser boundary
         }
@@ -195,6 +200,7 @@ impl<
             schedule,
             next_prefixes,
             from_interval,
+            least_interval,
             m_axis_tready
         ),
         out(
@@ -205,6 +211,7 @@ impl<
             bytes,
             interval,
             draining,
+            too_soon,
             ended,
             refused,
             gap,

@@ -84,6 +84,7 @@ pub struct WideCore<
     pub schedule: Signal<In, Bit>,
     pub next_prefixes: Signal<In, Bits<64>>,
     pub from_interval: Signal<In, Bits<32>>,
+    pub least_interval: Signal<In, Bits<32>>,
     pub schedule_legal: Signal<Out, Bit>,
     pub schedule_pending: Signal<Out, Bit>,
     pub running: Signal<Out, Bit>,
@@ -94,6 +95,7 @@ pub struct WideCore<
     pub unmatched: Signal<Out, Bits<32>>,
     pub interval: Signal<Out, Bits<32>>,
     pub draining: Signal<Out, Bit>,
+    pub too_soon: Signal<Out, Bit>,
     pub ended: Signal<Out, Bit>,
     pub refused: Signal<Out, Bit>,
     pub gap: Signal<Out, Bit>,
@@ -132,8 +134,8 @@ impl<
             identity: std::array::from_fn(|_| WideIdentity::new(configuration)),
             aggregator: Aggregator::new(configuration),
         }
-            clk rst interval_end interval_log2 ptp_ts ptp_locked receiver point_id absolute_time schedule next_prefixes from_interval
-            schedule_legal schedule_pending running packets bytes unmeasured bad unmatched interval draining
+            clk rst interval_end interval_log2 ptp_ts ptp_locked receiver point_id absolute_time schedule next_prefixes from_interval least_interval
+            schedule_legal schedule_pending running packets bytes unmeasured bad unmatched interval draining too_soon
             ended refused gap delimiter m_axis_tdata m_axis_tkeep m_axis_tvalid m_axis_tlast m_axis_tuser
             m_axis_tready boundary delimiter_now
             ; each s_axis_tdata s_axis_tkeep s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser
@@ -167,6 +169,7 @@ impl<
             schedule,
             next_prefixes,
             from_interval,
+            least_interval,
             m_axis_tready
         ),
         out(
@@ -177,6 +180,7 @@ impl<
             bytes,
             interval,
             draining,
+            too_soon,
             ended,
             refused,
             gap,

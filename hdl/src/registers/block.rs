@@ -95,6 +95,7 @@ pub struct Registers {
     pub key_from_allowed: Signal<In, Bit>,
     pub key_schedule: Signal<Out, Bit>,
     pub key_schedule_allowed: Signal<In, Bit>,
+    pub least_interval: Signal<Out, Bits<32>>,
 
     axi: AxiLite,
     readable: Signal<Local, Bit>,
@@ -284,6 +285,11 @@ pub struct Registers {
     key_schedule_legal: Signal<Local, Bit>,
     key_schedule_write: Signal<Local, Bit>,
     key_schedule_pulse: Flop<Bit>,
+    least_interval_addressed: Flop<Bit>,
+    least_interval_read: Signal<Local, Bits<32>>,
+    least_interval_legal: Signal<Local, Bit>,
+    least_interval_write: Signal<Local, Bit>,
+    least_interval_held: Flop<Bits<32>>,
 }
 
 impl Registers {
@@ -306,7 +312,7 @@ impl Registers {
             prefixes_next_allowed prefixes_from prefixes_from_allowed prefixes_schedule
             prefixes_schedule_allowed point_id boot_epoch boot_epoch_allowed key_low key_low_allowed key_high
             key_high_allowed key_id key_id_allowed key_from key_from_allowed key_schedule key_schedule_allowed
-            axi readable block_type_addressed block_type_read version_addressed version_read
+            least_interval axi readable block_type_addressed block_type_read version_addressed version_read
             next_block_addressed capability_addressed capability_read configuration_0_addressed
             configuration_0_read configuration_1_addressed configuration_1_read build_addressed build_read
             control_addressed control_read control_reserved control_interval_source_asked
@@ -346,7 +352,8 @@ impl Registers {
             key_high_1_write key_high_held_0 key_high_held_1 key_id_addressed key_id_read key_id_reserved
             key_id_legal key_id_write key_id_held key_from_addressed key_from_read key_from_legal
             key_from_write key_from_held key_schedule_addressed key_schedule_reserved key_schedule_legal
-            key_schedule_write key_schedule_pulse
+            key_schedule_write key_schedule_pulse least_interval_addressed least_interval_read
+            least_interval_legal least_interval_write least_interval_held
         }
     }
 }
@@ -438,7 +445,9 @@ impl Logic for Registers {
         key_from_addressed,
         key_from_held,
         key_schedule_addressed,
-        key_schedule_pulse
+        key_schedule_pulse,
+        least_interval_addressed,
+        least_interval_held
     )]
     fn update(&mut self) {
         self.axi.clk.next = self.clk.val();
@@ -469,7 +478,7 @@ impl Logic for Registers {
         self.version_addressed.d.next = self.axi.read_address.val() == 0x4;
         self.version_read.next = 0.into();
         if self.version_addressed.q.val() {
-            self.version_read.next = 0x00010003_u64.into();
+            self.version_read.next = 0x00010004_u64.into();
         }
         self.next_block_addressed.d.next = self.axi.read_address.val() == 0x8;
         self.capability_addressed.d.next = self.axi.read_address.val() == 0xc;
@@ -896,6 +905,17 @@ impl Logic for Registers {
         self.key_schedule_write.next = self.axi.write.val() & self.key_schedule_legal.val();
         self.key_schedule_pulse.d.next = self.key_schedule_write.val() & self.axi.write_data.val().get_bit(0);
         self.key_schedule.next = self.key_schedule_pulse.q.val();
+        self.least_interval_addressed.d.next = self.axi.read_address.val() == 0xc4;
+        self.least_interval_read.next = 0.into();
+        if self.least_interval_addressed.q.val() {
+            self.least_interval_read.next = self.least_interval_held.q.val();
+        }
+        self.least_interval_legal.next = self.axi.write_whole.val() & (self.axi.write_address.val() == 0xc4);
+        self.least_interval_write.next = self.axi.write.val() & self.least_interval_legal.val();
+        if self.least_interval_write.val() {
+            self.least_interval_held.d.next = self.axi.write_data.val();
+        }
+        self.least_interval.next = self.least_interval_held.q.val();
 
         self.readable.next = self.block_type_addressed.q.val()
             | self.version_addressed.q.val()
@@ -943,7 +963,8 @@ impl Logic for Registers {
             | self.key_high_1_addressed.q.val()
             | self.key_id_addressed.q.val()
             | self.key_from_addressed.q.val()
-            | self.key_schedule_addressed.q.val();
+            | self.key_schedule_addressed.q.val()
+            | self.least_interval_addressed.q.val();
         self.axi.read_legal.next = self.readable.val();
         self.axi.read_data.next = self.block_type_read.val()
             | self.version_read.val()
@@ -981,7 +1002,8 @@ impl Logic for Registers {
             | self.point_id_read.val()
             | self.boot_epoch_read.val()
             | self.key_id_read.val()
-            | self.key_from_read.val();
+            | self.key_from_read.val()
+            | self.least_interval_read.val();
         self.axi.write_legal.next = self.control_legal.val()
             | self.snapshot_legal.val()
             | self.interval_end_legal.val()
@@ -1005,6 +1027,7 @@ impl Logic for Registers {
             | self.key_high_1_legal.val()
             | self.key_id_legal.val()
             | self.key_from_legal.val()
-            | self.key_schedule_legal.val();
+            | self.key_schedule_legal.val()
+            | self.least_interval_legal.val();
     }
 }

@@ -16,7 +16,7 @@
 //! | clk, rst | in | 1 | clock of everything; synchronous reset, active high |
 //! | s_axil_* | | | AXI4-Lite, 32 data bits, 12 address bits; awprot and arprot are not looked at |
 //! | prefixes_*_allowed, boot_epoch_allowed, key_*_allowed | in | 1 | in the same cycle: a write to the register may be legal |
-//! | control_*, point_id, boot_epoch, key_low, key_high, key_id, key_from, prefixes_next, prefixes_from, clock_synchronised, clock_period, clock_rate, clock_offset, clock_value | out | of the field | what was written, from the next cycle on |
+//! | control_*, point_id, boot_epoch, key_low, key_high, key_id, key_from, least_interval, prefixes_next, prefixes_from, clock_synchronised, clock_period, clock_rate, clock_offset, clock_value | out | of the field | what was written, from the next cycle on |
 //! | snapshot, interval_end, prefixes_schedule, key_schedule, clock_command_* | out | 1 | high for one cycle, the one behind the write |
 //! | status_*, clock_status_* | in | 1 | read as they are |
 //! | interval, packets, bytes, unmeasured, bad, unmatched, refused_ends, control_frames, delimiters, delimiter_gaps, timestamp | in | of the field | taken at the end of the cycle in which `snapshot` is high |

@@ -30,7 +30,8 @@
 use crate::matching::{Observations, delay_between};
 use crate::replay::Span;
 use deltaline_model::packet::identity::{self, Key};
-use std::collections::{HashMap, HashSet, TryReserveError};
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
+use std::collections::TryReserveError;
 use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -89,6 +90,13 @@ impl Identities {
     /// The hashes of the measured packets, in order.
     pub(crate) fn hashes(&self) -> impl Iterator<Item = u64> {
         self.measured.iter().map(|packet| packet.hash)
+    }
+}
+
+impl Identities {
+    /// The measured packets, in order: place among all packets, time and hash.
+    pub(crate) fn packets(&self) -> impl Iterator<Item = (usize, u64, u64)> {
+        self.measured.iter().map(|packet| (packet.place, packet.time, packet.hash))
     }
 }
 

@@ -16,7 +16,8 @@ use crate::edges::{Identified, Identities};
 use crate::matching::{Flow, delay_between, flow_of};
 use crate::reordering::Reordering;
 use crate::replay::Span;
-use std::collections::HashMap;
+use foldhash::HashMap;
+use foldhash::HashMapExt;
 
 /// Packets of a run.
 const RUN: usize = 1024;
@@ -67,60 +68,34 @@ impl Stretches {
         (position / RUN).is_multiple_of(self.every)
     }
 
-    /// What the receiver's packets are compared with. `sender` are all packets of the sender.
-    pub fn awaited(self, sender: &Identities) -> Awaited {
+    /// The packets that passed both ends once, of all packets of the sender and of the receiver; within a span of the recordings, if
+    /// one is given.
+    pub fn passages(self, sender: &Identities, receiver: &Identities, span: Option<&Span>) -> Passages {
         let mut places: HashMap<u64, Place> = HashMap::with_capacity(self.packets.len());
-        for (index, sent) in self.packets.iter().enumerate() {
-            places.insert(sent.hash, Place { index, sent: 0, arrived: 0 });
+        for (index, packet) in self.packets.iter().enumerate() {
+            places.insert(packet.hash, Place { index, sent: 0, arrived: 0 });
         }
         for hash in sender.hashes() {
             if let Some(place) = places.get_mut(&hash) {
                 place.sent += 1;
             }
         }
-        Awaited { arrivals: vec![None; self.packets.len()], packets: self.packets, places, position: 0 }
-    }
-}
-
-/// Where a packet is, and how often it occurs at either end.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    index: usize,
-    sent: usize,
-    arrived: usize,
-}
-
-/// A sender's packets that are looked for at the receiver.
-#[derive(Clone, Debug)]
-pub struct Awaited {
-    packets: Vec<Sent>,
-    /// Position and time of each packet at the receiver.
-    arrivals: Vec<Option<(usize, u64)>>,
-    places: HashMap<u64, Place>,
-    position: usize,
-}
-
-impl Awaited {
-    /// Takes the receiver's next packet, as [`Stretches::push`] does.
-    pub fn push(&mut self, time: u64, packet: Option<&Identified>) {
-        let position = self.position;
-        self.position += 1;
-        let Some(place) = packet.and_then(|packet| self.places.get_mut(&packet.hash)) else { return };
-        place.arrived += 1;
-        self.arrivals[place.index] = Some((position, time));
-    }
-
-    /// The packets that passed both ends once, within a span of the recordings, if one is given.
-    pub fn passages(self, span: Option<&Span>) -> Passages {
+        let mut arrivals = vec![None; self.packets.len()];
+        for (position, time, hash) in receiver.packets() {
+            if let Some(place) = places.get_mut(&hash) {
+                place.arrived += 1;
+                arrivals[place.index] = Some((position, time));
+            }
+        }
         let is_within = |sent: usize, arrived: usize| {
             span.is_none_or(|span| span.sender.contains(&sent) && span.receiver.contains(&arrived))
         };
-        let packets = self.packets.iter().zip(&self.arrivals).enumerate();
+        let packets = self.packets.into_iter().zip(arrivals).enumerate();
         let passed = packets.filter_map(|(index, (sent, arrival))| {
-            let place = self.places.get(&sent.hash)?;
-            let (position, arrived) = (*arrival)?;
+            let place = places.get(&sent.hash)?;
+            let (position, arrived) = arrival?;
             let is_single = (place.index, place.sent, place.arrived) == (index, 1, 1);
-            let Sent { time, flow, .. } = *sent;
+            let Sent { time, flow, .. } = sent;
             (is_single && is_within(sent.position, position)).then_some(Passage {
                 run: sent.position / RUN,
                 sent: time,
@@ -130,6 +105,14 @@ impl Awaited {
         });
         Passages(passed.collect())
     }
+}
+
+/// Where a packet is, and how often it occurs at either end.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    index: usize,
+    sent: usize,
+    arrived: usize,
 }
 
 /// A packet that passed both ends.
@@ -200,11 +183,11 @@ mod tests {
             let packet = identities.push(*time, &frame(*packet)).unwrap();
             stretches.push(*time, packet.as_ref());
         }
-        let mut awaited = stretches.awaited(&identities);
+        let mut arrived = Identities::default();
         for (time, packet) in received {
-            awaited.push(*time, Identities::default().push(*time, &frame(*packet)).unwrap().as_ref());
+            arrived.push(*time, &frame(*packet)).unwrap();
         }
-        (exact, reordering, awaited.passages(None))
+        (exact, reordering, stretches.passages(&identities, &arrived, None))
     }
 
     proptest! {

@@ -47,7 +47,7 @@ pub(crate) struct Size {
     #[arg(long, default_value = "1", value_parser = parse_positive, value_name = "RATIO")]
     pub(crate) variation: f64,
     /// Excess kurtosis of delay: 0 for normal delays, 6 for exponential ones
-    #[arg(long, default_value = "6", value_parser = parse_kurtosis)]
+    #[arg(long, default_value = "6", value_parser = parse_kurtosis, allow_negative_numbers = true)]
     pub(crate) kurtosis: f64,
     /// Write the design's file for `cargo xtask verilog`
     #[arg(long, value_name = "FILE")]

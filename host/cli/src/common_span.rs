@@ -1,6 +1,8 @@
 //! Where two captures begin and end together: what one recorder has from a time when the other one did not run is left out.
 
+use crate::both::both;
 use crate::failure::Failure;
+use crate::input::Input;
 use crate::progress::Progress;
 use crate::recordings::Recordings;
 use deltaline_capture::edges::{Edges, Identified, Identities, edges};
@@ -24,14 +26,19 @@ pub(crate) struct Common {
 impl Common {
     /// Reads two captures for it.
     pub(crate) fn of(recordings: &Recordings) -> Result<Self, Failure> {
+        let captures = [recordings.open(Role::Sender)?, recordings.open(Role::Receiver)?];
+        let progress = Progress::new(
+            "finding where the captures begin and end together",
+            &[captures[0].capture(), captures[1].capture()],
+        );
         let mut stretches = Stretches::default();
-        let (sender, of_sender) =
-            identities(recordings, Role::Sender, |time, packet| stretches.push(time, packet))?;
-        let mut awaited = stretches.awaited(&sender);
-        let (receiver, of_receiver) =
-            identities(recordings, Role::Receiver, |time, packet| awaited.push(time, packet))?;
+        let [of_sender, of_receiver] = captures;
+        let ((sender, of_sender), (receiver, of_receiver)) = both(
+            || identities(of_sender, progress.clone(), |time, packet| stretches.push(time, packet)),
+            || identities(of_receiver, progress.clone(), |_, _| ()),
+        )?;
         let edges = edges(&sender, &receiver);
-        let passages = awaited.passages(edges.as_ref().map(|edges| &edges.span));
+        let passages = stretches.passages(&sender, &receiver, edges.as_ref().map(|edges| &edges.span));
         let left_out = remark(edges.as_ref(), [&sender, &receiver]);
         Ok(Common {
             edges,
@@ -43,13 +50,10 @@ impl Common {
 
 /// The identities of a capture's packets; `each` gets them with their times.
 fn identities(
-    recordings: &Recordings,
-    role: Role,
+    mut recording: Input,
+    mut progress: Progress,
     mut each: impl FnMut(u64, Option<&Identified>),
 ) -> Result<(Identities, Option<String>), Failure> {
-    let mut recording = recordings.open(role)?;
-    let mut progress =
-        Progress::new("finding where the captures begin and end together", &[recording.capture()]);
     let mut identities = Identities::default();
     while let Some(packet) = recording.next_packet()? {
         let time = packet.timestamp;
@@ -57,7 +61,7 @@ fn identities(
             Ok(packet) => each(time, packet.as_ref()),
             Err(_) => return Err(recording.out_of_memory()),
         }
-        progress.packet(0, recording.capture());
+        progress.packet(recording.capture());
     }
     Ok((identities, recording.remark()))
 }

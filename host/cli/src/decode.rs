@@ -189,7 +189,7 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
         while let Some(packet) = recording.next_packet()? {
             collector.push(packet.data);
             frames += 1;
-            progress.packet(0, recording.capture());
+            progress.packet(recording.capture());
         }
         cut.extend(recording.remark());
         files.push((recording.name().into(), frames));

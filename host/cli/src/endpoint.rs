@@ -9,11 +9,12 @@
 //!
 //! While a board is read (`tests/prometheus.rs`): thousands of idle, slow and malformed connections, requests of endless
 //! lines and bodies; the intervals are the same and the page is served all the time. Here: a socket that cannot accept
-//! is said to be lost.
+//! is said to be lost. `sim/hostile`: a connection that says anything, in pieces.
 
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::rt::{Read, Write};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -25,7 +26,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
-use tokio::net::{TcpListener as Listener, TcpStream};
+use tokio::net::TcpListener as Listener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
@@ -47,9 +48,13 @@ const TRIES: u32 = 100;
 
 /// The text that is served.
 #[derive(Clone, Default)]
-struct Page(Arc<Mutex<Bytes>>);
+pub(crate) struct Page(Arc<Mutex<Bytes>>);
 
 impl Page {
+    pub(crate) fn of(text: &'static str) -> Self {
+        Page(Arc::new(Mutex::new(text.into())))
+    }
+
     fn get(&self) -> Bytes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -119,7 +124,8 @@ fn accept_all(runtime: &Runtime, listener: TcpListener, page: &Page) -> io::Erro
                     {
                         oldest.abort();
                     }
-                    let connection = tokio::spawn(timeout(PATIENCE, converse(stream, page.clone())));
+                    let connection =
+                        tokio::spawn(timeout(PATIENCE, converse(TokioIo::new(stream), page.clone())));
                     open.push_back(connection.abort_handle());
                 }
                 Err(reason) if failures == TRIES => return reason,
@@ -133,11 +139,11 @@ fn accept_all(runtime: &Runtime, listener: TcpListener, page: &Page) -> io::Erro
 }
 
 /// One request and its answer. A client that does not keep to the protocol, or goes away, is no error of ours.
-async fn converse(stream: TcpStream, page: Page) {
+pub(crate) async fn converse(connection: impl Read + Write + Unpin + 'static, page: Page) {
     let service = service_fn(|request| std::future::ready(Ok::<_, Infallible>(answer(&request, page.get()))));
     let mut server = http1::Builder::new();
     server.keep_alive(false).max_buf_size(HEADERS);
-    let _ = server.serve_connection(TokioIo::new(stream), service).await;
+    let _ = server.serve_connection(connection, service).await;
 }
 
 fn answer(request: &Request<Incoming>, page: Bytes) -> Response<Full<Bytes>> {

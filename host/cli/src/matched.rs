@@ -1,5 +1,6 @@
 //! Two captures, matched packet with packet.
 
+use crate::both::both;
 use crate::causes::Surveys;
 use crate::common_span;
 use crate::exit::Exit;
@@ -40,17 +41,20 @@ impl Observed {
     fn read(recordings: &Recordings) -> Result<Self, Failure> {
         let (mut remarks, mut cut) = (vec![], vec![]);
         let mut surveys = Surveys::default();
-        let mut observe = |role, what| {
-            let mut recording = recordings.open(role)?;
-            let observations = observe(&mut recording, surveys.of(role), what)?;
+        let mut captures = [recordings.open(Role::Sender)?, recordings.open(Role::Receiver)?];
+        let progress = Progress::new("reading the packets", &[captures[0].capture(), captures[1].capture()]);
+        let [of_sender, of_receiver] = &mut captures;
+        let (sender, receiver) = both(
+            || observe(of_sender, &mut surveys.sender, progress.clone()),
+            || observe(of_receiver, &mut surveys.receiver, progress.clone()),
+        )?;
+        let ends = [(Role::Sender, &sender), (Role::Receiver, &receiver)];
+        for ((role, observations), recording) in ends.into_iter().zip(&captures) {
             let taken = observations.timestamps().len() as u64;
             let passed_over = recording.capture().passed_over();
             cut.extend(recording.remark());
             remarks.extend(remark_on_nothing_wanted(recordings.path(role), taken, passed_over));
-            Ok::<_, Failure>(observations)
-        };
-        let sender = observe(Role::Sender, "reading the sender's packets")?;
-        let receiver = observe(Role::Receiver, "reading the receiver's packets")?;
+        }
         remarks.extend(surveys.remarks(recordings));
         Ok(Observed { sender, receiver, cut, surveys, remarks })
     }
@@ -196,15 +200,18 @@ pub(crate) fn remark_on_duplicates(duplicates: u64) -> Option<String> {
     })
 }
 
-fn observe(recording: &mut Input, survey: &mut Survey, what: &'static str) -> Result<Observations, Failure> {
-    let mut progress = Progress::new(what, &[recording.capture()]);
+fn observe(
+    recording: &mut Input,
+    survey: &mut Survey,
+    mut progress: Progress,
+) -> Result<Observations, Failure> {
     let mut observations = Observations::default();
     while let Some(packet) = recording.next_packet()? {
         survey.take(packet);
         if observations.take(packet).is_err() {
             return Err(recording.out_of_memory());
         }
-        progress.packet(0, recording.capture());
+        progress.packet(recording.capture());
     }
     Ok(observations)
 }

@@ -1,5 +1,6 @@
 //! Two captures' packets through two measurement points, interval by interval.
 
+use crate::both::both;
 use crate::causes::{Surveys, is_suspect};
 use crate::failure::Failure;
 use crate::input::Input;
@@ -8,6 +9,7 @@ use crate::points::Points;
 use crate::progress::Progress;
 use crate::recordings::{Recordings, remark_on_cut, remark_on_nothing_wanted};
 use deltaline_capture::replay::Span;
+use deltaline_capture::survey::Survey;
 use deltaline_capture::{PacketRef, PcapngWriter};
 use deltaline_collect::collector::{Collector, Limits};
 use deltaline_collect::evaluation::Evaluation;
@@ -15,7 +17,9 @@ use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::Role;
 use serde::Serialize;
+use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 /// What one end's capture held.
@@ -52,41 +56,47 @@ pub(crate) struct FramesOutput {
     pub(crate) bytes: u64,
 }
 
-/// Passes the captures' packets through the measurement points, interval by interval.
+/// Passes the captures' packets through the measurement points, interval by interval, both ends at once.
 pub(crate) fn pass_captures(
     recordings: &Recordings,
     points: &Points,
     spans: &[Span],
     writer: Option<PcapngWriter>,
 ) -> Result<Passed, Failure> {
-    let mut sender = End::open(recordings, points, Role::Sender)?;
-    let mut receiver = End::open(recordings, points, Role::Receiver)?;
-    let progress = Progress::new("measuring", &[sender.recording.capture(), receiver.recording.capture()]);
-    let mut sink = Sink { writer, total: FramesOutput::default(), progress, surveys: Surveys::default() };
+    let mut sender = End::open(recordings, Role::Sender)?;
+    let mut receiver = End::open(recordings, Role::Receiver)?;
+    let captures = [sender.recording.capture(), receiver.recording.capture()];
+    let progress = Progress::new("measuring", &captures);
+    let of_receiver = progress.clone();
     let started = Instant::now();
-    let mut evaluations = Vec::with_capacity(spans.len());
-    let (mut is_corrupted, mut times) = (false, Vec::with_capacity(spans.len()));
-    if let Some(first) = spans.first() {
-        sender.skip(first.sender.start)?;
-        receiver.skip(first.receiver.start)?;
-    }
-    for span in spans {
-        // A collector for each interval: what has been estimated need not be kept.
-        let mut collector = Collector::default().within(Limits::recording());
-        sender.pass(span.sender.end, &mut collector, &mut sink)?;
-        receiver.pass(span.receiver.end, &mut collector, &mut sink)?;
-        let collected = collector.finish();
-        is_corrupted |= collected.counts.corrupted > 0;
-        evaluations.extend(Evaluation::all(&collected));
-        let last = evaluations.last().and_then(Evaluation::span);
-        times.push(last.map(|(first, last)| [first, last].map(|moment| sender.absolute(moment))));
-    }
+    // One interval's frames may wait, so that neither end is far ahead of the other.
+    let (hand_over, received) = sync_channel::<IntervalFrames>(1);
+    let (sent, receiver) = both(
+        move || {
+            let mut sink = Sink { writer, ..Sink::default() };
+            sender.pass(spans.iter().map(|span| &span.sender), points, progress, |end, sent| {
+                // Without them the receiver has failed.
+                let Ok(received) = received.recv() else { return Ok(false) };
+                sink.take(end, [sent, received])?;
+                Ok(true)
+            })?;
+            Ok((sender, sink))
+        },
+        move || {
+            receiver.pass(spans.iter().map(|span| &span.receiver), points, of_receiver, |_, frames| {
+                // Without a taker the sender has failed.
+                Ok(hand_over.send(frames).is_ok())
+            })?;
+            Ok(receiver)
+        },
+    )?;
+    let (sender, sink) = sent;
     let elapsed = started.elapsed();
-    if let Some(writer) = sink.writer {
+    let Sink { writer, evaluations, times, is_corrupted, frames } = sink;
+    if let Some(writer) = writer {
         writer.finish()?;
     }
-    let (frames, surveys) = (sink.total, sink.surveys);
-    Ok(Passed { sender, receiver, evaluations, times, is_corrupted, frames, elapsed, surveys })
+    Ok(Passed { sender, receiver, evaluations, times, is_corrupted, frames, elapsed })
 }
 
 /// What came of two captures.
@@ -99,7 +109,6 @@ pub(crate) struct Passed {
     pub(crate) is_corrupted: bool,
     pub(crate) frames: FramesOutput,
     elapsed: Duration,
-    surveys: Surveys,
 }
 
 impl Passed {
@@ -112,12 +121,16 @@ impl Passed {
     }
 
     pub(crate) fn hardware(&self) -> Option<HardwareOutput> {
-        let cycles = self.sender.point.cycles()? + self.receiver.point.cycles()?;
+        let cycles = self.sender.cycles? + self.receiver.cycles?;
         Some(HardwareOutput {
             packets: self.sender.packets + self.receiver.packets,
             cycles,
             cycles_per_second: cycles as f64 / self.elapsed.as_secs_f64().max(1e-9),
         })
+    }
+
+    fn surveys(&self) -> Surveys {
+        Surveys { sender: self.sender.survey.clone(), receiver: self.receiver.survey.clone() }
     }
 
     /// What is to be said of the captures' packets; and, if the result is doubtful for `is_bad`, what may explain it.
@@ -132,10 +145,11 @@ impl Passed {
             let EndOutput { packets, unmeasured, .. } = end.output(&self.evaluations);
             packets - unmeasured
         };
-        let mut remarks = self.surveys.remarks(recordings);
-        remarks.extend(mean.and_then(|(mean, width)| self.surveys.remark_on_resolution(mean, width)));
+        let surveys = self.surveys();
+        let mut remarks = surveys.remarks(recordings);
+        remarks.extend(mean.and_then(|(mean, width)| surveys.remark_on_resolution(mean, width)));
         if is_bad || is_suspect(measured(&self.sender), measured(&self.receiver)) {
-            remarks.extend(self.surveys.reasons(recordings)?);
+            remarks.extend(surveys.reasons(recordings)?);
         }
         let unmeasured = |end: &End| {
             let EndOutput { packets, unmeasured, cut, .. } = end.output(&self.evaluations);
@@ -162,21 +176,53 @@ impl Passed {
     }
 }
 
-/// Where control frames go, how far it is, and what the packets show.
-struct Sink {
-    writer: Option<PcapngWriter>,
-    total: FramesOutput,
-    progress: Progress,
-    surveys: Surveys,
+/// The control frames of an end's interval.
+struct IntervalFrames {
+    frames: Vec<Vec<u8>>,
+    /// Of the last packet, in nanoseconds since the Unix epoch.
+    timestamp: u64,
 }
 
-/// One end: a capture and its measurement point.
+/// Where control frames go, and what comes of them.
+#[derive(Default)]
+struct Sink {
+    writer: Option<PcapngWriter>,
+    evaluations: Vec<Evaluation>,
+    times: Vec<Option<[u64; 2]>>,
+    is_corrupted: bool,
+    frames: FramesOutput,
+}
+
+impl Sink {
+    /// Takes both ends' control frames of an interval, which the `sender` has just ended.
+    fn take(&mut self, sender: &End, ends: [IntervalFrames; 2]) -> Result<(), Failure> {
+        // A collector for each interval: what has been estimated need not be kept.
+        let mut collector = Collector::default().within(Limits::recording());
+        for IntervalFrames { frames, timestamp } in ends {
+            for data in &frames {
+                collector.push(data);
+                self.frames.count += 1;
+                self.frames.bytes += data.len() as u64;
+                if let Some(writer) = &mut self.writer {
+                    writer.write(PacketRef { timestamp, length: data.len() as u32, interface: 0, data })?;
+                }
+            }
+        }
+        let collected = collector.finish();
+        self.is_corrupted |= collected.counts.corrupted > 0;
+        self.evaluations.extend(Evaluation::all(&collected));
+        let last = self.evaluations.last().and_then(Evaluation::span);
+        self.times.push(last.map(|(first, last)| [first, last].map(|moment| sender.absolute(moment))));
+        Ok(())
+    }
+}
+
+/// One end: a capture, and what passed its measurement point.
 struct End {
     recording: Input,
     path: PathBuf,
     role: Role,
-    point: Box<dyn Point>,
-    batch: Batch,
+    survey: Survey,
     /// Packets in front of those that are measured.
     skipped: u64,
     packets: u64,
@@ -185,23 +231,49 @@ struct End {
     /// The longest captured length of a packet: its snap length, if packets are longer.
     longest: usize,
     timestamp: u64,
+    /// Of the measurement point, if it has a clock.
+    cycles: Option<u64>,
 }
 
 impl End {
-    fn open(recordings: &Recordings, points: &Points, role: Role) -> Result<Self, Failure> {
+    fn open(recordings: &Recordings, role: Role) -> Result<Self, Failure> {
         Ok(End {
             recording: recordings.open(role)?,
             path: recordings.path(role).into(),
             role,
-            point: points.point(role)?,
-            batch: Batch::default(),
+            survey: Survey::default(),
             skipped: 0,
             packets: 0,
             cut: 0,
             truncated: 0,
             longest: 0,
             timestamp: 0,
+            cycles: None,
         })
+    }
+
+    /// Passes the packets of each interval through a measurement point, and hands its control frames out, until that says that
+    /// they are no longer wanted.
+    fn pass<'a>(
+        &mut self,
+        mut intervals: impl Iterator<Item = &'a Range<usize>>,
+        points: &Points,
+        mut progress: Progress,
+        mut take: impl FnMut(&End, IntervalFrames) -> Result<bool, Failure>,
+    ) -> Result<(), Failure> {
+        let mut point = points.point(self.role)?;
+        let mut intervals = intervals.by_ref().peekable();
+        if let Some(first) = intervals.peek() {
+            self.skip(first.start)?;
+        }
+        for interval in intervals {
+            let frames = self.pass_interval(interval.end, &mut *point, &mut progress)?;
+            if !take(self, frames)? {
+                break;
+            }
+        }
+        self.cycles = point.cycles();
+        Ok(())
     }
 
     /// Leaves out packets until `start` have passed in all.
@@ -214,33 +286,30 @@ impl End {
 
     /// Passes packets through the measurement point until `end` have passed in all, or the capture ends; then
     /// ends the interval.
-    fn pass(&mut self, end: usize, collector: &mut Collector, sink: &mut Sink) -> Result<(), Failure> {
+    fn pass_interval(
+        &mut self,
+        end: usize,
+        point: &mut dyn Point,
+        progress: &mut Progress,
+    ) -> Result<IntervalFrames, Failure> {
+        let mut batch = Batch::default();
         while self.skipped + self.packets < end as u64 {
             let Some(packet) = self.recording.next_packet()? else { break };
-            self.batch.push(packet.data, Timestamp::from_nanoseconds(packet.timestamp));
+            batch.push(packet.data, Timestamp::from_nanoseconds(packet.timestamp));
             self.packets += 1;
             self.cut += u64::from(packet.has_cut_headers());
-            sink.surveys.of(self.role).take(packet);
+            self.survey.take(packet);
             self.timestamp = packet.timestamp;
             self.longest = self.longest.max(packet.data.len());
-            if self.batch.is_full() {
-                self.truncated += self.point.observe(&mut self.batch)?;
+            if batch.is_full() {
+                self.truncated += point.observe(&mut batch)?;
             }
-            sink.progress.packet(self.role as usize, self.recording.capture());
+            progress.packet(self.recording.capture());
         }
-        self.truncated += self.point.observe(&mut self.batch)?;
-        let timestamp = self.timestamp;
-        let mut written = Ok(());
-        self.point.end_interval(&mut |data| {
-            collector.push(data);
-            sink.total.count += 1;
-            sink.total.bytes += data.len() as u64;
-            if let (Some(writer), Ok(())) = (&mut sink.writer, &written) {
-                written =
-                    writer.write(PacketRef { timestamp, length: data.len() as u32, interface: 0, data });
-            }
-        })?;
-        Ok(written?)
+        self.truncated += point.observe(&mut batch)?;
+        let mut frames = vec![];
+        point.end_interval(&mut |data| frames.push(data.to_vec()))?;
+        Ok(IntervalFrames { frames, timestamp: self.timestamp })
     }
 
     /// A moment of the interval that has just ended, which the last packet was near.

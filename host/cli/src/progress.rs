@@ -7,6 +7,7 @@
 
 use deltaline_capture::Capture;
 use indicatif::{ProgressBar, ProgressStyle};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// What is done faster needs no bar.
@@ -14,14 +15,19 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Packets from one look at the clock to the next.
 const STRIDE: u32 = 256;
 
-/// Shows on standard error, if that is a terminal, how far captures have been read.
+/// Shows on standard error, if that is a terminal, how far captures have been read. One for each capture: clones share a bar.
+#[derive(Clone)]
 pub(crate) struct Progress {
+    shared: Arc<Shared>,
+    packets: u32,
+    /// Bytes of this capture that the bar shows.
+    consumed: u64,
+}
+
+struct Shared {
     what: &'static str,
     started: Instant,
-    packets: u32,
-    bar: Option<ProgressBar>,
-    /// Bytes read of each capture.
-    consumed: Vec<u64>,
+    bar: OnceLock<ProgressBar>,
     /// Bytes of all captures, if known.
     total: Option<u64>,
 }
@@ -29,28 +35,20 @@ pub(crate) struct Progress {
 impl Progress {
     /// Nothing is shown yet.
     pub(crate) fn new(what: &'static str, captures: &[&Capture]) -> Self {
-        Progress {
-            what,
-            started: Instant::now(),
-            packets: 0,
-            bar: None,
-            consumed: vec![0; captures.len()],
-            total: captures.iter().map(|capture| capture.progress().total).sum(),
-        }
+        let total = captures.iter().map(|capture| capture.progress().total).sum();
+        let shared = Shared { what, started: Instant::now(), bar: OnceLock::new(), total };
+        Progress { shared: Arc::new(shared), packets: 0, consumed: 0 }
     }
 
-    /// To be called at every packet of `capture`, the one at `position` among those given.
-    pub(crate) fn packet(&mut self, position: usize, capture: &Capture) {
+    /// To be called at every packet of `capture`.
+    pub(crate) fn packet(&mut self, capture: &Capture) {
         self.packets = self.packets.wrapping_add(1);
-        if !self.packets.is_multiple_of(STRIDE) || self.started.elapsed() < PATIENCE {
+        if !self.packets.is_multiple_of(STRIDE) || self.shared.started.elapsed() < PATIENCE {
             return;
         }
-        if let Some(consumed) = self.consumed.get_mut(position) {
-            *consumed = capture.progress().consumed;
-        }
-        let (what, total) = (self.what, self.total);
+        let Shared { what, total, .. } = *self.shared;
         // A bar draws nothing unless standard error is a terminal.
-        let bar = self.bar.get_or_insert_with(|| match total {
+        let bar = self.shared.bar.get_or_init(|| match total {
             Some(total) => {
                 let template = "{msg} {bar:40} {bytes}/{total_bytes} ({eta} left)";
                 let style = ProgressStyle::with_template(template);
@@ -59,7 +57,8 @@ impl Progress {
             }
             None => ProgressBar::new_spinner().with_message(what),
         });
-        bar.set_position(self.consumed.iter().sum());
+        let consumed = capture.progress().consumed;
+        bar.inc(consumed.saturating_sub(std::mem::replace(&mut self.consumed, consumed)));
     }
 }
 
@@ -73,9 +72,9 @@ pub(crate) fn working<T>(what: &'static str, work: impl FnOnce() -> T) -> T {
     result
 }
 
-impl Drop for Progress {
+impl Drop for Shared {
     fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
+        if let Some(bar) = self.bar.get() {
             bar.finish_and_clear();
         }
     }

@@ -120,6 +120,10 @@ enum Line<'a> {
         reason: String,
     },
     Restored,
+    /// What follows may not be in the recording.
+    NotRecorded {
+        reason: String,
+    },
     End(&'a Counts),
 }
 
@@ -290,6 +294,14 @@ impl Printer<'_> {
                 self.is_over = true;
                 Ok(())
             }
+            Happening::Forgotten { segment } => {
+                self.metrics.iter_mut().try_for_each(|metrics| metrics.forgotten(*segment))?;
+                self.say(&format!(
+                    "segment {segment}: forgotten, for nothing has come of it for long and others need its room; name those \
+                     that matter with --segment"
+                ));
+                Ok(())
+            }
             Happening::Interval(_)
             | Happening::Partial { .. }
             | Happening::Gap { .. }
@@ -302,7 +314,7 @@ impl Printer<'_> {
         if let Happening::NotRecorded(reason) = happening {
             self.exit = Exit::gravest([self.exit, Exit::Output]);
             report::say(&format!("--record: cannot be written further: {reason}; check the free space"));
-            return Ok(());
+            return self.line(&Line::NotRecorded { reason: reason.clone() });
         }
         if !self.wants_intervals() {
             return Ok(());

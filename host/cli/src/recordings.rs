@@ -10,11 +10,10 @@ use deltaline_capture::segments::{Lengths, Segmentation};
 use deltaline_capture::{Direction, Selection, blank_identification};
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::wire::frame::Role;
-use std::cell::OnceCell;
 use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 #[derive(Debug, Args)]
 pub(crate) struct Recordings {
@@ -42,7 +41,7 @@ pub(crate) struct Recordings {
     #[arg(long)]
     nat: bool,
     #[arg(skip)]
-    segmentation: OnceCell<Arc<Segmentation>>,
+    segmentation: OnceLock<Arc<Segmentation>>,
     /// Read a truncated or damaged capture up to the bad record, instead of refusing it
     #[arg(long)]
     keep_going: bool,
@@ -81,7 +80,7 @@ impl Recordings {
             inner: false,
             split: false,
             nat: false,
-            segmentation: OnceCell::new(),
+            segmentation: OnceLock::new(),
             keep_going: false,
         }
     }

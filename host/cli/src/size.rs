@@ -25,7 +25,7 @@ const SHOWN: usize = 3;
 const LEAST_LOSS: f64 = 1e-3;
 
 #[derive(Serialize)]
-struct Output {
+pub(crate) struct Output {
     design: String,
     rows: usize,
     /// Prefix lengths; those to begin with, where they follow the loss.
@@ -93,16 +93,7 @@ struct Candidate {
 }
 
 pub(crate) fn run(arguments: &Size) -> Result<Exit, Failure> {
-    let request = Request::new(arguments)?;
-    let mut candidates = request.candidates()?;
-    candidates.sort_by(|a, b| {
-        (a.bits, a.sizing.excess).partial_cmp(&(b.bits, b.sizing.excess)).unwrap_or(std::cmp::Ordering::Equal)
-    });
-    let allowed = |candidate: &&Candidate| request.allows(candidate);
-    let Some(chosen) = candidates.iter().filter(allowed).find(|each| each.sizing.excess <= 1.0) else {
-        return Err(request.refusal(&candidates));
-    };
-    let output = request.output(chosen, &candidates)?;
+    let output = sized(arguments)?;
     if let Some(path) = &arguments.out {
         write_file(path, output.configuration.as_bytes())?;
     }
@@ -112,6 +103,20 @@ pub(crate) fn run(arguments: &Size) -> Result<Exit, Failure> {
         report::print(&output.to_text(arguments))?;
     }
     Ok(Exit::Done)
+}
+
+/// The smallest design that meets the targets.
+pub(crate) fn sized(arguments: &Size) -> Result<Output, Failure> {
+    let request = Request::new(arguments)?;
+    let mut candidates = request.candidates()?;
+    candidates.sort_by(|a, b| {
+        (a.bits, a.sizing.excess).partial_cmp(&(b.bits, b.sizing.excess)).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let allowed = |candidate: &&Candidate| request.allows(candidate);
+    let Some(chosen) = candidates.iter().filter(allowed).find(|each| each.sizing.excess <= 1.0) else {
+        return Err(request.refusal(&candidates));
+    };
+    request.output(chosen, &candidates)
 }
 
 impl<'a> Request<'a> {

@@ -193,7 +193,7 @@ fn matched(
                 }
             }
             taken += 1;
-            progress.packet(0, recording.capture());
+            progress.packet(recording.capture());
         }
         let passed_over = recording.capture().passed_over();
         // The capture's end was met before, where the edges were looked for.

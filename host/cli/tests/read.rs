@@ -6,6 +6,7 @@ mod common;
 use common::board::{LOSSY, Simulated, control_frames, on_the_line, said};
 use common::reading::{Reading, lines, of};
 use common::{Folder, SENDER, run, timeless};
+use deltaline_capture::Packet;
 use deltaline_model::board::traffic::{Plan, configuration};
 use deltaline_model::board::{Command, Identity, Record, Settings, Top};
 use deltaline_model::point::MeasurementPoint;
@@ -319,4 +320,37 @@ fn a_capture_of_two_runs_is_followed() {
     let numbers: Vec<u64> =
         of(&read, "interval").iter().map(|line| line["interval"].as_u64().unwrap()).collect();
     assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 0, 1, 2]);
+}
+
+/// The clock of the machine that made a recording was set while it did, forth in the midst of an interval, back in another one. What was
+/// measured is the same, and each interval is reported by the clock of its last frame.
+#[test]
+fn a_clock_that_was_set_during_a_recording_voids_nothing() {
+    const HOUR: u64 = 3_600_000_000_000;
+    let folder = Folder::new();
+    let mut frames = control_frames(&said(&LOSSY, 8));
+    let read = |frames: &[Packet], name: &str| {
+        let result = run(&["read", &folder.frames(name, frames), "--json"]);
+        result.told(0, &[]);
+        lines(&result.output)
+    };
+    let steady = read(&frames, "steady.pcapng");
+    // Four frames make an interval.
+    for (number, frame) in (0..).zip(&mut frames) {
+        let clock = 10 * HOUR + 1_000_000 * number;
+        frame.timestamp = match number {
+            ..10 => clock,
+            10..22 => clock + 2 * HOUR,
+            _ => clock - HOUR,
+        };
+    }
+    let stepped = read(&frames, "stepped.pcapng");
+    assert_eq!(all_timeless(&of(&stepped, "interval")), all_timeless(&of(&steady, "interval")));
+    assert_eq!(of(&stepped, "interval").len(), 8);
+    let reported: Vec<&str> =
+        of(&stepped, "interval").iter().map(|line| line["reported_time"].as_str().unwrap()).collect();
+    let hours: Vec<&str> = reported.iter().map(|time| &time[..13]).collect();
+    assert_eq!(hours[..2], ["1970-01-01T10"; 2], "{reported:?}");
+    assert_eq!(hours[2..5], ["1970-01-01T12"; 3], "{reported:?}");
+    assert_eq!(hours[5..], ["1970-01-01T09"; 3], "{reported:?}");
 }

@@ -6,8 +6,9 @@
 //! control packets translates into a measurement interval being ignored").
 //!
 //! A recording may be pushed in any order and finished. Of a live source, [`Collector::take_settled`] hands out each
-//! interval as soon as nothing more is to be expected of it: both ends have begun the next one or are whole since the
-//! [grace](Limits::grace), or [`LAG`] later intervals have begun, or its [time](Limits::patience) is over.
+//! interval as soon as nothing more is to be expected of it: both ends have begun the next one, or are whole since the
+//! [grace](Limits::grace) and as long again as the interval took, or [`LAG`] later intervals have begun, or its
+//! [time](Limits::patience) is over.
 //!
 //! A frame belongs to its (segment, interval, role). All that follows rests on the bytes of control frames alone.
 //!
@@ -68,7 +69,8 @@
 //!   that is counted and an interval that has been handed out, are replays. When one end's later epoch restarts
 //!   a segment, the other end goes on in the epoch that it has.
 //! * Of segments, pending intervals and bytes there are at most as many as [`Limits`] say. No state is kept by
-//!   point. To make room, the oldest of what is in quarantine goes first. A frame takes the same work however many are kept, but for the
+//!   point. To make room, the oldest of what is in quarantine goes first; to make room for a segment, one of which nothing has come for
+//!   a [long time](Limits::silence). A frame takes the same work however many are kept, but for the
 //!   depth of trees.
 //!
 //! # Limits
@@ -77,8 +79,9 @@
 //!   the refusals that were reported; those of an interval of which not a single frame arrived are unknown.
 //! * Interval numbers that start over contradict the earlier ones where a recording is finished as a whole: one recording for
 //!   one run. Live, they are followed. A restart from a number above 2^31 looks like a jump ahead.
-//! * A forged delimiter that is early by more than the grace makes an interval that is handed out before the points' counts of
-//!   ignored delimiters, in the next one, can show it. Keys help.
+//! * A forged delimiter that is early at one end is shown by the points' counts of ignored delimiters, in the next interval; so the
+//!   interval waits for that one. If all frames of an end's next one are lost or held back, or intervals take a minute and more, it is handed out
+//!   before. Keys at software points help.
 //!
 //! # Test plan
 //!
@@ -130,6 +133,10 @@ pub struct Collector {
     problems: Vec<Problem>,
     segments: BTreeMap<u32, Segment>,
     quarantine: Quarantine,
+    /// All segments by when their last frame came.
+    silent: BTreeSet<(Duration, u32)>,
+    /// Segments that have made room for others.
+    forgotten: Vec<u32>,
     /// Segments of which frames came that have not been looked at since.
     touched: BTreeSet<u32>,
     /// When which segment's interval of which number is to be looked at again.
@@ -337,6 +344,22 @@ impl Collector {
         true
     }
 
+    /// Forgets the segment of which nothing has come for longest, if it is long enough and there are as many as are followed.
+    fn make_room_for_segment(&mut self) -> bool {
+        if self.segments.len() >= self.limits.segments {
+            let silence = self.limits.silence;
+            let is_over =
+                |(heard, _): &&(Duration, u32)| self.is_live && heard.saturating_add(silence) <= self.now;
+            let Some(&(_, segment)) = self.silent.first().filter(is_over) else { return false };
+            self.hand_out_all(segment);
+            self.silent.pop_first();
+            self.segments.remove(&segment);
+            self.bytes -= SEGMENT_BYTES;
+            self.forgotten.push(segment);
+        }
+        self.make_room(SEGMENT_BYTES)
+    }
+
     fn give_up(&mut self, entry: &Entry) {
         self.work += 1;
         self.bytes -= entry.bytes;
@@ -353,6 +376,9 @@ impl Collector {
             self.counts.beyond += 1;
             return;
         }
+        self.silent.remove(&(known.heard, segment));
+        known.heard = now;
+        self.silent.insert((now, segment));
         self.touched.insert(segment);
         if is_new {
             let is_newest = known.insert(interval, Entry::new(frame, now));
@@ -365,11 +391,18 @@ impl Collector {
             return;
         };
         let taken = entry.take(frame, now, header, blocks);
-        let due = entry.next_look(now, &self.limits);
-        self.timers.remove(&(entry.due, segment, interval));
-        self.timers.insert((due, segment, interval));
-        entry.due = due;
+        self.set_timer(segment, interval);
         self.count(taken, header);
+    }
+
+    /// Sets when a pending interval is to be looked at again.
+    fn set_timer(&mut self, segment: u32, number: u32) {
+        let Some(known) = self.segments.get_mut(&segment) else { return };
+        let before = known.whole;
+        let Some(entry) = known.get(number) else { return };
+        self.timers.remove(&(entry.due, segment, number));
+        entry.due = entry.next_look(self.now, &self.limits, before);
+        self.timers.insert((entry.due, segment, number));
     }
 
     /// A frame of a segment's first numbers, or of one far from the others.
@@ -409,7 +442,7 @@ impl Collector {
             let Some((number, mut entry)) = self.quarantine.take_near(segment, known.newest(), 1) else {
                 return;
             };
-            entry.due = entry.next_look(self.now, &self.limits);
+            entry.due = entry.next_look(self.now, &self.limits, known.whole);
             self.timers.insert((entry.due, segment, number));
             known.insert(number, entry);
         }
@@ -443,7 +476,7 @@ impl Collector {
             }
         } else if self.segments.contains_key(&segment) {
             self.hand_out_all(segment);
-        } else if self.segments.len() >= self.limits.segments || !self.make_room(SEGMENT_BYTES) {
+        } else if !self.make_room_for_segment() {
             return self.leave_out(found);
         }
         let room =
@@ -452,7 +485,7 @@ impl Collector {
         self.work += found.len() as u64;
         self.touched.insert(segment);
         for (number, entry) in &mut found {
-            entry.due = entry.next_look(self.now, &self.limits);
+            entry.due = entry.next_look(self.now, &self.limits, [None; 2]);
             self.timers.insert((entry.due, segment, *number));
         }
         match self.segments.get_mut(&segment) {
@@ -467,7 +500,9 @@ impl Collector {
             }
             None => {
                 self.bytes += SEGMENT_BYTES;
-                self.segments.insert(segment, Segment::new(first, newest, found.into_iter().collect()));
+                let pending = found.into_iter().collect();
+                self.segments.insert(segment, Segment::new(first, newest, pending, self.now));
+                self.silent.insert((self.now, segment));
             }
         }
     }
@@ -506,7 +541,7 @@ impl Collector {
         {
             self.work += 1;
             if !known.is_settled(first, now, grace) {
-                return;
+                return self.set_timer(segment, first);
             }
             self.hand_out(segment, first);
         }
@@ -522,8 +557,7 @@ impl Collector {
                 continue;
             };
             if entry.since.saturating_add(patience) > now {
-                entry.due = entry.next_look(now, &self.limits);
-                self.timers.insert((entry.due, segment, number));
+                self.set_timer(segment, number);
                 self.settle(segment);
                 continue;
             }
@@ -569,9 +603,16 @@ impl Collector {
             self.bytes -= SEGMENT_BYTES;
         }
         self.segments.clear();
+        self.silent.clear();
         while let Some(oldest) = self.quarantine.pop_oldest() {
             self.give_up(&oldest);
         }
+    }
+
+    /// The segments that were forgotten since the last call, to make room for others; what comes of them again is as if nothing had come
+    /// before.
+    pub fn take_forgotten(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.forgotten)
     }
 
     /// What is not as it should be, since the last call.
@@ -620,7 +661,8 @@ impl Collector {
         }
         for (segment, mut entries) in unknown {
             while let Some((number, entry)) = entries.pop_first() {
-                let mut alone = Segment::new(number, number, BTreeMap::from([(number, entry)]));
+                let pending = BTreeMap::from([(number, entry)]);
+                let mut alone = Segment::new(number, number, pending, self.now);
                 let handed_out = alone.hand_out(segment, number, self.expected);
                 self.settled.extend(handed_out.map(|handed_out| handed_out.interval));
             }

@@ -7,7 +7,8 @@
 //!
 //! # Test plan
 //!
-//! A recording: the same intervals as collected at once; gaps, garbage and an interval that was never finished. Live:
+//! A recording: the same intervals as collected at once; gaps, garbage and an interval that was never finished; clocks that
+//! were set while it was made (`host/cli/tests/read.rs`). Live:
 //! the program's tests (`host/cli/tests/read.rs`), against a board at a pseudo-terminal.
 
 use crate::collector::{Collector, Counts, Problem};
@@ -25,6 +26,10 @@ use thiserror::Error;
 
 /// How long intervals are held back for a board's identity.
 const ANSWER: Duration = Duration::from_secs(2);
+/// Between two frames of a recording no more time passes than this; a longer pause may be a clock that was set, and counts as none.
+const LONGEST_PAUSE: Duration = Duration::from_secs(20);
+/// Steps of its clock that are remembered, to say when an interval was reported.
+const MOST_STEPS: usize = 64;
 /// Truths whose intervals never come are forgotten beyond so many.
 const MOST_TRUTHS: usize = 64;
 
@@ -50,6 +55,11 @@ pub enum Happening {
         first: u32,
         /// Number of the last interval, not before `first`, modulo 2^32.
         last: u32,
+    },
+    /// A segment of which nothing has come for long was forgotten, to make room for others.
+    Forgotten {
+        /// Number of the segment.
+        segment: u32,
     },
     /// A frame or message was corrupted, and is left out.
     Bad(String),
@@ -129,8 +139,8 @@ pub struct Follower {
     followed: u64,
     hearing: Hearing,
     began: Instant,
-    /// Frames come with the times of their capture.
-    has_times: bool,
+    /// A recording's clock.
+    captured: Captured,
     happened: Vec<Happening>,
 }
 
@@ -156,6 +166,40 @@ struct Hearing {
     last: Instant,
     has_heard: bool,
     is_silent: bool,
+}
+
+/// A recording's times of capture are those of a clock that may have been set: what ages is counted without its steps.
+#[derive(Default)]
+struct Captured {
+    /// The last one, in nanoseconds since the Unix epoch.
+    last: u64,
+    /// How much time has passed since the first one, by which its last steps are sorted: what the clock showed behind each.
+    passed: Duration,
+    steps: VecDeque<(Duration, u64)>,
+}
+
+impl Captured {
+    /// The time that has passed up to a frame of this time.
+    fn at(&mut self, captured: u64) -> Duration {
+        let pause = Duration::from_nanos(captured.saturating_sub(self.last));
+        if self.steps.is_empty() || captured < self.last || pause > LONGEST_PAUSE {
+            if self.steps.len() == MOST_STEPS {
+                self.steps.pop_front();
+            }
+            self.passed += Duration::from_nanos(1);
+            self.steps.push_back((self.passed, captured));
+        } else {
+            self.passed += pause;
+        }
+        self.last = captured;
+        self.passed
+    }
+
+    /// What the clock showed when so much time had passed; none if no frame has a time, or it was too long ago.
+    fn shown(&self, passed: Duration) -> Option<Duration> {
+        let (step, captured) = self.steps.iter().rev().find(|(step, _)| *step <= passed)?;
+        Duration::from_nanos(*captured).checked_add(passed - *step)
+    }
 }
 
 /// What is known of a segment.
@@ -194,7 +238,7 @@ impl Follower {
                 is_silent: false,
             },
             began,
-            has_times: false,
+            captured: Captured::default(),
             source,
             happened: vec![],
         }
@@ -264,11 +308,13 @@ impl Follower {
         (self.happened, counts)
     }
 
-    /// What has happened is on the disk before anybody hears of it, where it is recorded.
+    /// What has happened is on the disk before anybody hears of it, where it is recorded; if it is not, that is said first.
     fn secure(&mut self) {
         self.source.sync();
-        let reason = self.source.not_recorded();
-        self.happened.extend(reason.map(|reason| Happening::NotRecorded(reason.to_string())));
+        if let Some(reason) = self.source.not_recorded() {
+            // Before what may not be on it.
+            self.happened.insert(0, Happening::NotRecorded(reason.to_string()));
+        }
     }
 
     fn take(&mut self, event: Event) -> Result<(), WrongVersion> {
@@ -300,8 +346,7 @@ impl Follower {
 
     fn frame(&mut self, bytes: &[u8], captured: Option<u64>) {
         if let Some(captured) = captured.filter(|_| !self.source.is_live()) {
-            self.has_times = true;
-            self.collector.advance(Duration::from_nanos(captured));
+            self.collector.advance(self.captured.at(captured));
         }
         let foreign = self.collector.counts().foreign;
         self.collector.push(bytes);
@@ -353,6 +398,10 @@ impl Follower {
             self.hand_out(&interval);
         }
         self.collector.take_problems();
+        for segment in self.collector.take_forgotten() {
+            self.segments.remove(&segment);
+            self.happened.push(Happening::Forgotten { segment });
+        }
         if restarts > self.followed {
             self.followed = restarts;
             self.restart(Restart::Numbers);
@@ -396,7 +445,7 @@ impl Follower {
             let ago = self.began.elapsed().saturating_sub(heard);
             SystemTime::UNIX_EPOCH.elapsed().ok()?.checked_sub(ago)
         } else {
-            self.has_times.then_some(heard)
+            self.captured.shown(heard)
         };
         time?.as_nanos().try_into().ok()
     }

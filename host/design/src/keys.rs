@@ -78,9 +78,18 @@ pub fn load_keys(path: &Path) -> Result<Keys, KeyFileError> {
     let read = fs::read_to_string(path);
     let text = read.map_err(|source| KeyFileError::File { file: file(), source })?;
     check_permissions(path)?;
-    let keys = parse(&file(), &text)?;
+    parse_keys(&file(), &text)
+}
+
+/// The keys of a file with this name and text, as [`load_keys`] reads them.
+///
+/// # Errors
+///
+/// [`KeyFileError`] with the line that is wrong.
+pub fn parse_keys(file: &str, text: &str) -> Result<Keys, KeyFileError> {
+    let keys = parse(file, text)?;
     if keys.last().is_none() {
-        return Err(KeyFileError::Empty { file: file() });
+        return Err(KeyFileError::Empty { file: file.into() });
     }
     Ok(keys)
 }

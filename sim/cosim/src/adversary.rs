@@ -16,7 +16,7 @@ const BY_EIGHT: [u8; 6] = [0, 43, 60, 135, 139, 140];
 /// The authentication header's counts units of four.
 const BY_FOUR: u8 = 51;
 
-/// All frames, the same ones for everybody; some 1,600.
+/// All frames, the same ones for everybody; some 1,800.
 pub(crate) fn frames() -> Vec<Vec<u8>> {
     let mut frames = vec![];
     frames.extend(runts());
@@ -110,7 +110,16 @@ fn lengths() -> impl Iterator<Item = Vec<u8>> {
         frame[16..18].copy_from_slice(&length.to_be_bytes());
         frame
     });
-    of_six.into_iter().chain(of_four)
+    of_six.into_iter().chain(of_four).chain(long_lengths())
+}
+
+/// Length fields with a single high bit, of frames as short as that bit's absence would make them.
+fn long_lengths() -> impl Iterator<Item = Vec<u8>> {
+    (7..16).flat_map(|bit| (0..40).step_by(5).map(move |more| 1 << bit | more)).flat_map(|length: u16| {
+        let mut four = udp_frame(length.into(), 90);
+        four[16..18].copy_from_slice(&(length + 20).to_be_bytes());
+        [ipv6(length, 17, &[!0; 60]), four]
+    })
 }
 
 /// Frames of 9,000 and 16,000 bytes in which a sound one, or an extension header's end, starts every 64 bytes.
@@ -151,7 +160,7 @@ mod tests {
     fn every_kind_turns_up() {
         let frames = frames();
         let count = |wanted: fn(&[u8]) -> bool| frames.iter().filter(|frame| wanted(frame)).count();
-        assert_eq!(frames.len(), 701 + 13 * (6 * 9 + 18));
+        assert_eq!(frames.len(), 701 + 13 * (6 * 9 + 18) + 2 * 9 * 8);
         assert!(count(|frame| frame.len() < 14) >= 26);
         assert!(count(|frame| frame.len() >= 9_000) >= 9);
         assert!(count(|frame| identify(frame).is_ok_and(|found| found.ip_length > 65_535)) >= 2);

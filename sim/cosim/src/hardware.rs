@@ -379,11 +379,31 @@ impl HardwarePoint {
         self.bench.set(self.ports.ptp_ts, time.0);
     }
 
+    /// Cycles from an interval's end to the next, at least; 0 for none.
+    ///
+    /// # Errors
+    ///
+    /// The core has no such port.
+    pub fn set_least_interval(&mut self, cycles: u32) -> Result<(), HardwareError> {
+        let port = self.bench.port("least_interval")?;
+        self.bench.set(port, cycles.into());
+        Ok(())
+    }
+
     /// The identifier of the measurement point.
     pub fn set_id(&mut self, id: u32) {
         if let Ok(port) = self.bench.port("point_id") {
             self.bench.set(port, id.into());
         }
+    }
+
+    /// Packets and their IP octets of the running interval, as the pins show them.
+    ///
+    /// # Errors
+    ///
+    /// The core has no such pins.
+    pub fn running_totals(&self) -> Result<[u64; 2], HardwareError> {
+        Ok([self.bench.get(self.bench.port("packets")?), self.bench.get(self.bench.port("bytes")?)])
     }
 
     /// The absolute time, which the byte core does not have.

@@ -570,6 +570,32 @@ pub const MUTATIONS: &[Mutation] = &[
     ),
     mutation(
         Module::Core,
+        "a change of the exponent ends an interval",
+        "change_rst = rst | (log2_before_q != interval_log2);",
+        "change_rst = rst;",
+    ),
+    mutation(
+        Module::Core,
+        "the least interval is a cycle short",
+        "left_d = least;",
+        "left_d = least - 32'h1;",
+    ),
+    mutation(
+        Module::Core,
+        "the least interval is a cycle long",
+        "left_d = least;",
+        "left_d = least + 32'h1;",
+    ),
+    mutation(Module::Core, "the least interval does not begin again", "left_d = least;", "left_d = 32'h0;"),
+    mutation(Module::Core, "the least interval is not over in time", "left_d = left_q - 32'h1;", ""),
+    mutation(
+        Module::Core,
+        "ends count before the least interval is over",
+        "drain_busy | pending_q | length_soon;",
+        "drain_busy | pending_q;",
+    ),
+    mutation(
+        Module::Core,
         "intervals by the wrong bit of the clock",
         "change_value = nanoseconds[interval_log2];",
         "change_value = nanoseconds[10];",

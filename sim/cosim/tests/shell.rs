@@ -85,6 +85,44 @@ fn taps_with_classes() {
 }
 
 #[test]
+fn storms_of_ends() {
+    for (name, width) in [("storm-64", 64), ("storm-256", 256), ("storm-512", 512)] {
+        let design = design(name, "inline", "ptp", width, 1);
+        let verilog = deltaline_hdl::emit::design::emit(&design, "deltaline").unwrap();
+        let ended = shell::storms_of(&Toolchain::find().unwrap(), &design, &verilog, 60_000, 3);
+        assert!(ended.unwrap_or_else(|error| panic!("{name}: {error}")) >= 60);
+    }
+}
+
+/// What must be noticed of the pace of a sender in the stream.
+const PACE_FAULTS: [Fault; 5] = [
+    fault("delimiters go out while the core drains", "core_draining | core_too_soon", "core_too_soon"),
+    fault(
+        "delimiters go out before the least interval is over",
+        "core_draining | core_too_soon",
+        "core_draining",
+    ),
+    fault(
+        "delimiters do not wait for each other",
+        "passes = asked & ~waits_q & ~busy;",
+        "passes = asked & ~busy;",
+    ),
+    fault("a delimiter that ends nothing stops those behind", "if (|to_drain_q) begin", "if (busy) begin"),
+    fault("the next delimiter goes out before the drain begins", "if (|to_drain_q) begin", "if (met) begin"),
+];
+
+#[test]
+fn faults_of_the_pace_are_noticed() {
+    let design = design("storm-64-faults", "inline", "ptp", 64, 1);
+    let verilog = deltaline_hdl::emit::design::emit(&design, "deltaline").unwrap();
+    let missed = missed(&verilog, "deltaline", &PACE_FAULTS, |verilog| {
+        shell::storms_of(&Toolchain::find().unwrap(), &design, verilog, 30_000, 5)
+    });
+    let missed = missed.unwrap();
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
+#[test]
 fn segments() {
     // The receiver's beats need not be as wide as the sender's.
     let receiver = design("receiver", "tap", "ptp", 64, 1);

@@ -11,6 +11,10 @@
 //! | [`deframer`] | a serial line | no message is longer than allowed; one behind garbage is found |
 //! | [`capture`] | a pcap or pcapng file | the same packets, in whatever pieces the bytes arrive |
 //! | [`design`] | a design's file | the stream carries its rate at every frame length |
+//! | [`command`] | a command line; `size` is done | a design that is chosen can be read; every error expected is a number |
+//! | [`keys`] | a key file | a line more is a key more, and changes no other |
+//! | [`filter`] | a filter and a packet | parentheses and two negations change nothing, one negation does |
+//! | [`http`] | a request for the figures | one answer or none, of bounded length, however the request comes in pieces |
 //!
 //! Bytes at random have no right check word, and nothing behind it would be reached: [`frame`] and [`collector`] take each
 //! frame as it is and with its check word put right.
@@ -37,16 +41,26 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::time::Duration;
 
+mod http;
+mod text;
+
+pub use http::http;
+pub use text::{command, filter, keys};
+
 /// A body: it panics if the bytes break a promise.
 pub type Body = fn(&[u8]);
 
 /// All bodies, by the names of their targets and of their folders in the corpus.
-pub const BODIES: [(&str, Body); 5] = [
+pub const BODIES: [(&str, Body); 9] = [
     ("frame", frame),
     ("collector", collector),
     ("deframer", deframer),
     ("capture", capture),
     ("design", design),
+    ("command", command),
+    ("keys", keys),
+    ("filter", filter),
+    ("http", http),
 ];
 
 /// Packets of a capture after which reading stops: a small compressed file can hold very many.

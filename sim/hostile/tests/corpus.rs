@@ -6,9 +6,11 @@
 //! stands behind check words and refusals, or the bodies would look at nothing.
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+use deltaline::outside::{Understood, understood};
 use deltaline_capture::Capture;
+use deltaline_capture::filter::Filter;
 use deltaline_collect::collector::{Collector, Counts};
-use deltaline_design::Design;
+use deltaline_design::{Design, parse_keys};
 use deltaline_hostile::{BODIES, actions};
 use deltaline_model::wire::frame::Frame;
 use std::collections::BTreeMap;
@@ -119,5 +121,31 @@ fn the_corpus_is_not_refused_at_the_door() {
     }
     for name in ["1g.toml", "10g-classes.toml", "10g-quantiles.toml", "10g-adaptive.toml", "limits.toml"] {
         Design::load(&corpus().join("design").join(name)).unwrap();
+    }
+}
+
+#[test]
+fn the_corpus_of_texts_is_understood_as_it_is_meant() {
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    for (name, bytes) in files("command") {
+        let text = text(bytes);
+        let words: Vec<&str> = text.lines().collect();
+        let read = understood(&words);
+        let is_right = match &read {
+            Understood::Refused(_) => name == "size-refused",
+            Understood::Size(_) => name.starts_with("size"),
+            Understood::Command => !name.starts_with("size"),
+        };
+        assert!(is_right, "{name}: {read:?}");
+    }
+    for (name, bytes) in files("keys") {
+        let is_read = parse_keys(&name, &text(bytes)).is_ok();
+        assert_eq!(is_read, !["twice", "nothing"].contains(&name.as_str()), "{name}");
+    }
+    for (name, bytes) in files("filter") {
+        let (filter, packet) = bytes.split_at(bytes.iter().position(|byte| *byte == b'\n').unwrap());
+        let filter = Filter::new(&text(filter.to_vec())).unwrap();
+        let is_wanted = ["host", "nets", "v6", "tags", "fragment"].contains(&name.as_str());
+        assert_eq!(filter.wants(&packet[1..]), is_wanted, "{name}");
     }
 }

@@ -204,7 +204,8 @@ pub(crate) fn cost(rows: usize) -> Result<Vec<Subject>, Failure> {
 const PAIR: &str = "pair";
 
 /// What both cores of a pair take from the same place.
-const SHARED: [&str; 6] = ["clk", "rst", "interval_log2", "ptp_ts", "ptp_locked", "point_id"];
+const SHARED: [&str; 7] =
+    ["clk", "rst", "interval_log2", "ptp_ts", "ptp_locked", "point_id", "least_interval"];
 
 /// A module with two byte cores, each with streams of its own.
 fn pair(verilog: &str) -> String {

@@ -168,6 +168,18 @@ impl Numbers {
         }
     }
 
+    /// Forgets all of a segment.
+    fn remove(&self, segment: u32) {
+        let (mut all, labels) = (self.0.lock().unwrap_or_else(PoisonError::into_inner), Segment { segment });
+        for (_, series) in all.values_mut() {
+            match series {
+                Series::Seconds(family) | Series::Ratio(family) => family.remove(&labels),
+                Series::Packets(family) | Series::Intervals(family) => family.remove(&labels),
+                Series::Distribution(family) => family.remove(&labels),
+            };
+        }
+    }
+
     /// What a quantity says of the last interval.
     fn take(&self, segment: u32, quantity: &Quantity) {
         let value = quantity.value.ok().map(Number::to_f64);
@@ -289,6 +301,16 @@ impl Metrics {
         self.missing.get_or_create(&Segment { segment }).inc_by(intervals);
     }
 
+    /// All of a segment is gone, its counters too: they would be kept without end where anybody can make segments.
+    pub(super) fn forgotten(&self, segment: u32) {
+        for result in [Usable::Yes, Usable::No] {
+            self.intervals.remove(&Intervals { segment, result });
+        }
+        self.missing.remove(&Segment { segment });
+        self.reported.remove(&Segment { segment });
+        self.numbers.remove(segment);
+    }
+
     pub(super) fn interval(&self, segment: u32, is_usable: bool, figures: &Figures) {
         for (result, count) in [(Usable::Yes, is_usable), (Usable::No, !is_usable)] {
             self.intervals.get_or_create(&Intervals { segment, result }).inc_by(count.into());
@@ -369,6 +391,12 @@ impl Served {
     /// Nothing came of so many intervals.
     pub(crate) fn missing(&mut self, segment: u32, intervals: u64) -> Result<(), Failure> {
         self.metrics.missing(segment, intervals);
+        self.changed()
+    }
+
+    /// A segment has been forgotten.
+    pub(crate) fn forgotten(&mut self, segment: u32) -> Result<(), Failure> {
+        self.metrics.forgotten(segment);
         self.changed()
     }
 

@@ -204,6 +204,19 @@ fn a_quantity_that_a_void_interval_does_not_have_leaves_no_old_value() {
 }
 
 #[test]
+fn a_segment_that_is_forgotten_leaves_nothing() {
+    let metrics = Metrics::default();
+    metrics.interval(4, true, &figures(KNOWN));
+    let alone = metrics.text().unwrap();
+    metrics.interval(3, true, &figures(KNOWN));
+    assert!(metrics.text().unwrap().contains("segment=\"3\""));
+    metrics.forgotten(3);
+    let lines = |text: &str| text.lines().filter(|line| !line.contains("timestamp")).count();
+    let text = metrics.text().unwrap();
+    assert!(!text.contains("segment=\"3\"") && lines(&text) == lines(&alone), "{text}");
+}
+
+#[test]
 fn a_made_up_quantity_is_plotted() {
     let folder = tempfile::tempdir().unwrap();
     let draw = |name: &str, intervals: &[IntervalFigures]| {

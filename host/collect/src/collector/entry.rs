@@ -123,11 +123,29 @@ impl Entry {
         self.ends[role].as_ref()?.whole
     }
 
-    /// When it is to be looked at next: when the grace of an end that is whole is over, at last when its own patience is.
-    pub(super) fn next_look(&self, now: Duration, limits: &Limits) -> Duration {
-        let graces =
-            [0, 1].into_iter().filter_map(|role| Some(self.whole(role)?.saturating_add(limits.grace)));
-        graces.filter(|end| *end > now).fold(self.since.saturating_add(limits.patience), Duration::min)
+    /// Until when an end is held back for the next interval to begin, once it is whole: the grace, and as long again as it took since the
+    /// one before was whole, if that is known. What the next one says of ignored delimiters, it says within this time.
+    pub(super) fn held_until(
+        &self,
+        role: usize,
+        before: Option<Duration>,
+        grace: Duration,
+    ) -> Option<Duration> {
+        let whole = self.whole(role)?;
+        let took = before.map_or(Duration::ZERO, |before| whole.saturating_sub(before));
+        Some(whole.saturating_add(grace).saturating_add(took))
+    }
+
+    /// When it is to be looked at next: when an end is no longer held back, at last when its own patience is over. `before` is when
+    /// the ends of the interval before were whole.
+    pub(super) fn next_look(
+        &self,
+        now: Duration,
+        limits: &Limits,
+        before: [Option<Duration>; 2],
+    ) -> Duration {
+        let held = [0, 1].into_iter().filter_map(|role| self.held_until(role, before[role], limits.grace));
+        held.filter(|end| *end > now).fold(self.since.saturating_add(limits.patience), Duration::min)
     }
 
     /// Frames that it holds.

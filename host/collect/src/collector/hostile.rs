@@ -218,7 +218,7 @@ fn what_is_pending_ages() {
     assert_eq!(collector.bytes(), SEGMENT_BYTES);
 }
 
-/// Held back for its grace, unless both ends go on before.
+/// Held back for its grace and as long again as it took, unless both ends go on before.
 #[test]
 fn a_whole_interval_is_held_back_for_its_grace() {
     let frames = run(SMALL, 0, 2, 0);
@@ -229,9 +229,49 @@ fn a_whole_interval_is_held_back_for_its_grace() {
     collector.advance(Duration::from_secs(1));
     assert_eq!(numbers_and_voids(&collector.take_settled()), [(0, false)]);
     assert_eq!(followed(&mut collector, &frames[3..]), []);
-    collector.advance(Duration::from_secs(2));
+    collector.advance(Duration::from_millis(2999));
+    assert_eq!(collector.take_settled(), []);
+    collector.advance(Duration::from_secs(3));
     let [interval] = &collector.take_settled()[..] else { panic!("one interval") };
     assert_eq!((interval.number, interval.heard), (1, Duration::from_secs(1)));
+}
+
+/// Intervals of ten seconds. A forged delimiter, due by its number, ends the receiver's interval 2 three seconds early; the genuine one
+/// is ignored, which the receiver's next control frame says: live, no interval that was cut is shown as usable.
+#[test]
+fn a_delimiter_forged_early_at_one_end_is_not_shown_before_the_next_interval() {
+    let mut ends = [Role::Sender, Role::Receiver].map(|role| point(SMALL, role));
+    let (mut early, mut frames) = (vec![], vec![]);
+    for number in 0..6u32 {
+        let (from, to, cut) = (100 * number, 100 * (number + 1), 100 * number + 70);
+        observe(&mut ends[0], from..to, 0);
+        frames.push((10 * (u64::from(number) + 1), interval(&mut ends[0], number).0.remove(0)));
+        observe(&mut ends[1], from..if number == 2 { cut } else { to }, 50);
+        let seconds = 10 * (u64::from(number) + 1) - if number == 2 { 3 } else { 0 };
+        let frame = interval(&mut ends[1], number).0.remove(0);
+        let said = rewritten(&frame, |header| header.totals.ignored_delimiters = u16::from(number == 3));
+        frames.push((seconds, said));
+        if number == 2 {
+            observe(&mut ends[1], cut..to, 50);
+        }
+    }
+    frames.sort_by_key(|(seconds, _)| *seconds);
+    let (mut collector, mut found) = (Collector::default(), vec![]);
+    for tenth in 0..1000 {
+        let now = Duration::from_millis(100 * tenth);
+        collector.advance(now);
+        for (_, frame) in frames.extract_if(.., |(seconds, _)| Duration::from_secs(*seconds) <= now) {
+            collector.push(&frame);
+        }
+        for (number, is_usable) in numbers_and_voids(&collector.take_settled()) {
+            early.push(tenth / 10);
+            found.push((number, is_usable));
+        }
+    }
+    let usable = [false, true, false, false, true, true];
+    assert_eq!(found, (0..).zip(usable).collect::<Vec<_>>());
+    // The first one, which is void, after the grace; each with the next one's first frames; the last after its own length and the grace.
+    assert_eq!(early, [11, 30, 40, 50, 60, 71]);
 }
 
 /// Hostile frames of `count` segments, and an honest run among them: what is kept, and the work.
@@ -275,6 +315,43 @@ fn a_hundred_thousand_hostile_segments_are_bounded_in_memory_and_linear_in_work(
     assert!(counts.beyond > 10_000 && counts.stray > 80_000, "{counts:?}");
     assert!(work < 2 * half + half / 10, "{half} and {work} steps");
     assert!(work < 10 * counts.frames, "{work} steps for {} frames", counts.frames);
+}
+
+/// Forged segments that are followed keep a later one out for as long as its frames come and the [silence](Limits::silence), and no
+/// longer; an honest one of which frames come is never among those that go.
+#[test]
+fn a_silent_segment_makes_room_for_another() {
+    let limits = Limits { segments: 3, silence: Duration::from_secs(100), ..Limits::default() };
+    let mut collector = Collector::default().within(limits);
+    let honest = run(SMALL, 0, 6, 0);
+    let follow = |collector: &mut Collector, seconds: u64, frames: &[Vec<u8>]| {
+        collector.advance(Duration::from_secs(seconds));
+        followed(collector, frames)
+    };
+    follow(&mut collector, 0, &honest[..4]);
+    let two = |segment| run(Settings { segment, ..SMALL }, 0, 2, 0);
+    follow(&mut collector, 0, &[two(5), two(8)].concat());
+    let late = two(9);
+    follow(&mut collector, 99, &[&honest[4..8], &late].concat());
+    assert_eq!((collector.counts().beyond, collector.take_forgotten()), (4, vec![]));
+    follow(&mut collector, 100, &late);
+    assert_eq!((collector.counts().beyond, collector.take_forgotten()), (4, vec![5]));
+    let held = collector.segments.keys().copied().collect::<Vec<_>>();
+    assert_eq!((held, collector.silent.len()), (vec![SMALL.segment, 8, 9], 3));
+    // What is heard again is not silent; what was forgotten begins anew.
+    follow(&mut collector, 199, &[&honest[8..], &two(5)].concat());
+    assert_eq!(collector.take_forgotten(), [8]);
+    collector.advance(Duration::from_secs(400));
+    collector.take_settled();
+    assert_eq!(collector.bytes(), 3 * SEGMENT_BYTES);
+    assert_eq!(collector.counts().restarts, 0);
+    // A recording's are kept.
+    let mut collector = Collector::default().within(limits);
+    collector.advance(Duration::from_secs(1000));
+    [two(5), two(8), two(9)].concat().iter().for_each(|frame| collector.push(frame));
+    collector.advance(Duration::from_secs(2000));
+    two(10).iter().for_each(|frame| collector.push(frame));
+    assert_eq!(collector.take_forgotten(), []);
 }
 
 #[test]

@@ -13,11 +13,14 @@ pub struct Limits {
     pub pending: usize,
     /// Bytes of all that has not been handed out, as the collector counts them.
     pub bytes: usize,
-    /// How long an interval that is whole is held back of a live source, unless both ends go on to the next one before: an
-    /// end that repeats its number does so within a path's delay and a drain.
+    /// How long, beside as long again as it took, an interval that is whole is held back of a live source, unless both ends go on to the next
+    /// one before: an end that repeats its number does so within a path's delay and a drain.
     pub grace: Duration,
     /// How long after its first frame an interval is no longer waited for.
     pub patience: Duration,
+    /// How long nothing must have come of a live source's segment before it makes room for another one, where there are as many as
+    /// are followed.
+    pub silence: Duration,
 }
 
 /// Those of a live source, of which [`Collector::take_settled`](super::Collector::take_settled) is called again and again.
@@ -29,6 +32,7 @@ impl Default for Limits {
             bytes: 64 << 20,
             grace: Duration::from_secs(1),
             patience: Duration::from_secs(60),
+            silence: Duration::from_secs(3600),
         }
     }
 }

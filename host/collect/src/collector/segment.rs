@@ -27,6 +27,10 @@ pub(super) struct Segment {
     /// Of both ends, the newest ones that two whole ends had together.
     epochs: [u32; 2],
     refused: Refused,
+    /// When the last interval that was handed out had come whole, of each end that had.
+    pub(super) whole: [Option<Duration>; 2],
+    /// When its last frame came.
+    pub(super) heard: Duration,
 }
 
 /// What is remembered of an interval that has been handed out.
@@ -63,9 +67,18 @@ pub(super) enum Place {
 
 impl Segment {
     /// A segment whose intervals begin with these, of which `first` is the earliest and `newest` the latest.
-    pub(super) fn new(first: u32, newest: u32, pending: BTreeMap<u32, Entry>) -> Self {
+    pub(super) fn new(first: u32, newest: u32, pending: BTreeMap<u32, Entry>, heard: Duration) -> Self {
         let (recent, epochs, refused) = (VecDeque::new(), [0; 2], Refused::default());
-        Segment { pending, last: first.wrapping_sub(1), newest, recent, epochs, refused }
+        Segment {
+            pending,
+            last: first.wrapping_sub(1),
+            newest,
+            recent,
+            epochs,
+            refused,
+            whole: [None; 2],
+            heard,
+        }
     }
 
     /// Where a frame belongs. If an end reports an interval anew that was the last to be handed out, the next one is void.
@@ -148,6 +161,7 @@ impl Segment {
             self.recent.clear();
             self.refused = Refused::default();
         }
+        self.whole = [None; 2];
         self.pending = pending;
         self.widen((first, newest));
         is_back
@@ -165,7 +179,7 @@ impl Segment {
         let Some(entry) = self.pending.get(&number) else { return false };
         let next = self.pending.get(&number.wrapping_add(1));
         let is_over = |role| {
-            entry.whole(role).is_some_and(|whole| whole.saturating_add(grace) <= now)
+            entry.held_until(role, self.whole[role], grace).is_some_and(|end| end <= now)
                 || next.is_some_and(|next| next.has(role))
         };
         self.pending.len() > LAG || (is_over(0) && is_over(1))
@@ -195,6 +209,7 @@ impl Segment {
             self.epochs = [0, 1].map(|role| self.epochs[role].max(epochs[role]));
         }
 
+        self.whole = [0, 1].map(|role| entry.whole(role).or(self.whole[role]));
         let Entry { due, bytes, heard, .. } = entry;
         let [sender, receiver] = entry.into_reports();
         let shift = self.refused.follow(sender.as_ref(), receiver.as_ref());

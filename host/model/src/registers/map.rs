@@ -8,7 +8,7 @@
 use super::{Bus, Field, Kind, Legal, Register, Registers};
 
 /// All registers, by ascending offset.
-pub const REGISTERS: [Register; 38] = [
+pub const REGISTERS: [Register; 39] = [
     Register {
         name: "block_type",
         offset: 0x0,
@@ -28,7 +28,7 @@ pub const REGISTERS: [Register; 38] = [
         width: 32,
         guarded: false,
         fields: &[
-            Field { name: "minor", low: 0, width: 16, kind: Kind::Constant(0x3), legal: Legal::Any },
+            Field { name: "minor", low: 0, width: 16, kind: Kind::Constant(0x4), legal: Legal::Any },
             Field { name: "major", low: 16, width: 16, kind: Kind::Constant(0x1), legal: Legal::Any },
         ],
     },
@@ -320,6 +320,13 @@ pub const REGISTERS: [Register; 38] = [
         guarded: true,
         fields: &[Field { name: "now", low: 0, width: 1, kind: Kind::Strobe, legal: Legal::Any }],
     },
+    Register {
+        name: "least_interval",
+        offset: 0xc4,
+        width: 32,
+        guarded: false,
+        fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Storage, legal: Legal::Any }],
+    },
 ];
 
 /// Offsets of the registers in bytes.
@@ -400,6 +407,8 @@ pub mod offset {
     pub const KEY_FROM: u32 = 0xbc;
     /// Schedule key.
     pub const KEY_SCHEDULE: u32 = 0xc0;
+    /// Least interval.
+    pub const LEAST_INTERVAL: u32 = 0xc4;
 }
 
 /// The values of fields of this kind.
@@ -445,7 +454,7 @@ impl Role {
 pub enum IntervalSource {
     /// Only by delimiters, by `interval_end` and by the port of that name.
     None = 0,
-    /// Also whenever bit `interval_log2` of the clock's nanoseconds changes, and perhaps once when this register does.
+    /// Also whenever bit `interval_log2` of the clock's nanoseconds changes.
     Clock = 1,
 }
 
@@ -739,7 +748,7 @@ impl Status {
         Status(self.0 & !Self::DRAIN_BUSY | ((u32::from(value)) << 2) & Self::DRAIN_BUSY)
     }
 
-    /// The last interval end was refused, because the drain was busy.
+    /// The last interval end was refused: the drain was busy, or `least_interval` was not over.
     pub fn end_refused(self) -> bool {
         self.0 & Self::END_REFUSED != 0
     }
@@ -988,7 +997,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::BAD)
     }
 
-    /// Refused interval ends. Interval ends since reset that were refused because they came during a drain, saturating.
+    /// Refused interval ends. Interval ends since reset that were refused because they came during a drain or before `least_interval` was over, saturating.
     ///
     /// # Errors
     ///
@@ -1301,5 +1310,23 @@ impl<B: Bus> Registers<B> {
     /// What the bus says.
     pub fn key_schedule(&mut self) -> Result<(), B::Error> {
         self.bus.write(offset::KEY_SCHEDULE, 1)
+    }
+
+    /// Least interval. Clock cycles from an interval's end to the next, at least: an end of any kind that comes sooner is refused, and counted in `refused_ends`; in line, no delimiter is inserted sooner. Taken when an interval ends; 0 for none.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn least_interval(&mut self) -> Result<u32, B::Error> {
+        self.bus.read(offset::LEAST_INTERVAL)
+    }
+
+    /// Writes `least_interval`.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn write_least_interval(&mut self, value: u32) -> Result<(), B::Error> {
+        self.bus.write(offset::LEAST_INTERVAL, value)
     }
 }

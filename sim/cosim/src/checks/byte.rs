@@ -276,6 +276,8 @@ impl Pair<Byte> {
                 self.cycle()?;
             }
             self.set_interval_log2(log2);
+            // A boundary right behind another exponent ends nothing.
+            (0..COMMIT).try_for_each(|_| self.cycle())?;
             if log2 < 40 {
                 self.ends_at_every_byte(Some(log2))?;
             } else {
@@ -531,7 +533,7 @@ const fn fault(
 }
 
 /// Faults that [`check`] must notice.
-pub const FAULTS: [Fault; 52] = [
+pub const FAULTS: [Fault; 55] = [
     fault("a stalled byte is taken", "transfer = ", "s_axis_tvalid & s_axis_tready", "s_axis_tvalid"),
     fault("the rest of a frame cut by reset is measured", "fire = ", "transfer & ~is_adrift", "transfer"),
     fault("the timestamp of the wrong byte", "if (", "~in_frame_q", "in_frame_q"),
@@ -637,6 +639,14 @@ pub const FAULTS: [Fault; 52] = [
         "(low_half & 32'hfffe) == 32'h800",
     ),
     fault("an end during a drain is not refused", "succession_busy = ", "drain_busy", "1'b0"),
+    fault(
+        "an end before the least interval is over is not refused",
+        "drain_busy | pending_q | ",
+        "length_soon",
+        "1'b0",
+    ),
+    fault("the least interval is a cycle short", "left_d = ", "least;", "least - 32'h1;"),
+    fault("a change of the exponent ends an interval", "clock_bit_rst = rst | ", "log2_changed_q", "1'b0"),
     fault("a lost lock is noted a cycle early", "unlocked = ", "~locked_4_q", "~locked_3_q"),
     fault("m_axis gives a byte up before it is taken", "(state_q == 32'h5) & ", "m_axis_tready", "1'b1"),
 ];

@@ -13,7 +13,9 @@ use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::classifier::Entry;
 use deltaline_model::packet::identity::PAYLOAD_WORD;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::sketch::cell::Cell;
 use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
+use deltaline_model::wire;
 use deltaline_model::wire::delimiter::Delimiter;
 use deltaline_model::wire::frame::{Flags, Frame, Role, Totals};
 use deltaline_traffic::{self as traffic, Frames};
@@ -33,7 +35,7 @@ const STAGE: &str = Core::STAGE;
 /// Most cycles from the last beat of a frame, or an interval end, to its commit.
 const COMMIT: usize = 7;
 
-/// Identifier of the measurement point.
+/// Identifier of the sender's measurement point; the receiver's has the other bits.
 const POINT: u32 = 0x89ab_cdef;
 
 /// Entries that tell 1 to 4 classes apart by the lowest bits of the word of the ports, and leave some packets out.
@@ -105,9 +107,9 @@ pub fn check_texts(
     preloaded_counters(toolchain, configuration, preloadable)?;
     let hardware = Hardware::of(toolchain, configuration, verilog)?;
     let mut packets = 0;
-    for (role, seed) in [(Role::Sender, seed), (Role::Receiver, !seed)] {
+    for (role, seed, id) in [(Role::Sender, seed, POINT), (Role::Receiver, !seed, !POINT)] {
         let mut pair = Pair::<Core>::new(&hardware, configuration, role, seed)?;
-        pair.set_id(POINT);
+        pair.set_id(id);
         pair.before_it_counts()?;
         pair.line_rate()?;
         pair.counters()?;
@@ -120,6 +122,7 @@ pub fn check_texts(
             pair.lost_clock()?;
             pair.absolute_times()?;
             pair.delimiters()?;
+            pair.running_totals()?;
             pair.end_interval()?;
             pair.compare()?;
         }
@@ -157,6 +160,20 @@ impl Pair<Core> {
         }
         self.end_interval()?;
         self.compare()
+    }
+
+    /// What the pins show of the running interval.
+    fn running_totals(&mut self) -> Result<(), CheckError> {
+        for number in 0..40 {
+            self.frame(&udp_frame(number, 60), number % 8 == 7, 0)?;
+            for _ in 0..2 * COMMIT {
+                self.cycle()?;
+            }
+            let shown = self.hardware.running_totals()?;
+            let expected = [self.twin.model.packets(), self.twin.model.bytes()];
+            same(STAGE, self.packets, "packets and bytes of the running interval", &expected, &shown)?;
+        }
+        Ok(())
     }
 
     /// Frames and interval ends while the memories are cleared leave no trace.
@@ -236,6 +253,8 @@ impl Pair<Core> {
                 self.cycle()?;
             }
             self.hardware.set_interval_log2(log2);
+            // A boundary right behind another exponent ends nothing.
+            (0..COMMIT).try_for_each(|_| self.cycle())?;
             self.ends_between_neighbours(Some(log2))?;
             self.hardware.set_interval_log2(0);
             // What the last boundary started is flagged too.
@@ -315,6 +334,12 @@ impl Pair<Core> {
     }
 }
 
+/// The case of [`preloadable`] with cells near their ends.
+const FULL_CELLS: u64 = 5;
+
+/// Upper halves of counters: each bit is one in one of the two behind a carry, and zero in usual intervals.
+const HIGH: [u64; 2] = [0x5a_5a5a, 0xa5_a5a5];
+
 /// The emitted text with an input `preload`, which says what reset, or clearing, leaves in counters: from one, each of the
 /// cases of the check.
 ///
@@ -329,15 +354,21 @@ pub fn preloadable(verilog: &str) -> Result<String, CheckError> {
             format!("q <= {width}'h{value:x};"),
         )
     };
-    let near_carry = [
-        reset_to("class_totals_0_packets_low", 24, 0xff_fff0),
-        reset_to("class_totals_0_bytes_low", 24, 0xff_ff00),
-        reset_to("totals_unmeasured_count_low", 16, 0xfffe),
-        reset_to("totals_bad_count_low", 16, 0xfffd),
-        reset_to("time_sum_0_low", 24, 0xff_fff0),
-        reset_to("time_sum_0_middle", 24, 0xff_ffff),
-        reset_to("time_sum_0_high", 16, 0xffff),
-    ];
+    let near_carry = HIGH.map(|high| {
+        [
+            reset_to("class_totals_0_packets_low", 24, 0xff_fff0),
+            reset_to("class_totals_0_packets_high", 24, high & 0xff_ffff),
+            reset_to("class_totals_0_bytes_low", 24, 0xff_ff00),
+            reset_to("class_totals_0_bytes_high", 24, high & 0xff_ffff),
+            reset_to("totals_unmeasured_count_low", 16, 0xfffe),
+            reset_to("totals_unmeasured_count_high", 16, high & 0xffff),
+            reset_to("totals_bad_count_low", 16, 0xfffd),
+            reset_to("totals_bad_count_high", 16, high & 0xffff),
+            reset_to("time_sum_0_low", 24, 0xff_fff0),
+            reset_to("time_sum_0_middle", 24, 0xff_ffff),
+            reset_to("time_sum_0_high", 16, high & 0xffff),
+        ]
+    });
     let near_overflow = [
         reset_to("class_totals_0_packets_low", 24, 0xff_fff0),
         reset_to("class_totals_0_packets_high", 24, 0xff_ffff),
@@ -372,8 +403,9 @@ pub fn preloadable(verilog: &str) -> Result<String, CheckError> {
     };
     let near_end = [full_behind("refused", "refused"), full_behind("ignored", "ignored_behind")];
     let mut text = with_input(verilog, TOP, "preload");
-    let cases: [&[Change]; 5] =
-        [&near_carry, &near_overflow, &near_overflow_of_bytes, &full_cells, &near_end];
+    let [near_carry, near_carry_of_others] = near_carry;
+    let cases: [&[Change]; 6] =
+        [&near_carry, &near_carry_of_others, &near_overflow, &near_overflow_of_bytes, &full_cells, &near_end];
     for (case, changes) in (1..).zip(cases) {
         for (module, from, to) in changes {
             let start = reader::module(&text, module).map_or(text.len(), |module| module.start);
@@ -400,19 +432,32 @@ fn preloaded_counters(
     (0..3).for_each(|_| model.observe(&[0; 60], time));
     (0..3).for_each(|_| model.observe_bad());
     let counted = model.totals(0);
+    let is_plain = configuration.kind() == wire::shape::Kind::LDA && !configuration.has_digests();
+    let cells = if is_plain { model.cells::<Cell>() } else { vec![] };
     // The first interval, ended by no delimiter.
     let first = Flags { timed: true, gap: true, ..Flags::default() };
     let counted = Totals { flags: first, ..counted };
     let saturated = Flags { saturated: true, ..first };
-    let cases: [Totals; 4] = [
-        Totals {
-            packets: 0xff_fff0 + 40,
-            bytes: 0xff_ff00 + 40 * 46,
-            time_sum: Some(40 * 7 - 0x10),
-            unmeasured: 0xfffe + 3,
-            bad: 0xfffd + 3,
-            ..counted
-        },
+    let near_carry = HIGH.map(|high| Totals {
+        packets: (high & 0xff_ffff) << 24 | 0xff_fff0,
+        bytes: (high & 0xff_ffff) << 24 | 0xff_ff00,
+        time_sum: Some(high << 48 | 0xffff_ffff_fff0),
+        unmeasured: (high as u32) << 16 | 0xfffe,
+        bad: (high as u32) << 16 | 0xfffd,
+        ..counted
+    });
+    let near_carry = near_carry.map(|reset| Totals {
+        packets: reset.packets + 40,
+        bytes: reset.bytes + 40 * 46,
+        time_sum: reset.time_sum.map(|sum| sum.wrapping_add(40 * 7)),
+        unmeasured: reset.unmeasured + 3,
+        bad: reset.bad + 3,
+        ..reset
+    });
+    let [one, other] = near_carry;
+    let cases: [Totals; 5] = [
+        one,
+        other,
         Totals { packets: 40 - 16, unmeasured: u32::MAX, bad: u32::MAX, flags: saturated, ..counted },
         Totals { bytes: 40 * 46 - 0x100, flags: saturated, ..counted },
         Totals { flags: saturated, ..counted },
@@ -433,7 +478,26 @@ fn preloaded_counters(
             }
         }
         point.end_interval()?;
-        same(STAGE, case, "totals near their ends", &Some(*expected), &totals(&mut point)?)?;
+        let frames = frames(&mut point)?;
+        same(STAGE, case, "totals near their ends", &Some(*expected), &totals(&frames))?;
+        if is_plain && case == FULL_CELLS {
+            let decoded = frames.iter().filter_map(|frame| Frame::decode(frame).ok());
+            let found: Vec<Cell> = decoded.flat_map(|frame| frame.cells().collect::<Vec<_>>()).collect();
+            // A half of a word is a half of the count and one of the sum.
+            let near_end = |cell: &Cell| Cell { count: cell.count.wrapping_sub(1), ..*cell };
+            let expected: Vec<Cell> = cells.iter().map(near_end).collect();
+            same(STAGE, case, "cells near their ends", &expected, &found)?;
+        }
+        // Nothing is left of it.
+        point.end_interval()?;
+        let empty = Totals { flags: Flags { timed: true, ..Flags::default() }, ..zero };
+        same(
+            STAGE,
+            case,
+            "totals behind those near their ends",
+            &Some(empty),
+            &totals(&self::frames(&mut point)?),
+        )?;
     }
 
     let mut point = point(1 + cases.len() as u64)?;
@@ -442,7 +506,7 @@ fn preloaded_counters(
         point.request_interval_end()?;
         point.observe(&Delimiter::new(configuration, 1 << 20).encode(), time)?;
     }
-    totals(&mut point)?;
+    frames(&mut point)?;
     point.end_interval()?;
     let flags = Flags { overrun: true, timed: true, ..Flags::default() };
     let full = u16::MAX;
@@ -452,15 +516,19 @@ fn preloaded_counters(
         0,
         "refused ends and ignored delimiters near their end",
         &Some(expected),
-        &totals(&mut point)?,
+        &totals(&frames(&mut point)?),
     )
 }
 
-/// The totals of the interval whose control frames are due.
-fn totals(point: &mut HardwarePoint) -> Result<Option<Totals>, CheckError> {
+/// The control frames of the interval that has ended.
+fn frames(point: &mut HardwarePoint) -> Result<Vec<Vec<u8>>, CheckError> {
     point.wait_for_frames()?;
-    let frames = point.take_frames();
-    Ok(frames.first().and_then(|frame| Frame::decode(frame).ok()).map(|frame| frame.header.totals))
+    Ok(point.take_frames())
+}
+
+/// The totals in them.
+fn totals(frames: &[Vec<u8>]) -> Option<Totals> {
+    frames.first().and_then(|frame| Frame::decode(frame).ok()).map(|frame| frame.header.totals)
 }
 
 /// The name of a module, a text in it, and what replaces its first occurrence.

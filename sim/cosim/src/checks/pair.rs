@@ -320,7 +320,7 @@ impl<K: Kind> Pair<K> {
     }
 
     /// Frames at the edges, sums beyond a counter's lower half, a clock that runs and ends nothing, ends in successive
-    /// cycles, delimiters in storms; and a reset anywhere in it.
+    /// cycles, delimiters in storms, without a least interval and with one; and a reset anywhere in it.
     pub(crate) fn adversary(&mut self, role: Role) -> Result<(), CheckError> {
         let frames = adversary::frames();
         for (number, frame) in frames.iter().enumerate() {
@@ -338,7 +338,9 @@ impl<K: Kind> Pair<K> {
             self.frame(&udp_frame(1, 60), false, 0)?;
         }
         self.running_clock()?;
+        self.changed_exponents()?;
         self.successive_ends()?;
+        self.least_intervals()?;
         self.resets(role, &frames)
     }
 
@@ -381,6 +383,109 @@ impl<K: Kind> Pair<K> {
         }
         self.end_interval()?;
         self.compare()
+    }
+
+    /// Exponents that change over a clock whose bits differ: no interval ends.
+    fn changed_exponents(&mut self) -> Result<(), CheckError> {
+        self.hardware.set_time(Timestamp(0x5a5a_3c3c_a55a_0000));
+        for _ in 0..400 {
+            let log2 = self.random.random_range(0..64);
+            self.hardware.set_interval_log2(log2);
+            for _ in 0..self.random.random_range(1..8) {
+                self.cycle()?;
+            }
+        }
+        self.hardware.set_interval_log2(0);
+        self.hardware.set_time(Timestamp(0));
+        self.frame(&udp_frame(2, 60), false, 0)?;
+        self.end_interval()?;
+        self.compare()
+    }
+
+    /// A least interval, in storms of ends by pin, delimiters and clock: which of them count follows from their distance from the
+    /// last one that did, and from nothing else. One that is shorter than a drain changes nothing.
+    pub(crate) fn least_intervals(&mut self) -> Result<(), CheckError> {
+        self.begin_with(7)?;
+        self.back_pressure = false;
+        for short in [1, 2, 9] {
+            self.hardware.set_least_interval(short)?;
+            self.refused_ends()?;
+        }
+        let least = self.drain()? + 200;
+        for least in [least, least + 1] {
+            // It is taken with the interval's end.
+            self.hardware.set_least_interval(least as u32)?;
+            let mut ended = self.hardware.cycles();
+            self.end_interval()?;
+            // The pin, held; then delimiters, each due as soon as the one before was refused.
+            self.hardware.set_interval_end(true);
+            for _ in 0..3 * least {
+                self.request(&mut ended, least)?;
+            }
+            self.hardware.set_interval_end(false);
+            let until = self.hardware.cycles() + 3 * least;
+            while self.hardware.cycles() < until {
+                self.due_delimiter(&mut ended, least)?;
+            }
+            // Another exponent takes a moment.
+            self.hardware.set_interval_log2(8);
+            (0..8).try_for_each(|_| self.cycle())?;
+            let mut time = 0;
+            let until = self.hardware.cycles() + 6 * least;
+            while self.hardware.cycles() < until {
+                match self.random.random_range(0..5) {
+                    0 => self.due_delimiter(&mut ended, least)?,
+                    1 => {
+                        self.hardware.set_interval_end(true);
+                        self.request(&mut ended, least)?;
+                        self.hardware.set_interval_end(false);
+                    }
+                    2 => {
+                        time ^= 1 << 8;
+                        self.hardware.set_time(Timestamp::from_nanoseconds(time));
+                        self.request(&mut ended, least)?;
+                    }
+                    3 => self.frame(&udp_frame(time as u32, 60), false, 0)?,
+                    _ => {
+                        let idle = self.random.random_range(1..least / 2);
+                        (0..idle).try_for_each(|_| self.cycle())?;
+                    }
+                }
+            }
+            (0..least).try_for_each(|_| self.cycle())?;
+            self.hardware.set_interval_log2(0);
+            self.hardware.set_time(Timestamp(0));
+            self.compare()?;
+        }
+        self.hardware.set_least_interval(0)?;
+        self.end_interval()?;
+        self.compare()
+    }
+
+    /// One cycle in which the interval's end is asked for; it counts if the last one that did is `least` cycles ago.
+    fn request(&mut self, ended: &mut u64, least: u64) -> Result<(), CheckError> {
+        let asked = self.hardware.cycles();
+        self.cycle()?;
+        if asked - *ended >= least {
+            *ended = asked;
+            self.end_twin(Event::End(IntervalEnd::Request));
+        } else {
+            self.refuse_end();
+        }
+        Ok(())
+    }
+
+    /// The delimiter that is due, whose last beat asks likewise.
+    fn due_delimiter(&mut self, ended: &mut u64, least: u64) -> Result<(), CheckError> {
+        let due = self.ours(0, self.twin.model.interval());
+        let asked = self.hardware.cycles() + (due.len() / self.hardware.beat_bytes()) as u64 - 1;
+        let may_end = asked - *ended >= least;
+        let is_next = self.delimiter(&due, may_end)?;
+        same(K::STAGE, self.packets, "a delimiter that is due", &true, &is_next)?;
+        if may_end {
+            *ended = asked;
+        }
+        Ok(())
     }
 
     /// A reset behind any beat of frames like these, while a drain works: the core starts over as if nothing had been.

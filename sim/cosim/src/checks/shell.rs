@@ -30,6 +30,23 @@ use verilator_sys::{Port, Toolchain};
 const STAGE: &str = "shell";
 /// The code of a refused access.
 const SLAVE_ERROR: u64 = 2;
+/// A pin that asks for ends all the time.
+enum Storm {
+    Held,
+    Toggled,
+    Random(Box<StdRng>),
+}
+
+impl Storm {
+    fn asks(&mut self, cycle: u64) -> bool {
+        match self {
+            Storm::Held => true,
+            Storm::Toggled => cycle.is_multiple_of(2),
+            Storm::Random(random) => random.random_ratio(1, 3),
+        }
+    }
+}
+
 /// A design under Verilator, with a master on s_axil.
 pub(super) struct Device {
     pub(super) bench: Bench,
@@ -39,6 +56,8 @@ pub(super) struct Device {
     running: Port,
     /// Whether, and how, m_axis is stalled.
     pressure: Option<StdRng>,
+    /// Who drives `interval_end` in every cycle, if anybody does.
+    storm: Option<Storm>,
     pub(super) cycles: u64,
 }
 
@@ -66,7 +85,8 @@ impl Device {
             bench.set(locked, 1);
         }
         let (interval_end, running) = (bench.port("interval_end")?, bench.port("running")?);
-        let mut device = Device { bench, source, sink, interval_end, running, pressure: None, cycles: 0 };
+        let mut device =
+            Device { bench, source, sink, interval_end, running, pressure: None, storm: None, cycles: 0 };
         device.start()?;
         Ok(device)
     }
@@ -108,6 +128,9 @@ impl Device {
     pub(super) fn cycle(&mut self) -> Result<(), CheckError> {
         if let Some(random) = &mut self.pressure {
             self.sink.set_ready(&mut self.bench, random.random_ratio(2, 3));
+        }
+        if let Some(storm) = &mut self.storm {
+            self.bench.set(self.interval_end, storm.asks(self.cycles).into());
         }
         self.sink.take(&self.bench)?;
         self.bench.tick()?;
@@ -324,6 +347,7 @@ pub fn tap_of(
     let built_in = design.clock() == ClockSource::BuiltIn;
     let (mut sent, mut interval, mut reports, mut delimiters, mut gaps) = (0, 0u32, 0u32, 0u32, 0u32);
     let mut key_from: Option<u32> = None;
+    let (mut refused_ends, mut end_refused) = (0u32, false);
     while sent < count {
         let stopped = Timestamp(random.random());
         if built_in {
@@ -359,7 +383,7 @@ pub fn tap_of(
         }
         let status = registers.status()?;
         let found = (status.running(), status.ptp_locked(), status.drain_busy(), status.end_refused());
-        same(STAGE, sent, "status", &(true, !built_in, false, false), &found)?;
+        same(STAGE, sent, "status", &(true, !built_in, false, end_refused), &found)?;
 
         if configuration.adaptive() {
             device.schedule(&mut point, interval.wrapping_add(random.random_range(0..3)), &mut random)?;
@@ -391,6 +415,12 @@ pub fn tap_of(
             device.bench.set_wide(device.bench.port("ptp_ts_96")?, now.0);
             point.model.set_time(Some(AbsoluteTime { base: TimeBase::Tai, seconds }));
         }
+
+        // Another end that comes soon behind this one is refused if there is a least interval.
+        let drained = drain(design) + 100;
+        let least = if random.random() { drained + 20_000 } else { 0 };
+        device.registers().write_least_interval(least as u32)?;
+        end_refused = least > 0;
 
         // The end: by register, by port, by a delimiter in the stream.
         match random.random_range(0..3) {
@@ -433,12 +463,18 @@ pub fn tap_of(
             device.schedule_key(&mut point, from, &mut random)?;
             key_from = Some(from);
         }
-        device.idle(drain(design) + 100)?;
+        device.idle(drained)?;
+        if end_refused {
+            device.registers().interval_end()?;
+            point.take(Event::RefusedEnd);
+            refused_ends += 1;
+            device.idle(least)?;
+        }
         point.compare_all(STAGE, sent, device.sink.take_frames())?;
     }
     let mut registers = device.registers();
     registers.snapshot()?;
-    same(STAGE, sent, "refused ends", &0, &registers.refused_ends()?)?;
+    same(STAGE, sent, "refused ends", &refused_ends, &registers.refused_ends()?)?;
     same(STAGE, sent, "delimiter gaps", &gaps, &registers.delimiter_gaps()?)?;
     Ok(sent)
 }
@@ -510,14 +546,7 @@ pub fn segment(
 
         // What came out, in order: traffic unchanged, a delimiter, control frames.
         for seen in a.sink.take_seen() {
-            let is_ours = seen.bytes.get(12..14) == Some(&ETHERTYPE.to_be_bytes());
-            if given.front() != Some(&seen) && is_ours {
-                if Delimiter::decode(&seen.bytes).is_err() {
-                    ends[0].found.push(seen.bytes.clone());
-                }
-            } else {
-                same(STAGE, sent, "frame that passed", &given.pop_front(), &Some(seen.clone()))?;
-            }
+            ends[0].came_out(&seen, &mut given, sent)?;
             if built_in {
                 ends[0].twin.take(Event::Unlocked);
             }
@@ -542,6 +571,72 @@ pub fn segment(
     Ok(sent)
 }
 
+/// A sender in the stream whose pin asks for ends all the time, under traffic, without a least interval and with one: the control
+/// frames of all intervals come out, and intervals are neither shorter than they may be nor much longer than they must. Then somebody
+/// else's delimiter ends an interval, and the next one by the pin still does. `cycles` cycles of each storm; returns the number of
+/// intervals.
+///
+/// # Errors
+///
+/// [`CheckError::Mismatch`] with the first difference.
+pub fn storms_of(
+    toolchain: &Toolchain,
+    design: &Design,
+    verilog: &str,
+    cycles: u64,
+    seed: u64,
+) -> Result<u32, CheckError> {
+    let mut device = Device::of(toolchain, design, verilog)?;
+    let configuration = *design.configuration();
+    let (mut random, mut frames) = (StdRng::seed_from_u64(seed), Frames::new(seed));
+    let mut end = End::new(&configuration, Role::Sender);
+    // Inserted frames wait for the end of those of the traffic.
+    let longest = 2 * drain(design) + 4000;
+    let storms = |random: &mut StdRng| {
+        [Storm::Held, Storm::Toggled, Storm::Random(Box::new(StdRng::from_rng(random)))]
+    };
+    for least in [0, longest] {
+        device.registers().write_least_interval(least as u32)?;
+        for storm in storms(&mut random) {
+            let (mut given, before) = (VecDeque::new(), end.twin.model.interval());
+            let started = device.cycles;
+            device.storm = Some(storm);
+            while device.cycles < started + cycles {
+                let seen = Seen { bytes: frames.next_frame(), time: Timestamp(random.random()), bad: false };
+                device.frame(&seen.bytes, seen.time, seen.bad)?;
+                given.push_back(seen);
+                if random.random_ratio(1, 4) {
+                    device.idle(random.random_range(1..40))?;
+                }
+            }
+            device.storm = None;
+            device.bench.set(device.interval_end, 0);
+            let lasted = device.cycles - started;
+            device.idle(longest + least)?;
+            end.follow(&mut device, &mut given)?;
+            let ended = u64::from(end.twin.model.interval() - before);
+            let bounds = (lasted / (longest + least), lasted / least.max(drain(design) / 4) + 1);
+            let is_within = (bounds.0..=bounds.1).contains(&ended);
+            same(STAGE, ended, "intervals in a storm within their bounds", &true, &is_within)?;
+        }
+        // Somebody else's delimiter, which is due; ours is late then, and the one behind it due.
+        let number = end.twin.model.interval();
+        let bytes = Delimiter::new(&configuration, number).encode().to_vec();
+        let theirs = Seen { bytes, time: Timestamp(random.random()), bad: false };
+        let mut given = VecDeque::from([theirs.clone()]);
+        device.frame(&theirs.bytes, theirs.time, theirs.bad)?;
+        for _ in 0..2 {
+            device.idle(longest + least)?;
+            device.registers().interval_end()?;
+        }
+        device.idle(longest + least)?;
+        end.follow(&mut device, &mut given)?;
+        let ended = end.twin.model.interval() - number;
+        same(STAGE, device.cycles, "intervals by somebody else's delimiter and ours", &2, &ended)?;
+    }
+    Ok(end.twin.model.interval())
+}
+
 /// The twin of one end, and its control frames.
 struct End {
     twin: Point,
@@ -558,6 +653,29 @@ impl End {
         if !seen.bad {
             self.twin.take(Event::Delimiter(seen.bytes.as_slice().into()));
         }
+    }
+
+    /// A frame that came out of a sender in the stream: one that it inserted, or the next of those that were given.
+    fn came_out(&mut self, seen: &Seen, given: &mut VecDeque<Seen>, at: u64) -> Result<(), CheckError> {
+        let is_ours = seen.bytes.get(12..14) == Some(&ETHERTYPE.to_be_bytes());
+        if given.front() == Some(seen) || !is_ours {
+            return same(STAGE, at, "frame that passed", &given.pop_front(), &Some(seen.clone()));
+        }
+        if Delimiter::decode(&seen.bytes).is_err() {
+            self.found.push(seen.bytes.clone());
+        }
+        Ok(())
+    }
+
+    /// All that came out of a sender in the stream, compared with its twin.
+    fn follow(&mut self, device: &mut Device, given: &mut VecDeque<Seen>) -> Result<(), CheckError> {
+        let at = device.cycles;
+        for seen in device.sink.take_seen() {
+            self.came_out(&seen, given, at)?;
+            self.observe(&seen, seen.time);
+        }
+        same(STAGE, at, "frames that did not come out", &0, &given.len())?;
+        self.compare(at)
     }
 
     fn compare(&mut self, at: u64) -> Result<(), CheckError> {

@@ -1,0 +1,203 @@
+//! The command line: `deltaline measure`, `decode`, `truth`, `read`, `delimit`, `key`, `board`, `lab`, `size`,
+//! `completions` and `manual`.
+//!
+//! The program parses the command line, calls the libraries and prints; exit codes are in `deltaline --help`.
+
+mod allow;
+mod arguments;
+mod board;
+mod both;
+mod causes;
+mod common_span;
+mod decode;
+mod delimit;
+mod described;
+mod endpoint;
+mod exit;
+mod failure;
+#[cfg(feature = "hardware")]
+mod hardware;
+#[cfg(not(feature = "hardware"))]
+#[path = "without_hardware.rs"]
+mod hardware;
+mod hash;
+mod identity;
+mod input;
+mod keys;
+#[cfg(feature = "lab")]
+mod lab;
+#[cfg(not(feature = "lab"))]
+#[path = "without_lab.rs"]
+mod lab;
+mod manual;
+mod matched;
+mod measure;
+pub mod outside;
+mod parse;
+mod pass;
+mod point;
+mod points;
+mod progress;
+mod read;
+mod recordings;
+mod report;
+mod show;
+mod signals;
+mod size;
+mod truth;
+
+use board::Board;
+use clap::{CommandFactory, Parser, Subcommand};
+use exit::Exit;
+use failure::Failure;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+   0  all went well
+   2  the command line is wrong
+   3  an input cannot be read: missing, empty, truncated, not a capture, or of a link type
+      that is not read
+   4  the two ends are configured differently
+   5  control frames are lost, corrupted or contradict each other, or an interval is void for another reason;
+      the result is that of the other intervals
+   6  no delay is identifiable, or nothing bounds the clocks' offset; the result says why
+   7  an output cannot be written
+   8  a tool is missing, or the hardware cannot be built
+   9  the two ends have not seen the same packets, or the files are swapped
+  10  refused, because the result would be wrong: intervals cut by no delimiter
+  11  the port or interface is missing or down, or is none
+  12  the port is in use by another program
+  13  no permission to open the port or interface
+  14  nothing came in time
+  15  the board is another one than expected, or none of Deltaline's
+  16  a board's self-test failed
+  17  no design meets the targets
+
+A result goes to standard output, messages and warnings go to standard error.";
+
+/// One-way delay, its deviation and loss between two points of a path.
+///
+/// Both points keep the same small table of packet counts and timestamp sums (Lossy Difference Aggregator); the
+/// difference of the two tables gives mean, standard deviation and loss.
+#[derive(Debug, Parser)]
+#[command(name = "deltaline", version, after_help = EXIT_CODES, after_long_help = EXIT_CODES)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Measure between two captures, each through a measurement point
+    #[command(after_help = measure::EXAMPLES, after_long_help = measure::EXAMPLES)]
+    Measure(measure::Measure),
+    /// Decode the control frames of captures of a management port
+    #[command(after_help = decode::EXAMPLES, after_long_help = decode::EXAMPLES)]
+    Decode(decode::Decode),
+    /// Read control frames live from a serial port or a network interface, or from a recording
+    ///
+    /// A live source that vanishes is waited for and read on. An interval is shown when the next one begins, which says whether
+    /// delimiters were ignored in it; if none comes, a second and its own length later.
+    #[command(after_help = read::EXAMPLES, after_long_help = read::EXAMPLES)]
+    Read(read::Read),
+    /// Send the delimiters that cut a path's packets into intervals, out of a network interface in front of the path
+    ///
+    /// They must follow the packets' path, through the same queue. Every tap on it that is configured alike ends its interval
+    /// where one passes. Their number is that of the interval that ends; the first interval is always void.
+    #[command(after_help = delimit::EXAMPLES, after_long_help = delimit::EXAMPLES)]
+    Delimit(delimit::Delimit),
+    /// Make a key that authenticates control frames and delimiters, or add one to those of a file
+    #[command(after_help = keys::EXAMPLES, after_long_help = keys::EXAMPLES)]
+    Key(keys::AddKey),
+    /// Drive a board at a serial port
+    #[command(subcommand)]
+    Board(board::Board),
+    /// Compare two captures packet by packet
+    #[command(after_help = truth::EXAMPLES, after_long_help = truth::EXAMPLES)]
+    Truth(truth::Truth),
+    /// Run the LDA paper's experiments, and some more
+    #[command(after_help = lab::EXAMPLES, after_long_help = lab::EXAMPLES)]
+    Lab(lab::Lab),
+    /// Size a design: banks, rows and prefixes for a rate, a range of losses and target errors
+    #[command(after_help = arguments::EXAMPLES, after_long_help = arguments::EXAMPLES)]
+    Size(arguments::Size),
+    /// Write what a shell needs to complete commands and options
+    #[command(after_help = manual::COMPLETIONS, after_long_help = manual::COMPLETIONS)]
+    Completions(manual::Completions),
+    /// Write the pages of `man`, one for each command
+    #[command(after_help = manual::EXAMPLES, after_long_help = manual::EXAMPLES)]
+    Manual(manual::Manual),
+}
+
+/// Does what the process's command line says.
+pub fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(help_or_error) => {
+            let text = help_or_error.render().to_string();
+            let printable = report::printable(&text);
+            // If it cannot be printed there is nobody to read it.
+            let _ = match printable == text {
+                true => help_or_error.print(),
+                false => io::stderr().write_all(printable.as_bytes()),
+            };
+            if !help_or_error.use_stderr() {
+                return Exit::Done.into();
+            }
+            let error = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+            let failure = Failure::new(Exit::Usage, format!("{error}; see `deltaline --help`"));
+            return end_with(&failure).into();
+        }
+    };
+    let result = match arguments.command {
+        Command::Measure(arguments) => measure::run(&arguments),
+        Command::Decode(arguments) => decode::run(&arguments),
+        Command::Read(arguments) => read::run(&arguments),
+        Command::Delimit(arguments) => delimit::run(&arguments),
+        Command::Key(arguments) => keys::run(&arguments),
+        Command::Board(Board::Selftest(arguments)) => board::selftest(&arguments),
+        Command::Board(Board::Start(arguments)) => board::start(&arguments),
+        Command::Truth(arguments) => truth::run(&arguments),
+        Command::Lab(arguments) => lab::run(&arguments),
+        Command::Size(arguments) => size::run(&arguments),
+        Command::Completions(arguments) => manual::completions(&arguments, Arguments::command()),
+        Command::Manual(arguments) => manual::manual(&arguments, Arguments::command()),
+    };
+    match result {
+        Ok(exit) => exit,
+        Err(failure) => {
+            report::say(&failure.message);
+            end_with(&failure)
+        }
+    }
+    .into()
+}
+
+/// How the program ends with a failure, which a program that asked for JSON gets as such.
+fn end_with(failure: &Failure) -> Exit {
+    let mut arguments = std::env::args_os().skip(1).take_while(|argument| argument != "--");
+    let is_lines = arguments.next().is_some_and(|command| command == "read");
+    if arguments.any(|argument| argument == "--json") {
+        let object = failure.json(is_lines);
+        let printed = match is_lines {
+            true => report::print_json_line(&object).map(|_| ()),
+            false => report::print_json(&object),
+        };
+        if let Err(failure) = printed {
+            report::say(&failure.message);
+        }
+    }
+    failure.exit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Arguments::command().debug_assert();
+    }
+}
