@@ -53,7 +53,7 @@ use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
 
 /// What the standard starts the first word with: Ascon-AEAD128, twelve and eight rounds, tags of 128 bits, rate of 16 bytes.
-const INITIAL_VALUE: u64 = 0x0000_1000_808c_0001;
+pub(crate) const INITIAL_VALUE: u64 = 0x0000_1000_808c_0001;
 
 /// See the [module](self).
 #[derive(LogicBlock)]

@@ -20,6 +20,16 @@
 //! header: 17 words of 8 bytes -> (8 cells of 8 bytes, 8 sum tops) x cells / 8 -> tag: 2 words -> check: 1 word
 //! ```
 //!
+//! With K = 1 a frame whose interval has a key is authenticated, as `deltaline_model::wire::authentication` says. Each byte then
+//! goes through the same states, and what goes to the [engine](crate::byte::ascon) alone does so before and behind those that are
+//! sent: looked up like the header's bytes, or in the memory of [keys](crate::byte::keys), which also has boot epoch and
+//! key identifier. A byte waits to be looked up while rounds are under way.
+//!
+//! ```text
+//! not sent: initial value, key, nonce | 12 rounds | key        padding | 8 rounds | domain, padding, key | 12 rounds
+//! sent:     header: 16 bytes, others -> (8 rounds for each pair of words) -> cells ...          tag: state ^ key -> check
+//! ```
+//!
 //! # Ports
 //!
 //! | port | direction | width | meaning |
@@ -35,8 +45,10 @@
 //! | busy | out | 1 | draining |
 //! | end_drain | out | 1 | the drain is over |
 //! | m_axis_* | out (tready in) | 8 + 1 + 1 + 1 | control frames; bytes as on the wire |
+//! | keys_busy, is_keyed | in | K | the keys' `busy` and `is_keyed` |
+//! | key_place, key_word | out, in | K x 4, K x 16 | the keys' `place` and `word` |
 //!
-//! Parameters: A, the width of a cell's address. A byte takes four cycles, each word of the ledger four more,
+//! Parameters: A, the width of a cell's address; K, 1 if frames can be authenticated, else 0. A byte takes four cycles, each word of the ledger four more,
 //! whatever the traffic; what that makes of an interval, the [core](crate::byte) says.
 //!
 //! # Test plan
@@ -44,6 +56,8 @@
 //! `sim/cosim`: frames against `deltaline_model::wire::frame::encode`, for every size that is built, with random
 //! back-pressure; memory found clear behind every drain and after reset.
 
+use crate::authentication::ascon::INITIAL_VALUE;
+use crate::byte::ascon::Ascon;
 use crate::leaves::{Flop, Rom};
 use crate::module::module;
 use deltaline_hdl_macros::clocked;
@@ -53,7 +67,7 @@ use rust_hdl_core::prelude::*;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
-pub struct Emitter<const A: usize> {
+pub struct Emitter<const A: usize, const K: usize = 0> {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
     pub start: Signal<In, Bit>,
@@ -75,6 +89,10 @@ pub struct Emitter<const A: usize> {
     pub m_axis_tready: Signal<In, Bit>,
     pub m_axis_tlast: Signal<Out, Bit>,
     pub m_axis_tuser: Signal<Out, Bit>,
+    pub keys_busy: [Signal<In, Bit>; K],
+    pub is_keyed: [Signal<In, Bit>; K],
+    pub key_place: [Signal<Out, Bits<4>>; K],
+    pub key_word: [Signal<In, Bits<16>>; K],
 
     rom: Rom<9, 8>,
     // How an address says fragment, bank and row.
@@ -123,9 +141,25 @@ pub struct Emitter<const A: usize> {
     /// The address behind this one: within the block of eight, and in all.
     next_address: Signal<Local, Bits<A>>,
     next_in_block: Signal<Local, Bits<3>>,
+
+    engine: [Ascon; K],
+    /// The data's word is the second of its pair.
+    is_second: [Flop<Bit>; K],
+    /// The byte is of the key, of its high half; of the epoch or the key's identifier.
+    of_key: [Signal<Local, Bit>; K],
+    of_high: [Signal<Local, Bit>; K],
+    of_epoch: [Signal<Local, Bit>; K],
+    key_octet: [Signal<Local, Bits<8>>; K],
+    takes_high: [Signal<Local, Bit>; K],
+    /// It is data, it is not sent, it goes to the engine: to this word, and rounds follow.
+    is_data: [Signal<Local, Bit>; K],
+    is_unsent: [Signal<Local, Bit>; K],
+    to_row: [Signal<Local, Bits<3>>; K],
+    adds: [Signal<Local, Bit>; K],
+    permutes: [Signal<Local, Bit>; K],
 }
 
-impl<const A: usize> Emitter<A> {
+impl<const A: usize, const K: usize> Emitter<A, K> {
     /// The emitter of a configuration; 2^A is at least banks × rows.
     pub fn new(configuration: &Configuration) -> Self {
         let header = Header::of_interval(configuration, Role::Sender, 0, Totals::default()).next();
@@ -133,7 +167,7 @@ impl<const A: usize> Emitter<A> {
         let banks = configuration.prefixes().banks() as u64;
         let rows = configuration.rows() as u64;
         module! { Emitter {
-            rom: Rom::new(&contents(header.iter().flat_map(Header::words))),
+            rom: Rom::new(&contents(header.iter().flat_map(Header::words), K > 0)),
             row_bits: Constant::new(u64::from(configuration.row_bits()).into()),
             fragment_bits: Constant::new(u64::from(cells.ilog2()).into()),
             row_mask: Constant::new((rows - 1).into()),
@@ -146,20 +180,23 @@ impl<const A: usize> Emitter<A> {
             end_drain m_axis_tdata m_axis_tvalid m_axis_tready m_axis_tlast m_axis_tuser state section word
             lane address_now is_last_fragment interval octet low_octet check check_top valid is_last place
             changing role_bit fragment bank row first_row fragment_base block_base in_fragment is_ledger asks
-            plane rotated entering next_address next_in_block
+            plane rotated entering next_address next_in_block; each keys_busy is_keyed key_place key_word engine
+            is_second of_key of_high of_epoch key_octet takes_high is_data is_unsent to_row adds permutes
         }
     }
 }
 
-/// The header's bytes of the first fragment; bit 8 is set in those that the ledger has.
-fn contents(words: impl Iterator<Item = u64>) -> Vec<u64> {
-    let bytes = words.flat_map(u64::to_be_bytes);
+/// The header's bytes of the first fragment; bit 8 is set in those that the ledger has. Behind them, for tags, what the engine's
+/// state begins with, in its order of bytes.
+fn contents(words: impl Iterator<Item = u64>, has_tags: bool) -> Vec<u64> {
+    let initial = has_tags.then_some(INITIAL_VALUE.swap_bytes());
+    let bytes = words.chain(initial).flat_map(u64::to_be_bytes);
     // Refused ends, totals and times, unmeasured and bad frames, the sum of all times, ignored delimiters.
     let of_ledger = |place| matches!(place, 54..=55 | 58..=63 | 66..=95 | 104..=111 | 126..=127);
     bytes.enumerate().map(|(place, byte)| u64::from(of_ledger(place)) << 8 | u64::from(byte)).collect()
 }
 
-impl<const A: usize> Logic for Emitter<A> {
+impl<const A: usize, const K: usize> Logic for Emitter<A, K> {
     #[clocked(
         state,
         section,
@@ -178,6 +215,29 @@ impl<const A: usize> Logic for Emitter<A> {
     fn update(&mut self) {
         self.rom.clk.next = self.clk.val();
         self.place.next = (bit_cast::<8, 5>(self.word.q.val()) << 3) | bit_cast::<8, 3>(self.lane.q.val());
+        // What goes to the engine alone, from its place in the header: the initial value behind it, segment and interval, then epoch,
+        // version, role and fragment.
+        for i in 0..K {
+            if self.section.q.val() == 5 {
+                if self.word.q.val() == 0 {
+                    self.place.next = bit_cast::<8, 3>(self.lane.q.val()) | 136;
+                }
+                if self.word.q.val() == 3 {
+                    self.place.next = bit_cast::<8, 3>(self.lane.q.val()) | 16;
+                }
+                if self.word.q.val() == 4 {
+                    self.place.next = bit_cast::<8, 3>(self.lane.q.val()) | 120;
+                    if self.lane.q.val().get_bit(2) {
+                        self.place.next = bit_cast::<8, 3>(self.lane.q.val()) | 10;
+                        if self.lane.q.val().get_bit(1) {
+                            self.place.next = bit_cast::<8, 1>(self.lane.q.val().get_bits::<1>(0)) | 32;
+                        }
+                    }
+                }
+            }
+            self.of_epoch[i].next = (self.place.val().get_bits::<5>(3) == 15)
+                & !(self.lane.q.val().get_bit(2) & self.lane.q.val().get_bit(1));
+        }
         self.rom.address.next = self.place.val();
         self.fragment.next = self.address_now.q.val() >> self.fragment_bits.val();
         self.bank.next = self.address_now.q.val() >> self.row_bits.val();
@@ -381,6 +441,183 @@ impl<const A: usize> Logic for Emitter<A> {
                 }
                 _ => {
                     self.plane.next = 0.into();
+                }
+            }
+        }
+
+        for i in 0..K {
+            self.is_second[i].clock.next = self.clk.val();
+            self.is_second[i].rst.next = self.rst.val();
+            self.is_second[i].d.next = self.is_second[i].q.val();
+
+            // Bytes of the memory of keys; those of the key come the other way round.
+            self.of_high[i].next = !self.word.q.val().get_bit(0);
+            if self.section.q.val() == 3 {
+                self.of_high[i].next = self.word.q.val().get_bit(0);
+            }
+            self.of_key[i].next = (self.section.q.val() == 3)
+                | ((self.section.q.val() == 6) & (self.word.q.val() >= 3))
+                | ((self.section.q.val() == 5)
+                    & ((self.word.q.val() == 1)
+                        | (self.word.q.val() == 2)
+                        | (self.word.q.val() == 5)
+                        | (self.word.q.val() == 6)));
+            self.takes_high[i].next = self.lane.q.val().get_bit(0) == self.of_key[i].val();
+            self.key_octet[i].next = self.key_word[i].val().get_bits::<8>(0);
+            if self.takes_high[i].val() {
+                self.key_octet[i].next = self.key_word[i].val().get_bits::<8>(8);
+            }
+
+            // A frame begins with what is not sent, if it has a tag; so it does when nothing is known of that yet.
+            self.is_unsent[i].next = self.section.q.val() >= 5;
+            if self.state.q.val() == 0 {
+                self.section.d.next = 5.into();
+            }
+            if self.state.q.val() == 1 {
+                if self.keys_busy[i].val() | self.engine[i].busy.val() {
+                    self.state.d.next = 1.into();
+                } else if (self.section.q.val() == 5) & !self.is_keyed[i].val() {
+                    self.state.d.next = 1.into();
+                    self.section.d.next = 0.into();
+                }
+            }
+            if self.state.q.val() == 2 {
+                if self.section.q.val() == 5 {
+                    self.octet.d.next = self.rom.read_data.val().get_bits::<8>(0) | self.changing.q.val();
+                }
+                if self.section.q.val() == 6 {
+                    // Padding of the data, the bit that ends them, padding of no plaintext.
+                    if (self.word.q.val() == 0) & !self.lane.q.val().any() {
+                        self.octet.d.next = 1.into();
+                    }
+                    if (self.word.q.val() == 1) & self.lane.q.val().all() {
+                        self.octet.d.next = 0x80.into();
+                    }
+                    if (self.word.q.val() == 2) & !self.lane.q.val().any() {
+                        self.octet.d.next = 1.into();
+                    }
+                }
+                if self.of_key[i].val() | self.of_epoch[i].val() {
+                    self.octet.d.next = self.key_octet[i].val();
+                }
+                if self.section.q.val() == 3 {
+                    self.state.d.next = 3.into();
+                }
+            }
+            // A byte of the tag: of the key, and of the state.
+            if (self.state.q.val() == 3) & (self.section.q.val() == 3) {
+                self.state.d.next = 4.into();
+                self.octet.d.next = 0.into();
+                if self.is_keyed[i].val() {
+                    self.octet.d.next = self.engine[i].sum.val();
+                }
+            }
+
+            self.is_data[i].next = (self.section.q.val() == 1)
+                | (self.section.q.val() == 2)
+                | ((self.section.q.val() == 0) & self.word.q.val().get_bits::<4>(1).any());
+            self.adds[i].next = (self.state.q.val() == 4)
+                & (self.is_data[i].val() | self.is_unsent[i].val() | (self.section.q.val() == 3));
+            self.to_row[i].next = 0.into();
+            self.permutes[i].next = false;
+            if self.is_data[i].val() {
+                self.permutes[i].next = self.is_second[i].q.val() & self.lane.q.val().all();
+            }
+            if self.is_second[i].q.val() {
+                self.to_row[i].next = 1.into();
+            }
+            if self.section.q.val() == 3 {
+                self.to_row[i].next = 3.into();
+                if self.word.q.val().get_bit(0) {
+                    self.to_row[i].next = 4.into();
+                }
+            }
+            if self.section.q.val() == 5 {
+                self.to_row[i].next = self.word.q.val().get_bits::<3>(0);
+                if self.word.q.val() >= 5 {
+                    self.to_row[i].next = self.word.q.val().get_bits::<3>(0) - 2;
+                }
+                self.permutes[i].next = (self.word.q.val() == 4) & self.lane.q.val().all();
+            }
+            if self.section.q.val() == 6 {
+                match self.word.q.val().index() {
+                    0 => {}
+                    1 => {
+                        self.to_row[i].next = 4.into();
+                    }
+                    2 => {
+                        self.to_row[i].next = 0.into();
+                    }
+                    3 => {
+                        self.to_row[i].next = 2.into();
+                    }
+                    _ => {
+                        self.to_row[i].next = 3.into();
+                    }
+                }
+                self.permutes[i].next = !self.word.q.val().get_bits::<2>(0).any() & self.lane.q.val().all();
+            }
+            if (self.state.q.val() == 4) & self.lane.q.val().all() & self.is_data[i].val() {
+                self.is_second[i].d.next = !self.is_second[i].q.val();
+            }
+            if self.section.q.val() == 3 {
+                self.is_second[i].d.next = false;
+            }
+            self.engine[i].clk.next = self.clk.val();
+            self.engine[i].rst.next = self.rst.val();
+            self.engine[i].clear.next = (self.state.q.val() == 1)
+                & (self.section.q.val() == 5)
+                & !self.word.q.val().any()
+                & !self.lane.q.val().any();
+            self.engine[i].add.next = self.adds[i].val() & self.is_keyed[i].val();
+            self.engine[i].row.next = self.to_row[i].val();
+            self.engine[i].octet.next = self.octet.q.val();
+            self.engine[i].permute.next = self.permutes[i].val();
+            self.engine[i].short.next =
+                (self.section.q.val() != 5) & !((self.section.q.val() == 6) & self.word.q.val().get_bit(2));
+
+            // What is not sent is not offered, nor in the check word.
+            if (self.state.q.val() == 4) & self.is_unsent[i].val() {
+                self.check.d.next = self.check.q.val();
+                self.check_top.d.next = self.check_top.q.val();
+                self.valid.d.next = false;
+                self.state.d.next = 1.into();
+                self.lane.d.next = self.lane.q.val() + 1;
+                if self.lane.q.val().all() {
+                    self.word.d.next = self.word.q.val() + 1;
+                    if (self.section.q.val() == 5) & (self.word.q.val() == 6) {
+                        self.section.d.next = 0.into();
+                        self.word.d.next = 0.into();
+                    }
+                    if (self.section.q.val() == 6) & (self.word.q.val() == 4) {
+                        self.section.d.next = 3.into();
+                        self.word.d.next = 0.into();
+                    }
+                }
+            }
+            if (self.state.q.val() == 5) & self.m_axis_tready.val() & self.lane.q.val().all() {
+                if (self.section.q.val() == 2)
+                    & (self.in_fragment.val() == self.fragment_mask.val())
+                    & self.is_keyed[i].val()
+                {
+                    self.section.d.next = 6.into();
+                }
+                if self.section.q.val() == 4 {
+                    self.section.d.next = 5.into();
+                }
+            }
+
+            self.key_place[i].next = 12.into();
+            if !self.lane.q.val().get_bit(2) {
+                self.key_place[i].next = 3.into();
+                if self.lane.q.val().get_bit(1) {
+                    self.key_place[i].next = 2.into();
+                }
+            }
+            if self.of_key[i].val() {
+                self.key_place[i].next = bit_cast::<4, 2>(self.lane.q.val().get_bits::<2>(1)) | 4;
+                if self.of_high[i].val() {
+                    self.key_place[i].next = bit_cast::<4, 2>(self.lane.q.val().get_bits::<2>(1)) | 8;
                 }
             }
         }

@@ -6,6 +6,7 @@
 //! is refused.
 
 use crate::byte;
+use crate::emit::byte_shell;
 use crate::emit::header::header;
 use crate::emit::refusal::EmitError;
 use crate::emit::shell;
@@ -18,7 +19,8 @@ use deltaline_design::{CellKind, CoreKind, Design};
 /// [`EmitError`] when there is no hardware for the design or `prefix` is no identifier.
 pub fn emit(design: &Design, prefix: &str) -> Result<String, EmitError> {
     let body = match design.core()? {
-        // It has straps instead of registers: it is the smallest.
+        // It has straps instead of registers, but for a key: it is the smallest.
+        CoreKind::Byte if design.authentication() => byte_shell::emit(design.configuration(), prefix)?,
         CoreKind::Byte => byte::emit(design.configuration(), prefix)?,
         core => shell::shell(design, core, prefix)?,
     };

@@ -8,6 +8,7 @@
 //! `refusal` and `kind` are what all of them share; they know none of the emitters.
 
 pub mod block;
+mod byte_shell;
 pub mod design;
 mod frames;
 mod header;

@@ -552,6 +552,9 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
         if self.design.stream().lanes > 1 {
             text += "* Frames that end in the same cycle count in the order of their lanes, lane 0 first; a delimiter must be the last of\n  them.\n";
         }
+        if self.design.stream().width == 8 && self.has_registers() {
+            text += "* Of the registers this core has those for the key: `boot_epoch`, `key_low`, `key_high`, `key_id`, `key_from` and\n                       `key_schedule`, which can be written, and `status`, which can be read and of which `key_pending` alone is not zero.\n                       Every other access is answered by SLVERR. What the others are for, the pins do.\n";
+        }
         text
     }
 

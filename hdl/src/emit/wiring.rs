@@ -88,6 +88,23 @@ impl Wiring {
         self.connect(port, &format!("{part}_{port}"));
     }
 
+    /// All ports of a part that nothing is connected to, and nobody reads.
+    pub(crate) fn other_ports(&mut self, part: &'static str) {
+        let found = self.parts.iter().find(|(name, _)| *name == part).map(|(_, ports)| ports.clone());
+        for (name, direction, _) in found.unwrap_or_default() {
+            let wire = format!("{part}_{name}");
+            let is_free = match direction {
+                "input" => !self.drivers.contains_key(&wire),
+                _ => !self.drivers.values().any(|driver| mentions(driver, &wire)),
+            };
+            match direction {
+                "input" if is_free => self.input_of_part(part, &name),
+                _ if is_free => self.output_of_part(part, &name),
+                _ => {}
+            }
+        }
+    }
+
     /// All ports of a part whose name starts so.
     pub(crate) fn bus(&mut self, part: &'static str, start: &str) {
         let found = self.parts.iter().find(|(name, _)| *name == part).map(|(_, ports)| ports.clone());
@@ -109,7 +126,8 @@ impl Wiring {
             let _ = writeln!(text, "    {direction} wire  {}{name};", range(*width));
         }
         text += &self.instances();
-        let _ = writeln!(text, "\n    wire unused = &{{1'b0, {}}};", self.unread().join(", "));
+        let unread: String = self.unread().iter().map(|wire| format!(", {wire}")).collect();
+        let _ = writeln!(text, "\n    wire unused = &{{1'b0{unread}}};");
         text += &self.assignments()?;
         let _ = writeln!(text, "\nendmodule // {}\n\n{}", self.prefix, self.modules.trim_end());
         Ok(text)

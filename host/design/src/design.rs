@@ -64,10 +64,6 @@ impl Design {
                 "the core of 8 bits has no registers and fixed prefix lengths; give false, or a wider stream";
             return Err(Refused::new("measurement.adaptive", &true, why));
         }
-        if parts.authentication && parts.stream.width == CoreKind::Byte.width() {
-            let why = "the core of 8 bits has no registers for a key; give false, or a wider stream";
-            return Err(Refused::new("authentication", &true, why));
-        }
         Ok(Design { name: name.to_string(), parts, configuration, build: 0, seed_is_drawn: false })
     }
 

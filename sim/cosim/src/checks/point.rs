@@ -95,6 +95,20 @@ impl Point {
         found: Vec<Vec<u8>>,
     ) -> Result<(), CheckError> {
         same(stage, at, "number of control frames", &self.frames_due(), &found.len())?;
+        self.compare_first(stage, at, found)
+    }
+
+    /// Compares control frames that came out with the first ones that are due.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckError::Mismatch`] with the first difference.
+    pub(crate) fn compare_first(
+        &mut self,
+        stage: &'static str,
+        at: u64,
+        found: Vec<Vec<u8>>,
+    ) -> Result<(), CheckError> {
         for found in found {
             if let Some(expected) = self.control_frames.front().filter(|expected| **expected != found) {
                 // The header says more than a thousand bytes do.

@@ -48,17 +48,17 @@ impl Storm {
 }
 
 /// A design under Verilator, with a master on s_axil.
-struct Device {
-    bench: Bench,
+pub(super) struct Device {
+    pub(super) bench: Bench,
     source: Source,
-    sink: Sink,
+    pub(super) sink: Sink,
     interval_end: Port,
     running: Port,
     /// Whether, and how, m_axis is stalled.
     pressure: Option<StdRng>,
     /// Who drives `interval_end` in every cycle, if anybody does.
     storm: Option<Storm>,
-    cycles: u64,
+    pub(super) cycles: u64,
 }
 
 impl Device {
@@ -68,7 +68,7 @@ impl Device {
     }
 
     /// Of a design whose Verilog is this.
-    fn of(toolchain: &Toolchain, design: &Design, verilog: &str) -> Result<Self, CheckError> {
+    pub(super) fn of(toolchain: &Toolchain, design: &Design, verilog: &str) -> Result<Self, CheckError> {
         let mut bench = Bench::new(toolchain, "deltaline", verilog)?;
         // One lane of several is enough here: `lanes` checks the others.
         let source = Source::of(&bench, "s_axis_").or_else(|_| Source::of(&bench, "s0_axis_"))?;
@@ -87,18 +87,45 @@ impl Device {
         let (interval_end, running) = (bench.port("interval_end")?, bench.port("running")?);
         let mut device =
             Device { bench, source, sink, interval_end, running, pressure: None, storm: None, cycles: 0 };
-        for _ in 0..20_000 {
-            if device.bench.get(device.running) == 1 {
-                return Ok(device);
-            }
-            device.cycle()?;
-        }
-        same(STAGE, 0, "running", &1, &device.bench.get(device.running))?;
+        device.start()?;
         Ok(device)
     }
 
+    /// Waits until the core counts.
+    fn start(&mut self) -> Result<(), CheckError> {
+        for _ in 0..20_000 {
+            if self.bench.get(self.running) == 1 {
+                return Ok(());
+            }
+            self.cycle()?;
+        }
+        same(STAGE, 0, "running", &1, &self.bench.get(self.running))
+    }
+
+    /// Resets it, whatever it does, and waits until it counts again.
+    pub(super) fn restart(&mut self) -> Result<(), CheckError> {
+        self.source.rest(&mut self.bench);
+        self.bench.reset()?;
+        self.sink.clear();
+        self.start()
+    }
+
+    /// Raises interval_end for one cycle.
+    pub(super) fn request_interval_end(&mut self) -> Result<(), CheckError> {
+        self.bench.set(self.interval_end, 1);
+        self.cycle()?;
+        self.bench.set(self.interval_end, 0);
+        Ok(())
+    }
+
+    /// Stalls m_axis so, or not any more.
+    pub(super) fn press(&mut self, pressure: Option<StdRng>) {
+        self.sink.set_ready(&mut self.bench, true);
+        self.pressure = pressure;
+    }
+
     /// One clock cycle; a beat that m_axis hands over joins its frame.
-    fn cycle(&mut self) -> Result<(), CheckError> {
+    pub(super) fn cycle(&mut self) -> Result<(), CheckError> {
         if let Some(random) = &mut self.pressure {
             self.sink.set_ready(&mut self.bench, random.random_ratio(2, 3));
         }
@@ -124,25 +151,34 @@ impl Device {
         Ok(())
     }
 
-    fn frame(&mut self, frame: &[u8], time: Timestamp, bad: bool) -> Result<(), CheckError> {
+    pub(super) fn frame(&mut self, frame: &[u8], time: Timestamp, bad: bool) -> Result<(), CheckError> {
         beats(self.source.beat_bytes(), frame, time, bad).try_for_each(|beat| self.offer(beat))
     }
 
-    fn idle(&mut self, cycles: u64) -> Result<(), CheckError> {
+    pub(super) fn idle(&mut self, cycles: u64) -> Result<(), CheckError> {
         self.source.drive(&mut self.bench, None);
         (0..cycles).try_for_each(|_| self.cycle())
     }
 
+    /// A write of some of a word's bytes on s_axil; the answer's code.
+    pub(super) fn write_some(&mut self, data: u64, address: u64, strobes: u64) -> Result<u64, CheckError> {
+        Ok(self.transfer(Some((data, strobes)), address)?.0)
+    }
+
     /// An access on s_axil; the answer's code, and the data of a read.
-    fn access(&mut self, write: Option<u64>, address: u64) -> Result<(u64, u64), CheckError> {
+    pub(super) fn access(&mut self, write: Option<u64>, address: u64) -> Result<(u64, u64), CheckError> {
+        self.transfer(write.map(|data| (data, 0xf)), address)
+    }
+
+    fn transfer(&mut self, write: Option<(u64, u64)>, address: u64) -> Result<(u64, u64), CheckError> {
         let port = |bench: &Bench, name: &str| bench.port(&format!("s_axil_{name}"));
         let requests: &[&str] = if write.is_some() { &["aw", "w"] } else { &["ar"] };
         let answer = if write.is_some() { "b" } else { "r" };
         let address_port = if write.is_some() { "awaddr" } else { "araddr" };
         self.bench.set(port(&self.bench, address_port)?, address);
-        if let Some(data) = write {
+        if let Some((data, strobes)) = write {
             self.bench.set(port(&self.bench, "wdata")?, data);
-            self.bench.set(port(&self.bench, "wstrb")?, 0xf);
+            self.bench.set(port(&self.bench, "wstrb")?, strobes);
         }
         let mut waiting = vec![];
         for request in requests {
@@ -177,7 +213,7 @@ impl Device {
         Ok((0, 0))
     }
 
-    fn registers(&mut self) -> Registers<&mut Device> {
+    pub(super) fn registers(&mut self) -> Registers<&mut Device> {
         Registers::new(self)
     }
 
@@ -398,9 +434,7 @@ pub fn tap_of(
                 device.frame(&frame, time, false)?;
                 point.frame(&frame, time, false);
                 sent += 1;
-                device.bench.set(device.interval_end, 1);
-                device.cycle()?;
-                device.bench.set(device.interval_end, 0);
+                device.request_interval_end()?;
                 point.take(Event::End(IntervalEnd::Request));
             }
             _ => {
@@ -502,9 +536,7 @@ pub fn segment(
                 a.bench.set(a.bench.port("ptp_ts")?, nanoseconds << 16);
             }
             _ => {
-                a.bench.set(a.interval_end, 1);
-                a.cycle()?;
-                a.bench.set(a.interval_end, 0);
+                a.request_interval_end()?;
             }
         }
         a.idle(20 * ends[0].twin.model.cell_count() as u64 + 4000)?;
