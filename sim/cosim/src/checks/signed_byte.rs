@@ -155,7 +155,7 @@ impl Pair {
                     None => self.random.random::<u32>().into(),
                     Some((place, _)) if pending && LOCKED.contains(&place) => 1,
                     Some((_, 0xffff_ffff)) => continue,
-                    Some((_, highest)) => highest + 1 << self.random.random_range(0..16),
+                    Some((_, highest)) => (highest + 1) << self.random.random_range(0..16),
                 };
                 let (code, _) = self.device.access(Some(illegal), address.into())?;
                 same(STAGE, address.into(), "answer to a write", &SLAVE_ERROR, &code)?;
