@@ -40,7 +40,7 @@
 //!
 //! `sim/cosim` `checks::signed_byte`, with the core: the tags of control frames of even and of odd numbers of words, under many keys,
 //! are those of the model, which has the known answers of the standard; resets at any moment; the latency, in the length
-//! of a drain; planted faults.
+//! of a drain.
 
 use crate::leaves::Flop;
 use crate::module::module;

@@ -40,7 +40,7 @@
 //! # Test plan
 //!
 //! `sim/cosim` `checks::signed_byte`, in whole designs: keys and epochs that change, from intervals before, at and behind the next
-//! one, while one waits, during copies, none; illegal accesses; resets; planted faults.
+//! one, while one waits, during copies, none; illegal accesses; resets.
 
 use crate::leaves::{Flop, Ram};
 use crate::registers::axi_lite::AxiLite;
