@@ -103,7 +103,7 @@ async def illegal_accesses(dut):
         assert await refused(master, address, bytes(4)), hex(address)
     for length in [1, 2, 3]:
         assert await refused(master, CONTROL, bytes(length))
-    for address in [0x1C, 0x8C, 0xC4, 0x100, 0xFFC]:
+    for address in [0x1C, 0x8C, 0xC8, 0x100, 0xFFC]:
         assert (await master.read(address, 4)).resp == AxiResp.SLVERR, hex(address)
     assert await master.read_dword(CONTROL) == 0x1E11
 

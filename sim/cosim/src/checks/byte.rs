@@ -639,12 +639,7 @@ pub const FAULTS: [Fault; 55] = [
         "(low_half & 32'hfffe) == 32'h800",
     ),
     fault("an end during a drain is not refused", "succession_busy = ", "drain_busy", "1'b0"),
-    fault(
-        "an end before the least interval is over is not refused",
-        "| pending_q | ",
-        "length_soon",
-        "1'b0",
-    ),
+    fault("an end before the least interval is over is not refused", "| pending_q | ", "length_soon", "1'b0"),
     fault("the least interval is a cycle short", "left_d = ", "least;", "least - 32'h1;"),
     fault("a change of the exponent ends an interval", "clock_bit_rst = rst | ", "log2_changed_q", "1'b0"),
     fault("a lost lock is noted a cycle early", "unlocked = ", "~locked_4_q", "~locked_3_q"),
