@@ -204,7 +204,7 @@ fn strata<T>(
     let with_packets = intervals.iter().filter(|each| each.received > 0);
     let all = with_packets.clone().count();
     let mut strata: Vec<Stratum<T>> =
-        with_packets.filter_map(|each| Some((each.measured() as f64, known(each)?))).collect();
+        with_packets.filter_map(|each| Some((each.delivered as f64, known(each)?))).collect();
     if strata.is_empty() {
         return Err(if all == 0 { Reason::NothingReceived } else { Reason::NoInterval });
     }

@@ -13,6 +13,8 @@ pub struct Estimate {
     pub sent: u64,
     /// Packets received, R.
     pub received: u64,
+    /// Packets whose delays the mean is of: those received, unless it is known which ones were gained.
+    pub delivered: u64,
     /// Packets in usable rows, S; at most `received`.
     pub effective_samples: u64,
     /// Usable rows that hold packets, g.
@@ -41,14 +43,6 @@ impl Estimate {
     /// Packets sent less packets received.
     pub fn loss(&self) -> Loss {
         Loss::between(self.sent, self.received)
-    }
-
-    /// Packets whose delays the mean is of: those received, unless it is known which ones were gained.
-    pub(crate) fn measured(&self) -> u64 {
-        match self.mean {
-            Ok(Mean { uncertainty: Uncertainty::Exact, .. }) => self.effective_samples,
-            _ => self.received,
-        }
     }
 
     /// The same with the delays of the packets that both ends have seen, `common`, instead of those of rows: it is known which packets
@@ -171,6 +165,7 @@ fn estimate_with<R: Row>(
     Ok(Estimate {
         sent: observation.sent,
         received,
+        delivered: received,
         effective_samples: sample.packets,
         usable_rows: sample.rows,
         mean,

@@ -35,6 +35,7 @@ fn interval(received: u64, mean: Result<Mean, Reason>, deviation: Result<f64, Re
     Estimate {
         sent: received + 1,
         received,
+        delivered: received,
         effective_samples: 10,
         usable_rows: 3,
         mean,
@@ -290,10 +291,10 @@ fn a_mean_is_that_of_all_intervals_with_packets_or_none() {
 #[test]
 fn a_surplus_is_visible_overall() {
     let good = interval(100, Ok(mean(10.0, 2.0, 4.0)), Ok(5.0));
-    let surplus = Estimate { sent: 40, received: 47, ..good };
+    let surplus = Estimate { sent: 40, received: 47, delivered: 47, ..good };
     let overall = combine(&[good, surplus]);
     assert_eq!(overall.loss(), Loss::Surplus(6));
-    let huge = Estimate { sent: u64::MAX, received: u64::MAX, ..good };
+    let huge = Estimate { sent: u64::MAX, received: u64::MAX, delivered: u64::MAX, ..good };
     assert_eq!(combine(&[huge, huge]).sent, u64::MAX);
 }
 
