@@ -391,6 +391,7 @@ impl Collector {
             return;
         };
         let taken = entry.take(frame, now, header, blocks);
+        self.raise_epochs(segment, [(header.role as usize, header.boot_epoch)]);
         self.set_timer(segment, interval);
         self.count(taken, header);
     }
@@ -484,9 +485,11 @@ impl Collector {
         self.leave_out(found.split_off(room.min(found.len())));
         self.work += found.len() as u64;
         self.touched.insert(segment);
+        let mut epochs = vec![];
         for (number, entry) in &mut found {
             entry.due = entry.next_look(self.now, &self.limits, [None; 2]);
             self.timers.insert((entry.due, segment, *number));
+            epochs.extend(entry.reported_epochs());
         }
         match self.segments.get_mut(&segment) {
             Some(known) if is_in_order => found.into_iter().for_each(|(number, entry)| {
@@ -504,6 +507,18 @@ impl Collector {
                 self.segments.insert(segment, Segment::new(first, newest, pending, self.now));
                 self.silent.insert((self.now, segment));
             }
+        }
+        self.raise_epochs(segment, epochs);
+    }
+
+    /// Live, and with keys, an end's frame shows that it has started as often as it says: frames of earlier starts are replays. A
+    /// recording's frames may come in any order, and without keys anybody may say anything.
+    fn raise_epochs(&mut self, segment: u32, epochs: impl IntoIterator<Item = (usize, u32)>) {
+        if !self.is_live || self.keys.is_none() {
+            return;
+        }
+        if let Some(known) = self.segments.get_mut(&segment) {
+            epochs.into_iter().for_each(|(role, epoch)| known.reports_in(role, epoch));
         }
     }
 

@@ -17,6 +17,7 @@
 //! Files written here are read back; hand-written ones with comments, spaces and capitals; each error by its line; what others may
 //! read is refused; adding keeps what is there, takes the next identifier, and never leaves half a file.
 
+use crate::small_file;
 use deltaline_model::wire::authentication::{KEY_BYTES, Key, Keys};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -75,7 +76,7 @@ pub enum KeyFileError {
 /// [`KeyFileError`] with the line that is wrong.
 pub fn load_keys(path: &Path) -> Result<Keys, KeyFileError> {
     let file = || path.display().to_string();
-    let read = fs::read_to_string(path);
+    let read = small_file::read(path);
     let text = read.map_err(|source| KeyFileError::File { file: file(), source })?;
     check_permissions(path)?;
     parse_keys(&file(), &text)
@@ -102,7 +103,7 @@ pub fn parse_keys(file: &str, text: &str) -> Result<Keys, KeyFileError> {
 pub fn add_key(path: &Path) -> Result<u16, KeyFileError> {
     let file = || path.display().to_string();
     let failed = |source| KeyFileError::File { file: file(), source };
-    let text = match fs::read_to_string(path) {
+    let text = match small_file::read(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(source) => return Err(failed(source)),

@@ -26,6 +26,7 @@ mod measurement;
 mod refusal;
 mod shipped;
 mod sizes;
+mod small_file;
 mod stream;
 mod text;
 

@@ -22,6 +22,7 @@ use crate::error::{DesignError, Place, Refused};
 use crate::kind::{ClockSource, Shell};
 use crate::measurement::{Class, Measurement, allowed_rows, allowed_synopses, refused_prefixes};
 use crate::shipped::{SHIPPED, shipped_file};
+use crate::small_file;
 use crate::stream::Stream;
 use deltaline_model::packet::classifier::{Fields, MAX_CLASSES};
 use deltaline_model::packet::hash::HashKind;
@@ -30,7 +31,6 @@ use ipnet::IpNet;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
-use std::fs;
 use std::net::IpAddr;
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
@@ -364,7 +364,7 @@ pub fn random_seed() -> Result<u64, getrandom::Error> {
 
 fn read(path: &Path, seedless: Seedless) -> Result<Design, DesignError> {
     let file = path.display().to_string();
-    let text = fs::read_to_string(path).map_err(|source| DesignError::Read { file: file.clone(), source })?;
+    let text = small_file::read(path).map_err(|source| DesignError::Read { file: file.clone(), source })?;
     let name = path.file_stem().map(|name| name.to_string_lossy()).unwrap_or_default();
     parse(&file, &name, &text, seedless)
 }

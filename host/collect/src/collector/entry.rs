@@ -158,6 +158,12 @@ impl Entry {
         self.ends.each_ref().map(|end| end.as_ref().map(|end| digest(&end.common)))
     }
 
+    /// The boot epochs of the ends of which there is anything.
+    pub(super) fn reported_epochs(&self) -> impl Iterator<Item = (usize, u32)> {
+        let ends = self.ends.iter().enumerate();
+        ends.filter_map(|(role, end)| Some((role, end.as_ref()?.common.boot_epoch)))
+    }
+
     /// The ends' boot epochs, if both are whole and contradict nothing.
     pub(super) fn epochs(&self) -> Option<[u32; 2]> {
         let epoch = |end: &Option<Box<Assembly>>| {

@@ -5,9 +5,11 @@ use super::*;
 use deltaline_model::configuration::Settings;
 use deltaline_model::point::MeasurementPoint;
 use deltaline_model::sketch::cell::Cell;
+use deltaline_model::wire::authentication::{Key, Keys};
 use deltaline_model::wire::frame::Totals;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
+use std::num::NonZeroU16;
 
 /// A segment whose interval is one frame.
 const SMALL: Settings<'_> = Settings { rows: 8, prefixes: &[0], ..SETTINGS };
@@ -172,6 +174,37 @@ fn with_epochs_what_is_older_is_a_replay() {
     assert_eq!((counts.restarts, counts.late, counts.replayed), (1, 12, 12 + 12 + 6 + 6));
     let after = run(SMALL, 6, 2, 2);
     assert_eq!(followed(&mut collector, &after), usable(6, 2));
+}
+
+/// With a key, and live: frames of an earlier start, however few of the new one have come, change nothing.
+#[test]
+fn with_a_key_the_first_frames_of_a_start_end_the_one_before() {
+    let key = Key::new(NonZeroU16::MIN, [7; 16]);
+    let signed = |frames: Vec<Vec<u8>>| -> Vec<Vec<u8>> {
+        let sign = |bytes: &Vec<u8>| {
+            let mut bytes = rewritten(bytes, |header| header.key = key.id());
+            key.sign(&mut bytes);
+            bytes
+        };
+        frames.iter().map(sign).collect()
+    };
+    let (old, new) = (signed(run(SMALL, 1_000_000, 8, 100)), signed(run(SMALL, 57, 20, 101)));
+    // Of one end, of both, of one number and of two.
+    for replayed in [&old[12..13], &old[12..14], &old[12..16], &[old[12].clone(), old[14].clone()]] {
+        for known in [&old[..], &[], replayed] {
+            for at in 2..6 {
+                let mut keys = Keys::default();
+                assert!(keys.add(key.clone()));
+                let mut collector = Collector::default().authenticated_by(keys);
+                let frames =
+                    [known, &new[..at], replayed, &new[at..at + 2], replayed, &new[at + 2..]].concat();
+                let mut found = followed(&mut collector, &frames);
+                found.extend(numbers_and_voids(&collector.finish().intervals));
+                found.retain(|(number, _)| *number < 1_000_000);
+                assert_eq!(found, usable(57, 20), "{at}");
+            }
+        }
+    }
 }
 
 /// The sender starts again, its delimiters take the receiver along, which has not started again.

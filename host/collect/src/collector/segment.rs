@@ -24,7 +24,7 @@ pub(super) struct Segment {
     last: u32,
     newest: u32,
     recent: VecDeque<Remembered>,
-    /// Of both ends, the newest ones that two whole ends had together.
+    /// Of both ends, the newest ones that two whole ends had together, or that a key vouches for.
     epochs: [u32; 2],
     refused: Refused,
     /// When the last interval that was handed out had come whole, of each end that had.
@@ -106,6 +106,11 @@ impl Segment {
             }
         }
         if known > 0 && same_epoch && (ahead == 0 || ahead >= HALF) { Place::Replayed } else { Place::Far }
+    }
+
+    /// An end has reported in this boot epoch for certain: what is older is a replay from now on.
+    pub(super) fn reports_in(&mut self, role: usize, epoch: u32) {
+        self.epochs[role] = self.epochs[role].max(epoch);
     }
 
     /// Numbers from the first that may come to the newest.
