@@ -115,13 +115,20 @@ fn the_map_by_hand() {
         assert_eq!(u64::from(bus.read(offset).unwrap()), value);
     }
     let fixed =
-        [(0x00, 0x4445_4c54), (0x04, 0x0001_0003), (0x08, 0), (0x0c, 0x122a_2108), (0x18, 0x1234_5678)];
+        [(0x00, 0x4445_4c54), (0x04, 0x0001_0004), (0x08, 0), (0x0c, 0x122a_2108), (0x18, 0x1234_5678)];
     for (offset, value) in fixed.into_iter().chain([(0x24, 0b1010), (0x68, 2)]) {
         assert_eq!(bus.read(offset).unwrap(), value, "{offset:#x}");
     }
-    for (offset, value) in
-        [(0x20, 0x2f11), (0x6c, 1), (0x74, 0xff), (0x78, u32::MAX), (0x7c, 3), (0x84, 4), (0x94, 0x0106_ffff)]
-    {
+    for (offset, value) in [
+        (0x20, 0x2f11),
+        (0x6c, 1),
+        (0x74, 0xff),
+        (0x78, u32::MAX),
+        (0x7c, 3),
+        (0x84, 4),
+        (0x94, 0x0106_ffff),
+        (0xc4, 77),
+    ] {
         bus.write(offset, value).unwrap();
         assert_eq!(bus.read(offset).unwrap(), value, "{offset:#x}");
     }
