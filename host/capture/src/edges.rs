@@ -27,10 +27,10 @@
 //! edges with other packets behind them and without. Recordings that have nothing in common, or a corner. Intervals of
 //! measurements: `host/cli/tests/cuts.rs`.
 
+use crate::maps::{HashMap, HashSet};
 use crate::matching::{Observations, delay_between};
 use crate::replay::Span;
 use deltaline_model::packet::identity::{self, Key};
-use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use std::collections::TryReserveError;
 use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
@@ -166,8 +166,8 @@ type Places = [usize; 2];
 /// The packets of both, of keys that occur at most `most` times at each end: the k-th of a key is the k-th at the other end.
 fn common(ends: [&Identities; 2], most: u32, is_wanted: impl Fn(u64) -> bool) -> Vec<Places> {
     // How often each key occurs at each end, and where each packet is.
-    let mut counts: HashMap<u64, [u32; 2]> = HashMap::new();
-    let mut found: HashMap<(u64, u32), [Option<usize>; 2]> = HashMap::new();
+    let mut counts: HashMap<u64, [u32; 2]> = HashMap::default();
+    let mut found: HashMap<(u64, u32), [Option<usize>; 2]> = HashMap::default();
     for (end, identities) in ends.into_iter().enumerate() {
         for (place, hash) in identities.hashes().enumerate().filter(|(_, hash)| is_wanted(*hash)) {
             let count = &mut counts.entry(hash).or_default()[end];
@@ -185,7 +185,7 @@ fn common(ends: [&Identities; 2], most: u32, is_wanted: impl Fn(u64) -> bool) ->
 
 /// The hashes of packets that an end has outside its first and its last one in `common`, and the other end anywhere.
 fn outer(ends: [&Identities; 2], common: &[Places]) -> Option<HashSet<u64>> {
-    let mut both = HashSet::new();
+    let mut both = HashSet::default();
     for end in 0..2 {
         let places = common.iter().map(|places| places[end]);
         let (first, last) = (places.clone().min()?, places.max()?);
@@ -248,7 +248,7 @@ fn more_than<'a>(
 ) -> HashSet<u64> {
     let mut more: HashMap<u64, i64> = packets.map(|packet| (packet.hash, 0)).collect();
     if more.is_empty() {
-        return HashSet::new();
+        return HashSet::default();
     }
     for (identities, change) in [(own, 1), (other, -1)] {
         for hash in identities.hashes() {

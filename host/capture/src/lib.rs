@@ -38,6 +38,7 @@ mod tunnel;
 pub mod edges;
 pub mod exact;
 pub mod filter;
+mod maps;
 pub mod matching;
 pub mod reading;
 pub mod reordering;

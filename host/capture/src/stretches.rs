@@ -13,11 +13,10 @@
 //! where it is long; so is the reordering. Distances are even, and the most is kept to, at any length.
 
 use crate::edges::{Identified, Identities};
+use crate::maps::HashMap;
 use crate::matching::{Flow, delay_between, flow_of};
 use crate::reordering::Reordering;
 use crate::replay::Span;
-use foldhash::HashMap;
-use foldhash::HashMapExt;
 
 /// Packets of a run.
 const RUN: usize = 1024;
@@ -71,7 +70,8 @@ impl Stretches {
     /// The packets that passed both ends once, of all packets of the sender and of the receiver; within a span of the recordings, if
     /// one is given.
     pub fn passages(self, sender: &Identities, receiver: &Identities, span: Option<&Span>) -> Passages {
-        let mut places: HashMap<u64, Place> = HashMap::with_capacity(self.packets.len());
+        let mut places: HashMap<u64, Place> =
+            HashMap::with_capacity_and_hasher(self.packets.len(), Default::default());
         for (index, packet) in self.packets.iter().enumerate() {
             places.insert(packet.hash, Place { index, sent: 0, arrived: 0 });
         }
