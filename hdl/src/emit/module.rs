@@ -21,7 +21,7 @@ use crate::sketch::identity_table::IdentityTable;
 use crate::sketch::lda::Lda;
 use crate::sketch::place;
 use crate::sketch::sampler::Sampler;
-use deltaline_design::{CellKind, CoreKind};
+use deltaline_design::{CellKind, CoreKind, Refusal};
 use deltaline_model::configuration::Configuration;
 
 /// The Verilog of one module of a configuration, with all names prefixed by `name`.
@@ -89,6 +89,7 @@ impl Request<'_> {
             // Built for one lane of 64 bits alone.
             (_, CellKind::FineComb) => sizes::finecomb(size, FineComb(self)),
             (_, CellKind::IdentityTable) => sizes::identity(size, WithIdentityTable(self)),
+            (_, cells @ (CellKind::Rda | CellKind::Srda)) => Err(Refusal::SoftwareOnly { cells }.into()),
         }
     }
 }

@@ -216,15 +216,18 @@ pub fn match_exactly(sender: &Observations, receiver: &Observations) -> Matching
 
 /// What became of a look-alike, by its position among those of its key at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub enum Fate {
+    /// The sender's and the receiver's.
     Received(usize, usize),
+    /// The sender's alone.
     Lost(usize),
+    /// The receiver's alone.
     Foreign(usize),
 }
 
 /// Matches the packets of one key, of which these are the times at either end: in order, as many as both ends have. `usual` is the
 /// delay that the first is expected to have, if anything is known of it.
-pub(crate) fn align(sent: &[u64], received: &[u64], usual: Option<i64>) -> Vec<Fate> {
+pub fn align(sent: &[u64], received: &[u64], usual: Option<i64>) -> Vec<Fate> {
     let mut fates = Vec::with_capacity(sent.len().max(received.len()));
     let delay = |one: usize, other: usize| i128::from(delay_between(sent[one], received[other]));
     let mut expected = usual.map(i128::from);

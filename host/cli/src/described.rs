@@ -16,22 +16,28 @@ use std::path::Path;
 /// The seed where neither a design nor a seed is given.
 const SEED: u64 = 1;
 
+/// Fewest rows of identity tables in software.
+const LEAST_IDENTITY_ROWS: usize = 64;
+
 /// A design, or settings in its place.
 #[derive(Debug, Args)]
 pub(crate) struct Described {
     /// The design: a file, or the name of a shipped one. Settings that are given as well must agree with it
     #[arg(long, value_name = "FILE")]
     design: Option<String>,
-    /// What the packets are counted in: lda, finecomb or identity [default: lda]
+    /// What the packets are counted in: lda, finecomb, identity, rda or srda [default: lda]
     #[arg(long, value_name = "NAME", value_parser = parse_synopsis)]
     synopsis: Option<Kind>,
     /// Rows of each bank: a power of two from 8 to 32768 [default: 1024 in measure, 128 in delimit]
     #[arg(long)]
     rows: Option<usize>,
     /// Prefix length of each bank, ascending, 0 to 16; a bank with prefix length k samples one packet in 2^k
-    /// [default: 1,6; identity: 0]
+    /// [default: 1,6; identity, rda and srda: 0]
     #[arg(long, value_delimiter = ',', value_name = "LENGTHS")]
     banks: Option<Vec<u8>>,
+    /// Of rda how many banks a packet is in, of srda how many cells: 1 to 4 [default: 2]
+    #[arg(long, value_name = "K", conflicts_with = "design")]
+    tables: Option<u8>,
     /// Hash function [default: h3]
     #[arg(long, value_enum)]
     hash: Option<Hash>,
@@ -52,9 +58,16 @@ impl Described {
         digest: bool,
         by_default: bool,
     ) -> Result<Configuration, Failure> {
-        let Described { design, synopsis, rows: asked, banks, hash, seed, segment } = self;
+        let Described { design, synopsis, rows: asked, banks, tables, hash, seed, segment } = self;
         let Some(name) = design else {
             let synopsis = synopsis.unwrap_or(Kind::LDA);
+            if by_default && synopsis == Kind::IDENTITY_TABLE && asked.unwrap_or(rows) < LEAST_IDENTITY_ROWS {
+                let message = format!(
+                    "--rows: of identity tables give at least {LEAST_IDENTITY_ROWS}, 256 cells: smaller ones often do not show the packets \
+                     that differ, however few"
+                );
+                return Err(Failure::new(Exit::Usage, message));
+            }
             let prefixes = banks.as_deref().unwrap_or(synopsis.default_prefixes());
             return Configuration::new(Settings {
                 synopsis,
@@ -64,9 +77,12 @@ impl Described {
                 prefixes,
                 segment: segment.unwrap_or(0),
                 digest: digest || by_default && synopsis == Kind::LDA,
+                tables: *tables,
                 ..Settings::default()
             })
-            .map_err(|error| Failure::new(Exit::Usage, format!("--synopsis, --rows, --banks: {error}")));
+            .map_err(|error| {
+                Failure::new(Exit::Usage, format!("--synopsis, --rows, --banks, --tables: {error}"))
+            });
         };
         let configuration = *named(name)?.configuration();
         let check = |flag: &str, asked: Option<String>, found: String| match asked {

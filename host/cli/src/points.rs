@@ -46,7 +46,8 @@ impl Points {
         match self {
             Points::Software(configuration) => {
                 let mut point = MeasurementPoint::new(configuration, role);
-                if configuration.kind() == Kind::IDENTITY_TABLE && configuration.classes() == 1 {
+                let can_repair = configuration.kind() != Kind::LDA;
+                if can_repair && configuration.classes() == 1 {
                     point.remember_packets();
                 }
                 Ok(Box::new(point))

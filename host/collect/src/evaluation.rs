@@ -2,21 +2,25 @@
 
 use crate::collector::Collected;
 use crate::pair::{CLOCKS_TOO_FAR, Interval, Pair, Rows};
+use crate::repair::{Repaired, repair};
 use crate::verdict::{Doubt, Void};
+use deltaline_estimate::difference::stash::{Stashed, by_rows};
+use deltaline_estimate::difference::{best_table, published_deviation, published_mean};
 use deltaline_estimate::{
-    Difference, EndSums, Estimate, Further, Observation, ObservationError, OffsetBounds, Reason, Singles,
-    Sums, difference, estimate_traffic, offset_bounds,
+    Difference, EndSums, Estimate, Further, Mean, Observation, ObservationError, OffsetBounds, Reason,
+    Singles, Sums, Uncertainty, estimate_traffic, offset_bounds,
 };
 use deltaline_model::sketch::cell::{Cell, Row};
 use deltaline_model::sketch::digest;
-use deltaline_model::sketch::finecomb;
-use deltaline_model::sketch::identity_table::{IdentityCell, TABLES, row};
+use deltaline_model::sketch::finecomb::{self, RowCell};
+use deltaline_model::sketch::layout::{Layout, Subtractable};
 use deltaline_model::sketch::packet_cache::PacketCache;
 use deltaline_model::sketch::packet_id::PacketId;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::cell::WireCell;
 use deltaline_model::wire::frame::Totals;
 use deltaline_model::wire::shape::Kind;
+use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// Why an interval has no estimate.
@@ -103,25 +107,42 @@ fn evaluate(interval: &Interval, caches: Option<[&PacketCache; 2]>) -> Result<An
     let pair = interval.pair()?;
     match pair.sender.shape.kind {
         Kind::LDA => rows::<Cell>(&pair, pair.sender.shape.has_digests),
-        Kind::FINECOMB => rows::<finecomb::RowCell>(&pair, true),
-        Kind::IDENTITY_TABLE => identities(&pair, caches),
+        Kind::FINECOMB => finecomb(&pair, caches),
+        Kind::IDENTITY_TABLE => subtracted(&pair, caches, |sent, received, _| Difference::of(sent, received)),
+        Kind::RDA => subtracted(&pair, caches, Difference::of_rda),
+        Kind::SRDA => subtracted(&pair, caches, Difference::of_srda),
         kind => Err(Unusable::Kind(kind)),
     }
 }
 
-/// The evaluation of identity tables: the best of them as a bank of rows.
-fn identities(pair: &Pair, caches: Option<[&PacketCache; 2]>) -> Result<Answer, Unusable> {
-    let (sender, receiver) = (pair.sender.cells(), pair.receiver.cells());
+/// The evaluation of tables that can be subtracted.
+fn subtracted<C: Subtractable>(
+    pair: &Pair,
+    caches: Option<[&PacketCache; 2]>,
+    decode: fn(&[C], &[C], Layout) -> Difference,
+) -> Result<Answer, Unusable> {
+    let shape = &pair.sender.shape;
+    let layout = Layout::of(shape).ok_or(Unusable::Kind(shape.kind))?;
+    let cells = [pair.sender.cells::<C>(), pair.receiver.cells::<C>()];
+    let cells = [cells[0].as_slice(), cells[1].as_slice()];
     // All packets, if the prefix has no length.
     let is_sampled = pair.sender.prefixes.is_none_or(|prefixes| prefixes.lengths() != [0]);
-    let difference = Difference { is_sampled, ..Difference::of(&sender, &receiver) };
-    let mut answer = of_rows(pair, difference::best_table(&observation(pair, &sender, &receiver)), true)?;
+    let (sums, digest) = (sums(pair), digest::first(shape.kind, 0));
+    let mut difference = Difference { is_sampled, ..decode(cells[0], cells[1], layout) };
+    // Sums are of all packets.
+    difference.complete &= is_sampled || sums.is_none_or(|sums| difference.agrees_with(&sums, &digest));
+    let mut answer = of_table(pair, cells, layout, sums)?;
     if difference.complete {
         // It is known which packets differ: rows that show more at the receiver are no reason to doubt the others.
         answer.rows = Rows { surplus: 0, foreign: 0, ..answer.rows };
-        if let Some(common) =
-            caches.and_then(|caches| common(pair, [&sender, &receiver], &difference, caches))
-        {
+    }
+    let known = sums.filter(|_| !is_sampled).zip(caches);
+    if let Some((sums, caches)) = known {
+        let usual = answer.estimate.mean.ok().map(|mean| mean.nanoseconds);
+        let id = PacketId::default();
+        let places = |_, halves| layout.places(&id, halves).collect();
+        let repaired = repair(cells, sums, places, &difference, caches, (usual, digest));
+        if let Some(common) = repaired.and_then(|repaired| common(pair, layout, &difference, repaired)) {
             answer.estimate = answer.estimate.with_common(&common);
         }
     }
@@ -129,61 +150,126 @@ fn identities(pair: &Pair, caches: Option<[&PacketCache; 2]>) -> Result<Answer, 
     Ok(answer)
 }
 
-/// The estimate of the packets that both ends have seen, if it is known when each of the others was seen.
-fn common(
+/// The estimate of the packets that are not known to be only one end's. If all that differ are, counts and checks of all packets must vouch
+/// for it.
+fn common<C: Subtractable>(
     pair: &Pair,
-    cells: [&[IdentityCell]; 2],
+    layout: Layout,
     difference: &Difference,
-    caches: [&PacketCache; 2],
+    repaired: Repaired<C>,
 ) -> Option<Estimate> {
-    let Sums { sender, receiver } = sums(pair).filter(|_| !difference.is_sampled)?;
-    let (sender_cells, sender) = without(cells[0], sender, &difference.only_sent, caches[0])?;
-    let (receiver_cells, receiver) = without(cells[1], receiver, &difference.only_received, caches[1])?;
-    let sums = Sums { sender, receiver };
-    // Counts and checks of all packets vouch for it.
-    let (sent, received) = (sender.packets, receiver.packets);
-    let (sender, receiver) = (sender_cells.as_slice(), receiver_cells.as_slice());
-    let whole = Observation { sender, receiver, sent, received, ..observation(pair, sender, receiver) };
-    let rows = difference::best_table(&whole);
-    let estimate = estimate_traffic(&rows, sums.near(), &[1.0]).ok()?;
-    sums.are_same().then(|| estimate.with_sums(&sums))
+    let Repaired { cells: [sender, receiver], sums, taken, .. } = repaired;
+    if taken == 0 && !difference.complete || difference.complete && !sums.are_same() {
+        return None;
+    }
+    Some(of_table(pair, [&sender, &receiver], layout, Some(sums)).ok()?.estimate)
 }
 
-/// An end's cells and sums without some of its packets.
-fn without(
-    cells: &[IdentityCell],
-    sums: EndSums,
-    packets: &[[u32; 2]],
-    cache: &PacketCache,
-) -> Option<(Vec<IdentityCell>, EndSums)> {
-    let id = PacketId::default();
-    let hashes: Vec<u64> = packets.iter().map(|halves| id.hash_of(*halves)).collect();
-    let (mut cells, mut sums) = (cells.to_vec(), sums);
-    let rows = cells.len() / TABLES;
-    for ((halves, hash), time) in packets.iter().zip(&hashes).zip(cache.times(&hashes)?) {
-        let check = id.check_of(*hash);
-        for table in 0..TABLES {
-            cells
-                .get_mut(table * rows + row(*halves, table, rows))?
-                .remove(time, [check, halves[0], halves[1]]);
-        }
-        sums.packets = sums.packets.checked_sub(1)?;
-        sums.times = sums.times.wrapping_sub(time);
-        sums.digests = sums.digests.map(|digests| digest::subtract(digests, check));
+/// The estimate from a table's rows: of several tables, from the best of them as a bank.
+fn of_table<C: Subtractable>(
+    pair: &Pair,
+    cells: [&[C]; 2],
+    layout: Layout,
+    sums: Option<Sums>,
+) -> Result<Answer, Unusable> {
+    let [sender, receiver] = cells;
+    let mut whole = observation(pair, sender, receiver);
+    if let Some(Sums { sender, receiver }) = sums {
+        (whole.sent, whole.received) = (sender.packets, receiver.packets);
     }
-    Some((cells, sums))
+    if let Layout::Flat { .. } = layout {
+        return of_array(pair, whole, sums);
+    }
+    let mut answer = of_rows(pair, best_table(&whole), true, sums)?;
+    if let (Layout::Banks { .. }, Ok(mean)) = (layout, answer.estimate.mean) {
+        (answer.estimate.paper_second_moment, answer.estimate.paper_deviation) =
+            published_deviation(&whole, mean.nanoseconds);
+    }
+    Ok(answer)
+}
+
+/// The estimate from one array in which a packet has several rows: the published mean, whose error is not known, unless sums show it
+/// exactly.
+fn of_array<C: Subtractable>(
+    pair: &Pair,
+    whole: Observation<C>,
+    sums: Option<Sums>,
+) -> Result<Answer, Unusable> {
+    // Rows of their own, in which nothing is sampled.
+    let blank = [C::default()];
+    let without = Observation { rows: 1, sender: &blank, receiver: &blank, ..whole };
+    let mut estimate = estimate_traffic(&without, None, &[])?;
+    let unknown = Uncertainty::Unknown(Reason::SharedRows);
+    estimate.mean = published_mean(&whole).map(|mean| Mean::unbounded(mean, unknown));
+    estimate.deviation = Err(Reason::SharedRows);
+    let rows = Rows { vouched: true, ..pair.rows(whole.sender, whole.receiver) };
+    // Bounds hold as long as no packet came in.
+    if let Some(sums) = sums.filter(|sums| sums.are_same() || rows.surplus + rows.foreign == 0) {
+        estimate = estimate.with_sums(&sums);
+    }
+    if let Ok(mean) = estimate.mean {
+        (estimate.paper_second_moment, estimate.paper_deviation) =
+            published_deviation(&Observation { rows: whole.sender.len(), ..whole }, mean.nanoseconds);
+    }
+    Ok(Answer { estimate, rows, further: vec![] })
+}
+
+/// The evaluation of FineComb's rows, without the packets that only the receiver has seen, as far as it remembers them.
+fn finecomb(pair: &Pair, caches: Option<[&PacketCache; 2]>) -> Result<Answer, Unusable> {
+    let mut answer = rows::<RowCell>(pair, true)?;
+    let cells = [pair.sender.cells::<RowCell>(), pair.receiver.cells::<RowCell>()];
+    let known = caches.zip(sums(pair)).zip(pair.sender.prefixes);
+    let Some(((caches, sums), prefixes)) = known else { return Ok(answer) };
+    let Some(packets) = caches[1].packets() else { return Ok(answer) };
+    let id = PacketId::default();
+    let bank = pair.sender.shape.table_cells as usize;
+    let stash: Vec<(usize, u64)> =
+        packets.filter_map(|(hash, place)| Some((finecomb::cell(&prefixes, bank, place)?, hash))).collect();
+    let stashed: Vec<Stashed> = stash.iter().map(|(row, hash)| (*row, id.halves_of(*hash))).collect();
+    let (found, complete) = by_rows(&cells[0], &cells[1], &stashed);
+    let foreign: Vec<(usize, Stashed)> =
+        found.into_iter().filter_map(|at| Some((at, *stashed.get(at)?))).collect();
+    let difference = Difference {
+        only_received: foreign.iter().map(|(_, (_, halves))| *halves).collect(),
+        complete,
+        is_sampled: prefixes.lengths() != [0],
+        of_rows: true,
+        ..Difference::default()
+    };
+    let rows_of: BTreeMap<u64, usize> =
+        foreign.iter().filter_map(|(at, (row, _))| Some((stash.get(*at)?.1, *row))).collect();
+    let places = |hash: u64, _| rows_of.get(&hash).copied().into_iter().collect();
+    let usual = answer.estimate.mean.ok().map(|mean| mean.nanoseconds);
+    let digest = digest::first(Kind::FINECOMB, 0);
+    let repaired = repair([&cells[0], &cells[1]], sums, places, &difference, caches, (usual, digest));
+    if let Some(Repaired { cells: [sender, receiver], sums, .. }) = repaired.filter(|each| each.taken > 0) {
+        let (sent, received) = (sums.sender.packets, sums.receiver.packets);
+        let whole = Observation { sent, received, ..observation(pair, &sender, &receiver) };
+        let common = of_rows(pair, whole, true, Some(sums))?;
+        answer.estimate = answer.estimate.with_common(&common.estimate);
+        // Those rows need no longer make anybody doubt the others.
+        answer.rows.foreign = common.rows.foreign;
+        answer.rows.surplus = common.rows.surplus;
+        answer.rows.equal = common.rows.equal;
+    }
+    answer.further.push(Further::Difference(difference));
+    Ok(answer)
 }
 
 /// The evaluation of banks of rows, of which digests vouch for single packets or do not.
 fn rows<R: Row + WireCell>(pair: &Pair, has_digests: bool) -> Result<Answer, Unusable> {
     let (sender, receiver) = (pair.sender.cells::<R>(), pair.receiver.cells::<R>());
-    of_rows(pair, observation(pair, &sender, &receiver), has_digests)
+    of_rows(pair, observation(pair, &sender, &receiver), has_digests, sums(pair))
 }
 
-fn of_rows<R: Row>(pair: &Pair, observation: Observation<R>, has_digests: bool) -> Result<Answer, Unusable> {
+fn of_rows<R: Row>(
+    pair: &Pair,
+    observation: Observation<R>,
+    has_digests: bool,
+    sums: Option<Sums>,
+) -> Result<Answer, Unusable> {
     let singles = has_digests.then(|| Further::Singles(Singles::of(&observation)));
     let rows = Rows { vouched: has_digests, ..pair.rows(observation.sender, observation.receiver) };
-    let sums = sums(pair);
     let prefixes = pair.sender.prefixes;
     let shares: Vec<f64> = prefixes
         .iter()

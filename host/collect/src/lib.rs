@@ -15,6 +15,7 @@ pub mod evaluation;
 pub mod feed;
 pub mod follower;
 pub mod pair;
+mod repair;
 pub mod report;
 pub mod summary;
 pub mod text;

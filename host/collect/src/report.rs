@@ -7,6 +7,7 @@
 use deltaline_model::sketch::cell::{Cell, Row, SUM_BITS, SUM_MASK};
 use deltaline_model::sketch::finecomb;
 use deltaline_model::sketch::identity_table::IdentityCell;
+use deltaline_model::sketch::rda::{RdaCell, SrdaCell};
 use deltaline_model::sketch::sampler::Prefixes;
 use deltaline_model::time::AbsoluteTime;
 use deltaline_model::wire::cell::WireCell;
@@ -54,6 +55,8 @@ impl Report {
             Kind::LDA => self.are_apart(&self.cells::<Cell>()),
             Kind::FINECOMB => self.are_apart(&self.cells::<finecomb::RowCell>()),
             Kind::IDENTITY_TABLE => self.are_apart(&self.cells::<IdentityCell>()),
+            Kind::RDA => self.are_apart(&self.cells::<RdaCell>()),
+            Kind::SRDA => self.are_apart(&self.cells::<SrdaCell>()),
             _ => false,
         }
     }

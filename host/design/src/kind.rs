@@ -141,21 +141,38 @@ pub enum CellKind {
     FineComb,
     /// The identity table's.
     IdentityTable,
+    /// RDA's, of software alone.
+    Rda,
+    /// sRDA's, of software alone.
+    Srda,
 }
 
 impl CellKind {
     /// All of them.
-    pub const ALL: [CellKind; 4] =
-        [CellKind::Lda, CellKind::Digests, CellKind::FineComb, CellKind::IdentityTable];
+    pub const ALL: [CellKind; 6] = [
+        CellKind::Lda,
+        CellKind::Digests,
+        CellKind::FineComb,
+        CellKind::IdentityTable,
+        CellKind::Rda,
+        CellKind::Srda,
+    ];
 
     /// Those of a configuration.
     pub fn of_configuration(configuration: &Configuration) -> CellKind {
         match configuration.kind() {
             Kind::FINECOMB => CellKind::FineComb,
             Kind::IDENTITY_TABLE => CellKind::IdentityTable,
+            Kind::RDA => CellKind::Rda,
+            Kind::SRDA => CellKind::Srda,
             _ if configuration.has_digests() => CellKind::Digests,
             _ => CellKind::Lda,
         }
+    }
+
+    /// Whether there is no hardware for them, whatever the core.
+    pub const fn is_software_only(self) -> bool {
+        matches!(self, CellKind::Rda | CellKind::Srda)
     }
 
     /// Further fields of 32 bits in a cell, beside count and timestamp sum.
@@ -163,8 +180,8 @@ impl CellKind {
         match self {
             CellKind::Lda => 0,
             CellKind::Digests => 1,
-            CellKind::FineComb => 2,
-            CellKind::IdentityTable => 3,
+            CellKind::FineComb | CellKind::Rda => 2,
+            CellKind::IdentityTable | CellKind::Srda => 3,
         }
     }
 }
@@ -181,6 +198,8 @@ mod tests {
             (CellKind::Digests, Kind::LDA, true),
             (CellKind::FineComb, Kind::FINECOMB, false),
             (CellKind::IdentityTable, Kind::IDENTITY_TABLE, false),
+            (CellKind::Rda, Kind::RDA, false),
+            (CellKind::Srda, Kind::SRDA, false),
         ] {
             let settings = Settings { synopsis, digest, prefixes: &[1], ..Settings::default() };
             let configuration = Configuration::new(settings).unwrap();

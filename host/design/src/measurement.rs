@@ -88,8 +88,18 @@ impl Measurement {
             let entry = fields.entry(*class);
             entries.push(entry.map_err(|error| self.refused_entry(index, error.to_string()))?);
         }
-        let settings =
-            Settings { synopsis, hash, seed, rows, prefixes, adaptive, segment, entries: &entries, digest };
+        let settings = Settings {
+            synopsis,
+            hash,
+            seed,
+            rows,
+            prefixes,
+            adaptive,
+            segment,
+            entries: &entries,
+            digest,
+            tables: None,
+        };
         Configuration::new(settings).map_err(|error| self.refused(error))
     }
 

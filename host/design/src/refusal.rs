@@ -36,6 +36,16 @@ pub enum Refusal {
         /// The cells.
         cells: CellKind,
     },
+    /// The synopsis is one of software alone.
+    #[error(
+        "no core{} at all: its cells have no check that a core could rely on, and it gives delays only with the packets' times, which a \
+         core does not keep; take identity, whose cells have one, or measure in software",
+        with(*cells)
+    )]
+    SoftwareOnly {
+        /// The cells.
+        cells: CellKind,
+    },
     /// The core of 8 bits has no classifier.
     #[error(
         "the core of 8 bits has no classifier: leave the entries out, or use a stream of 64 bits or more"
@@ -85,6 +95,8 @@ fn with(cells: CellKind) -> &'static str {
         CellKind::Digests => " with digests",
         CellKind::FineComb => " with FineComb",
         CellKind::IdentityTable => " with an identity table",
+        CellKind::Rda => " with RDA",
+        CellKind::Srda => " with sRDA",
     }
 }
 

@@ -119,9 +119,9 @@ pub enum Reason {
          nearer to each other, or use shorter intervals, more rows or longer prefixes"
     )]
     SumsWrap,
-    /// Identity tables do not show all packets that differ.
+    /// Tables that can be subtracted do not show all packets that differ.
     #[error(
-        "not identifiable: more packets differ than the identity tables can show, or several that look alike; use more rows, \
+        "not identifiable: more packets differ than the tables can show, or several that look alike; use more rows, \
          at least 4 for every 10 packets that are lost or foreign, or a longer prefix"
     )]
     Undecoded,
@@ -130,6 +130,11 @@ pub enum Reason {
         "not identifiable: the identity tables hold a sample of the packets; with prefix length 0 they hold all"
     )]
     SampledDifference,
+    /// Rows share packets, as sRDA's do.
+    #[error(
+        "not identifiable: a packet is in several rows of one array, so that their spread is not that of delays; take rda or identity"
+    )]
+    SharedRows,
     /// The interval is void.
     #[error("not identifiable: the interval is void")]
     Void,

@@ -11,6 +11,7 @@ use crate::packet::classifier::{Classifier, ClassifierError, Entry, MAX_ENTRIES,
 use crate::packet::hash::HashKind;
 use crate::packet::identity::KEY_FORM;
 use crate::sketch::place;
+use crate::sketch::rda;
 use crate::sketch::registry;
 use crate::sketch::sampler::{MAX_BANKS, NO_BANK, PrefixError, Prefixes};
 use crate::sketch::synopsis::Parameters;
@@ -51,6 +52,8 @@ pub struct Settings<'a> {
     pub entries: &'a [Entry],
     /// Whether cells have a [digest sum](crate::sketch::digest).
     pub digest: bool,
+    /// Tables that each packet is in, 1..=4, of [RDA and sRDA](crate::sketch::rda) alone; none for two.
+    pub tables: Option<u8>,
 }
 
 impl Default for Settings<'_> {
@@ -66,6 +69,7 @@ impl Default for Settings<'_> {
             segment: 0,
             entries: &[],
             digest: false,
+            tables: None,
         }
     }
 }
@@ -82,6 +86,7 @@ pub struct Configuration {
     segment: u32,
     classifier: Classifier,
     digests: bool,
+    tables: Option<u8>,
 }
 
 /// Why settings are refused.
@@ -124,7 +129,8 @@ impl Configuration {
     ///
     /// [`ConfigurationError`] with what is wrong and what is allowed.
     pub fn new(settings: Settings) -> Result<Self, ConfigurationError> {
-        let Settings { synopsis, hash, seed, rows, prefixes, adaptive, segment, entries, digest } = settings;
+        let Settings { synopsis, hash, seed, rows, prefixes, adaptive, segment, entries, digest, tables } =
+            settings;
         if synopsis.name().is_none() {
             return Err(ConfigurationError::Synopsis(synopsis));
         }
@@ -147,6 +153,7 @@ impl Configuration {
             segment,
             classifier,
             digests: digest,
+            tables,
         };
         registry::check(synopsis, &configuration.parameters())
             .map_err(|reason| ConfigurationError::Kind { kind: synopsis, reason })?;
@@ -226,6 +233,7 @@ impl Configuration {
             rows: self.rows,
             prefixes: self.prefixes,
             has_digests: self.digests,
+            tables: self.tables,
         }
     }
 
@@ -288,6 +296,7 @@ impl Configuration {
     /// | ... + 3 | 1 | 1 if prefix lengths adapt, else 0 |
     /// | ... + 4 | 1 each | prefix lengths; empty if they adapt |
     /// | 261 | 1 | LDA: 1 if cells have digest sums, else 0 |
+    /// | 1029, 1285 | 1 | RDA, sRDA: tables that a packet is in |
     pub fn canonical(&self) -> Items {
         let mut items = Items::default();
         items.put(1, &self.segment.to_be_bytes());
@@ -307,6 +316,9 @@ impl Configuration {
         items.put(own + 4, if self.adaptive { &[] } else { self.prefixes.lengths() });
         if self.kind == Kind::LDA {
             items.put(own + 5, &[u8::from(self.digests)]);
+        }
+        if self.kind.has_tables_to_choose() {
+            items.put(own + 5, &[self.tables.unwrap_or(rda::TABLES as u8)]);
         }
         items
     }

@@ -191,7 +191,7 @@ impl MeasurementPoint {
         self.scheduled_key = Some((key, from));
     }
 
-    /// Remembers the packets of each interval from now on, 16 bytes each.
+    /// Remembers the packets of each interval from now on, 24 bytes each.
     pub fn remember_packets(&mut self) {
         self.caches = Some(vec![PacketCache::default(); self.configuration.classes()]);
     }

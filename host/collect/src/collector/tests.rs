@@ -22,6 +22,7 @@ pub(super) const SETTINGS: Settings<'_> = Settings {
     segment: 7,
     entries: &[],
     digest: false,
+    tables: None,
 };
 /// Of [`SETTINGS`], in an interval of one end.
 const FRAGMENTS: usize = 4;

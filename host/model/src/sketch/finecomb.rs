@@ -3,7 +3,7 @@
 //! FineComb (SIGCOMM 2011; RDA paper, section II) adds to every row of an LDA an incremental digest of its packets, so
 //! that a row that gained packets from a neighbouring interval, or lost some to one, is not taken for a good one. Its
 //! digest is the sum of the packets' [identifiers](crate::sketch::packet_id). FineComb's stash, which repairs such rows,
-//! is not kept: they are left out.
+//! is the [packet cache](crate::sketch::packet_cache) of a software point; hardware has none, and its rows are left out.
 //!
 //! Kind 2. Banks, rows, sampling and own word are the [LDA's](crate::sketch::lda); a cell has two further fields, the
 //! identifier's upper half first.
@@ -46,6 +46,11 @@ fn shape(rows: usize, prefixes: &Prefixes) -> Shape {
         has_digests: false,
         own: [u64::from_be_bytes(prefixes.to_bytes())].into(),
     }
+}
+
+/// The cell of a packet with this [place](crate::sketch::place), counted bank by bank of 2^n `rows`, if it is sampled.
+pub fn cell(prefixes: &Prefixes, rows: usize, place: u32) -> Option<usize> {
+    Some(prefixes.bank(place)? * rows + (place as usize & rows.wrapping_sub(1)))
 }
 
 /// The rows of one measurement point: banks × rows, bank-major, class by class.
@@ -118,6 +123,8 @@ mod tests {
             let entry = map.entry(64 * bank + packet.place as usize % 64).or_default();
             entry.0 += 1;
             entry.1 = (entry.1 + (packet.time.0 >> 16)) % (1 << 40);
+            let place = 64 * bank + packet.place as usize % 64;
+            assert_eq!(cell(configuration.prefixes(), 64, packet.place), Some(place));
             let halves = PacketId::default().halves_of(packet.hash);
             for (number, sum) in entry.2.iter_mut().enumerate() {
                 *sum = sum.wrapping_add(crate::sketch::packet_id::part(halves, number));

@@ -1,8 +1,8 @@
 //! Packet cache: who passed in an interval and when, kept until it is known which packets the other end has not seen.
 //!
 //! RDA paper, section VI: tables show which packets differ, but not when those were seen. An end that remembers its packets
-//! answers that, and the sums of both ends come down to the packets that both have seen. 16 bytes a packet: 2 million packets
-//! take 32 MB an end. Cores have none.
+//! answers that, and the sums of both ends come down to the packets that both have seen. 24 bytes a packet: 2 million packets
+//! take 48 MB an end. Cores have none.
 //!
 //! # Test plan
 //!
@@ -10,16 +10,17 @@
 
 use crate::sketch::synopsis::Hashed;
 use alloc::collections::BTreeMap;
+use alloc::vec;
 use alloc::vec::Vec;
 
-/// Most packets of an interval that are remembered: 256 MiB.
+/// Most packets of an interval that are remembered: 384 MiB.
 pub const MOST: usize = 1 << 24;
 
 /// The packets of one interval.
 #[derive(Clone, Debug, Default)]
 pub struct PacketCache {
-    /// Hash, and time in nanoseconds modulo 2^48.
-    packets: Vec<(u64, u64)>,
+    /// Hash, time in nanoseconds modulo 2^48, and place.
+    packets: Vec<(u64, u64, u32)>,
     is_full: bool,
 }
 
@@ -30,27 +31,31 @@ impl PacketCache {
             self.is_full = true;
             return;
         }
-        self.packets.extend(packets.iter().map(|packet| (packet.hash, packet.time.nanoseconds())));
+        self.packets
+            .extend(packets.iter().map(|packet| (packet.hash, packet.time.nanoseconds(), packet.place)));
     }
 
-    /// When packets with these hashes were seen, in nanoseconds modulo 2^48, in their order; a hash stands there as often as
-    /// its packet is meant. None if that is not known: a packet was not seen as often as it is meant, or more often, which of
-    /// them is meant then, or the cache was full.
-    pub fn times(&self, hashes: &[u64]) -> Option<Vec<u64>> {
+    /// Hash and [place](crate::sketch::place) of each packet, in their order. None if the cache was full.
+    pub fn packets(&self) -> Option<impl Iterator<Item = (u64, u32)> + '_> {
+        (!self.is_full).then(|| self.packets.iter().map(|(hash, _, place)| (*hash, *place)))
+    }
+
+    /// When the packets of each of these hashes were seen, in nanoseconds modulo 2^48, in their order. None if the cache was full.
+    pub fn all_times(&self, hashes: &[u64]) -> Option<Vec<Vec<u64>>> {
         if self.is_full {
             return None;
         }
-        let mut wanted: BTreeMap<u64, (usize, Vec<u64>)> = BTreeMap::new();
-        hashes.iter().for_each(|hash| wanted.entry(*hash).or_default().0 += 1);
-        for (hash, time) in self.packets.iter().filter(|_| !hashes.is_empty()) {
-            if let Some((_, times)) = wanted.get_mut(hash) {
+        let mut places: BTreeMap<u64, usize> = BTreeMap::new();
+        hashes.iter().enumerate().for_each(|(place, hash)| {
+            places.insert(*hash, place);
+        });
+        let mut times = vec![Vec::new(); hashes.len()];
+        for (hash, time, _) in self.packets.iter().filter(|_| !hashes.is_empty()) {
+            if let Some(times) = places.get(hash).and_then(|place| times.get_mut(*place)) {
                 times.push(*time);
             }
         }
-        if wanted.values().any(|(meant, times)| times.len() != *meant) {
-            return None;
-        }
-        hashes.iter().map(|hash| wanted.get_mut(hash)?.1.pop()).collect()
+        Some(times)
     }
 }
 
@@ -58,7 +63,6 @@ impl PacketCache {
 mod tests {
     use super::*;
     use crate::time::Timestamp;
-    use alloc::vec;
 
     fn packet(hash: u64, time: u64) -> Hashed {
         Hashed { hash, time: Timestamp::from_nanoseconds(time), ..Hashed::default() }
@@ -69,11 +73,11 @@ mod tests {
         let mut cache = PacketCache::default();
         cache.remember(&[packet(7, 100), packet(8, 110)]);
         cache.remember(&[packet(9, 120), packet(8, 130)]);
-        assert_eq!(cache.times(&[9, 7]), Some(vec![120, 100]));
-        let both = cache.times(&[8, 8]).unwrap();
-        assert_eq!(both.iter().sum::<u64>(), 240);
-        assert_eq!((cache.times(&[8]), cache.times(&[5]), cache.times(&[])), (None, None, Some(vec![])));
+        assert_eq!(cache.all_times(&[9, 5, 8]), Some(vec![vec![120], vec![], vec![110, 130]]));
+        assert_eq!(cache.all_times(&[]), Some(vec![]));
+        assert_eq!(cache.packets().unwrap().last(), Some((8, 0)));
         cache.is_full = true;
-        assert_eq!(cache.times(&[7]), None);
+        assert!(cache.packets().is_none());
+        assert_eq!(cache.all_times(&[7]), None);
     }
 }

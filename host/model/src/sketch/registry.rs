@@ -7,6 +7,7 @@
 use crate::sketch::finecomb::FINECOMB;
 use crate::sketch::identity_table::IDENTITY_TABLE;
 use crate::sketch::lda::{LDA, Lda};
+use crate::sketch::rda::{RDA, SRDA};
 use crate::sketch::sampler::{Prefixes, Sampler};
 use crate::sketch::synopsis::{Hashed, Parameters, Registered, Synopsis};
 use crate::wire::shape::{Kind, Shape};
@@ -46,7 +47,7 @@ impl Tables {
     }
 }
 
-static SYNOPSES: [Registered; 3] = [LDA, FINECOMB, IDENTITY_TABLE];
+static SYNOPSES: [Registered; 5] = [LDA, FINECOMB, IDENTITY_TABLE, RDA, SRDA];
 
 fn find(kind: Kind) -> Option<&'static Registered> {
     SYNOPSES.iter().find(|each| each.kind == kind)
@@ -78,6 +79,9 @@ fn of(kind: Kind) -> &'static Registered {
 
 /// Whether parameters fit a synopsis.
 pub(crate) fn check(kind: Kind, parameters: &Parameters) -> Result<(), &'static str> {
+    if parameters.tables.is_some() && !kind.has_tables_to_choose() {
+        return Err("the number of its tables is fixed; leave it out, or take rda or srda");
+    }
     (of(kind).check)(parameters)
 }
 
@@ -103,6 +107,11 @@ impl Kind {
     /// Its name, if this release knows it.
     pub fn name(self) -> Option<&'static str> {
         find(self).map(|each| each.name)
+    }
+
+    /// Whether the number of tables that a packet is in may be set.
+    pub fn has_tables_to_choose(self) -> bool {
+        matches!(self, Kind::RDA | Kind::SRDA)
     }
 
     /// The prefix lengths where none are given; none for an unknown kind.

@@ -101,6 +101,8 @@ pub struct Parameters {
     pub prefixes: Prefixes,
     /// Whether cells have digest sums.
     pub has_digests: bool,
+    /// Tables that each packet is in, 1..=4, if that is set: of [RDA and sRDA](crate::sketch::rda) alone.
+    pub tables: Option<u8>,
 }
 
 /// What the registry knows of a synopsis.

@@ -18,6 +18,10 @@ impl Kind {
     pub const FINECOMB: Kind = Kind(2);
     /// The [identity table](crate::sketch::identity_table).
     pub const IDENTITY_TABLE: Kind = Kind(3);
+    /// [RDA](crate::sketch::rda).
+    pub const RDA: Kind = Kind(4);
+    /// [sRDA](crate::sketch::rda).
+    pub const SRDA: Kind = Kind(5);
 }
 
 impl core::fmt::Display for Kind {
