@@ -14,6 +14,7 @@
 //! | [`command`] | a command line; `size` is done | a design that is chosen can be read; every error expected is a number |
 //! | [`keys`] | a key file | a line more is a key more, and changes no other |
 //! | [`filter`] | a filter and a packet | parentheses and two negations change nothing, one negation does |
+//! | [`difference`] | packets at either end, and damage to their tables | decoders end; what is complete makes up the tables, and without damage it is the truth |
 //! | [`http`] | a request for the figures | one answer or none, of bounded length, however the request comes in pieces |
 //!
 //! Bytes at random have no right check word, and nothing behind it would be reached: [`frame`] and [`collector`] take each
@@ -41,9 +42,11 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::time::Duration;
 
+mod difference;
 mod http;
 mod text;
 
+pub use difference::difference;
 pub use http::http;
 pub use text::{command, filter, keys};
 
@@ -51,7 +54,7 @@ pub use text::{command, filter, keys};
 pub type Body = fn(&[u8]);
 
 /// All bodies, by the names of their targets and of their folders in the corpus.
-pub const BODIES: [(&str, Body); 9] = [
+pub const BODIES: [(&str, Body); 10] = [
     ("frame", frame),
     ("collector", collector),
     ("deframer", deframer),
@@ -61,6 +64,7 @@ pub const BODIES: [(&str, Body); 9] = [
     ("keys", keys),
     ("filter", filter),
     ("http", http),
+    ("difference", difference),
 ];
 
 /// Packets of a capture after which reading stops: a small compressed file can hold very many.
