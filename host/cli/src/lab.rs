@@ -127,6 +127,9 @@ enum LabFigure {
     /// 10: the intervals under heavy tails, with few rows and behind a full queue
     #[value(name = "10", aliases = ["10a", "10b", "10c", "tails"])]
     Tails,
+    /// 11: tables that can be subtracted, the RDA paper's figures 6 to 8
+    #[value(name = "11", aliases = ["11a", "11b", "11c", "11d", "reconciliation"])]
+    Reconciliation,
     /// All of them
     All,
 }
@@ -142,6 +145,7 @@ impl LabFigure {
             LabFigure::Coverage => Some(Experiment::Coverage),
             LabFigure::Edges => Some(Experiment::Edges),
             LabFigure::Tails => Some(Experiment::Tails),
+            LabFigure::Reconciliation => Some(Experiment::Reconciliation),
             LabFigure::All => None,
         }
     }

@@ -13,6 +13,7 @@
 //! | [`Experiment::Coverage`] | 8 | how often the confidence intervals hold the truth |
 //! | [`Experiment::Edges`] | 9 | reordering at the edges of intervals |
 //! | [`Experiment::Tails`] | 10 | the intervals under heavy tails, with few rows and behind a full queue |
+//! | [`Experiment::Reconciliation`] | 11 | RDA and identity tables against LDA and FineComb, the RDA paper's figures 6 to 8 |
 //!
 //! # How
 //!
@@ -27,7 +28,7 @@
 //! # Test plan
 //!
 //! Each experiment at a reduced scale: the paper's claims that statistics support hold within margins from theory,
-//! and the same seed gives the same figures on any number of threads. Modules have their own plans.
+//! and the same seed gives the same figures on any number of threads, but for the times of 11a. Modules have their own plans.
 
 pub mod banks;
 mod coverage;
@@ -40,6 +41,7 @@ pub mod page;
 mod plot;
 mod probes;
 mod queues;
+mod reconciliation;
 mod tails;
 mod traffic;
 mod unknown_loss;
@@ -67,6 +69,8 @@ pub enum Experiment {
     Edges,
     /// Figures 10a to 10c.
     Tails,
+    /// Figures 11a to 11d.
+    Reconciliation,
 }
 
 /// The fate of packets in the order in which they were sent: the delay in nanoseconds, none for a lost packet.
@@ -74,7 +78,7 @@ pub type Fate = [Option<u32>];
 
 impl Experiment {
     /// All of them, in order.
-    pub const ALL: [Experiment; 7] = [
+    pub const ALL: [Experiment; 8] = [
         Experiment::KnownLoss,
         Experiment::UnknownLoss,
         Experiment::Probes,
@@ -82,6 +86,7 @@ impl Experiment {
         Experiment::Coverage,
         Experiment::Edges,
         Experiment::Tails,
+        Experiment::Reconciliation,
     ];
 
     /// Its name, which is also that of its figures.
@@ -94,6 +99,7 @@ impl Experiment {
             Experiment::Coverage => "figure 8",
             Experiment::Edges => "figure 9",
             Experiment::Tails => "figure 10",
+            Experiment::Reconciliation => "figure 11",
         }
     }
 
@@ -111,6 +117,7 @@ impl Experiment {
             Experiment::Coverage => coverage::run(scale, progress),
             Experiment::Edges => edges::run(scale, progress),
             Experiment::Tails => tails::run(scale, recording, progress),
+            Experiment::Reconciliation => reconciliation::run(scale, progress),
         }
     }
 }

@@ -115,6 +115,35 @@ fn probes() {
 }
 
 #[test]
+fn reconciliation() {
+    let report = run(Experiment::Reconciliation, 100_000, 4);
+    let (mean, completion) = (figure(&report, "11b"), figure(&report, "11d"));
+    // sRDA counts packets whose hashes agree, 1 in 4,096, once instead of twice: ten of 40,000, of a deviation of 1.5 means.
+    assert!(value(mean, "sRDA", 0.0) < 1e-3);
+    for series in ["RDA", "identity", "identity, fewer bytes", "LDA", "FineComb, ideal"] {
+        assert!(value(mean, series, 0.0) <= 1e-9, "{series}");
+    }
+    // 2,048 packets in 4,096 cells come out, and the mean is exact; the others' is that of what they sample.
+    assert!(value(mean, "identity", 2500.0) <= 1e-9);
+    assert!(value(mean, "FineComb, ideal", 2500.0) > 1e-6 && value(mean, "LDA", 2500.0) > 1e-6);
+    // 200 decodings: five standard deviations of their share, and a cell in a hundred that only looks like a single packet's.
+    for differences in [500.0, 1250.0, 2000.0] {
+        let [found, expected] = ["RDA", "RDA by theory"].map(|series| value(completion, series, differences));
+        let deviation = (expected * (1.0 - expected) / 200.0).sqrt();
+        assert!(
+            (found - expected).abs() < 5.0 * deviation + 0.01,
+            "{differences}: {found}, expected {expected}"
+        );
+        assert_eq!(value(completion, "identity", differences), 1.0);
+    }
+    assert!(report.claims.iter().all(|claim| claim.holds()));
+    // Four more packets are sixteen times the combinations.
+    let stash = figure(&report, "11a");
+    let name = "FineComb, all combinations";
+    assert!(value(stash, name, 20.0) > 4.0 * value(stash, name, 16.0));
+}
+
+#[test]
 fn queues() {
     let recording: Vec<Option<u32>> =
         (0..40_000u32).map(|number| (number % 50 > 0).then_some(5_000_000 + number % 97)).collect();
