@@ -129,6 +129,18 @@ fn subtracted<C: Subtractable>(
     let is_sampled = pair.sender.prefixes.is_none_or(|prefixes| prefixes.lengths() != [0]);
     let (sums, digest) = (sums(pair), digest::first(shape.kind, 0));
     let mut difference = Difference { is_sampled, ..decode(cells[0], cells[1], layout) };
+    // Ends that remember their packets can make as large a table as it takes.
+    if let (Kind::IDENTITY_TABLE, false, false, Some([sent, received])) =
+        (shape.kind, difference.complete, is_sampled, caches)
+        && let Some((sent, received)) = sent.packets().zip(received.packets())
+    {
+        let [sent, received]: [Vec<u64>; 2] =
+            [sent.map(|(hash, _)| hash).collect(), received.map(|(hash, _)| hash).collect()];
+        let (found, _) = Difference::by_symbols(&sent, &received);
+        if found.complete {
+            difference = found;
+        }
+    }
     // Sums are of all packets.
     difference.complete &= is_sampled || sums.is_none_or(|sums| difference.agrees_with(&sums, &digest));
     let mut answer = of_table(pair, cells, layout, sums)?;

@@ -24,6 +24,7 @@ use deltaline_model::sketch::digest::{PacketDigest, add, subtract};
 use deltaline_model::sketch::identity_table::{IdentityCell, TABLES, row};
 use deltaline_model::sketch::packet_id::PacketId;
 
+mod rateless;
 mod rda;
 pub mod stash;
 
@@ -52,6 +53,18 @@ impl Difference {
             Difference { is_sampled: true, .. } => Some(Reason::SampledDifference),
             _ => None,
         }
+    }
+
+    /// Adds packets of one identity, of which the sender has `count` more, if there is room for them beside one for each of so many
+    /// cells.
+    fn put(&mut self, count: u32, halves: [u32; 2], cells: usize) -> bool {
+        let alike = (count as i32).unsigned_abs() as usize;
+        if self.only_sent.len() + self.only_received.len() + alike > cells + MOST_MORE {
+            return false;
+        }
+        let side = if count as i32 > 0 { &mut self.only_sent } else { &mut self.only_received };
+        side.extend(std::iter::repeat_n(halves, alike));
+        true
     }
 
     /// Whether numbers and digest sums of all packets, which tell nothing of single ones, differ as these packets do. `digest` makes the digests.
@@ -114,11 +127,16 @@ impl Left {
         }
     }
 
-    /// The fields of each packet that is left in this row of a table, if all are of one identity, whatever their number.
-    fn single(&self, id: &PacketId, table: usize, place: usize, rows: usize) -> Option<[u32; 3]> {
+    /// Whether nothing is left.
+    fn is_empty(&self) -> bool {
+        *self == Left { count: 0, fields: [0; 3] }
+    }
+
+    /// The fields of each packet that is left in this cell, if all are of one identity, whatever their number, which may be in this cell.
+    fn single(&self, id: &PacketId, may_be_here: impl Fn([u32; 2]) -> bool) -> Option<[u32; 3]> {
         let is_right = |[check, upper, lower]: [u32; 3]| {
             let halves = [upper, lower];
-            row(halves, table, rows) == place && id.check_of(id.hash_of(halves)) == check
+            id.check_of(id.hash_of(halves)) == check && may_be_here(halves)
         };
         let (alike, fields) = match self.count as i32 {
             0 => return None,
@@ -172,28 +190,23 @@ impl Difference {
         let id = PacketId::default();
         let mut difference = Difference::default();
         let mut waiting: Vec<usize> = (0..cells.len()).collect();
-        let (mut known, mut packets) = (0, 0);
+        let mut known = 0;
         while let Some(place) = waiting.pop() {
-            let found = cells[place].single(&id, place / rows, place % rows, rows);
+            let may_be_here = |halves| row(halves, place / rows, rows) == place % rows;
+            let found = cells[place].single(&id, may_be_here);
             let Some(fields) = found.filter(|_| known < cells.len()) else { continue };
-            let count = cells[place].count;
-            let alike = (count as i32).unsigned_abs() as usize;
-            if packets + alike > cells.len() + MOST_MORE {
+            let (count, halves) = (cells[place].count, [fields[1], fields[2]]);
+            if !difference.put(count, halves, cells.len()) {
                 continue;
             }
             known += 1;
-            packets += alike;
-            let halves = [fields[1], fields[2]];
-            let side =
-                if count as i32 > 0 { &mut difference.only_sent } else { &mut difference.only_received };
-            side.extend(std::iter::repeat_n(halves, alike));
             for table in 0..TABLES {
                 let place = table * rows + row(halves, table, rows);
                 cells[place].take(count, fields);
                 waiting.push(place);
             }
         }
-        difference.complete = cells.iter().all(|cell| *cell == Left { count: 0, fields: [0; 3] });
+        difference.complete = cells.iter().all(Left::is_empty);
         difference
     }
 }
