@@ -394,7 +394,7 @@ pub(crate) fn run(scale: &Scale, progress: &dyn Progress) -> Result<Report, LabE
         unit: " %",
         stated: Stated::Above(99.0),
         measured: [100.0 * at("identity", 2500.0); 2],
-        comment: "more cells for each packet never show fewer".into(),
+        comment: "what they do not show, `measure` reads from further symbols".into(),
     }];
     let text = format!(
         "{packets} packets, Weibull delays of scale 66.47 µs and shape 0.7, {CELLS} cells of each synopsis, {} runs; the \
