@@ -67,21 +67,23 @@ pub struct Conductor {
     is_flowing: Flop<Bit>,
     number: Flop<Bits<32>>,
     settling: Flop<Bits<7>>,
-    ends: Signal<Local, Bit>,
+    clears: Flop<Bit>,
 }
 
 impl Logic for Conductor {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, state, left, is_flowing, number, settling);
+        dff_setup!(self, clk, state, left, is_flowing, number, settling, clears);
         self.state.rst.next = self.rst.val();
         self.is_flowing.rst.next = self.rst.val();
         self.number.rst.next = self.rst.val();
+        self.clears.rst.next = self.rst.val();
         // Written before they are read.
         self.left.rst.next = false;
         self.settling.rst.next = false;
 
-        self.ends.next = (self.state.q.val() == 7) & self.told.val();
+        // A cycle late, which keeps the truth's registers' enable short: no packet is sent as early as that.
+        self.clears.d.next = (self.state.q.val() == 7) & self.told.val();
         self.settling.d.next = 0.into();
         match self.state.q.val().index() {
             0 => {
@@ -144,7 +146,7 @@ impl Logic for Conductor {
         self.go.next = self.state.q.val() == 3;
         self.flows.next = self.is_flowing.q.val();
         self.cut.next = self.state.q.val() == 6;
-        self.clear.next = self.ends.val();
+        self.clear.next = self.clears.q.val();
         self.interval.next = self.number.q.val();
     }
 }

@@ -74,7 +74,7 @@ pub struct Records {
     identified: Flop<Bit>,
     sender_left: Flop<Bits<8>>,
     receiver_left: Flop<Bits<8>>,
-    /// 0 idle, 1 look eight bytes up, 2 shift one out, 3 offer it, 4 take one from a core.
+    /// 0 idle, 1 and 5 look eight bytes up, 2 shift one out, 3 offer it, 4 take one from a core.
     state: Flop<Bits<3>>,
     /// 0 sender's frame, 1 truth, 2 identity, 3 receiver's frame.
     kind: Flop<Bits<2>>,
@@ -87,7 +87,8 @@ pub struct Records {
     line: [Signal<Local, Bits<64>>; 10],
     is_eighth: Signal<Local, Bit>,
     is_frame: Signal<Local, Bit>,
-    row: Signal<Local, Bits<4>>,
+    /// Of the lines, which one comes next.
+    row: Flop<Bits<4>>,
     offers: Signal<Local, Bit>,
     finishes: Signal<Local, Bit>,
 }
@@ -168,7 +169,8 @@ impl Logic for Records {
             index,
             word,
             octet,
-            is_last
+            is_last,
+            row
         );
         self.tells.rst.next = self.rst.val();
         self.identified.rst.next = self.rst.val();
@@ -181,6 +183,7 @@ impl Logic for Records {
         self.octet.rst.next = false;
         self.is_last.rst.next = false;
         self.word.rst.next = false;
+        self.row.rst.next = false;
 
         // The truth's bytes, eight a word, in order from the highest.
         self.line[0].next = (bit_cast::<64, 8>(self.number.val()) << 48)
@@ -202,9 +205,9 @@ impl Logic for Records {
         self.line[7].next = self.identity[1].val();
         self.line[8].next = self.identity[2].val();
         self.line[9].next = self.identity[3].val();
-        self.row.next = bit_cast::<4, 3>(self.index.q.val().get_bits::<3>(3));
+        self.row.d.next = bit_cast::<4, 3>(self.index.q.val().get_bits::<3>(3));
         if self.kind.q.val().get_bit(1) {
-            self.row.next = bit_cast::<4, 3>(self.index.q.val().get_bits::<3>(3)) + 6;
+            self.row.d.next = bit_cast::<4, 3>(self.index.q.val().get_bits::<3>(3)) + 6;
         }
 
         self.is_eighth.next = self.index.q.val().get_bits::<3>(0).all();
@@ -229,8 +232,12 @@ impl Logic for Records {
                     self.state.d.next = 2.into();
                 }
             }
+            // The line's number has a cycle of its own: it picks from hundreds of bits.
             1 => {
-                match self.row.val().index() {
+                self.state.d.next = 5.into();
+            }
+            5 => {
+                match self.row.q.val().index() {
                     0 => {
                         self.word.d.next = self.line[0].val();
                     }

@@ -15,7 +15,7 @@
 //! | there, octet, index | in | 1, 8, 7 | a byte and its place in its frame, from the walk |
 //! | ends, bad | in | 1 | it is the last one; the frame is bad |
 //! | delimiter | out | 1 | a delimiter has ended; three cycles ahead of its commit |
-//! | number, epoch | out | 32 | with delimiter: the number of the interval that it ends, and its boot epoch |
+//! | number, epoch | out | 32 | from 28 cycles before delimiter to 19 behind it: the number of the interval that it ends, and its boot epoch |
 //!
 //! Latency a cycle behind the last byte. Parameters: the configuration's segment and digest.
 //!

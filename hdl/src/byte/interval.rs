@@ -16,16 +16,18 @@
 //! | interval_end | in | 1 | end the interval behind this cycle |
 //! | interval_log2 | in | 6 | 0 or 48..=63: never; 1..=47: end it by the clock every 2^n ns |
 //! | ptp_ts | in | 64 | the clock, PTP relative-64; used only with interval_log2 |
-//! | delimiter, delimiter_number, delimiter_epoch | in | 1, 32, 32 | a delimiter is committed three cycles later; its number and boot epoch |
+//! | delimiter, delimiter_number, delimiter_epoch | in | 1, 32, 32 | a delimiter is committed three cycles later; its number and boot epoch, which stand as the [succession] wants |
 //! | running | in | 1 | the memories are clear |
 //! | drain_busy | in | 1 | the drain still works on the idle copy |
 //! | least | in | 32 | cycles from an end to the next, at least; taken when an interval ends; 0 for none |
 //! | epoch | out | 1 | the copy that counts; changes behind the commit of the interval's last frame |
-//! | start_drain | out | 1 | the cycle of the change |
+//! | start_drain | out | 1 | 4 to 11 cycles behind the change, when the interval's number is there |
 //! | refused | out | 1 | an end was refused |
 //! | ignored | out | 1 | a delimiter was ignored |
 //! | timed | out | 1 | an end that may cut packets in flight apart: by no delimiter |
-//! | number, gap | out | 32, 1 | of the interval that ended last: its number; a delimiter before its end is missing, or it was the first |
+//! | number, gap | out | 32, 1 | from start_drain on, of the interval that ended last: its number; a delimiter before its end is missing, or it was the first |
+//!
+//! [succession]: crate::byte::succession
 //!
 //! Latency five cycles, as a frame's commit; ends at least one drain apart. Parameter: whether ends by `interval_end` are quiet.
 //!
@@ -34,9 +36,9 @@
 //! `sim/cosim`: ends at every byte of a frame, during drains, by the clock, during the clearing after reset,
 //! by delimiters.
 
+use crate::byte::succession::Succession;
 use crate::clock::bit_change::BitChange;
 use crate::interval::least::Least;
-use crate::interval::succession::Succession;
 use crate::leaves::{Delay, Flop};
 use crate::module::module;
 use deltaline_hdl_macros::{clocked, passes};
@@ -78,12 +80,12 @@ pub struct Interval {
     crossed: Signal<Local, Bit>,
     /// Index i: the request i + 1 cycles ago.
     request: [Flop<Bit>; 2],
-    succession: Succession<1>,
+    succession: Succession,
     length: Least,
     /// Ends, timed, refused, ignored.
     verdict: Signal<Local, Bits<4>>,
     to_end: Delay<4, 2>,
-    /// An end is on its way.
+    /// An end is on its way to the drain.
     pending: Flop<Bit>,
     current: Flop<Bit>,
     ended_gap: Flop<Bit>,
@@ -140,9 +142,9 @@ impl Logic for Interval {
         self.request[1].d.next = self.request[0].q.val();
         self.request[0].d.next = self.interval_end.val();
         self.succession.request.next = self.request[1].q.val() | self.crossed.val();
-        self.succession.delimiter[0].next = self.delimiter.val();
-        self.succession.delimiter_number[0].next = self.delimiter_number.val();
-        self.succession.delimiter_epoch[0].next = self.delimiter_epoch.val();
+        self.succession.delimiter.next = self.delimiter.val();
+        self.succession.number.next = self.delimiter_number.val();
+        self.succession.epoch.next = self.delimiter_epoch.val();
         self.length.ends.next = self.succession.ends.val();
         self.succession.busy.next = self.drain_busy.val() | self.pending.q.val() | self.length.soon.val();
 
@@ -156,20 +158,22 @@ impl Logic for Interval {
         if self.succession.timed.val() & !self.quiet.val().any() {
             self.verdict.next = self.verdict.val() | 2;
         }
-        if self.succession.refused.val().any() {
+        if self.succession.refused.val() {
             self.verdict.next = self.verdict.val() | 4;
         }
-        if self.succession.ignored.val().any() {
+        if self.succession.ignored.val() {
             self.verdict.next = self.verdict.val() | 8;
         }
         self.to_end.clk.next = self.clk.val();
         self.to_end.rst.next = self.rst.val();
         self.to_end.d.next = self.verdict.val();
         if self.to_end.q.val().get_bit(0) {
-            self.pending.d.next = false;
             self.current.d.next = !self.current.q.val();
         }
-        self.start_drain.next = self.to_end.q.val().get_bit(0);
+        if self.succession.numbered.val() {
+            self.pending.d.next = false;
+        }
+        self.start_drain.next = self.succession.numbered.val();
         self.timed.next = self.to_end.q.val().get_bit(1);
         self.refused.next = self.to_end.q.val().get_bit(2);
         self.ignored.next = self.to_end.q.val().get_bit(3);

@@ -89,8 +89,9 @@ impl Design {
         let (a_cell, a_frame) = match self.stream().width == CoreKind::Byte.width() {
             // With a key: 12 words of eight bytes, of three cycles each, the tag's bytes, one more each, 32 rounds, eight for each
             // second word, of 48 cycles; the key is copied in 34.
-            true if self.authentication() => (56 + 216, 737 + 288 + 16 + 1536 + 2873 + 34),
-            true => (56, 737),
+            true if self.authentication() => (56 + 216, 752 + 288 + 16 + 1536 + 2873 + 34),
+            // Up to 16 until the interval's number is there.
+            true => (56, 752),
             // With a key, five cycles at most for each second word; 15 to begin and 24 to finish.
             false if self.authentication() => (11 + 4 * fields, 290),
             // The core waits while a frame leaves the buffer.
