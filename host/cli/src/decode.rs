@@ -11,7 +11,7 @@ use crate::show::json::{Interval as IntervalOutput, Numbers};
 use crate::show::{csv, table};
 use clap::Args;
 use deltaline_collect::collector::{Collected, Limits, Problem};
-use deltaline_collect::evaluation::{Evaluation, bound_offset};
+use deltaline_collect::evaluation::{Evaluation, bound_offset, name_crossings};
 use deltaline_collect::pair::Interval;
 use deltaline_collect::report::Report;
 use deltaline_collect::summary::{Summary, interval_remarks};
@@ -209,7 +209,8 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
         ));
     }
 
-    let evaluations: Vec<Evaluation> = Evaluation::all(&collected).collect();
+    let mut evaluations: Vec<Evaluation> = Evaluation::all(&collected).collect();
+    name_crossings(&mut evaluations);
     let segments: Vec<_> = evaluations
         .chunk_by(|a, b| a.segment == b.segment)
         .map(|group| (group[0].segment, Summary::of(group)))

@@ -12,7 +12,7 @@ use deltaline_capture::replay::Span;
 use deltaline_capture::survey::Survey;
 use deltaline_capture::{PacketRef, PcapngWriter};
 use deltaline_collect::collector::{Collector, Limits};
-use deltaline_collect::evaluation::Evaluation;
+use deltaline_collect::evaluation::{Evaluation, name_crossings};
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::sketch::packet_cache::PacketCache;
 use deltaline_model::time::Timestamp;
@@ -93,7 +93,8 @@ pub(crate) fn pass_captures(
     )?;
     let (sender, sink) = sent;
     let elapsed = started.elapsed();
-    let Sink { writer, evaluations, times, is_corrupted, frames } = sink;
+    let Sink { writer, mut evaluations, times, is_corrupted, frames } = sink;
+    name_crossings(&mut evaluations);
     if let Some(writer) = writer {
         writer.finish()?;
     }

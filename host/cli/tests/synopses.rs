@@ -169,7 +169,9 @@ fn lost_and_repeated_packets_do_not_cancel_out() {
         [("s", &sent), ("r", &received)].map(|(name, packets)| folder.capture(name, packets));
     let json = run(&["measure", "--json", "--synopsis", "identity", &sender, &receiver]).json();
     let overall = &json["overall"];
-    assert_eq!(["only_sent", "only_received", "lost"].map(|key| overall[key].as_u64()), [Some(200); 3]);
+    let numbers = ["only_sent", "only_received", "lost", "repeated"].map(|key| overall[key].as_u64());
+    assert_eq!(numbers, [Some(200); 4]);
+    assert_eq!((&overall["late"], &overall["early"]), (&json!(0), &json!(0)));
     assert!((overall["mean_ns"].as_f64().unwrap() - 5e6).abs() < 1.0, "{overall}");
 }
 

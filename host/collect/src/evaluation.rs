@@ -23,6 +23,25 @@ use deltaline_model::wire::shape::Kind;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
+/// Counts, in intervals that follow each other, the packets that crossed from one to the next, where all that differ are known.
+pub fn name_crossings(evaluations: &mut [Evaluation]) {
+    fn difference(evaluation: &mut Evaluation) -> Option<&mut Difference> {
+        evaluation.further.iter_mut().find_map(|further| match further {
+            Further::Difference(difference) => Some(difference),
+            Further::Singles(_) => None,
+        })
+    }
+    for place in 1..evaluations.len() {
+        let [before, here] = &mut evaluations[place - 1..=place] else { continue };
+        if before.segment != here.segment || before.number.wrapping_add(1) != here.number {
+            continue;
+        }
+        if let Some((before, here)) = difference(before).zip(difference(here)) {
+            before.cross(here);
+        }
+    }
+}
+
 /// Why an interval has no estimate.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unusable {
@@ -154,6 +173,9 @@ fn subtracted<C: Subtractable>(
         let id = PacketId::default();
         let places = |_, halves| layout.places(&id, halves).collect();
         let repaired = repair(cells, sums, places, &difference, caches, (usual, digest));
+        if let Some(repaired) = repaired.as_ref().filter(|_| difference.complete) {
+            difference.repeated = Some(repaired.repeated);
+        }
         if let Some(common) = repaired.and_then(|repaired| common(pair, layout, &difference, repaired)) {
             answer.estimate = answer.estimate.with_common(&common);
         }
@@ -373,4 +395,51 @@ fn exact_delays(evaluations: &[Evaluation]) -> Result<Vec<&Singles>, Unbounded> 
 /// The exact delays of all intervals that have digests.
 pub(crate) fn singles(evaluations: &[Evaluation]) -> Vec<&Singles> {
     evaluations.iter().flat_map(|each| &each.further).filter_map(Further::singles).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collector::Collector;
+    use deltaline_model::configuration::{Configuration, Settings};
+    use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+    use deltaline_model::wire::frame::Role;
+
+    #[test]
+    fn packets_that_cross_an_edge_are_named() {
+        let synopsis = Kind::IDENTITY_TABLE;
+        let settings = Settings { synopsis, rows: 64, prefixes: &[0], ..Settings::default() };
+        let configuration = Configuration::new(settings).unwrap();
+        let mut collector = Collector::default();
+        // Packets 98 and 99 are late, 100 is early, 50 is lost.
+        let received: [Vec<u32>; 2] = [
+            (0..98).filter(|number| *number != 50).chain([100]).collect(),
+            (98..100).chain(101..200).collect(),
+        ];
+        let ends = [(Role::Sender, [(0..100).collect(), (100..200).collect()]), (Role::Receiver, received)];
+        for (role, intervals) in ends {
+            let mut point = MeasurementPoint::new(&configuration, role);
+            for (index, packets) in intervals.into_iter().enumerate() {
+                for number in packets {
+                    let mut packet = [0; 46];
+                    packet[12..18].copy_from_slice(&[0x08, 0x00, 0x45, 0, 0, 32]);
+                    packet[42..].copy_from_slice(&number.to_be_bytes());
+                    let time = 10_000_000 * (index as u64 + 1) + 10_000 * u64::from(number);
+                    point.observe(&packet, Timestamp::from_nanoseconds(time));
+                }
+                point.end_interval(IntervalEnd::Delimiter, |frame| collector.push(frame));
+            }
+        }
+        let mut evaluations: Vec<Evaluation> = Evaluation::all(&collector.finish()).collect();
+        name_crossings(&mut evaluations);
+        let crossed: Vec<(u64, u64, usize)> = evaluations
+            .iter()
+            .flat_map(|each| &each.further)
+            .filter_map(|further| match further {
+                Further::Difference(found) => Some((found.late, found.early, found.only_sent.len())),
+                Further::Singles(_) => None,
+            })
+            .collect();
+        assert_eq!(crossed, [(0, 1, 3), (2, 0, 1)]);
+    }
 }

@@ -13,7 +13,7 @@
 //!
 //! # Test plan
 //!
-//! Sets that differ by known packets, from none up to what decodes, both ways, with as many of one identity as you like: exactly these packets
+//! Sets that differ by known packets, from none up to what decodes, both ways, across an interval's edge, with as many of one identity as you like: exactly these packets
 //! come out, or the difference says that it is not complete; random and hostile cells: it ends, and never
 //! says complete with a cell left over.
 
@@ -23,6 +23,7 @@ use deltaline_model::sketch::cell::Row;
 use deltaline_model::sketch::digest::{PacketDigest, add, subtract};
 use deltaline_model::sketch::identity_table::{IdentityCell, TABLES, row};
 use deltaline_model::sketch::packet_id::PacketId;
+use std::collections::HashMap;
 
 mod rateless;
 mod rda;
@@ -43,6 +44,12 @@ pub struct Difference {
     pub is_sampled: bool,
     /// Rows were repaired: what is said is whether all were.
     pub of_rows: bool,
+    /// Of those received, how many have the identity of one that was sent, if it is known: repeated on their way.
+    pub repeated: Option<u64>,
+    /// Of those received, how many the sender has in the interval before: late ones.
+    pub late: u64,
+    /// Of those received, how many the sender has in the next interval: early ones.
+    pub early: u64,
 }
 
 impl Difference {
@@ -53,6 +60,15 @@ impl Difference {
             Difference { is_sampled: true, .. } => Some(Reason::SampledDifference),
             _ => None,
         }
+    }
+
+    /// Counts the packets that crossed from this interval to the `next` one, or the other way round, if all that differ are known in both.
+    pub fn cross(&mut self, next: &mut Difference) {
+        if self.doubt().or(next.doubt()).is_some() {
+            return;
+        }
+        self.early = in_common(&self.only_received, &next.only_sent);
+        next.late = in_common(&self.only_sent, &next.only_received);
     }
 
     /// Adds packets of one identity, of which the sender has `count` more, if there is room for them beside one for each of so many
@@ -227,6 +243,16 @@ pub fn best_table<'a, R: Row>(observation: &Observation<'a, R>) -> Observation<'
     }
 }
 
+/// How many packets two lists have in common, each as often as both have it.
+fn in_common(one: &[[u32; 2]], other: &[[u32; 2]]) -> u64 {
+    let mut left: HashMap<[u32; 2], usize> = HashMap::new();
+    one.iter().for_each(|packet| *left.entry(*packet).or_default() += 1);
+    let is_left = |packet: &&[u32; 2]| {
+        left.get_mut(*packet).filter(|count| **count > 0).map(|count| *count -= 1).is_some()
+    };
+    other.iter().filter(is_left).count() as u64
+}
+
 /// Packets that only the sender has seen.
 pub static ONLY_SENT: Definition = Definition {
     metric: Some(Metric { name: "only_sent", help: "Packets that only the sender has seen" }),
@@ -237,6 +263,14 @@ pub static ONLY_RECEIVED: Definition = Definition {
     metric: Some(Metric { name: "only_received", help: "Packets that only the receiver has seen" }),
     ..Definition::new("only_received", "only received", Unit::Packets)
 };
+
+/// Packets received whose identity one that was sent has, too.
+pub static REPEATED: Definition =
+    Definition { heading: None, ..Definition::new("repeated", "", Unit::Packets) };
+/// Packets received that were sent in the interval before.
+pub static LATE: Definition = Definition { heading: None, ..Definition::new("late", "", Unit::Packets) };
+/// Packets received that were sent in the next interval.
+pub static EARLY: Definition = Definition { heading: None, ..Definition::new("early", "", Unit::Packets) };
 
 /// Whether the tables show every packet that differs.
 pub static COMPLETE: Definition =
@@ -249,6 +283,8 @@ pub fn of_differences(differences: &[&Difference]) -> Vec<Quantity> {
         let doubt = differences.iter().find_map(|each| each.doubt());
         Quantity::new(what, doubt.map_or(Ok(Number::Count(total)), Err))
     };
+    let repeated: Option<u64> = differences.iter().map(|each| each.repeated).sum();
+    let repeated = Quantity::new(&REPEATED, repeated.map(Number::Count).ok_or(Reason::Undecoded));
     let complete = Quantity::new(&COMPLETE, Ok(Number::Truth(differences.iter().all(|each| each.complete))));
     if differences.iter().any(|each| each.of_rows) {
         return vec![complete];
@@ -256,6 +292,9 @@ pub fn of_differences(differences: &[&Difference]) -> Vec<Quantity> {
     vec![
         number(&ONLY_SENT, |each| each.only_sent.len()),
         number(&ONLY_RECEIVED, |each| each.only_received.len()),
+        repeated,
+        number(&LATE, |each| each.late as usize),
+        number(&EARLY, |each| each.early as usize),
         complete,
     ]
 }
@@ -349,6 +388,23 @@ mod tests {
         for odd in (1..1 << 16).step_by(2) {
             assert_eq!((odd * inverse(odd)) & 0xffff, 1);
         }
+    }
+
+    #[test]
+    fn packets_cross_the_edge_of_an_interval_both_ways() {
+        let of = |sent: &[u64], received: &[u64]| Difference {
+            only_sent: sent.iter().map(|packet| halves(*packet)).collect(),
+            only_received: received.iter().map(|packet| halves(*packet)).collect(),
+            complete: true,
+            ..Difference::default()
+        };
+        // 1 and twice 2 come late, a third 2 is lost, 3 is repeated; 5 comes early.
+        let (mut first, mut second) = (of(&[1, 2, 2, 2, 4], &[3, 5]), of(&[5, 6], &[1, 2, 2, 7]));
+        first.cross(&mut second);
+        assert_eq!((first.early, first.late, second.early, second.late), (1, 0, 0, 3));
+        let (mut first, mut second) = (of(&[1], &[]), Difference { complete: false, ..of(&[], &[1]) });
+        first.cross(&mut second);
+        assert_eq!(second.late, 0);
     }
 
     /// Of so many runs, those in which all of d packets come out of 1.5 d cells.

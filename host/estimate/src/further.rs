@@ -75,7 +75,10 @@ mod tests {
             groups.iter().map(|group| group.iter().map(|each| each.what.name).collect()).collect()
         };
         assert_eq!(names(&[]), Vec::<Vec<&str>>::new());
-        assert_eq!(names(&[complete(), complete()]), [["only_sent", "only_received", "complete"]]);
+        assert_eq!(
+            names(&[complete(), complete()]),
+            [["only_sent", "only_received", "repeated", "late", "early", "complete"]]
+        );
         let lost = |answers: &[Further]| Further::known(answers.iter()).map(|(lost, _)| lost);
         let unknown = || Further::Difference(Difference::default());
         let one = || {
