@@ -6,6 +6,7 @@ use deltaline_design::Design;
 use deltaline_hdl::emit::design::emit;
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use verilator_sys::{LintOptions, Source, Toolchain, lint};
 
 /// A design with so many rows and these prefix lengths.
@@ -15,7 +16,10 @@ fn design(rows: usize, prefixes: &[u8]) -> Design {
          [stream]\nwidth = 8\nlanes = 1\nclock_mhz = 125\nrate_gbps = 1\n\
          [measurement]\nhash = \"h3\"\nseed = 7\nrows = {rows}\nprefixes = {prefixes:?}\nsegment = 0xdeadbeef\n"
     );
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("signed-{rows}-{}.toml", prefixes.len()));
+    // Tests run at once: a file for each call.
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    let call = CALLS.fetch_add(1, Ordering::Relaxed);
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("signed-{call}.toml"));
     fs::write(&path, text).unwrap();
     Design::load(&path).unwrap()
 }
