@@ -83,7 +83,7 @@ fn the_mean_of_a_path_without_loss_is_exact() {
     for settings in [
         &["--design", "10g-quantiles"][..],
         &["--synopsis", "finecomb", "--rows", "16"],
-        &["--synopsis", "identity", "--rows", "16"],
+        &["--synopsis", "identity", "--rows", "1024"],
     ] {
         let [software, hardware] = ["software", "hardware"].map(|through| {
             let frames = folder.path(through);
@@ -94,8 +94,20 @@ fn the_mean_of_a_path_without_loss_is_exact() {
             (result.json(), fs::read(frames).unwrap())
         });
         assert!(software.1 == hardware.1, "{settings:?}: control frames differ");
-        assert_eq!(software.0["overall"], hardware.0["overall"]);
+        // Software remembers packets, hardware does not: what follows from that alone it cannot say.
         let overall = &hardware.0["overall"];
+        let mut of_software = software.0["overall"].clone();
+        let keys = of_software.as_object_mut().unwrap();
+        keys.retain(|key, _| !overall[key].is_null() || !["complete", "repeated"].contains(&key.as_str()));
+        let differ: Vec<_> = keys.iter().filter(|(key, value)| overall[*key] != **value).collect();
+        assert!(differ.is_empty(), "{settings:?}: {differ:?}");
+        let others: Vec<_> = overall
+            .as_object()
+            .unwrap()
+            .keys()
+            .filter(|key| of_software.get(key).is_none() && !overall[*key].is_null())
+            .collect();
+        assert!(others.is_empty(), "{settings:?}: {others:?}");
         assert_eq!(overall["mean_ns"], json!(mean), "{settings:?}");
         assert_eq!(overall["mean_ci95_ns"], json!([mean, mean]), "{settings:?}");
         assert_eq!((&overall["sent"], &overall["lost"]), (&json!(6_000), &json!(0)));
