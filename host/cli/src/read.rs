@@ -71,7 +71,7 @@ pub(crate) struct Read {
     /// interval is on the disk before it is shown; a file that exists is refused
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
-    /// Begin a new recording every so often, each called after its moment: run.pcapng becomes run-20260123T070000Z.pcapng
+    /// Begin a new recording every so often, each called after its moment: run.pcapng becomes run-20260123T070000.000000Z.pcapng
     ///
     /// No frame is cut, but an interval may begin in one recording and end in the next: read them one after the other
     /// (`cat` for a serial port's, `deltaline decode A B` for pcapng).

@@ -1,16 +1,17 @@
 //! What a live feed says, kept in files that survive whatever happens to the program.
 //!
 //! A file that exists is never written to. With a period, a new file begins when the last one has been written for so long,
-//! between two intervals; each is called after the moment when it begins, in UTC: `run.pcapng` becomes
-//! `run-20260123T070000Z.pcapng`. How long is measured by a clock that does not step, and where a name is taken, as when the
-//! time of day was set back, a number follows it.
+//! between two intervals; each is called after the microsecond when it begins, in UTC: `run.pcapng` becomes
+//! `run-20260123T070000.000000Z.pcapng`. So the files' names in order are the files in order, however short the period is.
+//! How long is measured by a clock that does not step, and where a name is taken, as when the time of day was set back, a
+//! number follows it.
 //!
 //! What has been written when [`Recorder::sync`] returns is on the disk. A write that fails ends the file; with a period, the
 //! next one is tried when it is due.
 //!
 //! # Test plan
 //!
-//! Names of files, taken ones among them; nothing is overwritten; a folder that vanishes and comes back. The program's
+//! Names of files, whose order is that of their contents, taken ones among them; nothing is overwritten; a folder that vanishes and comes back. The program's
 //! tests (`host/cli/tests/record.rs`): killed at random moments, a full disk, what other programs read.
 
 use std::fs::File;
@@ -18,7 +19,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Files that may begin in one second, or at a time that comes again.
+/// Files that may begin at a moment that comes again.
 const MOST_NAMES: u32 = 1000;
 
 /// Writes what comes into one file after the other.
@@ -104,7 +105,7 @@ impl Recorder {
         let name = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
         let (stem, ending) = (name(self.path.file_stem()), name(self.path.extension()));
         let ending = if ending.is_empty() { ending } else { format!(".{ending}") };
-        let moment = humantime::format_rfc3339_seconds(now).to_string().replace(['-', ':'], "");
+        let moment = humantime::format_rfc3339_micros(now).to_string().replace(['-', ':'], "");
         for number in 1..=MOST_NAMES {
             let number = if number == 1 { String::new() } else { format!("-{number}") };
             match File::create_new(self.path.with_file_name(format!("{stem}-{moment}{number}{ending}"))) {
@@ -156,9 +157,9 @@ mod tests {
         }
         let names: Vec<String> = files(folder.path()).into_iter().map(|(name, _)| name).collect();
         let expected = [
-            "run-20260921T141320Z-2.pcapng",
-            "run-20260921T141320Z-3.pcapng",
-            "run-20260921T141320Z.pcapng",
+            "run-20260921T141320.000000Z-2.pcapng",
+            "run-20260921T141320.000000Z-3.pcapng",
+            "run-20260921T141320.000000Z.pcapng",
             "run.pcapng",
         ];
         assert_eq!(names, expected);
@@ -174,9 +175,8 @@ mod tests {
             recorder.sync();
         }
         assert!(recorder.take_failure().is_none());
-        let mut contents: Vec<String> = files(folder.path()).into_iter().map(|(_, text)| text).collect();
-        contents.sort();
-        assert_eq!(contents, ["~", "~one ", "~three ", "~two "]);
+        let contents: Vec<String> = files(folder.path()).into_iter().map(|(_, text)| text).collect();
+        assert_eq!(contents, ["~one ", "~two ", "~three ", "~"]);
     }
 
     #[test]
