@@ -369,10 +369,8 @@ impl Logic for Walk {
                             }
                         }
                     }
-                } else if self.offset.q.val().get_bits::<2>(0) == 3 {
-                    if self.skip.q.val() == 1 {
-                        self.state.d.next = 6.into();
-                    }
+                } else if (self.offset.q.val().get_bits::<2>(0) == 3) & (self.skip.q.val() == 1) {
+                    self.state.d.next = 6.into();
                 }
             }
             if self.state.q.val() == 6 {
