@@ -49,6 +49,8 @@ pub struct Pacer {
     rest: Flop<Bits<5>>,
     gap: Flop<Bits<17>>,
     remaining: Flop<Bits<32>>,
+    /// What remains behind this packet: subtracting takes long, and there is time.
+    others: Flop<Bits<32>>,
     is_final: Flop<Bit>,
     is_held: Flop<Bit>,
     starts: Signal<Local, Bit>,
@@ -58,17 +60,19 @@ pub struct Pacer {
 impl Logic for Pacer {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, state, rest, gap, remaining, is_final, is_held);
+        dff_setup!(self, clk, state, rest, gap, remaining, others, is_final, is_held);
         self.state.rst.next = self.rst.val();
         self.is_held.rst.next = self.rst.val();
         // Written before they are read.
         self.rest.rst.next = false;
         self.gap.rst.next = false;
         self.remaining.rst.next = false;
+        self.others.rst.next = false;
         self.is_final.rst.next = false;
 
         self.starts.next = (self.state.q.val() == 3) & !self.full.val();
         self.holds.next = (self.state.q.val() == 3) & self.full.val() & !self.is_held.q.val();
+        self.others.d.next = self.remaining.q.val() - 1;
         self.is_final.d.next = self.remaining.q.val() == 1;
         self.rest.d.next = self.rest.q.val() + 1;
         match self.state.q.val().index() {
@@ -101,7 +105,7 @@ impl Logic for Pacer {
             _ => {
                 if self.ends.val() {
                     self.rest.d.next = 0.into();
-                    self.remaining.d.next = self.remaining.q.val() - 1;
+                    self.remaining.d.next = self.others.q.val();
                     self.state.d.next = 1.into();
                     if self.is_final.q.val() {
                         self.state.d.next = 0.into();

@@ -142,6 +142,8 @@ pub struct Ledger<const A: usize, const C: usize> {
     /// The group is a packet's, not a count's.
     is_packet: Flop<Bit>,
     step: Flop<Bits<5>>,
+    /// It is step 1 of a count.
+    counts_now: Flop<Bit>,
     /// The operation is a drain's, whatever the group.
     is_drain: Flop<Bit>,
     group_ends: Signal<Local, Bit>,
@@ -204,7 +206,7 @@ impl<const A: usize, const C: usize> Default for Ledger<A, C> {
             by_clock end_drain ask ask_plane ask_address ask_word ask_clear answers answer flags running
             sum_low sum_middle sum_high count_low count_high totals cleared clearing waiting landing is_first
             is_sampled target packet_copy time_words counts pending turn is_turn is_short is_upper chosen amount any saturated
-            overrun clock_lost timed here conditions is_packet step is_drain group_ends empties is_cell plane word copy
+            overrun clock_lost timed here conditions is_packet step counts_now is_drain group_ends empties is_cell plane word copy
             drains writes addend_is turns_time adds one chains carries tells looks looks_full saturates clears
             read_cell read_total write_cell write_total memory_word addend left right left_longer right_longer
             sum_total carry full result result_full overflows write_data
@@ -226,6 +228,7 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
         amount,
         is_packet,
         step,
+        counts_now,
         is_drain,
         left,
         right,
@@ -422,7 +425,11 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
         self.is_turn[7].next = self.turn.q.val() == 7;
         self.is_short.next = self.turn.q.val().get_bit(1);
         self.is_upper.next = self.turn.q.val().get_bit(0);
-        self.empties.next = !self.is_packet.q.val() & !self.is_drain.q.val() & (self.step.q.val() == 1);
+        // Seen a cycle ahead: what hangs on it is wide. A drain holds the step.
+        self.counts_now.d.next = !self.is_packet.q.val()
+            & ((!self.is_drain.q.val() & (self.step.q.val() == 0))
+                | (self.is_drain.q.val() & (self.step.q.val() == 1)));
+        self.empties.next = self.counts_now.q.val() & !self.is_drain.q.val();
         self.chosen.next = 0.into();
         for i in 0..8 {
             if self.is_turn[i].val() {

@@ -90,7 +90,16 @@ pub struct Walk {
 
     /// Number of the byte in its frame; stops where the window ends.
     index: Flop<Bits<7>>,
-    previous: Flop<Bits<8>>,
+    /// The window is over.
+    over: Flop<Bit>,
+    /// What the byte and the one before it say as the end of a word.
+    kind: Flop<Bits<6>>,
+    /// What is to be skipped, if it is this byte that says it: an extension header's length, of which fifteen outlasts the window, or the
+    /// first byte of an IPv4 header.
+    to_skip: Flop<Bits<4>>,
+    /// The byte as the first of an IPv4 or an IPv6 header.
+    version4: Flop<Bit>,
+    version6: Flop<Bit>,
     /// 0 addresses, 1 types, 2 labels, 3 opening, 4 header, 5 skip, 6 payload, 7 over.
     state: Flop<Bits<3>>,
     /// VLAN tags or labels passed.
@@ -116,27 +125,27 @@ pub struct Walk {
 
     passes: Signal<Local, Bit>,
     ends: Signal<Local, Bit>,
-    low_half: Signal<Local, Bits<16>>,
     tag_of_word: WordTag,
-    kind: Signal<Local, Bits<6>>,
+    word_ends: Signal<Local, Bit>,
     class_of_octet: NextHeaderClass,
     checksum_of_octet: Checksum,
-    version: Signal<Local, Bits<4>>,
-    header_words: Signal<Local, Bits<4>>,
-    opens4: Signal<Local, Bit>,
-    opens6: Signal<Local, Bit>,
+    opens: Signal<Local, Bit>,
     is_masked: Signal<Local, Bit>,
-    header_ends: Signal<Local, Bit>,
+    /// The next byte is the fixed header's last one.
+    header_end: Flop<Bit>,
     is_complete: Signal<Local, Bit>,
     before_end: Signal<Local, Bit>,
     is_checksum: Signal<Local, Bit>,
     is_key: Signal<Local, Bit>,
     kept: Signal<Local, Bits<8>>,
     units: Signal<Local, Bits<8>>,
+    beyond: Signal<Local, Bits<4>>,
+    skip_begins: Signal<Local, Bit>,
+    skip_goes_on: Signal<Local, Bit>,
 
     key: Flop<Bits<8>>,
     place: Flop<Bits<7>>,
-    /// The byte lies behind the datagram's end, or in a checksum.
+    /// Routers rewrite the byte, or it lies behind the datagram's end or in a checksum.
     left_out: Flop<Bit>,
     key_now: Signal<Local, Bits<8>>,
     takes: Flop<Bit>,
@@ -149,9 +158,9 @@ pub struct Walk {
 
 impl Logic for Walk {
     #[clocked(
-        octet_seen, adrift, in_frame, first_time, octet, there, closing, spoiled, index, previous, state,
-        tags, allows4, allows6, six, position, offset, length, skip, fresh, chain, next_chain, summed,
-        complete, key, place, left_out, takes, total
+        octet_seen, adrift, in_frame, first_time, octet, there, closing, spoiled, kind, to_skip, version4,
+        version6, index, over, state, tags, allows4, allows6, six, position, offset, length, skip, fresh,
+        chain, next_chain, summed, header_end, complete, key, place, left_out, takes, total
     )]
     fn update(&mut self) {
         for i in 0..4 {
@@ -178,32 +187,50 @@ impl Logic for Walk {
             self.adrift.d.next = self.is_adrift.val() & !self.s_axis_tlast.val();
         }
         self.fire.next = self.transfer.val() & !self.is_adrift.val();
-        self.octet.d.next = self.s_axis_tdata.val();
+        self.tag_of_word.low_half.next =
+            (bit_cast::<16, 8>(self.octet.q.val()) << 8) | bit_cast::<16, 8>(self.s_axis_tdata.val());
+        self.tag_of_word.whole.next = true;
+        // Behind an opening there is no chain yet.
+        self.units.next = bit_cast::<8, 4>(self.s_axis_tdata.val().get_bits::<4>(0)) - 5;
+        if self.chain.q.val() == 1 {
+            self.units.next = self.s_axis_tdata.val();
+        } else if self.chain.q.val() == 2 {
+            self.units.next = bit_cast::<8, 7>(self.s_axis_tdata.val().get_bits::<7>(1));
+        } else if self.chain.q.val() == 3 {
+            self.units.next = 0.into();
+        }
+        self.beyond.next = self.units.val().get_bits::<4>(0);
+        if self.units.val().get_bits::<4>(4).any() {
+            self.beyond.next = 15.into();
+        }
         self.there.d.next = self.fire.val();
         self.closing.d.next = self.s_axis_tlast.val();
         self.spoiled.d.next = self.s_axis_tuser.val().get_bit(0);
-        if self.fire.val() {
-            self.in_frame.d.next = !self.s_axis_tlast.val();
+        if self.transfer.val() {
+            self.octet.d.next = self.s_axis_tdata.val();
+            // Judged a cycle ahead of the walk, whose paths are the longest.
+            self.kind.d.next = self.tag_of_word.tag.val();
+            self.to_skip.d.next = self.beyond.val();
+            self.version4.d.next = (self.s_axis_tdata.val().get_bits::<4>(4) == 4)
+                & (self.s_axis_tdata.val().get_bits::<4>(0) >= 5);
+            self.version6.d.next = self.s_axis_tdata.val().get_bits::<4>(4) == 6;
+            // Of a frame that is dropped, too: what follows takes its place.
             if !self.in_frame.q.val() {
                 self.first_time.d.next = self.s_axis_tuser.val().get_bits::<64>(1);
             }
         }
+        if self.fire.val() {
+            self.in_frame.d.next = !self.s_axis_tlast.val();
+        }
 
-        // What the byte says, with the one before it.
-        self.passes.next = self.there.q.val() & (self.index.q.val() != 126);
+        // What the byte says.
+        self.passes.next = self.there.q.val() & !self.over.q.val();
         self.ends.next = self.there.q.val() & self.closing.q.val();
-        self.low_half.next =
-            (bit_cast::<16, 8>(self.previous.q.val()) << 8) | bit_cast::<16, 8>(self.octet.q.val());
-        self.tag_of_word.low_half.next = self.low_half.val();
-        // Judged where a word ends.
-        self.tag_of_word.whole.next = self.index.q.val().get_bits::<2>(0) == 1;
-        self.kind.next = self.tag_of_word.tag.val();
+        self.word_ends.next = self.index.q.val().get_bits::<2>(0) == 1;
         self.class_of_octet.next_header.next = self.octet.q.val();
         self.checksum_of_octet.protocol.next = self.octet.q.val();
-        self.version.next = self.octet.q.val().get_bits::<4>(4);
-        self.header_words.next = self.octet.q.val().get_bits::<4>(0);
-        self.opens4.next = self.allows4.q.val() & (self.version.val() == 4) & (self.header_words.val() >= 5);
-        self.opens6.next = self.allows6.q.val() & (self.version.val() == 6);
+        self.opens.next =
+            (self.allows4.q.val() & self.version4.q.val()) | (self.allows6.q.val() & self.version6.q.val());
 
         // Bytes of the fixed header that routers rewrite.
         self.is_masked.next = (self.position.q.val() == 1)
@@ -216,73 +243,66 @@ impl Logic for Walk {
                 | (self.position.q.val() == 3)
                 | (self.position.q.val() == 7);
         }
-        self.header_ends.next = (self.state.q.val() == 4)
-            & ((!self.six.q.val() & (self.position.q.val() == 19)) | (self.position.q.val() == 39));
-        self.is_complete.next = self.complete.q.val() | self.header_ends.val();
+        self.is_complete.next = self.complete.q.val() | self.header_end.q.val();
         self.before_end.next = self.length.q.val().get_bits::<9>(7).any()
             | (self.offset.q.val() < self.length.q.val().get_bits::<7>(0));
 
-        // The key's byte.
-        self.is_key.next = false;
+        // The key's byte. One that should open a header and does not is of no packet: what it adds to a key does not count.
+        self.is_key.next = (self.state.q.val() == 3) | (self.state.q.val() == 4) | (self.state.q.val() == 6);
         self.kept.next = self.octet.q.val();
-        if self.state.q.val() == 3 {
-            self.is_key.next = self.opens4.val() | self.opens6.val();
-            if self.opens6.val() {
-                self.kept.next = self.octet.q.val() & 0xf0;
-            }
+        if (self.state.q.val() == 3) & self.version6.q.val() {
+            self.kept.next = self.octet.q.val() & 0xf0;
         }
-        if self.state.q.val() == 4 {
-            self.is_key.next = !self.is_masked.val();
-        }
-        if self.state.q.val() == 6 {
-            self.is_key.next = true;
-        }
-        // Told one cycle later, when the key's byte leaves: comparing takes long.
+        // Said one cycle later, when the key's byte leaves: comparing takes long.
         self.is_checksum.next = (self.summed.q.val().get_bit(0)
             & (self.position.q.val().get_bits::<6>(1) == 23))
             | (self.summed.q.val().get_bit(1) & (self.position.q.val().get_bits::<6>(1) == 28));
-        self.left_out.d.next = (self.state.q.val() == 6) & (!self.before_end.val() | self.is_checksum.val());
+        self.left_out.d.next = ((self.state.q.val() == 4) & self.is_masked.val())
+            | ((self.state.q.val() == 6) & (!self.before_end.val() | self.is_checksum.val()));
         self.key.d.next = 0.into();
         if self.passes.val() & self.is_key.val() {
             self.key.d.next = self.kept.val();
         }
         self.place.d.next = self.position.q.val();
 
-        // Units that an extension header has beyond its first; the window ends long before fifteen are over.
-        self.units.next = 0.into();
-        if self.chain.q.val() == 1 {
-            self.units.next = self.octet.q.val();
-        } else if self.chain.q.val() == 2 {
-            self.units.next = bit_cast::<8, 7>(self.octet.q.val().get_bits::<7>(1));
-        }
+        // Nothing reads it before it begins anew, so that fewer conditions do.
+        self.skip_begins.next = (self.state.q.val() == 3)
+            | (self.six.q.val() & self.fresh.q.val() & (self.offset.q.val().get_bits::<3>(0) == 1));
+        self.skip_goes_on.next = (self.six.q.val() & (self.offset.q.val().get_bits::<3>(0) == 7))
+            | (!self.six.q.val() & (self.state.q.val() == 5) & (self.offset.q.val().get_bits::<2>(0) == 3));
 
         // The walk.
         if self.passes.val() {
             self.index.d.next = self.index.q.val() + 1;
-            self.previous.d.next = self.octet.q.val();
+            self.over.d.next = self.index.q.val() == 125;
+            if self.skip_begins.val() {
+                self.skip.d.next = self.to_skip.q.val();
+            } else if self.skip_goes_on.val() {
+                self.skip.d.next = self.skip.q.val() - 1;
+            }
             self.complete.d.next = self.is_complete.val();
             if (self.state.q.val() == 0) & (self.index.q.val() == 11) {
                 self.state.d.next = 1.into();
             }
-            if (self.state.q.val() == 1) & self.kind.val().get_bit(0) {
-                self.allows4.d.next = self.kind.val().get_bit(3);
-                self.allows6.d.next = self.kind.val().get_bit(4);
-                if self.kind.val().get_bit(1) & !self.tags.q.val().get_bit(1) {
+            if (self.state.q.val() == 1) & self.word_ends.val() {
+                self.allows4.d.next = self.kind.q.val().get_bit(3);
+                self.allows6.d.next = self.kind.q.val().get_bit(4);
+                if self.kind.q.val().get_bit(1) & !self.tags.q.val().get_bit(1) {
                     self.tags.d.next = self.tags.q.val() + 1;
-                } else if self.kind.val().get_bit(2) {
+                } else if self.kind.q.val().get_bit(2) {
                     self.tags.d.next = 0.into();
                     self.state.d.next = 2.into();
-                } else if self.kind.val().get_bit(3) | self.kind.val().get_bit(4) {
+                } else if self.kind.q.val().get_bit(3) | self.kind.q.val().get_bit(4) {
                     self.state.d.next = 3.into();
                 } else {
                     self.state.d.next = 7.into();
                 }
             }
-            if (self.state.q.val() == 2) & self.kind.val().get_bit(0) {
+            if (self.state.q.val() == 2) & self.word_ends.val() {
                 self.allows4.d.next = true;
                 self.allows6.d.next = true;
                 self.tags.d.next = self.tags.q.val() + 1;
-                if self.kind.val().get_bit(5) {
+                if self.kind.q.val().get_bit(5) {
                     self.state.d.next = 3.into();
                 } else if self.tags.q.val() == 3 {
                     self.state.d.next = 7.into();
@@ -290,11 +310,10 @@ impl Logic for Walk {
             }
             if self.state.q.val() == 3 {
                 self.state.d.next = 7.into();
-                if self.opens4.val() | self.opens6.val() {
+                if self.opens.val() {
                     self.state.d.next = 4.into();
                 }
-                self.six.d.next = self.opens6.val();
-                self.skip.d.next = self.header_words.val() - 5;
+                self.six.d.next = self.version6.q.val();
                 self.position.d.next = 1.into();
                 self.offset.d.next = 1.into();
             }
@@ -314,7 +333,9 @@ impl Logic for Walk {
                 {
                     self.summed.d.next = self.checksum_of_octet.checksum.val();
                 }
-                if self.header_ends.val() {
+                self.header_end.d.next =
+                    (!self.six.q.val() & (self.position.q.val() == 18)) | (self.position.q.val() == 38);
+                if self.header_end.q.val() {
                     self.position.d.next = 40.into();
                     self.fresh.d.next = true;
                     self.state.d.next = 6.into();
@@ -322,7 +343,6 @@ impl Logic for Walk {
                         self.offset.d.next = 0.into();
                         if self.chain.q.val().any() {
                             self.state.d.next = 5.into();
-                            self.skip.d.next = 0.into();
                         }
                     } else if self.skip.q.val().any() {
                         self.state.d.next = 5.into();
@@ -339,15 +359,8 @@ impl Logic for Walk {
                             self.next_chain.d.next = 0.into();
                         }
                     }
-                    if self.fresh.q.val() & (self.offset.q.val().get_bits::<3>(0) == 1) {
-                        self.skip.d.next = self.units.val().get_bits::<4>(0);
-                        if self.units.val().get_bits::<4>(4).any() {
-                            self.skip.d.next = 15.into();
-                        }
-                    }
                     if self.offset.q.val().get_bits::<3>(0) == 7 {
                         self.fresh.d.next = false;
-                        self.skip.d.next = self.skip.q.val() - 1;
                         if !self.skip.q.val().any() {
                             self.fresh.d.next = true;
                             self.chain.d.next = self.next_chain.q.val();
@@ -357,7 +370,6 @@ impl Logic for Walk {
                         }
                     }
                 } else if self.offset.q.val().get_bits::<2>(0) == 3 {
-                    self.skip.d.next = self.skip.q.val() - 1;
                     if self.skip.q.val() == 1 {
                         self.state.d.next = 6.into();
                     }
@@ -373,9 +385,12 @@ impl Logic for Walk {
         }
         if self.ends.val() {
             self.index.d.next = 0.into();
+            self.over.d.next = false;
+            self.chain.d.next = 0.into();
             self.state.d.next = 0.into();
             self.tags.d.next = 0.into();
             self.position.d.next = 0.into();
+            self.header_end.d.next = false;
             self.complete.d.next = false;
         }
 

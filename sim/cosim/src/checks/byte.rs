@@ -535,13 +535,28 @@ const fn fault(
 }
 
 /// Faults that [`check`] must notice.
-pub const FAULTS: [Fault; 55] = [
+pub const FAULTS: [Fault; 60] = [
     fault("a stalled byte is taken", "transfer = ", "s_axis_tvalid & s_axis_tready", "s_axis_tvalid"),
     fault("the rest of a frame cut by reset is measured", "fire = ", "transfer & ~is_adrift", "transfer"),
     fault("the timestamp of the wrong byte", "if (", "~in_frame_q", "in_frame_q"),
-    fault("the window is a byte longer", "passes = there_q & ", "(index_q != 32'h7e)", "(index_q != 32'h7f)"),
+    fault("the window is a byte longer", "over_d = ", "index_q == 32'h7d", "index_q == 32'h7e"),
     fault("TTL is not masked", "is_masked = (position_q == 32'h1) | ", "(position_q == 32'h8)", "1'b0"),
-    fault("padding is part of the key", "left_out_d = (state_q == 32'h6) & (", "~before_end", "1'b0"),
+    fault("padding is part of the key", "((state_q == 32'h6) & (", "~before_end", "1'b0"),
+    fault(
+        "the IPv6 header is a byte longer",
+        "header_end_d = (~six_q & (position_q == 32'h12)) | (",
+        "position_q == 32'h26",
+        "position_q == 32'h27",
+    ),
+    fault("the window stays over", "index_d = 32'h0;\n            over_d = ", "1'b0", "over_q"),
+    fault("an opening is taken for a chain's", "\n            chain_d = ", "32'h0", "chain_q"),
+    fault("long extension headers are cut short", "beyond = ", "32'hf", "32'h1"),
+    fault(
+        "IPv4 options end late",
+        "~six_q & (state_q == 32'h5) & (",
+        "offset_q[(32'h0)+:(2)] == 32'h3",
+        "offset_q[(32'h0)+:(3)] == 32'h3",
+    ),
     fault("a checksum is part of the key", "is_checksum = (", "summed_q[32'h0]", "1'b0"),
     fault("TCP's checksum in another place", "(position_q[(32'h1)+:(6)] == ", "32'h1c", "32'h1b"),
     fault("a wrong constant", "mixer = ", "constant_1", "constant_2"),
