@@ -95,11 +95,14 @@ fn stream(packets: u64) -> Vec<(u64, u64)> {
     (0..packets).map(|number| (number, 1000 * MS + 10_000 * number)).collect()
 }
 
+/// Of each interval of the sender's: packets lost, repeated, and the mean delay.
+type Truth = BTreeMap<u64, (u64, u64, f64)>;
+
 /// What arrives of packets after delays between 2 and 3 ms, and its mean delay, by the sender's intervals; every 20th is lost, every 50th repeated.
-fn path(sent: &[(u64, u64)], offset: i64, length: u64) -> (Vec<(u64, u64)>, BTreeMap<u64, (u64, u64, f64)>) {
+fn path(sent: &[(u64, u64)], offset: i64, length: u64) -> (Vec<(u64, u64)>, Truth) {
     let mut received = vec![];
-    // Lost, repeated and the sum of delays.
-    let mut truth: BTreeMap<u64, (u64, u64, f64)> = BTreeMap::new();
+    // Of delays the sum at first.
+    let mut truth = Truth::new();
     let mut delivered: BTreeMap<u64, u64> = BTreeMap::new();
     for &(number, time) in sent {
         let interval = time.checked_div(length).unwrap_or(0);
@@ -152,7 +155,7 @@ fn one_interval_is_exact_by_table_and_by_symbols() {
 fn packets_belong_to_the_interval_in_which_they_were_sent() {
     let length = 20 * MS;
     let sent = stream(20_000);
-    // Clocks alike; the receiver's 10 ms behind, so that packets come before they were sent; an interval and a half ahead and behind.
+    // Clocks alike; the receiver's 10 ms behind, so that packets come before they were sent; 8 ms ahead.
     for offset in [0, -10 * MS as i64, 8 * MS as i64] {
         let (received, truth) = path(&sent, offset, length);
         let asked = exchange(256, length, &sent, &received);
