@@ -25,10 +25,10 @@ pub(crate) struct Described {
     /// The design: a file, or the name of a shipped one. Settings that are given as well must agree with it
     #[arg(long, value_name = "FILE")]
     design: Option<String>,
-    /// What the packets are counted in: lda, finecomb, identity, rda or srda [default: lda]
+    /// What the packets are counted in: lda, finecomb, identity, rda or srda [default: lda; identity in exchange]
     #[arg(long, value_name = "NAME", value_parser = parse_synopsis)]
     synopsis: Option<Kind>,
-    /// Rows of each bank: a power of two from 8 to 32768 [default: 1024 in measure, 128 in delimit]
+    /// Rows of each bank: a power of two from 8 to 32768 [default: 1024 in measure, 128 in delimit, 64 in exchange]
     #[arg(long)]
     rows: Option<usize>,
     /// Prefix length of each bank, ascending, 0 to 16; a bank with prefix length k samples one packet in 2^k
@@ -58,9 +58,13 @@ impl Described {
         digest: bool,
         by_default: bool,
     ) -> Result<Configuration, Failure> {
+        self.of(Kind::LDA, rows, digest, by_default)
+    }
+
+    fn of(&self, usual: Kind, rows: usize, digest: bool, by_default: bool) -> Result<Configuration, Failure> {
         let Described { design, synopsis, rows: asked, banks, tables, hash, seed, segment } = self;
         let Some(name) = design else {
-            let synopsis = synopsis.unwrap_or(Kind::LDA);
+            let synopsis = synopsis.unwrap_or(usual);
             if by_default && synopsis == Kind::IDENTITY_TABLE && asked.unwrap_or(rows) < LEAST_IDENTITY_ROWS {
                 let message = format!(
                     "--rows: of identity tables give at least {LEAST_IDENTITY_ROWS}, 256 cells: smaller ones often do not show the packets \
@@ -111,6 +115,11 @@ impl Described {
             return Err(Failure::new(Exit::Usage, message));
         }
         Ok(configuration)
+    }
+
+    /// As [`Described::configuration`], of identity tables where nothing else is said.
+    pub(crate) fn of_identities(&self, rows: usize) -> Result<Configuration, Failure> {
+        self.of(Kind::IDENTITY_TABLE, rows, false, true)
     }
 
     /// How long the design's control frames take at most, in nanoseconds; none without a design.

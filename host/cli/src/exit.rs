@@ -44,6 +44,8 @@ pub(crate) enum Exit {
     SelfTest = 16,
     /// No design meets the targets.
     Unmet = 17,
+    /// What an end of an exchange says is not authentic, or breaks the rules.
+    Unauthentic = 18,
 }
 
 impl From<Exit> for ExitCode {

@@ -1,5 +1,5 @@
-//! The command line: `deltaline measure`, `decode`, `truth`, `read`, `delimit`, `key`, `board`, `lab`, `size`,
-//! `completions` and `manual`.
+//! The command line: `deltaline measure`, `decode`, `truth`, `read`, `delimit`, `key`, `exchange`, `board`, `lab`,
+//! `size`, `completions` and `manual`.
 //!
 //! The program parses the command line, calls the libraries and prints; exit codes are in `deltaline --help`.
 
@@ -13,6 +13,7 @@ mod decode;
 mod delimit;
 mod described;
 mod endpoint;
+mod exchange;
 mod exit;
 mod failure;
 #[cfg(feature = "hardware")]
@@ -48,6 +49,7 @@ mod truth;
 
 use board::Board;
 use clap::{CommandFactory, Parser, Subcommand};
+use exchange::Exchange;
 use exit::Exit;
 use failure::Failure;
 use std::io::{self, Write as _};
@@ -74,6 +76,7 @@ Exit codes:
   15  the board is another one than expected, or none of Deltaline's
   16  a board's self-test failed
   17  no design meets the targets
+  18  the other end of an exchange has not the same key, or breaks the rules
 
 A result goes to standard output, messages and warnings go to standard error.";
 
@@ -111,6 +114,12 @@ enum Command {
     /// Make a key that authenticates control frames and delimiters, or add one to those of a file
     #[command(after_help = keys::EXAMPLES, after_long_help = keys::EXAMPLES)]
     Key(keys::AddKey),
+    /// Find out loss and delays between two ends, each of which has its own recording
+    ///
+    /// No packet goes to the other end: the sender asks for a table of what the receiver has seen, and when it saw the packets that
+    /// differ. The result is exact: that of every packet.
+    #[command(subcommand)]
+    Exchange(exchange::Exchange),
     /// Drive a board at a serial port
     #[command(subcommand)]
     Board(board::Board),
@@ -157,6 +166,8 @@ pub fn main() -> ExitCode {
         Command::Read(arguments) => read::run(&arguments),
         Command::Delimit(arguments) => delimit::run(&arguments),
         Command::Key(arguments) => keys::run(&arguments),
+        Command::Exchange(Exchange::Serve(arguments)) => exchange::serve(&arguments),
+        Command::Exchange(Exchange::Ask(arguments)) => exchange::ask_receiver(&arguments),
         Command::Board(Board::Selftest(arguments)) => board::selftest(&arguments),
         Command::Board(Board::Start(arguments)) => board::start(&arguments),
         Command::Truth(arguments) => truth::run(&arguments),

@@ -86,7 +86,21 @@ impl Evaluation {
     /// Evaluates an interval of which the sender and the receiver remember their packets, if they do: where tables show which packets
     /// differ, delays are of all packets that both have seen, exactly.
     pub fn with_caches(interval: &Interval, caches: Option<[&PacketCache; 2]>) -> Self {
-        let (result, further) = match evaluate(interval, caches) {
+        Evaluation::with(interval, caches, None)
+    }
+
+    /// As [`Evaluation::with_caches`] of identity tables, where it is known already how the ends differ. Caches need no more than the packets whose
+    /// identifiers it names.
+    pub(crate) fn with_difference(
+        interval: &Interval,
+        caches: [&PacketCache; 2],
+        difference: &Difference,
+    ) -> Self {
+        Evaluation::with(interval, Some(caches), Some(difference))
+    }
+
+    fn with(interval: &Interval, caches: Option<[&PacketCache; 2]>, difference: Option<&Difference>) -> Self {
+        let (result, further) = match evaluate(interval, caches, difference) {
             Ok(Answer { estimate, rows, further }) => (Ok((estimate, rows)), further),
             Err(unusable) => (Err(unusable), vec![]),
         };
@@ -122,12 +136,19 @@ struct Answer {
 }
 
 /// The evaluation of a pair's kind of synopsis.
-fn evaluate(interval: &Interval, caches: Option<[&PacketCache; 2]>) -> Result<Answer, Unusable> {
+fn evaluate(
+    interval: &Interval,
+    caches: Option<[&PacketCache; 2]>,
+    difference: Option<&Difference>,
+) -> Result<Answer, Unusable> {
     let pair = interval.pair()?;
     match pair.sender.shape.kind {
         Kind::LDA => rows::<Cell>(&pair, pair.sender.shape.has_digests),
         Kind::FINECOMB => finecomb(&pair, caches),
-        Kind::IDENTITY_TABLE => subtracted(&pair, caches, |sent, received, _| Difference::of(sent, received)),
+        Kind::IDENTITY_TABLE => subtracted(&pair, caches, |sent, received, _| match difference {
+            Some(known) => known.clone(),
+            None => Difference::of(sent, received),
+        }),
         Kind::RDA => subtracted(&pair, caches, Difference::of_rda),
         Kind::SRDA => subtracted(&pair, caches, Difference::of_srda),
         kind => Err(Unusable::Kind(kind)),
@@ -138,7 +159,7 @@ fn evaluate(interval: &Interval, caches: Option<[&PacketCache; 2]>) -> Result<An
 fn subtracted<C: Subtractable>(
     pair: &Pair,
     caches: Option<[&PacketCache; 2]>,
-    decode: fn(&[C], &[C], Layout) -> Difference,
+    decode: impl FnOnce(&[C], &[C], Layout) -> Difference,
 ) -> Result<Answer, Unusable> {
     let shape = &pair.sender.shape;
     let layout = Layout::of(shape).ok_or(Unusable::Kind(shape.kind))?;
@@ -153,9 +174,7 @@ fn subtracted<C: Subtractable>(
         (shape.kind, difference.complete, is_sampled, caches)
         && let Some((sent, received)) = sent.packets().zip(received.packets())
     {
-        let [sent, received]: [Vec<u64>; 2] =
-            [sent.map(|(hash, _)| hash).collect(), received.map(|(hash, _)| hash).collect()];
-        let (found, _) = Difference::by_symbols(&sent, &received);
+        let (found, _) = Difference::by_symbols(sent.map(|(hash, _)| hash), received.map(|(hash, _)| hash));
         if found.complete {
             difference = found;
         }
@@ -315,7 +334,7 @@ fn of_rows<R: Row>(
 }
 
 /// The sums over all packets, if both ends report them.
-fn sums(pair: &Pair) -> Option<Sums> {
+pub(crate) fn sums(pair: &Pair) -> Option<Sums> {
     let of = |totals: &Totals| {
         Some(EndSums {
             packets: totals.packets,

@@ -6,12 +6,14 @@
 //! * [`pair`]: an interval's two reports, and how their rows compare.
 //! * [`evaluation`]: what a pair says of delay and loss. [`summary`]: a segment's intervals in numbers.
 //! * [`truth`]: the exact numbers, where they are known.
+//! * [`exchange`]: the same between two ends that remember their packets.
 //! * [`follower`]: all of that live, interval by interval.
 //!
 //! Nothing here prints or ends a program: what went wrong is a value that says so.
 
 pub mod collector;
 pub mod evaluation;
+pub mod exchange;
 pub mod feed;
 pub mod follower;
 pub mod pair;

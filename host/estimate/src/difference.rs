@@ -29,6 +29,7 @@ mod rateless;
 mod rda;
 pub mod stash;
 
+pub use rateless::{MOST_SYMBOLS, Symbol, Symbols};
 pub use rda::{published_deviation, published_mean};
 
 /// The packets that only one end has seen, as far as they are known.

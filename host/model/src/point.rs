@@ -203,6 +203,26 @@ impl MeasurementPoint {
         self.caches.as_mut().map(|caches| core::mem::replace(caches, empty))
     }
 
+    /// Goes on with the interval of this number, as if a delimiter had begun it.
+    pub fn resume_at(&mut self, interval: u32) {
+        (self.interval, self.has_ended) = (interval, true);
+    }
+
+    /// Records packets of the first class again, of which hash and time are remembered. Their octets are not known: they count
+    /// as none.
+    pub fn recall(&mut self, packets: impl IntoIterator<Item = (u64, Timestamp)>) {
+        let (mut batch, mut length) = ([Hashed::default(); BATCH], 0);
+        for (hash, time) in packets {
+            batch[length] = Hashed { hash, time, ..Hashed::default() };
+            length += 1;
+            if length == BATCH {
+                self.add(0, 0, &mut batch);
+                length = 0;
+            }
+        }
+        self.add(0, 0, &mut batch[..length]);
+    }
+
     /// Sets the absolute time that the control frames of the next interval ends carry; none at first.
     pub fn set_time(&mut self, time: Option<AbsoluteTime>) {
         self.time = time;

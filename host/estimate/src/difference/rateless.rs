@@ -11,18 +11,72 @@
 //!
 //! # Test plan
 //!
-//! Shares of packets in symbols against 1 / (1 + i/2), within chance; the next symbol by the definition. Sets that differ by none, one and
+//! Shares of packets in symbols against 1 / (1 + i/2), within chance; the next symbol by the definition. The pieces of an end's symbols against the whole. Sets that differ by none, one and
 //! thousands of packets, some of one identity: these come out, and of how many symbols. Sets without anything in common end.
 
 use super::{Difference, Left};
+use deltaline_model::sketch::digest::{add, subtract};
 use deltaline_model::sketch::packet_id::PacketId;
 
 /// Symbols at first.
 const FEWEST: usize = 64;
 /// Most symbols: of half as many packets that differ.
-const MOST: usize = 1 << 22;
+pub const MOST_SYMBOLS: usize = 1 << 22;
+
+/// A symbol of one end's packets: how many, and the sums of their checks and identifiers' halves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Symbol {
+    /// Packets, modulo 2^32.
+    pub count: u32,
+    /// Sums of checks, upper halves and lower halves, each part of 16 bits modulo 2^16.
+    pub fields: [u32; 3],
+}
+
+/// One end's packets on their way into symbols, which can be made in pieces. 24 bytes a packet.
+pub struct Symbols {
+    id: PacketId,
+    /// Each with its hash.
+    packets: Vec<(Indices, u64)>,
+    made: usize,
+}
+
+impl Symbols {
+    /// Of packets with these hashes.
+    pub fn of(hashes: impl IntoIterator<Item = u64>) -> Self {
+        let id = PacketId::default();
+        let packets = hashes.into_iter().map(|hash| (Indices::of(id.halves_of(hash)), hash)).collect();
+        Symbols { id, packets, made: 0 }
+    }
+
+    /// How many symbols have been made.
+    pub fn made(&self) -> usize {
+        self.made
+    }
+
+    /// The next symbols, so many.
+    pub fn make(&mut self, more: usize) -> Vec<Symbol> {
+        let (first, end) = (self.made, self.made.saturating_add(more));
+        let mut symbols = vec![Symbol::default(); more];
+        for (indices, hash) in &mut self.packets {
+            if indices.next as usize >= end {
+                continue;
+            }
+            let [upper, lower] = self.id.halves_of(*hash);
+            let fields = [self.id.check_of(*hash), upper, lower];
+            while indices.next < end as u64 {
+                let Some(index) = indices.next() else { break };
+                let symbol = &mut symbols[index - first];
+                symbol.count = symbol.count.wrapping_add(1);
+                symbol.fields.iter_mut().zip(fields).for_each(|(sum, field)| *sum = add(*sum, field));
+            }
+        }
+        self.made = end;
+        symbols
+    }
+}
 
 /// The symbols that a packet is in, from the first on.
+#[derive(Clone, Copy)]
 struct Indices {
     state: u64,
     next: u64,
@@ -58,36 +112,35 @@ fn following(here: u64, random: u64) -> u64 {
     (first..first + 4).find(|symbol| pairs(*symbol) > more_than).unwrap_or(first + 4)
 }
 
-/// One end's packets, with their signs, added to symbols.
-fn put(symbols: &mut [Left], id: &PacketId, halves: [u32; 2], hash: u64, count: u32) {
-    let fields = [id.check_of(hash), halves[0], halves[1]];
-    let length = symbols.len();
-    for symbol in Indices::of(halves).take_while(|index| *index < length) {
-        let symbol = &mut symbols[symbol];
-        symbol.take(count.wrapping_neg(), fields);
-    }
-}
-
 impl Difference {
     /// The packets that two ends with these hashes have not in common, by as many symbols as that takes, and how many these
     /// are. Not complete where it takes more than four million.
-    pub fn by_symbols(sent: &[u64], received: &[u64]) -> (Self, usize) {
-        let id = PacketId::default();
-        let packets =
-            |hashes: &[u64]| hashes.iter().map(|hash| (id.halves_of(*hash), *hash)).collect::<Vec<_>>();
-        let ends = [(packets(sent), 1), (packets(received), u32::MAX)];
-        let mut length = FEWEST;
+    pub fn by_symbols(
+        sent: impl IntoIterator<Item = u64>,
+        received: impl IntoIterator<Item = u64>,
+    ) -> (Self, usize) {
+        let mut ends = [Symbols::of(sent), Symbols::of(received)];
+        let mut made = [vec![], vec![]];
+        let mut more = FEWEST;
         loop {
-            let mut symbols = vec![Left { count: 0, fields: [0; 3] }; length];
-            for (packets, count) in &ends {
-                packets.iter().for_each(|(halves, hash)| put(&mut symbols, &id, *halves, *hash, *count));
+            for (made, end) in made.iter_mut().zip(&mut ends) {
+                made.extend(end.make(more));
             }
-            let found = decode(symbols, &id);
-            if found.complete || length >= MOST {
+            let (found, length) = (Difference::of_symbols(&made[0], &made[1]), made[0].len());
+            if found.complete || length >= MOST_SYMBOLS {
                 return (found, length);
             }
-            length += length / 4;
+            more = length / 4;
         }
+    }
+
+    /// The packets that two ends with these first symbols have not in common, as far as these show them.
+    pub fn of_symbols(sent: &[Symbol], received: &[Symbol]) -> Self {
+        let left = |(sent, received): (&Symbol, &Symbol)| Left {
+            count: sent.count.wrapping_sub(received.count),
+            fields: std::array::from_fn(|field| subtract(sent.fields[field], received.fields[field])),
+        };
+        decode(sent.iter().zip(received).map(left).collect(), &PacketId::default())
     }
 }
 
@@ -141,6 +194,15 @@ mod tests {
     }
 
     #[test]
+    fn pieces_make_up_the_whole() {
+        let mut pieces = Symbols::of(hashes(0..5000));
+        let made: Vec<Symbol> =
+            [1, 0, 7, 56, 400, 36].into_iter().flat_map(|more| pieces.make(more)).collect();
+        assert_eq!((pieces.made(), &made), (500, &Symbols::of(hashes(0..5000)).make(500)));
+        assert_eq!(made[0].count, 5000);
+    }
+
+    #[test]
     fn the_next_symbol_by_definition() {
         for here in [0u64, 1, 2, 7, 100, 12_345] {
             for random in [1 << 50, 1 << 60, 1 << 62, 1 << 63, 3 << 62, u64::MAX - 1, u64::MAX] {
@@ -167,7 +229,7 @@ mod tests {
         for (lost, foreign) in [(0, 0), (1, 0), (0, 1), (40, 60), (1500, 700)] {
             let sent = hashes(0..10_000);
             let received = [hashes(lost..10_000), hashes(50_000..50_000 + foreign)].concat();
-            let (found, symbols) = Difference::by_symbols(&sent, &received);
+            let (found, symbols) = Difference::by_symbols(sent.iter().copied(), received);
             assert!(found.complete);
             assert_eq!(sorted(found.only_sent), names(&hashes(0..lost)));
             assert_eq!(sorted(found.only_received), names(&hashes(50_000..50_000 + foreign)));
@@ -178,10 +240,10 @@ mod tests {
             );
         }
         // Three of one identity, and one of two.
-        let (found, _) = Difference::by_symbols(&[5, 5, 5, 7, 7, 9], &[7, 9]);
+        let (found, _) = Difference::by_symbols([5, 5, 5, 7, 7, 9], [7, 9]);
         assert_eq!((found.complete, sorted(found.only_sent)), (true, names(&[5, 5, 5, 7])));
         // Nothing in common.
-        let (found, _) = Difference::by_symbols(&hashes(0..3000), &hashes(5000..9000));
+        let (found, _) = Difference::by_symbols(hashes(0..3000), hashes(5000..9000));
         assert_eq!((found.complete, found.only_sent.len(), found.only_received.len()), (true, 3000, 4000));
     }
 }

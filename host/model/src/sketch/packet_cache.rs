@@ -6,9 +6,10 @@
 //!
 //! # Test plan
 //!
-//! Times of packets that passed once, twice and never; a cache that is full says nothing.
+//! Times of packets that passed once, twice and never; a cache that is full says nothing; packets that are moved stay in order.
 
 use crate::sketch::synopsis::Hashed;
+use crate::time::Timestamp;
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -40,6 +41,34 @@ impl PacketCache {
         (!self.is_full).then(|| self.packets.iter().map(|(hash, _, place)| (*hash, *place)))
     }
 
+    /// How many packets were remembered.
+    pub fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// Whether none were.
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// Hash and time of each packet, in their order. None if the cache was full.
+    pub fn sightings(&self) -> Option<impl Iterator<Item = (u64, Timestamp)> + '_> {
+        let time = |(hash, time, _): &(u64, u64, u32)| (*hash, Timestamp::from_nanoseconds(*time));
+        (!self.is_full).then(|| self.packets.iter().map(time))
+    }
+
+    /// Moves packets whose hash `is_wanted` to the end of `other`, in their order.
+    pub fn move_behind(&mut self, other: &mut Self, mut is_wanted: impl FnMut(u64) -> bool) {
+        let moved = self.packets.extract_if(.., |(hash, ..)| is_wanted(*hash));
+        other.packets.extend(moved);
+    }
+
+    /// Moves packets whose hash `is_wanted` in front of those of `other`, in their order.
+    pub fn move_before(&mut self, other: &mut Self, mut is_wanted: impl FnMut(u64) -> bool) {
+        let moved: Vec<_> = self.packets.extract_if(.., |(hash, ..)| is_wanted(*hash)).collect();
+        other.packets.splice(0..0, moved);
+    }
+
     /// When the packets of each of these hashes were seen, in nanoseconds modulo 2^48, in their order. None if the cache was full.
     pub fn all_times(&self, hashes: &[u64]) -> Option<Vec<Vec<u64>>> {
         if self.is_full {
@@ -62,7 +91,6 @@ impl PacketCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Timestamp;
 
     fn packet(hash: u64, time: u64) -> Hashed {
         Hashed { hash, time: Timestamp::from_nanoseconds(time), ..Hashed::default() }
@@ -76,6 +104,19 @@ mod tests {
         assert_eq!(cache.all_times(&[9, 5, 8]), Some(vec![vec![120], vec![], vec![110, 130]]));
         assert_eq!(cache.all_times(&[]), Some(vec![]));
         assert_eq!(cache.packets().unwrap().last(), Some((8, 0)));
+        let (mut before, mut behind) = (PacketCache::default(), PacketCache::default());
+        before.remember(&[packet(1, 50)]);
+        behind.remember(&[packet(2, 200)]);
+        // The first of the two 8, then the last packet.
+        let mut first = true;
+        cache.move_behind(&mut before, |hash| hash == 8 && core::mem::take(&mut first));
+        cache.move_before(&mut behind, |hash| hash != 7);
+        let times = |cache: &PacketCache| {
+            cache.sightings().unwrap().map(|(hash, time)| (hash, time.nanoseconds())).collect::<Vec<_>>()
+        };
+        assert_eq!(times(&before), [(1, 50), (8, 110)]);
+        assert_eq!(times(&behind), [(9, 120), (8, 130), (2, 200)]);
+        assert_eq!((times(&cache), cache.len(), cache.is_empty()), (vec![(7, 100)], 1, false));
         cache.is_full = true;
         assert!(cache.packets().is_none());
         assert_eq!(cache.all_times(&[7]), None);

@@ -134,6 +134,13 @@ impl Key {
         &self.secret
     }
 
+    /// The key of one conversation under this key: `number` is the tag's nonce, which both ends have chosen, each half of it at
+    /// random. What is signed in one conversation is not authentic in another.
+    pub fn of_conversation(&self, number: [u8; 16]) -> Key {
+        // No frame is that short: this is the tag of none.
+        Key { id: self.id, secret: ascon::tag(&self.secret, number, b"conversation") }
+    }
+
     /// Whether this key made the tag of a frame that decodes, whatever key the frame names; padding behind it is allowed.
     pub fn has_signed(&self, frame: &[u8]) -> bool {
         Parts::of(frame).is_some_and(|parts| parts.is_signed_by(self, frame))

@@ -12,7 +12,7 @@ use crate::wire::cell::WireCell;
 use crate::wire::check::ETHERTYPE;
 use crate::wire::check::check_word;
 use crate::wire::fields::Fields;
-use crate::wire::shape::{BLOCK_CELLS, MAX_CELL_BYTES, MAX_OWN_WORDS, Shape, most_cells};
+use crate::wire::shape::{BLOCK_CELLS, Kind, MAX_CELL_BYTES, MAX_OWN_WORDS, Shape, most_cells};
 use alloc::boxed::Box;
 
 /// Versions of the layout that are read; the last one is sent.
@@ -183,6 +183,9 @@ impl Header {
     /// unknown.
     pub(crate) fn check(&self) -> Result<(), FrameError> {
         let (shape, field) = (&self.shape, |name| Err(FrameError::Field(name)));
+        if shape.kind == Kind::MESSAGE {
+            return field("kind");
+        }
         match registry::read(shape) {
             Err(Unreadable::Unknown) => return Err(FrameError::Kind(Box::new(*self))),
             Err(Unreadable::Contradiction(name)) => return field(name),

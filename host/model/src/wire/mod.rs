@@ -1,4 +1,4 @@
-//! What goes over the wire: control frames and delimiters.
+//! What goes over the wire: control frames, delimiters and messages.
 
 pub mod authentication;
 pub mod cell;
@@ -7,6 +7,7 @@ pub mod delimiter;
 pub(crate) mod fields;
 pub mod frame;
 pub mod header;
+pub mod message;
 pub mod shape;
 pub mod v1;
 pub mod v2;

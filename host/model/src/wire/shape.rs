@@ -22,6 +22,8 @@ impl Kind {
     pub const RDA: Kind = Kind(4);
     /// [sRDA](crate::sketch::rda).
     pub const SRDA: Kind = Kind(5);
+    /// No table: a [message](crate::wire::message) of one end to the other. It is no control frame.
+    pub const MESSAGE: Kind = Kind(6);
 }
 
 impl core::fmt::Display for Kind {

@@ -1,0 +1,509 @@
+//! `deltaline exchange`: two ends, each with its own recording, find out loss and delays between them.
+//!
+//! # Test plan
+//!
+//! `tests/exchange.rs`: the same as `measure` of both recordings and as exact matching, by TCP and by a Unix socket; keys; who is refused, and with which
+//! exit code; nobody there.
+
+use crate::described::Described;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::{Input, is_standard_input, name};
+use crate::keys::{keys, mention_forgery};
+use crate::parse;
+use crate::point::{Batch, Point};
+use crate::report;
+use crate::show::json::{Interval as IntervalOutput, Numbers};
+use crate::show::table;
+use clap::{Args, Subcommand};
+use deltaline_capture::filter::Filter;
+use deltaline_capture::{PacketRef, Selection};
+use deltaline_collect::exchange::{Asked, Costs, ExchangeError, Refusal, Terms, answer, ask};
+use deltaline_collect::summary::{Summary, interval_remarks};
+use deltaline_design::random_seed;
+use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::sketch::packet_cache::PacketCache;
+use deltaline_model::time::Timestamp;
+use deltaline_model::wire::frame::Role;
+use deltaline_model::wire::shape::Kind;
+use serde::Serialize;
+use std::io::{self, Read, Write};
+use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  A key, which both ends have to have:
+    deltaline key north.keys
+
+  At the receiver, which answers one sender after another:
+    deltaline exchange serve --key north.keys --interval 1s 0.0.0.0:4711 receiver.pcap
+
+  At the sender, which shows the result:
+    deltaline exchange ask --key north.keys --interval 1s receiver.example:4711 sender.pcap
+
+  Both on one machine, all packets as one interval:
+    deltaline exchange serve --once unix:/tmp/exchange receiver.pcap &
+    deltaline exchange ask --json unix:/tmp/exchange sender.pcap";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Exchange {
+    /// At the receiver: answer what senders ask of a recording
+    #[command(after_help = EXAMPLES, after_long_help = EXAMPLES)]
+    Serve(Serve),
+    /// At the sender: ask the receiver, and show the result
+    #[command(after_help = EXAMPLES, after_long_help = EXAMPLES)]
+    Ask(Ask),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    #[command(flatten)]
+    end: End,
+    /// End after one sender, as its exchange ended
+    #[arg(long)]
+    once: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Ask {
+    #[command(flatten)]
+    end: End,
+    /// Write the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What both ends are given, alike but for the recording.
+#[derive(Debug, Args)]
+struct End {
+    /// Where the receiver listens: HOST:PORT, or unix:PATH
+    #[arg(value_name = "ADDRESS")]
+    address: Address,
+    /// This end's recording: pcap or pcapng, plain, gzip or Zstandard; - is standard input
+    recording: PathBuf,
+    /// Length of an interval, such as 500ms or 2s: cut by both ends' clocks where these are a multiple of it. A packet belongs to the
+    /// interval in which it was sent; the first interval and the last, which recordings cut, are left out. Without it all
+    /// packets are one interval
+    #[arg(long, value_parser = parse::duration, value_name = "DURATION")]
+    interval: Option<u64>,
+    /// Keys that authenticate the exchange, as `deltaline key` makes them
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// How long to wait for the other end's next message
+    #[arg(long, value_parser = parse::duration, value_name = "DURATION", default_value = "60s")]
+    patience: u64,
+    /// Only packets that match, in tcpdump's syntax
+    #[arg(long, value_name = "EXPRESSION", value_parser = Filter::new)]
+    filter: Option<Filter>,
+    #[command(flatten)]
+    described: Described,
+}
+
+/// Where a receiver listens.
+#[derive(Clone, Debug)]
+enum Address {
+    Tcp(String),
+    Unix(PathBuf),
+}
+
+impl std::str::FromStr for Address {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.strip_prefix("unix:") {
+            Some("") => Err("give a path behind unix:"),
+            Some(path) => Ok(Address::Unix(path.into())),
+            None if text.contains(':') => Ok(Address::Tcp(text.into())),
+            None => Err("give HOST:PORT, or unix:PATH"),
+        }
+    }
+}
+
+impl std::fmt::Display for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Address::Tcp(address) => f.write_str(address),
+            Address::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+/// A connection of either kind.
+enum Connection {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Connection {
+    /// The same, giving up after some time.
+    fn within(self, patience: Duration) -> io::Result<Self> {
+        let patience = Some(patience);
+        match &self {
+            Connection::Tcp(stream) => {
+                stream.set_nodelay(true)?;
+                stream.set_read_timeout(patience)?;
+                stream.set_write_timeout(patience)?;
+            }
+            Connection::Unix(stream) => {
+                stream.set_read_timeout(patience)?;
+                stream.set_write_timeout(patience)?;
+            }
+        }
+        Ok(self)
+    }
+}
+
+impl Read for Connection {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Connection::Tcp(stream) => stream.read(buffer),
+            Connection::Unix(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Connection {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Connection::Tcp(stream) => stream.write(bytes),
+            Connection::Unix(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Connection::Tcp(stream) => stream.flush(),
+            Connection::Unix(stream) => stream.flush(),
+        }
+    }
+}
+
+/// Where senders come in.
+enum Listener {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+impl Listener {
+    fn bind(address: &Address) -> io::Result<Self> {
+        Ok(match address {
+            Address::Tcp(address) => Listener::Tcp(TcpListener::bind(address)?),
+            Address::Unix(path) => Listener::Unix(UnixListener::bind(path)?),
+        })
+    }
+
+    /// Where it is: of TCP, with the port that the system chose for port 0.
+    fn address(&self, asked: &Address) -> String {
+        match self {
+            Listener::Tcp(listener) => {
+                listener.local_addr().map_or_else(|_| asked.to_string(), |own| own.to_string())
+            }
+            Listener::Unix(_) => asked.to_string(),
+        }
+    }
+
+    fn accept(&self) -> io::Result<Connection> {
+        Ok(match self {
+            Listener::Tcp(listener) => Connection::Tcp(listener.accept()?.0),
+            Listener::Unix(listener) => Connection::Unix(listener.accept()?.0),
+        })
+    }
+}
+
+/// A recording, cut into intervals by its clock.
+struct Cut {
+    input: Input,
+    point: MeasurementPoint,
+    /// Of an interval, in nanoseconds; zero for one of all.
+    length: u64,
+    /// The running interval.
+    number: Option<u64>,
+    /// The first packet behind it.
+    next: Option<(Vec<u8>, u64)>,
+    batch: Batch,
+    packets: u64,
+    unmeasured: u64,
+    failure: Option<Failure>,
+}
+
+impl Cut {
+    fn open(end: &End, terms: &Terms, role: Role) -> Result<Self, Failure> {
+        let selection = Selection { filter: end.filter.clone(), ..Selection::default() };
+        let mut point = MeasurementPoint::new(&terms.configuration, role);
+        point.remember_packets();
+        Ok(Cut {
+            input: Input::open(&end.recording, false)?.select(selection),
+            point,
+            length: terms.length,
+            number: None,
+            next: None,
+            batch: Batch::default(),
+            packets: 0,
+            unmeasured: 0,
+            failure: None,
+        })
+    }
+
+    /// The next interval that has packets.
+    fn next(&mut self) -> Option<(u64, PacketCache)> {
+        self.try_next().unwrap_or_else(|failure| {
+            self.failure = Some(failure);
+            None
+        })
+    }
+
+    fn try_next(&mut self) -> Result<Option<(u64, PacketCache)>, Failure> {
+        let held = self.next.take();
+        let mut has_any = held.is_some();
+        if let Some((data, timestamp)) = held {
+            self.number = self.number.max(timestamp.checked_div(self.length));
+            self.batch.push(&data, Timestamp::from_nanoseconds(timestamp));
+        }
+        while let Some(PacketRef { data, timestamp, .. }) = self.input.next_packet()? {
+            self.packets += 1;
+            let number = timestamp.checked_div(self.length).unwrap_or(0);
+            // Packets from before a clock that was set back stay in the running interval.
+            if self.number.is_some_and(|running| number > running) && has_any {
+                self.next = Some((data.to_vec(), timestamp));
+                break;
+            }
+            self.number = self.number.max(Some(number));
+            has_any = true;
+            self.batch.push(data, Timestamp::from_nanoseconds(timestamp));
+            if self.batch.is_full() {
+                Point::observe(&mut self.point, &mut self.batch)?;
+            }
+        }
+        Point::observe(&mut self.point, &mut self.batch)?;
+        let Some(number) = self.number.filter(|_| has_any) else { return Ok(None) };
+        self.unmeasured += u64::from(self.point.totals(0).unmeasured);
+        self.point.end_interval(IntervalEnd::Request, |_| ());
+        Ok(self.point.take_packets().and_then(|mut caches| caches.pop()).map(|packets| (number, packets)))
+    }
+
+    /// What is to be said of the recording.
+    fn remarks(&self) -> Vec<String> {
+        let name = self.input.name();
+        let unmeasured = (self.unmeasured > 0).then(|| {
+            format!("{name}: {} of {} packets are not IP and not measured", self.unmeasured, self.packets)
+        });
+        unmeasured.into_iter().collect()
+    }
+}
+
+/// What an end's command line says that both have in common.
+fn terms(end: &End) -> Result<Terms, Failure> {
+    let configuration = end.described.of_identities(ROWS)?;
+    if configuration.kind() != Kind::IDENTITY_TABLE
+        || configuration.prefixes().lengths() != [0]
+        || !configuration.classifier().is_empty()
+    {
+        let message = "--synopsis, --banks, --design: an exchange is of identity tables of all packets, without classes; name such a \
+                       design, or leave them out";
+        return Err(Failure::new(Exit::Usage, message));
+    }
+    mention_forgery(end.key.as_deref(), "the other end's answers");
+    let patience = Duration::from_nanos(end.patience);
+    Ok(Terms { configuration, length: end.interval.unwrap_or(0), keys: keys(end.key.as_deref())?, patience })
+}
+
+/// Rows of each table.
+const ROWS: usize = 64;
+
+fn random() -> Result<u64, Failure> {
+    random_seed().map_err(|error| {
+        Failure::new(Exit::Input, format!("the system gives no number at random: {error}; try again later"))
+    })
+}
+
+/// A failure of the connection to or at an address.
+fn unreachable(address: &str, error: &io::Error) -> Failure {
+    let exit = match error.kind() {
+        io::ErrorKind::AddrInUse => Exit::Busy,
+        io::ErrorKind::PermissionDenied => Exit::Denied,
+        _ => Exit::Missing,
+    };
+    Failure::new(
+        exit,
+        format!("{address}: {error}; see whether the address is right and the other end listens"),
+    )
+}
+
+fn failure(address: &str, error: &ExchangeError) -> Failure {
+    let exit = match error {
+        ExchangeError::Connection(_) | ExchangeError::Closed => Exit::Missing,
+        ExchangeError::Silent => Exit::NoData,
+        ExchangeError::Apart { .. } => Exit::NotIdentifiable,
+        ExchangeError::Full | ExchangeError::Refused(Refusal::Full) => Exit::Refused,
+        ExchangeError::Refused(reason) | ExchangeError::Refuses(reason) => match reason {
+            Refusal::Key => Exit::Unauthentic,
+            _ => Exit::Configuration,
+        },
+        ExchangeError::Frame(_) | ExchangeError::Unauthentic(_) | ExchangeError::Rules(_) => {
+            Exit::Unauthentic
+        }
+    };
+    Failure::new(exit, format!("{address}: {error}"))
+}
+
+pub(crate) fn serve(arguments: &Serve) -> Result<Exit, Failure> {
+    let end = &arguments.end;
+    let terms = terms(end)?;
+    // What cannot be read is better known before anybody asks.
+    if !is_standard_input(&end.recording) {
+        drop(Input::open(&end.recording, false)?);
+    } else if !arguments.once {
+        let message = "-: standard input can be read once; name a file, or give --once";
+        return Err(Failure::new(Exit::Usage, message));
+    }
+    let listener =
+        Listener::bind(&end.address).map_err(|error| unreachable(&end.address.to_string(), &error))?;
+    let address = listener.address(&end.address);
+    report::say(&format!("listening at {address}"));
+    loop {
+        let served = serve_one(end, &terms, &listener, &address);
+        if arguments.once {
+            if let Address::Unix(path) = &end.address {
+                // Whoever comes later finds nobody.
+                let _ = std::fs::remove_file(path);
+            }
+            return served.map(|()| Exit::Done);
+        }
+        if let Err(failure) = served {
+            report::say(&failure.message);
+        }
+    }
+}
+
+fn serve_one(end: &End, terms: &Terms, listener: &Listener, address: &str) -> Result<(), Failure> {
+    let connection = listener.accept().and_then(|connection| connection.within(terms.patience));
+    let connection = connection.map_err(|error| unreachable(address, &error))?;
+    let mut cut = Cut::open(end, terms, Role::Receiver)?;
+    let answered = answer(connection, terms, random()?, || cut.next());
+    if let Some(failure) = cut.failure.take() {
+        return Err(failure);
+    }
+    let costs = answered.map_err(|error| failure(address, &error))?;
+    cut.remarks().iter().for_each(|remark| report::say(remark));
+    report::say(&format!("served {} questions: {}", costs.questions, CostsOutput::of(&costs).text()));
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct Output<'a> {
+    overall: Numbers<'a>,
+    intervals: Vec<IntervalOutput<'a>>,
+    exchange: CostsOutput,
+    warnings: &'a [String],
+}
+
+/// What an exchange took.
+#[derive(Serialize)]
+struct CostsOutput {
+    octets_sent: u64,
+    octets_received: u64,
+    processor_ns: u64,
+    symbols: u64,
+    questions: u64,
+    packets_held: u64,
+}
+
+impl CostsOutput {
+    fn of(costs: &Costs) -> Self {
+        let Costs { sent, received, processor, symbols, questions, packets } = *costs;
+        CostsOutput {
+            octets_sent: sent,
+            octets_received: received,
+            processor_ns: processor.as_nanos() as u64,
+            symbols,
+            questions,
+            packets_held: packets,
+        }
+    }
+
+    fn text(&self) -> String {
+        format!(
+            "{} octets sent, {} received, {} symbols, {} of processor time, at most {} packets in memory",
+            self.octets_sent,
+            self.octets_received,
+            self.symbols,
+            report::duration(self.processor_ns as f64),
+            self.packets_held
+        )
+    }
+}
+
+pub(crate) fn ask_receiver(arguments: &Ask) -> Result<Exit, Failure> {
+    let end = &arguments.end;
+    let terms = terms(end)?;
+    let mut cut = Cut::open(end, &terms, Role::Sender)?;
+    let address = end.address.to_string();
+    let connection = connect(&end.address, terms.patience).map_err(|error| unreachable(&address, &error))?;
+    let asked = ask(connection, &terms, random()?, || cut.next());
+    if let Some(failure) = cut.failure.take() {
+        return Err(failure);
+    }
+    let Asked { evaluations, numbers, costs } = asked.map_err(|error| failure(&address, &error))?;
+
+    let mut summary = Summary::of(&evaluations);
+    for ((interval, evaluation), number) in summary.intervals.iter_mut().zip(&evaluations).zip(&numbers) {
+        let start = number.saturating_mul(terms.length);
+        let absolute = |moment: Timestamp| {
+            start.saturating_add_signed(moment.nanoseconds_since(Timestamp::from_nanoseconds(start)))
+        };
+        interval.times = evaluation
+            .span()
+            .filter(|_| terms.length > 0)
+            .map(|(first, last)| [absolute(first), absolute(last)]);
+    }
+    let exit = Exit::gravest(
+        evaluations.iter().map(Exit::after_interval).chain([Exit::after_findings(&summary.findings)]),
+    );
+    let mut warnings = interval_remarks(&evaluations);
+    warnings.extend(summary.findings.iter().map(ToString::to_string));
+    warnings.extend(cut.remarks());
+    let costs = CostsOutput::of(&costs);
+    if arguments.json {
+        let intervals = summary.intervals.iter().map(IntervalOutput).collect();
+        let overall = Numbers(&summary.overall);
+        report::print_result(
+            "exchange",
+            &Output { overall, intervals, exchange: costs, warnings: &warnings },
+        )?;
+    } else {
+        let said = format!(
+            "{} with {address}\n{}exchange: {}\n",
+            name(&end.recording),
+            table::summary(&summary),
+            costs.text()
+        );
+        report::print(&said)?;
+    }
+    warnings.iter().for_each(|warning| report::say(warning));
+    end.described.mention_seed();
+    Ok(exit)
+}
+
+fn connect(address: &Address, patience: Duration) -> io::Result<Connection> {
+    let connection = match address {
+        Address::Unix(path) => Connection::Unix(UnixStream::connect(path)?),
+        Address::Tcp(address) => {
+            let mut refused = io::Error::from(io::ErrorKind::AddrNotAvailable);
+            let mut connected = None;
+            for address in address.to_socket_addrs()? {
+                match TcpStream::connect_timeout(&address, patience) {
+                    Ok(stream) => {
+                        connected = Some(stream);
+                        break;
+                    }
+                    Err(error) => refused = error,
+                }
+            }
+            Connection::Tcp(connected.ok_or(refused)?)
+        }
+    };
+    connection.within(patience)
+}

@@ -1,0 +1,213 @@
+//! Two ends, each with its own recording, in two processes: the same result as from both recordings at hand, or a reason.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Folder, RECEIVER, Run, SENDER, command, packets, run};
+use deltaline_capture::Packet;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::Instant;
+
+/// A receiver that listens.
+struct Serving {
+    child: Child,
+    messages: BufReader<std::process::ChildStderr>,
+    address: String,
+}
+
+impl Serving {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child = command(&[&["exchange", "serve", "--once"], arguments].concat())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut messages = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        let address = loop {
+            line.clear();
+            assert!(messages.read_line(&mut line).unwrap() > 0, "it does not listen");
+            if let Some(address) = line.trim().strip_prefix("deltaline: listening at ") {
+                break address.to_string();
+            }
+        };
+        Serving { child, messages, address }
+    }
+
+    /// Its exit code and messages.
+    fn end(mut self) -> (i32, String) {
+        let mut rest = String::new();
+        self.messages.read_to_string(&mut rest).unwrap();
+        (self.child.wait().unwrap().code().unwrap(), rest)
+    }
+}
+
+/// What two ends find out with these options.
+fn exchange(options: &[&str], sender: &str, receiver: &str, address: &str) -> Value {
+    let serving = Serving::start(&[options, &[address, receiver]].concat());
+    let address = serving.address.clone();
+    let asked = run(&[&["exchange", "ask", "--json"], options, &[&address, sender]].concat());
+    let (code, messages) = serving.end();
+    assert_eq!((asked.code, code), (0, 0), "{asked:?} {messages}");
+    let result = asked.json();
+    let costs = &result["exchange"];
+    assert!(
+        messages.contains(&format!(
+            "{} octets sent, {} received",
+            costs["octets_received"], costs["octets_sent"]
+        )),
+        "{costs} {messages}"
+    );
+    result
+}
+
+/// Keys of numbers that must be the same.
+const SAME: [&str; 12] = [
+    "sent",
+    "received",
+    "lost",
+    "only_sent",
+    "only_received",
+    "repeated",
+    "complete",
+    "effective_samples",
+    "mean_ns",
+    "mean_ci95_ns",
+    "bracket_ns",
+    "std_ns",
+];
+
+#[test]
+fn one_interval_is_what_measure_finds() {
+    let folder = Folder::new();
+    for (rows, address) in [("1024", "127.0.0.1:0"), ("64", &format!("unix:{}", folder.path("socket")))] {
+        let options = ["--rows", rows, "--seed", "5"];
+        let exchanged = exchange(&options, SENDER, RECEIVER, address);
+        let arguments = ["measure", "--json", "--synopsis", "identity"];
+        let measured = run(&[&arguments[..], &options, &[SENDER, RECEIVER]].concat()).json();
+        for key in SAME {
+            assert_eq!(exchanged["overall"][key], measured["overall"][key], "{rows} {key}");
+        }
+        assert_eq!(exchanged["overall"]["only_sent"], json!(1566));
+        assert_eq!(exchanged["exchange"]["symbols"].as_u64() > Some(0), rows == "64");
+        assert_eq!(exchanged["intervals"][0]["authenticated"], json!(false));
+    }
+    assert!(folder.files().is_empty());
+}
+
+/// The shipped captures, shifted so that the sender's first packet is where an interval of 250 ms begins.
+fn aligned(folder: &Folder) -> [String; 2] {
+    let [sent, received] = [SENDER, RECEIVER].map(packets);
+    let shift = 250_000_000 - sent[0].timestamp % 250_000_000;
+    let shifted = |name, packets: &[Packet]| {
+        let later: Vec<Packet> = packets
+            .iter()
+            .map(|packet| Packet { timestamp: packet.timestamp + shift, ..packet.clone() })
+            .collect();
+        folder.capture(name, &later)
+    };
+    [shifted("sender.pcap", &sent), shifted("receiver.pcap", &received)]
+}
+
+#[test]
+fn intervals_of_clocks_are_those_of_measure() {
+    let folder = Folder::new();
+    let [sender, receiver] = aligned(&folder);
+    let key = folder.path("north.keys");
+    run(&["key", &key]).told(0, &[]);
+    let options = ["--rows", "256", "--seed", "5", "--interval", "250ms"];
+    let exchanged = exchange(&[&options[..], &["--key", &key]].concat(), &sender, &receiver, "127.0.0.1:0");
+    let arguments = ["measure", "--json", "--synopsis", "identity", "--truth"];
+    let measured = run(&[&arguments[..], &options, &[&sender, &receiver]].concat()).json();
+    let [exchanged, measured] = [exchanged, measured].map(|it| it["intervals"].as_array().unwrap().clone());
+    // The first and the last are cut by the recording, and are left out.
+    assert!(exchanged.len() + 2 >= measured.len() && exchanged.len() > 3, "{}", exchanged.len());
+    let mut late = 0;
+    for (found, expected) in exchanged.iter().zip(&measured[1..]) {
+        for key in
+            ["sent", "received", "lost", "only_sent", "only_received", "repeated", "complete", "start_time"]
+        {
+            assert_eq!(found[key], expected[key], "{key}: {found}");
+        }
+        let [mean, measured, exact] =
+            [&found["mean_ns"], &expected["mean_ns"], &expected["truth"]["mean_ns"]]
+                .map(|mean| mean.as_f64().unwrap());
+        assert!((mean - exact).abs() < 0.5 && (mean - measured).abs() < 0.5, "{found}");
+        assert_eq!((&found["authenticated"], &found["early"]), (&json!(true), &json!(0)));
+        late += found["late"].as_u64().unwrap();
+    }
+    // Some 13 ms of traffic are in flight at every edge.
+    assert!(late > 100, "{late}");
+}
+
+#[test]
+fn who_is_refused_learns_why() {
+    let folder = Folder::new();
+    let keys = ["a.keys", "b.keys"].map(|name| folder.path(name));
+    for key in &keys {
+        run(&["key", key]).told(0, &[]);
+    }
+    let listen = "127.0.0.1:0";
+    let with = |options: &[&str], asking: &[&str], codes: [i32; 2], part: &str| {
+        let serving = Serving::start(&[options, &[listen, RECEIVER]].concat());
+        let address = serving.address.clone();
+        let asked = run(&[&["exchange", "ask", "--json"], asking, &[&address, SENDER]].concat());
+        let (code, messages) = serving.end();
+        assert_eq!([asked.code, code], codes, "{asked:?} {messages}");
+        asked.told(codes[0], &[part]);
+        assert_eq!(asked.json()["exit_code"], json!(codes[0]));
+    };
+    with(&["--key", &keys[0]], &["--key", &keys[1]], [18, 18], "give both ends the same file of keys");
+    with(&["--key", &keys[0]], &[], [18, 18], "unauthenticated: anybody on the path can forge");
+    with(&[], &["--key", &keys[1]], [18, 18], "the same file of keys");
+    with(&["--seed", "2"], &[], [4, 4], "configured differently");
+    with(&["--interval", "1s"], &[], [4, 4], "another length");
+    run(&["exchange", "ask", "--synopsis", "lda", listen, SENDER])
+        .failed(2, &["identity tables of all packets"]);
+    run(&["exchange", "ask", "nowhere", SENDER]).told(2, &["HOST:PORT"]);
+    run(&["exchange", "ask", &format!("unix:{}", folder.path("nobody")), SENDER]).told(11, &["No such file"]);
+}
+
+#[test]
+fn whoever_is_silent_or_no_receiver_is_left() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let silent = thread::spawn(move || {
+        let _silent = listener.accept().unwrap().0;
+        let (mut garbage, _) = listener.accept().unwrap();
+        garbage.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+        garbage.read_to_end(&mut vec![]).unwrap_or_default();
+    });
+    let started = Instant::now();
+    run(&["exchange", "ask", "--patience", "300ms", &address, SENDER]).told(14, &["silent"]);
+    assert!(started.elapsed().as_secs() < 5);
+    run(&["exchange", "ask", &address, SENDER]).told(18, &["breaks the rules"]);
+    silent.join().unwrap();
+    // One end's recording is empty; and as intervals there is nothing in common.
+    let folder = Folder::new();
+    let empty = folder.capture("empty.pcap", &[]);
+    let nothing = exchange_codes(&["--interval", "1s"], SENDER, &empty);
+    assert_eq!(nothing.code, 6, "{nothing:?}");
+    let hour_later: Vec<Packet> = packets(RECEIVER)
+        .into_iter()
+        .map(|packet| Packet { timestamp: packet.timestamp + 3_600_000_000_000, ..packet })
+        .collect();
+    let far = folder.capture("far.pcap", &hour_later);
+    exchange_codes(&["--interval", "100ms"], SENDER, &far).told(6, &["whether their clocks agree"]);
+    let lost = exchange_codes(&["--json"], SENDER, &empty);
+    assert_eq!(lost.json()["overall"]["received"], json!(0));
+}
+
+/// As [`exchange`], whatever becomes of it.
+fn exchange_codes(options: &[&str], sender: &str, receiver: &str) -> Run {
+    let common: Vec<&str> = options.iter().copied().filter(|option| *option != "--json").collect();
+    let serving = Serving::start(&[&common[..], &["127.0.0.1:0", receiver]].concat());
+    let address = serving.address.clone();
+    let asked = run(&[&["exchange", "ask"], options, &[&address, sender]].concat());
+    serving.end();
+    asked
+}

@@ -1,0 +1,219 @@
+//! The receiver's end: it answers what the sender asks of its packets.
+
+use super::channel::{Channel, Said, What};
+use super::intervals::Intervals;
+use super::{Costs, ExchangeError, MOST_ANSWERED, MOST_QUESTIONS, Refusal, Terms, processor_time, table};
+use deltaline_estimate::difference::{MOST_SYMBOLS, Symbol, Symbols};
+use deltaline_model::sketch::packet_cache::PacketCache;
+use deltaline_model::sketch::packet_id::PacketId;
+use deltaline_model::wire::authentication::Keys;
+use deltaline_model::wire::frame::Role;
+use std::collections::HashMap;
+use std::io::{Read, Write};
+
+/// Release of the exchange.
+pub(super) const RELEASE: u64 = 1;
+
+/// The interval that is spoken of.
+struct Current {
+    number: u64,
+    symbols: Option<Symbols>,
+    questions: u32,
+    words: usize,
+}
+
+/// Answers one sender, until it has closed the connection. `random` is a number at random, another one for each connection; `next` gives the
+/// receiver's intervals that have packets, by their numbers, which rise.
+///
+/// # Errors
+///
+/// Why the exchange ends early.
+pub fn answer<S: Read + Write>(
+    stream: S,
+    terms: &Terms,
+    random: u64,
+    next: impl FnMut() -> Option<(u64, PacketCache)>,
+) -> Result<Costs, ExchangeError> {
+    let started = processor_time();
+    let mut intervals = Intervals::of(next);
+    let mut channel = Channel::new(stream, terms, Role::Receiver);
+    greet(&mut channel, terms, random, intervals.first())?;
+    let mut current: Option<Current> = None;
+    while let Some(said) = channel.listen()? {
+        channel.costs.questions += 1;
+        reply(&mut channel, terms, &mut intervals, &mut current, said)?;
+    }
+    let processor = processor_time().saturating_sub(started).saturating_sub(intervals.reading);
+    Ok(Costs { processor, packets: intervals.most, ..channel.costs })
+}
+
+/// Takes the sender's greeting and returns it.
+fn greet<S: Read + Write>(
+    channel: &mut Channel<S>,
+    terms: &Terms,
+    random: u64,
+    first: Option<u64>,
+) -> Result<(), ExchangeError> {
+    let greeting = match channel.listen() {
+        Err(error @ ExchangeError::Unauthentic(_)) => {
+            channel.refuse(Refusal::Key);
+            return Err(error);
+        }
+        heard => heard?.ok_or(ExchangeError::Closed)?,
+    };
+    let Said { what: What::Greeting, interval, question, words } = greeting else {
+        return Err(ExchangeError::Rules("no greeting"));
+    };
+    let &[RELEASE, length, key] = words.as_slice() else {
+        return Err(ExchangeError::Rules("another release's greeting"));
+    };
+    if length != terms.length {
+        return Err(channel.refuse(Refusal::Length));
+    }
+    // The key that the sender signs with.
+    let id = u16::try_from(key).unwrap_or(0);
+    channel.key = terms.keys.as_ref().and_then(|keys: &Keys| keys.get(id)).cloned();
+    let theirs = u64::from(interval) << 32 | u64::from(question);
+    let own = ((random >> 32) as u32, random as u32);
+    channel.say(What::Greeting, own, &[theirs, u64::from(first.is_some()), first.unwrap_or(0)])?;
+    channel.converse(theirs, random);
+    Ok(())
+}
+
+fn reply<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>>(
+    channel: &mut Channel<S>,
+    terms: &Terms,
+    intervals: &mut Intervals<F>,
+    current: &mut Option<Current>,
+    Said { what, interval, question, words }: Said,
+) -> Result<(), ExchangeError> {
+    let about = (interval, question);
+    if what == What::Table {
+        let &[number] = words.as_slice() else { return Err(ExchangeError::Rules("a table of no interval")) };
+        let before = current.as_ref().map_or(0, |current| current.number);
+        if number as u32 != interval || number < before {
+            return Err(ExchangeError::Rules("intervals out of order"));
+        }
+        if current.as_ref().is_none_or(|current| current.number != number) {
+            if intervals.go_to(number).is_err() {
+                channel.refuse(Refusal::Full);
+                return Err(ExchangeError::Full);
+            }
+            *current = Some(Current { number, symbols: None, questions: 0, words: 0 });
+        }
+    }
+    let Some(current) = current.as_mut().filter(|current| current.number as u32 == interval) else {
+        return Err(ExchangeError::Rules("a question about an interval without its table"));
+    };
+    current.questions += 1;
+    if current.questions > MOST_QUESTIONS || current.words > MOST_ANSWERED {
+        return Err(ExchangeError::Rules("too many questions about one interval"));
+    }
+    let number = current.number;
+    let answer = match what {
+        What::Table => {
+            let is_whole = terms.length == 0 || intervals.is_whole(number);
+            let key = channel.key.clone();
+            let frames = table(terms, Role::Receiver, key, about, intervals.packets(number))
+                .ok_or(ExchangeError::Full)?;
+            channel.say(What::Table, about, &[u64::from(is_whole), frames.len() as u64])?;
+            frames.iter().try_for_each(|frame| channel.send(frame))?;
+            current.words += frames.iter().map(|frame| frame.len() / 8).sum::<usize>();
+            return channel.flush();
+        }
+        What::Symbols => {
+            let symbols = match &mut current.symbols {
+                Some(symbols) => symbols,
+                None => {
+                    let packets = intervals.packets(number).sightings();
+                    current.symbols.insert(Symbols::of(packets.into_iter().flatten().map(|(hash, _)| hash)))
+                }
+            };
+            let more = match words.as_slice() {
+                [more] if *more <= (MOST_SYMBOLS - symbols.made()) as u64 => *more as usize,
+                _ => return Err(ExchangeError::Rules("too many symbols")),
+            };
+            channel.costs.symbols += more as u64;
+            symbols.make(more).into_iter().flat_map(to_words).collect()
+        }
+        What::FromNext | What::ToNext | What::ToPrevious | What::FromPrevious => {
+            current.symbols = None;
+            moved(intervals, number, what, &words)
+        }
+        What::Times => {
+            let id = PacketId::default();
+            let hashes: Vec<u64> = words.iter().map(|name| id.hash_of(halves(*name))).collect();
+            let times = intervals.packets(number).all_times(&hashes).unwrap_or_default();
+            let each = |(name, times): (&u64, Vec<u64>)| {
+                times.into_iter().flat_map(|time| [*name, time]).collect::<Vec<_>>()
+            };
+            words.iter().zip(times).flat_map(each).collect()
+        }
+        What::Greeting | What::Refusal => return Err(ExchangeError::Rules("a second greeting")),
+    };
+    current.words += answer.len();
+    channel.say(what, about, &answer)
+}
+
+/// Moves packets between an interval and its neighbours, of each identifier as many as it is named; which were.
+fn moved<F: FnMut() -> Option<(u64, PacketCache)>>(
+    intervals: &mut Intervals<F>,
+    number: u64,
+    what: What,
+    names: &[u64],
+) -> Vec<u64> {
+    let id = PacketId::default();
+    let mut wanted: HashMap<u64, usize> = HashMap::new();
+    names.iter().for_each(|name| *wanted.entry(id.hash_of(halves(*name))).or_default() += 1);
+    let mut found = vec![];
+    let mut take = |hash: u64| match wanted.get_mut(&hash) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            found.push(name(id.halves_of(hash)));
+            true
+        }
+        _ => false,
+    };
+    match what {
+        // There is none behind the last.
+        What::FromNext | What::ToNext if number == u64::MAX => {}
+        What::FromNext => {
+            intervals.with_two([number + 1, number], |next, here| next.move_behind(here, &mut take));
+        }
+        What::ToNext => {
+            intervals.with_two([number, number + 1], |here, next| here.move_before(next, &mut take));
+        }
+        // There is none before the first.
+        _ if number == 0 => {}
+        What::FromPrevious => {
+            intervals.with_two([number - 1, number], |before, here| before.move_before(here, &mut take));
+        }
+        _ => {
+            intervals.with_two([number, number - 1], |here, before| here.move_behind(before, &mut take));
+        }
+    }
+    found
+}
+
+/// An identifier as a word.
+pub(super) fn name([upper, lower]: [u32; 2]) -> u64 {
+    u64::from(upper) << 32 | u64::from(lower)
+}
+
+/// The identifier of a word.
+pub(super) fn halves(name: u64) -> [u32; 2] {
+    [(name >> 32) as u32, name as u32]
+}
+
+fn to_words(Symbol { count, fields: [check, upper, lower] }: Symbol) -> [u64; 2] {
+    [u64::from(count) << 32 | u64::from(check), name([upper, lower])]
+}
+
+/// Symbols of words, two each.
+pub(super) fn to_symbols(words: &[u64]) -> impl Iterator<Item = Symbol> {
+    words.as_chunks::<2>().0.iter().map(|[first, second]| {
+        let [count, check] = halves(*first);
+        let [upper, lower] = halves(*second);
+        Symbol { count, fields: [check, upper, lower] }
+    })
+}

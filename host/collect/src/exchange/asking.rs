@@ -1,0 +1,344 @@
+//! The sender's end: it asks, and evaluates interval by interval.
+
+use super::answering::{RELEASE, halves, name, to_symbols};
+use super::channel::{Channel, Said, What};
+use super::intervals::Intervals;
+use super::{Costs, ExchangeError, Terms, processor_time, table};
+use crate::collector::{Collector, Limits};
+use crate::evaluation::{Evaluation, sums};
+use crate::pair::Interval;
+use crate::verdict;
+use deltaline_estimate::difference::{MOST_SYMBOLS, Symbol, Symbols};
+use deltaline_estimate::{Difference, Further};
+use deltaline_model::sketch::digest;
+use deltaline_model::sketch::identity_table::IdentityCell;
+use deltaline_model::sketch::packet_cache::PacketCache;
+use deltaline_model::sketch::packet_id::PacketId;
+use deltaline_model::sketch::synopsis::Hashed;
+use deltaline_model::time::Timestamp;
+use deltaline_model::wire::authentication::Key;
+use deltaline_model::wire::frame::Role;
+use std::collections::{BTreeSet, HashMap};
+use std::io::{Read, Write};
+
+/// What came of asking.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The intervals that were whole at both ends.
+    pub evaluations: Vec<Evaluation>,
+    /// When the sender saw each one's first packet and last, in nanoseconds modulo 2^48, is in them; this is their number of all, from the epoch on.
+    pub numbers: Vec<u64>,
+    /// What it took.
+    pub costs: Costs,
+}
+
+/// Asks a receiver about all intervals that are whole at both ends. `random` is a number at random, another one for each connection; `next` gives the
+/// sender's intervals that have packets, by their numbers, which rise.
+///
+/// # Errors
+///
+/// Why the exchange ends early.
+pub fn ask<S: Read + Write>(
+    stream: S,
+    terms: &Terms,
+    random: u64,
+    next: impl FnMut() -> Option<(u64, PacketCache)>,
+) -> Result<Asked, ExchangeError> {
+    let started = processor_time();
+    let mut asker = Asker {
+        channel: Channel::new(stream, terms, Role::Sender),
+        terms,
+        intervals: Intervals::of(next),
+        question: 0,
+        previous: None,
+    };
+    let theirs = asker.greet(random)?;
+    let ours = asker.intervals.first();
+    let apart = ExchangeError::Apart { sender: ours, receiver: theirs };
+    // The first ones began before the recordings did.
+    let mut number = match (terms.length, ours, theirs) {
+        (0, ..) => Some(0),
+        (_, Some(ours), Some(theirs)) => ours.max(theirs).checked_add(1),
+        _ => None,
+    };
+    let (mut evaluations, mut numbers) = (vec![], vec![]);
+    if terms.length == 0 {
+        asker.intervals.go_to(0)?;
+    }
+    while let Some(next) = number {
+        let found = if terms.length == 0 { Some(next) } else { asker.intervals.next_from(next)? };
+        let Some(here) = found.filter(|here| terms.length == 0 || asker.intervals.is_whole(*here)) else {
+            break;
+        };
+        let Some(evaluation) = asker.interval(here)? else { break };
+        evaluations.push(evaluation);
+        numbers.push(here);
+        number = here.checked_add(1).filter(|_| terms.length > 0);
+    }
+    if evaluations.is_empty() {
+        return Err(apart);
+    }
+    let Asker { channel, intervals, question, .. } = asker;
+    let processor = processor_time().saturating_sub(started).saturating_sub(intervals.reading);
+    let costs = Costs { processor, questions: question.into(), packets: intervals.most, ..channel.costs };
+    Ok(Asked { evaluations, numbers, costs })
+}
+
+/// The interval behind which another begins: what has come of it for the next one.
+struct Previous {
+    number: u64,
+    /// Packets that were taken out of the next interval.
+    late: u64,
+}
+
+struct Asker<'a, S, F> {
+    channel: Channel<'a, S>,
+    terms: &'a Terms,
+    intervals: Intervals<F>,
+    question: u32,
+    previous: Option<Previous>,
+}
+
+impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> {
+    /// The receiver's first interval.
+    fn greet(&mut self, random: u64) -> Result<Option<u64>, ExchangeError> {
+        let key = self.channel.key.as_ref().map_or(0, Key::id);
+        let own = ((random >> 32) as u32, random as u32);
+        self.channel.say(What::Greeting, own, &[RELEASE, self.terms.length, key.into()])?;
+        let Said { what, interval, question, words } = self.channel.listen()?.ok_or(ExchangeError::Closed)?;
+        let &[ours, has_first, first] = words.as_slice() else {
+            return Err(ExchangeError::Rules("no greeting"));
+        };
+        if what != What::Greeting || ours != random {
+            return Err(ExchangeError::Rules("a greeting that is not for us"));
+        }
+        self.channel.converse(random, u64::from(interval) << 32 | u64::from(question));
+        Ok((has_first != 0).then_some(first))
+    }
+
+    /// Asks, and hears the answer to that.
+    fn ask(&mut self, what: What, number: u64, words: &[u64]) -> Result<Vec<u64>, ExchangeError> {
+        self.question = self.question.checked_add(1).ok_or(ExchangeError::Rules("too many questions"))?;
+        let about = (number as u32, self.question);
+        self.channel.say(what, about, words)?;
+        let said = self.channel.listen()?.ok_or(ExchangeError::Closed)?;
+        if (said.what, said.interval, said.question) != (what, about.0, about.1) {
+            return Err(ExchangeError::Rules("an answer to another question"));
+        }
+        Ok(said.words)
+    }
+
+    /// An interval, if it is whole at the receiver.
+    fn interval(&mut self, number: u64) -> Result<Option<Evaluation>, ExchangeError> {
+        let Some(raw) = self.tables(number)? else { return Ok(None) };
+        let mut difference = self.difference(number, &raw)?;
+        let has_clocks = self.terms.length > 0;
+        let late = self.previous.take().filter(|previous| previous.number.checked_add(1) == Some(number));
+        if !difference.complete {
+            // Packets of other intervals are among its own, where clocks cut it: then the verdict says so.
+            return Ok(Some(Evaluation::of(&raw)));
+        }
+        let mut interval = raw;
+        if has_clocks {
+            let (moved, early) = self.bind(number, &mut difference, late.as_ref())?;
+            if moved > 0 {
+                interval = self.tables(number)?.ok_or(ExchangeError::Rules("an interval that was whole"))?;
+            }
+            (difference.late, difference.early) = (late.map_or(0, |previous| previous.late), early);
+            forgive_cut(&mut interval);
+        }
+        let foreign = self.times(number, &difference)?;
+        let caches = [self.intervals.packets(number), &foreign];
+        let mut evaluation = Evaluation::with_difference(&interval, caches, &difference);
+        for further in &mut evaluation.further {
+            if let Further::Difference(found) = further {
+                (found.late, found.early) = (difference.late, difference.early);
+            }
+        }
+        Ok(Some(evaluation))
+    }
+
+    /// Both ends' tables, if the interval is whole at the receiver.
+    fn tables(&mut self, number: u64) -> Result<Option<Interval>, ExchangeError> {
+        let answer = self.ask(What::Table, number, &[number])?;
+        let &[is_whole, frames] = answer.as_slice() else {
+            return Err(ExchangeError::Rules("no table"));
+        };
+        let expected = u64::from(self.terms.configuration.shape().fragments());
+        if frames != expected {
+            return Err(ExchangeError::Rules("a table of another size"));
+        }
+        let mut collector = Collector::expecting(&self.terms.configuration).within(Limits::recording());
+        if let Some(keys) = self.channel.keys.clone() {
+            collector = collector.authenticated_by(keys);
+        }
+        for _ in 0..frames {
+            collector.push(&self.channel.receive()?.ok_or(ExchangeError::Closed)?);
+        }
+        let about = (number as u32, self.question);
+        let own =
+            table(self.terms, Role::Sender, self.channel.key.clone(), about, self.intervals.packets(number));
+        own.ok_or(ExchangeError::Full)?.iter().for_each(|frame| collector.push(frame));
+        let collected = collector.finish();
+        match <[Interval; 1]>::try_from(collected.intervals) {
+            Ok([interval]) if interval.number == number as u32 => Ok((is_whole != 0).then_some(interval)),
+            _ => Err(ExchangeError::Rules("control frames that are no table of this interval")),
+        }
+    }
+
+    /// Which packets differ, by the tables or, where they are too small, by symbols.
+    fn difference(&mut self, number: u64, interval: &Interval) -> Result<Difference, ExchangeError> {
+        let (Some(sender), Some(receiver)) = (&interval.sender, &interval.receiver) else {
+            return Err(ExchangeError::Rules("no table of the receiver"));
+        };
+        let cells = [sender, receiver].map(|report| report.cells::<IdentityCell>());
+        let pair = crate::pair::Pair { sender, receiver };
+        let (sums, digest) = (sums(&pair), digest::first(self.terms.configuration.kind(), 0));
+        let agrees =
+            |found: &Difference| found.complete && sums.is_none_or(|sums| found.agrees_with(&sums, &digest));
+        let mut found = Difference::of(&cells[0], &cells[1]);
+        if agrees(&found) {
+            return Ok(found);
+        }
+        let packets = self.intervals.packets(number).sightings();
+        let mut own = Symbols::of(packets.into_iter().flatten().map(|(hash, _)| hash));
+        let mut made: [Vec<Symbol>; 2] = [vec![], vec![]];
+        // The table would have shown fewer packets.
+        let mut more = cells[0].len();
+        while made[0].len() < MOST_SYMBOLS {
+            more = more.min(MOST_SYMBOLS - made[0].len());
+            let words = self.ask(What::Symbols, number, &[more as u64])?;
+            if words.len() != 2 * more {
+                return Err(ExchangeError::Rules("as many symbols as nobody asked for"));
+            }
+            self.channel.costs.symbols += more as u64;
+            made[0].extend(own.make(more));
+            made[1].extend(to_symbols(&words));
+            found = Difference::of_symbols(&made[0], &made[1]);
+            if agrees(&found) {
+                return Ok(found);
+            }
+            more = made[0].len() / 4;
+        }
+        Ok(Difference { complete: false, ..found })
+    }
+
+    /// Has packets moved to the interval in which they were sent, and takes them out of the difference; how many were moved, and how many of them to
+    /// the next interval.
+    fn bind(
+        &mut self,
+        number: u64,
+        difference: &mut Difference,
+        previous: Option<&Previous>,
+    ) -> Result<(usize, u64), ExchangeError> {
+        let mut moved = 0;
+        // Where the interval before was evaluated, its packets are there already, and ours are here.
+        if previous.is_none() && number > 0 {
+            let late = self.seen_in(number - 1, &difference.only_received);
+            moved += self.relocate(What::ToPrevious, number, late, &mut difference.only_received)?;
+            let early = self.not_sent_in(number - 1, &difference.only_sent);
+            let names = early.iter().map(|halves| name(*halves)).collect();
+            moved += self.relocate(What::FromPrevious, number, names, &mut difference.only_sent)?;
+        }
+        let early = self.not_sent_in(number, &difference.only_received);
+        let names = self.seen_in(number + 1, &early);
+        let early = self.relocate(What::ToNext, number, names, &mut difference.only_received)?;
+        let names = difference.only_sent.iter().map(|halves| name(*halves)).collect();
+        let late = self.relocate(What::FromNext, number, names, &mut difference.only_sent)?;
+        self.previous = Some(Previous { number, late: late as u64 });
+        Ok((moved + early + late, early as u64))
+    }
+
+    /// Those of these packets that the sender has sent in another interval, each at most as often.
+    fn seen_in(&self, number: u64, packets: &[[u32; 2]]) -> Vec<u64> {
+        let mut seen = self.sent_in(number, packets);
+        let is_left =
+            |name: &u64| seen.get_mut(name).filter(|count| **count > 0).map(|count| *count -= 1).is_some();
+        packets.iter().map(|halves| name(*halves)).filter(is_left).collect()
+    }
+
+    /// Those of these packets that the sender has not sent in an interval: of two that look alike and are early, one at the receiver may be either.
+    fn not_sent_in(&self, number: u64, packets: &[[u32; 2]]) -> Vec<[u32; 2]> {
+        let sent = self.sent_in(number, packets);
+        packets.iter().copied().filter(|halves| !sent.contains_key(&name(*halves))).collect()
+    }
+
+    /// How often the sender has sent each of these packets in an interval.
+    fn sent_in(&self, number: u64, packets: &[[u32; 2]]) -> HashMap<u64, usize> {
+        let id = PacketId::default();
+        let wanted: BTreeSet<u64> = packets.iter().map(|halves| id.hash_of(*halves)).collect();
+        let sightings = self.intervals.packets(number).sightings();
+        let mut sent: HashMap<u64, usize> = HashMap::new();
+        for (hash, _) in sightings.into_iter().flatten().filter(|(hash, _)| wanted.contains(hash)) {
+            *sent.entry(name(id.halves_of(hash))).or_default() += 1;
+        }
+        sent
+    }
+
+    /// Has the receiver move packets, and takes those that were moved out of these.
+    fn relocate(
+        &mut self,
+        what: What,
+        number: u64,
+        names: Vec<u64>,
+        packets: &mut Vec<[u32; 2]>,
+    ) -> Result<usize, ExchangeError> {
+        if names.is_empty() {
+            return Ok(0);
+        }
+        let moved = self.ask(what, number, &names)?;
+        let mut gone: HashMap<u64, usize> = HashMap::new();
+        moved.iter().for_each(|name| *gone.entry(*name).or_default() += 1);
+        let before = packets.len();
+        packets.retain(|halves| match gone.get_mut(&name(*halves)) {
+            Some(count) if *count > 0 => {
+                *count -= 1;
+                false
+            }
+            _ => true,
+        });
+        if before - packets.len() != moved.len() {
+            return Err(ExchangeError::Rules("packets moved that were not named"));
+        }
+        Ok(moved.len())
+    }
+
+    /// When the receiver saw packets of the identities that differ, if it saw any.
+    fn times(&mut self, number: u64, difference: &Difference) -> Result<PacketCache, ExchangeError> {
+        let id = PacketId::default();
+        let mut lost: HashMap<u64, usize> = HashMap::new();
+        difference.only_sent.iter().for_each(|halves| *lost.entry(id.hash_of(*halves)).or_default() += 1);
+        let hashes: Vec<u64> = lost.keys().copied().collect();
+        let sent = self.intervals.packets(number).all_times(&hashes).unwrap_or_default();
+        // Of the others it has seen none.
+        let some = hashes.iter().zip(sent).filter(|(hash, times)| lost.get(hash) != Some(&times.len()));
+        let some = some.map(|(hash, _)| name(id.halves_of(*hash)));
+        let names: BTreeSet<u64> =
+            difference.only_received.iter().map(|halves| name(*halves)).chain(some).collect();
+        let mut cache = PacketCache::default();
+        if names.is_empty() {
+            return Ok(cache);
+        }
+        let words = self.ask(What::Times, number, &names.iter().copied().collect::<Vec<_>>())?;
+        for [of, time] in words.as_chunks::<2>().0 {
+            if !names.contains(of) {
+                return Err(ExchangeError::Rules("times of packets that nobody asked for"));
+            }
+            let (hash, time) = (id.hash_of(halves(*of)), Timestamp::from_nanoseconds(*time));
+            cache.remember(&[Hashed { hash, time, ..Hashed::default() }]);
+        }
+        Ok(cache)
+    }
+}
+
+/// Judges an interval anew, whose packets are where they belong although clocks cut it.
+fn forgive_cut(interval: &mut Interval) {
+    for report in interval.sender.iter_mut().chain(&mut interval.receiver) {
+        report.totals.flags.timed = false;
+    }
+    let (sender, receiver) = (interval.sender.as_ref(), interval.receiver.as_ref());
+    interval.void = verdict::void(sender, receiver);
+    if let (Some(sender), Some(receiver), None) = (sender, receiver, &interval.void) {
+        interval.doubts = verdict::doubts(sender, receiver);
+    }
+}

@@ -1,0 +1,146 @@
+//! Intervals: an end's packets in order, as few of them in memory as an exchange needs.
+//!
+//! # Test plan
+//!
+//! Going on, over gaps, to the end; what is behind is forgotten; with the exchange's tests.
+
+use super::{ExchangeError, MOST_HELD, processor_time};
+use deltaline_model::sketch::packet_cache::PacketCache;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// An end's intervals, of which `next` gives the next one with packets, by its number, which rises.
+pub(super) struct Intervals<F> {
+    next: F,
+    held: BTreeMap<u64, PacketCache>,
+    /// The packets of an interval that has none.
+    none: PacketCache,
+    first: Option<u64>,
+    /// The last one that was read.
+    newest: Option<u64>,
+    has_ended: bool,
+    /// Processor time that reading has taken.
+    pub(super) reading: Duration,
+    /// Most packets that were held.
+    pub(super) most: u64,
+}
+
+impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
+    pub(super) fn of(next: F) -> Self {
+        let mut intervals = Intervals {
+            next,
+            held: BTreeMap::new(),
+            none: PacketCache::default(),
+            first: None,
+            newest: None,
+            has_ended: false,
+            reading: Duration::ZERO,
+            most: 0,
+        };
+        intervals.read();
+        intervals.first = intervals.newest;
+        intervals
+    }
+
+    fn read(&mut self) {
+        let before = processor_time();
+        match (self.next)() {
+            // A number that does not rise would be forgotten.
+            Some((number, mut packets)) => {
+                let number = self.newest.map_or(number, |newest| newest.max(number));
+                packets.move_behind(self.held.entry(number).or_default(), |_| true);
+                self.newest = Some(number);
+            }
+            None => self.has_ended = true,
+        }
+        self.reading += processor_time().saturating_sub(before);
+        self.most = self.most.max(self.packets_held());
+    }
+
+    fn packets_held(&self) -> u64 {
+        self.held.values().map(|packets| packets.len() as u64).sum()
+    }
+
+    /// The first interval that has packets.
+    pub(super) fn first(&self) -> Option<u64> {
+        self.first
+    }
+
+    /// Goes on to an interval and forgets those more than one before it.
+    ///
+    /// # Errors
+    ///
+    /// [`ExchangeError::Full`]
+    pub(super) fn go_to(&mut self, number: u64) -> Result<(), ExchangeError> {
+        loop {
+            self.held = self.held.split_off(&number.saturating_sub(1));
+            let is_full = |packets: &PacketCache| packets.sightings().is_none();
+            if self.packets_held() > MOST_HELD || self.held.values().any(is_full) {
+                return Err(ExchangeError::Full);
+            }
+            if self.has_ended || self.newest.is_some_and(|newest| newest > number) {
+                return Ok(());
+            }
+            self.read();
+        }
+    }
+
+    /// Goes on to the first interval from this one on that has packets.
+    pub(super) fn next_from(&mut self, number: u64) -> Result<Option<u64>, ExchangeError> {
+        self.go_to(number)?;
+        Ok(self.held.range(number..).next().map(|(number, _)| *number))
+    }
+
+    /// Whether a later interval has begun.
+    pub(super) fn is_whole(&self, number: u64) -> bool {
+        self.newest.is_some_and(|newest| newest > number)
+    }
+
+    /// The packets of an interval that is held.
+    pub(super) fn packets(&self, number: u64) -> &PacketCache {
+        self.held.get(&number).unwrap_or(&self.none)
+    }
+
+    /// The packets of two intervals that are held.
+    pub(super) fn with_two<T>(
+        &mut self,
+        [one, other]: [u64; 2],
+        work: impl FnOnce(&mut PacketCache, &mut PacketCache) -> T,
+    ) -> T {
+        let mut first = self.held.remove(&one).unwrap_or_default();
+        let result = work(&mut first, self.held.entry(other).or_default());
+        self.held.insert(one, first);
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use deltaline_model::sketch::synopsis::Hashed;
+
+    #[test]
+    fn intervals_go_on_and_are_forgotten() {
+        let packets = |number: u64| {
+            let mut packets = PacketCache::default();
+            packets.remember(&[Hashed { hash: number, ..Hashed::default() }]);
+            (number, packets)
+        };
+        let mut given = [3, 4, 5, 9, 8, 20].into_iter().map(packets);
+        let mut intervals = Intervals::of(|| given.next());
+        assert_eq!(intervals.first(), Some(3));
+        intervals.go_to(4).unwrap();
+        assert!(intervals.is_whole(4) && !intervals.is_whole(5));
+        assert_eq!(intervals.next_from(6).unwrap(), Some(9));
+        assert_eq!(intervals.held.keys().copied().collect::<Vec<_>>(), [5, 9]);
+        // 8 comes too late to be an interval of its own.
+        intervals.go_to(9).unwrap();
+        assert_eq!((intervals.packets(9).len(), intervals.is_whole(9)), (2, true));
+        let both = intervals.with_two([9, 20], |nine, twenty| (nine.len(), twenty.len()));
+        let next = [20, 21].map(|from| intervals.next_from(from).unwrap());
+        assert_eq!((both, next), ((2, 1), [Some(20), None]));
+        assert!(!intervals.is_whole(20));
+        assert_eq!(intervals.most, 3);
+    }
+}

@@ -1,0 +1,475 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+use super::channel::What;
+use super::*;
+use crate::evaluation::Unusable;
+use crate::verdict::Void;
+use deltaline_estimate::{Difference, Further};
+use deltaline_model::configuration::Settings;
+use deltaline_model::sketch::packet_id::PacketId;
+use deltaline_model::sketch::synopsis::Hashed;
+use deltaline_model::time::Timestamp;
+use deltaline_model::wire::frame::Frame;
+use deltaline_model::wire::message::{MOST_BYTES, Message};
+use deltaline_model::wire::shape::Kind;
+use deltaline_model::wire::v2;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::os::unix::net::UnixStream;
+use std::thread;
+use std::time::Instant;
+
+/// A millisecond in nanoseconds.
+const MS: u64 = 1_000_000;
+
+fn key(id: u16, secret: u8) -> Keys {
+    let mut keys = Keys::default();
+    keys.add(Key::new(NonZeroU16::new(id).unwrap(), [secret; 16]));
+    keys
+}
+
+fn terms(rows: usize, length: u64, keys: Option<Keys>) -> Terms {
+    let settings = Settings { synopsis: Kind::IDENTITY_TABLE, rows, prefixes: &[0], ..Settings::default() };
+    let configuration = Configuration::new(settings).unwrap();
+    Terms { configuration, length, keys, patience: Duration::from_secs(5) }
+}
+
+/// Packets (number, time) in intervals of this length; all in one if it is zero.
+fn cut(packets: &[(u64, u64)], length: u64) -> Vec<(u64, PacketCache)> {
+    let mut intervals: BTreeMap<u64, PacketCache> = BTreeMap::new();
+    for (packet, time) in packets {
+        let hash = (packet + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let time_ = Timestamp::from_nanoseconds(*time);
+        let cache = intervals.entry(time.checked_div(length).unwrap_or(0)).or_default();
+        cache.remember(&[Hashed { hash, time: time_, ..Hashed::default() }]);
+    }
+    intervals.into_iter().collect()
+}
+
+fn halves(packet: u64) -> [u32; 2] {
+    PacketId::default().halves_of((packet + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+type Exchanged = (Result<Asked, ExchangeError>, Result<Costs, ExchangeError>);
+
+/// Two ends that have seen these packets, sorted by time.
+fn exchange_between(ends: [&Terms; 2], sent: &[(u64, u64)], received: &[(u64, u64)]) -> Exchanged {
+    let (near, far) = UnixStream::pair().unwrap();
+    let (mut sent, mut received) = (cut(sent, ends[0].length), cut(received, ends[1].length));
+    thread::scope(|scope| {
+        let answered = scope.spawn(|| answer(far, ends[1], 22, || take_first(&mut received)));
+        let asked = ask(near, ends[0], 11, || take_first(&mut sent));
+        (asked, answered.join().unwrap())
+    })
+}
+
+fn take_first(given: &mut Vec<(u64, PacketCache)>) -> Option<(u64, PacketCache)> {
+    (!given.is_empty()).then(|| given.remove(0))
+}
+
+fn exchange(rows: usize, length: u64, sent: &[(u64, u64)], received: &[(u64, u64)]) -> Asked {
+    let terms = terms(rows, length, Some(key(7, 7)));
+    let (asked, answered) = exchange_between([&terms; 2], sent, received);
+    let (asked, answered) = (asked.unwrap(), answered.unwrap());
+    assert!(asked.evaluations.iter().all(|each| each.authenticated));
+    assert_eq!((asked.costs.sent, asked.costs.received), (answered.received, answered.sent));
+    assert_eq!(u64::from(asked.costs.questions as u32), answered.questions);
+    asked
+}
+
+fn difference(evaluation: &crate::evaluation::Evaluation) -> &Difference {
+    let found = evaluation.further.iter().find_map(|further| match further {
+        Further::Difference(found) => Some(found),
+        Further::Singles(_) => None,
+    });
+    found.unwrap()
+}
+
+fn mean(evaluation: &crate::evaluation::Evaluation) -> f64 {
+    evaluation.result.as_ref().unwrap().0.mean.unwrap().nanoseconds
+}
+
+/// So many packets, ten microseconds apart.
+fn stream(packets: u64) -> Vec<(u64, u64)> {
+    (0..packets).map(|number| (number, 1000 * MS + 10_000 * number)).collect()
+}
+
+/// Of each interval of the sender's: packets lost, repeated, and the mean delay.
+type Truth = BTreeMap<u64, (u64, u64, f64)>;
+
+/// What arrives of packets after delays between 2 and 3 ms, and its mean delay, by the sender's intervals; every 20th is lost, every 50th repeated.
+fn path(sent: &[(u64, u64)], offset: i64, length: u64) -> (Vec<(u64, u64)>, Truth) {
+    let mut received = vec![];
+    // Of delays the sum at first.
+    let mut truth = Truth::new();
+    let mut delivered: BTreeMap<u64, u64> = BTreeMap::new();
+    for &(number, time) in sent {
+        let interval = time.checked_div(length).unwrap_or(0);
+        let each = truth.entry(interval).or_default();
+        if number % 20 == 7 {
+            each.0 += 1;
+            continue;
+        }
+        let is_repeated = number % 50 == 3;
+        // A copy is known by its delay: the first of two is as late as most are.
+        let jitter = if is_repeated { MS / 2 } else { number.wrapping_mul(0x9e37_79b9) % MS };
+        let delay = 2 * MS as i64 + offset + jitter as i64;
+        received.push((number, time.wrapping_add_signed(delay)));
+        each.2 += delay as f64;
+        *delivered.entry(interval).or_default() += 1;
+        if is_repeated {
+            received.push((number, time.wrapping_add_signed(delay) + 400_000));
+            each.1 += 1;
+        }
+    }
+    for (interval, each) in &mut truth {
+        each.2 /= delivered.get(interval).copied().unwrap_or(0) as f64;
+    }
+    received.sort_by_key(|(_, time)| *time);
+    (received, truth)
+}
+
+#[test]
+fn one_interval_is_exact_by_table_and_by_symbols() {
+    let sent = stream(20_000);
+    let (received, truth) = path(&sent, 0, 0);
+    let (lost, repeated, delay) = truth[&0];
+    for (rows, by_symbols) in [(1024, false), (64, true)] {
+        let asked = exchange(rows, 0, &sent, &received);
+        let [evaluation] = asked.evaluations.as_slice() else { panic!("{asked:?}") };
+        let found = difference(evaluation);
+        assert_eq!(found.only_sent.len() as u64, lost);
+        assert_eq!((found.complete, found.repeated), (true, Some(repeated)));
+        assert_eq!(asked.costs.symbols > 0, by_symbols);
+        assert!((mean(evaluation) - delay).abs() < 0.01, "{} {delay}", mean(evaluation));
+        let mut names = found.only_sent.clone();
+        names.sort_unstable();
+        let mut expected: Vec<_> = (0..20_000).filter(|number| number % 20 == 7).map(halves).collect();
+        expected.sort_unstable();
+        assert_eq!(names, expected);
+    }
+}
+
+#[test]
+fn packets_belong_to_the_interval_in_which_they_were_sent() {
+    let length = 20 * MS;
+    let sent = stream(20_000);
+    // Clocks alike; the receiver's 10 ms behind, so that packets come before they were sent; 8 ms ahead.
+    for offset in [0, -10 * MS as i64, 8 * MS as i64] {
+        let (received, truth) = path(&sent, offset, length);
+        let asked = exchange(256, length, &sent, &received);
+        // 200 ms from 1000 ms on: intervals 50 to 59.
+        assert!(asked.numbers.len() >= 7, "{:?}", asked.numbers);
+        let mut crossed = [0, 0];
+        for (number, evaluation) in asked.numbers.iter().zip(&asked.evaluations) {
+            let (lost, repeated, delay) = truth[number];
+            let found = difference(evaluation);
+            assert!(found.complete);
+            assert_eq!(found.only_sent.len() as u64, lost, "{offset} {number}");
+            assert!(
+                (mean(evaluation) - delay).abs() < 0.01,
+                "{offset} {number}: {} {delay}",
+                mean(evaluation)
+            );
+            // Of repeated ones that arrive in different intervals, one is foreign there.
+            let gained = found.only_received.len() as u64;
+            assert!(
+                gained.abs_diff(repeated) <= 1 && found.repeated <= Some(gained),
+                "{offset} {number}: {found:?}"
+            );
+            crossed[0] += found.late;
+            crossed[1] += found.early;
+        }
+        assert_eq!(crossed.map(|count| count > 0), [offset >= 0, offset < 0], "{offset}: {crossed:?}");
+    }
+}
+
+#[test]
+fn clocks_an_interval_apart_are_bound_all_the_same() {
+    let length = 20 * MS;
+    let sent = stream(20_000);
+    // All packets of an interval are seen in the next one.
+    let (received, truth) = path(&sent, 17 * MS as i64, length);
+    let asked = exchange(256, length, &sent, &received);
+    for (number, evaluation) in asked.numbers.iter().zip(&asked.evaluations) {
+        assert_eq!(difference(evaluation).only_sent.len() as u64, truth[number].0);
+        assert!((mean(evaluation) - truth[number].2).abs() < 0.01);
+    }
+    // Two intervals apart nothing is found, and that is what is said.
+    let (received, _) = path(&sent, 50 * MS as i64, length);
+    let asked = exchange(256, length, &sent, &received);
+    for evaluation in &asked.evaluations {
+        assert!(difference(evaluation).only_sent.len() > 1900);
+        let numbers = crate::summary::Summary::of(std::slice::from_ref(evaluation));
+        assert!(numbers.overall.find("mean").is_none_or(|mean| mean.value.is_err()));
+    }
+}
+
+#[test]
+fn without_common_intervals_there_is_no_result() {
+    let terms = terms(64, 20 * MS, None);
+    let sent = stream(20_000);
+    let far: Vec<(u64, u64)> = sent.iter().map(|(number, time)| (*number, time + 3_600_000 * MS)).collect();
+    for (sent, received) in [(&sent, &far), (&far, &sent), (&vec![], &sent), (&sent, &vec![])] {
+        let (asked, answered) = exchange_between([&terms; 2], sent, received);
+        assert!(matches!(asked, Err(ExchangeError::Apart { .. })), "{asked:?}");
+        assert!(answered.is_ok(), "{answered:?}");
+    }
+    // One interval, one end of it empty.
+    let whole = exchange(64, 0, &sent, &[]);
+    assert_eq!(difference(&whole.evaluations[0]).only_sent.len(), 20_000);
+    let empty = exchange(64, 0, &[], &[]);
+    assert_eq!(difference(&empty.evaluations[0]).only_sent, [] as [[u32; 2]; 0]);
+}
+
+#[test]
+fn what_cannot_be_shown_is_void() {
+    // Flagged as cut by a clock and not bound, an interval is refused: as tables alone say.
+    let terms = terms(64, 20 * MS, None);
+    let packets = cut(&stream(100), 0);
+    let mut collector = crate::collector::Collector::default();
+    for role in [Role::Sender, Role::Receiver] {
+        let frames = table(&terms, role, None, (3, 1), &packets[0].1).unwrap();
+        frames.iter().for_each(|frame| collector.push(frame));
+    }
+    let evaluation = crate::evaluation::Evaluation::of(&collector.finish().intervals[0]);
+    assert!(matches!(evaluation.result, Err(Unusable::Void(Void::TimedCut { .. }))));
+}
+
+#[test]
+fn ends_that_do_not_agree_refuse_each_other() {
+    let sent = stream(1000);
+    let keyed = |id, secret| terms(64, 0, Some(key(id, secret)));
+    let open = terms(64, 0, None);
+    // The key's number is another one, or the key behind it, or only one end has one.
+    for (sender, receiver) in [
+        (keyed(7, 1), keyed(8, 1)),
+        (keyed(7, 1), keyed(7, 2)),
+        (open.clone(), keyed(7, 1)),
+        (keyed(7, 1), open),
+    ] {
+        let (asked, answered) = exchange_between([&sender, &receiver], &sent, &sent);
+        assert!(matches!(asked, Err(ExchangeError::Refused(Refusal::Key))), "{asked:?}");
+        let is_refused =
+            matches!(answered, Err(ExchangeError::Unauthentic(_) | ExchangeError::Refuses(Refusal::Key)));
+        assert!(is_refused, "{answered:?}");
+    }
+    for (receiver, refusal) in
+        [(terms(128, 0, None), Refusal::Configuration), (terms(64, MS, None), Refusal::Length)]
+    {
+        let (asked, answered) = exchange_between([&terms(64, 0, None), &receiver], &sent, &sent);
+        assert!(matches!(asked, Err(ExchangeError::Refused(reason)) if reason == refusal), "{asked:?}");
+        assert!(matches!(answered, Err(ExchangeError::Refuses(reason)) if reason == refusal), "{answered:?}");
+    }
+    let (asked, _) = exchange_between([&terms(64, 0, None); 2], &sent, &sent);
+    assert!(!asked.unwrap().evaluations[0].authenticated);
+}
+
+/// A connection's end that alters what goes through it to the other one.
+struct Altering<F> {
+    stream: UnixStream,
+    alter: F,
+    held: Vec<u8>,
+}
+
+impl<F: FnMut(Vec<u8>) -> Vec<Vec<u8>>> Read for Altering<F> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.read(buffer)
+    }
+}
+
+impl<F: FnMut(Vec<u8>) -> Vec<Vec<u8>>> Write for Altering<F> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.held.extend(bytes);
+        if let Some(length) = self.held.first_chunk::<4>() {
+            let end = 4 + u32::from_be_bytes(*length) as usize;
+            if self.held.len() >= end {
+                let frame = self.held.drain(..end).skip(4).collect();
+                for frame in (self.alter)(frame) {
+                    self.stream.write_all(&(frame.len() as u32).to_be_bytes())?;
+                    self.stream.write_all(&frame)?;
+                }
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+/// What the sender says to a receiver whose frames are altered, without a key.
+fn altered(keys: Option<Keys>, alter: impl FnMut(Vec<u8>) -> Vec<Vec<u8>> + Send) -> ExchangeError {
+    let terms = Terms { patience: Duration::from_secs(2), ..terms(64, 0, keys) };
+    let (near, far) = UnixStream::pair().unwrap();
+    // The receiver has more patience, so that it is not the one that goes.
+    for (end, patience) in [(&near, 1), (&far, 4)] {
+        end.set_read_timeout(Some(patience * terms.patience)).unwrap();
+        end.set_write_timeout(Some(patience * terms.patience)).unwrap();
+    }
+    let sent = stream(5000);
+    // Of the first 900 none has arrived, and one that nobody sent has.
+    let received = [&sent[900..], &[(99_999, 2000 * MS)]].concat();
+    let (mut given, mut taken) = (cut(&sent, 0), cut(&received, 0));
+    thread::scope(|scope| {
+        let stream = Altering { stream: far, alter, held: vec![] };
+        scope.spawn(|| answer(stream, &terms, 22, || take_first(&mut taken)));
+        ask(near, &terms, 11, || take_first(&mut given)).unwrap_err()
+    })
+}
+
+/// A message that is `change`d, others as they are.
+fn changing(what: What, change: impl Fn(Message) -> Vec<Message>) -> impl FnMut(Vec<u8>) -> Vec<Vec<u8>> {
+    move |frame| match Message::decode(&frame) {
+        Ok(message) if message.what == what as u8 => {
+            change(message).iter().map(|message| message.encode().unwrap()).collect()
+        }
+        _ => vec![frame],
+    }
+}
+
+#[test]
+fn an_end_that_breaks_the_rules_is_left() {
+    let rules = |error: ExchangeError| match error {
+        ExchangeError::Rules(rule) => rule,
+        other => panic!("{other:?}"),
+    };
+    let more = |message: Message, words: usize| Message { words: vec![0; words], ..message };
+    let says = |what, change: fn(Message) -> Vec<Message>| rules(altered(None, changing(what, change)));
+    assert!(
+        says(What::Table, |it| vec![Message { question: it.question + 1, ..it }])
+            .contains("another question")
+    );
+    assert!(says(What::Table, |it| vec![Message { interval: 5, ..it }]).contains("another question"));
+    assert!(says(What::Table, |it| vec![Message { role: Role::Sender, ..it }]).contains("own role"));
+    assert!(says(What::Table, |it| vec![Message { what: 99, ..it }]).contains("unknown"));
+    assert!(says(What::Table, |it| vec![Message { words: vec![1, 60_000], ..it }]).contains("another size"));
+    assert!(says(What::Table, |it| vec![Message { part: 1, parts: 2, ..it }]).contains("out of order"));
+    assert!(says(What::Greeting, |it| vec![Message { words: vec![12, 1, 0], ..it }]).contains("not for us"));
+    assert!(says(What::Greeting, |it| vec![Message { words: vec![], ..it }]).contains("no greeting"));
+    assert!(says(What::Times, |it| vec![Message { words: vec![1, 2], ..it }]).contains("nobody asked"));
+    // Symbols for ever: in one answer, and in parts without an end.
+    assert!(
+        rules(altered(None, changing(What::Symbols, |it| vec![more(it, 2000)]))).contains("nobody asked")
+    );
+    let endless = |it: Message| {
+        (0..1030).map(|part| Message { part, parts: u16::MAX, ..more(it.clone(), 8184) }).collect()
+    };
+    assert!(rules(altered(None, changing(What::Symbols, endless))).contains("too many"));
+    // Symbols of nothing at all never show which packets differ: that ends as well.
+    let repeats = |it: Message| vec![it.clone(), it];
+    assert!(rules(altered(None, changing(What::Symbols, repeats))).contains("another question"));
+}
+
+#[test]
+fn garbage_silence_and_an_early_end() {
+    assert!(matches!(altered(None, |_| vec![vec![0; 60]]), ExchangeError::Frame(_)));
+    assert!(matches!(altered(None, |_| vec![vec![]]), ExchangeError::Frame(_)));
+    assert!(matches!(altered(None, |_| vec![vec![0; MOST_BYTES + 1]]), ExchangeError::Rules(_)));
+    let started = Instant::now();
+    assert!(matches!(altered(None, |_| vec![]), ExchangeError::Silent));
+    assert!(started.elapsed() < Duration::from_secs(10));
+    // A byte now and then is no answer in time either.
+    let (near, mut far) = UnixStream::pair().unwrap();
+    near.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    let terms = Terms { patience: Duration::from_millis(300), ..terms(64, 0, None) };
+    far.write_all(&[0, 0, 1, 0]).unwrap();
+    let dripping = thread::spawn(move || {
+        while far.write_all(&[0]).is_ok() {
+            thread::sleep(Duration::from_millis(20));
+        }
+    });
+    assert!(matches!(ask(near, &terms, 1, || None), Err(ExchangeError::Silent)));
+    dripping.join().unwrap();
+    // Nobody is there.
+    let (near, far) = UnixStream::pair().unwrap();
+    drop(far);
+    assert!(matches!(ask(near, &terms, 1, || None), Err(ExchangeError::Closed)));
+}
+
+#[test]
+fn with_a_key_nothing_passes_that_was_altered_or_is_of_another_conversation() {
+    let unauthentic = |error| matches!(error, ExchangeError::Unauthentic(_));
+    // What is altered has a right check word, and the tag of before.
+    let turned = |it: Message| vec![Message { words: it.words.iter().map(|word| word ^ 1).collect(), ..it }];
+    for what in [What::Greeting, What::Table, What::Symbols, What::Times] {
+        assert!(unauthentic(altered(Some(key(7, 7)), changing(what, turned))), "{what:?}");
+    }
+    // Under the key itself, not that of the conversation.
+    let sign = |mut frame: Vec<u8>| {
+        key(7, 7).get(7).unwrap().sign(&mut frame);
+        vec![frame]
+    };
+    assert!(unauthentic(altered(Some(key(7, 7)), sign)));
+    // Control frames are looked at as closely: one of another key leaves its table incomplete.
+    let other = |mut frame: Vec<u8>| {
+        if Frame::decode(&frame).is_ok() {
+            key(7, 9).get(7).unwrap().sign(&mut frame);
+        }
+        vec![frame]
+    };
+    assert!(matches!(altered(Some(key(7, 7)), other), ExchangeError::Rules(_)));
+}
+
+#[test]
+fn a_sender_that_asks_out_of_order_is_left() {
+    let words_to = |said: &[(What, Vec<u64>)]| {
+        let terms = Terms { patience: Duration::from_millis(300), ..terms(64, 0, None) };
+        let (near, far) = UnixStream::pair().unwrap();
+        far.set_read_timeout(Some(terms.patience)).unwrap();
+        let mut given = cut(&stream(100), 0);
+        let mut channel = channel::Channel::new(near, &terms, Role::Sender);
+        channel.say(What::Greeting, (0, 11), &[1, 0, 0]).unwrap();
+        for (what, words) in said {
+            channel.say(*what, (0, 1), words).unwrap();
+        }
+        answer(far, &terms, 22, || take_first(&mut given))
+    };
+    for said in [
+        vec![(What::Symbols, vec![10])],
+        vec![(What::Greeting, vec![])],
+        vec![(What::Table, vec![5])],
+        vec![(What::Table, vec![])],
+        vec![(What::Table, vec![0]), (What::Symbols, vec![u64::MAX])],
+        vec![(What::Table, vec![0]), (What::Symbols, vec![1, 1])],
+        vec![(What::Table, vec![0]), (What::Greeting, vec![1, 0, 0])],
+    ] {
+        let answered = words_to(&said);
+        assert!(matches!(answered, Err(ExchangeError::Rules(_))), "{said:?}: {answered:?}");
+    }
+    let silent = words_to(&[(What::Table, vec![0]), (What::Times, vec![1, 2, 3]), (What::FromNext, vec![9])]);
+    assert!(matches!(silent, Err(ExchangeError::Silent)), "{silent:?}");
+    let tables = vec![(What::Table, vec![0]); 1];
+    assert!(matches!(words_to(&tables), Err(ExchangeError::Silent)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn any_bytes_end_an_exchange(bytes in proptest::collection::vec(any::<u8>(), 0..300), as_frame: bool) {
+        let terms = Terms { patience: Duration::from_millis(50), ..terms(64, 0, None) };
+        for is_asking in [false, true] {
+            let (near, mut far) = UnixStream::pair().unwrap();
+            if as_frame {
+                far.write_all(&(bytes.len() as u32).to_be_bytes()).unwrap();
+            }
+            far.write_all(&bytes).unwrap();
+            far.shutdown(std::net::Shutdown::Write).unwrap();
+            let ended = match is_asking {
+                true => ask(near, &terms, 1, || None).err(),
+                false => answer(near, &terms, 1, || None).err(),
+            };
+            prop_assert!(ended.is_some());
+        }
+    }
+}
+
+#[test]
+fn lengths_are_what_frames_say() {
+    let terms = terms(64, 0, None);
+    for frame in table(&terms, Role::Sender, None, (1, 2), &PacketCache::default()).unwrap() {
+        assert_eq!(v2::length(&frame), frame.len());
+    }
+}
