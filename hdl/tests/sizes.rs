@@ -33,6 +33,7 @@ fn configuration(rows: usize, banks: usize, classes: usize, cells: CellKind) -> 
         CellKind::IdentityTable => (Kind::IDENTITY_TABLE, 1),
         CellKind::Rda => (Kind::RDA, 1),
         CellKind::Srda => (Kind::SRDA, 1),
+        CellKind::Slices => (Kind::SLICES, 1),
     };
     let (prefixes, digest) = (&[0, 1, 2, 3, 4, 5, 6, 7][..banks], cells == CellKind::Digests);
     let settings = Settings { synopsis, rows, prefixes, entries: &entries, digest, ..Settings::default() };
