@@ -100,6 +100,7 @@ fn check_refusal(core: CoreKind, configuration: &Configuration) {
     let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
     let (classes, cells) = (configuration.classes(), CellKind::of_configuration(configuration));
     let expected = match core {
+        _ if cells == CellKind::Slices => Refusal::NoSlices,
         _ if cells.is_software_only() => Refusal::SoftwareOnly { cells },
         CoreKind::Byte if cells == CellKind::Digests => Refusal::NoDigests,
         CoreKind::Byte if classes > 1 => Refusal::NoClassifier,
