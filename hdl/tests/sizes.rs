@@ -33,6 +33,7 @@ fn configuration(rows: usize, banks: usize, classes: usize, cells: CellKind) -> 
         CellKind::IdentityTable => (Kind::IDENTITY_TABLE, 1),
         CellKind::Rda => (Kind::RDA, 1),
         CellKind::Srda => (Kind::SRDA, 1),
+        CellKind::Slices => (Kind::SLICES, 1),
     };
     let (prefixes, digest) = (&[0, 1, 2, 3, 4, 5, 6, 7][..banks], cells == CellKind::Digests);
     let settings = Settings { synopsis, rows, prefixes, entries: &entries, digest, ..Settings::default() };
@@ -99,6 +100,7 @@ fn check_refusal(core: CoreKind, configuration: &Configuration) {
     let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
     let (classes, cells) = (configuration.classes(), CellKind::of_configuration(configuration));
     let expected = match core {
+        _ if cells == CellKind::Slices => Refusal::NoSlices,
         _ if cells.is_software_only() => Refusal::SoftwareOnly { cells },
         CoreKind::Byte if cells == CellKind::Digests => Refusal::NoDigests,
         CoreKind::Byte if classes > 1 => Refusal::NoClassifier,

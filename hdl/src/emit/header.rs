@@ -11,7 +11,12 @@ use std::fmt::Write;
 pub(crate) fn table_name(configuration: &Configuration) -> &'static str {
     match CellKind::of_configuration(configuration) {
         CellKind::IdentityTable => "table",
-        CellKind::Lda | CellKind::Digests | CellKind::FineComb | CellKind::Rda | CellKind::Srda => "bank",
+        CellKind::Lda
+        | CellKind::Digests
+        | CellKind::FineComb
+        | CellKind::Rda
+        | CellKind::Srda
+        | CellKind::Slices => "bank",
     }
 }
 
@@ -50,7 +55,11 @@ pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body
         cells = match CellKind::of_configuration(configuration) {
             CellKind::Lda => String::new(),
             CellKind::Digests => "// digests        32 bits a cell\n".into(),
-            CellKind::FineComb | CellKind::IdentityTable | CellKind::Rda | CellKind::Srda => {
+            CellKind::FineComb
+            | CellKind::IdentityTable
+            | CellKind::Rda
+            | CellKind::Srda
+            | CellKind::Slices => {
                 let Shape { kind, cell_bits, .. } = configuration.shape();
                 let name = kind.name().unwrap_or_default();
                 format!("// synopsis       {name}, {cell_bits} bits a cell\n")

@@ -89,6 +89,7 @@ impl Request<'_> {
             // Built for one lane of 64 bits alone.
             (_, CellKind::FineComb) => sizes::finecomb(size, FineComb(self)),
             (_, CellKind::IdentityTable) => sizes::identity(size, WithIdentityTable(self)),
+            (_, CellKind::Slices) => Err(Refusal::NoSlices.into()),
             (_, cells @ (CellKind::Rda | CellKind::Srda)) => Err(Refusal::SoftwareOnly { cells }.into()),
         }
     }

@@ -6,6 +6,7 @@ use crate::repair::{Repaired, repair};
 use crate::verdict::{Doubt, Void};
 use deltaline_estimate::difference::stash::{Stashed, by_rows};
 use deltaline_estimate::difference::{best_table, published_deviation, published_mean};
+use deltaline_estimate::slices::{Sliced, together};
 use deltaline_estimate::{
     Difference, EndSums, Estimate, Further, Mean, Observation, ObservationError, OffsetBounds, Reason,
     Singles, Sums, Uncertainty, estimate_traffic, offset_bounds,
@@ -16,6 +17,7 @@ use deltaline_model::sketch::finecomb::{self, RowCell};
 use deltaline_model::sketch::layout::{Layout, Subtractable};
 use deltaline_model::sketch::packet_cache::PacketCache;
 use deltaline_model::sketch::packet_id::PacketId;
+use deltaline_model::sketch::slices::records;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::cell::WireCell;
 use deltaline_model::wire::frame::Totals;
@@ -151,8 +153,38 @@ fn evaluate(
         }),
         Kind::RDA => subtracted(&pair, caches, Difference::of_rda),
         Kind::SRDA => subtracted(&pair, caches, Difference::of_srda),
+        Kind::SLICES => sliced(&pair, &pair.sender.cells(), &pair.receiver.cells()),
+        Kind::BOTH => both(&pair),
         kind => Err(Unusable::Kind(kind)),
     }
+}
+
+/// The evaluation of slices in these cells.
+fn sliced(pair: &Pair, sender: &[Cell], receiver: &[Cell]) -> Result<Answer, Unusable> {
+    // Every reader of this kind has sums.
+    let sums = sums(pair).ok_or(Unusable::Kind(pair.sender.shape.kind))?;
+    let Sliced { estimate, singles, slices } = Sliced::of(&records(sender), &records(receiver), &sums);
+    // Rows that gained packets make others doubtful; slices tell themselves.
+    let rows = Rows { vouched: true, ..pair.rows::<Cell>(&[], &[]) };
+    let further = if slices.is_empty() { vec![] } else { vec![Further::Singles(singles)] };
+    Ok(Answer { estimate, rows, further })
+}
+
+/// The evaluation of an LDA and of the slices behind it.
+fn both(pair: &Pair) -> Result<Answer, Unusable> {
+    let [sender, receiver]: [Vec<Cell>; 2] = [pair.sender.cells(), pair.receiver.cells()];
+    let rows = sender.len().saturating_sub(pair.sender.shape.table_cells as usize);
+    let (Some((sent, cut)), Some((received, cut_received))) =
+        (sender.split_at_checked(rows), receiver.split_at_checked(rows))
+    else {
+        return Err(Unusable::Kind(pair.sender.shape.kind));
+    };
+    let has_digests = pair.sender.shape.has_digests;
+    let of_rows = of_rows(pair, observation(pair, sent, received), has_digests, sums(pair))?;
+    let of_slices = sliced(pair, cut, cut_received)?;
+    let estimate = together(of_rows.estimate, &of_slices.estimate);
+    let further = if of_slices.further.is_empty() { of_rows.further } else { of_slices.further };
+    Ok(Answer { estimate, rows: of_rows.rows, further })
 }
 
 /// The evaluation of tables that can be subtracted.

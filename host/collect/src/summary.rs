@@ -11,8 +11,8 @@ use crate::truth::Exact;
 use crate::verdict::Doubt;
 use deltaline_estimate::quantity::{self, Quantity, Remark};
 use deltaline_estimate::{
-    Block, ClockDoubt, Confidence, Estimate, Further, Loss, Overall, Reason, Stratified, clock_doubts,
-    combine,
+    Block, ClockDoubt, Confidence, Estimate, Further, Loss, Method, Overall, Reason, Stratified,
+    clock_doubts, combine,
 };
 use deltaline_model::time::Timestamp;
 use thiserror::Error;
@@ -24,6 +24,8 @@ pub struct Figures {
     pub void: Option<Unusable>,
     /// The numbers: what every table gives, and behind it what each synopsis adds.
     pub answers: Vec<Vec<Quantity>>,
+    /// Where the mean comes from, if there is one.
+    pub method: Option<Method>,
     /// The truth, where it is known.
     pub exact: Option<Vec<Quantity>>,
     /// Why delays may be off although everything fits together, if there is reason to think so.
@@ -53,7 +55,8 @@ impl Figures {
         }
         let mut answers = vec![delays];
         answers.extend(Further::together(further, distrust.or(overall.representative.err())));
-        Figures { answers, ..Figures::default() }
+        let method = overall.mean.is_ok() && distrust.is_none();
+        Figures { answers, method: method.then_some(overall.method), ..Figures::default() }
     }
 
     /// The same numbers, with the truth beside them.

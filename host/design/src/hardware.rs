@@ -25,6 +25,9 @@ impl CoreKind {
     /// [`Refusal`] if it is not built for the configuration.
     pub fn size(self, configuration: &Configuration) -> Result<Size, Refusal> {
         let cells = CellKind::of_configuration(configuration);
+        if cells == CellKind::Slices {
+            return Err(Refusal::NoSlices);
+        }
         if cells.is_software_only() {
             return Err(Refusal::SoftwareOnly { cells });
         }

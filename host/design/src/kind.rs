@@ -145,17 +145,20 @@ pub enum CellKind {
     Rda,
     /// sRDA's, of software alone.
     Srda,
+    /// Those of slices, alone or with an LDA, of software alone.
+    Slices,
 }
 
 impl CellKind {
     /// All of them.
-    pub const ALL: [CellKind; 6] = [
+    pub const ALL: [CellKind; 7] = [
         CellKind::Lda,
         CellKind::Digests,
         CellKind::FineComb,
         CellKind::IdentityTable,
         CellKind::Rda,
         CellKind::Srda,
+        CellKind::Slices,
     ];
 
     /// Those of a configuration.
@@ -165,6 +168,7 @@ impl CellKind {
             Kind::IDENTITY_TABLE => CellKind::IdentityTable,
             Kind::RDA => CellKind::Rda,
             Kind::SRDA => CellKind::Srda,
+            Kind::SLICES | Kind::BOTH => CellKind::Slices,
             _ if configuration.has_digests() => CellKind::Digests,
             _ => CellKind::Lda,
         }
@@ -172,13 +176,13 @@ impl CellKind {
 
     /// Whether there is no hardware for them, whatever the core.
     pub const fn is_software_only(self) -> bool {
-        matches!(self, CellKind::Rda | CellKind::Srda)
+        matches!(self, CellKind::Rda | CellKind::Srda | CellKind::Slices)
     }
 
     /// Further fields of 32 bits in a cell, beside count and timestamp sum.
     pub const fn fields(self) -> usize {
         match self {
-            CellKind::Lda => 0,
+            CellKind::Lda | CellKind::Slices => 0,
             CellKind::Digests => 1,
             CellKind::FineComb | CellKind::Rda => 2,
             CellKind::IdentityTable | CellKind::Srda => 3,
@@ -200,6 +204,7 @@ mod tests {
             (CellKind::IdentityTable, Kind::IDENTITY_TABLE, false),
             (CellKind::Rda, Kind::RDA, false),
             (CellKind::Srda, Kind::SRDA, false),
+            (CellKind::Slices, Kind::SLICES, false),
         ] {
             let settings = Settings { synopsis, digest, prefixes: &[1], ..Settings::default() };
             let configuration = Configuration::new(settings).unwrap();

@@ -46,6 +46,9 @@ pub enum Refusal {
         /// The cells.
         cells: CellKind,
     },
+    /// Slices are of software alone.
+    #[error("no core with slices yet; take lda, or measure in software")]
+    NoSlices,
     /// The core of 8 bits has no classifier.
     #[error(
         "the core of 8 bits has no classifier: leave the entries out, or use a stream of 64 bits or more"
@@ -97,6 +100,7 @@ fn with(cells: CellKind) -> &'static str {
         CellKind::IdentityTable => " with an identity table",
         CellKind::Rda => " with RDA",
         CellKind::Srda => " with sRDA",
+        CellKind::Slices => " with slices",
     }
 }
 

@@ -168,7 +168,10 @@ pub const fn sizes(core: CoreKind, cells: CellKind) -> &'static [Size] {
         (CoreKind::Bits256 | CoreKind::Bits512, CellKind::Lda) => WIDE,
         (CoreKind::TwoLanes512 | CoreKind::FourLanes512, CellKind::Lda) => LANES,
         (_, CellKind::Digests) => WIDE_DIGESTS,
-        (_, CellKind::FineComb | CellKind::IdentityTable | CellKind::Rda | CellKind::Srda) => &[],
+        (
+            _,
+            CellKind::FineComb | CellKind::IdentityTable | CellKind::Rda | CellKind::Srda | CellKind::Slices,
+        ) => &[],
     }
 }
 

@@ -21,7 +21,7 @@
 //! together: what is missing is not chance, but the intervals in which most was lost, and these are slow. Quantiles
 //! and the paper's deviation leave such an interval out, and say so: it is *missing*.
 
-use crate::interval::root_of_difference;
+use crate::interval::{Method, root_of_difference};
 use crate::sizing::LEAST_ROWS;
 use crate::{Balance, Confidence, Estimate, Loss, Mean, Range, Reason, Skew, Uncertainty};
 
@@ -51,6 +51,8 @@ pub struct Overall {
     pub representative: Result<(), Reason>,
     /// Mean delay of all intervals.
     pub mean: Result<Mean, Reason>,
+    /// Where the means of the intervals with packets come from.
+    pub method: Method,
     /// Between which delays the mean of all intervals lies for certain, in nanoseconds.
     pub bracket: Result<Range, Reason>,
     /// Standard deviation of delay of all intervals, from the spread between rows and between intervals.
@@ -170,6 +172,7 @@ pub fn combine(intervals: &[Estimate]) -> Overall {
         balance: intervals.iter().fold(Balance::default(), |sum, each| sum.and(each.balance)),
         representative: intervals.iter().try_for_each(|each| each.representative),
         mean: whole(intervals, |each| each.mean).map(|strata| overall_mean(&strata)),
+        method: method(intervals),
         bracket: whole(intervals, |each| each.bracket).map(|strata| Range {
             lower: weighted(&strata, |range| range.lower),
             upper: weighted(&strata, |range| range.upper),
@@ -191,6 +194,13 @@ pub fn combine(intervals: &[Estimate]) -> Overall {
             Ok(Stratified { value: deviation, missing: strata.missing })
         }),
     }
+}
+
+/// Where the means of the intervals with packets come from.
+fn method(intervals: &[Estimate]) -> Method {
+    let with_packets = intervals.iter().filter(|each| each.received > 0).map(|each| each.method);
+    let both = with_packets.reduce(|one, other| if one == other { one } else { Method::Mixed });
+    both.unwrap_or(Method::Rows)
 }
 
 /// An interval's share of the packets and what is known of it.

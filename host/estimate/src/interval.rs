@@ -6,6 +6,37 @@ use crate::wrapping::near_delay;
 use crate::{Balance, Confidence, Loss, Mean, Range, Reason, Skew, Uncertainty};
 use deltaline_model::sketch::cell::Row;
 
+/// Where a mean comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// The sums over all packets, which both ends have seen.
+    Sums,
+    /// Rows, a random sample.
+    Rows,
+    /// Slices, completed.
+    Slices,
+    /// Rows and slices, weighted by their errors.
+    Both,
+    /// The bracket, with nothing known of where in it.
+    Bracket,
+    /// One interval has it from this, another from that.
+    Mixed,
+}
+
+impl Method {
+    /// Its name in data.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Sums => "sums",
+            Method::Rows => "rows",
+            Method::Slices => "slices",
+            Method::Both => "both",
+            Method::Bracket => "bracket",
+            Method::Mixed => "mixed",
+        }
+    }
+}
+
 /// What one interval shows about delay and loss; the crate's documentation gives the formulas.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
@@ -21,6 +52,8 @@ pub struct Estimate {
     pub usable_rows: usize,
     /// Mean delay.
     pub mean: Result<Mean, Reason>,
+    /// Where the mean comes from, if there is one.
+    pub method: Method,
     /// Between which delays the mean lies for certain, in nanoseconds; [`Estimate::with_sums`] finds out.
     pub bracket: Result<Range, Reason>,
     /// Standard deviation of delay in nanoseconds, from the spread between rows; needs two usable rows.
@@ -68,6 +101,7 @@ impl Estimate {
             let effective_samples = self.received;
             return Estimate {
                 mean,
+                method: Method::Sums,
                 bracket: Ok(exact),
                 effective_samples,
                 balance,
@@ -90,8 +124,10 @@ impl Estimate {
                 (Err(reason), Err(reason), Err(reason), Err(reason));
             return Estimate { mean, bracket, deviation, representative, balance, ..self };
         }
+        let mut method = self.method;
         let mean = match (self.mean, bracket) {
             (mean, Ok(bracket)) if needs_completion(mean) => {
+                method = Method::Bracket;
                 let known = mean.ok().map(|mean| mean.nanoseconds).or_else(|| sums.completed(near));
                 known.map_or(mean, |known| Ok(Mean::between(bracket, known)))
             }
@@ -99,7 +135,7 @@ impl Estimate {
         };
         // Rows may be chance's worst.
         let mean = mean.map(|mean| bracket.map_or(mean, |bracket| mean.bounded(bracket)));
-        Estimate { mean, bracket, balance, ..self }
+        Estimate { mean, method, bracket, balance, ..self }
     }
 
     /// Whether what rows show of the mean can be true if it lies within `bounds`.
@@ -169,6 +205,7 @@ fn estimate_with<R: Row>(
         effective_samples: sample.packets,
         usable_rows: sample.rows,
         mean,
+        method: Method::Rows,
         bracket: Err(Reason::NoSums),
         deviation: match mean {
             Ok(_) => sample.variance().map(|variance| (variance * without_one(received)).sqrt()),

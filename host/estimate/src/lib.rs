@@ -124,6 +124,7 @@ pub mod quantity;
 mod reason;
 mod sampling;
 pub mod sizing;
+pub mod slices;
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -135,7 +136,7 @@ pub use combine::{Deviation, Overall, Stratified, combine};
 pub use confidence::{Confidence, ConfidenceError, hoeffding_half_width};
 pub use difference::Difference;
 pub use further::Further;
-pub use interval::{Estimate, estimate, estimate_traffic};
+pub use interval::{Estimate, Method, estimate, estimate_traffic};
 pub use loss::Loss;
 pub use mean::{Mean, Range, Skew, Uncertainty};
 pub use observation::{Observation, ObservationError};

@@ -54,6 +54,11 @@ impl Singles {
         }
     }
 
+    /// Delays of packets that are a random sample of those received.
+    pub(crate) fn drawn(delays: Vec<i64>, received: u64) -> Self {
+        Singles { delays, received }
+    }
+
     /// The delays that a test knows, and how many packets were received.
     #[cfg(test)]
     pub(crate) fn known(delays: Vec<i64>) -> Self {

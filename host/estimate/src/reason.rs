@@ -135,6 +135,15 @@ pub enum Reason {
         "not identifiable: a packet is in several rows of one array, so that their spread is not that of delays; take rda or identity"
     )]
     SharedRows,
+    /// Slices need a path that keeps order.
+    #[error(
+        "not identifiable: packets did not keep their order, or at least {0} were received that were not sent; slices need a path that \
+         keeps order, take --synopsis lda or both"
+    )]
+    Reordered(
+        /// How many boundaries were crossed, or packets gained, at least.
+        u64,
+    ),
     /// The interval is void.
     #[error("not identifiable: the interval is void")]
     Void,

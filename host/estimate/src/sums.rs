@@ -56,7 +56,7 @@ const NEAR_WRAP: u64 = 1 << 40;
 const VAGUE: f64 = 2e7;
 
 /// A difference of times modulo 2^48 as a signed number.
-fn signed(difference: u64) -> i64 {
+pub(crate) fn signed(difference: u64) -> i64 {
     ((difference << 16) as i64) >> 16
 }
 

@@ -295,7 +295,7 @@ impl Configuration {
     /// | ... + 2 | 1 | prefix lengths: how many |
     /// | ... + 3 | 1 | 1 if prefix lengths adapt, else 0 |
     /// | ... + 4 | 1 each | prefix lengths; empty if they adapt |
-    /// | 261 | 1 | LDA: 1 if cells have digest sums, else 0 |
+    /// | 261, 2053 | 1 | LDA, with slices: 1 if cells have digest sums, else 0 |
     /// | 1029, 1285 | 1 | RDA, sRDA: tables that a packet is in |
     pub fn canonical(&self) -> Items {
         let mut items = Items::default();
@@ -314,7 +314,7 @@ impl Configuration {
         items.put(own + 2, &[self.prefixes.banks() as u8]);
         items.put(own + 3, &[u8::from(self.adaptive)]);
         items.put(own + 4, if self.adaptive { &[] } else { self.prefixes.lengths() });
-        if self.kind == Kind::LDA {
+        if matches!(self.kind, Kind::LDA | Kind::BOTH) {
             items.put(own + 5, &[u8::from(self.digests)]);
         }
         if self.kind.has_tables_to_choose() {

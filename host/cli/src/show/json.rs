@@ -2,6 +2,7 @@
 
 use deltaline_collect::summary::{Figures, IntervalFigures};
 use deltaline_collect::text::utc;
+use deltaline_estimate::Method;
 use deltaline_estimate::quantity::{Number, Quantity};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -63,6 +64,7 @@ impl Serialize for Members<'_> {
 
 fn add_all<M: SerializeMap>(map: &mut M, figures: &Figures) -> Result<(), M::Error> {
     figures.quantities().try_for_each(|quantity| add(map, quantity))?;
+    map.serialize_entry("method", &figures.method.map(Method::name))?;
     map.serialize_entry("reason", &figures.reason())?;
     map.serialize_entry("clock_doubt", &figures.clock_doubt)?;
     match &figures.exact {

@@ -33,6 +33,7 @@ fn figures(value: Result<Number, Reason>) -> Figures {
     let surprise = Quantity { range: Some(Ok([1000.0, 4000.0])), ..Quantity::new(&SURPRISE, value) };
     let wonders = Quantity { samples: Some(40), ..Quantity::count(&WONDERS, 10) };
     Figures {
+        method: None,
         void: None,
         answers: vec![
             vec![surprise, wonders, Quantity::count(&HIDDEN, u64::MAX)],
@@ -311,6 +312,7 @@ fn a_long_recording_is_plotted_whole() {
 
 fn void_figures() -> Figures {
     Figures {
+        method: None,
         void: Some(
             deltaline_collect::verdict::Void::MissingEnd { role: deltaline_model::wire::frame::Role::Sender }
                 .into(),

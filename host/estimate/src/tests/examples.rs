@@ -33,6 +33,7 @@ fn mean(nanoseconds: f64, standard_error: f64, degrees_of_freedom: f64) -> Mean 
 /// An interval with S = 10 of the received packets.
 fn interval(received: u64, mean: Result<Mean, Reason>, deviation: Result<f64, Reason>) -> Estimate {
     Estimate {
+        method: crate::Method::Rows,
         sent: received + 1,
         received,
         delivered: received,

@@ -14,5 +14,6 @@ pub mod rda;
 pub mod registry;
 pub mod rounds;
 pub mod sampler;
+pub mod slices;
 pub mod synopsis;
 pub mod xor_cell;

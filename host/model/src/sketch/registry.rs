@@ -9,6 +9,7 @@ use crate::sketch::identity_table::IDENTITY_TABLE;
 use crate::sketch::lda::{LDA, Lda};
 use crate::sketch::rda::{RDA, SRDA};
 use crate::sketch::sampler::{Prefixes, Sampler};
+use crate::sketch::slices::{BOTH, SLICES};
 use crate::sketch::synopsis::{Hashed, Parameters, Registered, Synopsis};
 use crate::wire::shape::{Kind, Shape};
 use alloc::boxed::Box;
@@ -47,7 +48,7 @@ impl Tables {
     }
 }
 
-static SYNOPSES: [Registered; 5] = [LDA, FINECOMB, IDENTITY_TABLE, RDA, SRDA];
+static SYNOPSES: [Registered; 7] = [LDA, FINECOMB, IDENTITY_TABLE, RDA, SRDA, SLICES, BOTH];
 
 fn find(kind: Kind) -> Option<&'static Registered> {
     SYNOPSES.iter().find(|each| each.kind == kind)

@@ -24,6 +24,10 @@ impl Kind {
     pub const SRDA: Kind = Kind(5);
     /// No table: a [message](crate::wire::message) of one end to the other. It is no control frame.
     pub const MESSAGE: Kind = Kind(6);
+    /// [Slices](crate::sketch::slices).
+    pub const SLICES: Kind = Kind(7);
+    /// An LDA with [slices](crate::sketch::slices).
+    pub const BOTH: Kind = Kind(8);
 }
 
 impl core::fmt::Display for Kind {

@@ -1,0 +1,268 @@
+//! Slices: mean delay, its certain bracket and exact delays from streams that both ends cut at the same packets.
+//!
+//! [Slices](deltaline_model::sketch::slices) of both ends are put side by side where their boundaries agree: boundary packets
+//! arrived, so each of them shows its delay exactly. Between two of them, the sender has n packets with the sum of times S, the
+//! receiver r with the sum Q, and L = n - r were lost. The sum of the delays is Q - S and the sum of the lost packets' sending times, of
+//! which every one lies within the slice. With the mean sending time t of the slice's packets, its first one left out,
+//!
+//! ```text
+//! mean = sum (Q - S + L t) / R
+//! ```
+//!
+//! All slices count: those without loss alone would be those of quiet moments. A boundary that the receiver has not seen merges two slices, and
+//! its own sending time is known exactly.
+//!
+//! | quantity | formula |
+//! |---|---|
+//! | spread of sending times within d ns, mean at the share u of them | v = d^2 u (1 - u) / 3, which is d^2 / 12 in the middle |
+//! | burstiness | b = sum (L_k / n_k - L_(k+1) / n_(k+1))^2 over what single losses of the same share p would make of it, or sum L_k (L_k - q_k n_k) / sum L_k with q_k the share lost in its two neighbours, or 1, the greatest |
+//! | variance of a slice's completion, of L among m | v L min(b, L) (1 - L / m) m / (m - 1) |
+//! | bracket | all L packets as early, or as late, as the slices' ends, their sums and the order of the packets allow |
+//! | deviation, quantiles | of the boundary packets: a random sample |
+//!
+//! The mean of the boundary packets' delays is an estimate of its own, independent of where losses lay; both are weighted by their
+//! variances.
+//!
+//! The path has to keep its order. A packet that crosses a boundary is one lost in one slice and gained in the next; a slice that gained, a
+//! boundary that was not sent, or boundaries in another order show it, and there is no mean then ([`Reason::Reordered`]). Crossings that
+//! losses of the same slice hide stay unseen; each moves the mean by a slice's length over R to either side alike.
+//!
+//! # Test plan
+//!
+//! `tests::slices`: mean and bracket by hand; the bracket in thousands of random streams that keep order; coverage; lost, repeated and
+//! reordered boundaries; other people's packets; other numbers of zeros at the two ends; empty ends, single packets, hostile cells.
+
+mod align;
+mod complete;
+
+use crate::quantile::Singles;
+use crate::{Balance, Estimate, Mean, Method, Range, Reason, Skew, Sums, Uncertainty};
+pub use align::{Slice, align};
+use complete::Completion;
+use deltaline_model::sketch::slices::Record;
+
+/// What slices show of an interval.
+#[derive(Clone, Debug)]
+pub struct Sliced {
+    /// The estimate.
+    pub estimate: Estimate,
+    /// The exact delays of the boundary packets.
+    pub singles: Singles,
+    /// The slices that both ends have in common, in order of time; none where order was not kept.
+    pub slices: Vec<Slice>,
+}
+
+impl Sliced {
+    /// The estimate from both ends' records and the sums over all packets.
+    pub fn of(sender: &[Record], receiver: &[Record], sums: &Sums) -> Self {
+        let (slices, failed) = match align(sender, receiver, sums) {
+            Ok(slices) => (slices, None),
+            Err(reason) => (vec![], Some(reason)),
+        };
+        let delays: Vec<i64> = slices.iter().filter_map(|slice| slice.delay).collect();
+        let reason = no_mean(sums, failed);
+        let (sent, received) = (sums.sender.packets, sums.receiver.packets);
+        let mut balance = Balance::of_totals(sent, received);
+        if let Some(Reason::Gained(gained)) = reason {
+            balance.surplus_least = balance.surplus_least.max(gained);
+            balance.lost_least = balance.surplus_least.saturating_add_signed(balance.net);
+        }
+        let sample = Sample::of(&delays);
+        let completion = reason.map_or_else(|| Completion::of(&slices), Err);
+        let mean = match &completion {
+            Ok(completion) => {
+                let mean = mean(completion, &sample, received);
+                let bounded = |bracket| Mean {
+                    nanoseconds: mean.bounded(bracket).within_bounds(),
+                    ..mean.bounded(bracket)
+                };
+                Ok(completion.bracket.map_or(mean, bounded))
+            }
+            Err(reason) => Err(*reason),
+        };
+        let deviation = match reason {
+            Some(reason) => Err(reason),
+            None => sample.deviation(),
+        };
+        let bare = Estimate {
+            sent,
+            received,
+            delivered: received,
+            effective_samples: if mean.is_ok() { received } else { 0 },
+            usable_rows: delays.len(),
+            mean,
+            method: Method::Slices,
+            bracket: Err(Reason::NoSums),
+            deviation,
+            deviation_freedom: sample.freedom,
+            balance,
+            representative: Ok(()),
+            paper_second_moment: Err(Reason::NoUsablePair),
+            paper_deviation: Err(Reason::NoUsablePair),
+        };
+        let mut estimate = bare.with_sums(sums);
+        if let (Ok(completion), Ok(whole)) = (completion, estimate.bracket)
+            && let Some(own) = completion.bracket
+        {
+            let lower = own.lower.max(whole.lower);
+            let bracket = Range { lower, upper: own.upper.min(whole.upper).max(lower) };
+            estimate.bracket = Ok(bracket);
+            estimate.mean = estimate.mean.map(|mean| match mean.uncertainty {
+                Uncertainty::Exact => mean,
+                _ => mean.bounded(bracket),
+            });
+        }
+        // Packets that came from elsewhere look like packets out of order.
+        if let (Some(reason), false) = (failed, sums.are_same()) {
+            estimate.bracket = Err(reason);
+        }
+        Sliced { estimate, singles: Singles::drawn(delays, received), slices }
+    }
+}
+
+/// Why there is no mean of slices, if so.
+fn no_mean(sums: &Sums, failed: Option<Reason>) -> Option<Reason> {
+    if sums.receiver.packets == 0 { Some(Reason::NothingReceived) } else { failed }
+}
+
+/// The mean from the completed sums and from the boundary packets alone, weighted by their variances.
+fn mean(completion: &Completion, sample: &Sample, received: u64) -> Mean {
+    let completed = completion.mean;
+    if completion.variance <= 0.0 {
+        return Mean::unbounded(completed, Uncertainty::Exact);
+    }
+    let share = 1.0 - (sample.count / received as f64).min(1.0);
+    let own = sample.variance * share / sample.count;
+    let sampled = |nanoseconds, variance: f64, degrees_of_freedom| {
+        let standard_error = variance.sqrt();
+        let skew = Skew::default();
+        Mean::unbounded(nanoseconds, Uncertainty::Sampled { standard_error, degrees_of_freedom, skew })
+    };
+    // Few delays do not show how far they spread.
+    if sample.count < 8.0 || own <= 0.0 {
+        return sampled(completed, completion.variance, completion.freedom);
+    }
+    let [weight, other] = [completion.variance, own].map(f64::recip);
+    let sum = weight + other;
+    let freedom =
+        sum * sum / (weight * weight / completion.freedom + other * other / sample.freedom.max(1.0));
+    sampled((completed * weight + sample.mean * other) / sum, sum.recip(), freedom)
+}
+
+/// A random sample of delays.
+struct Sample {
+    count: f64,
+    mean: f64,
+    /// With the divisor n - 1.
+    variance: f64,
+    /// Degrees of freedom of the variance.
+    freedom: f64,
+}
+
+impl Sample {
+    fn of(delays: &[i64]) -> Self {
+        let count = delays.len() as f64;
+        let base = delays.first().copied().unwrap_or_default();
+        let above = || delays.iter().map(|delay| delay.saturating_sub(base) as f64);
+        let mean = above().sum::<f64>() / count.max(1.0);
+        let moment = |power| above().map(|delay| (delay - mean).powi(power)).sum::<f64>();
+        let variance = if count > 1.0 { moment(2) / (count - 1.0) } else { 0.0 };
+        // A sample's variance has the variance s^4 (2 + k) / n with the excess kurtosis k.
+        let excess = if variance > 0.0 { moment(4) / count / variance.powi(2) - 3.0 } else { 0.0 };
+        let freedom = ((count - 1.0) * 2.0 / (2.0 + excess.max(0.0))).max(0.0);
+        Sample { count, mean: base as f64 + mean, variance, freedom }
+    }
+
+    fn deviation(&self) -> Result<f64, Reason> {
+        if self.count < 2.0 { Err(Reason::OneUsableRow) } else { Ok(self.variance.sqrt()) }
+    }
+}
+
+/// The estimate of rows and of slices together: each mean is weighted by what it says of its own error. Where one of both has none, the
+/// other's; where they contradict each other, that of the rows, which do not ask for order.
+pub fn together(rows: Estimate, slices: &Estimate) -> Estimate {
+    let deviation = match (rows.deviation, slices.deviation) {
+        (Ok(_), Ok(_)) if slices.deviation_freedom <= rows.deviation_freedom => rows,
+        (_, Ok(_)) => *slices,
+        _ => rows,
+    };
+    let bracket = match (rows.bracket, slices.bracket) {
+        (Ok(a), Ok(b)) => {
+            let lower = a.lower.max(b.lower);
+            Ok(Range { lower, upper: a.upper.min(b.upper).max(lower) })
+        }
+        (one, other) => one.or(other),
+    };
+    let mut method = rows.method;
+    let mean = match (rows.mean, slices.mean) {
+        (Ok(of_rows), Ok(of_slices)) => {
+            let (mean, chosen) = weighted(of_rows, of_slices);
+            method = match chosen {
+                _ if rows.method == Method::Sums => Method::Sums,
+                Chosen::Both => Method::Both,
+                Chosen::Rows => rows.method,
+                Chosen::Slices => slices.method,
+            };
+            Ok(mean)
+        }
+        (Err(_), Ok(mean)) => {
+            method = slices.method;
+            Ok(mean)
+        }
+        (one, _) => one,
+    };
+    let mean = mean.map(|mean| match (mean.uncertainty, bracket) {
+        (Uncertainty::Exact, _) | (_, Err(_)) => mean,
+        (_, Ok(bracket)) => mean.bounded(bracket),
+    });
+    Estimate {
+        mean,
+        method,
+        bracket,
+        deviation: deviation.deviation,
+        deviation_freedom: deviation.deviation_freedom,
+        effective_samples: rows.effective_samples.max(slices.effective_samples),
+        usable_rows: deviation.usable_rows,
+        ..rows
+    }
+}
+
+/// By how many standard errors of their difference two means contradict each other.
+const CONTRADICTION: f64 = 5.0;
+
+/// Whose mean it is.
+enum Chosen {
+    Rows,
+    Slices,
+    Both,
+}
+
+fn weighted(rows: Mean, slices: Mean) -> (Mean, Chosen) {
+    let variance = |mean: &Mean| mean.variance().filter(|(variance, _)| variance.is_finite());
+    match (variance(&rows), variance(&slices)) {
+        (Some((0.0, _)), _) => (rows, Chosen::Rows),
+        (_, Some((0.0, _))) => (slices, Chosen::Slices),
+        (None, _) => (slices, Chosen::Slices),
+        (_, None) => (rows, Chosen::Rows),
+        (Some((a, _)), Some((b, _)))
+            if (rows.nanoseconds - slices.nanoseconds).abs() > CONTRADICTION * (a + b).sqrt() =>
+        {
+            (rows, Chosen::Rows)
+        }
+        (Some((a, of_rows)), Some((b, of_slices))) => {
+            let (weight, other) = (b / (a + b), a / (a + b));
+            let total = a * b / (a + b);
+            let parts = [(weight * weight * a, of_rows), (other * other * b, of_slices)];
+            let below: f64 = parts.iter().map(|(part, freedom)| part * part / freedom.max(1.0)).sum();
+            let mean = Mean::unbounded(
+                rows.nanoseconds * weight + slices.nanoseconds * other,
+                Uncertainty::Sampled {
+                    standard_error: total.sqrt(),
+                    degrees_of_freedom: (total * total / below).max(1.0),
+                    skew: Skew::default(),
+                },
+            );
+            (mean, Chosen::Both)
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Slices completed by the sending times that lost packets may have had.
+
+use super::align::{First, Part, Slice};
+use crate::{Range, Reason};
+
+/// What completed slices show of the mean.
+pub(super) struct Completion {
+    /// The mean delay in nanoseconds.
+    pub(super) mean: f64,
+    /// Its variance.
+    pub(super) variance: f64,
+    /// Degrees of freedom of that.
+    pub(super) freedom: f64,
+    /// Between which delays the mean lies if the path keeps order; none if times are not in order.
+    pub(super) bracket: Option<Range>,
+}
+
+impl Completion {
+    pub(super) fn of(slices: &[Slice]) -> Result<Self, Reason> {
+        let received: u64 = slices.iter().map(|slice| slice.sent - slice.lost).sum();
+        if received == 0 {
+            return Err(Reason::NothingReceived);
+        }
+        let burst = burstiness(slices);
+        let (mut known, mut guessed) = (0i128, 0.0);
+        let (mut variance, mut squares) = (0.0, 0.0);
+        let mut ends = Some((0.0, 0.0));
+        for slice in slices {
+            let open = Open::of(slice);
+            let sent: i128 = slice.parts.iter().map(|part| part.sum).sum();
+            // Times since the slice's start, so that no digits are lost.
+            known += slice.received - sent + open.lost_sum + i128::from(open.lost) * i128::from(slice.start);
+            guessed += open.lost as f64 * open.mean();
+            let own = open.variance(burst);
+            variance += own;
+            squares += own * own;
+            ends = ends
+                .zip(open.ends())
+                .map(|((low, high), (own_low, own_high))| (low + own_low, high + own_high));
+        }
+        let packets = received as f64;
+        let with = |lost: f64| {
+            let whole = known.div_euclid(received.into());
+            let rest = known.rem_euclid(received.into()) as f64;
+            whole as f64 + (rest + lost) / packets
+        };
+        Ok(Completion {
+            mean: with(guessed),
+            variance: variance / packets / packets,
+            // So many slices share the error.
+            freedom: if squares > 0.0 {
+                (variance * variance / squares).max(1.0) * FREEDOM
+            } else {
+                f64::INFINITY
+            },
+            bracket: ends.map(|(low, high)| Range { lower: with(low), upper: with(high) }),
+        })
+    }
+}
+
+/// Degrees of freedom for every slice that shares the error: sending times have an end on both sides, so that sums of few of them
+/// have lighter tails than a normal variable, and Student's t for so few would be far too wide.
+const FREEDOM: f64 = 8.0;
+
+/// The packets of a slice of which it is not known whether they were lost.
+struct Open<'a> {
+    parts: Vec<OpenPart>,
+    slice: &'a Slice,
+    /// Those of them that were lost.
+    lost: u64,
+    /// Sum of the sending times of the lost ones that are known.
+    lost_sum: i128,
+}
+
+/// A part's packets of which it is not known whether they were lost: times since the slice's start.
+struct OpenPart {
+    start: f64,
+    end: f64,
+    packets: f64,
+    sum: f64,
+}
+
+impl<'a> Open<'a> {
+    fn of(slice: &'a Slice) -> Self {
+        let (mut lost, mut lost_sum) = (slice.lost, 0);
+        let part = |part: &Part| {
+            let known = u64::from(part.first != First::Unknown);
+            if part.first == First::Lost {
+                lost -= 1;
+                lost_sum += i128::from(part.start);
+            }
+            let base = i128::from(slice.start);
+            let packets = part.packets.saturating_sub(known);
+            let sum = part.sum - i128::from(known) * i128::from(part.start) - i128::from(packets) * base;
+            OpenPart {
+                start: (part.start - slice.start) as f64,
+                end: (part.end - slice.start) as f64,
+                packets: packets as f64,
+                sum: sum as f64,
+            }
+        };
+        let parts = slice.parts.iter().map(part).collect();
+        Open { parts, slice, lost, lost_sum }
+    }
+
+    fn packets(&self) -> f64 {
+        self.parts.iter().map(|part| part.packets).sum()
+    }
+
+    /// Mean sending time.
+    fn mean(&self) -> f64 {
+        let packets = self.packets();
+        if packets == 0.0 { 0.0 } else { self.parts.iter().map(|part| part.sum).sum::<f64>() / packets }
+    }
+
+    /// The variance of the sum of the lost packets' times, if they come in bursts of so many.
+    fn variance(&self, burst: f64) -> f64 {
+        let (lost, packets, mean) = (self.lost as f64, self.packets(), self.mean());
+        if lost == 0.0 || packets <= lost {
+            return 0.0;
+        }
+        let spread: f64 = self
+            .parts
+            .iter()
+            .filter(|part| part.packets > 0.0)
+            .map(|part| {
+                let (length, own) = (part.end - part.start, part.sum / part.packets);
+                let share = ((own - part.start) / length.max(1.0)).clamp(0.0, 1.0);
+                part.packets / packets
+                    * ((own - mean).powi(2) + length * length * share * (1.0 - share) / 3.0)
+            })
+            .sum();
+        let together = burst.min(lost);
+        spread * lost * together * (1.0 - lost / packets) * packets / (packets - 1.0)
+    }
+
+    /// The least and the greatest that the sum of the lost packets' times can be; none if times are not in order.
+    fn ends(&self) -> Option<(f64, f64)> {
+        let in_order = |part: &OpenPart| {
+            part.sum >= part.packets * part.start - 0.5 && part.sum <= part.packets * part.end + 0.5
+        };
+        if self.slice.end < self.slice.start || !self.parts.iter().all(in_order) {
+            return None;
+        }
+        // So many packets of a part may all lie at its start, the others then at its end.
+        let steps = |part: &OpenPart| {
+            let length = part.end - part.start;
+            let early = match length > 0.0 {
+                true => ((part.packets * part.end - part.sum) / length).clamp(0.0, part.packets),
+                false => part.packets,
+            };
+            [(part.start, early), (part.end, part.packets - early)]
+        };
+        let mut steps: Vec<(f64, f64)> = self.parts.iter().flat_map(steps).collect();
+        steps.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let fill = |steps: &mut dyn Iterator<Item = &(f64, f64)>| {
+            let mut left = self.lost as f64;
+            steps.fold(0.0, |sum, (time, room)| {
+                let taken = room.min(left);
+                left -= taken;
+                sum + taken * time
+            })
+        };
+        Some((fill(&mut steps.iter()), fill(&mut steps.iter().rev())))
+    }
+}
+
+/// How many packets are lost together, at least 1: by how much more the losses of slices differ than single losses let them. Of two
+/// ways to see it, neighbours and all slices, the one that shows more.
+fn burstiness(slices: &[Slice]) -> f64 {
+    let [sent, lost] = [|slice: &Slice| slice.sent, |slice: &Slice| slice.lost]
+        .map(|count| slices.iter().map(count).sum::<u64>() as f64);
+    let share = lost / sent;
+    let (mut found, mut expected) = (0.0, 0.0);
+    for pair in slices.windows(2) {
+        let [a, b] = [&pair[0], &pair[1]].map(|slice| (slice.sent as f64, slice.lost as f64));
+        // A pair counts as its packets do.
+        let weight = a.0 * b.0 / (a.0 + b.0);
+        found += weight * (a.1 / a.0 - b.1 / b.0).powi(2);
+        expected += share * (1.0 - share);
+    }
+    if slices.len() < FEW || expected <= 0.0 {
+        return f64::INFINITY;
+    }
+    // How many of its slice are lost with a lost packet, less those that its neighbours let expect.
+    let beside = |around: &[Slice]| {
+        let counts = [&around[0], &around[1], &around[2]].map(|slice| (slice.sent as f64, slice.lost as f64));
+        let [before, (own_sent, own), behind] = counts;
+        let near = (before.1 + behind.1) / (before.0 + behind.0);
+        [own * (own - near * own_sent), own]
+    };
+    let sums = slices.windows(3).map(beside).fold([0.0, 0.0], |sum, own| [sum[0] + own[0], sum[1] + own[1]]);
+    let together = if sums[1] > 0.0 { sums[0] / sums[1] } else { f64::INFINITY };
+    (found / expected).max(together).max(1.0)
+}
+
+/// Slices that are too few to tell whether losses come together: they may.
+const FEW: usize = 8;
