@@ -17,6 +17,7 @@
 //! Random small captures with memory for all and for a few records: the same as `matching` and `replay` in memory, in every
 //! number. The program's tests run it on a pair of captures that does not fit into the memory that it may have.
 
+use crate::flows::{Fates, FlowTruth};
 use crate::matching::{End, Fate, Flow, Tally, Truth, align, delay_between, flow_of};
 use crate::packet::PacketRef;
 use crate::replay::{CutError, MAX_INTERVALS};
@@ -142,9 +143,32 @@ impl Matcher {
     ///
     /// [`MatchError`].
     pub fn finish(self, length: Option<u64>) -> Result<Matched, MatchError> {
+        Ok(self.matched(length, None)?.0)
+    }
+
+    /// Matches what was taken, as one interval, and calls `each` for every flow, in the order of IP version, protocol, addresses
+    /// and ports.
+    ///
+    /// # Errors
+    ///
+    /// [`MatchError::Files`].
+    pub fn finish_by_flow(self, each: impl FnMut(FlowTruth)) -> Result<Matched, MatchError> {
+        let fates = Fates::new(self.memory);
+        let (matched, fates) = self.matched(None, Some(fates))?;
+        if let Some(fates) = fates {
+            fates.each(each)?;
+        }
+        Ok(matched)
+    }
+
+    fn matched(
+        self,
+        length: Option<u64>,
+        fates: Option<Fates>,
+    ) -> Result<(Matched, Option<Fates>), MatchError> {
         let Matcher { memory, sender, receiver, by_sender } = self;
         let (mut sender_end, mut receiver_end) = (sender.end, receiver.end);
-        let mut paths = Paths::new(memory, by_sender);
+        let mut paths = Paths::new(memory, by_sender, fates);
         let mut delays = Sorter::<NUMBER>::new(memory);
         let [mut alike_sent, mut alike_received] = [(); 2].map(|()| Sorter::<KEYED>::new(memory));
         let mut groups = Groups::new(sender.by_key, receiver.by_key)?;
@@ -158,8 +182,8 @@ impl Matcher {
                     delays.push(ordered(delay_between(sent[1], received[1])))?;
                     paths.received(&group.key, sent, received, false)?;
                 }
-                (lost, []) => lost.iter().try_for_each(|lost| paths.lost(*lost))?,
-                ([], foreign) => paths.receiver_only += foreign.len() as u64,
+                (lost, []) => lost.iter().try_for_each(|lost| paths.lost(&group.key, *lost, false))?,
+                ([], foreign) => foreign.iter().try_for_each(|_| paths.foreign(&group.key, false))?,
                 (sent, received) => {
                     for (alike, packets) in [(&mut alike_sent, sent), (&mut alike_received, received)] {
                         for [index, time] in packets {
@@ -181,13 +205,13 @@ impl Matcher {
                         alike += 1;
                         paths.received(&group.key, group.sent[one], group.received[other], true)?;
                     }
-                    Fate::Lost(one) => paths.lost(group.sent[one])?,
-                    Fate::Foreign(_) => paths.receiver_only += 1,
+                    Fate::Lost(one) => paths.lost(&group.key, group.sent[one], true)?,
+                    Fate::Foreign(_) => paths.foreign(&group.key, true)?,
                 }
             }
         }
 
-        let Paths { by_receiver, by_arrival, by_flow, mut by_sender, receiver_only } = paths;
+        let Paths { by_receiver, by_arrival, by_flow, mut by_sender, receiver_only, fates } = paths;
         let (reordered, reordered_overall) = (late::<FLOWING>(by_flow)?, late::<ARRIVED>(by_arrival)?);
         let (mut rank, mut arrivals) = (0, by_receiver.sorted()?);
         while let Some(record) = arrivals.next()? {
@@ -199,7 +223,7 @@ impl Matcher {
         }
         let Cut { overall, intervals, postponed, negative } =
             cut(by_sender.sorted()?, sender_end.packets, length)?;
-        Ok(Matched {
+        let matched = Matched {
             overall,
             intervals,
             postponed,
@@ -209,7 +233,8 @@ impl Matcher {
             reordered_overall,
             sender: sender_end,
             receiver: receiver_end,
-        })
+        };
+        Ok((matched, fates))
     }
 }
 
@@ -220,16 +245,19 @@ struct Paths {
     by_flow: Sorter<FLOWING>,
     by_sender: Sorter<SENT>,
     receiver_only: u64,
+    /// By flow, where that is wanted.
+    fates: Option<Fates>,
 }
 
 impl Paths {
-    fn new(memory: usize, by_sender: Sorter<SENT>) -> Self {
+    fn new(memory: usize, by_sender: Sorter<SENT>, fates: Option<Fates>) -> Self {
         Paths {
             by_receiver: Sorter::new(memory),
             by_arrival: Sorter::new(memory),
             by_flow: Sorter::new(memory),
             by_sender,
             receiver_only: 0,
+            fates,
         }
     }
 
@@ -241,6 +269,9 @@ impl Paths {
         [there, arrival]: [u64; 2],
         is_alike: bool,
     ) -> io::Result<()> {
+        if let Some(fates) = &mut self.fates {
+            fates.received(key, delay_between(time, arrival), is_alike)?;
+        }
         let (arrived, sent) = (bytes(arrival), bytes(time));
         let alike = [u8::from(is_alike)];
         self.by_receiver.push(packed(&[&bytes(there), &bytes(index), &sent, &arrived, &alike]))?;
@@ -248,7 +279,15 @@ impl Paths {
         self.by_flow.push(packed(&[&flow_of(key), &arrived, &sent]))
     }
 
-    fn lost(&mut self, [index, time]: [u64; 2]) -> io::Result<()> {
+    fn foreign(&mut self, key: &[u8; KEY_BYTES], is_alike: bool) -> io::Result<()> {
+        self.receiver_only += 1;
+        self.fates.as_mut().map_or(Ok(()), |fates| fates.surplus(key, is_alike))
+    }
+
+    fn lost(&mut self, key: &[u8; KEY_BYTES], [index, time]: [u64; 2], is_alike: bool) -> io::Result<()> {
+        if let Some(fates) = &mut self.fates {
+            fates.lost(key, is_alike)?;
+        }
         self.by_sender.push(sent(index, time, LOST, 0, 0))
     }
 }

@@ -6,6 +6,7 @@
 //! * [`matching`]: which packet of the sender's capture is which of the receiver's, and so the true delays and
 //!   losses that an estimate is compared with.
 //! * [`exact`]: the same for captures of any length, in bounded memory.
+//! * [`flows`]: what became of the packets of each flow.
 //! * [`reordering`]: packets that arrive after one that was sent later.
 //! * [`replay`]: two captures as two streams that delimiters cut into intervals.
 //! * [`segments`]: TCP packets that a network card would cut, cut.
@@ -38,6 +39,7 @@ mod tunnel;
 pub mod edges;
 pub mod exact;
 pub mod filter;
+pub mod flows;
 mod maps;
 pub mod matching;
 pub mod reading;

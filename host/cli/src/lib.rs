@@ -1,4 +1,4 @@
-//! The command line: `deltaline measure`, `decode`, `truth`, `read`, `delimit`, `key`, `exchange`, `board`, `lab`,
+//! The command line: `deltaline measure`, `decode`, `truth`, `read`, `delimit`, `key`, `exchange`, `board`, `lab`, `flows`,
 //! `size`, `completions` and `manual`.
 //!
 //! The program parses the command line, calls the libraries and prints; exit codes are in `deltaline --help`.
@@ -16,6 +16,7 @@ mod endpoint;
 mod exchange;
 mod exit;
 mod failure;
+mod flows;
 #[cfg(feature = "hardware")]
 mod hardware;
 #[cfg(not(feature = "hardware"))]
@@ -52,6 +53,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use exchange::Exchange;
 use exit::Exit;
 use failure::Failure;
+use flows::Flows;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -126,6 +128,9 @@ enum Command {
     /// Compare two captures packet by packet
     #[command(after_help = truth::EXAMPLES, after_long_help = truth::EXAMPLES)]
     Truth(truth::Truth),
+    /// Compare two captures flow by flow
+    #[command(subcommand)]
+    Flows(flows::Flows),
     /// Run the LDA paper's experiments, and some more
     #[command(after_help = lab::EXAMPLES, after_long_help = lab::EXAMPLES)]
     Lab(lab::Lab),
@@ -171,6 +176,7 @@ pub fn main() -> ExitCode {
         Command::Board(Board::Selftest(arguments)) => board::selftest(&arguments),
         Command::Board(Board::Start(arguments)) => board::start(&arguments),
         Command::Truth(arguments) => truth::run(&arguments),
+        Command::Flows(Flows::Top(arguments)) => flows::top(&arguments),
         Command::Lab(arguments) => lab::run(&arguments),
         Command::Size(arguments) => size::run(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments, Arguments::command()),

@@ -103,6 +103,17 @@ impl Recordings {
         check_standard_input([self.sender.as_path(), &self.receiver])
     }
 
+    /// Refuses what makes packets lose their addresses, where flows are told by them.
+    pub(crate) fn check_addresses(&self) -> Result<(), Failure> {
+        match self.nat {
+            true => Err(Failure::new(
+                Exit::Usage,
+                "--nat ignores the addresses and ports by which flows are told; leave it out, or use `deltaline truth`",
+            )),
+            false => Ok(()),
+        }
+    }
+
     /// What is to be said of two recordings that are the same file, from which nothing is selected that would tell its ends.
     pub(crate) fn remark_on_same(&self) -> Option<String> {
         let [sender, receiver] = [&self.sender, &self.receiver].map(|path| fs::canonicalize(path).ok());

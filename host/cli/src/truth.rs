@@ -88,7 +88,8 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     let common = if recordings.are_files() { Some(Common::of(recordings)?) } else { None };
     remarks.extend(common.as_ref().map_or(vec![READ_ONCE.into()], |common| common.remarks.clone()));
     let edges = common.and_then(|common| common.edges);
-    let matched = matched(recordings, arguments.interval, edges.as_ref(), &mut surveys, &mut remarks)?;
+    let matcher = read(recordings, edges.as_ref(), &mut surveys, &mut remarks)?;
+    let matched = working("matching packets with packets", || matcher.finish(arguments.interval))?;
     if matched.overall.received == 0 {
         check_common(recordings, [matched.sender, matched.receiver], &surveys, &remarks)?;
     }
@@ -100,29 +101,7 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     let intervals = rows.len();
     rows.push(("overall".into(), overall.quantities()));
 
-    let (exit, mut warnings) = judge(&matched, &overall);
-    warnings.extend(remarks);
-    let is_doubtful = [0, matched.receiver_only]
-        .into_iter()
-        .any(|others| is_suspect(overall.sent, overall.received + others));
-    if is_doubtful || edges.is_some_and(|edges| common_span::is_notable(&edges)) {
-        warnings.extend(surveys.reasons(recordings)?);
-    }
-    warnings.extend(remark_on_postponed(matched.postponed, matched.sender.packets / intervals as u64));
-    warnings.extend(remark_on_duplicates(matched.sender.duplicates));
-    for (path, end) in
-        [(recordings.sender.display(), matched.sender), (recordings.receiver.display(), matched.receiver)]
-    {
-        warnings.extend(remark_on_cut(&path, end.cut, end.packets));
-    }
-    let truncated = [matched.sender.truncated, matched.receiver.truncated];
-    if truncated != [0, 0] {
-        warnings.push(format!(
-            "{} packets of the sender and {} of the receiver were captured without the end of their identity; \
-             if the snap lengths differ they look lost; capture at least {WINDOW_BYTES} bytes at both ends",
-            truncated[0], truncated[1]
-        ));
-    }
+    let (exit, warnings) = judged(recordings, &matched, edges.as_ref(), &surveys, remarks)?;
 
     if arguments.json {
         report::print_result(
@@ -163,14 +142,51 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Reads and matches two captures; `remarks` is what is to be said of them.
-fn matched(
+/// How well two captures fit together, and what is to be said of it, `remarks` among it.
+pub(crate) fn judged(
     recordings: &Recordings,
-    interval: Option<u64>,
+    matched: &Matched,
+    edges: Option<&Edges>,
+    surveys: &Surveys,
+    remarks: Vec<String>,
+) -> Result<(Exit, Vec<String>), Failure> {
+    let overall = Exact::from(matched.overall);
+    let (exit, mut warnings) = judge(matched, &overall);
+    warnings.extend(remarks);
+    let is_doubtful = [0, matched.receiver_only]
+        .into_iter()
+        .any(|others| is_suspect(overall.sent, overall.received + others));
+    if is_doubtful || edges.is_some_and(common_span::is_notable) {
+        warnings.extend(surveys.reasons(recordings)?);
+    }
+    warnings.extend(remark_on_postponed(
+        matched.postponed,
+        matched.sender.packets / matched.intervals.len().max(1) as u64,
+    ));
+    warnings.extend(remark_on_duplicates(matched.sender.duplicates));
+    for (path, end) in
+        [(recordings.sender.display(), matched.sender), (recordings.receiver.display(), matched.receiver)]
+    {
+        warnings.extend(remark_on_cut(&path, end.cut, end.packets));
+    }
+    let truncated = [matched.sender.truncated, matched.receiver.truncated];
+    if truncated != [0, 0] {
+        warnings.push(format!(
+            "{} packets of the sender and {} of the receiver were captured without the end of their identity; \
+             if the snap lengths differ they look lost; capture at least {WINDOW_BYTES} bytes at both ends",
+            truncated[0], truncated[1]
+        ));
+    }
+    Ok((exit, warnings))
+}
+
+/// Reads two captures; `remarks` is what is to be said of them.
+pub(crate) fn read(
+    recordings: &Recordings,
     edges: Option<&Edges>,
     surveys: &mut Surveys,
     remarks: &mut Vec<String>,
-) -> Result<Matched, Failure> {
+) -> Result<Matcher, Failure> {
     let mut matcher = Matcher::default();
     for (role, what) in
         [(Role::Sender, "reading the sender's packets"), (Role::Receiver, "reading the receiver's packets")]
@@ -202,7 +218,7 @@ fn matched(
         remarks.extend(remark_on_nothing_wanted(recordings.path(role), taken, passed_over));
     }
     remarks.extend(surveys.remarks(recordings));
-    Ok(working("matching packets with packets", || matcher.finish(interval))?)
+    Ok(matcher)
 }
 
 /// Whether the two captures fit together.

@@ -25,6 +25,10 @@ fn packets() -> impl Strategy<Value = Packets> {
 }
 
 fn matched(sender: &Packets, receiver: &Packets, length: Option<u64>, memory: usize) -> Matched {
+    taken(sender, receiver, memory).finish(length).unwrap()
+}
+
+fn taken(sender: &Packets, receiver: &Packets, memory: usize) -> Matcher {
     let mut matcher = Matcher::new(memory);
     for (timestamp, identification) in sender {
         let data = &frame(*identification);
@@ -36,7 +40,7 @@ fn matched(sender: &Packets, receiver: &Packets, length: Option<u64>, memory: us
         let length = data.len() as u32;
         matcher.received(PacketRef { timestamp: *timestamp, length, interface: 0, data }).unwrap();
     }
-    matcher.finish(length).unwrap()
+    matcher
 }
 
 fn observed(packets: &Packets) -> Observations {
@@ -80,6 +84,47 @@ proptest! {
             sender: matching.sender,
             receiver: matching.receiver,
         });
+    }
+}
+
+proptest! {
+    #[test]
+    fn by_flow_as_in_memory(
+        sender in packets(),
+        receiver in packets(),
+        memory in prop_oneof![Just(0usize), Just(500), Just(1 << 20)],
+    ) {
+        let mut flows = vec![];
+        let whole = taken(&sender, &receiver, memory).finish_by_flow(|flow| flows.push(flow)).unwrap();
+        prop_assert_eq!(&whole, &matched(&sender, &receiver, None, memory));
+        let matching = match_exactly(&observed(&sender), &observed(&receiver));
+        let port = |packets: &Packets, index: usize| packets[index].1.map(|identification| identification % 3);
+        let mut found = flows.iter();
+        for source in 0..3 {
+            let truth = matching.truth_where(|index| port(&sender, index) == Some(source));
+            let surplus =
+                matching.receiver_only.iter().filter(|index| port(&receiver, **index) == Some(source)).count();
+            if truth.sent == 0 && surplus == 0 {
+                continue;
+            }
+            let flow = found.next().unwrap();
+            prop_assert_eq!(flow.ports, Some([source, 9]));
+            prop_assert_eq!(flow.protocol, 17);
+            prop_assert_eq!(flow.source.to_string(), "10.0.0.1");
+            prop_assert_eq!(flow.destination.to_string(), "10.0.0.2");
+            prop_assert_eq!((flow.truth.sent, flow.truth.received, flow.truth.lost), (truth.sent, truth.received, truth.lost));
+            prop_assert_eq!(flow.surplus, surplus as u64);
+            // Added up in another order.
+            let near = |one: f64, other: f64| (one - other).abs() < 1e-6;
+            match (flow.truth.delay, truth.delay) {
+                (Some(one), Some(other)) => {
+                    prop_assert!(near(one.mean_ns, other.mean_ns) && near(one.std_ns, other.std_ns));
+                    prop_assert_eq!((one.min_ns, one.max_ns), (other.min_ns, other.max_ns));
+                }
+                (one, other) => prop_assert_eq!(one, other),
+            }
+        }
+        prop_assert!(found.next().is_none());
     }
 }
 

@@ -1,0 +1,117 @@
+//! `deltaline flows`: what every flow's packets add up to, and which flows come first.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Folder, RECEIVER, SENDER, packets, run};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+
+fn top(arguments: &[&str]) -> Vec<Value> {
+    let run = run(&[&["flows", "top", "--json"], arguments].concat());
+    assert_eq!(run.code, 0, "{run:?}");
+    run.json().as_array().unwrap().clone()
+}
+
+fn sum(flows: &[Value], key: &str) -> u64 {
+    flows.iter().map(|flow| flow[key].as_u64().unwrap()).sum()
+}
+
+#[test]
+fn flows_add_up_to_the_truth() {
+    let truth = run(&["truth", "--json", SENDER, RECEIVER]).json();
+    let flows = top(&["--count", "1000000", SENDER, RECEIVER]);
+    for key in ["sent", "received", "lost"] {
+        assert_eq!(sum(&flows, key), truth["overall"][key].as_u64().unwrap(), "{key}");
+    }
+    assert_eq!(sum(&flows, "surplus"), truth["receiver_only"].as_u64().unwrap());
+    let total: f64 =
+        flows.iter().filter_map(|flow| Some(flow["mean_ns"].as_f64()? * flow["received"].as_f64()?)).sum();
+    let mean = total / sum(&flows, "received") as f64;
+    let expected = truth["overall"]["mean_ns"].as_f64().unwrap();
+    assert!((mean / expected - 1.0).abs() < 1e-9, "{mean} {expected}");
+    let keys: BTreeSet<String> = flows
+        .iter()
+        .map(|flow| {
+            assert_eq!(flow["reason"].is_null(), flow["mean_ci95_ns"].is_array(), "{flow}");
+            ["source", "source_port", "destination", "destination_port", "protocol"]
+                .map(|key| flow[key].to_string())
+                .join(" ")
+        })
+        .collect();
+    assert_eq!(keys.len(), flows.len());
+}
+
+#[test]
+fn the_greatest_come_first() {
+    let all = top(&["--count", "1000000", SENDER, RECEIVER]);
+    for (by, key) in [("packets", "sent"), ("delay", "mean_ns"), ("loss", "lost")] {
+        let first = top(&["--by", by, "--count", "7", SENDER, RECEIVER]);
+        assert_eq!(first.len(), 7);
+        let mut values: Vec<f64> = all.iter().filter_map(|flow| flow[key].as_f64()).collect();
+        values.sort_by(|one, other| other.total_cmp(one));
+        let found: Vec<f64> = first.iter().map(|flow| flow[key].as_f64().unwrap()).collect();
+        assert_eq!(found, values[..7], "{by}");
+    }
+    let beyond = format!("{} of {} flows are not shown", all.len() - 7, all.len());
+    let people = run(&["flows", "top", "--count", "7", SENDER, RECEIVER]);
+    people.told(0, &[&beyond]);
+    assert!(people.output.contains("| destination |"), "{}", people.output);
+}
+
+/// A receiver that repeats a packet, has one of its own, and lacks one.
+#[test]
+fn duplicates_and_foreign_packets_are_surplus() {
+    let folder = Folder::new();
+    let (sent, arrived) = (packets(SENDER), packets(RECEIVER));
+    let sender = folder.capture("sender.pcap", &sent[..2000]);
+    let mut twice = arrived[..2000].to_vec();
+    let mut again = twice[1000].clone();
+    again.timestamp += 1_000_000;
+    twice.insert(1001, again);
+    let receiver = folder.capture("receiver.pcap", &twice);
+    let (plain, found) = (
+        top(&["--count", "9999", &sender, &folder.capture("plain.pcap", &arrived[..2000])]),
+        top(&["--count", "9999", &sender, &receiver]),
+    );
+    assert_eq!(sum(&found, "surplus"), sum(&plain, "surplus") + 1);
+    assert_eq!(sum(&found, "lost"), sum(&plain, "lost"));
+    let of = |flows: &[Value]| flows.iter().filter(|flow| flow["reason"].is_string()).count();
+    assert!(of(&found) <= of(&plain) + 1 && of(&found) >= 1);
+}
+
+#[test]
+fn refusals_and_little() {
+    let folder = Folder::new();
+    run(&["flows", "top", "--nat", SENDER, RECEIVER]).failed(2, &["--nat ignores"]);
+    run(&["flows", "top", "--count", "0", SENDER, RECEIVER]).told(2, &[]);
+    let empty = folder.write("empty.pcap", "");
+    run(&["flows", "top", SENDER, &empty]).told(3, &["empty.pcap"]);
+    let (sent, arrived) = (packets(SENDER), packets(RECEIVER));
+    let [one, none] = ["one.pcap", "none.pcap"].map(|name| (name, &sent[..usize::from(name == "one.pcap")]));
+    let [one, none] = [one, none].map(|(name, packets)| folder.capture(name, packets));
+    let same = run(&["flows", "top", "--json", &one, &one]);
+    assert_eq!(same.json()[0]["mean_ns"], 0.0);
+    let lost = run(&["flows", "top", "--json", &one, &none]);
+    lost.told(6, &["no packet was received"]);
+    assert_eq!(lost.json()[0]["reason"], "no packet was received");
+    // Frames that are not IP belong to no flow.
+    let mut arp = arrived[0].clone();
+    arp.data = [&[0; 12][..], &[8, 6], &[0; 28]].concat();
+    arp.length = 42;
+    let arp = folder.capture("arp.pcap", [&arp]);
+    let flows = run(&["flows", "top", "--json", &arp, &arp]);
+    flows.told(6, &[]);
+    assert_eq!(flows.json().as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn every_key_is_described() {
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json.md")).unwrap();
+    for flow in top(&["--count", "1", SENDER, RECEIVER]) {
+        for key in flow.as_object().unwrap().keys() {
+            assert!(page.contains(&format!("`{key}`")), "{key} is not in docs/json.md");
+        }
+    }
+}
