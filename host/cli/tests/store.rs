@@ -18,7 +18,10 @@ fn same(stored: &Value, read: &Value) {
     }
     let mut compared = 0;
     for (key, value) in read.as_object().unwrap() {
-        if number(value).is_some() && key.ends_with("_ns") && !key.starts_with("start") && !key.starts_with("end")
+        if number(value).is_some()
+            && key.ends_with("_ns")
+            && !key.starts_with("start")
+            && !key.starts_with("end")
             || ["sent", "received", "lost", "surplus"].contains(&key.as_str())
         {
             assert_eq!(number(&stored[key]), number(value), "{key}");
@@ -57,7 +60,10 @@ fn a_store_says_what_read_says_closed_or_not() {
     let asked = |more: &[&str]| run(&[&["query", &store, "--json"], more].concat()).json();
     let before = asked(&[]);
     let work = run(&["store", &store, "--all", "--json"]).json();
-    assert_eq!((work["closed"].as_array().unwrap().len(), work["intervals"].as_u64()), (3, Some(read.len() as u64)));
+    assert_eq!(
+        (work["closed"].as_array().unwrap().len(), work["intervals"].as_u64()),
+        (3, Some(read.len() as u64))
+    );
     let after = asked(&[]);
     assert_eq!(before, after);
     let stored = after["intervals"].as_array().unwrap();
@@ -95,7 +101,8 @@ fn what_is_no_store_or_damaged_is_refused_with_its_name() {
     assert_eq!(empty.json()["intervals"].as_array().unwrap().len(), 0);
     run(&["store", &store, "--all"]).told(0, &[]);
     let table = fs::read_dir(&store).unwrap().map(|entry| entry.unwrap().path());
-    let table = table.filter(|path| path.extension().is_some_and(|ending| ending == "parquet")).min().unwrap();
+    let table =
+        table.filter(|path| path.extension().is_some_and(|ending| ending == "parquet")).min().unwrap();
     let mut bytes = fs::read(&table).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 4;
