@@ -1,5 +1,5 @@
 //! The command line: `deltaline measure`, `decode`, `truth`, `read`, `delimit`, `key`, `exchange`, `board`, `lab`, `flows`,
-//! `size`, `completions` and `manual`.
+//! `store`, `query`, `size`, `completions` and `manual`.
 //!
 //! The program parses the command line, calls the libraries and prints; exit codes are in `deltaline --help`.
 
@@ -40,12 +40,14 @@ mod pass;
 mod point;
 mod points;
 mod progress;
+mod query;
 mod read;
 mod recordings;
 mod report;
 mod show;
 mod signals;
 mod size;
+mod store;
 mod truth;
 
 use board::Board;
@@ -131,6 +133,14 @@ enum Command {
     /// Compare two captures flow by flow
     #[command(subcommand)]
     Flows(flows::Flows),
+    /// Write the numbers of recorded control frames as Parquet, hour by hour, for months
+    #[command(after_help = store::EXAMPLES, after_long_help = store::EXAMPLES)]
+    Store(store::Store),
+    /// Ask a store for any segment and any time
+    ///
+    /// Recordings that are not closed yet are read, too.
+    #[command(after_help = query::EXAMPLES, after_long_help = query::EXAMPLES)]
+    Query(query::Query),
     /// Run the LDA paper's experiments, and some more
     #[command(after_help = lab::EXAMPLES, after_long_help = lab::EXAMPLES)]
     Lab(lab::Lab),
@@ -177,6 +187,8 @@ pub fn main() -> ExitCode {
         Command::Board(Board::Start(arguments)) => board::start(&arguments),
         Command::Truth(arguments) => truth::run(&arguments),
         Command::Flows(Flows::Top(arguments)) => flows::top(&arguments),
+        Command::Store(arguments) => store::run(&arguments),
+        Command::Query(arguments) => query::run(&arguments),
         Command::Lab(arguments) => lab::run(&arguments),
         Command::Size(arguments) => size::run(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments, Arguments::command()),

@@ -29,6 +29,14 @@ pub(crate) fn duration(text: &str) -> Result<u64, NotADuration> {
     if (1.0..u64::MAX as f64).contains(&nanoseconds) { Ok(nanoseconds as u64) } else { Err(NotADuration) }
 }
 
+/// A moment as RFC 3339 has it, in UTC, in nanoseconds since 1970.
+pub(crate) fn moment(text: &str) -> Result<i64, &'static str> {
+    let moment = humantime::parse_rfc3339_weak(text).ok();
+    let since = moment.and_then(|moment| moment.duration_since(std::time::SystemTime::UNIX_EPOCH).ok());
+    let nanoseconds = since.and_then(|since| i64::try_from(since.as_nanos()).ok());
+    nanoseconds.ok_or("give a time in UTC such as 2026-01-23T07:00:00Z, from 1970 to 2262")
+}
+
 /// A number with a factor of a thousand, a million or a thousand millions behind it, above 0.
 pub(crate) fn rate(text: &str) -> Result<f64, String> {
     let units = [("k", 1e3), ("M", 1e6), ("G", 1e9)];

@@ -4,15 +4,17 @@ use super::error::FeedError;
 use super::event::{Event, Feed};
 use super::line::{CHUNK, Line};
 use deltaline_capture::{Capture, CaptureError, PacketRef};
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A recording, from its beginning to its end.
 pub struct Recording(Kind);
 
 enum Kind {
     Capture(Box<Capture>),
+    Captures(Box<Captures>),
     Serial(Box<SerialBytes>),
 }
 
@@ -33,6 +35,68 @@ impl Recording {
             Err(error) => Err(error.into()),
         }
     }
+
+    /// Opens captures that follow each other, as one recording. One that was cut ends with its last whole packet: whoever wrote it was
+    /// ended, and nothing that is torn was ever confirmed.
+    pub fn of_captures(paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        let rest = paths.into_iter().collect();
+        Recording(Kind::Captures(Box::new(Captures { rest, current: None, begun: vec![], torn: vec![] })))
+    }
+
+    /// Of captures that follow each other: those that have been reached and hold any packet, and the time of its first one, in nanoseconds
+    /// since the Unix epoch.
+    pub fn begun(&self) -> &[(PathBuf, u64)] {
+        match &self.0 {
+            Kind::Captures(captures) => &captures.begun,
+            Kind::Capture(_) | Kind::Serial(_) => &[],
+        }
+    }
+
+    /// Of captures that follow each other: those that were cut, as far as they have been read.
+    pub fn torn(&self) -> &[PathBuf] {
+        match &self.0 {
+            Kind::Captures(captures) => &captures.torn,
+            Kind::Capture(_) | Kind::Serial(_) => &[],
+        }
+    }
+}
+
+/// Captures that follow each other.
+struct Captures {
+    rest: VecDeque<PathBuf>,
+    current: Option<(PathBuf, Capture)>,
+    begun: Vec<(PathBuf, u64)>,
+    torn: Vec<PathBuf>,
+}
+
+impl Captures {
+    fn next(&mut self) -> Result<Event, CaptureError> {
+        loop {
+            let Some((path, capture)) = &mut self.current else {
+                let Some(path) = self.rest.pop_front() else { return Ok(Event::End) };
+                match Capture::open(&path) {
+                    Ok(capture) => self.current = Some((path, capture)),
+                    Err(CaptureError::Truncated { .. } | CaptureError::Empty { .. }) => self.torn.push(path),
+                    Err(error) => return Err(error),
+                }
+                continue;
+            };
+            match capture.next_packet() {
+                Ok(Some(PacketRef { timestamp, data, .. })) => {
+                    if self.begun.last().is_none_or(|(begun, _)| begun != path) {
+                        self.begun.push((path.clone(), timestamp));
+                    }
+                    return Ok(Event::Frame { bytes: data.to_vec(), captured: Some(timestamp) });
+                }
+                Ok(None) => self.current = None,
+                Err(CaptureError::Truncated { .. }) => {
+                    self.torn.push(path.clone());
+                    self.current = None;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
 }
 
 impl Feed for Recording {
@@ -44,6 +108,7 @@ impl Feed for Recording {
                 }
                 None => Event::End,
             }),
+            Kind::Captures(captures) => Ok(captures.next()?),
             Kind::Serial(bytes) => bytes.next(),
         }
     }

@@ -1,0 +1,247 @@
+//! `deltaline query`: what a store knows of any segment and any time.
+//!
+//! # Test plan
+//!
+//! `tests/store.rs`: the intervals are those of `read`, closed or not; parts by segment and time; hours together; times that are none.
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::parse;
+use crate::progress::working;
+use crate::report::{self, duration, or_none};
+use crate::show::json::Schema;
+use crate::store::{Believed, failure};
+use clap::Args;
+use deltaline_collect::text::utc;
+use deltaline_estimate::quantity::{DEVIATION, LOST, MEAN, P99, SENT};
+use deltaline_store::{Filter, Folder, Row, Summing, Sums, Table};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use std::path::PathBuf;
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  An hour of one segment, interval by interval:
+    deltaline query store --segment 1 --from 2026-01-23T07:00:00Z --to 2026-01-23T08:00:00Z
+
+  All of January, an hour a line, for a program:
+    deltaline query store --from 2026-01-01T00:00:00Z --to 2026-02-01T00:00:00Z --every 1h --json";
+
+#[derive(Debug, Args)]
+pub(crate) struct Query {
+    /// The folder of `deltaline store`
+    pub(crate) folder: PathBuf,
+    /// This segment alone
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) segment: Option<u32>,
+    /// Intervals that were reported from then on, such as 2026-01-23T07:00:00Z
+    #[arg(long, value_parser = parse::moment, value_name = "TIME")]
+    pub(crate) from: Option<i64>,
+    /// Intervals that were reported before then
+    #[arg(long, value_parser = parse::moment, value_name = "TIME")]
+    pub(crate) to: Option<i64>,
+    /// Put the intervals of each such time together, counted from 1970 on: 1h gives hours in UTC
+    #[arg(long, value_parser = parse::duration, value_name = "DURATION")]
+    pub(crate) every: Option<u64>,
+    #[command(flatten)]
+    pub(crate) believed: Believed,
+    /// Write the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
+    let Query { folder, segment, from, to, every, believed, json } = arguments;
+    let collectors = believed.collectors()?;
+    let reported = (from.is_some() || to.is_some()).then(|| from.unwrap_or(i64::MIN)..to.unwrap_or(i64::MAX));
+    let filter = Filter { segment: *segment, reported };
+    let failed = |error| failure(folder, error);
+    let opened = Folder::open(folder).map_err(failed)?;
+    let (text, is_empty) = if let Some(every) = every {
+        let mut summing = Summing::new(i64::try_from(*every).unwrap_or(i64::MAX));
+        let read = || opened.each(&filter, collectors, |table| summing.add(&table));
+        working("reading intervals", read).map_err(failed)?;
+        let sums = summing.finish();
+        let output = SumsOutput { schema: Schema::of("query"), sums: sums.iter().map(Into::into).collect() };
+        (if *json { Shown::Sums(output) } else { Shown::Text(table_of_sums(&sums)) }, sums.is_empty())
+    } else {
+        let read = || opened.read(&filter, collectors);
+        let table = working("reading intervals", read).map_err(failed)?;
+        let is_empty = table.rows.is_empty();
+        (if *json { Shown::Intervals(table) } else { Shown::Text(table_of(&table)) }, is_empty)
+    };
+    match text {
+        Shown::Text(text) => report::print(&text)?,
+        Shown::Sums(sums) => report::print_json(&sums)?,
+        Shown::Intervals(table) => report::print_json(&IntervalsOutput::of(&table))?,
+    }
+    if is_empty {
+        let message =
+            format!("{}: holds no such interval; ask for another segment or time", folder.display());
+        report::say(&message);
+        return Ok(Exit::NotIdentifiable);
+    }
+    Ok(Exit::Done)
+}
+
+enum Shown {
+    Text(String),
+    Sums(SumsOutput),
+    Intervals(Table),
+}
+
+fn table_of(table: &Table) -> String {
+    let mut shown =
+        report::table(&["segment", "interval", "reported", "sent", "lost", "mean", "deviation", "p99", ""]);
+    for row in &table.rows {
+        let packets = |name: String| or_none(table.number(row, &name), |number| number.to_string());
+        let time = |name: String| or_none(table.number(row, &name), |number| duration(number as f64));
+        shown.add_row([
+            row.segment.to_string(),
+            row.interval.to_string(),
+            moment(row.reported),
+            packets(SENT.key()),
+            packets(LOST.key()),
+            time(MEAN.key()),
+            time(DEVIATION.key()),
+            time(P99.key()),
+            row.reason.clone().unwrap_or_default(),
+        ]);
+    }
+    format!("{shown}\n")
+}
+
+fn table_of_sums(sums: &[Sums]) -> String {
+    let heads = [
+        "segment",
+        "start",
+        "intervals",
+        "void",
+        "sent",
+        "lost",
+        "mean (95 %)",
+        "least",
+        "greatest",
+        "worst p99",
+    ];
+    let mut shown = report::table(&heads);
+    for each in sums {
+        let mean = each.mean.map(|mean| match each.range {
+            Some([low, high]) => format!("{} ({} to {})", duration(mean), duration(low), duration(high)),
+            None => duration(mean),
+        });
+        let time = |time: Option<i64>| or_none(time, |time| duration(time as f64));
+        shown.add_row([
+            each.segment.to_string(),
+            moment(each.start),
+            each.intervals.to_string(),
+            each.void.to_string(),
+            each.sent.to_string(),
+            each.lost.to_string(),
+            or_none(mean, |mean| mean),
+            time(each.least),
+            time(each.greatest),
+            time(each.worst_p99),
+        ]);
+    }
+    format!("{shown}\n")
+}
+
+/// Times before 1970 are none that a recording has.
+fn moment(nanoseconds: i64) -> String {
+    utc(u64::try_from(nanoseconds).unwrap_or(0))
+}
+
+#[derive(Serialize)]
+struct IntervalsOutput<'a> {
+    schema: Schema,
+    intervals: Vec<Interval<'a>>,
+}
+
+impl<'a> IntervalsOutput<'a> {
+    fn of(table: &'a Table) -> Self {
+        let intervals = table.rows.iter().map(|row| Interval { row, columns: &table.columns });
+        IntervalsOutput { schema: Schema::of("query"), intervals: intervals.collect() }
+    }
+}
+
+/// An interval with the keys that it has in `read`.
+struct Interval<'a> {
+    row: &'a Row,
+    columns: &'a [String],
+}
+
+impl Serialize for Interval<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Row { segment, interval, reported, authenticated, reason, numbers } = self.row;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("segment", segment)?;
+        map.serialize_entry("interval", interval)?;
+        map.serialize_entry("reported_time", &moment(*reported))?;
+        map.serialize_entry("authenticated", authenticated)?;
+        for (place, (name, number)) in self.columns.iter().zip(numbers).enumerate() {
+            // Both ends of a range are one entry.
+            if let Some(name) = name.strip_suffix("_low") {
+                let high = numbers.get(place + 1).copied().flatten();
+                map.serialize_entry(name, &number.zip(high).map(|(low, high)| [low, high]))?;
+            } else if !name.ends_with("_high") {
+                map.serialize_entry(name, number)?;
+            }
+        }
+        map.serialize_entry("reason", reason)?;
+        map.end()
+    }
+}
+
+#[derive(Serialize)]
+struct SumsOutput {
+    schema: Schema,
+    sums: Vec<SumOutput>,
+}
+
+#[derive(Serialize)]
+struct SumOutput {
+    segment: u32,
+    start_time: String,
+    intervals: u64,
+    void: u64,
+    unknown: u64,
+    sent: u64,
+    received: u64,
+    lost: u64,
+    surplus: u64,
+    mean_ns: Option<f64>,
+    mean_ci95_ns: Option<[f64; 2]>,
+    min_ns: Option<i64>,
+    max_ns: Option<i64>,
+    worst_p99_ns: Option<i64>,
+    reason: Option<String>,
+}
+
+impl From<&Sums> for SumOutput {
+    fn from(sums: &Sums) -> Self {
+        let reason = (sums.unknown > 0).then(|| {
+            format!(
+                "{} intervals with packets have no mean: leaving them out would bias that of all",
+                sums.unknown
+            )
+        });
+        SumOutput {
+            segment: sums.segment,
+            start_time: moment(sums.start),
+            intervals: sums.intervals,
+            void: sums.void,
+            unknown: sums.unknown,
+            sent: sums.sent,
+            received: sums.received,
+            lost: sums.lost,
+            surplus: sums.surplus,
+            mean_ns: sums.mean,
+            mean_ci95_ns: sums.range,
+            min_ns: sums.least,
+            max_ns: sums.greatest,
+            worst_p99_ns: sums.worst_p99,
+            reason,
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! `deltaline store`: the numbers of a folder's recordings as Parquet, and room for new ones.
+//!
+//! # Test plan
+//!
+//! `tests/store.rs`: what `query` and other programs read of it; recordings that are still written to, torn ones, ones that are removed, and
+//! folders that are none.
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::identity::error_at;
+use crate::keys::collector;
+use crate::parse;
+use crate::progress::working;
+use crate::report;
+use crate::show::json::Schema;
+use clap::Args;
+use deltaline_store::{Folder, StoreError};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  Record for months, a file an hour, and write the numbers of each hour once it is over:
+    deltaline read eth1 --record store/north.pcapng --rotate 1h
+    deltaline store store          (every hour, by cron or a systemd timer)
+
+  Keep recordings for 30 days, and the numbers for good:
+    deltaline store store --keep 720h
+
+  Ask any program that reads Parquet:
+    duckdb -c \"select segment, max(mean_ns) from 'store/*.parquet' group by segment\"";
+
+/// Who is believed when recordings are read.
+#[derive(Debug, Args)]
+pub(crate) struct Believed {
+    /// Take control frames of this design alone: a file, or the name of a shipped one
+    #[arg(long, value_name = "DESIGN")]
+    design: Option<String>,
+    /// Take signed control frames alone; the file of keys
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+}
+
+impl Believed {
+    /// Makes what judges control frames, as often as it is asked; what is wrong with the files is said now.
+    pub(crate) fn collectors(&self) -> Result<impl Fn() -> deltaline_collect::collector::Collector, Failure> {
+        let first = collector(self.design.as_deref(), self.key.as_deref())?;
+        Ok(move || first.clone())
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Store {
+    /// The folder that `deltaline read --record FOLDER/name.pcapng --rotate 1h` records into
+    pub(crate) folder: PathBuf,
+    /// The newest recording, too: nobody writes to it any more
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Remove recordings that are older, once their numbers are written
+    #[arg(long, value_parser = parse::duration, value_name = "DURATION")]
+    pub(crate) keep: Option<u64>,
+    #[command(flatten)]
+    pub(crate) believed: Believed,
+    /// Write the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Serialize)]
+struct Output {
+    schema: Schema,
+    folder: String,
+    closed: Vec<String>,
+    intervals: usize,
+    removed: Vec<String>,
+    open: Vec<String>,
+    torn: Vec<String>,
+}
+
+pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
+    let Store { folder, all, keep, believed, json } = arguments;
+    let collectors = believed.collectors()?;
+    let failed = |error| failure(folder, error);
+    let mut opened = Folder::open(folder).map_err(failed)?;
+    let mut work = working("reading recordings", || opened.close(*all, collectors)).map_err(failed)?;
+    if let Some(keep) = keep {
+        work.removed = opened.remove(Duration::from_nanos(*keep)).map_err(failed)?;
+    }
+    let names = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+    let output = Output {
+        schema: Schema::of("store"),
+        folder: folder.display().to_string(),
+        closed: names(&work.closed),
+        intervals: work.intervals,
+        removed: names(&work.removed),
+        open: names(&work.open),
+        torn: names(&work.torn),
+    };
+    for torn in &output.torn {
+        report::say(&format!(
+            "{torn}: its end is torn, as when a program is killed while it writes: what is whole is taken"
+        ));
+    }
+    if *json {
+        report::print_json(&output)?;
+    } else {
+        report::print(&format!(
+            "{} recordings closed, of {} intervals; {} are still open; {} removed\n",
+            output.closed.len(),
+            output.intervals,
+            output.open.len(),
+            output.removed.len()
+        ))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// What is wrong with a store, by exit code.
+pub(crate) fn failure(folder: &Path, error: StoreError) -> Failure {
+    match error {
+        StoreError::Follow(error) => error_at(&folder.display().to_string(), error),
+        StoreError::Io { .. } | StoreError::Table { .. } | StoreError::Damaged { .. } => {
+            Failure::new(Exit::Input, error)
+        }
+    }
+}

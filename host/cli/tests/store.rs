@@ -1,0 +1,125 @@
+//! `deltaline store` and `deltaline query`: what a folder of recordings says is what `read` says of them.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::board::{LOSSY, control_frames, said};
+use common::reading::{lines, of};
+use common::{Folder, run};
+use deltaline_capture::Packet;
+use serde_json::Value;
+use std::fs;
+
+/// An interval's keys that the store has no room for, or rounds.
+fn same(stored: &Value, read: &Value) {
+    let number = |value: &Value| value.as_f64().map(f64::round).or(value.as_bool().map(f64::from));
+    for key in ["segment", "interval", "reported_time", "authenticated"] {
+        assert_eq!(stored[key], read[key], "{key}");
+    }
+    let mut compared = 0;
+    for (key, value) in read.as_object().unwrap() {
+        if number(value).is_some()
+            && key.ends_with("_ns")
+            && !key.starts_with("start")
+            && !key.starts_with("end")
+            || ["sent", "received", "lost", "surplus"].contains(&key.as_str())
+        {
+            assert_eq!(number(&stored[key]), number(value), "{key}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= 6, "{compared}");
+    let [stored, read] = [stored, read].map(|each| each["mean_ci95_ns"].as_array().unwrap().clone());
+    assert!(stored[0].as_f64() <= read[0].as_f64() && stored[1].as_f64() >= read[1].as_f64());
+}
+
+/// A recording of a board, in three pieces that are cut anywhere, and what `read` says of the whole.
+fn recorded(folder: &Folder) -> Vec<Value> {
+    let packets: Vec<Packet> = control_frames(&said(&LOSSY, 12));
+    let packets: Vec<Packet> = (0..)
+        .zip(packets)
+        .map(|(place, packet)| Packet { timestamp: 1_790_000_000_000_000_000 + place * 10_000_000, ..packet })
+        .collect();
+    let whole = folder.frames("whole.pcapng", &packets);
+    let (first, rest) = packets.split_at(packets.len() / 3 + 1);
+    let (second, third) = rest.split_at(packets.len() / 3 + 1);
+    fs::create_dir(folder.path("store")).unwrap();
+    for (number, part) in [first, second, third].into_iter().enumerate() {
+        folder.frames(&format!("store/lab-20260921T1413{:02}.000000Z.pcapng", 20 + number), part);
+    }
+    let read = run(&["read", &whole, "--json"]);
+    of(&lines(&read.output), "interval").into_iter().cloned().collect()
+}
+
+#[test]
+fn a_store_says_what_read_says_closed_or_not() {
+    let folder = Folder::new();
+    let read = recorded(&folder);
+    assert!(read.len() >= 11, "{}", read.len());
+    let store = folder.path("store");
+    let asked = |more: &[&str]| run(&[&["query", &store, "--json"], more].concat()).json();
+    let before = asked(&[]);
+    let work = run(&["store", &store, "--all", "--json"]).json();
+    assert_eq!(
+        (work["closed"].as_array().unwrap().len(), work["intervals"].as_u64()),
+        (3, Some(read.len() as u64))
+    );
+    let after = asked(&[]);
+    assert_eq!(before, after);
+    let stored = after["intervals"].as_array().unwrap();
+    assert_eq!(stored.len(), read.len());
+    stored.iter().zip(&read).for_each(|(stored, read)| same(stored, read));
+    // A part: from the fourth to the seventh.
+    let time = |place: usize| read[place]["reported_time"].as_str().unwrap();
+    let part = asked(&["--from", time(3), "--to", time(7)]);
+    assert_eq!(part["intervals"].as_array().unwrap()[..], stored[3..7]);
+    // Together.
+    let sums = asked(&["--every", "1h"]);
+    let sums = sums["sums"].as_array().unwrap();
+    let sum = |key: &str| stored.iter().map(|each| each[key].as_u64().unwrap_or(0)).sum::<u64>();
+    let summed = |key: &str| sums.iter().map(|each| each[key].as_u64().unwrap()).sum::<u64>();
+    for key in ["sent", "received", "lost"] {
+        assert_eq!(summed(key), sum(key), "{key}");
+    }
+    // For people.
+    run(&["query", &store]).told(0, &[]).told(0, &[]);
+    assert!(run(&["query", &store, "--every", "1h"]).output.contains("worst p99"));
+    assert!(run(&["store", &store]).output.contains("0 recordings closed"));
+}
+
+#[test]
+fn what_is_no_store_or_damaged_is_refused_with_its_name() {
+    let folder = Folder::new();
+    let missing = folder.path("missing");
+    run(&["query", &missing]).failed(3, &["missing", "check the name"]);
+    run(&["store", &missing]).failed(3, &["missing", "check the name"]);
+    run(&["query", &missing, "--from", "yesterday"]).told(2, &["2026-01-23T07:00:00Z"]);
+    recorded(&folder);
+    let store = folder.path("store");
+    let empty = run(&["query", &store, "--segment", "77", "--json"]);
+    empty.told(6, &["no such interval"]);
+    assert_eq!(empty.json()["intervals"].as_array().unwrap().len(), 0);
+    run(&["store", &store, "--all"]).told(0, &[]);
+    let table = fs::read_dir(&store).unwrap().map(|entry| entry.unwrap().path());
+    let table =
+        table.filter(|path| path.extension().is_some_and(|ending| ending == "parquet")).min().unwrap();
+    let mut bytes = fs::read(&table).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 4;
+    fs::write(&table, bytes).unwrap();
+    run(&["query", &store]).failed(3, &[table.to_str().unwrap(), "damaged", "makes it anew"]);
+    // It is made anew.
+    fs::remove_file(&table).unwrap();
+    assert!(run(&["store", &store, "--all"]).output.contains("1 recordings closed"));
+    // A torn end is said, and what is whole is taken.
+    let last = folder.path("store/lab-20260921T141322.000000Z.pcapng");
+    let bytes = fs::read(&last).unwrap();
+    fs::write(&last, &bytes[..bytes.len() - 5]).unwrap();
+    for entry in fs::read_dir(&store).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "parquet") {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    run(&["store", &store, "--all"]).told(0, &["141322", "torn"]);
+}

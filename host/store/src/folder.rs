@@ -1,0 +1,261 @@
+//! A store's folder: its recordings, those that are closed, and what is asked of it.
+
+use crate::closing::{self, Reading, Recorded};
+use crate::table::{Filter, Table};
+use crate::table_file;
+use deltaline_collect::collector::Collector;
+use deltaline_collect::follower::FollowError;
+use parquet::errors::ParquetError;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+use tempfile::NamedTempFile;
+use thiserror::Error;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Why a store cannot be read or written.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// The operating system refuses.
+    #[error("{}: {reason}; check the name, the permissions and the free space", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What it says.
+        reason: io::Error,
+    },
+    /// A file of numbers cannot be made or read.
+    #[error("{}: {reason}; if its recording is still there, remove it, and `deltaline store` makes it anew", path.display())]
+    Table {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: ParquetError,
+    },
+    /// A file of numbers has other contents than its name says.
+    #[error(
+        "{}: damaged, or renamed: its contents are not those that the check in its name was made of; if its recording is still there, \
+         remove it, and `deltaline store` makes it anew",
+        path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A recording cannot be read.
+    #[error(transparent)]
+    Follow(FollowError),
+}
+
+/// What was done with a folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Recordings whose numbers are in a file now.
+    pub closed: Vec<PathBuf>,
+    /// Intervals in them.
+    pub intervals: usize,
+    /// Recordings that were removed.
+    pub removed: Vec<PathBuf>,
+    /// Recordings that are still written to, or whose last intervals may go on.
+    pub open: Vec<PathBuf>,
+    /// Recordings whose end is torn, because the program or the machine was ended.
+    pub torn: Vec<PathBuf>,
+}
+
+/// A store's folder.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    path: PathBuf,
+    /// Recordings that follow each other.
+    runs: Vec<Vec<PathBuf>>,
+    /// Files of numbers, each under the name of its recording without ending.
+    tables: BTreeMap<String, PathBuf>,
+}
+
+impl Folder {
+    /// Looks at what is in a folder.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Io`].
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let failed = |reason| StoreError::Io { path: path.into(), reason };
+        let mut runs: BTreeMap<String, Vec<(String, u32, PathBuf)>> = BTreeMap::new();
+        let mut tables = BTreeMap::new();
+        for entry in fs::read_dir(path).map_err(failed)? {
+            let file = entry.map_err(failed)?.path();
+            let stem = stem(&file);
+            match (file.extension().and_then(|ending| ending.to_str()), stem.rsplit_once('.')) {
+                (Some("pcapng"), _) => {
+                    let (run, moment, number) = parts(&stem);
+                    runs.entry(run.into()).or_default().push((moment.into(), number, file));
+                }
+                (Some("parquet"), Some((recording, _))) => {
+                    tables.insert(recording.into(), file);
+                }
+                _ => {}
+            }
+        }
+        let runs = runs.into_values().map(|mut files| {
+            files.sort();
+            files.into_iter().map(|(.., file)| file).collect()
+        });
+        Ok(Folder { path: path.into(), runs: runs.collect(), tables })
+    }
+
+    /// Writes the numbers of recordings that are closed: those behind which two minutes more were recorded, or all of them. `collector` makes
+    /// what judges the frames.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]; what was closed before stays.
+    pub fn close(&mut self, all: bool, collector: impl Fn() -> Collector) -> Result<Work, StoreError> {
+        let mut work = Work::default();
+        for run in self.runs.clone() {
+            let Reading { recorded, torn } = self.open_ones(&run, &collector)?;
+            work.torn.extend(torn.into_iter().filter(|path| !self.is_closed(path)));
+            for each in recorded {
+                if self.is_closed(&each.path) {
+                    continue;
+                }
+                if !all && !each.is_settled {
+                    work.open.push(each.path);
+                    continue;
+                }
+                work.intervals += each.table.rows.len();
+                self.save(each.table, &each.path)?;
+                work.closed.push(each.path);
+            }
+        }
+        Ok(work)
+    }
+
+    /// Removes recordings that were last written to before so long, and whose numbers, and those of the next recording, are in files.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Io`].
+    pub fn remove(&self, keep: Duration) -> Result<Vec<PathBuf>, StoreError> {
+        let oldest = SystemTime::now().checked_sub(keep);
+        let mut removed = vec![];
+        // The last intervals of a recording may end in the next one.
+        for pair in self.runs.iter().flat_map(|run| run.windows(2)) {
+            let failed = |reason| StoreError::Io { path: pair[0].clone(), reason };
+            let written = fs::metadata(&pair[0]).and_then(|about| about.modified()).map_err(failed)?;
+            if oldest.is_some_and(|oldest| written < oldest) && pair.iter().all(|path| self.is_closed(path)) {
+                fs::remove_file(&pair[0]).map_err(failed)?;
+                removed.push(pair[0].clone());
+            }
+        }
+        Ok(removed)
+    }
+
+    /// Hands out the intervals that are asked for, closed or not, a recording's at a time, in order of their names.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    pub fn each(
+        &self,
+        filter: &Filter,
+        collector: impl Fn() -> Collector,
+        mut take: impl FnMut(Table),
+    ) -> Result<(), StoreError> {
+        for path in self.tables.values() {
+            take(load(path, filter)?);
+        }
+        for run in &self.runs {
+            let recorded = self.open_ones(run, &collector)?.recorded;
+            for Recorded { path, mut table, .. } in recorded {
+                if !self.is_closed(&path) {
+                    table.rows.retain(|row| filter.takes(row.segment, row.reported));
+                    take(table);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The intervals that are asked for, in order of segment and time.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    pub fn read(&self, filter: &Filter, collector: impl Fn() -> Collector) -> Result<Table, StoreError> {
+        let mut whole = Table::default();
+        self.each(filter, collector, |table| whole.append(table))?;
+        whole.sort();
+        Ok(whole)
+    }
+
+    fn is_closed(&self, recording: &Path) -> bool {
+        self.tables.contains_key(&stem(recording))
+    }
+
+    /// Reads the recordings of a run that are not closed, and the one before: intervals may have begun in it.
+    fn open_ones(&self, run: &[PathBuf], collector: &impl Fn() -> Collector) -> Result<Reading, StoreError> {
+        let Some(first) = run.iter().position(|path| !self.is_closed(path)) else {
+            return Ok(Reading { recorded: vec![], torn: vec![] });
+        };
+        closing::read(&run[first.saturating_sub(1)..], collector())
+    }
+
+    /// A file appears whole, and on the disk, or not at all.
+    fn save(&mut self, table: Table, recording: &Path) -> Result<(), StoreError> {
+        let failed = |reason| StoreError::Io { path: recording.into(), reason };
+        let mut bytes = vec![];
+        table_file::write(table, &mut bytes)
+            .map_err(|reason| StoreError::Table { path: recording.into(), reason })?;
+        let name = format!("{}.{}.parquet", stem(recording), check(&bytes));
+        let path = self.path.join(name);
+        let mut draft = NamedTempFile::new_in(&self.path).map_err(failed)?;
+        draft.write_all(&bytes).map_err(failed)?;
+        draft.as_file().sync_all().map_err(failed)?;
+        draft.persist(&path).map_err(|error| failed(error.error))?;
+        // Not every file system lets a folder be synchronised.
+        let _ = File::open(&self.path).and_then(|folder| folder.sync_all());
+        self.tables.insert(stem(recording), path);
+        Ok(())
+    }
+}
+
+/// Reads what is asked for of a file, all of whose bytes are what its name says.
+fn load(path: &Path, filter: &Filter) -> Result<Table, StoreError> {
+    let bytes = fs::read(path).map_err(|reason| StoreError::Io { path: path.into(), reason })?;
+    if stem(path).rsplit_once('.').is_none_or(|(_, named)| named != check(&bytes)) {
+        return Err(StoreError::Damaged { path: path.into() });
+    }
+    table_file::read(bytes.into(), filter).map_err(|reason| StoreError::Table { path: path.into(), reason })
+}
+
+/// What a file's name says of its contents.
+fn check(bytes: &[u8]) -> String {
+    format!("{:016x}", xxh3_64(bytes))
+}
+
+/// A name without its last ending.
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The parts of a rotated recording's name: `north-20260123T070000.000000Z-2` is the second that begins at that moment. Any other
+/// name is a run of its own.
+fn parts(stem: &str) -> (&str, &str, u32) {
+    let is_moment = |text: &str| {
+        text.len() == "20260123T070000.000000Z".len()
+            && text.ends_with('Z')
+            && text.as_bytes().get(8) == Some(&b'T')
+    };
+    let split = |stem: &str| stem.rfind('-').map(|at| at + 1);
+    if let Some(at) = split(stem).filter(|at| is_moment(&stem[*at..])) {
+        return (&stem[..at - 1], &stem[at..], 1);
+    }
+    let numbered = split(stem).and_then(|at| {
+        let (moment, number) = (&stem[..at - 1], stem[at..].parse().ok()?);
+        let begins = split(moment).filter(|at| is_moment(&moment[*at..]))?;
+        Some((&moment[..begins - 1], &moment[begins..], number))
+    });
+    numbered.unwrap_or((stem, "", 0))
+}

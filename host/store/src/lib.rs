@@ -1,0 +1,34 @@
+//! A store: the intervals of months, in a folder that other programs read too.
+//!
+//! ```text
+//! deltaline read eth1 --record store/north.pcapng --rotate 1h
+//!     store/north-20260123T070000.000000Z.pcapng    control frames as they came: on the disk before they are shown
+//!     store/north-20260123T080000.000000Z.pcapng
+//! deltaline store store
+//!     store/north-20260123T070000.000000Z.parquet   their intervals in numbers, once the recording is closed
+//! deltaline query store --segment 1 --from 2026-01-23T07:00:00Z
+//! ```
+//!
+//! A record is a control frame in a block of pcapng, which has its length at both ends and the time; the frame has a check word,
+//! and a tag if there is a key. Nothing that exists is ever written again: each start and each hour begins a recording of its own, so
+//! that a torn end, which nobody was shown, spoils nothing behind it. Parquet files appear whole, under their name, or not at all.
+//!
+//! An interval belongs to the recording that holds its last control frame. [`Folder`] closes recordings and reads intervals,
+//! [`Table`] is what they are in memory, [`table_file`] is how they are written.
+//!
+//! # Test plan
+//!
+//! Tables there and back, with all kinds of numbers and none; row groups that are passed over; files cut or changed anywhere are refused. Recordings
+//! cut at 10,000 random bytes: of what is read, no interval differs from that of the whole, and none is missing whose frames are all
+//! in front of the cut. Intervals that lie across two recordings, starts in between, closing again, closing what is still
+//! written to. `cargo xtask store`: DuckDB reads what we wrote, and how long a month takes.
+
+mod closing;
+mod folder;
+mod summing;
+mod table;
+pub mod table_file;
+
+pub use folder::{Folder, StoreError, Work};
+pub use summing::{Summing, Sums};
+pub use table::{Filter, Row, Table};

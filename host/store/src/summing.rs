@@ -1,0 +1,155 @@
+//! Sums: what the intervals of an hour, or of any other time, are together.
+
+use crate::table::{Row, Table};
+use deltaline_estimate::quantity::{GREATEST, LEAST, LOST, MEAN, P99, RECEIVED, SENT, SURPLUS};
+use std::collections::BTreeMap;
+
+/// Intervals of one segment, together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sums {
+    /// Number of the measurement segment.
+    pub segment: u32,
+    /// When they begin, in nanoseconds since the Unix epoch.
+    pub start: i64,
+    /// How many there are.
+    pub intervals: u64,
+    /// How many of them are void.
+    pub void: u64,
+    /// Packets sent.
+    pub sent: u64,
+    /// Packets received.
+    pub received: u64,
+    /// Packets lost.
+    pub lost: u64,
+    /// Packets received that were not sent.
+    pub surplus: u64,
+    /// Intervals with packets but without a mean. If there are any, there is no mean of all: those lost most, and leaving them out
+    /// would bias it.
+    pub unknown: u64,
+    /// Mean delay of all packets received, in nanoseconds.
+    pub mean: Option<f64>,
+    /// Its 95 % interval, the intervals' errors being independent; none if one of them has none.
+    pub range: Option<[f64; 2]>,
+    /// The least delay that is known exactly, in nanoseconds.
+    pub least: Option<i64>,
+    /// The greatest delay that is known exactly.
+    pub greatest: Option<i64>,
+    /// The greatest of the intervals' 99th percentiles.
+    pub worst_p99: Option<i64>,
+}
+
+/// Puts intervals together as they come, segment by segment, for times of so many nanoseconds each.
+pub struct Summing {
+    every: i64,
+    groups: BTreeMap<(u32, i64), Sum>,
+}
+
+/// What has come of one segment and time.
+struct Sum {
+    sums: Sums,
+    /// Packets received, times their mean delay.
+    weighted: f64,
+    /// Packets received, times how far each end of the mean's interval is from it, squared; none once an interval has no such end.
+    errors: [Option<f64>; 2],
+}
+
+impl Summing {
+    /// Nothing has come yet.
+    pub fn new(every: i64) -> Self {
+        Summing { every: every.max(1), groups: BTreeMap::new() }
+    }
+
+    /// Adds a table's intervals.
+    pub fn add(&mut self, table: &Table) {
+        let columns = Columns::of(table);
+        for row in &table.rows {
+            let start = row.reported.div_euclid(self.every).saturating_mul(self.every);
+            let sum = self.groups.entry((row.segment, start)).or_insert_with(|| Sum::new(row.segment, start));
+            sum.add(&columns, row);
+        }
+    }
+
+    /// What they are together, in order of segment and time.
+    pub fn finish(self) -> Vec<Sums> {
+        self.groups.into_values().map(Sum::finish).collect()
+    }
+}
+
+impl Sum {
+    fn new(segment: u32, start: i64) -> Self {
+        Sum { sums: Sums { segment, start, ..Sums::default() }, weighted: 0.0, errors: [Some(0.0); 2] }
+    }
+
+    fn add(&mut self, columns: &Columns, row: &Row) {
+        let number = |column: Option<usize>| row.numbers.get(column?).copied().flatten();
+        let packets = |column| number(column).map_or(0, |count| u64::try_from(count).unwrap_or(0));
+        let sums = &mut self.sums;
+        sums.intervals += 1;
+        sums.void += u64::from(number(columns.sent).is_none());
+        let received = packets(columns.received);
+        for (sum, more) in [
+            (&mut sums.sent, packets(columns.sent)),
+            (&mut sums.received, received),
+            (&mut sums.lost, packets(columns.lost)),
+            (&mut sums.surplus, packets(columns.surplus)),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+        sums.least = sums.least.into_iter().chain(number(columns.least)).min();
+        sums.greatest = sums.greatest.max(number(columns.greatest));
+        sums.worst_p99 = sums.worst_p99.max(number(columns.p99));
+        if received == 0 {
+            return;
+        }
+        let Some(mean) = number(columns.mean) else {
+            sums.unknown += 1;
+            return;
+        };
+        self.weighted += mean as f64 * received as f64;
+        for (error, end) in self.errors.iter_mut().zip(columns.ends) {
+            let apart = number(end).map(|end| end.saturating_sub(mean) as f64 * received as f64);
+            *error = error.zip(apart).map(|(error, apart)| error + apart * apart);
+        }
+    }
+
+    fn finish(self) -> Sums {
+        let received = self.sums.received as f64;
+        let is_known = self.sums.unknown == 0 && received > 0.0;
+        let mean = is_known.then_some(self.weighted / received);
+        let range = mean.and_then(|mean| {
+            let [low, high] = self.errors.map(|error| error.map(|error| error.sqrt() / received));
+            Some([mean - low?, mean + high?])
+        });
+        Sums { mean, range, ..self.sums }
+    }
+}
+
+/// Where a table has the numbers that are summed.
+struct Columns {
+    sent: Option<usize>,
+    received: Option<usize>,
+    lost: Option<usize>,
+    surplus: Option<usize>,
+    mean: Option<usize>,
+    ends: [Option<usize>; 2],
+    least: Option<usize>,
+    greatest: Option<usize>,
+    p99: Option<usize>,
+}
+
+impl Columns {
+    fn of(table: &Table) -> Self {
+        let find = |name: String| table.columns.iter().position(|column| *column == name);
+        Columns {
+            sent: find(SENT.key()),
+            received: find(RECEIVED.key()),
+            lost: find(LOST.key()),
+            surplus: find(SURPLUS.key()),
+            mean: find(MEAN.key()),
+            ends: ["low", "high"].map(|end| find(format!("{}_{end}", MEAN.range_key()))),
+            least: find(LEAST.key()),
+            greatest: find(GREATEST.key()),
+            p99: find(P99.key()),
+        }
+    }
+}

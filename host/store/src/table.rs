@@ -1,0 +1,132 @@
+//! Intervals as rows, and their numbers as columns.
+
+use deltaline_collect::summary::IntervalFigures;
+use deltaline_estimate::quantity::{Number, Quantity};
+use std::ops::Range;
+
+/// Which rows are asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Of this measurement segment alone.
+    pub segment: Option<u32>,
+    /// Reported in this time, in nanoseconds since the Unix epoch; none: whenever.
+    pub reported: Option<Range<i64>>,
+}
+
+impl Filter {
+    /// Whether it asks for an interval of this segment that was reported then.
+    pub fn takes(&self, segment: u32, reported: i64) -> bool {
+        self.segment.is_none_or(|only| only == segment)
+            && self.reported.as_ref().is_none_or(|range| range.contains(&reported))
+    }
+}
+
+/// An interval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Number of the measurement segment.
+    pub segment: u32,
+    /// Number of the interval.
+    pub interval: u32,
+    /// When its last control frame was captured, in nanoseconds since the Unix epoch.
+    pub reported: i64,
+    /// Whether all its control frames had right tags.
+    pub authenticated: bool,
+    /// Why numbers have no value, or are doubtful.
+    pub reason: Option<String>,
+    /// A number of each column: packets, or whole nanoseconds; 1 and 0 for yes and no. None without a value.
+    pub numbers: Vec<Option<i64>>,
+}
+
+/// Rows, and the names of their numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    /// The keys that JSON has, with the unit; an interval's ends have `_low` and `_high` behind.
+    pub columns: Vec<String>,
+    /// In any order.
+    pub rows: Vec<Row>,
+}
+
+impl Table {
+    /// Appends an interval; not if nobody knows when it was reported, of which it says false.
+    pub fn push(&mut self, interval: &IntervalFigures) -> bool {
+        let Some(reported) = interval.reported.and_then(|time| i64::try_from(time).ok()) else {
+            return false;
+        };
+        let figures = &interval.figures;
+        let doubts = [figures.reason(), figures.clock_doubt.clone()];
+        let doubts: Vec<String> = doubts.into_iter().flatten().collect();
+        let mut row = Row {
+            segment: interval.segment,
+            interval: interval.number,
+            reported,
+            authenticated: interval.authenticated,
+            reason: (!doubts.is_empty()).then(|| doubts.join("; ")),
+            numbers: vec![None; self.columns.len()],
+        };
+        for (name, number) in figures.quantities().flat_map(numbers) {
+            let column = self.column(name);
+            row.numbers.resize(self.columns.len(), None);
+            row.numbers[column] = Some(number);
+        }
+        self.rows.push(row);
+        true
+    }
+
+    /// Appends another table's rows.
+    pub fn append(&mut self, other: Table) {
+        let places: Vec<usize> = other.columns.into_iter().map(|name| self.column(name)).collect();
+        for mut row in other.rows {
+            let mut numbers = vec![None; self.columns.len()];
+            for (place, number) in places.iter().zip(row.numbers) {
+                numbers[*place] = number;
+            }
+            row.numbers = numbers;
+            self.rows.push(row);
+        }
+    }
+
+    /// A row's number of this name.
+    pub fn number(&self, row: &Row, name: &str) -> Option<i64> {
+        let column = self.columns.iter().position(|column| column == name)?;
+        row.numbers.get(column).copied().flatten()
+    }
+
+    /// Puts rows in the order of files: by segment, then by time.
+    pub fn sort(&mut self) {
+        self.rows.sort_by_key(|row| (row.segment, row.reported, row.interval));
+    }
+
+    /// The column of this name, which is made if there is none.
+    fn column(&mut self, name: String) -> usize {
+        self.columns.iter().position(|column| *column == name).unwrap_or_else(|| {
+            self.columns.push(name);
+            self.columns.len() - 1
+        })
+    }
+}
+
+/// What of a quantity is kept.
+fn numbers(quantity: &Quantity) -> Vec<(String, i64)> {
+    let mut numbers = vec![];
+    if let Ok(value) = quantity.value
+        && !quantity.what.is_bounds
+    {
+        numbers.push((quantity.what.key(), whole(value)));
+    }
+    if let Some(Ok([low, high])) = quantity.range {
+        let key = quantity.what.range_key();
+        numbers.push((format!("{key}_low"), low.floor() as i64));
+        numbers.push((format!("{key}_high"), high.ceil() as i64));
+    }
+    numbers
+}
+
+fn whole(number: Number) -> i64 {
+    match number {
+        Number::Count(count) => i64::try_from(count).unwrap_or(i64::MAX),
+        Number::Whole(whole) => whole,
+        Number::Real(real) => real.round() as i64,
+        Number::Truth(is_so) => i64::from(is_so),
+    }
+}

@@ -1,0 +1,225 @@
+//! A table in a Parquet file.
+//!
+//! | column | type |
+//! |---|---|
+//! | `segment`, `interval` | 32 bits, unsigned |
+//! | `reported` | time in nanoseconds, UTC |
+//! | `authenticated` | yes or no |
+//! | `reason` | text, or null |
+//! | each number, under its key | 64 bits, signed, or null |
+//!
+//! Rows are in order of segment, then of time. A row group holds at most [`GROUP`] rows, and those of one segment where that has enough: who
+//! asks for one segment unpacks little else. Pages are compressed by Zstandard.
+
+use crate::table::{Filter, Row, Table};
+use bytes::Bytes;
+use parquet::basic::{Compression, Encoding, LogicalType, Repetition, TimeUnit, Type as Physical};
+use parquet::column::reader::ColumnReader;
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use parquet::file::statistics::Statistics;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{ColumnPath, Type};
+use std::io::Write;
+use std::sync::Arc;
+
+/// Rows of a group at most.
+pub const GROUP: usize = 1 << 16;
+/// A group of so many rows ends with its segment.
+const ENOUGH: usize = 1024;
+/// Columns that every file begins with.
+const FIXED: [&str; 5] = ["segment", "interval", "reported", "authenticated", "reason"];
+
+/// Writes a table; its rows are put in order.
+///
+/// # Errors
+///
+/// What the file cannot take.
+pub fn write(mut table: Table, file: impl Write + Send) -> Result<(), ParquetError> {
+    table.sort();
+    let mut properties = WriterProperties::builder().set_compression(Compression::ZSTD(Default::default()));
+    // Neighbours differ little; a dictionary would hold each number once.
+    for name in ["interval", "reported"].into_iter().chain(table.columns.iter().map(String::as_str)) {
+        let column = ColumnPath::from(name);
+        properties = properties
+            .set_column_dictionary_enabled(column.clone(), false)
+            .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
+    }
+    let schema = Arc::new(schema(&table.columns)?);
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties.build()))?;
+    for rows in groups(&table.rows) {
+        let mut group = writer.next_row_group()?;
+        let mut place = 0;
+        while let Some(mut column) = group.next_column()? {
+            fill(column.untyped(), place, rows)?;
+            column.close()?;
+            place += 1;
+        }
+        group.close()?;
+    }
+    writer.close()?;
+    Ok(())
+}
+
+/// The groups of rows in order.
+fn groups(mut rows: &[Row]) -> Vec<&[Row]> {
+    let mut groups = vec![];
+    while !rows.is_empty() {
+        let most = rows.len().min(GROUP);
+        let ends = (ENOUGH..most).find(|end| rows[end - 1].segment != rows[*end].segment);
+        let (group, rest) = rows.split_at(ends.unwrap_or(most));
+        groups.push(group);
+        rows = rest;
+    }
+    groups
+}
+
+fn schema(columns: &[String]) -> Result<Type, ParquetError> {
+    let unsigned = || Some(LogicalType::integer(32, false));
+    let time = Some(LogicalType::timestamp(true, TimeUnit::NANOS));
+    let fixed = [
+        (Physical::INT32, unsigned(), Repetition::REQUIRED),
+        (Physical::INT32, unsigned(), Repetition::REQUIRED),
+        (Physical::INT64, time, Repetition::REQUIRED),
+        (Physical::BOOLEAN, None, Repetition::REQUIRED),
+        (Physical::BYTE_ARRAY, Some(LogicalType::String), Repetition::OPTIONAL),
+    ];
+    let numbers = columns.iter().map(|name| (name.as_str(), (Physical::INT64, None, Repetition::OPTIONAL)));
+    let fields = FIXED.into_iter().zip(fixed).chain(numbers);
+    let fields = fields.map(|(name, (physical, logical, repetition))| {
+        let field = Type::primitive_type_builder(name, physical);
+        Ok(Arc::new(field.with_logical_type(logical).with_repetition(repetition).build()?))
+    });
+    let fields = fields.collect::<Result<_, ParquetError>>()?;
+    Type::group_type_builder("intervals").with_fields(fields).build()
+}
+
+/// Writes the column at this place.
+fn fill(column: &mut ColumnWriter, place: usize, rows: &[Row]) -> Result<(), ParquetError> {
+    let number = |row: &Row| row.numbers.get(place - FIXED.len()).copied().flatten();
+    match (column, place) {
+        (ColumnWriter::Int32ColumnWriter(column), 0 | 1) => {
+            let value = |row: &Row| if place == 0 { row.segment } else { row.interval };
+            let values: Vec<i32> = rows.iter().map(|row| value(row).cast_signed()).collect();
+            column.write_batch(&values, None, None)?;
+        }
+        (ColumnWriter::Int64ColumnWriter(column), 2) => {
+            let values: Vec<i64> = rows.iter().map(|row| row.reported).collect();
+            column.write_batch(&values, None, None)?;
+        }
+        (ColumnWriter::BoolColumnWriter(column), 3) => {
+            let values: Vec<bool> = rows.iter().map(|row| row.authenticated).collect();
+            column.write_batch(&values, None, None)?;
+        }
+        (ColumnWriter::ByteArrayColumnWriter(column), 4) => {
+            let texts: Vec<ByteArray> =
+                rows.iter().filter_map(|row| Some(row.reason.as_deref()?.into())).collect();
+            let levels: Vec<i16> = rows.iter().map(|row| i16::from(row.reason.is_some())).collect();
+            column.write_batch(&texts, Some(&levels), None)?;
+        }
+        (ColumnWriter::Int64ColumnWriter(column), _) => {
+            let values: Vec<i64> = rows.iter().filter_map(number).collect();
+            let levels: Vec<i16> = rows.iter().map(|row| i16::from(number(row).is_some())).collect();
+            column.write_batch(&values, Some(&levels), None)?;
+        }
+        _ => return Err(ParquetError::General(format!("column {place} has another type than its schema"))),
+    }
+    Ok(())
+}
+
+/// Reads the rows that are asked for. Row groups that hold none are passed over.
+///
+/// # Errors
+///
+/// A file that was not written by [`write`]. Damaged pages need not be noticed: a [`Folder`](crate::Folder) compares whole files with
+/// the check in their name.
+pub fn read(file: Bytes, filter: &Filter) -> Result<Table, ParquetError> {
+    let reader = SerializedFileReader::new(file)?;
+    let schema = reader.metadata().file_metadata().schema_descr_ptr();
+    let names: Vec<String> = schema.columns().iter().map(|column| column.name().to_string()).collect();
+    if names.len() < FIXED.len() || names[..FIXED.len()] != FIXED {
+        return Err(ParquetError::General("its columns are not those of a store's intervals".into()));
+    }
+    let mut table = Table { columns: names[FIXED.len()..].to_vec(), rows: vec![] };
+    for (number, group) in reader.metadata().row_groups().iter().enumerate() {
+        if may_hold(group, filter) {
+            let rows = rows(reader.get_row_group(number)?.as_ref(), names.len())?;
+            table.rows.extend(rows.into_iter().filter(|row| filter.takes(row.segment, row.reported)));
+        }
+    }
+    Ok(table)
+}
+
+/// Whether a group may hold what is asked for, as far as its least and greatest values say.
+fn may_hold(group: &RowGroupMetaData, filter: &Filter) -> bool {
+    let may_be_of = match (filter.segment, group.column(0).statistics()) {
+        (Some(segment), Some(Statistics::Int32(values))) => {
+            let [least, greatest] =
+                [values.min_opt(), values.max_opt()].map(|end| end.map(|end| end.cast_unsigned()));
+            least.is_none_or(|least| least <= segment) && greatest.is_none_or(|greatest| segment <= greatest)
+        }
+        _ => true,
+    };
+    let may_be_then = match (&filter.reported, group.column(2).statistics()) {
+        (Some(range), Some(Statistics::Int64(values))) => {
+            values.min_opt().is_none_or(|least| *least < range.end)
+                && values.max_opt().is_none_or(|greatest| range.start <= *greatest)
+        }
+        _ => true,
+    };
+    may_be_of && may_be_then
+}
+
+fn rows(group: &dyn RowGroupReader, columns: usize) -> Result<Vec<Row>, ParquetError> {
+    let count = usize::try_from(group.metadata().num_rows())?;
+    let segments = all::<Int32Type>(group, 0, count)?;
+    let intervals = all::<Int32Type>(group, 1, count)?;
+    let times = all::<Int64Type>(group, 2, count)?;
+    let authenticated = all::<BoolType>(group, 3, count)?;
+    let reasons = all::<ByteArrayType>(group, 4, count)?;
+    let mut rows = Vec::with_capacity(segments.len());
+    let fixed = segments.into_iter().zip(intervals).zip(times).zip(authenticated).zip(reasons);
+    for ((((segment, interval), reported), authenticated), reason) in fixed {
+        let (Some(segment), Some(interval), Some(reported), Some(authenticated)) =
+            (segment, interval, reported, authenticated)
+        else {
+            return Err(ParquetError::General("an interval without segment, number or time".into()));
+        };
+        let reason = reason.map(|text| String::from_utf8_lossy(text.data()).into_owned());
+        let (segment, interval) = (segment.cast_unsigned(), interval.cast_unsigned());
+        let numbers = Vec::with_capacity(columns - FIXED.len());
+        rows.push(Row { segment, interval, reported, authenticated, reason, numbers });
+    }
+    for place in FIXED.len()..columns {
+        for (row, number) in rows.iter_mut().zip(all::<Int64Type>(group, place, count)?) {
+            row.numbers.push(number);
+        }
+    }
+    Ok(rows)
+}
+
+/// A column's values, as many as there are rows.
+fn all<T: DataType>(
+    group: &dyn RowGroupReader,
+    place: usize,
+    count: usize,
+) -> Result<Vec<Option<T::T>>, ParquetError> {
+    let reader: ColumnReader = group.get_column_reader(place)?;
+    let is_optional = group.metadata().column(place).column_descr().max_def_level() > 0;
+    let mut reader = T::get_column_reader(reader)
+        .ok_or_else(|| ParquetError::General(format!("column {place} has another type")))?;
+    let (mut values, mut levels) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    let (records, ..) = reader.read_records(count, is_optional.then_some(&mut levels), None, &mut values)?;
+    if records != count {
+        return Err(ParquetError::General(format!("column {place} has {records} of {count} rows")));
+    }
+    if !is_optional {
+        return Ok(values.into_iter().map(Some).collect());
+    }
+    let mut values = values.into_iter();
+    Ok(levels.into_iter().map(|level| if level > 0 { values.next() } else { None }).collect())
+}

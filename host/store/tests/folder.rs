@@ -1,0 +1,192 @@
+//! A folder of recordings that were cut, rotated and begun anew, against what one whole recording holds.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use deltaline_capture::{PacketRef, pcapng_beginning, pcapng_packet};
+use deltaline_collect::collector::Collector;
+use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::time::Timestamp;
+use deltaline_model::wire::frame::Role;
+use deltaline_store::{Filter, Folder, Row, Table};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::TempDir;
+
+const SECOND: u64 = 1_000_000_000;
+const BEGINNING: u64 = 1_790_000_000 * SECOND;
+
+/// The control frames of so many intervals of a second each, with the times when they were captured. The receiver's come a second
+/// behind the sender's, so that every cut between recordings goes through an interval.
+fn frames(intervals: u32) -> Vec<(u64, Vec<u8>)> {
+    let configuration = Configuration::new(Settings { rows: 16, ..Settings::default() }).unwrap();
+    let mut points = [Role::Sender, Role::Receiver].map(|role| MeasurementPoint::new(&configuration, role));
+    let mut frames = vec![];
+    for interval in 0..intervals {
+        for (end, point) in points.iter_mut().enumerate() {
+            for packet in 0..50u32 {
+                if end == 1 && (interval + packet) % 40 == 7 {
+                    continue;
+                }
+                let mut bytes = [0; 46];
+                bytes[12..18].copy_from_slice(&[0x08, 0x00, 0x45, 0, 0, 32]);
+                bytes[42..].copy_from_slice(&(1000 * interval + packet).to_be_bytes());
+                let time = u64::from(interval) * SECOND + u64::from(packet) * 1_000_000;
+                point.observe(&bytes, Timestamp::from_nanoseconds(time + 5000 * end as u64));
+            }
+            let captured = BEGINNING + (u64::from(interval) + 1 + end as u64) * SECOND;
+            point.end_interval(IntervalEnd::Delimiter, |frame| frames.push((captured, frame.to_vec())));
+        }
+    }
+    frames.sort_by_key(|(captured, _)| *captured);
+    frames
+}
+
+fn recording(frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
+    let mut bytes = pcapng_beginning("eth1", "control frames as they came");
+    for (timestamp, data) in frames {
+        bytes.extend(pcapng_packet(PacketRef {
+            timestamp: *timestamp,
+            length: data.len() as u32,
+            data,
+            interface: 0,
+        }));
+    }
+    bytes
+}
+
+/// The name of a recording that begins then.
+fn name(folder: &Path, number: usize) -> PathBuf {
+    folder.join(format!("north-20260123T{:02}{:02}00.000000Z.pcapng", number / 60, number % 60))
+}
+
+fn everything(folder: &Path) -> Table {
+    Folder::open(folder).unwrap().read(&Filter::default(), Collector::default).unwrap()
+}
+
+/// Rows, each with those of its numbers that have a value, by name.
+fn named(table: &Table) -> Vec<(Row, BTreeMap<String, i64>)> {
+    let numbers = |row: &Row| {
+        let columns = table.columns.iter().cloned().zip(&row.numbers);
+        columns.filter_map(|(name, number)| Some((name, (*number)?))).collect()
+    };
+    table.rows.iter().map(|row| (Row { numbers: vec![], ..row.clone() }, numbers(row))).collect()
+}
+
+#[test]
+fn rotated_recordings_hold_what_one_does_before_and_after_closing() {
+    let frames = frames(400);
+    let whole = TempDir::new().unwrap();
+    fs::write(name(whole.path(), 0), recording(&frames)).unwrap();
+    let expected = everything(whole.path());
+    assert_eq!(expected.rows.len(), 400);
+    let lost = expected.rows.iter().filter_map(|row| expected.number(row, "lost")).sum::<i64>();
+    assert!(lost > 400, "{lost}");
+    let folder = TempDir::new().unwrap();
+    // Six pieces, cut between any two frames, as time goes on; after each, what is settled is closed.
+    let mut rng = StdRng::seed_from_u64(5);
+    let mut begins = 0;
+    for number in 0..6 {
+        let ends =
+            if number == 5 { frames.len() } else { begins + frames.len() / 7 + rng.random_range(0..40) };
+        fs::write(name(folder.path(), number), recording(&frames[begins..ends])).unwrap();
+        begins = ends;
+        let mut opened = Folder::open(folder.path()).unwrap();
+        let work = opened.close(false, Collector::default).unwrap();
+        assert!(work.open.contains(&name(folder.path(), number)), "{work:?}");
+        assert_eq!(opened.close(false, Collector::default).unwrap().closed, Vec::<PathBuf>::new());
+    }
+    assert!(named(&everything(folder.path())) == named(&expected));
+    let mut opened = Folder::open(folder.path()).unwrap();
+    opened.close(true, Collector::default).unwrap();
+    assert!(named(&everything(folder.path())) == named(&expected));
+    // Without the recordings, all but the last of them.
+    assert_eq!(opened.remove(Duration::ZERO).unwrap().len(), 5);
+    assert!(named(&everything(folder.path())) == named(&expected));
+    // A part of it.
+    let from = expected.rows[100].reported;
+    let filter = Filter { segment: Some(0), reported: Some(from..from + 50 * SECOND as i64) };
+    let part = Folder::open(folder.path()).unwrap().read(&filter, Collector::default).unwrap();
+    assert!(named(&part) == named(&expected)[100..150]);
+    let other = Filter { segment: Some(2), reported: None };
+    assert!(opened.read(&other, Collector::default).unwrap().rows.is_empty());
+}
+
+#[test]
+fn recordings_torn_anywhere_lose_nothing_in_front_and_nothing_behind() {
+    let frames = frames(24);
+    let whole = TempDir::new().unwrap();
+    fs::write(name(whole.path(), 0), recording(&frames)).unwrap();
+    let expected = named(&everything(whole.path()));
+    // The program is killed while it writes the first recording, at any byte, and started again for the second.
+    let (first, second) = frames.split_at(frames.len() / 2);
+    let (bytes, rest) = (recording(first), recording(second));
+    let folder = TempDir::new().unwrap();
+    fs::write(name(folder.path(), 1), rest).unwrap();
+    let mut rng = StdRng::seed_from_u64(6);
+    // All 10,000 with DELTALINE_CUTS=10000.
+    let wanted: u32 = std::env::var("DELTALINE_CUTS").map_or(300, |cuts| cuts.parse().unwrap());
+    let all = bytes.len() as u32;
+    let cuts = (0..bytes.len()).filter(|_| rng.random_ratio(wanted.min(all), all)).chain([0, bytes.len()]);
+    let (mut tried, mut right) = (0, 0);
+    for cut in cuts {
+        fs::write(name(folder.path(), 0), &bytes[..cut]).unwrap();
+        let found = named(&everything(folder.path()));
+        // Frames that are whole in front of the cut, and their intervals: two frames, one of each end.
+        let mut length = recording(&[]).len();
+        let kept = first.iter().take_while(|frame| {
+            length += recording(std::slice::from_ref(*frame)).len() - recording(&[]).len();
+            length <= cut
+        });
+        let kept = kept.count();
+        let lost = &first[kept..];
+        for row in &expected {
+            let is_whole = lost.iter().all(|(captured, _)| {
+                let ended = (row.0.reported as u64) - SECOND;
+                *captured != ended && *captured != ended + SECOND
+            });
+            if is_whole {
+                assert!(found.contains(row), "cut at {cut}: interval {} is missing", row.0.interval);
+                right += 1;
+            }
+        }
+        // What is not there is void, and never another number.
+        for row in found.iter().filter(|row| !expected.contains(row)) {
+            assert!(!row.1.contains_key("mean_ns") && row.0.reason.is_some(), "cut at {cut}: {row:?}");
+        }
+        tried += 1;
+    }
+    println!("{tried} cuts, {right} whole intervals");
+    assert!(tried > 200 && right > 10 * tried);
+}
+
+#[test]
+fn files_of_numbers_that_are_not_what_they_were_are_refused() {
+    let folder = TempDir::new().unwrap();
+    fs::write(name(folder.path(), 0), recording(&frames(20))).unwrap();
+    let mut opened = Folder::open(folder.path()).unwrap();
+    let work = opened.close(true, Collector::default).unwrap();
+    assert_eq!((work.closed.len(), work.intervals), (1, 20));
+    let is_table = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "parquet");
+    let table =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).find(is_table).unwrap();
+    let bytes = fs::read(&table).unwrap();
+    let mut rng = StdRng::seed_from_u64(9);
+    for trial in 0..1000 {
+        let mut damaged = bytes.clone();
+        if trial % 2 == 0 {
+            damaged.truncate(rng.random_range(0..bytes.len()));
+        } else {
+            damaged[rng.random_range(0..bytes.len())] ^= 1 << rng.random_range(0..8);
+        }
+        fs::write(&table, &damaged).unwrap();
+        let refused = opened.read(&Filter::default(), Collector::default).unwrap_err();
+        assert!(refused.to_string().contains("damaged, or renamed"), "{refused}");
+    }
+    // Without it the recording says the same again.
+    fs::remove_file(&table).unwrap();
+    assert_eq!(everything(folder.path()).rows.len(), 20);
+}
