@@ -10,6 +10,7 @@ mod mutations;
 mod package;
 mod registers;
 mod report;
+mod store;
 mod supply;
 mod tools;
 mod verilog;
@@ -85,6 +86,12 @@ enum Task {
     },
     /// Build the operator's program as a Debian package with manual, completions and a systemd unit, and check it
     Package,
+    /// Write a month of intervals as the store does, let DuckDB read them, and compare
+    Store {
+        /// Intervals; a month of ten segments and seconds unless given
+        #[arg(long, default_value_t = 25_920_000)]
+        rows: u64,
+    },
     /// Look the crates up in the newest RustSec database of advisories, which is fetched from its repository
     Audit,
     /// Install the pinned tools into the folder `.tools`; does nothing if they are there
@@ -127,6 +134,7 @@ fn run(task: Task) -> Result<(), Failure> {
             cargo::document()?;
             cargo::test()?;
             package::run()?;
+            store::check(200_000)?;
             acceptance::run_all()?;
             mutations::standing()?;
             report::check()?;
@@ -145,6 +153,7 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::Bitstream(arguments) => bitstream::build(&arguments),
         Task::Notices { check } => supply::notices(check),
         Task::Package => package::run(),
+        Task::Store { rows } => store::check(rows),
         Task::Audit => supply::audit(),
         Task::Tools { selection } => Ok(tools::install(selection)?),
     }

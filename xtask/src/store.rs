@@ -1,0 +1,141 @@
+//! The store against an independent reader: a month of intervals, written as `deltaline store` writes them, is read by DuckDB.
+//!
+//! A month of ten segments and intervals of a second is 25.9 million rows in 720 files. Numbers vary as those of a busy path do: each interval
+//! has its own count of packets, mean, interval of the mean, and deviation, and one in thirty has no mean.
+//!
+//! Test plan: DuckDB and the store give the same sums of each segment, to the last digit; the same history of one; the size of a row is at most what
+//! the documents say. Times are printed, for both and from the page cache, and not judged.
+
+use crate::{Failure, acceptance, tools};
+use deltaline_store::{Filter, Folder, Row, Summing, Table};
+use deltaline_traffic::random::{Random, Seed};
+use std::fs;
+use std::time::Instant;
+use tempfile::TempDir;
+
+/// Rows of an hour: ten segments, a second each.
+const HOUR: u64 = 10 * 3600;
+const SEGMENTS: u64 = 10;
+/// The segment whose history is asked for.
+const ONE: u32 = 3;
+/// Bytes that a row may take.
+const MOST_BYTES: f64 = 16.0;
+const BEGINNING: i64 = 1_767_225_600_000_000_000;
+const SECOND: i64 = 1_000_000_000;
+
+/// What DuckDB is asked: sums of every segment, and one segment's history as a checksum.
+const QUESTIONS: &str = r#"
+import duckdb, sys, time
+duckdb.sql("set threads = 1")
+files = sys.argv[1] + "/*.parquet"
+start = time.monotonic()
+for row in duckdb.sql(f"""select segment, count(*), sum(sent), sum(lost), count(mean_ns), sum(mean_ns), min(epoch_ns(reported)), max(epoch_ns(reported))
+                          from '{files}' group by segment order by segment""").fetchall():
+    print(*row)
+middle = time.monotonic()
+history = duckdb.sql(f"select epoch_ns(reported), mean_ns from '{files}' where segment = {sys.argv[2]} order by reported").fetchall()
+print(len(history), sum(place * (mean or 0) for place, (_, mean) in enumerate(history)))
+print(f"DuckDB, one thread: all {middle - start:.2f} s, one segment {time.monotonic() - middle:.2f} s", file=sys.stderr)
+"#;
+
+/// Writes so many rows, asks both, and compares.
+pub(crate) fn check(rows: u64) -> Result<(), Failure> {
+    eprintln!("==> the store against DuckDB, {rows} rows");
+    let mut python = tools::readers_python()?;
+    let place = TempDir::new()?;
+    let mut folder = Folder::open(place.path())?;
+    let mut random = Seed::new(20).random();
+    let start = Instant::now();
+    for hour in 0..rows.div_ceil(HOUR) {
+        let rows = HOUR.min(rows - hour * HOUR);
+        folder.add(&format!("north-{hour:04}"), table(hour, rows, &mut random))?;
+    }
+    eprintln!("written in {:.1} s", start.elapsed().as_secs_f64());
+    let bytes: u64 =
+        fs::read_dir(place.path())?.map(|file| Ok(file?.metadata()?.len())).sum::<std::io::Result<u64>>()?;
+    let size = bytes as f64 / rows as f64;
+    let script = place.path().join("questions.py");
+    fs::write(&script, QUESTIONS)?;
+    let theirs = acceptance::run(python.arg(script).arg(place.path()).arg(ONE.to_string()))?;
+    let ours = answers(&folder)?;
+    if theirs != ours {
+        return Err(format!("DuckDB reads\n{theirs}where the store has\n{ours}").into());
+    }
+    println!("{rows} rows of {size:.1} bytes: DuckDB reads what was written");
+    if size > MOST_BYTES { Err(format!("a row takes more than {MOST_BYTES} bytes").into()) } else { Ok(()) }
+}
+
+/// An hour of intervals.
+fn table(hour: u64, rows: u64, random: &mut Random) -> Table {
+    let columns = ["sent", "received", "lost", "mean_ns", "mean_ci95_ns_low", "mean_ci95_ns_high", "std_ns"];
+    let row = |number: u64| {
+        let second = hour * 3600 + number / SEGMENTS;
+        let mut below = |bound: u64| (random.uniform() * bound as f64) as i64;
+        let sent = 90_000 + below(20_000);
+        let lost = if below(10) == 0 { below(50) } else { 0 };
+        let (mean, error, deviation) = (100_000 + below(60_000), below(500), 20_000 + below(5000));
+        let is_known = below(30) > 0;
+        let known = |number: i64| is_known.then_some(number);
+        Row {
+            segment: (number % SEGMENTS) as u32,
+            interval: second as u32,
+            reported: BEGINNING + second as i64 * SECOND + below(2_000_000),
+            authenticated: true,
+            reason: (!is_known).then(|| "not identifiable: loss damaged every row".into()),
+            numbers: vec![
+                Some(sent),
+                Some(sent - lost),
+                Some(lost),
+                known(mean),
+                known(mean - error),
+                known(mean + error),
+                known(deviation),
+            ],
+        }
+    };
+    Table { columns: columns.map(String::from).to_vec(), rows: (0..rows).map(row).collect() }
+}
+
+/// What the store itself says to the questions, line by line.
+fn answers(folder: &Folder) -> Result<String, Failure> {
+    let none = || deltaline_collect::collector::Collector::default();
+    let start = Instant::now();
+    let mut whole = Summing::new(i64::MAX);
+    // Sums of means as DuckDB makes them.
+    let mut sums: Vec<[i128; 7]> = vec![[0, 0, 0, 0, 0, i128::MAX, 0]; SEGMENTS as usize];
+    folder.each(&Filter::default(), none, |table| {
+        whole.add(&table);
+        for row in &table.rows {
+            let Some(sum) = sums.get_mut(row.segment as usize) else { continue };
+            let number = |place: usize| row.numbers.get(place).copied().flatten();
+            let mean = number(3);
+            let more = [
+                1,
+                number(0).unwrap_or(0),
+                number(2).unwrap_or(0),
+                i64::from(mean.is_some()),
+                mean.unwrap_or(0),
+            ];
+            sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += i128::from(more));
+            sum[5] = sum[5].min(row.reported.into());
+            sum[6] = sum[6].max(row.reported.into());
+        }
+    })?;
+    let middle = Instant::now();
+    let one = folder.read(&Filter { segment: Some(ONE), reported: None }, none)?;
+    let history: i128 = (0..)
+        .zip(&one.rows)
+        .map(|(place, row): (i128, _)| place * i128::from(one.number(row, "mean_ns").unwrap_or(0)))
+        .sum();
+    eprintln!(
+        "the store: all {:.2} s, one segment {:.2} s",
+        (middle - start).as_secs_f64(),
+        middle.elapsed().as_secs_f64()
+    );
+    let mut text = String::new();
+    for (segment, sum) in sums.iter().enumerate().filter(|(_, sum)| sum[0] > 0) {
+        let numbers: Vec<String> = sum.iter().map(i128::to_string).collect();
+        text += &format!("{segment} {}\n", numbers.join(" "));
+    }
+    Ok(text + &format!("{} {history}\n", one.rows.len()))
+}
