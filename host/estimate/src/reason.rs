@@ -94,7 +94,7 @@ pub enum Reason {
     HeavyTail,
     /// Wild stamps are in the sums.
     #[error(
-        "not identifiable: packets with wrong stamps, seconds from all others, are in the sums; their quantiles are right"
+        "not identifiable: packets with wrong stamps, seconds from all others, are in the sums; mend the recording, or leave them out"
     )]
     WildStamps,
     /// Rounded times make up most of the spread.
