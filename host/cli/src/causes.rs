@@ -5,6 +5,7 @@ use crate::recordings::{KnownBy, Recordings};
 use crate::report::duration;
 use deltaline_capture::matching::{End, match_exactly};
 use deltaline_capture::survey::{Backward, BothWays, Survey};
+use deltaline_estimate::Rounding;
 use deltaline_model::wire::frame::Role;
 
 /// What both ends' recordings hold, as far as a sample shows it.
@@ -136,14 +137,20 @@ impl Surveys {
         ))
     }
 
+    /// What the times of both ends are multiples of.
+    pub(crate) fn rounding(&self) -> Rounding {
+        let unit = |survey: &Survey| survey.resolution().unwrap_or(0);
+        Rounding { sender: unit(&self.sender), receiver: unit(&self.receiver) }
+    }
+
     /// Times so coarse that what they leave open is more than half the `width` of the mean's interval, and notable against the `mean`.
     pub(crate) fn remark_on_resolution(&self, mean: f64, width: f64) -> Option<String> {
         let coarsest = self.sender.resolution().max(self.receiver.resolution())?;
         let open = coarsest as f64;
         (open > width / 2.0 && open > NOTABLE_RESOLUTION * mean.abs()).then(|| {
             format!(
-                "the packets' times are multiples of {}: the mean may be off by as much beside what its interval says, and the \
-                 deviation contains the rounding; record with finer times, such as tcpdump --time-stamp-precision=nano",
+                "the packets' times are multiples of {}: the mean may be off by as much beside what its interval says; the \
+                 deviation is without the rounding; record with finer times, such as tcpdump --time-stamp-precision=nano",
                 duration(open)
             )
         })

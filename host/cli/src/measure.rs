@@ -20,8 +20,8 @@ use deltaline_capture::replay::Span;
 use deltaline_capture::stretches::Passages;
 use deltaline_collect::summary::{Figures, Summary, interval_remarks};
 use deltaline_collect::truth::Exact;
-use deltaline_estimate::clock_doubts_of_packets;
 use deltaline_estimate::quantity::{MEAN, of_reordering};
+use deltaline_estimate::{clock_doubts_of_packets, wild_places};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::wire::frame::Role;
 use serde::Serialize;
@@ -134,10 +134,24 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     match (&matched, &passages) {
         (Some(matched), _) => {
             summary.doubt_clocks(&passed.evaluations, clock_doubts_of_packets(matched.delays()));
+            let wild = if passed.goes_back() { matched.wild_stamps() } else { vec![] };
+            for (interval, span) in summary.intervals.iter_mut().zip(&spans) {
+                if wild.iter().any(|place| span.sender.contains(place)) {
+                    interval.figures.refuse_wild();
+                }
+            }
+            if !wild.is_empty() {
+                summary.overall.refuse_wild();
+            }
             show_reordering(&mut summary, spans.iter().map(|span| matched.reordering(span)));
         }
         (None, Some(passages)) => {
             summary.doubt_clocks(&passed.evaluations, clock_doubts_of_packets(passages.delays()));
+            let delays: Vec<i64> = passages.delays().into_iter().map(|(_, delay)| delay).collect();
+            if passed.goes_back() && !wild_places(&delays).is_empty() {
+                summary.overall.refuse_wild();
+                summary.intervals.iter_mut().for_each(|interval| interval.figures.refuse_wild());
+            }
             show_reordering(&mut summary, std::iter::once(passages.reordering()));
         }
         (None, None) => {}

@@ -95,6 +95,10 @@ pub(crate) fn pass_captures(
     let elapsed = started.elapsed();
     let Sink { writer, mut evaluations, times, is_corrupted, frames } = sink;
     name_crossings(&mut evaluations);
+    let rounding = Surveys { sender: sender.survey.clone(), receiver: receiver.survey.clone() }.rounding();
+    for (estimate, _) in evaluations.iter_mut().filter_map(|each| each.result.as_mut().ok()) {
+        estimate.rounding = rounding;
+    }
     if let Some(writer) = writer {
         writer.finish()?;
     }
@@ -129,6 +133,12 @@ impl Passed {
             cycles,
             cycles_per_second: cycles as f64 / self.elapsed.as_secs_f64().max(1e-9),
         })
+    }
+
+    /// Whether a recording's times go back by what proves single stamps wrong: recorders write packets in the order of their coming.
+    pub(crate) fn goes_back(&self) -> bool {
+        let ends = [&self.sender, &self.receiver];
+        ends.iter().any(|end| end.survey.backward().is_some_and(|backward| backward.most >= WILD))
     }
 
     fn surveys(&self) -> Surveys {
@@ -349,6 +359,9 @@ impl End {
         }
     }
 }
+
+/// By how many nanoseconds times go back at least behind a wild stamp.
+const WILD: u64 = 1_000_000_000;
 
 /// What is to be said of packets without the end of their identity.
 fn remark_on_truncated(sender: &End, receiver: &End) -> Option<String> {

@@ -7,6 +7,7 @@
 
 use deltaline_capture::Capture;
 use indicatif::{ProgressBar, ProgressStyle};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -30,20 +31,27 @@ struct Shared {
     bar: OnceLock<ProgressBar>,
     /// Bytes of all captures, if known.
     total: Option<u64>,
+    /// Packets of all captures, in strides.
+    strides: AtomicU64,
 }
 
 impl Progress {
     /// Nothing is shown yet.
     pub(crate) fn new(what: &'static str, captures: &[&Capture]) -> Self {
         let total = captures.iter().map(|capture| capture.progress().total).sum();
-        let shared = Shared { what, started: Instant::now(), bar: OnceLock::new(), total };
+        let shared =
+            Shared { what, started: Instant::now(), bar: OnceLock::new(), total, strides: AtomicU64::new(0) };
         Progress { shared: Arc::new(shared), packets: 0, consumed: 0 }
     }
 
     /// To be called at every packet of `capture`.
     pub(crate) fn packet(&mut self, capture: &Capture) {
         self.packets = self.packets.wrapping_add(1);
-        if !self.packets.is_multiple_of(STRIDE) || self.shared.started.elapsed() < PATIENCE {
+        if !self.packets.is_multiple_of(STRIDE) {
+            return;
+        }
+        let packets = u64::from(STRIDE) * (1 + self.shared.strides.fetch_add(1, Ordering::Relaxed));
+        if self.shared.started.elapsed() < PATIENCE {
             return;
         }
         let Shared { what, total, .. } = *self.shared;
@@ -57,6 +65,8 @@ impl Progress {
             }
             None => ProgressBar::new_spinner().with_message(what),
         });
+        // A small file may hold very many packets: its bytes are read long before these are.
+        bar.set_message(format!("{what}: {:.1} million packets", packets as f64 / 1e6));
         let consumed = capture.progress().consumed;
         bar.inc(consumed.saturating_sub(std::mem::replace(&mut self.consumed, consumed)));
     }

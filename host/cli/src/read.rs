@@ -90,6 +90,9 @@ const ROWS: u64 = 24;
 /// Corrupted frames and messages that are named one by one.
 const NAMED: u64 = 10;
 
+/// So many replayed control frames in a row, and no interval, are spoken of.
+const MANY_REPLAYED: u64 = 64;
+
 /// A line of the JSON output.
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -114,6 +117,10 @@ enum Line<'a> {
     },
     /// The source has begun anew: intervals count from zero again.
     Restart,
+    /// Nothing but old control frames has come for a while.
+    Replayed {
+        frames: u64,
+    },
     /// Nothing has come for a while.
     Silence,
     Lost {
@@ -182,8 +189,14 @@ pub(crate) fn run(arguments: &Read) -> Result<Exit, Failure> {
     let stop = stop_flag()?;
     let is_live = source.is_live();
     let mut follower = Follower::new(source, collector, Duration::from_nanos(arguments.timeout));
-    let mut printer =
-        Printer { arguments, metrics, counts: Counts::default(), exit: Exit::Done, is_over: false };
+    let mut printer = Printer {
+        arguments,
+        metrics,
+        counts: Counts::default(),
+        replays: Replays::default(),
+        exit: Exit::Done,
+        is_over: false,
+    };
     printer.line(&Line::Start { schema: Schema::of("read"), source: &arguments.source })?;
     while !stop.load(Ordering::Relaxed) && printer.wants_more() {
         let happenings = follower.next_happenings();
@@ -225,8 +238,19 @@ struct Printer<'a> {
     arguments: &'a Read,
     metrics: Option<Served>,
     counts: Counts,
+    replays: Replays,
     exit: Exit,
     is_over: bool,
+}
+
+/// Replayed control frames since the last interval.
+#[derive(Default)]
+struct Replays {
+    /// Intervals when it was looked last.
+    accepted: u64,
+    /// Replayed frames then.
+    since: u64,
+    is_said: bool,
 }
 
 impl Printer<'_> {
@@ -258,8 +282,35 @@ impl Printer<'_> {
         if left_out.is_missed() {
             self.exit = Exit::gravest([self.exit, Exit::Void]);
         }
+        if left_out.beyond > 0 && self.counts.left_out.beyond == 0 {
+            self.say(
+                "control frames are left out for which there is no room: somebody floods, or more is measured than is followed; name \
+                 what matters with --segment, --point or --digest",
+            );
+        }
         self.counts.left_out = left_out;
+        self.look_for_replay()?;
         self.metrics.iter_mut().try_for_each(|metrics| metrics.left_out(&left_out))
+    }
+
+    /// Says when nothing but old control frames has come for long: frames that are replayed may have higher numbers than those that are
+    /// due, which then pass for old ones themselves.
+    fn look_for_replay(&mut self) -> Result<(), Failure> {
+        let Replays { accepted, since, is_said } = &mut self.replays;
+        let intervals = self.counts.intervals;
+        if *accepted != intervals {
+            (*accepted, *since, *is_said) = (intervals, self.counts.left_out.replayed, false);
+        }
+        if self.counts.left_out.replayed - *since < MANY_REPLAYED || *is_said {
+            return Ok(());
+        }
+        *is_said = true;
+        self.exit = Exit::gravest([self.exit, Exit::Void]);
+        self.say(
+            "nothing but control frames older than what their points have reported has come for long: either somebody sends old \
+             frames again, or has done so and the points' own pass for old ones since; if intervals are missing, start both points and `read` again",
+        );
+        self.line(&Line::Replayed { frames: self.counts.left_out.replayed })
     }
 
     fn print(&mut self, happening: &Happening, follower: &mut Follower) -> Result<(), Failure> {
@@ -357,6 +408,8 @@ impl Printer<'_> {
             );
         }
         self.counts.dropped = frames;
+        // What they were of is not known: all of a segment, maybe.
+        self.exit = Exit::gravest([self.exit, Exit::Void]);
         self.metrics.iter_mut().try_for_each(|metrics| metrics.dropped(more))
     }
 

@@ -79,8 +79,39 @@ fn wild_stamps_are_noticed() {
             assert!(doubt(&found).contains("their stamps are wrong"), "{end} {by}: {found:?}");
             assert!(found.messages.contains("times of its packets go back"), "{found:?}");
             assert!(!found.messages.contains("deviation are right"), "{found:?}");
+            refused(&found);
         }
     }
+}
+
+/// Mean and deviation are, with the reason.
+fn refused(found: &Run) {
+    let json = found.json();
+    for key in ["mean_ns", "mean_ci95_ns", "std_ns", "bracket_ns"] {
+        assert!(json["overall"][key].is_null(), "{key}: {found:?}");
+    }
+    assert!(found.output.contains("wrong stamps"), "{found:?}");
+}
+
+#[test]
+fn one_wild_stamp_is_in_no_mean() {
+    let folder = Folder::new();
+    let mut ends = [SENDER, RECEIVER].map(packets);
+    // The first hundred are all matched.
+    ends[1][40].timestamp += 1_000_000_000_000;
+    for options in [&[][..], &["--interval", "250ms"]] {
+        let found = measure(&folder, &ends[0], &ends[1], options);
+        refused(&found);
+        let json = found.json();
+        let intervals = json["intervals"].as_array().unwrap();
+        let without = intervals.iter().filter(|interval| interval["mean_ns"].is_null()).count();
+        assert_eq!(without, 1, "{found:?}");
+    }
+    // Packets that were held up come in order.
+    ends[1].sort_by_key(|packet| packet.timestamp);
+    let found = measure(&folder, &ends[0], &ends[1], &[]);
+    assert!(doubt(&found).contains("alone were held up"), "{found:?}");
+    assert!(!found.output.contains("wrong stamps"), "{found:?}");
 }
 
 /// The shipped sender's packets, and a receiver that saw all of them 50 µs later by a clock of that rate.

@@ -10,7 +10,11 @@ use common::link::{Pair, ip};
 use common::reading::{Reading, lines, of};
 use common::{Folder, packets, run, timeless};
 use deltaline_collect::feed::{Event, Feed, Sender, Source};
+use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::time::Timestamp;
 use deltaline_model::wire::delimiter::Delimiter;
+use deltaline_model::wire::frame::Role;
 use serde_json::{Value, json};
 use std::env;
 use std::path::Path;
@@ -79,6 +83,40 @@ fn an_interface_may_go_and_come() {
     let decoded: Vec<Value> = decoded["intervals"].as_array().unwrap().iter().map(own).collect();
     assert_eq!(decoded, shown);
     read_by_others(&recording);
+}
+
+/// Intervals of a burst that comes faster than single ones are synchronised with the disk, and Ctrl-C behind the last frame: each is
+/// shown, or the kernel's drops are told.
+#[test]
+fn a_burst_is_read_to_its_end() {
+    const INTERVALS: u64 = 3000;
+    let Some(pair) = Pair::new() else { return };
+    let [near, far] = &pair.0;
+    let folder = Folder::new();
+    let recording = folder.path("run.pcapng");
+    let mut reading = Reading::start(&["read", near, "--json", "--record", &recording]);
+    reading.wait_for("start", 1);
+    let settings = Settings { rows: 8, prefixes: &[0], ..Settings::default() };
+    let configuration = Configuration::new(settings).unwrap();
+    let mut points = [Role::Sender, Role::Receiver].map(|role| MeasurementPoint::new(&configuration, role));
+    let sender = Sender::open(far).unwrap();
+    for number in 0..INTERVALS {
+        for point in &mut points {
+            point.observe(&[0; 60], Timestamp::from_nanoseconds(number));
+            point.end_interval(IntervalEnd::Delimiter, |frame| sender.send(frame).unwrap());
+        }
+    }
+    reading.interrupt();
+    let result = reading.end();
+    let end = of(&lines(&result.output), "end")[0].clone();
+    let recorded = packets(&recording).len() as u64;
+    let dropped = end["dropped"].as_u64().unwrap();
+    assert_eq!(recorded + dropped, 2 * INTERVALS, "{end}");
+    if dropped == 0 {
+        assert_eq!((&end["intervals"], &end["missing"]), (&json!(INTERVALS), &json!(0)), "{end}");
+    } else {
+        result.told(5, &["the kernel dropped some"]);
+    }
 }
 
 #[test]

@@ -548,6 +548,25 @@ impl Collector {
         std::mem::take(&mut self.settled)
     }
 
+    /// What is settled, and what is whole and would be held back for longer, with a [doubt](Doubt::Unconfirmed): of a live source that is left.
+    pub fn take_whole(&mut self) -> Vec<Interval> {
+        let mut taken = self.take_settled();
+        // What is behind a restart comes with the second call.
+        taken.extend(self.take_settled());
+        for segment in self.segments.keys().copied().collect::<Vec<_>>() {
+            while let Some(first) = self.segments.get(&segment).and_then(Segment::first_whole) {
+                self.hand_out(segment, first);
+            }
+        }
+        for interval in self.settled.iter_mut().filter(|interval| interval.void.is_none()) {
+            interval.doubts.push(Doubt::Unconfirmed);
+        }
+        self.note_judgements();
+        self.bytes -= std::mem::take(&mut self.settled_bytes);
+        taken.append(&mut self.settled);
+        taken
+    }
+
     /// Hands out what is settled of a segment.
     fn settle(&mut self, segment: u32) {
         let (now, grace) = (self.now, self.limits.grace);

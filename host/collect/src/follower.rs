@@ -30,6 +30,11 @@ const ANSWER: Duration = Duration::from_secs(2);
 const LONGEST_PAUSE: Duration = Duration::from_secs(20);
 /// Steps of its clock that are remembered, to say when an interval was reported.
 const MOST_STEPS: usize = 64;
+/// Events that are taken before what they came to is handed out.
+const MOST_AT_ONCE: usize = 1024;
+/// A live source that is left is silent when nothing comes for so long, and is left at last after so long.
+const LAST: Duration = Duration::from_millis(10);
+const LONGEST_END: Duration = Duration::from_secs(2);
 /// Truths whose intervals never come are forgotten beyond so many.
 const MOST_TRUTHS: usize = 64;
 
@@ -286,6 +291,12 @@ impl Follower {
         }
         self.take(event)?;
         self.hand_out_settled();
+        // What has come meanwhile is taken along: many intervals wait for the disk once.
+        for _ in 0..MOST_AT_ONCE {
+            let Some(event) = self.source.waiting(Duration::ZERO) else { break };
+            self.take(event)?;
+            self.hand_out_settled();
+        }
         self.listen();
         if !self.happened.is_empty() {
             self.secure();
@@ -293,9 +304,12 @@ impl Follower {
         Ok(std::mem::take(&mut self.happened))
     }
 
-    /// The intervals of a recording of which not all has come, and what became of all frames. Live, what is still under way is not void, only
-    /// unfinished: there are none.
+    /// What is left of intervals, and what became of all frames. Of a recording, all of it. Live, what had come before the end and waits to be
+    /// taken, and intervals that are whole; what is still under way is not void, only unfinished.
     pub fn finish(mut self) -> (Vec<Happening>, Counts) {
+        if self.source.is_live() {
+            self.take_rest();
+        }
         let mut counts = self.counts();
         if !self.source.is_live() {
             let collected = std::mem::take(&mut self.collector).finish();
@@ -306,6 +320,21 @@ impl Follower {
         }
         self.secure();
         (self.happened, counts)
+    }
+
+    /// Takes what had come before the end, as long as it does not come faster than it is taken.
+    fn take_rest(&mut self) {
+        let begun = Instant::now();
+        while let Some(event) = self.source.waiting(LAST).filter(|_| begun.elapsed() < LONGEST_END) {
+            if self.take(event).is_err() {
+                break;
+            }
+            self.hand_out_settled();
+        }
+        self.collector.advance(self.began.elapsed());
+        for interval in self.collector.take_whole() {
+            self.hand_out(&interval);
+        }
     }
 
     /// What has happened is on the disk before anybody hears of it, where it is recorded; if it is not, that is said first.

@@ -64,6 +64,14 @@ impl Figures {
         Figures { exact: Some(exact.quantities()), ..self }
     }
 
+    /// Has no mean and no deviation, because wild stamps are in them.
+    pub fn refuse_wild(&mut self) {
+        for answer in &mut self.answers {
+            quantity::refuse_delays(answer, Reason::WildStamps);
+        }
+        self.method = None;
+    }
+
     /// All numbers.
     pub fn quantities(&self) -> impl Iterator<Item = &Quantity> {
         self.answers.iter().flatten()

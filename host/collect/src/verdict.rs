@@ -170,6 +170,12 @@ pub enum Doubt {
         /// How many.
         refused: u16,
     },
+    /// Reading ended before the next interval could confirm this one.
+    #[error(
+        "reading ended before the next interval could say whether an end had ignored delimiters: if one of those that it took was forged, \
+         what looks lost is in the next one"
+    )]
+    Unconfirmed,
     /// The cells hold times that the totals do not.
     #[error(
         "packets in the {role}'s cells lie before its first packet or behind its last one: its clock was set, or the frames \

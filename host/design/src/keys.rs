@@ -15,7 +15,7 @@
 //! # Test plan
 //!
 //! Files written here are read back; hand-written ones with comments, spaces and capitals; each error by its line; what others may
-//! read is refused; adding keeps what is there, takes the next identifier, and never leaves half a file.
+//! read is refused; adding keeps what is there, takes the next identifier, of many that add at once each its own, and never leaves half a file.
 
 use crate::small_file;
 use deltaline_model::wire::authentication::{KEY_BYTES, Key, Keys};
@@ -103,11 +103,14 @@ pub fn parse_keys(file: &str, text: &str) -> Result<Keys, KeyFileError> {
 pub fn add_key(path: &Path) -> Result<u16, KeyFileError> {
     let file = || path.display().to_string();
     let failed = |source| KeyFileError::File { file: file(), source };
-    let text = match small_file::read(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(source) => return Err(failed(source)),
-    };
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut written = options.open(path).map_err(failed)?;
+    // One process after the other: the next identifier is that of what the one before has written. It is free again when the file is closed.
+    written.lock().map_err(failed)?;
+    let text = small_file::read(path).map_err(failed)?;
     if !text.is_empty() {
         check_permissions(path)?;
     }
@@ -120,11 +123,6 @@ pub fn add_key(path: &Path) -> Result<u16, KeyFileError> {
     let separator = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
     // One write of a line: a file that is cut in it has a last line that is refused, and no wrong key.
     let line = format!("{separator}{id} {digits}\n");
-    let mut options = OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut written = options.open(path).map_err(failed)?;
     written.write_all(line.as_bytes()).and_then(|()| written.sync_all()).map_err(failed)?;
     Ok(id)
 }
@@ -236,6 +234,20 @@ mod tests {
         assert!(matches!(add_key(&path), Err(KeyFileError::Line { line: 1, .. })));
         assert_eq!(fs::read(&path).unwrap(), b"nonsense");
         assert!(before.starts_with(b"65534"));
+    }
+
+    #[test]
+    fn many_at_once_take_an_identifier_each() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys");
+        let mut ids: Vec<u16> = std::thread::scope(|scope| {
+            let adding: Vec<_> =
+                (0..20).map(|_| scope.spawn(|| [0; 5].map(|_| add_key(&path).unwrap()))).collect();
+            adding.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+        });
+        ids.sort_unstable();
+        assert_eq!(ids, (1..=100).collect::<Vec<_>>());
+        assert_eq!(load_keys(&path).unwrap().ids().count(), 100);
     }
 
     #[test]

@@ -129,7 +129,7 @@ impl fmt::Display for ClockDoubt {
             ClockDoubt::Wild { packets, of, by } => write!(
                 f,
                 "{packets} of {of} packets that were looked at have delays up to {:+.3} s from the median, far from all others: their \
-                 stamps are wrong; mean and deviation contain them",
+                 stamps are wrong, or they alone were held up; mean and deviation, where they are given, contain them",
                 by as f64 / 1e9
             ),
         }
@@ -153,23 +153,38 @@ pub fn clock_doubts_of_packets(packets: impl IntoIterator<Item = (u64, i64)>) ->
     clock_doubts(&Block::of_packets(&packets)).into_iter().chain(wild).collect()
 }
 
+/// Fewest delays among which wild ones are told.
+const FEWEST_TAME: usize = 32;
+
+/// Which delays in nanoseconds no path has made, beside the others, by their places: those of wild stamps. None where they are
+/// too few to tell, or more than one in twenty.
+pub fn wild_places(delays: &[i64]) -> Vec<usize> {
+    let mut sorted = delays.to_vec();
+    sorted.sort_unstable();
+    if sorted.len() < FEWEST_TAME {
+        return vec![];
+    }
+    let at = |share: usize| i128::from(sorted[share * (sorted.len() - 1) / 4]);
+    let (median, quartiles) = (at(2), at(3) - at(1));
+    let far = (1000 * quartiles).max(1_000_000_000);
+    let is_wild = |delay: i64| (i128::from(delay) - median).abs() > far;
+    let places: Vec<usize> = (0..delays.len()).filter(|place| is_wild(delays[*place])).collect();
+    if 20 * places.len() <= delays.len() { places } else { vec![] }
+}
+
 /// Wild stamps among delays in nanoseconds.
 pub(crate) fn wild_stamps(delays: impl IntoIterator<Item = i64>) -> Option<ClockDoubt> {
     let mut delays: Vec<i64> = delays.into_iter().collect();
-    delays.sort_unstable();
-    let at = |share: usize| i128::from(delays[share * (delays.len() - 1) / 4]);
-    let (of, least) = (delays.len(), 32);
-    if of < least {
+    let (of, packets) = (delays.len(), wild_places(&delays).len());
+    if packets == 0 {
         return None;
     }
-    let (median, quartiles) = (at(2), at(3) - at(1));
-    let far = (1000 * quartiles).max(1_000_000_000);
-    let is_wild = |delay: &&i64| (i128::from(**delay) - median).abs() > far;
-    let packets = delays.iter().filter(is_wild).count();
+    delays.sort_unstable();
+    let median = i128::from(delays[(of - 1) / 2]);
     let by = [delays[0], delays[of - 1]].map(|delay| i128::from(delay) - median);
     let by = if by[0].abs() > by[1].abs() { by[0] } else { by[1] };
     let by = by.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
-    (packets > 0 && 20 * packets <= of).then_some(ClockDoubt::Wild { packets, of, by })
+    Some(ClockDoubt::Wild { packets, of, by })
 }
 
 /// Blocks that are compared before a jump and behind it.

@@ -23,7 +23,7 @@
 
 use crate::interval::{Method, root_of_difference};
 use crate::sizing::LEAST_ROWS;
-use crate::{Balance, Confidence, Estimate, Loss, Mean, Range, Reason, Skew, Uncertainty};
+use crate::{Balance, Confidence, Estimate, Loss, Mean, Range, Reason, Rounding, Skew, Uncertainty};
 
 /// A value over several intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,6 +70,8 @@ pub struct Deviation {
     pub degrees_of_freedom: f64,
     /// Rows that it comes from.
     pub rows: usize,
+    /// What it is without: the spread that rounded times have added.
+    pub rounding: Rounding,
 }
 
 /// Fewest rows with which a deviation has an interval: fewer do not show the tail.
@@ -118,9 +120,10 @@ impl Deviation {
     /// [`Reason::FewRows`] from 100 rows or fewer, [`Reason::HeavyTail`] with less than 50 degrees of freedom or three
     /// tenths of one a row: from these nothing can be said.
     pub fn range(&self, confidence: Confidence) -> Result<Range, Reason> {
-        let Deviation { nanoseconds, degrees_of_freedom: freedom, rows } = *self;
+        let Deviation { degrees_of_freedom: freedom, rows, rounding, .. } = *self;
+        let nanoseconds = rounding.with(self.nanoseconds);
         if nanoseconds == 0.0 {
-            return Ok(Range { lower: 0.0, upper: 0.0 });
+            return Ok(rounding.without_range(Range { lower: 0.0, upper: 0.0 }));
         }
         if rows <= FEWEST_ROWS {
             return Err(Reason::FewRows);
@@ -130,10 +133,16 @@ impl Deviation {
         }
         let hidden = freedom * (freedom / (rows - 1) as f64).min(1.0).powf(HIDDEN_TAIL);
         let [[_, above], [below, _]] = [freedom, hidden].map(|freedom| confidence.chi_squared(freedom));
-        Ok(Range {
+        Ok(rounding.without_range(Range {
             lower: nanoseconds * (freedom / above).sqrt(),
             upper: nanoseconds * (hidden / below).sqrt(),
-        })
+        }))
+    }
+
+    /// What is left of a deviation that contains what rounding has added.
+    fn without_rounding(self) -> Result<Self, Reason> {
+        let nanoseconds = self.rounding.without(self.nanoseconds).ok_or(Reason::Rounded)?;
+        Ok(Deviation { nanoseconds, ..self })
     }
 }
 
@@ -182,10 +191,11 @@ pub fn combine(intervals: &[Estimate]) -> Overall {
                 nanoseconds: each.deviation?,
                 degrees_of_freedom: each.deviation_freedom,
                 rows: each.usable_rows,
+                rounding: each.rounding,
             };
             Ok((each.mean?, deviation))
         })
-        .map(|strata| overall_deviation(&strata)),
+        .and_then(|strata| overall_deviation(&strata).without_rounding()),
         paper_deviation: strata(intervals, |each| {
             Some((each.mean.ok()?.nanoseconds, each.paper_second_moment.ok()?))
         })
@@ -291,6 +301,7 @@ fn overall_deviation(strata: &[Stratum<(Mean, Deviation)>]) -> Deviation {
     let error: f64 = strata.iter().map(of_interval).sum();
     Deviation {
         rows: strata.iter().map(|(_, (_, deviation))| deviation.rows).sum(),
+        rounding: strata.iter().fold(Rounding::default(), |all, (_, (_, each))| all.max(each.rounding)),
         nanoseconds: variance.sqrt(),
         degrees_of_freedom: if error > 0.0 { 2.0 * variance * variance / error } else { f64::INFINITY },
     }

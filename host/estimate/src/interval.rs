@@ -3,7 +3,7 @@
 use crate::observation::{Observation, ObservationError, UsableRow};
 use crate::sums::Sums;
 use crate::wrapping::near_delay;
-use crate::{Balance, Confidence, Loss, Mean, Range, Reason, Skew, Uncertainty};
+use crate::{Balance, Confidence, Loss, Mean, Range, Reason, Rounding, Skew, Uncertainty};
 use deltaline_model::sketch::cell::Row;
 
 /// Where a mean comes from.
@@ -60,6 +60,8 @@ pub struct Estimate {
     pub deviation: Result<f64, Reason>,
     /// Degrees of freedom of the squared deviation: at most one fewer than rows, far fewer where delays have a heavy tail.
     pub deviation_freedom: f64,
+    /// What both ends' times are multiples of, where that is known: the deviation here contains it, that of [`combine`](crate::combine) does not.
+    pub rounding: Rounding,
     /// Packets lost and packets gained, apart.
     pub balance: Balance,
     /// Why rows are no chance sample of all packets, so that their deviation and quantiles are not those of all, if so.
@@ -212,6 +214,7 @@ fn estimate_with<R: Row>(
             Err(reason) => Err(reason),
         },
         deviation_freedom: sample.variance().map_or(0.0, |_| sample.freedom),
+        rounding: Rounding::default(),
         balance: Balance::of_rows(observation),
         representative,
         paper_second_moment,

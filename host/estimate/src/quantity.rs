@@ -389,6 +389,16 @@ fn of_balance(balance: &Balance, sent: u64) -> [Quantity; 3] {
     ]
 }
 
+/// Takes mean and deviation, with their ranges and bounds, out of quantities, for this reason.
+pub fn refuse_delays(quantities: &mut [Quantity], reason: Reason) {
+    let refused = [&MEAN, &BRACKET, &DEVIATION, &PAPER_DEVIATION];
+    for each in quantities.iter_mut().filter(|each| refused.iter().any(|what| std::ptr::eq(*what, each.what)))
+    {
+        let range = each.range.map(|_| Err(reason));
+        *each = Quantity { range, ..Quantity::new(each.what, Err(reason)) };
+    }
+}
+
 /// Puts the numbers of packets that are known one by one to be lost and gained in the place of those that totals and
 /// rows give.
 pub fn put_known(quantities: &mut [Quantity], sent: u64, lost: u64, surplus: u64) {

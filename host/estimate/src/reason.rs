@@ -92,6 +92,17 @@ pub enum Reason {
         "not identifiable: few late packets make up most of the spread, and how many more there are is not known"
     )]
     HeavyTail,
+    /// Wild stamps are in the sums.
+    #[error(
+        "not identifiable: packets with wrong stamps, seconds from all others, are in the sums; mend the recording, or leave them out"
+    )]
+    WildStamps,
+    /// Rounded times make up most of the spread.
+    #[error(
+        "not identifiable: the times are so coarse that rounding makes up half of the spread or more; record with finer times, such as \
+         tcpdump --time-stamp-precision=nano"
+    )]
+    Rounded,
     /// Without digests, rows of equal counts may hold other packets.
     #[error(
         "not identifiable: at least {0} packets were received that were not sent, and without digests rows of equal counts \

@@ -36,7 +36,7 @@ mod align;
 mod complete;
 
 use crate::quantile::Singles;
-use crate::{Balance, Estimate, Mean, Method, Range, Reason, Skew, Sums, Uncertainty};
+use crate::{Balance, Estimate, Mean, Method, Range, Reason, Rounding, Skew, Sums, Uncertainty};
 pub use align::{Slice, align};
 use complete::Completion;
 use deltaline_model::sketch::slices::Record;
@@ -95,6 +95,7 @@ impl Sliced {
             bracket: Err(Reason::NoSums),
             deviation,
             deviation_freedom: sample.freedom,
+            rounding: Rounding::default(),
             balance,
             representative: Ok(()),
             paper_second_moment: Err(Reason::NoUsablePair),

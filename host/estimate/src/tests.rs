@@ -7,6 +7,7 @@ mod examples;
 mod exhaustive;
 mod monte_carlo;
 mod properties;
+mod rounding;
 mod slices;
 mod sums;
 

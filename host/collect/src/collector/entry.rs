@@ -5,6 +5,7 @@ use crate::report::Report;
 use crate::verdict::Void;
 use deltaline_model::sketch::registry;
 use deltaline_model::sketch::sampler::Prefixes;
+use deltaline_model::time::AbsoluteTime;
 use deltaline_model::wire::frame::{Header, Role};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -151,6 +152,11 @@ impl Entry {
     /// Frames that it holds.
     pub(super) fn frames(&self) -> u64 {
         self.ends.iter().flatten().map(|end| end.fragments.len() as u64).sum()
+    }
+
+    /// When each end's interval ended, as far as it is known.
+    pub(super) fn times(&self) -> [Option<AbsoluteTime>; 2] {
+        self.ends.each_ref().map(|end| end.as_ref()?.common.time)
     }
 
     /// What stands for each end's frames.

@@ -5,6 +5,7 @@ use super::*;
 use deltaline_model::configuration::Settings;
 use deltaline_model::point::MeasurementPoint;
 use deltaline_model::sketch::cell::Cell;
+use deltaline_model::time::{AbsoluteTime, TimeBase};
 use deltaline_model::wire::authentication::{Key, Keys};
 use deltaline_model::wire::frame::Totals;
 use proptest::prelude::*;
@@ -91,6 +92,74 @@ fn a_far_number_that_is_confirmed_is_a_jump_or_a_restart() {
         assert_eq!((found, collector.counts().restarts), (expected, restarts), "{next}");
         assert_eq!(collector.counts().stray, 0);
     }
+}
+
+/// As [`run`], with other packets and an absolute time, which is later by a second an interval.
+fn later_run(first: u32, intervals: u32, epoch: u32, seconds: u64) -> Vec<Vec<u8>> {
+    let mut ends = [Role::Sender, Role::Receiver].map(|role| point(SMALL, role));
+    let mut frames = vec![];
+    for interval in 0..intervals {
+        let seconds = seconds + u64::from(interval);
+        for (role, point) in ends.iter_mut().enumerate() {
+            point.set_boot_epoch(epoch);
+            point.set_time(Some(AbsoluteTime { base: TimeBase::Tai, seconds }));
+            observe(point, 5000 + 10 * interval..5010 + 10 * interval, 9 * role as u64);
+            frames.extend(self::interval(point, first.wrapping_add(interval)).0);
+        }
+    }
+    frames
+}
+
+/// Without key and epoch: late copies of what was handed out before a restart, near the numbers that are due and far from them.
+#[test]
+fn copies_from_before_a_restart_count_no_second_time() {
+    let (old, new) = (run(SMALL, 0, 12, 0), later_run(0, 8, 0, 1));
+    for copied in [3, 9] {
+        for at in 4..10 {
+            let mut collector = prompt();
+            let before = followed(&mut collector, &old);
+            assert_eq!(before, usable(0, 12));
+            let copies = &old[2 * copied..2 * copied + 2];
+            let frames = [&new[..at], copies, &new[at..], copies].concat();
+            let mut found = followed(&mut collector, &frames);
+            found.extend(numbers_and_voids(&collector.take_settled()));
+            assert_eq!(found, usable(0, 8), "{copied} {at}");
+            assert_eq!((collector.counts().late, collector.counts().restarts), (4, 1));
+        }
+    }
+}
+
+/// An end that has not started again: old frames of its epoch with higher numbers hide what is due until that is seen to be newer.
+#[test]
+fn a_replay_of_higher_numbers_is_left_for_frames_of_later_times() {
+    // The sender's counter began anew at its start; the receiver goes on in its epoch.
+    let old = later_run(1000, 4, 7, 100);
+    let new = later_run(100, 12, 7, 5000);
+    let mut collector = prompt();
+    let frames = [&new[..8], &old[..], &new[8..]].concat();
+    let mut found = followed(&mut collector, &frames);
+    found.extend(numbers_and_voids(&collector.take_settled()));
+    let numbers: Vec<u32> = found.iter().map(|(number, _)| *number).filter(|number| *number < 1000).collect();
+    assert_eq!(numbers, (100..112).collect::<Vec<_>>(), "{found:?}");
+    // Without times nothing shows which of them are newer, and they are counted.
+    let untimed = |frames: &[Vec<u8>]| -> Vec<Vec<u8>> {
+        frames.iter().map(|frame| rewritten(frame, |header| header.time = None)).collect()
+    };
+    let mut collector = prompt();
+    followed(&mut collector, &[untimed(&new[..8]), untimed(&old), untimed(&new[8..])].concat());
+    assert_eq!(collector.counts().replayed, 16);
+}
+
+/// A live source that is left: what is whole is handed out, with a doubt, and what is not stays.
+#[test]
+fn what_is_whole_at_the_end_is_handed_out_with_a_doubt() {
+    let frames = run(SMALL, 0, 4, 0);
+    let mut collector = Collector::default();
+    assert_eq!(followed(&mut collector, &frames[..7]), usable(0, 2));
+    let left = collector.take_whole();
+    assert_eq!(numbers_and_voids(&left), [(2, true)]);
+    assert_eq!(left[0].doubts, [Doubt::Unconfirmed]);
+    assert_eq!(numbers_and_voids(&collector.take_whole()), []);
 }
 
 /// A delimiter reaches the receiver twice, at a point that does not ignore the second: what was printed as a loss of a fifth.

@@ -4,12 +4,15 @@ use super::LAG;
 use super::entry::{Entry, common, digest};
 use crate::pair::Interval;
 use crate::verdict::{self, Expected, Refused, Void};
+use deltaline_model::time::AbsoluteTime;
 use deltaline_model::wire::frame::{Header, Role};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 /// Intervals of a segment that are remembered when they have been handed out, so that their frames are known again.
 const REMEMBERED: usize = 64;
+/// Of those before a restart, how many are remembered still.
+const REMEMBERED_BEFORE: usize = 16;
 /// What a segment takes besides its pending intervals.
 pub(super) const SEGMENT_BYTES: usize = 4096;
 /// Numbers are compared modulo 2^32: half of them are later (RFC 1982).
@@ -24,6 +27,10 @@ pub(super) struct Segment {
     last: u32,
     newest: u32,
     recent: VecDeque<Remembered>,
+    /// The last ones before numbers started over.
+    before: Vec<Remembered>,
+    /// Of each end, the latest absolute time of an interval that has been handed out.
+    times: [Option<AbsoluteTime>; 2],
     /// Of both ends, the newest ones that two whole ends had together, or that a key vouches for.
     epochs: [u32; 2],
     refused: Refused,
@@ -74,6 +81,8 @@ impl Segment {
             last: first.wrapping_sub(1),
             newest,
             recent,
+            before: vec![],
+            times: [None; 2],
             epochs,
             refused,
             whole: [None; 2],
@@ -86,6 +95,9 @@ impl Segment {
         let known = self.epochs[header.role as usize];
         if header.boot_epoch < known {
             return Place::Replayed;
+        }
+        if self.is_copy_of_before(header) {
+            return Place::Late;
         }
         let ahead = header.interval.wrapping_sub(self.last);
         if ahead > 0 && ahead <= self.span().saturating_add(LAG as u32) && ahead < HALF {
@@ -105,7 +117,29 @@ impl Segment {
                 return Place::Late;
             }
         }
-        if known > 0 && same_epoch && (ahead == 0 || ahead >= HALF) { Place::Replayed } else { Place::Far }
+        let is_behind = ahead == 0 || ahead >= HALF;
+        if known > 0 && same_epoch && is_behind && !self.is_newer(header) {
+            Place::Replayed
+        } else {
+            Place::Far
+        }
+    }
+
+    /// Whether it is a copy of what was handed out before numbers started over. An interval without packets may come again as it was.
+    fn is_copy_of_before(&self, header: &Header) -> bool {
+        let of_number = |before: &&Remembered| before.number == header.interval;
+        header.totals.packets > 0
+            && self.before.iter().filter(of_number).any(|before| {
+                before.digests[header.role as usize].is_some_and(|known| known == digest(&common(header)))
+            })
+    }
+
+    /// Whether its interval ended later than all that its end has reported: then these were a replay, whatever their numbers.
+    fn is_newer(&self, header: &Header) -> bool {
+        match (header.time, self.times[header.role as usize]) {
+            (Some(time), Some(known)) => time.base == known.base && time.seconds > known.seconds,
+            _ => false,
+        }
     }
 
     /// An end has reported in this boot epoch for certain: what is older is a replay from now on.
@@ -120,6 +154,13 @@ impl Segment {
 
     pub(super) fn pending(&self) -> usize {
         self.pending.len()
+    }
+
+    /// The number of the first pending interval, if both ends are whole.
+    pub(super) fn first_whole(&self) -> Option<u32> {
+        let first = self.first()?;
+        let entry = self.pending.get(&first)?;
+        (entry.whole(0).is_some() && entry.whole(1).is_some()).then_some(first)
     }
 
     pub(super) fn has_handed_out(&self) -> bool {
@@ -163,6 +204,8 @@ impl Segment {
     pub(super) fn jump(&mut self, first: u32, newest: u32, pending: BTreeMap<u32, Entry>) -> bool {
         let is_back = first == self.last || first.wrapping_sub(self.last) >= HALF;
         if is_back {
+            let kept = self.recent.len().min(REMEMBERED_BEFORE);
+            self.before = self.recent.split_off(self.recent.len() - kept).into();
             self.recent.clear();
             self.refused = Refused::default();
         }
@@ -215,6 +258,8 @@ impl Segment {
         }
 
         self.whole = [0, 1].map(|role| entry.whole(role).or(self.whole[role]));
+        let times = entry.times();
+        self.times = [0, 1].map(|role| times[role].or(self.times[role]));
         let Entry { due, bytes, heard, .. } = entry;
         let [sender, receiver] = entry.into_reports();
         let shift = self.refused.follow(sender.as_ref(), receiver.as_ref());

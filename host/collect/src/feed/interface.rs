@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Weak};
 use std::thread::{self, sleep};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Frames in the queue at most: those of some thousand intervals of a board.
 const QUEUE: usize = 4096;
@@ -59,9 +59,10 @@ impl Interface {
     }
 }
 
-impl Feed for Interface {
-    fn next_event(&mut self) -> Result<Event, FeedError> {
-        let event = match self.events.recv_timeout(WAIT) {
+impl Interface {
+    /// What comes next, within this time.
+    pub(super) fn next_within(&mut self, wait: Duration) -> Event {
+        let event = match self.events.recv_timeout(wait) {
             Ok(event) => event,
             Err(RecvTimeoutError::Timeout) => Event::Idle,
             // It never ends before.
@@ -71,7 +72,13 @@ impl Feed for Interface {
             let (timestamp, length) = (captured.unwrap_or(0), bytes.len() as u32);
             recorder.write(&pcapng_packet(PacketRef { timestamp, length, interface: 0, data: bytes }));
         }
-        Ok(event)
+        event
+    }
+}
+
+impl Feed for Interface {
+    fn next_event(&mut self) -> Result<Event, FeedError> {
+        Ok(self.next_within(WAIT))
     }
 }
 

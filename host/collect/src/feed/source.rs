@@ -113,6 +113,16 @@ impl Source {
         }
     }
 
+    /// What has come of an interface already, or comes within this time; other sources are read one event at a time.
+    pub(crate) fn waiting(&mut self, wait: Duration) -> Option<Event> {
+        match self {
+            Source::Interface(interface) => {
+                Some(interface.next_within(wait)).filter(|event| *event != Event::Idle)
+            }
+            Source::Serial(_) | Source::Recording(_) => None,
+        }
+    }
+
     /// How many control frames came that the kernel had no room for; none where it does not say.
     pub fn dropped(&self) -> Option<u64> {
         match self {

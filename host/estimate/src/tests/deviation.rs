@@ -76,6 +76,7 @@ fn intervals_hold_or_are_refused() {
                         nanoseconds,
                         degrees_of_freedom: estimate.deviation_freedom,
                         rows: estimate.usable_rows,
+                        rounding: estimate.rounding,
                     };
                     freedom += estimate.deviation_freedom / TRIALS as f64;
                     if let Ok(range) = deviation.range(Confidence::P95) {

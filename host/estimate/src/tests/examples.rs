@@ -7,8 +7,8 @@
 
 use super::Table;
 use crate::{
-    Balance, Confidence, Estimate, Loss, Mean, Observation, ObservationError, Reason, Skew, Uncertainty,
-    combine, estimate,
+    Balance, Confidence, Estimate, Loss, Mean, Observation, ObservationError, Reason, Rounding, Skew,
+    Uncertainty, combine, estimate,
 };
 use deltaline_model::sketch::cell::Cell;
 use deltaline_model::wire::frame::Role;
@@ -43,6 +43,7 @@ fn interval(received: u64, mean: Result<Mean, Reason>, deviation: Result<f64, Re
         bracket: Err(Reason::NoSums),
         deviation,
         deviation_freedom: 2.0,
+        rounding: Rounding::default(),
         balance: Balance::of_totals(received + 1, received),
         representative: Ok(()),
         paper_second_moment: Err(Reason::NoUsablePair),

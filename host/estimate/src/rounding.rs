@@ -1,0 +1,85 @@
+//! Rounded times: what coarse clocks add to the spread of delays.
+//!
+//! A clock that shows multiples of q leaves a rest e of each time, anywhere within 0..q if packets are not sent in step with it. A measured
+//! delay is D = d + e_s - e_r: the true one, with the sender's rest and less the receiver's. Whatever d is, the mean of e_s - e_r is the same, so that d and
+//! what the clocks add have no covariance, and
+//!
+//! ```text
+//! var D = var d + var(e_s - e_r),    (q_s - q_r)^2 / 12 <= var(e_s - e_r) <= (q_s + q_r)^2 / 12
+//! ```
+//!
+//! because e_s and e_r have the variances q_s^2/12 and q_r^2/12 and any correlation. In the middle, without correlation, stands
+//! (q_s^2 + q_r^2) / 12, Sheppard's correction of both ends. That is right where delays are spread over units; where they are all within one,
+//! d alone decides the correlation. So the middle is subtracted from the variance, and the interval reaches from what is left of its lower end at most
+//! rounding to what is left of its upper end at least rounding. A variance that is no larger than its correction is refused.
+//!
+//! Where nothing is spread at all, rounding has not added anything either: the deviation stays 0, and its interval says how much may hide
+//! in the units.
+//!
+//! # Test plan
+//!
+//! Uniform, exponential and lognormal delays between 0.3 and 5 µs, cut to 1 µs at both ends or at one, over many seeds, against the
+//! exact deviation before they were cut: the interval holds it in 95 % within chance; from a unit of deviation on the corrected value is
+//! off by chance alone; deviations below the unit's correction are refused. Without units nothing changes.
+
+use crate::Range;
+
+/// What both ends' times are multiples of, in nanoseconds; 0 and 1 are exact times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rounding {
+    /// At the sender.
+    pub sender: u64,
+    /// At the receiver.
+    pub receiver: u64,
+}
+
+impl Rounding {
+    /// The coarser one of two, at each end.
+    pub(crate) fn max(self, other: Rounding) -> Rounding {
+        Rounding { sender: self.sender.max(other.sender), receiver: self.receiver.max(other.receiver) }
+    }
+
+    fn units(self) -> [f64; 2] {
+        // A nanosecond is what all times are counted in.
+        [self.sender, self.receiver].map(|unit| if unit > 1 { unit as f64 } else { 0.0 })
+    }
+
+    /// Whether times are exact.
+    pub(crate) fn is_none(self) -> bool {
+        self.units() == [0.0; 2]
+    }
+
+    /// The variance that it adds if the ends' rests are not correlated.
+    fn middle(self) -> f64 {
+        let [sender, receiver] = self.units();
+        (sender * sender + receiver * receiver) / 12.0
+    }
+
+    /// The deviation without it, of one that contains it; none if it is no more than what is taken off.
+    pub(crate) fn without(self, deviation: f64) -> Option<f64> {
+        if self.is_none() || deviation == 0.0 {
+            return Some(deviation);
+        }
+        let (variance, added) = (deviation * deviation, self.middle());
+        (variance > 2.0 * added).then(|| (variance - added).sqrt())
+    }
+
+    /// The deviation with it again.
+    pub(crate) fn with(self, deviation: f64) -> f64 {
+        if deviation == 0.0 { 0.0 } else { (deviation * deviation + self.middle()).sqrt() }
+    }
+
+    /// The interval of the deviation without it, of one that contains it.
+    pub(crate) fn without_range(self, range: Range) -> Range {
+        if self.is_none() {
+            return range;
+        }
+        let [sender, receiver] = self.units();
+        let (least, most) = ((sender - receiver).powi(2) / 12.0, (sender + receiver).powi(2) / 12.0);
+        if range.upper == 0.0 {
+            return Range { lower: 0.0, upper: most.sqrt() };
+        }
+        let off = |end: f64, added: f64| (end * end - added).max(0.0).sqrt();
+        Range { lower: off(range.lower, most), upper: off(range.upper, least) }
+    }
+}
