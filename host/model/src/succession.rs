@@ -194,7 +194,8 @@ mod tests {
     fn any_epoch_begins_a_point_with_a_key() {
         for epoch in [0, 1, 1 << 31, (1 << 31) + 1, u32::MAX] {
             for is_requested in [false, true] {
-                let mut point = Point { due: is_requested.into(), has_ended: is_requested, ..Point::default() };
+                let mut point =
+                    Point { due: is_requested.into(), has_ended: is_requested, ..Point::default() };
                 // What is forged may come first, of whatever epoch, and takes nothing away for good.
                 assert_eq!(point.take(epoch ^ 1 << 31, 9, Trust::Forged), Ignored);
                 assert_eq!(
