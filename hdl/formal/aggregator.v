@@ -59,6 +59,10 @@ module aggregator_proof(
 `endif
     wire running;
     aggregator dut(
+        .keyed(1'b0), .due_ready(1'b0), .next_ready(1'b0), .due_signed_0(1'b0), .next_signed_0(1'b0),
+`ifdef TWO_LANES
+        .due_signed_1(1'b0), .next_signed_1(1'b0),
+`endif
         .clk(clk), .rst(rst), .commit_0(commit[0]), .measured_0(measured[0]), .bad_0(bad[0]), .key_0(key_0),
         .timestamp_0(timestamp_0), .ip_length_0(ip_length_0),
 `ifdef TWO_LANES

@@ -11,6 +11,8 @@
 //   * no interval ends twice: a delimiter of the epoch of the last one that counted ends no interval whose number is that of one
 //     of the 63 before.
 //
+// Without a key; what changes with one is proven in succession.v.
+//
 // Assumed: drain_busy rises in the cycle behind start_drain and at no other time, as the emitter does; running stays. Otherwise only
 // a reset at the start, which may come again at any time.
 module interval_proof(
@@ -34,6 +36,7 @@ module interval_proof(
     interval dut(
         .clk(clk), .rst(rst), .request(request), .delimiter_0(delimiter), .delimiter_number_0(delimiter_number),
         .delimiter_epoch_0(delimiter_epoch), .running(running), .drain_busy(drain_busy), .least(least), .epoch(epoch),
+        .keyed(1'b0), .due_signed_0(1'b0), .next_signed_0(1'b0), .due_ready(1'b0), .next_ready(1'b0),
         .start_drain(start_drain), .timed(timed), .missing(missing), .gap(gap), .refused(refused), .ignored(ignored),
         .ignored_behind(ignored_behind), .number(number), .begun(begun), .running_number(running_number)
     );
@@ -98,12 +101,12 @@ module interval_proof(
     (* hierconn *) wire \dut.succession.started_q ;
     (* hierconn *) wire \dut.succession.lost_q ;
     (* hierconn *) wire \dut.succession.has_candidate_q ;
-    (* hierconn *) wire [31:0] \dut.succession.due_number_q , \dut.succession.due_epoch_q , \dut.succession.ended_number_q ;
-    (* hierconn *) wire [31:0] \dut.succession.next_number_q , \dut.succession.next_epoch_q , \dut.succession.begun_number_q ;
+    (* hierconn *) wire [31:0] \dut.succession.due_number_q , \dut.succession.known_epoch_q , \dut.succession.ended_number_q ;
+    (* hierconn *) wire [31:0] \dut.succession.successor_number_q , \dut.succession.successor_epoch_q , \dut.succession.begun_number_q ;
     (* hierconn *) wire [12:0] \dut.to_end.stage_1 , \dut.to_end.stage_2 , \dut.to_end.q ;
     (* hierconn *) wire \dut.succession.there_0_q , \dut.succession.asked_q ;
     (* hierconn *) wire [31:0] \dut.succession.number_0_q , \dut.succession.successor_0_q , \dut.succession.epoch_0_q ;
-    wire [31:0] due_now = \dut.succession.due_number_q , epoch_now = \dut.succession.due_epoch_q ;
+    wire [31:0] due_now = \dut.succession.due_number_q , epoch_now = \dut.succession.known_epoch_q ;
     wire [31:0] ended = \dut.succession.ended_number_q ;
     wire started_now = \dut.succession.started_q ;
     // What came a cycle ago is held.
@@ -149,7 +152,7 @@ module interval_proof(
     `ON_ITS_WAY(third_counts, third, came[3], asked[3], numbers[3], epochs[3], then_due[2], then_epoch[2], then_started[2], then_due[1], then_epoch[1], then_started[1])
 
     wire [2:0] way = {third[0], second[0], first[0]};
-    wire [31:0] ahead = \dut.succession.next_number_q - 1 - due_now;
+    wire [31:0] ahead = \dut.succession.successor_number_q - 1 - due_now;
     always @* if (started) begin
         assert (way == 0 || way == 1 || way == 2 || way == 4);
         assert (\dut.pending_q == (way != 0));
@@ -157,7 +160,7 @@ module interval_proof(
         if (any && way == 0) assert (last == ended);
         if (started_now) assert (\dut.succession.begun_number_q == ended + 1);
         if (started_now && !\dut.succession.lost_q ) assert (due_now == ended + 1);
-        if (started_now && \dut.succession.has_candidate_q && \dut.succession.next_epoch_q == epoch_now)
+        if (started_now && \dut.succession.has_candidate_q && \dut.succession.successor_epoch_q == epoch_now)
             assert (ahead != 0 && ahead < 32'hffffffc0);
     end
 `endif

@@ -26,6 +26,7 @@ use deltaline_hdl::emit::block::emit_block;
 use deltaline_hdl::emit::reader;
 use deltaline_hdl::inline::inserter::Inserter;
 use deltaline_hdl::interval::Interval;
+use deltaline_hdl::interval::succession::Succession;
 use deltaline_hdl::point::aggregator::Aggregator;
 use deltaline_hdl::registers::{self, Emitted, Options};
 use deltaline_hdl::report::emitter::Emitter;
@@ -112,6 +113,8 @@ const EMITTER_SMALL: Design =
         Ok(emit_block(&mut Emitter::<4>::new(&configuration(1, 8)?), "emitter")?)
     });
 const INTERVAL: Design = design("", "", || Ok(emit_block(&mut Interval::<1>::default(), "interval")?));
+const SUCCESSION: Design =
+    design("2 lanes", "", || Ok(emit_block(&mut Succession::<2>::default(), "succession")?));
 const LANE: Design = design("2 x 1024 cells", "-DA=11 -DR=10 -DBANKS=2 -DSHIFT=11", || {
     Ok(emit_block(&mut Lane::<10, 11, 1>::new(&configuration(2, 1024)?), "lane")?)
 });
@@ -315,6 +318,38 @@ const PROOFS: [Proof; 8] = [
             ),
             fault("late delimiters become candidates", "~&ahead[(32'h6)+:(26)]", "1'b1", (5, 20)),
             fault("the epoch stays", "current_d = ~current_q;", "current_d = current_q;", (5, 12)),
+        ],
+    },
+    Proof {
+        name: "succession",
+        designs: &[SUCCESSION],
+        small: SUCCESSION,
+        cut: "",
+        window: None,
+        base: 4,
+        step: 2,
+        cover: 14,
+        faults: &[
+            fault(
+                "a tag counts before it is ready",
+                "due_tag_now = due_ready;",
+                "due_tag_now = 1'b1;",
+                (2, 6),
+            ),
+            fault(
+                "the candidate's successor needs no tag",
+                "next_tag_now & has_next_tag_1_q",
+                "next_tag_now",
+                (2, 10),
+            ),
+            fault("the tag of one is good for its neighbour", "due_tag_now = 1'b0;", "", (2, 10)),
+            fault(
+                "with a key the first one counts",
+                "if (keyed) begin",
+                "if (keyed & started_now) begin",
+                (2, 6),
+            ),
+            fault("it is not told that another is due", "due_changes_now = 1'b1;", "", (2, 8)),
         ],
     },
     Proof {

@@ -24,6 +24,7 @@
 //! | ends | in | 1 | an interval ends behind this cycle |
 //! | running_number | in | 32 | from the second cycle behind `ends` on: number of the running interval |
 //! | pending | out | 1 | a key waits |
+//! | renews | out | 1 | from the next cycle on the next three may be others |
 //! | key, key_id, epoch | out | 128, 16, 32 | from the third cycle behind `ends` on: those of the control frames |
 //!
 //! A schedule counts for the intervals that end in the cycle before its own, or later. No parameters. Cost:
@@ -51,6 +52,7 @@ pub struct Keys {
     pub ends: Signal<In, Bit>,
     pub running_number: Signal<In, Bits<32>>,
     pub pending: Signal<Out, Bit>,
+    pub renews: Signal<Out, Bit>,
     pub key: Signal<Out, Bits<128>>,
     pub key_id: Signal<Out, Bits<16>>,
     pub epoch: Signal<Out, Bits<32>>,
@@ -83,6 +85,7 @@ impl Logic for Keys {
             self.waits.d.next = true;
         }
         self.pending.next = self.waits.q.val() | self.load.val();
+        self.renews.next = self.is_numbered.q.val();
         self.key.next = self.key_now.q.val();
         self.key_id.next = self.id_now.q.val();
         self.epoch.next = self.epoch_now.q.val();

@@ -9,7 +9,8 @@
 //! ```text
 //! tap       s_axis (observed) -> core -> [authenticator] -> frame buffer -> m_axis
 //! inline    s_axis -> insertion -> m_axis (observed -> core) ; core -> [authenticator] -> insertion
-//! both      s_axil -> registers <-> core, events, clock, [keys -> authenticator]
+//! both      s_axil -> registers <-> core, events, clock, [keys -> authenticator, tags]
+//!           stream -> [tag match] -> core <-> [tags]
 //! ```
 //!
 //! * **Tap**: watches a stream and drives nothing back. Control frames leave by `m_axis`, whole, without gaps.
@@ -30,7 +31,9 @@
 //! outgoing stream into a receiver: both ends' control frames against the model, for every width; with authentication
 //! keys that change.
 
+use crate::authentication::delimiter_tags::DelimiterTags;
 use crate::authentication::keys::Keys;
+use crate::authentication::tag_match::TagMatch;
 use crate::clock::adjustable::AdjustableClock;
 use crate::clock::stream_time_of_day::StreamTimeOfDay;
 use crate::clock::ticker::Ticker;
@@ -88,6 +91,7 @@ pub(crate) fn shell(design: &Design, core: CoreKind, prefix: &str) -> Result<Str
     }
     build.prefix_lengths();
     build.keys()?;
+    build.delimiter_tags()?;
     build.registers();
     build.wiring.text()
 }
@@ -102,9 +106,15 @@ fn stream_refusal(design: &Design) -> Refusal {
 const INTERVAL_LOG2: &str =
     "(registers_control_interval_source == 2'd1) ? registers_control_interval_log2 : 6'd0";
 
+/// When no delimiter is inserted: an end would be refused, or the delimiter's tag is not ready.
+const BUSY_OR_UNSIGNED: &str = "core_draining | core_too_soon | (core_keyed & ~tags_ready_1)";
+
 /// The absolute time of a clock that has none, and that of one of PTP time of day, whose seconds are those of TAI.
 const NO_TIME: &str = "56'd0";
 const TAI_SECONDS: &str = "{8'd1, ptp_ts_96[95:48]}";
+
+/// Names of what compares the lanes' frames with the tags that are expected.
+const MATCHES: [&str; 4] = ["match_0", "match_1", "match_2", "match_3"];
 
 /// Names of the converters of the lanes' timestamps.
 const CONVERTERS: [&str; 4] = ["stream_0", "stream_1", "stream_2", "stream_3"];
@@ -229,6 +239,7 @@ impl Build<'_> {
         }
         self.timestamps("insertion", "s_axis", now);
         self.control_frames("insertion_control_axis");
+        let is_signed = self.design.authentication();
         let wiring = &mut self.wiring;
         wiring.output_of_part("insertion", "s_axis_tready");
         wiring.input_of_part("insertion", "m_axis_tready");
@@ -242,7 +253,16 @@ impl Build<'_> {
             "pace_asked",
             "(interval_end | registers_interval_end | ticker_tick) & core_running & ~registers_control_role",
         );
-        wiring.connect("pace_busy", "core_draining | core_too_soon");
+        wiring
+            .connect("pace_busy", if is_signed { BUSY_OR_UNSIGNED } else { "core_draining | core_too_soon" });
+        // A delimiter without a key has no tag.
+        for (wire, driver, without) in [
+            ("insertion_boot_epoch", "keys_epoch", "32'd0"),
+            ("insertion_key_id", "core_keyed ? tags_tag_key_1 : 16'd0", "16'd0"),
+            ("insertion_tag", "core_keyed ? tags_tag_1 : 128'd0", "128'd0"),
+        ] {
+            wiring.connect(wire, if is_signed { driver } else { without });
+        }
         wiring.connect("pace_met", "core_delimiter");
         wiring.connect("insertion_cut", "pace_cut");
         wiring.connect("core_interval_end", "1'b0");
@@ -264,6 +284,66 @@ impl Build<'_> {
             }
             self.wiring.connect(&format!("{from}_tready"), &format!("{to}_tready"));
         }
+    }
+
+    /// The tags of delimiters, known before they come, and what compares each lane's frames with them.
+    fn delimiter_tags(&mut self) -> Result<(), EmitError> {
+        let is_there = self.design.authentication();
+        let configuration = self.design.configuration();
+        // The most urgent first.
+        let (tags, next) = match self.design.shell() {
+            Shell::Tap => (emit_block(&mut DelimiterTags::<2>::new(configuration), &self.name("tags")), 1),
+            Shell::Inline => (emit_block(&mut DelimiterTags::<3>::new(configuration), &self.name("tags")), 2),
+        };
+        if is_there {
+            self.wiring.part("tags", tags?);
+            let mut connect = |wire: &str, driver: &str| self.wiring.connect(&format!("tags_{wire}"), driver);
+            connect("key", "keys_key");
+            connect("key_id", "keys_key_id");
+            connect("renew", "keys_renews");
+            connect("pending", "keys_pending");
+            connect("next_key", "{registers_key_high, registers_key_low}");
+            connect("next_id", "registers_key_id");
+            connect("from", "registers_key_from");
+            for (wire, driver) in [("number", "due"), ("epoch", "due_epoch"), ("changes", "due_changes")] {
+                connect(&format!("{wire}_0"), &format!("core_{driver}"));
+            }
+            if next == 2 {
+                connect("number_1", "insertion_interval");
+                connect("epoch_1", "keys_epoch");
+                connect("changes_1", "insertion_sent");
+            }
+            for (wire, driver) in [("number", "number"), ("epoch", "epoch"), ("changes", "changes")] {
+                connect(&format!("{wire}_{next}"), &format!("core_next_{driver}"));
+            }
+        }
+        for lane in 0..self.core.lanes() {
+            let part = MATCHES[lane];
+            if is_there {
+                self.wiring.part(part, tag_match(self.core, &self.name(part))?);
+                let stream =
+                    if self.core.lanes() == 1 { "s_axis".to_string() } else { format!("s{lane}_axis") };
+                for signal in ["tdata", "tvalid", "tready", "tlast"] {
+                    self.wiring.connect(&format!("{part}_{signal}"), &format!("core_{stream}_{signal}"));
+                }
+                for (which, tag) in [("due", 0), ("next", next)] {
+                    self.wiring.connect(&format!("{part}_{which}_key"), &format!("tags_tag_key_{tag}"));
+                    self.wiring.connect(&format!("{part}_{which}_tag"), &format!("tags_tag_{tag}"));
+                }
+            }
+            for which in ["due", "next"] {
+                let signed = format!("{part}_{which}_signed");
+                let driver = if is_there { &signed } else { "1'b0" };
+                self.wiring.connect(&format!("core_{which}_signed_{lane}"), driver);
+            }
+        }
+        let next_ready = format!("tags_ready_{next}");
+        for (wire, driver) in
+            [("keyed", "keys_key_id != 16'd0"), ("due_ready", "tags_ready_0"), ("next_ready", &next_ready)]
+        {
+            self.wiring.connect(&format!("core_{wire}"), if is_there { driver } else { "1'b0" });
+        }
+        Ok(())
     }
 
     /// Authentication, its key from the registers; in a design without, nothing of that is left.
@@ -366,6 +446,15 @@ impl Build<'_> {
         }
         wiring.connect(&format!("core_{stream}_tready"), "1'b1");
         wiring.connect(&format!("{part}_interval_end"), "interval_end");
+    }
+}
+
+/// What compares a core's frames with tags, as late as the core finds delimiters.
+fn tag_match(core: CoreKind, name: &str) -> Result<String, EmitError> {
+    match core.width() {
+        64 => emit_block(&mut TagMatch::<64, 3>::default(), name),
+        256 => emit_block(&mut TagMatch::<256, 2>::default(), name),
+        _ => emit_block(&mut TagMatch::<512, 2>::default(), name),
     }
 }
 

@@ -3,8 +3,9 @@
 //! # Theory of operation
 //!
 //! Twin of `deltaline_model::wire::delimiter`, where the layout is defined. All of the frame is constant but the interval's
-//! number, and, since the check word is linear, the number's share in the check word: the number rotated by four
-//! bits. So the frame is a constant and 64 exclusive ors.
+//! number, boot epoch, key identifier and tag, and, since the check word is linear, their share in the check word: each word
+//! rotated by its distance from the end. So the frame is a constant and exclusive ors. Without authentication epoch,
+//! identifier and tag are zero, and nothing of them is left.
 //!
 //! A request makes the frame due; it is offered until it has been taken, and the number goes up by one. A request
 //! while one is due asks for the same delimiter.
@@ -15,7 +16,9 @@
 //! |------|-----------|-------|---------|
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | cut | in | 1 | end the interval |
+//! | boot_epoch, key_id, tag | in | 32, 16, 128 | those of the delimiter of this number; constant while it is offered; tag: first byte lowest |
 //! | interval | out | 32 | number of the interval that the next delimiter ends, from 0 after reset |
+//! | sent | out | 1 | from the next cycle on it is another |
 //! | m_axis_* | out (tready in) | W + K + 1 + 1 | the delimiter, a beat a cycle |
 //!
 //! Parameters: W, bits of a beat: 64, 256 or 512; K = W / 8. From cut to the first beat one cycle; 512 / W beats.
@@ -30,6 +33,7 @@
 
 use crate::leaves::Flop;
 use crate::module::module;
+use crate::report::authenticator::Swap;
 use deltaline_hdl_macros::clocked;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::wire::delimiter::{self, CHECK_ROTATION};
@@ -41,7 +45,11 @@ pub struct Delimiter<const W: usize, const K: usize> {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
     pub cut: Signal<In, Bit>,
+    pub boot_epoch: Signal<In, Bits<32>>,
+    pub key_id: Signal<In, Bits<16>>,
+    pub tag: Signal<In, Bits<128>>,
     pub interval: Signal<Out, Bits<32>>,
+    pub sent: Signal<Out, Bit>,
     pub m_axis_tdata: Signal<Out, Bits<W>>,
     pub m_axis_tkeep: Signal<Out, Bits<K>>,
     pub m_axis_tvalid: Signal<Out, Bit>,
@@ -59,10 +67,16 @@ pub struct Delimiter<const W: usize, const K: usize> {
     number: Flop<Bits<32>>,
     beat: Flop<Bits<3>>,
 
+    /// Words as they are sent, and their share in the check word.
+    epoch_and_key: Swap,
+    first_tag: Swap,
+    second_tag: Swap,
+    shares: Swap,
+    epoch_word: Signal<Local, Bits<64>>,
+    tag_word: Signal<Local, Bits<64>>,
     share: Signal<Local, Bits<64>>,
     octet: Signal<Local, Bits<8>>,
     number_bytes: Signal<Local, Bits<32>>,
-    share_bytes: Signal<Local, Bits<64>>,
     frame: Signal<Local, Bits<512>>,
     offset: Signal<Local, Bits<9>>,
     taken: Signal<Local, Bit>,
@@ -85,8 +99,8 @@ impl<const W: usize, const K: usize> Delimiter<W, K> {
             beat_bits: Constant::new(u64::from(W.ilog2()).into()),
             last_beat: Constant::new(((delimiter::BYTES / K - 1) as u64).into()),
         }
-            clk rst cut interval m_axis_tdata m_axis_tkeep m_axis_tvalid m_axis_tready m_axis_tlast due number
-            beat share octet number_bytes share_bytes frame offset taken is_last
+            clk rst cut boot_epoch key_id tag interval sent m_axis_tdata m_axis_tkeep m_axis_tvalid m_axis_tready m_axis_tlast due number
+            beat epoch_and_key first_tag second_tag shares epoch_word tag_word share octet number_bytes frame offset taken is_last
         }
     }
 }
@@ -95,20 +109,29 @@ impl<const W: usize, const K: usize> Logic for Delimiter<W, K> {
     #[clocked(due, number, beat)]
     fn update(&mut self) {
         // The number and its share in the check word, most significant byte first on the wire.
-        self.share.next = bit_cast::<64, 32>(self.number.q.val()) << self.check_rotation.val();
+        self.epoch_word.next =
+            (bit_cast::<64, 32>(self.boot_epoch.val()) << 32) | (bit_cast::<64, 16>(self.key_id.val()) << 16);
+        self.epoch_and_key.word.next = self.epoch_word.val();
+        self.first_tag.word.next = self.tag.val().get_bits::<64>(0);
+        self.second_tag.word.next = self.tag.val().get_bits::<64>(64);
+        self.tag_word.next = self.first_tag.swapped.val();
+        self.share.next = (bit_cast::<64, 32>(self.number.q.val()) << self.check_rotation.val())
+            ^ (self.epoch_word.val() << 2)
+            ^ (self.epoch_word.val() >> 62)
+            ^ (self.tag_word.val() << 1)
+            ^ (self.tag_word.val() >> 63)
+            ^ self.second_tag.swapped.val();
         self.number_bytes.next = 0.into();
         for i in 0..4 {
             self.octet.next = self.number.q.val().get_bits::<8>(i * 8);
             self.number_bytes.next = (self.number_bytes.val() << 8) | bit_cast::<32, 8>(self.octet.val());
         }
-        self.share_bytes.next = 0.into();
-        for i in 0..8 {
-            self.octet.next = self.share.val().get_bits::<8>(i * 8);
-            self.share_bytes.next = (self.share_bytes.val() << 8) | bit_cast::<64, 8>(self.octet.val());
-        }
+        self.shares.word.next = self.share.val();
         self.frame.next = self.of_zero.val()
             ^ (bit_cast::<512, 32>(self.number_bytes.val()) << 160)
-            ^ (bit_cast::<512, 64>(self.share_bytes.val()) << 448);
+            ^ (bit_cast::<512, 64>(self.epoch_and_key.swapped.val()) << 256)
+            ^ (bit_cast::<512, 128>(self.tag.val()) << 320)
+            ^ (bit_cast::<512, 64>(self.shares.swapped.val()) << 448);
 
         self.is_last.next = self.beat.q.val() == self.last_beat.val();
         self.taken.next = self.due.q.val() & self.m_axis_tready.val();
@@ -126,6 +149,7 @@ impl<const W: usize, const K: usize> Logic for Delimiter<W, K> {
 
         self.offset.next = bit_cast::<9, 3>(self.beat.q.val()) << self.beat_bits.val();
         self.interval.next = self.number.q.val();
+        self.sent.next = self.taken.val() & self.is_last.val();
         self.m_axis_tdata.next = self.frame.val().get_bits::<W>(self.offset.val().index());
         self.m_axis_tkeep.next = self.all_bytes.val();
         self.m_axis_tvalid.next = self.due.q.val();

@@ -17,6 +17,7 @@
 //! | s_axis_* | in (tready out) | W + K + 1 + 1 + 65 | traffic |
 //! | control_axis_* | in (tready out) | 64 + 1 + 1 | the core's m_axis |
 //! | cut | in | 1 | end the interval at the next frame boundary; ignored while a delimiter is due |
+//! | boot_epoch, key_id, tag, sent | | | as the [delimiter](super::delimiter)'s |
 //! | interval | out | 32 | number of the interval that the next delimiter ends, from 0 after reset |
 //! | m_axis_* | out (tready in) | W + K + 1 + 1 + 65 | traffic, delimiters and control frames; tuser of the inserted ones is zero |
 //!
@@ -49,7 +50,7 @@ use super::frame_buffer::FrameBuffer;
 use super::inserter::Inserter;
 use crate::leaves::Flop;
 use crate::module::module;
-use deltaline_hdl_macros::clocked;
+use deltaline_hdl_macros::{clocked, passes};
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
 
@@ -69,7 +70,11 @@ pub struct Insertion<const W: usize, const K: usize, const N: usize, const A: us
     pub control_axis_tready: Signal<Out, Bit>,
     pub control_axis_tlast: Signal<In, Bit>,
     pub cut: Signal<In, Bit>,
+    pub boot_epoch: Signal<In, Bits<32>>,
+    pub key_id: Signal<In, Bits<16>>,
+    pub tag: Signal<In, Bits<128>>,
     pub interval: Signal<Out, Bits<32>>,
+    pub sent: Signal<Out, Bit>,
     pub m_axis_tdata: Signal<Out, Bits<W>>,
     pub m_axis_tkeep: Signal<Out, Bits<K>>,
     pub m_axis_tvalid: Signal<Out, Bit>,
@@ -100,7 +105,8 @@ impl<const W: usize, const K: usize, const N: usize, const A: usize> Insertion<W
             delimiter: Delimiter::new(configuration),
         }
             clk rst s_axis_tdata s_axis_tkeep s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser
-            control_axis_tdata control_axis_tvalid control_axis_tready control_axis_tlast cut interval
+            control_axis_tdata control_axis_tvalid control_axis_tready control_axis_tlast cut boot_epoch key_id
+            tag interval sent
             m_axis_tdata m_axis_tkeep m_axis_tvalid m_axis_tready m_axis_tlast m_axis_tuser buffer inserter
             begun begun_delimiter delimits taken data keep last
         }
@@ -108,6 +114,7 @@ impl<const W: usize, const K: usize, const N: usize, const A: usize> Insertion<W
 }
 
 impl<const W: usize, const K: usize, const N: usize, const A: usize> Logic for Insertion<W, K, N, A> {
+    #[passes(delimiter, in(cut, boot_epoch, key_id, tag), out(interval, sent))]
     #[clocked(begun, begun_delimiter)]
     fn update(&mut self) {
         self.delimiter.clk.next = self.clk.val();
@@ -117,8 +124,6 @@ impl<const W: usize, const K: usize, const N: usize, const A: usize> Logic for I
         self.inserter.clk.next = self.clk.val();
         self.inserter.rst.next = self.rst.val();
 
-        self.delimiter.cut.next = self.cut.val();
-        self.interval.next = self.delimiter.interval.val();
         self.buffer.s_axis_tdata.next = self.control_axis_tdata.val();
         self.buffer.s_axis_tvalid.next = self.control_axis_tvalid.val();
         self.buffer.s_axis_tlast.next = self.control_axis_tlast.val();

@@ -19,6 +19,7 @@
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | request | in | 1 | end the interval behind the frames that are committed [`AHEAD`] cycles later |
 //! | delimiter$i, delimiter_number$i, delimiter_epoch$i | in | 1, 32, 32 | lane i: a delimiter that is committed then |
+//! | keyed, due_signed$i, next_signed$i, due_ready, next_ready | in | 1 | as the succession's |
 //! | running | in | 1 | the memories are clear |
 //! | drain_busy | in | 1 | the drain still works on the idle copy |
 //! | least | in | 32 | cycles from an end to the next, at least; taken when an interval ends; 0 for none |
@@ -27,6 +28,7 @@
 //! | timed, missing, gap, refused, ignored, ignored_behind | out | 1, 1, 1, 3, 3, 3 | as the succession's, with start_drain |
 //! | number | out | 32 | with start_drain, and until the next one: number of the interval that ends |
 //! | begun | out | 32 | likewise: number of the interval that begins |
+//! | due, due_epoch, next_number, next_epoch, due_changes, next_changes | out | | as the succession's |
 //! | soon | out | 1 | an end would be refused because it comes too soon |
 //! | running_number | out | 32 | number of the running interval, from the second cycle behind start_drain on |
 //!
@@ -62,6 +64,11 @@ pub struct Interval<const L: usize> {
     pub delimiter: [Signal<In, Bit>; L],
     pub delimiter_number: [Signal<In, Bits<32>>; L],
     pub delimiter_epoch: [Signal<In, Bits<32>>; L],
+    pub keyed: Signal<In, Bit>,
+    pub due_signed: [Signal<In, Bit>; L],
+    pub next_signed: [Signal<In, Bit>; L],
+    pub due_ready: Signal<In, Bit>,
+    pub next_ready: Signal<In, Bit>,
     pub running: Signal<In, Bit>,
     pub drain_busy: Signal<In, Bit>,
     pub least: Signal<In, Bits<32>>,
@@ -76,6 +83,12 @@ pub struct Interval<const L: usize> {
     pub number: Signal<Out, Bits<32>>,
     pub begun: Signal<Out, Bits<32>>,
     pub running_number: Signal<Out, Bits<32>>,
+    pub due: Signal<Out, Bits<32>>,
+    pub due_epoch: Signal<Out, Bits<32>>,
+    pub next_number: Signal<Out, Bits<32>>,
+    pub next_epoch: Signal<Out, Bits<32>>,
+    pub due_changes: Signal<Out, Bit>,
+    pub next_changes: Signal<Out, Bit>,
     pub soon: Signal<Out, Bit>,
 
     succession: Succession<L>,
@@ -91,15 +104,20 @@ pub struct Interval<const L: usize> {
 impl<const L: usize> Default for Interval<L> {
     fn default() -> Self {
         module! { Interval {}
-            clk rst request running drain_busy least epoch start_drain timed missing gap refused ignored ignored_behind number
-            begun running_number soon succession length verdict to_end pending current shown
-            ; each delimiter delimiter_number delimiter_epoch
+            clk rst request keyed due_ready next_ready running drain_busy least epoch start_drain timed missing gap refused
+            ignored ignored_behind number begun running_number due due_epoch next_number next_epoch due_changes
+            next_changes soon succession length verdict to_end pending current shown
+            ; each delimiter delimiter_number delimiter_epoch due_signed next_signed
         }
     }
 }
 
 impl<const L: usize> Logic for Interval<L> {
-    #[passes(succession, in(clk, rst, request, running))]
+    #[passes(
+        succession,
+        in(clk, rst, request, keyed, due_ready, next_ready, running),
+        out(due, due_epoch, next_number, next_epoch, due_changes, next_changes)
+    )]
     #[passes(length, in(clk, rst, least), out(soon))]
     #[clocked(pending, current, shown)]
     fn update(&mut self) {
@@ -107,6 +125,8 @@ impl<const L: usize> Logic for Interval<L> {
             self.succession.delimiter[i].next = self.delimiter[i].val();
             self.succession.delimiter_number[i].next = self.delimiter_number[i].val();
             self.succession.delimiter_epoch[i].next = self.delimiter_epoch[i].val();
+            self.succession.due_signed[i].next = self.due_signed[i].val();
+            self.succession.next_signed[i].next = self.next_signed[i].val();
         }
         self.length.ends.next = self.succession.ends.val();
         self.succession.busy.next = self.drain_busy.val() | self.pending.q.val() | self.length.soon.val();

@@ -16,6 +16,10 @@
 //!                                       └── due, epoch, candidate ◀──────┘
 //! ```
 //!
+//! With a key a delimiter counts only if it has its tag, which is that of the delimiter that is due, or of the candidate's successor:
+//! two tags that [others](crate::authentication::delimiter_tags) compute beforehand. One that comes before its tag is ready does not
+//! count. In a design without authentication `keyed` is zero, and nothing of that is left.
+//!
 //! Ahead, or [`RECENT`] and more behind: of the difference from the number that is due, bits 31:6
 //! are not all ones.
 //!
@@ -26,6 +30,9 @@
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | delimiter$i | in | 1 | lane i: a delimiter |
 //! | delimiter_number$i, delimiter_epoch$i | in | 32 | its number and boot epoch |
+//! | due_signed$i, next_signed$i | in | 1 | with delimiter: it has the tag that is expected of the one that is due, of the candidate's successor |
+//! | keyed | in | 1 | from the cycle behind the inputs on: delimiters are believed by their tags |
+//! | due_ready, next_ready | in | 1 | likewise: these tags are those of `due`, `next_number` and their epochs |
 //! | request | in | 1 | end the interval |
 //! | running | in | 1 | from the cycle behind the inputs on: ends count |
 //! | busy | in | 1 | likewise: no interval can end |
@@ -37,6 +44,9 @@
 //! | ignored | out | 3 | delimiters that are ignored in the running interval |
 //! | ignored_behind | out | 3 | with ends: in the one that begins |
 //! | due | out | 32 | number of the running interval: that of the delimiter that is due |
+//! | due_epoch | out | 32 | boot epoch of that delimiter |
+//! | next_number, next_epoch | out | 32 | of the candidate's successor |
+//! | due_changes, next_changes | out | 1 | in the next cycle they are others: their tags are not ready |
 //! | ended, begun | out | 32 | from the cycle behind ends on: number of the interval that ended, and the one behind it |
 //!
 //! Parameter: L, lanes (1..=4). Latency as stated.
@@ -44,7 +54,8 @@
 //! # Test plan
 //!
 //! `sim/cosim`, with the cores of every width: delimiters due, doubled, late, lost, far ahead, forged pairs, restarts with and
-//! without an epoch, around the wrap, refused ones; several in a cycle. `hdl/formal/interval.v`: no interval ends twice.
+//! without an epoch, around the wrap, refused ones; several in a cycle. `hdl/formal/interval.v`: no interval ends twice; with a key no
+//! delimiter counts without its tag. With tags: `sim/cosim` `checks::forgery`.
 
 use crate::leaves::Flop;
 use crate::module::module;
@@ -62,6 +73,11 @@ pub struct Succession<const L: usize> {
     pub delimiter: [Signal<In, Bit>; L],
     pub delimiter_number: [Signal<In, Bits<32>>; L],
     pub delimiter_epoch: [Signal<In, Bits<32>>; L],
+    pub due_signed: [Signal<In, Bit>; L],
+    pub next_signed: [Signal<In, Bit>; L],
+    pub keyed: Signal<In, Bit>,
+    pub due_ready: Signal<In, Bit>,
+    pub next_ready: Signal<In, Bit>,
     pub request: Signal<In, Bit>,
     pub running: Signal<In, Bit>,
     pub busy: Signal<In, Bit>,
@@ -73,6 +89,11 @@ pub struct Succession<const L: usize> {
     pub ignored: Signal<Out, Bits<3>>,
     pub ignored_behind: Signal<Out, Bits<3>>,
     pub due: Signal<Out, Bits<32>>,
+    pub due_epoch: Signal<Out, Bits<32>>,
+    pub next_number: Signal<Out, Bits<32>>,
+    pub next_epoch: Signal<Out, Bits<32>>,
+    pub due_changes: Signal<Out, Bit>,
+    pub next_changes: Signal<Out, Bit>,
     pub ended: Signal<Out, Bits<32>>,
     pub begun: Signal<Out, Bits<32>>,
 
@@ -81,15 +102,19 @@ pub struct Succession<const L: usize> {
     number: [Flop<Bits<32>>; L],
     successor: [Flop<Bits<32>>; L],
     epoch: [Flop<Bits<32>>; L],
+    has_due_tag: [Flop<Bit>; L],
+    has_next_tag: [Flop<Bit>; L],
     asked: Flop<Bit>,
 
     due_number: Flop<Bits<32>>,
-    /// Of the last delimiter that ended an interval.
-    due_epoch: Flop<Bits<32>>,
+    /// Of the last delimiter that counted.
+    known_epoch: Flop<Bits<32>>,
+    /// It counted by its tag.
+    is_known: Flop<Bit>,
     has_candidate: Flop<Bit>,
     /// The candidate's successor.
-    next_number: Flop<Bits<32>>,
-    next_epoch: Flop<Bits<32>>,
+    successor_number: Flop<Bits<32>>,
+    successor_epoch: Flop<Bits<32>>,
     /// An interval has ended: the running one began at a known place.
     started: Flop<Bit>,
     /// A delimiter has been refused since.
@@ -100,6 +125,7 @@ pub struct Succession<const L: usize> {
     // The registers as the delimiters of this cycle so far leave them.
     due_now: Signal<Local, Bits<32>>,
     due_epoch_now: Signal<Local, Bits<32>>,
+    is_known_now: Signal<Local, Bit>,
     has_candidate_now: Signal<Local, Bit>,
     next_number_now: Signal<Local, Bits<32>>,
     next_epoch_now: Signal<Local, Bits<32>>,
@@ -114,21 +140,34 @@ pub struct Succession<const L: usize> {
     ignored_now: Signal<Local, Bits<3>>,
     behind_now: Signal<Local, Bits<3>>,
 
+    /// The tags that are ready, until a delimiter of this cycle makes others due.
+    due_tag_now: Signal<Local, Bit>,
+    next_tag_now: Signal<Local, Bit>,
+    due_changes_now: Signal<Local, Bit>,
+    next_changes_now: Signal<Local, Bit>,
+
     same_epoch: Signal<Local, Bit>,
     is_due: Signal<Local, Bit>,
     is_next: Signal<Local, Bit>,
     counted: Signal<Local, Bit>,
+    /// It ends the interval, if one can end.
+    counts: Signal<Local, Bit>,
     ahead: Signal<Local, Bits<32>>,
+    epochs_ahead: Signal<Local, Bits<32>>,
+    may_begin_a_run: Signal<Local, Bit>,
 }
 
 impl<const L: usize> Default for Succession<L> {
     fn default() -> Self {
         module! { Succession {}
-            clk rst request running busy ends timed missing gap refused ignored ignored_behind due ended begun asked
-            due_number due_epoch has_candidate next_number next_epoch started lost ended_number begun_number due_now
-            due_epoch_now has_candidate_now next_number_now next_epoch_now started_now lost_now may_end ends_now
-            timed_now missing_now gap_now refused_now ignored_now behind_now same_epoch is_due is_next counted ahead
-            ; each delimiter delimiter_number delimiter_epoch there number successor epoch
+            clk rst keyed due_ready next_ready request running busy ends timed missing gap refused ignored ignored_behind
+            due due_epoch next_number next_epoch due_changes next_changes ended begun asked due_number known_epoch
+            is_known has_candidate successor_number successor_epoch started lost ended_number begun_number due_now
+            due_epoch_now is_known_now has_candidate_now next_number_now next_epoch_now started_now lost_now may_end
+            ends_now timed_now missing_now gap_now refused_now ignored_now behind_now due_tag_now next_tag_now
+            due_changes_now next_changes_now same_epoch is_due is_next counted counts ahead epochs_ahead may_begin_a_run
+            ; each delimiter delimiter_number delimiter_epoch due_signed next_signed there number successor epoch
+            has_due_tag has_next_tag
         }
     }
 }
@@ -137,10 +176,11 @@ impl<const L: usize> Logic for Succession<L> {
     #[clocked(
         asked,
         due_number,
-        due_epoch,
+        known_epoch,
+        is_known,
         has_candidate,
-        next_number,
-        next_epoch,
+        successor_number,
+        successor_epoch,
         started,
         lost,
         ended_number,
@@ -160,14 +200,25 @@ impl<const L: usize> Logic for Succession<L> {
             self.epoch[i].clock.next = self.clk.val();
             self.epoch[i].rst.next = self.rst.val();
             self.epoch[i].d.next = self.delimiter_epoch[i].val();
+            self.has_due_tag[i].clock.next = self.clk.val();
+            self.has_due_tag[i].rst.next = self.rst.val();
+            self.has_due_tag[i].d.next = self.due_signed[i].val();
+            self.has_next_tag[i].clock.next = self.clk.val();
+            self.has_next_tag[i].rst.next = self.rst.val();
+            self.has_next_tag[i].d.next = self.next_signed[i].val();
         }
         self.asked.d.next = self.request.val();
 
         self.due_now.next = self.due_number.q.val();
-        self.due_epoch_now.next = self.due_epoch.q.val();
+        self.due_epoch_now.next = self.known_epoch.q.val();
+        self.is_known_now.next = self.is_known.q.val();
+        self.due_tag_now.next = self.due_ready.val();
+        self.next_tag_now.next = self.next_ready.val();
+        self.due_changes_now.next = false;
+        self.next_changes_now.next = false;
         self.has_candidate_now.next = self.has_candidate.q.val();
-        self.next_number_now.next = self.next_number.q.val();
-        self.next_epoch_now.next = self.next_epoch.q.val();
+        self.next_number_now.next = self.successor_number.q.val();
+        self.next_epoch_now.next = self.successor_epoch.q.val();
         self.started_now.next = self.started.q.val();
         self.lost_now.next = self.lost.q.val();
         self.may_end.next = !self.busy.val();
@@ -186,8 +237,20 @@ impl<const L: usize> Logic for Succession<L> {
                 & (self.epoch[i].q.val() == self.next_epoch_now.val())
                 & (self.number[i].q.val() == self.next_number_now.val());
             self.ahead.next = self.number[i].q.val() - self.due_now.val();
+            self.epochs_ahead.next = self.epoch[i].q.val() - self.due_epoch_now.val();
+            if self.keyed.val() {
+                self.counts.next = (self.is_due.val() & self.due_tag_now.val() & self.has_due_tag[i].q.val())
+                    | (self.is_next.val() & self.next_tag_now.val() & self.has_next_tag[i].q.val());
+                self.may_begin_a_run.next = !self.is_known_now.val()
+                    | (!self.same_epoch.val() & !self.epochs_ahead.val().get_bit(31))
+                    | (self.same_epoch.val() & self.ahead.val().any() & !self.ahead.val().get_bit(31));
+            } else {
+                self.counts.next = self.is_due.val() | self.is_next.val() | !self.started_now.val();
+                self.may_begin_a_run.next =
+                    !self.same_epoch.val() | !self.ahead.val().get_bits::<26>(6).all();
+            }
             if self.there[i].q.val() & self.running.val() {
-                if self.is_due.val() | self.is_next.val() | !self.started_now.val() {
+                if self.counts.val() {
                     self.counted.next = true;
                     if self.may_end.val() {
                         self.may_end.next = false;
@@ -205,15 +268,20 @@ impl<const L: usize> Logic for Succession<L> {
                     }
                     self.due_now.next = self.successor[i].q.val();
                     self.due_epoch_now.next = self.epoch[i].q.val();
+                    self.is_known_now.next = self.keyed.val();
                     self.has_candidate_now.next = false;
+                    self.due_tag_now.next = false;
+                    self.due_changes_now.next = true;
                 } else {
                     if self.ends_now.val() {
                         self.behind_now.next = self.behind_now.val() + 1;
                     } else {
                         self.ignored_now.next = self.ignored_now.val() + 1;
                     }
-                    if !self.same_epoch.val() | !self.ahead.val().get_bits::<26>(6).all() {
+                    if self.may_begin_a_run.val() {
                         self.has_candidate_now.next = true;
+                        self.next_tag_now.next = false;
+                        self.next_changes_now.next = true;
                         self.next_number_now.next = self.successor[i].q.val();
                         self.next_epoch_now.next = self.epoch[i].q.val();
                     }
@@ -231,16 +299,18 @@ impl<const L: usize> Logic for Succession<L> {
                 self.ended_number.d.next = self.due_number.q.val();
                 self.begun_number.d.next = self.due_number.q.val() + 1;
                 self.due_now.next = self.due_number.q.val() + 1;
+                self.due_changes_now.next = true;
                 self.has_candidate_now.next = false;
             } else {
                 self.refused_now.next = self.refused_now.val() + 1;
             }
         }
         self.due_number.d.next = self.due_now.val();
-        self.due_epoch.d.next = self.due_epoch_now.val();
+        self.known_epoch.d.next = self.due_epoch_now.val();
+        self.is_known.d.next = self.is_known_now.val();
         self.has_candidate.d.next = self.has_candidate_now.val();
-        self.next_number.d.next = self.next_number_now.val();
-        self.next_epoch.d.next = self.next_epoch_now.val();
+        self.successor_number.d.next = self.next_number_now.val();
+        self.successor_epoch.d.next = self.next_epoch_now.val();
         self.started.d.next = self.started_now.val();
         self.lost.d.next = self.lost_now.val();
 
@@ -252,6 +322,11 @@ impl<const L: usize> Logic for Succession<L> {
         self.ignored.next = self.ignored_now.val();
         self.ignored_behind.next = self.behind_now.val();
         self.due.next = self.due_number.q.val();
+        self.due_epoch.next = self.known_epoch.q.val();
+        self.next_number.next = self.successor_number.q.val();
+        self.next_epoch.next = self.successor_epoch.q.val();
+        self.due_changes.next = self.due_changes_now.val();
+        self.next_changes.next = self.next_changes_now.val();
         self.ended.next = self.ended_number.q.val();
         self.begun.next = self.begun_number.q.val();
     }

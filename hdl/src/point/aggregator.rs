@@ -79,6 +79,7 @@ use crate::report::emitter::Emitter;
 use crate::sketch::identity_table::IdentityTable;
 use crate::sketch::lane::Lane;
 use crate::sketch::merge::Merge;
+use deltaline_hdl_macros::passes;
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
 
@@ -111,6 +112,11 @@ pub struct Aggregator<
     pub receiver: Signal<In, Bit>,
     pub point_id: Signal<In, Bits<32>>,
     pub absolute_time: Signal<In, Bits<56>>,
+    pub keyed: Signal<In, Bit>,
+    pub due_signed: [Signal<In, Bit>; L],
+    pub next_signed: [Signal<In, Bit>; L],
+    pub due_ready: Signal<In, Bit>,
+    pub next_ready: Signal<In, Bit>,
     pub schedule: Signal<In, Bit>,
     pub next_prefixes: Signal<In, Bits<64>>,
     pub from_interval: Signal<In, Bits<32>>,
@@ -123,6 +129,12 @@ pub struct Aggregator<
     pub ended: Signal<Out, Bit>,
     pub refused: Signal<Out, Bit>,
     pub gap: Signal<Out, Bit>,
+    pub due: Signal<Out, Bits<32>>,
+    pub due_epoch: Signal<Out, Bits<32>>,
+    pub next_number: Signal<Out, Bits<32>>,
+    pub next_epoch: Signal<Out, Bits<32>>,
+    pub due_changes: Signal<Out, Bit>,
+    pub next_changes: Signal<Out, Bit>,
     pub interval: Signal<Out, Bits<32>>,
     pub packets: Signal<Out, Bits<48>>,
     pub bytes: Signal<Out, Bits<48>>,
@@ -217,13 +229,14 @@ impl<
             lanes: Constant::new(u64::from(L > 1).into()),
             class_number: std::array::from_fn(|class| Constant::new((class as u64).into())),
         }
-            clk rst request unlocked receiver point_id absolute_time schedule next_prefixes
-            from_interval least_interval schedule_legal schedule_pending running draining too_soon ended refused gap interval packets
+            clk rst request unlocked receiver point_id absolute_time keyed due_ready next_ready schedule next_prefixes
+            from_interval least_interval schedule_legal schedule_pending running draining too_soon ended refused gap due due_epoch
+            next_number next_epoch due_changes next_changes interval packets
             bytes unmeasured_frames bad_frames unmatched_frames m_axis_tdata m_axis_tkeep m_axis_tvalid
             m_axis_tready m_axis_tlast m_axis_tuser unlocked_then totals unmatched_count intervals ended_time unlocked_now idle
             unmatched_now unmeasured_now bad_now octets half_time wrapped crowded packets_sum bytes_sum sent_packets
             sent_bytes sent_first sent_last sent_time_sum lane_digests digest_low digest_high sent_digest_sum overflow overflow_epoch drained flags
-            ; each commit measured bad key timestamp ip_length delimiter delimiter_number delimiter_epoch staged_measured staged_bad staged_unmeasured
+            ; each commit measured bad key timestamp ip_length delimiter delimiter_number delimiter_epoch due_signed next_signed staged_measured staged_bad staged_unmeasured
             staged_timestamp staged_length class_totals time_sum packet measured_now octets_now first_now last_now
             low_time high_time merge
         }
@@ -242,6 +255,11 @@ impl<
     const I: usize,
 > Logic for Aggregator<R, A, L, C, S, D, P, N, I>
 {
+    #[passes(
+        intervals,
+        in(keyed, due_ready, next_ready),
+        out(due, due_epoch, next_number, next_epoch, due_changes, next_changes)
+    )]
     #[hdl_gen]
     fn update(&mut self) {
         for i in 0..L {
@@ -278,6 +296,8 @@ impl<
             self.intervals.delimiter[i].next = self.delimiter[i].val();
             self.intervals.delimiter_number[i].next = self.delimiter_number[i].val();
             self.intervals.delimiter_epoch[i].next = self.delimiter_epoch[i].val();
+            self.intervals.due_signed[i].next = self.due_signed[i].val();
+            self.intervals.next_signed[i].next = self.next_signed[i].val();
         }
         self.intervals.running.next = self.emitter.running.val();
         self.intervals.drain_busy.next = self.emitter.busy.val();

@@ -31,6 +31,9 @@
 //! | receiver | in | 1 | role: 0 sender, 1 receiver |
 //! | point_id | in | 32 | identifier of the measurement point in its control frames, zero if it has none |
 //! | absolute_time | in | 56 | time base in bits 55:48 (1 TAI, 2 Unix), seconds below; zero without such a clock |
+//! | keyed | in | 1 | delimiters count by their tags alone; they must be watched for by [`crate::authentication::tag_match`] |
+//! | due_signed$0, next_signed$0 | in | 1 | with delimiter: it has the tag of the one that is due, of the candidate's successor |
+//! | due_ready, next_ready | in | 1 | these tags are known; with keyed zero the four have no effect |
 //! | schedule | in | 1 | strobe: schedule `next_prefixes` from interval `from_interval` on; only if adaptive |
 //! | next_prefixes | in | 64 | prefix lengths: bank 0 in bits 63:56, 255 where there is no bank |
 //! | from_interval | in | 32 | number of the first interval with them |
@@ -47,6 +50,8 @@
 //! | ended | out | 1 | an interval ends behind this cycle |
 //! | refused | out | 1 | an interval end was refused |
 //! | delimiter | out | 1 | a delimiter of this measurement has come |
+//! | due, due_epoch, next_number, next_epoch | out | 32 | whose tags are asked for: the delimiter that is due, the candidate's successor |
+//! | due_changes, next_changes | out | 1 | in the next cycle they are others |
 //! | gap | out | 1 | with ended: by a delimiter whose number is not the one due |
 //! | m_axis_* | out (tready in) | 64 + 8 + 1 + 1 + 1 | control frames |
 //!
@@ -121,6 +126,11 @@ pub struct Core<
     pub receiver: Signal<In, Bit>,
     pub point_id: Signal<In, Bits<32>>,
     pub absolute_time: Signal<In, Bits<56>>,
+    pub keyed: Signal<In, Bit>,
+    pub due_signed: [Signal<In, Bit>; 1],
+    pub next_signed: [Signal<In, Bit>; 1],
+    pub due_ready: Signal<In, Bit>,
+    pub next_ready: Signal<In, Bit>,
     pub schedule: Signal<In, Bit>,
     pub next_prefixes: Signal<In, Bits<64>>,
     pub from_interval: Signal<In, Bits<32>>,
@@ -140,6 +150,12 @@ pub struct Core<
     pub refused: Signal<Out, Bit>,
     pub gap: Signal<Out, Bit>,
     pub delimiter: Signal<Out, Bit>,
+    pub due: Signal<Out, Bits<32>>,
+    pub due_epoch: Signal<Out, Bits<32>>,
+    pub next_number: Signal<Out, Bits<32>>,
+    pub next_epoch: Signal<Out, Bits<32>>,
+    pub due_changes: Signal<Out, Bit>,
+    pub next_changes: Signal<Out, Bit>,
     pub m_axis_tdata: Signal<Out, Bits<64>>,
     pub m_axis_tkeep: Signal<Out, Bits<8>>,
     pub m_axis_tvalid: Signal<Out, Bit>,
@@ -170,10 +186,11 @@ impl<
             aggregator: Aggregator::new(configuration),
         }
             clk rst s_axis_tdata s_axis_tkeep s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser
-            interval_end interval_log2 ptp_ts ptp_locked receiver point_id absolute_time schedule next_prefixes from_interval least_interval
+            interval_end interval_log2 ptp_ts ptp_locked receiver point_id absolute_time keyed due_ready next_ready
+            schedule next_prefixes from_interval least_interval
             schedule_legal schedule_pending running packets bytes unmeasured bad unmatched interval draining too_soon
-            ended refused gap delimiter m_axis_tdata m_axis_tkeep m_axis_tvalid m_axis_tready m_axis_tlast
-            m_axis_tuser boundary
+            ended refused gap delimiter due due_epoch next_number next_epoch due_changes next_changes m_axis_tdata m_axis_tkeep m_axis_tvalid m_axis_tready m_axis_tlast
+            m_axis_tuser boundary; each due_signed next_signed
         }
     }
 }
@@ -197,6 +214,9 @@ impl<
             receiver,
             point_id,
             absolute_time,
+            keyed,
+            due_ready,
+            next_ready,
             schedule,
             next_prefixes,
             from_interval,
@@ -215,6 +235,12 @@ impl<
             ended,
             refused,
             gap,
+            due,
+            due_epoch,
+            next_number,
+            next_epoch,
+            due_changes,
+            next_changes,
             m_axis_tdata,
             m_axis_tkeep,
             m_axis_tvalid,
@@ -240,6 +266,8 @@ impl<
         self.aggregator.delimiter[0].next = self.identity.delimiter.val();
         self.aggregator.delimiter_number[0].next = self.identity.delimiter_number.val();
         self.aggregator.delimiter_epoch[0].next = self.identity.delimiter_epoch.val();
+        self.aggregator.due_signed[0].next = self.due_signed[0].val();
+        self.aggregator.next_signed[0].next = self.next_signed[0].val();
         self.aggregator.request.next = self.boundary.request.val();
         self.aggregator.unlocked.next = self.boundary.unlocked.val();
 

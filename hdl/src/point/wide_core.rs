@@ -81,6 +81,11 @@ pub struct WideCore<
     pub receiver: Signal<In, Bit>,
     pub point_id: Signal<In, Bits<32>>,
     pub absolute_time: Signal<In, Bits<56>>,
+    pub keyed: Signal<In, Bit>,
+    pub due_signed: [Signal<In, Bit>; L],
+    pub next_signed: [Signal<In, Bit>; L],
+    pub due_ready: Signal<In, Bit>,
+    pub next_ready: Signal<In, Bit>,
     pub schedule: Signal<In, Bit>,
     pub next_prefixes: Signal<In, Bits<64>>,
     pub from_interval: Signal<In, Bits<32>>,
@@ -100,6 +105,12 @@ pub struct WideCore<
     pub refused: Signal<Out, Bit>,
     pub gap: Signal<Out, Bit>,
     pub delimiter: Signal<Out, Bit>,
+    pub due: Signal<Out, Bits<32>>,
+    pub due_epoch: Signal<Out, Bits<32>>,
+    pub next_number: Signal<Out, Bits<32>>,
+    pub next_epoch: Signal<Out, Bits<32>>,
+    pub due_changes: Signal<Out, Bit>,
+    pub next_changes: Signal<Out, Bit>,
     pub m_axis_tdata: Signal<Out, Bits<64>>,
     pub m_axis_tkeep: Signal<Out, Bits<8>>,
     pub m_axis_tvalid: Signal<Out, Bit>,
@@ -134,11 +145,12 @@ impl<
             identity: std::array::from_fn(|_| WideIdentity::new(configuration)),
             aggregator: Aggregator::new(configuration),
         }
-            clk rst interval_end interval_log2 ptp_ts ptp_locked receiver point_id absolute_time schedule next_prefixes from_interval least_interval
+            clk rst interval_end interval_log2 ptp_ts ptp_locked receiver point_id absolute_time keyed due_ready next_ready
+            schedule next_prefixes from_interval least_interval
             schedule_legal schedule_pending running packets bytes unmeasured bad unmatched interval draining too_soon
-            ended refused gap delimiter m_axis_tdata m_axis_tkeep m_axis_tvalid m_axis_tlast m_axis_tuser
+            ended refused gap delimiter due due_epoch next_number next_epoch due_changes next_changes m_axis_tdata m_axis_tkeep m_axis_tvalid m_axis_tlast m_axis_tuser
             m_axis_tready boundary delimiter_now
-            ; each s_axis_tdata s_axis_tkeep s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser
+            ; each due_signed next_signed s_axis_tdata s_axis_tkeep s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser
         }
     }
 }
@@ -166,6 +178,9 @@ impl<
             receiver,
             point_id,
             absolute_time,
+            keyed,
+            due_ready,
+            next_ready,
             schedule,
             next_prefixes,
             from_interval,
@@ -184,6 +199,12 @@ impl<
             ended,
             refused,
             gap,
+            due,
+            due_epoch,
+            next_number,
+            next_epoch,
+            due_changes,
+            next_changes,
             m_axis_tdata,
             m_axis_tkeep,
             m_axis_tvalid,
@@ -214,6 +235,8 @@ impl<
             self.aggregator.delimiter[i].next = self.identity[i].delimiter.val();
             self.aggregator.delimiter_number[i].next = self.identity[i].delimiter_number.val();
             self.aggregator.delimiter_epoch[i].next = self.identity[i].delimiter_epoch.val();
+            self.aggregator.due_signed[i].next = self.due_signed[i].val();
+            self.aggregator.next_signed[i].next = self.next_signed[i].val();
             self.delimiter_now.next = self.delimiter_now.val() | self.identity[i].delimiter.val();
         }
         self.aggregator.request.next = self.boundary.request.val();

@@ -180,13 +180,13 @@ impl MeasurementPoint {
         self.key = key;
     }
 
-    /// Judges delimiters as without a key also where there is one. The cores do: their key is for control frames alone.
+    /// Judges delimiters as without a key also where there is one. The core of 8 bits does: its key is for control frames alone.
     pub fn accept_unsigned_delimiters(&mut self) {
         self.wants_signed_delimiters = false;
     }
 
     /// Schedules another key, or none: as [`MeasurementPoint::schedule_prefixes`] does prefix lengths. The control frames of the
-    /// interval that ends at that boundary have the new key already, and so has the next delimiter.
+    /// interval that ends at that boundary have the new key already, and so has the delimiter of the interval `from`.
     pub fn schedule_key(&mut self, key: Option<Key>, from: u32) {
         self.scheduled_key = Some((key, from));
     }
@@ -437,14 +437,34 @@ impl MeasurementPoint {
         next.is_some()
     }
 
+    /// Takes a delimiter that comes before its tag could be known: with a key it is as good as forged. So a core does, which
+    /// computes the tags of the delimiters that may come next while it waits for them.
+    pub fn doubt_delimiter(&mut self, frame: &[u8]) {
+        self.judge_at(frame, Trust::Forged);
+    }
+
+    /// The key that signs the delimiter of this number, if the point has one: that which is scheduled from this interval or one
+    /// before, or the one in force. So both ends change at the same delimiter, even if the one before it is lost. A key that is
+    /// scheduled to be no more is in force until the boundary.
+    pub fn key_of_delimiter(&self, number: u32) -> Option<&Key> {
+        let scheduled = self.scheduled_key.as_ref().filter(|(_, from)| is_due(*from, number));
+        let scheduled = scheduled.and_then(|(key, _)| key.as_ref());
+        self.key.as_ref().map(|key| scheduled.unwrap_or(key))
+    }
+
     /// The number of a delimiter that is the next one; others are counted.
     fn judge(&mut self, frame: &[u8]) -> Option<u32> {
-        let Delimiter { interval, boot_epoch, key, .. } = Delimiter::of(&self.configuration, frame)?;
-        let trust = match self.key.as_ref().filter(|_| self.wants_signed_delimiters) {
+        let Delimiter { interval, key, .. } = Delimiter::of(&self.configuration, frame)?;
+        let trust = match self.key_of_delimiter(interval).filter(|_| self.wants_signed_delimiters) {
             None => Trust::NoKey,
             Some(ours) if ours.id() == key && ours.has_signed(frame) => Trust::Authentic,
             Some(_) => Trust::Forged,
         };
+        self.judge_at(frame, trust)
+    }
+
+    fn judge_at(&mut self, frame: &[u8], trust: Trust) -> Option<u32> {
+        let Delimiter { interval, boot_epoch, .. } = Delimiter::of(&self.configuration, frame)?;
         let place = Place { epoch: boot_epoch, number: interval };
         match self.succession.judge(place, self.interval, self.has_ended, trust) {
             Verdict::Due => {}
@@ -874,6 +894,32 @@ mod tests {
             }
             found.dedup();
             assert_eq!(found, [(1, if keyed { 2 } else { 1 }, keyed), (2, 2, false)], "{keyed}");
+        }
+    }
+
+    /// Both ends change at the delimiter of the interval that the key is scheduled from, whichever are lost before it.
+    #[test]
+    fn lost_delimiters_do_not_keep_a_key_from_changing() {
+        for lost in [0..0, 4..5, 3..5, 3..6, 5..8] {
+            let mut point = adaptive();
+            point.set_key(Some(key(1)));
+            point.schedule_key(Some(key(2)), 5);
+            let configuration = *point.configuration();
+            let mut ended = vec![];
+            for number in (0..12).filter(|number| !lost.contains(number)) {
+                let ids = if number < 5 { [2, 1] } else { [1, 2] };
+                for id in ids {
+                    let frame = Delimiter::new(&configuration, number).signed(&key(id));
+                    if point.observe_delimiter(&frame, |_| {}) {
+                        assert_eq!(id, ids[1], "{number}");
+                        ended.push(number);
+                    }
+                }
+            }
+            // The first behind a loss is the candidate.
+            let expected =
+                (0..12).filter(|number| !(lost.contains(number) || !lost.is_empty() && *number == lost.end));
+            assert_eq!(ended, expected.collect::<Vec<u32>>(), "{lost:?}");
         }
     }
 

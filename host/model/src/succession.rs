@@ -21,7 +21,11 @@
 //! A candidate is ahead of the number that is due, by serial-number arithmetic (RFC 1982), or of a later boot epoch. Without a
 //! key, it may also be [`RECENT`] and more behind, or of any other boot epoch: senders that do not count their starts begin at zero
 //! again. With a key, what ends an interval must have the right tag, and numbers of one epoch never return: a replay is of no use.
-//! A candidate's own tag does not matter, because its successor's does.
+//! A candidate's own tag does not matter, because its successor's does. Until one has counted by its tag, the sender's epoch is not
+//! known, and any delimiter is a candidate.
+//!
+//! So the only tags that matter are that of the delimiter that is due and that of the candidate's successor. The cores compute these
+//! two beforehand.
 //!
 //! # Test plan
 //!
@@ -68,6 +72,8 @@ pub enum Trust {
 pub struct Succession {
     /// Of the last delimiter that counted.
     epoch: u32,
+    /// That one's tag was right: the epoch is the sender's.
+    is_known: bool,
     candidate: Option<Place>,
 }
 
@@ -82,6 +88,7 @@ impl Succession {
         if may_count && (is_due || is_first || self.candidate.is_some_and(is_next)) {
             self.candidate = None;
             self.epoch = place.epoch;
+            self.is_known = trust == Trust::Authentic;
             return if is_due { Verdict::Due } else { Verdict::Gap };
         }
         if self.may_begin_a_run(place, due, trust) {
@@ -101,6 +108,7 @@ impl Succession {
             (_, true) if ahead > 0 => true,
             (Trust::NoKey, true) => ahead < -(RECENT as i32),
             (Trust::NoKey, false) => true,
+            _ if !self.is_known => true,
             (_, is_same) => !is_same && place.epoch.wrapping_sub(self.epoch) as i32 > 0,
         }
     }
@@ -179,6 +187,27 @@ mod tests {
         }
         assert_eq!(authentic(&mut point, 3, 0), Ignored);
         assert_eq!(authentic(&mut point, 3, 2), Due);
+    }
+
+    /// Half of all epochs are behind zero, by serial-number arithmetic.
+    #[test]
+    fn any_epoch_begins_a_point_with_a_key() {
+        for epoch in [0, 1, 1 << 31, (1 << 31) + 1, u32::MAX] {
+            for is_requested in [false, true] {
+                let mut point =
+                    Point { due: is_requested.into(), has_ended: is_requested, ..Point::default() };
+                // What is forged may come first, of whatever epoch, and takes nothing away for good.
+                assert_eq!(point.take(epoch ^ 1 << 31, 9, Trust::Forged), Ignored);
+                assert_eq!(
+                    [7, 8, 9].map(|number| point.take(epoch, number, Trust::Authentic)),
+                    [Ignored, Gap, Due]
+                );
+                // From here on earlier epochs are replays.
+                for number in [20, 21] {
+                    assert_eq!(point.take(epoch.wrapping_sub(1), number, Trust::Authentic), Ignored);
+                }
+            }
+        }
     }
 
     proptest! {

@@ -25,6 +25,8 @@
 //! | [`registers`] | accesses with pauses on every channel, resets, signals that change in every cycle | every address, every bit and restricted value of every register, all byte strobes; snapshots as a host takes them |
 //! | [`clock`] | times of day, one a cycle, and beats with gaps and stalls; rates, slews, steps and sets, all also against arithmetic in 128 bits | every bit of a time of day; clocks over full seconds and over the wrap; every carry and extreme of the adjustable clock; two commands at every distance; whole slews; reset under way |
 //! | [`authentication`] | keys, nonces and data of 1..=40 words, with pauses, starts at any moment and resets | known answers of the reference; the latencies |
+//! | [`delimiter_tags`] | numbers, epochs and keys that change at any moment, resets | the latency; the first tag while others change all the time |
+//! | [`forgery`] | whole designs with a key: delimiters forged, altered, replayed, early and late among genuine ones, storms, lost ones, restarts, keys that change | every single bit of identifier and tag |
 //! | [`inline`] | traffic of every length, pauses, back-pressure, cuts, control frames | traffic alone, of every length; cuts at every beat of two frames; single pauses; the stated stall, exactly, with the longest control frames and traffic without a pause |
 //! | [`shell`] | whole designs through s_axil, s_axis and m_axis: traffic, interval ends by register, port and delimiter, snapshots; a sender in the stream, under back-pressure, followed by a receiver | an illegal write |
 //! | [`core`] | traffic, interval ends, back-pressure on m_axis, bad frames, clock lost | 64-byte frames back to back without a lost update; packets that differ in a counter alone, whose rows' counts are those of random ones; ends by delimiter and by clock at every beat of two frames; ends around the end of a drain; refused ends; lock lost around an end; the clock's seconds at an end, and others during its drain; every counter's and sum's carry and saturation, preloaded; reset in the middle of a frame whose rest follows; frames while clearing; the rules of m_axis in every cycle; with classes: packets of any class and of none |
@@ -38,7 +40,9 @@ pub mod byte;
 pub mod classifier;
 pub mod clock;
 pub mod core;
+pub mod delimiter_tags;
 pub mod digest;
+pub mod forgery;
 pub mod frame_count;
 pub mod hash;
 pub mod identity;

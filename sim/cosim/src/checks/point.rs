@@ -58,9 +58,14 @@ impl Twin for Point {
 impl Point {
     /// Before its first packet.
     pub(crate) fn new(configuration: &Configuration, role: Role) -> Self {
-        let mut model = MeasurementPoint::new(configuration, role);
-        model.accept_unsigned_delimiters();
-        Point { model, control_frames: VecDeque::new() }
+        Point { model: MeasurementPoint::new(configuration, role), control_frames: VecDeque::new() }
+    }
+
+    /// Of the byte core, whose key is for control frames alone.
+    pub(crate) fn unsigned(configuration: &Configuration, role: Role) -> Self {
+        let mut point = Point::new(configuration, role);
+        point.model.accept_unsigned_delimiters();
+        point
     }
 
     /// A frame passes, sound or bad.

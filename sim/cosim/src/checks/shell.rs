@@ -30,6 +30,8 @@ use verilator_sys::{Port, Toolchain};
 const STAGE: &str = "shell";
 /// The code of a refused access.
 const SLAVE_ERROR: u64 = 2;
+/// Cycles in which all tags of delimiters are made anew.
+pub(super) const TAGS: u64 = 3 * 2100;
 /// A pin that asks for ends all the time.
 enum Storm {
     Held,
@@ -69,9 +71,20 @@ impl Device {
 
     /// Of a design whose Verilog is this.
     pub(super) fn of(toolchain: &Toolchain, design: &Design, verilog: &str) -> Result<Self, CheckError> {
-        let mut bench = Bench::new(toolchain, "deltaline", verilog)?;
         // One lane of several is enough here: `lanes` checks the others.
-        let source = Source::of(&bench, "s_axis_").or_else(|_| Source::of(&bench, "s0_axis_"))?;
+        Self::of_lane(toolchain, design, verilog, 0)
+    }
+
+    /// The same; of several lanes this one is driven.
+    pub(super) fn of_lane(
+        toolchain: &Toolchain,
+        design: &Design,
+        verilog: &str,
+        lane: usize,
+    ) -> Result<Self, CheckError> {
+        let mut bench = Bench::new(toolchain, "deltaline", verilog)?;
+        let source =
+            Source::of(&bench, "s_axis_").or_else(|_| Source::of(&bench, &format!("s{lane}_axis_")))?;
         let carries = match design.shell() {
             Shell::Tap => {
                 source.set_ready(&mut bench, true);
@@ -234,6 +247,17 @@ impl Device {
         same(STAGE, from.into(), "prefixes_pending", &point.model.scheduled().is_some(), &pending)
     }
 
+    /// Schedules a key in hardware.
+    pub(super) fn give_key(&mut self, key: &Key, from: u32) -> Result<(), CheckError> {
+        let (low, high) = key.secret().split_at(8);
+        let half = |bytes: &[u8]| bytes.iter().rev().fold(0, |half, byte| half << 8 | u64::from(*byte));
+        self.registers().write_key_low(half(low))?;
+        self.registers().write_key_high(half(high))?;
+        self.registers().write_key_id(key.id().into())?;
+        self.registers().write_key_from(from)?;
+        self.registers().key_schedule()
+    }
+
     /// Schedules a key, or none, and sets the boot epoch, in hardware and model.
     fn schedule_key(&mut self, point: &mut Point, from: u32, random: &mut StdRng) -> Result<(), CheckError> {
         same(STAGE, from.into(), "key_pending", &false, &self.registers().status()?.key_pending())?;
@@ -286,7 +310,7 @@ impl Bus for &mut Device {
 }
 
 /// The longest drain of a design whose m_axis is always ready, in cycles, as its package says it.
-fn drain(design: &Design) -> u64 {
+pub(super) fn drain(design: &Design) -> u64 {
     let (shape, classes) = (design.configuration().shape(), design.configuration().classes() as u64);
     let fields = (u64::from(shape.cell_bits) - 72) / 32;
     let (mut cell, mut frame) = (8 + 2 * fields, 200);
@@ -446,7 +470,14 @@ pub fn tap_of(
                     interval..interval + 1
                 };
                 for number in numbers {
-                    let delimiter = Delimiter::new(&configuration, number).encode();
+                    let delimiter = Delimiter::new(&configuration, number);
+                    let delimiter = match point.model.key_of_delimiter(number) {
+                        None => delimiter.encode(),
+                        Some(key) => {
+                            device.idle(TAGS)?;
+                            delimiter.signed(key)
+                        }
+                    };
                     device.frame(&delimiter, stopped, false)?;
                     point.frame(&delimiter, stopped, false);
                     point.take(Event::Delimiter(delimiter.as_slice().into()));
@@ -638,17 +669,17 @@ pub fn storms_of(
 }
 
 /// The twin of one end, and its control frames.
-struct End {
-    twin: Point,
-    found: Vec<Vec<u8>>,
+pub(super) struct End {
+    pub(super) twin: Point,
+    pub(super) found: Vec<Vec<u8>>,
 }
 
 impl End {
-    fn new(configuration: &Configuration, role: Role) -> Self {
+    pub(super) fn new(configuration: &Configuration, role: Role) -> Self {
         End { twin: Point::new(configuration, role), found: vec![] }
     }
 
-    fn observe(&mut self, seen: &Seen, time: Timestamp) {
+    pub(super) fn observe(&mut self, seen: &Seen, time: Timestamp) {
         self.twin.frame(&seen.bytes, time, seen.bad);
         if !seen.bad {
             self.twin.take(Event::Delimiter(seen.bytes.as_slice().into()));
@@ -656,7 +687,12 @@ impl End {
     }
 
     /// A frame that came out of a sender in the stream: one that it inserted, or the next of those that were given.
-    fn came_out(&mut self, seen: &Seen, given: &mut VecDeque<Seen>, at: u64) -> Result<(), CheckError> {
+    pub(super) fn came_out(
+        &mut self,
+        seen: &Seen,
+        given: &mut VecDeque<Seen>,
+        at: u64,
+    ) -> Result<(), CheckError> {
         let is_ours = seen.bytes.get(12..14) == Some(&ETHERTYPE.to_be_bytes());
         if given.front() == Some(seen) || !is_ours {
             return same(STAGE, at, "frame that passed", &given.pop_front(), &Some(seen.clone()));
@@ -678,7 +714,7 @@ impl End {
         self.compare(at)
     }
 
-    fn compare(&mut self, at: u64) -> Result<(), CheckError> {
+    pub(super) fn compare(&mut self, at: u64) -> Result<(), CheckError> {
         same(STAGE, at, "no control frame at all", &false, &(self.twin.frames_due() == 0))?;
         self.twin.compare_all(STAGE, at, std::mem::take(&mut self.found))
     }

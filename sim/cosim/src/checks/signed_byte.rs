@@ -66,7 +66,7 @@ pub fn check(
     for (role, seed) in [(Role::Sender, seed), (Role::Receiver, !seed)] {
         let device = Device::of(toolchain, design, verilog)?;
         let mut pair = Pair {
-            point: Point::new(design.configuration(), role),
+            point: Point::unsigned(design.configuration(), role),
             device,
             frames: Frames::new(seed),
             random: StdRng::seed_from_u64(seed),
@@ -333,7 +333,7 @@ impl Pair {
         let cycles = self.random.random_range(0..self.drain);
         self.device.idle(cycles)?;
         self.device.restart()?;
-        self.point = Point::new(design.configuration(), role);
+        self.point = Point::unsigned(design.configuration(), role);
         self.key = (None, [0; 16]);
         same(STAGE, self.packets, "key_pending", &false, &self.is_pending()?)?;
         for _ in 0..2 {

@@ -1,0 +1,135 @@
+//! Designs with a key among forged delimiters; see `deltaline_cosim::checks::forgery`.
+#![allow(clippy::unwrap_used)]
+
+use deltaline_cosim::checks::forgery;
+use deltaline_cosim::faults::{Fault, fault, missed};
+use deltaline_design::Design;
+use std::fs;
+use std::path::Path;
+use verilator_sys::Toolchain;
+
+/// A design of few rows, with authentication; read from a file as a user's own is.
+fn design(name: &str, shell: &str, clock: &str, width: usize, lanes: usize) -> Design {
+    let text = format!(
+        "description = \"{name}\"\nshell = \"{shell}\"\nclock = \"{clock}\"\nauthentication = true\n\
+         [stream]\nwidth = {width}\nlanes = {lanes}\nclock_mhz = 400\nrate_gbps = 10\n\
+         [measurement]\nhash = \"h3\"\nseed = 7\nrows = 16\nprefixes = [0, 2]\nsegment = 0x01020304\n"
+    );
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.toml"));
+    fs::write(&path, text).unwrap();
+    Design::load(&path).unwrap()
+}
+
+fn verilog(design: &Design) -> String {
+    deltaline_hdl::emit::design::emit(design, "deltaline").unwrap()
+}
+
+/// 10,000 of them end nothing in 64 bits, and 1,500 in each other width.
+#[test]
+fn forged_delimiters_end_no_interval() {
+    for (name, clock, width, lanes, lane, count) in [
+        ("forged-64", "ptp", 64, 1, 0, 10_000),
+        ("forged-64-day", "time-of-day", 64, 1, 0, 1_500),
+        ("forged-256", "ptp", 256, 1, 0, 1_500),
+        ("forged-512", "built-in", 512, 1, 0, 1_500),
+        ("forged-2x512", "ptp", 512, 2, 1, 1_500),
+    ] {
+        let design = design(name, "tap", clock, width, lanes);
+        let hostile =
+            forgery::tap_of(&Toolchain::find().unwrap(), &design, (&verilog(&design), lane), count, 1);
+        assert!(hostile.unwrap_or_else(|error| panic!("{name}: {error}")) >= count);
+    }
+}
+
+/// Designs in the stream sign what they insert, and look at what passes.
+#[test]
+fn senders_in_the_stream_sign_their_delimiters() {
+    let receiver = design("signed-receiver", "tap", "ptp", 64, 1);
+    let receives = verilog(&receiver);
+    for (name, clock, width) in
+        [("signed-64", "ptp", 64), ("signed-256", "built-in", 256), ("signed-512", "ptp", 512)]
+    {
+        let sender = design(name, "inline", clock, width, 1);
+        let hostile = forgery::segment_of(
+            &Toolchain::find().unwrap(),
+            (&sender, &verilog(&sender)),
+            (&receiver, &receives),
+            40,
+            3,
+        );
+        assert!(hostile.unwrap_or_else(|error| panic!("{name}: {error}")) >= 500);
+    }
+}
+
+const FAULTS: [Fault; 17] = [
+    fault("the tag of the one before is still taken", "due_tag_now = due_ready;", "due_tag_now = 1'b1;"),
+    fault("a tag is not made anew for the next number", "due_changes_now = 1'b1;", "due_changes_now = 1'b0;"),
+    fault(
+        "a tag is not made anew for the next candidate",
+        "next_changes_now = 1'b1;",
+        "next_changes_now = 1'b0;",
+    ),
+    fault("what is due needs no tag", "& due_tag_now & has_due_tag_0_q", "& due_tag_now"),
+    fault("the candidate's successor needs no tag", "& next_tag_now & has_next_tag_0_q", "& next_tag_now"),
+    fault("with a key the first one counts", "if (keyed) begin", "if (keyed & started_now) begin"),
+    fault("at first only later epochs count", "~is_known_now | ", "(~is_known_now & 1'b0) | "),
+    fault("any epoch is later", "~same_epoch & ~epochs_ahead[32'h1f]", "~same_epoch"),
+    fault(
+        "what is due may lead up to its successor",
+        "same_epoch & |ahead & ~ahead[32'h1f]",
+        "same_epoch & ~ahead[32'h1f]",
+    ),
+    fault(
+        "replays may lead up to their successors",
+        "same_epoch & |ahead & ~ahead[32'h1f]",
+        "same_epoch & |ahead",
+    ),
+    fault("a quarter of the tag is not looked at", "is_due = is_due & has_due_2_q;", "is_due = is_due;"),
+    fault(
+        "a quarter of the successor's is not looked at",
+        "is_next = is_next & has_next_1_q;",
+        "is_next = is_next;",
+    ),
+    fault("the identifier is not looked at", "is_due = has_due_key_q;", "is_due = 1'b1;"),
+    fault(
+        "reserved bytes are not looked at",
+        "has_due_key_d = found ==",
+        "has_due_key_d = (found & 32'hffff) ==",
+    ),
+    fault("a key that changes leaves the tags", "renews = is_numbered_q;", "renews = 1'b0;"),
+    fault("the verdict is of the frame before", "to_delimiter_d = both;", "to_delimiter_d = is_due;"),
+    fault("a key that waits signs nothing yet", "tags_pending = keys_pending;", "tags_pending = 1'b0;"),
+];
+
+/// What must be noticed of a sender in the stream.
+const SIGNING_FAULTS: [Fault; 6] = [
+    fault("a delimiter goes out before its tag is ready", "core_keyed & ~tags_ready_1", "1'b0"),
+    fault("the tag is that of the one before", "tags_changes_1 = insertion_sent;", "tags_changes_1 = 1'b0;"),
+    fault("the check word lacks the tag's first word", "(tag_word << 32'h1)", "(tag_word << 32'h2)"),
+    fault("the check word lacks the tag's second word", "^ second_tag_swapped", "^ first_tag_swapped"),
+    fault("the check word lacks the epoch", "(epoch_word << 32'h2)", "(epoch_word << 32'h3)"),
+    fault("without a key there is a tag", "core_keyed ? tags_tag_1 : 128'd0", "tags_tag_1"),
+];
+
+#[test]
+fn faults_of_signing_are_noticed() {
+    let receiver = design("signing-receiver", "tap", "ptp", 64, 1);
+    let sender = design("signing-64-faults", "inline", "ptp", 64, 1);
+    let receives = verilog(&receiver);
+    let missed = missed(&verilog(&sender), "deltaline", &SIGNING_FAULTS, |verilog| {
+        let toolchain = Toolchain::find().unwrap();
+        forgery::segment_of(&toolchain, (&sender, verilog), (&receiver, &receives), 12, 4)
+    });
+    let missed = missed.unwrap();
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
+#[test]
+fn faults_are_noticed() {
+    let design = design("forged-64-faults", "tap", "ptp", 64, 1);
+    let missed = missed(&verilog(&design), "deltaline", &FAULTS, |verilog| {
+        forgery::tap_of(&Toolchain::find().unwrap(), &design, (verilog, 0), 600, 2)
+    });
+    let missed = missed.unwrap();
+    assert!(missed.is_empty(), "{missed:#?}");
+}
