@@ -74,6 +74,7 @@ module aggregator_proof(
         .request(request),
         .unlocked(unlocked), .receiver(receiver), .point_id(point_id), .absolute_time(absolute_time),
         .schedule(schedule), .next_prefixes(next_prefixes),
+        .schedule_mixing(1'b0), .next_mixing(95'd0), .next_mixing_id(32'd0), .from_mixing(32'd0),
         .from_interval(from_interval), .least_interval(least_interval), .m_axis_tready(m_axis_tready), .running(running)
     );
 

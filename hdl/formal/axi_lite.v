@@ -36,10 +36,10 @@ module axi_lite_proof(
     wire [1:0] control_interval_source;
     wire [5:0] control_interval_log2;
     // The inputs from the hardware are unconstrained in every cycle.
-    (* anyseq *) wire [407:0] reported;
+    (* anyseq *) wire [408:0] reported;
     // Whether the hardware allows prefix lengths, their interval, a schedule; a boot epoch, a key's halves, its identifier and
-    // interval, its schedule.
-    (* anyseq *) wire [8:0] allowed;
+    // interval, its schedule; a mixing's matrix, offset, identifier and interval, its schedule.
+    (* anyseq *) wire [13:0] allowed;
     wire [63:0] prefixes_next;
     wire [31:0] prefixes_from;
     wire [31:0] point_id;
@@ -48,6 +48,9 @@ module axi_lite_proof(
     wire [31:0] boot_epoch, key_from;
     wire [63:0] key_low, key_high;
     wire [15:0] key_id;
+    wire [62:0] mixing_matrix;
+    wire [31:0] mixing_offset, mixing_id, mixing_from;
+    wire mixing_schedule;
     registers dut(
         .clk(clk), .rst(rst), .s_axil_awaddr(s_axil_awaddr), .s_axil_awprot(s_axil_awprot),
         .s_axil_awvalid(s_axil_awvalid), .s_axil_awready(s_axil_awready), .s_axil_wdata(s_axil_wdata),
@@ -66,7 +69,10 @@ module axi_lite_proof(
         .refused_ends(reported[211:196]), .control_frames(reported[243:212]), .unmatched(reported[275:244]),
         .delimiters(reported[307:276]), .delimiter_gaps(reported[339:308]), .timestamp(reported[403:340]),
         .clock_status_locked(reported[404]), .clock_status_slewing(reported[405]),
-        .status_prefixes_pending(reported[406]), .status_key_pending(reported[407]),
+        .status_prefixes_pending(reported[406]), .status_key_pending(reported[407]), .status_mixing_pending(reported[408]),
+        .mixing_matrix(mixing_matrix), .mixing_matrix_allowed(allowed[9]), .mixing_offset(mixing_offset),
+        .mixing_offset_allowed(allowed[10]), .mixing_id(mixing_id), .mixing_id_allowed(allowed[11]), .mixing_from(mixing_from),
+        .mixing_from_allowed(allowed[12]), .mixing_schedule(mixing_schedule), .mixing_schedule_allowed(allowed[13]),
         .boot_epoch(boot_epoch), .boot_epoch_allowed(allowed[3]), .key_low(key_low), .key_low_allowed(allowed[4]),
         .key_high(key_high), .key_high_allowed(allowed[5]), .key_id(key_id), .key_id_allowed(allowed[6]),
         .key_from(key_from), .key_from_allowed(allowed[7]), .key_schedule(key_schedule), .key_schedule_allowed(allowed[8]),
@@ -156,14 +162,17 @@ module axi_lite_proof(
     wire one = wdata == 1;
     reg [8:0] control_before = 0;
     wire [8:0] control = {control_interval_log2, control_interval_source, control_role};
-    reg [8:0] allowed_before;
+    reg [13:0] allowed_before;
     reg [63:0] next_before = 0;
     reg [31:0] from_before = 0;
     reg [31:0] id_before = 0;
     reg [31:0] least_before = 0;
     reg [207:0] key_before = 0;
     wire [207:0] key = {boot_epoch, key_from, key_id, key_high, key_low};
+    reg [158:0] mixing_before = 0;
+    wire [158:0] mixing = {mixing_from, mixing_id, mixing_offset, mixing_matrix};
     always @(posedge clk) begin
+        mixing_before <= mixing;
         control_before <= control;
         allowed_before <= allowed;
         next_before <= prefixes_next;
@@ -175,7 +184,7 @@ module axi_lite_proof(
     always @* if (started) begin
         assert (!s_axil_bresp[0] && !s_axil_rresp[0]);
         if (b_new && awaddr == 12'h20) assert (okay == control_legal);
-        if (b_new && (awaddr < 12'h20 || awaddr > 12'hc4 || awaddr == 12'h8c || awaddr[1:0] != 0 || wstrb != 4'hf)) assert (!okay);
+        if (b_new && (awaddr < 12'h20 || awaddr > 12'he4 || awaddr == 12'h8c || awaddr == 12'hc8 || awaddr == 12'hcc || awaddr[1:0] != 0 || wstrb != 4'hf)) assert (!okay);
         if (b_new && (awaddr == 12'h24 || (awaddr >= 12'h2c && awaddr < 12'h5c) || awaddr == 12'h68)) assert (!okay);
         if (rst_before) assert (control == 0);
         else if (b_new && control_legal) assert (control == {wdata[13:8], wdata[5:4], wdata[0]});
@@ -201,6 +210,18 @@ module axi_lite_proof(
         assert (key_schedule == (okay && awaddr == 12'hc0 && one));
         if (rst_before) assert (key == 0);
         else if (!(okay && awaddr >= 12'ha4 && awaddr < 12'hc0)) assert (key == key_before);
+        if (b_new && awaddr == 12'hd0) assert (okay == (wstrb == 4'hf && allowed_before[9]));
+        if (b_new && awaddr == 12'hd4) assert (okay == (wstrb == 4'hf && !wdata[31] && allowed_before[9]));
+        if (b_new && awaddr == 12'hd8) assert (okay == (wstrb == 4'hf && allowed_before[10]));
+        if (b_new && awaddr == 12'hdc) assert (okay == (wstrb == 4'hf && allowed_before[11]));
+        if (b_new && awaddr == 12'he0) assert (okay == (wstrb == 4'hf && allowed_before[12]));
+        if (b_new && awaddr == 12'he4) assert (okay == (wstrb == 4'hf && wdata[31:1] == 0 && allowed_before[13]));
+        assert (mixing_schedule == (okay && awaddr == 12'he4 && one));
+        assert (mixing_matrix[31:0] == (rst_before ? 0 : okay && awaddr == 12'hd0 ? wdata : mixing_before[31:0]));
+        assert (mixing_matrix[62:32] == (rst_before ? 0 : okay && awaddr == 12'hd4 ? wdata[30:0] : mixing_before[62:32]));
+        assert (mixing_offset == (rst_before ? 0 : okay && awaddr == 12'hd8 ? wdata : mixing_before[94:63]));
+        assert (mixing_id == (rst_before ? 0 : okay && awaddr == 12'hdc ? wdata : mixing_before[126:95]));
+        assert (mixing_from == (rst_before ? 0 : okay && awaddr == 12'he0 ? wdata : mixing_before[158:127]));
         assert (prefixes_schedule == (okay && awaddr == 12'h9c && one));
         assert (clock_command_set == (okay && awaddr == 12'h88 && wdata[0]));
         assert (clock_command_step == (okay && awaddr == 12'h88 && wdata[1]));
@@ -210,9 +231,10 @@ module axi_lite_proof(
     // What is read.
     wire [31:0] control_word = {18'h0, control_before[8:3], 2'h0, control_before[2:1], 3'h0, control_before[0]};
     always @* if (started && r_new) begin
-        if (araddr[1:0] != 0 || araddr > 12'hc4 || araddr == 12'h1c || araddr == 12'h8c) assert (s_axil_rresp == 2 && s_axil_rdata == 0);
+        if (araddr[1:0] != 0 || araddr > 12'he4 || araddr == 12'h1c || araddr == 12'h8c || araddr == 12'hc8 || araddr == 12'hcc) assert (s_axil_rresp == 2 && s_axil_rdata == 0);
         else assert (s_axil_rresp == 0);
-        // A key cannot be read.
+        // Neither a key nor a mixing can be read.
+        if (araddr >= 12'hd0 && araddr < 12'hdc) assert (s_axil_rdata == 0);
         if (araddr >= 12'ha8 && araddr < 12'hb8) assert (s_axil_rdata == 0);
         if (araddr == 0) assert (s_axil_rdata == 32'h44454c54);
         if (araddr == 12'h20) assert (s_axil_rdata == control_word);

@@ -78,7 +78,7 @@ module emitter_proof(
         .clk(clk), .rst(rst), .start(start), .receiver(receiver), .interval(interval), .packets(packets),
         .bytes(bytes), .first(first), .last(last), .unmeasured(unmeasured), .bad(bad), .refused_ends(refused_ends), .ignored_delimiters(ignored_delimiters),
         .flags(flags), .time_sum(time_sum), .digest_sum(digest_sum), .absolute_time(absolute_time),
-        .point_id(point_id), .prefixes(prefixes), .drained_cell(drained_cell), .drain_address(drain_address), .clear(clear),
+        .point_id(point_id), .mixing_id(32'd0), .prefixes(prefixes), .drained_cell(drained_cell), .drain_address(drain_address), .clear(clear),
         .clear_all(clear_all), .busy(busy), .running(running),
         .m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep), .m_axis_tvalid(m_axis_tvalid),
         .m_axis_tready(m_axis_tready), .m_axis_tlast(m_axis_tlast), .m_axis_tuser(m_axis_tuser)

@@ -40,7 +40,7 @@ module lane_proof(
     wire overflow, overflow_epoch;
     lane dut(
         .clk(clk), .rst(rst), .key(key), .packet(packet), .kind(kind), .epoch(epoch),
-        .nanoseconds(nanoseconds), .masks(masks), .drain_address(drain_address), .drain_epoch(drain_epoch),
+        .nanoseconds(nanoseconds), .masks(masks), .mixing(95'd0), .drain_address(drain_address), .drain_epoch(drain_epoch),
         .clear_first(clear_first),
         .clear_second(clear_second), .drained_cell(drained_cell), .overflow(overflow), .overflow_epoch(overflow_epoch),
         .ends(ends), .sent_kind(sent_kind)

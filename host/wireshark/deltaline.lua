@@ -66,6 +66,8 @@ local fields = {
     "Timestamps of all measured packets, unsampled, in ns, modulo 2^64"),
   digest_sum = ProtoField.uint32("deltaline.digest_sum", "Digest sum", base.HEX, nil, nil,
     "Digests of all measured packets, unsampled, each half modulo 2^16"),
+  mixing = ProtoField.uint32("deltaline.mixing", "Mixing", base.HEX, nil, nil,
+    "Identifier of what decides bank and row; 0 for the design's own"),
   boot_epoch = ProtoField.uint32("deltaline.boot_epoch", "Boot epoch", base.DEC, nil, nil, "Starts of the point"),
   key = ProtoField.uint16("deltaline.key", "Key", base.DEC, nil, nil, "Of the authentication tag; 0 without one"),
   ignored_delimiters = ProtoField.uint16("deltaline.ignored_delimiters", "Ignored delimiters", base.DEC, nil, nil,
@@ -156,8 +158,8 @@ local HEADERS = {
     { "header_words", 39, 1 }, { "first_cell", 40, 4 }, { "cells", 44, 2 }, { "cell_bits", 46, 2 }, { "point", 48, 4 },
     { "flags", 52, 2 }, { "refused_ends", 54, 2 }, { "packets", 56, 8 }, { "bytes", 64, 8 }, { "first_time", 72, 8 },
     { "last_time", 80, 8 }, { "unmeasured", 88, 4 }, { "bad", 92, 4 }, { "time_base", 96, 1 }, { "seconds", 98, 6 },
-    { "time_sum", 104, 8 }, { "digest_sum", 112, 4 }, { "boot_epoch", 120, 4 }, { "key", 124, 2 },
-    { "ignored_delimiters", 126, 2 },
+    { "time_sum", 104, 8 }, { "digest_sum", 112, 4 }, { "mixing", 116, 4 }, { "boot_epoch", 120, 4 },
+    { "key", 124, 2 }, { "ignored_delimiters", 126, 2 },
   },
 }
 -- Bytes of what every header has.

@@ -90,7 +90,7 @@ class Registers:
     async def identify(self, configuration, has_clock):
         """Checks what a host reads first from a design of 64 bits with two banks of 16 rows, hashed by H3."""
         assert await self.read(BLOCK_TYPE) == int.from_bytes(b"DELT", "big")
-        assert await self.read(VERSION) == 0x0001_0004
+        assert await self.read(VERSION) == 0x0001_0005
         assert await self.read(NEXT_BLOCK) == 0
         capability = 1 << 29 | has_clock << 28 | 0 << 24 | 1 << 21 | 4 << 16 | 2 << 12 | 1 << 8 | 8
         assert await self.read(CAPABILITY) == capability

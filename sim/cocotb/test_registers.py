@@ -8,7 +8,7 @@ from cocotb.triggers import RisingEdge
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 
 CONTROL, STATUS, SNAPSHOT, INTERVAL_END, CLOCK_VALUE, POINT_ID = 0x20, 0x24, 0x28, 0x5C, 0x80, 0xA0
-CONSTANTS = {0x00: 0x44454C54, 0x04: 0x0001_0004, 0x08: 0, 0x0C: 0x122A2108, 0x18: 0x1234_5678}
+CONSTANTS = {0x00: 0x44454C54, 0x04: 0x0001_0005, 0x08: 0, 0x0C: 0x122A2108, 0x18: 0x1234_5678}
 # Port, offset, words, bits.
 COUNTERS = [
     ("interval", 0x2C, 1, 32),
@@ -30,9 +30,10 @@ STATES = [
     "status_end_refused",
     "status_prefixes_pending",
     "status_key_pending",
+    "status_mixing_pending",
 ]
 OTHERS = ["clock_status_locked", "clock_status_slewing"]
-# Without them the registers of prefix lengths and keys refuse all writes.
+# Without them the registers of prefix lengths, keys and mixings refuse all writes.
 GUARDS = [
     "prefixes_next_allowed",
     "prefixes_from_allowed",
@@ -43,6 +44,11 @@ GUARDS = [
     "key_id_allowed",
     "key_from_allowed",
     "key_schedule_allowed",
+    "mixing_matrix_allowed",
+    "mixing_offset_allowed",
+    "mixing_id_allowed",
+    "mixing_from_allowed",
+    "mixing_schedule_allowed",
 ]
 
 
@@ -99,13 +105,35 @@ async def illegal_accesses(dut):
     await master.write_dword(CONTROL, 0x1E11)
     for value in [0x3011, 0x0020, 0x0002, 1 << 31]:
         assert await refused(master, CONTROL, value.to_bytes(4, "little")), hex(value)
-    for address in [0x00, 0x0C, STATUS, 0x30, 0x1C, 0x8C, 0x90, 0x9C, 0xA4, 0xA8, 0xC0, 0xFFC]:
+    for address in [0x00, 0x0C, STATUS, 0x30, 0x1C, 0x8C, 0x90, 0x9C, 0xA4, 0xA8, 0xC0, 0xD0, 0xE4, 0xFFC]:
         assert await refused(master, address, bytes(4)), hex(address)
     for length in [1, 2, 3]:
         assert await refused(master, CONTROL, bytes(length))
     for address in [0x1C, 0x8C, 0xC8, 0x100, 0xFFC]:
         assert (await master.read(address, 4)).resp == AxiResp.SLVERR, hex(address)
     assert await master.read_dword(CONTROL) == 0x1E11
+
+
+@cocotb.test()
+async def a_mixing(dut):
+    """It is written, shows at the outputs, and reads as zero but for its identifier; a word whose guard is low keeps its value."""
+    master = await start(dut)
+    for name in GUARDS:
+        getattr(dut, name).value = 1
+    await master.write_qword(0xD0, 0x7EDC_BA98_7654_3210)
+    for address, value in [(0xD8, 0x1122_3344), (0xDC, 0x5566_7788), (0xE0, 9)]:
+        await master.write_dword(address, value)
+    assert await refused(master, 0xD4, (1 << 31).to_bytes(4, "little"))
+    dut.mixing_offset_allowed.value = 0
+    assert await refused(master, 0xD8, bytes(4))
+    ports = [dut.mixing_matrix, dut.mixing_offset, dut.mixing_id, dut.mixing_from]
+    assert [int(port.value) for port in ports] == [0x7EDC_BA98_7654_3210, 0x1122_3344, 0x5566_7788, 9]
+    assert [await master.read_dword(0xD0 + 4 * word) for word in range(6)] == [0, 0, 0, 0x5566_7788, 9, 0]
+    counted = {}
+    cocotb.start_soon(pulses(dut, "mixing_schedule", counted))
+    await master.write_dword(0xE4, 1)
+    await RisingEdge(dut.clk)
+    assert counted == {"mixing_schedule": 1}
 
 
 @cocotb.test()

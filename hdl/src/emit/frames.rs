@@ -123,7 +123,7 @@ fn link(label: &str, target: &str) -> String {
         "frame" => to(label, "control-frames"),
         "identity" => to(label, "key"),
         "ROUNDS" => to(label, "rounds"),
-        "first" | "classifier" => to(label, "cells"),
+        "first" | "classifier" | "mixing" => to(label, "cells"),
         _ => format!("[{label}]"),
     }
 }
@@ -167,6 +167,10 @@ Without entries all packets are in class 0; with entries, a packet that none mat
 
 **Place.** Bits 63:48 of the hash above bits 15:0 go through four [rounds](#rounds), with constants 568 to 571 of the seed.
 
+**Mixing.** In a design with a mixing the first of these rounds makes way for M x + b, over GF(2): x are the 32 bits, row r of M is
+bits r+31:r of 63 bits. After reset these are constants 572 to 575 of the seed, the first in the lowest bits, without the highest
+bit; b is constant 577 above constant 576. Those of an interval with another mixing are secret; word 14 has its identifier.
+
 **Bank.** The place's 32 bits have z leading zeros. The packet's bank is the last one whose prefix length is at most z. Where
 there is none, the packet enters the totals, but no cell.
 
@@ -202,7 +206,7 @@ fn identifier(configuration: &Configuration) -> String {
 /// A few packets, and all that is computed of them.
 fn example(configuration: &Configuration) -> String {
     let (hash, place) =
-        (LinearHash::new(configuration.hash(), configuration.seed()), Placement::new(configuration.seed()));
+        (LinearHash::new(configuration.hash(), configuration.seed()), Placement::of(configuration));
     let (digest, id) = (PacketDigest::new(configuration.seed()), PacketId::default());
     let kind = configuration.kind();
     let fields = match kind {
@@ -268,7 +272,8 @@ fn packet(identification: u16) -> Vec<u8> {
 /// A configuration's prefix lengths in words.
 pub(crate) fn lengths(configuration: &Configuration) -> String {
     let lengths: Vec<String> = configuration.prefixes().lengths().iter().map(u8::to_string).collect();
-    lengths.join(", ") + if configuration.adaptive() { " after reset, adaptive" } else { "" }
+    let mixing = if configuration.has_mixing() { " and a mixing" } else { "" };
+    lengths.join(", ") + if configuration.adaptive() { " after reset, adaptive" } else { "" } + mixing
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -34,7 +34,7 @@ pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body
 // {tables:<14} {count}, prefix lengths {prefixes:?}{adaptive}
 // rows           {rows} a {table}
 // segment        {segment}
-{classes}{cells}// configuration  {digest:#018x}
+{classes}{cells}{mixing}// configuration  {digest:#018x}
 //
 // Ports
 ",
@@ -45,6 +45,11 @@ pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body
         count = configuration.shape().tables,
         prefixes = configuration.prefixes().lengths(),
         adaptive = if configuration.adaptive() { " after reset, adaptive" } else { "" },
+        mixing = if configuration.has_mixing() {
+            "// mixing         that of the seed after reset, a secret later\n"
+        } else {
+            ""
+        },
         rows = configuration.rows(),
         segment = configuration.segment(),
         classes = match configuration.classifier().entries().len() {

@@ -19,7 +19,7 @@ use crate::point::wide_core::{Core256, Core512};
 use crate::sketch::digest;
 use crate::sketch::identity_table::IdentityTable;
 use crate::sketch::lda::Lda;
-use crate::sketch::place;
+use crate::sketch::place::{self, Place};
 use crate::sketch::sampler::Sampler;
 use deltaline_design::{CellKind, CoreKind, Refusal};
 use deltaline_model::configuration::Configuration;
@@ -53,7 +53,7 @@ impl Request<'_> {
             Module::Identity512 => emit_block(&mut Identity512::new(configuration), name),
             Module::Classifier => emit_block(&mut Classified::new(Classifier::new(configuration)), name),
             Module::Hash => emit_block(&mut Clocked::new(place::outer_bits(configuration)), name),
-            Module::Place => emit_block(&mut place::place(configuration), name),
+            Module::Place => emit_block(&mut Place::new(configuration), name),
             Module::Digest => emit_block(&mut digest::digest(configuration, 0), name),
             Module::Core => self.core(CoreKind::Bits64),
             Module::Core256 => self.core(CoreKind::Bits256),

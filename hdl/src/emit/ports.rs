@@ -6,7 +6,7 @@
 
 /// What ports of cores and shells mean, in short; the long form is in the port tables of the modules. Lanes' ports
 /// (s0_axis_tdata) mean what those of a single lane do.
-const PORTS: [(&str, &str); 60] = [
+const PORTS: [(&str, &str); 65] = [
     ("clk", "clock of all ports"),
     ("rst", "synchronous reset, active high; memories are cleared behind it"),
     ("s_axis_tdata", "observed stream, first byte in bits 7:0, no FCS"),
@@ -32,6 +32,11 @@ const PORTS: [(&str, &str); 60] = [
     ("from_interval", "number of the first interval with them"),
     ("schedule_legal", "next_prefixes may be scheduled"),
     ("schedule_pending", "scheduled prefix lengths wait for their interval"),
+    ("schedule_mixing", "strobe: next_mixing from interval from_mixing on; 0 unless there is a mixing"),
+    ("next_mixing", "matrix in 62:0, offset in 94:63; constant while mixing_pending, as the next two"),
+    ("next_mixing_id", "its identifier in control frames; 0 for the design's own"),
+    ("from_mixing", "number of the first interval with it"),
+    ("mixing_pending", "a scheduled mixing waits for its interval"),
     ("running", "memories are clear: counting"),
     ("packets", "measured packets of the running interval so far"),
     ("bytes", "their IP octets"),

@@ -90,6 +90,7 @@ pub(crate) fn shell(design: &Design, core: CoreKind, prefix: &str) -> Result<Str
         Shell::Inline => build.inline(now)?,
     }
     build.prefix_lengths();
+    build.mixing();
     build.keys()?;
     build.delimiter_tags()?;
     build.registers();
@@ -396,6 +397,25 @@ impl Build<'_> {
             ("registers_status_prefixes_pending", "core_schedule_pending", "1'b0"),
         ] {
             self.wiring.connect(wire, if adaptive { driver } else { fixed });
+        }
+    }
+
+    /// Mixings come from the registers; where there is none nothing of that is left.
+    fn mixing(&mut self) {
+        let is_there = self.design.configuration().has_mixing();
+        for (wire, driver, absent) in [
+            ("core_schedule_mixing", "registers_mixing_schedule", "1'b0"),
+            ("core_next_mixing", "{registers_mixing_offset, registers_mixing_matrix}", "95'd0"),
+            ("core_next_mixing_id", "registers_mixing_id", "32'd0"),
+            ("core_from_mixing", "registers_mixing_from", "32'd0"),
+            ("registers_mixing_matrix_allowed", "~core_mixing_pending", "1'b0"),
+            ("registers_mixing_offset_allowed", "~core_mixing_pending", "1'b0"),
+            ("registers_mixing_id_allowed", "~core_mixing_pending", "1'b0"),
+            ("registers_mixing_from_allowed", "1'b1", "1'b0"),
+            ("registers_mixing_schedule_allowed", "1'b1", "1'b0"),
+            ("registers_status_mixing_pending", "core_mixing_pending", "1'b0"),
+        ] {
+            self.wiring.connect(wire, if is_there { driver } else { absent });
         }
     }
 

@@ -42,6 +42,7 @@
 pub mod boundary;
 pub mod delimiter_match;
 pub mod least;
+pub mod mixings;
 pub mod schedule;
 pub mod succession;
 

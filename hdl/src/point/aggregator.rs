@@ -9,6 +9,7 @@
 //! commit, timestamp -+-> totals, class totals, sums of all packets --------+
 //! request, delimiters -> interval ------+
 //! lengths -> schedule -> masks to lanes, lengths to emitter
+//! mixing -> mixings -> mixing to lanes, its identifier to emitter
 //! ```
 //!
 //! The classifier takes a cycle to tell a packet's class: meanwhile all else that comes with a commit waits, but not the
@@ -46,6 +47,8 @@
 //! | absolute_time | in | 56 | time base in bits 55:48, seconds below; taken at the end of an interval |
 //! | schedule, next_prefixes, from_interval | in | 1, 64, 32 | `load`, `lengths` and `from` of [`crate::interval::schedule`] |
 //! | schedule_legal, schedule_pending | out | 1 | `legal` and `pending` of it |
+//! | schedule_mixing, next_mixing, next_mixing_id, from_mixing | in | 1, 95, 32, 32 | `load`, `next_mixing`, `next_id` and `from` of [`crate::interval::mixings`] |
+//! | mixing_pending | out | 1 | `pending` of it |
 //! | running | out | 1 | the memories have been cleared after reset: counting |
 //! | least_interval | in | 32 | `least` of [`crate::interval`] |
 //! | too_soon | out | 1 | an end would be refused because it comes too soon |
@@ -67,6 +70,7 @@
 //!
 //! `sim/cosim`, with the cores of every width.
 
+use crate::interval::mixings::Mixings;
 use crate::interval::schedule::Schedule;
 use crate::interval::{AHEAD, Interval};
 use crate::leaves::{Classifier, Delay, Flop};
@@ -79,6 +83,7 @@ use crate::report::emitter::Emitter;
 use crate::sketch::identity_table::IdentityTable;
 use crate::sketch::lane::Lane;
 use crate::sketch::merge::Merge;
+use crate::sketch::mixing::MIXING;
 use deltaline_hdl_macros::passes;
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
@@ -121,8 +126,13 @@ pub struct Aggregator<
     pub next_prefixes: Signal<In, Bits<64>>,
     pub from_interval: Signal<In, Bits<32>>,
     pub least_interval: Signal<In, Bits<32>>,
+    pub schedule_mixing: Signal<In, Bit>,
+    pub next_mixing: Signal<In, Bits<MIXING>>,
+    pub next_mixing_id: Signal<In, Bits<32>>,
+    pub from_mixing: Signal<In, Bits<32>>,
     pub schedule_legal: Signal<Out, Bit>,
     pub schedule_pending: Signal<Out, Bit>,
+    pub mixing_pending: Signal<Out, Bit>,
     pub running: Signal<Out, Bit>,
     pub draining: Signal<Out, Bit>,
     pub too_soon: Signal<Out, Bit>,
@@ -165,6 +175,7 @@ pub struct Aggregator<
     unmatched_count: FrameCount,
     intervals: Interval<L>,
     prefixes: Schedule,
+    mixings: Mixings,
     /// When the interval ended that ended last.
     ended_time: Flop<Bits<56>>,
     emitter: Emitter<A, S, D>,
@@ -225,12 +236,13 @@ impl<
             lane: std::array::from_fn(|_| Lane::new(configuration)),
             identity: std::array::from_fn(|_| IdentityTable::new(configuration)),
             prefixes: Schedule::new(configuration),
+            mixings: Mixings::new(configuration),
             emitter: Emitter::new(configuration),
             lanes: Constant::new(u64::from(L > 1).into()),
             class_number: std::array::from_fn(|class| Constant::new((class as u64).into())),
         }
             clk rst request unlocked receiver point_id absolute_time keyed due_ready next_ready schedule next_prefixes
-            from_interval least_interval schedule_legal schedule_pending running draining too_soon ended refused gap due due_epoch
+            from_interval least_interval schedule_mixing next_mixing next_mixing_id from_mixing mixing_pending schedule_legal schedule_pending running draining too_soon ended refused gap due due_epoch
             next_number next_epoch due_changes next_changes interval packets
             bytes unmeasured_frames bad_frames unmatched_frames m_axis_tdata m_axis_tkeep m_axis_tvalid
             m_axis_tready m_axis_tlast m_axis_tuser unlocked_then totals unmatched_count intervals ended_time unlocked_now idle
@@ -315,6 +327,16 @@ impl<
         self.schedule_legal.next = self.prefixes.legal.val();
         self.schedule_pending.next = self.prefixes.pending.val();
         self.emitter.prefixes.next = self.prefixes.ended.val();
+        self.mixings.clk.next = self.clk.val();
+        self.mixings.rst.next = self.rst.val();
+        self.mixings.load.next = self.schedule_mixing.val();
+        self.mixings.next_mixing.next = self.next_mixing.val();
+        self.mixings.next_id.next = self.next_mixing_id.val();
+        self.mixings.from.next = self.from_mixing.val();
+        self.mixings.ends.next = self.intervals.start_drain.val();
+        self.mixings.begun.next = self.intervals.begun.val();
+        self.mixing_pending.next = self.mixings.pending.val();
+        self.emitter.mixing_id.next = self.mixings.ended_id.val();
 
         // Commit, a cycle later: the frames count in the copy of this moment.
         self.unmeasured_now.next = 0.into();
@@ -342,6 +364,7 @@ impl<
             self.lane[i].key.next = self.key[i].val();
             self.lane[i].nanoseconds.next = self.staged_timestamp[i].q.val().get_bits::<40>(16);
             self.lane[i].masks.next = self.prefixes.masks.val();
+            self.lane[i].mixing.next = self.mixings.mixing.val();
             self.lane[i].ends.next = self.intervals.start_drain.val();
             self.lane[i].sent_kind.next = self.emitter.kind.val();
             self.lane[i].drain_address.next = self.emitter.drain_address.val();
@@ -360,6 +383,7 @@ impl<
             self.identity[i].key.next = self.key[i].val();
             self.identity[i].nanoseconds.next = self.staged_timestamp[i].q.val().get_bits::<40>(16);
             self.identity[i].masks.next = self.prefixes.masks.val();
+            self.identity[i].mixing.next = self.mixings.mixing.val();
             self.identity[i].drain_address.next = self.emitter.drain_address.val();
             self.identity[i].drain_epoch.next = self.idle.val();
             self.identity[i].clear_first.next =

@@ -95,6 +95,7 @@ use crate::identity::Identity;
 use crate::interval::boundary::Boundary;
 use crate::module::module;
 use crate::point::aggregator::Aggregator;
+use crate::sketch::mixing::MIXING;
 use deltaline_hdl_macros::passes;
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
@@ -135,8 +136,13 @@ pub struct Core<
     pub next_prefixes: Signal<In, Bits<64>>,
     pub from_interval: Signal<In, Bits<32>>,
     pub least_interval: Signal<In, Bits<32>>,
+    pub schedule_mixing: Signal<In, Bit>,
+    pub next_mixing: Signal<In, Bits<MIXING>>,
+    pub next_mixing_id: Signal<In, Bits<32>>,
+    pub from_mixing: Signal<In, Bits<32>>,
     pub schedule_legal: Signal<Out, Bit>,
     pub schedule_pending: Signal<Out, Bit>,
+    pub mixing_pending: Signal<Out, Bit>,
     pub running: Signal<Out, Bit>,
     pub packets: Signal<Out, Bits<48>>,
     pub bytes: Signal<Out, Bits<48>>,
@@ -188,7 +194,7 @@ impl<
             clk rst s_axis_tdata s_axis_tkeep s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser
             interval_end interval_log2 ptp_ts ptp_locked receiver point_id absolute_time keyed due_ready next_ready
             schedule next_prefixes from_interval least_interval
-            schedule_legal schedule_pending running packets bytes unmeasured bad unmatched interval draining too_soon
+            schedule_mixing next_mixing next_mixing_id from_mixing mixing_pending schedule_legal schedule_pending running packets bytes unmeasured bad unmatched interval draining too_soon
             ended refused gap delimiter due due_epoch next_number next_epoch due_changes next_changes m_axis_tdata m_axis_tkeep m_axis_tvalid m_axis_tready m_axis_tlast
             m_axis_tuser boundary; each due_signed next_signed
         }
@@ -221,11 +227,16 @@ impl<
             next_prefixes,
             from_interval,
             least_interval,
+            schedule_mixing,
+            next_mixing,
+            next_mixing_id,
+            from_mixing,
             m_axis_tready
         ),
         out(
             schedule_legal,
             schedule_pending,
+            mixing_pending,
             running,
             packets,
             bytes,

@@ -53,6 +53,7 @@ pub struct Registers {
     pub status_end_refused: Signal<In, Bit>,
     pub status_prefixes_pending: Signal<In, Bit>,
     pub status_key_pending: Signal<In, Bit>,
+    pub status_mixing_pending: Signal<In, Bit>,
     pub snapshot: Signal<Out, Bit>,
     pub interval: Signal<In, Bits<32>>,
     pub packets: Signal<In, Bits<48>>,
@@ -96,6 +97,16 @@ pub struct Registers {
     pub key_schedule: Signal<Out, Bit>,
     pub key_schedule_allowed: Signal<In, Bit>,
     pub least_interval: Signal<Out, Bits<32>>,
+    pub mixing_matrix: Signal<Out, Bits<63>>,
+    pub mixing_matrix_allowed: Signal<In, Bit>,
+    pub mixing_offset: Signal<Out, Bits<32>>,
+    pub mixing_offset_allowed: Signal<In, Bit>,
+    pub mixing_id: Signal<Out, Bits<32>>,
+    pub mixing_id_allowed: Signal<In, Bit>,
+    pub mixing_from: Signal<Out, Bits<32>>,
+    pub mixing_from_allowed: Signal<In, Bit>,
+    pub mixing_schedule: Signal<Out, Bit>,
+    pub mixing_schedule_allowed: Signal<In, Bit>,
 
     axi: AxiLite,
     readable: Signal<Local, Bit>,
@@ -290,6 +301,34 @@ pub struct Registers {
     least_interval_legal: Signal<Local, Bit>,
     least_interval_write: Signal<Local, Bit>,
     least_interval_held: Flop<Bits<32>>,
+    mixing_matrix_0_addressed: Flop<Bit>,
+    mixing_matrix_0_legal: Signal<Local, Bit>,
+    mixing_matrix_0_write: Signal<Local, Bit>,
+    mixing_matrix_1_addressed: Flop<Bit>,
+    mixing_matrix_1_reserved: Signal<Local, Bits<32>>,
+    mixing_matrix_1_legal: Signal<Local, Bit>,
+    mixing_matrix_1_write: Signal<Local, Bit>,
+    mixing_matrix_held_0: Flop<Bits<32>>,
+    mixing_matrix_held_1: Flop<Bits<31>>,
+    mixing_offset_addressed: Flop<Bit>,
+    mixing_offset_legal: Signal<Local, Bit>,
+    mixing_offset_write: Signal<Local, Bit>,
+    mixing_offset_held: Flop<Bits<32>>,
+    mixing_id_addressed: Flop<Bit>,
+    mixing_id_read: Signal<Local, Bits<32>>,
+    mixing_id_legal: Signal<Local, Bit>,
+    mixing_id_write: Signal<Local, Bit>,
+    mixing_id_held: Flop<Bits<32>>,
+    mixing_from_addressed: Flop<Bit>,
+    mixing_from_read: Signal<Local, Bits<32>>,
+    mixing_from_legal: Signal<Local, Bit>,
+    mixing_from_write: Signal<Local, Bit>,
+    mixing_from_held: Flop<Bits<32>>,
+    mixing_schedule_addressed: Flop<Bit>,
+    mixing_schedule_reserved: Signal<Local, Bits<32>>,
+    mixing_schedule_legal: Signal<Local, Bit>,
+    mixing_schedule_write: Signal<Local, Bit>,
+    mixing_schedule_pulse: Flop<Bit>,
 }
 
 impl Registers {
@@ -305,15 +344,17 @@ impl Registers {
             s_axil_wvalid s_axil_wready s_axil_bresp s_axil_bvalid s_axil_bready s_axil_araddr s_axil_arprot
             s_axil_arvalid s_axil_arready s_axil_rdata s_axil_rresp s_axil_rvalid s_axil_rready control_role
             control_interval_source control_interval_log2 status_running status_ptp_locked status_drain_busy
-            status_end_refused status_prefixes_pending status_key_pending snapshot interval packets bytes
-            unmeasured bad refused_ends control_frames unmatched delimiters delimiter_gaps interval_end
-            timestamp clock_status_locked clock_status_slewing clock_synchronised clock_period clock_rate
-            clock_offset clock_value clock_command_set clock_command_step clock_command_slew prefixes_next
-            prefixes_next_allowed prefixes_from prefixes_from_allowed prefixes_schedule
-            prefixes_schedule_allowed point_id boot_epoch boot_epoch_allowed key_low key_low_allowed key_high
-            key_high_allowed key_id key_id_allowed key_from key_from_allowed key_schedule key_schedule_allowed
-            least_interval axi readable block_type_addressed block_type_read version_addressed version_read
-            next_block_addressed capability_addressed capability_read configuration_0_addressed
+            status_end_refused status_prefixes_pending status_key_pending status_mixing_pending snapshot
+            interval packets bytes unmeasured bad refused_ends control_frames unmatched delimiters
+            delimiter_gaps interval_end timestamp clock_status_locked clock_status_slewing clock_synchronised
+            clock_period clock_rate clock_offset clock_value clock_command_set clock_command_step
+            clock_command_slew prefixes_next prefixes_next_allowed prefixes_from prefixes_from_allowed
+            prefixes_schedule prefixes_schedule_allowed point_id boot_epoch boot_epoch_allowed key_low
+            key_low_allowed key_high key_high_allowed key_id key_id_allowed key_from key_from_allowed
+            key_schedule key_schedule_allowed least_interval mixing_matrix mixing_matrix_allowed mixing_offset
+            mixing_offset_allowed mixing_id mixing_id_allowed mixing_from mixing_from_allowed mixing_schedule
+            mixing_schedule_allowed axi readable block_type_addressed block_type_read version_addressed
+            version_read next_block_addressed capability_addressed capability_read configuration_0_addressed
             configuration_0_read configuration_1_addressed configuration_1_read build_addressed build_read
             control_addressed control_read control_reserved control_interval_source_asked
             control_interval_log2_asked control_legal control_write control_role_held
@@ -353,7 +394,14 @@ impl Registers {
             key_id_legal key_id_write key_id_held key_from_addressed key_from_read key_from_legal
             key_from_write key_from_held key_schedule_addressed key_schedule_reserved key_schedule_legal
             key_schedule_write key_schedule_pulse least_interval_addressed least_interval_read
-            least_interval_legal least_interval_write least_interval_held
+            least_interval_legal least_interval_write least_interval_held mixing_matrix_0_addressed
+            mixing_matrix_0_legal mixing_matrix_0_write mixing_matrix_1_addressed mixing_matrix_1_reserved
+            mixing_matrix_1_legal mixing_matrix_1_write mixing_matrix_held_0 mixing_matrix_held_1
+            mixing_offset_addressed mixing_offset_legal mixing_offset_write mixing_offset_held
+            mixing_id_addressed mixing_id_read mixing_id_legal mixing_id_write mixing_id_held
+            mixing_from_addressed mixing_from_read mixing_from_legal mixing_from_write mixing_from_held
+            mixing_schedule_addressed mixing_schedule_reserved mixing_schedule_legal mixing_schedule_write
+            mixing_schedule_pulse
         }
     }
 }
@@ -447,7 +495,19 @@ impl Logic for Registers {
         key_schedule_addressed,
         key_schedule_pulse,
         least_interval_addressed,
-        least_interval_held
+        least_interval_held,
+        mixing_matrix_0_addressed,
+        mixing_matrix_1_addressed,
+        mixing_matrix_held_0,
+        mixing_matrix_held_1,
+        mixing_offset_addressed,
+        mixing_offset_held,
+        mixing_id_addressed,
+        mixing_id_held,
+        mixing_from_addressed,
+        mixing_from_held,
+        mixing_schedule_addressed,
+        mixing_schedule_pulse
     )]
     fn update(&mut self) {
         self.axi.clk.next = self.clk.val();
@@ -478,7 +538,7 @@ impl Logic for Registers {
         self.version_addressed.d.next = self.axi.read_address.val() == 0x4;
         self.version_read.next = 0.into();
         if self.version_addressed.q.val() {
-            self.version_read.next = 0x00010004_u64.into();
+            self.version_read.next = 0x00010005_u64.into();
         }
         self.next_block_addressed.d.next = self.axi.read_address.val() == 0x8;
         self.capability_addressed.d.next = self.axi.read_address.val() == 0xc;
@@ -538,7 +598,8 @@ impl Logic for Registers {
                 | (bit_cast::<32, 1>(self.status_drain_busy.val().into()) << 2)
                 | (bit_cast::<32, 1>(self.status_end_refused.val().into()) << 3)
                 | (bit_cast::<32, 1>(self.status_prefixes_pending.val().into()) << 4)
-                | (bit_cast::<32, 1>(self.status_key_pending.val().into()) << 5);
+                | (bit_cast::<32, 1>(self.status_key_pending.val().into()) << 5)
+                | (bit_cast::<32, 1>(self.status_mixing_pending.val().into()) << 6);
         }
         self.snapshot_addressed.d.next = self.axi.read_address.val() == 0x28;
         self.snapshot_reserved.next = self.axi.write_data.val() & 0xfffffffe_u64;
@@ -916,6 +977,71 @@ impl Logic for Registers {
             self.least_interval_held.d.next = self.axi.write_data.val();
         }
         self.least_interval.next = self.least_interval_held.q.val();
+        self.mixing_matrix_0_addressed.d.next = self.axi.read_address.val() == 0xd0;
+        self.mixing_matrix_0_legal.next = self.axi.write_whole.val()
+            & (self.axi.write_address.val() == 0xd0)
+            & self.mixing_matrix_allowed.val();
+        self.mixing_matrix_0_write.next = self.axi.write.val() & self.mixing_matrix_0_legal.val();
+        self.mixing_matrix_1_addressed.d.next = self.axi.read_address.val() == 0xd4;
+        self.mixing_matrix_1_reserved.next = self.axi.write_data.val() & 0x80000000_u64;
+        self.mixing_matrix_1_legal.next = self.axi.write_whole.val()
+            & (self.axi.write_address.val() == 0xd4)
+            & !self.mixing_matrix_1_reserved.val().any()
+            & self.mixing_matrix_allowed.val();
+        self.mixing_matrix_1_write.next = self.axi.write.val() & self.mixing_matrix_1_legal.val();
+        if self.mixing_matrix_0_write.val() {
+            self.mixing_matrix_held_0.d.next = self.axi.write_data.val();
+        }
+        if self.mixing_matrix_1_write.val() {
+            self.mixing_matrix_held_1.d.next = self.axi.write_data.val().get_bits::<31>(0);
+        }
+        self.mixing_matrix.next = bit_cast::<63, 32>(self.mixing_matrix_held_0.q.val())
+            | (bit_cast::<63, 31>(self.mixing_matrix_held_1.q.val()) << 32);
+        self.mixing_offset_addressed.d.next = self.axi.read_address.val() == 0xd8;
+        self.mixing_offset_legal.next = self.axi.write_whole.val()
+            & (self.axi.write_address.val() == 0xd8)
+            & self.mixing_offset_allowed.val();
+        self.mixing_offset_write.next = self.axi.write.val() & self.mixing_offset_legal.val();
+        if self.mixing_offset_write.val() {
+            self.mixing_offset_held.d.next = self.axi.write_data.val();
+        }
+        self.mixing_offset.next = self.mixing_offset_held.q.val();
+        self.mixing_id_addressed.d.next = self.axi.read_address.val() == 0xdc;
+        self.mixing_id_read.next = 0.into();
+        if self.mixing_id_addressed.q.val() {
+            self.mixing_id_read.next = self.mixing_id_held.q.val();
+        }
+        self.mixing_id_legal.next = self.axi.write_whole.val()
+            & (self.axi.write_address.val() == 0xdc)
+            & self.mixing_id_allowed.val();
+        self.mixing_id_write.next = self.axi.write.val() & self.mixing_id_legal.val();
+        if self.mixing_id_write.val() {
+            self.mixing_id_held.d.next = self.axi.write_data.val();
+        }
+        self.mixing_id.next = self.mixing_id_held.q.val();
+        self.mixing_from_addressed.d.next = self.axi.read_address.val() == 0xe0;
+        self.mixing_from_read.next = 0.into();
+        if self.mixing_from_addressed.q.val() {
+            self.mixing_from_read.next = self.mixing_from_held.q.val();
+        }
+        self.mixing_from_legal.next = self.axi.write_whole.val()
+            & (self.axi.write_address.val() == 0xe0)
+            & self.mixing_from_allowed.val();
+        self.mixing_from_write.next = self.axi.write.val() & self.mixing_from_legal.val();
+        if self.mixing_from_write.val() {
+            self.mixing_from_held.d.next = self.axi.write_data.val();
+        }
+        self.mixing_from.next = self.mixing_from_held.q.val();
+        self.mixing_schedule_addressed.d.next = self.axi.read_address.val() == 0xe4;
+        self.mixing_schedule_reserved.next = self.axi.write_data.val() & 0xfffffffe_u64;
+        self.mixing_schedule_legal.next = self.axi.write_whole.val()
+            & (self.axi.write_address.val() == 0xe4)
+            & !self.mixing_schedule_reserved.val().any()
+            & self.mixing_schedule_allowed.val();
+        self.mixing_schedule_write.next = self.axi.write.val() & self.mixing_schedule_legal.val();
+        self.mixing_schedule_pulse.d.next =
+            self.mixing_schedule_write.val() & self.axi.write_data.val().get_bit(0);
+        self.mixing_schedule.next = self.mixing_schedule_pulse.q.val();
 
         self.readable.next = self.block_type_addressed.q.val()
             | self.version_addressed.q.val()
@@ -964,7 +1090,13 @@ impl Logic for Registers {
             | self.key_id_addressed.q.val()
             | self.key_from_addressed.q.val()
             | self.key_schedule_addressed.q.val()
-            | self.least_interval_addressed.q.val();
+            | self.least_interval_addressed.q.val()
+            | self.mixing_matrix_0_addressed.q.val()
+            | self.mixing_matrix_1_addressed.q.val()
+            | self.mixing_offset_addressed.q.val()
+            | self.mixing_id_addressed.q.val()
+            | self.mixing_from_addressed.q.val()
+            | self.mixing_schedule_addressed.q.val();
         self.axi.read_legal.next = self.readable.val();
         self.axi.read_data.next = self.block_type_read.val()
             | self.version_read.val()
@@ -1003,7 +1135,9 @@ impl Logic for Registers {
             | self.boot_epoch_read.val()
             | self.key_id_read.val()
             | self.key_from_read.val()
-            | self.least_interval_read.val();
+            | self.least_interval_read.val()
+            | self.mixing_id_read.val()
+            | self.mixing_from_read.val();
         self.axi.write_legal.next = self.control_legal.val()
             | self.snapshot_legal.val()
             | self.interval_end_legal.val()
@@ -1028,6 +1162,12 @@ impl Logic for Registers {
             | self.key_id_legal.val()
             | self.key_from_legal.val()
             | self.key_schedule_legal.val()
-            | self.least_interval_legal.val();
+            | self.least_interval_legal.val()
+            | self.mixing_matrix_0_legal.val()
+            | self.mixing_matrix_1_legal.val()
+            | self.mixing_offset_legal.val()
+            | self.mixing_id_legal.val()
+            | self.mixing_from_legal.val()
+            | self.mixing_schedule_legal.val();
     }
 }

@@ -15,9 +15,9 @@
 //! |------|-----------|-------|---------|
 //! | clk, rst | in | 1 | clock of everything; synchronous reset, active high |
 //! | s_axil_* | | | AXI4-Lite, 32 data bits, 12 address bits; awprot and arprot are not looked at |
-//! | prefixes_*_allowed, boot_epoch_allowed, key_*_allowed | in | 1 | in the same cycle: a write to the register may be legal |
-//! | control_*, point_id, boot_epoch, key_low, key_high, key_id, key_from, least_interval, prefixes_next, prefixes_from, clock_synchronised, clock_period, clock_rate, clock_offset, clock_value | out | of the field | what was written, from the next cycle on |
-//! | snapshot, interval_end, prefixes_schedule, key_schedule, clock_command_* | out | 1 | high for one cycle, the one behind the write |
+//! | prefixes_*_allowed, boot_epoch_allowed, key_*_allowed, mixing_*_allowed | in | 1 | in the same cycle: a write to the register may be legal |
+//! | control_*, point_id, boot_epoch, key_low, key_high, key_id, key_from, least_interval, prefixes_next, prefixes_from, mixing_matrix, mixing_offset, mixing_id, mixing_from, clock_synchronised, clock_period, clock_rate, clock_offset, clock_value | out | of the field | what was written, from the next cycle on |
+//! | snapshot, interval_end, prefixes_schedule, key_schedule, mixing_schedule, clock_command_* | out | 1 | high for one cycle, the one behind the write |
 //! | status_*, clock_status_* | in | 1 | read as they are |
 //! | interval, packets, bytes, unmeasured, bad, unmatched, refused_ends, control_frames, delimiters, delimiter_gaps, timestamp | in | of the field | taken at the end of the cycle in which `snapshot` is high |
 //!
@@ -82,6 +82,7 @@ impl Emitted {
             .with_has_clock(options.clock)
             .with_has_delimiters(options.delimiters)
             .with_has_adaptive(configuration.adaptive())
+            .with_has_mixing(configuration.has_mixing())
             .with_has_digests(configuration.has_digests());
         Emitted { capability, configuration: configuration.id(), build }
     }

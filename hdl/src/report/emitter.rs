@@ -33,6 +33,7 @@
 //! | time_sum, digest_sum | in | 64, 32 | the sums of its packets; without digests the latter is zero |
 //! | absolute_time | in | 56 | when it ended: time base in bits 55:48, seconds below |
 //! | point_id | in | 32 | the measurement point's identifier |
+//! | mixing_id | in | 32 | identifier of the interval's mixing; zero without |
 //! | prefixes | in | 64 | the prefix lengths of the interval, as the frame's; looked at if the configuration adapts |
 //! | kind | out | 2 | the class whose frames are being sent: asks for its packets, bytes, first, last |
 //! | drained_cell | in | S | the cell at drain_address |
@@ -87,6 +88,7 @@ pub struct Emitter<const A: usize, const S: usize = 72, const D: usize = 0> {
     pub digest_sum: Signal<In, Bits<32>>,
     pub absolute_time: Signal<In, Bits<56>>,
     pub point_id: Signal<In, Bits<32>>,
+    pub mixing_id: Signal<In, Bits<32>>,
     pub prefixes: Signal<In, Bits<64>>,
     pub kind: Signal<Out, Bits<2>>,
     pub drained_cell: Signal<In, Bits<S>>,
@@ -141,7 +143,7 @@ impl<const A: usize, const S: usize, const D: usize> Emitter<A, S, D> {
             last_field: Constant::new((D.saturating_sub(1) as u64).into()),
         }
             clk rst start receiver interval packets bytes first last unmeasured bad refused_ends ignored_delimiters flags time_sum
-            digest_sum absolute_time point_id prefixes kind
+            digest_sum absolute_time point_id mixing_id prefixes kind
             drained_cell drain_address clear clear_all busy running m_axis_tdata m_axis_tkeep m_axis_tvalid
             m_axis_tready m_axis_tlast m_axis_tuser pack state section step cleared taking clearing clears_not_all
             is_idle header_step
@@ -171,6 +173,7 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
             digest_sum,
             absolute_time,
             point_id,
+            mixing_id,
             prefixes
         )
     )]

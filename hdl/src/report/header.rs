@@ -18,6 +18,7 @@
 //! | time_sum, digest_sum | in | 64, 32 | the sums of its packets; without digests the latter is zero |
 //! | absolute_time | in | 56 | when it ended: time base in bits 55:48, seconds below |
 //! | point_id | in | 32 | the measurement point's identifier |
+//! | mixing_id | in | 32 | identifier of the interval's mixing; zero without |
 //! | prefixes | in | 64 | the prefix lengths of the interval, as the frame's; looked at if the configuration adapts |
 //! | word | out | 64 | the word, one cycle later |
 //!
@@ -63,6 +64,7 @@ pub struct Header<const A: usize> {
     pub digest_sum: Signal<In, Bits<32>>,
     pub absolute_time: Signal<In, Bits<56>>,
     pub point_id: Signal<In, Bits<32>>,
+    pub mixing_id: Signal<In, Bits<32>>,
     pub prefixes: Signal<In, Bits<64>>,
     pub word: Signal<Out, Bits<64>>,
 
@@ -104,7 +106,7 @@ impl<const A: usize> Header<A> {
             class_number: std::array::from_fn(|class| Constant::new((class as u64).into())),
         }
             clk rst select kind fragment bank first_row receiver interval packets bytes first last unmeasured bad
-            refused_ends ignored_delimiters flags time_sum digest_sum absolute_time point_id prefixes word segment_now role_bit looked_up header_word
+            refused_ends ignored_delimiters flags time_sum digest_sum absolute_time point_id mixing_id prefixes word segment_now role_bit looked_up header_word
         }
     }
 }
@@ -179,7 +181,9 @@ impl<const A: usize> Logic for Header<A> {
             self.looked_up.next = self.looked_up.val() | self.time_sum.val();
         }
         if self.select.val().get_bit(14) {
-            self.looked_up.next = self.looked_up.val() | (bit_cast::<64, 32>(self.digest_sum.val()) << 32);
+            self.looked_up.next = self.looked_up.val()
+                | (bit_cast::<64, 32>(self.digest_sum.val()) << 32)
+                | bit_cast::<64, 32>(self.mixing_id.val());
         }
         // The rest of word 15 is zero: frames are not authenticated.
         if self.select.val().get_bit(15) {

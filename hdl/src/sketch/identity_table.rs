@@ -28,6 +28,7 @@
 //! | epoch | in | 1 | it counts in this copy |
 //! | nanoseconds | in | 40 | its timestamp |
 //! | masks | in | 128 | as the sampler's |
+//! | mixing | in | 95 | as the place's |
 //! | drain_address | in | R + 2 | table in the two highest bits, row below: as the lda's |
 //! | drain_epoch, clear_first, clear_second | in | 1 | as the lda's |
 //! | drained_cell | out | 168 | as the lda's |
@@ -52,7 +53,8 @@ use crate::module::module;
 use crate::sketch::digest::{self, Digest};
 use crate::sketch::digest_sum::DigestSum;
 use crate::sketch::lda::Lda;
-use crate::sketch::place::{self, Place};
+use crate::sketch::mixing::MIXING;
+use crate::sketch::place::Place;
 use crate::sketch::sampler::{MASKS, PREFIX_BITS, Sampler};
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
@@ -67,6 +69,7 @@ pub struct IdentityTable<const R: usize, const A: usize, const S: usize = 168> {
     pub epoch: Signal<In, Bit>,
     pub nanoseconds: Signal<In, Bits<40>>,
     pub masks: Signal<In, Bits<MASKS>>,
+    pub mixing: Signal<In, Bits<MIXING>>,
     pub drain_address: Signal<In, Bits<A>>,
     pub drain_epoch: Signal<In, Bit>,
     pub clear_first: Signal<In, Bit>,
@@ -103,12 +106,12 @@ impl<const R: usize, const A: usize, const S: usize> IdentityTable<R, A, S> {
     /// The identity table of a configuration with 2^R rows.
     pub fn new(configuration: &Configuration) -> Self {
         module! { IdentityTable {
-            place: place::place(configuration),
+            place: Place::new(configuration),
             sampler: Sampler::new(configuration),
             digest: std::array::from_fn(|field| digest::digest(configuration, field)),
             table: std::array::from_fn(|number| Table::new(number as u64)),
         }
-            clk rst key packet epoch nanoseconds masks drain_address drain_epoch clear_first clear_second drained_cell
+            clk rst key packet epoch nanoseconds masks mixing drain_address drain_epoch clear_first clear_second drained_cell
             overflow overflow_epoch placing field entering waiting updating drained overflows
             wrapped_copy unused_row ends digest_sum checks
         }
@@ -121,6 +124,7 @@ impl<const R: usize, const A: usize, const S: usize> Logic for IdentityTable<R, 
         self.place.clk.next = self.clk.val();
         self.place.rst.next = self.rst.val();
         self.place.key.next = self.key.val();
+        self.place.mixing.next = self.mixing.val();
         for i in 0..5 {
             self.placing[i].clock.next = self.clk.val();
             self.placing[i].rst.next = self.rst.val();

@@ -24,6 +24,7 @@
 //! | epoch | in | 1 | it counts in this copy |
 //! | nanoseconds | in | 40 | its timestamp |
 //! | masks | in | 128 | as the sampler's |
+//! | mixing | in | 95 | as the place's |
 //! | drain_address, drain_epoch, clear_first, clear_second, drained_cell | | | as the lda's |
 //! | overflow, overflow_epoch | out | 1 | as the lda's |
 //! | ends | in | 1 | the interval ends behind this cycle |
@@ -47,7 +48,8 @@ use crate::module::module;
 use crate::sketch::digest::{self, Digest};
 use crate::sketch::digest_sum::DigestSum;
 use crate::sketch::lda::Lda;
-use crate::sketch::place::{self, Place};
+use crate::sketch::mixing::MIXING;
+use crate::sketch::place::Place;
 use crate::sketch::sampler::{MASKS, PREFIX_BITS, Sampler};
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
@@ -70,6 +72,7 @@ pub struct Lane<
     pub epoch: Signal<In, Bit>,
     pub nanoseconds: Signal<In, Bits<40>>,
     pub masks: Signal<In, Bits<MASKS>>,
+    pub mixing: Signal<In, Bits<MIXING>>,
     pub drain_address: Signal<In, Bits<A>>,
     pub drain_epoch: Signal<In, Bit>,
     pub clear_first: Signal<In, Bit>,
@@ -113,12 +116,12 @@ impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: us
     /// two.
     pub fn new(configuration: &Configuration) -> Self {
         module! { Lane {
-            place: place::place(configuration),
+            place: Place::new(configuration),
             sampler: Sampler::new(configuration),
             digest: std::array::from_fn(|field| digest::digest(configuration, field)),
             class_shift: Constant::new(u64::from(class_shift(configuration)).into()),
         }
-            clk rst key packet kind epoch nanoseconds masks drain_address drain_epoch clear_first clear_second
+            clk rst key packet kind epoch nanoseconds masks mixing drain_address drain_epoch clear_first clear_second
             drained_cell overflow overflow_epoch lda placing kinds copy timestamp class_number class_base shown_sum
             ends sent_kind digest_sum; each digest_sums field
         }
@@ -133,6 +136,7 @@ impl<const R: usize, const A: usize, const C: usize, const S: usize, const D: us
         self.place.clk.next = self.clk.val();
         self.place.rst.next = self.rst.val();
         self.place.key.next = self.key.val();
+        self.place.mixing.next = self.mixing.val();
         for i in 0..5 {
             self.placing[i].clock.next = self.clk.val();
             self.placing[i].rst.next = self.rst.val();

@@ -16,6 +16,7 @@ pub mod identity_table;
 pub mod lane;
 pub mod lda;
 pub mod merge;
+pub mod mixing;
 pub mod place;
 pub mod rounds;
 pub mod sampler;

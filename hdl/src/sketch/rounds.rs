@@ -11,9 +11,8 @@
 //!     └─────── <<< 2 ──────────── ^ ── y_after
 //! ```
 //!
-//! One round a cycle, so that no path has more than one adder. [Digest](crate::sketch::digest) and
-//! [place](crate::sketch::place) of the wide cores are the same circuit with other hash bits and constants,
-//! [`MixedHash`], in which every round is a stage; the [byte core](crate::byte::hash) has time to use one round again and again.
+//! One round a cycle, so that no path has more than one adder. In [digest](crate::sketch::digest) and
+//! [place](crate::sketch::place) of the wide cores every round is a stage; the [byte core](crate::byte::hash) has time to use one round again and again.
 //!
 //! # Ports of `Round`
 //!

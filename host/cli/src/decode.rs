@@ -131,6 +131,9 @@ struct EndOutput {
     flags: Vec<&'static str>,
     synopsis: Option<&'static str>,
     digest: String,
+    /// Identifier of the mixing, unless it is the design's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mixing: Option<String>,
     /// The point's own number, and when its interval ended, if it said so.
     point: u32,
     time: Option<TimeOutput>,
@@ -329,6 +332,7 @@ fn ends(interval: &Interval) -> impl Iterator<Item = EndOutput> {
         flags: flags(report.totals.flags),
         synopsis: report.shape.kind.name(),
         digest: format!("{:#018x}", report.configuration),
+        mixing: (report.mixing != 0).then(|| format!("{:#010x}", report.mixing)),
         point: report.point,
         time: report.time.map(TimeOutput::from),
         rows: report.shape.table_cells as usize,

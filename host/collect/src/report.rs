@@ -30,6 +30,8 @@ pub struct Report {
     pub time: Option<AbsoluteTime>,
     /// Identifier of the end's configuration.
     pub configuration: u64,
+    /// Identifier of the mixing that the interval was counted with; zero for the design's own, and without.
+    pub mixing: u32,
     /// The synopsis's tables.
     pub shape: Shape,
     /// How they are sampled; not known of a later release's synopsis.

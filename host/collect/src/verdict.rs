@@ -1,7 +1,7 @@
 //! Whether an interval's two reports may be compared, and if not, why not and what to do about it.
 //!
 //! A report speaks for itself (whole, cut by a delimiter, not saturated), the two together (same configuration, same
-//! prefix lengths), and all reports of a segment so far (the ends refused the same interval ends).
+//! prefix lengths, same mixing), and all reports of a segment so far (the ends refused the same interval ends).
 
 use crate::report::{Report, Table};
 use deltaline_model::configuration::Configuration;
@@ -129,6 +129,16 @@ pub enum Void {
         sender: Table,
         /// The receiver's rows and banks.
         receiver: Table,
+    },
+    /// The ends counted an interval with different mixings.
+    #[error(
+        "the ends counted with different mixings ({sender:#010x} at the sender, {receiver:#010x} at the receiver), which put the          same packets into different rows: the interval is void; schedule the same one at both ends before the interval that it is for begins"
+    )]
+    DifferentMixing {
+        /// The identifier of the sender's mixing.
+        sender: u32,
+        /// The identifier of the receiver's.
+        receiver: u32,
     },
     /// A count overflowed.
     #[error("a counter of the {role} overflowed: the interval is void; use shorter intervals")]
@@ -279,6 +289,11 @@ pub(crate) fn void(sender: Option<&Report>, receiver: Option<&Report>) -> Option
         && sender.prefixes != receiver.prefixes
     {
         return Some(Void::DifferentSampling { sender: sender.table(), receiver: receiver.table() });
+    }
+    if let (Some(sender), Some(receiver)) = (sender, receiver)
+        && sender.mixing != receiver.mixing
+    {
+        return Some(Void::DifferentMixing { sender: sender.mixing, receiver: receiver.mixing });
     }
     let (role, _) = present().find(|(_, end)| end.totals.flags.saturated)?;
     Some(Void::Saturated { role })

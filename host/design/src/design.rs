@@ -64,6 +64,10 @@ impl Design {
                 "the core of 8 bits has no registers and fixed prefix lengths; give false, or a wider stream";
             return Err(Refused::new("measurement.adaptive", &true, why));
         }
+        if configuration.has_mixing() && parts.stream.width == CoreKind::Byte.width() {
+            let why = "the core of 8 bits has none; leave it out, or give a wider stream";
+            return Err(Refused::new("measurement.mixing", &true, why));
+        }
         Ok(Design { name: name.to_string(), parts, configuration, build: 0, seed_is_drawn: false })
     }
 

@@ -38,6 +38,9 @@ impl CoreKind {
             if configuration.adaptive() {
                 return Err(Refusal::NotAdaptive);
             }
+            if configuration.has_mixing() {
+                return Err(Refusal::NoMixing);
+            }
             if !configuration.classifier().entries().is_empty() {
                 return Err(Refusal::NoClassifier);
             }

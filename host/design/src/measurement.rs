@@ -51,6 +51,8 @@ pub struct Measurement {
     pub segment: u32,
     /// Cells have digest sums.
     pub digest: bool,
+    /// A secret mixing decides bank and row; others may be scheduled.
+    pub mixing: bool,
     /// Which packets are of which class; all are of one class where it is empty.
     pub classes: Vec<Class>,
 }
@@ -75,8 +77,8 @@ pub(crate) fn refused_prefixes(prefixes: &dyn fmt::Debug, reason: &str) -> Refus
 impl Measurement {
     /// Checks it.
     pub(crate) fn configuration(&self) -> Result<Configuration, Refused> {
-        let Measurement { synopsis, hash, seed, rows, ref prefixes, adaptive, segment, digest, ref classes } =
-            *self;
+        let Measurement { synopsis, hash, seed, rows, ref prefixes, adaptive, .. } = *self;
+        let Measurement { segment, digest, mixing, ref classes, .. } = *self;
         if !rows.is_power_of_two() || !(MIN_ROWS..=MAX_ROWS).contains(&rows) {
             return Err(Refused::new("measurement.rows", &rows, allowed_rows()));
         }
@@ -98,6 +100,7 @@ impl Measurement {
             segment,
             entries: &entries,
             digest,
+            mixing,
             tables: None,
         };
         Configuration::new(settings).map_err(|error| self.refused(error))

@@ -64,6 +64,9 @@ pub enum Refusal {
         "no adaptive core of 8 bits: its prefix lengths are fixed; set adaptive to false, or give a wider stream"
     )]
     NotAdaptive,
+    /// The core of 8 bits has no mixing.
+    #[error("no core of 8 bits with a mixing; leave mixing out, or give a wider stream")]
+    NoMixing,
     /// No core is built for this stream.
     #[error(
         "no {shell} core for {lanes} lanes of {width} bits with the clock {clock} yet: built are {}",

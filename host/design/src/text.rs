@@ -3,7 +3,7 @@
 //! # Theory of operation
 //!
 //! `hdl/configurations/10g.toml` shows every key. Nothing is optional but the entries, `authentication`, `synopsis`, `adaptive`,
-//! `digest` and `seed`, and no other key is allowed. An `[[entry]]` says which packets are of a measurement class
+//! `digest`, `mixing` and `seed`, and no other key is allowed. An `[[entry]]` says which packets are of a measurement class
 //! (`hdl/configurations/10g-classes.toml`); without one all are. The same structures are read and written, so the two
 //! cannot disagree.
 //!
@@ -127,6 +127,9 @@ struct MeasurementText {
     /// Off in files that do not name it.
     #[serde(default)]
     digest: bool,
+    /// Off in files that do not name it, and not written then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    mixing: bool,
 }
 
 fn lda() -> String {
@@ -190,6 +193,7 @@ impl MeasurementText {
             adaptive: self.adaptive,
             segment: self.segment.fit("measurement.segment", || "give 0 to 2^32 - 1".into())?,
             digest: self.digest,
+            mixing: self.mixing,
             classes: entries.iter().enumerate().map(class).collect::<Result<_, _>>()?,
         })
     }
@@ -268,6 +272,7 @@ impl Text {
                 adaptive: measurement.adaptive,
                 segment: Whole(measurement.segment.into()),
                 digest: measurement.digest,
+                mixing: measurement.mixing,
             },
             entry: measurement.classes.iter().map(EntryText::of).collect(),
         }

@@ -87,7 +87,7 @@ fn settings_reach_the_configuration() {
         ("[1, 6]", "[0, 3, 16]"),
         ("adaptive = false", "adaptive = true"),
         ("segment = 0", "segment = 4294967295"),
-        ("digest = false", "digest = true"),
+        ("digest = false", "digest = true\nmixing = true"),
     ] {
         assert!(text.contains(from), "{from}");
         text = text.replace(from, to);
@@ -100,6 +100,7 @@ fn settings_reach_the_configuration() {
         adaptive: true,
         segment: u32::MAX,
         digest: true,
+        mixing: true,
         ..Settings::default()
     };
     assert_eq!(*parse(&text).unwrap().configuration(), Configuration::new(settings).unwrap());
@@ -114,6 +115,17 @@ fn the_core_of_8_bits_does_not_adapt() {
     }
     let configuration = Configuration::new(Settings { adaptive: true, ..Settings::default() }).unwrap();
     assert_eq!(CoreKind::Byte.size(&configuration), Err(Refusal::NotAdaptive));
+}
+
+#[test]
+fn the_core_of_8_bits_has_no_mixing() {
+    let text = with_stream(8, 1, 125.0, 1.0).replace("digest = false", "digest = false\nmixing = true");
+    let message = parse(&text).unwrap_err().to_string();
+    for part in [FILE, "measurement.mixing = true", "core of 8 bits", "wider stream"] {
+        assert!(message.contains(part), "{message}");
+    }
+    let configuration = Configuration::new(Settings { mixing: true, ..Settings::default() }).unwrap();
+    assert_eq!(CoreKind::Byte.size(&configuration), Err(Refusal::NoMixing));
 }
 
 #[test]
@@ -482,10 +494,10 @@ fn designs() -> impl Strategy<Value = Parts> {
     let kinds = (prop_oneof![Just(Shell::Tap), Just(Shell::Inline)], clocks);
     let prefixes = prop::collection::btree_set(0u8..17, 1..5);
     let measurement =
-        (any::<bool>(), any::<u64>(), 3u32..11, prefixes, any::<bool>(), any::<u32>(), any::<bool>());
+        (any::<bool>(), any::<u64>(), 3u32..11, prefixes, any::<bool>(), any::<u32>(), any::<[bool; 2]>());
     ("[ -~äµ😀]{0,20}x", kinds, stream, measurement, prop::collection::vec(fields(), 0..4)).prop_map(
         |(description, (shell, clock), (width, lanes, clock_mhz, rate_gbps), measurement, fields)| {
-            let (h3, seed, row_bits, prefixes, adaptive, segment, digest) = measurement;
+            let (h3, seed, row_bits, prefixes, adaptive, segment, [digest, mixing]) = measurement;
             let measurement = Measurement {
                 synopsis: Kind::LDA,
                 hash: if h3 { HashKind::H3 } else { HashKind::Rabin },
@@ -495,6 +507,7 @@ fn designs() -> impl Strategy<Value = Parts> {
                 adaptive: adaptive && width > 8,
                 segment: segment.min(u32::MAX - 4),
                 digest,
+                mixing: mixing && width > 8,
                 // One class: entries of several would have to exclude each other.
                 classes: fields.into_iter().map(|fields| Class { class: 0, fields }).collect(),
             };

@@ -52,6 +52,9 @@ pub struct Settings<'a> {
     pub entries: &'a [Entry],
     /// Whether cells have a [digest sum](crate::sketch::digest).
     pub digest: bool,
+    /// A [mixing](crate::sketch::mixing) decides bank and row, and others may be scheduled
+    /// ([`MeasurementPoint::schedule_mixing`](crate::point::MeasurementPoint::schedule_mixing)).
+    pub mixing: bool,
     /// Tables that each packet is in, 1..=4, of [RDA and sRDA](crate::sketch::rda) alone; none for two.
     pub tables: Option<u8>,
 }
@@ -69,6 +72,7 @@ impl Default for Settings<'_> {
             segment: 0,
             entries: &[],
             digest: false,
+            mixing: false,
             tables: None,
         }
     }
@@ -86,6 +90,7 @@ pub struct Configuration {
     segment: u32,
     classifier: Classifier,
     digests: bool,
+    mixing: bool,
     tables: Option<u8>,
 }
 
@@ -129,8 +134,8 @@ impl Configuration {
     ///
     /// [`ConfigurationError`] with what is wrong and what is allowed.
     pub fn new(settings: Settings) -> Result<Self, ConfigurationError> {
-        let Settings { synopsis, hash, seed, rows, prefixes, adaptive, segment, entries, digest, tables } =
-            settings;
+        let Settings { synopsis, hash, seed, rows, prefixes, adaptive, .. } = settings;
+        let Settings { segment, entries, digest, mixing, tables, .. } = settings;
         if synopsis.name().is_none() {
             return Err(ConfigurationError::Synopsis(synopsis));
         }
@@ -153,6 +158,7 @@ impl Configuration {
             segment,
             classifier,
             digests: digest,
+            mixing,
             tables,
         };
         registry::check(synopsis, &configuration.parameters())
@@ -214,6 +220,11 @@ impl Configuration {
     /// Whether cells have a [digest sum](crate::sketch::digest).
     pub fn has_digests(&self) -> bool {
         self.digests
+    }
+
+    /// Whether a [mixing](crate::sketch::mixing) decides bank and row.
+    pub fn has_mixing(&self) -> bool {
+        self.mixing
     }
 
     /// Whether the first digest of all packets is summed for control frames: cells have one then.
@@ -288,8 +299,9 @@ impl Configuration {
     /// | 2 | 1 | hash function: 0 H3, 1 Rabin |
     /// | 4 | 89 each | entries: class (1), value words (44), mask words (44) |
     /// | 5 | 1 | [kind](crate::wire::shape::Kind) of the synopsis |
-    /// | 6 | 1 | [rounds](crate::sketch::place::ROUNDS) between hash and place |
+    /// | 6 | 1 | [rounds](crate::sketch::place::ROUNDS) between hash and place, one less behind a mixing |
     /// | 7 | 1 | form of the [key](crate::packet::identity): 1, without checksums |
+    /// | 8 | 1 | 1 if there is a [mixing](crate::sketch::mixing), else no such item |
     /// | 256 × kind ... | | the synopsis's own |
     /// | ... + 1 | 4 | rows of each bank, or cells of each table |
     /// | ... + 2 | 1 | prefix lengths: how many |
@@ -307,8 +319,12 @@ impl Configuration {
         };
         items.put(4, &self.classifier.entries().iter().flat_map(of_entry).collect::<Vec<u8>>());
         items.put(5, &[self.kind.0]);
-        items.put(6, &[place::ROUNDS as u8]);
+        let rounds = if self.mixing { place::MIXED_ROUNDS } else { place::ROUNDS };
+        items.put(6, &[rounds as u8]);
         items.put(7, &[KEY_FORM]);
+        if self.mixing {
+            items.put(8, &[1]);
+        }
         let own = u16::from(self.kind.0) << 8;
         items.put(own + 1, &(self.rows as u32).to_be_bytes());
         items.put(own + 2, &[self.prefixes.banks() as u8]);
@@ -399,6 +415,16 @@ mod tests {
                 assert_ne!(configuration(*a).id(), configuration(*b).id());
             }
         }
+    }
+
+    /// Of version 2 alone: frames of version 1 have no field for it.
+    #[test]
+    fn the_digest_covers_that_there_is_a_mixing() {
+        let [without, with] =
+            [false, true].map(|mixing| configuration(Settings { mixing, ..Settings::default() }));
+        assert_ne!(without.id(), with.id());
+        let (bytes, items) = (with.canonical(), [&[0, 6, 0, 1, 3][..], &[0, 7, 0, 1, 1], &[0, 8, 0, 1, 1]]);
+        assert!(bytes.as_bytes().windows(15).any(|window| window == items.concat()));
     }
 
     #[test]

@@ -35,13 +35,14 @@
 //! that they belong to and no other; the frames decode to the cells of an LDA fed by hand. Each class reports what a
 //! point that sees only its packets reports, and all repeat what is the point's. A batch leaves what its frames leave one
 //! by one, for every length up to 62, with frames of the general way and unmeasured ones among them. Keys take effect at
-//! boundaries, and all of an interval's frames have one; delimiters that are not next are counted in their interval.
+//! boundaries, and all of an interval's frames have one; so do mixings, which place the packets of their intervals; delimiters that are not next are counted in their interval.
 
 use crate::configuration::Configuration;
 use crate::packet::classifier::MAX_CLASSES;
 use crate::packet::hash::LinearHash;
 use crate::packet::identity::{Identity, identify, identify_plain};
 use crate::sketch::digest::{self, PacketDigest};
+use crate::sketch::mixing::Mixing;
 use crate::sketch::packet_cache::PacketCache;
 use crate::sketch::place::{self, Placement};
 use crate::sketch::registry::{self, Tables};
@@ -92,6 +93,11 @@ pub enum ScheduleError {
     },
 }
 
+/// The configuration has no mixing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("banks and rows are fixed by the seed: set `mixing` in the configuration, at both ends")]
+pub struct NoMixing;
+
 /// What is counted of each class.
 #[derive(Clone, Copy, Default)]
 struct ClassTotals {
@@ -123,6 +129,8 @@ pub struct MeasurementPoint {
     sampler: Sampler,
     /// Of the first interval from this one on.
     scheduled: Option<(Prefixes, u32)>,
+    /// Likewise.
+    scheduled_mixing: Option<(Mixing, u32)>,
     interval: u32,
     /// An interval has ended: the running one began at a known place.
     has_ended: bool,
@@ -149,11 +157,12 @@ impl MeasurementPoint {
             wants_signed_delimiters: true,
             time: None,
             digest: digest::first(configuration.kind(), configuration.seed()),
-            placement: Placement::new(configuration.seed()),
+            placement: Placement::of(configuration),
             hash: LinearHash::new(configuration.hash(), configuration.seed()),
             tables: registry::synopsis(configuration.kind(), &configuration.parameters()),
             sampler: Sampler::new(*configuration.prefixes()),
             scheduled: None,
+            scheduled_mixing: None,
             interval: 0,
             has_ended: false,
             totals: Totals::default(),
@@ -260,6 +269,31 @@ impl MeasurementPoint {
     /// The schedule that has not taken effect yet, if any.
     pub fn scheduled(&self) -> Option<(Prefixes, u32)> {
         self.scheduled
+    }
+
+    /// The mixing of the running interval, if there is one.
+    pub fn mixing(&self) -> Option<&Mixing> {
+        self.placement.mixing()
+    }
+
+    /// Schedules another mixing, as [`MeasurementPoint::schedule_prefixes`] does prefix lengths. One whose identifier is zero is the
+    /// configuration's own, whatever its bits.
+    ///
+    /// # Errors
+    ///
+    /// [`NoMixing`] if the configuration has none; nothing changes then.
+    pub fn schedule_mixing(&mut self, mixing: Mixing, from: u32) -> Result<(), NoMixing> {
+        if !self.configuration.has_mixing() {
+            return Err(NoMixing);
+        }
+        let mixing = if mixing.id() == 0 { Mixing::own(self.configuration.seed()) } else { mixing };
+        self.scheduled_mixing = Some((mixing, from));
+        Ok(())
+    }
+
+    /// The mixing that has not taken effect yet, if any.
+    pub fn scheduled_mixing(&self) -> Option<(Mixing, u32)> {
+        self.scheduled_mixing
     }
 
     /// The cells of the running interval, if they are of this type: class by class, in it table by table.
@@ -513,6 +547,9 @@ impl MeasurementPoint {
         if let Some((prefixes, _)) = self.scheduled.take_if(|(_, from)| is_due(*from, next)) {
             self.sampler = Sampler::new(prefixes);
         }
+        if let Some((mixing, _)) = self.scheduled_mixing.take_if(|(_, from)| is_due(*from, next)) {
+            self.placement = Placement::mixed(self.configuration.seed(), mixing);
+        }
     }
 
     /// The control frames of a class: those of its own measurement segment.
@@ -524,7 +561,8 @@ impl MeasurementPoint {
             let shape = self.tables.any().shape(self.prefixes());
             let (point, time, boot_epoch) = (self.id, self.time, self.boot_epoch);
             let key = self.key.as_ref().map_or(0, Key::id);
-            let header = Header { segment, shape, point, time, boot_epoch, key, ..header };
+            let mixing = self.mixing().map_or(0, Mixing::id);
+            let header = Header { segment, shape, point, time, boot_epoch, key, mixing, ..header };
             let pack = |blocks: &mut [u8]| self.tables.any().pack(class, header.cells_before(), blocks);
             if let Some(length) = v2::encode_blocks(&header, &mut buffer, pack) {
                 let frame = &mut buffer[..length];
@@ -944,6 +982,41 @@ mod tests {
             point.end_interval(IntervalEnd::Request, |_| {});
         }
         assert!(!point.observe_delimiter(&delimiter(10), |_| {}));
+    }
+
+    #[test]
+    fn mixings_place_the_packets_of_their_intervals() {
+        let settings = Settings { rows: 8, mixing: true, ..Settings::default() };
+        let configuration = Configuration::new(settings).unwrap();
+        let mut point = MeasurementPoint::new(&configuration, Role::Sender);
+        let hash = LinearHash::new(configuration.hash(), configuration.seed());
+        let (own, other) = (Mixing::own(configuration.seed()), Mixing::new(&[7; 16]));
+        point.schedule_mixing(Mixing::new(&[6; 16]), 1).unwrap();
+        // The latest counts; one that is late takes effect at once behind the running interval; zero is the own one.
+        point.schedule_mixing(other, 2).unwrap();
+        for (interval, mixing) in [own, own, other, other, own, own].into_iter().enumerate() {
+            if interval == 3 {
+                point.schedule_mixing(Mixing::from_parts(1, 2, 0), 1).unwrap();
+            }
+            let (placement, prefixes) = (Placement::mixed(configuration.seed(), mixing), *point.prefixes());
+            let mut expected = [0u32; 16];
+            let packets: Vec<Vec<u8>> = (0..400).map(packet).collect();
+            for frame in &packets {
+                let place = placement.place(hash.hash(&identify(frame).unwrap().key));
+                if let Some(bank) = prefixes.bank(place) {
+                    expected[bank * 8 + place as usize % 8] += 1;
+                }
+            }
+            point.observe_batch(packets.iter().map(|frame| (&frame[..], Timestamp(1 << 16))));
+            assert_eq!(point.mixing(), Some(&mixing));
+            let (headers, cells) = collect(&mut point, IntervalEnd::Delimiter);
+            assert!(headers.iter().all(|header| header.mixing == mixing.id()), "{interval}");
+            assert_eq!(cells.iter().map(|cell| cell.count).collect::<Vec<u32>>(), expected, "{interval}");
+        }
+        assert_eq!(point.scheduled_mixing(), None);
+        let refused = adaptive().schedule_mixing(other, 0);
+        assert_eq!(refused, Err(NoMixing));
+        assert!(std::format!("{NoMixing}").contains("set `mixing`"));
     }
 
     #[test]

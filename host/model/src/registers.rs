@@ -23,6 +23,8 @@ mod map;
 
 pub use map::*;
 
+use crate::sketch::mixing::Mixing;
+
 /// A bus with words of 32 bits, such as mapped memory.
 pub trait Bus {
     /// Why an access failed; [`core::convert::Infallible`] where none can.
@@ -61,6 +63,20 @@ impl<B: Bus> Registers<B> {
     fn read_long(&mut self, offset: u32) -> Result<u64, B::Error> {
         let low = self.bus.read(offset)?;
         Ok(u64::from(self.bus.read(offset + 4)?) << 32 | u64::from(low))
+    }
+
+    /// Schedules a mixing: at the boundary before the first interval whose number is `from` or later, modulo 2^32, it
+    /// takes effect. So that this is the same packet at both ends, schedule it at both before that interval begins.
+    ///
+    /// # Errors
+    ///
+    /// The bus refuses a write: the design has no mixing, or one that was scheduled waits still.
+    pub fn change_mixing(&mut self, mixing: &Mixing, from: u32) -> Result<(), B::Error> {
+        self.write_mixing_matrix(mixing.matrix())?;
+        self.write_mixing_offset(mixing.offset())?;
+        self.write_mixing_id(mixing.id())?;
+        self.write_mixing_from(from)?;
+        self.mixing_schedule()
     }
 
     fn write_long(&mut self, offset: u32, value: u64) -> Result<(), B::Error> {

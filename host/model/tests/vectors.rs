@@ -159,6 +159,7 @@ fn limits_are_decoded_as_written() {
             point: 0,
             time: None,
             boot_epoch: 0,
+            mixing: 0,
             key: 0,
             totals: Totals {
                 packets: 0xffff_ffff_ffff,

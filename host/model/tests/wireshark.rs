@@ -217,6 +217,7 @@ fn expected(bytes: &[u8]) -> Value {
             "deltaline.seconds": number(header.time.map_or(0, |time| time.seconds)),
             "deltaline.time_sum": number(totals.time_sum.unwrap()),
             "deltaline.digest_sum": format!("0x{}", hex(&bytes[112..116]).replace(':', "")),
+            "deltaline.mixing": format!("0x{}", hex(&bytes[116..120]).replace(':', "")),
             "deltaline.boot_epoch": number(header.boot_epoch),
             "deltaline.key": number(header.key),
             "deltaline.ignored_delimiters": number(header.totals.ignored_delimiters),

@@ -6,6 +6,7 @@ use crate::stream::{Beat, Carries, Sink, Source, beats};
 use deltaline_hdl::emit::kind::Module;
 use deltaline_hdl::emit::module::emit;
 use deltaline_model::configuration::Configuration;
+use deltaline_model::sketch::mixing::Mixing;
 use deltaline_model::time::{AbsoluteTime, Timestamp};
 use deltaline_model::wire::delimiter::Delimiter;
 use deltaline_model::wire::frame::{Header, Role, Totals, frame_bytes};
@@ -120,6 +121,11 @@ struct WidePorts {
     from_interval: Port,
     schedule_legal: Port,
     schedule_pending: Port,
+    schedule_mixing: Port,
+    next_mixing: Port,
+    next_mixing_id: Port,
+    from_mixing: Port,
+    mixing_pending: Port,
     ended: Port,
     refused: Port,
 }
@@ -146,6 +152,11 @@ impl WidePorts {
             from_interval: bench.port("from_interval")?,
             schedule_legal: bench.port("schedule_legal")?,
             schedule_pending: bench.port("schedule_pending")?,
+            schedule_mixing: bench.port("schedule_mixing")?,
+            next_mixing: bench.port("next_mixing")?,
+            next_mixing_id: bench.port("next_mixing_id")?,
+            from_mixing: bench.port("from_mixing")?,
+            mixing_pending: bench.port("mixing_pending")?,
             ended: bench.port("ended")?,
             refused: bench.port("refused")?,
         })
@@ -429,6 +440,26 @@ impl HardwarePoint {
     /// Whether lengths wait for their interval.
     pub fn schedule_is_pending(&self) -> bool {
         self.ports.wide.as_ref().is_some_and(|ports| self.bench.get(ports.schedule_pending) == 1)
+    }
+
+    /// A mixing is scheduled in the cycle to come, or none.
+    pub fn set_mixing_strobe(&mut self, now: bool) {
+        if let Some(ports) = &self.ports.wide {
+            self.bench.set(ports.schedule_mixing, u64::from(now));
+        }
+    }
+
+    /// What is shown of a mixing.
+    pub fn set_mixing(&mut self, mixing: &Mixing, from: u32) {
+        let Some(ports) = &self.ports.wide else { return };
+        self.bench.set_wide(ports.next_mixing, crate::checks::place::bits(mixing));
+        self.bench.set(ports.next_mixing_id, mixing.id().into());
+        self.bench.set(ports.from_mixing, from.into());
+    }
+
+    /// Whether a mixing waits for its interval: what is shown of it must stay then.
+    pub fn mixing_is_pending(&self) -> bool {
+        self.ports.wide.as_ref().is_some_and(|ports| self.bench.get(ports.mixing_pending) == 1)
     }
 
     /// Whether an interval ends with the present cycle.

@@ -106,6 +106,8 @@ fn the_map_by_hand() {
         "clock_status_slewing",
         "prefixes_next_allowed",
         "key_low_allowed",
+        "mixing_matrix_allowed",
+        "mixing_id_allowed",
     ] {
         hardware.set(port, 1).unwrap();
     }
@@ -115,7 +117,7 @@ fn the_map_by_hand() {
         assert_eq!(u64::from(bus.read(offset).unwrap()), value);
     }
     let fixed =
-        [(0x00, 0x4445_4c54), (0x04, 0x0001_0004), (0x08, 0), (0x0c, 0x122a_2108), (0x18, 0x1234_5678)];
+        [(0x00, 0x4445_4c54), (0x04, 0x0001_0005), (0x08, 0), (0x0c, 0x122a_2108), (0x18, 0x1234_5678)];
     for (offset, value) in fixed.into_iter().chain([(0x24, 0b1010), (0x68, 2)]) {
         assert_eq!(bus.read(offset).unwrap(), value, "{offset:#x}");
     }
@@ -128,6 +130,7 @@ fn the_map_by_hand() {
         (0x84, 4),
         (0x94, 0x0106_ffff),
         (0xc4, 77),
+        (0xdc, 78),
     ] {
         bus.write(offset, value).unwrap();
         assert_eq!(bus.read(offset).unwrap(), value, "{offset:#x}");
@@ -135,8 +138,14 @@ fn the_map_by_hand() {
     // A key is taken, and not shown.
     bus.write(0xac, 6).unwrap();
     assert_eq!(bus.read(0xac).unwrap(), 0);
+    // Nor is a mixing, whose matrix has 63 bits.
+    bus.write(0xd4, u32::MAX >> 1).unwrap();
+    assert_eq!(bus.read(0xd4).unwrap(), 0);
     for (offset, value) in [
         (0xb0, 1),
+        (0xd4, u32::MAX),
+        (0xd8, 1),
+        (0xe0, 1),
         (0x20, 0x3000),
         (0x20, 0x20),
         (0x74, 0x100),

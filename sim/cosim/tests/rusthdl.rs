@@ -171,7 +171,7 @@ fn hash() {
 fn place() {
     let mut random = StdRng::seed_from_u64(9);
     lockstep!(
-        deltaline_hdl::sketch::place::place(&small()),
+        deltaline_hdl::sketch::place::Place::new(&small()),
         bench(Module::Place, "place"),
         1000u64,
         [rst],

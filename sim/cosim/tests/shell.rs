@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use verilator_sys::Toolchain;
 
-/// A design of few rows, adaptive or with digests if its name ends so, with authentication if its name has keys; read from a file as a user's own is.
+/// A design of few rows, adaptive or with digests if its name ends so, with authentication or a mixing if its name has keys or mixing; read from a file as a user's own is.
 fn design(name: &str, shell: &str, clock: &str, width: usize, lanes: usize) -> Design {
     design_with(name, shell, clock, width, lanes, "")
 }
@@ -25,10 +25,11 @@ fn design_with(name: &str, shell: &str, clock: &str, width: usize, lanes: usize,
     let text = format!(
         "description = \"{name}\"\nshell = \"{shell}\"\nclock = \"{clock}\"\nauthentication = {authentication}\n\
          [stream]\nwidth = {width}\nlanes = {lanes}\nclock_mhz = 400\nrate_gbps = 10\n\
-         [measurement]\nhash = \"h3\"\nseed = 7\nrows = 16\nprefixes = [0, 2]\nadaptive = {adaptive}\ndigest = {digest}\nsegment = 9\n{entries}",
+         [measurement]\nhash = \"h3\"\nseed = 7\nrows = 16\nprefixes = [0, 2]\nadaptive = {adaptive}\ndigest = {digest}\nmixing = {mixing}\nsegment = 9\n{entries}",
         authentication = name.contains("keys"),
         adaptive = name.ends_with("adaptive"),
         digest = name.ends_with("digest"),
+        mixing = name.contains("mixing"),
     );
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.toml"));
     fs::write(&path, text).unwrap();
@@ -44,6 +45,7 @@ fn taps() {
         ("tap-512", "built-in", 512, 1),
         ("tap-2x512", "ptp", 512, 2),
         ("tap-64-adaptive", "ptp", 64, 1),
+        ("tap-256-mixing-adaptive", "ptp", 256, 1),
         ("tap-64-digest", "ptp", 64, 1),
         ("tap-64-day", "time-of-day", 64, 1),
         ("tap-2x512-day", "time-of-day", 512, 2),
@@ -69,6 +71,32 @@ fn faults_of_keys_are_noticed() {
     let design = design("tap-64-keys-faults", "tap", "ptp", 64, 1);
     let verilog = deltaline_hdl::emit::design::emit(&design, "deltaline").unwrap();
     let missed = missed(&verilog, "deltaline", &FAULTS, |verilog| {
+        shell::tap_of(&Toolchain::find().unwrap(), &design, verilog, 1000, 1)
+    });
+    let missed = missed.unwrap();
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
+/// What must be noticed of the registers of mixings.
+const MIXING_FAULTS: [Fault; 2] = [
+    Fault {
+        what: "a mixing can be changed while it waits",
+        before: "registers_mixing_offset_allowed = ",
+        from: "~core_mixing_pending",
+        to: "1'b1",
+    },
+    fault(
+        "halves of a mixing change places",
+        "{registers_mixing_offset, registers_mixing_matrix}",
+        "{registers_mixing_matrix, registers_mixing_offset}",
+    ),
+];
+
+#[test]
+fn faults_of_mixings_are_noticed() {
+    let design = design("tap-64-mixing-faults", "tap", "ptp", 64, 1);
+    let verilog = deltaline_hdl::emit::design::emit(&design, "deltaline").unwrap();
+    let missed = missed(&verilog, "deltaline", &MIXING_FAULTS, |verilog| {
         shell::tap_of(&Toolchain::find().unwrap(), &design, verilog, 1000, 1)
     });
     let missed = missed.unwrap();

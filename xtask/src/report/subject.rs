@@ -166,6 +166,7 @@ fn describe(design: &Design) -> String {
 /// inserts into a stream.
 pub(crate) fn cost(rows: usize) -> Result<Vec<Subject>, Failure> {
     let configuration = Configuration::new(Settings { rows, ..Settings::default() })?;
+    let mixed = Configuration::new(Settings { rows, mixing: true, ..Settings::default() })?;
     let subject = |name: &str, description: String, verilog: String| Subject {
         name: format!("cost-{name}"),
         description,
@@ -191,6 +192,7 @@ pub(crate) fn cost(rows: usize) -> Result<Vec<Subject>, Failure> {
     let (time, stream_time, clock_name) = ("time_of_day", "stream_time_of_day", "adjustable_clock");
     Ok(vec![
         subject(NAME, format!("64 bits, 2 x {rows} rows"), emit(&configuration, Module::Core, NAME)?),
+        subject(MIXED, "the same with a mixing".into(), emit(&mixed, Module::Core, MIXED)?),
         beside("registers", registers::emit(&emitted, "registers")?),
         beside(time, emit_block(&mut TimeOfDay::default(), time)?),
         beside(stream_time, emit_block(&mut StreamTimeOfDay::<64, 8>::default(), stream_time)?),
@@ -200,6 +202,8 @@ pub(crate) fn cost(rows: usize) -> Result<Vec<Subject>, Failure> {
     ])
 }
 
+/// Name of a core with a mixing.
+const MIXED: &str = "mixed";
 /// Name of the module that holds two cores.
 const PAIR: &str = "pair";
 

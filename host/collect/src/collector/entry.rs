@@ -206,6 +206,8 @@ fn difference(first: &Header, second: &Header) -> &'static str {
         "configuration"
     } else if first.shape != second.shape {
         "rows and banks"
+    } else if first.mixing != second.mixing {
+        "mixing"
     } else {
         "totals"
     }
@@ -221,6 +223,7 @@ impl Assembly {
             point: common.point,
             time: common.time,
             configuration: common.configuration,
+            mixing: common.mixing,
             shape: common.shape,
             prefixes,
             fragments: common.fragments,

@@ -7,6 +7,7 @@ use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::hash::HashKind;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::sketch::cell::Cell;
+use deltaline_model::sketch::mixing::Mixing;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::Totals;
 use deltaline_model::wire::shape::Kind;
@@ -22,6 +23,7 @@ pub(super) const SETTINGS: Settings<'_> = Settings {
     segment: 7,
     entries: &[],
     digest: false,
+    mixing: false,
     tables: None,
 };
 /// Of [`SETTINGS`], in an interval of one end.
@@ -333,6 +335,34 @@ fn ends_that_sample_differently_are_void_though_their_digests_agree() {
     let void = Void::DifferentSampling { sender: table(&sender), receiver: table(&receiver) };
     assert_eq!(voids(&collected), [Some(void.clone())]);
     assert!(void.to_string().contains("banks 0,2 at the sender, lda, 256 rows, banks 1,3 at the receiver"));
+}
+
+#[test]
+fn mixings_that_change_at_both_ends_void_nothing_and_others_what_they_differ_in() {
+    let mixed = Settings { mixing: true, ..SETTINGS };
+    let changing = |froms: [u32; 2], secrets: [u8; 2]| {
+        let frames = segment([mixed; 2], 4, |interval, role, point| {
+            if interval == 0 {
+                let mixing = Mixing::new(&[secrets[role as usize]; 16]);
+                point.schedule_mixing(mixing, froms[role as usize]).unwrap();
+            }
+            IntervalEnd::Delimiter
+        });
+        collect(&frames)
+    };
+    let [one, two] = [1, 2].map(|secret| Mixing::new(&[secret; 16]).id());
+    let different = |sender, receiver| Some(Void::DifferentMixing { sender, receiver });
+    let same = changing([2, 2], [1, 1]);
+    assert_eq!(voids(&same), [None, None, None, None]);
+    let ids = |interval: &Interval| interval.sender.as_ref().map(|report| report.mixing);
+    assert_eq!(same.intervals.iter().map(ids).collect::<Vec<_>>(), [0, 0, one, one].map(Some));
+    assert_eq!(voids(&changing([2, 3], [1, 1])), [None, None, different(one, 0), None]);
+    assert_eq!(voids(&changing([3, 3], [1, 2])), [None, None, None, different(one, two)]);
+    let text = different(one, two).unwrap().to_string();
+    assert!(
+        text.contains(&format!("{one:#010x} at the sender")) && text.contains("schedule the same one"),
+        "{text}"
+    );
 }
 
 #[test]

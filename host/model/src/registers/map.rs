@@ -8,7 +8,7 @@
 use super::{Bus, Field, Kind, Legal, Register, Registers};
 
 /// All registers, by ascending offset.
-pub const REGISTERS: [Register; 39] = [
+pub const REGISTERS: [Register; 44] = [
     Register {
         name: "block_type",
         offset: 0x0,
@@ -28,7 +28,7 @@ pub const REGISTERS: [Register; 39] = [
         width: 32,
         guarded: false,
         fields: &[
-            Field { name: "minor", low: 0, width: 16, kind: Kind::Constant(0x4), legal: Legal::Any },
+            Field { name: "minor", low: 0, width: 16, kind: Kind::Constant(0x5), legal: Legal::Any },
             Field { name: "major", low: 16, width: 16, kind: Kind::Constant(0x1), legal: Legal::Any },
         ],
     },
@@ -52,6 +52,7 @@ pub const REGISTERS: [Register; 39] = [
             Field { name: "classes", low: 21, width: 3, kind: Kind::Emitted, legal: Legal::Any },
             Field { name: "hash", low: 24, width: 1, kind: Kind::Emitted, legal: Legal::Any },
             Field { name: "has_authentication", low: 25, width: 1, kind: Kind::Emitted, legal: Legal::Any },
+            Field { name: "has_mixing", low: 27, width: 1, kind: Kind::Emitted, legal: Legal::Any },
             Field { name: "has_clock", low: 28, width: 1, kind: Kind::Emitted, legal: Legal::Any },
             Field { name: "has_delimiters", low: 29, width: 1, kind: Kind::Emitted, legal: Legal::Any },
             Field { name: "has_adaptive", low: 30, width: 1, kind: Kind::Emitted, legal: Legal::Any },
@@ -101,6 +102,7 @@ pub const REGISTERS: [Register; 39] = [
             Field { name: "end_refused", low: 3, width: 1, kind: Kind::Input, legal: Legal::Any },
             Field { name: "prefixes_pending", low: 4, width: 1, kind: Kind::Input, legal: Legal::Any },
             Field { name: "key_pending", low: 5, width: 1, kind: Kind::Input, legal: Legal::Any },
+            Field { name: "mixing_pending", low: 6, width: 1, kind: Kind::Input, legal: Legal::Any },
         ],
     },
     Register {
@@ -327,6 +329,41 @@ pub const REGISTERS: [Register; 39] = [
         guarded: false,
         fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Storage, legal: Legal::Any }],
     },
+    Register {
+        name: "mixing_matrix",
+        offset: 0xd0,
+        width: 64,
+        guarded: true,
+        fields: &[Field { name: "value", low: 0, width: 63, kind: Kind::Secret, legal: Legal::Any }],
+    },
+    Register {
+        name: "mixing_offset",
+        offset: 0xd8,
+        width: 32,
+        guarded: true,
+        fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Secret, legal: Legal::Any }],
+    },
+    Register {
+        name: "mixing_id",
+        offset: 0xdc,
+        width: 32,
+        guarded: true,
+        fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Storage, legal: Legal::Any }],
+    },
+    Register {
+        name: "mixing_from",
+        offset: 0xe0,
+        width: 32,
+        guarded: true,
+        fields: &[Field { name: "value", low: 0, width: 32, kind: Kind::Storage, legal: Legal::Any }],
+    },
+    Register {
+        name: "mixing_schedule",
+        offset: 0xe4,
+        width: 32,
+        guarded: true,
+        fields: &[Field { name: "now", low: 0, width: 1, kind: Kind::Strobe, legal: Legal::Any }],
+    },
 ];
 
 /// Offsets of the registers in bytes.
@@ -409,6 +446,16 @@ pub mod offset {
     pub const KEY_SCHEDULE: u32 = 0xc0;
     /// Least interval.
     pub const LEAST_INTERVAL: u32 = 0xc4;
+    /// Mixing, matrix.
+    pub const MIXING_MATRIX: u32 = 0xd0;
+    /// Mixing, offset.
+    pub const MIXING_OFFSET: u32 = 0xd8;
+    /// Mixing identifier.
+    pub const MIXING_ID: u32 = 0xdc;
+    /// First interval of the next mixing.
+    pub const MIXING_FROM: u32 = 0xe0;
+    /// Schedule mixing.
+    pub const MIXING_SCHEDULE: u32 = 0xe4;
 }
 
 /// The values of fields of this kind.
@@ -520,6 +567,8 @@ impl Capability {
     pub const HASH: u32 = 0x1000000;
     /// Bits of `has_authentication`.
     pub const HAS_AUTHENTICATION: u32 = 0x2000000;
+    /// Bits of `has_mixing`.
+    pub const HAS_MIXING: u32 = 0x8000000;
     /// Bits of `has_clock`.
     pub const HAS_CLOCK: u32 = 0x10000000;
     /// Bits of `has_delimiters`.
@@ -604,6 +653,17 @@ impl Capability {
     #[must_use]
     pub fn with_has_authentication(self, value: bool) -> Self {
         Capability(self.0 & !Self::HAS_AUTHENTICATION | ((u32::from(value)) << 25) & Self::HAS_AUTHENTICATION)
+    }
+
+    /// The mixing can be changed; without it writes to the `mixing` registers are refused.
+    pub fn has_mixing(self) -> bool {
+        self.0 & Self::HAS_MIXING != 0
+    }
+
+    /// With another `has_mixing`.
+    #[must_use]
+    pub fn with_has_mixing(self, value: bool) -> Self {
+        Capability(self.0 & !Self::HAS_MIXING | ((u32::from(value)) << 27) & Self::HAS_MIXING)
     }
 
     /// The adjustable clock is built in; without it the `clock` registers have no effect.
@@ -714,6 +774,8 @@ impl Status {
     pub const PREFIXES_PENDING: u32 = 0x10;
     /// Bits of `key_pending`.
     pub const KEY_PENDING: u32 = 0x20;
+    /// Bits of `mixing_pending`.
+    pub const MIXING_PENDING: u32 = 0x40;
 
     /// The memories have been cleared after reset, and packets are counted.
     pub fn running(self) -> bool {
@@ -779,6 +841,17 @@ impl Status {
     #[must_use]
     pub fn with_key_pending(self, value: bool) -> Self {
         Status(self.0 & !Self::KEY_PENDING | ((u32::from(value)) << 5) & Self::KEY_PENDING)
+    }
+
+    /// A scheduled mixing is waiting for its interval.
+    pub fn mixing_pending(self) -> bool {
+        self.0 & Self::MIXING_PENDING != 0
+    }
+
+    /// With another `mixing_pending`.
+    #[must_use]
+    pub fn with_mixing_pending(self, value: bool) -> Self {
+        Status(self.0 & !Self::MIXING_PENDING | ((u32::from(value)) << 6) & Self::MIXING_PENDING)
     }
 }
 
@@ -1328,5 +1401,68 @@ impl<B: Bus> Registers<B> {
     /// What the bus says.
     pub fn write_least_interval(&mut self, value: u32) -> Result<(), B::Error> {
         self.bus.write(offset::LEAST_INTERVAL, value)
+    }
+
+    /// Writes `mixing_matrix`: Mixing, matrix. For `mixing_schedule`: the bits of the matrix, of which row r is made of bits r+31:r. Writes are refused while a mixing is waiting.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn write_mixing_matrix(&mut self, value: u64) -> Result<(), B::Error> {
+        self.write_long(offset::MIXING_MATRIX, value)
+    }
+
+    /// Writes `mixing_offset`: Mixing, offset. For `mixing_schedule`: what is added to each product, modulo 2. Writes are refused while a mixing is waiting.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn write_mixing_offset(&mut self, value: u32) -> Result<(), B::Error> {
+        self.bus.write(offset::MIXING_OFFSET, value)
+    }
+
+    /// Mixing identifier. For `mixing_schedule`: what control frames say of it, so that both ends are known to have the same; 0 for the design's own mixing, whatever the other registers hold. Writes are refused while a mixing is waiting.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn mixing_id(&mut self) -> Result<u32, B::Error> {
+        self.bus.read(offset::MIXING_ID)
+    }
+
+    /// Writes `mixing_id`.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn write_mixing_id(&mut self, value: u32) -> Result<(), B::Error> {
+        self.bus.write(offset::MIXING_ID, value)
+    }
+
+    /// First interval of the next mixing. For `mixing_schedule`: the mixing applies from the first interval whose number is this or later, modulo 2^32. May change while a mixing is waiting.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn mixing_from(&mut self) -> Result<u32, B::Error> {
+        self.bus.read(offset::MIXING_FROM)
+    }
+
+    /// Writes `mixing_from`.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn write_mixing_from(&mut self, value: u32) -> Result<(), B::Error> {
+        self.bus.write(offset::MIXING_FROM, value)
+    }
+
+    /// Schedule mixing. Write 1 to schedule the mixing in `mixing_matrix`, `mixing_offset` and `mixing_id` from interval `mixing_from` on.
+    ///
+    /// # Errors
+    ///
+    /// What the bus says.
+    pub fn mixing_schedule(&mut self) -> Result<(), B::Error> {
+        self.bus.write(offset::MIXING_SCHEDULE, 1)
     }
 }

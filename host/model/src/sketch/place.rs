@@ -11,46 +11,85 @@
 //! It has 32 bits although a bank's number and a row need far fewer: packets whose 32 bits agree are counted together
 //! whatever the rounds do, and that has to be chance.
 //!
+//! In a configuration with a [mixing](crate::sketch::mixing), that takes the place of the first round: it is random, and the three others
+//! suffice, as the test below shows.
+//!
 //! # Test plan
 //!
 //! Counters of four kinds, both hashes, 60 seeds each: the deviation between rows and the mean of half of the packets,
 //! of delays that alternate, rise or come in bursts, err no more than with random packets, by chi-squared bounds; without
-//! rounds, and with one, they do. The counts of all rows have the dispersion of random ones, and without rounds not. Bits 47:16 do
+//! rounds, and with one, they do; with a mixing they err no more either. The counts of all rows have the dispersion of random ones, and without rounds not. Bits 47:16 do
 //! not enter. Golden places (`tests/vectors.rs`).
 
-pub use crate::sketch::rounds::LANES;
+use crate::configuration::Configuration;
+use crate::sketch::mixing::Mixing;
 use crate::sketch::rounds::Rounds;
+
+pub use crate::sketch::rounds::LANES;
 
 /// Rounds: one more than the test below needs.
 pub const ROUNDS: usize = 4;
 /// First constant behind those of the digest and of identifiers.
 const FIRST_CONSTANT: usize = 24;
 
+/// Rounds behind a mixing.
+pub const MIXED_ROUNDS: usize = ROUNDS - 1;
+
 /// What turns hashes into places, picked by a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placement(Rounds<ROUNDS>);
+pub struct Placement {
+    rounds: Rounds<ROUNDS>,
+    mixed: Option<(Mixing, Rounds<MIXED_ROUNDS>)>,
+}
 
 impl Placement {
-    /// The placement of this seed, which is the hash function's.
+    /// The placement of this seed, which is the hash function's, without a mixing.
     pub fn new(seed: u64) -> Self {
-        Placement(Rounds::new(FIRST_CONSTANT, seed))
+        Placement { rounds: Rounds::new(FIRST_CONSTANT, seed), mixed: None }
+    }
+
+    /// The placement of this seed with a mixing in place of the first round.
+    pub fn mixed(seed: u64, mixing: Mixing) -> Self {
+        let rounds = Rounds::new(FIRST_CONSTANT + 1, seed);
+        Placement { mixed: Some((mixing, rounds)), ..Placement::new(seed) }
+    }
+
+    /// The placement of a configuration: if it has a mixing, its own.
+    pub fn of(configuration: &Configuration) -> Self {
+        let seed = configuration.seed();
+        match configuration.has_mixing() {
+            true => Placement::mixed(seed, Mixing::own(seed)),
+            false => Placement::new(seed),
+        }
+    }
+
+    /// The mixing, if there is one.
+    pub fn mixing(&self) -> Option<&Mixing> {
+        self.mixed.as_ref().map(|(mixing, _)| mixing)
     }
 
     /// The constants of the rounds, that of the first round first.
     pub fn constants(&self) -> &[u16; ROUNDS] {
-        self.0.constants()
+        self.rounds.constants()
     }
 
     /// The place of the packet with this 64-bit hash.
     #[inline]
     pub fn place(&self, hash: u64) -> u32 {
-        self.0.apply(outer_bits(hash))
+        match &self.mixed {
+            None => self.rounds.apply(outer_bits(hash)),
+            Some((mixing, rounds)) => rounds.apply(mixing.apply(outer_bits(hash))),
+        }
     }
 
     /// The places of [`LANES`] packets, side by side.
     #[inline(always)]
     pub fn places(&self, hashes: [u64; LANES]) -> [u32; LANES] {
-        self.0.apply_all(hashes.map(outer_bits))
+        let bits = hashes.map(outer_bits);
+        match &self.mixed {
+            None => self.rounds.apply_all(bits),
+            Some((mixing, rounds)) => rounds.apply_all(mixing.apply_all(bits)),
+        }
     }
 }
 
@@ -105,6 +144,17 @@ mod tests {
     /// Of half of the packets, in rows: the squared error of the mean and of the deviation between rows, each over what
     /// it is expected to be with random rows; summed over seeds and delays.
     fn squared_errors<const N: usize>(kind: HashKind, counter: fn(u32) -> [u8; KEY_BYTES]) -> [f64; 2] {
+        errors_of(kind, counter, |seed| {
+            let rounds = Rounds::<N>::new(FIRST_CONSTANT, seed);
+            move |hash| rounds.apply(outer_bits(hash))
+        })
+    }
+
+    fn errors_of<F: Fn(u64) -> u32>(
+        kind: HashKind,
+        counter: fn(u32) -> [u8; KEY_BYTES],
+        placement: impl Fn(u64) -> F,
+    ) -> [f64; 2] {
         let delays = DELAYS.map(|delay| (0..PACKETS).map(delay).collect::<vec::Vec<f64>>());
         let truths = delays.each_ref().map(|delays| {
             let mean = delays.iter().sum::<f64>() / f64::from(PACKETS);
@@ -114,10 +164,10 @@ mod tests {
         });
         let mut errors = [0.0; 2];
         for seed in 1..=SEEDS {
-            let (hash, rounds) = (LinearHash::new(kind, seed), Rounds::<N>::new(FIRST_CONSTANT, seed));
+            let (hash, place_of) = (LinearHash::new(kind, seed), placement(seed));
             let mut rows = vec![(0.0, [0.0; DELAYS.len()]); ROWS as usize];
             for number in 0..PACKETS {
-                let place = rounds.apply(outer_bits(hash.hash(&counter(number).into())));
+                let place = place_of(hash.hash(&counter(number).into()));
                 if place >> 31 == 0 {
                     let (count, sums) = &mut rows[(place % ROWS) as usize];
                     *count += 1.0;
@@ -153,12 +203,19 @@ mod tests {
                     squared_errors::<{ ROUNDS - 1 }>(kind, counter),
                 ];
                 let all = squared_errors::<ROUNDS>(kind, counter);
-                println!("{kind:?}, counter {number}: {none:.0?} {one:.0?} {two:.0?} {all:.0?} of {freedom}");
+                let mixed = errors_of(kind, counter, |seed| {
+                    let placement = Placement::mixed(seed, Mixing::own(seed));
+                    move |hash| placement.place(hash)
+                });
+                println!(
+                    "{kind:?}, counter {number}: {none:.0?} {one:.0?} {two:.0?} {all:.0?} {mixed:.0?} of {freedom}"
+                );
                 // A counter alone shows whether the test sees anything at all.
                 if number == 0 || number == 2 {
                     assert!(!by_chance(none[1]) && !by_chance(one[1]), "the test is blind: {none:?} {one:?}");
                 }
-                assert!(two.into_iter().chain(all).all(by_chance), "{two:?} {all:?}");
+                let by_chance = two.into_iter().chain(all).chain(mixed).all(by_chance);
+                assert!(by_chance, "{two:?} {all:?} {mixed:?}");
             }
         }
     }

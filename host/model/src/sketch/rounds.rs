@@ -25,6 +25,11 @@ use crate::packet::identity::KEY_BITS;
 /// Values that go through the rounds side by side.
 pub const LANES: usize = 16;
 
+/// Constant 544 + `number` of a seed.
+pub(crate) fn constant(number: usize, seed: u64) -> u16 {
+    xxh3_64_with_seed(&((KEY_BITS + number) as u64).to_le_bytes(), seed) as u16
+}
+
 /// `N` rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds<const N: usize> {
@@ -34,9 +39,7 @@ pub struct Rounds<const N: usize> {
 impl<const N: usize> Rounds<N> {
     /// The rounds of this seed whose constants are 544 + `first` and those behind it.
     pub(crate) fn new(first: usize, seed: u64) -> Self {
-        let index = |round: usize| (KEY_BITS + first + round) as u64;
-        let constant = |round: usize| xxh3_64_with_seed(&index(round).to_le_bytes(), seed);
-        Rounds { constants: core::array::from_fn(|round| constant(round) as u16) }
+        Rounds { constants: core::array::from_fn(|round| constant(first + round, seed)) }
     }
 
     /// The constants, that of the first round first.

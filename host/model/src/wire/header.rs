@@ -141,6 +141,9 @@ pub struct Header {
     pub boot_epoch: u32,
     /// Identifier of the key; zero without.
     pub key: u16,
+    /// Identifier of the [mixing](crate::sketch::mixing) that the interval was counted with; zero for the design's own,
+    /// and without.
+    pub mixing: u32,
 }
 
 impl Header {
@@ -171,6 +174,7 @@ impl Header {
             totals,
             boot_epoch: 0,
             key: 0,
+            mixing: 0,
         })
     }
 

@@ -82,6 +82,7 @@ impl Message {
             totals: Totals::default(),
             boot_epoch: self.question,
             key: self.key,
+            mixing: 0,
         };
         let mut frame = vec![0; 8 * (FIXED_WORDS + self.words.len()) + TRAILER_BYTES];
         v2::encode_blocks(&header, &mut frame, |block| {

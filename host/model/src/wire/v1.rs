@@ -147,6 +147,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
             flags: Flags::from_bits(flags),
         },
         boot_epoch: 0,
+        mixing: 0,
         key: 0,
     };
     header.check().map_err(in_words_of_this_version)?;

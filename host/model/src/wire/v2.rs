@@ -37,7 +37,7 @@
 //! |      | 47:0  | seconds | the interval's end in whole seconds; 0 without a time base |
 //! | 13   | 63:0  | time sum | the 48-bit nanoseconds of all measured packets' timestamps, unsampled, modulo 2^64 |
 //! | 14   | 63:32 | digest sum | the [first digests](crate::sketch::digest::first) of all measured packets, unsampled, each half modulo 2^16; zero without flag bit 6 |
-//! |      | 31:0  | reserved | zero; a reader ignores it |
+//! |      | 31:0  | mixing | identifier of the [mixing](crate::sketch::mixing); zero for the design's own, and without |
 //! | 15   | 63:32 | boot epoch | starts of the point; zero if it does not count them |
 //! |      | 31:16 | key | identifier of the [authentication](crate::wire::authentication) key; zero without |
 //! |      | 15:0  | ignored delimiters | delimiters of this measurement in the interval that were not due, saturating |
@@ -142,7 +142,7 @@ pub fn words(header: &Header) -> Words {
         u64::from(totals.unmeasured) << 32 | u64::from(totals.bad),
         header.time.map_or(0, AbsoluteTime::to_word),
         totals.time_sum.unwrap_or_default(),
-        u64::from(totals.digest_sum.unwrap_or_default()) << 32,
+        u64::from(totals.digest_sum.unwrap_or_default()) << 32 | u64::from(header.mixing),
         u64::from(header.boot_epoch) << 32
             | u64::from(header.key) << 16
             | u64::from(totals.ignored_delimiters),
@@ -250,6 +250,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
         },
         boot_epoch: field.u32(120),
         key: field.u16(124),
+        mixing: field.u32(116),
     };
     Ok(Frame { header, blocks: &frame[front..behind] })
 }

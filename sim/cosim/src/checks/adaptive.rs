@@ -1,4 +1,4 @@
-//! Adaptive sampling: schedules of prefix lengths around boundaries, with packets on their way.
+//! What changes at a boundary: schedules of prefix lengths and of mixings, with packets on their way.
 //!
 //! A schedule counts for intervals whose `ended` is high in its cycle or later. So the twin takes
 //! frames and ends when the hardware shows the boundary, and schedules at once.
@@ -11,6 +11,7 @@ use crate::stream::Beat;
 use crate::twin::Twin;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::point::IntervalEnd;
+use deltaline_model::sketch::mixing::Mixing;
 use deltaline_model::sketch::sampler::{MAX_BANKS, NO_BANK, Prefixes};
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::delimiter::Delimiter;
@@ -24,6 +25,14 @@ use verilator_sys::Toolchain;
 const STAGE: &str = "adaptive";
 /// Most cycles from an end that is asked for to what follows from it.
 const SETTLED: u64 = 16;
+
+/// What is scheduled, and from which interval on.
+#[derive(Clone, Copy)]
+enum Schedule {
+    /// Prefix lengths as control frames carry them.
+    Lengths(u64, u32),
+    Mixing(Mixing, u32),
+}
 
 /// An adaptive core and its twin.
 struct Schedules {
@@ -60,8 +69,13 @@ pub fn check(
         packets: 0,
         random: StdRng::seed_from_u64(seed),
     };
-    schedules.legality()?;
-    schedules.around_boundaries()?;
+    if configuration.adaptive() {
+        schedules.legality()?;
+        schedules.lengths_around_boundaries()?;
+    }
+    if configuration.has_mixing() {
+        schedules.mixings_around_boundaries()?;
+    }
     let (mut frames, directed) = (Frames::new(seed), schedules.packets);
     while schedules.packets - directed < count {
         schedules.random_interval(&mut frames)?;
@@ -87,7 +101,15 @@ impl Schedules {
     }
 
     /// One cycle: the next beat if there is one, perhaps an end, perhaps a schedule.
-    fn cycle(&mut self, end: bool, schedule: Option<(u64, u32)>) -> Result<(), CheckError> {
+    fn cycle(&mut self, end: bool, schedule: Option<Schedule>) -> Result<(), CheckError> {
+        self.show_mixing(match schedule {
+            Some(Schedule::Mixing(mixing, from)) => Some((mixing, from)),
+            _ => None,
+        });
+        let schedule = match schedule {
+            Some(Schedule::Lengths(lengths, from)) => Some((lengths, from)),
+            _ => None,
+        };
         let legal = schedule.map(|(lengths, from)| {
             let bytes = lengths.to_be_bytes();
             let used = &bytes[..self.configuration.prefixes().banks()];
@@ -117,6 +139,22 @@ impl Schedules {
             same(STAGE, self.packets, "schedule_legal", &legal, &self.hardware.schedule_is_legal())?;
         }
         Ok(())
+    }
+
+    /// Schedules a mixing, unless one waits, or shows any that is not to be taken.
+    fn show_mixing(&mut self, schedule: Option<(Mixing, u32)>) {
+        self.hardware.set_mixing_strobe(false);
+        if self.hardware.mixing_is_pending() {
+            return;
+        }
+        let anything = Mixing::from_parts(self.random.random(), self.random.random(), self.random.random());
+        let (mixing, from) = schedule.unwrap_or((anything, self.number()));
+        self.hardware.set_mixing(&mixing, from);
+        if schedule.is_some() {
+            // Refused by twin and core alike where there is none.
+            let _ = self.twin.model.schedule_mixing(mixing, from);
+            self.hardware.set_mixing_strobe(true);
+        }
     }
 
     /// If an interval ends with the cycle to come, or an end is refused: all that came before, and the end.
@@ -156,6 +194,7 @@ impl Schedules {
             self.cycle(false, None)?;
         }
         self.hardware.set_schedule(false, 0, 0);
+        self.hardware.set_mixing_strobe(false);
         self.hardware.wait_for_frames()?;
         for event in std::mem::take(&mut self.events) {
             match event {
@@ -170,7 +209,9 @@ impl Schedules {
         let found = self.hardware.take_frames();
         self.twin.compare_all(STAGE, self.packets, found)?;
         let waits = self.twin.model.scheduled().is_some();
-        same(STAGE, self.packets, "schedule_pending", &waits, &self.hardware.schedule_is_pending())
+        same(STAGE, self.packets, "schedule_pending", &waits, &self.hardware.schedule_is_pending())?;
+        let waits = self.twin.model.scheduled_mixing().is_some();
+        same(STAGE, self.packets, "mixing_pending", &waits, &self.hardware.mixing_is_pending())
     }
 
     /// Each length alone and beside each other in every bank, no bank and too many: legal ones are taken, and show at
@@ -182,7 +223,7 @@ impl Schedules {
             for length in (0..=20).chain([32, 64, 128, 0x83, 0xf0, 0xfe, 0xff]) {
                 let mut lengths = sound;
                 lengths[bank] = length;
-                self.cycle(false, Some((u64::from_be_bytes(lengths), 1 << 30)))?;
+                self.cycle(false, Some(Schedule::Lengths(u64::from_be_bytes(lengths), 1 << 30)))?;
             }
         }
         self.compare()?;
@@ -191,7 +232,7 @@ impl Schedules {
                 let mut lengths = sound;
                 lengths[..banks.min(2)].copy_from_slice(&[first, second][..banks.min(2)]);
                 let from = self.number();
-                self.cycle(false, Some((u64::from_be_bytes(lengths), from)))?;
+                self.cycle(false, Some(Schedule::Lengths(u64::from_be_bytes(lengths), from)))?;
                 if first % 4 == 0 || second == 16 {
                     self.offer(udp_frame(u32::from(first), 60));
                     self.cycle(true, None)?;
@@ -203,9 +244,9 @@ impl Schedules {
         self.compare()
     }
 
-    /// Frames without a gap, a boundary at each beat of two of them, a schedule in each cycle around it that turns
-    /// sampling of all packets into sampling of next to none, or back: every single packet shows its lengths.
-    fn around_boundaries(&mut self) -> Result<(), CheckError> {
+    /// Lengths that turn sampling of all packets into sampling of next to none, or back: every single packet shows its
+    /// lengths.
+    fn lengths_around_boundaries(&mut self) -> Result<(), CheckError> {
         let banks = self.configuration.prefixes().banks();
         let word = |lengths: &[u8]| {
             let mut bytes = [NO_BANK; MAX_BANKS];
@@ -213,8 +254,22 @@ impl Schedules {
             u64::from_be_bytes(bytes)
         };
         let (all, none) = (word(&[0, 1, 2, 3]), word(&[13, 14, 15, 16]));
+        self.around_boundaries([none, all].map(|lengths| move |from| Schedule::Lengths(lengths, from)))
+    }
+
+    /// Mixings, the own one among them: most packets show theirs, since few have the same row under two.
+    fn mixings_around_boundaries(&mut self) -> Result<(), CheckError> {
+        let mixings = [Mixing::new(&[1; 16]), Mixing::new(&[2; 16]), Mixing::from_parts(3, 3, 0)];
+        self.around_boundaries(mixings.map(|mixing| move |from| Schedule::Mixing(mixing, from)))
+    }
+
+    /// Frames without a gap, a boundary at each beat of two of them, one of the schedules after the other in each cycle around it.
+    fn around_boundaries<const N: usize>(
+        &mut self,
+        schedules: [impl Fn(u32) -> Schedule; N],
+    ) -> Result<(), CheckError> {
         let beats = udp_frame(0, 60).len().div_ceil(self.hardware.beat_bytes());
-        let mut next = none;
+        let mut schedules = schedules.iter().cycle();
         for position in 0..2 * beats {
             for distance in 0..2 * SETTLED {
                 // From this interval on, one too early, one too late.
@@ -223,11 +278,11 @@ impl Schedules {
                         self.offer(udp_frame(number as u32, 60));
                     }
                     let (start, from) = (SETTLED + position as u64, self.number().wrapping_add(ahead));
+                    let Some(next) = schedules.next() else { return Ok(()) };
                     for cycle in 0..3 * SETTLED + 2 * beats as u64 {
                         let now = cycle + SETTLED == start + distance;
-                        self.cycle(cycle == start, now.then_some((next, from)))?;
+                        self.cycle(cycle == start, now.then(|| next(from)))?;
                     }
-                    next = if next == all { none } else { all };
                     self.compare()?;
                 }
             }
@@ -243,6 +298,19 @@ impl Schedules {
             1 => self.number().wrapping_add(1 << 31).wrapping_add(self.random.random_range(0..3)),
             _ => self.number().wrapping_add(self.random.random_range(0..5)).wrapping_sub(1),
         }
+    }
+
+    /// A mixing, sometimes the own one, or lengths.
+    fn any_schedule(&mut self) -> Schedule {
+        let from = self.any_from();
+        if self.configuration.has_mixing() && self.random.random() {
+            let id = if self.random.random_ratio(1, 4) { 0 } else { self.random.random() };
+            return Schedule::Mixing(
+                Mixing::from_parts(self.random.random(), self.random.random(), id),
+                from,
+            );
+        }
+        Schedule::Lengths(self.any_lengths(), from)
     }
 
     /// Lengths, legal in most cases.
@@ -281,7 +349,7 @@ impl Schedules {
             }
             while self.beats.len() > end * 8 {
                 let schedule = self.random.random_ratio(1, often);
-                let schedule = schedule.then(|| (self.any_lengths(), self.any_from()));
+                let schedule = schedule.then(|| self.any_schedule());
                 self.cycle(false, schedule)?;
             }
             if by_request {
@@ -307,10 +375,16 @@ impl Schedules {
     /// A reset: the configuration's lengths again, and nothing waits.
     fn reset(&mut self) -> Result<(), CheckError> {
         let (lengths, from) = (self.any_lengths(), self.number());
-        self.cycle(true, Some((lengths, from)))?;
+        self.cycle(true, Some(Schedule::Lengths(lengths, from)))?;
         self.compare()?;
-        self.cycle(false, Some((lengths, self.number().wrapping_add(9))))?;
+        let ahead = self.number().wrapping_add(9);
+        self.cycle(false, Some(Schedule::Mixing(Mixing::new(&[5; 16]), from)))?;
+        self.cycle(true, Some(Schedule::Lengths(lengths, ahead)))?;
+        self.compare()?;
+        self.cycle(false, Some(Schedule::Mixing(Mixing::new(&[6; 16]), ahead)))?;
+        self.cycle(false, Some(Schedule::Lengths(lengths, ahead)))?;
         self.hardware.set_schedule(false, 0, 0);
+        self.hardware.set_mixing_strobe(false);
         self.hardware.restart()?;
         self.twin = Point::new(&self.configuration, Role::Sender);
         self.hardware.start()?;

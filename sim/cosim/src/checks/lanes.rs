@@ -2,6 +2,7 @@
 //!
 //! Frames count in the order in which their last beats come, those of one cycle in the order of their lanes.
 
+use super::place::bits;
 use super::point::{Event, Point};
 use crate::adversary;
 use crate::bench::Bench;
@@ -10,6 +11,7 @@ use crate::stream::{Beat, Carries, Sink, Source, beats};
 use crate::twin::Twin;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::point::IntervalEnd;
+use deltaline_model::sketch::mixing::Mixing;
 use deltaline_model::sketch::sampler::Prefixes;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::delimiter::Delimiter;
@@ -158,6 +160,9 @@ impl Lanes {
         if self.twin.model.configuration().adaptive() {
             self.schedule()?;
         }
+        if self.twin.model.configuration().has_mixing() {
+            self.schedule_mixing()?;
+        }
         for _ in 0..length {
             for lane in 0..self.lanes.len() {
                 if self.lanes[lane].beats.is_empty() && !(gaps > 0 && self.random.random_ratio(1, gaps)) {
@@ -180,6 +185,17 @@ impl Lanes {
         self.cycle(false)?;
         self.bench.set(self.bench.port("schedule")?, 0);
         same(STAGE, self.packets, "schedule", &Ok(()), &self.twin.model.schedule_prefixes(prefixes, 0))
+    }
+
+    /// Another mixing from the next interval on.
+    fn schedule_mixing(&mut self) -> Result<(), CheckError> {
+        let mixing = Mixing::from_parts(self.random.random(), self.random.random(), self.random.random());
+        self.bench.set_wide(self.bench.port("next_mixing")?, bits(&mixing));
+        self.bench.set(self.bench.port("next_mixing_id")?, mixing.id().into());
+        self.bench.set(self.bench.port("schedule_mixing")?, 1);
+        self.cycle(false)?;
+        self.bench.set(self.bench.port("schedule_mixing")?, 0);
+        same(STAGE, self.packets, "a mixing", &Ok(()), &self.twin.model.schedule_mixing(mixing, 0))
     }
 
     /// Ends the interval and compares its control frames.

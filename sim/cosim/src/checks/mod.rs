@@ -19,7 +19,7 @@
 //! | [`sampler`] | places | every number of leading zeros, every row bit |
 //! | [`lda`] | updates on few and on many words, both copies, drains under way | one word only; the same word at distances 1..=8; copy change between neighbours; count carries at 2^16 and 2^32; sum carries at 2^20 and 2^40; with digests their sums, all ones plus one in either half |
 //! | [`identity_table`] | packets of few flows and of many, sampled and not, both copies, drains under way | every single key bit; the same packet at distances 1..=8; copy change between neighbours; counts that wrap |
-//! | [`adaptive`] | traffic, interval ends, delimiters whose numbers jump and wrap, schedules of every kind at any time | all prefix lengths after reset, legal and illegal; boundaries at every beat of two frames without a gap, schedules at every cycle around them |
+//! | [`adaptive`] | traffic, interval ends, delimiters whose numbers jump and wrap, schedules of every kind, of mixings too, at any time | all prefix lengths after reset, legal and illegal; boundaries at every beat of two frames without a gap, schedules at every cycle around them |
 //! | [`lanes`] | frames on both lanes in the same cycles, with gaps and without, interval ends anywhere | frames of one beat on every lane in every cycle; delimiters on either lane |
 //! | [`frame_count`] | frames and interval ends | the carry between the halves and saturation, preloaded |
 //! | [`registers`] | accesses with pauses on every channel, resets, signals that change in every cycle | every address, every bit and restricted value of every register, all byte strobes; snapshots as a host takes them |

@@ -7,6 +7,7 @@ use crate::twin::Pipeline;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::hash::LinearHash;
 use deltaline_model::packet::identity::Key;
+use deltaline_model::sketch::mixing::{MATRIX_BITS, Mixing};
 use deltaline_model::sketch::place::{Placement, ROUNDS};
 use verilator_sys::Toolchain;
 
@@ -23,8 +24,13 @@ pub fn check(
     count: u64,
     seed: u64,
 ) -> Result<u64, CheckError> {
-    let placement = Placement::new(configuration.seed());
+    let placement = Placement::of(configuration);
     mixed(toolchain, configuration, verilog, "place", ROUNDS, |hash| placement.place(hash), (count, seed))
+}
+
+/// A mixing as ports have it: the matrix below the offset.
+pub(crate) fn bits(mixing: &Mixing) -> u128 {
+    u128::from(mixing.offset()) << MATRIX_BITS | u128::from(mixing.matrix())
 }
 
 /// The same for any 32 bits that so many rounds make of a key's hash; `of` is how many random keys, and their seed.
@@ -44,6 +50,10 @@ pub(super) fn mixed(
     for form in forms(verilog) {
         let mut bench = Bench::new(toolchain, stage, &form)?;
         let (port, value) = (bench.port("key")?, bench.port("value")?);
+        if let Ok(port) = bench.port("mixing") {
+            // Where there is none, it must not matter.
+            bench.set_wide(port, bits(&Mixing::own(configuration.seed())));
+        }
         let twin = Pipeline::new(stage, latency, |key: Key| u64::from(function(hash.hash(&key))));
         let show = |bench: &mut Bench, key: Key| bench.set_words(port, &key.words());
         checked = twin.follow(&mut bench, keys(count, seed, latency), show, |bench| bench.get(value))?;

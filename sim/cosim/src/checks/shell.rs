@@ -15,6 +15,7 @@ use deltaline_model::point::IntervalEnd;
 use deltaline_model::registers::{
     Bus, ClockCommand, Control, IntervalSource, Registers, Role as RoleField, offset,
 };
+use deltaline_model::sketch::mixing::Mixing;
 use deltaline_model::sketch::sampler::{MAX_BANKS, NO_BANK, Prefixes};
 use deltaline_model::time::{AbsoluteTime, TimeBase, TimeOfDay, Timestamp};
 use deltaline_model::wire::authentication::Key;
@@ -258,6 +259,34 @@ impl Device {
         self.registers().key_schedule()
     }
 
+    /// Schedules a mixing in hardware and model, unless one waits: then writes are refused.
+    fn schedule_mixing(
+        &mut self,
+        point: &mut Point,
+        from: u32,
+        random: &mut StdRng,
+    ) -> Result<(), CheckError> {
+        let waits = point.model.scheduled_mixing().is_some();
+        same(STAGE, from.into(), "mixing_pending", &waits, &self.registers().status()?.mixing_pending())?;
+        if !waits {
+            let own = random.random_ratio(1, 4);
+            let mixing = if own { Mixing::own(random.random()) } else { Mixing::new(&random.random()) };
+            self.registers().change_mixing(&mixing, from)?;
+            same(STAGE, from.into(), "a mixing", &Ok(()), &point.model.schedule_mixing(mixing, from))?;
+        }
+        for register in
+            [offset::MIXING_MATRIX, offset::MIXING_MATRIX + 4, offset::MIXING_OFFSET, offset::MIXING_ID]
+        {
+            let refused = self.access(Some(random.random_range(0..1 << 31)), register.into())?.0;
+            same(STAGE, from.into(), "answer to a mixing while one waits", &SLAVE_ERROR, &refused)?;
+            let mut bus = &mut *self;
+            let read = bus.read(register)?;
+            let secret = if register == offset::MIXING_ID { 0 } else { read };
+            same(STAGE, from.into(), "bits of a secret", &0, &secret)?;
+        }
+        same(STAGE, from.into(), "mixing_pending", &true, &self.registers().status()?.mixing_pending())
+    }
+
     /// Schedules a key, or none, and sets the boot epoch, in hardware and model.
     fn schedule_key(&mut self, point: &mut Point, from: u32, random: &mut StdRng) -> Result<(), CheckError> {
         same(STAGE, from.into(), "key_pending", &false, &self.registers().status()?.key_pending())?;
@@ -363,6 +392,8 @@ pub fn tap_of(
     let found = (capability.has_adaptive(), capability.has_digests(), capability.has_authentication());
     same(STAGE, 0, "adaptive, digests, authentication", &optional, &found)?;
     same(STAGE, 0, "digest", &configuration.id(), &device.registers().configuration()?)?;
+    let (expected, found) = (configuration.has_mixing(), capability.has_mixing());
+    same(STAGE, 0, "has_mixing", &expected, &found)?;
     let refused = device.access(Some(1), offset::PREFIXES_SCHEDULE.into())?.0;
     same(STAGE, 0, "answer to a schedule without lengths", &SLAVE_ERROR, &refused)?;
     let id = random.random();
@@ -415,6 +446,21 @@ pub fn tap_of(
             for register in [offset::PREFIXES_NEXT, offset::PREFIXES_FROM] {
                 let refused = device.access(Some(u64::from(interval)), register.into())?.0;
                 same(STAGE, sent, "answer to lengths where they are fixed", &SLAVE_ERROR, &refused)?;
+            }
+        }
+
+        if configuration.has_mixing() {
+            device.schedule_mixing(
+                &mut point,
+                interval.wrapping_add(random.random_range(0..3)),
+                &mut random,
+            )?;
+        } else {
+            for register in
+                [offset::MIXING_MATRIX, offset::MIXING_OFFSET, offset::MIXING_ID, offset::MIXING_SCHEDULE]
+            {
+                let refused = device.access(Some(1), register.into())?.0;
+                same(STAGE, sent, "answer to a mixing where there is none", &SLAVE_ERROR, &refused)?;
             }
         }
 
