@@ -67,11 +67,11 @@ fn observations(packets: &[Packet]) -> Observations {
 
 fn found(asked: &Asked, interval: usize) -> &Difference {
     let further = asked.evaluations[interval].further.iter();
-    let found = further.filter_map(|further| match further {
+    let mut found = further.filter_map(|further| match further {
         Further::Difference(found) => Some(found),
         Further::Singles(_) => None,
     });
-    found.last().unwrap()
+    found.next().unwrap()
 }
 
 /// Of the packets sent in an interval: the hashes of the lost ones, in order, and the delays of the others.
