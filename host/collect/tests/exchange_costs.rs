@@ -14,6 +14,7 @@ use deltaline_collect::exchange::{Asked, Terms, answer, ask};
 use deltaline_estimate::difference::Symbols;
 use deltaline_estimate::{Difference, Further};
 use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::packet::hash::HashKind;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::sketch::packet_cache::PacketCache;
 use deltaline_model::sketch::synopsis::Hashed;
@@ -105,8 +106,12 @@ fn two_million_packets_an_interval_fit_into_a_gibibyte() {
 #[test]
 #[ignore = "takes half a minute"]
 fn what_a_packet_and_a_difference_cost() {
-    let configuration = configuration(1024);
-    for remembers in [false, true] {
+    for (hash, remembers) in
+        [HashKind::H3, HashKind::Rabin].into_iter().flat_map(|hash| [(hash, false), (hash, true)])
+    {
+        let settings =
+            Settings { synopsis: Kind::IDENTITY_TABLE, hash, prefixes: &[0], ..Settings::default() };
+        let configuration = Configuration::new(settings).unwrap();
         let mut best = Duration::MAX;
         for _ in 0..5 {
             let mut point = MeasurementPoint::new(&configuration, Role::Sender);
@@ -132,7 +137,7 @@ fn what_a_packet_and_a_difference_cost() {
         }
         let nanoseconds = best.as_nanos() as f64 / PACKETS as f64;
         println!(
-            "update, {} cache: {nanoseconds:.0} ns a packet",
+            "update, {hash:?}, {} cache: {nanoseconds:.1} ns a packet",
             if remembers { "with" } else { "without" }
         );
     }

@@ -25,10 +25,12 @@ use deltaline_model::sketch::identity_table::{IdentityCell, TABLES, row};
 use deltaline_model::sketch::packet_id::PacketId;
 use std::collections::HashMap;
 
+mod left;
 mod rateless;
 mod rda;
 pub mod stash;
 
+use left::{Left, Singles};
 pub use rateless::{MOST_SYMBOLS, Symbol, Symbols};
 pub use rda::{published_deviation, published_mean};
 
@@ -111,85 +113,8 @@ impl Difference {
     }
 }
 
-/// Most packets of one identity that are named.
-const MOST_ALIKE: u32 = 1 << 12;
 /// Most packets that are named beyond one for each cell.
 const MOST_MORE: usize = 1 << 16;
-/// Most times that the number of packets of one identity may be halved: each halving doubles what each of four parts may have been.
-const MOST_HALVINGS: u32 = 2;
-
-/// What is left of a cell: the sender's less the receiver's.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Left {
-    count: u32,
-    fields: [u32; 3],
-}
-
-/// A field as often as this, by which both of its halves are multiplied modulo 2^16.
-fn times(field: u32, count: u32) -> u32 {
-    (field >> 16).wrapping_mul(count) << 16 | field.wrapping_mul(count) & 0xffff
-}
-
-/// The inverse of an odd number modulo 2^16, by Newton's iteration: x is one of itself modulo 8, and each step doubles the bits.
-fn inverse(odd: u32) -> u32 {
-    (0..3).fold(odd, |inverse, _| inverse.wrapping_mul(2u32.wrapping_sub(odd.wrapping_mul(inverse)))) & 0xffff
-}
-
-impl Left {
-    /// Takes out packets of one identity, of which the sender has `count` more than the receiver.
-    fn take(&mut self, count: u32, fields: [u32; 3]) {
-        self.count = self.count.wrapping_sub(count);
-        for (left, field) in self.fields.iter_mut().zip(fields) {
-            *left = subtract(*left, times(field, count));
-        }
-    }
-
-    /// Whether nothing is left.
-    fn is_empty(&self) -> bool {
-        *self == Left { count: 0, fields: [0; 3] }
-    }
-
-    /// The fields of each packet that is left in this cell, if all are of one identity, whatever their number, which may be in this cell.
-    fn single(&self, id: &PacketId, may_be_here: impl Fn([u32; 2]) -> bool) -> Option<[u32; 3]> {
-        let is_right = |[check, upper, lower]: [u32; 3]| {
-            let halves = [upper, lower];
-            id.check_of(id.hash_of(halves)) == check && may_be_here(halves)
-        };
-        let (alike, fields) = match self.count as i32 {
-            0 => return None,
-            count if count > 0 => (self.count, self.fields),
-            _ => (self.count.wrapping_neg(), self.fields.map(|field| subtract(0, field))),
-        };
-        if alike == 1 {
-            return Some(fields).filter(|fields| is_right(*fields));
-        }
-        let halvings = alike.trailing_zeros();
-        let low = (1 << halvings) - 1;
-        if alike > MOST_ALIKE
-            || halvings > MOST_HALVINGS
-            || fields.iter().any(|field| (field | field >> 16) & low != 0)
-        {
-            return None;
-        }
-        // An odd number can be divided by; of an even one the uppermost bits of each part are not known.
-        let inverse = inverse(alike >> halvings);
-        let known = fields.map(|field| {
-            let part = |part: u32| ((part & 0xffff) >> halvings).wrapping_mul(inverse) & (0xffff >> halvings);
-            part(field >> 16) << 16 | part(field)
-        });
-        let bit = |choice: u32, part: u32| (choice >> (part * halvings) & low) << (16 - halvings);
-        let halves = |choice: u32| {
-            [0, 2].map(|part| bit(choice, part) << 16 | bit(choice, part + 1)).into_iter().zip(&known[1..])
-        };
-        (0..1u32 << (4 * halvings)).find_map(|choice| {
-            let mut halves = halves(choice).map(|(unknown, known)| unknown | known);
-            let halves = [halves.next()?, halves.next()?];
-            let check = id.check_of(id.hash_of(halves));
-            let found = [check, halves[0], halves[1]];
-            (times(check, alike) == fields[0] && is_right(found)).then_some(found)
-        })
-    }
-}
 
 impl Difference {
     /// What two ends' identity tables do not have in common. They are [`TABLES`] tables of equally many cells, a power of
@@ -208,19 +133,23 @@ impl Difference {
         let mut difference = Difference::default();
         let mut waiting: Vec<usize> = (0..cells.len()).collect();
         let mut known = 0;
-        while let Some(place) = waiting.pop() {
-            let may_be_here = |halves| row(halves, place / rows, rows) == place % rows;
-            let found = cells[place].single(&id, may_be_here);
-            let Some(fields) = found.filter(|_| known < cells.len()) else { continue };
-            let (count, halves) = (cells[place].count, [fields[1], fields[2]]);
-            if !difference.put(count, halves, cells.len()) {
-                continue;
-            }
-            known += 1;
-            for table in 0..TABLES {
-                let place = table * rows + row(halves, table, rows);
-                cells[place].take(count, fields);
-                waiting.push(place);
+        while !waiting.is_empty() {
+            let singles = Singles::next(&mut waiting, &cells, &id, |place, halves| {
+                row(halves, place / rows, rows) == place % rows
+            });
+            for (place, left, fields) in singles.checked(&id) {
+                let (count, halves) = (left.count, [fields[1], fields[2]]);
+                // One that was found before may have been in this cell, too; then it waits again.
+                if cells[place] != left || known >= cells.len() || !difference.put(count, halves, cells.len())
+                {
+                    continue;
+                }
+                known += 1;
+                for table in 0..TABLES {
+                    let place = table * rows + row(halves, table, rows);
+                    cells[place].take(count, fields);
+                    waiting.push(place);
+                }
             }
         }
         difference.complete = cells.iter().all(Left::is_empty);
@@ -387,7 +316,7 @@ mod tests {
             assert_eq!(sorted(difference.only_received), expected(7, 300..320));
         }
         for odd in (1..1 << 16).step_by(2) {
-            assert_eq!((odd * inverse(odd)) & 0xffff, 1);
+            assert_eq!((odd * left::inverse(odd)) & 0xffff, 1);
         }
     }
 

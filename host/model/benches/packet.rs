@@ -10,6 +10,7 @@
 //! * `observe`: all that a measurement point does with a frame, so also classes and totals;
 //! * `observe-batch`: the same, 32 frames at a time;
 //! * `observe-batch-digests`: the same with digests, as `deltaline measure` has them;
+//! * `observe-batch-identities`: the same with an identity table of all packets;
 //! * `observe-ipv6`: the same with IPv6, whose keys are found and hashed by the general way, as those of tagged frames are.
 
 mod common;
@@ -28,6 +29,7 @@ use deltaline_model::sketch::sampler::Sampler;
 use deltaline_model::sketch::synopsis::{Hashed, Synopsis};
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::Role;
+use deltaline_model::wire::shape::Kind;
 use std::hint::black_box;
 
 const PACKETS: usize = 1024;
@@ -101,11 +103,15 @@ fn packets(criterion: &mut Criterion) {
             time += 100;
             point.observe(black_box(frame), Timestamp::from_nanoseconds(time));
         });
-        for (digest, digests) in [(false, ""), (true, "-digests")] {
-            let settings = Settings { hash: kind, digest, ..Settings::default() };
+        let base = Settings { hash: kind, ..Settings::default() };
+        for (settings, of) in [
+            (base, ""),
+            (Settings { digest: true, ..base }, "-digests"),
+            (Settings { synopsis: Kind::IDENTITY_TABLE, prefixes: &[0], ..base }, "-identities"),
+        ] {
             let Ok(configuration) = Configuration::new(settings) else { continue };
             let (mut point, mut order) = (MeasurementPoint::new(&configuration, Role::Sender), Order(1));
-            group.bench_function(format!("observe-batch{digests}/{name}"), |bencher| {
+            group.bench_function(format!("observe-batch{of}/{name}"), |bencher| {
                 bencher.iter(|| {
                     for _ in 0..PACKETS / AT_ONCE {
                         point.observe_batch((0..AT_ONCE).map(|_| {

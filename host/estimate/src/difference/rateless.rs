@@ -14,7 +14,8 @@
 //! Shares of packets in symbols against 1 / (1 + i/2), within chance; the next symbol by the definition. The pieces of an end's symbols against the whole. Sets that differ by none, one and
 //! thousands of packets, some of one identity: these come out, and of how many symbols. Sets without anything in common end.
 
-use super::{Difference, Left};
+use super::Difference;
+use super::left::Left;
 use deltaline_model::sketch::digest::{add, subtract};
 use deltaline_model::sketch::packet_id::PacketId;
 

@@ -74,6 +74,12 @@ impl PacketDigest {
         self.rounds.undo(digest)
     }
 
+    /// As [`PacketDigest::undo`], side by side.
+    #[inline(always)]
+    pub(crate) fn undo_all(&self, digests: [u32; LANES]) -> [u32; LANES] {
+        self.rounds.undo_all(digests)
+    }
+
     /// The digests of [`LANES`] packets, side by side.
     #[inline(always)]
     pub fn digests(&self, hashes: [u64; LANES]) -> [u32; LANES] {

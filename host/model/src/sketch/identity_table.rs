@@ -13,15 +13,20 @@
 //!
 //! # Test plan
 //!
-//! Against a hash map keyed by (table, row), with sampling and without; shapes that contradict themselves.
+//! Against a hash map keyed by (table, row), with sampling and without; a count that overflows; shapes that contradict themselves.
 
+use crate::sketch::cell::SUM_MASK;
+use crate::sketch::digest::LANES;
 use crate::sketch::field_cell::FieldCell;
 use crate::sketch::packet_id::{PARTS, PacketId, part};
 use crate::sketch::sampler::{Prefixes, Sampler};
-use crate::sketch::synopsis::{Cells, Hashed, Parameters, Registered, Synopsis, read_rows};
-use crate::wire::cell;
-use crate::wire::shape::{Kind, Shape};
+use crate::sketch::synopsis::{Hashed, Parameters, Registered, Synopsis, read_rows};
+use crate::wire::cell::{self, WireCell};
+use crate::wire::shape::{BLOCK_CELLS, Kind, Shape};
 use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use multiversion::multiversion;
 
 /// Tables, one for each part of an identifier.
 pub const TABLES: usize = PARTS;
@@ -71,18 +76,46 @@ pub fn row(halves: [u32; 2], table: usize, rows: usize) -> usize {
     usize::from(part(halves, table)) & (rows - 1)
 }
 
+/// What a cell adds up, as a processor adds it in two steps: a cell of [`IdentityCell`] would take seven, and lie across two lines of its
+/// cache where this is half of one.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
+struct Sums {
+    /// Packets, and their timestamps in nanoseconds.
+    totals: [u64; 2],
+    /// The parts of check, upper half and lower half, most significant first, and two that stay zero.
+    parts: [u16; 8],
+}
+
+impl Sums {
+    #[inline(always)]
+    fn add(&mut self, nanoseconds: u64, parts: [u16; 8]) {
+        self.totals.iter_mut().zip([1, nanoseconds]).for_each(|(sum, more)| *sum = sum.wrapping_add(more));
+        self.parts.iter_mut().zip(parts).for_each(|(sum, part)| *sum = sum.wrapping_add(part));
+    }
+
+    fn cell(&self) -> IdentityCell {
+        let [count, sum] = self.totals;
+        let field = |first: usize| u32::from(self.parts[first]) << 16 | u32::from(self.parts[first + 1]);
+        IdentityCell { count: count as u32, sum: sum & SUM_MASK, fields: [field(0), field(2), field(4)] }
+    }
+}
+
 /// The tables of one measurement point: table by table, class by class.
 #[derive(Clone, Debug)]
 pub struct IdentityTable {
     rows: usize,
     id: PacketId,
-    cells: Cells<IdentityCell>,
+    cells: Vec<Sums>,
+    /// Packets since the cells were zero: no cell holds more.
+    packets: u64,
 }
 
 impl IdentityTable {
     fn new(parameters: &Parameters) -> Self {
         let rows = parameters.rows;
-        IdentityTable { rows, id: PacketId::default(), cells: Cells::new(parameters.classes, TABLES * rows) }
+        let cells = vec![Sums::default(); parameters.classes * TABLES * rows];
+        IdentityTable { rows, id: PacketId::default(), cells, packets: 0 }
     }
 }
 
@@ -92,26 +125,60 @@ impl Synopsis for IdentityTable {
     }
 
     fn add(&mut self, class: usize, sampler: &Sampler, packets: &[Hashed]) -> bool {
-        let mut is_full = false;
-        let cells = self.cells.of_class(class);
+        let per_class = TABLES * self.rows;
+        let Some(cells) = self.cells.get_mut(class * per_class..(class + 1) * per_class) else {
+            return false;
+        };
+        // Packets that are not sampled are left out of the batch.
+        let mut batch = [(0, 0); LANES];
+        let mut length = 0;
         for packet in packets.iter().filter(|packet| sampler.bank(packet.place).is_some()) {
-            let halves = self.id.halves_of(packet.hash);
-            let fields = [self.id.check_of(packet.hash), halves[0], halves[1]];
-            for table in 0..TABLES {
-                let place = table * self.rows + row(halves, table, self.rows);
-                let Some(cell) = cells.get_mut(place) else { continue };
-                is_full |= cell.add(packet.time.nanoseconds(), fields);
+            batch[length] = (packet.hash, packet.time.nanoseconds());
+            length += 1;
+            if length == LANES {
+                add_all(cells, self.rows, &self.id, &batch, length);
+                length = 0;
             }
         }
-        is_full
+        add_all(cells, self.rows, &self.id, &batch, length);
+        self.packets += packets.len() as u64;
+        self.packets >> 32 != 0 && cells.iter().any(|cell| cell.totals[0] >> 32 != 0)
     }
 
     fn pack(&self, class: usize, first: usize, blocks: &mut [u8]) {
-        self.cells.pack(class, first, cell::bits(3), blocks);
+        let cells = self.cells.get(class * TABLES * self.rows + first..).unwrap_or(&[]);
+        let blocks = blocks.chunks_exact_mut(usize::from(cell::bits(3)));
+        for (block, cells) in blocks.zip(cells.as_chunks::<BLOCK_CELLS>().0) {
+            IdentityCell::pack(&cells.each_ref().map(Sums::cell), block);
+        }
     }
 
     fn clear(&mut self) {
-        self.cells.clear();
+        self.cells.fill(Sums::default());
+        self.packets = 0;
+    }
+}
+
+/// Adds the first `length` packets of a batch, by hash and nanoseconds, to their cells.
+#[multiversion(targets("x86_64+avx2"))]
+fn add_all(cells: &mut [Sums], rows: usize, id: &PacketId, batch: &[(u64, u64); LANES], length: usize) {
+    if length == 0 {
+        return;
+    }
+    let hashes = batch.map(|(hash, _)| hash);
+    // Not mapped: closures do not have the instructions that this function may use.
+    let [upper, lower] = id.halves();
+    let (upper, lower) = (upper.digests(hashes), lower.digests(hashes));
+    let checks = id.check().digests(hashes);
+    for (lane, (_, nanoseconds)) in batch.iter().enumerate().take(length) {
+        let halves = [upper[lane], lower[lane]];
+        let split = |field: u32| [(field >> 16) as u16, field as u16];
+        let ([a, b], [c, d], [e, f]) = (split(checks[lane]), split(upper[lane]), split(lower[lane]));
+        for table in 0..TABLES {
+            if let Some(cell) = cells.get_mut(table * rows + row(halves, table, rows)) {
+                cell.add(*nanoseconds, [a, b, c, d, e, f, 0, 0]);
+            }
+        }
     }
 }
 
@@ -125,6 +192,23 @@ mod tests {
     use std::collections::HashMap;
     use std::vec::Vec;
     use xxhash_rust::xxh3::xxh3_64;
+
+    #[test]
+    fn a_count_that_overflows_is_said() {
+        let settings =
+            Settings { synopsis: Kind::IDENTITY_TABLE, rows: 8, prefixes: &[0], ..Settings::default() };
+        let configuration = Configuration::new(settings).unwrap();
+        let (mut tables, sampler) =
+            (IdentityTable::new(&configuration.parameters()), Sampler::new(*configuration.prefixes()));
+        // As if nearly 2^32 packets had been one and the same.
+        assert!(!tables.add(0, &sampler, &[Hashed::default()]));
+        tables.packets += u64::from(u32::MAX) - 1;
+        tables.cells.iter_mut().for_each(|cell| cell.totals[0] *= u64::from(u32::MAX));
+        assert!(tables.add(0, &sampler, &[Hashed::default()]));
+        tables.clear();
+        assert!(!tables.add(0, &sampler, &[Hashed::default()]));
+        assert_eq!(tables.cells.iter().map(|cell| cell.totals[0]).sum::<u64>(), TABLES as u64);
+    }
 
     #[test]
     fn cells_match_a_map() {
@@ -154,8 +238,8 @@ mod tests {
                         .for_each(|(sum, field)| *sum = digest::add(*sum, field));
                 }
             }
-            for (place, cell) in tables.cells.as_slice().iter().enumerate() {
-                assert_eq!(*cell, map.get(&place).copied().unwrap_or_default());
+            for (place, sums) in tables.cells.iter().enumerate() {
+                assert_eq!(sums.cell(), map.get(&place).copied().unwrap_or_default());
             }
         }
     }

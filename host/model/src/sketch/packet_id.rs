@@ -14,7 +14,7 @@
 //! Identifiers of one bit each differ, and checks of each bit that enters them; an identifier's hash is the one that it
 //! was made of; none of the parts follows a counter in the key; golden values (`tests/vectors.rs`).
 
-use crate::sketch::digest::PacketDigest;
+use crate::sketch::digest::{LANES, PacketDigest};
 
 /// The parts of an identifier.
 pub const PARTS: usize = 4;
@@ -57,6 +57,12 @@ impl PacketId {
         self.check.digest(hash)
     }
 
+    /// The checks of the packets with these identifiers, the upper halves first, side by side.
+    pub fn checks_of(&self, [upper, lower]: [[u32; LANES]; 2]) -> [u32; LANES] {
+        let [upper, lower] = [self.halves[0].undo_all(upper), self.halves[1].undo_all(lower)];
+        self.check.digests(core::array::from_fn(|lane| u64::from(upper[lane]) << 32 | u64::from(lower[lane])))
+    }
+
     /// The hash of the packet with this identifier.
     pub fn hash_of(&self, halves: [u32; 2]) -> u64 {
         let [upper, lower] = [0, 1].map(|half| u64::from(self.halves[half].undo(halves[half])));
@@ -93,6 +99,9 @@ mod tests {
         for number in 0..10_000u64 {
             let hash = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
             assert_eq!(id.hash_of(id.halves_of(hash)), hash);
+            let hashes: [u64; LANES] = core::array::from_fn(|lane| hash.rotate_left(lane as u32));
+            let halves = [0, 1].map(|half| hashes.map(|hash| id.halves_of(hash)[half]));
+            assert_eq!(id.checks_of(halves), hashes.map(|hash| id.check_of(hash)));
         }
     }
 

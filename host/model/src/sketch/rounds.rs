@@ -66,6 +66,19 @@ impl<const N: usize> Rounds<N> {
         joined(x, y)
     }
 
+    /// As [`Rounds::undo`], side by side.
+    #[inline(always)]
+    pub(crate) fn undo_all(&self, values: [u32; LANES]) -> [u32; LANES] {
+        let (mut x, mut y) = (values.map(|value| halves(value).0), values.map(|value| halves(value).1));
+        for constant in self.constants.iter().rev() {
+            for (x, y) in x.iter_mut().zip(&mut y) {
+                *y = (*y ^ *x).rotate_right(2);
+                *x = (*x ^ constant).wrapping_sub(*y).rotate_left(7);
+            }
+        }
+        core::array::from_fn(|i| joined(x[i], y[i]))
+    }
+
     /// As [`Rounds::apply`], side by side, so that a processor's wide registers hold many.
     #[inline(always)]
     pub fn apply_all(&self, values: [u32; LANES]) -> [u32; LANES] {
@@ -102,6 +115,7 @@ mod tests {
             let results = values.map(|value| rounds.apply(value));
             assert_eq!(rounds.apply_all(values), results);
             assert_eq!(results.map(|result| rounds.undo(result)), values);
+            assert_eq!(rounds.undo_all(results), values);
         }
     }
 }
