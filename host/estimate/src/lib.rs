@@ -8,6 +8,7 @@
 //! | mean, standard deviation and loss of one interval | [`estimate`], from an [`Observation`] to an [`Estimate`] |
 //! | the same over several intervals | [`combine`], to an [`Overall`] |
 //! | which packets only one end saw | [`difference`], from identity tables |
+//! | delay, loss and size of a flow | [`lds::LdsPair`] |
 //! | quantiles of delay | [`quantile`], from [`Singles`] |
 //! | the interval of the LDA paper, for comparison | [`hoeffding_half_width`] |
 //! | bounds on the offset between the clocks | [`offset_bounds`] |
@@ -110,11 +111,13 @@
 
 mod balance;
 mod clock;
+pub mod colate;
 mod combine;
 mod confidence;
 pub mod difference;
 mod further;
 mod interval;
+pub mod lds;
 mod loss;
 mod mean;
 mod observation;

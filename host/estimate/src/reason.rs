@@ -169,4 +169,18 @@ pub enum Reason {
     /// None of the combined intervals had a value.
     #[error("not identifiable: no interval had a value")]
     NoInterval,
+    /// A flow shares its cells with too many packets of others.
+    #[error(
+        "too small to say: the flow has at most {packets} packets, and up to {others} of others may be among those of its cells; use more \
+         cells, or track the flow"
+    )]
+    TooSmall {
+        /// What the flow has at most.
+        packets: u64,
+        /// What others may add.
+        others: u64,
+    },
+    /// A flow has no two cells of a row with packets, the same at both ends.
+    #[error("not identifiable: the flow has no two usable cells of one row; give flows more cells (width)")]
+    OneCell,
 }

@@ -2,9 +2,11 @@
 
 mod balance;
 mod clock;
+mod colate;
 mod deviation;
 mod examples;
 mod exhaustive;
+mod lds;
 mod monte_carlo;
 mod properties;
 mod rounding;

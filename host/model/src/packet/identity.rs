@@ -102,6 +102,12 @@ impl Key {
     pub(crate) fn long_words(&self) -> &[u64; LONG_WORDS] {
         &self.0
     }
+
+    /// The bits of the key that `mask` has, the others zero.
+    #[inline]
+    pub(crate) fn masked(&self, mask: &[u64; LONG_WORDS]) -> Self {
+        Key(core::array::from_fn(|word| self.0[word] & mask[word]))
+    }
 }
 
 impl From<[u8; KEY_BYTES]> for Key {

@@ -1,6 +1,7 @@
 //! The packet: which of its bytes are its identity, its class, and its hash.
 
 pub mod classifier;
+pub mod flow;
 pub mod hash;
 pub mod identity;
 #[cfg(target_arch = "x86_64")]

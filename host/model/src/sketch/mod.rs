@@ -1,12 +1,14 @@
 //! The sketch: which cells a packet is added to, and what a cell adds up.
 
 pub mod cell;
+pub mod colate;
 pub mod digest;
 pub mod field_cell;
 pub mod finecomb;
 pub mod identity_table;
 pub mod layout;
 pub mod lda;
+pub mod lds;
 pub mod mixing;
 pub mod packet_cache;
 pub mod packet_id;

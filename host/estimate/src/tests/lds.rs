@@ -1,0 +1,232 @@
+//! Flows from LDS tables.
+
+use crate::lds::{ALPHA, Bounds, LdsPair, LdsPairError};
+use crate::{Confidence, Reason, Uncertainty};
+use deltaline_model::sketch::lds::{FlowPacket, Lds, LdsParameters};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+/// A flow that was sent through both tables.
+struct Flow {
+    hash: u64,
+    sent: f64,
+    received: f64,
+    octets: f64,
+    mean: f64,
+}
+
+/// Flows of bounded Pareto sizes whose mean delays differ, through both tables.
+fn pass(parameters: &LdsParameters, flows: usize, loss: f64, seed: u64) -> ([Lds; 2], Vec<Flow>) {
+    let mut random = StdRng::seed_from_u64(seed);
+    let [mut sender, mut receiver] = [(); 2].map(|()| Lds::new(parameters.clone()).unwrap());
+    let flows = (0..flows).map(|_| {
+        let size = (random.random_range(1e-3..1.0f64).powf(-1.25)).min(3000.0) as u32;
+        let usual = 50_000.0 * (2.0 * random.random_range(0.0..1.0f64)).exp();
+        let hash = random.random();
+        let mut flow = Flow { hash, sent: size.into(), received: 0.0, octets: 0.0, mean: 0.0 };
+        for _ in 0..size {
+            let octets = random.random_range(40..1500);
+            let sent = random.random_range(0..1_000_000_000u64);
+            let packet =
+                FlowPacket { flow: hash, packet: random.random(), nanoseconds: sent, octets, weight: 1 };
+            sender.add(&packet);
+            flow.octets += f64::from(octets);
+            if random.random_bool(1.0 - loss) {
+                let delay = (usual * random.random_range(0.5..1.5)) as u64;
+                receiver.add(&FlowPacket { nanoseconds: sent + delay, ..packet });
+                flow.received += 1.0;
+                flow.mean += delay as f64;
+            }
+        }
+        flow.mean /= f64::max(flow.received, 1.0);
+        flow
+    });
+    let flows = flows.collect();
+    ([sender, receiver], flows)
+}
+
+#[test]
+fn a_flow_alone_is_exact() {
+    let parameters = LdsParameters { has_octets: true, ..LdsParameters::plain(4, 100, 3) };
+    let (tables, flows) = pass(&parameters, 1, 0.0, 5);
+    let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
+    for found in [pair.paper(flows[0].hash, ALPHA), pair.regularised(flows[0].hash)] {
+        let mean = found.mean.unwrap();
+        assert!((mean.nanoseconds / flows[0].mean - 1.0).abs() < 1e-9, "{mean:?} {}", flows[0].mean);
+        assert_eq!(found.sent.most, flows[0].sent);
+        assert_eq!(found.lost, Bounds::default());
+        assert_eq!(found.octets.unwrap().most, flows[0].octets);
+        assert_eq!(found.deviation, Err(Reason::OneCell));
+    }
+    // Nothing of another flow.
+    let other = (0..).find(|other| {
+        (0..4).all(|row| tables[0].cells_of(*other, row).all(|at| tables[0].cells()[at].count == 0))
+    });
+    assert_eq!(pair.paper(other.unwrap(), ALPHA).mean, Err(Reason::NothingReceived));
+}
+
+/// The paper's figure 6, cell for cell.
+fn figure_6(l1: &Lds, l2: &Lds, f: u64, alpha: f64) -> Option<f64> {
+    let mut s = vec![];
+    for i in 0..l1.parameters().prefixes.len() {
+        for j in l1.cells_of(f, i) {
+            let (one, two) = (l1.cells()[j], l2.cells()[j]);
+            if one.count == two.count && one.digest == two.digest && one.count > 0 {
+                let inverted = f64::from(one.count) * 2f64.powi(l1.parameters().prefixes[i].into());
+                s.push((two.sum.wrapping_sub(one.sum) as i64 as f64, f64::from(one.count), inverted));
+            }
+        }
+    }
+    let n_min = s.iter().map(|cell| cell.2).reduce(f64::min)?;
+    s.retain(|cell| cell.2 <= (1.0 + alpha) * n_min);
+    let sums = s.iter().fold((0.0, 0.0), |sums, cell| (sums.0 + cell.0, sums.1 + cell.1));
+    Some(sums.0 / sums.1)
+}
+
+#[test]
+fn the_papers_choice_of_cells() {
+    for (seed, loss) in [(1, 0.0), (2, 0.01), (3, 0.2)] {
+        let parameters =
+            LdsParameters { columns: 900, width: 5, prefixes: vec![0, 1, 3, 6], has_octets: false, seed };
+        let (tables, flows) = pass(&parameters, 300, loss, seed);
+        let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
+        let mut answered = 0;
+        for flow in &flows {
+            let expected = figure_6(&tables[0], &tables[1], flow.hash, 0.1);
+            match (pair.paper(flow.hash, 0.1).mean, expected) {
+                (Ok(mean), Some(expected)) => {
+                    assert!((mean.nanoseconds / expected - 1.0).abs() < 1e-9);
+                    answered += 1;
+                }
+                (Err(Reason::NoUsableRow), None) => {}
+                (found, expected) => panic!("{found:?} {expected:?}"),
+            }
+        }
+        assert!(answered > 20, "{answered}");
+    }
+}
+
+#[test]
+fn sizes_and_losses_are_never_below_the_truth() {
+    let parameters =
+        LdsParameters { columns: 300, width: 4, prefixes: vec![0; 3], has_octets: true, seed: 8 };
+    let (mut held, mut all) = ([0.0; 2], 0.0);
+    for seed in 0..10 {
+        let (tables, flows) = pass(&parameters, 600, 0.02, seed);
+        let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
+        for flow in &flows {
+            let found = pair.regularised(flow.hash);
+            assert!(found.sent.most >= flow.sent && found.lost.most >= flow.sent - flow.received);
+            assert!(found.octets.unwrap().most >= flow.octets);
+            held[0] += f64::from(u8::from(found.sent.least <= flow.sent));
+            held[1] += f64::from(u8::from(found.lost.least <= flow.sent - flow.received));
+            all += 1.0;
+        }
+    }
+    // 95 % of flows, and five standard deviations of a tenth of them, since flows of a table share its cells.
+    let least = 0.95 - 5.0 * (0.05 * 0.95 / (all / 10.0f64)).sqrt();
+    held.iter().for_each(|held| assert!(held / all > least, "{} {least}", held / all));
+}
+
+#[test]
+fn intervals_hold() {
+    for (width, prefixes, loss) in [(1, vec![0; 4], 0.0), (4, vec![0, 0, 2, 4], 0.003)] {
+        let parameters = LdsParameters { columns: 1000 * width, width, prefixes, has_octets: false, seed: 2 };
+        let (mut held, mut answered) = ([0.0; 2], [0.0; 2]);
+        for seed in 0..10 {
+            let (tables, flows) = pass(&parameters, 1500, loss, seed);
+            let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
+            for flow in &flows {
+                // Where ours does not answer, the paper's intervals need not hold.
+                let ours = pair.regularised(flow.hash);
+                if ours.mean.is_err() {
+                    continue;
+                }
+                for (which, found) in [pair.paper(flow.hash, ALPHA), ours].iter().enumerate() {
+                    if let Ok(mean) = &found.mean {
+                        let range = mean.range(Confidence::P95).unwrap();
+                        let slack = 1e-6 * flow.mean;
+                        held[which] += f64::from(u8::from(
+                            range.lower - slack <= flow.mean && flow.mean <= range.upper + slack,
+                        ));
+                        answered[which] += 1.0;
+                    }
+                }
+            }
+        }
+        for (held, answered) in held.iter().zip(answered) {
+            println!("{width}: {held} of {answered}");
+            assert!(answered > 500.0, "{answered}");
+            let least = 0.95 - 5.0 * (0.05 * 0.95 / (answered / 5.0f64)).sqrt();
+            assert!(held / answered > least, "{}: {width}, {answered} {least}", held / answered);
+        }
+    }
+}
+
+#[test]
+fn tracked_flows_are_exact_or_samples() {
+    let parameters =
+        LdsParameters { columns: 200, width: 4, prefixes: vec![0, 0, 3], has_octets: false, seed: 2 };
+    for loss in [0.0, 0.01] {
+        let (_, flows) = pass(&parameters, 300, loss, 7);
+        let tracked: Vec<u64> = flows.iter().filter(|flow| flow.sent > 100.0).map(|flow| flow.hash).collect();
+        // The same stream again, with the flows tracked.
+        let (plain, _) = pass(&parameters, 300, loss, 7);
+        let mut random = StdRng::seed_from_u64(7);
+        let [mut sender, mut receiver] =
+            [(); 2].map(|()| Lds::new(parameters.clone()).unwrap().tracking(&tracked));
+        assert!(sender.bits() > plain[0].bits());
+        let mut means = vec![];
+        for _ in &tracked {
+            means.push((0.0, 0.0, 0u32));
+        }
+        for (flow, mean) in tracked.iter().zip(&mut means) {
+            for _ in 0..1000 {
+                let packet =
+                    FlowPacket { flow: *flow, packet: random.random(), nanoseconds: 0, octets: 0, weight: 1 };
+                sender.add(&packet);
+                if random.random_bool(1.0 - loss) {
+                    let delay = random.random_range(1..100_000u64);
+                    receiver.add(&FlowPacket { nanoseconds: delay, ..packet });
+                    (mean.0, mean.1) = (mean.0 + delay as f64, mean.1 + 1.0);
+                }
+            }
+        }
+        let pair = LdsPair::new(&sender, &receiver).unwrap();
+        let mut within = 0;
+        for (flow, (sum, received, _)) in tracked.iter().zip(&means) {
+            let found = pair.regularised(*flow);
+            assert_eq!((found.sent.most, found.lost.most), (1000.0, 1000.0 - received));
+            let Ok(mean) = found.mean else { continue };
+            if loss == 0.0 {
+                assert_eq!(mean.uncertainty, Uncertainty::Exact);
+                assert!((mean.nanoseconds * received / sum - 1.0).abs() < 1e-9);
+            }
+            let range = mean.range(Confidence::P95);
+            within += usize::from(
+                range.is_ok_and(|range| range.lower <= sum / received && sum / received <= range.upper),
+            );
+        }
+        assert!(within * 2 > tracked.len() && tracked.len() > 5, "{within} of {}", tracked.len());
+    }
+}
+
+#[test]
+fn what_cannot_be_told_is_told() {
+    let parameters = LdsParameters::plain(2, 20, 1);
+    let (tables, flows) = pass(&parameters, 300, 0.0, 1);
+    let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
+    let smallest = flows.iter().min_by(|one, other| one.sent.total_cmp(&other.sent)).unwrap();
+    assert!(matches!(pair.regularised(smallest.hash).mean, Err(Reason::TooSmall { .. })));
+    let (tables, flows) = pass(&parameters, 300, 0.5, 1);
+    let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
+    assert_eq!(pair.paper(flows[0].hash, ALPHA).mean, Err(Reason::NoUsableRow));
+
+    let other = Lds::new(LdsParameters { seed: 2, ..parameters.clone() }).unwrap();
+    assert_eq!(LdsPair::new(&tables[0], &other).err(), Some(LdsPairError::Differ));
+    let mut full = Lds::new(parameters).unwrap();
+    for _ in 0..2 {
+        full.add(&FlowPacket { flow: 1, packet: 2, nanoseconds: 3, octets: 4, weight: u32::MAX });
+    }
+    assert_eq!(LdsPair::new(&full, &full).err(), Some(LdsPairError::Saturated));
+}
