@@ -103,6 +103,11 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     wire core_receiver;
     wire [31:0] core_point_id;
     wire [55:0] core_absolute_time;
+    wire core_keyed;
+    wire core_due_signed_0;
+    wire core_next_signed_0;
+    wire core_due_ready;
+    wire core_next_ready;
     wire core_schedule;
     wire [63:0] core_next_prefixes;
     wire [31:0] core_from_interval;
@@ -122,6 +127,12 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     wire core_refused;
     wire core_gap;
     wire core_delimiter;
+    wire [31:0] core_due;
+    wire [31:0] core_due_epoch;
+    wire [31:0] core_next_number;
+    wire [31:0] core_next_epoch;
+    wire core_due_changes;
+    wire core_next_changes;
     wire [63:0] core_m_axis_tdata;
     wire [7:0] core_m_axis_tkeep;
     wire core_m_axis_tvalid;
@@ -244,6 +255,11 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .receiver(core_receiver),
         .point_id(core_point_id),
         .absolute_time(core_absolute_time),
+        .keyed(core_keyed),
+        .due_signed_0(core_due_signed_0),
+        .next_signed_0(core_next_signed_0),
+        .due_ready(core_due_ready),
+        .next_ready(core_next_ready),
         .schedule(core_schedule),
         .next_prefixes(core_next_prefixes),
         .from_interval(core_from_interval),
@@ -263,6 +279,12 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .refused(core_refused),
         .gap(core_gap),
         .delimiter(core_delimiter),
+        .due(core_due),
+        .due_epoch(core_due_epoch),
+        .next_number(core_next_number),
+        .next_epoch(core_next_epoch),
+        .due_changes(core_due_changes),
+        .next_changes(core_next_changes),
         .m_axis_tdata(core_m_axis_tdata),
         .m_axis_tkeep(core_m_axis_tkeep),
         .m_axis_tvalid(core_m_axis_tvalid),
@@ -376,7 +398,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .m_axis_tlast(buffer_m_axis_tlast)
     );
 
-    wire unused = &{1'b0, core_schedule_legal, core_schedule_pending, core_too_soon, core_m_axis_tkeep, core_m_axis_tuser, registers_snapshot, registers_clock_synchronised, registers_clock_period, registers_clock_rate, registers_clock_offset, registers_clock_value, registers_clock_command_set, registers_clock_command_step, registers_clock_command_slew, registers_prefixes_next, registers_prefixes_from, registers_prefixes_schedule, registers_boot_epoch, registers_key_low, registers_key_high, registers_key_id, registers_key_from, registers_key_schedule};
+    wire unused = &{1'b0, core_schedule_legal, core_schedule_pending, core_too_soon, core_due, core_due_epoch, core_next_number, core_next_epoch, core_due_changes, core_next_changes, core_m_axis_tkeep, core_m_axis_tuser, registers_snapshot, registers_clock_synchronised, registers_clock_period, registers_clock_rate, registers_clock_offset, registers_clock_value, registers_clock_command_set, registers_clock_command_step, registers_clock_command_slew, registers_prefixes_next, registers_prefixes_from, registers_prefixes_schedule, registers_boot_epoch, registers_key_low, registers_key_high, registers_key_id, registers_key_from, registers_key_schedule};
     assign core_clk = clk;
     assign core_rst = rst;
     assign core_s_axis_tdata = s_axis_tdata;
@@ -392,6 +414,11 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     assign core_receiver = registers_control_role;
     assign core_point_id = registers_point_id;
     assign core_absolute_time = 56'd0;
+    assign core_keyed = 1'b0;
+    assign core_due_signed_0 = 1'b0;
+    assign core_next_signed_0 = 1'b0;
+    assign core_due_ready = 1'b0;
+    assign core_next_ready = 1'b0;
     assign core_schedule = 1'b0;
     assign core_next_prefixes = 64'd0;
     assign core_from_interval = 32'd0;
@@ -468,7 +495,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
 
 endmodule // deltaline
 
-module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,interval_end,interval_log2,ptp_ts,ptp_locked,receiver,point_id,absolute_time,schedule,next_prefixes,from_interval,least_interval,schedule_legal,schedule_pending,running,packets,bytes,unmeasured,bad,unmatched,interval,draining,too_soon,ended,refused,gap,delimiter,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,interval_end,interval_log2,ptp_ts,ptp_locked,receiver,point_id,absolute_time,keyed,due_signed_0,next_signed_0,due_ready,next_ready,schedule,next_prefixes,from_interval,least_interval,schedule_legal,schedule_pending,running,packets,bytes,unmeasured,bad,unmatched,interval,draining,too_soon,ended,refused,gap,delimiter,due,due_epoch,next_number,next_epoch,due_changes,next_changes,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -486,6 +513,11 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     input wire  receiver;
     input wire  [31:0] point_id;
     input wire  [55:0] absolute_time;
+    input wire  keyed;
+    input wire  due_signed_0;
+    input wire  next_signed_0;
+    input wire  due_ready;
+    input wire  next_ready;
     input wire  schedule;
     input wire  [63:0] next_prefixes;
     input wire  [31:0] from_interval;
@@ -505,6 +537,12 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     output reg  refused;
     output reg  gap;
     output reg  delimiter;
+    output reg  [31:0] due;
+    output reg  [31:0] due_epoch;
+    output reg  [31:0] next_number;
+    output reg  [31:0] next_epoch;
+    output reg  due_changes;
+    output reg  next_changes;
     output reg  [63:0] m_axis_tdata;
     output reg  [7:0] m_axis_tkeep;
     output reg  m_axis_tvalid;
@@ -555,6 +593,11 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     reg  aggregator_receiver;
     reg  [31:0] aggregator_point_id;
     reg  [55:0] aggregator_absolute_time;
+    reg  aggregator_keyed;
+    reg  aggregator_due_signed_0;
+    reg  aggregator_next_signed_0;
+    reg  aggregator_due_ready;
+    reg  aggregator_next_ready;
     reg  aggregator_schedule;
     reg  [63:0] aggregator_next_prefixes;
     reg  [31:0] aggregator_from_interval;
@@ -567,6 +610,12 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     wire  aggregator_ended;
     wire  aggregator_refused;
     wire  aggregator_gap;
+    wire  [31:0] aggregator_due;
+    wire  [31:0] aggregator_due_epoch;
+    wire  [31:0] aggregator_next_number;
+    wire  [31:0] aggregator_next_epoch;
+    wire  aggregator_due_changes;
+    wire  aggregator_next_changes;
     wire  [31:0] aggregator_interval;
     wire  [47:0] aggregator_packets;
     wire  [47:0] aggregator_bytes;
@@ -628,6 +677,11 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         .receiver(aggregator_receiver),
         .point_id(aggregator_point_id),
         .absolute_time(aggregator_absolute_time),
+        .keyed(aggregator_keyed),
+        .due_signed_0(aggregator_due_signed_0),
+        .next_signed_0(aggregator_next_signed_0),
+        .due_ready(aggregator_due_ready),
+        .next_ready(aggregator_next_ready),
         .schedule(aggregator_schedule),
         .next_prefixes(aggregator_next_prefixes),
         .from_interval(aggregator_from_interval),
@@ -640,6 +694,12 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         .ended(aggregator_ended),
         .refused(aggregator_refused),
         .gap(aggregator_gap),
+        .due(aggregator_due),
+        .due_epoch(aggregator_due_epoch),
+        .next_number(aggregator_next_number),
+        .next_epoch(aggregator_next_epoch),
+        .due_changes(aggregator_due_changes),
+        .next_changes(aggregator_next_changes),
         .interval(aggregator_interval),
         .packets(aggregator_packets),
         .bytes(aggregator_bytes),
@@ -675,6 +735,9 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         aggregator_receiver = receiver;
         aggregator_point_id = point_id;
         aggregator_absolute_time = absolute_time;
+        aggregator_keyed = keyed;
+        aggregator_due_ready = due_ready;
+        aggregator_next_ready = next_ready;
         aggregator_schedule = schedule;
         aggregator_next_prefixes = next_prefixes;
         aggregator_from_interval = from_interval;
@@ -691,6 +754,12 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         ended = aggregator_ended;
         refused = aggregator_refused;
         gap = aggregator_gap;
+        due = aggregator_due;
+        due_epoch = aggregator_due_epoch;
+        next_number = aggregator_next_number;
+        next_epoch = aggregator_next_epoch;
+        due_changes = aggregator_due_changes;
+        next_changes = aggregator_next_changes;
         m_axis_tdata = aggregator_m_axis_tdata;
         m_axis_tkeep = aggregator_m_axis_tkeep;
         m_axis_tvalid = aggregator_m_axis_tvalid;
@@ -706,6 +775,8 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         aggregator_delimiter_0 = identity_delimiter;
         aggregator_delimiter_number_0 = identity_delimiter_number;
         aggregator_delimiter_epoch_0 = identity_delimiter_epoch;
+        aggregator_due_signed_0 = due_signed_0;
+        aggregator_next_signed_0 = next_signed_0;
         aggregator_request = boundary_request;
         aggregator_unlocked = boundary_unlocked;
         unmeasured = aggregator_unmeasured_frames;
@@ -716,7 +787,7 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
 
 endmodule // deltaline_core
 
-module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,ip_length_0,delimiter_0,delimiter_number_0,delimiter_epoch_0,request,unlocked,receiver,point_id,absolute_time,schedule,next_prefixes,from_interval,least_interval,schedule_legal,schedule_pending,running,draining,too_soon,ended,refused,gap,interval,packets,bytes,unmeasured_frames,bad_frames,unmatched_frames,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,ip_length_0,delimiter_0,delimiter_number_0,delimiter_epoch_0,request,unlocked,receiver,point_id,absolute_time,keyed,due_signed_0,next_signed_0,due_ready,next_ready,schedule,next_prefixes,from_interval,least_interval,schedule_legal,schedule_pending,running,draining,too_soon,ended,refused,gap,due,due_epoch,next_number,next_epoch,due_changes,next_changes,interval,packets,bytes,unmeasured_frames,bad_frames,unmatched_frames,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -735,6 +806,11 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     input wire  receiver;
     input wire  [31:0] point_id;
     input wire  [55:0] absolute_time;
+    input wire  keyed;
+    input wire  due_signed_0;
+    input wire  next_signed_0;
+    input wire  due_ready;
+    input wire  next_ready;
     input wire  schedule;
     input wire  [63:0] next_prefixes;
     input wire  [31:0] from_interval;
@@ -747,6 +823,12 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     output reg  ended;
     output reg  refused;
     output reg  gap;
+    output reg  [31:0] due;
+    output reg  [31:0] due_epoch;
+    output reg  [31:0] next_number;
+    output reg  [31:0] next_epoch;
+    output reg  due_changes;
+    output reg  next_changes;
     output reg  [31:0] interval;
     output reg  [47:0] packets;
     output reg  [47:0] bytes;
@@ -865,6 +947,11 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  intervals_delimiter_0;
     reg  [31:0] intervals_delimiter_number_0;
     reg  [31:0] intervals_delimiter_epoch_0;
+    reg  intervals_keyed;
+    reg  intervals_due_signed_0;
+    reg  intervals_next_signed_0;
+    reg  intervals_due_ready;
+    reg  intervals_next_ready;
     reg  intervals_running;
     reg  intervals_drain_busy;
     reg  [31:0] intervals_least;
@@ -879,6 +966,12 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     wire  [31:0] intervals_number;
     wire  [31:0] intervals_begun;
     wire  [31:0] intervals_running_number;
+    wire  [31:0] intervals_due;
+    wire  [31:0] intervals_due_epoch;
+    wire  [31:0] intervals_next_number;
+    wire  [31:0] intervals_next_epoch;
+    wire  intervals_due_changes;
+    wire  intervals_next_changes;
     wire  intervals_soon;
     reg  prefixes_clk;
     reg  prefixes_rst;
@@ -1090,6 +1183,11 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .delimiter_0(intervals_delimiter_0),
         .delimiter_number_0(intervals_delimiter_number_0),
         .delimiter_epoch_0(intervals_delimiter_epoch_0),
+        .keyed(intervals_keyed),
+        .due_signed_0(intervals_due_signed_0),
+        .next_signed_0(intervals_next_signed_0),
+        .due_ready(intervals_due_ready),
+        .next_ready(intervals_next_ready),
         .running(intervals_running),
         .drain_busy(intervals_drain_busy),
         .least(intervals_least),
@@ -1104,6 +1202,12 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .number(intervals_number),
         .begun(intervals_begun),
         .running_number(intervals_running_number),
+        .due(intervals_due),
+        .due_epoch(intervals_due_epoch),
+        .next_number(intervals_next_number),
+        .next_epoch(intervals_next_epoch),
+        .due_changes(intervals_due_changes),
+        .next_changes(intervals_next_changes),
         .soon(intervals_soon)
     );
     deltaline_core_aggregator_prefixes prefixes(
@@ -1167,6 +1271,15 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
 
     // Update code
     always @(*) begin
+        intervals_keyed = keyed;
+        intervals_due_ready = due_ready;
+        intervals_next_ready = next_ready;
+        due = intervals_due;
+        due_epoch = intervals_due_epoch;
+        next_number = intervals_next_number;
+        next_epoch = intervals_next_epoch;
+        due_changes = intervals_due_changes;
+        next_changes = intervals_next_changes;
         classifier_0_clk = clk;
         classifier_0_key = key_0;
         staged_measured_0_clock = clk;
@@ -1190,6 +1303,8 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         intervals_delimiter_0 = delimiter_0;
         intervals_delimiter_number_0 = delimiter_number_0;
         intervals_delimiter_epoch_0 = delimiter_epoch_0;
+        intervals_due_signed_0 = due_signed_0;
+        intervals_next_signed_0 = next_signed_0;
         intervals_running = emitter_running;
         intervals_drain_busy = emitter_busy;
         intervals_least = least_interval;
@@ -3205,7 +3320,7 @@ module deltaline_core_aggregator_ended_time(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_ended_time
 
-module deltaline_core_aggregator_intervals(clk,rst,request,delimiter_0,delimiter_number_0,delimiter_epoch_0,running,drain_busy,least,epoch,start_drain,timed,missing,gap,refused,ignored,ignored_behind,number,begun,running_number,soon);
+module deltaline_core_aggregator_intervals(clk,rst,request,delimiter_0,delimiter_number_0,delimiter_epoch_0,keyed,due_signed_0,next_signed_0,due_ready,next_ready,running,drain_busy,least,epoch,start_drain,timed,missing,gap,refused,ignored,ignored_behind,number,begun,running_number,due,due_epoch,next_number,next_epoch,due_changes,next_changes,soon);
 
     // Module arguments
     input wire  clk;
@@ -3214,6 +3329,11 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter_0,delimiter
     input wire  delimiter_0;
     input wire  [31:0] delimiter_number_0;
     input wire  [31:0] delimiter_epoch_0;
+    input wire  keyed;
+    input wire  due_signed_0;
+    input wire  next_signed_0;
+    input wire  due_ready;
+    input wire  next_ready;
     input wire  running;
     input wire  drain_busy;
     input wire  [31:0] least;
@@ -3228,6 +3348,12 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter_0,delimiter
     output reg  [31:0] number;
     output reg  [31:0] begun;
     output reg  [31:0] running_number;
+    output reg  [31:0] due;
+    output reg  [31:0] due_epoch;
+    output reg  [31:0] next_number;
+    output reg  [31:0] next_epoch;
+    output reg  due_changes;
+    output reg  next_changes;
     output reg  soon;
 
     // Stub signals
@@ -3236,6 +3362,11 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter_0,delimiter
     reg  succession_delimiter_0;
     reg  [31:0] succession_delimiter_number_0;
     reg  [31:0] succession_delimiter_epoch_0;
+    reg  succession_due_signed_0;
+    reg  succession_next_signed_0;
+    reg  succession_keyed;
+    reg  succession_due_ready;
+    reg  succession_next_ready;
     reg  succession_request;
     reg  succession_running;
     reg  succession_busy;
@@ -3247,6 +3378,11 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter_0,delimiter
     wire  [2:0] succession_ignored;
     wire  [2:0] succession_ignored_behind;
     wire  [31:0] succession_due;
+    wire  [31:0] succession_due_epoch;
+    wire  [31:0] succession_next_number;
+    wire  [31:0] succession_next_epoch;
+    wire  succession_due_changes;
+    wire  succession_next_changes;
     wire  [31:0] succession_ended;
     wire  [31:0] succession_begun;
     reg  length_clk;
@@ -3281,6 +3417,11 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter_0,delimiter
         .delimiter_0(succession_delimiter_0),
         .delimiter_number_0(succession_delimiter_number_0),
         .delimiter_epoch_0(succession_delimiter_epoch_0),
+        .due_signed_0(succession_due_signed_0),
+        .next_signed_0(succession_next_signed_0),
+        .keyed(succession_keyed),
+        .due_ready(succession_due_ready),
+        .next_ready(succession_next_ready),
         .request(succession_request),
         .running(succession_running),
         .busy(succession_busy),
@@ -3292,6 +3433,11 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter_0,delimiter
         .ignored(succession_ignored),
         .ignored_behind(succession_ignored_behind),
         .due(succession_due),
+        .due_epoch(succession_due_epoch),
+        .next_number(succession_next_number),
+        .next_epoch(succession_next_epoch),
+        .due_changes(succession_due_changes),
+        .next_changes(succession_next_changes),
         .ended(succession_ended),
         .begun(succession_begun)
     );
@@ -3345,10 +3491,21 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter_0,delimiter
         succession_clk = clk;
         succession_rst = rst;
         succession_request = request;
+        succession_keyed = keyed;
+        succession_due_ready = due_ready;
+        succession_next_ready = next_ready;
         succession_running = running;
+        due = succession_due;
+        due_epoch = succession_due_epoch;
+        next_number = succession_next_number;
+        next_epoch = succession_next_epoch;
+        due_changes = succession_due_changes;
+        next_changes = succession_next_changes;
         succession_delimiter_0 = delimiter_0;
         succession_delimiter_number_0 = delimiter_number_0;
         succession_delimiter_epoch_0 = delimiter_epoch_0;
+        succession_due_signed_0 = due_signed_0;
+        succession_next_signed_0 = next_signed_0;
         length_ends = succession_ends;
         succession_busy = drain_busy | pending_q | length_soon;
         verdict = (((succession_refused) & 13'h1fff) << 32'h4) | (((succession_ignored) & 13'h1fff) << 32'h7) | (((succession_ignored_behind) & 13'h1fff) << 32'ha);
@@ -3520,7 +3677,7 @@ module deltaline_core_aggregator_intervals_shown(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_intervals_shown
 
-module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimiter_number_0,delimiter_epoch_0,request,running,busy,ends,timed,missing,gap,refused,ignored,ignored_behind,due,ended,begun);
+module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimiter_number_0,delimiter_epoch_0,due_signed_0,next_signed_0,keyed,due_ready,next_ready,request,running,busy,ends,timed,missing,gap,refused,ignored,ignored_behind,due,due_epoch,next_number,next_epoch,due_changes,next_changes,ended,begun);
 
     // Module arguments
     input wire  clk;
@@ -3528,6 +3685,11 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
     input wire  delimiter_0;
     input wire  [31:0] delimiter_number_0;
     input wire  [31:0] delimiter_epoch_0;
+    input wire  due_signed_0;
+    input wire  next_signed_0;
+    input wire  keyed;
+    input wire  due_ready;
+    input wire  next_ready;
     input wire  request;
     input wire  running;
     input wire  busy;
@@ -3539,6 +3701,11 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
     output reg  [2:0] ignored;
     output reg  [2:0] ignored_behind;
     output reg  [31:0] due;
+    output reg  [31:0] due_epoch;
+    output reg  [31:0] next_number;
+    output reg  [31:0] next_epoch;
+    output reg  due_changes;
+    output reg  next_changes;
     output reg  [31:0] ended;
     output reg  [31:0] begun;
 
@@ -3559,6 +3726,14 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
     reg  epoch_0_rst;
     reg  [31:0] epoch_0_d;
     wire  [31:0] epoch_0_q;
+    reg  has_due_tag_0_clock;
+    reg  has_due_tag_0_rst;
+    reg  has_due_tag_0_d;
+    wire  has_due_tag_0_q;
+    reg  has_next_tag_0_clock;
+    reg  has_next_tag_0_rst;
+    reg  has_next_tag_0_d;
+    wire  has_next_tag_0_q;
     reg  asked_clock;
     reg  asked_rst;
     reg  asked_d;
@@ -3567,22 +3742,26 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
     reg  due_number_rst;
     reg  [31:0] due_number_d;
     wire  [31:0] due_number_q;
-    reg  due_epoch_clock;
-    reg  due_epoch_rst;
-    reg  [31:0] due_epoch_d;
-    wire  [31:0] due_epoch_q;
+    reg  known_epoch_clock;
+    reg  known_epoch_rst;
+    reg  [31:0] known_epoch_d;
+    wire  [31:0] known_epoch_q;
+    reg  is_known_clock;
+    reg  is_known_rst;
+    reg  is_known_d;
+    wire  is_known_q;
     reg  has_candidate_clock;
     reg  has_candidate_rst;
     reg  has_candidate_d;
     wire  has_candidate_q;
-    reg  next_number_clock;
-    reg  next_number_rst;
-    reg  [31:0] next_number_d;
-    wire  [31:0] next_number_q;
-    reg  next_epoch_clock;
-    reg  next_epoch_rst;
-    reg  [31:0] next_epoch_d;
-    wire  [31:0] next_epoch_q;
+    reg  successor_number_clock;
+    reg  successor_number_rst;
+    reg  [31:0] successor_number_d;
+    wire  [31:0] successor_number_q;
+    reg  successor_epoch_clock;
+    reg  successor_epoch_rst;
+    reg  [31:0] successor_epoch_d;
+    wire  [31:0] successor_epoch_q;
     reg  started_clock;
     reg  started_rst;
     reg  started_d;
@@ -3603,6 +3782,7 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
     // Local signals
     reg  [31:0] due_now;
     reg  [31:0] due_epoch_now;
+    reg  is_known_now;
     reg  has_candidate_now;
     reg  [31:0] next_number_now;
     reg  [31:0] next_epoch_now;
@@ -3616,11 +3796,18 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
     reg  [2:0] refused_now;
     reg  [2:0] ignored_now;
     reg  [2:0] behind_now;
+    reg  due_tag_now;
+    reg  next_tag_now;
+    reg  due_changes_now;
+    reg  next_changes_now;
     reg  same_epoch;
     reg  is_due;
     reg  is_next;
     reg  counted;
+    reg  counts;
     reg  [31:0] ahead;
+    reg  [31:0] epochs_ahead;
+    reg  may_begin_a_run;
 
     // Sub module instances
     deltaline_core_aggregator_intervals_succession_there_0 there_0(
@@ -3647,6 +3834,18 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
         .d(epoch_0_d),
         .q(epoch_0_q)
     );
+    deltaline_core_aggregator_intervals_succession_has_due_tag_0 has_due_tag_0(
+        .clock(has_due_tag_0_clock),
+        .rst(has_due_tag_0_rst),
+        .d(has_due_tag_0_d),
+        .q(has_due_tag_0_q)
+    );
+    deltaline_core_aggregator_intervals_succession_has_next_tag_0 has_next_tag_0(
+        .clock(has_next_tag_0_clock),
+        .rst(has_next_tag_0_rst),
+        .d(has_next_tag_0_d),
+        .q(has_next_tag_0_q)
+    );
     deltaline_core_aggregator_intervals_succession_asked asked(
         .clock(asked_clock),
         .rst(asked_rst),
@@ -3659,11 +3858,17 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
         .d(due_number_d),
         .q(due_number_q)
     );
-    deltaline_core_aggregator_intervals_succession_due_epoch due_epoch(
-        .clock(due_epoch_clock),
-        .rst(due_epoch_rst),
-        .d(due_epoch_d),
-        .q(due_epoch_q)
+    deltaline_core_aggregator_intervals_succession_known_epoch known_epoch(
+        .clock(known_epoch_clock),
+        .rst(known_epoch_rst),
+        .d(known_epoch_d),
+        .q(known_epoch_q)
+    );
+    deltaline_core_aggregator_intervals_succession_is_known is_known(
+        .clock(is_known_clock),
+        .rst(is_known_rst),
+        .d(is_known_d),
+        .q(is_known_q)
     );
     deltaline_core_aggregator_intervals_succession_has_candidate has_candidate(
         .clock(has_candidate_clock),
@@ -3671,17 +3876,17 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
         .d(has_candidate_d),
         .q(has_candidate_q)
     );
-    deltaline_core_aggregator_intervals_succession_next_number next_number(
-        .clock(next_number_clock),
-        .rst(next_number_rst),
-        .d(next_number_d),
-        .q(next_number_q)
+    deltaline_core_aggregator_intervals_succession_successor_number successor_number(
+        .clock(successor_number_clock),
+        .rst(successor_number_rst),
+        .d(successor_number_d),
+        .q(successor_number_q)
     );
-    deltaline_core_aggregator_intervals_succession_next_epoch next_epoch(
-        .clock(next_epoch_clock),
-        .rst(next_epoch_rst),
-        .d(next_epoch_d),
-        .q(next_epoch_q)
+    deltaline_core_aggregator_intervals_succession_successor_epoch successor_epoch(
+        .clock(successor_epoch_clock),
+        .rst(successor_epoch_rst),
+        .d(successor_epoch_d),
+        .q(successor_epoch_q)
     );
     deltaline_core_aggregator_intervals_succession_started started(
         .clock(started_clock),
@@ -3712,30 +3917,33 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
     always @(*) begin
         asked_clock = clk;
         due_number_clock = clk;
-        due_epoch_clock = clk;
+        known_epoch_clock = clk;
+        is_known_clock = clk;
         has_candidate_clock = clk;
-        next_number_clock = clk;
-        next_epoch_clock = clk;
+        successor_number_clock = clk;
+        successor_epoch_clock = clk;
         started_clock = clk;
         lost_clock = clk;
         ended_number_clock = clk;
         begun_number_clock = clk;
         asked_d = asked_q;
         due_number_d = due_number_q;
-        due_epoch_d = due_epoch_q;
+        known_epoch_d = known_epoch_q;
+        is_known_d = is_known_q;
         has_candidate_d = has_candidate_q;
-        next_number_d = next_number_q;
-        next_epoch_d = next_epoch_q;
+        successor_number_d = successor_number_q;
+        successor_epoch_d = successor_epoch_q;
         started_d = started_q;
         lost_d = lost_q;
         ended_number_d = ended_number_q;
         begun_number_d = begun_number_q;
         asked_rst = rst;
         due_number_rst = rst;
-        due_epoch_rst = rst;
+        known_epoch_rst = rst;
+        is_known_rst = rst;
         has_candidate_rst = rst;
-        next_number_rst = rst;
-        next_epoch_rst = rst;
+        successor_number_rst = rst;
+        successor_epoch_rst = rst;
         started_rst = rst;
         lost_rst = rst;
         ended_number_rst = rst;
@@ -3752,12 +3960,23 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
         epoch_0_clock = clk;
         epoch_0_rst = rst;
         epoch_0_d = delimiter_epoch_0;
+        has_due_tag_0_clock = clk;
+        has_due_tag_0_rst = rst;
+        has_due_tag_0_d = due_signed_0;
+        has_next_tag_0_clock = clk;
+        has_next_tag_0_rst = rst;
+        has_next_tag_0_d = next_signed_0;
         asked_d = request;
         due_now = due_number_q;
-        due_epoch_now = due_epoch_q;
+        due_epoch_now = known_epoch_q;
+        is_known_now = is_known_q;
+        due_tag_now = due_ready;
+        next_tag_now = next_ready;
+        due_changes_now = 1'b0;
+        next_changes_now = 1'b0;
         has_candidate_now = has_candidate_q;
-        next_number_now = next_number_q;
-        next_epoch_now = next_epoch_q;
+        next_number_now = successor_number_q;
+        next_epoch_now = successor_epoch_q;
         started_now = started_q;
         lost_now = lost_q;
         may_end = ~busy;
@@ -3773,8 +3992,17 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
         is_due = same_epoch & (number_0_q == due_now);
         is_next = has_candidate_now & (epoch_0_q == next_epoch_now) & (number_0_q == next_number_now);
         ahead = number_0_q - due_now;
+        epochs_ahead = epoch_0_q - due_epoch_now;
+        if (keyed) begin
+            counts = (is_due & due_tag_now & has_due_tag_0_q) | (is_next & next_tag_now & has_next_tag_0_q);
+            may_begin_a_run = ~is_known_now | (~same_epoch & ~epochs_ahead[32'h1f]) | (same_epoch & |ahead & ~ahead[32'h1f]);
+        end
+        else begin
+            counts = is_due | is_next | ~started_now;
+            may_begin_a_run = ~same_epoch | ~&ahead[(32'h6)+:(26)];
+        end
         if (there_0_q & running) begin
-            if (is_due | is_next | ~started_now) begin
+            if (counts) begin
                 counted = 1'b1;
                 if (may_end) begin
                     may_end = 1'b0;
@@ -3792,7 +4020,10 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
                 end
                 due_now = successor_0_q;
                 due_epoch_now = epoch_0_q;
+                is_known_now = keyed;
                 has_candidate_now = 1'b0;
+                due_tag_now = 1'b0;
+                due_changes_now = 1'b1;
             end
             else begin
                 if (ends_now) begin
@@ -3801,8 +4032,10 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
                 else begin
                     ignored_now = ignored_now + 32'h1;
                 end
-                if (~same_epoch | ~&ahead[(32'h6)+:(26)]) begin
+                if (may_begin_a_run) begin
                     has_candidate_now = 1'b1;
+                    next_tag_now = 1'b0;
+                    next_changes_now = 1'b1;
                     next_number_now = successor_0_q;
                     next_epoch_now = epoch_0_q;
                 end
@@ -3818,6 +4051,7 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
                 ended_number_d = due_number_q;
                 begun_number_d = due_number_q + 32'h1;
                 due_now = due_number_q + 32'h1;
+                due_changes_now = 1'b1;
                 has_candidate_now = 1'b0;
             end
             else begin
@@ -3825,10 +4059,11 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
             end
         end
         due_number_d = due_now;
-        due_epoch_d = due_epoch_now;
+        known_epoch_d = due_epoch_now;
+        is_known_d = is_known_now;
         has_candidate_d = has_candidate_now;
-        next_number_d = next_number_now;
-        next_epoch_d = next_epoch_now;
+        successor_number_d = next_number_now;
+        successor_epoch_d = next_epoch_now;
         started_d = started_now;
         lost_d = lost_now;
         ends = ends_now;
@@ -3839,6 +4074,11 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
         ignored = ignored_now;
         ignored_behind = behind_now;
         due = due_number_q;
+        due_epoch = known_epoch_q;
+        next_number = successor_number_q;
+        next_epoch = successor_epoch_q;
+        due_changes = due_changes_now;
+        next_changes = next_changes_now;
         ended = ended_number_q;
         begun = begun_number_q;
     end
@@ -3874,21 +4114,6 @@ module deltaline_core_aggregator_intervals_succession_begun_number(clock,rst,d,q
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_intervals_succession_begun_number
-
-module deltaline_core_aggregator_intervals_succession_due_epoch(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_intervals_succession_due_epoch
 
 module deltaline_core_aggregator_intervals_succession_due_number(clock,rst,d,q);
 
@@ -3950,6 +4175,66 @@ module deltaline_core_aggregator_intervals_succession_has_candidate(clock,rst,d,
     end
 endmodule // deltaline_core_aggregator_intervals_succession_has_candidate
 
+module deltaline_core_aggregator_intervals_succession_has_due_tag_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_has_due_tag_0
+
+module deltaline_core_aggregator_intervals_succession_has_next_tag_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_has_next_tag_0
+
+module deltaline_core_aggregator_intervals_succession_is_known(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_is_known
+
+module deltaline_core_aggregator_intervals_succession_known_epoch(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_known_epoch
+
 module deltaline_core_aggregator_intervals_succession_lost(clock,rst,d,q);
 
     // Module arguments
@@ -3964,36 +4249,6 @@ module deltaline_core_aggregator_intervals_succession_lost(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_intervals_succession_lost
-
-module deltaline_core_aggregator_intervals_succession_next_epoch(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_intervals_succession_next_epoch
-
-module deltaline_core_aggregator_intervals_succession_next_number(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  [31:0] d;
-    output reg  [31:0] q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 32'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_intervals_succession_next_number
 
 module deltaline_core_aggregator_intervals_succession_number_0(clock,rst,d,q);
 
@@ -4039,6 +4294,36 @@ module deltaline_core_aggregator_intervals_succession_successor_0(clock,rst,d,q)
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_intervals_succession_successor_0
+
+module deltaline_core_aggregator_intervals_succession_successor_epoch(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_successor_epoch
+
+module deltaline_core_aggregator_intervals_succession_successor_number(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_successor_number
 
 module deltaline_core_aggregator_intervals_succession_there_0(clock,rst,d,q);
 
