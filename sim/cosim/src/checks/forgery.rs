@@ -9,11 +9,11 @@ use super::shell::{Device, End, TAGS, drain};
 use crate::error::{CheckError, same};
 use crate::stream::Seen;
 use crate::twin::Twin;
-use deltaline_design::Design;
+use deltaline_design::{ClockSource, Design};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::point::IntervalEnd;
 use deltaline_model::registers::{Control, Role as RoleField};
-use deltaline_model::time::Timestamp;
+use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
 use deltaline_model::wire::authentication::Key;
 use deltaline_model::wire::delimiter::{BYTES, Delimiter};
 use deltaline_model::wire::frame::Role;
@@ -141,7 +141,10 @@ impl Scene {
         device.registers().write_control(Control::default().with_role(RoleField::Receiver))?;
         let mut random = StdRng::seed_from_u64(seed);
         let sender = Sender::new(design.configuration(), &mut random);
-        let point = Point::new(design.configuration(), Role::Receiver);
+        let mut point = Point::new(design.configuration(), Role::Receiver);
+        if design.clock() == ClockSource::TimeOfDay {
+            point.model.set_time(Some(AbsoluteTime { base: TimeBase::Tai, seconds: 0 }));
+        }
         let (frames, drained) = (Frames::new(seed), drain(design) + 100);
         Ok(Scene { device, point, sender, random, frames, drained, hostile: 0 })
     }
@@ -358,14 +361,14 @@ pub fn segment_of(
         if rotates {
             let from = interval + random.random_range(0..3) * u32::from(interval > 0);
             let key = any_key(&mut random);
-            for (device, end) in [(&mut a, &mut ends[0]), (&mut b, &mut ends[1])] {
+            for (device, end) in [&mut a, &mut b].into_iter().zip(&mut ends) {
                 device.give_key(&key, from)?;
                 end.twin.model.schedule_key(Some(key.clone()), from);
             }
         }
         let mut given = VecDeque::new();
         for _ in 0..random.random_range(0..20) {
-            let is_hostile = interval > 1 && random.random();
+            let is_hostile = interval > 3 && random.random();
             let bytes = if is_hostile { hostile(&known, &mut random).to_vec() } else { frames.next_frame() };
             hostile_ones += u64::from(is_hostile);
             let seen = Seen { bytes, time: Timestamp(random.random()), bad: false };
@@ -402,11 +405,15 @@ pub fn segment_of(
                 continue;
             }
             b.frame(&seen.bytes, seen.time, false)?;
+            let due = ends[1].twin.frames_due();
             ends[1].observe(&seen, seen.time);
             if inserts {
                 b.idle(longest)?;
-                known.history.extend(seen.bytes.first_chunk::<BYTES>().copied());
-                for _ in 0..if interval > 1 { random.random_range(0..30) } else { 0 } {
+                // What has not ended an interval yet is not a replay.
+                if ends[1].twin.frames_due() > due {
+                    known.history.extend(seen.bytes.first_chunk::<BYTES>().copied());
+                }
+                for _ in 0..if interval > 3 { random.random_range(0..30) } else { 0 } {
                     let bytes = hostile(&known, &mut random).to_vec();
                     let seen = Seen { bytes, time: Timestamp(random.random()), bad: false };
                     b.frame(&seen.bytes, seen.time, false)?;
