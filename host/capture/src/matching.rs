@@ -268,9 +268,10 @@ pub fn reordering(pairs: &[Pair], sender: &Observations, receiver: &Observations
 }
 
 /// IP version, protocol, addresses, and the ports of protocols that have them.
-pub(crate) type Flow = [u8; 38];
+pub type Flow = [u8; 38];
 
-fn flow(key: &Key) -> Flow {
+/// The flow of a packet.
+pub fn flow(key: &Key) -> Flow {
     flow_of(&key.to_bytes())
 }
 

@@ -17,12 +17,16 @@ use crate::show::json::{Interval as IntervalOutput, Numbers};
 use crate::show::table;
 use clap::{Args, Subcommand};
 use deltaline_capture::filter::Filter;
+use deltaline_capture::matching::flow;
 use deltaline_capture::{PacketRef, Selection};
 use deltaline_collect::exchange::{Asked, Costs, ExchangeError, Refusal, Terms, answer, ask};
 use deltaline_collect::summary::{Summary, interval_remarks};
 use deltaline_design::random_seed;
+use deltaline_model::packet::hash::LinearHash;
+use deltaline_model::packet::identity::{KEY_BYTES, identify};
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::sketch::packet_cache::PacketCache;
+use deltaline_model::sketch::place::Placement;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::Role;
 use deltaline_model::wire::shape::Kind;
@@ -89,6 +93,10 @@ struct End {
     /// packets are one interval
     #[arg(long, value_parser = parse::duration, value_name = "DURATION")]
     interval: Option<u64>,
+    /// Only packets of one flow in 2^N, the same ones at both ends: for intervals with more packets than are remembered. All numbers are of
+    /// those flows alone
+    #[arg(long, value_parser = clap::value_parser!(u8).range(..=MOST_SHARE), value_name = "N", default_value_t = 0)]
+    flows: u8,
     /// Keys that authenticate the exchange, as `deltaline key` makes them
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
@@ -217,6 +225,7 @@ impl Listener {
 struct Cut {
     input: Input,
     point: MeasurementPoint,
+    flows: Flows,
     /// Of an interval, in nanoseconds; zero for one of all.
     length: u64,
     /// The running interval.
@@ -237,6 +246,7 @@ impl Cut {
         Ok(Cut {
             input: Input::open(&end.recording, false)?.select(selection),
             point,
+            flows: Flows::new(terms),
             length: terms.length,
             number: None,
             next: None,
@@ -264,6 +274,9 @@ impl Cut {
         }
         while let Some(PacketRef { data, timestamp, .. }) = self.input.next_packet()? {
             self.packets += 1;
+            if !self.flows.take(data) {
+                continue;
+            }
             let number = timestamp.checked_div(self.length).unwrap_or(0);
             // Packets from before a clock that was set back stay in the running interval.
             if self.number.is_some_and(|running| number > running) && has_any {
@@ -290,7 +303,13 @@ impl Cut {
         let unmeasured = (self.unmeasured > 0).then(|| {
             format!("{name}: {} of {} packets are not IP and not measured", self.unmeasured, self.packets)
         });
-        unmeasured.into_iter().collect()
+        let sampled = (self.flows.zeros > 0).then(|| {
+            format!(
+                "{name}: of {} flows one was taken, and all numbers are of those alone",
+                1u32 << self.flows.zeros
+            )
+        });
+        unmeasured.into_iter().chain(sampled).collect()
     }
 }
 
@@ -307,11 +326,46 @@ fn terms(end: &End) -> Result<Terms, Failure> {
     }
     mention_forgery(end.key.as_deref(), "the other end's answers");
     let patience = Duration::from_nanos(end.patience);
-    Ok(Terms { configuration, length: end.interval.unwrap_or(0), keys: keys(end.key.as_deref())?, patience })
+    Ok(Terms {
+        configuration,
+        length: end.interval.unwrap_or(0),
+        flows: end.flows,
+        keys: keys(end.key.as_deref())?,
+        patience,
+    })
 }
 
 /// Rows of each table.
 const ROWS: usize = 64;
+/// The smallest share of flows: one in 2^20.
+const MOST_SHARE: i64 = 20;
+
+/// Which flows are taken, alike at both ends: those whose addresses, protocol and ports have a place with so many zeros in front.
+struct Flows {
+    zeros: u8,
+    hash: LinearHash,
+    placement: Placement,
+}
+
+impl Flows {
+    fn new(terms: &Terms) -> Self {
+        let (configuration, zeros) = (&terms.configuration, terms.flows);
+        let hash = LinearHash::new(configuration.hash(), configuration.seed());
+        Flows { zeros, hash, placement: Placement::new(configuration.seed()) }
+    }
+
+    /// Frames that are not measured are taken, to be counted.
+    fn take(&self, frame: &[u8]) -> bool {
+        let Some(identity) = Some(frame).filter(|_| self.zeros > 0).and_then(|frame| identify(frame).ok())
+        else {
+            return true;
+        };
+        let flow = flow(&identity.key);
+        let mut bytes = [0; KEY_BYTES];
+        bytes.iter_mut().zip(flow).for_each(|(byte, of)| *byte = of);
+        self.placement.place(self.hash.hash(&bytes.into())).leading_zeros() >= self.zeros.into()
+    }
+}
 
 fn random() -> Result<u64, Failure> {
     random_seed().map_err(|error| {
@@ -407,18 +461,20 @@ struct CostsOutput {
     octets_received: u64,
     processor_ns: u64,
     symbols: u64,
+    cells: u64,
     questions: u64,
     packets_held: u64,
 }
 
 impl CostsOutput {
     fn of(costs: &Costs) -> Self {
-        let Costs { sent, received, processor, symbols, questions, packets } = *costs;
+        let Costs { sent, received, processor, symbols, cells, questions, packets } = *costs;
         CostsOutput {
             octets_sent: sent,
             octets_received: received,
             processor_ns: processor.as_nanos() as u64,
             symbols,
+            cells,
             questions,
             packets_held: packets,
         }
@@ -426,9 +482,10 @@ impl CostsOutput {
 
     fn text(&self) -> String {
         format!(
-            "{} octets sent, {} received, {} symbols, {} of processor time, at most {} packets in memory",
+            "{} octets sent, {} received, {} cells of bound tables, {} symbols, {} of processor time, at most {} packets in memory",
             self.octets_sent,
             self.octets_received,
+            self.cells,
             self.symbols,
             report::duration(self.processor_ns as f64),
             self.packets_held
@@ -446,7 +503,7 @@ pub(crate) fn ask_receiver(arguments: &Ask) -> Result<Exit, Failure> {
     if let Some(failure) = cut.failure.take() {
         return Err(failure);
     }
-    let Asked { evaluations, numbers, costs } = asked.map_err(|error| failure(&address, &error))?;
+    let Asked { evaluations, numbers, costs, .. } = asked.map_err(|error| failure(&address, &error))?;
 
     let mut summary = Summary::of(&evaluations);
     for ((interval, evaluation), number) in summary.intervals.iter_mut().zip(&evaluations).zip(&numbers) {

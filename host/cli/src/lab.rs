@@ -1,4 +1,4 @@
-//! `deltaline lab`: the LDA paper's experiments.
+//! `deltaline lab`: the LDA paper's experiments, and the RDA paper's.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -6,11 +6,14 @@ use crate::hash::Hash;
 use crate::matched::Matched;
 use crate::parse;
 use crate::recordings::Recordings;
-use crate::report::{self, duration};
+use crate::report;
 use clap::{Args, ValueEnum};
+use deltaline_capture::matching::Observations;
 use deltaline_capture::write_file;
 use deltaline_lab::keys::{Counter, Keys};
-use deltaline_lab::{Experiment, LabError, Progress, Report, Scale, page};
+use deltaline_lab::{Experiment, LabError, Progress, Recording, Report, Scale, page};
+use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::packet::hash::LinearHash;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -22,6 +25,9 @@ Examples:
 
   Everything, a tenth of the packets, to look at:
     deltaline lab all --packets 500000 --out out/quick
+
+  Two hosts' recordings, by an exchange between them:
+    deltaline lab 12 --recording sender.pcap receiver.pcap
 
   How often intervals hold where packets differ in a TCP sequence number alone:
     deltaline lab 8 --keys sequence --hash rabin
@@ -50,7 +56,7 @@ pub(crate) struct Lab {
     /// Hash function of keys that are counters: h3 unless given
     #[arg(long, value_enum)]
     hash: Option<Hash>,
-    /// Captures of both ends whose delays and losses figures 7 and 10 measure as well
+    /// Captures of both ends whose delays and losses figures 7 and 10 measure as well, and figure 12 alone
     #[arg(long, num_args = 2, value_names = ["SENDER", "RECEIVER"])]
     pub(crate) recording: Vec<PathBuf>,
     /// Where to write results.md and, in results/, each figure as CSV and SVG
@@ -130,6 +136,9 @@ enum LabFigure {
     /// 11: tables that can be subtracted, the RDA paper's figures 6 to 8
     #[value(name = "11", aliases = ["11a", "11b", "11c", "11d", "reconciliation"])]
     Reconciliation,
+    /// 12: an exchange between the ends of a recording, the RDA paper's figures 10 to 15
+    #[value(name = "12", aliases = ["12a", "12b", "12c", "12d", "12e", "hosts"])]
+    TwoHosts,
     /// All of them
     All,
 }
@@ -146,6 +155,7 @@ impl LabFigure {
             LabFigure::Edges => Some(Experiment::Edges),
             LabFigure::Tails => Some(Experiment::Tails),
             LabFigure::Reconciliation => Some(Experiment::Reconciliation),
+            LabFigure::TwoHosts => Some(Experiment::TwoHosts),
             LabFigure::All => None,
         }
     }
@@ -203,7 +213,7 @@ pub(crate) fn run(arguments: &Lab) -> Result<Exit, Failure> {
     })?;
     let recording = match &arguments.recording[..] {
         [sender, receiver] => recorded(sender, receiver)?,
-        _ => vec![],
+        _ => Recording::default(),
     };
     let mut reports = vec![];
     for experiment in arguments.experiments() {
@@ -227,20 +237,27 @@ pub(crate) fn run(arguments: &Lab) -> Result<Exit, Failure> {
 }
 
 /// What became of a recording's packets.
-fn recorded(sender: &Path, receiver: &Path) -> Result<Vec<Option<u32>>, Failure> {
-    let Matched { matching, .. } = Matched::read_common(&Recordings::whole(sender, receiver))?;
-    let mut fate: Vec<(usize, Option<u32>)> = matching.lost.iter().map(|&lost| (lost, None)).collect();
-    for pair in &matching.pairs {
-        let delay = u32::try_from(pair.delay).map_err(|_| {
-            let (sender, delay) = (sender.display(), duration(pair.delay as f64));
-            let message = format!(
-                "{sender}: packet {} has a delay of {delay}; a recording for the lab has delays from 0 to 4.29 s",
-                pair.sender
-            );
-            Failure::new(Exit::Refused, message)
-        })?;
-        fate.push((pair.sender, Some(delay)));
-    }
+fn recorded(sender: &Path, receiver: &Path) -> Result<Recording, Failure> {
+    let Matched { sender, receiver, matching, .. } =
+        Matched::read_common(&Recordings::whole(sender, receiver))?;
+    let configuration = Configuration::new(Settings::default())
+        .map_err(|reason| Failure::new(Exit::Configuration, reason.to_string()))?;
+    let hash = LinearHash::new(configuration.hash(), configuration.seed());
+    let seen = |end: &Observations| -> Vec<Option<(u64, u64)>> {
+        let keyed = end.keys().zip(end.timestamps());
+        keyed.map(|(key, time)| Some((hash.hash(&key?), time))).collect()
+    };
+    let (sent, received) = (seen(&sender), seen(&receiver));
+    let lost = matching.lost.iter().map(|index| (*index, None));
+    let mut fate: Vec<(usize, Option<i64>)> =
+        lost.chain(matching.pairs.iter().map(|pair| (pair.sender, Some(pair.delay)))).collect();
     fate.sort_unstable();
-    Ok(fate.into_iter().map(|(_, delay)| delay).collect())
+    let with_fate = |(index, delay): (usize, Option<i64>)| {
+        let (hash, time) = (*sent.get(index)?)?;
+        Some((hash, time, delay))
+    };
+    Ok(Recording {
+        sent: fate.into_iter().filter_map(with_fate).collect(),
+        received: received.into_iter().flatten().collect(),
+    })
 }

@@ -57,6 +57,19 @@ fn json_with_a_recording() {
 }
 
 #[test]
+fn two_hosts_of_the_shipped_capture() {
+    let folder = tempfile::tempdir().unwrap();
+    let hosts = lab(folder.path(), &["12", "--json", "--recording", SENDER, RECEIVER]);
+    hosts.told(0, &[]);
+    let report = &hosts.json()["experiments"][0];
+    for claim in report["claims"].as_array().unwrap() {
+        let (stated, measured) = (claim["stated"]["below"].as_f64(), claim["measured"][1].as_f64());
+        assert!(measured <= stated, "{claim}");
+    }
+    assert_eq!(report["figures"].as_array().unwrap().len(), 5);
+}
+
+#[test]
 fn keys_that_count() {
     let folder = tempfile::tempdir().unwrap();
     let drawn = lab(folder.path(), &["9", "--json"]).json();

@@ -1,6 +1,7 @@
 //! Evaluation: what an interval's two reports say of delay and loss.
 
 use crate::collector::Collected;
+use crate::delays::delays;
 use crate::pair::{CLOCKS_TOO_FAR, Interval, Pair, Rows};
 use crate::repair::{Repaired, repair};
 use crate::verdict::{Doubt, Void};
@@ -230,6 +231,15 @@ fn subtracted<C: Subtractable>(
         if let Some(common) = repaired.and_then(|repaired| common(pair, layout, &difference, repaired)) {
             answer.estimate = answer.estimate.with_common(&common);
         }
+    }
+    // Of identity tables alone: the others are as they were published. Far more than rows of single packets show.
+    if let (Kind::IDENTITY_TABLE, true, Some((_, [sent, received]))) =
+        (shape.kind, difference.complete, known)
+        && let Some(delays) = delays(sent, received).filter(|delays| !delays.is_empty())
+    {
+        let common = answer.estimate.received.saturating_sub(difference.only_received.len() as u64);
+        answer.further.retain(|further| further.singles().is_none());
+        answer.further.push(Further::Singles(Singles::drawn(delays, common)));
     }
     answer.further.push(Further::Difference(difference));
     Ok(answer)

@@ -9,13 +9,18 @@
 //!                                   ◄──────  greeting, a number at random, its first interval
 //!     table of interval k?          ──────►
 //!                                   ◄──────  control frames of an identity table
-//!     more symbols?                 ──────►            ┐ until it is known
-//!                                   ◄──────  symbols   ┘ which packets differ
+//!     a table of so many rows?      ──────►            ┐
+//!                                   ◄──────  cells     │ until it is known
+//!     more symbols?                 ──────►            │ which packets differ
+//!                                   ◄──────  symbols   ┘
 //!     have you seen these in k + 1? ──────►            ┐ where clocks cut the
 //!                                   ◄──────  these     ┘ intervals
 //!     when have you seen these?     ──────►
 //!                                   ◄──────  times
 //! ```
+//!
+//! The first table is small. If it does not show which packets differ, its counts say how many they are, and both ends make a
+//! [bound table](deltaline_estimate::difference::bound) for as many; should that fail, too, symbols until all come out.
 //!
 //! # Which interval a packet belongs to
 //!
@@ -62,7 +67,7 @@ mod channel;
 mod intervals;
 
 pub use answering::answer;
-pub use asking::{Asked, ask};
+pub use asking::{Asked, Spent, ask};
 
 /// Most words of a question, or of an answer.
 pub const MOST_SAID: usize = 1 << 23;
@@ -81,6 +86,8 @@ pub struct Terms {
     pub configuration: Configuration,
     /// Length of the intervals that the clocks cut, in nanoseconds; zero where all packets are one interval, cut alike at both ends.
     pub length: u64,
+    /// Of 2^n flows one is taken, the same ones at both ends: by `next`, which gives packets.
+    pub flows: u8,
     /// The keys of the measurement; the asking end signs with the last one.
     pub keys: Option<Keys>,
     /// How long a frame may take.
@@ -106,10 +113,14 @@ pub enum Refusal {
         "its intervals have more packets than are remembered: take shorter ones, or a part of the traffic at both ends"
     )]
     Full,
+    /// The shares of flows differ.
+    #[error("it takes another share of the flows: give both ends the same")]
+    Flows,
 }
 
 impl Refusal {
-    const ALL: [Refusal; 4] = [Refusal::Key, Refusal::Configuration, Refusal::Length, Refusal::Full];
+    const ALL: [Refusal; 5] =
+        [Refusal::Key, Refusal::Configuration, Refusal::Length, Refusal::Full, Refusal::Flows];
 
     fn number(self) -> u64 {
         self as u64
@@ -143,7 +154,7 @@ pub enum ExchangeError {
     /// Our own intervals are too large.
     #[error(
         "more than {MOST_HELD} packets would have to be remembered: take shorter intervals, or a part of the traffic at both ends, such as \
-         --filter chooses"
+         --flows or --filter choose"
     )]
     Full,
     /// We refuse.
@@ -177,6 +188,8 @@ pub struct Costs {
     pub processor: Duration,
     /// Symbols that went over the connection.
     pub symbols: u64,
+    /// Cells of bound tables that did.
+    pub cells: u64,
     /// Questions asked, or answered.
     pub questions: u64,
     /// Most packets that were in memory at once.

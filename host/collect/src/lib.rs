@@ -12,6 +12,7 @@
 //! Nothing here prints or ends a program: what went wrong is a value that says so.
 
 pub mod collector;
+mod delays;
 pub mod evaluation;
 pub mod exchange;
 pub mod feed;

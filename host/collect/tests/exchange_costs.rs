@@ -11,20 +11,23 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use deltaline_collect::exchange::{Asked, Terms, answer, ask};
-use deltaline_estimate::difference::Symbols;
+use deltaline_estimate::difference::{Symbols, more_than};
 use deltaline_estimate::{Difference, Further};
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::hash::HashKind;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::sketch::identity_table::{IdentityCell, TABLES, row};
 use deltaline_model::sketch::packet_cache::PacketCache;
+use deltaline_model::sketch::packet_id::PacketId;
 use deltaline_model::sketch::synopsis::Hashed;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::Role;
 use deltaline_model::wire::shape::Kind;
+use nix::time::{ClockId, clock_gettime};
 use std::fs;
 use std::os::unix::net::UnixStream;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const SECOND: u64 = 1_000_000_000;
 /// Packets of an interval.
@@ -37,6 +40,11 @@ fn hash(packet: u64) -> u64 {
 fn configuration(rows: usize) -> Configuration {
     let settings = Settings { synopsis: Kind::IDENTITY_TABLE, rows, prefixes: &[0], ..Settings::default() };
     Configuration::new(settings).unwrap()
+}
+
+/// Of this thread.
+fn processor_time() -> Duration {
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap().into()
 }
 
 /// An end's intervals, of so many packets at equal distances, delayed, without every `lost`-th.
@@ -64,6 +72,7 @@ fn exchange(rows: usize, many: u64, packets: u64, lost: u64) -> Asked {
     let terms = Terms {
         configuration: configuration(rows),
         length: SECOND,
+        flows: 0,
         keys: None,
         patience: Duration::from_secs(60),
     };
@@ -104,6 +113,23 @@ fn two_million_packets_an_interval_fit_into_a_gibibyte() {
 }
 
 #[test]
+#[ignore = "takes seconds, which mean something on an idle machine alone"]
+fn a_hundred_thousand_packets_a_second() {
+    for lost in [100u64, 1000, 5000] {
+        let asked = exchange(64, 6, 100_000, 100_000 / lost);
+        assert!((0..4).all(|interval| self::lost(&asked, interval) == lost));
+        let costs = asked.costs;
+        println!(
+            "100000 packets a second, {lost} of them lost: {:?} of processor time a second at the asking end, {} octets, {} cells, {} symbols",
+            costs.processor / 4,
+            (costs.sent + costs.received) / 4,
+            costs.cells / 4,
+            costs.symbols / 4
+        );
+    }
+}
+
+#[test]
 #[ignore = "takes half a minute"]
 fn what_a_packet_and_a_difference_cost() {
     for (hash, remembers) in
@@ -128,9 +154,9 @@ fn what_a_packet_and_a_difference_cost() {
                     frame[42..50].copy_from_slice(&(batch * 1024 + number as u64).to_be_bytes());
                 }
                 let time = Timestamp::from_nanoseconds(batch);
-                let started = Instant::now();
+                let started = processor_time();
                 point.observe_batch(frames.iter().map(|frame| (&frame[..], time)));
-                taken += started.elapsed();
+                taken += processor_time() - started;
             }
             best = best.min(taken);
             point.end_interval(IntervalEnd::Delimiter, |_| ());
@@ -141,27 +167,42 @@ fn what_a_packet_and_a_difference_cost() {
             if remembers { "with" } else { "without" }
         );
     }
+    let id = PacketId::default();
+    let [mut sent, received] = [(); 2].map(|()| vec![IdentityCell::default(); TABLES * 1024]);
+    for hash in (0..2000).map(hash) {
+        let halves = id.halves_of(hash);
+        let fields = [id.check_of(hash), halves[0], halves[1]];
+        (0..TABLES).for_each(|table| _ = sent[1024 * table + row(halves, table, 1024)].add(0, fields));
+    }
+    let mut best = Duration::MAX;
+    for _ in 0..500 {
+        let started = processor_time();
+        let found = Difference::of(&sent, &received);
+        best = best.min(processor_time() - started);
+        assert!(found.complete);
+    }
+    println!("2000 packets out of {} cells, least of 500: decoded in {best:?}", sent.len());
     for different in [100u64, 1000, 10_000] {
-        let started = Instant::now();
+        let started = processor_time();
         let [mut sent, mut received] =
             [0..PACKETS, different..PACKETS].map(|packets| Symbols::of(packets.map(hash)));
         let (mut made, mut more) = ([vec![], vec![]], 64);
         let decoded = loop {
             made[0].extend(sent.make(more));
             made[1].extend(received.make(more));
-            let encoded = Instant::now();
+            let encoded = processor_time();
             let found = Difference::of_symbols(&made[0], &made[1]);
             if found.complete {
-                break encoded.elapsed();
+                break processor_time() - encoded;
             }
-            more = made[0].len() / 4;
+            more = more_than(made[0].len());
         };
         let symbols = made[0].len();
         println!(
             "{different} of {PACKETS} packets differ: {symbols} symbols, {:.0} bits of symbols a packet that differs, decoded in \
              {decoded:?}, made at both ends and decoded in {:?}",
-            128.0 * symbols as f64 / different as f64,
-            started.elapsed()
+            112.0 * symbols as f64 / different as f64,
+            processor_time() - started
         );
     }
     for (rows, different) in [(64, 100), (64, 1000), (512, 1000), (1024, 1000), (64, 10_000)] {
@@ -171,7 +212,8 @@ fn what_a_packet_and_a_difference_cost() {
         let octets = (asked.costs.sent + asked.costs.received) / 2;
         println!(
             "exchange with {rows} rows, {different} of 200000 packets lost, 1000 in flight at each edge: {octets} octets an interval, \
-             {} symbols, {:.0} bits a packet that differs",
+             {} cells, {} symbols, {:.0} bits a packet that differs",
+            asked.costs.cells / 2,
             asked.costs.symbols / 2,
             8.0 * octets as f64 / (different as f64 + 2000.0)
         );

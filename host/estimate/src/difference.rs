@@ -25,14 +25,18 @@ use deltaline_model::sketch::identity_table::{IdentityCell, TABLES, row};
 use deltaline_model::sketch::packet_id::PacketId;
 use std::collections::HashMap;
 
+mod bound;
 mod left;
 mod rateless;
 mod rda;
+mod size;
 pub mod stash;
 
+pub use bound::{MOST_ROWS, bound, rows_for};
 use left::{Left, Singles};
-pub use rateless::{MOST_SYMBOLS, Symbol, Symbols};
+pub use rateless::{MOST_SYMBOLS, Symbol, Symbols, more_than};
 pub use rda::{published_deviation, published_mean};
+pub use size::{MinHash, by_counts};
 
 /// The packets that only one end has seen, as far as they are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -128,15 +132,25 @@ impl Difference {
             count: sent.count.wrapping_sub(received.count),
             fields: std::array::from_fn(|field| subtract(sent.fields[field], received.fields[field])),
         };
-        let mut cells: Vec<Left> = sender.iter().zip(receiver).map(left).collect();
+        let cells = sender.iter().zip(receiver).map(left).collect();
+        Difference::of_cells(cells, rows, |halves, table| row(halves, table, rows), |left| left)
+    }
+
+    /// What is left in [`TABLES`] tables of `rows` cells each, of which a packet is in the one that `row` says of each. Whatever a cell becomes
+    /// goes through `keep`.
+    fn of_cells(
+        mut cells: Vec<Left>,
+        rows: usize,
+        row: impl Fn([u32; 2], usize) -> usize,
+        keep: impl Fn(Left) -> Left,
+    ) -> Self {
         let id = PacketId::default();
         let mut difference = Difference::default();
         let mut waiting: Vec<usize> = (0..cells.len()).collect();
         let mut known = 0;
         while !waiting.is_empty() {
-            let singles = Singles::next(&mut waiting, &cells, &id, |place, halves| {
-                row(halves, place / rows, rows) == place % rows
-            });
+            let may_be_here = |place, halves| row(halves, place / rows) == place % rows;
+            let singles = Singles::next(&mut waiting, &cells, &id, may_be_here);
             for (place, left, fields) in singles.checked(&id) {
                 let (count, halves) = (left.count, [fields[1], fields[2]]);
                 // One that was found before may have been in this cell, too; then it waits again.
@@ -146,8 +160,9 @@ impl Difference {
                 }
                 known += 1;
                 for table in 0..TABLES {
-                    let place = table * rows + row(halves, table, rows);
+                    let place = table * rows + row(halves, table);
                     cells[place].take(count, fields);
+                    cells[place] = keep(cells[place]);
                     waiting.push(place);
                 }
             }

@@ -54,8 +54,8 @@ impl Singles {
         }
     }
 
-    /// Delays of packets that are a random sample of those received.
-    pub(crate) fn drawn(delays: Vec<i64>, received: u64) -> Self {
+    /// Delays in nanoseconds of packets that are a random sample of so many received.
+    pub fn drawn(delays: Vec<i64>, received: u64) -> Self {
         Singles { delays, received }
     }
 

@@ -4,6 +4,7 @@
 //!
 //! That of the crate; and, here, ten thousand tables of random packets and damage.
 
+use deltaline_estimate::difference::bound;
 use deltaline_estimate::difference::stash::{Stashed, by_rows};
 use deltaline_estimate::{Difference, EndSums, Sums};
 use deltaline_model::sketch::digest;
@@ -117,6 +118,28 @@ pub fn difference(bytes: &[u8]) {
         assert_eq!(sent, received);
     }
     check(Kind::IDENTITY_TABLE, found, true);
+
+    // Bound tables of any number of rows, of honest packets and damaged on their way.
+    let bound_rows = rows + hashes;
+    let hashes_of = |end: usize| {
+        let packets = steps.iter().filter_map(move |step| match step {
+            Step::Packet(packet, many) => Some((hash(*packet), many[end])),
+            Step::Damage(..) => None,
+        });
+        packets.flat_map(|(hash, many)| std::iter::repeat_n(hash, many))
+    };
+    let mut ends = [0, 1].map(|end| bound(hashes_of(end), bound_rows));
+    for step in &steps {
+        if let Step::Damage(end, place, word, more) = *step {
+            let place = place % ends[end].len();
+            let symbol = &mut ends[end][place];
+            match symbol.fields.get_mut(word % 4) {
+                Some(field) => *field = field.wrapping_add(more),
+                None => symbol.count = symbol.count.wrapping_add(more as u16),
+            }
+        }
+    }
+    check(Kind::IDENTITY_TABLE, Difference::of_bound(&ends[0], &ends[1]), true);
 
     let layout = Layout::Banks { rows, banks: hashes };
     let [sent, received] = tables(

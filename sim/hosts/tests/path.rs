@@ -101,7 +101,13 @@ fn lost_packets_and_delays_are_those_of_exact_matching() {
         Settings { synopsis: Kind::IDENTITY_TABLE, rows: 64, prefixes: &[0], ..Settings::default() };
     let configuration = Configuration::new(settings).unwrap();
     let ends = Ends {
-        terms: Terms { configuration, length: LENGTH, keys: None, patience: Duration::from_secs(20) },
+        terms: Terms {
+            configuration,
+            length: LENGTH,
+            flows: 0,
+            keys: None,
+            patience: Duration::from_secs(20),
+        },
         hash: LinearHash::new(configuration.hash(), configuration.seed()),
         recording,
     };

@@ -14,6 +14,7 @@
 //! | [`Experiment::Edges`] | 9 | reordering at the edges of intervals |
 //! | [`Experiment::Tails`] | 10 | the intervals under heavy tails, with few rows and behind a full queue |
 //! | [`Experiment::Reconciliation`] | 11 | RDA and identity tables against LDA and FineComb, the RDA paper's figures 6 to 8 |
+//! | [`Experiment::TwoHosts`] | 12 | two hosts' recordings, by an exchange between them: the RDA paper's figures 10 to 15 |
 //!
 //! # How
 //!
@@ -44,9 +45,12 @@ mod queues;
 mod reconciliation;
 mod tails;
 mod traffic;
+mod two_hosts;
 mod unknown_loss;
 
+use deltaline_collect::exchange::ExchangeError;
 use deltaline_estimate::{ConfidenceError, ObservationError};
+use deltaline_model::configuration::ConfigurationError;
 use deltaline_model::sketch::sampler::PrefixError;
 use figure::{Claim, Figure};
 use keys::Keys;
@@ -71,14 +75,36 @@ pub enum Experiment {
     Tails,
     /// Figures 11a to 11d.
     Reconciliation,
+    /// Figures 12a to 12e.
+    TwoHosts,
 }
 
 /// The fate of packets in the order in which they were sent: the delay in nanoseconds, none for a lost packet.
 pub type Fate = [Option<u32>];
 
+/// What both ends have recorded of the same traffic.
+#[derive(Clone, Debug, Default)]
+pub struct Recording {
+    /// The sender's packets: hash, time in nanoseconds since the Unix epoch, and the delay in nanoseconds by exact matching, none for a lost packet.
+    pub sent: Vec<(u64, u64, Option<i64>)>,
+    /// The receiver's: hash and time.
+    pub received: Vec<(u64, u64)>,
+}
+
+impl Recording {
+    /// What became of its packets, for experiments that impose it on others; none if delays are negative or of more than 4.29 s.
+    pub fn fate(&self) -> Option<Vec<Option<u32>>> {
+        let fate = |(_, _, delay): &(u64, u64, Option<i64>)| match delay {
+            Some(delay) => u32::try_from(*delay).ok().map(Some),
+            None => Some(None),
+        };
+        self.sent.iter().map(fate).collect()
+    }
+}
+
 impl Experiment {
     /// All of them, in order.
-    pub const ALL: [Experiment; 8] = [
+    pub const ALL: [Experiment; 9] = [
         Experiment::KnownLoss,
         Experiment::UnknownLoss,
         Experiment::Probes,
@@ -87,6 +113,7 @@ impl Experiment {
         Experiment::Edges,
         Experiment::Tails,
         Experiment::Reconciliation,
+        Experiment::TwoHosts,
     ];
 
     /// Its name, which is also that of its figures.
@@ -100,24 +127,36 @@ impl Experiment {
             Experiment::Edges => "figure 9",
             Experiment::Tails => "figure 10",
             Experiment::Reconciliation => "figure 11",
+            Experiment::TwoHosts => "figure 12",
         }
     }
 
-    /// Runs the experiment. A `recording` that is not empty is measured too, by the experiments on queues and tails.
+    /// Runs the experiment. A `recording` that is not empty is measured too, by the experiments on queues and tails, and alone by that on two
+    /// hosts, which has nothing to show without one.
     ///
     /// # Errors
     ///
     /// [`LabError`].
-    pub fn run(self, scale: &Scale, recording: &Fate, progress: &dyn Progress) -> Result<Report, LabError> {
+    pub fn run(
+        self,
+        scale: &Scale,
+        recording: &Recording,
+        progress: &dyn Progress,
+    ) -> Result<Report, LabError> {
+        let fate = match self {
+            Experiment::Queues | Experiment::Tails => recording.fate().ok_or(LabError::Delays)?,
+            _ => vec![],
+        };
         match self {
             Experiment::KnownLoss => known_loss::run(scale, progress),
             Experiment::UnknownLoss => unknown_loss::run(scale, progress),
             Experiment::Probes => probes::run(scale, progress),
-            Experiment::Queues => queues::run(scale, recording, progress),
+            Experiment::Queues => queues::run(scale, &fate, progress),
             Experiment::Coverage => coverage::run(scale, progress),
             Experiment::Edges => edges::run(scale, progress),
-            Experiment::Tails => tails::run(scale, recording, progress),
+            Experiment::Tails => tails::run(scale, &fate, progress),
             Experiment::Reconciliation => reconciliation::run(scale, progress),
+            Experiment::TwoHosts => two_hosts::run(recording, progress),
         }
     }
 }
@@ -183,6 +222,22 @@ pub enum LabError {
         /// Why.
         reason: String,
     },
+    /// A recording's delays are none that can be imposed on other packets.
+    #[error(
+        "the recording has packets whose delay is negative or more than 4.29 s; give one with delays from 0 to 4.29 s"
+    )]
+    Delays,
+    /// Two hosts cannot measure each other.
+    #[error(
+        "the recordings' exchange fails: {0}; give recordings of both ends, of some seconds and by one clock"
+    )]
+    Exchange(#[from] ExchangeError),
+    /// A configuration that there is not.
+    #[error(transparent)]
+    Configuration(#[from] ConfigurationError),
+    /// The system gives no connection.
+    #[error("no connection between two ends on this machine: {0}")]
+    Connection(#[from] std::io::Error),
     /// Prefix lengths are invalid.
     #[error(transparent)]
     Prefixes(#[from] PrefixError),

@@ -9,10 +9,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use deltaline_lab::figure::{Figure, Point};
-use deltaline_lab::{Experiment, Report, Scale};
+use deltaline_lab::{Experiment, Recording, Report, Scale};
 
 fn run(experiment: Experiment, packets: usize, runs: usize) -> Report {
-    experiment.run(&Scale { packets, runs, seed: 7, ..Scale::default() }, &[], &()).unwrap()
+    experiment.run(&Scale { packets, runs, seed: 7, ..Scale::default() }, &Recording::default(), &()).unwrap()
 }
 
 fn figure<'a>(report: &'a Report, name: &str) -> &'a Figure {
@@ -145,8 +145,9 @@ fn reconciliation() {
 
 #[test]
 fn queues() {
-    let recording: Vec<Option<u32>> =
-        (0..40_000u32).map(|number| (number % 50 > 0).then_some(5_000_000 + number % 97)).collect();
+    let delay = |number: i64| (number % 50 > 0).then_some(5_000_000 + number % 97);
+    let recording =
+        Recording { sent: (0..40_000).map(|number| (0, 0, delay(number))).collect(), received: vec![] };
     let scale = Scale { packets: 400_000, runs: 5, seed: 7, ..Scale::default() };
     let report = Experiment::Queues.run(&scale, &recording, &()).unwrap();
     let deviation = figure(&report, "7");

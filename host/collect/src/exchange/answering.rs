@@ -3,8 +3,8 @@
 use super::channel::{Channel, Said, What};
 use super::intervals::Intervals;
 use super::{Costs, ExchangeError, MOST_ANSWERED, MOST_QUESTIONS, Refusal, Terms, processor_time, table};
-use deltaline_estimate::difference::{MOST_SYMBOLS, Symbol, Symbols};
-use deltaline_model::sketch::packet_cache::PacketCache;
+use deltaline_estimate::difference::{MOST_ROWS, MOST_SYMBOLS, Symbol, Symbols, bound};
+use deltaline_model::sketch::packet_cache::{PacketCache, Sieve};
 use deltaline_model::sketch::packet_id::PacketId;
 use deltaline_model::wire::authentication::Keys;
 use deltaline_model::wire::frame::Role;
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::io::{Read, Write};
 
 /// Release of the exchange.
-pub(super) const RELEASE: u64 = 1;
+pub(super) const RELEASE: u64 = 2;
 
 /// The interval that is spoken of.
 struct Current {
@@ -64,11 +64,14 @@ fn greet<S: Read + Write>(
     let Said { what: What::Greeting, interval, question, words } = greeting else {
         return Err(ExchangeError::Rules("no greeting"));
     };
-    let &[RELEASE, length, key] = words.as_slice() else {
+    let &[RELEASE, length, key, flows] = words.as_slice() else {
         return Err(ExchangeError::Rules("another release's greeting"));
     };
     if length != terms.length {
         return Err(channel.refuse(Refusal::Length));
+    }
+    if flows != u64::from(terms.flows) {
+        return Err(channel.refuse(Refusal::Flows));
     }
     // The key that the sender signs with.
     let id = u16::try_from(key).unwrap_or(0);
@@ -130,11 +133,21 @@ fn reply<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>>(
                 }
             };
             let more = match words.as_slice() {
-                [more] if *more <= (MOST_SYMBOLS - symbols.made()) as u64 => *more as usize,
+                [more] if *more <= (MOST_SYMBOLS - symbols.made()) as u64 && more % 4 == 0 => *more as usize,
                 _ => return Err(ExchangeError::Rules("too many symbols")),
             };
             channel.costs.symbols += more as u64;
-            symbols.make(more).into_iter().flat_map(to_words).collect()
+            to_words(&symbols.make(more))
+        }
+        What::Bound => {
+            let rows = match words.as_slice() {
+                [rows] if (1..=MOST_ROWS as u64).contains(rows) => *rows as usize,
+                _ => return Err(ExchangeError::Rules("a bound table of no size")),
+            };
+            let packets = intervals.packets(number).sightings();
+            let cells = bound(packets.into_iter().flatten().map(|(hash, _)| hash), rows);
+            channel.costs.cells += cells.len() as u64;
+            to_words(&cells)
         }
         What::FromNext | What::ToNext | What::ToPrevious | What::FromPrevious => {
             current.symbols = None;
@@ -165,14 +178,15 @@ fn moved<F: FnMut() -> Option<(u64, PacketCache)>>(
     let id = PacketId::default();
     let mut wanted: HashMap<u64, usize> = HashMap::new();
     names.iter().for_each(|name| *wanted.entry(id.hash_of(halves(*name))).or_default() += 1);
+    let sieve = Sieve::of(wanted.keys().copied());
     let mut found = vec![];
-    let mut take = |hash: u64| match wanted.get_mut(&hash) {
-        Some(count) if *count > 0 => {
-            *count -= 1;
+    let mut take = |hash: u64| {
+        let count = Some(hash).filter(|hash| sieve.may_hold(*hash)).and_then(|hash| wanted.get_mut(&hash));
+        let is_wanted = count.filter(|count| **count > 0).map(|count| *count -= 1).is_some();
+        if is_wanted {
             found.push(name(id.halves_of(hash)));
-            true
         }
-        _ => false,
+        is_wanted
     };
     match what {
         // There is none behind the last.
@@ -205,15 +219,48 @@ pub(super) fn halves(name: u64) -> [u32; 2] {
     [(name >> 32) as u32, name as u32]
 }
 
-fn to_words(Symbol { count, fields: [check, upper, lower] }: Symbol) -> [u64; 2] {
-    [u64::from(count) << 32 | u64::from(check), name([upper, lower])]
+/// Symbols as words, seven for each four; of four that are not all there, the others are empty.
+fn to_words(symbols: &[Symbol]) -> Vec<u64> {
+    let four = |symbols: &[Symbol]| {
+        let of = |number: usize| symbols.get(number).copied().unwrap_or_default();
+        let [a, b, c, d] = [of(0), of(1), of(2), of(3)];
+        let counts = [a, b, c, d].iter().fold(0, |word, symbol| word << 16 | u64::from(symbol.count));
+        let checks = |one: Symbol, other: Symbol| name([one.fields[0], other.fields[0]]);
+        let names = [a, b, c, d].map(|symbol| name([symbol.fields[1], symbol.fields[2]]));
+        [counts, checks(a, b), checks(c, d), names[0], names[1], names[2], names[3]]
+    };
+    symbols.chunks(4).flat_map(four).collect()
 }
 
-/// Symbols of words, two each.
+/// Symbols of words, four of each seven.
 pub(super) fn to_symbols(words: &[u64]) -> impl Iterator<Item = Symbol> {
-    words.as_chunks::<2>().0.iter().map(|[first, second]| {
-        let [count, check] = halves(*first);
-        let [upper, lower] = halves(*second);
-        Symbol { count, fields: [check, upper, lower] }
+    words.as_chunks::<7>().0.iter().flat_map(|[counts, one, other, names @ ..]| {
+        let ([a, b], [c, d]) = (halves(*one), halves(*other));
+        let symbol = |number: usize, check: u32| {
+            let [upper, lower] = halves(names[number]);
+            Symbol { count: (counts >> (48 - 16 * number)) as u16, fields: [check, upper, lower] }
+        };
+        [symbol(0, a), symbol(1, b), symbol(2, c), symbol(3, d)]
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn symbols_are_what_their_words_say() {
+        let symbol = |number: u32| Symbol {
+            count: (number * 7919) as u16,
+            fields: [1, 2, 3].map(|field: u32| field.wrapping_mul(0x9e37_79b9).wrapping_add(number)),
+        };
+        for length in 0..9 {
+            let symbols: Vec<Symbol> = (0..length).map(symbol).collect();
+            let words = to_words(&symbols);
+            let again: Vec<Symbol> = to_symbols(&words).collect();
+            assert_eq!(words.len(), 7 * symbols.len().div_ceil(4));
+            assert_eq!(&again[..symbols.len()], symbols);
+            assert!(again[symbols.len()..].iter().all(|symbol| *symbol == Symbol::default()));
+        }
+    }
 }

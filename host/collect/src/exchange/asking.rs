@@ -5,14 +5,15 @@ use super::channel::{Channel, Said, What};
 use super::intervals::Intervals;
 use super::{Costs, ExchangeError, Terms, processor_time, table};
 use crate::collector::{Collector, Limits};
+use crate::delays::{SAMPLE, sample};
 use crate::evaluation::{Evaluation, sums};
 use crate::pair::Interval;
 use crate::verdict;
-use deltaline_estimate::difference::{MOST_SYMBOLS, Symbol, Symbols};
+use deltaline_estimate::difference::{MOST_SYMBOLS, Symbol, Symbols, bound, by_counts, more_than, rows_for};
 use deltaline_estimate::{Difference, Further};
 use deltaline_model::sketch::digest;
 use deltaline_model::sketch::identity_table::IdentityCell;
-use deltaline_model::sketch::packet_cache::PacketCache;
+use deltaline_model::sketch::packet_cache::{PacketCache, Sieve};
 use deltaline_model::sketch::packet_id::PacketId;
 use deltaline_model::sketch::synopsis::Hashed;
 use deltaline_model::time::Timestamp;
@@ -20,6 +21,7 @@ use deltaline_model::wire::authentication::Key;
 use deltaline_model::wire::frame::Role;
 use std::collections::{BTreeSet, HashMap};
 use std::io::{Read, Write};
+use std::time::{Duration, Instant};
 
 /// What came of asking.
 #[derive(Clone, Debug)]
@@ -28,8 +30,32 @@ pub struct Asked {
     pub evaluations: Vec<Evaluation>,
     /// When the sender saw each one's first packet and last, in nanoseconds modulo 2^48, is in them; this is their number of all, from the epoch on.
     pub numbers: Vec<u64>,
+    /// How long each took.
+    pub spent: Vec<Spent>,
     /// What it took.
     pub costs: Costs,
+}
+
+/// How long the steps of an interval took, waiting for the other end and reading of packets included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Making and transmitting the tables of both ends.
+    pub tables: Duration,
+    /// Finding out which packets differ.
+    pub difference: Duration,
+    /// Having packets moved to the interval in which they were sent, and the tables of those.
+    pub moves: Duration,
+    /// The times of those that differ, and of a sample.
+    pub times: Duration,
+    /// Taking out packets that differ, and computing the numbers.
+    pub evaluation: Duration,
+}
+
+impl Spent {
+    /// All together.
+    pub fn overall(&self) -> Duration {
+        self.tables + self.difference + self.moves + self.times + self.evaluation
+    }
 }
 
 /// Asks a receiver about all intervals that are whole at both ends. `random` is a number at random, another one for each connection; `next` gives the
@@ -51,6 +77,7 @@ pub fn ask<S: Read + Write>(
         intervals: Intervals::of(next),
         question: 0,
         previous: None,
+        spent: Spent::default(),
     };
     let theirs = asker.greet(random)?;
     let ours = asker.intervals.first();
@@ -61,7 +88,7 @@ pub fn ask<S: Read + Write>(
         (_, Some(ours), Some(theirs)) => ours.max(theirs).checked_add(1),
         _ => None,
     };
-    let (mut evaluations, mut numbers) = (vec![], vec![]);
+    let (mut evaluations, mut numbers, mut spent) = (vec![], vec![], vec![]);
     if terms.length == 0 {
         asker.intervals.go_to(0)?;
     }
@@ -73,6 +100,7 @@ pub fn ask<S: Read + Write>(
         let Some(evaluation) = asker.interval(here)? else { break };
         evaluations.push(evaluation);
         numbers.push(here);
+        spent.push(asker.spent);
         number = here.checked_add(1).filter(|_| terms.length > 0);
     }
     if evaluations.is_empty() {
@@ -81,7 +109,17 @@ pub fn ask<S: Read + Write>(
     let Asker { channel, intervals, question, .. } = asker;
     let processor = processor_time().saturating_sub(started).saturating_sub(intervals.reading);
     let costs = Costs { processor, questions: question.into(), packets: intervals.most, ..channel.costs };
-    Ok(Asked { evaluations, numbers, costs })
+    Ok(Asked { evaluations, numbers, spent, costs })
+}
+
+/// Tells how long it is since it was last asked.
+struct Watch(Instant);
+
+impl Watch {
+    fn lap(&mut self) -> Duration {
+        let now = Instant::now();
+        now - std::mem::replace(&mut self.0, now)
+    }
 }
 
 /// The interval behind which another begins: what has come of it for the next one.
@@ -97,6 +135,8 @@ struct Asker<'a, S, F> {
     intervals: Intervals<F>,
     question: u32,
     previous: Option<Previous>,
+    /// Of the interval that is spoken of.
+    spent: Spent,
 }
 
 impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> {
@@ -104,7 +144,11 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
     fn greet(&mut self, random: u64) -> Result<Option<u64>, ExchangeError> {
         let key = self.channel.key.as_ref().map_or(0, Key::id);
         let own = ((random >> 32) as u32, random as u32);
-        self.channel.say(What::Greeting, own, &[RELEASE, self.terms.length, key.into()])?;
+        self.channel.say(
+            What::Greeting,
+            own,
+            &[RELEASE, self.terms.length, key.into(), self.terms.flows.into()],
+        )?;
         let Said { what, interval, question, words } = self.channel.listen()?.ok_or(ExchangeError::Closed)?;
         let &[ours, has_first, first] = words.as_slice() else {
             return Err(ExchangeError::Rules("no greeting"));
@@ -130,8 +174,11 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
 
     /// An interval, if it is whole at the receiver.
     fn interval(&mut self, number: u64) -> Result<Option<Evaluation>, ExchangeError> {
+        let mut watch = Watch(Instant::now());
         let Some(raw) = self.tables(number)? else { return Ok(None) };
+        self.spent = Spent { tables: watch.lap(), ..Spent::default() };
         let mut difference = self.difference(number, &raw)?;
+        self.spent.difference = watch.lap();
         let has_clocks = self.terms.length > 0;
         let late = self.previous.take().filter(|previous| previous.number.checked_add(1) == Some(number));
         if !difference.complete {
@@ -147,7 +194,9 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
             (difference.late, difference.early) = (late.map_or(0, |previous| previous.late), early);
             forgive_cut(&mut interval);
         }
+        self.spent.moves = watch.lap();
         let foreign = self.times(number, &difference)?;
+        self.spent.times = watch.lap();
         let caches = [self.intervals.packets(number), &foreign];
         let mut evaluation = Evaluation::with_difference(&interval, caches, &difference);
         for further in &mut evaluation.further {
@@ -155,6 +204,7 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
                 (found.late, found.early) = (difference.late, difference.early);
             }
         }
+        self.spent.evaluation = watch.lap();
         Ok(Some(evaluation))
     }
 
@@ -200,15 +250,27 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
         if agrees(&found) {
             return Ok(found);
         }
-        let packets = self.intervals.packets(number).sightings();
-        let mut own = Symbols::of(packets.into_iter().flatten().map(|(hash, _)| hash));
+        let differ = by_counts(&cells[0], &cells[1]);
+        if let Some(rows) = rows_for(differ) {
+            let words = self.ask(What::Bound, number, &[rows as u64])?;
+            let own = bound(self.hashes(number), rows);
+            if words.len() != 7 * own.len() / 4 {
+                return Err(ExchangeError::Rules("a bound table of another size"));
+            }
+            self.channel.costs.cells += own.len() as u64;
+            found = Difference::of_bound(&own, &to_symbols(&words).collect::<Vec<_>>());
+            if agrees(&found) {
+                return Ok(found);
+            }
+        }
+        let mut own = Symbols::of(self.hashes(number));
         let mut made: [Vec<Symbol>; 2] = [vec![], vec![]];
-        // The table would have shown fewer packets.
-        let mut more = cells[0].len();
+        // Less than four for every three never are enough.
+        let mut more = ((4.0 / 3.0 * differ) as usize).max(cells[0].len()).next_multiple_of(4);
         while made[0].len() < MOST_SYMBOLS {
             more = more.min(MOST_SYMBOLS - made[0].len());
             let words = self.ask(What::Symbols, number, &[more as u64])?;
-            if words.len() != 2 * more {
+            if words.len() != 7 * more / 4 {
                 return Err(ExchangeError::Rules("as many symbols as nobody asked for"));
             }
             self.channel.costs.symbols += more as u64;
@@ -218,9 +280,14 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
             if agrees(&found) {
                 return Ok(found);
             }
-            more = made[0].len() / 4;
+            more = more_than(made[0].len());
         }
         Ok(Difference { complete: false, ..found })
+    }
+
+    /// Hashes of an interval's packets.
+    fn hashes(&self, number: u64) -> impl Iterator<Item = u64> + '_ {
+        self.intervals.packets(number).sightings().into_iter().flatten().map(|(hash, _)| hash)
     }
 
     /// Has packets moved to the interval in which they were sent, and takes them out of the difference; how many were moved, and how many of them to
@@ -267,9 +334,10 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
     fn sent_in(&self, number: u64, packets: &[[u32; 2]]) -> HashMap<u64, usize> {
         let id = PacketId::default();
         let wanted: BTreeSet<u64> = packets.iter().map(|halves| id.hash_of(*halves)).collect();
-        let sightings = self.intervals.packets(number).sightings();
+        let sieve = Sieve::of(wanted.iter().copied());
         let mut sent: HashMap<u64, usize> = HashMap::new();
-        for (hash, _) in sightings.into_iter().flatten().filter(|(hash, _)| wanted.contains(hash)) {
+        let sifted = self.hashes(number).filter(|hash| sieve.may_hold(*hash) && wanted.contains(hash));
+        for hash in sifted.filter(|_| !wanted.is_empty()) {
             *sent.entry(name(id.halves_of(hash))).or_default() += 1;
         }
         sent
@@ -303,7 +371,7 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
         Ok(moved.len())
     }
 
-    /// When the receiver saw packets of the identities that differ, if it saw any.
+    /// When the receiver saw packets of the identities that differ, if it saw any, and a sample of those that both have seen.
     fn times(&mut self, number: u64, difference: &Difference) -> Result<PacketCache, ExchangeError> {
         let id = PacketId::default();
         let mut lost: HashMap<u64, usize> = HashMap::new();
@@ -313,8 +381,12 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
         // Of the others it has seen none.
         let some = hashes.iter().zip(sent).filter(|(hash, times)| lost.get(hash) != Some(&times.len()));
         let some = some.map(|(hash, _)| name(id.halves_of(*hash)));
-        let names: BTreeSet<u64> =
+        let mut names: BTreeSet<u64> =
             difference.only_received.iter().map(|halves| name(*halves)).chain(some).collect();
+        // Of some that both have seen, to see how delays are distributed.
+        let unwanted = lost.keys().copied().collect();
+        let sample = sample(self.hashes(number), SAMPLE, &unwanted);
+        names.extend(sample.into_iter().map(|hash| name(id.halves_of(hash))));
         let mut cache = PacketCache::default();
         if names.is_empty() {
             return Ok(cache);

@@ -14,13 +14,13 @@ use std::time::Instant;
 /// What is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// Of the sender: release of the exchange and length of the intervals; of the receiver: the sender's number, its first interval and whether it has one.
+    /// Of the sender: release of the exchange, length of the intervals, its key's number, share of the flows; of the receiver: the sender's number, its first interval and whether it has one.
     Greeting = 1,
     /// Why an end goes no further.
     Refusal = 2,
     /// An interval's table. Answer: whether the interval is whole, and how many control frames follow.
     Table = 3,
-    /// How many symbols more. Answer: of each count and check, and identifier.
+    /// How many symbols more, in fours. Answer: of each four their counts, their checks, and their identifiers.
     Symbols = 4,
     /// Identifiers of packets to look for in the next interval. Answer: those that were found, and belong here now.
     FromNext = 5,
@@ -32,10 +32,12 @@ pub(super) enum What {
     FromPrevious = 8,
     /// Identifiers of packets. Answer: identifier and time of each that was seen.
     Times = 9,
+    /// Rows of a bound table. Answer: its cells, as symbols.
+    Bound = 10,
 }
 
 impl What {
-    const ALL: [What; 9] = [
+    const ALL: [What; 10] = [
         What::Greeting,
         What::Refusal,
         What::Table,
@@ -45,6 +47,7 @@ impl What {
         What::ToPrevious,
         What::FromPrevious,
         What::Times,
+        What::Bound,
     ];
 }
 

@@ -41,6 +41,11 @@ impl Left {
         }
     }
 
+    /// With a count that is known modulo 2^16 alone.
+    pub(super) fn shortened(self) -> Self {
+        Left { count: i32::from(self.count as u16 as i16) as u32, ..self }
+    }
+
     /// Whether nothing is left.
     pub(super) fn is_empty(&self) -> bool {
         *self == Left { count: 0, fields: [0; 3] }
