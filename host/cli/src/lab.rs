@@ -130,6 +130,10 @@ enum LabFigure {
     /// 11: tables that can be subtracted, the RDA paper's figures 6 to 8
     #[value(name = "11", aliases = ["11a", "11b", "11c", "11d", "reconciliation"])]
     Reconciliation,
+    /// Delays of flows: the LDS paper's figures 9 to 12, and ours
+    Lds,
+    /// Delays of flows: the COLATE paper's figures, and ours
+    Colate,
     /// All of them
     All,
 }
@@ -146,6 +150,8 @@ impl LabFigure {
             LabFigure::Edges => Some(Experiment::Edges),
             LabFigure::Tails => Some(Experiment::Tails),
             LabFigure::Reconciliation => Some(Experiment::Reconciliation),
+            LabFigure::Lds => Some(Experiment::Lds),
+            LabFigure::Colate => Some(Experiment::Colate),
             LabFigure::All => None,
         }
     }
