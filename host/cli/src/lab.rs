@@ -139,6 +139,10 @@ enum LabFigure {
     /// 12: an exchange between the ends of a recording, the RDA paper's figures 10 to 15
     #[value(name = "12", aliases = ["12a", "12b", "12c", "12d", "12e", "hosts"])]
     TwoHosts,
+    /// Delays of flows: the LDS paper's figures 9 to 12, and ours
+    Lds,
+    /// Delays of flows: the COLATE paper's figures, and ours
+    Colate,
     /// All of them
     All,
 }
@@ -156,6 +160,8 @@ impl LabFigure {
             LabFigure::Tails => Some(Experiment::Tails),
             LabFigure::Reconciliation => Some(Experiment::Reconciliation),
             LabFigure::TwoHosts => Some(Experiment::TwoHosts),
+            LabFigure::Lds => Some(Experiment::Lds),
+            LabFigure::Colate => Some(Experiment::Colate),
             LabFigure::All => None,
         }
     }

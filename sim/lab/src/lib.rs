@@ -13,6 +13,8 @@
 //! | [`Experiment::Coverage`] | 8 | how often the confidence intervals hold the truth |
 //! | [`Experiment::Edges`] | 9 | reordering at the edges of intervals |
 //! | [`Experiment::Tails`] | 10 | the intervals under heavy tails, with few rows and behind a full queue |
+//! | [`Experiment::Colate`] | colate4 to colate12 | delays of flows by COLATE, as promised and as found |
+//! | [`Experiment::Lds`] | lds9 to lds13 | delays of flows by the LDS, its paper's figures 9 to 12, and by ours |
 //! | [`Experiment::Reconciliation`] | 11 | RDA and identity tables against LDA and FineComb, the RDA paper's figures 6 to 8 |
 //! | [`Experiment::TwoHosts`] | 12 | two hosts' recordings, by an exchange between them: the RDA paper's figures 10 to 15 |
 //!
@@ -32,11 +34,14 @@
 //! and the same seed gives the same figures on any number of threads, but for the times of 11a. Modules have their own plans.
 
 pub mod banks;
+mod colate;
 mod coverage;
 mod edges;
 pub mod figure;
+mod flows;
 pub mod keys;
 mod known_loss;
+mod lds;
 pub mod outcome;
 pub mod page;
 mod plot;
@@ -49,8 +54,11 @@ mod two_hosts;
 mod unknown_loss;
 
 use deltaline_collect::exchange::ExchangeError;
-use deltaline_estimate::{ConfidenceError, ObservationError};
+use deltaline_estimate::lds::LdsPairError;
+use deltaline_estimate::{ConfidenceError, ObservationError, Reason};
 use deltaline_model::configuration::ConfigurationError;
+use deltaline_model::sketch::colate::ColateError;
+use deltaline_model::sketch::lds::LdsError;
 use deltaline_model::sketch::sampler::PrefixError;
 use figure::{Claim, Figure};
 use keys::Keys;
@@ -77,6 +85,10 @@ pub enum Experiment {
     Reconciliation,
     /// Figures 12a to 12e.
     TwoHosts,
+    /// Figures lds9 to lds13.
+    Lds,
+    /// Figures colate4 to colate12.
+    Colate,
 }
 
 /// The fate of packets in the order in which they were sent: the delay in nanoseconds, none for a lost packet.
@@ -104,7 +116,7 @@ impl Recording {
 
 impl Experiment {
     /// All of them, in order.
-    pub const ALL: [Experiment; 9] = [
+    pub const ALL: [Experiment; 11] = [
         Experiment::KnownLoss,
         Experiment::UnknownLoss,
         Experiment::Probes,
@@ -114,6 +126,8 @@ impl Experiment {
         Experiment::Tails,
         Experiment::Reconciliation,
         Experiment::TwoHosts,
+        Experiment::Lds,
+        Experiment::Colate,
     ];
 
     /// Its name, which is also that of its figures.
@@ -128,6 +142,8 @@ impl Experiment {
             Experiment::Tails => "figure 10",
             Experiment::Reconciliation => "figure 11",
             Experiment::TwoHosts => "figure 12",
+            Experiment::Lds => "lds",
+            Experiment::Colate => "colate",
         }
     }
 
@@ -157,6 +173,8 @@ impl Experiment {
             Experiment::Tails => tails::run(scale, &fate, progress),
             Experiment::Reconciliation => reconciliation::run(scale, progress),
             Experiment::TwoHosts => two_hosts::run(recording, progress),
+            Experiment::Lds => lds::run(scale, progress),
+            Experiment::Colate => colate::run(scale, progress),
         }
     }
 }
@@ -241,6 +259,18 @@ pub enum LabError {
     /// Prefix lengths are invalid.
     #[error(transparent)]
     Prefixes(#[from] PrefixError),
+    /// A table of flows cannot be made.
+    #[error(transparent)]
+    Lds(#[from] LdsError),
+    /// Counters of flows cannot be made.
+    #[error(transparent)]
+    Colate(#[from] ColateError),
+    /// Counters of flows cannot be compared.
+    #[error(transparent)]
+    Counters(#[from] Reason),
+    /// Tables of flows cannot be compared.
+    #[error(transparent)]
+    LdsPair(#[from] LdsPairError),
     /// A confidence level is invalid.
     #[error(transparent)]
     Confidence(#[from] ConfidenceError),

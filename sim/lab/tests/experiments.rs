@@ -221,6 +221,51 @@ fn strained_intervals_hold_or_are_marked() {
     assert!(report.claims.iter().all(|claim| claim.holds()), "{:?}", report.claims);
 }
 
+/// Of an LDS with counters in proportion.
+#[test]
+fn flows_are_told_by_their_size_and_counters() {
+    let report = run(Experiment::Lds, 100_000, 10);
+    report.claims.iter().for_each(|claim| println!("{}: {:?}", claim.what, claim.measured));
+    let by_size = figure(&report, "lds10");
+    for series in ["7000, median", "70000, median"] {
+        assert!(value(by_size, series, 1.0) > 3.0 * value(by_size, series, 1000.0), "{series}");
+    }
+    for size in [10.0, 100.0, 1000.0] {
+        let [few, some, many] =
+            ["7000, median", "70000, median", "700000, median"].map(|series| value(by_size, series, size));
+        assert!(few > some && some > many, "{size}: {few} {some} {many}");
+        assert!(some < value(by_size, "mean of all packets, median", size));
+    }
+    // Without loss a tracked flow is exact; few of the heaviest are not tracked.
+    let heaviest = figure(&report, "lds13");
+    assert!(value(heaviest, "ours", 0.0) < value(heaviest, "paper's", 0.0) / 3.0);
+    let loss = figure(&report, "lds11");
+    let all = value(loss, "all packets, 1000 packets or more", 0.0);
+    assert!(point(loss, "all packets, 1000 packets or more", 0.01).y.is_none_or(|error| error > 3.0 * all));
+    let weights = figure(&report, "lds12");
+    assert!(value(weights, "gold, 40000 counters", 3.0) < 0.5 * value(weights, "gold, 40000 counters", 0.0));
+}
+
+/// Of COLATE with counters in proportion.
+#[test]
+fn flows_are_told_from_sums_of_times() {
+    let report = run(Experiment::Colate, 200_000, 1);
+    report.claims.iter().for_each(|claim| println!("{}: {:?} {}", claim.what, claim.measured, claim.comment));
+    let share = figure(&report, "colate6");
+    let within = |size| value(share, "ours, within 10 %, the paper's counters", size);
+    assert!(within(10.0) < within(10_000.0), "{} {}", within(10.0), within(10_000.0));
+    let error = figure(&report, "colate12");
+    for size in [100.0, 1000.0] {
+        let [few, many] = ["0.1 bit a packet", "the paper's counters"]
+            .map(|counters| value(error, &format!("COLATE, {counters}"), size));
+        assert!(many < few, "{size}: {few} {many}");
+    }
+    let repeated = figure(&report, "colate9");
+    let closed = value(repeated, "closed form", 1000.0);
+    // Of 100 flows few change sides between 1,000 repetitions and all of them.
+    assert!((value(repeated, "repetitions", 1000.0) - closed).abs() <= 0.05, "{closed}");
+}
+
 #[test]
 fn a_seed_gives_the_same_figures_on_any_number_of_threads() {
     let csv = || -> Vec<String> {
