@@ -81,7 +81,7 @@ impl Described {
                 rows: asked.unwrap_or(rows),
                 prefixes,
                 segment: segment.unwrap_or(0),
-                digest: digest || by_default && matches!(synopsis, Kind::LDA | Kind::BOTH),
+                digest: digest || by_default && matches!(synopsis, Kind::LDA | Kind::SLICES | Kind::BOTH),
                 tables: *tables,
                 ..Settings::default()
             })

@@ -18,11 +18,11 @@ use deltaline_model::sketch::finecomb::{self, RowCell};
 use deltaline_model::sketch::layout::{Layout, Subtractable};
 use deltaline_model::sketch::packet_cache::PacketCache;
 use deltaline_model::sketch::packet_id::PacketId;
-use deltaline_model::sketch::slices::records;
+use deltaline_model::sketch::slices::{RECORD_CELLS, records};
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::cell::WireCell;
 use deltaline_model::wire::frame::Totals;
-use deltaline_model::wire::shape::Kind;
+use deltaline_model::wire::shape::{Kind, Shape};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -164,11 +164,22 @@ fn evaluate(
 fn sliced(pair: &Pair, sender: &[Cell], receiver: &[Cell]) -> Result<Answer, Unusable> {
     // Every reader of this kind has sums.
     let sums = sums(pair).ok_or(Unusable::Kind(pair.sender.shape.kind))?;
-    let Sliced { estimate, singles, slices } = Sliced::of(&records(sender), &records(receiver), &sums);
+    let Sliced { estimate, singles, slices } =
+        Sliced::of(&records(sender), &records(receiver), &sums, room(pair));
     // Rows that gained packets make others doubtful; slices tell themselves.
     let rows = Rows { vouched: true, ..pair.rows::<Cell>(&[], &[]) };
-    let further = if slices.is_empty() { vec![] } else { vec![Further::Singles(singles)] };
+    let is_sample = !slices.is_empty() && estimate.deviation != Err(Reason::FullTable);
+    let further = if is_sample { vec![Further::Singles(singles)] } else { vec![] };
     Ok(Answer { estimate, rows, further })
+}
+
+/// How many records a table has, if they are not merged when it is full.
+fn room(pair: &Pair) -> usize {
+    let is_merged = pair.sender.prefixes.is_none_or(|prefixes| prefixes.lengths() == [0]);
+    match pair.sender.shape {
+        Shape { kind: Kind::SLICES, table_cells, .. } if !is_merged => table_cells as usize / RECORD_CELLS,
+        _ => usize::MAX,
+    }
 }
 
 /// The evaluation of an LDA and of the slices behind it.

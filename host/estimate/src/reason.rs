@@ -155,6 +155,12 @@ pub enum Reason {
         /// How many boundaries were crossed, or packets gained, at least.
         u64,
     ),
+    /// A table of slices was full before the interval ended.
+    #[error(
+        "not identifiable: the table of slices was full before the interval ended, and its boundaries are no sample of all packets; use \
+         shorter intervals, more rows or a longer prefix"
+    )]
+    FullTable,
     /// The interval is void.
     #[error("not identifiable: the interval is void")]
     Void,

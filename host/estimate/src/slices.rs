@@ -53,13 +53,16 @@ pub struct Sliced {
 }
 
 impl Sliced {
-    /// The estimate from both ends' records and the sums over all packets.
-    pub fn of(sender: &[Record], receiver: &[Record], sums: &Sums) -> Self {
-        let (slices, failed) = match align(sender, receiver, sums) {
+    /// The estimate from both ends' records and the sums over all packets. Tables that are not merged have `room` for so many
+    /// records: boundaries of a full one are no sample of the whole interval.
+    pub fn of(sender: &[Record], receiver: &[Record], sums: &Sums, room: usize) -> Self {
+        let is_full = sender.len().max(receiver.len()) >= room;
+        let (slices, failed) = match align(sender, receiver, sums, room) {
             Ok(slices) => (slices, None),
             Err(reason) => (vec![], Some(reason)),
         };
-        let delays: Vec<i64> = slices.iter().filter_map(|slice| slice.delay).collect();
+        let exact = slices.iter().filter_map(|slice| slice.delay);
+        let delays: Vec<i64> = if is_full { vec![] } else { exact.collect() };
         let reason = no_mean(sums, failed);
         let (sent, received) = (sums.sender.packets, sums.receiver.packets);
         let mut balance = Balance::of_totals(sent, received);
@@ -82,6 +85,7 @@ impl Sliced {
         };
         let deviation = match reason {
             Some(reason) => Err(reason),
+            None if is_full => Err(Reason::FullTable),
             None => sample.deviation(),
         };
         let bare = Estimate {
@@ -102,11 +106,17 @@ impl Sliced {
             paper_deviation: Err(Reason::NoUsablePair),
         };
         let mut estimate = bare.with_sums(sums);
-        if let (Ok(completion), Ok(whole)) = (completion, estimate.bracket)
-            && let Some(own) = completion.bracket
-        {
-            let lower = own.lower.max(whole.lower);
-            let bracket = Range { lower, upper: own.upper.min(whole.upper).max(lower) };
+        let own = completion.ok().and_then(|completion| completion.bracket);
+        let bracket = match (own, estimate.bracket) {
+            (Some(own), Ok(whole)) => {
+                let lower = own.lower.max(whole.lower);
+                Some(Range { lower, upper: own.upper.min(whole.upper).max(lower) })
+            }
+            // Without digests, it is slices that vouch for the order.
+            (own, Err(Reason::NoSums)) if sums.digests_agree().is_none() => own,
+            _ => None,
+        };
+        if let Some(bracket) = bracket {
             estimate.bracket = Ok(bracket);
             estimate.mean = estimate.mean.map(|mean| match mean.uncertainty {
                 Uncertainty::Exact => mean,

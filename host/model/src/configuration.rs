@@ -217,7 +217,7 @@ impl Configuration {
         self.classifier.classes()
     }
 
-    /// Whether cells have a [digest sum](crate::sketch::digest).
+    /// Whether cells have a [digest sum](crate::sketch::digest), or, with slices, all packets together.
     pub fn has_digests(&self) -> bool {
         self.digests
     }
@@ -227,9 +227,9 @@ impl Configuration {
         self.mixing
     }
 
-    /// Whether the first digest of all packets is summed for control frames: cells have one then.
+    /// Whether the first digest of all packets is summed for control frames: cells have one then, but those of slices.
     pub fn has_digest_sum(&self) -> bool {
-        self.digests || self.kind != Kind::LDA
+        self.digests || !matches!(self.kind, Kind::LDA | Kind::SLICES)
     }
 
     /// The shape of the synopsis's tables; if its prefix lengths adapt, as after reset.
@@ -307,7 +307,7 @@ impl Configuration {
     /// | ... + 2 | 1 | prefix lengths: how many |
     /// | ... + 3 | 1 | 1 if prefix lengths adapt, else 0 |
     /// | ... + 4 | 1 each | prefix lengths; empty if they adapt |
-    /// | 261, 2053 | 1 | LDA, with slices: 1 if cells have digest sums, else 0 |
+    /// | 261, 1797, 2053 | 1 | LDA, slices, both: 1 with digest sums, else 0 |
     /// | 1029, 1285 | 1 | RDA, sRDA: tables that a packet is in |
     pub fn canonical(&self) -> Items {
         let mut items = Items::default();
@@ -330,7 +330,7 @@ impl Configuration {
         items.put(own + 2, &[self.prefixes.banks() as u8]);
         items.put(own + 3, &[u8::from(self.adaptive)]);
         items.put(own + 4, if self.adaptive { &[] } else { self.prefixes.lengths() });
-        if matches!(self.kind, Kind::LDA | Kind::BOTH) {
+        if matches!(self.kind, Kind::LDA | Kind::SLICES | Kind::BOTH) {
             items.put(own + 5, &[u8::from(self.digests)]);
         }
         if self.kind.has_tables_to_choose() {

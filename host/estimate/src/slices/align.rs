@@ -50,10 +50,10 @@ pub struct Slice {
     pub(super) received: i128,
 }
 
-/// A stretch of one end: time and digest of its first packet, packets, sum of times.
+/// A stretch of one end: what marks its first packet, a boundary's place; its time, packets, sum of times.
 #[derive(Clone, Copy)]
 struct Piece {
-    digest: Option<u32>,
+    mark: Option<u32>,
     start: i64,
     packets: u64,
     sum: i128,
@@ -70,51 +70,52 @@ fn pieces(records: &[Record], end: &EndSums, base: i64) -> Result<Vec<Piece>, Re
         times = times.wrapping_sub(record.sum);
     }
     let head = (None, end.first & SUM_MASK, packets, times & SUM_MASK);
-    let rest = records.iter().map(|each| (Some(each.digest), each.start, u64::from(each.count), each.sum));
+    let rest = records.iter().map(|each| (Some(each.place), each.start, u64::from(each.count), each.sum));
     let (mut at, mut before) = (base, end.first);
     let all: Vec<(Option<u32>, i64, u64, u64, u64)> = std::iter::once(head)
         .chain(rest)
-        .map(|(digest, start, packets, sum)| {
+        .map(|(mark, start, packets, sum)| {
             let shift = 64 - SUM_BITS;
             at += ((start.wrapping_sub(before) << shift) as i64) >> shift;
             before = start;
-            (digest, at, packets, sum, start)
+            (mark, at, packets, sum, start)
         })
         .collect();
     let last = base.saturating_add(signed(end.last.wrapping_sub(end.first)));
     let ends: Vec<i64> = all.iter().skip(1).map(|each| each.1).chain([last]).collect();
-    let piece = |((digest, start, packets, sum, raw), end): ((Option<u32>, i64, u64, u64, u64), i64)| {
+    let piece = |((mark, start, packets, sum, raw), end): ((Option<u32>, i64, u64, u64, u64), i64)| {
         let room = u128::from(packets) * end.saturating_sub(start).unsigned_abs() as u128;
         if room >= u128::from(SUM_MASK - 2 * BACK) {
             return Err(Reason::SumsWrap);
         }
         let above = sum.wrapping_sub(packets.wrapping_mul(raw)).wrapping_add(BACK) & SUM_MASK;
         let above = i128::from(above) - i128::from(BACK);
-        Ok(Piece { digest, start, packets, sum: above + i128::from(packets) * i128::from(start) })
+        Ok(Piece { mark, start, packets, sum: above + i128::from(packets) * i128::from(start) })
     };
     all.into_iter().zip(ends).map(piece).collect()
 }
 
-/// The places of digests that come once.
+/// Where marks are that come once.
 fn once(pieces: &[Piece]) -> HashMap<u32, usize> {
     let mut places: HashMap<u32, Option<usize>> = HashMap::new();
     for (place, piece) in pieces.iter().enumerate() {
-        if let Some(digest) = piece.digest {
-            places.entry(digest).and_modify(|seen| *seen = None).or_insert(Some(place));
+        if let Some(mark) = piece.mark {
+            places.entry(mark).and_modify(|seen| *seen = None).or_insert(Some(place));
         }
     }
-    places.into_iter().filter_map(|(digest, place)| Some((digest, place?))).collect()
+    places.into_iter().filter_map(|(mark, place)| Some((mark, place?))).collect()
 }
 
-/// The slices that both ends have in common.
+/// The slices that both ends have in common. A table of `room` records that is full tells of no boundary behind its last.
 ///
 /// # Errors
 ///
 /// [`Reason::Gained`] where a boundary was not sent, [`Reason::Reordered`] where packets did not keep their order or were gained, [`Reason::SumsWrap`], and [`Reason::NoSums`] where records
 /// contradict the totals.
-pub fn align(sender: &[Record], receiver: &[Record], sums: &Sums) -> Result<Vec<Slice>, Reason> {
+pub fn align(sender: &[Record], receiver: &[Record], sums: &Sums, room: usize) -> Result<Vec<Slice>, Reason> {
+    let [sender_is_full, receiver_is_full] = [sender, receiver].map(|records| records.len() >= room);
     // A table without records may have asked for any number.
-    let least = |records: &[Record]| records.iter().map(|record| record.zeros).min().unwrap_or(u8::MAX);
+    let least = |records: &[Record]| records.iter().map(Record::zeros).min().unwrap_or(u32::MAX);
     let zeros = least(sender).max(least(receiver));
     let [mut sender, mut receiver] = [sender.to_vec(), receiver.to_vec()];
     coarsen(&mut sender, zeros);
@@ -123,35 +124,38 @@ pub fn align(sender: &[Record], receiver: &[Record], sums: &Sums) -> Result<Vec<
     let (sent, received) = (pieces(&sender, &sums.sender, 0)?, pieces(&receiver, &sums.receiver, apart)?);
     let (once_sent, once_received) = (once(&sent), once(&received));
 
-    // A boundary that only the receiver has, but for one that came twice at either end.
-    let all_sent: HashMap<u32, ()> = sent.iter().filter_map(|piece| Some((piece.digest?, ()))).collect();
-    let strangers = received.iter().filter_map(|piece| piece.digest).filter(|it| !all_sent.contains_key(it));
-    let strangers = strangers.count() as u64;
     let mut gained = 0;
     let mut pairs: Vec<(usize, usize)> = vec![(0, 0)];
     for (place, piece) in sent.iter().enumerate().skip(1) {
-        let Some(digest) = piece.digest.filter(|digest| once_sent.get(digest) == Some(&place)) else {
+        let Some(mark) = piece.mark.filter(|mark| once_sent.get(mark) == Some(&place)) else {
             continue;
         };
-        let Some(&other) = once_received.get(&digest) else { continue };
+        let Some(&other) = once_received.get(&mark) else { continue };
         match pairs.last() {
             Some((_, before)) if *before >= other => gained += 1,
             _ => pairs.push((place, other)),
         }
     }
 
+    let &(last_sent, last_received) = pairs.last().unwrap_or(&(0, 0));
+    // A boundary that only the receiver has, but for one that came twice at either end.
+    let all_sent: HashMap<u32, ()> = sent.iter().filter_map(|piece| Some((piece.mark?, ()))).collect();
+    let told = if sender_is_full { last_received + 1 } else { received.len() };
+    let strangers = received.iter().take(told).filter_map(|piece| piece.mark);
+    let strangers = strangers.filter(|mark| !all_sent.contains_key(mark)).count() as u64;
     let last = signed(sums.sender.last.wrapping_sub(sums.sender.first));
     let all_received: HashMap<u32, ()> =
-        received.iter().filter_map(|piece| Some((piece.digest?, ()))).collect();
+        received.iter().filter_map(|piece| Some((piece.mark?, ()))).collect();
     let ends = pairs.iter().skip(1).copied().chain([(sent.len(), received.len())]);
     let mut slices = vec![];
     for (&(from, from_received), (to, to_received)) in pairs.iter().zip(ends) {
         let parts: Vec<Part> = (from..to)
             .map(|place| {
-                let Piece { digest, start, packets, sum } = sent[place];
-                let first = match digest {
+                let Piece { mark, start, packets, sum } = sent[place];
+                let first = match mark {
                     Some(_) if place == from => First::Arrived,
-                    Some(digest) if !all_received.contains_key(&digest) => First::Lost,
+                    Some(_) if receiver_is_full && place > last_sent => First::Unknown,
+                    Some(mark) if !all_received.contains_key(&mark) => First::Lost,
                     _ => First::Unknown,
                 };
                 let end = sent.get(place + 1).map_or(last, |next| next.start);

@@ -1,13 +1,18 @@
 //! Slices: the stream cut in time at packets that their hash chooses.
 //!
 //! A packet whose [place](crate::sketch::place) begins with k zeros starts a slice. Both ends cut at the same packets, and nothing
-//! is inserted. A *record* holds what its slice is known by: the starting packet's digest and time, the packets of the
+//! is inserted. A *record* holds what its slice is known by: the starting packet's place and time, the packets of the
 //! slice, and the sum of their times. Whoever keeps all in order has as many packets in a slice at either end but for those
 //! that were lost. A boundary that is lost merges two slices.
 //!
-//! Boundaries nest: those of k + 1 zeros are among those of k. So a table that is full asks for one zero more and merges
-//! every slice whose start no longer is one into the slice before. It never overflows, whatever the rate is, and holds at
-//! least about half of its records, by chance. Tables that ask for different numbers of zeros compare at the larger one.
+//! The number of zeros is the prefix length, and with it goes what a full table does:
+//!
+//! * **0: as many slices as there is room for.** Boundaries nest: those of k + 1 zeros are among those of k. So a table that
+//!   is full asks for one zero more and merges every slice whose start no longer is one into the slice before. It never
+//!   overflows, whatever the rate is, and holds at least about half of its records, by chance. Tables that ask for
+//!   different numbers of zeros compare at the larger one. A table is read, added and written again: software alone.
+//! * **1 to 16: that many zeros, always.** Records are appended and never read, which suits hardware. A full table's last slice
+//!   goes on to the interval's end; that the table is full shows it.
 //!
 //! What comes before the first boundary has no record: it is the totals of the interval less all records.
 //!
@@ -15,20 +20,22 @@
 //!
 //! | word | bits  | field | meaning |
 //! |------|-------|-------|---------|
-//! | 0 | 71:67 | zeros | zeros that the starting packet's place begins with, 31 at most |
-//! | 0 | 66:40 | digest | low 27 bits of its [digest](crate::sketch::digest) |
+//! | 0 | 71:40 | place | of the starting packet; zeros first |
 //! | 0 | 39:0  | start | its time in nanoseconds, modulo 2^40 |
 //! | 1 | 71:40 | count | packets of the slice; none in a record that is not used |
 //! | 1 | 39:0  | sum | sum of their times in nanoseconds, modulo 2^40 |
 //!
-//! Kind 7. A table of 2^n rows has half as many records. Its own word holds the fewest zeros of a boundary in the first byte,
-//! 255 in the others. Kind 8 is an LDA with one table of records behind its banks, filled with the same hashes; there a
-//! boundary has any number of zeros.
+//! A place with z zeros leaves 31 - z bits to tell boundaries apart: of 512 whose places begin with 12 zeros, some one in
+//! 1,000 looks like another, and ends there are merged.
+//!
+//! Kind 7. A table of 2^n rows has half as many records. Its own word holds the prefix length in the first byte,
+//! 255 in the others. Kind 8 is an LDA with one table of records behind its banks, filled with the same places; there a
+//! boundary has any number of zeros, and slices are merged.
 //!
 //! # Test plan
 //!
-//! Against cutting by hand at the number of zeros that the table came to; packets and times are all kept or in front of the
-//! first record; a full table that is merged by hand to more zeros is the one that was filled so; packets that all look
+//! Against cutting by hand at the number of zeros that the table came to, or at a fixed one; packets and times are all kept
+//! or in front of the first record; a full table that is merged by hand to more zeros is the one that was filled so; packets that all look
 //! alike; records come out of cells as they went in.
 
 use crate::sketch::cell::{Cell, SUM_MASK};
@@ -42,18 +49,12 @@ use alloc::vec::Vec;
 
 /// Rows of a record.
 pub const RECORD_CELLS: usize = 2;
-/// Bits of a record's digest.
-const DIGEST_BITS: u32 = 27;
-/// Most zeros that a record tells.
-const MOST_ZEROS: u32 = 31;
 
 /// A slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Record {
-    /// Zeros that the starting packet's place begins with, 0..=31.
-    pub zeros: u8,
-    /// The starting packet's digest, 27 bits.
-    pub digest: u32,
+    /// The starting packet's place.
+    pub place: u32,
     /// The starting packet's time in nanoseconds, modulo 2^40.
     pub start: u64,
     /// Packets, at least 1, modulo 2^32.
@@ -65,8 +66,12 @@ pub struct Record {
 impl Record {
     fn starting_with(packet: &Hashed) -> Self {
         let start = packet.time.nanoseconds() & SUM_MASK;
-        let digest = packet.digest & ((1 << DIGEST_BITS) - 1);
-        Record { zeros: zeros(packet.place) as u8, digest, start, count: 1, sum: start }
+        Record { place: packet.place, start, count: 1, sum: start }
+    }
+
+    /// Zeros that the starting packet's place begins with, 0..=32.
+    pub fn zeros(&self) -> u32 {
+        self.place.leading_zeros()
     }
 
     /// Adds what comes behind it; true when the count overflowed.
@@ -77,26 +82,15 @@ impl Record {
     }
 
     fn to_cells(self) -> [Cell; RECORD_CELLS] {
-        let named = u32::from(self.zeros) << DIGEST_BITS | self.digest;
         [
-            Cell { count: named, sum: self.start, digest: 0 },
+            Cell { count: self.place, sum: self.start, digest: 0 },
             Cell { count: self.count, sum: self.sum, digest: 0 },
         ]
     }
 
     fn of_cells([first, second]: &[Cell; RECORD_CELLS]) -> Self {
-        Record {
-            zeros: (first.count >> DIGEST_BITS) as u8,
-            digest: first.count & ((1 << DIGEST_BITS) - 1),
-            start: first.sum,
-            count: second.count,
-            sum: second.sum,
-        }
+        Record { place: first.count, start: first.sum, count: second.count, sum: second.sum }
     }
-}
-
-fn zeros(place: u32) -> u32 {
-    place.leading_zeros().min(MOST_ZEROS)
 }
 
 /// The records in a table's cells: up to the first that is not used.
@@ -107,11 +101,11 @@ pub fn records(cells: &[Cell]) -> Vec<Record> {
 
 /// Merges slices whose start has fewer than so many zeros into those before. Of those in front of the first that has,
 /// nothing is left: they are what comes before the first boundary.
-pub fn coarsen(records: &mut Vec<Record>, zeros: u8) -> bool {
+pub fn coarsen(records: &mut Vec<Record>, zeros: u32) -> bool {
     let (mut kept, mut overflows) = (0, false);
     for at in 0..records.len() {
         let record = records[at];
-        if record.zeros >= zeros {
+        if record.zeros() >= zeros {
             records[kept] = record;
             kept += 1;
         } else if let Some(before) = kept.checked_sub(1) {
@@ -126,21 +120,21 @@ pub fn coarsen(records: &mut Vec<Record>, zeros: u8) -> bool {
 #[derive(Clone, Debug, Default)]
 struct Cut {
     records: Vec<Record>,
-    /// Fewest zeros of a boundary.
+    /// Fewest zeros of a boundary: where slices are merged, those that the full table asks for.
     zeros: u32,
 }
 
 impl Cut {
     /// Adds a packet, which starts a slice if it has enough zeros and `may_start` one; true when a count overflowed.
-    fn add(&mut self, packet: &Hashed, may_start: bool, most: usize) -> bool {
+    fn add(&mut self, packet: &Hashed, may_start: bool, most: usize, merges: bool) -> bool {
         let mut overflows = false;
-        let own = zeros(packet.place);
+        let own = packet.place.leading_zeros();
         if may_start && own >= self.zeros {
-            while self.records.len() >= most && self.zeros <= own {
+            while merges && self.records.len() >= most && self.zeros <= own {
                 self.zeros += 1;
-                overflows |= coarsen(&mut self.records, self.zeros as u8);
+                overflows |= coarsen(&mut self.records, self.zeros);
             }
-            if own >= self.zeros {
+            if own >= self.zeros && self.records.len() < most {
                 self.records.push(Record::starting_with(packet));
                 return overflows;
             }
@@ -156,14 +150,20 @@ impl Cut {
 #[derive(Clone, Debug)]
 pub struct Slices {
     rows: usize,
+    /// Whether a full table asks for more zeros.
+    merges: bool,
     classes: Vec<Cut>,
 }
 
 impl Slices {
     /// No slice yet.
     pub fn new(parameters: &Parameters) -> Self {
+        Slices::merging(parameters, parameters.prefixes.lengths() == [0])
+    }
+
+    fn merging(parameters: &Parameters, merges: bool) -> Self {
         let empty = || Cut { records: Vec::with_capacity(parameters.rows / RECORD_CELLS), zeros: 0 };
-        Slices { rows: parameters.rows, classes: (0..parameters.classes).map(|_| empty()).collect() }
+        Slices { rows: parameters.rows, merges, classes: (0..parameters.classes).map(|_| empty()).collect() }
     }
 
     /// The records of the first class.
@@ -173,11 +173,11 @@ impl Slices {
 
     /// As [`Synopsis::add`], where the sampler says which packets may start slices, or without it all may.
     fn cut(&mut self, class: usize, sampler: Option<&Sampler>, packets: &[Hashed]) -> bool {
-        let most = self.rows / RECORD_CELLS;
+        let (most, merges) = (self.rows / RECORD_CELLS, self.merges);
         let Some(cut) = self.classes.get_mut(class) else { return false };
         packets.iter().fold(false, |is_full, packet| {
             let may_start = sampler.is_none_or(|sampler| sampler.bank(packet.place).is_some());
-            cut.add(packet, may_start, most) | is_full
+            cut.add(packet, may_start, most, merges) | is_full
         })
     }
 
@@ -234,9 +234,8 @@ pub(crate) const SLICES: Registered = Registered {
     kind: Kind::SLICES,
     name: "slices",
     prefixes: &[0],
-    check: |parameters| match (parameters.has_digests, parameters.prefixes.banks()) {
-        (true, _) => Err("its records have digests of their own; leave out digest"),
-        (_, 1) => Ok(()),
+    check: |parameters| match parameters.prefixes.banks() {
+        1 => Ok(()),
         _ => Err(
             "there is one kind of boundary; give one prefix length, 0 for as many slices as there is room for",
         ),
@@ -299,7 +298,7 @@ pub(crate) const BOTH: Registered = Registered {
     new: |parameters| {
         Box::new(RowsAndSlices {
             lda: Lda::new(parameters),
-            slices: Slices::new(parameters),
+            slices: Slices::merging(parameters, true),
             banks: parameters.prefixes.banks(),
             cell_bits: lda::Table::of(parameters).shape().cell_bits,
         })
@@ -334,8 +333,7 @@ mod tests {
         for packet in packets {
             let time = packet.time.nanoseconds() % (1 << 40);
             if packet.place.leading_zeros() >= zeros {
-                let (own, digest) = (packet.place.leading_zeros() as u8, packet.digest % (1 << 27));
-                records.push(Record { zeros: own, digest, start: time, count: 1, sum: time });
+                records.push(Record { place: packet.place, start: time, count: 1, sum: time });
             } else if let Some(last) = records.last_mut() {
                 last.count += 1;
                 last.sum = (last.sum + time) % (1 << 40);
@@ -359,15 +357,30 @@ mod tests {
 
     #[test]
     fn records_are_those_cut_by_hand() {
-        for (count, prefix) in [(0, 0), (1, 0), (3, 0), (60, 0), (64, 0), (65, 0), (20_000, 0), (20_000, 3)] {
+        for count in [0, 1, 3, 60, 64, 65, 20_000] {
+            let packets = packets(count);
+            let found = records(&slices(Kind::SLICES, 128, &[0], &packets));
+            assert!(found.len() <= 64);
+            // The fewest zeros with which there is always room.
+            let expected =
+                (0..=32).map(|zeros| by_hand(&packets, zeros)).find(|cut| cut.len() <= 64).unwrap();
+            assert_eq!(found, expected, "{count} packets");
+        }
+    }
+
+    #[test]
+    fn with_a_prefix_the_last_slice_of_a_full_table_goes_on() {
+        for (count, prefix) in [(0, 1), (50, 1), (120, 1), (20_000, 3), (20_000, 8), (20_000, 16)] {
             let packets = packets(count);
             let found = records(&slices(Kind::SLICES, 128, &[prefix], &packets));
-            assert!(found.len() <= 64);
-            // The fewest zeros, from the prefix on, with which there is always room.
-            let expected = (u32::from(prefix)..=32)
-                .map(|zeros| by_hand(&packets, zeros))
-                .find(|cut| cut.len() <= 64)
-                .unwrap();
+            let mut expected = by_hand(&packets, prefix.into());
+            let behind = expected.split_off(expected.len().min(64));
+            if let Some(last) = expected.last_mut() {
+                for slice in &behind {
+                    last.count += slice.count;
+                    last.sum = (last.sum + slice.sum) % (1 << 40);
+                }
+            }
             assert_eq!(found, expected, "{count} packets, prefix {prefix}");
         }
     }
@@ -386,7 +399,7 @@ mod tests {
         for zeros in 0..12 {
             let mut fine = by_hand(&packets, 0);
             assert!(!coarsen(&mut fine, zeros));
-            assert_eq!(fine, by_hand(&packets, zeros.into()));
+            assert_eq!(fine, by_hand(&packets, zeros));
         }
     }
 
