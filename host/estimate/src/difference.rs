@@ -19,16 +19,19 @@
 
 use crate::quantity::{Definition, Metric, Number, Quantity, Unit};
 use crate::{Observation, Reason, Sums};
-use deltaline_model::sketch::cell::Row;
+use deltaline_model::sketch::cell::{Row, SUM_MASK};
 use deltaline_model::sketch::digest::{PacketDigest, add, subtract};
 use deltaline_model::sketch::identity_table::{IdentityCell, TABLES, row};
+use deltaline_model::sketch::lda_identity::CheckedCell;
 use deltaline_model::sketch::packet_id::PacketId;
 use std::collections::HashMap;
 
+mod damage;
 mod rateless;
 mod rda;
 pub mod stash;
 
+pub use damage::NamedRow;
 pub use rateless::{MOST_SYMBOLS, Symbol, Symbols};
 pub use rda::{published_deviation, published_mean};
 
@@ -120,9 +123,46 @@ const MOST_HALVINGS: u32 = 2;
 
 /// What is left of a cell: the sender's less the receiver's.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Left {
+struct Left<S> {
     count: u32,
-    fields: [u32; 3],
+    check: S,
+    halves: [u32; 2],
+}
+
+/// A sum of checks, in one of the ways in which cells add them.
+trait CheckSum: Copy + Default + PartialEq {
+    /// That of so many packets of one check, or of so many less than none.
+    fn of(check: u32, count: u32) -> Self;
+    /// This one less another.
+    fn less(self, other: Self) -> Self;
+}
+
+/// In two halves, each modulo 2^16.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct InHalves(u32);
+
+impl CheckSum for InHalves {
+    fn of(check: u32, count: u32) -> Self {
+        InHalves(times(check, count))
+    }
+
+    fn less(self, other: Self) -> Self {
+        InHalves(subtract(self.0, other.0))
+    }
+}
+
+/// As a row sums times: modulo 2^40.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct AsTimes(u64);
+
+impl CheckSum for AsTimes {
+    fn of(check: u32, count: u32) -> Self {
+        AsTimes((i64::from(check) * i64::from(count as i32)) as u64 & SUM_MASK)
+    }
+
+    fn less(self, other: Self) -> Self {
+        AsTimes(self.0.wrapping_sub(other.0) & SUM_MASK)
+    }
 }
 
 /// A field as often as this, by which both of its halves are multiplied modulo 2^16.
@@ -135,58 +175,62 @@ fn inverse(odd: u32) -> u32 {
     (0..3).fold(odd, |inverse, _| inverse.wrapping_mul(2u32.wrapping_sub(odd.wrapping_mul(inverse)))) & 0xffff
 }
 
-impl Left {
+impl Left<InHalves> {
+    /// What is left of check and halves.
+    fn in_halves([count, taken]: [u32; 2], sent: [u32; 3], received: [u32; 3]) -> Self {
+        let [check, upper, lower] = std::array::from_fn(|field| subtract(sent[field], received[field]));
+        Left { count: count.wrapping_sub(taken), check: InHalves(check), halves: [upper, lower] }
+    }
+}
+
+impl<S: CheckSum> Left<S> {
     /// Takes out packets of one identity, of which the sender has `count` more than the receiver.
-    fn take(&mut self, count: u32, fields: [u32; 3]) {
+    fn take(&mut self, count: u32, check: u32, halves: [u32; 2]) {
         self.count = self.count.wrapping_sub(count);
-        for (left, field) in self.fields.iter_mut().zip(fields) {
-            *left = subtract(*left, times(field, count));
+        self.check = self.check.less(S::of(check, count));
+        for (left, half) in self.halves.iter_mut().zip(halves) {
+            *left = subtract(*left, times(half, count));
         }
     }
 
     /// Whether nothing is left.
     fn is_empty(&self) -> bool {
-        *self == Left { count: 0, fields: [0; 3] }
+        *self == Left { count: 0, check: S::default(), halves: [0; 2] }
     }
 
-    /// The fields of each packet that is left in this cell, if all are of one identity, whatever their number, which may be in this cell.
-    fn single(&self, id: &PacketId, may_be_here: impl Fn([u32; 2]) -> bool) -> Option<[u32; 3]> {
-        let is_right = |[check, upper, lower]: [u32; 3]| {
-            let halves = [upper, lower];
-            id.check_of(id.hash_of(halves)) == check && may_be_here(halves)
+    /// The check and the identifier of each packet that is left in this cell, if all are of one identity, whatever their number, which
+    /// may be in this cell.
+    fn single(&self, id: &PacketId, may_be_here: impl Fn([u32; 2]) -> bool) -> Option<(u32, [u32; 2])> {
+        let checked = |halves: [u32; 2]| {
+            let check = id.check_of(id.hash_of(halves));
+            (S::of(check, self.count) == self.check && may_be_here(halves)).then_some((check, halves))
         };
-        let (alike, fields) = match self.count as i32 {
+        let (alike, halves) = match self.count as i32 {
             0 => return None,
-            count if count > 0 => (self.count, self.fields),
-            _ => (self.count.wrapping_neg(), self.fields.map(|field| subtract(0, field))),
+            count if count > 0 => (self.count, self.halves),
+            _ => (self.count.wrapping_neg(), self.halves.map(|half| subtract(0, half))),
         };
         if alike == 1 {
-            return Some(fields).filter(|fields| is_right(*fields));
+            return checked(halves);
         }
         let halvings = alike.trailing_zeros();
         let low = (1 << halvings) - 1;
         if alike > MOST_ALIKE
             || halvings > MOST_HALVINGS
-            || fields.iter().any(|field| (field | field >> 16) & low != 0)
+            || halves.iter().any(|half| (half | half >> 16) & low != 0)
         {
             return None;
         }
         // An odd number can be divided by; of an even one the uppermost bits of each part are not known.
         let inverse = inverse(alike >> halvings);
-        let known = fields.map(|field| {
+        let known = halves.map(|half| {
             let part = |part: u32| ((part & 0xffff) >> halvings).wrapping_mul(inverse) & (0xffff >> halvings);
-            part(field >> 16) << 16 | part(field)
+            part(half >> 16) << 16 | part(half)
         });
         let bit = |choice: u32, part: u32| (choice >> (part * halvings) & low) << (16 - halvings);
-        let halves = |choice: u32| {
-            [0, 2].map(|part| bit(choice, part) << 16 | bit(choice, part + 1)).into_iter().zip(&known[1..])
-        };
         (0..1u32 << (4 * halvings)).find_map(|choice| {
-            let mut halves = halves(choice).map(|(unknown, known)| unknown | known);
-            let halves = [halves.next()?, halves.next()?];
-            let check = id.check_of(id.hash_of(halves));
-            let found = [check, halves[0], halves[1]];
-            (times(check, alike) == fields[0] && is_right(found)).then_some(found)
+            let unknown = [0, 2].map(|part| bit(choice, part) << 16 | bit(choice, part + 1));
+            checked([unknown[0] | known[0], unknown[1] | known[1]])
         })
     }
 }
@@ -195,15 +239,27 @@ impl Difference {
     /// What two ends' identity tables do not have in common. They are [`TABLES`] tables of equally many cells, a power of
     /// two each; of other tables nothing is known.
     pub fn of(sender: &[IdentityCell], receiver: &[IdentityCell]) -> Self {
+        Difference::decode(sender, receiver, |sent, received| {
+            Left::in_halves([sent.count, received.count], sent.fields, received.fields)
+        })
+    }
+
+    /// As [`Difference::of`], of the identity tables beside an [LDA's rows](deltaline_model::sketch::lda_identity).
+    pub fn beside_rows(sender: &[CheckedCell], receiver: &[CheckedCell]) -> Self {
+        Difference::decode(sender, receiver, |sent, received| Left {
+            count: sent.count.wrapping_sub(received.count),
+            check: AsTimes(sent.sum).less(AsTimes(received.sum)),
+            halves: std::array::from_fn(|half| subtract(sent.fields[half], received.fields[half])),
+        })
+    }
+
+    fn decode<C, S: CheckSum>(sender: &[C], receiver: &[C], left: impl Fn(&C, &C) -> Left<S>) -> Self {
         let rows = sender.len() / TABLES;
         if sender.len() != receiver.len() || !rows.is_power_of_two() || rows * TABLES != sender.len() {
             return Difference::default();
         }
-        let left = |(sent, received): (&IdentityCell, &IdentityCell)| Left {
-            count: sent.count.wrapping_sub(received.count),
-            fields: std::array::from_fn(|field| subtract(sent.fields[field], received.fields[field])),
-        };
-        let mut cells: Vec<Left> = sender.iter().zip(receiver).map(left).collect();
+        let mut cells: Vec<Left<S>> =
+            sender.iter().zip(receiver).map(|(sent, received)| left(sent, received)).collect();
         let id = PacketId::default();
         let mut difference = Difference::default();
         let mut waiting: Vec<usize> = (0..cells.len()).collect();
@@ -211,15 +267,15 @@ impl Difference {
         while let Some(place) = waiting.pop() {
             let may_be_here = |halves| row(halves, place / rows, rows) == place % rows;
             let found = cells[place].single(&id, may_be_here);
-            let Some(fields) = found.filter(|_| known < cells.len()) else { continue };
-            let (count, halves) = (cells[place].count, [fields[1], fields[2]]);
+            let Some((check, halves)) = found.filter(|_| known < cells.len()) else { continue };
+            let count = cells[place].count;
             if !difference.put(count, halves, cells.len()) {
                 continue;
             }
             known += 1;
             for table in 0..TABLES {
                 let place = table * rows + row(halves, table, rows);
-                cells[place].take(count, fields);
+                cells[place].take(count, check, halves);
                 waiting.push(place);
             }
         }

@@ -10,6 +10,7 @@ use deltaline_model::sketch::digest;
 use deltaline_model::sketch::finecomb::RowCell;
 use deltaline_model::sketch::identity_table::IdentityCell;
 use deltaline_model::sketch::layout::Layout;
+use deltaline_model::sketch::lda_identity::CheckedCell;
 use deltaline_model::sketch::packet_id::PacketId;
 use deltaline_model::sketch::rda::{RdaCell, SrdaCell};
 use deltaline_model::wire::shape::Kind;
@@ -117,6 +118,15 @@ pub fn difference(bytes: &[u8]) {
         assert_eq!(sent, received);
     }
     check(Kind::IDENTITY_TABLE, found, true);
+
+    // The same tables beside rows, with checks where those have times.
+    let [sent, received] = tables(
+        &steps,
+        layout,
+        |cell: &mut CheckedCell, halves| _ = cell.add(checked(halves)[0].into(), halves),
+        |cell| (&mut cell.count, &mut cell.fields),
+    );
+    check(Kind::LDA_IDENTITY, Difference::beside_rows(&sent, &received), true);
 
     let layout = Layout::Banks { rows, banks: hashes };
     let [sent, received] = tables(

@@ -14,8 +14,8 @@
 //! Shares of packets in symbols against 1 / (1 + i/2), within chance; the next symbol by the definition. The pieces of an end's symbols against the whole. Sets that differ by none, one and
 //! thousands of packets, some of one identity: these come out, and of how many symbols. Sets without anything in common end.
 
-use super::{Difference, Left};
-use deltaline_model::sketch::digest::{add, subtract};
+use super::{Difference, InHalves, Left};
+use deltaline_model::sketch::digest::add;
 use deltaline_model::sketch::packet_id::PacketId;
 
 /// Symbols at first.
@@ -136,30 +136,30 @@ impl Difference {
 
     /// The packets that two ends with these first symbols have not in common, as far as these show them.
     pub fn of_symbols(sent: &[Symbol], received: &[Symbol]) -> Self {
-        let left = |(sent, received): (&Symbol, &Symbol)| Left {
-            count: sent.count.wrapping_sub(received.count),
-            fields: std::array::from_fn(|field| subtract(sent.fields[field], received.fields[field])),
+        let left = |(sent, received): (&Symbol, &Symbol)| {
+            Left::in_halves([sent.count, received.count], sent.fields, received.fields)
         };
         decode(sent.iter().zip(received).map(left).collect(), &PacketId::default())
     }
 }
 
 /// The packets that are left in symbols.
-fn decode(mut symbols: Vec<Left>, id: &PacketId) -> Difference {
+fn decode(mut symbols: Vec<Left<InHalves>>, id: &PacketId) -> Difference {
     let mut difference = Difference::default();
     let mut waiting: Vec<usize> = (0..symbols.len()).collect();
     let mut known = 0;
     let length = symbols.len();
     while let Some(index) = waiting.pop() {
         let is_here = |halves| Indices::of(halves).take_while(|other| *other <= index).last() == Some(index);
-        let Some(fields) = symbols[index].single(id, is_here).filter(|_| known < length) else { continue };
-        let (count, halves) = (symbols[index].count, [fields[1], fields[2]]);
+        let found = symbols[index].single(id, is_here).filter(|_| known < length);
+        let Some((check, halves)) = found else { continue };
+        let count = symbols[index].count;
         if !difference.put(count, halves, length) {
             continue;
         }
         known += 1;
         for symbol in Indices::of(halves).take_while(|index| *index < length) {
-            symbols[symbol].take(count, fields);
+            symbols[symbol].take(count, check, halves);
             waiting.push(symbol);
         }
     }

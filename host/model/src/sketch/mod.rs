@@ -7,6 +7,7 @@ pub mod finecomb;
 pub mod identity_table;
 pub mod layout;
 pub mod lda;
+pub mod lda_identity;
 pub mod packet_cache;
 pub mod packet_id;
 pub mod place;
