@@ -31,6 +31,7 @@ fn configuration(rows: usize, banks: usize, classes: usize, cells: CellKind) -> 
         CellKind::Lda | CellKind::Digests => (Kind::LDA, banks),
         CellKind::FineComb => (Kind::FINECOMB, banks),
         CellKind::IdentityTable => (Kind::IDENTITY_TABLE, 1),
+        CellKind::LdaIdentity => (Kind::LDA_IDENTITY, 1),
         CellKind::Rda => (Kind::RDA, 1),
         CellKind::Srda => (Kind::SRDA, 1),
         CellKind::Slices => (Kind::SLICES, 1),
@@ -77,12 +78,16 @@ fn check(core: CoreKind) {
             // each table.
             let words = match (core, cells) {
                 (CoreKind::Byte, _) => 2 * rows * banks * classes,
-                (_, CellKind::IdentityTable) => rows,
+                (_, CellKind::IdentityTable | CellKind::LdaIdentity) => rows,
                 _ => rows * banks * classes,
             };
             assert!(verilog.contains(&format!("ADDRESS({})", words.ilog2())), "{core} {size:?}");
         }
         for rows in (3..=12).map(|bits| 1 << bits) {
+            // Rows with an identity table beside them are no configuration below that.
+            if cells == CellKind::LdaIdentity && rows < 32 {
+                continue;
+            }
             for banks in 1..=8 {
                 for classes in 1..=4 {
                     let configuration = configuration(rows, banks, classes, cells);

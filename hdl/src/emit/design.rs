@@ -33,7 +33,7 @@ pub(crate) fn commit_cycle(core: CoreKind, cells: CellKind) -> usize {
     match core {
         CoreKind::Byte => 39,
         // The row waits for the identifier.
-        CoreKind::Bits64 if cells == CellKind::IdentityTable => 21,
+        CoreKind::Bits64 if matches!(cells, CellKind::IdentityTable | CellKind::LdaIdentity) => 21,
         CoreKind::Bits64 => 20,
         CoreKind::Bits256 | CoreKind::Bits512 | CoreKind::TwoLanes512 | CoreKind::FourLanes512 => 19,
     }

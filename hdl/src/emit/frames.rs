@@ -17,6 +17,7 @@ use deltaline_model::packet::hash::LinearHash;
 use deltaline_model::packet::identity::{KEY_BITS, WINDOW_BYTES, identify};
 use deltaline_model::sketch::digest::PacketDigest;
 use deltaline_model::sketch::identity_table::{self, TABLES};
+use deltaline_model::sketch::lda_identity;
 use deltaline_model::sketch::packet_id::PacketId;
 use deltaline_model::sketch::place::Placement;
 use deltaline_model::wire::check::{DESTINATION, SOURCE};
@@ -24,6 +25,7 @@ use deltaline_model::wire::delimiter::CHECK_ROTATION;
 use deltaline_model::wire::frame::{BLOCK_CELLS, frame_bytes};
 use deltaline_model::wire::shape::{Kind, MAX_CELL_BYTES, most_cells};
 use std::fmt::Write;
+use std::iter::once;
 
 /// The sources whose documentation the page holds.
 const CONTROL_FRAME: &str = include_str!("../../../host/model/src/wire/v2.rs");
@@ -139,6 +141,7 @@ fn kinds() -> String {
         (Kind::LDA, true, "its banks", &["digest"]),
         (Kind::FINECOMB, false, "its banks", &["identifier 63:32", "identifier 31:0"]),
         (Kind::IDENTITY_TABLE, false, "4", &["check", "identifier 63:32", "identifier 31:0"]),
+        (Kind::LDA_IDENTITY, false, "3", &[]),
     ] {
         let bits = deltaline_model::wire::cell::bits(fields.len());
         let cells = most_cells(bits);
@@ -154,7 +157,8 @@ fn kinds() -> String {
     text + "
 A cell is a count of 32 bits, a timestamp sum of 40 bits and further fields of 32 bits. Cells a frame: or as many as a table
 has. Every kind has one own word, word 16: the prefix lengths in this interval, one byte a bank, the first bank's in bits
-63:56, 255 where there is no bank; an identity table's is its one prefix length.
+63:56, 255 where there is no bank; an identity table's is its one prefix length. Of lda-identity, table 0 has rows; each two words of
+tables 1 and 2 are a cell of an identity table: count and check sum, then the identifier's two halves in their places.
 "
 }
 
@@ -175,7 +179,9 @@ bit; b is constant 577 above constant 576. Those of an interval with another mix
 there is none, the packet enters the totals, but no cell.
 
 **Row.** Tables of 2^r cells: the place's low r bits. In an identity table, which has one cell for the packet in each of its four
-tables, the row in table 0 is the low r bits of identifier bits 63:48, in table 1 of bits 47:32, and so on.
+tables, the row in table 0 is the low r bits of identifier bits 63:48, in table 1 of bits 47:32, and so on. With lda-identity the row
+is the low r bits of the identifier; the cells behind the rows are four tables of 2^(r-2), one behind the other, with
+rows as an identity table's.
 
 **Digest.** Bits 47:16 of the hash through six rounds, with constants 544 to 549 of the seed.
 
@@ -184,8 +190,9 @@ tables, the row in table 0 is the low r bits of identifier bits 63:48, in table 
 These constants are those of seed 0, whatever the seed is.
 
 **Sums.** A packet adds 1 to its cell's count, modulo 2^32, and bits 55:16 of its timestamp, nanoseconds, to the sum, modulo
-2^40. Further fields add their two halves of 16 bits apart, each modulo 2^16. The digest sum in word 14 adds up, in the
-same way, the first further field of all measured packets, also of those in no bank.
+2^40. Further fields, and lda-identity's halves of identifiers, add their two halves of 16 bits apart, each modulo 2^16; its checks add up
+modulo 2^40. The digest sum in word 14 adds up, in the
+same way as further fields, the first of them of all measured packets, also of those in no bank; with lda-identity the check.
 ";
 
 /// What the identifier is made of, here.
@@ -212,7 +219,7 @@ fn example(configuration: &Configuration) -> String {
     let fields = match kind {
         Kind::LDA if configuration.has_digests() => " digest |",
         Kind::LDA => "",
-        Kind::IDENTITY_TABLE => " check | identifier |",
+        Kind::IDENTITY_TABLE | Kind::LDA_IDENTITY => " check | identifier |",
         _ => " identifier |",
     };
     let mut text = format!(
@@ -237,6 +244,11 @@ fn example(configuration: &Configuration) -> String {
             Kind::IDENTITY_TABLE => (0..TABLES)
                 .map(|table| identity_table::row(halves, table, configuration.rows()).to_string())
                 .collect(),
+            Kind::LDA_IDENTITY => {
+                let rows = configuration.rows();
+                let cells = (0..TABLES).map(|table| identity_table::row(halves, table, rows / TABLES));
+                once(lda_identity::row_of(halves, rows)).chain(cells).map(|row| row.to_string()).collect()
+            }
             _ => vec![(place as usize % configuration.rows()).to_string()],
         };
         let _ = write!(

@@ -10,7 +10,7 @@ use std::fmt::Write;
 /// What one of a configuration's tables is called.
 pub(crate) fn table_name(configuration: &Configuration) -> &'static str {
     match CellKind::of_configuration(configuration) {
-        CellKind::IdentityTable => "table",
+        CellKind::IdentityTable | CellKind::LdaIdentity => "table",
         CellKind::Lda
         | CellKind::Digests
         | CellKind::FineComb
@@ -62,6 +62,7 @@ pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body
             CellKind::Digests => "// digests        32 bits a cell\n".into(),
             CellKind::FineComb
             | CellKind::IdentityTable
+            | CellKind::LdaIdentity
             | CellKind::Rda
             | CellKind::Srda
             | CellKind::Slices => {

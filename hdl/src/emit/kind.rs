@@ -33,4 +33,6 @@ pub enum Module {
     Lda,
     /// The identity table: keys in, cells out.
     IdentityTable,
+    /// Rows with an identity table beside them: keys in, words out.
+    LdaIdentity,
 }

@@ -19,6 +19,7 @@ use crate::point::wide_core::{Core256, Core512};
 use crate::sketch::digest;
 use crate::sketch::identity_table::IdentityTable;
 use crate::sketch::lda::Lda;
+use crate::sketch::lda_identity::LdaIdentity;
 use crate::sketch::place::{self, Place};
 use crate::sketch::sampler::Sampler;
 use deltaline_design::{CellKind, CoreKind, Refusal};
@@ -64,6 +65,10 @@ impl Request<'_> {
                 let size = CoreKind::Bits64.size_of_stages(configuration, CellKind::IdentityTable)?;
                 sizes::identity(size, Stage(self))
             }
+            Module::LdaIdentity => {
+                let size = CoreKind::Bits64.size_of_stages(configuration, CellKind::LdaIdentity)?;
+                sizes::lda_identity(size, Stage(self))
+            }
             Module::Lda if cells == CellKind::Digests => {
                 sizes::narrow_digests(CoreKind::Bits64.size(configuration)?, Stage(self))
             }
@@ -89,6 +94,7 @@ impl Request<'_> {
             // Built for one lane of 64 bits alone.
             (_, CellKind::FineComb) => sizes::finecomb(size, FineComb(self)),
             (_, CellKind::IdentityTable) => sizes::identity(size, WithIdentityTable(self)),
+            (_, CellKind::LdaIdentity) => sizes::lda_identity(size, WithLdaIdentity(self)),
             (_, CellKind::Slices) => Err(Refusal::NoSlices.into()),
             (_, cells @ (CellKind::Rda | CellKind::Srda)) => Err(Refusal::SoftwareOnly { cells }.into()),
         }
@@ -98,10 +104,13 @@ impl Request<'_> {
 struct Stage<'a>(Request<'a>);
 
 impl Emission for Stage<'_> {
-    fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError> {
+    fn emit<const R: usize, const A: usize, const C: usize, const T: usize>(
+        self,
+    ) -> Result<String, EmitError> {
         let Request { configuration, module, name } = self.0;
         match module {
             Module::IdentityTable => emit_block(&mut IdentityTable::<R, A, 168>::new(configuration), name),
+            Module::LdaIdentity => emit_block(&mut LdaIdentity::<R, A, T>::new(configuration), name),
             Module::Sampler => emit_block(&mut Sampler::<R, A>::new(configuration), name),
             _ if configuration.has_digests() => emit_block(&mut Lda::<A, 104, 1>::default(), name),
             _ => emit_block(&mut Lda::<A>::default(), name),
@@ -112,7 +121,9 @@ impl Emission for Stage<'_> {
 struct Narrow<'a>(Request<'a>);
 
 impl Emission for Narrow<'_> {
-    fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError> {
+    fn emit<const R: usize, const A: usize, const C: usize, const T: usize>(
+        self,
+    ) -> Result<String, EmitError> {
         emit_block(&mut Core::<R, A, C>::new(self.0.configuration), self.0.name)
     }
 }
@@ -120,7 +131,9 @@ impl Emission for Narrow<'_> {
 struct NarrowDigests<'a>(Request<'a>);
 
 impl Emission for NarrowDigests<'_> {
-    fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError> {
+    fn emit<const R: usize, const A: usize, const C: usize, const T: usize>(
+        self,
+    ) -> Result<String, EmitError> {
         emit_block(&mut Core::<R, A, C, 104, 1>::new(self.0.configuration), self.0.name)
     }
 }
@@ -128,7 +141,9 @@ impl Emission for NarrowDigests<'_> {
 struct FineComb<'a>(Request<'a>);
 
 impl Emission for FineComb<'_> {
-    fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError> {
+    fn emit<const R: usize, const A: usize, const C: usize, const T: usize>(
+        self,
+    ) -> Result<String, EmitError> {
         emit_block(&mut Core::<R, A, C, 136, 2, 1>::new(self.0.configuration), self.0.name)
     }
 }
@@ -136,15 +151,29 @@ impl Emission for FineComb<'_> {
 struct WithIdentityTable<'a>(Request<'a>);
 
 impl Emission for WithIdentityTable<'_> {
-    fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError> {
+    fn emit<const R: usize, const A: usize, const C: usize, const T: usize>(
+        self,
+    ) -> Result<String, EmitError> {
         emit_block(&mut Core::<R, A, C, 168, 3, 0, 0, 1>::new(self.0.configuration), self.0.name)
+    }
+}
+
+struct WithLdaIdentity<'a>(Request<'a>);
+
+impl Emission for WithLdaIdentity<'_> {
+    fn emit<const R: usize, const A: usize, const C: usize, const T: usize>(
+        self,
+    ) -> Result<String, EmitError> {
+        emit_block(&mut Core::<R, A, C, 72, 0, 0, 0, 0, 1, T>::new(self.0.configuration), self.0.name)
     }
 }
 
 struct Wide<'a>(Request<'a>);
 
 impl Emission for Wide<'_> {
-    fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError> {
+    fn emit<const R: usize, const A: usize, const C: usize, const T: usize>(
+        self,
+    ) -> Result<String, EmitError> {
         let Request { configuration, module, name } = self.0;
         match module {
             Module::Core256 => emit_block(&mut Core256::<R, A, C>::new(configuration), name),
@@ -156,7 +185,9 @@ impl Emission for Wide<'_> {
 struct Lanes<'a>(Request<'a>);
 
 impl Emission for Lanes<'_> {
-    fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError> {
+    fn emit<const R: usize, const A: usize, const C: usize, const T: usize>(
+        self,
+    ) -> Result<String, EmitError> {
         let Request { configuration, module, name } = self.0;
         match module {
             Module::TwoLanes512 => emit_block(&mut Core512::<R, A, 2, C>::new(configuration), name),
@@ -168,7 +199,9 @@ impl Emission for Lanes<'_> {
 struct WideDigests<'a>(Request<'a>);
 
 impl Emission for WideDigests<'_> {
-    fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError> {
+    fn emit<const R: usize, const A: usize, const C: usize, const T: usize>(
+        self,
+    ) -> Result<String, EmitError> {
         let Request { configuration, module, name } = self.0;
         match module {
             Module::Core256 => emit_block(&mut Core256::<R, A, C, 104, 1>::new(configuration), name),

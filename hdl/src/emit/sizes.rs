@@ -13,8 +13,10 @@ use deltaline_design::{Size, built_sizes, row_bits, word_bits};
 
 /// What is emitted once its size is known.
 pub(crate) trait Emission {
-    /// Emits it with R = log2(rows), A = R + bits of the bank's and the class's number, and room for C classes.
-    fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError>;
+    /// Emits it with R = log2(rows), A = R + bits of the bank's and the class's number, room for C classes, and T = R - 2.
+    fn emit<const R: usize, const A: usize, const C: usize, const T: usize>(
+        self,
+    ) -> Result<String, EmitError>;
 }
 
 /// Emits in one of the sizes behind the semicolon.
@@ -22,7 +24,7 @@ macro_rules! emit_in {
     ($size:ident, $emission:ident; $(($rows:literal, $banks:literal, $classes:literal))*) => {
         match ($size.rows, $size.banks, $size.classes) {
             $(($rows, $banks, $classes) => {
-                $emission.emit::<{ row_bits($rows) }, { word_bits($rows, $banks, $classes) }, $classes>()
+                $emission.emit::<{ row_bits($rows) }, { word_bits($rows, $banks, $classes) }, $classes, { row_bits($rows) - 2 }>()
             })*
             _ => Err(EmitError::Design(format!("{:?} is not compiled", $size))),
         }
@@ -64,6 +66,11 @@ pub(crate) fn identity(size: Size, emission: impl Emission) -> Result<String, Em
     built_sizes!(identity, emit_in size, emission;)
 }
 
+/// One lane of 64 bits with an LDA and an identity table.
+pub(crate) fn lda_identity(size: Size, emission: impl Emission) -> Result<String, EmitError> {
+    built_sizes!(lda_identity, emit_in size, emission;)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,7 +80,9 @@ mod tests {
     struct Probe;
 
     impl Emission for Probe {
-        fn emit<const R: usize, const A: usize, const C: usize>(self) -> Result<String, EmitError> {
+        fn emit<const R: usize, const A: usize, const C: usize, const T: usize>(
+            self,
+        ) -> Result<String, EmitError> {
             Ok(format!("{R} {A} {C}"))
         }
     }
@@ -81,11 +90,12 @@ mod tests {
     #[test]
     fn every_size_of_the_table_is_compiled_and_no_other() {
         type Dispatch = fn(Size, Probe) -> Result<String, EmitError>;
-        let tables: [(CoreKind, CellKind, Dispatch); 11] = [
+        let tables: [(CoreKind, CellKind, Dispatch); 12] = [
             (CoreKind::Bits64, CellKind::Lda, narrow),
             (CoreKind::Bits64, CellKind::Digests, narrow_digests),
             (CoreKind::Bits64, CellKind::FineComb, finecomb),
             (CoreKind::Bits64, CellKind::IdentityTable, identity),
+            (CoreKind::Bits64, CellKind::LdaIdentity, lda_identity),
             (CoreKind::Bits256, CellKind::Lda, wide),
             (CoreKind::Bits512, CellKind::Lda, wide),
             (CoreKind::TwoLanes512, CellKind::Lda, lanes),

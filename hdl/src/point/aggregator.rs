@@ -23,8 +23,9 @@
 //!
 //! The live packets and bytes are those of all classes. [`Merge`] adds the cells of all lanes.
 //!
-//! In place of a lane there may be an [identity table](crate::sketch::identity_table). Another synopsis that is no lane with
-//! other fields would stand beside it: an array of one or none, and its loop.
+//! In place of a lane there may be an [identity table](crate::sketch::identity_table), or [rows with one beside
+//! them](crate::sketch::lda_identity). Another synopsis that is no lane with
+//! other fields would stand beside these: an array of one or none, and its loop.
 //!
 //! With several lanes, `saturated` is also raised by 2^32 packets of a class in an interval, since a sum of cells might
 //! wrap.
@@ -62,8 +63,8 @@
 //! | m_axis_* | out (tready in) | 64 + 8 + 1 + 1 + 1 | control frames |
 //!
 //! Parameters: R = log2(rows), A = R + bits of a bank number + bits of a class, L = lanes (1..=4), C = classes (1, 2 or 4),
-//! S and D as the lda's, P digest sums as the lane's, N lanes of cells and I identity tables: what holds the cells of the
-//! lanes' packets. Either N = L and I = 0, or L = I = 1 and N = 0. Throughput: L frames a cycle. A frame's cell is written
+//! S and D as the lda's, P digest sums as the lane's, N lanes of cells, I identity tables and J rows with one beside them: what
+//! holds the cells of the lanes' packets. Either N = L and I = J = 0, or L = I + J = 1 and N = 0. T is that of the latter. Throughput: L frames a cycle. A frame's cell is written
 //! 13 cycles behind its commit, in an identity table 14.
 //!
 //! # Test plan
@@ -82,6 +83,7 @@ use crate::point::totals::Totals;
 use crate::report::emitter::Emitter;
 use crate::sketch::identity_table::IdentityTable;
 use crate::sketch::lane::Lane;
+use crate::sketch::lda_identity::LdaIdentity;
 use crate::sketch::merge::Merge;
 use crate::sketch::mixing::MIXING;
 use deltaline_hdl_macros::passes;
@@ -100,6 +102,8 @@ pub struct Aggregator<
     const P: usize = D,
     const N: usize = L,
     const I: usize = 0,
+    const J: usize = 0,
+    const T: usize = R,
 > {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
@@ -169,6 +173,7 @@ pub struct Aggregator<
 
     lane: [Lane<R, A, C, S, D, P>; N],
     identity: [IdentityTable<R, A, S>; I],
+    lda_identity: [LdaIdentity<R, A, T, S>; J],
     totals: Totals,
     class_totals: [ClassTotals; C],
     time_sum: [TimeSum; C],
@@ -227,7 +232,9 @@ impl<
     const P: usize,
     const N: usize,
     const I: usize,
-> Aggregator<R, A, L, C, S, D, P, N, I>
+    const J: usize,
+    const T: usize,
+> Aggregator<R, A, L, C, S, D, P, N, I, J, T>
 {
     /// The aggregator of a configuration with 2^R rows and at most C classes; A as [`Lane`] wants it.
     pub fn new(configuration: &Configuration) -> Self {
@@ -235,6 +242,7 @@ impl<
             classifier: std::array::from_fn(|_| Classifier::new(configuration)),
             lane: std::array::from_fn(|_| Lane::new(configuration)),
             identity: std::array::from_fn(|_| IdentityTable::new(configuration)),
+            lda_identity: std::array::from_fn(|_| LdaIdentity::new(configuration)),
             prefixes: Schedule::new(configuration),
             mixings: Mixings::new(configuration),
             emitter: Emitter::new(configuration),
@@ -265,7 +273,9 @@ impl<
     const P: usize,
     const N: usize,
     const I: usize,
-> Logic for Aggregator<R, A, L, C, S, D, P, N, I>
+    const J: usize,
+    const T: usize,
+> Logic for Aggregator<R, A, L, C, S, D, P, N, I, J, T>
 {
     #[passes(
         intervals,
@@ -391,6 +401,22 @@ impl<
             self.identity[i].clear_second.next =
                 self.emitter.clear_all.val() | (self.emitter.clear.val() & self.idle.val());
         }
+        for i in 0..J {
+            self.lda_identity[i].clk.next = self.clk.val();
+            self.lda_identity[i].rst.next = self.rst.val();
+            self.lda_identity[i].packet.next = self.packet[i].val();
+            self.lda_identity[i].ends.next = self.intervals.start_drain.val();
+            self.lda_identity[i].epoch.next = self.intervals.epoch.val();
+            self.lda_identity[i].key.next = self.key[i].val();
+            self.lda_identity[i].nanoseconds.next = self.staged_timestamp[i].q.val().get_bits::<40>(16);
+            self.lda_identity[i].masks.next = self.prefixes.masks.val();
+            self.lda_identity[i].drain_address.next = self.emitter.drain_address.val();
+            self.lda_identity[i].drain_epoch.next = self.idle.val();
+            self.lda_identity[i].clear_first.next =
+                self.emitter.clear_all.val() | (self.emitter.clear.val() & !self.idle.val());
+            self.lda_identity[i].clear_second.next =
+                self.emitter.clear_all.val() | (self.emitter.clear.val() & self.idle.val());
+        }
         self.octets.next = 0.into();
         self.half_time.next = 0.into();
         for c in 0..C {
@@ -488,6 +514,13 @@ impl<
             self.drained.next = self.identity[i].drained_cell.val();
             self.digest_low.next = self.identity[i].digest_sum.val().get_bits::<16>(0);
             self.digest_high.next = self.identity[i].digest_sum.val().get_bits::<16>(16);
+        }
+        for i in 0..J {
+            self.overflow.next = self.lda_identity[i].overflow.val();
+            self.overflow_epoch.next = self.lda_identity[i].overflow_epoch.val();
+            self.drained.next = self.lda_identity[i].drained_cell.val();
+            self.digest_low.next = self.lda_identity[i].digest_sum.val().get_bits::<16>(0);
+            self.digest_high.next = self.lda_identity[i].digest_sum.val().get_bits::<16>(16);
         }
         self.sent_digest_sum.next =
             bit_cast::<32, 16>(self.digest_low.val()) | (bit_cast::<32, 16>(self.digest_high.val()) << 16);

@@ -79,7 +79,7 @@
 //!
 //! # Parameters, latency and throughput
 //!
-//! R = log2(rows), A = R + bits of a bank number + bits of a class, C classes, S and D as the lda's (digests), P, N and I as the
+//! R = log2(rows), A = R + bits of a bank number + bits of a class, C classes, S and D as the lda's (digests), P, N, I, J and T as the
 //! aggregator's; hash,
 //! seed, prefix lengths, segment and entries of the configuration become constants. One beat a cycle, frames of any
 //! length back to back. A frame's cell is written in the 20th cycle behind its last beat, in an
@@ -111,6 +111,8 @@ pub struct Core<
     const P: usize = D,
     const N: usize = 1,
     const I: usize = 0,
+    const J: usize = 0,
+    const T: usize = R,
 > {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
@@ -171,7 +173,7 @@ pub struct Core<
 
     identity: Identity,
     boundary: Boundary<3>,
-    aggregator: Aggregator<R, A, 1, C, S, D, P, N, I>,
+    aggregator: Aggregator<R, A, 1, C, S, D, P, N, I, J, T>,
 }
 
 impl<
@@ -183,7 +185,9 @@ impl<
     const P: usize,
     const N: usize,
     const I: usize,
-> Core<R, A, C, S, D, P, N, I>
+    const J: usize,
+    const T: usize,
+> Core<R, A, C, S, D, P, N, I, J, T>
 {
     /// The core of a configuration with 2^R rows and at most C classes; A as [`crate::sketch::lane`] wants it.
     pub fn new(configuration: &Configuration) -> Self {
@@ -210,7 +214,9 @@ impl<
     const P: usize,
     const N: usize,
     const I: usize,
-> Logic for Core<R, A, C, S, D, P, N, I>
+    const J: usize,
+    const T: usize,
+> Logic for Core<R, A, C, S, D, P, N, I, J, T>
 {
     #[passes(
         aggregator,

@@ -44,8 +44,8 @@ pub fn digest(configuration: &Configuration, field: usize) -> Digest {
 pub fn function(configuration: &Configuration, field: usize) -> PacketDigest {
     let [upper, lower] = *PacketId::default().halves();
     match (configuration.kind(), field) {
-        (Kind::IDENTITY_TABLE, 1) => upper,
-        (Kind::FINECOMB, 1) | (Kind::IDENTITY_TABLE, 2) => lower,
+        (Kind::IDENTITY_TABLE | Kind::LDA_IDENTITY, 1) => upper,
+        (Kind::FINECOMB, 1) | (Kind::IDENTITY_TABLE | Kind::LDA_IDENTITY, 2) => lower,
         _ => digest::first(configuration.kind(), configuration.seed()),
     }
 }

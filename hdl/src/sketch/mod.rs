@@ -6,7 +6,7 @@
 //! ```
 //!
 //! [`lane::Lane`] puts them together for the packets of one lane; [`identity_table::IdentityTable`] does so for an identity
-//! table.
+//! table, [`lda_identity::LdaIdentity`] for rows with one beside them.
 
 pub mod adder;
 pub mod cell_memory;
@@ -15,6 +15,7 @@ pub mod digest_sum;
 pub mod identity_table;
 pub mod lane;
 pub mod lda;
+pub mod lda_identity;
 pub mod merge;
 pub mod mixing;
 pub mod place;

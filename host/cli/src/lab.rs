@@ -143,6 +143,9 @@ enum LabFigure {
     Lds,
     /// Delays of flows: the COLATE paper's figures, and ours
     Colate,
+    /// 13: rows whose damage an identity table names, against rows alone
+    #[value(name = "13", aliases = ["13a", "13b", "13c", "damaged-rows"])]
+    DamagedRows,
     /// All of them
     All,
 }
@@ -162,6 +165,7 @@ impl LabFigure {
             LabFigure::TwoHosts => Some(Experiment::TwoHosts),
             LabFigure::Lds => Some(Experiment::Lds),
             LabFigure::Colate => Some(Experiment::Colate),
+            LabFigure::DamagedRows => Some(Experiment::DamagedRows),
             LabFigure::All => None,
         }
     }

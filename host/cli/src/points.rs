@@ -46,7 +46,10 @@ impl Points {
         match self {
             Points::Software(configuration) => {
                 let mut point = MeasurementPoint::new(configuration, role);
-                let can_repair = !matches!(configuration.kind(), Kind::LDA | Kind::SLICES | Kind::BOTH);
+                let can_repair = !matches!(
+                    configuration.kind(),
+                    Kind::LDA | Kind::SLICES | Kind::BOTH | Kind::LDA_IDENTITY
+                );
                 if can_repair && configuration.classes() == 1 {
                     point.remember_packets();
                 }

@@ -16,6 +16,7 @@ use deltaline_model::sketch::cell::{Cell, Row};
 use deltaline_model::sketch::digest;
 use deltaline_model::sketch::finecomb::{self, RowCell};
 use deltaline_model::sketch::layout::{Layout, Subtractable};
+use deltaline_model::sketch::lda_identity::of_words;
 use deltaline_model::sketch::packet_cache::PacketCache;
 use deltaline_model::sketch::packet_id::PacketId;
 use deltaline_model::sketch::slices::{RECORD_CELLS, records};
@@ -156,6 +157,7 @@ fn evaluate(
         Kind::SRDA => subtracted(&pair, caches, Difference::of_srda),
         Kind::SLICES => sliced(&pair, &pair.sender.cells(), &pair.receiver.cells()),
         Kind::BOTH => both(&pair),
+        Kind::LDA_IDENTITY => with_identities(&pair),
         kind => Err(Unusable::Kind(kind)),
     }
 }
@@ -197,6 +199,37 @@ fn both(pair: &Pair) -> Result<Answer, Unusable> {
     let estimate = together(of_rows.estimate, &of_slices.estimate);
     let further = if of_slices.further.is_empty() { of_rows.further } else { of_slices.further };
     Ok(Answer { estimate, rows: of_rows.rows, further })
+}
+
+/// The evaluation of an LDA's rows of which an identity table names those that lost or gained packets.
+fn with_identities(pair: &Pair) -> Result<Answer, Unusable> {
+    let [sender, receiver]: [Vec<Cell>; 2] = [pair.sender.cells(), pair.receiver.cells()];
+    let [(sent, sent_identities), (received, received_identities)] =
+        [&sender, &receiver].map(|end| of_words(end));
+    let prefixes = pair.sender.prefixes;
+    let share = prefixes.map_or(1.0, |prefixes| prefixes.probability(0));
+    let found = Difference::beside_rows(&sent_identities, &received_identities);
+    let mut difference = Difference { is_sampled: share < 1.0, ..found };
+    let (named, is_explained) = difference.name_rows(sent, received);
+    let (sums, digest) = (sums(pair), digest::first(pair.sender.shape.kind, 0));
+    // Sums are of all packets.
+    difference.complete &= is_explained
+        && (difference.is_sampled || sums.is_none_or(|sums| difference.agrees_with(&sums, &digest)));
+    let (lost, gained) = (difference.only_sent.len() as u64, difference.only_received.len() as u64);
+    // Bounds by sums hold if no packet came in.
+    let bounding = sums.filter(|_| !difference.complete || gained == 0);
+    let whole = observation(pair, &named[0], &named[1]);
+    let mut answer = of_rows(pair, whole, difference.complete, bounding)?;
+    if difference.complete {
+        // It is known which rows hold other packets: they are no reason to doubt those that do not.
+        answer.rows = Rows { surplus: 0, foreign: 0, ..answer.rows };
+        answer.estimate.balance = answer.estimate.balance.with_known(lost, gained, share);
+        if gained > 0 {
+            answer.estimate.bracket = Err(Reason::Gained(gained));
+        }
+    }
+    answer.further.push(Further::Difference(difference));
+    Ok(answer)
 }
 
 /// The evaluation of tables that can be subtracted.

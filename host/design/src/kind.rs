@@ -141,6 +141,8 @@ pub enum CellKind {
     FineComb,
     /// The identity table's.
     IdentityTable,
+    /// The LDA's, with those of an identity table beside them.
+    LdaIdentity,
     /// RDA's, of software alone.
     Rda,
     /// sRDA's, of software alone.
@@ -151,11 +153,12 @@ pub enum CellKind {
 
 impl CellKind {
     /// All of them.
-    pub const ALL: [CellKind; 7] = [
+    pub const ALL: [CellKind; 8] = [
         CellKind::Lda,
         CellKind::Digests,
         CellKind::FineComb,
         CellKind::IdentityTable,
+        CellKind::LdaIdentity,
         CellKind::Rda,
         CellKind::Srda,
         CellKind::Slices,
@@ -166,6 +169,7 @@ impl CellKind {
         match configuration.kind() {
             Kind::FINECOMB => CellKind::FineComb,
             Kind::IDENTITY_TABLE => CellKind::IdentityTable,
+            Kind::LDA_IDENTITY => CellKind::LdaIdentity,
             Kind::RDA => CellKind::Rda,
             Kind::SRDA => CellKind::Srda,
             Kind::SLICES | Kind::BOTH => CellKind::Slices,
@@ -182,7 +186,7 @@ impl CellKind {
     /// Further fields of 32 bits in a cell, beside count and timestamp sum.
     pub const fn fields(self) -> usize {
         match self {
-            CellKind::Lda | CellKind::Slices => 0,
+            CellKind::Lda | CellKind::LdaIdentity | CellKind::Slices => 0,
             CellKind::Digests => 1,
             CellKind::FineComb | CellKind::Rda => 2,
             CellKind::IdentityTable | CellKind::Srda => 3,
@@ -202,6 +206,7 @@ mod tests {
             (CellKind::Digests, Kind::LDA, true),
             (CellKind::FineComb, Kind::FINECOMB, false),
             (CellKind::IdentityTable, Kind::IDENTITY_TABLE, false),
+            (CellKind::LdaIdentity, Kind::LDA_IDENTITY, false),
             (CellKind::Rda, Kind::RDA, false),
             (CellKind::Srda, Kind::SRDA, false),
             (CellKind::Slices, Kind::SLICES, false),

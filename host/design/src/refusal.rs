@@ -101,15 +101,20 @@ fn with(cells: CellKind) -> &'static str {
         CellKind::Digests => " with digests",
         CellKind::FineComb => " with FineComb",
         CellKind::IdentityTable => " with an identity table",
+        CellKind::LdaIdentity => " with LDA and identity table",
         CellKind::Rda => " with RDA",
         CellKind::Srda => " with sRDA",
         CellKind::Slices => " with slices",
     }
 }
 
-/// An identity table always has four tables.
+/// An identity table always has four tables, and beside rows always three.
 fn and_banks(cells: CellKind, banks: usize) -> String {
-    if cells == CellKind::IdentityTable { String::new() } else { format!(" and {banks} banks") }
+    if matches!(cells, CellKind::IdentityTable | CellKind::LdaIdentity) {
+        String::new()
+    } else {
+        format!(" and {banks} banks")
+    }
 }
 
 /// The cores that are built with these cells.

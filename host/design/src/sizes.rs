@@ -20,8 +20,8 @@ use deltaline_model::configuration::Configuration;
 /// Tokens behind the macro's name are passed on, before the sizes.
 ///
 /// The tables: `byte`, the core of 8 bits; `narrow` and `narrow_digests`, one lane of 64 bits; `wide`, one lane of 256
-/// or 512 bits; `lanes`, several lanes; `wide_digests`, both of these; `finecomb` and `identity`, one lane of 64 bits with
-/// those synopses.
+/// or 512 bits; `lanes`, several lanes; `wide_digests`, both of these; `finecomb`, `identity` and `lda_identity`, one lane of
+/// 64 bits with those synopses.
 #[macro_export]
 macro_rules! built_sizes {
     (byte, $with:ident $($more:tt)*) => {
@@ -85,6 +85,13 @@ macro_rules! built_sizes {
             (16, 4, 1) (1024, 4, 1)
         }
     };
+    // Three tables of words, always: 4 x 8 cells of the identity table and more.
+    (lda_identity, $with:ident $($more:tt)*) => {
+        $with! {
+            $($more)*
+            (32, 4, 1) (1024, 4, 1)
+        }
+    };
 }
 
 /// A size of hardware.
@@ -134,6 +141,7 @@ const LANES: &[Size] = built_sizes!(lanes, table);
 const WIDE_DIGESTS: &[Size] = built_sizes!(wide_digests, table);
 const FINECOMB: &[Size] = built_sizes!(finecomb, table);
 const IDENTITY: &[Size] = built_sizes!(identity, table);
+const LDA_IDENTITY: &[Size] = built_sizes!(lda_identity, table);
 
 /// Most rows of a bank that any hardware is built for.
 pub const MAX_ROWS: usize = {
@@ -165,12 +173,18 @@ pub const fn sizes(core: CoreKind, cells: CellKind) -> &'static [Size] {
         (CoreKind::Bits64, CellKind::Digests) => NARROW_DIGESTS,
         (CoreKind::Bits64, CellKind::FineComb) => FINECOMB,
         (CoreKind::Bits64, CellKind::IdentityTable) => IDENTITY,
+        (CoreKind::Bits64, CellKind::LdaIdentity) => LDA_IDENTITY,
         (CoreKind::Bits256 | CoreKind::Bits512, CellKind::Lda) => WIDE,
         (CoreKind::TwoLanes512 | CoreKind::FourLanes512, CellKind::Lda) => LANES,
         (_, CellKind::Digests) => WIDE_DIGESTS,
         (
             _,
-            CellKind::FineComb | CellKind::IdentityTable | CellKind::Rda | CellKind::Srda | CellKind::Slices,
+            CellKind::FineComb
+            | CellKind::IdentityTable
+            | CellKind::LdaIdentity
+            | CellKind::Rda
+            | CellKind::Srda
+            | CellKind::Slices,
         ) => &[],
     }
 }

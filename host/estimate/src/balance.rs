@@ -113,6 +113,18 @@ impl Balance {
         balance
     }
 
+    /// The same where the packets are known that were lost and gained among a `share` of all, from above 0 to 1: of all, that many are
+    /// known exactly; of a sample, a packet that was not sampled may differ too.
+    pub fn with_known(self, lost: u64, gained: u64, share: f64) -> Self {
+        let lost_least = lost.max(add_signed(gained, self.net)).max(self.lost_least);
+        let surplus_least = add_signed(lost_least, self.net.saturating_neg());
+        let both = (lost + gained) as f64;
+        let all = ((both / share + self.net as f64) / 2.0).max(lost_least as f64);
+        let variance = both * (1.0 - share) / (4.0 * share * share);
+        let estimated = (surplus_least > 0 && lost_least > 0).then_some((all, variance));
+        Balance { lost_least, surplus_least, estimated, ..self }
+    }
+
     /// The same with what sums of all packets' digests show, if counts are equal.
     pub(crate) fn with_digest_sums(self, are_equal: bool) -> Self {
         match (self.net, are_equal) {

@@ -19,13 +19,15 @@
 
 use crate::quantity::{Definition, Metric, Number, Quantity, Unit};
 use crate::{Observation, Reason, Sums};
-use deltaline_model::sketch::cell::Row;
+use deltaline_model::sketch::cell::{Row, SUM_MASK};
 use deltaline_model::sketch::digest::{PacketDigest, add, subtract};
 use deltaline_model::sketch::identity_table::{IdentityCell, TABLES, row};
+use deltaline_model::sketch::lda_identity::CheckedCell;
 use deltaline_model::sketch::packet_id::PacketId;
 use std::collections::HashMap;
 
 mod bound;
+mod damage;
 mod left;
 mod rateless;
 mod rda;
@@ -33,7 +35,8 @@ mod size;
 pub mod stash;
 
 pub use bound::{MOST_ROWS, bound, rows_for};
-use left::{Left, Singles};
+pub use damage::NamedRow;
+use left::{AsTimes, CheckSum, Left, Singles};
 pub use rateless::{MOST_SYMBOLS, Symbol, Symbols, more_than};
 pub use rda::{published_deviation, published_mean};
 pub use size::{MinHash, by_counts};
@@ -124,25 +127,36 @@ impl Difference {
     /// What two ends' identity tables do not have in common. They are [`TABLES`] tables of equally many cells, a power of
     /// two each; of other tables nothing is known.
     pub fn of(sender: &[IdentityCell], receiver: &[IdentityCell]) -> Self {
+        Difference::decode(sender, receiver, |sent, received| {
+            Left::in_halves(sent.count.wrapping_sub(received.count), sent.fields, received.fields)
+        })
+    }
+
+    /// As [`Difference::of`], of the identity tables beside an [LDA's rows](deltaline_model::sketch::lda_identity).
+    pub fn beside_rows(sender: &[CheckedCell], receiver: &[CheckedCell]) -> Self {
+        Difference::decode(sender, receiver, |sent, received| Left {
+            count: sent.count.wrapping_sub(received.count),
+            check: AsTimes(sent.sum).less(AsTimes(received.sum)),
+            halves: std::array::from_fn(|half| subtract(sent.fields[half], received.fields[half])),
+        })
+    }
+
+    fn decode<C, S: CheckSum>(sender: &[C], receiver: &[C], left: impl Fn(&C, &C) -> Left<S>) -> Self {
         let rows = sender.len() / TABLES;
         if sender.len() != receiver.len() || !rows.is_power_of_two() || rows * TABLES != sender.len() {
             return Difference::default();
         }
-        let left = |(sent, received): (&IdentityCell, &IdentityCell)| Left {
-            count: sent.count.wrapping_sub(received.count),
-            fields: std::array::from_fn(|field| subtract(sent.fields[field], received.fields[field])),
-        };
-        let cells = sender.iter().zip(receiver).map(left).collect();
+        let cells = sender.iter().zip(receiver).map(|(sent, received)| left(sent, received)).collect();
         Difference::of_cells(cells, rows, |halves, table| row(halves, table, rows), |left| left)
     }
 
     /// What is left in [`TABLES`] tables of `rows` cells each, of which a packet is in the one that `row` says of each. Whatever a cell becomes
     /// goes through `keep`.
-    fn of_cells(
-        mut cells: Vec<Left>,
+    fn of_cells<S: CheckSum>(
+        mut cells: Vec<Left<S>>,
         rows: usize,
         row: impl Fn([u32; 2], usize) -> usize,
-        keep: impl Fn(Left) -> Left,
+        keep: impl Fn(Left<S>) -> Left<S>,
     ) -> Self {
         let id = PacketId::default();
         let mut difference = Difference::default();
@@ -151,8 +165,8 @@ impl Difference {
         while !waiting.is_empty() {
             let may_be_here = |place, halves| row(halves, place / rows) == place % rows;
             let singles = Singles::next(&mut waiting, &cells, &id, may_be_here);
-            for (place, left, fields) in singles.checked(&id) {
-                let (count, halves) = (left.count, [fields[1], fields[2]]);
+            for (place, left, check, halves) in singles.checked(&id) {
+                let count = left.count;
                 // One that was found before may have been in this cell, too; then it waits again.
                 if cells[place] != left || known >= cells.len() || !difference.put(count, halves, cells.len())
                 {
@@ -161,7 +175,7 @@ impl Difference {
                 known += 1;
                 for table in 0..TABLES {
                     let place = table * rows + row(halves, table);
-                    cells[place].take(count, fields);
+                    cells[place].take(count, check, halves);
                     cells[place] = keep(cells[place]);
                     waiting.push(place);
                 }

@@ -133,7 +133,7 @@ pub enum Reason {
     /// Tables that can be subtracted do not show all packets that differ.
     #[error(
         "not identifiable: more packets differ than the tables can show, or several that look alike; use more rows, \
-         at least 4 for every 10 packets that are lost or foreign, or a longer prefix"
+         at least 4 for every 10 packets that are lost or foreign (of lda-identity 15), or a longer prefix"
     )]
     Undecoded,
     /// Identity tables that hold a sample do not show how many packets differ.

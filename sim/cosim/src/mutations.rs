@@ -792,7 +792,9 @@ pub fn check(
         Module::Sampler => checks::sampler::check(toolchain, configuration, verilog, 1000, 7),
         Module::Classifier => checks::classifier::check(toolchain, configuration, verilog, 1000, 7),
         Module::Lda => checks::lda::check(toolchain, verilog, words, 100_000, 7),
-        Module::IdentityTable => checks::identity_table::check(toolchain, configuration, verilog, 20_000, 7),
+        Module::IdentityTable | Module::LdaIdentity => {
+            checks::identity_table::check(toolchain, configuration, verilog, 20_000, 7)
+        }
         Module::Core | Module::Core256 | Module::Core512 => {
             checks::core::check(toolchain, configuration, verilog, 3000, 7)
         }
@@ -817,5 +819,6 @@ pub fn name(module: Module) -> &'static str {
         Module::Classifier => "classify",
         Module::Lda => "lda",
         Module::IdentityTable => "identity_table",
+        Module::LdaIdentity => "lda_identity",
     }
 }

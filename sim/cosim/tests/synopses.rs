@@ -19,6 +19,11 @@ fn identity(prefix: u8, settings: Settings) -> Configuration {
     Configuration::new(settings).unwrap()
 }
 
+fn lda_identity(prefix: u8, settings: Settings) -> Configuration {
+    let settings = Settings { synopsis: Kind::LDA_IDENTITY, rows: 32, prefixes: &[prefix], ..settings };
+    Configuration::new(settings).unwrap()
+}
+
 fn finecomb(settings: Settings) -> Configuration {
     Configuration::new(Settings { synopsis: Kind::FINECOMB, rows: 16, ..settings }).unwrap()
 }
@@ -41,12 +46,22 @@ fn identity_table() {
     }
 }
 
+#[test]
+fn rows_with_an_identity_table() {
+    let rabin = Settings { hash: HashKind::Rabin, seed: 3, ..Settings::default() };
+    for configuration in [lda_identity(0, Settings::default()), lda_identity(2, rabin)] {
+        let verilog = emit(&configuration, Module::LdaIdentity, "lda_identity").unwrap();
+        checks::identity_table::check(&toolchain(), &configuration, &verilog, 200_000, 1).unwrap();
+    }
+}
+
 /// Several control frames of each table.
 #[test]
 fn large_tables() {
     for configuration in [
         Settings { synopsis: Kind::FINECOMB, prefixes: &[0, 3], ..Settings::default() },
         Settings { synopsis: Kind::IDENTITY_TABLE, prefixes: &[0], ..Settings::default() },
+        Settings { synopsis: Kind::LDA_IDENTITY, prefixes: &[0], ..Settings::default() },
     ] {
         let configuration = Configuration::new(configuration).unwrap();
         let verilog = emit(&configuration, Module::Core, "deltaline").unwrap();
@@ -58,9 +73,13 @@ fn large_tables() {
 #[test]
 fn cores() {
     let rabin = Settings { hash: HashKind::Rabin, seed: 3, segment: 0xdead_beef, ..Settings::default() };
-    for configuration in
-        [finecomb(Settings::default()), finecomb(rabin), identity(0, Settings::default()), identity(2, rabin)]
-    {
+    for configuration in [
+        finecomb(Settings::default()),
+        finecomb(rabin),
+        identity(0, Settings::default()),
+        identity(2, rabin),
+        lda_identity(2, rabin),
+    ] {
         let verilog = emit(&configuration, Module::Core, "deltaline").unwrap();
         let packets = checks::core::check(&toolchain(), &configuration, &verilog, 10_000, 1).unwrap();
         assert!(packets >= 10_000);
@@ -90,6 +109,43 @@ const FAULTS: &[Fault] = &[
     fault("all tables drained at once", "is_drained = drained_table == number;", "is_drained = 1'b1;"),
     fault("cleared in all tables", "lda_clear_1 = clear_second & is_drained;", "lda_clear_1 = clear_second;"),
     fault("a copy not cleared", "lda_clear_0 = clear_first & is_drained;", "lda_clear_0 = 1'b0;"),
+];
+
+/// Of rows with an identity table.
+const ROWS_FAULTS: &[Fault] = &[
+    fault("rows updated a cycle early", "rows_update = updating_q;", "rows_update = sampler_sampled;"),
+    fault("a part updated a cycle early", "part_0_update = updating_q;", "part_0_update = sampler_sampled;"),
+    fault(
+        "the row of the other half",
+        "rows_address = digest_2_value[(32'h0)+:(5)];",
+        "rows_address = digest_1_value[(32'h0)+:(5)];",
+    ),
+    fault(
+        "the cell from the wrong part",
+        "part_1_row = digest_1_value[(32'h0)+:(3)];",
+        "part_1_row = digest_1_value[(32'h10)+:(3)];",
+    ),
+    fault(
+        "the identifier in place of the check",
+        "part_3_check = digest_0_value;",
+        "part_3_check = digest_1_value;",
+    ),
+    fault("a half without its delay", "part_3_upper = half_0_q;", "part_3_upper = half_0_d;"),
+    fault("halves exchanged", "part_2_upper = half_0_q;", "part_2_upper = half_1_q;"),
+    fault("a part's overflow unseen", "overflows = overflows | part_3_overflow;", ""),
+    fault("the rows' overflow unseen", "overflows = rows_overflow;", "overflows = 1'b0;"),
+    fault("rows drained with cells", "rows_drained = ~|drained_table;", "rows_drained = 1'b1;"),
+    fault("all parts drained at once", "is_drained = drained_part == number;", "is_drained = 1'b1;"),
+    fault(
+        "a cell cleared with its first word",
+        "lda_clear_0 = clear_first & is_drained & is_second;",
+        "lda_clear_0 = clear_first & is_drained;",
+    ),
+    fault(
+        "a cell not cleared",
+        "lda_clear_1 = clear_second & is_drained & is_second;",
+        "lda_clear_1 = 1'b0;",
+    ),
 ];
 
 /// Of a core with FineComb.
@@ -136,6 +192,12 @@ fn planted_faults_are_noticed() {
     let check =
         |verilog: &str| checks::identity_table::check(&toolchain(), &configuration, verilog, 10_000, 7);
     let blind = missed(&verilog, "identity_table", FAULTS, check).unwrap();
+    assert!(blind.is_empty(), "{blind:#?}");
+    let configuration = lda_identity(1, Settings::default());
+    let verilog = emit(&configuration, Module::LdaIdentity, "lda_identity").unwrap();
+    let check =
+        |verilog: &str| checks::identity_table::check(&toolchain(), &configuration, verilog, 10_000, 7);
+    let blind = missed(&verilog, "lda_identity", ROWS_FAULTS, check).unwrap();
     assert!(blind.is_empty(), "{blind:#?}");
     for (configuration, faults) in
         [(finecomb(Settings::default()), FINECOMB_FAULTS), (identity(0, Settings::default()), CORE_FAULTS)]

@@ -11,6 +11,7 @@ use deltaline_model::sketch::digest;
 use deltaline_model::sketch::finecomb::RowCell;
 use deltaline_model::sketch::identity_table::IdentityCell;
 use deltaline_model::sketch::layout::Layout;
+use deltaline_model::sketch::lda_identity::CheckedCell;
 use deltaline_model::sketch::packet_id::PacketId;
 use deltaline_model::sketch::rda::{RdaCell, SrdaCell};
 use deltaline_model::wire::shape::Kind;
@@ -140,6 +141,14 @@ pub fn difference(bytes: &[u8]) {
         }
     }
     check(Kind::IDENTITY_TABLE, Difference::of_bound(&ends[0], &ends[1]), true);
+    // The same tables beside rows, with checks where those have times.
+    let [sent, received] = tables(
+        &steps,
+        layout,
+        |cell: &mut CheckedCell, halves| _ = cell.add(checked(halves)[0].into(), halves),
+        |cell| (&mut cell.count, &mut cell.fields),
+    );
+    check(Kind::LDA_IDENTITY, Difference::beside_rows(&sent, &received), true);
 
     let layout = Layout::Banks { rows, banks: hashes };
     let [sent, received] = tables(

@@ -17,6 +17,7 @@
 //! | [`Experiment::Lds`] | lds9 to lds13 | delays of flows by the LDS, its paper's figures 9 to 12, and by ours |
 //! | [`Experiment::Reconciliation`] | 11 | RDA and identity tables against LDA and FineComb, the RDA paper's figures 6 to 8 |
 //! | [`Experiment::TwoHosts`] | 12 | two hosts' recordings, by an exchange between them: the RDA paper's figures 10 to 15 |
+//! | [`Experiment::DamagedRows`] | 13 | rows whose damage an identity table names, against rows alone |
 //!
 //! # How
 //!
@@ -36,6 +37,7 @@
 pub mod banks;
 mod colate;
 mod coverage;
+mod damaged_rows;
 mod edges;
 pub mod figure;
 mod flows;
@@ -89,6 +91,8 @@ pub enum Experiment {
     Lds,
     /// Figures colate4 to colate12.
     Colate,
+    /// Figures 13a to 13c.
+    DamagedRows,
 }
 
 /// The fate of packets in the order in which they were sent: the delay in nanoseconds, none for a lost packet.
@@ -116,7 +120,7 @@ impl Recording {
 
 impl Experiment {
     /// All of them, in order.
-    pub const ALL: [Experiment; 11] = [
+    pub const ALL: [Experiment; 12] = [
         Experiment::KnownLoss,
         Experiment::UnknownLoss,
         Experiment::Probes,
@@ -128,6 +132,7 @@ impl Experiment {
         Experiment::TwoHosts,
         Experiment::Lds,
         Experiment::Colate,
+        Experiment::DamagedRows,
     ];
 
     /// Its name, which is also that of its figures.
@@ -144,6 +149,7 @@ impl Experiment {
             Experiment::TwoHosts => "figure 12",
             Experiment::Lds => "lds",
             Experiment::Colate => "colate",
+            Experiment::DamagedRows => "figure 13",
         }
     }
 
@@ -175,6 +181,7 @@ impl Experiment {
             Experiment::TwoHosts => two_hosts::run(recording, progress),
             Experiment::Lds => lds::run(scale, progress),
             Experiment::Colate => colate::run(scale, progress),
+            Experiment::DamagedRows => damaged_rows::run(scale, progress),
         }
     }
 }

@@ -8,7 +8,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-use deltaline_lab::figure::{Figure, Point};
+use deltaline_lab::figure::{Claim, Figure, Point};
 use deltaline_lab::{Experiment, Recording, Report, Scale};
 
 fn run(experiment: Experiment, packets: usize, runs: usize) -> Report {
@@ -141,6 +141,37 @@ fn reconciliation() {
     let stash = figure(&report, "11a");
     let name = "FineComb, all combinations";
     assert!(value(stash, name, 20.0) > 4.0 * value(stash, name, 16.0));
+}
+
+#[test]
+fn damaged_rows() {
+    let (packets, runs) = (1_000_000, 10);
+    let report = run(Experiment::DamagedRows, packets, runs);
+    // Of 400,000 packets; deviation over mean of the delays.
+    let (sent, ratio) = (400_000.0, 1.4617);
+    let error = |samples: f64, loss: f64| {
+        ABSOLUTE * ratio * ((1.0 - samples / (sent * (1.0 - loss))) / samples).sqrt()
+    };
+    for (name, crossing) in [("13a", 0.0), ("13b", 0.1)] {
+        let figure = figure(&report, name);
+        for loss in [0.01, 0.03, 0.1] {
+            let differ = loss * (1.0 + crossing) * sent;
+            // The longest prefix with which 0.6 packets a row are the most that differ.
+            let share = 0.5f64.powf((differ / 614.4).log2().ceil().max(0.0));
+            let named = sent * (1.0 - loss) * share * (-share * differ / 1024.0).exp();
+            near(value(figure, "lda-identity", loss), error(named, loss), margin(runs) + 0.05);
+            assert_eq!(point(figure, "lda-identity", loss).missing, 0, "{name} {loss}");
+            let of_digests = 2126.0 / differ * sent * (1.0 - loss) * (-1f64).exp();
+            near(value(figure, "LDA with digests", loss), error(of_digests, loss), margin(runs) + 0.05);
+            let of_lda = value(figure, "LDA, 1/2 in a row", loss);
+            if crossing > 0.0 {
+                assert!(of_lda > 10.0 * value(figure, "lda-identity", loss), "{loss}: {of_lda}");
+            } else {
+                assert!(of_lda < value(figure, "lda-identity", loss), "{loss}: {of_lda}");
+            }
+        }
+    }
+    assert_eq!(report.claims.iter().map(Claim::holds).collect::<Vec<_>>(), [true, false, false]);
 }
 
 #[test]

@@ -7,6 +7,7 @@
 //!
 //! With the tables and symbols that are made of them ([`super`]); packets of one identity by division.
 
+use deltaline_model::sketch::cell::SUM_MASK;
 use deltaline_model::sketch::digest::{LANES, subtract};
 use deltaline_model::sketch::packet_id::PacketId;
 
@@ -17,9 +18,48 @@ const MOST_HALVINGS: u32 = 2;
 
 /// What is left of a cell: the sender's less the receiver's.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Left {
+pub(super) struct Left<S> {
     pub(super) count: u32,
-    pub(super) fields: [u32; 3],
+    pub(super) check: S,
+    pub(super) halves: [u32; 2],
+}
+
+/// A sum of checks, in one of the ways in which cells add them.
+pub(super) trait CheckSum: Copy + Default + PartialEq {
+    /// That of so many packets of one check, or of so many less than none.
+    fn of(check: u32, count: u32) -> Self;
+    /// This one less another.
+    fn less(self, other: Self) -> Self;
+}
+
+/// In two halves, each modulo 2^16.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct InHalves(pub(super) u32);
+
+impl CheckSum for InHalves {
+    #[inline(always)]
+    fn of(check: u32, count: u32) -> Self {
+        InHalves(times(check, count))
+    }
+
+    #[inline(always)]
+    fn less(self, other: Self) -> Self {
+        InHalves(subtract(self.0, other.0))
+    }
+}
+
+/// As a row sums times: modulo 2^40.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct AsTimes(pub(super) u64);
+
+impl CheckSum for AsTimes {
+    fn of(check: u32, count: u32) -> Self {
+        AsTimes((i64::from(check) * i64::from(count as i32)) as u64 & SUM_MASK)
+    }
+
+    fn less(self, other: Self) -> Self {
+        AsTimes(self.0.wrapping_sub(other.0) & SUM_MASK)
+    }
 }
 
 /// A field as often as this, by which both of its halves are multiplied modulo 2^16.
@@ -32,12 +72,21 @@ pub(super) fn inverse(odd: u32) -> u32 {
     (0..3).fold(odd, |inverse, _| inverse.wrapping_mul(2u32.wrapping_sub(odd.wrapping_mul(inverse)))) & 0xffff
 }
 
-impl Left {
+impl Left<InHalves> {
+    /// What is left of a count, and of the fields of check and halves.
+    pub(super) fn in_halves(count: u32, sent: [u32; 3], received: [u32; 3]) -> Self {
+        let [check, upper, lower] = std::array::from_fn(|field| subtract(sent[field], received[field]));
+        Left { count, check: InHalves(check), halves: [upper, lower] }
+    }
+}
+
+impl<S: CheckSum> Left<S> {
     /// Takes out packets of one identity, of which the sender has `count` more than the receiver.
-    pub(super) fn take(&mut self, count: u32, fields: [u32; 3]) {
+    pub(super) fn take(&mut self, count: u32, check: u32, halves: [u32; 2]) {
         self.count = self.count.wrapping_sub(count);
-        for (left, field) in self.fields.iter_mut().zip(fields) {
-            *left = subtract(*left, times(field, count));
+        self.check = self.check.less(S::of(check, count));
+        for (left, half) in self.halves.iter_mut().zip(halves) {
+            *left = subtract(*left, times(half, count));
         }
     }
 
@@ -48,96 +97,114 @@ impl Left {
 
     /// Whether nothing is left.
     pub(super) fn is_empty(&self) -> bool {
-        *self == Left { count: 0, fields: [0; 3] }
+        *self == Left { count: 0, check: S::default(), halves: [0; 2] }
     }
 
-    /// The fields of each packet that is left in this cell, if all are of one identity, whatever their number, which may be in this cell.
-    pub(super) fn single(&self, id: &PacketId, may_be_here: impl Fn([u32; 2]) -> bool) -> Option<[u32; 3]> {
-        let is_right = |[check, upper, lower]: [u32; 3]| {
-            let halves = [upper, lower];
-            id.check_of(id.hash_of(halves)) == check && may_be_here(halves)
+    /// Each packet's share, of so many alike as the count says, where that is one or minus one.
+    fn of_one(&self) -> [u32; 2] {
+        if self.count == 1 { self.halves } else { self.halves.map(|half| subtract(0, half)) }
+    }
+
+    /// The check and the identifier of each packet that is left in this cell, if all are of one identity, whatever their number, which
+    /// may be in this cell.
+    pub(super) fn single(
+        &self,
+        id: &PacketId,
+        may_be_here: impl Fn([u32; 2]) -> bool,
+    ) -> Option<(u32, [u32; 2])> {
+        let checked = |halves: [u32; 2]| {
+            let check = id.check_of(id.hash_of(halves));
+            (S::of(check, self.count) == self.check && may_be_here(halves)).then_some((check, halves))
         };
-        let (alike, fields) = match self.count as i32 {
+        let (alike, halves) = match self.count as i32 {
             0 => return None,
-            count if count > 0 => (self.count, self.fields),
-            _ => (self.count.wrapping_neg(), self.fields.map(|field| subtract(0, field))),
+            count if count > 0 => (self.count, self.halves),
+            _ => (self.count.wrapping_neg(), self.halves.map(|half| subtract(0, half))),
         };
         if alike == 1 {
-            return Some(fields).filter(|fields| is_right(*fields));
+            return checked(halves);
         }
         let halvings = alike.trailing_zeros();
         let low = (1 << halvings) - 1;
         if alike > MOST_ALIKE
             || halvings > MOST_HALVINGS
-            || fields.iter().any(|field| (field | field >> 16) & low != 0)
+            || halves.iter().any(|half| (half | half >> 16) & low != 0)
         {
             return None;
         }
         // An odd number can be divided by; of an even one the uppermost bits of each part are not known.
         let inverse = inverse(alike >> halvings);
-        let known = fields.map(|field| {
+        let known = halves.map(|half| {
             let part = |part: u32| ((part & 0xffff) >> halvings).wrapping_mul(inverse) & (0xffff >> halvings);
-            part(field >> 16) << 16 | part(field)
+            part(half >> 16) << 16 | part(half)
         });
         let bit = |choice: u32, part: u32| (choice >> (part * halvings) & low) << (16 - halvings);
-        let halves = |choice: u32| {
-            [0, 2].map(|part| bit(choice, part) << 16 | bit(choice, part + 1)).into_iter().zip(&known[1..])
-        };
         (0..1u32 << (4 * halvings)).find_map(|choice| {
-            let mut halves = halves(choice).map(|(unknown, known)| unknown | known);
-            let halves = [halves.next()?, halves.next()?];
-            let check = id.check_of(id.hash_of(halves));
-            let found = [check, halves[0], halves[1]];
-            (times(check, alike) == fields[0] && is_right(found)).then_some(found)
+            let unknown = [0, 2].map(|part| bit(choice, part) << 16 | bit(choice, part + 1));
+            checked([unknown[0] | known[0], unknown[1] | known[1]])
         })
     }
 }
 
-/// Cells that may hold single packets: place, what is left there, and the packet's fields.
-pub(super) struct Singles {
-    /// Each with whether its check is known to be right.
-    found: [(usize, Left, [u32; 3], bool); LANES],
+/// A cell that may hold a single packet, or several of one identity.
+#[derive(Clone, Copy)]
+struct Found<S> {
+    place: usize,
+    left: Left<S>,
+    /// If it is known already that it is right.
+    check: Option<u32>,
+    halves: [u32; 2],
+}
+
+/// Cells that may hold single packets.
+pub(super) struct Singles<S> {
+    found: [Found<S>; LANES],
     length: usize,
 }
 
-impl Singles {
+impl<S: CheckSum> Singles<S> {
     /// The next of the cells that wait.
     pub(super) fn next(
         waiting: &mut Vec<usize>,
-        cells: &[Left],
+        cells: &[Left<S>],
         id: &PacketId,
         may_be_here: impl Fn(usize, [u32; 2]) -> bool,
     ) -> Self {
-        let nothing = Left { count: 0, fields: [0; 3] };
-        let mut singles = Singles { found: [(0, nothing, [0; 3], false); LANES], length: 0 };
+        let nothing = Left { count: 0, check: S::default(), halves: [0; 2] };
+        let found = Found { place: 0, left: nothing, check: None, halves: [0; 2] };
+        let mut singles = Singles { found: [found; LANES], length: 0 };
         while singles.length < LANES
             && let Some(place) = waiting.pop()
         {
             let Some(&left) = cells.get(place) else { continue };
-            let (fields, is_checked) = match left.count as i32 {
+            let (check, halves) = match left.count as i32 {
                 0 => continue,
-                1 => (left.fields, false),
-                -1 => (left.fields.map(|field| subtract(0, field)), false),
+                1 | -1 => (None, left.of_one()),
                 _ => match left.single(id, |halves| may_be_here(place, halves)) {
-                    Some(fields) => (fields, true),
+                    Some((check, halves)) => (Some(check), halves),
                     None => continue,
                 },
             };
-            if is_checked || may_be_here(place, [fields[1], fields[2]]) {
-                singles.found[singles.length] = (place, left, fields, is_checked);
+            if check.is_some() || may_be_here(place, halves) {
+                singles.found[singles.length] = Found { place, left, check, halves };
                 singles.length += 1;
             }
         }
         singles
     }
 
-    /// Those whose checks are right.
-    pub(super) fn checked(&self, id: &PacketId) -> impl Iterator<Item = (usize, Left, [u32; 3])> + '_ {
-        let halves = [1, 2].map(|half| self.found.map(|(_, _, fields, _)| fields[half]));
+    /// Those whose checks are right: place, what is left there, and the check and halves of each packet.
+    pub(super) fn checked(
+        &self,
+        id: &PacketId,
+    ) -> impl Iterator<Item = (usize, Left<S>, u32, [u32; 2])> + '_ {
+        let halves = [0, 1].map(|half| self.found.map(|found| found.halves[half]));
         let checks = id.checks_of(halves);
         let found = self.found.iter().zip(checks).take(self.length);
-        found.filter_map(|((place, left, fields, is_checked), check)| {
-            (*is_checked || fields[0] == check).then_some((*place, *left, *fields))
+        found.filter_map(|(found, check)| {
+            let Found { place, left, halves, .. } = *found;
+            let is_right = found.check.is_some() || S::of(check, left.count) == left.check;
+            is_right.then_some((place, left, found.check.unwrap_or(check), halves))
         })
     }
 }

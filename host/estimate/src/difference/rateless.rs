@@ -17,8 +17,8 @@
 //! thousands of packets, some of one identity: these come out, and of how many symbols. Sets without anything in common end.
 
 use super::Difference;
-use super::left::Left;
-use deltaline_model::sketch::digest::{add, subtract};
+use super::left::{InHalves, Left};
+use deltaline_model::sketch::digest::add;
 use deltaline_model::sketch::packet_id::PacketId;
 
 /// Symbols at first.
@@ -49,10 +49,9 @@ impl Symbol {
     }
 
     /// What is left of it, less the receiver's.
-    pub(super) fn less(&self, received: &Symbol) -> Left {
+    pub(super) fn less(&self, received: &Symbol) -> Left<InHalves> {
         let count = self.count.wrapping_sub(received.count);
-        let fields = std::array::from_fn(|field| subtract(self.fields[field], received.fields[field]));
-        Left { count: u32::from(count), fields }.shortened()
+        Left::in_halves(u32::from(count), self.fields, received.fields).shortened()
     }
 }
 
@@ -175,21 +174,22 @@ impl Difference {
 }
 
 /// The packets that are left in symbols.
-fn decode(mut symbols: Vec<Left>, id: &PacketId) -> Difference {
+fn decode(mut symbols: Vec<Left<InHalves>>, id: &PacketId) -> Difference {
     let mut difference = Difference::default();
     let mut waiting: Vec<usize> = (0..symbols.len()).collect();
     let mut known = 0;
     let length = symbols.len();
     while let Some(index) = waiting.pop() {
         let is_here = |halves| Indices::of(halves).take_while(|other| *other <= index).last() == Some(index);
-        let Some(fields) = symbols[index].single(id, is_here).filter(|_| known < length) else { continue };
-        let (count, halves) = (symbols[index].count, [fields[1], fields[2]]);
+        let found = symbols[index].single(id, is_here).filter(|_| known < length);
+        let Some((check, halves)) = found else { continue };
+        let count = symbols[index].count;
         if !difference.put(count, halves, length) {
             continue;
         }
         known += 1;
         for symbol in Indices::of(halves).take_while(|index| *index < length) {
-            symbols[symbol].take(count, fields);
+            symbols[symbol].take(count, check, halves);
             symbols[symbol] = symbols[symbol].shortened();
             waiting.push(symbol);
         }

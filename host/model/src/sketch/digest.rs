@@ -88,11 +88,11 @@ impl PacketDigest {
 }
 
 /// The function of the first digest in a cell of this kind, which is summed over all packets too: of a FineComb row and
-/// of RDA the identifier's upper half, of an identity table's cell and of sRDA the check, and otherwise the seed's digest.
+/// of RDA the identifier's upper half, of an identity table's cell, alone or beside an LDA's rows, and of sRDA the check, and otherwise the seed's digest.
 pub fn first(kind: Kind, seed: u64) -> PacketDigest {
     match kind {
         Kind::FINECOMB | Kind::RDA => PacketId::default().halves()[0],
-        Kind::IDENTITY_TABLE | Kind::SRDA => *PacketId::default().check(),
+        Kind::IDENTITY_TABLE | Kind::LDA_IDENTITY | Kind::SRDA => *PacketId::default().check(),
         _ => PacketDigest::new(seed),
     }
 }

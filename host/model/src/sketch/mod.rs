@@ -8,6 +8,7 @@ pub mod finecomb;
 pub mod identity_table;
 pub mod layout;
 pub mod lda;
+pub mod lda_identity;
 pub mod lds;
 pub mod mixing;
 pub mod packet_cache;

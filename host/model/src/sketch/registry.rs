@@ -7,6 +7,7 @@
 use crate::sketch::finecomb::FINECOMB;
 use crate::sketch::identity_table::IDENTITY_TABLE;
 use crate::sketch::lda::{LDA, Lda};
+use crate::sketch::lda_identity::LDA_IDENTITY;
 use crate::sketch::rda::{RDA, SRDA};
 use crate::sketch::sampler::{Prefixes, Sampler};
 use crate::sketch::slices::{BOTH, SLICES};
@@ -48,7 +49,7 @@ impl Tables {
     }
 }
 
-static SYNOPSES: [Registered; 7] = [LDA, FINECOMB, IDENTITY_TABLE, RDA, SRDA, SLICES, BOTH];
+static SYNOPSES: [Registered; 8] = [LDA, FINECOMB, IDENTITY_TABLE, RDA, SRDA, SLICES, BOTH, LDA_IDENTITY];
 
 fn find(kind: Kind) -> Option<&'static Registered> {
     SYNOPSES.iter().find(|each| each.kind == kind)

@@ -28,6 +28,8 @@ impl Kind {
     pub const SLICES: Kind = Kind(7);
     /// An LDA with [slices](crate::sketch::slices).
     pub const BOTH: Kind = Kind(8);
+    /// An LDA with an [identity table](crate::sketch::lda_identity).
+    pub const LDA_IDENTITY: Kind = Kind(9);
 }
 
 impl core::fmt::Display for Kind {

@@ -13,7 +13,7 @@ fn function(configuration: &Configuration) -> PacketDigest {
     let id = PacketId::default();
     match configuration.kind() {
         Kind::FINECOMB => id.halves()[0],
-        Kind::IDENTITY_TABLE => *id.check(),
+        Kind::IDENTITY_TABLE | Kind::LDA_IDENTITY => *id.check(),
         _ => PacketDigest::new(configuration.seed()),
     }
 }

@@ -1,20 +1,84 @@
-//! Identity table: packets in, cells of its four tables out when drained.
+//! Identity table, alone or beside an LDA's rows: packets in, cells of all tables out when drained.
 
 use crate::bench::Bench;
 use crate::error::{CheckError, same};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::hash::LinearHash;
 use deltaline_model::packet::identity::{KEY_BITS, KEY_WORDS, Key};
-use deltaline_model::sketch::cell::SUM_MASK;
+use deltaline_model::sketch::cell::{Cell, SUM_MASK};
 use deltaline_model::sketch::identity_table::{IdentityCell, TABLES, row};
+use deltaline_model::sketch::lda_identity::{CheckedCell, WORDS, row_of};
 use deltaline_model::sketch::packet_id::PacketId;
 use deltaline_model::sketch::place::Placement;
+use deltaline_model::wire::shape::Kind;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::collections::VecDeque;
 use verilator_sys::{Port, Toolchain};
 
 const STAGE: &str = "identity table";
+
+/// What the cells of one copy must hold.
+trait Copied {
+    /// Adds a packet; true when a count wrapped.
+    fn add(&mut self, id: &PacketId, hash: u64, time: u64) -> bool;
+
+    /// What is drained at this address; and clears it.
+    fn take(&mut self, place: usize) -> IdentityCell;
+}
+
+/// Four tables of so many rows.
+struct FourTables {
+    rows: usize,
+    cells: Vec<IdentityCell>,
+}
+
+impl Copied for FourTables {
+    fn add(&mut self, id: &PacketId, hash: u64, time: u64) -> bool {
+        let halves = id.halves_of(hash);
+        let fields = [id.check_of(hash), halves[0], halves[1]];
+        (0..TABLES).fold(false, |is_full, table| {
+            self.cells[table * self.rows + row(halves, table, self.rows)].add(time, fields) | is_full
+        })
+    }
+
+    fn take(&mut self, place: usize) -> IdentityCell {
+        std::mem::take(&mut self.cells[place])
+    }
+}
+
+/// So many rows, and as many cells of an identity table, of two words each.
+struct RowsAndCells {
+    rows: Vec<Cell>,
+    cells: Vec<CheckedCell>,
+}
+
+impl Copied for RowsAndCells {
+    fn add(&mut self, id: &PacketId, hash: u64, time: u64) -> bool {
+        let (halves, rows) = (id.halves_of(hash), self.rows.len());
+        let is_full = self.rows[row_of(halves, rows)].add(time);
+        (0..TABLES).fold(is_full, |is_full, part| {
+            let place = part * (rows / TABLES) + row(halves, part, rows / TABLES);
+            self.cells[place].add(id.check_of(hash).into(), halves) | is_full
+        })
+    }
+
+    fn take(&mut self, place: usize) -> IdentityCell {
+        let (count, sum) = match place.checked_sub(self.rows.len()) {
+            None => {
+                let Cell { count, sum, .. } = std::mem::take(&mut self.rows[place]);
+                (count, sum)
+            }
+            Some(word) if word % WORDS == 0 => (self.cells[word / WORDS].count, self.cells[word / WORDS].sum),
+            // The cell is cleared with its second word.
+            Some(word) => {
+                let [upper, lower] = std::mem::take(&mut self.cells[word / WORDS]).fields;
+                (upper, lower.into())
+            }
+        };
+        IdentityCell { count, sum, fields: [0; 3] }
+    }
+}
 
 /// Cycles from a packet to the pulse of a count that it made wrap.
 const OVERFLOW_LATENCY: u64 = 14;
@@ -49,7 +113,7 @@ struct Tables<'a> {
     overflow_epoch: Port,
     /// The packet whose key was shown in the last cycle.
     shown: Option<Packet>,
-    copies: [Vec<IdentityCell>; 2],
+    copies: [Box<dyn Copied>; 2],
     current: usize,
     overflows: VecDeque<(u64, usize)>,
     packets: u64,
@@ -69,17 +133,34 @@ pub fn check(
 ) -> Result<u64, CheckError> {
     let mut random = StdRng::seed_from_u64(seed);
     let full = verilog.replace(ZERO, FULL);
-    same(STAGE, 0, "memories that can be preloaded", &(4 * TABLES), &full.matches(FULL).count())?;
-    let start = IdentityCell { count: u32::MAX, ..IdentityCell::default() };
-    let mut preloaded = Tables::new(toolchain, configuration, &full, start)?;
+    let memories = 4 * (TABLES + usize::from(has_rows(configuration)));
+    same(STAGE, 0, "memories that can be preloaded", &memories, &full.matches(FULL).count())?;
+    let mut preloaded = Tables::new(toolchain, configuration, &full, u32::MAX)?;
     preloaded.long_carries(&mut random)?;
 
-    let mut tables = Tables::new(toolchain, configuration, verilog, IdentityCell::default())?;
+    let mut tables = Tables::new(toolchain, configuration, verilog, 0)?;
     tables.directed(&mut random)?;
     while tables.packets < count {
         tables.random_interval(&mut random)?;
     }
     Ok(tables.packets + preloaded.packets)
+}
+
+/// Whether there are rows beside the table.
+fn has_rows(configuration: &Configuration) -> bool {
+    configuration.kind() == Kind::LDA_IDENTITY
+}
+
+/// A copy whose counts all start with this one.
+fn copy(configuration: &Configuration, count: u32) -> Box<dyn Copied> {
+    let rows = configuration.rows();
+    if has_rows(configuration) {
+        let row = Cell { count, ..Cell::default() };
+        let cell = CheckedCell { count, ..CheckedCell::default() };
+        return Box::new(RowsAndCells { rows: vec![row; rows], cells: vec![cell; rows] });
+    }
+    let cell = IdentityCell { count, ..IdentityCell::default() };
+    Box::new(FourTables { rows, cells: vec![cell; TABLES * rows] })
 }
 
 /// Any packet.
@@ -92,11 +173,11 @@ impl<'a> Tables<'a> {
         toolchain: &Toolchain,
         configuration: &'a Configuration,
         verilog: &str,
-        start: IdentityCell,
+        start: u32,
     ) -> Result<Self, CheckError> {
+        let module = if has_rows(configuration) { "lda_identity" } else { "identity_table" };
         // The memories keep their initial content: no write may come from registers that have not been reset yet.
-        let bench = Bench::zeroed(toolchain, "identity_table", verilog)?;
-        let copy = vec![start; TABLES * configuration.rows()];
+        let bench = Bench::zeroed(toolchain, module, verilog)?;
         let mut tables = Tables {
             configuration,
             hash: LinearHash::new(configuration.hash(), configuration.seed()),
@@ -113,7 +194,7 @@ impl<'a> Tables<'a> {
             overflow_epoch: bench.port("overflow_epoch")?,
             bench,
             shown: None,
-            copies: [copy.clone(), copy],
+            copies: [copy(configuration, start), copy(configuration, start)],
             current: 0,
             overflows: VecDeque::new(),
             packets: 0,
@@ -153,13 +234,7 @@ impl<'a> Tables<'a> {
         if !self.is_sampled(hash) {
             return false;
         }
-        let (id, rows) = (PacketId::default(), self.configuration.rows());
-        let halves = id.halves_of(hash);
-        let fields = [id.check_of(hash), halves[0], halves[1]];
-        let cells = &mut self.copies[self.current];
-        (0..TABLES).fold(false, |is_full, table| {
-            cells[table * rows + row(halves, table, rows)].add(time, fields) | is_full
-        })
+        self.copies[self.current].add(&PacketId::default(), hash, time)
     }
 
     /// Makes the other copy count, and drains the one that counted, with a packet asked for in each cycle meanwhile.
@@ -169,9 +244,9 @@ impl<'a> Tables<'a> {
         let idle = self.current;
         self.current ^= 1;
         self.bench.set(self.drain_epoch, idle as u64);
-        // One copy forwards, the other backwards: a table must not answer, or be cleared, for another, whichever is first.
-        let places = self.copies[idle].len();
-        let place_of = |step: usize| if idle == 0 { step } else { places - 1 - step };
+        // One copy forwards, the other backwards, pair by pair: a table must not answer, or be cleared, for another, whichever is first.
+        let places = self.configuration.shape().cells();
+        let place_of = |step: usize| if idle == 0 { step } else { (places - 1 - step) ^ 1 };
         self.bench.set(self.drain_address, place_of(0) as u64);
         for cycle in 0..SETTLE {
             self.cycle(packet(cycle))?;
@@ -181,7 +256,7 @@ impl<'a> Tables<'a> {
             for cycle in 0..DRAIN_LATENCY {
                 self.cycle(packet(cycle))?;
             }
-            let expected = std::mem::take(&mut self.copies[idle][place]);
+            let expected = self.copies[idle].take(place);
             let found = self.drained();
             same(STAGE, self.packets, "drained cell", &expected, &found)?;
             self.bench.set(self.clear[idle], 1);
