@@ -410,6 +410,7 @@ impl<
             self.lda_identity[i].key.next = self.key[i].val();
             self.lda_identity[i].nanoseconds.next = self.staged_timestamp[i].q.val().get_bits::<40>(16);
             self.lda_identity[i].masks.next = self.prefixes.masks.val();
+            self.lda_identity[i].mixing.next = self.mixings.mixing.val();
             self.lda_identity[i].drain_address.next = self.emitter.drain_address.val();
             self.lda_identity[i].drain_epoch.next = self.idle.val();
             self.lda_identity[i].clear_first.next =

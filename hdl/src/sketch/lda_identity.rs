@@ -46,7 +46,8 @@ use crate::module::module;
 use crate::sketch::digest::{self, Digest};
 use crate::sketch::digest_sum::DigestSum;
 use crate::sketch::lda::Lda;
-use crate::sketch::place::{self, Place};
+use crate::sketch::mixing::MIXING;
+use crate::sketch::place::Place;
 use crate::sketch::sampler::{MASKS, PREFIX_BITS, Sampler};
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
@@ -60,6 +61,7 @@ pub struct LdaIdentity<const R: usize, const A: usize, const T: usize, const S: 
     pub packet: Signal<In, Bit>,
     pub epoch: Signal<In, Bit>,
     pub nanoseconds: Signal<In, Bits<40>>,
+    pub mixing: Signal<In, Bits<MIXING>>,
     pub masks: Signal<In, Bits<MASKS>>,
     pub drain_address: Signal<In, Bits<A>>,
     pub drain_epoch: Signal<In, Bit>,
@@ -101,13 +103,13 @@ impl<const R: usize, const A: usize, const T: usize, const S: usize> LdaIdentity
     /// The tables of a configuration with 2^R rows.
     pub fn new(configuration: &Configuration) -> Self {
         module! { LdaIdentity {
-            place: place::place(configuration),
+            place: Place::new(configuration),
             sampler: Sampler::new(configuration),
             digest: std::array::from_fn(|field| digest::digest(configuration, field)),
             part: std::array::from_fn(|number| Part::new(number as u64)),
             row_bits: Constant::new((R as u64).into()),
         }
-            clk rst key packet epoch nanoseconds masks drain_address drain_epoch clear_first clear_second drained_cell
+            clk rst key packet epoch nanoseconds mixing masks drain_address drain_epoch clear_first clear_second drained_cell
             overflow overflow_epoch placing half entering waiting updating rows drained_table rows_drained drained overflows
             wrapped_copy unused_row ends digest_sum checks
         }
@@ -120,6 +122,7 @@ impl<const R: usize, const A: usize, const T: usize, const S: usize> Logic for L
         self.place.clk.next = self.clk.val();
         self.place.rst.next = self.rst.val();
         self.place.key.next = self.key.val();
+        self.place.mixing.next = self.mixing.val();
         for i in 0..5 {
             self.placing[i].clock.next = self.clk.val();
             self.placing[i].rst.next = self.rst.val();

@@ -19,7 +19,7 @@
 
 use crate::quantity::{Definition, Metric, Number, Quantity, Unit};
 use crate::{Observation, Reason, Sums};
-use deltaline_model::sketch::cell::{Row, SUM_MASK};
+use deltaline_model::sketch::cell::Row;
 use deltaline_model::sketch::digest::{PacketDigest, add, subtract};
 use deltaline_model::sketch::identity_table::{IdentityCell, TABLES, row};
 use deltaline_model::sketch::lda_identity::CheckedCell;
