@@ -203,7 +203,7 @@ pub(crate) fn cost(rows: usize) -> Result<Vec<Subject>, Failure> {
 }
 
 /// Name of a core with a mixing.
-const MIXED: &str = "mixed";
+const MIXED: &str = "mixing_core";
 /// Name of the module that holds two cores.
 const PAIR: &str = "pair";
 
