@@ -2909,13 +2909,8 @@ module deltaline_core_aggregator_emitter_pack(clk,rst,choose,section,step,header
         end
         if (add) begin
             check_d = rotated ^ chosen_q;
-            if (section == 32'h0) begin
-                if (step == 32'h0) begin
-                    check_d = 32'h0;
-                end
-                if (step == 32'h1) begin
-                    check_d = ((chosen_q[(32'h0)+:(32)]) & 64'hffffffffffffffff);
-                end
+            if ((section == 32'h0) & (step == 32'h1)) begin
+                check_d = ((chosen_q[(32'h0)+:(32)]) & 64'hffffffffffffffff);
             end
             beat_d = ((chosen_q[(32'h38)+:(8)]) & 64'hffffffffffffffff) | (((chosen_q[(32'h30)+:(8)]) & 64'hffffffffffffffff) << 32'h8) | (((chosen_q[(32'h28)+:(8)]) & 64'hffffffffffffffff) << 32'h10) | (((chosen_q[(32'h20)+:(8)]) & 64'hffffffffffffffff) << 32'h18) | (((chosen_q[(32'h18)+:(8)]) & 64'hffffffffffffffff) << 32'h20) | (((chosen_q[(32'h10)+:(8)]) & 64'hffffffffffffffff) << 32'h28) | (((chosen_q[(32'h8)+:(8)]) & 64'hffffffffffffffff) << 32'h30) | (((chosen_q[(32'h0)+:(8)]) & 64'hffffffffffffffff) << 32'h38);
             is_valid_d = 1'b1;

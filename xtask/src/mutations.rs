@@ -32,7 +32,7 @@ use deltaline_hdl::emit::module::emit;
 use deltaline_hdl::emit::reader;
 use deltaline_model::configuration::Configuration;
 use std::fs;
-use std::path::PathBuf;
+use tempfile::TempDir;
 use verilator_sys::Toolchain;
 
 /// Of the mutations that change something, the least share that must be noticed, in per cent. Of few, one may be missed: two of
@@ -102,6 +102,17 @@ command(\"connect -set preload 8'h00\")
 command('setundef -zero')
 command('copy ' + top + ' mutated')
 command(mutation)
+# A flip-flop is cut by the name of what it drives. A mutation of its output makes that another wire, so each drives one of its own name
+# in both, and what it drove comes of that by a gate that changes nothing.
+for name in [top, 'mutated']:
+    module = design.module(yosys.IdString('\\\\' + name))
+    for cell in list(module.cells_.values()):
+        if cell.type.str() in ['$dff', '$dffe', '$sdff', '$sdffe', '$sdffce']:
+            output, own = yosys.IdString('\\\\Q'), cell.name.str().replace('\\\\', '|')
+            driven = cell.getPort(output)
+            state = yosys.SigSpec(module.addWire(yosys.IdString('\\\\state_' + own), driven.size()))
+            cell.setPort(output, state)
+            module.addOr(yosys.IdString('\\\\drives_' + own), state, state, driven)
 # A flip-flop that drives a part of a wire is not cut.
 command('splitnets')
 command('expose -evert t:$mem_v2')
@@ -117,8 +128,8 @@ command('sat -verify -prove trigger 0')
 
 /// The core's netlist with its mutations.
 struct Mutated {
-    /// Where yosys runs.
-    folder: PathBuf,
+    /// Where yosys runs: a folder of its own, so that several runs do not meet.
+    folder: TempDir,
     netlist: String,
     /// Commands of yosys, one each.
     list: Vec<String>,
@@ -126,13 +137,12 @@ struct Mutated {
 
 impl Mutated {
     fn new(verilog: &str, number: usize, seed: u32) -> Result<Self, Failure> {
-        let folder = tools::folder()?.join("mutations");
-        fs::create_dir_all(&folder)?;
-        let file = |name: &str| folder.join(name);
+        let folder = tempfile::tempdir()?;
+        let file = |name: &str| folder.path().join(name);
         fs::write(file(SOURCE), without_far_names(verilog))?;
         // Names in the list hold that of the source: without folders, so that everyone draws the same.
         let mut yosys = tools::yosys_python()?;
-        yosys.current_dir(&folder).arg("-c").arg(PREPARE.to_string() + MUTATE).args([SOURCE, TOP]);
+        yosys.current_dir(folder.path()).arg("-c").arg(PREPARE.to_string() + MUTATE).args([SOURCE, TOP]);
         run(yosys.args([number.to_string(), seed.to_string()]).args(["list", "netlist.v"]))?;
         let list: Vec<String> = fs::read_to_string(file("list"))?.lines().map(str::to_string).collect();
         if list.len() != number {
@@ -146,7 +156,7 @@ impl Mutated {
     fn is_equivalent(&self, mutation: &str) -> Result<bool, Failure> {
         let mutation = format!("mutate {}", without_control(mutation));
         let mut yosys = tools::yosys_python()?;
-        yosys.current_dir(&self.folder).arg("-c").arg(PREPARE.to_string() + COMPARE);
+        yosys.current_dir(self.folder.path()).arg("-c").arg(PREPARE.to_string() + COMPARE);
         let output = yosys.args([SOURCE, TOP, &mutation]).output()?;
         let printed = String::from_utf8_lossy(&output.stdout);
         if output.status.success() {
@@ -154,7 +164,7 @@ impl Mutated {
         }
         // Any other failure says nothing about the mutation.
         let complaint = String::from_utf8_lossy(&output.stderr);
-        // The second one: a flip-flop's output is another signal, by whose name it is not found.
+        // The second one: a memory's output is another signal, by whose name it is not found.
         let answers = ["Called with -verify and proof did fail!", "No matching port in gate module"];
         let is_answer = answers.iter().any(|answer| printed.contains(answer) || complaint.contains(answer));
         if is_answer { Ok(false) } else { Err(format!("yosys, {mutation}:\n{complaint}").into()) }

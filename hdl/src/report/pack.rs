@@ -127,13 +127,9 @@ impl<const S: usize, const D: usize> Logic for Pack<S, D> {
         // Add the word to the check word, and offer it with the wire's first byte in the lowest lane.
         if self.add.val() {
             self.check.d.next = self.rotated.val() ^ self.chosen.q.val();
-            if self.section.val() == 0 {
-                if self.step.val() == 0 {
-                    self.check.d.next = 0.into();
-                }
-                if self.step.val() == 1 {
-                    self.check.d.next = bit_cast::<64, 32>(self.chosen.q.val().get_bits::<32>(0));
-                }
+            // The check word begins with the second half of the second word, whatever it was.
+            if (self.section.val() == 0) & (self.step.val() == 1) {
+                self.check.d.next = bit_cast::<64, 32>(self.chosen.q.val().get_bits::<32>(0));
             }
             self.beat.d.next = bit_cast::<64, 8>(self.chosen.q.val().get_bits::<8>(56))
                 | (bit_cast::<64, 8>(self.chosen.q.val().get_bits::<8>(48)) << 8)

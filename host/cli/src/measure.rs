@@ -147,7 +147,7 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
         }
         (None, Some(passages)) => {
             summary.doubt_clocks(&passed.evaluations, clock_doubts_of_packets(passages.delays()));
-            let delays: Vec<i64> = passages.delays().into_iter().map(|(_, delay)| delay).collect();
+            let delays: Vec<i64> = passages.delays().map(|(_, delay)| delay).collect();
             if passed.goes_back() && !wild_places(&delays).is_empty() {
                 summary.overall.refuse_wild();
                 summary.intervals.iter_mut().for_each(|interval| interval.figures.refuse_wild());

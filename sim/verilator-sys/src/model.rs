@@ -506,3 +506,63 @@ impl Drop for Instance {
         unsafe { (self.model.inner.functions.delete)(self.handle) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt, chown};
+    use std::process::Command;
+
+    const CHILD: &str = "DELTALINE_IS_PRIVILEGED";
+    /// Nobody, who owns nothing.
+    const OTHER: u32 = 65_534;
+
+    /// Runs itself with the rights of another user, as a set-user-ID program. To root alone, who may make one, and where programs
+    /// may have such rights.
+    #[test]
+    fn a_program_with_rights_of_its_own_loads_nothing() {
+        let toolchain = Toolchain {
+            root: PathBuf::from("/nonexistent"),
+            verilator_version: String::new(),
+            compiler: vec![],
+            compiler_version: String::new(),
+            cache: PathBuf::from("/nonexistent"),
+        };
+        let source = Source { top: "m", verilog: "module m; endmodule" };
+        let built = Model::build(&toolchain, &source, Options::default()).err().unwrap();
+        if std::env::var_os(CHILD).is_some() {
+            assert!(matches!(built, Error::Privileged), "{built}");
+            println!("refused");
+            return;
+        }
+        assert!(!matches!(built, Error::Privileged), "{built}");
+
+        let copy = std::env::temp_dir().join(format!("deltaline-privileged-{}", std::process::id()));
+        fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
+        let is_made = chown(&copy, Some(OTHER), Some(OTHER)).is_ok();
+        fs::set_permissions(&copy, Permissions::from_mode(0o4755)).unwrap();
+        let name = "model::tests::a_program_with_rights_of_its_own_loads_nothing";
+        let output = Command::new(&copy).args(["--exact", name, "--nocapture"]).env(CHILD, "1").output();
+        fs::remove_file(&copy).unwrap();
+        let output = output.unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        if is_made && !is_nosuid() {
+            assert!(output.status.success() && text.contains("refused"), "{text}");
+        } else {
+            println!("skipped: no set-user-ID program can be made or run here");
+        }
+    }
+
+    /// Whether the file system of temporary files gives programs no rights, by proc(5).
+    fn is_nosuid() -> bool {
+        let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+        let folder = std::env::temp_dir();
+        let of_folder = mounts
+            .lines()
+            .filter(|line| line.split(' ').nth(1).is_some_and(|place| folder.starts_with(place)));
+        let options = of_folder.max_by_key(|line| line.split(' ').nth(1).map(str::len));
+        options.and_then(|line| line.split(' ').nth(3)).is_some_and(|options| options.contains("nosuid"))
+    }
+}

@@ -368,7 +368,10 @@ impl Pair<Byte> {
             }
             self.hardware.beat(octet)?;
         }
-        self.first_interval()
+        self.first_interval()?;
+        self.restart(role)?;
+        self.hardware.start()?;
+        self.first_epoch()
     }
 }
 

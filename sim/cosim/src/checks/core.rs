@@ -261,6 +261,24 @@ impl Pair<Core> {
             self.end_interval()?;
             self.compare()?;
         }
+        // Each bit of the clock ends intervals whenever it changes, whatever the others do.
+        for log2 in 8..48 {
+            let other = |random: u64| random & !(1 << log2);
+            let times: [u64; 3] = std::array::from_fn(|_| other(self.random.random_range(0..1 << 48)));
+            let now = |time| Timestamp::from_nanoseconds(time);
+            self.hardware.set_time(now(times[0]));
+            (0..COMMIT).try_for_each(|_| self.cycle())?;
+            self.hardware.set_interval_log2(log2);
+            (0..COMMIT).try_for_each(|_| self.cycle())?;
+            self.hardware.set_time(now(times[1] | 1 << log2));
+            self.end_twin(Event::End(IntervalEnd::Request));
+            (0..COMMIT).try_for_each(|_| self.cycle())?;
+            self.hardware.set_time(now(times[2] | 1 << log2));
+            self.compare()?;
+            self.hardware.set_interval_log2(0);
+            self.end_interval()?;
+            self.compare()?;
+        }
         // Exponents beyond the clock's width end nothing.
         self.hardware.set_interval_log2(63);
         for time in [0, 1 << 63, u64::MAX, 0] {
@@ -330,7 +348,10 @@ impl Pair<Core> {
         self.restart(role)?;
         behind.iter().try_for_each(|beat| self.hardware.beat(*beat))?;
         self.hardware.start()?;
-        self.first_interval()
+        self.first_interval()?;
+        self.restart(role)?;
+        self.hardware.start()?;
+        self.first_epoch()
     }
 }
 
@@ -385,14 +406,14 @@ pub fn preloadable(verilog: &str) -> Result<String, CheckError> {
     let lda = ["lane_0_lda", "identity_0_table_3_lda"]
         .into_iter()
         .find(|lda| verilog.contains(&format!("module deltaline_aggregator_{lda}(")));
-    let full = |half: &str| {
+    let full = |half: &str, copy: u8| {
         (
             format!("deltaline_aggregator_{}_{half}", lda.unwrap_or_default()),
-            "ram_0_write_data = 32'h0;".into(),
-            "ram_0_write_data = 36'hffff00000;".into(),
+            format!("ram_{copy}_write_data = 32'h0;"),
+            format!("ram_{copy}_write_data = 36'hffff00000;"),
         )
     };
-    let full_cells = [full("lower"), full("upper")];
+    let full_cells = [full("lower", 0), full("upper", 0), full("lower", 1), full("upper", 1)];
     // Ends are refused at the earliest in the second interval, so the first must leave the counters full.
     let full_behind = |counter: &str, added: &str| {
         (
@@ -480,24 +501,22 @@ fn preloaded_counters(
         point.end_interval()?;
         let frames = frames(&mut point)?;
         same(STAGE, case, "totals near their ends", &Some(*expected), &totals(&frames))?;
+        // A half of a word is a half of the count and one of the sum.
+        let near_end = |cell: &Cell| Cell { count: cell.count.wrapping_sub(1), ..*cell };
         if is_plain && case == FULL_CELLS {
-            let decoded = frames.iter().filter_map(|frame| Frame::decode(frame).ok());
-            let found: Vec<Cell> = decoded.flat_map(|frame| frame.cells().collect::<Vec<_>>()).collect();
-            // A half of a word is a half of the count and one of the sum.
-            let near_end = |cell: &Cell| Cell { count: cell.count.wrapping_sub(1), ..*cell };
             let expected: Vec<Cell> = cells.iter().map(near_end).collect();
-            same(STAGE, case, "cells near their ends", &expected, &found)?;
+            same(STAGE, case, "cells near their ends", &expected, &self::cells(&frames))?;
         }
         // Nothing is left of it.
         point.end_interval()?;
         let empty = Totals { flags: Flags { timed: true, ..Flags::default() }, ..zero };
-        same(
-            STAGE,
-            case,
-            "totals behind those near their ends",
-            &Some(empty),
-            &totals(&self::frames(&mut point)?),
-        )?;
+        let frames = self::frames(&mut point)?;
+        same(STAGE, case, "totals behind those near their ends", &Some(empty), &totals(&frames))?;
+        if is_plain && case == FULL_CELLS {
+            // The other copy, which nothing has been counted in.
+            let expected = vec![near_end(&Cell::default()); cells.len()];
+            same(STAGE, case, "cells near their ends in the other copy", &expected, &self::cells(&frames))?;
+        }
     }
 
     let mut point = point(1 + cases.len() as u64)?;
@@ -524,6 +543,12 @@ fn preloaded_counters(
 fn frames(point: &mut HardwarePoint) -> Result<Vec<Vec<u8>>, CheckError> {
     point.wait_for_frames()?;
     Ok(point.take_frames())
+}
+
+/// The cells in them.
+fn cells(frames: &[Vec<u8>]) -> Vec<Cell> {
+    let decoded = frames.iter().filter_map(|frame| Frame::decode(frame).ok());
+    decoded.flat_map(|frame| frame.cells().collect::<Vec<_>>()).collect()
 }
 
 /// The totals in them.

@@ -273,6 +273,15 @@ impl<K: Kind> Pair<K> {
                 }
             }
         }
+        // A request counts every bit of the number on.
+        for start in [0x5a5a_5a5a, 0xa5a5_a5a5, u32::MAX] {
+            self.begin_with(start)?;
+            self.end_interval()?;
+            self.compare()?;
+            let frame = self.ours(0, start.wrapping_add(1));
+            same(K::STAGE, self.packets, "due behind a request", &true, &self.delimiter(&frame, true)?)?;
+            self.compare()?;
+        }
         // A sender that counts its starts: the number alone says nothing.
         let due = self.twin.model.interval();
         let number = |ahead: u32| due.wrapping_add(ahead);
@@ -667,6 +676,17 @@ impl<K: Kind> Pair<K> {
         same(K::STAGE, self.packets, "the first delimiter", &true, &self.delimiter(&delimiter, true)?)?;
         self.compare()?;
         self.end_interval()?;
+        self.compare()
+    }
+
+    /// Behind a reset and an end by request, the delimiter that is due is of boot epoch 0: only here does a core name an epoch that no
+    /// delimiter has told it.
+    pub(crate) fn first_epoch(&mut self) -> Result<(), CheckError> {
+        self.end_interval()?;
+        self.compare()?;
+        let delimiter = self.ours(0, 1);
+        let is_due = self.delimiter(&delimiter, true)?;
+        same(K::STAGE, self.packets, "a delimiter of the epoch that a reset leaves", &true, &is_due)?;
         self.compare()
     }
 }
