@@ -83,8 +83,11 @@ fn point(x: f64, y: Option<f64>) -> Point {
     Point::average(x, std::iter::once(y))
 }
 
+/// A step of an exchange: its name, and how long it took.
+type Step = (&'static str, fn(&Spent) -> Duration);
+
 /// The steps of an exchange, as the paper's figure 12 has them.
-const STEPS: [(&str, fn(&Spent) -> Duration); 5] = [
+const STEPS: [Step; 5] = [
     ("tables", |spent| spent.tables),
     ("difference", |spent| spent.difference),
     ("moves", |spent| spent.moves),

@@ -28,7 +28,7 @@ pub fn rows_for(differ: f64) -> Option<usize> {
 }
 
 fn row(halves: [u32; 2], table: usize, rows: usize) -> usize {
-    usize::from(part(halves, table)) * rows >> 16
+    (usize::from(part(halves, table)) * rows) >> 16
 }
 
 /// The tables of packets with these hashes, one behind the other, of so many rows each.
