@@ -69,7 +69,9 @@ impl Copied for RowsAndCells {
                 let Cell { count, sum, .. } = std::mem::take(&mut self.rows[place]);
                 (count, sum)
             }
-            Some(word) if word % WORDS == 0 => (self.cells[word / WORDS].count, self.cells[word / WORDS].sum),
+            Some(word) if word.is_multiple_of(WORDS) => {
+                (self.cells[word / WORDS].count, self.cells[word / WORDS].sum)
+            }
             // The cell is cleared with its second word.
             Some(word) => {
                 let [upper, lower] = std::mem::take(&mut self.cells[word / WORDS]).fields;
