@@ -10,7 +10,8 @@ use crate::report::{self, duration};
 use clap::{Args, ValueEnum};
 use deltaline_capture::write_file;
 use deltaline_lab::keys::{Counter, Keys};
-use deltaline_lab::{Experiment, LabError, Progress, Report, Scale, page};
+use deltaline_lab::{Experiment, LabError, Progress, Report, Scale, deployment, page};
+use deltaline_station::read;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,9 @@ Examples:
 
   How often intervals hold where packets differ in a TCP sequence number alone:
     deltaline lab 8 --keys sequence --hash rabin
+
+  Which routers of a network to upgrade, as MPLANE has it:
+    deltaline lab mplane --topology network.graphml
 
   The results page of the documentation:
     deltaline lab all --out docs --recording \\
@@ -53,6 +57,9 @@ pub(crate) struct Lab {
     /// Captures of both ends whose delays and losses figures 7 and 10 measure as well
     #[arg(long, num_args = 2, value_names = ["SENDER", "RECEIVER"])]
     pub(crate) recording: Vec<PathBuf>,
+    /// The network that figure 12 upgrades, in a form that `deltaline plan` reads; a generated one unless given
+    #[arg(long, value_name = "FILE")]
+    topology: Option<PathBuf>,
     /// Where to write results.md and, in results/, each figure as CSV and SVG
     #[arg(long, default_value = "out/lab", value_name = "FOLDER")]
     pub(crate) out: PathBuf,
@@ -130,6 +137,9 @@ enum LabFigure {
     /// 11: tables that can be subtracted, the RDA paper's figures 6 to 8
     #[value(name = "11", aliases = ["11a", "11b", "11c", "11d", "reconciliation"])]
     Reconciliation,
+    /// 12: MPLANE, which routers to upgrade: the LDA paper's figures 7 to 9
+    #[value(name = "12", aliases = ["12a", "12b", "mplane"])]
+    Deployment,
     /// All of them
     All,
 }
@@ -146,6 +156,7 @@ impl LabFigure {
             LabFigure::Edges => Some(Experiment::Edges),
             LabFigure::Tails => Some(Experiment::Tails),
             LabFigure::Reconciliation => Some(Experiment::Reconciliation),
+            LabFigure::Deployment => Some(Experiment::Deployment),
             LabFigure::All => None,
         }
     }
@@ -205,10 +216,14 @@ pub(crate) fn run(arguments: &Lab) -> Result<Exit, Failure> {
         [sender, receiver] => recorded(sender, receiver)?,
         _ => vec![],
     };
+    let topology = arguments.topology.as_deref().map(read).transpose()?;
     let mut reports = vec![];
     for experiment in arguments.experiments() {
         let bar = Bar::new(experiment.name());
-        let result = experiment.run(&scale, &recording, &bar);
+        let result = match experiment {
+            Experiment::Deployment => deployment::run(&scale, topology.as_ref(), &bar),
+            _ => experiment.run(&scale, &recording, &bar),
+        };
         drop(bar);
         let report = result?;
         for (name, contents) in page::figures(&report)? {
