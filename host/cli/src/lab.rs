@@ -11,9 +11,10 @@ use clap::{Args, ValueEnum};
 use deltaline_capture::matching::Observations;
 use deltaline_capture::write_file;
 use deltaline_lab::keys::{Counter, Keys};
-use deltaline_lab::{Experiment, LabError, Progress, Recording, Report, Scale, page};
+use deltaline_lab::{Experiment, LabError, Progress, Recording, Report, Scale, deployment, page};
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::hash::LinearHash;
+use deltaline_station::read;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,9 @@ Examples:
 
   How often intervals hold where packets differ in a TCP sequence number alone:
     deltaline lab 8 --keys sequence --hash rabin
+
+  Which routers of a network to upgrade, as MPLANE has it:
+    deltaline lab mplane --topology network.graphml
 
   The results page of the documentation:
     deltaline lab all --out docs --recording \\
@@ -59,6 +63,9 @@ pub(crate) struct Lab {
     /// Captures of both ends whose delays and losses figures 7 and 10 measure as well, and figure 12 alone
     #[arg(long, num_args = 2, value_names = ["SENDER", "RECEIVER"])]
     pub(crate) recording: Vec<PathBuf>,
+    /// The network that figure 14 upgrades, in a form that `deltaline plan` reads; a generated one unless given
+    #[arg(long, value_name = "FILE")]
+    topology: Option<PathBuf>,
     /// Where to write results.md and, in results/, each figure as CSV and SVG
     #[arg(long, default_value = "out/lab", value_name = "FOLDER")]
     pub(crate) out: PathBuf,
@@ -146,6 +153,9 @@ enum LabFigure {
     /// 13: rows whose damage an identity table names, against rows alone
     #[value(name = "13", aliases = ["13a", "13b", "13c", "damaged-rows"])]
     DamagedRows,
+    /// 14: MPLANE, which routers to upgrade: the LDA paper's figures 7 to 9
+    #[value(name = "14", aliases = ["14a", "14b", "mplane"])]
+    Deployment,
     /// All of them
     All,
 }
@@ -166,6 +176,7 @@ impl LabFigure {
             LabFigure::Lds => Some(Experiment::Lds),
             LabFigure::Colate => Some(Experiment::Colate),
             LabFigure::DamagedRows => Some(Experiment::DamagedRows),
+            LabFigure::Deployment => Some(Experiment::Deployment),
             LabFigure::All => None,
         }
     }
@@ -225,10 +236,14 @@ pub(crate) fn run(arguments: &Lab) -> Result<Exit, Failure> {
         [sender, receiver] => recorded(sender, receiver)?,
         _ => Recording::default(),
     };
+    let topology = arguments.topology.as_deref().map(read).transpose()?;
     let mut reports = vec![];
     for experiment in arguments.experiments() {
         let bar = Bar::new(experiment.name());
-        let result = experiment.run(&scale, &recording, &bar);
+        let result = match experiment {
+            Experiment::Deployment => deployment::run(&scale, topology.as_ref(), &bar),
+            _ => experiment.run(&scale, &recording, &bar),
+        };
         drop(bar);
         let report = result?;
         for (name, contents) in page::figures(&report)? {

@@ -1,5 +1,5 @@
 //! The command line: `deltaline measure`, `decode`, `truth`, `read`, `delimit`, `key`, `exchange`, `board`, `lab`, `flows`,
-//! `store`, `query`, `size`, `completions` and `manual`.
+//! `store`, `query`, `plan`, `size`, `completions` and `manual`.
 //!
 //! The program parses the command line, calls the libraries and prints; exit codes are in `deltaline --help`.
 
@@ -37,6 +37,7 @@ mod measure;
 pub mod outside;
 mod parse;
 mod pass;
+mod plan;
 mod point;
 mod points;
 mod progress;
@@ -144,6 +145,12 @@ enum Command {
     /// Run the LDA paper's experiments, and some more
     #[command(after_help = lab::EXAMPLES, after_long_help = lab::EXAMPLES)]
     Lab(lab::Lab),
+    /// Choose which routers of a network to upgrade, so that few probes measure every path
+    ///
+    /// Upgraded routers (m-routers) measure their own delay; beside every other one a server sends probes. A path is cut into segments
+    /// where it passes an m-router, and a segment that many paths have in common is probed once (MPLANE, section VI of the LDA paper).
+    #[command(after_help = plan::EXAMPLES, after_long_help = plan::EXAMPLES)]
+    Plan(plan::Plan),
     /// Size a design: banks, rows and prefixes for a rate, a range of losses and target errors
     #[command(after_help = arguments::EXAMPLES, after_long_help = arguments::EXAMPLES)]
     Size(arguments::Size),
@@ -190,6 +197,7 @@ pub fn main() -> ExitCode {
         Command::Store(arguments) => store::run(&arguments),
         Command::Query(arguments) => query::run(&arguments),
         Command::Lab(arguments) => lab::run(&arguments),
+        Command::Plan(arguments) => plan::run(&arguments),
         Command::Size(arguments) => size::run(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments, Arguments::command()),
         Command::Manual(arguments) => manual::manual(&arguments, Arguments::command()),

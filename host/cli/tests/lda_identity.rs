@@ -4,7 +4,7 @@
 //!
 //! * Packets lost and foreign ones are named and counted, exactly where all are in the table; of a sample `lost` is estimated, and covered.
 //! * Where as many come in as are lost, the mean's 95 % interval holds the true mean as often as chance lets expect. Rows alone, trusted
-//!   by their counts, do not see them: the lab's figure 12.
+//!   by their counts, do not see them: the lab's figure 13.
 //! * A table that is too small says so, and names nothing.
 //! * `decode` of the control frames says what `measure` said; what does not fit is refused.
 #![allow(clippy::unwrap_used)]

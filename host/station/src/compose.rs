@@ -241,7 +241,7 @@ fn kept(lost: u64, sent: u64, confidence: Confidence) -> Range {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deltaline_estimate::{Deviation, Mean, Uncertainty, combine};
+    use deltaline_estimate::{Deviation, Mean, Rounding, Uncertainty, combine};
     use statrs::distribution::{Binomial, DiscreteCDF};
 
     fn known(mean: f64, deviation: f64, sent: u64, received: u64) -> Overall {
@@ -249,7 +249,12 @@ mod tests {
             sent,
             received,
             mean: Ok(Mean::unbounded(mean, Uncertainty::Exact)),
-            deviation: Ok(Deviation { nanoseconds: deviation, degrees_of_freedom: 1e6, rows: 1_000_001 }),
+            deviation: Ok(Deviation {
+                nanoseconds: deviation,
+                degrees_of_freedom: 1e6,
+                rows: 1_000_001,
+                rounding: Rounding::default(),
+            }),
             ..combine(&[])
         }
     }

@@ -18,6 +18,7 @@
 //! | [`Experiment::Reconciliation`] | 11 | RDA and identity tables against LDA and FineComb, the RDA paper's figures 6 to 8 |
 //! | [`Experiment::TwoHosts`] | 12 | two hosts' recordings, by an exchange between them: the RDA paper's figures 10 to 15 |
 //! | [`Experiment::DamagedRows`] | 13 | rows whose damage an identity table names, against rows alone |
+//! | [`Experiment::Deployment`] | 14 | MPLANE's incremental deployment, the LDA paper's figures 7 to 9 ([`deployment`]) |
 //!
 //! # How
 //!
@@ -38,6 +39,7 @@ pub mod banks;
 mod colate;
 mod coverage;
 mod damaged_rows;
+pub mod deployment;
 mod edges;
 pub mod figure;
 mod flows;
@@ -93,6 +95,8 @@ pub enum Experiment {
     Colate,
     /// Figures 13a to 13c.
     DamagedRows,
+    /// Figures 14a and 14b.
+    Deployment,
 }
 
 /// The fate of packets in the order in which they were sent: the delay in nanoseconds, none for a lost packet.
@@ -120,7 +124,7 @@ impl Recording {
 
 impl Experiment {
     /// All of them, in order.
-    pub const ALL: [Experiment; 12] = [
+    pub const ALL: [Experiment; 13] = [
         Experiment::KnownLoss,
         Experiment::UnknownLoss,
         Experiment::Probes,
@@ -133,6 +137,7 @@ impl Experiment {
         Experiment::Lds,
         Experiment::Colate,
         Experiment::DamagedRows,
+        Experiment::Deployment,
     ];
 
     /// Its name, which is also that of its figures.
@@ -150,6 +155,7 @@ impl Experiment {
             Experiment::Lds => "lds",
             Experiment::Colate => "colate",
             Experiment::DamagedRows => "figure 13",
+            Experiment::Deployment => "figure 14",
         }
     }
 
@@ -182,6 +188,7 @@ impl Experiment {
             Experiment::Lds => lds::run(scale, progress),
             Experiment::Colate => colate::run(scale, progress),
             Experiment::DamagedRows => damaged_rows::run(scale, progress),
+            Experiment::Deployment => deployment::run(scale, None, progress),
         }
     }
 }
@@ -278,6 +285,9 @@ pub enum LabError {
     /// Tables of flows cannot be compared.
     #[error(transparent)]
     LdsPair(#[from] LdsPairError),
+    /// A network is invalid, or has too many paths.
+    #[error("{0}")]
+    Network(String),
     /// A confidence level is invalid.
     #[error(transparent)]
     Confidence(#[from] ConfidenceError),

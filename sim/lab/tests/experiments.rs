@@ -306,3 +306,27 @@ fn a_seed_gives_the_same_figures_on_any_number_of_threads() {
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     assert_eq!(one.install(csv), csv());
 }
+
+/// The sets of A, C and F are those of the LDA paper's figure 8.
+#[test]
+fn incremental_deployment() {
+    let report = run(Experiment::Deployment, 1000, 3);
+    for line in ["| A | no | B, F |", "| C | yes | D, E, F |", "| F | yes | A, B, D2, E |"] {
+        assert!(report.text.contains(line), "{}", report.text);
+    }
+    for name in ["14a", "14b"] {
+        let figure = figure(&report, name);
+        let values = |series: &str| -> Vec<f64> {
+            figure.series(series).unwrap().points.iter().map(|point| point.y.unwrap()).collect()
+        };
+        let (greedy, random) = (values("Algorithm 1"), values("random"));
+        assert!(greedy.len() > 50 && greedy.len() == random.len());
+        assert!(greedy.iter().rev().is_sorted() || name == "14b");
+        // Random choices save less than chosen ones.
+        let (last, first) = (greedy.len() - 1, greedy[0]);
+        assert!(greedy[last] < random[last] && random[0] == first, "{name}");
+        assert!(random[last] < first || name == "14b");
+    }
+    assert!(report.claims[2].holds());
+    assert_eq!(run(Experiment::Deployment, 1000, 3).figures[0].csv(), report.figures[0].csv());
+}
