@@ -130,6 +130,9 @@ enum LabFigure {
     /// 11: tables that can be subtracted, the RDA paper's figures 6 to 8
     #[value(name = "11", aliases = ["11a", "11b", "11c", "11d", "reconciliation"])]
     Reconciliation,
+    /// 12: slices, an LDA of as many bits, and both
+    #[value(name = "12", aliases = ["12a", "12b", "12c", "slices"])]
+    Slices,
     /// All of them
     All,
 }
@@ -146,6 +149,7 @@ impl LabFigure {
             LabFigure::Edges => Some(Experiment::Edges),
             LabFigure::Tails => Some(Experiment::Tails),
             LabFigure::Reconciliation => Some(Experiment::Reconciliation),
+            LabFigure::Slices => Some(Experiment::Slices),
             LabFigure::All => None,
         }
     }

@@ -14,6 +14,7 @@
 //! | [`Experiment::Edges`] | 9 | reordering at the edges of intervals |
 //! | [`Experiment::Tails`] | 10 | the intervals under heavy tails, with few rows and behind a full queue |
 //! | [`Experiment::Reconciliation`] | 11 | RDA and identity tables against LDA and FineComb, the RDA paper's figures 6 to 8 |
+//! | [`Experiment::Slices`] | 12 | slices, an LDA of as many bits, and both |
 //!
 //! # How
 //!
@@ -42,6 +43,7 @@ mod plot;
 mod probes;
 mod queues;
 mod reconciliation;
+mod slices;
 mod tails;
 mod traffic;
 mod unknown_loss;
@@ -71,6 +73,8 @@ pub enum Experiment {
     Tails,
     /// Figures 11a to 11d.
     Reconciliation,
+    /// Figures 12a to 12c.
+    Slices,
 }
 
 /// The fate of packets in the order in which they were sent: the delay in nanoseconds, none for a lost packet.
@@ -78,7 +82,7 @@ pub type Fate = [Option<u32>];
 
 impl Experiment {
     /// All of them, in order.
-    pub const ALL: [Experiment; 8] = [
+    pub const ALL: [Experiment; 9] = [
         Experiment::KnownLoss,
         Experiment::UnknownLoss,
         Experiment::Probes,
@@ -87,6 +91,7 @@ impl Experiment {
         Experiment::Edges,
         Experiment::Tails,
         Experiment::Reconciliation,
+        Experiment::Slices,
     ];
 
     /// Its name, which is also that of its figures.
@@ -100,6 +105,7 @@ impl Experiment {
             Experiment::Edges => "figure 9",
             Experiment::Tails => "figure 10",
             Experiment::Reconciliation => "figure 11",
+            Experiment::Slices => "figure 12",
         }
     }
 
@@ -118,6 +124,7 @@ impl Experiment {
             Experiment::Edges => edges::run(scale, progress),
             Experiment::Tails => tails::run(scale, recording, progress),
             Experiment::Reconciliation => reconciliation::run(scale, progress),
+            Experiment::Slices => slices::run(scale, progress),
         }
     }
 }
