@@ -156,6 +156,9 @@ enum LabFigure {
     /// 14: MPLANE, which routers to upgrade: the LDA paper's figures 7 to 9
     #[value(name = "14", aliases = ["14a", "14b", "mplane"])]
     Deployment,
+    /// 15: slices, an LDA of as many bits, and both
+    #[value(name = "15", aliases = ["15a", "15b", "15c", "slices"])]
+    Slices,
     /// All of them
     All,
 }
@@ -177,6 +180,7 @@ impl LabFigure {
             LabFigure::Colate => Some(Experiment::Colate),
             LabFigure::DamagedRows => Some(Experiment::DamagedRows),
             LabFigure::Deployment => Some(Experiment::Deployment),
+            LabFigure::Slices => Some(Experiment::Slices),
             LabFigure::All => None,
         }
     }

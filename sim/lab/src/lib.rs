@@ -19,6 +19,7 @@
 //! | [`Experiment::TwoHosts`] | 12 | two hosts' recordings, by an exchange between them: the RDA paper's figures 10 to 15 |
 //! | [`Experiment::DamagedRows`] | 13 | rows whose damage an identity table names, against rows alone |
 //! | [`Experiment::Deployment`] | 14 | MPLANE's incremental deployment, the LDA paper's figures 7 to 9 ([`deployment`]) |
+//! | [`Experiment::Slices`] | 15 | slices, an LDA of as many bits, and both |
 //!
 //! # How
 //!
@@ -52,6 +53,7 @@ mod plot;
 mod probes;
 mod queues;
 mod reconciliation;
+mod slices;
 mod tails;
 mod traffic;
 mod two_hosts;
@@ -97,6 +99,8 @@ pub enum Experiment {
     DamagedRows,
     /// Figures 14a and 14b.
     Deployment,
+    /// Figures 15a to 15c.
+    Slices,
 }
 
 /// The fate of packets in the order in which they were sent: the delay in nanoseconds, none for a lost packet.
@@ -124,7 +128,7 @@ impl Recording {
 
 impl Experiment {
     /// All of them, in order.
-    pub const ALL: [Experiment; 13] = [
+    pub const ALL: [Experiment; 14] = [
         Experiment::KnownLoss,
         Experiment::UnknownLoss,
         Experiment::Probes,
@@ -138,6 +142,7 @@ impl Experiment {
         Experiment::Colate,
         Experiment::DamagedRows,
         Experiment::Deployment,
+        Experiment::Slices,
     ];
 
     /// Its name, which is also that of its figures.
@@ -156,6 +161,7 @@ impl Experiment {
             Experiment::Colate => "colate",
             Experiment::DamagedRows => "figure 13",
             Experiment::Deployment => "figure 14",
+            Experiment::Slices => "figure 15",
         }
     }
 
@@ -189,6 +195,7 @@ impl Experiment {
             Experiment::Colate => colate::run(scale, progress),
             Experiment::DamagedRows => damaged_rows::run(scale, progress),
             Experiment::Deployment => deployment::run(scale, None, progress),
+            Experiment::Slices => slices::run(scale, progress),
         }
     }
 }

@@ -298,6 +298,37 @@ fn flows_are_told_from_sums_of_times() {
 }
 
 #[test]
+fn slices() {
+    // 5,000 packets, 40 runs a path; 160 of the quantiles.
+    let report = run(Experiment::Slices, 125_000, 4);
+    report
+        .claims
+        .iter()
+        .for_each(|claim| println!("{}: {:?}; {}", claim.what, claim.measured, claim.comment));
+    println!("{}", report.text);
+    let claim = |what: &str| report.claims.iter().find(|claim| claim.what.starts_with(what)).unwrap();
+    assert!(claim("brackets of slices").holds());
+    // The error of a quantile's rank has the deviation sqrt(p (1 - p) / n), and its square that of a chi-square variable: of 160, 11 %.
+    for (name, p) in [("p50", 0.5f64), ("p90", 0.9), ("p99", 0.99)] {
+        let [found, _] = claim(&format!("rank error of {name},")).measured;
+        let expected = (p * (1.0 - p) / 960.0).sqrt();
+        assert!(found > 0.5 * expected && found < 1.6 * expected, "{name}: {found}, not {expected}");
+    }
+    // Far better where delays are large against a slice's length, far worse where they are small; both together as the better one.
+    let far = value(figure(&report, "15c"), "slices, single", 1000.0);
+    assert!(10.0 * far < value(figure(&report, "15c"), "LDA, single", 1000.0));
+    let near = value(figure(&report, "15a"), "slices, single", 5.0);
+    assert!(near > 3.0 * value(figure(&report, "15a"), "LDA, single", 5.0));
+    for (figure_of, jitter) in [("15c", 1000.0), ("15a", 5.0)] {
+        let figure = figure(&report, figure_of);
+        let [lda, slices, both] =
+            ["LDA", "slices", "both"].map(|way| value(figure, &format!("{way}, single"), jitter));
+        // Forty runs: a sixth of an error either way.
+        assert!(both < 1.5 * lda.min(slices), "{figure_of}: {both}, {lda}, {slices}");
+    }
+}
+
+#[test]
 fn a_seed_gives_the_same_figures_on_any_number_of_threads() {
     let csv = || -> Vec<String> {
         let report = run(Experiment::Probes, 20_000, 2);
