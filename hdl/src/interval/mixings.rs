@@ -34,7 +34,7 @@
 //!
 //! # Test plan
 //!
-//! `sim/cosim` `checks::mixing`, with the cores: schedules at every cycle around a boundary that packets of the shortest length
+//! `sim/cosim` `checks::adaptive`, with the cores: schedules at every cycle around a boundary that packets of the shortest length
 //! surround without a gap; intervals before, at and behind theirs; the own mixing again; reset. Planted faults.
 
 use crate::leaves::Flop;
