@@ -22,6 +22,7 @@ use crate::matching::{End, Fate, Flow, Tally, Truth, align, delay_between, flow_
 use crate::packet::PacketRef;
 use crate::replay::{CutError, MAX_INTERVALS};
 use crate::sorting::{Sorted, Sorter};
+use deltaline_model::packet::flow::FlowFields;
 use deltaline_model::packet::identity::{self, KEY_BYTES};
 use std::collections::VecDeque;
 use std::io;
@@ -146,14 +147,18 @@ impl Matcher {
         Ok(self.matched(length, None)?.0)
     }
 
-    /// Matches what was taken, as one interval, and calls `each` for every flow, in the order of IP version, protocol, addresses
-    /// and ports.
+    /// Matches what was taken, as one interval, and calls `each` for every flow, told apart by these fields, in the order of IP version,
+    /// protocol, addresses and ports.
     ///
     /// # Errors
     ///
     /// [`MatchError::Files`].
-    pub fn finish_by_flow(self, each: impl FnMut(FlowTruth)) -> Result<Matched, MatchError> {
-        let fates = Fates::new(self.memory);
+    pub fn finish_by_flow(
+        self,
+        fields: &FlowFields,
+        each: impl FnMut(FlowTruth),
+    ) -> Result<Matched, MatchError> {
+        let fates = Fates::new(fields, self.memory);
         let (matched, fates) = self.matched(None, Some(fates))?;
         if let Some(fates) = fates {
             fates.each(each)?;

@@ -6,8 +6,9 @@
 //!
 //! `exact`: random small captures against all pairs in memory, added up by flow; with memory for all and for a few records.
 
-use crate::matching::{Flow, Tally, Truth, flow_of};
+use crate::matching::{Flow, Tally, Truth};
 use crate::sorting::Sorter;
+use deltaline_model::packet::flow::{FlowFields, FlowKey, FlowMasks};
 use deltaline_model::packet::identity::KEY_BYTES;
 use std::io;
 use std::net::IpAddr;
@@ -18,14 +19,15 @@ const FATED: usize = size_of::<Flow>() + 2 + size_of::<i64>();
 const RECEIVED: u8 = 0;
 const LOST: u8 = 1;
 
-/// Packets of the same addresses, ports and protocol, and what became of them.
+/// Packets of a flow, of the same addresses, ports and protocol as a rule, and what became of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowTruth {
     /// The sender's address.
     pub source: IpAddr,
     /// The receiver's address.
     pub destination: IpAddr,
-    /// The source port and the destination port; `None` of protocols without, and of a datagram's later fragments.
+    /// The source port and the destination port; `None` of protocols without, and of a datagram's later fragments; zero is one that does not
+    /// count.
     pub ports: Option<[u16; 2]>,
     /// The protocol that IP carries, such as 6 for TCP.
     pub protocol: u8,
@@ -38,12 +40,15 @@ pub struct FlowTruth {
 }
 
 /// Packets' fates, to be sorted by flow.
-pub(crate) struct Fates(Sorter<FATED>);
+pub(crate) struct Fates {
+    masks: FlowMasks,
+    sorter: Sorter<FATED>,
+}
 
 impl Fates {
-    /// Takes fates, about so many bytes of them in memory.
-    pub(crate) fn new(memory: usize) -> Self {
-        Fates(Sorter::new(memory))
+    /// Takes fates of packets whose flows are told apart by these fields, about so many bytes of them in memory.
+    pub(crate) fn new(fields: &FlowFields, memory: usize) -> Self {
+        Fates { masks: FlowMasks::new(fields), sorter: Sorter::new(memory) }
     }
 
     /// A packet that arrived, after so many nanoseconds.
@@ -64,15 +69,15 @@ impl Fates {
     fn push(&mut self, key: &[u8; KEY_BYTES], what: u8, is_alike: bool, delay: i64) -> io::Result<()> {
         let mut record = [0; FATED];
         let (flow, rest) = record.split_at_mut(size_of::<Flow>());
-        flow.copy_from_slice(&flow_of(key));
+        flow.copy_from_slice(&self.masks.flow(&(*key).into()).to_bytes());
         [rest[0], rest[1]] = [what, u8::from(is_alike)];
         rest[2..].copy_from_slice(&delay.to_be_bytes());
-        self.0.push(record)
+        self.sorter.push(record)
     }
 
     /// Calls for each flow, in the order of their bytes.
     pub(crate) fn each(self, mut each: impl FnMut(FlowTruth)) -> io::Result<()> {
-        let mut sorted = self.0.sorted()?;
+        let mut sorted = self.sorter.sorted()?;
         let mut current: Option<(Flow, Tally, u64, u64)> = None;
         while let Some(record) = sorted.next()? {
             let Some((flow, rest)) = record.split_first_chunk::<{ size_of::<Flow>() }>() else { continue };
@@ -99,19 +104,12 @@ impl Fates {
 }
 
 fn flow_truth(flow: &Flow, tally: Tally, surplus: u64, alike: u64) -> FlowTruth {
-    let address = |v4: usize, v6: usize| -> IpAddr {
-        if flow[0] == 4 {
-            flow[v4..].first_chunk::<4>().map_or([0; 4], |bytes| *bytes).into()
-        } else {
-            flow[v6..].first_chunk::<16>().map_or([0; 16], |bytes| *bytes).into()
-        }
-    };
-    let ports = [34, 36].map(|at| u16::from_be_bytes([flow[at], flow[at + 1]]));
+    let key = FlowKey::from(*flow);
     FlowTruth {
-        source: address(2, 2),
-        destination: address(6, 18),
-        ports: (ports != [0, 0]).then_some(ports),
-        protocol: flow[1],
+        source: key.source(),
+        destination: key.destination(),
+        ports: key.ports(),
+        protocol: key.protocol(),
         truth: tally.truth(),
         surplus,
         alike,

@@ -22,7 +22,8 @@ use crate::error::CaptureError;
 use crate::packet::PacketRef;
 use crate::reading::Capture;
 use crate::reordering::Reordering;
-use deltaline_model::packet::identity::{self, KEY_BYTES, Key, PAYLOAD_WORD};
+use deltaline_model::packet::flow::{FLOW_BYTES, FlowKey};
+use deltaline_model::packet::identity::{self, KEY_BYTES, Key};
 use std::collections::TryReserveError;
 use std::ops::{Bound, Range, RangeBounds};
 
@@ -267,32 +268,17 @@ pub fn reordering(pairs: &[Pair], sender: &Observations, receiver: &Observations
     }))
 }
 
-/// IP version, protocol, addresses, and the ports of protocols that have them.
-pub type Flow = [u8; 38];
+/// A flow's bytes: IP version, protocol, addresses, and the ports of protocols that have them.
+pub type Flow = [u8; FLOW_BYTES];
 
 /// The flow of a packet.
 pub fn flow(key: &Key) -> Flow {
-    flow_of(&key.to_bytes())
+    FlowKey::of(key).to_bytes()
 }
 
 /// The flow of a packet with this key.
 pub(crate) fn flow_of(key: &[u8; KEY_BYTES]) -> Flow {
-    let mut flow = [0; 38];
-    let is_ipv4 = key[0] >> 4 == 4;
-    let protocol = if is_ipv4 { key[9] } else { key[6] };
-    flow[0] = key[0] >> 4;
-    flow[1] = protocol;
-    if is_ipv4 {
-        flow[2..10].copy_from_slice(&key[12..20]);
-    } else {
-        flow[2..34].copy_from_slice(&key[8..40]);
-    }
-    let is_later_fragment = is_ipv4 && (key[6] & 0x1f, key[7]) != (0, 0);
-    // TCP, UDP, DCCP, SCTP, UDP-Lite.
-    if matches!(protocol, 6 | 17 | 33 | 132 | 136) && !is_later_fragment {
-        flow[34..].copy_from_slice(&key[4 * PAYLOAD_WORD..][..4]);
-    }
-    flow
+    flow(&(*key).into())
 }
 
 impl Observations {

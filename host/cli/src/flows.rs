@@ -1,5 +1,8 @@
 //! `deltaline flows`: two captures, flow by flow.
 
+mod output;
+mod sketched;
+
 use crate::causes::Surveys;
 use crate::common_span::{Common, READ_ONCE};
 use crate::exit::Exit;
@@ -8,12 +11,14 @@ use crate::matched::check_common;
 use crate::parse;
 use crate::progress::working;
 use crate::recordings::Recordings;
-use crate::report::{self, duration, or_none};
+use crate::report;
 use crate::truth;
 use clap::{Args, Subcommand, ValueEnum};
-use deltaline_capture::flows::FlowTruth;
-use serde::Serialize;
+use deltaline_model::packet::flow::FlowFields;
+use output::{FlowOutput, table};
+use sketched::Reading;
 use std::cmp::Ordering;
+use std::net::IpAddr;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -21,31 +26,128 @@ Examples:
     deltaline flows top sender.pcap.zst receiver.pcap.zst
 
   The five that lost most, for a program to read:
-    deltaline flows top --by loss --count 5 --json sender.pcap receiver.pcap";
+    deltaline flows top --by loss --count 5 --json sender.pcap receiver.pcap
+
+  What tables of 70,000 counters at both ends tell of the same flows:
+    deltaline flows top --synopsis lds --counters 70000 sender.pcap receiver.pcap
+
+  Networks of 24 bits instead of hosts and ports:
+    deltaline flows top --fields source/24,destination/24 sender.pcap receiver.pcap
+
+  One host's flows to DNS servers:
+    deltaline flows show --source 10.0.0.7 --destination-port 53 sender.pcap receiver.pcap";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Flows {
     /// Show the flows with most packets, the greatest mean delay, or most losses
     ///
-    /// A flow is packets of the same addresses, ports and protocol. Every packet is looked for at the other end, so that the numbers
-    /// are exact; memory is bounded however many flows there are.
+    /// A flow is packets of the same addresses, ports and protocol, unless --fields says otherwise. With `--synopsis exact` every packet is
+    /// looked for at the other end, so that the numbers are exact, and memory is bounded however many flows there are.
     #[command(after_help = EXAMPLES, after_long_help = EXAMPLES)]
     Top(Top),
+    /// Show the flows of these addresses, ports and protocol
+    #[command(after_help = EXAMPLES, after_long_help = EXAMPLES)]
+    Show(Show),
+    /// List all flows by protocol, addresses and ports
+    #[command(after_help = EXAMPLES, after_long_help = EXAMPLES)]
+    List(List),
+}
+
+/// What is compared, and how.
+#[derive(Debug, Args)]
+pub(crate) struct Compared {
+    #[command(flatten)]
+    pub(crate) recordings: Recordings,
+    /// How flows are told
+    #[arg(long, value_enum, default_value_t = Synopsis::Exact)]
+    synopsis: Synopsis,
+    /// Counters of each end's table, in all rows
+    #[arg(long, default_value_t = 65_536, value_parser = parse::count::<1>, value_name = "COUNTERS")]
+    counters: usize,
+    /// Counters of a flow, in each row: more of them bear more losses, and are shared with more flows
+    #[arg(long, default_value_t = 4, value_parser = parse::count::<1>, value_name = "COUNTERS")]
+    width: usize,
+    /// Of each row of the table one packet in 2^PREFIX enters it; one for all four rows, or one for each row
+    #[arg(long, value_delimiter = ',', default_values_t = [0u8, 0, 2, 5], value_name = "PREFIX")]
+    prefixes: Vec<u8>,
+    /// What flows are told apart by: source, destination, source-port, destination-port, protocol; addresses with /BITS of IPv4 or
+    /// /BITS/BITS of IPv4 and IPv6
+    #[arg(long, value_parser = fields, value_name = "FIELDS")]
+    fields: Option<FlowFields>,
+    /// Take both directions for one flow, whose source is the lower end
+    #[arg(long)]
+    joined: bool,
+    /// Write the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Compared {
+    fn fields(&self) -> FlowFields {
+        FlowFields { are_joined: self.joined, ..self.fields.unwrap_or_default() }
+    }
+}
+
+/// How flows are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Synopsis {
+    /// Every packet is looked for at the other end
+    Exact,
+    /// Tables of 128 bits a counter, subtracted (Lossy Difference Sketch)
+    Lds,
+    /// Counters of sums of times; flows' packets are counted beside them
+    Colate,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Top {
     #[command(flatten)]
-    pub(crate) recordings: Recordings,
+    compared: Compared,
     /// How many flows are shown
     #[arg(long, default_value_t = 20, value_parser = parse::count::<1>, value_name = "FLOWS")]
-    pub(crate) count: usize,
+    count: usize,
     /// What is greatest in the first flow
     #[arg(long, value_enum, default_value_t = By::Packets)]
-    pub(crate) by: By,
-    /// Write the result as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    by: By,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    #[command(flatten)]
+    compared: Compared,
+    /// The flow's source
+    #[arg(long, value_name = "ADDRESS")]
+    source: Option<IpAddr>,
+    /// Its destination
+    #[arg(long, value_name = "ADDRESS")]
+    destination: Option<IpAddr>,
+    /// Its source port
+    #[arg(long, value_name = "PORT")]
+    source_port: Option<u16>,
+    /// Its destination port
+    #[arg(long, value_name = "PORT")]
+    destination_port: Option<u16>,
+    /// The number of its protocol, 6 for TCP
+    #[arg(long, value_name = "NUMBER")]
+    protocol: Option<u8>,
+}
+
+impl Show {
+    fn is_meant(&self, flow: &FlowOutput) -> bool {
+        let address =
+            |asked: Option<IpAddr>, found: &str| asked.is_none_or(|asked| asked.to_string() == found);
+        address(self.source, &flow.source)
+            && address(self.destination, &flow.destination)
+            && self.source_port.is_none_or(|port| flow.source_port == Some(port))
+            && self.destination_port.is_none_or(|port| flow.destination_port == Some(port))
+            && self.protocol.is_none_or(|protocol| flow.protocol == protocol)
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    compared: Compared,
 }
 
 /// What flows are ordered by.
@@ -61,90 +163,61 @@ pub(crate) enum By {
 
 impl By {
     /// Which flow comes first; those that are alike stay in the order of their addresses.
-    fn compare(self, one: &FlowTruth, other: &FlowTruth) -> Ordering {
-        let packets = |flow: &FlowTruth| flow.truth.sent.saturating_add(flow.surplus);
-        let delay = |flow: &FlowTruth| flow.truth.delay.map_or(f64::NEG_INFINITY, |delay| delay.mean_ns);
+    fn compare(self, one: &FlowOutput, other: &FlowOutput) -> Ordering {
+        let delay = |flow: &FlowOutput| flow.mean_ns.unwrap_or(f64::NEG_INFINITY);
         match self {
-            By::Packets => packets(other).cmp(&packets(one)),
+            By::Packets => other.packets().cmp(&one.packets()),
             By::Delay => delay(other).total_cmp(&delay(one)),
-            By::Loss => other.truth.lost.cmp(&one.truth.lost),
+            By::Loss => other.lost.cmp(&one.lost),
         }
     }
 }
 
-/// The first flows of an order.
-struct First {
-    by: By,
-    count: usize,
-    flows: Vec<FlowTruth>,
+/// The flows that are shown.
+struct Shown<'a> {
+    wanted: &'a dyn Fn(&FlowOutput) -> bool,
+    order: Option<(By, usize)>,
+    flows: Vec<FlowOutput>,
     /// All flows that there are.
     all: u64,
 }
 
-impl First {
-    fn take(&mut self, flow: FlowTruth) {
+impl Shown<'_> {
+    fn take(&mut self, flow: FlowOutput) {
         self.all += 1;
-        self.flows.push(flow);
-        if self.flows.len() >= self.count.saturating_mul(2).saturating_add(1024) {
+        if (self.wanted)(&flow) {
+            self.flows.push(flow);
+        }
+        if self
+            .order
+            .is_some_and(|(_, count)| self.flows.len() >= count.saturating_mul(2).saturating_add(1024))
+        {
             self.cut();
         }
     }
 
     fn cut(&mut self) {
-        self.flows.sort_by(|one, other| self.by.compare(one, other));
-        self.flows.truncate(self.count);
-    }
-}
-
-#[derive(Serialize)]
-struct FlowOutput {
-    source: String,
-    destination: String,
-    source_port: Option<u16>,
-    destination_port: Option<u16>,
-    protocol: u8,
-    sent: u64,
-    received: u64,
-    lost: u64,
-    surplus: u64,
-    mean_ns: Option<f64>,
-    mean_ci95_ns: Option<[f64; 2]>,
-    std_ns: Option<f64>,
-    reason: Option<String>,
-}
-
-impl From<&FlowTruth> for FlowOutput {
-    fn from(flow: &FlowTruth) -> Self {
-        let delay = flow.truth.delay;
-        let reason = match (delay, flow.alike) {
-            (None, _) if flow.truth.sent == 0 => Some("no packet was sent".into()),
-            (None, _) => Some("no packet was received".into()),
-            (Some(_), 0) => None,
-            (Some(_), alike) => Some(format!(
-                "{alike} packets look like others: which of them is which, and which were lost, is a guess by their times"
-            )),
-        };
-        FlowOutput {
-            source: flow.source.to_string(),
-            destination: flow.destination.to_string(),
-            source_port: flow.ports.map(|[port, _]| port),
-            destination_port: flow.ports.map(|[_, port]| port),
-            protocol: flow.protocol,
-            sent: flow.truth.sent,
-            received: flow.truth.received,
-            lost: flow.truth.lost,
-            surplus: flow.surplus,
-            mean_ns: delay.map(|delay| delay.mean_ns),
-            // Every packet is counted: nothing is estimated, unless packets look alike.
-            mean_ci95_ns: delay.filter(|_| flow.alike == 0).map(|delay| [delay.mean_ns; 2]),
-            std_ns: delay.map(|delay| delay.std_ns),
-            reason,
+        if let Some((by, count)) = self.order {
+            self.flows.sort_by(|one, other| by.compare(one, other));
+            self.flows.truncate(count);
         }
     }
 }
 
-pub(crate) fn top(arguments: &Top) -> Result<Exit, Failure> {
-    let recordings = &arguments.recordings;
+pub(crate) fn run(command: &Flows) -> Result<Exit, Failure> {
+    match command {
+        Flows::Top(top) => show(&top.compared, Some((top.by, top.count)), &|_| true),
+        Flows::Show(asked) => show(&asked.compared, None, &|flow| asked.is_meant(flow)),
+        Flows::List(list) => show(&list.compared, None, &|_| true),
+    }
+}
+
+fn show(
+    compared: &Compared,
+    order: Option<(By, usize)>,
+    wanted: &dyn Fn(&FlowOutput) -> bool,
+) -> Result<Exit, Failure> {
+    let recordings = &compared.recordings;
     recordings.check()?;
     recordings.check_addresses()?;
     let mut remarks = vec![];
@@ -152,66 +225,79 @@ pub(crate) fn top(arguments: &Top) -> Result<Exit, Failure> {
     let common = if recordings.are_files() { Some(Common::of(recordings)?) } else { None };
     remarks.extend(common.as_ref().map_or(vec![READ_ONCE.into()], |common| common.remarks.clone()));
     let edges = common.and_then(|common| common.edges);
-    let matcher = truth::read(recordings, edges.as_ref(), &mut surveys, &mut remarks)?;
-    let mut first = First { by: arguments.by, count: arguments.count, flows: vec![], all: 0 };
-    let matched =
-        working("matching packets with packets", || matcher.finish_by_flow(|flow| first.take(flow)))?;
-    first.cut();
-    if matched.overall.received == 0 {
-        check_common(recordings, [matched.sender, matched.receiver], &surveys, &remarks)?;
+    let mut shown = Shown { wanted, order, flows: vec![], all: 0 };
+    let (exit, mut warnings) = match compared.synopsis {
+        Synopsis::Exact => {
+            let matcher = truth::read(recordings, edges.as_ref(), &mut surveys, &mut remarks)?;
+            let matched = working("matching packets with packets", || {
+                matcher.finish_by_flow(&compared.fields(), |flow| shown.take(FlowOutput::from(&flow)))
+            })?;
+            if matched.overall.received == 0 {
+                check_common(recordings, [matched.sender, matched.receiver], &surveys, &remarks)?;
+            }
+            truth::judged(recordings, &matched, edges.as_ref(), &surveys, remarks)?
+        }
+        Synopsis::Lds | Synopsis::Colate => {
+            let reading =
+                Reading { compared, edges: edges.as_ref(), surveys: &mut surveys, remarks: &mut remarks };
+            let flows = reading.flows()?;
+            let has_mean = flows.iter().any(|flow| flow.mean_ns.is_some());
+            flows.into_iter().for_each(|flow| shown.take(flow));
+            (if has_mean { Exit::Done } else { Exit::NotIdentifiable }, remarks)
+        }
+    };
+    shown.cut();
+    let beyond = shown.all - shown.flows.len() as u64;
+    if beyond > 0 && order.is_some() {
+        warnings.push(format!("{beyond} of {} flows are not shown; see --count", shown.all));
     }
-    let (exit, mut warnings) = truth::judged(recordings, &matched, edges.as_ref(), &surveys, remarks)?;
-    let beyond = first.all - first.flows.len() as u64;
-    if beyond > 0 {
-        warnings.push(format!("{beyond} of {} flows are not shown; see --count", first.all));
+    if shown.flows.is_empty() {
+        warnings.push(format!("none of {} flows is meant; see `deltaline flows list`", shown.all));
     }
-    let flows: Vec<FlowOutput> = first.flows.iter().map(FlowOutput::from).collect();
-    if arguments.json {
-        report::print_json(&flows)?;
+    if compared.json {
+        report::print_json(&shown.flows)?;
     } else {
-        report::print(&table(&flows))?;
+        report::print(&table(&shown.flows))?;
     }
     warnings.iter().for_each(|warning| report::say(warning));
     Ok(exit)
 }
 
-fn table(flows: &[FlowOutput]) -> String {
-    let mut table = report::table(&[
-        "source",
-        "port",
-        "destination",
-        "port",
-        "protocol",
-        "sent",
-        "received",
-        "lost",
-        "surplus",
-        "mean",
-        "std",
-    ]);
-    for flow in flows {
-        let port = |port: Option<u16>| or_none(port, |port| port.to_string());
-        // A guess is marked.
-        let guess = if flow.reason.is_some() { "~" } else { "" };
-        let time = |time: Option<f64>| or_none(time, |time| format!("{guess}{}", duration(time)));
-        table.add_row([
-            flow.source.clone(),
-            port(flow.source_port),
-            flow.destination.clone(),
-            port(flow.destination_port),
-            flow.protocol.to_string(),
-            flow.sent.to_string(),
-            flow.received.to_string(),
-            flow.lost.to_string(),
-            flow.surplus.to_string(),
-            time(flow.mean_ns),
-            time(flow.std_ns),
-        ]);
-    }
-    let note = if flows.iter().any(|flow| flow.reason.is_some() && flow.mean_ns.is_some()) {
-        "~ packets of this flow look like others: which of them is which is a guess by their times\n"
-    } else {
-        ""
+/// Reads what flows are told apart by.
+fn fields(text: &str) -> Result<FlowFields, String> {
+    let mut fields = FlowFields {
+        source: [0; 2],
+        destination: [0; 2],
+        source_port: false,
+        destination_port: false,
+        protocol: false,
+        are_joined: false,
     };
-    format!("{table}\n{note}")
+    let bits = |given: Option<&str>, most: u8| match given {
+        None => Ok(most),
+        Some(text) => match text.parse() {
+            Ok(bits) if bits <= most => Ok(bits),
+            _ => Err(format!("/{text}: give a number of bits from 0 to {most}")),
+        },
+    };
+    for field in text.split(',') {
+        let mut parts = field.split('/');
+        let name = parts.next().unwrap_or_default();
+        let given: Vec<&str> = parts.collect();
+        match (name, &given[..]) {
+            ("source" | "destination", [] | [_] | [_, _]) => {
+                let of = [bits(given.first().copied(), 32)?, bits(given.get(1).copied(), 128)?];
+                *if name == "source" { &mut fields.source } else { &mut fields.destination } = of;
+            }
+            ("source-port", []) => fields.source_port = true,
+            ("destination-port", []) => fields.destination_port = true,
+            ("protocol", []) => fields.protocol = true,
+            _ => {
+                return Err(format!(
+                    "{field:?}: give source, destination, source-port, destination-port, protocol, and bits behind addresses alone, such as source/24"
+                ));
+            }
+        }
+    }
+    Ok(fields)
 }

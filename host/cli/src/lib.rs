@@ -56,7 +56,6 @@ use clap::{CommandFactory, Parser, Subcommand};
 use exchange::Exchange;
 use exit::Exit;
 use failure::Failure;
-use flows::Flows;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -193,7 +192,7 @@ pub fn main() -> ExitCode {
         Command::Board(Board::Selftest(arguments)) => board::selftest(&arguments),
         Command::Board(Board::Start(arguments)) => board::start(&arguments),
         Command::Truth(arguments) => truth::run(&arguments),
-        Command::Flows(Flows::Top(arguments)) => flows::top(&arguments),
+        Command::Flows(arguments) => flows::run(&arguments),
         Command::Store(arguments) => store::run(&arguments),
         Command::Query(arguments) => query::run(&arguments),
         Command::Lab(arguments) => lab::run(&arguments),

@@ -12,6 +12,7 @@ use crate::report;
 use crate::show::json::Members;
 use crate::show::table;
 use clap::Args;
+use deltaline_capture::PacketRef;
 use deltaline_capture::edges::Edges;
 use deltaline_capture::exact::{Matched, Matcher};
 use deltaline_capture::matching;
@@ -180,7 +181,7 @@ pub(crate) fn judged(
     Ok((exit, warnings))
 }
 
-/// Reads two captures; `remarks` is what is to be said of them.
+/// Reads two captures, to be matched; `remarks` is what is to be said of them.
 pub(crate) fn read(
     recordings: &Recordings,
     edges: Option<&Edges>,
@@ -188,6 +189,21 @@ pub(crate) fn read(
     remarks: &mut Vec<String>,
 ) -> Result<Matcher, Failure> {
     let mut matcher = Matcher::default();
+    each_packet(recordings, edges, surveys, remarks, |role, packet| match role {
+        Role::Sender => Ok(matcher.sent(packet)?),
+        Role::Receiver => Ok(matcher.received(packet)?),
+    })?;
+    Ok(matcher)
+}
+
+/// Calls for every packet of the sender's capture, and then for every one of the receiver's, that lies between the edges.
+pub(crate) fn each_packet(
+    recordings: &Recordings,
+    edges: Option<&Edges>,
+    surveys: &mut Surveys,
+    remarks: &mut Vec<String>,
+    mut take: impl FnMut(Role, PacketRef<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     for (role, what) in
         [(Role::Sender, "reading the sender's packets"), (Role::Receiver, "reading the receiver's packets")]
     {
@@ -203,10 +219,7 @@ pub(crate) fn read(
         {
             if kept.contains(&(taken as usize)) {
                 surveys.of(role).take(packet);
-                match role {
-                    Role::Sender => matcher.sent(packet)?,
-                    Role::Receiver => matcher.received(packet)?,
-                }
+                take(role, packet)?;
             }
             taken += 1;
             progress.packet(recording.capture());
@@ -218,7 +231,7 @@ pub(crate) fn read(
         remarks.extend(remark_on_nothing_wanted(recordings.path(role), taken, passed_over));
     }
     remarks.extend(surveys.remarks(recordings));
-    Ok(matcher)
+    Ok(())
 }
 
 /// Whether the two captures fit together.

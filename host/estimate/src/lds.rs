@@ -252,11 +252,19 @@ impl<'a> LdsPair<'a> {
         let mixed = share * between.hypot(others - mean);
         let sampled = self.sampling(chosen, sent, deviation.unwrap_or(between));
         let rows = chosen.chunk_by(|one, other| one.row == other.row).count();
-        let is_sampled = sampled > 0.0 && deviation.is_ok();
-        let uncertainty = Uncertainty::Sampled {
-            standard_error: mixed.hypot(sampled),
-            degrees_of_freedom: if is_sampled { (chosen.len() - rows).max(1) as f64 } else { f64::INFINITY },
-            skew: Skew::default(),
+        let standard_error = mixed.hypot(sampled);
+        let uncertainty = match deviation {
+            // Means of cells differ far less than packets do.
+            Err(reason) if sampled > 0.0 => Uncertainty::Unknown(reason),
+            _ => Uncertainty::Sampled {
+                standard_error,
+                degrees_of_freedom: if sampled > 0.0 {
+                    (chosen.len() - rows).max(1) as f64
+                } else {
+                    f64::INFINITY
+                },
+                skew: Skew::default(),
+            },
         };
         Mean::unbounded(mean, uncertainty)
     }
@@ -280,17 +288,12 @@ impl<'a> LdsPair<'a> {
             let (sent, lost, octets) = self.counts(flow);
             let cells = self.cells(flow);
             let deviation = deviation(&cells);
-            let mean = self.regularised_mean(&cells, sent, deviation);
+            let mean = self.regularised_mean(&cells, sent);
             FlowEstimate { sent, lost, octets, mean, deviation }
         })
     }
 
-    fn regularised_mean(
-        &self,
-        cells: &[Usable],
-        sent: Bounds,
-        deviation: Result<f64, Reason>,
-    ) -> Result<Mean, Reason> {
+    fn regularised_mean(&self, cells: &[Usable], sent: Bounds) -> Result<Mean, Reason> {
         let width = self.sender.parameters().width as f64;
         Self::emptiest(cells, sent)?;
         // A cell that may hold none of the flow's packets says nothing of it.
@@ -333,7 +336,11 @@ impl<'a> LdsPair<'a> {
         let mean = (sum + prior * others) / (weights + prior);
         // The stated share is no less than what others may have of the emptiest cell.
         let share = (mixed / weights).min(1.0).max(foreign / emptiest);
-        Ok(self.stated(mean, share, cells, sent, deviation))
+        let mean = self.stated(mean, share, cells, sent, deviation(cells));
+        match mean.uncertainty {
+            Uncertainty::Unknown(reason) => Err(reason),
+            _ => Ok(mean),
+        }
     }
 
     /// What a tracked flow's own cells say.

@@ -95,7 +95,7 @@ proptest! {
         memory in prop_oneof![Just(0usize), Just(500), Just(1 << 20)],
     ) {
         let mut flows = vec![];
-        let whole = taken(&sender, &receiver, memory).finish_by_flow(|flow| flows.push(flow)).unwrap();
+        let whole = taken(&sender, &receiver, memory).finish_by_flow(&FlowFields::default(), |flow| flows.push(flow)).unwrap();
         prop_assert_eq!(&whole, &matched(&sender, &receiver, None, memory));
         let matching = match_exactly(&observed(&sender), &observed(&receiver));
         let port = |packets: &Packets, index: usize| packets[index].1.map(|identification| identification % 3);
