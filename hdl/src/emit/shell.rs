@@ -318,8 +318,7 @@ impl Build<'_> {
                 connect(&format!("{wire}_{next}"), &format!("core_next_{driver}"));
             }
         }
-        for lane in 0..self.core.lanes() {
-            let part = MATCHES[lane];
+        for (lane, part) in MATCHES.into_iter().enumerate().take(self.core.lanes()) {
             if is_there {
                 self.wiring.part(part, tag_match(self.core, &self.name(part))?);
                 let stream =

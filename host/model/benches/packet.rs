@@ -11,6 +11,7 @@
 //! * `observe-batch`: the same, 32 frames at a time;
 //! * `observe-batch-digests`: the same with digests, as `deltaline measure` has them;
 //! * `observe-batch-identities`: the same with an identity table of all packets;
+//! * `lds`: identity, both hashes of a table of flows (the flow's and the packet's), and its four cells: 4 x 17,500 of them;
 //! * `observe-ipv6`: the same with IPv6, whose keys are found and hashed by the general way, as those of tagged frames are.
 
 mod common;
@@ -20,10 +21,12 @@ use criterion::{
     BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime,
 };
 use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::packet::flow::FlowKey;
 use deltaline_model::packet::hash::LinearHash;
 use deltaline_model::packet::identity::identify;
 use deltaline_model::point::MeasurementPoint;
 use deltaline_model::sketch::lda::Lda;
+use deltaline_model::sketch::lds::{FlowHash, FlowPacket, Lds, LdsParameters};
 use deltaline_model::sketch::place::Placement;
 use deltaline_model::sketch::sampler::Sampler;
 use deltaline_model::sketch::synopsis::{Hashed, Synopsis};
@@ -98,6 +101,17 @@ fn packets(criterion: &mut Criterion) {
                 lda.add(0, &sampler, &[packet]);
             }
         });
+        let hashes = FlowHash::new(kind, configuration.seed());
+        if let Ok(mut lds) = Lds::new(LdsParameters::plain(4, 17_500, configuration.seed())) {
+            pass(&mut group, &format!("lds/{name}"), &frames, |frame| {
+                time += 100;
+                if let Ok(identity) = identify(black_box(frame)) {
+                    let (flow, packet) =
+                        (hashes.flow(&FlowKey::of(&identity.key)), hashes.packet(&identity.key));
+                    lds.add(&FlowPacket { flow, packet, nanoseconds: time, octets: 64, weight: 1 });
+                }
+            });
+        }
         let mut point = MeasurementPoint::new(&configuration, Role::Sender);
         pass(&mut group, &format!("observe/{name}"), &frames, |frame| {
             time += 100;

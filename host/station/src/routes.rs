@@ -142,7 +142,7 @@ pub(crate) mod listed {
     pub(crate) fn all_paths(topology: &Topology) -> BTreeSet<Vec<usize>> {
         let mut cheapest = vec![vec![u64::MAX; topology.len()]; topology.len()];
         let mut ways = vec![];
-        for source in 0..topology.len() {
+        for (source, cheapest) in cheapest.iter_mut().enumerate() {
             let mut open = vec![(vec![source], 0u64)];
             while let Some((way, cost)) = open.pop() {
                 let end = way[way.len() - 1];
@@ -152,7 +152,7 @@ pub(crate) mod listed {
                     }
                 }
                 if end != source {
-                    cheapest[source][end] = cheapest[source][end].min(cost);
+                    cheapest[end] = cheapest[end].min(cost);
                     ways.push((way, cost));
                 }
             }

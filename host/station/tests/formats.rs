@@ -64,7 +64,7 @@ fn what_is_wrong_is_said() {
     let text = |name: &str| std::fs::read_to_string(file(name)).unwrap();
     let (toy, zoo, map, ospf) =
         (text("figure-7.graph"), text("zoo.graphml"), text("map.cch"), text("ospf.json"));
-    let weighted = zoo.replace("for=\"edge\" id=\"d2\"", "for=\"edge\" id=\"d2\"").replace(
+    let weighted = zoo.replace(
         "attr.name=\"label\" attr.type=\"string\" for=\"edge\"",
         "attr.name=\"weight\" attr.type=\"string\" for=\"edge\"",
     );

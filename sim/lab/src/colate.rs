@@ -254,8 +254,8 @@ fn reliability(
     claims: &mut Vec<Claim>,
 ) {
     for (reliability, error) in REQUIREMENTS {
-        let values: [(&str, fn(&Outcome) -> Option<f64>); 2] =
-            [("paper's", |flow| Some(flow.paper)), ("ours", |flow| flow.ours)];
+        type Value = fn(&Outcome) -> Option<f64>;
+        let values: [(&str, Value); 2] = [("paper's", |flow| Some(flow.paper)), ("ours", |flow| flow.ours)];
         for (whose, value) in values {
             let bins: Vec<(f64, Option<f64>)> = SIZES
                 .windows(2)
@@ -301,7 +301,7 @@ fn repeated(sent: &Sent, flows: &[Flow], seed: Seed, claims: &mut Vec<Claim>) ->
     let width = sent.parameters.width;
     let mut large: Vec<(&Flow, f64)> =
         flows.iter().zip(&sent.truths).map(|(flow, truth)| (flow, truth.1)).collect();
-    large.sort_by(|one, other| other.0.size.cmp(&one.0.size));
+    large.sort_by_key(|flow| std::cmp::Reverse(flow.0.size));
     large.truncate(100);
     let mut random = seed.random();
     let mut points = vec![];

@@ -50,7 +50,9 @@ const LOAD: f64 = 0.6;
 /// Shares of packets that are lost.
 const LOSSES: [f64; 5] = [0.001, 0.003, 0.01, 0.03, 0.1];
 /// The share of packets that cross the interval's edge, by the share that is lost.
-const CROSSINGS: [(&str, &str, fn(f64) -> f64); 3] = [
+type Crossing = fn(f64) -> f64;
+/// Each figure's.
+const CROSSINGS: [(&str, &str, Crossing); 3] = [
     ("13a", "relative error of the mean, packets keep their interval", |_| 0.0),
     (
         "13b",

@@ -7,8 +7,8 @@
 //!
 //! # Test plan
 //!
-//! At a reduced scale, counters reduced alike: more counters and larger flows have smaller errors; the same errors as by exact sums in
-//! cells kept apart; claims that do not depend on scale.
+//! At a reduced scale, counters reduced alike: more counters and larger flows have smaller errors; claims that do not depend on
+//! scale. The sketch itself is compared with the paper's definition in `deltaline_model::sketch::lds`.
 
 use crate::figure::{Axis, Claim, Figure, Point, Series, Source, Stated, Style};
 use crate::flows::{Flow, MORE_PACKETS, population};

@@ -179,7 +179,7 @@ impl FlowFields {
         }
         if has_ports {
             words[PAYLOAD_WORD] =
-                u32::from(self.source_port) * 0xffff_0000 | u32::from(self.destination_port) * 0xffff;
+                (u32::from(self.source_port) * 0xffff_0000) | (u32::from(self.destination_port) * 0xffff);
         }
         *Key::from(words).long_words()
     }
@@ -253,7 +253,8 @@ mod tests {
     #[test]
     fn the_five_tuple_by_hand() {
         let mut addresses = [0; 32];
-        (addresses[..4].copy_from_slice(&[10, 1, 2, 3]), addresses[16..20].copy_from_slice(&[192, 0, 2, 9]));
+        addresses[..4].copy_from_slice(&[10, 1, 2, 3]);
+        addresses[16..20].copy_from_slice(&[192, 0, 2, 9]);
         let flow = FlowKey::of(&key(4, 6, addresses, [0x1f, 0x90, 0, 80], 0xaa));
         assert_eq!(
             (flow.source().to_string(), flow.destination().to_string()),
@@ -294,7 +295,8 @@ mod tests {
             prop_assert_eq!(FlowKey::from(flow.to_bytes()), flow);
             // The other direction's, if they are joined.
             let mut back = [0; 32];
-            (back[..16].copy_from_slice(&addresses[16..]), back[16..].copy_from_slice(&addresses[..16]));
+            back[..16].copy_from_slice(&addresses[16..]);
+            back[16..].copy_from_slice(&addresses[..16]);
             let [a, b, c, d] = ports;
             let joined = FlowFields { are_joined: true, ..FlowFields::default() };
             prop_assert_eq!(

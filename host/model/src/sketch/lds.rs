@@ -411,7 +411,9 @@ mod tests {
     fn cells_are_the_papers() {
         let parameters = parameters();
         let mut lds = Lds::new(parameters.clone()).unwrap();
-        let mut cells: BTreeMap<(usize, usize), (u64, u32, [u16; 2], u64)> = BTreeMap::new();
+        // Of each cell: sum, count, the halves of the digest, octets.
+        type Fields = (u64, u32, [u16; 2], u64);
+        let mut cells: BTreeMap<(usize, usize), Fields> = BTreeMap::new();
         for number in 0..3000 {
             let packet = packet(number % 41, number, number * 77 + 5);
             lds.add(&packet);
