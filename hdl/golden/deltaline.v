@@ -112,8 +112,13 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     wire [63:0] core_next_prefixes;
     wire [31:0] core_from_interval;
     wire [31:0] core_least_interval;
+    wire core_schedule_mixing;
+    wire [94:0] core_next_mixing;
+    wire [31:0] core_next_mixing_id;
+    wire [31:0] core_from_mixing;
     wire core_schedule_legal;
     wire core_schedule_pending;
+    wire core_mixing_pending;
     wire core_running;
     wire [47:0] core_packets;
     wire [47:0] core_bytes;
@@ -170,6 +175,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     wire registers_status_end_refused;
     wire registers_status_prefixes_pending;
     wire registers_status_key_pending;
+    wire registers_status_mixing_pending;
     wire registers_snapshot;
     wire [31:0] registers_interval;
     wire [47:0] registers_packets;
@@ -213,6 +219,16 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     wire registers_key_schedule;
     wire registers_key_schedule_allowed;
     wire [31:0] registers_least_interval;
+    wire [62:0] registers_mixing_matrix;
+    wire registers_mixing_matrix_allowed;
+    wire [31:0] registers_mixing_offset;
+    wire registers_mixing_offset_allowed;
+    wire [31:0] registers_mixing_id;
+    wire registers_mixing_id_allowed;
+    wire [31:0] registers_mixing_from;
+    wire registers_mixing_from_allowed;
+    wire registers_mixing_schedule;
+    wire registers_mixing_schedule_allowed;
 
     wire events_clk;
     wire events_rst;
@@ -264,8 +280,13 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .next_prefixes(core_next_prefixes),
         .from_interval(core_from_interval),
         .least_interval(core_least_interval),
+        .schedule_mixing(core_schedule_mixing),
+        .next_mixing(core_next_mixing),
+        .next_mixing_id(core_next_mixing_id),
+        .from_mixing(core_from_mixing),
         .schedule_legal(core_schedule_legal),
         .schedule_pending(core_schedule_pending),
+        .mixing_pending(core_mixing_pending),
         .running(core_running),
         .packets(core_packets),
         .bytes(core_bytes),
@@ -324,6 +345,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .status_end_refused(registers_status_end_refused),
         .status_prefixes_pending(registers_status_prefixes_pending),
         .status_key_pending(registers_status_key_pending),
+        .status_mixing_pending(registers_status_mixing_pending),
         .snapshot(registers_snapshot),
         .interval(registers_interval),
         .packets(registers_packets),
@@ -366,7 +388,17 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .key_from_allowed(registers_key_from_allowed),
         .key_schedule(registers_key_schedule),
         .key_schedule_allowed(registers_key_schedule_allowed),
-        .least_interval(registers_least_interval)
+        .least_interval(registers_least_interval),
+        .mixing_matrix(registers_mixing_matrix),
+        .mixing_matrix_allowed(registers_mixing_matrix_allowed),
+        .mixing_offset(registers_mixing_offset),
+        .mixing_offset_allowed(registers_mixing_offset_allowed),
+        .mixing_id(registers_mixing_id),
+        .mixing_id_allowed(registers_mixing_id_allowed),
+        .mixing_from(registers_mixing_from),
+        .mixing_from_allowed(registers_mixing_from_allowed),
+        .mixing_schedule(registers_mixing_schedule),
+        .mixing_schedule_allowed(registers_mixing_schedule_allowed)
     );
 
     deltaline_events events(
@@ -398,7 +430,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
         .m_axis_tlast(buffer_m_axis_tlast)
     );
 
-    wire unused = &{1'b0, core_schedule_legal, core_schedule_pending, core_too_soon, core_due, core_due_epoch, core_next_number, core_next_epoch, core_due_changes, core_next_changes, core_m_axis_tkeep, core_m_axis_tuser, registers_snapshot, registers_clock_synchronised, registers_clock_period, registers_clock_rate, registers_clock_offset, registers_clock_value, registers_clock_command_set, registers_clock_command_step, registers_clock_command_slew, registers_prefixes_next, registers_prefixes_from, registers_prefixes_schedule, registers_boot_epoch, registers_key_low, registers_key_high, registers_key_id, registers_key_from, registers_key_schedule};
+    wire unused = &{1'b0, core_schedule_legal, core_schedule_pending, core_mixing_pending, core_too_soon, core_due, core_due_epoch, core_next_number, core_next_epoch, core_due_changes, core_next_changes, core_m_axis_tkeep, core_m_axis_tuser, registers_snapshot, registers_clock_synchronised, registers_clock_period, registers_clock_rate, registers_clock_offset, registers_clock_value, registers_clock_command_set, registers_clock_command_step, registers_clock_command_slew, registers_prefixes_next, registers_prefixes_from, registers_prefixes_schedule, registers_boot_epoch, registers_key_low, registers_key_high, registers_key_id, registers_key_from, registers_key_schedule, registers_mixing_matrix, registers_mixing_offset, registers_mixing_id, registers_mixing_from, registers_mixing_schedule};
     assign core_clk = clk;
     assign core_rst = rst;
     assign core_s_axis_tdata = s_axis_tdata;
@@ -423,6 +455,10 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     assign core_next_prefixes = 64'd0;
     assign core_from_interval = 32'd0;
     assign core_least_interval = registers_least_interval;
+    assign core_schedule_mixing = 1'b0;
+    assign core_next_mixing = 95'd0;
+    assign core_next_mixing_id = 32'd0;
+    assign core_from_mixing = 32'd0;
     assign core_m_axis_tready = buffer_s_axis_tready;
     assign registers_clk = clk;
     assign registers_rst = rst;
@@ -443,6 +479,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     assign registers_status_end_refused = events_end_refused;
     assign registers_status_prefixes_pending = 1'b0;
     assign registers_status_key_pending = 1'b0;
+    assign registers_status_mixing_pending = 1'b0;
     assign registers_interval = core_interval;
     assign registers_packets = core_packets;
     assign registers_bytes = core_bytes;
@@ -465,6 +502,11 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
     assign registers_key_id_allowed = 1'b0;
     assign registers_key_from_allowed = 1'b0;
     assign registers_key_schedule_allowed = 1'b0;
+    assign registers_mixing_matrix_allowed = 1'b0;
+    assign registers_mixing_offset_allowed = 1'b0;
+    assign registers_mixing_id_allowed = 1'b0;
+    assign registers_mixing_from_allowed = 1'b0;
+    assign registers_mixing_schedule_allowed = 1'b0;
     assign events_clk = clk;
     assign events_rst = rst;
     assign events_ended = core_ended;
@@ -495,7 +537,7 @@ module deltaline(clk,rst,ptp_ts,ptp_locked,interval_end,running,s_axis_tdata,s_a
 
 endmodule // deltaline
 
-module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,interval_end,interval_log2,ptp_ts,ptp_locked,receiver,point_id,absolute_time,keyed,due_signed_0,next_signed_0,due_ready,next_ready,schedule,next_prefixes,from_interval,least_interval,schedule_legal,schedule_pending,running,packets,bytes,unmeasured,bad,unmatched,interval,draining,too_soon,ended,refused,gap,delimiter,due,due_epoch,next_number,next_epoch,due_changes,next_changes,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tready,s_axis_tlast,s_axis_tuser,interval_end,interval_log2,ptp_ts,ptp_locked,receiver,point_id,absolute_time,keyed,due_signed_0,next_signed_0,due_ready,next_ready,schedule,next_prefixes,from_interval,least_interval,schedule_mixing,next_mixing,next_mixing_id,from_mixing,schedule_legal,schedule_pending,mixing_pending,running,packets,bytes,unmeasured,bad,unmatched,interval,draining,too_soon,ended,refused,gap,delimiter,due,due_epoch,next_number,next_epoch,due_changes,next_changes,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -522,8 +564,13 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     input wire  [63:0] next_prefixes;
     input wire  [31:0] from_interval;
     input wire  [31:0] least_interval;
+    input wire  schedule_mixing;
+    input wire  [94:0] next_mixing;
+    input wire  [31:0] next_mixing_id;
+    input wire  [31:0] from_mixing;
     output reg  schedule_legal;
     output reg  schedule_pending;
+    output reg  mixing_pending;
     output reg  running;
     output reg  [47:0] packets;
     output reg  [47:0] bytes;
@@ -602,8 +649,13 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
     reg  [63:0] aggregator_next_prefixes;
     reg  [31:0] aggregator_from_interval;
     reg  [31:0] aggregator_least_interval;
+    reg  aggregator_schedule_mixing;
+    reg  [94:0] aggregator_next_mixing;
+    reg  [31:0] aggregator_next_mixing_id;
+    reg  [31:0] aggregator_from_mixing;
     wire  aggregator_schedule_legal;
     wire  aggregator_schedule_pending;
+    wire  aggregator_mixing_pending;
     wire  aggregator_running;
     wire  aggregator_draining;
     wire  aggregator_too_soon;
@@ -686,8 +738,13 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         .next_prefixes(aggregator_next_prefixes),
         .from_interval(aggregator_from_interval),
         .least_interval(aggregator_least_interval),
+        .schedule_mixing(aggregator_schedule_mixing),
+        .next_mixing(aggregator_next_mixing),
+        .next_mixing_id(aggregator_next_mixing_id),
+        .from_mixing(aggregator_from_mixing),
         .schedule_legal(aggregator_schedule_legal),
         .schedule_pending(aggregator_schedule_pending),
+        .mixing_pending(aggregator_mixing_pending),
         .running(aggregator_running),
         .draining(aggregator_draining),
         .too_soon(aggregator_too_soon),
@@ -742,9 +799,14 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
         aggregator_next_prefixes = next_prefixes;
         aggregator_from_interval = from_interval;
         aggregator_least_interval = least_interval;
+        aggregator_schedule_mixing = schedule_mixing;
+        aggregator_next_mixing = next_mixing;
+        aggregator_next_mixing_id = next_mixing_id;
+        aggregator_from_mixing = from_mixing;
         aggregator_m_axis_tready = m_axis_tready;
         schedule_legal = aggregator_schedule_legal;
         schedule_pending = aggregator_schedule_pending;
+        mixing_pending = aggregator_mixing_pending;
         running = aggregator_running;
         packets = aggregator_packets;
         bytes = aggregator_bytes;
@@ -787,7 +849,7 @@ module deltaline_core(clk,rst,s_axis_tdata,s_axis_tkeep,s_axis_tvalid,s_axis_tre
 
 endmodule // deltaline_core
 
-module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,ip_length_0,delimiter_0,delimiter_number_0,delimiter_epoch_0,request,unlocked,receiver,point_id,absolute_time,keyed,due_signed_0,next_signed_0,due_ready,next_ready,schedule,next_prefixes,from_interval,least_interval,schedule_legal,schedule_pending,running,draining,too_soon,ended,refused,gap,due,due_epoch,next_number,next_epoch,due_changes,next_changes,interval,packets,bytes,unmeasured_frames,bad_frames,unmatched_frames,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timestamp_0,ip_length_0,delimiter_0,delimiter_number_0,delimiter_epoch_0,request,unlocked,receiver,point_id,absolute_time,keyed,due_signed_0,next_signed_0,due_ready,next_ready,schedule,next_prefixes,from_interval,least_interval,schedule_mixing,next_mixing,next_mixing_id,from_mixing,schedule_legal,schedule_pending,mixing_pending,running,draining,too_soon,ended,refused,gap,due,due_epoch,next_number,next_epoch,due_changes,next_changes,interval,packets,bytes,unmeasured_frames,bad_frames,unmatched_frames,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -815,8 +877,13 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     input wire  [63:0] next_prefixes;
     input wire  [31:0] from_interval;
     input wire  [31:0] least_interval;
+    input wire  schedule_mixing;
+    input wire  [94:0] next_mixing;
+    input wire  [31:0] next_mixing_id;
+    input wire  [31:0] from_mixing;
     output reg  schedule_legal;
     output reg  schedule_pending;
+    output reg  mixing_pending;
     output reg  running;
     output reg  draining;
     output reg  too_soon;
@@ -883,6 +950,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  lane_0_epoch;
     reg  [39:0] lane_0_nanoseconds;
     reg  [127:0] lane_0_masks;
+    reg  [94:0] lane_0_mixing;
     reg  [10:0] lane_0_drain_address;
     reg  lane_0_drain_epoch;
     reg  lane_0_clear_first;
@@ -984,6 +1052,17 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     wire  prefixes_pending;
     wire  [127:0] prefixes_masks;
     wire  [63:0] prefixes_ended;
+    reg  mixings_clk;
+    reg  mixings_rst;
+    reg  mixings_load;
+    reg  [94:0] mixings_next_mixing;
+    reg  [31:0] mixings_next_id;
+    reg  [31:0] mixings_from;
+    reg  mixings_ends;
+    reg  [31:0] mixings_begun;
+    wire  mixings_pending;
+    wire  [94:0] mixings_mixing;
+    wire  [31:0] mixings_ended_id;
     reg  ended_time_clock;
     reg  ended_time_rst;
     reg  [55:0] ended_time_d;
@@ -1006,6 +1085,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
     reg  [31:0] emitter_digest_sum;
     reg  [55:0] emitter_absolute_time;
     reg  [31:0] emitter_point_id;
+    reg  [31:0] emitter_mixing_id;
     reg  [63:0] emitter_prefixes;
     wire  [1:0] emitter_kind;
     reg  [71:0] emitter_drained_cell;
@@ -1109,6 +1189,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .epoch(lane_0_epoch),
         .nanoseconds(lane_0_nanoseconds),
         .masks(lane_0_masks),
+        .mixing(lane_0_mixing),
         .drain_address(lane_0_drain_address),
         .drain_epoch(lane_0_drain_epoch),
         .clear_first(lane_0_clear_first),
@@ -1223,6 +1304,19 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .masks(prefixes_masks),
         .ended(prefixes_ended)
     );
+    deltaline_core_aggregator_mixings mixings(
+        .clk(mixings_clk),
+        .rst(mixings_rst),
+        .load(mixings_load),
+        .next_mixing(mixings_next_mixing),
+        .next_id(mixings_next_id),
+        .from(mixings_from),
+        .ends(mixings_ends),
+        .begun(mixings_begun),
+        .pending(mixings_pending),
+        .mixing(mixings_mixing),
+        .ended_id(mixings_ended_id)
+    );
     deltaline_core_aggregator_ended_time ended_time(
         .clock(ended_time_clock),
         .rst(ended_time_rst),
@@ -1248,6 +1342,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         .digest_sum(emitter_digest_sum),
         .absolute_time(emitter_absolute_time),
         .point_id(emitter_point_id),
+        .mixing_id(emitter_mixing_id),
         .prefixes(emitter_prefixes),
         .kind(emitter_kind),
         .drained_cell(emitter_drained_cell),
@@ -1320,6 +1415,16 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         schedule_legal = prefixes_legal;
         schedule_pending = prefixes_pending;
         emitter_prefixes = prefixes_ended;
+        mixings_clk = clk;
+        mixings_rst = rst;
+        mixings_load = schedule_mixing;
+        mixings_next_mixing = next_mixing;
+        mixings_next_id = next_mixing_id;
+        mixings_from = from_mixing;
+        mixings_ends = intervals_start_drain;
+        mixings_begun = intervals_begun;
+        mixing_pending = mixings_pending;
+        emitter_mixing_id = mixings_ended_id;
         unmeasured_now = 32'h0;
         unmatched_now = 32'h0;
         bad_now = 32'h0;
@@ -1342,6 +1447,7 @@ module deltaline_core_aggregator(clk,rst,commit_0,measured_0,bad_0,key_0,timesta
         lane_0_key = key_0;
         lane_0_nanoseconds = staged_timestamp_0_q[(32'h10)+:(40)];
         lane_0_masks = prefixes_masks;
+        lane_0_mixing = mixings_mixing;
         lane_0_ends = intervals_start_drain;
         lane_0_sent_kind = emitter_kind;
         lane_0_drain_address = emitter_drain_address;
@@ -2141,7 +2247,7 @@ module deltaline_core_aggregator_classifier_0(clk,key,matched,kind);
     end
 endmodule // deltaline_core_aggregator_classifier_0
 
-module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets,bytes,first,last,unmeasured,bad,refused_ends,ignored_delimiters,flags,time_sum,digest_sum,absolute_time,point_id,prefixes,kind,drained_cell,drain_address,clear,clear_all,busy,running,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
+module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets,bytes,first,last,unmeasured,bad,refused_ends,ignored_delimiters,flags,time_sum,digest_sum,absolute_time,point_id,mixing_id,prefixes,kind,drained_cell,drain_address,clear,clear_all,busy,running,m_axis_tdata,m_axis_tkeep,m_axis_tvalid,m_axis_tready,m_axis_tlast,m_axis_tuser);
 
     // Module arguments
     input wire  clk;
@@ -2162,6 +2268,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     input wire  [31:0] digest_sum;
     input wire  [55:0] absolute_time;
     input wire  [31:0] point_id;
+    input wire  [31:0] mixing_id;
     input wire  [63:0] prefixes;
     output reg  [1:0] kind;
     input wire  [71:0] drained_cell;
@@ -2216,6 +2323,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
     reg  [31:0] front_digest_sum;
     reg  [55:0] front_absolute_time;
     reg  [31:0] front_point_id;
+    reg  [31:0] front_mixing_id;
     reg  [63:0] front_prefixes;
     wire  [63:0] front_word;
     reg  pack_clk;
@@ -2307,6 +2415,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         .digest_sum(front_digest_sum),
         .absolute_time(front_absolute_time),
         .point_id(front_point_id),
+        .mixing_id(front_mixing_id),
         .prefixes(front_prefixes),
         .word(front_word)
     );
@@ -2429,6 +2538,7 @@ module deltaline_core_aggregator_emitter(clk,rst,start,receiver,interval,packets
         front_digest_sum = digest_sum;
         front_absolute_time = absolute_time;
         front_point_id = point_id;
+        front_mixing_id = mixing_id;
         front_prefixes = prefixes;
         walk_clk = clk;
         walk_rst = rst;
@@ -2577,7 +2687,7 @@ module deltaline_core_aggregator_emitter_clears_not_all(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_emitter_clears_not_all
 
-module deltaline_core_aggregator_emitter_front(clk,rst,select,kind,fragment,bank,first_row,receiver,interval,packets,bytes,first,last,unmeasured,bad,refused_ends,ignored_delimiters,flags,time_sum,digest_sum,absolute_time,point_id,prefixes,word);
+module deltaline_core_aggregator_emitter_front(clk,rst,select,kind,fragment,bank,first_row,receiver,interval,packets,bytes,first,last,unmeasured,bad,refused_ends,ignored_delimiters,flags,time_sum,digest_sum,absolute_time,point_id,mixing_id,prefixes,word);
 
     // Module arguments
     input wire  clk;
@@ -2602,6 +2712,7 @@ module deltaline_core_aggregator_emitter_front(clk,rst,select,kind,fragment,bank
     input wire  [31:0] digest_sum;
     input wire  [55:0] absolute_time;
     input wire  [31:0] point_id;
+    input wire  [31:0] mixing_id;
     input wire  [63:0] prefixes;
     output reg  [63:0] word;
 
@@ -2708,7 +2819,7 @@ module deltaline_core_aggregator_emitter_front(clk,rst,select,kind,fragment,bank
             looked_up = looked_up | time_sum;
         end
         if (select[32'he]) begin
-            looked_up = looked_up | (((digest_sum) & 64'hffffffffffffffff) << 32'h20);
+            looked_up = looked_up | (((digest_sum) & 64'hffffffffffffffff) << 32'h20) | ((mixing_id) & 64'hffffffffffffffff);
         end
         if (select[32'hf]) begin
             looked_up = looked_up | ((ignored_delimiters) & 64'hffffffffffffffff);
@@ -4359,7 +4470,7 @@ module deltaline_core_aggregator_intervals_to_end(clk,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_intervals_to_end
 
-module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanoseconds,masks,drain_address,drain_epoch,clear_first,clear_second,drained_cell,overflow,overflow_epoch,ends,sent_kind,digest_sum);
+module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanoseconds,masks,mixing,drain_address,drain_epoch,clear_first,clear_second,drained_cell,overflow,overflow_epoch,ends,sent_kind,digest_sum);
 
     // Module arguments
     input wire  clk;
@@ -4370,6 +4481,7 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
     input wire  epoch;
     input wire  [39:0] nanoseconds;
     input wire  [127:0] masks;
+    input wire  [94:0] mixing;
     input wire  [10:0] drain_address;
     input wire  drain_epoch;
     input wire  clear_first;
@@ -4388,6 +4500,7 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
     reg  place_clk;
     reg  place_rst;
     reg  [543:0] place_key;
+    reg  [94:0] place_mixing;
     wire  [31:0] place_value;
     reg  sampler_clk;
     reg  sampler_rst;
@@ -4493,6 +4606,7 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
         .clk(place_clk),
         .rst(place_rst),
         .key(place_key),
+        .mixing(place_mixing),
         .value(place_value)
     );
     deltaline_core_aggregator_lane_0_sampler sampler(
@@ -4634,6 +4748,7 @@ module deltaline_core_aggregator_lane_0(clk,rst,key,packet,kind,epoch,nanosecond
         place_clk = clk;
         place_rst = rst;
         place_key = key;
+        place_mixing = mixing;
         placing_0_clock = clk;
         placing_0_rst = rst;
         placing_1_clock = clk;
@@ -7246,15 +7361,17 @@ module deltaline_core_aggregator_lane_0_lda_wraps_copy(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_lane_0_lda_wraps_copy
 
-module deltaline_core_aggregator_lane_0_place(clk,rst,key,value);
+module deltaline_core_aggregator_lane_0_place(clk,rst,key,mixing,value);
 
     // Module arguments
     input wire  clk;
     input wire  rst;
     input wire  [543:0] key;
+    input wire  [94:0] mixing;
     output reg  [31:0] value;
 
     // Constant declarations
+    localparam  has_mixing = 1'b0;
     localparam  constant_0 = 16'hf785;
     localparam  constant_1 = 16'h22e1;
     localparam  constant_2 = 16'h6032;
@@ -7264,6 +7381,11 @@ module deltaline_core_aggregator_lane_0_place(clk,rst,key,value);
     reg  matrix_clk;
     reg  [543:0] matrix_key;
     wire  [31:0] matrix_bits;
+    reg  mix_clk;
+    reg  mix_rst;
+    reg  [31:0] mix_value;
+    reg  [94:0] mix_mixing;
+    wire  [31:0] mix_mixed;
     reg  round_0_clk;
     reg  round_0_rst;
     reg  [15:0] round_0_x;
@@ -7302,6 +7424,13 @@ module deltaline_core_aggregator_lane_0_place(clk,rst,key,value);
         .clk(matrix_clk),
         .key(matrix_key),
         .bits(matrix_bits)
+    );
+    deltaline_core_aggregator_lane_0_place_mix mix(
+        .clk(mix_clk),
+        .rst(mix_rst),
+        .value(mix_value),
+        .mixing(mix_mixing),
+        .mixed(mix_mixed)
     );
     deltaline_core_aggregator_lane_0_place_round_0 round_0(
         .clk(round_0_clk),
@@ -7344,34 +7473,40 @@ module deltaline_core_aggregator_lane_0_place(clk,rst,key,value);
     always @(*) begin
         matrix_clk = clk;
         matrix_key = key;
-        x = matrix_bits[(32'h10)+:(16)];
-        y = matrix_bits[(32'h0)+:(16)];
+        mix_clk = clk;
+        mix_rst = rst;
+        mix_value = matrix_bits;
+        mix_mixing = mixing;
         round_0_clk = clk;
         round_0_rst = rst;
-        round_0_x = x;
-        round_0_y = y;
         round_0_constant = constant_0;
-        x = round_0_x_after;
-        y = round_0_y_after;
         round_1_clk = clk;
         round_1_rst = rst;
-        round_1_x = x;
-        round_1_y = y;
         round_1_constant = constant_1;
-        x = round_1_x_after;
-        y = round_1_y_after;
         round_2_clk = clk;
         round_2_rst = rst;
-        round_2_x = x;
-        round_2_y = y;
         round_2_constant = constant_2;
-        x = round_2_x_after;
-        y = round_2_y_after;
         round_3_clk = clk;
         round_3_rst = rst;
+        round_3_constant = constant_3;
+        round_0_x = matrix_bits[(32'h10)+:(16)];
+        round_0_y = matrix_bits[(32'h0)+:(16)];
+        x = round_0_x_after;
+        y = round_0_y_after;
+        if (|has_mixing) begin
+            x = mix_mixed[(32'h10)+:(16)];
+            y = mix_mixed[(32'h0)+:(16)];
+        end
+        round_1_x = x;
+        round_1_y = y;
+        x = round_1_x_after;
+        y = round_1_y_after;
+        round_2_x = x;
+        round_2_y = y;
+        x = round_2_x_after;
+        y = round_2_y_after;
         round_3_x = x;
         round_3_y = y;
-        round_3_constant = constant_3;
         x = round_3_x_after;
         y = round_3_y_after;
         value = ((y) & 32'hffffffff) | (((x) & 32'hffffffff) << 32'h10);
@@ -11782,6 +11917,223 @@ module deltaline_core_aggregator_lane_0_place_matrix(clk,key,bits);
     `endif
 endmodule // deltaline_core_aggregator_lane_0_place_matrix
 
+module deltaline_core_aggregator_lane_0_place_mix(clk,rst,value,mixing,mixed);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  [31:0] value;
+    input wire  [94:0] mixing;
+    output reg  [31:0] mixed;
+
+    // Constant declarations
+    localparam  highest = 32'h80000000;
+
+    // Stub signals
+    reg  now_clock;
+    reg  now_rst;
+    reg  [31:0] now_d;
+    wire  [31:0] now_q;
+
+    // Local signals
+    reg  [31:0] product;
+    reg  [31:0] sum;
+
+    // Sub module instances
+    deltaline_core_aggregator_lane_0_place_mix_now now(
+        .clock(now_clock),
+        .rst(now_rst),
+        .d(now_d),
+        .q(now_q)
+    );
+
+    // Update code
+    always @(*) begin
+        now_clock = clk;
+        now_d = now_q;
+        now_rst = rst;
+        sum = 32'h0;
+        product = mixing[(0)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(1)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(2)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(3)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(4)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(5)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(6)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(7)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(8)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(9)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(10)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(11)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(12)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(13)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(14)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(15)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(16)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(17)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(18)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(19)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(20)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(21)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(22)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(23)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(24)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(25)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(26)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(27)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(28)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(29)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(30)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        product = mixing[(31)+:(32)] & value;
+        sum = sum >> 32'h1;
+        if (^product) begin
+            sum = sum | highest;
+        end
+        now_d = sum ^ mixing[(32'h3f)+:(32)];
+        mixed = now_q;
+    end
+
+endmodule // deltaline_core_aggregator_lane_0_place_mix
+
+module deltaline_core_aggregator_lane_0_place_mix_now(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_lane_0_place_mix_now
+
 module deltaline_core_aggregator_lane_0_place_round_0(clk,rst,x,y,constant,x_after,y_after);
 
     // Module arguments
@@ -12528,6 +12880,204 @@ module deltaline_core_aggregator_merge_0_total(word,sum,count);
         word[40 +: 32] = count;
     end
 endmodule // deltaline_core_aggregator_merge_0_total
+
+module deltaline_core_aggregator_mixings(clk,rst,load,next_mixing,next_id,from,ends,begun,pending,mixing,ended_id);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  load;
+    input wire  [94:0] next_mixing;
+    input wire  [31:0] next_id;
+    input wire  [31:0] from;
+    input wire  ends;
+    input wire  [31:0] begun;
+    output reg  pending;
+    output reg  [94:0] mixing;
+    output reg  [31:0] ended_id;
+
+    // Constant declarations
+    localparam  exists = 1'b0;
+    localparam  own_matrix = 63'h0;
+    localparam  own_offset = 32'h0;
+
+    // Stub signals
+    reg  holds_clock;
+    reg  holds_rst;
+    reg  holds_d;
+    wire  holds_q;
+    reg  has_begun_clock;
+    reg  has_begun_rst;
+    reg  has_begun_d;
+    wire  has_begun_q;
+    reg  change_clock;
+    reg  change_rst;
+    reg  [94:0] change_d;
+    wire  [94:0] change_q;
+    reg  id_now_clock;
+    reg  id_now_rst;
+    reg  [31:0] id_now_d;
+    wire  [31:0] id_now_q;
+    reg  id_before_clock;
+    reg  id_before_rst;
+    reg  [31:0] id_before_d;
+    wire  [31:0] id_before_q;
+
+    // Local signals
+    reg  [94:0] own;
+    reg  [31:0] late;
+    reg  due;
+    reg  takes;
+
+    // Sub module instances
+    deltaline_core_aggregator_mixings_holds holds(
+        .clock(holds_clock),
+        .rst(holds_rst),
+        .d(holds_d),
+        .q(holds_q)
+    );
+    deltaline_core_aggregator_mixings_has_begun has_begun(
+        .clock(has_begun_clock),
+        .rst(has_begun_rst),
+        .d(has_begun_d),
+        .q(has_begun_q)
+    );
+    deltaline_core_aggregator_mixings_change change(
+        .clock(change_clock),
+        .rst(change_rst),
+        .d(change_d),
+        .q(change_q)
+    );
+    deltaline_core_aggregator_mixings_id_now id_now(
+        .clock(id_now_clock),
+        .rst(id_now_rst),
+        .d(id_now_d),
+        .q(id_now_q)
+    );
+    deltaline_core_aggregator_mixings_id_before id_before(
+        .clock(id_before_clock),
+        .rst(id_before_rst),
+        .d(id_before_d),
+        .q(id_before_q)
+    );
+
+    // Update code
+    always @(*) begin
+        holds_clock = clk;
+        has_begun_clock = clk;
+        change_clock = clk;
+        id_now_clock = clk;
+        id_before_clock = clk;
+        holds_d = holds_q;
+        has_begun_d = has_begun_q;
+        change_d = change_q;
+        id_now_d = id_now_q;
+        id_before_d = id_before_q;
+        holds_rst = rst;
+        has_begun_rst = rst;
+        change_rst = rst;
+        id_now_rst = rst;
+        id_before_rst = rst;
+        own = (((own_offset) & 95'h7fffffffffffffffffffffff) << 32'h3f) | ((own_matrix) & 95'h7fffffffffffffffffffffff);
+        takes = load & |exists;
+        has_begun_d = ends & |exists;
+        late = begun - from;
+        due = has_begun_q & holds_q & ~late[32'h1f];
+        if (has_begun_q) begin
+            id_before_d = id_now_q;
+        end
+        if (due) begin
+            holds_d = 1'b0;
+            id_now_d = next_id;
+            change_d = 32'h0;
+            if (|next_id) begin
+                change_d = next_mixing ^ own;
+            end
+        end
+        if (takes) begin
+            holds_d = 1'b1;
+        end
+        pending = holds_q | takes;
+        mixing = change_q ^ own;
+        ended_id = id_before_q;
+    end
+
+endmodule // deltaline_core_aggregator_mixings
+
+module deltaline_core_aggregator_mixings_change(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [94:0] d;
+    output reg  [94:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 95'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_mixings_change
+
+module deltaline_core_aggregator_mixings_has_begun(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_mixings_has_begun
+
+module deltaline_core_aggregator_mixings_holds(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_mixings_holds
+
+module deltaline_core_aggregator_mixings_id_before(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_mixings_id_before
+
+module deltaline_core_aggregator_mixings_id_now(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_mixings_id_now
 
 module deltaline_core_aggregator_prefixes(clk,rst,load,lengths,from,ends,begun,legal,pending,masks,ended);
 
@@ -21282,7 +21832,7 @@ module deltaline_core_identity_word_9(clock,rst,d,q);
     end
 endmodule // deltaline_core_identity_word_9
 
-module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_axil_awready,s_axil_wdata,s_axil_wstrb,s_axil_wvalid,s_axil_wready,s_axil_bresp,s_axil_bvalid,s_axil_bready,s_axil_araddr,s_axil_arprot,s_axil_arvalid,s_axil_arready,s_axil_rdata,s_axil_rresp,s_axil_rvalid,s_axil_rready,control_role,control_interval_source,control_interval_log2,status_running,status_ptp_locked,status_drain_busy,status_end_refused,status_prefixes_pending,status_key_pending,snapshot,interval,packets,bytes,unmeasured,bad,refused_ends,control_frames,unmatched,delimiters,delimiter_gaps,interval_end,timestamp,clock_status_locked,clock_status_slewing,clock_synchronised,clock_period,clock_rate,clock_offset,clock_value,clock_command_set,clock_command_step,clock_command_slew,prefixes_next,prefixes_next_allowed,prefixes_from,prefixes_from_allowed,prefixes_schedule,prefixes_schedule_allowed,point_id,boot_epoch,boot_epoch_allowed,key_low,key_low_allowed,key_high,key_high_allowed,key_id,key_id_allowed,key_from,key_from_allowed,key_schedule,key_schedule_allowed,least_interval);
+module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_axil_awready,s_axil_wdata,s_axil_wstrb,s_axil_wvalid,s_axil_wready,s_axil_bresp,s_axil_bvalid,s_axil_bready,s_axil_araddr,s_axil_arprot,s_axil_arvalid,s_axil_arready,s_axil_rdata,s_axil_rresp,s_axil_rvalid,s_axil_rready,control_role,control_interval_source,control_interval_log2,status_running,status_ptp_locked,status_drain_busy,status_end_refused,status_prefixes_pending,status_key_pending,status_mixing_pending,snapshot,interval,packets,bytes,unmeasured,bad,refused_ends,control_frames,unmatched,delimiters,delimiter_gaps,interval_end,timestamp,clock_status_locked,clock_status_slewing,clock_synchronised,clock_period,clock_rate,clock_offset,clock_value,clock_command_set,clock_command_step,clock_command_slew,prefixes_next,prefixes_next_allowed,prefixes_from,prefixes_from_allowed,prefixes_schedule,prefixes_schedule_allowed,point_id,boot_epoch,boot_epoch_allowed,key_low,key_low_allowed,key_high,key_high_allowed,key_id,key_id_allowed,key_from,key_from_allowed,key_schedule,key_schedule_allowed,least_interval,mixing_matrix,mixing_matrix_allowed,mixing_offset,mixing_offset_allowed,mixing_id,mixing_id_allowed,mixing_from,mixing_from_allowed,mixing_schedule,mixing_schedule_allowed);
 
     // Module arguments
     input wire  clk;
@@ -21315,6 +21865,7 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     input wire  status_end_refused;
     input wire  status_prefixes_pending;
     input wire  status_key_pending;
+    input wire  status_mixing_pending;
     output reg  snapshot;
     input wire  [31:0] interval;
     input wire  [47:0] packets;
@@ -21358,6 +21909,16 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     output reg  key_schedule;
     input wire  key_schedule_allowed;
     output reg  [31:0] least_interval;
+    output reg  [62:0] mixing_matrix;
+    input wire  mixing_matrix_allowed;
+    output reg  [31:0] mixing_offset;
+    input wire  mixing_offset_allowed;
+    output reg  [31:0] mixing_id;
+    input wire  mixing_id_allowed;
+    output reg  [31:0] mixing_from;
+    input wire  mixing_from_allowed;
+    output reg  mixing_schedule;
+    input wire  mixing_schedule_allowed;
 
     // Constant declarations
     localparam  capability_given = 32'h202a2108;
@@ -21745,6 +22306,54 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     reg  least_interval_held_rst;
     reg  [31:0] least_interval_held_d;
     wire  [31:0] least_interval_held_q;
+    reg  mixing_matrix_0_addressed_clock;
+    reg  mixing_matrix_0_addressed_rst;
+    reg  mixing_matrix_0_addressed_d;
+    wire  mixing_matrix_0_addressed_q;
+    reg  mixing_matrix_1_addressed_clock;
+    reg  mixing_matrix_1_addressed_rst;
+    reg  mixing_matrix_1_addressed_d;
+    wire  mixing_matrix_1_addressed_q;
+    reg  mixing_matrix_held_0_clock;
+    reg  mixing_matrix_held_0_rst;
+    reg  [31:0] mixing_matrix_held_0_d;
+    wire  [31:0] mixing_matrix_held_0_q;
+    reg  mixing_matrix_held_1_clock;
+    reg  mixing_matrix_held_1_rst;
+    reg  [30:0] mixing_matrix_held_1_d;
+    wire  [30:0] mixing_matrix_held_1_q;
+    reg  mixing_offset_addressed_clock;
+    reg  mixing_offset_addressed_rst;
+    reg  mixing_offset_addressed_d;
+    wire  mixing_offset_addressed_q;
+    reg  mixing_offset_held_clock;
+    reg  mixing_offset_held_rst;
+    reg  [31:0] mixing_offset_held_d;
+    wire  [31:0] mixing_offset_held_q;
+    reg  mixing_id_addressed_clock;
+    reg  mixing_id_addressed_rst;
+    reg  mixing_id_addressed_d;
+    wire  mixing_id_addressed_q;
+    reg  mixing_id_held_clock;
+    reg  mixing_id_held_rst;
+    reg  [31:0] mixing_id_held_d;
+    wire  [31:0] mixing_id_held_q;
+    reg  mixing_from_addressed_clock;
+    reg  mixing_from_addressed_rst;
+    reg  mixing_from_addressed_d;
+    wire  mixing_from_addressed_q;
+    reg  mixing_from_held_clock;
+    reg  mixing_from_held_rst;
+    reg  [31:0] mixing_from_held_d;
+    wire  [31:0] mixing_from_held_q;
+    reg  mixing_schedule_addressed_clock;
+    reg  mixing_schedule_addressed_rst;
+    reg  mixing_schedule_addressed_d;
+    wire  mixing_schedule_addressed_q;
+    reg  mixing_schedule_pulse_clock;
+    reg  mixing_schedule_pulse_rst;
+    reg  mixing_schedule_pulse_d;
+    wire  mixing_schedule_pulse_q;
 
     // Local signals
     reg  readable;
@@ -21847,6 +22456,22 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
     reg  [31:0] least_interval_read;
     reg  least_interval_legal;
     reg  least_interval_write;
+    reg  mixing_matrix_0_legal;
+    reg  mixing_matrix_0_write;
+    reg  [31:0] mixing_matrix_1_reserved;
+    reg  mixing_matrix_1_legal;
+    reg  mixing_matrix_1_write;
+    reg  mixing_offset_legal;
+    reg  mixing_offset_write;
+    reg  [31:0] mixing_id_read;
+    reg  mixing_id_legal;
+    reg  mixing_id_write;
+    reg  [31:0] mixing_from_read;
+    reg  mixing_from_legal;
+    reg  mixing_from_write;
+    reg  [31:0] mixing_schedule_reserved;
+    reg  mixing_schedule_legal;
+    reg  mixing_schedule_write;
 
     // Sub module instances
     deltaline_registers_axi axi(
@@ -22406,6 +23031,78 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         .d(least_interval_held_d),
         .q(least_interval_held_q)
     );
+    deltaline_registers_mixing_matrix_0_addressed mixing_matrix_0_addressed(
+        .clock(mixing_matrix_0_addressed_clock),
+        .rst(mixing_matrix_0_addressed_rst),
+        .d(mixing_matrix_0_addressed_d),
+        .q(mixing_matrix_0_addressed_q)
+    );
+    deltaline_registers_mixing_matrix_1_addressed mixing_matrix_1_addressed(
+        .clock(mixing_matrix_1_addressed_clock),
+        .rst(mixing_matrix_1_addressed_rst),
+        .d(mixing_matrix_1_addressed_d),
+        .q(mixing_matrix_1_addressed_q)
+    );
+    deltaline_registers_mixing_matrix_held_0 mixing_matrix_held_0(
+        .clock(mixing_matrix_held_0_clock),
+        .rst(mixing_matrix_held_0_rst),
+        .d(mixing_matrix_held_0_d),
+        .q(mixing_matrix_held_0_q)
+    );
+    deltaline_registers_mixing_matrix_held_1 mixing_matrix_held_1(
+        .clock(mixing_matrix_held_1_clock),
+        .rst(mixing_matrix_held_1_rst),
+        .d(mixing_matrix_held_1_d),
+        .q(mixing_matrix_held_1_q)
+    );
+    deltaline_registers_mixing_offset_addressed mixing_offset_addressed(
+        .clock(mixing_offset_addressed_clock),
+        .rst(mixing_offset_addressed_rst),
+        .d(mixing_offset_addressed_d),
+        .q(mixing_offset_addressed_q)
+    );
+    deltaline_registers_mixing_offset_held mixing_offset_held(
+        .clock(mixing_offset_held_clock),
+        .rst(mixing_offset_held_rst),
+        .d(mixing_offset_held_d),
+        .q(mixing_offset_held_q)
+    );
+    deltaline_registers_mixing_id_addressed mixing_id_addressed(
+        .clock(mixing_id_addressed_clock),
+        .rst(mixing_id_addressed_rst),
+        .d(mixing_id_addressed_d),
+        .q(mixing_id_addressed_q)
+    );
+    deltaline_registers_mixing_id_held mixing_id_held(
+        .clock(mixing_id_held_clock),
+        .rst(mixing_id_held_rst),
+        .d(mixing_id_held_d),
+        .q(mixing_id_held_q)
+    );
+    deltaline_registers_mixing_from_addressed mixing_from_addressed(
+        .clock(mixing_from_addressed_clock),
+        .rst(mixing_from_addressed_rst),
+        .d(mixing_from_addressed_d),
+        .q(mixing_from_addressed_q)
+    );
+    deltaline_registers_mixing_from_held mixing_from_held(
+        .clock(mixing_from_held_clock),
+        .rst(mixing_from_held_rst),
+        .d(mixing_from_held_d),
+        .q(mixing_from_held_q)
+    );
+    deltaline_registers_mixing_schedule_addressed mixing_schedule_addressed(
+        .clock(mixing_schedule_addressed_clock),
+        .rst(mixing_schedule_addressed_rst),
+        .d(mixing_schedule_addressed_d),
+        .q(mixing_schedule_addressed_q)
+    );
+    deltaline_registers_mixing_schedule_pulse mixing_schedule_pulse(
+        .clock(mixing_schedule_pulse_clock),
+        .rst(mixing_schedule_pulse_rst),
+        .d(mixing_schedule_pulse_d),
+        .q(mixing_schedule_pulse_q)
+    );
 
     // Update code
     always @(*) begin
@@ -22497,6 +23194,18 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         key_schedule_pulse_clock = clk;
         least_interval_addressed_clock = clk;
         least_interval_held_clock = clk;
+        mixing_matrix_0_addressed_clock = clk;
+        mixing_matrix_1_addressed_clock = clk;
+        mixing_matrix_held_0_clock = clk;
+        mixing_matrix_held_1_clock = clk;
+        mixing_offset_addressed_clock = clk;
+        mixing_offset_held_clock = clk;
+        mixing_id_addressed_clock = clk;
+        mixing_id_held_clock = clk;
+        mixing_from_addressed_clock = clk;
+        mixing_from_held_clock = clk;
+        mixing_schedule_addressed_clock = clk;
+        mixing_schedule_pulse_clock = clk;
         block_type_addressed_d = block_type_addressed_q;
         version_addressed_d = version_addressed_q;
         next_block_addressed_d = next_block_addressed_q;
@@ -22585,6 +23294,18 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         key_schedule_pulse_d = key_schedule_pulse_q;
         least_interval_addressed_d = least_interval_addressed_q;
         least_interval_held_d = least_interval_held_q;
+        mixing_matrix_0_addressed_d = mixing_matrix_0_addressed_q;
+        mixing_matrix_1_addressed_d = mixing_matrix_1_addressed_q;
+        mixing_matrix_held_0_d = mixing_matrix_held_0_q;
+        mixing_matrix_held_1_d = mixing_matrix_held_1_q;
+        mixing_offset_addressed_d = mixing_offset_addressed_q;
+        mixing_offset_held_d = mixing_offset_held_q;
+        mixing_id_addressed_d = mixing_id_addressed_q;
+        mixing_id_held_d = mixing_id_held_q;
+        mixing_from_addressed_d = mixing_from_addressed_q;
+        mixing_from_held_d = mixing_from_held_q;
+        mixing_schedule_addressed_d = mixing_schedule_addressed_q;
+        mixing_schedule_pulse_d = mixing_schedule_pulse_q;
         block_type_addressed_rst = rst;
         version_addressed_rst = rst;
         next_block_addressed_rst = rst;
@@ -22673,6 +23394,18 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         key_schedule_pulse_rst = rst;
         least_interval_addressed_rst = rst;
         least_interval_held_rst = rst;
+        mixing_matrix_0_addressed_rst = rst;
+        mixing_matrix_1_addressed_rst = rst;
+        mixing_matrix_held_0_rst = rst;
+        mixing_matrix_held_1_rst = rst;
+        mixing_offset_addressed_rst = rst;
+        mixing_offset_held_rst = rst;
+        mixing_id_addressed_rst = rst;
+        mixing_id_held_rst = rst;
+        mixing_from_addressed_rst = rst;
+        mixing_from_held_rst = rst;
+        mixing_schedule_addressed_rst = rst;
+        mixing_schedule_pulse_rst = rst;
         axi_clk = clk;
         axi_rst = rst;
         axi_s_axil_awaddr = s_axil_awaddr;
@@ -22700,7 +23433,7 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         version_addressed_d = axi_read_address == 32'h4;
         version_read = 32'h0;
         if (version_addressed_q) begin
-            version_read = 64'h10004;
+            version_read = 64'h10005;
         end
         next_block_addressed_d = axi_read_address == 32'h8;
         capability_addressed_d = axi_read_address == 32'hc;
@@ -22748,7 +23481,7 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
         status_addressed_d = axi_read_address == 32'h24;
         status_read = 32'h0;
         if (status_addressed_q) begin
-            status_read = ((status_running) & 32'hffffffff) | (((status_ptp_locked) & 32'hffffffff) << 32'h1) | (((status_drain_busy) & 32'hffffffff) << 32'h2) | (((status_end_refused) & 32'hffffffff) << 32'h3) | (((status_prefixes_pending) & 32'hffffffff) << 32'h4) | (((status_key_pending) & 32'hffffffff) << 32'h5);
+            status_read = ((status_running) & 32'hffffffff) | (((status_ptp_locked) & 32'hffffffff) << 32'h1) | (((status_drain_busy) & 32'hffffffff) << 32'h2) | (((status_end_refused) & 32'hffffffff) << 32'h3) | (((status_prefixes_pending) & 32'hffffffff) << 32'h4) | (((status_key_pending) & 32'hffffffff) << 32'h5) | (((status_mixing_pending) & 32'hffffffff) << 32'h6);
         end
         snapshot_addressed_d = axi_read_address == 32'h28;
         snapshot_reserved = axi_write_data & 64'hfffffffe;
@@ -23083,10 +23816,59 @@ module deltaline_registers(clk,rst,s_axil_awaddr,s_axil_awprot,s_axil_awvalid,s_
             least_interval_held_d = axi_write_data;
         end
         least_interval = least_interval_held_q;
-        readable = block_type_addressed_q | version_addressed_q | next_block_addressed_q | capability_addressed_q | configuration_0_addressed_q | configuration_1_addressed_q | build_addressed_q | control_addressed_q | status_addressed_q | snapshot_addressed_q | interval_addressed_q | packets_0_addressed_q | packets_1_addressed_q | bytes_0_addressed_q | bytes_1_addressed_q | unmeasured_addressed_q | bad_addressed_q | refused_ends_addressed_q | control_frames_addressed_q | unmatched_addressed_q | delimiters_addressed_q | delimiter_gaps_addressed_q | interval_end_addressed_q | timestamp_0_addressed_q | timestamp_1_addressed_q | clock_status_addressed_q | clock_synchronised_addressed_q | clock_period_0_addressed_q | clock_period_1_addressed_q | clock_rate_addressed_q | clock_offset_addressed_q | clock_value_0_addressed_q | clock_value_1_addressed_q | clock_command_addressed_q | prefixes_next_0_addressed_q | prefixes_next_1_addressed_q | prefixes_from_addressed_q | prefixes_schedule_addressed_q | point_id_addressed_q | boot_epoch_addressed_q | key_low_0_addressed_q | key_low_1_addressed_q | key_high_0_addressed_q | key_high_1_addressed_q | key_id_addressed_q | key_from_addressed_q | key_schedule_addressed_q | least_interval_addressed_q;
+        mixing_matrix_0_addressed_d = axi_read_address == 32'hd0;
+        mixing_matrix_0_legal = axi_write_whole & (axi_write_address == 32'hd0) & mixing_matrix_allowed;
+        mixing_matrix_0_write = axi_write & mixing_matrix_0_legal;
+        mixing_matrix_1_addressed_d = axi_read_address == 32'hd4;
+        mixing_matrix_1_reserved = axi_write_data & 64'h80000000;
+        mixing_matrix_1_legal = axi_write_whole & (axi_write_address == 32'hd4) & ~|mixing_matrix_1_reserved & mixing_matrix_allowed;
+        mixing_matrix_1_write = axi_write & mixing_matrix_1_legal;
+        if (mixing_matrix_0_write) begin
+            mixing_matrix_held_0_d = axi_write_data;
+        end
+        if (mixing_matrix_1_write) begin
+            mixing_matrix_held_1_d = axi_write_data[(32'h0)+:(31)];
+        end
+        mixing_matrix = ((mixing_matrix_held_0_q) & 63'h7fffffffffffffff) | (((mixing_matrix_held_1_q) & 63'h7fffffffffffffff) << 32'h20);
+        mixing_offset_addressed_d = axi_read_address == 32'hd8;
+        mixing_offset_legal = axi_write_whole & (axi_write_address == 32'hd8) & mixing_offset_allowed;
+        mixing_offset_write = axi_write & mixing_offset_legal;
+        if (mixing_offset_write) begin
+            mixing_offset_held_d = axi_write_data;
+        end
+        mixing_offset = mixing_offset_held_q;
+        mixing_id_addressed_d = axi_read_address == 32'hdc;
+        mixing_id_read = 32'h0;
+        if (mixing_id_addressed_q) begin
+            mixing_id_read = mixing_id_held_q;
+        end
+        mixing_id_legal = axi_write_whole & (axi_write_address == 32'hdc) & mixing_id_allowed;
+        mixing_id_write = axi_write & mixing_id_legal;
+        if (mixing_id_write) begin
+            mixing_id_held_d = axi_write_data;
+        end
+        mixing_id = mixing_id_held_q;
+        mixing_from_addressed_d = axi_read_address == 32'he0;
+        mixing_from_read = 32'h0;
+        if (mixing_from_addressed_q) begin
+            mixing_from_read = mixing_from_held_q;
+        end
+        mixing_from_legal = axi_write_whole & (axi_write_address == 32'he0) & mixing_from_allowed;
+        mixing_from_write = axi_write & mixing_from_legal;
+        if (mixing_from_write) begin
+            mixing_from_held_d = axi_write_data;
+        end
+        mixing_from = mixing_from_held_q;
+        mixing_schedule_addressed_d = axi_read_address == 32'he4;
+        mixing_schedule_reserved = axi_write_data & 64'hfffffffe;
+        mixing_schedule_legal = axi_write_whole & (axi_write_address == 32'he4) & ~|mixing_schedule_reserved & mixing_schedule_allowed;
+        mixing_schedule_write = axi_write & mixing_schedule_legal;
+        mixing_schedule_pulse_d = mixing_schedule_write & axi_write_data[32'h0];
+        mixing_schedule = mixing_schedule_pulse_q;
+        readable = block_type_addressed_q | version_addressed_q | next_block_addressed_q | capability_addressed_q | configuration_0_addressed_q | configuration_1_addressed_q | build_addressed_q | control_addressed_q | status_addressed_q | snapshot_addressed_q | interval_addressed_q | packets_0_addressed_q | packets_1_addressed_q | bytes_0_addressed_q | bytes_1_addressed_q | unmeasured_addressed_q | bad_addressed_q | refused_ends_addressed_q | control_frames_addressed_q | unmatched_addressed_q | delimiters_addressed_q | delimiter_gaps_addressed_q | interval_end_addressed_q | timestamp_0_addressed_q | timestamp_1_addressed_q | clock_status_addressed_q | clock_synchronised_addressed_q | clock_period_0_addressed_q | clock_period_1_addressed_q | clock_rate_addressed_q | clock_offset_addressed_q | clock_value_0_addressed_q | clock_value_1_addressed_q | clock_command_addressed_q | prefixes_next_0_addressed_q | prefixes_next_1_addressed_q | prefixes_from_addressed_q | prefixes_schedule_addressed_q | point_id_addressed_q | boot_epoch_addressed_q | key_low_0_addressed_q | key_low_1_addressed_q | key_high_0_addressed_q | key_high_1_addressed_q | key_id_addressed_q | key_from_addressed_q | key_schedule_addressed_q | least_interval_addressed_q | mixing_matrix_0_addressed_q | mixing_matrix_1_addressed_q | mixing_offset_addressed_q | mixing_id_addressed_q | mixing_from_addressed_q | mixing_schedule_addressed_q;
         axi_read_legal = readable;
-        axi_read_data = block_type_read | version_read | capability_read | configuration_0_read | configuration_1_read | build_read | control_read | status_read | interval_read | packets_0_read | packets_1_read | bytes_0_read | bytes_1_read | unmeasured_read | bad_read | refused_ends_read | control_frames_read | unmatched_read | delimiters_read | delimiter_gaps_read | timestamp_0_read | timestamp_1_read | clock_status_read | clock_synchronised_read | clock_period_0_read | clock_period_1_read | clock_rate_read | clock_offset_read | clock_value_0_read | clock_value_1_read | prefixes_next_0_read | prefixes_next_1_read | prefixes_from_read | point_id_read | boot_epoch_read | key_id_read | key_from_read | least_interval_read;
-        axi_write_legal = control_legal | snapshot_legal | interval_end_legal | clock_synchronised_legal | clock_period_0_legal | clock_period_1_legal | clock_rate_legal | clock_offset_legal | clock_value_0_legal | clock_value_1_legal | clock_command_legal | prefixes_next_0_legal | prefixes_next_1_legal | prefixes_from_legal | prefixes_schedule_legal | point_id_legal | boot_epoch_legal | key_low_0_legal | key_low_1_legal | key_high_0_legal | key_high_1_legal | key_id_legal | key_from_legal | key_schedule_legal | least_interval_legal;
+        axi_read_data = block_type_read | version_read | capability_read | configuration_0_read | configuration_1_read | build_read | control_read | status_read | interval_read | packets_0_read | packets_1_read | bytes_0_read | bytes_1_read | unmeasured_read | bad_read | refused_ends_read | control_frames_read | unmatched_read | delimiters_read | delimiter_gaps_read | timestamp_0_read | timestamp_1_read | clock_status_read | clock_synchronised_read | clock_period_0_read | clock_period_1_read | clock_rate_read | clock_offset_read | clock_value_0_read | clock_value_1_read | prefixes_next_0_read | prefixes_next_1_read | prefixes_from_read | point_id_read | boot_epoch_read | key_id_read | key_from_read | least_interval_read | mixing_id_read | mixing_from_read;
+        axi_write_legal = control_legal | snapshot_legal | interval_end_legal | clock_synchronised_legal | clock_period_0_legal | clock_period_1_legal | clock_rate_legal | clock_offset_legal | clock_value_0_legal | clock_value_1_legal | clock_command_legal | prefixes_next_0_legal | prefixes_next_1_legal | prefixes_from_legal | prefixes_schedule_legal | point_id_legal | boot_epoch_legal | key_low_0_legal | key_low_1_legal | key_high_0_legal | key_high_1_legal | key_id_legal | key_from_legal | key_schedule_legal | least_interval_legal | mixing_matrix_0_legal | mixing_matrix_1_legal | mixing_offset_legal | mixing_id_legal | mixing_from_legal | mixing_schedule_legal;
     end
 
 endmodule // deltaline_registers
@@ -24531,6 +25313,186 @@ module deltaline_registers_least_interval_held(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_registers_least_interval_held
+
+module deltaline_registers_mixing_from_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_mixing_from_addressed
+
+module deltaline_registers_mixing_from_held(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_mixing_from_held
+
+module deltaline_registers_mixing_id_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_mixing_id_addressed
+
+module deltaline_registers_mixing_id_held(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_mixing_id_held
+
+module deltaline_registers_mixing_matrix_0_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_mixing_matrix_0_addressed
+
+module deltaline_registers_mixing_matrix_1_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_mixing_matrix_1_addressed
+
+module deltaline_registers_mixing_matrix_held_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_mixing_matrix_held_0
+
+module deltaline_registers_mixing_matrix_held_1(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [30:0] d;
+    output reg  [30:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 31'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_mixing_matrix_held_1
+
+module deltaline_registers_mixing_offset_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_mixing_offset_addressed
+
+module deltaline_registers_mixing_offset_held(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_mixing_offset_held
+
+module deltaline_registers_mixing_schedule_addressed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_mixing_schedule_addressed
+
+module deltaline_registers_mixing_schedule_pulse(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_registers_mixing_schedule_pulse
 
 module deltaline_registers_next_block_addressed(clock,rst,d,q);
 
