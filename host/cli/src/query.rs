@@ -53,12 +53,16 @@ pub(crate) struct Query {
 pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
     let Query { folder, segment, from, to, every, believed, json } = arguments;
     let collectors = believed.collectors()?;
-    let reported = (from.is_some() || to.is_some()).then(|| from.unwrap_or(i64::MIN)..to.unwrap_or(i64::MAX));
+    // From a moment on: the microsecond that it is in, too, only if it is that one's beginning.
+    let end = |moment: Option<i64>, unless| {
+        moment.map_or(unless, |moment| moment.div_euclid(1000) + i64::from(moment.rem_euclid(1000) > 0))
+    };
+    let reported = (from.is_some() || to.is_some()).then(|| end(*from, i64::MIN)..end(*to, i64::MAX));
     let filter = Filter { segment: *segment, reported };
     let failed = |error| failure(folder, error);
     let opened = Folder::open(folder).map_err(failed)?;
     let (text, is_empty) = if let Some(every) = every {
-        let mut summing = Summing::new(i64::try_from(*every).unwrap_or(i64::MAX));
+        let mut summing = Summing::new(i64::try_from(every.div_ceil(1000)).unwrap_or(i64::MAX));
         let read = || opened.each(&filter, collectors, |table| summing.add(&table));
         working("reading intervals", read).map_err(failed)?;
         let sums = summing.finish();
@@ -148,8 +152,8 @@ fn table_of_sums(sums: &[Sums]) -> String {
 }
 
 /// Times before 1970 are none that a recording has.
-fn moment(nanoseconds: i64) -> String {
-    utc(u64::try_from(nanoseconds).unwrap_or(0))
+fn moment(microseconds: i64) -> String {
+    utc(u64::try_from(microseconds).unwrap_or(0).saturating_mul(1000))
 }
 
 #[derive(Serialize)]

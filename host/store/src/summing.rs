@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub struct Sums {
     /// Number of the measurement segment.
     pub segment: u32,
-    /// When they begin, in nanoseconds since the Unix epoch.
+    /// When they begin, in microseconds since the Unix epoch.
     pub start: i64,
     /// How many there are.
     pub intervals: u64,
@@ -38,7 +38,7 @@ pub struct Sums {
     pub worst_p99: Option<i64>,
 }
 
-/// Puts intervals together as they come, segment by segment, for times of so many nanoseconds each.
+/// Puts intervals together as they come, segment by segment, for times of so many microseconds each.
 pub struct Summing {
     every: i64,
     groups: BTreeMap<(u32, i64), Sum>,

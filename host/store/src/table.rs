@@ -9,7 +9,7 @@ use std::ops::Range;
 pub struct Filter {
     /// Of this measurement segment alone.
     pub segment: Option<u32>,
-    /// Reported in this time, in nanoseconds since the Unix epoch; none: whenever.
+    /// Reported in this time, in microseconds since the Unix epoch; none: whenever.
     pub reported: Option<Range<i64>>,
 }
 
@@ -28,7 +28,7 @@ pub struct Row {
     pub segment: u32,
     /// Number of the interval.
     pub interval: u32,
-    /// When its last control frame was captured, in nanoseconds since the Unix epoch.
+    /// When its last control frame was captured, in microseconds since the Unix epoch.
     pub reported: i64,
     /// Whether all its control frames had right tags.
     pub authenticated: bool,
@@ -50,7 +50,7 @@ pub struct Table {
 impl Table {
     /// Appends an interval; not if nobody knows when it was reported, of which it says false.
     pub fn push(&mut self, interval: &IntervalFigures) -> bool {
-        let Some(reported) = interval.reported.and_then(|time| i64::try_from(time).ok()) else {
+        let Some(reported) = interval.reported.and_then(|time| i64::try_from(time / 1000).ok()) else {
             return false;
         };
         let figures = &interval.figures;

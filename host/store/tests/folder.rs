@@ -108,7 +108,7 @@ fn rotated_recordings_hold_what_one_does_before_and_after_closing() {
     assert!(named(&everything(folder.path())) == named(&expected));
     // A part of it.
     let from = expected.rows[100].reported;
-    let filter = Filter { segment: Some(0), reported: Some(from..from + 50 * SECOND as i64) };
+    let filter = Filter { segment: Some(0), reported: Some(from..from + 50_000_000) };
     let part = Folder::open(folder.path()).unwrap().read(&filter, Collector::default).unwrap();
     assert!(named(&part) == named(&expected)[100..150]);
     let other = Filter { segment: Some(2), reported: None };
@@ -145,7 +145,7 @@ fn recordings_torn_anywhere_lose_nothing_in_front_and_nothing_behind() {
         let lost = &first[kept..];
         for row in &expected {
             let is_whole = lost.iter().all(|(captured, _)| {
-                let ended = (row.0.reported as u64) - SECOND;
+                let ended = 1000 * (row.0.reported as u64) - SECOND;
                 *captured != ended && *captured != ended + SECOND
             });
             if is_whole {

@@ -22,9 +22,7 @@ fn table(rows: usize, seed: u64) -> Table {
         Row {
             segment,
             interval: (number / 10) as u32,
-            reported: 1_790_000_000_000_000_000
-                + (number / 10) as i64 * 1_000_000_000
-                + rng.random_range(0..1000),
+            reported: 1_790_000_000_000_000 + (number / 10) as i64 * 1_000_000 + rng.random_range(0..1000),
             authenticated: segment > 3,
             reason: (!is_known).then(|| "loss damaged every row".into()),
             numbers: vec![
@@ -75,7 +73,7 @@ fn a_part_is_what_the_whole_has_of_it() {
     let filters = [
         Filter { segment: Some(7), reported: None },
         Filter { segment: Some(11), reported: None },
-        Filter { segment: None, reported: Some(middle..middle + 500_000_000_000) },
+        Filter { segment: None, reported: Some(middle..middle + 500_000_000) },
         Filter { segment: Some(0), reported: Some(i64::MIN..middle) },
     ];
     for filter in filters {
