@@ -1,7 +1,6 @@
 //! `deltaline flows`: two captures, flow by flow.
 
 mod output;
-mod sketched;
 
 use crate::causes::Surveys;
 use crate::common_span::{Common, READ_ONCE};
@@ -16,7 +15,6 @@ use crate::truth;
 use clap::{Args, Subcommand, ValueEnum};
 use deltaline_model::packet::flow::FlowFields;
 use output::{FlowOutput, table};
-use sketched::Reading;
 use std::cmp::Ordering;
 use std::net::IpAddr;
 
@@ -28,9 +26,6 @@ Examples:
   The five that lost most, for a program to read:
     deltaline flows top --by loss --count 5 --json sender.pcap receiver.pcap
 
-  What tables of 70,000 counters at both ends tell of the same flows:
-    deltaline flows top --synopsis lds --counters 70000 sender.pcap receiver.pcap
-
   Networks of 24 bits instead of hosts and ports:
     deltaline flows top --fields source/24,destination/24 sender.pcap receiver.pcap
 
@@ -41,8 +36,8 @@ Examples:
 pub(crate) enum Flows {
     /// Show the flows with most packets, the greatest mean delay, or most losses
     ///
-    /// A flow is packets of the same addresses, ports and protocol, unless --fields says otherwise. With `--synopsis exact` every packet is
-    /// looked for at the other end, so that the numbers are exact, and memory is bounded however many flows there are.
+    /// A flow is packets of the same addresses, ports and protocol, unless --fields says otherwise. Every packet is looked for at the
+    /// other end, so that the numbers are exact; memory is bounded however many flows there are.
     #[command(after_help = EXAMPLES, after_long_help = EXAMPLES)]
     Top(Top),
     /// Show the flows of these addresses, ports and protocol
@@ -58,18 +53,6 @@ pub(crate) enum Flows {
 pub(crate) struct Compared {
     #[command(flatten)]
     pub(crate) recordings: Recordings,
-    /// How flows are told
-    #[arg(long, value_enum, default_value_t = Synopsis::Exact)]
-    synopsis: Synopsis,
-    /// Counters of each end's table, in all rows
-    #[arg(long, default_value_t = 65_536, value_parser = parse::count::<1>, value_name = "COUNTERS")]
-    counters: usize,
-    /// Counters of a flow, in each row: more of them bear more losses, and are shared with more flows
-    #[arg(long, default_value_t = 4, value_parser = parse::count::<1>, value_name = "COUNTERS")]
-    width: usize,
-    /// Of each row of the table one packet in 2^PREFIX enters it; one for all four rows, or one for each row
-    #[arg(long, value_delimiter = ',', default_values_t = [0u8, 0, 2, 5], value_name = "PREFIX")]
-    prefixes: Vec<u8>,
     /// What flows are told apart by: source, destination, source-port, destination-port, protocol; addresses with /BITS of IPv4 or
     /// /BITS/BITS of IPv4 and IPv6
     #[arg(long, value_parser = fields, value_name = "FIELDS")]
@@ -83,20 +66,17 @@ pub(crate) struct Compared {
 }
 
 impl Compared {
-    fn fields(&self) -> FlowFields {
-        FlowFields { are_joined: self.joined, ..self.fields.unwrap_or_default() }
+    /// Directions can be joined where both ends are told apart by the same.
+    fn fields(&self) -> Result<FlowFields, Failure> {
+        let fields = FlowFields { are_joined: self.joined, ..self.fields.unwrap_or_default() };
+        let is_alike = fields.source == fields.destination && fields.source_port == fields.destination_port;
+        if self.joined && !is_alike {
+            let message = "--joined takes both directions for one flow, but --fields tells its ends apart by different fields; give the \
+                           same of source and destination, such as source/24,destination/24";
+            return Err(Failure::new(Exit::Usage, message));
+        }
+        Ok(fields)
     }
-}
-
-/// How flows are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Synopsis {
-    /// Every packet is looked for at the other end
-    Exact,
-    /// Tables of 128 bits a counter, subtracted (Lossy Difference Sketch)
-    Lds,
-    /// Counters of sums of times; flows' packets are counted beside them
-    Colate,
 }
 
 #[derive(Debug, Args)]
@@ -217,7 +197,7 @@ fn show(
     order: Option<(By, usize)>,
     wanted: &dyn Fn(&FlowOutput) -> bool,
 ) -> Result<Exit, Failure> {
-    let recordings = &compared.recordings;
+    let (recordings, fields) = (&compared.recordings, compared.fields()?);
     recordings.check()?;
     recordings.check_addresses()?;
     let mut remarks = vec![];
@@ -226,26 +206,14 @@ fn show(
     remarks.extend(common.as_ref().map_or(vec![READ_ONCE.into()], |common| common.remarks.clone()));
     let edges = common.and_then(|common| common.edges);
     let mut shown = Shown { wanted, order, flows: vec![], all: 0 };
-    let (exit, mut warnings) = match compared.synopsis {
-        Synopsis::Exact => {
-            let matcher = truth::read(recordings, edges.as_ref(), &mut surveys, &mut remarks)?;
-            let matched = working("matching packets with packets", || {
-                matcher.finish_by_flow(&compared.fields(), |flow| shown.take(FlowOutput::from(&flow)))
-            })?;
-            if matched.overall.received == 0 {
-                check_common(recordings, [matched.sender, matched.receiver], &surveys, &remarks)?;
-            }
-            truth::judged(recordings, &matched, edges.as_ref(), &surveys, remarks)?
-        }
-        Synopsis::Lds | Synopsis::Colate => {
-            let reading =
-                Reading { compared, edges: edges.as_ref(), surveys: &mut surveys, remarks: &mut remarks };
-            let flows = reading.flows()?;
-            let has_mean = flows.iter().any(|flow| flow.mean_ns.is_some());
-            flows.into_iter().for_each(|flow| shown.take(flow));
-            (if has_mean { Exit::Done } else { Exit::NotIdentifiable }, remarks)
-        }
-    };
+    let matcher = truth::read(recordings, edges.as_ref(), &mut surveys, &mut remarks)?;
+    let matched = working("matching packets with packets", || {
+        matcher.finish_by_flow(&fields, |flow| shown.take(FlowOutput::from(&flow)))
+    })?;
+    if matched.overall.received == 0 {
+        check_common(recordings, [matched.sender, matched.receiver], &surveys, &remarks)?;
+    }
+    let (exit, mut warnings) = truth::judged(recordings, &matched, edges.as_ref(), &surveys, remarks)?;
     shown.cut();
     let beyond = shown.all - shown.flows.len() as u64;
     if beyond > 0 && order.is_some() {

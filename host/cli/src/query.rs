@@ -61,16 +61,24 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
     let filter = Filter { segment: *segment, reported };
     let failed = |error| failure(folder, error);
     let opened = Folder::open(folder).map_err(failed)?;
+    for copy in opened.copies() {
+        report::say(&format!("{}: holds what another file holds, and is left out", copy.display()));
+    }
+    // Closed recordings keep whether their frames were signed.
+    let believe = |mut table: Table| {
+        table.rows.retain(|row| row.authenticated || !believed.wants_signed());
+        table
+    };
     let (text, is_empty) = if let Some(every) = every {
         let mut summing = Summing::new(i64::try_from(every.div_ceil(1000)).unwrap_or(i64::MAX));
-        let read = || opened.each(&filter, collectors, |table| summing.add(&table));
+        let read = || opened.each(&filter, collectors, |table| summing.add(&believe(table)));
         working("reading intervals", read).map_err(failed)?;
         let sums = summing.finish();
         let output = SumsOutput { schema: Schema::of("query"), sums: sums.iter().map(Into::into).collect() };
         (if *json { Shown::Sums(output) } else { Shown::Text(table_of_sums(&sums)) }, sums.is_empty())
     } else {
         let read = || opened.read(&filter, collectors);
-        let table = working("reading intervals", read).map_err(failed)?;
+        let table = believe(working("reading intervals", read).map_err(failed)?);
         let is_empty = table.rows.is_empty();
         (if *json { Shown::Intervals(table) } else { Shown::Text(table_of(&table)) }, is_empty)
     };

@@ -8,7 +8,7 @@
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::identity::error_at;
-use crate::keys::collector;
+use crate::keys::{collector, mention_forgery};
 use crate::parse;
 use crate::progress::working;
 use crate::report;
@@ -34,18 +34,25 @@ Examples:
 /// Who is believed when recordings are read.
 #[derive(Debug, Args)]
 pub(crate) struct Believed {
-    /// Take control frames of this design alone: a file, or the name of a shipped one
+    /// Of recordings that are not closed yet, take control frames of this design alone: a file, or the name of a shipped one
     #[arg(long, value_name = "DESIGN")]
     design: Option<String>,
-    /// Take signed control frames alone; the file of keys
+    /// Take intervals whose control frames were all signed; the file of keys
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
 }
 
 impl Believed {
-    /// Makes what judges control frames, as often as it is asked; what is wrong with the files is said now.
+    /// Whether control frames must be signed.
+    pub(crate) fn wants_signed(&self) -> bool {
+        self.key.is_some()
+    }
+
+    /// Makes what judges control frames, as often as it is asked; what is wrong with the files is said now, and where anybody may have forged
+    /// them.
     pub(crate) fn collectors(&self) -> Result<impl Fn() -> deltaline_collect::collector::Collector, Failure> {
         let first = collector(self.design.as_deref(), self.key.as_deref())?;
+        mention_forgery(self.key.as_deref(), "control frames");
         Ok(move || first.clone())
     }
 }

@@ -24,6 +24,10 @@
 //!
 //! A tracked flow shares its cells with nobody: its mean is that of the longest whole sample.
 //!
+//! **When intervals fail.** M and tau are those of all flows, as if the flows in a cell were a random draw of packets. Where some flows hold many
+//! packets, and delays rise and fall with time, intervals of 95 % held in as few as 30 % of a capture's flows. So no command gives
+//! them: a flow's numbers from these tables are for comparison in the lab.
+//!
 //! # Test plan
 //!
 //! A flow alone, by hand; the paper's figure 6 written again over maps; sizes and losses never below the truth, whatever collides; intervals

@@ -6,7 +6,7 @@ use crate::table_file;
 use deltaline_collect::collector::Collector;
 use deltaline_collect::follower::FollowError;
 use parquet::errors::ParquetError;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -92,7 +92,9 @@ impl Folder {
                     let (run, moment, number) = parts(&stem);
                     runs.entry(run.into()).or_default().push((moment.into(), number, file));
                 }
-                (Some("parquet"), Some((recording, _))) => {
+                // One without a check in its name is refused when it is read.
+                (Some("parquet"), named) => {
+                    let recording = named.map_or(stem.as_str(), |(recording, _)| recording);
                     tables.insert(recording.into(), file);
                 }
                 _ => {}
@@ -163,7 +165,8 @@ impl Folder {
         collector: impl Fn() -> Collector,
         mut take: impl FnMut(Table),
     ) -> Result<(), StoreError> {
-        for path in self.tables.values() {
+        let copies = self.copies();
+        for path in self.tables.values().filter(|path| !copies.contains(path)) {
             take(load(path, filter)?);
         }
         for run in &self.runs {
@@ -176,6 +179,14 @@ impl Folder {
             }
         }
         Ok(())
+    }
+
+    /// Files of numbers with the same contents as another one, by the checks in their names: those of a recording that was copied. They
+    /// are left out, or their packets would count twice.
+    pub fn copies(&self) -> Vec<&PathBuf> {
+        let mut known = BTreeSet::new();
+        let check = |path: &Path| stem(path).rsplit_once('.').map(|(_, check)| check.to_string());
+        self.tables.values().filter(|path| check(path).is_some_and(|check| !known.insert(check))).collect()
     }
 
     /// The intervals that are asked for, in order of segment and time.

@@ -213,8 +213,8 @@ pub const MUTATIONS: &[Mutation] = &[
     mutation(
         Module::Place,
         "the halves exchanged",
-        "x = matrix_bits[(32'h10)+:(16)];",
-        "x = matrix_bits[(32'h0)+:(16)];",
+        "round_0_x = matrix_bits[(32'h10)+:(16)];",
+        "round_0_x = matrix_bits[(32'h0)+:(16)];",
     ),
     mutation(
         Module::Sampler,

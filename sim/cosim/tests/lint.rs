@@ -12,7 +12,9 @@ fn warnings(verilog: &str, waivers: &str) -> Vec<Warning> {
 }
 
 /// The synopses that no shipped design has: their name, and prefix lengths.
-const SYNOPSES: [(&str, &str); 2] = [("finecomb", "[1, 6]"), ("identity", "[0]")];
+const SYNOPSES: [(&str, &str); 3] = [("finecomb", "[1, 6]"), ("identity", "[0]"), ("lda-identity", "[0]")];
+/// What no shipped design has, and the table beside whose heading it is said.
+const OPTIONS: [(&str, &str); 2] = [("authentication", "[stream]"), ("mixing", "[measurement]")];
 
 /// The default design with another synopsis.
 fn synopsis((name, prefixes): (&str, &str)) -> Design {
@@ -21,11 +23,26 @@ fn synopsis((name, prefixes): (&str, &str)) -> Design {
     Design::parse("tap.toml", name, &text).unwrap()
 }
 
+/// A design with tags or with a mixing.
+fn with((option, table): (&str, &str), text: &str) -> Design {
+    let lines = text.lines().filter(|line| !line.starts_with(option));
+    let mut lines: Vec<&str> = lines.collect();
+    let line = format!("{option} = true");
+    let place = lines.iter().position(|line| *line == table).unwrap();
+    lines.insert(place + usize::from(option == "mixing"), &line);
+    Design::parse("tap.toml", option, &lines.join("\n")).unwrap()
+}
+
 #[test]
 fn nothing_but_what_is_waived_and_no_waiver_too_many() {
     let waivers = include_str!("../../../hdl/lint/verilator.vlt");
     let mut found = vec![];
-    for design in Design::all().unwrap().into_iter().chain(SYNOPSES.map(synopsis)) {
+    let texts = [
+        include_str!("../../../hdl/configurations/10g.toml"),
+        include_str!("../../../hdl/configurations/10g-inline.toml"),
+    ];
+    let options = OPTIONS.into_iter().flat_map(|option| texts.map(|text| with(option, text)));
+    for design in Design::all().unwrap().into_iter().chain(SYNOPSES.map(synopsis)).chain(options) {
         let verilog = deltaline_hdl::emit::design::emit(&design, "deltaline").unwrap();
         assert_eq!(warnings(&verilog, waivers), [], "{}", design.name());
         found.extend(warnings(&verilog, ""));

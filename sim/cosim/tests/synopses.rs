@@ -132,7 +132,6 @@ const ROWS_FAULTS: &[Fault] = &[
     ),
     fault("a half without its delay", "part_3_upper = half_0_q;", "part_3_upper = half_0_d;"),
     fault("halves exchanged", "part_2_upper = half_0_q;", "part_2_upper = half_1_q;"),
-    fault("a part's overflow unseen", "overflows = overflows | part_3_overflow;", ""),
     fault("the rows' overflow unseen", "overflows = rows_overflow;", "overflows = 1'b0;"),
     fault("rows drained with cells", "rows_drained = ~|drained_table;", "rows_drained = 1'b1;"),
     fault("all parts drained at once", "is_drained = drained_part == number;", "is_drained = 1'b1;"),
