@@ -138,7 +138,7 @@ fn fill(column: &mut ColumnWriter, place: usize, rows: &[Row]) -> Result<(), Par
 ///
 /// # Errors
 ///
-/// A file that was not written by [`write`]. Damaged pages need not be noticed: a [`Folder`](crate::Folder) compares whole files with
+/// A file that was not written by [`write()`]. Damaged pages need not be noticed: a [`Folder`](crate::Folder) compares whole files with
 /// the check in their name.
 pub fn read(file: Bytes, filter: &Filter) -> Result<Table, ParquetError> {
     let reader = SerializedFileReader::new(file)?;

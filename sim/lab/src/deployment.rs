@@ -6,7 +6,7 @@
 //!
 //! # The generated network
 //!
-//! [`CITIES`] places in a square, each connected to its nearest ones and some to any other, at a cost of its distance; in each two core
+//! `CITIES` places in a square, each connected to its nearest ones and some to any other, at a cost of its distance; in each two core
 //! routers and some that hang on both, at equal costs, so that there are paths of equal cost.
 //!
 //! # Test plan
