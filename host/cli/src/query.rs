@@ -82,6 +82,7 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
         let is_empty = table.rows.is_empty();
         (if *json { Shown::Intervals(table) } else { Shown::Text(table_of(&table)) }, is_empty)
     };
+    believed.mention_forgery();
     match text {
         Shown::Text(text) => report::print(&text)?,
         Shown::Sums(sums) => report::print_json(&sums)?,

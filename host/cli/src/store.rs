@@ -48,11 +48,14 @@ impl Believed {
         self.key.is_some()
     }
 
-    /// Makes what judges control frames, as often as it is asked; what is wrong with the files is said now, and where anybody may have forged
-    /// them.
+    /// Says, where no key is given, that anybody may have forged what is shown.
+    pub(crate) fn mention_forgery(&self) {
+        mention_forgery(self.key.as_deref(), "control frames");
+    }
+
+    /// Makes what judges control frames, as often as it is asked; what is wrong with the files is said now.
     pub(crate) fn collectors(&self) -> Result<impl Fn() -> deltaline_collect::collector::Collector, Failure> {
         let first = collector(self.design.as_deref(), self.key.as_deref())?;
-        mention_forgery(self.key.as_deref(), "control frames");
         Ok(move || first.clone())
     }
 }
@@ -104,6 +107,7 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
         open: names(&work.open),
         torn: names(&work.torn),
     };
+    believed.mention_forgery();
     for torn in &output.torn {
         report::say(&format!(
             "{torn}: its end is torn, as when a program is killed while it writes: what is whole is taken"

@@ -81,6 +81,22 @@ fn a_store_says_what_read_says_closed_or_not() {
     for key in ["sent", "received", "lost"] {
         assert_eq!(summed(key), sum(key), "{key}");
     }
+    // Nobody has signed these, closed or not; a copy of a recording counts no second time.
+    let keys = folder.path("north.keys");
+    run(&["key", &keys]).told(0, &[]);
+    run(&["query", &store, "--key", &keys]).told(6, &["no such interval"]);
+    let first = folder.path("store/lab-20260921T141320.000000Z");
+    fs::copy(format!("{first}.pcapng"), folder.path("store/copy.pcapng")).unwrap();
+    run(&["store", &store, "--all"]).told(0, &["unauthenticated"]);
+    let again = run(&["query", &store, "--json"]);
+    again.told(0, &["holds what another file holds"]);
+    let counted: u64 = again.json()["intervals"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|each| each["sent"].as_u64().unwrap_or(0))
+        .sum();
+    assert_eq!(counted, sum("sent"));
     // For people.
     run(&["query", &store]).told(0, &[]).told(0, &[]);
     assert!(run(&["query", &store, "--every", "1h"]).output.contains("worst p99"));
