@@ -81,12 +81,14 @@ fn a_store_says_what_read_says_closed_or_not() {
     for key in ["sent", "received", "lost"] {
         assert_eq!(summed(key), sum(key), "{key}");
     }
-    // Nobody has signed these, closed or not; a copy of a recording counts no second time.
+    // Nobody has signed these, closed or not; copies of the recordings count no second time.
     let keys = folder.path("north.keys");
     run(&["key", &keys]).told(0, &[]);
     run(&["query", &store, "--key", &keys]).told(6, &["no such interval"]);
-    let first = folder.path("store/lab-20260921T141320.000000Z");
-    fs::copy(format!("{first}.pcapng"), folder.path("store/copy.pcapng")).unwrap();
+    for second in 20..23 {
+        let path = |name: &str| folder.path(&format!("store/{name}-20260921T1413{second}.000000Z.pcapng"));
+        fs::copy(path("lab"), path("copy")).unwrap();
+    }
     run(&["store", &store, "--all"]).told(0, &["unauthenticated"]);
     let again = run(&["query", &store, "--json"]);
     again.told(0, &["holds what another file holds"]);
