@@ -81,7 +81,11 @@ const FAULTS: [Fault; 22] = [
         "i_ready_d = ~skid_next & inserts_next & inserting_q;",
     ),
     fault("a delimiter breaks into a control frame", "if (begun_q) begin", "if (1'b0) begin"),
-    fault("the check word does not follow the number", "<< check_rotation)", "<< 3'h0)"),
+    fault(
+        "the check word does not follow the number",
+        "(((number_q) & 64'hffffffffffffffff) << check_rotation)",
+        "(((number_q) & 64'hffffffffffffffff) << 3'h0)",
+    ),
     fault("all delimiters have the same number", "number_d = number_q + 32'h1;", "number_d = number_q;"),
     fault(
         "a cut while a delimiter is due asks for another",
