@@ -239,7 +239,7 @@ pub(crate) fn netlist(configuration: &Configuration, number: usize, seed: u32) -
 
 /// The few mutations of every test, others than those of seed 1.
 pub(crate) fn standing() -> Result<(), Failure> {
-    netlist(&crate::check::small()?, 6, 3)
+    netlist(&crate::check::small()?, 6, 4)
 }
 
 /// The planted faults, or mutations.
