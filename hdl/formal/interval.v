@@ -49,13 +49,13 @@ module interval_proof(
         if (running_before) assume (running);
     end
 
-    // What came one to four cycles ago, and whether it counted: the core was running a cycle later.
+    // What came one to four cycles ago, and whether it counted: the core was running two cycles later.
     reg [3:0] asked = 0, came = 0;
     reg [31:0] numbers [0:3];
     reg [31:0] epochs [0:3];
     always @(posedge clk) begin
-        asked <= rst ? 0 : {asked[2:1], asked[0] && running, request};
-        came <= rst ? 0 : {came[2:1], came[0] && running, delimiter};
+        asked <= rst ? 0 : {asked[2], asked[1] && running, asked[0], request};
+        came <= rst ? 0 : {came[2], came[1] && running, came[0], delimiter};
         {numbers[3], numbers[2], numbers[1], numbers[0]} <= {numbers[2], numbers[1], numbers[0], delimiter_number};
         {epochs[3], epochs[2], epochs[1], epochs[0]} <= {epochs[2], epochs[1], epochs[0], delimiter_epoch};
     end
@@ -103,31 +103,66 @@ module interval_proof(
     (* hierconn *) wire \dut.succession.has_candidate_q ;
     (* hierconn *) wire [31:0] \dut.succession.due_number_q , \dut.succession.known_epoch_q , \dut.succession.ended_number_q ;
     (* hierconn *) wire [31:0] \dut.succession.successor_number_q , \dut.succession.successor_epoch_q , \dut.succession.begun_number_q ;
-    (* hierconn *) wire [12:0] \dut.to_end.stage_1 , \dut.to_end.stage_2 , \dut.to_end.q ;
+    (* hierconn *) wire [12:0] \dut.to_end.stage_1 , \dut.to_end.q ;
     (* hierconn *) wire \dut.succession.there_0_q , \dut.succession.asked_q ;
-    (* hierconn *) wire [31:0] \dut.succession.number_0_q , \dut.succession.successor_0_q , \dut.succession.epoch_0_q ;
+    (* hierconn *) wire [31:0] \dut.succession.number_0_q , \dut.succession.predecessor_0_q , \dut.succession.successor_0_q ;
+    (* hierconn *) wire [31:0] \dut.succession.epoch_0_q ;
+    (* hierconn *) wire \dut.succession.judged_0_q , \dut.succession.judged_request_q ;
+    (* hierconn *) wire [31:0] \dut.succession.judged_number_0_q , \dut.succession.judged_successor_0_q ;
+    (* hierconn *) wire [31:0] \dut.succession.judged_epoch_0_q ;
+    (* hierconn *) wire \dut.succession.due_of_0_q , \dut.succession.next_of_0_q , \dut.succession.due_behind_q ;
+    (* hierconn *) wire \dut.succession.foresight_0.to_due.is_same_q , \dut.succession.foresight_0.to_due.may_begin_q ;
+    (* hierconn *) wire \dut.succession.foresight_0.to_behind.is_same_q , \dut.succession.foresight_0.to_behind.may_begin_q ;
+    (* hierconn *) wire \dut.succession.foresight_0.to_former_0.is_same_q , \dut.succession.foresight_0.to_former_0.may_begin_q ;
+    (* hierconn *) wire \dut.succession.foresight_0.to_next.is_same_q ;
     wire [31:0] due_now = \dut.succession.due_number_q , epoch_now = \dut.succession.known_epoch_q ;
+    wire [31:0] next_now = \dut.succession.successor_number_q , next_epoch_now = \dut.succession.successor_epoch_q ;
     wire [31:0] ended = \dut.succession.ended_number_q ;
     wire started_now = \dut.succession.started_q ;
-    // What came a cycle ago is held.
+    // What came a cycle ago is held, and what came two ago is judged.
     always @* if (started) begin
         assert (\dut.succession.there_0_q == came[0] && \dut.succession.asked_q == asked[0]);
         if (came[0]) assert (\dut.succession.number_0_q == numbers[0] && \dut.succession.epoch_0_q == epochs[0]);
-        if (came[0]) assert (\dut.succession.successor_0_q == numbers[0] + 1);
+        if (came[0]) assert (\dut.succession.successor_0_q == numbers[0] + 1 && \dut.succession.predecessor_0_q == numbers[0] - 1);
+        assert (\dut.succession.judged_0_q == came[1] && \dut.succession.judged_request_q == asked[1]);
+        if (came[1]) assert (\dut.succession.judged_number_0_q == numbers[1] && \dut.succession.judged_epoch_0_q == epochs[1]);
+        if (came[1]) assert (\dut.succession.judged_successor_0_q == numbers[1] + 1);
     end
 
-    // What the registers held when what is one to three cycles behind its verdict was judged.
-    reg [31:0] then_due [0:2];
-    reg [31:0] then_epoch [0:2];
-    reg [2:0] then_started;
+    // What the registers held when what is one or two cycles behind its verdict was judged.
+    reg [31:0] then_due [0:1];
+    reg [31:0] then_epoch [0:1];
+    reg [31:0] then_next, then_next_epoch;
+    reg [1:0] then_started;
     always @(posedge clk) begin
-        {then_due[2], then_due[1], then_due[0]} <= rst ? 0 : {then_due[1], then_due[0], due_now};
-        {then_epoch[2], then_epoch[1], then_epoch[0]} <= rst ? 0 : {then_epoch[1], then_epoch[0], epoch_now};
-        then_started <= rst ? 0 : {then_started[1:0], started_now};
+        {then_due[1], then_due[0]} <= rst ? 0 : {then_due[0], due_now};
+        {then_epoch[1], then_epoch[0]} <= rst ? 0 : {then_epoch[0], epoch_now};
+        {then_next, then_next_epoch} <= rst ? 0 : {next_now, next_epoch_now};
+        then_started <= rst ? 0 : {then_started[0], started_now};
     end
     always @* if (started) begin
-        assert (due == then_due[2] && last_epoch == then_epoch[2] && any == then_started[2]);
+        assert (due == then_due[1] && last_epoch == then_epoch[1] && any == then_started[1]);
         assert (\dut.current_q == odd);
+    end
+
+    // What is judged was compared with what the registers held then, and with the delimiter before it; and what these became since.
+`define RECENT(difference) ((difference) >= 32'hffffffc0)
+    wire epoch_stays = epochs[1] == then_epoch[0], epoch_follows = epochs[1] == epochs[2];
+    always @* if (started) begin
+        if (came[1]) begin
+            assert (\dut.succession.foresight_0.to_due.is_same_q == (epoch_stays && numbers[1] == then_due[0]));
+            assert (\dut.succession.foresight_0.to_due.may_begin_q == !(epoch_stays && `RECENT(numbers[1] - then_due[0])));
+            assert (\dut.succession.foresight_0.to_behind.is_same_q == (epoch_stays && numbers[1] == then_due[0] + 1));
+            assert (\dut.succession.foresight_0.to_behind.may_begin_q == !(epoch_stays && `RECENT(numbers[1] - then_due[0] - 1)));
+            assert (\dut.succession.foresight_0.to_next.is_same_q == (epochs[1] == then_next_epoch && numbers[1] == then_next));
+        end
+        if (came[1] && came[2]) begin
+            assert (\dut.succession.foresight_0.to_former_0.is_same_q == (epoch_follows && numbers[1] == numbers[2] + 1));
+            assert (\dut.succession.foresight_0.to_former_0.may_begin_q == !(epoch_follows && `RECENT(numbers[1] - numbers[2] - 1)));
+        end
+        assert (\dut.succession.due_of_0_q == first_counts && \dut.succession.due_behind_q == first[1]);
+        if (\dut.succession.next_of_0_q ) assert (came[2] && next_now == numbers[2] + 1 && next_epoch_now == epochs[2]);
+        else assert (next_now == then_next && next_epoch_now == then_next_epoch);
     end
 
     // A verdict on its way, by what came and what was known; and what is known behind it.
@@ -146,15 +181,14 @@ module interval_proof(
         if (verdict[0] && !verdict[3]) assert (any && ended == last + 1); \
         if (name && started_then && epoch_i == epoch_then) assert (number_i - due_then < 32'hffffffc1); \
     end
-    wire [12:0] first = \dut.to_end.stage_1 , second = \dut.to_end.stage_2 , third = \dut.to_end.q ;
-    `ON_ITS_WAY(first_counts, first, came[1], asked[1], numbers[1], epochs[1], then_due[0], then_epoch[0], then_started[0], due_now, epoch_now, started_now)
-    `ON_ITS_WAY(second_counts, second, came[2], asked[2], numbers[2], epochs[2], then_due[1], then_epoch[1], then_started[1], then_due[0], then_epoch[0], then_started[0])
-    `ON_ITS_WAY(third_counts, third, came[3], asked[3], numbers[3], epochs[3], then_due[2], then_epoch[2], then_started[2], then_due[1], then_epoch[1], then_started[1])
+    wire [12:0] first = \dut.to_end.stage_1 , second = \dut.to_end.q ;
+    `ON_ITS_WAY(first_counts, first, came[2], asked[2], numbers[2], epochs[2], then_due[0], then_epoch[0], then_started[0], due_now, epoch_now, started_now)
+    `ON_ITS_WAY(second_counts, second, came[3], asked[3], numbers[3], epochs[3], then_due[1], then_epoch[1], then_started[1], then_due[0], then_epoch[0], then_started[0])
 
-    wire [2:0] way = {third[0], second[0], first[0]};
+    wire [1:0] way = {second[0], first[0]};
     wire [31:0] ahead = \dut.succession.successor_number_q - 1 - due_now;
     always @* if (started) begin
-        assert (way == 0 || way == 1 || way == 2 || way == 4);
+        assert (way != 3);
         assert (\dut.pending_q == (way != 0));
         if (way != 0) assert (!drain_busy && running);
         if (any && way == 0) assert (last == ended);

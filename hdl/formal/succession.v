@@ -41,16 +41,16 @@ module succession_proof(
         .next_changes(next_changes), .ended(ended), .begun(begun)
     );
 
-    // What came in the cycle before.
-    reg asked = 0;
-    reg [1:0] came = 0, has_due = 0, has_next = 0;
+    // What came two cycles before, and is judged.
+    reg asked = 0, held = 0;
+    reg [1:0] came = 0, has_due = 0, has_next = 0, held_came = 0, held_due = 0, held_next = 0;
     reg [63:0] was_due = 0, was_next = 0;
     reg changed = 1, other = 1;
     always @(posedge clk) begin
-        asked <= !rst && request;
-        came <= rst ? 0 : delimiter;
-        has_due <= rst ? 0 : due_signed;
-        has_next <= rst ? 0 : next_signed;
+        {asked, held} <= rst ? 0 : {held, request};
+        {came, held_came} <= rst ? 0 : {held_came, delimiter};
+        {has_due, held_due} <= rst ? 0 : {held_due, due_signed};
+        {has_next, held_next} <= rst ? 0 : {held_next, next_signed};
         was_due <= {due, due_epoch};
         was_next <= {next_number, next_epoch};
         changed <= rst || due_changes;

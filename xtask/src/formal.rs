@@ -312,11 +312,16 @@ const PROOFS: [Proof; 9] = [
             fault("a refused delimiter not reported", "refused_now = refused_now + 32'h1;", "", (5, 14)),
             fault(
                 "a delimiter's number is not adopted",
-                "due_now = successor_0_q;",
+                "due_now = judged_successor_0_q;",
                 "due_now = due_number_q;",
                 (5, 16),
             ),
-            fault("late delimiters become candidates", "~&ahead[(32'h6)+:(26)]", "1'b1", (5, 20)),
+            fault(
+                "late delimiters become candidates",
+                "begins = (by_register & foresight_0_begins)",
+                "begins = by_register",
+                (5, 20),
+            ),
             fault("the epoch stays", "current_d = ~current_q;", "current_d = current_q;", (5, 12)),
         ],
     },
@@ -338,7 +343,7 @@ const PROOFS: [Proof; 9] = [
             ),
             fault(
                 "the candidate's successor needs no tag",
-                "next_tag_now & has_next_tag_1_q",
+                "next_tag_now & judged_next_tag_1_q",
                 "next_tag_now",
                 (2, 10),
             ),

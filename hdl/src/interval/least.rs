@@ -4,13 +4,14 @@
 //!
 //! Whoever forges ends, or holds a pin, may cut intervals as short as a drain. An end starts a count of `least` cycles, and until
 //! they are over the next end comes too soon. The count goes down to zero and stays there; that an end comes too soon is known
-//! from a register, a cycle behind it.
+//! from a register, a cycle behind it. The end itself is held for a cycle, so that no path from what is judged goes through the
+//! count; in these three cycles the end is on its way, and no other can be.
 //!
 //! ```text
-//! cycle   0      1      2          3                least
-//! ends    ▔▔▔▔▔▔▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
-//! left    0      least  least - 1  least - 2 ...    1      0
-//! soon    ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▁▁▁▁▁▁▁
+//! cycle   0      1      2      3          4                least
+//! ends    ▔▔▔▔▔▔▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
+//! left    0      0      least  least - 1  least - 2 ... 3  2      1
+//! soon    ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▁▁▁▁▁▁▁▁▁
 //! ```
 //!
 //! # Ports
@@ -18,11 +19,11 @@
 //! | port | direction | width | meaning |
 //! |------|-----------|-------|---------|
 //! | clk, rst | in | 1 | clock; synchronous reset |
-//! | least | in | 32 | cycles from an end to the next; taken with `ends`; 0 for none |
-//! | ends | in | 1 | an interval ends |
-//! | soon | out | 1 | from the second cycle behind `ends` to the last before `least`: an end would come too soon |
+//! | least | in | 32 | cycles from an end to the next; taken a cycle behind `ends`; 0 for none |
+//! | ends | in | 1 | an interval ends; not in the two cycles behind |
+//! | soon | out | 1 | from the third cycle behind `ends` to the last before `least`: an end would come too soon |
 //!
-//! Latency as drawn. No parameters. Cost before placement: iCE40 75 LUT4, 33 flip-flops.
+//! Latency as drawn. No parameters. Cost before placement: iCE40 75 LUT4, 35 flip-flops.
 //!
 //! # Test plan
 //!
@@ -42,22 +43,23 @@ pub struct Least {
     pub ends: Signal<In, Bit>,
     pub soon: Signal<Out, Bit>,
 
+    has_ended: Flop<Bit>,
     left: Flop<Bits<32>>,
     too_soon: Flop<Bit>,
 }
 
 impl Logic for Least {
-    #[clocked(left, too_soon)]
+    #[clocked(has_ended, left, too_soon)]
     fn update(&mut self) {
+        self.has_ended.d.next = self.ends.val();
         if self.left.q.val().any() {
             self.left.d.next = self.left.q.val() - 1;
         }
-        if self.ends.val() {
+        if self.has_ended.q.val() {
             self.left.d.next = self.least.val();
         }
-        // Two left: the next cycle is the first that may end.
-        self.too_soon.d.next =
-            self.left.q.val().get_bits::<30>(2).any() | self.left.q.val().get_bits::<2>(0).all();
+        // Three left: the next cycle is the first that may end.
+        self.too_soon.d.next = self.left.q.val().get_bits::<30>(2).any();
         self.soon.next = self.too_soon.q.val();
     }
 }

@@ -41,8 +41,10 @@
 
 pub mod boundary;
 pub mod delimiter_match;
+pub mod foresight;
 pub mod least;
 pub mod mixings;
+pub mod order;
 pub mod schedule;
 pub mod succession;
 
@@ -95,7 +97,7 @@ pub struct Interval<const L: usize> {
     succession: Succession<L>,
     length: Least,
     verdict: Signal<Local, Bits<13>>,
-    to_end: Delay<13, 3>,
+    to_end: Delay<13, 2>,
     /// An end is on its way.
     pending: Flop<Bit>,
     current: Flop<Bit>,

@@ -69,10 +69,14 @@ const FAULTS: [Fault; 9] = [
         "next_changes_now = 1'b1;",
         "next_changes_now = 1'b0;",
     ),
-    fault("what is due needs no tag", "(is_due & due_tag_now & has_due_tag_0_q)", "(is_due & due_tag_now)"),
+    fault(
+        "what is due needs no tag",
+        "(is_due & due_tag_now & judged_due_tag_0_q)",
+        "(is_due & due_tag_now)",
+    ),
     fault(
         "the candidate's successor needs no tag",
-        "(is_next & next_tag_now & has_next_tag_0_q)",
+        "(is_next & next_tag_now & judged_next_tag_0_q)",
         "(is_next & next_tag_now)",
     ),
     fault("a quarter of the tag is not looked at", "is_due = is_due & has_due_2_q;", "is_due = is_due;"),
