@@ -106,7 +106,7 @@ module interval_proof(
     (* hierconn *) wire [12:0] \dut.to_end.stage_1 , \dut.to_end.q ;
     (* hierconn *) wire \dut.succession.there_0_q , \dut.succession.asked_q ;
     (* hierconn *) wire [31:0] \dut.succession.number_0_q , \dut.succession.predecessor_0_q , \dut.succession.successor_0_q ;
-    (* hierconn *) wire [31:0] \dut.succession.epoch_0_q ;
+    (* hierconn *) wire [31:0] \dut.succession.epoch_0_q , \dut.succession.later_0_q , \dut.succession.later_predecessor_0_q ;
     (* hierconn *) wire \dut.succession.judged_0_q , \dut.succession.judged_request_q ;
     (* hierconn *) wire [31:0] \dut.succession.judged_number_0_q , \dut.succession.judged_successor_0_q ;
     (* hierconn *) wire [31:0] \dut.succession.judged_epoch_0_q ;
@@ -114,7 +114,7 @@ module interval_proof(
     (* hierconn *) wire \dut.succession.foresight_0.to_due.is_same_q , \dut.succession.foresight_0.to_due.may_begin_q ;
     (* hierconn *) wire \dut.succession.foresight_0.to_behind.is_same_q , \dut.succession.foresight_0.to_behind.may_begin_q ;
     (* hierconn *) wire \dut.succession.foresight_0.to_former_0.is_same_q , \dut.succession.foresight_0.to_former_0.may_begin_q ;
-    (* hierconn *) wire \dut.succession.foresight_0.to_next.is_same_q ;
+    (* hierconn *) wire \dut.succession.foresight_0.of_next_q ;
     wire [31:0] due_now = \dut.succession.due_number_q , epoch_now = \dut.succession.known_epoch_q ;
     wire [31:0] next_now = \dut.succession.successor_number_q , next_epoch_now = \dut.succession.successor_epoch_q ;
     wire [31:0] ended = \dut.succession.ended_number_q ;
@@ -123,6 +123,7 @@ module interval_proof(
     always @* if (started) begin
         assert (\dut.succession.there_0_q == came[0] && \dut.succession.asked_q == asked[0]);
         if (came[0]) assert (\dut.succession.number_0_q == numbers[0] && \dut.succession.epoch_0_q == epochs[0]);
+        if (came[0]) assert (\dut.succession.later_0_q == numbers[0] + 64 && \dut.succession.later_predecessor_0_q == numbers[0] + 63);
         if (came[0]) assert (\dut.succession.successor_0_q == numbers[0] + 1 && \dut.succession.predecessor_0_q == numbers[0] - 1);
         assert (\dut.succession.judged_0_q == came[1] && \dut.succession.judged_request_q == asked[1]);
         if (came[1]) assert (\dut.succession.judged_number_0_q == numbers[1] && \dut.succession.judged_epoch_0_q == epochs[1]);
@@ -154,7 +155,7 @@ module interval_proof(
             assert (\dut.succession.foresight_0.to_due.may_begin_q == !(epoch_stays && `RECENT(numbers[1] - then_due[0])));
             assert (\dut.succession.foresight_0.to_behind.is_same_q == (epoch_stays && numbers[1] == then_due[0] + 1));
             assert (\dut.succession.foresight_0.to_behind.may_begin_q == !(epoch_stays && `RECENT(numbers[1] - then_due[0] - 1)));
-            assert (\dut.succession.foresight_0.to_next.is_same_q == (epochs[1] == then_next_epoch && numbers[1] == then_next));
+            assert (\dut.succession.foresight_0.of_next_q == (epochs[1] == then_next_epoch && numbers[1] == then_next));
         end
         if (came[1] && came[2]) begin
             assert (\dut.succession.foresight_0.to_former_0.is_same_q == (epoch_follows && numbers[1] == numbers[2] + 1));

@@ -20,7 +20,8 @@
 //! |------|-----------|-------|---------|
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | number, epoch | in | 32 | the delimiter's number and boot epoch |
-//! | predecessor | in | 32 | its number less one |
+//! | later | in | 32 | its number and 64 |
+//! | predecessor, later_predecessor | in | 32 | likewise, less one |
 //! | due, due_epoch | in | 32 | the place that is due |
 //! | next_number, next_epoch | in | 32 | the candidate's successor |
 //! | former_numbers, former_epochs | in | 128 | bits 32i+31:32i: the successor of what is being judged of lane i |
@@ -31,7 +32,7 @@
 //! | is_former, former_begins, former_begins_keyed | out | 4 | bit i: likewise, to the successor of what was being judged of lane i |
 //! | is_beside, beside_begins, beside_begins_keyed | out | 4 | bit i: likewise, of what was held at the same time; of use for lower lanes |
 //!
-//! Parameter: L, lanes (1..=4). Latency one cycle. Cost: 3 + 2 L orders, of which synthesis keeps what is used.
+//! Parameter: L, lanes (1..=4). Latency one cycle. Cost: 2 + 2 L orders and a comparison, of which synthesis keeps what is used.
 //!
 //! # Test plan
 //!
@@ -41,8 +42,9 @@
 //! [succession]: crate::interval::succession
 
 use crate::interval::order::Order;
+use crate::leaves::Flop;
 use crate::module::module;
-use deltaline_hdl_macros::passes;
+use deltaline_hdl_macros::{clocked, passes};
 use rust_hdl_core::prelude::*;
 
 /// See the [module](self).
@@ -52,7 +54,9 @@ pub struct Foresight<const L: usize> {
     pub rst: Signal<In, Bit>,
     pub number: Signal<In, Bits<32>>,
     pub epoch: Signal<In, Bits<32>>,
+    pub later: Signal<In, Bits<32>>,
     pub predecessor: Signal<In, Bits<32>>,
+    pub later_predecessor: Signal<In, Bits<32>>,
     pub due: Signal<In, Bits<32>>,
     pub due_epoch: Signal<In, Bits<32>>,
     pub next_number: Signal<In, Bits<32>>,
@@ -77,7 +81,7 @@ pub struct Foresight<const L: usize> {
 
     to_due: Order,
     to_behind: Order,
-    to_next: Order,
+    of_next: Flop<Bit>,
     to_former: [Order; L],
     to_beside: [Order; L],
 
@@ -92,9 +96,9 @@ pub struct Foresight<const L: usize> {
 impl<const L: usize> Default for Foresight<L> {
     fn default() -> Self {
         module! { Foresight {}
-            clk rst number epoch predecessor due due_epoch next_number next_epoch former_numbers former_epochs beside_numbers
+            clk rst number epoch later predecessor later_predecessor due due_epoch next_number next_epoch former_numbers former_epochs beside_numbers
             beside_epochs is_due begins begins_keyed is_behind behind_begins behind_begins_keyed is_next is_former
-            former_begins former_begins_keyed is_beside beside_begins beside_begins_keyed to_due to_behind to_next
+            former_begins former_begins_keyed is_beside beside_begins beside_begins_keyed to_due to_behind of_next
             of_former begins_former begins_keyed_former of_beside begins_beside begins_keyed_beside
             ; each to_former to_beside
         }
@@ -102,18 +106,18 @@ impl<const L: usize> Default for Foresight<L> {
 }
 
 impl<const L: usize> Logic for Foresight<L> {
-    #[passes(to_due, in(clk, rst, number, epoch), out(begins, begins_keyed))]
+    #[passes(to_due, in(clk, rst, number, later, epoch), out(begins, begins_keyed))]
     #[passes(to_behind, in(clk, rst, epoch))]
-    #[passes(to_next, in(clk, rst, number, epoch))]
-    #[hdl_gen]
+    #[clocked(of_next)]
     fn update(&mut self) {
         self.to_due.other_number.next = self.due.val();
         self.to_due.other_epoch.next = self.due_epoch.val();
         self.to_behind.number.next = self.predecessor.val();
+        self.to_behind.later.next = self.later_predecessor.val();
         self.to_behind.other_number.next = self.due.val();
         self.to_behind.other_epoch.next = self.due_epoch.val();
-        self.to_next.other_number.next = self.next_number.val();
-        self.to_next.other_epoch.next = self.next_epoch.val();
+        self.of_next.d.next =
+            (self.number.val() == self.next_number.val()) & (self.epoch.val() == self.next_epoch.val());
         self.of_former.next = 0.into();
         self.begins_former.next = 0.into();
         self.begins_keyed_former.next = 0.into();
@@ -124,12 +128,14 @@ impl<const L: usize> Logic for Foresight<L> {
             self.to_former[i].clk.next = self.clk.val();
             self.to_former[i].rst.next = self.rst.val();
             self.to_former[i].number.next = self.number.val();
+            self.to_former[i].later.next = self.later.val();
             self.to_former[i].epoch.next = self.epoch.val();
             self.to_former[i].other_number.next = self.former_numbers.val().get_bits::<32>(i * 32);
             self.to_former[i].other_epoch.next = self.former_epochs.val().get_bits::<32>(i * 32);
             self.to_beside[i].clk.next = self.clk.val();
             self.to_beside[i].rst.next = self.rst.val();
             self.to_beside[i].number.next = self.number.val();
+            self.to_beside[i].later.next = self.later.val();
             self.to_beside[i].epoch.next = self.epoch.val();
             self.to_beside[i].other_number.next = self.beside_numbers.val().get_bits::<32>(i * 32);
             self.to_beside[i].other_epoch.next = self.beside_epochs.val().get_bits::<32>(i * 32);
@@ -152,6 +158,6 @@ impl<const L: usize> Logic for Foresight<L> {
         self.is_behind.next = self.to_behind.same.val();
         self.behind_begins.next = self.to_behind.begins.val();
         self.behind_begins_keyed.next = self.to_behind.begins_keyed.val();
-        self.is_next.next = self.to_next.same.val();
+        self.is_next.next = self.of_next.q.val();
     }
 }

@@ -2,11 +2,12 @@
 //!
 //! # Theory of operation
 //!
-//! Two subtractions and two comparisons, whose results are held: they are the long part of judging a delimiter, and none of them
+//! Comparisons and signs of differences, whose results are held: they are the long part of judging a delimiter, and none of them
 //! needs to know which place is due in the end. So the [succession](crate::interval::succession) has them done a cycle
 //! ahead, against every place that may be due by then.
 //!
-//! Recent is less than [`RECENT`] behind: of the difference of the numbers, bits 31:6 are all ones.
+//! Numbers are compared by their difference modulo 2^32, as serial numbers are (RFC 1982). One is recent that is behind by
+//! [`RECENT`] at most: behind, but no more so with as much added. Two signs say that, each a carry chain with nothing behind it.
 //!
 //! # Ports
 //!
@@ -14,6 +15,7 @@
 //! |------|-----------|-------|---------|
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | number, epoch | in | 32 | the delimiter's number and boot epoch |
+//! | later | in | 32 | the number and [`RECENT`] |
 //! | other_number, other_epoch | in | 32 | those of the place that it is compared with |
 //! | same | out | 1 | the cycle behind the inputs: they are the same |
 //! | begins | out | 1 | likewise: of another epoch, or not recent; without a key it may be the first of a new run |
@@ -27,10 +29,9 @@
 
 use crate::leaves::Flop;
 use deltaline_hdl_macros::clocked;
+#[cfg(doc)]
 use deltaline_model::succession::RECENT;
 use rust_hdl_core::prelude::*;
-
-const _: () = assert!(RECENT == 1 << 6);
 
 /// See the [module](self).
 #[derive(LogicBlock, Default)]
@@ -39,6 +40,7 @@ pub struct Order {
     pub rst: Signal<In, Bit>,
     pub number: Signal<In, Bits<32>>,
     pub epoch: Signal<In, Bits<32>>,
+    pub later: Signal<In, Bits<32>>,
     pub other_number: Signal<In, Bits<32>>,
     pub other_epoch: Signal<In, Bits<32>>,
     pub same: Signal<Out, Bit>,
@@ -51,6 +53,7 @@ pub struct Order {
     same_number: Signal<Local, Bit>,
     same_epoch: Signal<Local, Bit>,
     ahead: Signal<Local, Bits<32>>,
+    later_ahead: Signal<Local, Bits<32>>,
     epochs_ahead: Signal<Local, Bits<32>>,
 }
 
@@ -60,9 +63,11 @@ impl Logic for Order {
         self.same_number.next = self.number.val() == self.other_number.val();
         self.same_epoch.next = self.epoch.val() == self.other_epoch.val();
         self.ahead.next = self.number.val() - self.other_number.val();
+        self.later_ahead.next = self.later.val() - self.other_number.val();
         self.epochs_ahead.next = self.epoch.val() - self.other_epoch.val();
         self.is_same.d.next = self.same_number.val() & self.same_epoch.val();
-        self.may_begin.d.next = !self.same_epoch.val() | !self.ahead.val().get_bits::<26>(6).all();
+        self.may_begin.d.next =
+            !self.same_epoch.val() | !self.ahead.val().get_bit(31) | self.later_ahead.val().get_bit(31);
         self.may_begin_keyed.d.next = (!self.same_epoch.val() & !self.epochs_ahead.val().get_bit(31))
             | (self.same_epoch.val() & !self.same_number.val() & !self.ahead.val().get_bit(31));
         self.same.next = self.is_same.q.val();

@@ -60,7 +60,10 @@ use crate::interval::foresight::Foresight;
 use crate::leaves::Flop;
 use crate::module::module;
 use deltaline_hdl_macros::clocked;
+use deltaline_model::succession::RECENT;
 use rust_hdl_core::prelude::*;
+
+const _: () = assert!(RECENT == 64);
 
 /// See the [module](self).
 #[derive(LogicBlock)]
@@ -97,7 +100,9 @@ pub struct Succession<const L: usize> {
     // What came in the cycle before, and is compared.
     there: [Flop<Bit>; L],
     number: [Flop<Bits<32>>; L],
+    later: [Flop<Bits<32>>; L],
     predecessor: [Flop<Bits<32>>; L],
+    later_predecessor: [Flop<Bits<32>>; L],
     successor: [Flop<Bits<32>>; L],
     epoch: [Flop<Bits<32>>; L],
     has_due_tag: [Flop<Bit>; L],
@@ -204,7 +209,7 @@ impl<const L: usize> Default for Succession<L> {
             next_number_now next_epoch_now started_now lost_now may_end ends_now timed_now missing_now gap_now refused_now
             ignored_now behind_now due_tag_now next_tag_now due_changes_now next_changes_now is_due is_next counted
             counts begins begins_keyed may_begin_a_run
-            ; each delimiter delimiter_number delimiter_epoch due_signed next_signed there number predecessor successor
+            ; each delimiter delimiter_number delimiter_epoch due_signed next_signed there number later predecessor later_predecessor successor
             epoch has_due_tag has_next_tag foresight judged judged_number judged_successor judged_epoch judged_due_tag
             judged_next_tag due_of next_of by_former by_beside next_by_former next_by_beside
         }
@@ -235,6 +240,12 @@ impl<const L: usize> Logic for Succession<L> {
             self.number[i].clock.next = self.clk.val();
             self.number[i].rst.next = self.rst.val();
             self.number[i].d.next = self.delimiter_number[i].val();
+            self.later[i].clock.next = self.clk.val();
+            self.later[i].rst.next = self.rst.val();
+            self.later[i].d.next = self.delimiter_number[i].val() + 64;
+            self.later_predecessor[i].clock.next = self.clk.val();
+            self.later_predecessor[i].rst.next = self.rst.val();
+            self.later_predecessor[i].d.next = self.delimiter_number[i].val() + 63;
             self.predecessor[i].clock.next = self.clk.val();
             self.predecessor[i].rst.next = self.rst.val();
             self.predecessor[i].d.next = self.delimiter_number[i].val() - 1;
@@ -293,6 +304,8 @@ impl<const L: usize> Logic for Succession<L> {
             self.foresight[i].clk.next = self.clk.val();
             self.foresight[i].rst.next = self.rst.val();
             self.foresight[i].number.next = self.number[i].q.val();
+            self.foresight[i].later.next = self.later[i].q.val();
+            self.foresight[i].later_predecessor.next = self.later_predecessor[i].q.val();
             self.foresight[i].predecessor.next = self.predecessor[i].q.val();
             self.foresight[i].epoch.next = self.epoch[i].q.val();
             self.foresight[i].due.next = self.due_number.q.val();
