@@ -3680,6 +3680,10 @@ module deltaline_core_aggregator_intervals_length(clk,rst,least,ends,soon);
     output reg  soon;
 
     // Stub signals
+    reg  has_ended_clock;
+    reg  has_ended_rst;
+    reg  has_ended_d;
+    wire  has_ended_q;
     reg  left_clock;
     reg  left_rst;
     reg  [31:0] left_d;
@@ -3690,6 +3694,12 @@ module deltaline_core_aggregator_intervals_length(clk,rst,least,ends,soon);
     wire  too_soon_q;
 
     // Sub module instances
+    deltaline_core_aggregator_intervals_length_has_ended has_ended(
+        .clock(has_ended_clock),
+        .rst(has_ended_rst),
+        .d(has_ended_d),
+        .q(has_ended_q)
+    );
     deltaline_core_aggregator_intervals_length_left left(
         .clock(left_clock),
         .rst(left_rst),
@@ -3705,23 +3715,42 @@ module deltaline_core_aggregator_intervals_length(clk,rst,least,ends,soon);
 
     // Update code
     always @(*) begin
+        has_ended_clock = clk;
         left_clock = clk;
         too_soon_clock = clk;
+        has_ended_d = has_ended_q;
         left_d = left_q;
         too_soon_d = too_soon_q;
+        has_ended_rst = rst;
         left_rst = rst;
         too_soon_rst = rst;
+        has_ended_d = ends;
         if (|left_q) begin
             left_d = left_q - 32'h1;
         end
-        if (ends) begin
+        if (has_ended_q) begin
             left_d = least;
         end
-        too_soon_d = |left_q[(32'h2)+:(30)] | &left_q[(32'h0)+:(2)];
+        too_soon_d = |left_q[(32'h2)+:(30)];
         soon = too_soon_q;
     end
 
 endmodule // deltaline_core_aggregator_intervals_length
+
+module deltaline_core_aggregator_intervals_length_has_ended(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_length_has_ended
 
 module deltaline_core_aggregator_intervals_length_left(clock,rst,d,q);
 
@@ -3815,6 +3844,9 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
     output reg  [31:0] ended;
     output reg  [31:0] begun;
 
+    // Constant declarations
+    localparam  place_0 = 7'b0;
+
     // Stub signals
     reg  there_0_clock;
     reg  there_0_rst;
@@ -3824,6 +3856,18 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
     reg  number_0_rst;
     reg  [31:0] number_0_d;
     wire  [31:0] number_0_q;
+    reg  later_0_clock;
+    reg  later_0_rst;
+    reg  [31:0] later_0_d;
+    wire  [31:0] later_0_q;
+    reg  predecessor_0_clock;
+    reg  predecessor_0_rst;
+    reg  [31:0] predecessor_0_d;
+    wire  [31:0] predecessor_0_q;
+    reg  later_predecessor_0_clock;
+    reg  later_predecessor_0_rst;
+    reg  [31:0] later_predecessor_0_d;
+    wire  [31:0] later_predecessor_0_q;
     reg  successor_0_clock;
     reg  successor_0_rst;
     reg  [31:0] successor_0_d;
@@ -3844,6 +3888,62 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
     reg  asked_rst;
     reg  asked_d;
     wire  asked_q;
+    reg  foresight_0_clk;
+    reg  foresight_0_rst;
+    reg  [31:0] foresight_0_number;
+    reg  [31:0] foresight_0_epoch;
+    reg  [31:0] foresight_0_later;
+    reg  [31:0] foresight_0_predecessor;
+    reg  [31:0] foresight_0_later_predecessor;
+    reg  [31:0] foresight_0_due;
+    reg  [31:0] foresight_0_due_epoch;
+    reg  [31:0] foresight_0_next_number;
+    reg  [31:0] foresight_0_next_epoch;
+    reg  [127:0] foresight_0_former_numbers;
+    reg  [127:0] foresight_0_former_epochs;
+    reg  [127:0] foresight_0_beside_numbers;
+    reg  [127:0] foresight_0_beside_epochs;
+    wire  foresight_0_is_due;
+    wire  foresight_0_begins;
+    wire  foresight_0_begins_keyed;
+    wire  foresight_0_is_behind;
+    wire  foresight_0_behind_begins;
+    wire  foresight_0_behind_begins_keyed;
+    wire  foresight_0_is_next;
+    wire  [3:0] foresight_0_is_former;
+    wire  [3:0] foresight_0_former_begins;
+    wire  [3:0] foresight_0_former_begins_keyed;
+    wire  [3:0] foresight_0_is_beside;
+    wire  [3:0] foresight_0_beside_begins;
+    wire  [3:0] foresight_0_beside_begins_keyed;
+    reg  judged_0_clock;
+    reg  judged_0_rst;
+    reg  judged_0_d;
+    wire  judged_0_q;
+    reg  judged_number_0_clock;
+    reg  judged_number_0_rst;
+    reg  [31:0] judged_number_0_d;
+    wire  [31:0] judged_number_0_q;
+    reg  judged_successor_0_clock;
+    reg  judged_successor_0_rst;
+    reg  [31:0] judged_successor_0_d;
+    wire  [31:0] judged_successor_0_q;
+    reg  judged_epoch_0_clock;
+    reg  judged_epoch_0_rst;
+    reg  [31:0] judged_epoch_0_d;
+    wire  [31:0] judged_epoch_0_q;
+    reg  judged_due_tag_0_clock;
+    reg  judged_due_tag_0_rst;
+    reg  judged_due_tag_0_d;
+    wire  judged_due_tag_0_q;
+    reg  judged_next_tag_0_clock;
+    reg  judged_next_tag_0_rst;
+    reg  judged_next_tag_0_d;
+    wire  judged_next_tag_0_q;
+    reg  judged_request_clock;
+    reg  judged_request_rst;
+    reg  judged_request_d;
+    wire  judged_request_q;
     reg  due_number_clock;
     reg  due_number_rst;
     reg  [31:0] due_number_d;
@@ -3884,8 +3984,38 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
     reg  begun_number_rst;
     reg  [31:0] begun_number_d;
     wire  [31:0] begun_number_q;
+    reg  due_of_0_clock;
+    reg  due_of_0_rst;
+    reg  due_of_0_d;
+    wire  due_of_0_q;
+    reg  next_of_0_clock;
+    reg  next_of_0_rst;
+    reg  next_of_0_d;
+    wire  next_of_0_q;
+    reg  due_behind_clock;
+    reg  due_behind_rst;
+    reg  due_behind_d;
+    wire  due_behind_q;
 
     // Local signals
+    reg  [31:0] one;
+    reg  [127:0] former_numbers;
+    reg  [127:0] former_epochs;
+    reg  [127:0] beside_numbers;
+    reg  [127:0] beside_epochs;
+    reg  [3:0] of_former;
+    reg  [3:0] of_beside;
+    reg  [3:0] begins_former;
+    reg  [3:0] begins_beside;
+    reg  [3:0] begins_keyed_former;
+    reg  [3:0] begins_keyed_beside;
+    reg  by_register;
+    reg  by_behind;
+    reg  by_former_0;
+    reg  by_beside_0;
+    reg  next_by_register;
+    reg  next_by_former_0;
+    reg  next_by_beside_0;
     reg  [31:0] due_now;
     reg  [31:0] due_epoch_now;
     reg  is_known_now;
@@ -3906,13 +4036,12 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
     reg  next_tag_now;
     reg  due_changes_now;
     reg  next_changes_now;
-    reg  same_epoch;
     reg  is_due;
     reg  is_next;
     reg  counted;
     reg  counts;
-    reg  [31:0] ahead;
-    reg  [31:0] epochs_ahead;
+    reg  begins;
+    reg  begins_keyed;
     reg  may_begin_a_run;
 
     // Sub module instances
@@ -3927,6 +4056,24 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
         .rst(number_0_rst),
         .d(number_0_d),
         .q(number_0_q)
+    );
+    deltaline_core_aggregator_intervals_succession_later_0 later_0(
+        .clock(later_0_clock),
+        .rst(later_0_rst),
+        .d(later_0_d),
+        .q(later_0_q)
+    );
+    deltaline_core_aggregator_intervals_succession_predecessor_0 predecessor_0(
+        .clock(predecessor_0_clock),
+        .rst(predecessor_0_rst),
+        .d(predecessor_0_d),
+        .q(predecessor_0_q)
+    );
+    deltaline_core_aggregator_intervals_succession_later_predecessor_0 later_predecessor_0(
+        .clock(later_predecessor_0_clock),
+        .rst(later_predecessor_0_rst),
+        .d(later_predecessor_0_d),
+        .q(later_predecessor_0_q)
     );
     deltaline_core_aggregator_intervals_succession_successor_0 successor_0(
         .clock(successor_0_clock),
@@ -3957,6 +4104,78 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
         .rst(asked_rst),
         .d(asked_d),
         .q(asked_q)
+    );
+    deltaline_core_aggregator_intervals_succession_foresight_0 foresight_0(
+        .clk(foresight_0_clk),
+        .rst(foresight_0_rst),
+        .number(foresight_0_number),
+        .epoch(foresight_0_epoch),
+        .later(foresight_0_later),
+        .predecessor(foresight_0_predecessor),
+        .later_predecessor(foresight_0_later_predecessor),
+        .due(foresight_0_due),
+        .due_epoch(foresight_0_due_epoch),
+        .next_number(foresight_0_next_number),
+        .next_epoch(foresight_0_next_epoch),
+        .former_numbers(foresight_0_former_numbers),
+        .former_epochs(foresight_0_former_epochs),
+        .beside_numbers(foresight_0_beside_numbers),
+        .beside_epochs(foresight_0_beside_epochs),
+        .is_due(foresight_0_is_due),
+        .begins(foresight_0_begins),
+        .begins_keyed(foresight_0_begins_keyed),
+        .is_behind(foresight_0_is_behind),
+        .behind_begins(foresight_0_behind_begins),
+        .behind_begins_keyed(foresight_0_behind_begins_keyed),
+        .is_next(foresight_0_is_next),
+        .is_former(foresight_0_is_former),
+        .former_begins(foresight_0_former_begins),
+        .former_begins_keyed(foresight_0_former_begins_keyed),
+        .is_beside(foresight_0_is_beside),
+        .beside_begins(foresight_0_beside_begins),
+        .beside_begins_keyed(foresight_0_beside_begins_keyed)
+    );
+    deltaline_core_aggregator_intervals_succession_judged_0 judged_0(
+        .clock(judged_0_clock),
+        .rst(judged_0_rst),
+        .d(judged_0_d),
+        .q(judged_0_q)
+    );
+    deltaline_core_aggregator_intervals_succession_judged_number_0 judged_number_0(
+        .clock(judged_number_0_clock),
+        .rst(judged_number_0_rst),
+        .d(judged_number_0_d),
+        .q(judged_number_0_q)
+    );
+    deltaline_core_aggregator_intervals_succession_judged_successor_0 judged_successor_0(
+        .clock(judged_successor_0_clock),
+        .rst(judged_successor_0_rst),
+        .d(judged_successor_0_d),
+        .q(judged_successor_0_q)
+    );
+    deltaline_core_aggregator_intervals_succession_judged_epoch_0 judged_epoch_0(
+        .clock(judged_epoch_0_clock),
+        .rst(judged_epoch_0_rst),
+        .d(judged_epoch_0_d),
+        .q(judged_epoch_0_q)
+    );
+    deltaline_core_aggregator_intervals_succession_judged_due_tag_0 judged_due_tag_0(
+        .clock(judged_due_tag_0_clock),
+        .rst(judged_due_tag_0_rst),
+        .d(judged_due_tag_0_d),
+        .q(judged_due_tag_0_q)
+    );
+    deltaline_core_aggregator_intervals_succession_judged_next_tag_0 judged_next_tag_0(
+        .clock(judged_next_tag_0_clock),
+        .rst(judged_next_tag_0_rst),
+        .d(judged_next_tag_0_d),
+        .q(judged_next_tag_0_q)
+    );
+    deltaline_core_aggregator_intervals_succession_judged_request judged_request(
+        .clock(judged_request_clock),
+        .rst(judged_request_rst),
+        .d(judged_request_d),
+        .q(judged_request_q)
     );
     deltaline_core_aggregator_intervals_succession_due_number due_number(
         .clock(due_number_clock),
@@ -4018,10 +4237,30 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
         .d(begun_number_d),
         .q(begun_number_q)
     );
+    deltaline_core_aggregator_intervals_succession_due_of_0 due_of_0(
+        .clock(due_of_0_clock),
+        .rst(due_of_0_rst),
+        .d(due_of_0_d),
+        .q(due_of_0_q)
+    );
+    deltaline_core_aggregator_intervals_succession_next_of_0 next_of_0(
+        .clock(next_of_0_clock),
+        .rst(next_of_0_rst),
+        .d(next_of_0_d),
+        .q(next_of_0_q)
+    );
+    deltaline_core_aggregator_intervals_succession_due_behind due_behind(
+        .clock(due_behind_clock),
+        .rst(due_behind_rst),
+        .d(due_behind_d),
+        .q(due_behind_q)
+    );
 
     // Update code
     always @(*) begin
         asked_clock = clk;
+        judged_request_clock = clk;
+        due_behind_clock = clk;
         due_number_clock = clk;
         known_epoch_clock = clk;
         is_known_clock = clk;
@@ -4033,6 +4272,8 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
         ended_number_clock = clk;
         begun_number_clock = clk;
         asked_d = asked_q;
+        judged_request_d = judged_request_q;
+        due_behind_d = due_behind_q;
         due_number_d = due_number_q;
         known_epoch_d = known_epoch_q;
         is_known_d = is_known_q;
@@ -4044,6 +4285,8 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
         ended_number_d = ended_number_q;
         begun_number_d = begun_number_q;
         asked_rst = rst;
+        judged_request_rst = rst;
+        due_behind_rst = rst;
         due_number_rst = rst;
         known_epoch_rst = rst;
         is_known_rst = rst;
@@ -4060,6 +4303,15 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
         number_0_clock = clk;
         number_0_rst = rst;
         number_0_d = delimiter_number_0;
+        later_0_clock = clk;
+        later_0_rst = rst;
+        later_0_d = delimiter_number_0 + 32'h40;
+        later_predecessor_0_clock = clk;
+        later_predecessor_0_rst = rst;
+        later_predecessor_0_d = delimiter_number_0 + 32'h3f;
+        predecessor_0_clock = clk;
+        predecessor_0_rst = rst;
+        predecessor_0_d = delimiter_number_0 - 32'h1;
         successor_0_clock = clk;
         successor_0_rst = rst;
         successor_0_d = delimiter_number_0 + 32'h1;
@@ -4072,7 +4324,66 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
         has_next_tag_0_clock = clk;
         has_next_tag_0_rst = rst;
         has_next_tag_0_d = next_signed_0;
+        judged_0_clock = clk;
+        judged_0_rst = rst;
+        judged_0_d = there_0_q;
+        judged_number_0_clock = clk;
+        judged_number_0_rst = rst;
+        judged_number_0_d = number_0_q;
+        judged_successor_0_clock = clk;
+        judged_successor_0_rst = rst;
+        judged_successor_0_d = successor_0_q;
+        judged_epoch_0_clock = clk;
+        judged_epoch_0_rst = rst;
+        judged_epoch_0_d = epoch_0_q;
+        judged_due_tag_0_clock = clk;
+        judged_due_tag_0_rst = rst;
+        judged_due_tag_0_d = has_due_tag_0_q;
+        judged_next_tag_0_clock = clk;
+        judged_next_tag_0_rst = rst;
+        judged_next_tag_0_d = has_next_tag_0_q;
         asked_d = request;
+        judged_request_d = asked_q;
+        former_numbers = 32'h0;
+        former_epochs = 32'h0;
+        beside_numbers = 32'h0;
+        beside_epochs = 32'h0;
+        one = judged_successor_0_q;
+        former_numbers = former_numbers | (((one) & 128'hffffffffffffffffffffffffffffffff) << place_0);
+        one = judged_epoch_0_q;
+        former_epochs = former_epochs | (((one) & 128'hffffffffffffffffffffffffffffffff) << place_0);
+        one = successor_0_q;
+        beside_numbers = beside_numbers | (((one) & 128'hffffffffffffffffffffffffffffffff) << place_0);
+        one = epoch_0_q;
+        beside_epochs = beside_epochs | (((one) & 128'hffffffffffffffffffffffffffffffff) << place_0);
+        foresight_0_clk = clk;
+        foresight_0_rst = rst;
+        foresight_0_number = number_0_q;
+        foresight_0_later = later_0_q;
+        foresight_0_later_predecessor = later_predecessor_0_q;
+        foresight_0_predecessor = predecessor_0_q;
+        foresight_0_epoch = epoch_0_q;
+        foresight_0_due = due_number_q;
+        foresight_0_due_epoch = known_epoch_q;
+        foresight_0_next_number = successor_number_q;
+        foresight_0_next_epoch = successor_epoch_q;
+        foresight_0_former_numbers = former_numbers;
+        foresight_0_former_epochs = former_epochs;
+        foresight_0_beside_numbers = beside_numbers;
+        foresight_0_beside_epochs = beside_epochs;
+        by_behind = due_behind_q;
+        by_register = ~due_behind_q;
+        next_by_register = 1'b1;
+        by_former_0 = due_of_0_q;
+        by_beside_0 = 1'b0;
+        next_by_former_0 = next_of_0_q;
+        next_by_beside_0 = 1'b0;
+        if (due_of_0_q) begin
+            by_register = 1'b0;
+        end
+        if (next_of_0_q) begin
+            next_by_register = 1'b0;
+        end
         due_now = due_number_q;
         due_epoch_now = known_epoch_q;
         is_known_now = is_known_q;
@@ -4094,20 +4405,30 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
         ignored_now = 32'h0;
         behind_now = 32'h0;
         counted = 1'b0;
-        same_epoch = epoch_0_q == due_epoch_now;
-        is_due = same_epoch & (number_0_q == due_now);
-        is_next = has_candidate_now & (epoch_0_q == next_epoch_now) & (number_0_q == next_number_now);
-        ahead = number_0_q - due_now;
-        epochs_ahead = epoch_0_q - due_epoch_now;
+        is_due = (by_register & foresight_0_is_due) | (by_behind & foresight_0_is_behind);
+        begins = (by_register & foresight_0_begins) | (by_behind & foresight_0_behind_begins);
+        begins_keyed = (by_register & foresight_0_begins_keyed) | (by_behind & foresight_0_behind_begins_keyed);
+        is_next = next_by_register & foresight_0_is_next;
+        of_former = foresight_0_is_former;
+        of_beside = foresight_0_is_beside;
+        begins_former = foresight_0_former_begins;
+        begins_beside = foresight_0_beside_begins;
+        begins_keyed_former = foresight_0_former_begins_keyed;
+        begins_keyed_beside = foresight_0_beside_begins_keyed;
+        is_due = is_due | (by_former_0 & of_former[0]) | (by_beside_0 & of_beside[0]);
+        begins = begins | (by_former_0 & begins_former[0]) | (by_beside_0 & begins_beside[0]);
+        begins_keyed = begins_keyed | (by_former_0 & begins_keyed_former[0]) | (by_beside_0 & begins_keyed_beside[0]);
+        is_next = is_next | (next_by_former_0 & of_former[0]) | (next_by_beside_0 & of_beside[0]);
+        is_next = is_next & has_candidate_now;
         if (keyed) begin
-            counts = (is_due & due_tag_now & has_due_tag_0_q) | (is_next & next_tag_now & has_next_tag_0_q);
-            may_begin_a_run = ~is_known_now | (~same_epoch & ~epochs_ahead[32'h1f]) | (same_epoch & |ahead & ~ahead[32'h1f]);
+            counts = (is_due & due_tag_now & judged_due_tag_0_q) | (is_next & next_tag_now & judged_next_tag_0_q);
+            may_begin_a_run = ~is_known_now | begins_keyed;
         end
         else begin
             counts = is_due | is_next | ~started_now;
-            may_begin_a_run = ~same_epoch | ~&ahead[(32'h6)+:(26)];
+            may_begin_a_run = begins;
         end
-        if (there_0_q & running) begin
+        if (judged_0_q & running) begin
             if (counts) begin
                 counted = 1'b1;
                 if (may_end) begin
@@ -4117,17 +4438,22 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
                     gap_now = ~is_due | lost_now | ~started_now;
                     started_now = 1'b1;
                     lost_now = 1'b0;
-                    ended_number_d = number_0_q;
-                    begun_number_d = successor_0_q;
+                    ended_number_d = judged_number_0_q;
+                    begun_number_d = judged_successor_0_q;
                 end
                 else begin
                     refused_now = refused_now + 32'h1;
                     lost_now = 1'b1;
                 end
-                due_now = successor_0_q;
-                due_epoch_now = epoch_0_q;
+                due_now = judged_successor_0_q;
+                due_epoch_now = judged_epoch_0_q;
                 is_known_now = keyed;
                 has_candidate_now = 1'b0;
+                by_register = 1'b0;
+                by_behind = 1'b0;
+                by_former_0 = 1'b0;
+                by_beside_0 = 1'b0;
+                by_beside_0 = 1'b1;
                 due_tag_now = 1'b0;
                 due_changes_now = 1'b1;
             end
@@ -4140,14 +4466,19 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
                 end
                 if (may_begin_a_run) begin
                     has_candidate_now = 1'b1;
+                    next_by_register = 1'b0;
+                    next_by_former_0 = 1'b0;
+                    next_by_beside_0 = 1'b0;
+                    next_by_beside_0 = 1'b1;
                     next_tag_now = 1'b0;
                     next_changes_now = 1'b1;
-                    next_number_now = successor_0_q;
-                    next_epoch_now = epoch_0_q;
+                    next_number_now = judged_successor_0_q;
+                    next_epoch_now = judged_epoch_0_q;
                 end
             end
         end
-        if (asked_q & running & ~counted) begin
+        due_behind_d = 1'b0;
+        if (judged_request_q & running & ~counted) begin
             if (may_end) begin
                 ends_now = 1'b1;
                 timed_now = 1'b1;
@@ -4157,6 +4488,7 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
                 ended_number_d = due_number_q;
                 begun_number_d = due_number_q + 32'h1;
                 due_now = due_number_q + 32'h1;
+                due_behind_d = 1'b1;
                 due_changes_now = 1'b1;
                 has_candidate_now = 1'b0;
             end
@@ -4164,6 +4496,12 @@ module deltaline_core_aggregator_intervals_succession(clk,rst,delimiter_0,delimi
                 refused_now = refused_now + 32'h1;
             end
         end
+        due_of_0_clock = clk;
+        due_of_0_rst = rst;
+        due_of_0_d = by_beside_0;
+        next_of_0_clock = clk;
+        next_of_0_rst = rst;
+        next_of_0_d = next_by_beside_0;
         due_number_d = due_now;
         known_epoch_d = due_epoch_now;
         is_known_d = is_known_now;
@@ -4221,6 +4559,21 @@ module deltaline_core_aggregator_intervals_succession_begun_number(clock,rst,d,q
     end
 endmodule // deltaline_core_aggregator_intervals_succession_begun_number
 
+module deltaline_core_aggregator_intervals_succession_due_behind(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_due_behind
+
 module deltaline_core_aggregator_intervals_succession_due_number(clock,rst,d,q);
 
     // Module arguments
@@ -4235,6 +4588,21 @@ module deltaline_core_aggregator_intervals_succession_due_number(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_intervals_succession_due_number
+
+module deltaline_core_aggregator_intervals_succession_due_of_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_due_of_0
 
 module deltaline_core_aggregator_intervals_succession_ended_number(clock,rst,d,q);
 
@@ -4265,6 +4633,730 @@ module deltaline_core_aggregator_intervals_succession_epoch_0(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_intervals_succession_epoch_0
+
+module deltaline_core_aggregator_intervals_succession_foresight_0(clk,rst,number,epoch,later,predecessor,later_predecessor,due,due_epoch,next_number,next_epoch,former_numbers,former_epochs,beside_numbers,beside_epochs,is_due,begins,begins_keyed,is_behind,behind_begins,behind_begins_keyed,is_next,is_former,former_begins,former_begins_keyed,is_beside,beside_begins,beside_begins_keyed);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  [31:0] number;
+    input wire  [31:0] epoch;
+    input wire  [31:0] later;
+    input wire  [31:0] predecessor;
+    input wire  [31:0] later_predecessor;
+    input wire  [31:0] due;
+    input wire  [31:0] due_epoch;
+    input wire  [31:0] next_number;
+    input wire  [31:0] next_epoch;
+    input wire  [127:0] former_numbers;
+    input wire  [127:0] former_epochs;
+    input wire  [127:0] beside_numbers;
+    input wire  [127:0] beside_epochs;
+    output reg  is_due;
+    output reg  begins;
+    output reg  begins_keyed;
+    output reg  is_behind;
+    output reg  behind_begins;
+    output reg  behind_begins_keyed;
+    output reg  is_next;
+    output reg  [3:0] is_former;
+    output reg  [3:0] former_begins;
+    output reg  [3:0] former_begins_keyed;
+    output reg  [3:0] is_beside;
+    output reg  [3:0] beside_begins;
+    output reg  [3:0] beside_begins_keyed;
+
+    // Stub signals
+    reg  to_due_clk;
+    reg  to_due_rst;
+    reg  [31:0] to_due_number;
+    reg  [31:0] to_due_epoch;
+    reg  [31:0] to_due_later;
+    reg  [31:0] to_due_other_number;
+    reg  [31:0] to_due_other_epoch;
+    wire  to_due_same;
+    wire  to_due_begins;
+    wire  to_due_begins_keyed;
+    reg  to_behind_clk;
+    reg  to_behind_rst;
+    reg  [31:0] to_behind_number;
+    reg  [31:0] to_behind_epoch;
+    reg  [31:0] to_behind_later;
+    reg  [31:0] to_behind_other_number;
+    reg  [31:0] to_behind_other_epoch;
+    wire  to_behind_same;
+    wire  to_behind_begins;
+    wire  to_behind_begins_keyed;
+    reg  of_next_clock;
+    reg  of_next_rst;
+    reg  of_next_d;
+    wire  of_next_q;
+    reg  to_former_0_clk;
+    reg  to_former_0_rst;
+    reg  [31:0] to_former_0_number;
+    reg  [31:0] to_former_0_epoch;
+    reg  [31:0] to_former_0_later;
+    reg  [31:0] to_former_0_other_number;
+    reg  [31:0] to_former_0_other_epoch;
+    wire  to_former_0_same;
+    wire  to_former_0_begins;
+    wire  to_former_0_begins_keyed;
+    reg  to_beside_0_clk;
+    reg  to_beside_0_rst;
+    reg  [31:0] to_beside_0_number;
+    reg  [31:0] to_beside_0_epoch;
+    reg  [31:0] to_beside_0_later;
+    reg  [31:0] to_beside_0_other_number;
+    reg  [31:0] to_beside_0_other_epoch;
+    wire  to_beside_0_same;
+    wire  to_beside_0_begins;
+    wire  to_beside_0_begins_keyed;
+
+    // Local signals
+    reg  [3:0] of_former;
+    reg  [3:0] begins_former;
+    reg  [3:0] begins_keyed_former;
+    reg  [3:0] of_beside;
+    reg  [3:0] begins_beside;
+    reg  [3:0] begins_keyed_beside;
+
+    // Sub module instances
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_due to_due(
+        .clk(to_due_clk),
+        .rst(to_due_rst),
+        .number(to_due_number),
+        .epoch(to_due_epoch),
+        .later(to_due_later),
+        .other_number(to_due_other_number),
+        .other_epoch(to_due_other_epoch),
+        .same(to_due_same),
+        .begins(to_due_begins),
+        .begins_keyed(to_due_begins_keyed)
+    );
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_behind to_behind(
+        .clk(to_behind_clk),
+        .rst(to_behind_rst),
+        .number(to_behind_number),
+        .epoch(to_behind_epoch),
+        .later(to_behind_later),
+        .other_number(to_behind_other_number),
+        .other_epoch(to_behind_other_epoch),
+        .same(to_behind_same),
+        .begins(to_behind_begins),
+        .begins_keyed(to_behind_begins_keyed)
+    );
+    deltaline_core_aggregator_intervals_succession_foresight_0_of_next of_next(
+        .clock(of_next_clock),
+        .rst(of_next_rst),
+        .d(of_next_d),
+        .q(of_next_q)
+    );
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0 to_former_0(
+        .clk(to_former_0_clk),
+        .rst(to_former_0_rst),
+        .number(to_former_0_number),
+        .epoch(to_former_0_epoch),
+        .later(to_former_0_later),
+        .other_number(to_former_0_other_number),
+        .other_epoch(to_former_0_other_epoch),
+        .same(to_former_0_same),
+        .begins(to_former_0_begins),
+        .begins_keyed(to_former_0_begins_keyed)
+    );
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0 to_beside_0(
+        .clk(to_beside_0_clk),
+        .rst(to_beside_0_rst),
+        .number(to_beside_0_number),
+        .epoch(to_beside_0_epoch),
+        .later(to_beside_0_later),
+        .other_number(to_beside_0_other_number),
+        .other_epoch(to_beside_0_other_epoch),
+        .same(to_beside_0_same),
+        .begins(to_beside_0_begins),
+        .begins_keyed(to_beside_0_begins_keyed)
+    );
+
+    // Update code
+    always @(*) begin
+        of_next_clock = clk;
+        of_next_d = of_next_q;
+        of_next_rst = rst;
+        to_behind_clk = clk;
+        to_behind_rst = rst;
+        to_behind_epoch = epoch;
+        to_due_clk = clk;
+        to_due_rst = rst;
+        to_due_number = number;
+        to_due_later = later;
+        to_due_epoch = epoch;
+        begins = to_due_begins;
+        begins_keyed = to_due_begins_keyed;
+        to_due_other_number = due;
+        to_due_other_epoch = due_epoch;
+        to_behind_number = predecessor;
+        to_behind_later = later_predecessor;
+        to_behind_other_number = due;
+        to_behind_other_epoch = due_epoch;
+        of_next_d = (number == next_number) & (epoch == next_epoch);
+        of_former = 32'h0;
+        begins_former = 32'h0;
+        begins_keyed_former = 32'h0;
+        of_beside = 32'h0;
+        begins_beside = 32'h0;
+        begins_keyed_beside = 32'h0;
+        to_former_0_clk = clk;
+        to_former_0_rst = rst;
+        to_former_0_number = number;
+        to_former_0_later = later;
+        to_former_0_epoch = epoch;
+        to_former_0_other_number = former_numbers[(0 * 32'h20)+:(32)];
+        to_former_0_other_epoch = former_epochs[(0 * 32'h20)+:(32)];
+        to_beside_0_clk = clk;
+        to_beside_0_rst = rst;
+        to_beside_0_number = number;
+        to_beside_0_later = later;
+        to_beside_0_epoch = epoch;
+        to_beside_0_other_number = beside_numbers[(0 * 32'h20)+:(32)];
+        to_beside_0_other_epoch = beside_epochs[(0 * 32'h20)+:(32)];
+        of_former = (of_former & ~(1 << (0)) | ((to_former_0_same) << (0)));
+        begins_former = (begins_former & ~(1 << (0)) | ((to_former_0_begins) << (0)));
+        begins_keyed_former = (begins_keyed_former & ~(1 << (0)) | ((to_former_0_begins_keyed) << (0)));
+        of_beside = (of_beside & ~(1 << (0)) | ((to_beside_0_same) << (0)));
+        begins_beside = (begins_beside & ~(1 << (0)) | ((to_beside_0_begins) << (0)));
+        begins_keyed_beside = (begins_keyed_beside & ~(1 << (0)) | ((to_beside_0_begins_keyed) << (0)));
+        is_former = of_former;
+        former_begins = begins_former;
+        former_begins_keyed = begins_keyed_former;
+        is_beside = of_beside;
+        beside_begins = begins_beside;
+        beside_begins_keyed = begins_keyed_beside;
+        is_due = to_due_same;
+        is_behind = to_behind_same;
+        behind_begins = to_behind_begins;
+        behind_begins_keyed = to_behind_begins_keyed;
+        is_next = of_next_q;
+    end
+
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_of_next(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_of_next
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_behind(clk,rst,number,epoch,later,other_number,other_epoch,same,begins,begins_keyed);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  [31:0] number;
+    input wire  [31:0] epoch;
+    input wire  [31:0] later;
+    input wire  [31:0] other_number;
+    input wire  [31:0] other_epoch;
+    output reg  same;
+    output reg  begins;
+    output reg  begins_keyed;
+
+    // Stub signals
+    reg  is_same_clock;
+    reg  is_same_rst;
+    reg  is_same_d;
+    wire  is_same_q;
+    reg  may_begin_clock;
+    reg  may_begin_rst;
+    reg  may_begin_d;
+    wire  may_begin_q;
+    reg  may_begin_keyed_clock;
+    reg  may_begin_keyed_rst;
+    reg  may_begin_keyed_d;
+    wire  may_begin_keyed_q;
+
+    // Local signals
+    reg  same_number;
+    reg  same_epoch;
+    reg  [31:0] ahead;
+    reg  [31:0] later_ahead;
+    reg  [31:0] epochs_ahead;
+
+    // Sub module instances
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_is_same is_same(
+        .clock(is_same_clock),
+        .rst(is_same_rst),
+        .d(is_same_d),
+        .q(is_same_q)
+    );
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_may_begin may_begin(
+        .clock(may_begin_clock),
+        .rst(may_begin_rst),
+        .d(may_begin_d),
+        .q(may_begin_q)
+    );
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_may_begin_keyed may_begin_keyed(
+        .clock(may_begin_keyed_clock),
+        .rst(may_begin_keyed_rst),
+        .d(may_begin_keyed_d),
+        .q(may_begin_keyed_q)
+    );
+
+    // Update code
+    always @(*) begin
+        is_same_clock = clk;
+        may_begin_clock = clk;
+        may_begin_keyed_clock = clk;
+        is_same_d = is_same_q;
+        may_begin_d = may_begin_q;
+        may_begin_keyed_d = may_begin_keyed_q;
+        is_same_rst = rst;
+        may_begin_rst = rst;
+        may_begin_keyed_rst = rst;
+        same_number = number == other_number;
+        same_epoch = epoch == other_epoch;
+        ahead = number - other_number;
+        later_ahead = later - other_number;
+        epochs_ahead = epoch - other_epoch;
+        is_same_d = same_number & same_epoch;
+        may_begin_d = ~same_epoch | ~ahead[32'h1f] | later_ahead[32'h1f];
+        may_begin_keyed_d = (~same_epoch & ~epochs_ahead[32'h1f]) | (same_epoch & ~same_number & ~ahead[32'h1f]);
+        same = is_same_q;
+        begins = may_begin_q;
+        begins_keyed = may_begin_keyed_q;
+    end
+
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_behind
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_is_same(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_is_same
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_may_begin(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_may_begin
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_may_begin_keyed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_may_begin_keyed
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0(clk,rst,number,epoch,later,other_number,other_epoch,same,begins,begins_keyed);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  [31:0] number;
+    input wire  [31:0] epoch;
+    input wire  [31:0] later;
+    input wire  [31:0] other_number;
+    input wire  [31:0] other_epoch;
+    output reg  same;
+    output reg  begins;
+    output reg  begins_keyed;
+
+    // Stub signals
+    reg  is_same_clock;
+    reg  is_same_rst;
+    reg  is_same_d;
+    wire  is_same_q;
+    reg  may_begin_clock;
+    reg  may_begin_rst;
+    reg  may_begin_d;
+    wire  may_begin_q;
+    reg  may_begin_keyed_clock;
+    reg  may_begin_keyed_rst;
+    reg  may_begin_keyed_d;
+    wire  may_begin_keyed_q;
+
+    // Local signals
+    reg  same_number;
+    reg  same_epoch;
+    reg  [31:0] ahead;
+    reg  [31:0] later_ahead;
+    reg  [31:0] epochs_ahead;
+
+    // Sub module instances
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_is_same is_same(
+        .clock(is_same_clock),
+        .rst(is_same_rst),
+        .d(is_same_d),
+        .q(is_same_q)
+    );
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_may_begin may_begin(
+        .clock(may_begin_clock),
+        .rst(may_begin_rst),
+        .d(may_begin_d),
+        .q(may_begin_q)
+    );
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_may_begin_keyed may_begin_keyed(
+        .clock(may_begin_keyed_clock),
+        .rst(may_begin_keyed_rst),
+        .d(may_begin_keyed_d),
+        .q(may_begin_keyed_q)
+    );
+
+    // Update code
+    always @(*) begin
+        is_same_clock = clk;
+        may_begin_clock = clk;
+        may_begin_keyed_clock = clk;
+        is_same_d = is_same_q;
+        may_begin_d = may_begin_q;
+        may_begin_keyed_d = may_begin_keyed_q;
+        is_same_rst = rst;
+        may_begin_rst = rst;
+        may_begin_keyed_rst = rst;
+        same_number = number == other_number;
+        same_epoch = epoch == other_epoch;
+        ahead = number - other_number;
+        later_ahead = later - other_number;
+        epochs_ahead = epoch - other_epoch;
+        is_same_d = same_number & same_epoch;
+        may_begin_d = ~same_epoch | ~ahead[32'h1f] | later_ahead[32'h1f];
+        may_begin_keyed_d = (~same_epoch & ~epochs_ahead[32'h1f]) | (same_epoch & ~same_number & ~ahead[32'h1f]);
+        same = is_same_q;
+        begins = may_begin_q;
+        begins_keyed = may_begin_keyed_q;
+    end
+
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_is_same(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_is_same
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_may_begin(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_may_begin
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_may_begin_keyed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_may_begin_keyed
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_due(clk,rst,number,epoch,later,other_number,other_epoch,same,begins,begins_keyed);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  [31:0] number;
+    input wire  [31:0] epoch;
+    input wire  [31:0] later;
+    input wire  [31:0] other_number;
+    input wire  [31:0] other_epoch;
+    output reg  same;
+    output reg  begins;
+    output reg  begins_keyed;
+
+    // Stub signals
+    reg  is_same_clock;
+    reg  is_same_rst;
+    reg  is_same_d;
+    wire  is_same_q;
+    reg  may_begin_clock;
+    reg  may_begin_rst;
+    reg  may_begin_d;
+    wire  may_begin_q;
+    reg  may_begin_keyed_clock;
+    reg  may_begin_keyed_rst;
+    reg  may_begin_keyed_d;
+    wire  may_begin_keyed_q;
+
+    // Local signals
+    reg  same_number;
+    reg  same_epoch;
+    reg  [31:0] ahead;
+    reg  [31:0] later_ahead;
+    reg  [31:0] epochs_ahead;
+
+    // Sub module instances
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_due_is_same is_same(
+        .clock(is_same_clock),
+        .rst(is_same_rst),
+        .d(is_same_d),
+        .q(is_same_q)
+    );
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_due_may_begin may_begin(
+        .clock(may_begin_clock),
+        .rst(may_begin_rst),
+        .d(may_begin_d),
+        .q(may_begin_q)
+    );
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_due_may_begin_keyed may_begin_keyed(
+        .clock(may_begin_keyed_clock),
+        .rst(may_begin_keyed_rst),
+        .d(may_begin_keyed_d),
+        .q(may_begin_keyed_q)
+    );
+
+    // Update code
+    always @(*) begin
+        is_same_clock = clk;
+        may_begin_clock = clk;
+        may_begin_keyed_clock = clk;
+        is_same_d = is_same_q;
+        may_begin_d = may_begin_q;
+        may_begin_keyed_d = may_begin_keyed_q;
+        is_same_rst = rst;
+        may_begin_rst = rst;
+        may_begin_keyed_rst = rst;
+        same_number = number == other_number;
+        same_epoch = epoch == other_epoch;
+        ahead = number - other_number;
+        later_ahead = later - other_number;
+        epochs_ahead = epoch - other_epoch;
+        is_same_d = same_number & same_epoch;
+        may_begin_d = ~same_epoch | ~ahead[32'h1f] | later_ahead[32'h1f];
+        may_begin_keyed_d = (~same_epoch & ~epochs_ahead[32'h1f]) | (same_epoch & ~same_number & ~ahead[32'h1f]);
+        same = is_same_q;
+        begins = may_begin_q;
+        begins_keyed = may_begin_keyed_q;
+    end
+
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_due
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_due_is_same(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_due_is_same
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_due_may_begin(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_due_may_begin
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_due_may_begin_keyed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_due_may_begin_keyed
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0(clk,rst,number,epoch,later,other_number,other_epoch,same,begins,begins_keyed);
+
+    // Module arguments
+    input wire  clk;
+    input wire  rst;
+    input wire  [31:0] number;
+    input wire  [31:0] epoch;
+    input wire  [31:0] later;
+    input wire  [31:0] other_number;
+    input wire  [31:0] other_epoch;
+    output reg  same;
+    output reg  begins;
+    output reg  begins_keyed;
+
+    // Stub signals
+    reg  is_same_clock;
+    reg  is_same_rst;
+    reg  is_same_d;
+    wire  is_same_q;
+    reg  may_begin_clock;
+    reg  may_begin_rst;
+    reg  may_begin_d;
+    wire  may_begin_q;
+    reg  may_begin_keyed_clock;
+    reg  may_begin_keyed_rst;
+    reg  may_begin_keyed_d;
+    wire  may_begin_keyed_q;
+
+    // Local signals
+    reg  same_number;
+    reg  same_epoch;
+    reg  [31:0] ahead;
+    reg  [31:0] later_ahead;
+    reg  [31:0] epochs_ahead;
+
+    // Sub module instances
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_is_same is_same(
+        .clock(is_same_clock),
+        .rst(is_same_rst),
+        .d(is_same_d),
+        .q(is_same_q)
+    );
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_may_begin may_begin(
+        .clock(may_begin_clock),
+        .rst(may_begin_rst),
+        .d(may_begin_d),
+        .q(may_begin_q)
+    );
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_may_begin_keyed may_begin_keyed(
+        .clock(may_begin_keyed_clock),
+        .rst(may_begin_keyed_rst),
+        .d(may_begin_keyed_d),
+        .q(may_begin_keyed_q)
+    );
+
+    // Update code
+    always @(*) begin
+        is_same_clock = clk;
+        may_begin_clock = clk;
+        may_begin_keyed_clock = clk;
+        is_same_d = is_same_q;
+        may_begin_d = may_begin_q;
+        may_begin_keyed_d = may_begin_keyed_q;
+        is_same_rst = rst;
+        may_begin_rst = rst;
+        may_begin_keyed_rst = rst;
+        same_number = number == other_number;
+        same_epoch = epoch == other_epoch;
+        ahead = number - other_number;
+        later_ahead = later - other_number;
+        epochs_ahead = epoch - other_epoch;
+        is_same_d = same_number & same_epoch;
+        may_begin_d = ~same_epoch | ~ahead[32'h1f] | later_ahead[32'h1f];
+        may_begin_keyed_d = (~same_epoch & ~epochs_ahead[32'h1f]) | (same_epoch & ~same_number & ~ahead[32'h1f]);
+        same = is_same_q;
+        begins = may_begin_q;
+        begins_keyed = may_begin_keyed_q;
+    end
+
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_is_same(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_is_same
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_may_begin(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_may_begin
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_may_begin_keyed(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_may_begin_keyed
 
 module deltaline_core_aggregator_intervals_succession_has_candidate(clock,rst,d,q);
 
@@ -4326,6 +5418,111 @@ module deltaline_core_aggregator_intervals_succession_is_known(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_intervals_succession_is_known
 
+module deltaline_core_aggregator_intervals_succession_judged_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_judged_0
+
+module deltaline_core_aggregator_intervals_succession_judged_due_tag_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_judged_due_tag_0
+
+module deltaline_core_aggregator_intervals_succession_judged_epoch_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_judged_epoch_0
+
+module deltaline_core_aggregator_intervals_succession_judged_next_tag_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_judged_next_tag_0
+
+module deltaline_core_aggregator_intervals_succession_judged_number_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_judged_number_0
+
+module deltaline_core_aggregator_intervals_succession_judged_request(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_judged_request
+
+module deltaline_core_aggregator_intervals_succession_judged_successor_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_judged_successor_0
+
 module deltaline_core_aggregator_intervals_succession_known_epoch(clock,rst,d,q);
 
     // Module arguments
@@ -4340,6 +5537,36 @@ module deltaline_core_aggregator_intervals_succession_known_epoch(clock,rst,d,q)
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_intervals_succession_known_epoch
+
+module deltaline_core_aggregator_intervals_succession_later_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_later_0
+
+module deltaline_core_aggregator_intervals_succession_later_predecessor_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_later_predecessor_0
 
 module deltaline_core_aggregator_intervals_succession_lost(clock,rst,d,q);
 
@@ -4356,6 +5583,21 @@ module deltaline_core_aggregator_intervals_succession_lost(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_intervals_succession_lost
 
+module deltaline_core_aggregator_intervals_succession_next_of_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_next_of_0
+
 module deltaline_core_aggregator_intervals_succession_number_0(clock,rst,d,q);
 
     // Module arguments
@@ -4370,6 +5612,21 @@ module deltaline_core_aggregator_intervals_succession_number_0(clock,rst,d,q);
         else q <= d;
     end
 endmodule // deltaline_core_aggregator_intervals_succession_number_0
+
+module deltaline_core_aggregator_intervals_succession_predecessor_0(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  [31:0] d;
+    output reg  [31:0] q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 32'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_predecessor_0
 
 module deltaline_core_aggregator_intervals_succession_started(clock,rst,d,q);
 
@@ -4456,16 +5713,13 @@ module deltaline_core_aggregator_intervals_to_end(clk,rst,d,q);
 
     // Update code (custom)
     reg [12:0] stage_1;
-    reg [12:0] stage_2;
     always @(posedge clk) begin
         if (rst) begin
             stage_1 <= 13'h0;
-            stage_2 <= 13'h0;
             q <= 13'h0;
         end else begin
             stage_1 <= d;
-            stage_2 <= stage_1;
-            q <= stage_2;
+            q <= stage_1;
         end
     end
 endmodule // deltaline_core_aggregator_intervals_to_end
