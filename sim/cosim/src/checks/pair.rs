@@ -4,6 +4,7 @@ use super::point::{Event, Point};
 use crate::adversary;
 use crate::error::{CheckError, same};
 use crate::hardware::{Hardware, HardwarePoint};
+use crate::stream::Beat;
 use crate::twin::Twin;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::point::IntervalEnd;
@@ -178,6 +179,7 @@ impl<K: Kind> Pair<K> {
         self.begin_with(500)?;
         self.recognition()?;
         self.successions()?;
+        self.every_distance()?;
         self.strangers()?;
         self.end_interval()?;
         self.compare()
@@ -302,6 +304,48 @@ impl<K: Kind> Pair<K> {
             same(K::STAGE, self.packets, "a delimiter's end", &ends, &self.delimiter(&frame, true)?)?;
             self.compare()?;
         }
+        Ok(())
+    }
+
+    /// Delimiters at distances from the due one that decide by any one bit, by itself or in the cycle behind a request: which of them may begin
+    /// a run, the successor shows.
+    fn every_distance(&mut self) -> Result<(), CheckError> {
+        let near = [-66i64, -65, -64, -63, -2, -1, 0, 1, 2];
+        let far = (7..32).flat_map(|bit| [1i64 << bit, -(1 << bit), -64 - (1 << bit), (1 << bit) - 65]);
+        for distance in near.into_iter().chain(far) {
+            for behind_request in [false, true] {
+                let due = self.twin.model.interval().wrapping_add(behind_request.into());
+                let number = due.wrapping_add(distance as u32);
+                let frame = self.ours(4, number);
+                self.frame(&udp_frame(number, 60), false, 0)?;
+                if behind_request {
+                    self.right_behind_request(&frame)?;
+                } else {
+                    self.delimiter(&frame, true)?;
+                }
+                self.compare()?;
+                let successor = self.ours(4, number.wrapping_add(1));
+                self.delimiter(&successor, true)?;
+                self.compare()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A delimiter whose last beat is taken in the cycle behind a request, while an interval may end; its end is refused, then.
+    fn right_behind_request(&mut self, frame: &[u8]) -> Result<(), CheckError> {
+        let time = Timestamp(self.random.random());
+        let beats: Vec<Beat> = self.hardware.beats(frame, time, false).collect();
+        for (index, beat) in beats.iter().enumerate() {
+            self.hardware.set_interval_end(index + 2 == beats.len());
+            if beats.len() == 1 {
+                self.hardware.request_interval_end()?;
+            }
+            self.hardware.beat(*beat)?;
+        }
+        self.end_twin(Event::End(IntervalEnd::Request));
+        self.observe(frame, time, false);
+        self.twin.delimiter(frame, false);
         Ok(())
     }
 
