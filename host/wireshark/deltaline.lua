@@ -28,7 +28,11 @@ local HEADER_BYTES = 96
 local FIXED_WORDS = 16
 
 local ROLES = { [0] = "sender", [1] = "receiver" }
-local KINDS = { [LDA] = "Lossy Difference Aggregator", [2] = "FineComb", [3] = "Identity table" }
+-- Kind 6 is a message, which is no control frame.
+local KINDS = {
+  [LDA] = "Lossy Difference Aggregator", [2] = "FineComb", [3] = "Identity table", [4] = "RDA", [5] = "sRDA",
+  [7] = "Slices", [8] = "LDA and slices", [9] = "LDA and identity table",
+}
 local TIME_BASES = { [0] = "none", [1] = "TAI", [2] = "Unix" }
 
 local deltaline = Proto("deltaline", "Deltaline control frame")
@@ -72,8 +76,8 @@ local fields = {
   key = ProtoField.uint16("deltaline.key", "Key", base.DEC, nil, nil, "Of the authentication tag; 0 without one"),
   ignored_delimiters = ProtoField.uint16("deltaline.ignored_delimiters", "Ignored delimiters", base.DEC, nil, nil,
     "Delimiters of this measurement that were not next"),
-  own = ProtoField.bytes("deltaline.own", "Own words", base.NONE, "Of a kind that this dissector does not know"),
-  blocks = ProtoField.bytes("deltaline.blocks", "Cells", base.NONE, "Of a kind that this dissector does not know"),
+  own = ProtoField.bytes("deltaline.own", "Own words", base.NONE, "Of a kind whose tables are not decoded"),
+  blocks = ProtoField.bytes("deltaline.blocks", "Cells", base.NONE, "Of a kind whose tables are not decoded"),
   cells = ProtoField.uint16("deltaline.cells", "Cells", base.DEC, nil, nil, "Cells in this frame"),
   flags = ProtoField.uint16("deltaline.flags", "Flags", base.HEX),
   saturated = ProtoField.bool("deltaline.flags.saturated", "Saturated", 16, nil, 0x0001,
@@ -136,6 +140,8 @@ local experts = {
     expert.group.UNDECODED, expert.severity.WARN),
   kind = ProtoExpert.new("deltaline.kind.unknown", "Kind that this dissector does not know: only the totals are read",
     expert.group.UNDECODED, expert.severity.WARN),
+  undecoded = ProtoExpert.new("deltaline.kind.undecoded", "Tables of this kind are not decoded: cells are shown as bytes",
+    expert.group.UNDECODED, expert.severity.NOTE),
   check = ProtoExpert.new("deltaline.check.bad", "Check word wrong: the frame is corrupted",
     expert.group.CHECKSUM, expert.severity.ERROR),
   contradiction = ProtoExpert.new("deltaline.contradiction", "Field contradicts the others",
@@ -294,7 +300,7 @@ local function contradiction_1(header, lengths)
   end
 end
 
--- Likewise of version 2, of a kind that is known.
+-- Likewise of version 2, of the kind whose tables are decoded.
 local function contradiction_2(header, lengths)
   if not ROLES[header.role] then
     return "role"
@@ -439,11 +445,11 @@ local function add_block(tree, block, first_row, digests)
   end
 end
 
--- Adds the blocks that were captured whole; those of a kind that is not known as they are.
+-- Adds the blocks that were captured whole; those of a kind whose tables are not decoded as they are.
 local function add_blocks(tree, frame, header, place)
   local digests, first = has_digests(header.flags), header.first_row or header.first_cell
-  local is_known = not header.kind or header.kind == LDA
-  if not is_known then
+  local is_decoded = not header.kind or header.kind == LDA
+  if not is_decoded then
     local length = place.length - place.front - TAG_BYTES - CHECK_BYTES
     if length > 0 and frame(place.front, length) then
       tree:add(fields.blocks, frame(place.front, length))
@@ -521,8 +527,11 @@ local function add_frame(tree, tvb, frame, version, header, items, lengths)
   local name = CONTRADICTIONS[version](header, lengths)
   if name then
     complain(items[name] or items.cells, experts.contradiction, "Field contradicts the others", "contradictory " .. name)
+  elseif header.kind and not KINDS[header.kind] then
+    complain(items.kind, experts.kind, "Kind that this dissector does not know: only the totals are read", "unknown kind")
   elseif header.kind and header.kind ~= LDA then
-    complain(items.kind, experts.kind, "Kind whose tables this dissector does not read: only the totals are shown", "unknown kind")
+    complain(items.kind, experts.undecoded, "Tables of this kind are not decoded: cells are shown as bytes",
+      "tables not decoded")
   end
   local padding = tvb:len() - (place.length - DISSECTED_FROM)
   if padding > 0 then

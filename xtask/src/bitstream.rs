@@ -1,7 +1,7 @@
 //! `cargo xtask bitstream`: a board's bitstream by our own steps, and the proof that it does what its twin says.
 //!
-//! yosys, nextpnr with the frequencies that must be met, icepack; each with three seeds or more, every exit code checked, all
-//! reports kept in `out/bitstream/<board>-<top>`. The bitstream for the board is the fastest seed's. Paths from one
+//! yosys, nextpnr with the frequencies that must be met, icepack; each with three seeds unless told otherwise, every exit code
+//! checked, all reports kept in `out/bitstream/<board>-<top>`. The bitstream for the board is the fastest seed's. Paths from one
 //! clock to another must be shorter than a cycle of the board's clock: what crosses counts on it.
 //!
 //! With `--verify` the bitstream is unpacked again (iceunpack, icebox_vlog), and the netlist that lies in it runs

@@ -40,7 +40,7 @@ pub(crate) struct Size {
     #[command(flatten)]
     pub(crate) budget: Budget,
     /// The design, a file or the name of a shipped one, whose stream, shell and clock to use. Prefixes of 10g-adaptive follow the loss: they need no
-    /// less memory, but errors are smaller where less is lost
+    /// less memory, but errors shrink as loss falls
     #[arg(long, default_value = deltaline_design::DEFAULT)]
     pub(crate) design: String,
     /// Standard deviation of delay over its mean: 1 is that of exponential delays, queues have less

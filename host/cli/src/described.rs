@@ -25,18 +25,18 @@ pub(crate) struct Described {
     /// The design: a file, or the name of a shipped one. Settings that are given as well must agree with it
     #[arg(long, value_name = "FILE")]
     design: Option<String>,
-    /// What the packets are counted in: lda, finecomb, identity, rda, srda, slices, or both for
-    /// lda and slices [default: lda; identity in exchange]
+    /// What the packets are counted in: lda, finecomb, identity, rda, srda, slices, both for lda and slices, or
+    /// lda-identity [default: lda; identity in exchange]
     #[arg(long, value_name = "NAME", value_parser = parse_synopsis)]
     synopsis: Option<Kind>,
     /// Rows of each bank: a power of two from 8 to 32768 [default: 1024 in measure, 128 in delimit, 64 in exchange]
     #[arg(long)]
     rows: Option<usize>,
     /// Prefix length of each bank, ascending, 0 to 16; a bank with prefix length k samples one packet in 2^k
-    /// [default: 1,6; identity, rda, srda and slices: 0]
+    /// [default: 1,6; identity, rda, srda, slices and lda-identity: 0]
     #[arg(long, value_delimiter = ',', value_name = "LENGTHS")]
     banks: Option<Vec<u8>>,
-    /// Of rda how many banks a packet is in, of srda how many cells: 1 to 4 [default: 2]
+    /// For rda, the number of banks a packet is in; for srda, the number of cells: 1 to 4 [default: 2]
     #[arg(long, value_name = "K", conflicts_with = "design")]
     tables: Option<u8>,
     /// Hash function [default: h3]
@@ -52,7 +52,7 @@ pub(crate) struct Described {
 
 impl Described {
     /// The configuration, `rows` being those without a design. A flag `digest` that is set must agree with the design;
-    /// without a design an LDA has digests `by_default`, or if it is set.
+    /// without a design there are digests if it is set, or `by_default` where the synopsis has them then.
     pub(crate) fn configuration(
         &self,
         rows: usize,
@@ -81,7 +81,7 @@ impl Described {
                 rows: asked.unwrap_or(rows),
                 prefixes,
                 segment: segment.unwrap_or(0),
-                digest: digest || by_default && matches!(synopsis, Kind::LDA | Kind::SLICES | Kind::BOTH),
+                digest: digest || by_default && synopsis.has_digests_by_default(),
                 tables: *tables,
                 ..Settings::default()
             })

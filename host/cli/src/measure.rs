@@ -64,7 +64,8 @@ pub(crate) struct Measure {
     #[command(flatten)]
     pub(crate) described: Described,
     /// Through hardware: sum a digest of every packet in its row, which guards the delays against foreign packets and gives
-    /// quantiles. Software does in any case, unless a design has none; so must a design, if this is given
+    /// quantiles; a design that is given must have them. In software, lda, slices and both have digests anyway, unless a design
+    /// has none; the other synopses do not allow this
     #[arg(long)]
     pub(crate) digest: bool,
     /// What the measurement points are: the software, or the hardware design under simulation

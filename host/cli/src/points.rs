@@ -7,7 +7,6 @@ use clap::ValueEnum;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::point::MeasurementPoint;
 use deltaline_model::wire::frame::Role;
-use deltaline_model::wire::shape::Kind;
 use std::fmt;
 
 /// What the measurement points are.
@@ -46,11 +45,7 @@ impl Points {
         match self {
             Points::Software(configuration) => {
                 let mut point = MeasurementPoint::new(configuration, role);
-                let can_repair = !matches!(
-                    configuration.kind(),
-                    Kind::LDA | Kind::SLICES | Kind::BOTH | Kind::LDA_IDENTITY
-                );
-                if can_repair && configuration.classes() == 1 {
+                if configuration.kind().remembers_packets() && configuration.classes() == 1 {
                     point.remember_packets();
                 }
                 Ok(Box::new(point))

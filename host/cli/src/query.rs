@@ -40,7 +40,7 @@ pub(crate) struct Query {
     /// Intervals that were reported before then
     #[arg(long, value_parser = parse::moment, value_name = "TIME")]
     pub(crate) to: Option<i64>,
-    /// Put the intervals of each such time together, counted from 1970 on: 1h gives hours in UTC
+    /// Combine intervals into periods of this length, aligned to 1970-01-01 UTC: 1h gives hours in UTC
     #[arg(long, value_parser = parse::duration, value_name = "DURATION")]
     pub(crate) every: Option<u64>,
     #[command(flatten)]

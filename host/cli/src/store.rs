@@ -64,7 +64,7 @@ impl Believed {
 pub(crate) struct Store {
     /// The folder that `deltaline read --record FOLDER/name.pcapng --rotate 1h` records into
     pub(crate) folder: PathBuf,
-    /// The newest recording, too: nobody writes to it any more
+    /// Include the newest recording; use this only when nothing writes to it any more
     #[arg(long)]
     pub(crate) all: bool,
     /// Remove recordings that are older, once their numbers are written

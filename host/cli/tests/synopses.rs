@@ -7,6 +7,7 @@
 //! * RDA and sRDA: where all packets that differ come out, mean and loss are exact; where they do not, it is said, and the mean of RDA has an
 //!   interval that holds the true one.
 //! * FineComb's rows are repaired where packets came twice, and not where some were lost.
+//! * The help names every synopsis that the registry has, and those whose prefix length is 0 where none is given.
 //! * `decode` of the control frames says what `measure` said; a design may name the synopsis; what does not fit one is
 //!   refused.
 #![allow(clippy::unwrap_used)]
@@ -15,6 +16,7 @@ mod common;
 
 use common::{Folder, RECEIVER, SENDER, packets, run};
 use deltaline_capture::Packet;
+use deltaline_model::wire::shape::Kind;
 use serde_json::{Value, json};
 
 const MEAN_NS: f64 = 13_058_477.7;
@@ -234,6 +236,30 @@ fn control_frames_say_the_same() {
         let [low, high] = [0, 1].map(|end| decoded["overall"]["mean_ci95_ns"][end].as_f64().unwrap());
         assert!((low..=high).contains(&measured["overall"]["mean_ns"].as_f64().unwrap()));
         assert!(measured["overall"]["mean_ns"].is_f64());
+    }
+}
+
+/// What the help says of an option, word by word.
+fn help_of(subcommand: &[&str], option: &str) -> Vec<String> {
+    let help = run(&[subcommand, &["--help"]].concat()).output;
+    let from = help.lines().skip_while(|line| !line.trim_start().starts_with(option)).skip(1);
+    let text: String =
+        from.take_while(|line| !line.trim_start().starts_with('-')).flat_map(|line| [line, " "]).collect();
+    let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '-';
+    text.split(|letter| !is_of_word(letter)).map(str::to_string).collect()
+}
+
+#[test]
+fn the_help_names_every_synopsis() {
+    for subcommand in [&["measure"][..], &["delimit"], &["exchange", "serve"], &["exchange", "ask"]] {
+        let [synopses, banks] = ["--synopsis", "--banks"].map(|option| help_of(subcommand, option));
+        for kind in Kind::all() {
+            let name = kind.name().unwrap();
+            let names_it = |words: &[String]| words.iter().any(|word| word == name);
+            assert!(names_it(&synopses), "{subcommand:?}: {name} is not in {synopses:?}");
+            assert_eq!(names_it(&banks), kind.default_prefixes() == [0], "{subcommand:?}: {name}, {banks:?}");
+        }
+        assert!(!synopses.iter().any(|word| word == "sketch"));
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! # Theory of operation
 //!
-//! `hdl/configurations/10g.toml` shows every key. Nothing is optional but the entries, `authentication`, `synopsis`, `adaptive`,
+//! `hdl/configurations/10g.toml` shows every key but `[[entry]]`. Nothing is optional but that, `authentication`, `synopsis`, `adaptive`,
 //! `digest`, `mixing` and `seed`, and no other key is allowed. An `[[entry]]` says which packets are of a measurement class
 //! (`hdl/configurations/10g-classes.toml`); without one all are. The same structures are read and written, so the two
 //! cannot disagree.

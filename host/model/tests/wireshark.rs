@@ -6,7 +6,7 @@
 //!
 //! Every field and cell of every golden frame, bare, padded and behind a VLAN tag; the info column; every single-bit
 //! error and every cut is shown, and named as the model names it; impossible header fields and unknown kinds under a right
-//! check word; other protocols' frames of the same EtherType are left alone. No Lua error on any of them.
+//! check word; a frame of every kind of the registry has its name, its totals and its bytes, and no complaint; other protocols' frames of the same EtherType are left alone. No Lua error on any of them.
 //!
 //! tshark is the program that the environment variable `DELTALINE_TSHARK` names, else `tshark`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
@@ -14,11 +14,14 @@
 mod common;
 
 use common::{golden_frames, golden_frames_v2};
+use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::packet::identity::{Identity, KEY_WORDS};
+use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::sketch::cell::Cell;
 use deltaline_model::sketch::lda;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::check::{check_start, check_step};
-use deltaline_model::wire::frame::{BLOCK_CELLS, Frame, FrameError, Header};
+use deltaline_model::wire::frame::{BLOCK_CELLS, Frame, FrameError, Header, Role};
 use deltaline_model::wire::shape::Kind;
 use deltaline_model::wire::{v1, v2};
 use serde_json::{Value, json};
@@ -387,9 +390,10 @@ fn contradictions(golden: &[Vec<u8>], bytes: &[usize]) -> Vec<&'static str> {
     {
         match Frame::decode(frame) {
             Ok(_) => assert_eq!(tree, expected(frame)),
-            // The dissector reads the tables of the LDA alone.
+            // The dissector decodes the tables of the LDA alone.
             Err(FrameError::Field(_)) if frame[14] == v2::VERSION && frame[36] != Kind::LDA.0 => {
-                assert!(info.ends_with("[unknown kind]"), "{info}");
+                assert!(info.ends_with("[tables not decoded]"), "{info}");
+                names.insert("kind of other tables");
             }
             Err(FrameError::Field(name)) => {
                 assert!(mentions(&tree, "deltaline.contradiction"), "{name}: {tree}");
@@ -427,12 +431,50 @@ fn impossible_fields_are_shown_under_a_right_check_word() {
         "fragments",
         "header words",
         "kind",
+        "kind of other tables",
         "prefix lengths",
         "table",
         "table cells",
         "tables",
     ];
     assert_eq!(contradictions(&golden_frames_v2(), &bytes), all);
+}
+
+#[test]
+fn every_kind_has_a_name_and_its_totals() {
+    let sent = |kind: Kind| {
+        let settings =
+            Settings { synopsis: kind, rows: 64, prefixes: kind.default_prefixes(), ..Settings::default() };
+        let mut point = MeasurementPoint::new(&Configuration::new(settings).unwrap(), Role::Sender);
+        for number in 0..100 {
+            let identity = Identity { key: [number; KEY_WORDS].into(), ip_length: 100, truncated: false };
+            point.record(&identity, Timestamp(u64::from(number) << 16));
+        }
+        let mut frames = vec![];
+        point.end_interval(IntervalEnd::Delimiter, |frame| frames.push(frame.to_vec()));
+        frames.swap_remove(0)
+    };
+    let kinds: Vec<Kind> = Kind::all().collect();
+    let frames: Vec<Vec<u8>> = kinds.iter().copied().map(sent).collect();
+    let text = tshark(&whole(frames.clone()), &["-V"]);
+    let shown: Vec<&str> = text.lines().filter_map(|line| line.trim().strip_prefix("Kind: ")).collect();
+    assert_eq!(shown.len(), kinds.len(), "{shown:?}");
+    for (((kind, shown), tree), info) in
+        kinds.iter().zip(shown).zip(dissect(&whole(frames.clone()))).zip(infos(&whole(frames.clone())))
+    {
+        let name = shown.strip_suffix(&format!(" ({})", kind.0));
+        assert!(name.is_some_and(|name| name != "Unknown"), "{kind:?}: {shown}");
+        assert_eq!(tree["deltaline.packets"], "100", "{kind:?}");
+        assert_eq!(tree["deltaline.check_tree"]["deltaline.check.ok"], "1", "{kind:?}");
+        let is_lda = *kind == Kind::LDA;
+        assert_eq!(mentions(&tree, "deltaline.cell"), is_lda, "{kind:?}");
+        assert_eq!(mentions(&tree, "deltaline.blocks"), !is_lda, "{kind:?}");
+        assert_eq!(mentions(&tree, "deltaline.kind.undecoded"), !is_lda, "{kind:?}");
+        assert_eq!(info.ends_with("[tables not decoded]"), !is_lda, "{info}");
+        for complaint in ["kind.unknown", "contradiction", "truncated"] {
+            assert!(!mentions(&tree, &format!("deltaline.{complaint}")), "{kind:?}: {tree}");
+        }
+    }
 }
 
 #[test]

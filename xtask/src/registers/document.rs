@@ -1,4 +1,6 @@
 //! The documentation.
+//!
+//! Test plan: a register of constants shows the whole word that is read of it. The rest is that of [`super`].
 
 use super::source::{Block, Field, Kind, Register};
 use std::fmt::Write;
@@ -29,10 +31,10 @@ nothing.
     for register in &block.registers {
         let Register { name, offset, title, description, fields, .. } = register;
         let used = fields.iter().map(|field| field.low + field.width).max().unwrap_or(0);
-        let first = fields.first().map_or(String::new(), access);
+        let access = access_of_all(fields);
         let only = if let [only] = &fields[..] { values(only) } else { String::new() };
         let meaning = [&format!("*{title}.*"), description, &only].map(String::as_str).join(" ");
-        let _ = writeln!(text, "| {offset:#04x} | `{name}` | {used} | {first} | {} |", meaning.trim_end());
+        let _ = writeln!(text, "| {offset:#04x} | `{name}` | {used} | {access} | {} |", meaning.trim_end());
     }
     for register in block.registers.iter().filter(|register| register.fields.len() > 1) {
         let _ = write!(
@@ -57,6 +59,18 @@ nothing.
     text
 }
 
+/// How the whole register is accessed; if all of it is constant, with what it reads as.
+fn access_of_all(fields: &[Field]) -> String {
+    let constant = |whole: u64, field: &Field| match field.kind {
+        Kind::Constant(value) => Some(whole | value << field.low),
+        _ => None,
+    };
+    match (fields, fields.iter().try_fold(0, constant)) {
+        ([_, _, ..], Some(whole)) => format!("r, {whole:#010x}"),
+        _ => fields.first().map_or(String::new(), access),
+    }
+}
+
 fn access(field: &Field) -> String {
     match field.kind {
         Kind::Constant(value) => format!("r, {value:#x}"),
@@ -78,5 +92,32 @@ fn values(field: &Field) -> String {
         }
         (None, Some(maximum)) => format!("At most {maximum}."),
         (None, None) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access_of(kinds: &[(u32, Kind)]) -> String {
+        let field = |&(low, kind): &(u32, Kind)| Field {
+            name: "field".into(),
+            description: String::new(),
+            low,
+            width: 16,
+            kind,
+            signed: false,
+            maximum: None,
+            enumeration: None,
+        };
+        access_of_all(&kinds.iter().map(field).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_constant_register_shows_what_is_read_of_it() {
+        assert_eq!(access_of(&[(0, Kind::Constant(5)), (16, Kind::Constant(1))]), "r, 0x00010005");
+        assert_eq!(access_of(&[(0, Kind::Constant(5))]), "r, 0x5");
+        assert_eq!(access_of(&[(0, Kind::Emitted), (16, Kind::Constant(1))]), "r, build");
+        assert_eq!(access_of(&[(0, Kind::Storage), (16, Kind::Storage)]), "rw");
     }
 }

@@ -133,11 +133,15 @@ fn structure(text: &mut String, register: &Register) {
             Some(_) => (format!("Option<{of_field}>"), " `None`: a value that this map does not know."),
             None => (of_field.clone(), ""),
         };
-        let _ = writeln!(
-            text,
-            "\n/// {description}{unknown}\npub fn {name}(self) -> {read} {{ {value} }}\n\n/// With another `{name}`.\n#[must_use]\n\
-             pub fn with_{name}(self, value: {of_field}) -> Self {{ {of}(self.0 & !{mask} | (({raw}) << {low}) & {mask}) }}"
-        );
+        let _ = writeln!(text, "\n/// {description}{unknown}\npub fn {name}(self) -> {read} {{ {value} }}");
+        // What hosts write, and what the hardware is built with. The rest is only read.
+        if matches!(field.kind, Kind::Emitted | Kind::Storage | Kind::Secret | Kind::Strobe) {
+            let _ = writeln!(
+                text,
+                "\n/// With another `{name}`.\n#[must_use]\n\
+                 pub fn with_{name}(self, value: {of_field}) -> Self {{ {of}(self.0 & !{mask} | (({raw}) << {low}) & {mask}) }}"
+            );
+        }
     }
     *text += "}\n\n";
 }

@@ -19,7 +19,7 @@
 //! Packets are what the identity stage measures, with a right IPv4 checksum and the lengths of their pattern; loss,
 //! bursts, gaps and delays have the distributions that the settings say; packets keep their order and distance; truth
 //! agrees with a count of what was observed; settings rule from the next interval on. Byte for byte against the
-//! hardware: `firmware/tests/selftest.rs`.
+//! hardware: `sim/cosim/tests/board_selftest.rs`.
 
 use super::{Command, Identity, LEAST_DELAY, NO_DELAY, Record, Settings, Sizes, Top, Truth, VERSION};
 use crate::configuration::{Configuration, Settings as Measurement};

@@ -530,21 +530,9 @@ impl Version {
         ((self.0 & Self::MINOR) >> 0) as u32
     }
 
-    /// With another `minor`.
-    #[must_use]
-    pub fn with_minor(self, value: u32) -> Self {
-        Version(self.0 & !Self::MINOR | ((u32::from(value)) << 0) & Self::MINOR)
-    }
-
     /// Increases when registers change their meaning.
     pub fn major(self) -> u32 {
         ((self.0 & Self::MAJOR) >> 16) as u32
-    }
-
-    /// With another `major`.
-    #[must_use]
-    pub fn with_major(self, value: u32) -> Self {
-        Version(self.0 & !Self::MAJOR | ((u32::from(value)) << 16) & Self::MAJOR)
     }
 }
 
@@ -782,21 +770,9 @@ impl Status {
         self.0 & Self::RUNNING != 0
     }
 
-    /// With another `running`.
-    #[must_use]
-    pub fn with_running(self, value: bool) -> Self {
-        Status(self.0 & !Self::RUNNING | ((u32::from(value)) << 0) & Self::RUNNING)
-    }
-
     /// The clock is locked.
     pub fn ptp_locked(self) -> bool {
         self.0 & Self::PTP_LOCKED != 0
-    }
-
-    /// With another `ptp_locked`.
-    #[must_use]
-    pub fn with_ptp_locked(self, value: bool) -> Self {
-        Status(self.0 & !Self::PTP_LOCKED | ((u32::from(value)) << 1) & Self::PTP_LOCKED)
     }
 
     /// The last interval is still being sent.
@@ -804,21 +780,9 @@ impl Status {
         self.0 & Self::DRAIN_BUSY != 0
     }
 
-    /// With another `drain_busy`.
-    #[must_use]
-    pub fn with_drain_busy(self, value: bool) -> Self {
-        Status(self.0 & !Self::DRAIN_BUSY | ((u32::from(value)) << 2) & Self::DRAIN_BUSY)
-    }
-
     /// The last interval end was refused: the drain was busy, or `least_interval` was not over.
     pub fn end_refused(self) -> bool {
         self.0 & Self::END_REFUSED != 0
-    }
-
-    /// With another `end_refused`.
-    #[must_use]
-    pub fn with_end_refused(self, value: bool) -> Self {
-        Status(self.0 & !Self::END_REFUSED | ((u32::from(value)) << 3) & Self::END_REFUSED)
     }
 
     /// Scheduled prefix lengths are waiting for their interval.
@@ -826,32 +790,14 @@ impl Status {
         self.0 & Self::PREFIXES_PENDING != 0
     }
 
-    /// With another `prefixes_pending`.
-    #[must_use]
-    pub fn with_prefixes_pending(self, value: bool) -> Self {
-        Status(self.0 & !Self::PREFIXES_PENDING | ((u32::from(value)) << 4) & Self::PREFIXES_PENDING)
-    }
-
     /// A scheduled key is waiting for its interval.
     pub fn key_pending(self) -> bool {
         self.0 & Self::KEY_PENDING != 0
     }
 
-    /// With another `key_pending`.
-    #[must_use]
-    pub fn with_key_pending(self, value: bool) -> Self {
-        Status(self.0 & !Self::KEY_PENDING | ((u32::from(value)) << 5) & Self::KEY_PENDING)
-    }
-
     /// A scheduled mixing is waiting for its interval.
     pub fn mixing_pending(self) -> bool {
         self.0 & Self::MIXING_PENDING != 0
-    }
-
-    /// With another `mixing_pending`.
-    #[must_use]
-    pub fn with_mixing_pending(self, value: bool) -> Self {
-        Status(self.0 & !Self::MIXING_PENDING | ((u32::from(value)) << 6) & Self::MIXING_PENDING)
     }
 }
 
@@ -870,21 +816,9 @@ impl ClockStatus {
         self.0 & Self::LOCKED != 0
     }
 
-    /// With another `locked`.
-    #[must_use]
-    pub fn with_locked(self, value: bool) -> Self {
-        ClockStatus(self.0 & !Self::LOCKED | ((u32::from(value)) << 0) & Self::LOCKED)
-    }
-
     /// A slew is under way.
     pub fn slewing(self) -> bool {
         self.0 & Self::SLEWING != 0
-    }
-
-    /// With another `slewing`.
-    #[must_use]
-    pub fn with_slewing(self, value: bool) -> Self {
-        ClockStatus(self.0 & !Self::SLEWING | ((u32::from(value)) << 1) & Self::SLEWING)
     }
 }
 

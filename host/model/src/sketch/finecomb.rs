@@ -28,6 +28,8 @@ pub(crate) const FINECOMB: Registered = Registered {
     kind: Kind::FINECOMB,
     name: "finecomb",
     prefixes: &[1, 6],
+    digests_by_default: false,
+    remembers_packets: true,
     check: |parameters| match parameters.has_digests {
         true => Err("its rows have digests of their own; leave out digest"),
         false => Ok(()),

@@ -39,6 +39,8 @@ pub(crate) const IDENTITY_TABLE: Registered = Registered {
     kind: Kind::IDENTITY_TABLE,
     name: "identity",
     prefixes: &[0],
+    digests_by_default: false,
+    remembers_packets: true,
     check: |parameters| {
         if parameters.has_digests {
             return Err("its cells have identifiers; leave out digest");

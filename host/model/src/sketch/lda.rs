@@ -68,6 +68,8 @@ pub(crate) const LDA: Registered = Registered {
     kind: Kind::LDA,
     name: "lda",
     prefixes: &[1, 6],
+    digests_by_default: true,
+    remembers_packets: false,
     check: |_| Ok(()),
     new: |parameters| Box::new(Lda::new(parameters)),
     shape: |parameters| Table::of(parameters).shape(),

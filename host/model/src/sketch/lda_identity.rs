@@ -87,6 +87,8 @@ pub(crate) const LDA_IDENTITY: Registered = Registered {
     kind: Kind::LDA_IDENTITY,
     name: "lda-identity",
     prefixes: &[0],
+    digests_by_default: false,
+    remembers_packets: false,
     check: |parameters| match parameters.prefixes.banks() {
         _ if parameters.has_digests => Err("its identity table has identifiers; leave out digest"),
         _ if parameters.rows < LEAST_ROWS => {

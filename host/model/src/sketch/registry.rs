@@ -121,6 +121,16 @@ impl Kind {
         find(self).map_or(&[], |each| each.prefixes)
     }
 
+    /// Whether its cells have digest sums in software where nothing is said.
+    pub fn has_digests_by_default(self) -> bool {
+        find(self).is_some_and(|each| each.digests_by_default)
+    }
+
+    /// Whether its tables say more if a point [remembers its packets](crate::point::MeasurementPoint::remember_packets).
+    pub fn remembers_packets(self) -> bool {
+        find(self).is_some_and(|each| each.remembers_packets)
+    }
+
     /// The kind of this name.
     pub fn named(name: &str) -> Option<Kind> {
         SYNOPSES.iter().find(|each| each.name == name).map(|each| each.kind)

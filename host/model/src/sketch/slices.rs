@@ -234,6 +234,8 @@ pub(crate) const SLICES: Registered = Registered {
     kind: Kind::SLICES,
     name: "slices",
     prefixes: &[0],
+    digests_by_default: true,
+    remembers_packets: false,
     check: |parameters| match parameters.prefixes.banks() {
         1 => Ok(()),
         _ => Err(
@@ -294,6 +296,8 @@ pub(crate) const BOTH: Registered = Registered {
     kind: Kind::BOTH,
     name: "both",
     prefixes: &[1, 6],
+    digests_by_default: true,
+    remembers_packets: false,
     check: |_| Ok(()),
     new: |parameters| {
         Box::new(RowsAndSlices {

@@ -113,6 +113,10 @@ pub(crate) struct Registered {
     pub(crate) name: &'static str,
     /// The prefix lengths where none are given.
     pub(crate) prefixes: &'static [u8],
+    /// Whether its cells have digest sums in software where nothing is said.
+    pub(crate) digests_by_default: bool,
+    /// Whether its tables say more if a point remembers its packets: those that differ are found among them.
+    pub(crate) remembers_packets: bool,
     /// Why parameters do not fit, and what is allowed.
     pub(crate) check: fn(&Parameters) -> Result<(), &'static str>,
     /// The synopsis with these parameters, every cell zero.

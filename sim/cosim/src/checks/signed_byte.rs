@@ -105,7 +105,7 @@ impl Pair {
         let (code, status) = self.device.access(None, offset::STATUS.into())?;
         same(STAGE, self.packets, "answer to a read of status", &OKAY, &code)?;
         let status = Status(status as u32);
-        let others = status.0 & !Status::default().with_key_pending(true).0;
+        let others = status.0 & !Status::KEY_PENDING;
         same(STAGE, self.packets, "other bits of status", &0, &others)?;
         Ok(status.key_pending())
     }
