@@ -53,6 +53,10 @@ impl Figures {
         if let Some((lost, gained)) = Further::known(further.clone()) {
             quantity::put_known(&mut delays, overall.sent, lost, gained);
         }
+        let chosen = Further::chosen(further.clone());
+        if chosen > 0 {
+            quantity::remark_on_mean(&mut delays, Remark::Chosen(chosen));
+        }
         let mut answers = vec![delays];
         answers.extend(Further::together(further, distrust.or(overall.representative.err())));
         let method = overall.mean.is_ok() && distrust.is_none();

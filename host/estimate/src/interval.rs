@@ -87,6 +87,18 @@ impl Estimate {
         Estimate { sent, received, balance, ..*common }
     }
 
+    /// The same where the sum of delays may be so many nanoseconds less and so many more, because of packets that look alike it is not known
+    /// which ones both ends have seen.
+    pub fn with_open(self, [less, more]: [u64; 2]) -> Self {
+        let Ok(mean) = self.mean.as_ref().copied().map(|mean| mean.within_bounds()) else { return self };
+        if [less, more] == [0, 0] || self.received == 0 {
+            return self;
+        }
+        let packets = self.received as f64;
+        let bounds = Range { lower: mean - less as f64 / packets, upper: mean + more as f64 / packets };
+        Estimate { mean: Ok(Mean::between(bounds, mean)), bracket: Ok(bounds), ..self }
+    }
+
     /// The same with what sums over all packets show beyond rows: an exact mean, or a bracket of it. Where no row was usable
     /// there is a mean all the same, with the error that lost packets' times may have.
     pub fn with_sums(self, sums: &Sums) -> Self {

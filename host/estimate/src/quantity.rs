@@ -144,6 +144,11 @@ pub enum Remark {
     HeavyTail,
     /// Rows, or the packets in them, are so few that they do not show the delays' tail.
     FewSamples,
+    /// Which of several packets that look alike both ends have seen is not known.
+    Chosen(
+        /// Of how many packets.
+        u64,
+    ),
     /// A number of packets is estimated from rows.
     Estimated {
         /// At least so many packets were lost.
@@ -166,6 +171,11 @@ impl fmt::Display for Remark {
             Remark::FewSamples => f.write_str(
                 "fewer than 32 usable rows or 300 packets in them do not show how heavy the delays' tail is: with a heavy one the \
                  95 % interval holds less often",
+            ),
+            Remark::Chosen(packets) => write!(
+                f,
+                "{packets} packets that only one end has seen look like others, as repeated ones do; which of them it was is a guess by their \
+                 times, and the 95 % interval and the bracket reach over all choices"
             ),
             Remark::Estimated { lost, surplus } => write!(
                 f,
@@ -397,6 +407,12 @@ pub fn refuse_delays(quantities: &mut [Quantity], reason: Reason) {
         let range = each.range.map(|_| Err(reason));
         *each = Quantity { range, ..Quantity::new(each.what, Err(reason)) };
     }
+}
+
+/// Remarks on the mean, unless there is something to know of it already.
+pub fn remark_on_mean(quantities: &mut [Quantity], remark: Remark) {
+    let means = quantities.iter_mut().filter(|each| std::ptr::eq(each.what, &MEAN) && each.value.is_ok());
+    means.for_each(|mean| mean.remark = mean.remark.or(Some(remark)));
 }
 
 /// Puts the numbers of packets that are known one by one to be lost and gained in the place of those that totals and
