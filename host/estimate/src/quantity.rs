@@ -142,6 +142,8 @@ pub enum Remark {
     },
     /// Few packets of a heavy tail make up most of the spread.
     HeavyTail,
+    /// What rows show lies outside of what is certain.
+    Outside,
     /// Rows, or the packets in them, are so few that they do not show the delays' tail.
     FewSamples,
     /// Which of several packets that look alike both ends have seen is not known.
@@ -167,6 +169,9 @@ impl fmt::Display for Remark {
             Remark::Void { void, of } => write!(f, "{void} of {of} intervals are void and left out"),
             Remark::HeavyTail => f.write_str(
                 "few late packets make up most of the spread: the 95 % interval may hold in some points less",
+            ),
+            Remark::Outside => f.write_str(
+                "rows show a mean outside of what is certain, and it was moved into it: if rows lack some of the tail, the 95 % interval holds less often",
             ),
             Remark::FewSamples => f.write_str(
                 "fewer than 32 usable rows or 300 packets in them do not show how heavy the delays' tail is: with a heavy one the \
@@ -342,6 +347,7 @@ pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
     let is_sampled = mean.is_ok_and(|mean| mean.uncertainty != Uncertainty::Exact);
     let strained =
         deviation.ok().filter(|each| is_sampled && each.strains_the_mean(overall.effective_samples));
+    let outside = mean.is_ok_and(|mean| mean.strains_its_bounds(Confidence::P95));
     let deviation_range = deviation.and_then(|deviation| deviation.range(Confidence::P95));
     let ends = |range: Range| [range.lower, range.upper];
     let mut quantities =
@@ -362,10 +368,12 @@ pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
         Quantity {
             range: Some(range.map(ends)),
             samples: Some(overall.effective_samples),
-            remark: strained.map(|deviation| match deviation.has_few(overall.effective_samples) {
-                true => Remark::FewSamples,
-                false => Remark::HeavyTail,
-            }),
+            remark: strained
+                .map(|deviation| match deviation.has_few(overall.effective_samples) {
+                    true => Remark::FewSamples,
+                    false => Remark::HeavyTail,
+                })
+                .or(outside.then_some(Remark::Outside)),
             ..Quantity::new(&MEAN, mean.map(|mean| Number::Real(mean.within_bounds())))
         },
         Quantity::bounds(&BRACKET, trusted().and(overall.bracket)),
