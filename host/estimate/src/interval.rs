@@ -3,7 +3,7 @@
 use crate::observation::{Observation, ObservationError, UsableRow};
 use crate::sums::Sums;
 use crate::wrapping::near_delay;
-use crate::{Balance, Confidence, Loss, Mean, Range, Reason, Rounding, Skew, Uncertainty};
+use crate::{Balance, Confidence, Deviation, Loss, Mean, Range, Reason, Rounding, Skew, Uncertainty};
 use deltaline_model::sketch::cell::Row;
 
 /// Where a mean comes from.
@@ -91,10 +91,10 @@ impl Estimate {
     /// which ones both ends have seen.
     pub fn with_open(self, [less, more]: [u64; 2]) -> Self {
         let Ok(mean) = self.mean.as_ref().copied().map(|mean| mean.within_bounds()) else { return self };
-        if [less, more] == [0, 0] || self.received == 0 {
+        if [less, more] == [0, 0] || self.delivered == 0 {
             return self;
         }
-        let packets = self.received as f64;
+        let packets = self.delivered as f64;
         let bounds = Range { lower: mean - less as f64 / packets, upper: mean + more as f64 / packets };
         Estimate { mean: Ok(Mean::between(bounds, mean)), bracket: Ok(bounds), ..self }
     }
@@ -133,7 +133,13 @@ impl Estimate {
         };
         // Bounds are certain if no packet was gained and times are in order; rows speak for all packets if none is far off. Where they
         // contradict each other, one of both is not so.
-        if let Err(reason) = bracket.map_or(Ok(()), |bracket| self.fits(bracket)) {
+        let contradiction = bracket.map_or(Ok(()), |bracket| self.fits(bracket));
+        if let (Err(_), true) = (contradiction, self.may_lack_the_tail()) {
+            let known = sums.completed(near);
+            let mean = bracket.and_then(|bracket| Ok(Mean::between(bracket, known.ok_or(Reason::NoSums)?)));
+            return Estimate { mean, method: Method::Bracket, bracket, balance, ..self };
+        }
+        if let Err(reason) = contradiction {
             let (mean, bracket, deviation, representative) =
                 (Err(reason), Err(reason), Err(reason), Err(reason));
             return Estimate { mean, bracket, deviation, representative, balance, ..self };
@@ -150,6 +156,20 @@ impl Estimate {
         // Rows may be chance's worst.
         let mean = mean.map(|mean| bracket.map_or(mean, |bracket| mean.bounded(bracket)));
         Estimate { mean, method, bracket, balance, ..self }
+    }
+
+    /// Whether rows are so few, or their tail so heavy, that they may lack the packets that make up the mean: then bounds that contradict them are
+    /// right all the same.
+    fn may_lack_the_tail(&self) -> bool {
+        self.deviation.map_or(true, |nanoseconds| {
+            let deviation = Deviation {
+                nanoseconds,
+                degrees_of_freedom: self.deviation_freedom,
+                rows: self.usable_rows,
+                rounding: self.rounding,
+            };
+            deviation.strains_the_mean(self.effective_samples)
+        })
     }
 
     /// Whether what rows show of the mean can be true if it lies within `bounds`.
