@@ -76,6 +76,11 @@ impl Figures {
         self.method = None;
     }
 
+    /// Marks the mean and the deviation, if these delays in nanoseconds of single packets show that rows lack far later ones.
+    pub fn look_for_unsampled(&mut self, delays: &[i64]) {
+        self.answers.iter_mut().for_each(|answer| quantity::look_for_unsampled(answer, delays));
+    }
+
     /// All numbers.
     pub fn quantities(&self) -> impl Iterator<Item = &Quantity> {
         self.answers.iter().flatten()

@@ -144,6 +144,13 @@ pub enum Remark {
     HeavyTail,
     /// What rows show lies outside of what is certain.
     Outside,
+    /// Single packets beside the rows have delays far beyond those in rows.
+    Unsampled {
+        /// So many of them.
+        packets: u64,
+        /// Of how many that were looked at.
+        of: u64,
+    },
     /// Rows, or the packets in them, are so few that they do not show the delays' tail.
     FewSamples,
     /// Which of several packets that look alike both ends have seen is not known.
@@ -169,6 +176,11 @@ impl fmt::Display for Remark {
             Remark::Void { void, of } => write!(f, "{void} of {of} intervals are void and left out"),
             Remark::HeavyTail => f.write_str(
                 "few late packets make up most of the spread: the 95 % interval may hold in some points less",
+            ),
+            Remark::Unsampled { packets, of } => write!(
+                f,
+                "{packets} of {of} packets that were looked at have delays far beyond those of the rows, enough to move the mean out of its 95 % \
+                 interval: rows that hold fewer of them than their share show too little or too much"
             ),
             Remark::Outside => f.write_str(
                 "rows show a mean outside of what is certain, and it was moved into it: if rows lack some of the tail, the 95 % interval holds less often",
@@ -414,6 +426,36 @@ pub fn refuse_delays(quantities: &mut [Quantity], reason: Reason) {
     {
         let range = each.range.map(|_| Err(reason));
         *each = Quantity { range, ..Quantity::new(each.what, Err(reason)) };
+    }
+}
+
+/// By how many deviations of the rows a delay is far beyond them: of exponential delays, one in 22,000 is.
+const FAR: f64 = 10.0;
+
+/// Remarks on mean and deviation, unless there is something to know of them already, if single packets' `delays` in nanoseconds show that the packets far beyond
+/// those in rows change the mean by more than a quarter of its interval's width.
+pub fn look_for_unsampled(quantities: &mut [Quantity], delays: &[i64]) {
+    let find = |what: &Definition| quantities.iter().find(|each| std::ptr::eq(each.what, what));
+    let Some((mean, Some(Ok([lower, upper])))) =
+        find(&MEAN).and_then(|each| Some((each.value.ok()?, each.range)))
+    else {
+        return;
+    };
+    let mean = mean.to_f64();
+    // Without one, no rows make the mean's interval.
+    let Some(deviation) = find(&DEVIATION).and_then(|each| each.value.ok()) else { return };
+    let deviation = deviation.to_f64();
+    let is_far = |delay: &&i64| (**delay as f64 - mean).abs() > FAR * deviation.max(1.0);
+    let far: Vec<f64> = delays.iter().filter(is_far).map(|delay| *delay as f64 - mean).collect();
+    let change = far.iter().sum::<f64>() / delays.len().max(1) as f64;
+    if lower == upper || change.abs() <= (upper - lower) / 4.0 {
+        return;
+    }
+    let remark = Remark::Unsampled { packets: far.len() as u64, of: delays.len() as u64 };
+    let is_either =
+        |each: &&mut Quantity| [&MEAN, &DEVIATION].into_iter().any(|what| std::ptr::eq(each.what, what));
+    for each in quantities.iter_mut().filter(is_either).filter(|each| matches!(each.range, Some(Ok(_)))) {
+        each.remark = each.remark.or(Some(remark));
     }
 }
 
