@@ -161,3 +161,28 @@ fn spikes_that_rows_lack_are_marked() {
     let reason = found["overall"]["reason"].as_str().unwrap_or_default();
     assert!(!reason.contains("looked at"), "{reason}");
 }
+
+#[test]
+fn look_alikes_are_no_edges_and_no_estimate_of_loss() {
+    for seed in 1..=8 {
+        let mut random = Random(seed);
+        // Zipf's law: floor(1/u) is at least k with probability 1/k.
+        let zipf = |random: &mut Random| (1.0 / (1.0 - random.unit())).powi(2).min(65_535.0) as u64;
+        let mut wander = 0.0;
+        let delay = |random: &mut Random| {
+            wander = wander * 0.9995 + 0.06 * (random.unit() - 0.5);
+            1e6 * f64::exp(wander)
+        };
+        let stream = Stream::of(&mut random, 5000, 0.01, zipf, delay);
+        let lost = (stream.sent.len() - stream.received.len()) as u64;
+        let found = stream.measure(&["--seed", "2"]);
+        let all = &found["overall"];
+        assert_eq!(all["net"], json!(lost), "{seed}: {all} {}", found["warnings"]);
+        assert!(all["lost"].is_null() || all["lost"] == json!(lost), "{seed}: {all}");
+        assert!(all["lost_ci95"].is_null() || holds(range(&all["lost_ci95"]), lost as f64), "{seed}: {all}");
+        assert!(
+            all["bracket_ns"].is_null() || holds(range(&all["bracket_ns"]), stream.mean()),
+            "{seed}: {all}"
+        );
+    }
+}

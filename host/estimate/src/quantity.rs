@@ -364,7 +364,9 @@ pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
     let ends = |range: Range| [range.lower, range.upper];
     let mut quantities =
         vec![Quantity::count(&SENT, overall.sent), Quantity::count(&RECEIVED, overall.received)];
-    let unrelated = distrust.filter(|reason| *reason == Reason::Unrelated);
+    // Rows show of packets of both kinds what chance makes of them: not of other packets, nor of those that share rows.
+    let alike = overall.representative.err().filter(|reason| *reason == Reason::Alike);
+    let unrelated = distrust.filter(|reason| *reason == Reason::Unrelated).or(alike);
     quantities.extend(of_balance(&overall.balance, overall.sent).map(
         |each| match each.remark.and(unrelated) {
             Some(reason) => Quantity {
