@@ -317,7 +317,8 @@ pub static P99: Definition = Definition {
     ..Definition::new("p99", "p99", Unit::Nanoseconds)
 };
 /// Delay variation (RFC 3393) against the least delay (RFC 5481, PDV): that of the 99th percentile. A constant
-/// offset between the clocks does not change it.
+/// offset between the clocks does not change it. The least delay is that of the sample, and so the variation rather too small; it has an interval only
+/// where the sample is all packets.
 pub static VARIATION: Definition = Definition {
     metric: Some(Metric {
         name: "delay_variation",
@@ -505,6 +506,11 @@ pub fn of_singles(singles: &[&Singles], distrust: Option<Reason>) -> Vec<Quantit
         Some(least) => p99.less(&VARIATION, least as f64),
         None => Quantity { what: &VARIATION, ..p99 },
     };
+    // A sample's least delay bounds that of all packets from above alone: no interval of the variation would hold.
+    let has_all = singles.iter().all(|each| each.delays().len() as u64 >= each.received());
+    let range =
+        variation.range.map(|range| if has_all { range } else { range.and(Err(Reason::LeastUnseen)) });
+    let variation = Quantity { range, ..variation };
     vec![
         Quantity::new(&EXACT_DELAYS, exact),
         quantile(&MEDIAN, 0.5),
@@ -608,6 +614,20 @@ mod tests {
             assert_eq!(value(&refused, name), Err(Reason::Unrelated), "{name}");
         }
         assert_eq!(value(&refused, "net"), Ok(8.0));
+    }
+
+    #[test]
+    fn variation_of_a_sample_has_no_interval() {
+        let variation = |received: u64| {
+            let singles = Singles::drawn((1..=1000).collect(), received);
+            let found = of_singles(&[&singles], None);
+            *found.iter().find(|each| each.what.name == "variation").unwrap()
+        };
+        // The least of all packets, and the least of half of them.
+        let [whole, half] = [1000, 2000].map(variation);
+        assert_eq!((whole.value, half.value), (Ok(Number::Real(989.0)), Ok(Number::Real(989.0))));
+        assert!(whole.range.unwrap().unwrap()[0] < 989.0);
+        assert_eq!(half.range, Some(Err(Reason::LeastUnseen)));
     }
 
     #[test]
