@@ -13,6 +13,7 @@ use deltaline_capture::survey::Survey;
 use deltaline_capture::{PacketRef, PcapngWriter};
 use deltaline_collect::collector::{Collector, Limits};
 use deltaline_collect::evaluation::{Evaluation, name_crossings};
+use deltaline_estimate::Further;
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::sketch::packet_cache::PacketCache;
 use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
@@ -98,6 +99,11 @@ pub(crate) fn pass_captures(
     let rounding = Surveys { sender: sender.survey.clone(), receiver: receiver.survey.clone() }.rounding();
     for (estimate, _) in evaluations.iter_mut().filter_map(|each| each.result.as_mut().ok()) {
         estimate.rounding = rounding;
+    }
+    for further in evaluations.iter_mut().flat_map(|each| &mut each.further) {
+        if let Further::Singles(singles) = further {
+            singles.rounding = rounding;
+        }
     }
     if let Some(writer) = writer {
         writer.finish()?;
