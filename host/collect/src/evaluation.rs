@@ -9,8 +9,8 @@ use deltaline_estimate::difference::stash::{Stashed, by_rows};
 use deltaline_estimate::difference::{best_table, published_deviation, published_mean};
 use deltaline_estimate::slices::{Sliced, together};
 use deltaline_estimate::{
-    Difference, EndSums, Estimate, Further, Mean, Observation, ObservationError, OffsetBounds, Reason,
-    Singles, Sums, Uncertainty, estimate_traffic, offset_bounds,
+    Difference, EndSums, Estimate, Further, Mean, Method, Observation, ObservationError, OffsetBounds,
+    Reason, Singles, Sums, Uncertainty, estimate_traffic, offset_bounds,
 };
 use deltaline_model::sketch::cell::{Cell, Row};
 use deltaline_model::sketch::digest;
@@ -396,11 +396,15 @@ fn finecomb(pair: &Pair, caches: Option<[&PacketCache; 2]>) -> Result<Answer, Un
     if let Some(Repaired { cells: [sender, receiver], sums, open, chosen, .. }) =
         repaired.filter(|each| each.taken > 0)
     {
-        difference.chosen = chosen;
         let (sent, received) = (sums.sender.packets, sums.receiver.packets);
         let whole = Observation { sent, received, ..observation(pair, &sender, &receiver) };
         let common = of_rows(pair, whole, true, Some(sums))?;
-        answer.estimate = answer.estimate.with_common(&common.estimate).with_open(open);
+        answer.estimate = answer.estimate.with_common(&common.estimate);
+        // Beside the error of rows, those few that were chosen do not count.
+        if answer.estimate.method == Method::Sums {
+            answer.estimate = answer.estimate.with_open(open);
+            difference.chosen = chosen;
+        }
         // Those rows need no longer make anybody doubt the others.
         answer.rows.foreign = common.rows.foreign;
         answer.rows.surplus = common.rows.surplus;

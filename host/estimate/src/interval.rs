@@ -134,7 +134,8 @@ impl Estimate {
         // Bounds are certain if no packet was gained and times are in order; rows speak for all packets if none is far off. Where they
         // contradict each other, one of both is not so.
         let contradiction = bracket.map_or(Ok(()), |bracket| self.fits(bracket));
-        if let (Err(_), true) = (contradiction, self.may_lack_the_tail()) {
+        if let (Err(_), true) = (contradiction, bracket.is_ok_and(|bracket| self.may_lack_the_tail(bracket)))
+        {
             let known = sums.completed(near);
             let mean = bracket.and_then(|bracket| Ok(Mean::between(bracket, known.ok_or(Reason::NoSums)?)));
             return Estimate { mean, method: Method::Bracket, bracket, balance, ..self };
@@ -159,17 +160,18 @@ impl Estimate {
     }
 
     /// Whether rows are so few, or their tail so heavy, that they may lack the packets that make up the mean: then bounds that contradict them are
-    /// right all the same.
-    fn may_lack_the_tail(&self) -> bool {
-        self.deviation.map_or(true, |nanoseconds| {
-            let deviation = Deviation {
-                nanoseconds,
-                degrees_of_freedom: self.deviation_freedom,
-                rows: self.usable_rows,
-                rounding: self.rounding,
-            };
-            deviation.strains_the_mean(self.effective_samples)
-        })
+    /// right all the same. Only late packets make a tail: rows above the bounds do not lack them.
+    fn may_lack_the_tail(&self, bounds: Range) -> bool {
+        self.mean.is_ok_and(|mean| mean.nanoseconds < bounds.lower)
+            && self.deviation.map_or(true, |nanoseconds| {
+                let deviation = Deviation {
+                    nanoseconds,
+                    degrees_of_freedom: self.deviation_freedom,
+                    rows: self.usable_rows,
+                    rounding: self.rounding,
+                };
+                deviation.strains_the_mean(self.effective_samples)
+            })
     }
 
     /// Whether what rows show of the mean can be true if it lies within `bounds`.
