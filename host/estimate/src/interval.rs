@@ -1,9 +1,10 @@
 //! The estimate of one interval.
 
 use crate::observation::{Observation, ObservationError, UsableRow};
+use crate::sizing::LEAST_ROWS;
 use crate::sums::Sums;
 use crate::wrapping::near_delay;
-use crate::{Balance, Confidence, Deviation, Loss, Mean, Range, Reason, Rounding, Skew, Uncertainty};
+use crate::{Balance, Confidence, Loss, Mean, Range, Reason, Rounding, Skew, Uncertainty};
 use deltaline_model::sketch::cell::Row;
 
 /// Where a mean comes from.
@@ -159,19 +160,10 @@ impl Estimate {
         Estimate { mean, method, bracket, balance, ..self }
     }
 
-    /// Whether rows are so few, or their tail so heavy, that they may lack the packets that make up the mean: then bounds that contradict them are
-    /// right all the same. Only late packets make a tail: rows above the bounds do not lack them.
+    /// Whether rows are so few that they may lack the packets that make up the mean: then bounds that contradict them are right all the same. Only late
+    /// packets make a tail: rows above the bounds do not lack them.
     fn may_lack_the_tail(&self, bounds: Range) -> bool {
-        self.mean.is_ok_and(|mean| mean.nanoseconds < bounds.lower)
-            && self.deviation.map_or(true, |nanoseconds| {
-                let deviation = Deviation {
-                    nanoseconds,
-                    degrees_of_freedom: self.deviation_freedom,
-                    rows: self.usable_rows,
-                    rounding: self.rounding,
-                };
-                deviation.strains_the_mean(self.effective_samples)
-            })
+        (self.usable_rows as f64) < LEAST_ROWS && self.mean.is_ok_and(|mean| mean.nanoseconds < bounds.lower)
     }
 
     /// Whether what rows show of the mean can be true if it lies within `bounds`.
