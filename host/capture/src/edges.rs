@@ -5,7 +5,8 @@
 //!
 //! * A recorder ran from its first record to its last, of whatever kind: packets that are not measured count, too.
 //! * What one end recorded outside the other recorder's time is left out, as the other one cannot have it. It lies in front of the
-//!   first packet that both have or behind the last; a packet of both is never left out, nor one of a key that the other end has as often.
+//!   first packet that both have or behind the last; a packet of both is never left out, and one whose key the other end has at all decides nothing:
+//!   which one of such a key the other end lacks is not known.
 //! * What one end recorded while the other recorder ran, and the other one lacks, was lost, or came in. So an outage up to the
 //!   end of the recordings is loss, if the receiver has recorded anything after it; and it is left out, with a message, if nothing shows that
 //!   the receiver's recorder ran on.
@@ -225,7 +226,7 @@ fn kept(ends: [&Identities; 2], end: usize, common: &mut [Places]) -> Option<Kep
     let at_front = shifts(&mut common.iter());
     let at_back = shifts(&mut common.iter().rev());
     let (front, back) = (&own.measured[..first], &own.measured[last + 1..]);
-    let lacking = more_than(other, own, front.iter().chain(back));
+    let lacking = lacking(other, front.iter().chain(back));
     let is_before = |packet: &Measured| {
         lacking.contains(&packet.hash) && at_front.iter().any(|shift| i128::from(packet.time) + shift < began)
     };
@@ -240,24 +241,15 @@ fn kept(ends: [&Identities; 2], end: usize, common: &mut [Places]) -> Option<Kep
     Some(Kept { packets: start..stop, left_out: [in_front, behind], measured: own.measured.len() })
 }
 
-/// The keys of these packets that `own` has more often than `other`.
-fn more_than<'a>(
-    other: &Identities,
-    own: &Identities,
-    packets: impl Iterator<Item = &'a Measured>,
-) -> HashSet<u64> {
-    let mut more: HashMap<u64, i64> = packets.map(|packet| (packet.hash, 0)).collect();
-    if more.is_empty() {
-        return HashSet::default();
+/// The keys of these packets that the `other` end has not at all.
+fn lacking<'a>(other: &Identities, packets: impl Iterator<Item = &'a Measured>) -> HashSet<u64> {
+    let mut lacking: HashSet<u64> = packets.map(|packet| packet.hash).collect();
+    if !lacking.is_empty() {
+        other.hashes().for_each(|hash| {
+            lacking.remove(&hash);
+        });
     }
-    for (identities, change) in [(own, 1), (other, -1)] {
-        for hash in identities.hashes() {
-            if let Some(more) = more.get_mut(&hash) {
-                *more += change;
-            }
-        }
-    }
-    more.into_iter().filter(|(_, more)| *more > 0).map(|(hash, _)| hash).collect()
+    lacking
 }
 
 #[cfg(test)]

@@ -143,11 +143,14 @@ impl Surveys {
         Rounding { sender: unit(&self.sender), receiver: unit(&self.receiver) }
     }
 
-    /// Times so coarse that what they leave open is more than half the `width` of the mean's interval, and notable against the `mean`.
+    /// Times coarser than those of ordinary recordings; or so coarse that what they leave open is more than half the `width` of the mean's interval, and
+    /// notable against the `mean`.
     pub(crate) fn remark_on_resolution(&self, mean: f64, width: f64) -> Option<String> {
         let coarsest = self.sender.resolution().max(self.receiver.resolution())?;
         let open = coarsest as f64;
-        (open > width / 2.0 && open > NOTABLE_RESOLUTION * mean.abs()).then(|| {
+        // Of coarse units it must not hang on chance in mean and width whether they are spoken of.
+        let is_coarse = open > ORDINARY_RESOLUTION;
+        (is_coarse || open > width / 2.0 && open > NOTABLE_RESOLUTION * mean.abs()).then(|| {
             format!(
                 "the packets' times are multiples of {}: the mean may be off by as much beside what its interval says; the \
                  deviation is without the rounding; record with finer times, such as tcpdump --time-stamp-precision=nano",
@@ -234,6 +237,8 @@ const LONGEST_FRAME: u32 = 9238;
 /// The share of packets from which on something about them is said.
 const NOTABLE: f64 = 0.05;
 
+/// The unit of most recordings' times, in nanoseconds.
+const ORDINARY_RESOLUTION: f64 = 1000.0;
 /// The part of the mean delay from which on the times' resolution is spoken of.
 const NOTABLE_RESOLUTION: f64 = 0.01;
 

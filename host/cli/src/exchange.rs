@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::input::{Input, is_standard_input, name};
 use crate::keys::{keys, mention_forgery};
 use crate::parse;
+use crate::pass::unix_time;
 use crate::point::{Batch, Point};
 use crate::report;
 use crate::show::json::{Interval as IntervalOutput, Numbers};
@@ -230,6 +231,8 @@ struct Cut {
     length: u64,
     /// The running interval.
     number: Option<u64>,
+    /// The first packet's time, in nanoseconds since the Unix epoch.
+    began: Option<u64>,
     /// The first packet behind it.
     next: Option<(Vec<u8>, u64)>,
     batch: Batch,
@@ -249,6 +252,7 @@ impl Cut {
             flows: Flows::new(terms),
             length: terms.length,
             number: None,
+            began: None,
             next: None,
             batch: Batch::default(),
             packets: 0,
@@ -278,6 +282,7 @@ impl Cut {
                 continue;
             }
             let number = timestamp.checked_div(self.length).unwrap_or(0);
+            self.began.get_or_insert(timestamp);
             // Packets from before a clock that was set back stay in the running interval.
             if self.number.is_some_and(|running| number > running) && has_any {
                 self.next = Some((data.to_vec(), timestamp));
@@ -292,6 +297,11 @@ impl Cut {
         }
         Point::observe(&mut self.point, &mut self.batch)?;
         let Some(number) = self.number.filter(|_| has_any) else { return Ok(None) };
+        // Of one interval of all, the other end wants to know when it was.
+        let number = match self.began {
+            Some(began) if self.length == 0 => unix_time(began).seconds,
+            _ => number,
+        };
         self.unmeasured += u64::from(self.point.totals(0).unmeasured);
         self.point.end_interval(IntervalEnd::Request, |_| ());
         Ok(self.point.take_packets().and_then(|mut caches| caches.pop()).map(|packets| (number, packets)))

@@ -10,7 +10,7 @@ use crate::progress::{Progress, working};
 use crate::recordings::{Recordings, remark_on_nothing_wanted};
 use crate::report::duration;
 use deltaline_capture::edges::{Identities, edges};
-use deltaline_capture::matching::{End, Matching, Observations, match_exactly, reordering};
+use deltaline_capture::matching::{End, Matching, Observations, Pair, match_exactly, reordering};
 use deltaline_capture::reordering::Reordering;
 use deltaline_capture::replay::{Cuts, Span};
 use deltaline_capture::survey::Survey;
@@ -139,9 +139,18 @@ impl Matched {
 
     /// How many packets overtook each other, of those of the sender in `span`.
     pub(crate) fn reordering(&self, span: &Span) -> Reordering {
+        reordering(self.pairs(span), &self.sender, &self.receiver)
+    }
+
+    /// The delays in nanoseconds of those of the sender in `span` that arrived.
+    pub(crate) fn delays_of(&self, span: &Span) -> Vec<i64> {
+        self.pairs(span).iter().map(|pair| pair.delay).collect()
+    }
+
+    fn pairs(&self, span: &Span) -> &[Pair] {
         let pairs = &self.matching.pairs;
         let place = |index: usize| pairs.partition_point(|pair| pair.sender < index);
-        reordering(&pairs[place(span.sender.start)..place(span.sender.end)], &self.sender, &self.receiver)
+        &pairs[place(span.sender.start)..place(span.sender.end)]
     }
 
     /// What is to be said of packets that look alike.

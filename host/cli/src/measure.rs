@@ -144,6 +144,11 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
             if !wild.is_empty() {
                 summary.overall.refuse_wild();
             }
+            for (interval, span) in summary.intervals.iter_mut().zip(&spans) {
+                interval.figures.look_for_unsampled(&matched.delays_of(span));
+            }
+            let all: Vec<i64> = matched.delays().map(|(_, delay)| delay).collect();
+            summary.overall.look_for_unsampled(&all);
             show_reordering(&mut summary, spans.iter().map(|span| matched.reordering(span)));
         }
         (None, Some(passages)) => {
@@ -153,6 +158,8 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
                 summary.overall.refuse_wild();
                 summary.intervals.iter_mut().for_each(|interval| interval.figures.refuse_wild());
             }
+            let whole = summary.intervals.iter_mut().map(|interval| &mut interval.figures);
+            whole.chain([&mut summary.overall]).for_each(|figures| figures.look_for_unsampled(&delays));
             show_reordering(&mut summary, std::iter::once(passages.reordering()));
         }
         (None, None) => {}

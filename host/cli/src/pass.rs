@@ -13,9 +13,10 @@ use deltaline_capture::survey::Survey;
 use deltaline_capture::{PacketRef, PcapngWriter};
 use deltaline_collect::collector::{Collector, Limits};
 use deltaline_collect::evaluation::{Evaluation, name_crossings};
+use deltaline_estimate::Further;
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::sketch::packet_cache::PacketCache;
-use deltaline_model::time::Timestamp;
+use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
 use deltaline_model::wire::frame::Role;
 use serde::Serialize;
 use std::ops::Range;
@@ -98,6 +99,11 @@ pub(crate) fn pass_captures(
     let rounding = Surveys { sender: sender.survey.clone(), receiver: receiver.survey.clone() }.rounding();
     for (estimate, _) in evaluations.iter_mut().filter_map(|each| each.result.as_mut().ok()) {
         estimate.rounding = rounding;
+    }
+    for further in evaluations.iter_mut().flat_map(|each| &mut each.further) {
+        if let Further::Singles(singles) = further {
+            singles.rounding = rounding;
+        }
     }
     if let Some(writer) = writer {
         writer.finish()?;
@@ -227,7 +233,14 @@ impl Sink {
                 }
             }
         }
-        let collected = collector.finish();
+        let mut collected = collector.finish();
+        for interval in &mut collected.intervals {
+            // Control frames of a recording carry packets' times modulo 2^48 ns: whole stamps tell clocks that are so far apart.
+            let ended = |end: &IntervalFrames| Some(unix_time(end.timestamp));
+            for (report, end) in [&mut interval.sender, &mut interval.receiver].into_iter().zip(&ends) {
+                report.iter_mut().for_each(|report| report.time = ended(end));
+            }
+        }
         self.is_corrupted |= collected.counts.corrupted > 0;
         let caches = match &ends {
             [IntervalFrames { packets: Some(sent), .. }, IntervalFrames { packets: Some(received), .. }] => {
@@ -358,6 +371,11 @@ impl End {
             truncated: self.truncated,
         }
     }
+}
+
+/// A stamp of a recording, in nanoseconds since the Unix epoch, in whole seconds.
+pub(crate) fn unix_time(timestamp: u64) -> AbsoluteTime {
+    AbsoluteTime { base: TimeBase::Unix, seconds: timestamp / 1_000_000_000 }
 }
 
 /// By how many nanoseconds times go back at least behind a wild stamp.

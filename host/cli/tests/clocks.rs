@@ -67,6 +67,38 @@ fn a_clock_that_is_set_is_noticed() {
 }
 
 #[test]
+fn clocks_apart_by_turns_of_the_times_are_refused() {
+    let folder = Folder::new();
+    let sender = packets(SENDER)[..2000].to_vec();
+    let turn = 1i64 << 48;
+    // An hour is refused, and so are turns and nearly turns; with and without what reads packets one by one.
+    for by in [
+        3_600_000_000_000,
+        turn,
+        -turn,
+        3 * turn,
+        1024 * turn,
+        turn + 300_000_000_000,
+        100_000_000_000 - turn,
+    ] {
+        let mut receiver = packets(RECEIVER)[..2000].to_vec();
+        set(&mut receiver, 0, by);
+        for options in [&[][..], &["--synopsis", "identity"], &["--interval", "20ms"]] {
+            let found = measure(&folder, &sender, &receiver, options);
+            found.told(6, &["more than 2^39 ns (550 s) apart"]);
+            let json = found.json();
+            for key in ["mean_ns", "bracket_ns", "std_ns", "p50_ns"] {
+                assert!(json["overall"][key].is_null(), "{by} {options:?} {key}: {found:?}");
+            }
+        }
+    }
+    // Half a minute is not.
+    let mut receiver = packets(RECEIVER)[..2000].to_vec();
+    set(&mut receiver, 0, 30_000_000_000);
+    assert!(measure(&folder, &sender, &receiver, &[]).json()["overall"]["mean_ns"].as_f64() > Some(3e10));
+}
+
+#[test]
 fn wild_stamps_are_noticed() {
     let folder = Folder::new();
     for (end, by) in [(1, 1_000_000_000_000i64), (0, 1_000_000_000_000), (1, -1_000_000_000_000)] {

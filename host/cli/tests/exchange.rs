@@ -224,6 +224,15 @@ fn whoever_is_silent_or_no_receiver_is_left() {
         .collect();
     let far = folder.capture("far.pcap", &hour_later);
     exchange_codes(&["--interval", "100ms"], SENDER, &far).told(6, &["whether their clocks agree"]);
+    // Without intervals, and by a whole turn of packets' times.
+    let turn_later: Vec<Packet> = packets(RECEIVER)
+        .into_iter()
+        .map(|packet| Packet { timestamp: packet.timestamp + (1 << 48), ..packet })
+        .collect();
+    let far = folder.capture("turn.pcap", &turn_later);
+    let refused = exchange_codes(&["--json"], SENDER, &far);
+    refused.told(6, &["more than 2^39 ns (550 s) apart"]);
+    assert!(refused.json()["overall"]["mean_ns"].is_null(), "{refused:?}");
     let lost = exchange_codes(&["--json"], SENDER, &empty);
     assert_eq!(lost.json()["overall"]["received"], json!(0));
 }

@@ -9,8 +9,8 @@ use deltaline_estimate::difference::stash::{Stashed, by_rows};
 use deltaline_estimate::difference::{best_table, published_deviation, published_mean};
 use deltaline_estimate::slices::{Sliced, together};
 use deltaline_estimate::{
-    Difference, EndSums, Estimate, Further, Mean, Observation, ObservationError, OffsetBounds, Reason,
-    Singles, Sums, Uncertainty, estimate_traffic, offset_bounds,
+    Difference, EndSums, Estimate, Further, Mean, Method, Observation, ObservationError, OffsetBounds,
+    Reason, Singles, Sums, Uncertainty, estimate_traffic, offset_bounds,
 };
 use deltaline_model::sketch::cell::{Cell, Row};
 use deltaline_model::sketch::digest;
@@ -265,15 +265,18 @@ fn subtracted<C: Subtractable>(
     }
     let known = sums.filter(|_| !is_sampled).zip(caches);
     if let Some((sums, caches)) = known {
-        let usual = answer.estimate.mean.ok().map(|mean| mean.nanoseconds);
+        let single = delays(caches[0], caches[1]);
+        let usual = usual_delay(single.as_deref(), &answer.estimate);
         let id = PacketId::default();
         let places = |_, halves| layout.places(&id, halves).collect();
         let repaired = repair(cells, sums, places, &difference, caches, (usual, digest));
         if let Some(repaired) = repaired.as_ref().filter(|_| difference.complete) {
             difference.repeated = Some(repaired.repeated);
+            difference.chosen = repaired.chosen;
         }
+        let open = repaired.as_ref().map_or([0; 2], |repaired| repaired.open);
         if let Some(common) = repaired.and_then(|repaired| common(pair, layout, &difference, repaired)) {
-            answer.estimate = answer.estimate.with_common(&common);
+            answer.estimate = answer.estimate.with_common(&common).with_open(open);
         }
     }
     // Of identity tables alone: the others are as they were published. Far more than rows of single packets show.
@@ -287,6 +290,14 @@ fn subtracted<C: Subtractable>(
     }
     answer.further.push(Further::Difference(difference));
     Ok(answer)
+}
+
+/// About the delay of a packet: the middle one of those that look like no other, as exact matching takes it, or else rows' mean.
+fn usual_delay(single: Option<&[i64]>, estimate: &Estimate) -> Option<f64> {
+    let mut sorted = single.unwrap_or_default().to_vec();
+    sorted.sort_unstable();
+    let middle = sorted.get(sorted.len() / 2).map(|delay| *delay as f64);
+    middle.or_else(|| estimate.mean.ok().map(|mean| mean.nanoseconds))
 }
 
 /// The estimate of the packets that are not known to be only one end's. If all that differ are, counts and checks of all packets must vouch
@@ -378,14 +389,22 @@ fn finecomb(pair: &Pair, caches: Option<[&PacketCache; 2]>) -> Result<Answer, Un
     let rows_of: BTreeMap<u64, usize> =
         foreign.iter().filter_map(|(at, (row, _))| Some((stash.get(*at)?.1, *row))).collect();
     let places = |hash: u64, _| rows_of.get(&hash).copied().into_iter().collect();
-    let usual = answer.estimate.mean.ok().map(|mean| mean.nanoseconds);
+    let usual = usual_delay(delays(caches[0], caches[1]).as_deref(), &answer.estimate);
     let digest = digest::first(Kind::FINECOMB, 0);
     let repaired = repair([&cells[0], &cells[1]], sums, places, &difference, caches, (usual, digest));
-    if let Some(Repaired { cells: [sender, receiver], sums, .. }) = repaired.filter(|each| each.taken > 0) {
+    let mut difference = difference;
+    if let Some(Repaired { cells: [sender, receiver], sums, open, chosen, .. }) =
+        repaired.filter(|each| each.taken > 0)
+    {
         let (sent, received) = (sums.sender.packets, sums.receiver.packets);
         let whole = Observation { sent, received, ..observation(pair, &sender, &receiver) };
         let common = of_rows(pair, whole, true, Some(sums))?;
         answer.estimate = answer.estimate.with_common(&common.estimate);
+        // Beside the error of rows, those few that were chosen do not count.
+        if answer.estimate.method == Method::Sums {
+            answer.estimate = answer.estimate.with_open(open);
+            difference.chosen = chosen;
+        }
         // Those rows need no longer make anybody doubt the others.
         answer.rows.foreign = common.rows.foreign;
         answer.rows.surplus = common.rows.surplus;

@@ -54,6 +54,7 @@
 use deltaline_model::configuration::Configuration;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::sketch::packet_cache::PacketCache;
+use deltaline_model::time::AbsoluteTime;
 use deltaline_model::wire::authentication::{Key, Keys, Unauthentic};
 use deltaline_model::wire::frame::{FrameError, Role};
 use nix::time::{ClockId, clock_gettime};
@@ -196,16 +197,19 @@ pub struct Costs {
     pub packets: u64,
 }
 
-/// The control frames of an end's table of these packets, the tag of which depends on interval and question. None if not all packets are known.
+/// The control frames of an end's table of these packets, the tag of which depends on interval and question. They say `time`, as a recording
+/// without intervals has no numbers that tell clocks apart by more than packets' times do. None if not all packets are known.
 fn table(
     terms: &Terms,
     role: Role,
     key: Option<Key>,
     (interval, question): (u32, u32),
     packets: &PacketCache,
+    time: Option<AbsoluteTime>,
 ) -> Option<Vec<Vec<u8>>> {
     let mut point = MeasurementPoint::new(&terms.configuration, role);
     point.set_key(key);
+    point.set_time(time);
     point.set_boot_epoch(question);
     point.resume_at(interval);
     point.recall(packets.sightings()?);

@@ -3,12 +3,16 @@
 use crate::report::Report;
 use crate::verdict::{Doubt, Void};
 use deltaline_model::sketch::cell::Row;
+use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::Role;
 use std::cmp::Ordering;
 use std::time::Duration;
 
 /// Times of the two ends, in nanoseconds, from which on they are too far apart: a sum of delays is known modulo 2^40.
 pub const CLOCKS_TOO_FAR: u64 = 1 << 39;
+
+/// Packets' times are known modulo this, in nanoseconds.
+const WRAP: i128 = 1 << 48;
 
 /// An interval of a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,8 +76,9 @@ pub struct Rows {
     /// The share of both ends' packets that only one end has, as the spread of the rows' differences shows it, within chance: 0 for the same
     /// packets, 1 for others.
     pub apart_share: f64,
-    /// By how much at least both the first and the last packet are later at one and the same end, in nanoseconds, up to
-    /// 2^47: times are known modulo 2^48. From [`CLOCKS_TOO_FAR`] on, sums have wrapped, small as they may look.
+    /// By how much at least both the first and the last packet are later at one and the same end, in nanoseconds. Packets' times are
+    /// known modulo 2^48; where both ends say the absolute time, that tells how often they have wrapped, and otherwise this is at most
+    /// 2^47. From [`CLOCKS_TOO_FAR`] on, sums have wrapped, small as they may look.
     pub apart: u64,
 }
 
@@ -111,9 +116,22 @@ impl Pair<'_> {
         if sent.packets == 0 || received.packets == 0 {
             return 0;
         }
-        let first = received.first.nanoseconds_since(sent.first);
-        let last = received.last.nanoseconds_since(sent.last);
+        let first = self.between(sent.first, received.first);
+        let last = self.between(sent.last, received.last);
         if (first < 0) == (last < 0) { first.unsigned_abs().min(last.unsigned_abs()) } else { 0 }
+    }
+
+    /// From a moment of the sender to one of the receiver, in nanoseconds.
+    fn between(&self, sent: Timestamp, received: Timestamp) -> i64 {
+        let nearest = received.nanoseconds_since(sent);
+        let (Some(sender), Some(receiver)) = (self.sender.time, self.receiver.time) else { return nearest };
+        if sender.base != receiver.base {
+            return nearest;
+        }
+        let apart = (i128::from(receiver.seconds) - i128::from(sender.seconds)) * 1_000_000_000;
+        // Intervals end near their packets: within half a turn.
+        let turns = (apart - i128::from(nearest) + WRAP / 2).div_euclid(WRAP);
+        (i128::from(nearest) + turns * WRAP).clamp(i64::MIN.into(), i64::MAX.into()) as i64
     }
 }
 

@@ -27,6 +27,11 @@ pub(crate) struct Repaired<C> {
     pub(crate) taken: usize,
     /// Packets received whose identity one that was sent has, too: repeated on their way.
     pub(crate) repeated: u64,
+    /// By how many nanoseconds the sum of delays is less, and by how many it is more, if of packets that look alike others were those
+    /// that both ends have seen.
+    pub(crate) open: [u64; 2],
+    /// Of how many packets that is.
+    pub(crate) chosen: u64,
 }
 
 /// Takes packets that differ out of both ends' `cells`, where `places` says they are, by hash and identifier. `usual` is about the delay of a packet in nanoseconds, if it is known, and `first` the
@@ -57,19 +62,23 @@ pub(crate) fn repair<C: Subtractable>(
         times
     };
     let near = |time: u64| time.wrapping_add(base) & ((1 << 48) - 1);
-    let mut repaired = Repaired { cells: cells.map(<[C]>::to_vec), sums, taken: 0, repeated: 0 };
+    let mut repaired =
+        Repaired { cells: cells.map(<[C]>::to_vec), sums, taken: 0, repeated: 0, open: [0; 2], chosen: 0 };
     for (((hash, (more, halves)), sent), received) in excess.into_iter().zip(sent).zip(received) {
         if sent.len() as i64 - received.len() as i64 != more {
             continue;
         }
         let (sent, received) = (far(&sent), far(&received));
+        let (mut taken_out, copies) = (0, if more > 0 { &sent } else { &received });
         for fate in align(&sent, &received, usual.map(|usual| usual as i64)) {
             let (end, time) = match fate {
                 Fate::Lost(number) => (0, sent.get(number)),
                 Fate::Foreign(number) => (1, received.get(number)),
                 Fate::Received(..) => continue,
             };
-            let time = near(*time?);
+            let time = *time?;
+            taken_out += u128::from(if (more > 0) == (end == 0) { time } else { 0 });
+            let time = near(time);
             for place in places(hash, halves) {
                 repaired.cells[end].get_mut(place)?.take_out(time, &id, halves);
             }
@@ -77,6 +86,19 @@ pub(crate) fn repair<C: Subtractable>(
             *sums = without(*sums, time, first.digest(hash))?;
             repaired.taken += 1;
             repaired.repeated += u64::from(end == 1 && !sent.is_empty());
+        }
+        // Any of them may be the ones that only one end has seen: the earliest, or the latest.
+        let count = more.unsigned_abs() as usize;
+        if count < copies.len() {
+            let sum = |times: &[u64]| times.iter().copied().map(u128::from).sum::<u128>();
+            let [least, most] = [sum(&copies[..count]), sum(&copies[copies.len() - count..])];
+            let [below, above] = [most.saturating_sub(taken_out), taken_out.saturating_sub(least)];
+            // A packet less of the receiver takes its time off the sum; one of the sender adds it.
+            let [less, greater] = if more > 0 { [above, below] } else { [below, above] };
+            let [less, greater] = [less, greater].map(|ns| u64::try_from(ns).unwrap_or(u64::MAX));
+            repaired.open[0] = repaired.open[0].saturating_add(less);
+            repaired.open[1] = repaired.open[1].saturating_add(greater);
+            repaired.chosen += if less | greater > 0 { count as u64 } else { 0 };
         }
     }
     Some(repaired)

@@ -53,6 +53,10 @@ impl Figures {
         if let Some((lost, gained)) = Further::known(further.clone()) {
             quantity::put_known(&mut delays, overall.sent, lost, gained);
         }
+        let chosen = Further::chosen(further.clone());
+        if chosen > 0 {
+            quantity::remark_on_mean(&mut delays, Remark::Chosen(chosen));
+        }
         let mut answers = vec![delays];
         answers.extend(Further::together(further, distrust.or(overall.representative.err())));
         let method = overall.mean.is_ok() && distrust.is_none();
@@ -70,6 +74,11 @@ impl Figures {
             quantity::refuse_delays(answer, Reason::WildStamps);
         }
         self.method = None;
+    }
+
+    /// Marks the mean and the deviation, if these delays in nanoseconds of single packets show that rows lack far later ones.
+    pub fn look_for_unsampled(&mut self, delays: &[i64]) {
+        self.answers.iter_mut().for_each(|answer| quantity::look_for_unsampled(answer, delays));
     }
 
     /// All numbers.

@@ -56,6 +56,8 @@ pub struct Difference {
     pub of_rows: bool,
     /// Of those received, how many have the identity of one that was sent, if it is known: repeated on their way.
     pub repeated: Option<u64>,
+    /// How many packets of either end's others look like, so that which one of them the other end has seen was chosen by their times.
+    pub chosen: u64,
     /// Of those received, how many the sender has in the interval before: late ones.
     pub late: u64,
     /// Of those received, how many the sender has in the next interval: early ones.

@@ -38,6 +38,15 @@ impl Further {
         })?
     }
 
+    /// Of how many packets it was chosen by their times which ones both ends have seen.
+    pub fn chosen<'a>(answers: impl Iterator<Item = &'a Further>) -> u64 {
+        let chosen = answers.map(|answer| match answer {
+            Further::Singles(_) => 0,
+            Further::Difference(difference) => difference.chosen,
+        });
+        chosen.fold(0, u64::saturating_add)
+    }
+
     /// The quantities of several intervals' answers, kind by kind. `distrust` is why delays that can be computed mean
     /// nothing all the same.
     pub fn together<'a>(

@@ -1,6 +1,7 @@
 //! The estimate of one interval.
 
 use crate::observation::{Observation, ObservationError, UsableRow};
+use crate::sizing::LEAST_ROWS;
 use crate::sums::Sums;
 use crate::wrapping::near_delay;
 use crate::{Balance, Confidence, Loss, Mean, Range, Reason, Rounding, Skew, Uncertainty};
@@ -87,6 +88,18 @@ impl Estimate {
         Estimate { sent, received, balance, ..*common }
     }
 
+    /// The same where the sum of delays may be so many nanoseconds less and so many more, because of packets that look alike it is not known
+    /// which ones both ends have seen.
+    pub fn with_open(self, [less, more]: [u64; 2]) -> Self {
+        let Ok(mean) = self.mean.as_ref().copied().map(|mean| mean.within_bounds()) else { return self };
+        if [less, more] == [0, 0] || self.delivered == 0 {
+            return self;
+        }
+        let packets = self.delivered as f64;
+        let bounds = Range { lower: mean - less as f64 / packets, upper: mean + more as f64 / packets };
+        Estimate { mean: Ok(Mean::between(bounds, mean)), bracket: Ok(bounds), ..self }
+    }
+
     /// The same with what sums over all packets show beyond rows: an exact mean, or a bracket of it. Where no row was usable
     /// there is a mean all the same, with the error that lost packets' times may have.
     pub fn with_sums(self, sums: &Sums) -> Self {
@@ -121,7 +134,14 @@ impl Estimate {
         };
         // Bounds are certain if no packet was gained and times are in order; rows speak for all packets if none is far off. Where they
         // contradict each other, one of both is not so.
-        if let Err(reason) = bracket.map_or(Ok(()), |bracket| self.fits(bracket)) {
+        let contradiction = bracket.map_or(Ok(()), |bracket| self.fits(bracket));
+        if let (Err(_), true) = (contradiction, bracket.is_ok_and(|bracket| self.may_lack_the_tail(bracket)))
+        {
+            let known = sums.completed(near);
+            let mean = bracket.and_then(|bracket| Ok(Mean::between(bracket, known.ok_or(Reason::NoSums)?)));
+            return Estimate { mean, method: Method::Bracket, bracket, balance, ..self };
+        }
+        if let Err(reason) = contradiction {
             let (mean, bracket, deviation, representative) =
                 (Err(reason), Err(reason), Err(reason), Err(reason));
             return Estimate { mean, bracket, deviation, representative, balance, ..self };
@@ -138,6 +158,12 @@ impl Estimate {
         // Rows may be chance's worst.
         let mean = mean.map(|mean| bracket.map_or(mean, |bracket| mean.bounded(bracket)));
         Estimate { mean, method, bracket, balance, ..self }
+    }
+
+    /// Whether rows are so few that they may lack the packets that make up the mean: then bounds that contradict them are right all the same. Only late
+    /// packets make a tail: rows above the bounds do not lack them.
+    fn may_lack_the_tail(&self, bounds: Range) -> bool {
+        (self.usable_rows as f64) < LEAST_ROWS && self.mean.is_ok_and(|mean| mean.nanoseconds < bounds.lower)
     }
 
     /// Whether what rows show of the mean can be true if it lies within `bounds`.

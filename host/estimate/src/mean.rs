@@ -91,17 +91,32 @@ impl Mean {
     }
 
     /// The mean's confidence interval: Student's t times the standard error on both sides, moved and stretched by
-    /// [`Skew`].
+    /// [`Skew`], and cut where the bounds end. Where the estimate lies outside its bounds, it is moved to their nearer end, and the interval with
+    /// it: cut alone, it would be the narrower the more rows and bounds contradict each other. If it has nothing in common with the bounds, these are
+    /// all that is known.
     ///
     /// # Errors
     ///
     /// The [`Reason`] why the standard error is unknown.
     pub fn range(&self, confidence: Confidence) -> Result<Range, Reason> {
         let (below, above) = self.widths(confidence)?;
-        let (lower, upper) = (self.nanoseconds - below, self.nanoseconds + above);
-        let within = Range { lower: lower.max(self.bounds.lower), upper: upper.min(self.bounds.upper) };
-        // An interval that lies outside of what is certain says nothing.
-        Ok(if within.lower > within.upper { self.bounds } else { within })
+        let Range { lower, upper } = self.bounds;
+        if self.nanoseconds + above < lower || self.nanoseconds - below > upper {
+            return Ok(self.bounds);
+        }
+        let centre = self.within_bounds();
+        Ok(Range { lower: (centre - below).max(lower), upper: (centre + above).min(upper) })
+    }
+
+    /// Whether the estimate lies outside of its bounds by more than half of its interval on that side: by chance once in six where the bounds are
+    /// narrow, and else because rows lack some of the tail.
+    pub fn strains_its_bounds(&self, confidence: Confidence) -> bool {
+        let [below, above] = self.widths(confidence).map_or([0.0; 2], |(below, above)| [below, above]);
+        let Range { lower, upper } = self.bounds;
+        // All of the bounds is no interval that may hold less often.
+        let is_all = self.range(confidence).is_ok_and(|range| range == self.bounds);
+        let is_far = self.nanoseconds + above / 2.0 < lower || self.nanoseconds - below / 2.0 > upper;
+        is_far && !is_all
     }
 
     /// A mean of which nothing is known for certain.
@@ -187,6 +202,35 @@ mod tests {
         // A tail to the right: the true mean may be far above, hardly below.
         let range = sampled(0.3, 0.3).range(Confidence::P95).unwrap();
         assert!(range.upper - 100.0 > 1.3 * (100.0 - range.lower));
+    }
+
+    #[test]
+    fn an_estimate_outside_its_bounds_moves_with_its_interval() {
+        let plain = sampled(0.0, 0.0);
+        let half = plain.half_width(Confidence::P95).unwrap();
+        let range = |lower: f64, upper: f64| {
+            let mean = plain.bounded(Range { lower, upper });
+            (mean.range(Confidence::P95).unwrap(), mean.strains_its_bounds(Confidence::P95))
+        };
+        // Within, they are cut.
+        assert_eq!(range(99.0, 200.0), (Range { lower: 99.0, upper: 100.0 + half }, false));
+        // Just outside and farther, all of the width is left beyond the end.
+        for (off, strains) in [(0.4, false), (0.9, true)] {
+            let lower = 100.0 + off * half;
+            let (found, strained) = range(lower, 200.0);
+            assert_eq!((found.lower, strained), (lower, strains));
+            assert!((found.upper - lower - half).abs() < 1e-9, "{found:?}");
+            let upper = 100.0 - off * half;
+            let (found, strained) = range(0.0, upper);
+            assert_eq!((found.upper, strained), (upper, strains));
+            assert!((upper - found.lower - half).abs() < 1e-9, "{found:?}");
+        }
+        // Narrow bounds are all of the interval, and so are those that have nothing in common with it.
+        assert_eq!(
+            range(100.0 + 0.9 * half, 100.0 + half),
+            (Range { lower: 100.0 + 0.9 * half, upper: 100.0 + half }, false)
+        );
+        assert_eq!(range(110.0, 200.0), (Range { lower: 110.0, upper: 200.0 }, false));
     }
 
     #[test]

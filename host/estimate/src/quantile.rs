@@ -23,13 +23,18 @@
 //! n_k <= sum w_k F_k (1 - F_k) / n <= F (1 - F) / n. That is never more than the variance of n packets drawn from
 //! all intervals together.
 //!
+//! # Rounded times
+//!
+//! Where times are multiples of a unit, a measured delay is above the true one by less than the sender's unit, or below it by less than the receiver's
+//! ([`Rounding`]). Each of the true quantile's bounds is as much farther out; that assumes nothing of how times fall into units.
+//!
 //! # Test plan
 //!
 //! Ranks against the binomial's cumulative sums and against published tables of the median's interval; samples just
 //! too small; which rows are single; weights; coverage by simulation, in one interval and in several unequal ones.
 //! The shipped capture against exact matching: `host/cli/tests/quantiles.rs`.
 
-use crate::{Confidence, Observation, Range, Reason, Stratified};
+use crate::{Confidence, Observation, Range, Reason, Rounding, Stratified};
 use deltaline_model::sketch::cell::Row;
 use statrs::distribution::{Binomial, DiscreteCDF};
 
@@ -38,6 +43,8 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 pub struct Singles {
     delays: Vec<i64>,
     received: u64,
+    /// What both ends' times are multiples of, where that is known: intervals of quantiles reach as much farther.
+    pub rounding: Rounding,
 }
 
 impl Singles {
@@ -51,18 +58,19 @@ impl Singles {
         Singles {
             delays: single.map(|(sender, receiver)| sender.delay_sum(receiver)).collect(),
             received: observation.received,
+            rounding: Rounding::default(),
         }
     }
 
     /// Delays in nanoseconds of packets that are a random sample of so many received.
     pub fn drawn(delays: Vec<i64>, received: u64) -> Self {
-        Singles { delays, received }
+        Singles { delays, received, rounding: Rounding::default() }
     }
 
     /// The delays that a test knows, and how many packets were received.
     #[cfg(test)]
     pub(crate) fn known(delays: Vec<i64>) -> Self {
-        Singles { received: delays.len() as u64, delays }
+        Singles::drawn(delays.clone(), delays.len() as u64)
     }
 
     /// The delays in nanoseconds, in row order.
@@ -81,7 +89,7 @@ impl Singles {
 pub struct Quantile {
     /// The quantile in nanoseconds.
     pub nanoseconds: f64,
-    /// Its confidence interval; both ends are observed delays.
+    /// Its confidence interval; both ends are observed delays, and times' units off where these are known.
     pub range: Range,
 }
 
@@ -120,7 +128,9 @@ pub fn quantile(
     let total: f64 = known.iter().map(|each| each.received as f64).sum();
     let mut delays = vec![];
     let mut equivalent = f64::INFINITY;
+    let mut rounding = Rounding::default();
     for each in known {
+        rounding = rounding.max(each.rounding);
         let (share, count) = (each.received as f64 / total, each.delays.len() as f64);
         equivalent = equivalent.min(count / share);
         delays.extend(each.delays.iter().map(|delay| (*delay, share / count)));
@@ -131,9 +141,10 @@ pub fn quantile(
     let (lower, upper) = ranks(count, probability, confidence)?;
     // Half a rank below, where rounding does no harm.
     let at_rank = |rank: u64| least(&delays, (rank as f64 - 0.5) / count as f64);
+    let [before, behind] = rounding.units();
     let value = Quantile {
         nanoseconds: least(&delays, probability - 1e-9),
-        range: Range { lower: at_rank(lower), upper: at_rank(upper) },
+        range: Range { lower: at_rank(lower) - before, upper: at_rank(upper) + behind },
     };
     Ok(Stratified { value, missing })
 }
@@ -189,7 +200,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     fn singles(delays: impl IntoIterator<Item = i64>, received: u64) -> Singles {
-        Singles { delays: delays.into_iter().collect(), received }
+        Singles::drawn(delays.into_iter().collect(), received)
     }
 
     /// The usual tables of the sign test give these ranks for the median at 95 %.

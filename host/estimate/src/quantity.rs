@@ -142,8 +142,22 @@ pub enum Remark {
     },
     /// Few packets of a heavy tail make up most of the spread.
     HeavyTail,
+    /// What rows show lies outside of what is certain.
+    Outside,
+    /// Single packets beside the rows have delays far beyond those in rows.
+    Unsampled {
+        /// So many of them.
+        packets: u64,
+        /// Of how many that were looked at.
+        of: u64,
+    },
     /// Rows, or the packets in them, are so few that they do not show the delays' tail.
     FewSamples,
+    /// Which of several packets that look alike both ends have seen is not known.
+    Chosen(
+        /// Of how many packets.
+        u64,
+    ),
     /// A number of packets is estimated from rows.
     Estimated {
         /// At least so many packets were lost.
@@ -163,9 +177,22 @@ impl fmt::Display for Remark {
             Remark::HeavyTail => f.write_str(
                 "few late packets make up most of the spread: the 95 % interval may hold in some points less",
             ),
+            Remark::Unsampled { packets, of } => write!(
+                f,
+                "{packets} of {of} packets that were looked at have delays far beyond those of the rows, enough to move the mean out of its 95 % \
+                 interval: rows that hold fewer of them than their share show too little or too much"
+            ),
+            Remark::Outside => f.write_str(
+                "rows show a mean outside of what is certain, and it was moved into it: if rows lack some of the tail, the 95 % interval holds less often",
+            ),
             Remark::FewSamples => f.write_str(
                 "fewer than 32 usable rows or 300 packets in them do not show how heavy the delays' tail is: with a heavy one the \
                  95 % interval holds less often",
+            ),
+            Remark::Chosen(packets) => write!(
+                f,
+                "{packets} packets that only one end has seen look like others, as repeated ones do; which of them it was is a guess by their \
+                 times, and the 95 % interval and the bracket reach over all choices"
             ),
             Remark::Estimated { lost, surplus } => write!(
                 f,
@@ -290,7 +317,8 @@ pub static P99: Definition = Definition {
     ..Definition::new("p99", "p99", Unit::Nanoseconds)
 };
 /// Delay variation (RFC 3393) against the least delay (RFC 5481, PDV): that of the 99th percentile. A constant
-/// offset between the clocks does not change it.
+/// offset between the clocks does not change it. The least delay is that of the sample, and so the variation rather too small; it has an interval only
+/// where the sample is all packets.
 pub static VARIATION: Definition = Definition {
     metric: Some(Metric {
         name: "delay_variation",
@@ -332,11 +360,14 @@ pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
     let is_sampled = mean.is_ok_and(|mean| mean.uncertainty != Uncertainty::Exact);
     let strained =
         deviation.ok().filter(|each| is_sampled && each.strains_the_mean(overall.effective_samples));
+    let outside = mean.is_ok_and(|mean| mean.strains_its_bounds(Confidence::P95));
     let deviation_range = deviation.and_then(|deviation| deviation.range(Confidence::P95));
     let ends = |range: Range| [range.lower, range.upper];
     let mut quantities =
         vec![Quantity::count(&SENT, overall.sent), Quantity::count(&RECEIVED, overall.received)];
-    let unrelated = distrust.filter(|reason| *reason == Reason::Unrelated);
+    // Rows show of packets of both kinds what chance makes of them: not of other packets, nor of those that share rows.
+    let alike = overall.representative.err().filter(|reason| *reason == Reason::Alike);
+    let unrelated = distrust.filter(|reason| *reason == Reason::Unrelated).or(alike);
     quantities.extend(of_balance(&overall.balance, overall.sent).map(
         |each| match each.remark.and(unrelated) {
             Some(reason) => Quantity {
@@ -352,10 +383,12 @@ pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
         Quantity {
             range: Some(range.map(ends)),
             samples: Some(overall.effective_samples),
-            remark: strained.map(|deviation| match deviation.has_few(overall.effective_samples) {
-                true => Remark::FewSamples,
-                false => Remark::HeavyTail,
-            }),
+            remark: strained
+                .map(|deviation| match deviation.has_few(overall.effective_samples) {
+                    true => Remark::FewSamples,
+                    false => Remark::HeavyTail,
+                })
+                .or(outside.then_some(Remark::Outside)),
             ..Quantity::new(&MEAN, mean.map(|mean| Number::Real(mean.within_bounds())))
         },
         Quantity::bounds(&BRACKET, trusted().and(overall.bracket)),
@@ -399,6 +432,42 @@ pub fn refuse_delays(quantities: &mut [Quantity], reason: Reason) {
     }
 }
 
+/// By how many deviations of the rows a delay is far beyond them: of exponential delays, one in 22,000 is.
+const FAR: f64 = 10.0;
+
+/// Remarks on mean and deviation, unless there is something to know of them already, if single packets' `delays` in nanoseconds show that the packets far beyond
+/// those in rows change the mean by more than a quarter of its interval's width.
+pub fn look_for_unsampled(quantities: &mut [Quantity], delays: &[i64]) {
+    let find = |what: &Definition| quantities.iter().find(|each| std::ptr::eq(each.what, what));
+    let Some((mean, Some(Ok([lower, upper])))) =
+        find(&MEAN).and_then(|each| Some((each.value.ok()?, each.range)))
+    else {
+        return;
+    };
+    let mean = mean.to_f64();
+    // Without one, no rows make the mean's interval.
+    let Some(deviation) = find(&DEVIATION).and_then(|each| each.value.ok()) else { return };
+    let deviation = deviation.to_f64();
+    let is_far = |delay: &&i64| (**delay as f64 - mean).abs() > FAR * deviation.max(1.0);
+    let far: Vec<f64> = delays.iter().filter(is_far).map(|delay| *delay as f64 - mean).collect();
+    let change = far.iter().sum::<f64>() / delays.len().max(1) as f64;
+    if lower == upper || change.abs() <= (upper - lower) / 4.0 {
+        return;
+    }
+    let remark = Remark::Unsampled { packets: far.len() as u64, of: delays.len() as u64 };
+    let is_either =
+        |each: &&mut Quantity| [&MEAN, &DEVIATION].into_iter().any(|what| std::ptr::eq(each.what, what));
+    for each in quantities.iter_mut().filter(is_either).filter(|each| matches!(each.range, Some(Ok(_)))) {
+        each.remark = each.remark.or(Some(remark));
+    }
+}
+
+/// Remarks on the mean, unless there is something to know of it already.
+pub fn remark_on_mean(quantities: &mut [Quantity], remark: Remark) {
+    let means = quantities.iter_mut().filter(|each| std::ptr::eq(each.what, &MEAN) && each.value.is_ok());
+    means.for_each(|mean| mean.remark = mean.remark.or(Some(remark)));
+}
+
 /// Puts the numbers of packets that are known one by one to be lost and gained in the place of those that totals and
 /// rows give.
 pub fn put_known(quantities: &mut [Quantity], sent: u64, lost: u64, surplus: u64) {
@@ -437,6 +506,11 @@ pub fn of_singles(singles: &[&Singles], distrust: Option<Reason>) -> Vec<Quantit
         Some(least) => p99.less(&VARIATION, least as f64),
         None => Quantity { what: &VARIATION, ..p99 },
     };
+    // A sample's least delay bounds that of all packets from above alone: no interval of the variation would hold.
+    let has_all = singles.iter().all(|each| each.delays().len() as u64 >= each.received());
+    let range =
+        variation.range.map(|range| if has_all { range } else { range.and(Err(Reason::LeastUnseen)) });
+    let variation = Quantity { range, ..variation };
     vec![
         Quantity::new(&EXACT_DELAYS, exact),
         quantile(&MEDIAN, 0.5),
@@ -540,6 +614,20 @@ mod tests {
             assert_eq!(value(&refused, name), Err(Reason::Unrelated), "{name}");
         }
         assert_eq!(value(&refused, "net"), Ok(8.0));
+    }
+
+    #[test]
+    fn variation_of_a_sample_has_no_interval() {
+        let variation = |received: u64| {
+            let singles = Singles::drawn((1..=1000).collect(), received);
+            let found = of_singles(&[&singles], None);
+            *found.iter().find(|each| each.what.name == "variation").unwrap()
+        };
+        // The least of all packets, and the least of half of them.
+        let [whole, half] = [1000, 2000].map(variation);
+        assert_eq!((whole.value, half.value), (Ok(Number::Real(989.0)), Ok(Number::Real(989.0))));
+        assert!(whole.range.unwrap().unwrap()[0] < 989.0);
+        assert_eq!(half.range, Some(Err(Reason::LeastUnseen)));
     }
 
     #[test]

@@ -41,6 +41,12 @@ pub enum Reason {
         /// How many it takes.
         needed: u64,
     },
+    /// The least delay of all packets is not known, but only that of a sample.
+    #[error(
+        "not identifiable: packets that are not in the sample may have less delay than the least of it, which the variation counts from; the variation is \
+         rather too small"
+    )]
+    LeastUnseen,
     /// The delays in both directions contradict each other.
     #[error(
         "not identifiable: the two directions' delays contradict each other: the offset changed by more than they are, or \

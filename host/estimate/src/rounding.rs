@@ -39,7 +39,9 @@ impl Rounding {
         Rounding { sender: self.sender.max(other.sender), receiver: self.receiver.max(other.receiver) }
     }
 
-    fn units(self) -> [f64; 2] {
+    /// The ends' units in nanoseconds, 0 of exact times: a true delay is less than the measured one by less than the sender's, or more by less
+    /// than the receiver's.
+    pub(crate) fn units(self) -> [f64; 2] {
         // A nanosecond is what all times are counted in.
         [self.sender, self.receiver].map(|unit| if unit > 1 { unit as f64 } else { 0.0 })
     }

@@ -23,7 +23,8 @@ struct Current {
 }
 
 /// Answers one sender, until it has closed the connection. `random` is a number at random, another one for each connection; `next` gives the
-/// receiver's intervals that have packets, by their numbers, which rise.
+/// receiver's intervals that have packets, by their numbers, which rise; a recording without intervals is numbered by when it began, in seconds
+/// since the Unix epoch.
 ///
 /// # Errors
 ///
@@ -35,7 +36,7 @@ pub fn answer<S: Read + Write>(
     next: impl FnMut() -> Option<(u64, PacketCache)>,
 ) -> Result<Costs, ExchangeError> {
     let started = processor_time();
-    let mut intervals = Intervals::of(next);
+    let mut intervals = Intervals::of(terms.length == 0, next);
     let mut channel = Channel::new(stream, terms, Role::Receiver);
     greet(&mut channel, terms, random, intervals.first())?;
     let mut current: Option<Current> = None;
@@ -117,8 +118,9 @@ fn reply<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>>(
         What::Table => {
             let is_whole = terms.length == 0 || intervals.is_whole(number);
             let key = channel.key.clone();
-            let frames = table(terms, Role::Receiver, key, about, intervals.packets(number))
-                .ok_or(ExchangeError::Full)?;
+            let frames =
+                table(terms, Role::Receiver, key, about, intervals.packets(number), intervals.began())
+                    .ok_or(ExchangeError::Full)?;
             channel.say(What::Table, about, &[u64::from(is_whole), frames.len() as u64])?;
             frames.iter().try_for_each(|frame| channel.send(frame))?;
             current.words += frames.iter().map(|frame| frame.len() / 8).sum::<usize>();

@@ -59,7 +59,8 @@ impl Spent {
 }
 
 /// Asks a receiver about all intervals that are whole at both ends. `random` is a number at random, another one for each connection; `next` gives the
-/// sender's intervals that have packets, by their numbers, which rise.
+/// sender's intervals that have packets, by their numbers, which rise; a recording without intervals is numbered by when it began, in seconds
+/// since the Unix epoch.
 ///
 /// # Errors
 ///
@@ -74,7 +75,7 @@ pub fn ask<S: Read + Write>(
     let mut asker = Asker {
         channel: Channel::new(stream, terms, Role::Sender),
         terms,
-        intervals: Intervals::of(next),
+        intervals: Intervals::of(terms.length == 0, next),
         question: 0,
         previous: None,
         spent: Spent::default(),
@@ -226,8 +227,8 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
             collector.push(&self.channel.receive()?.ok_or(ExchangeError::Closed)?);
         }
         let about = (number as u32, self.question);
-        let own =
-            table(self.terms, Role::Sender, self.channel.key.clone(), about, self.intervals.packets(number));
+        let (key, began) = (self.channel.key.clone(), self.intervals.began());
+        let own = table(self.terms, Role::Sender, key, about, self.intervals.packets(number), began);
         own.ok_or(ExchangeError::Full)?.iter().for_each(|frame| collector.push(frame));
         let collected = collector.finish();
         match <[Interval; 1]>::try_from(collected.intervals) {

@@ -6,6 +6,7 @@
 
 use super::{ExchangeError, MOST_HELD, processor_time};
 use deltaline_model::sketch::packet_cache::PacketCache;
+use deltaline_model::time::{AbsoluteTime, TimeBase};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -16,6 +17,9 @@ pub(super) struct Intervals<F> {
     /// The packets of an interval that has none.
     none: PacketCache,
     first: Option<u64>,
+    /// When a recording without intervals began.
+    began: Option<AbsoluteTime>,
+    is_whole: bool,
     /// The last one that was read.
     newest: Option<u64>,
     has_ended: bool,
@@ -26,12 +30,16 @@ pub(super) struct Intervals<F> {
 }
 
 impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
-    pub(super) fn of(next: F) -> Self {
+    /// An end's intervals. Of a recording that is one interval as a whole, the number that `next` gives is when it began, in
+    /// seconds since the Unix epoch, and it is number 0 here.
+    pub(super) fn of(is_whole: bool, next: F) -> Self {
         let mut intervals = Intervals {
             next,
             held: BTreeMap::new(),
             none: PacketCache::default(),
             first: None,
+            began: None,
+            is_whole,
             newest: None,
             has_ended: false,
             reading: Duration::ZERO,
@@ -46,6 +54,11 @@ impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
         let before = processor_time();
         match (self.next)() {
             // A number that does not rise would be forgotten.
+            Some((seconds, mut packets)) if self.is_whole => {
+                self.began.get_or_insert(AbsoluteTime { base: TimeBase::Unix, seconds });
+                packets.move_behind(self.held.entry(0).or_default(), |_| true);
+                self.newest = Some(0);
+            }
             Some((number, mut packets)) => {
                 let number = self.newest.map_or(number, |newest| newest.max(number));
                 packets.move_behind(self.held.entry(number).or_default(), |_| true);
@@ -64,6 +77,11 @@ impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
     /// The first interval that has packets.
     pub(super) fn first(&self) -> Option<u64> {
         self.first
+    }
+
+    /// When the recording began, if it has no intervals.
+    pub(super) fn began(&self) -> Option<AbsoluteTime> {
+        self.began
     }
 
     /// Goes on to an interval and forgets those more than one before it.
@@ -128,7 +146,7 @@ mod tests {
             (number, packets)
         };
         let mut given = [3, 4, 5, 9, 8, 20].into_iter().map(packets);
-        let mut intervals = Intervals::of(|| given.next());
+        let mut intervals = Intervals::of(false, || given.next());
         assert_eq!(intervals.first(), Some(3));
         intervals.go_to(4).unwrap();
         assert!(intervals.is_whole(4) && !intervals.is_whole(5));

@@ -234,7 +234,7 @@ fn what_cannot_be_shown_is_void() {
     let packets = cut(&stream(100), 0);
     let mut collector = crate::collector::Collector::default();
     for role in [Role::Sender, Role::Receiver] {
-        let frames = table(&terms, role, None, (3, 1), &packets[0].1).unwrap();
+        let frames = table(&terms, role, None, (3, 1), &packets[0].1, None).unwrap();
         frames.iter().for_each(|frame| collector.push(frame));
     }
     let evaluation = crate::evaluation::Evaluation::of(&collector.finish().intervals[0]);
@@ -504,7 +504,7 @@ proptest! {
 #[test]
 fn lengths_are_what_frames_say() {
     let terms = terms(64, 0, None);
-    for frame in table(&terms, Role::Sender, None, (1, 2), &PacketCache::default()).unwrap() {
+    for frame in table(&terms, Role::Sender, None, (1, 2), &PacketCache::default(), None).unwrap() {
         assert_eq!(v2::length(&frame), frame.len());
     }
 }
