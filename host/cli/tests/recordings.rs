@@ -7,25 +7,9 @@
 
 mod common;
 
-use common::{Folder, RECEIVER, SENDER, packets, run};
+use common::{Folder, RECEIVER, SENDER, packets, pcap, run};
 use deltaline_capture::Packet;
 use serde_json::json;
-
-/// A pcap file in nanoseconds of this link type: time, length on the wire, and what was recorded.
-fn pcap(link_type: u32, records: impl IntoIterator<Item = (u64, u32, Vec<u8>)>) -> Vec<u8> {
-    let mut file = vec![];
-    file.extend(0xa1b2_3c4d_u32.to_le_bytes());
-    file.extend([2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0]);
-    file.extend(link_type.to_le_bytes());
-    for (time, length, data) in records {
-        for field in [(time / 1_000_000_000) as u32, (time % 1_000_000_000) as u32, data.len() as u32, length]
-        {
-            file.extend(field.to_le_bytes());
-        }
-        file.extend(data);
-    }
-    file
-}
 
 /// The packets behind another link header.
 fn relinked(link_type: u32, header: &[u8], packets: &[Packet]) -> Vec<u8> {
