@@ -126,6 +126,7 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     let Cut { matched, passages, spans, in_captures, mut warnings } = cut(arguments)?;
     let points = Points::build(arguments.through, &configuration)?;
     let passed = pass_captures(&arguments.recordings, &points, &in_captures, writer)?;
+    passed.surveys().check_fragments(&arguments.recordings)?;
 
     let mut summary = Summary::of(&passed.evaluations);
     for (interval, times) in summary.intervals.iter_mut().zip(&passed.times) {

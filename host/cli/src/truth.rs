@@ -230,6 +230,7 @@ pub(crate) fn each_packet(
         remarks.extend(cut.into_iter().chain(recording.remark_on_split()));
         remarks.extend(remark_on_nothing_wanted(recordings.path(role), taken, passed_over));
     }
+    surveys.check_fragments(recordings)?;
     remarks.extend(surveys.remarks(recordings));
     Ok(())
 }

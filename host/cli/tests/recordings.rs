@@ -56,6 +56,39 @@ fn control_frames_of_the_interface_any_are_decoded() {
     assert_eq!(decoded["overall"], common::of_tables(&measured["overall"]));
 }
 
+#[test]
+fn packets_that_are_fragmented_in_between_are_refused() {
+    let folder = Folder::new();
+    let sent = packets(SENDER);
+    // The longer half of what arrives comes in two fragments.
+    let mut parts = vec![];
+    let mut whole = 0;
+    for packet in packets(RECEIVER) {
+        if packet.length < 200 || packet.data[12..14] != [8, 0] || whole % 2 == 0 {
+            whole += 1;
+            parts.push(packet);
+            continue;
+        }
+        whole += 1;
+        for (field, byte) in [(0x2000u16, 0), (60, 1)] {
+            let mut part = packet.clone();
+            part.data[20..22].copy_from_slice(&field.to_be_bytes());
+            part.data[34] ^= byte;
+            parts.push(part);
+        }
+    }
+    let sender = folder.capture("sender.pcap", &sent);
+    let receiver = folder.capture("receiver.pcap", &parts);
+    for command in [&["measure"][..], &["measure", "--interval", "500ms"], &["truth"], &["flows", "list"]] {
+        for ends in [[&sender, &receiver], [&receiver, &sender]] {
+            let run = run(&[command, &[ends[0].as_str(), ends[1]]].concat());
+            run.failed(9, &["fragments of IP packets are ", "0 (0.0 %)", "receiver.pcap", "MTU"]);
+        }
+    }
+    // Fragments at both ends are packets like others.
+    run(&["measure", &receiver, &receiver]).told(0, &[]);
+}
+
 /// Packets of the other direction: those that were received, answered 100 µs later, 5 ms on the way back.
 fn answers(received: &[Packet]) -> [Vec<Packet>; 2] {
     let answer = |after: u64| {
