@@ -160,7 +160,8 @@ fn packets_that_repeat_hide_no_loss() {
     };
     let (measured, truth, run) = losses(&folder, [&twice(&sent)[400..], &twice(&received)]);
     assert_eq!((measured, truth), (json!(6), json!(6)));
-    run.told(0, &["the receiver's has 400 in front"]);
+    run.told(0, &["the receiver's has 400 in front", "repeat an earlier one", "`editcap -d`"]);
+    assert!(run.json()["overall"]["mean_ns"].is_null(), "{run:?}");
 }
 
 #[test]
