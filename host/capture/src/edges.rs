@@ -3,7 +3,8 @@
 //! Two recorders that were started one after the other have seen different packets at both edges. What only one has seen
 //! there is no loss, and nothing else tells it from loss: a row that is short of ten thousand packets is of no use. Times decide:
 //!
-//! * A recorder ran from its first record to its last, of whatever kind: packets that are not measured count, too.
+//! * A recorder ran from its first record to its last, of whatever kind: packets that are not measured count, too, and so do those that a
+//!   filter passes over ([`Identities::recorder_ran`]).
 //! * What one end recorded outside the other recorder's time is left out, as the other one cannot have it. It lies in front of the
 //!   first packet that both have or behind the last; a packet of both is never left out, and one whose key the other end has at all decides nothing:
 //!   which one of such a key the other end lacks is not known.
@@ -81,6 +82,12 @@ impl Identities {
         self.measured.extend(hash.map(|hash| Measured { place, time, hash }));
         self.count += 1;
         self.ran = Some([self.ran.map_or(time, |[first, _]| first), time]);
+    }
+
+    /// Says when the recorder wrote its first record and its last one, in nanoseconds since the Unix epoch, where it has recorded more than
+    /// these packets: [`Capture::ran`](crate::Capture::ran).
+    pub fn recorder_ran(&mut self, ran: Option<[u64; 2]>) {
+        self.ran = ran.or(self.ran);
     }
 
     /// Whether no packet is measured.

@@ -80,6 +80,8 @@ pub struct Capture {
     /// Records read, and those of them that were not wanted.
     packets: u64,
     passed_over: u64,
+    /// When the first record and the last one so far were recorded, wanted or not.
+    ran: Option<[u64; 2]>,
     /// Packets that were split, and what came of them.
     split: [u64; 2],
     over: bool,
@@ -131,6 +133,7 @@ impl Capture {
                 selection: Selection::default(),
                 packets: 0,
                 passed_over: 0,
+                ran: None,
                 split: [0; 2],
                 over: false,
             }),
@@ -191,6 +194,7 @@ impl Capture {
                 Format::Pcapng(pcapng) => pcapng.next(&mut self.input),
             };
             let Some(mut record) = found? else { break };
+            self.ran = Some([self.ran.map_or(record.timestamp, |[first, _]| first), record.timestamp]);
             let bytes = self.input.consumed(record.data.clone());
             if let Some(wanted) = self.selection.direction
                 && record.direction.or_else(|| record.link.direction(bytes)).ok_or(Fault::Undirected)?
@@ -253,6 +257,12 @@ impl Capture {
     /// How many packets were passed over so far, because they are not wanted.
     pub fn passed_over(&self) -> u64 {
         self.passed_over
+    }
+
+    /// When the first record and the last one so far were recorded, in nanoseconds since the Unix epoch, whether they were wanted or
+    /// not: what shows that the recorder ran.
+    pub fn ran(&self) -> Option<[u64; 2]> {
+        self.ran
     }
 
     /// How many packets were split so far, and into how many.

@@ -1,6 +1,6 @@
 //! Surveys: what a recording holds that makes it hard to compare with another.
 //!
-//! Of all packets length and time are noted; a sample is looked into: the first 512, and then every 61st, so that traffic of
+//! Of all packets length, time and whether they are fragments are noted; a sample is looked into: the first 512, and then every 61st, so that traffic of
 //! small periods is seen as it is. It costs a few nanoseconds a packet.
 //!
 //! # Test plan
@@ -44,6 +44,8 @@ pub struct Survey {
     /// The packet before.
     last: u64,
     backward: Option<Backward>,
+    /// All fragments of IP packets.
+    fragments: u64,
     /// What all times of the sample are multiples of, in nanoseconds.
     resolution: u64,
 }
@@ -93,6 +95,7 @@ impl Survey {
             self.note_backward(self.last - packet.timestamp);
         }
         self.last = packet.timestamp;
+        self.fragments += u64::from(is_fragment(packet.data));
         let [first, last] = self.span.unwrap_or([packet.timestamp; 2]);
         self.span = Some([first.min(packet.timestamp), last.max(packet.timestamp)]);
         if self.packets <= FIRST || self.packets.is_multiple_of(STRIDE) {
@@ -134,6 +137,11 @@ impl Survey {
     /// wire.
     pub fn long(&self) -> (u64, u32) {
         (self.long, self.longest)
+    }
+
+    /// How many packets are fragments of IP packets, the first ones included.
+    pub fn fragments(&self) -> u64 {
+        self.fragments
     }
 
     /// When the first and the last packet were recorded, in nanoseconds since the Unix epoch.
@@ -183,6 +191,17 @@ impl Survey {
 
 /// Times that show what they are multiples of: that as many random ones share a factor of 2 has a probability of 2^-32.
 const FEWEST_TIMES: u64 = 32;
+
+/// Whether a frame carries a fragment: IPv4 with "more fragments" or an offset, IPv6 with a fragment header that says so.
+fn is_fragment(frame: &[u8]) -> bool {
+    match frame {
+        // Nearly all frames.
+        [_, _, _, _, _, _, _, _, _, _, _, _, 0x08, 0, 0x45..=0x4f, _, _, _, _, _, high, low, ..] => {
+            u16::from_be_bytes([*high, *low]) & 0x3fff != 0
+        }
+        _ => Tags::of(frame).and_then(|tags| tags.ip(frame)).is_ok_and(|ip| ip.is_fragment),
+    }
+}
 
 fn greatest_common_divisor(mut one: u64, mut other: u64) -> u64 {
     while other != 0 {

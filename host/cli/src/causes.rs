@@ -1,5 +1,6 @@
 //! What two recordings hold that makes them hard to compare, with the remedy.
 
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::recordings::{KnownBy, Recordings};
 use crate::report::duration;
@@ -36,7 +37,14 @@ impl Surveys {
             .into_iter()
             .filter_map(|role| self.remark_on_backward(role, recordings));
         let same = recordings.remark_on_same();
-        same.into_iter().chain(tunnels).chain(self.remark_on_both_ways()).chain(long).chain(times).collect()
+        let fragments = self.remark_on_fragments(recordings);
+        same.into_iter()
+            .chain(fragments)
+            .chain(tunnels)
+            .chain(self.remark_on_both_ways())
+            .chain(long)
+            .chain(times)
+            .collect()
     }
 
     /// Why most packets may not be found at the other end, where that is so: what [`Surveys::remarks`] does not say already.
@@ -56,6 +64,47 @@ impl Surveys {
             );
         }
         Ok(reasons)
+    }
+
+    /// The fragments of the sender's packets and of the receiver's where they are those of something between the points that
+    /// fragments or reassembles: one end has more than twice as many, which loss does not explain until half is lost.
+    fn uneven_fragments(&self) -> Option<[u64; 2]> {
+        let fragments = [self.sender.fragments(), self.receiver.fragments()];
+        let [less, more] = [fragments[0].min(fragments[1]), fragments[0].max(fragments[1])];
+        (more > 2 * less).then_some(fragments)
+    }
+
+    /// Packets that are fragmented between the points, or reassembled.
+    fn remark_on_fragments(&self, recordings: &Recordings) -> Option<String> {
+        let fragments = self.uneven_fragments()?;
+        let share = |fragments: u64, survey: &Survey| {
+            format!("{fragments} ({})", percent(fragments as f64 / survey.packets().max(1) as f64))
+        };
+        Some(format!(
+            "fragments of IP packets are {} of the packets in {} and {} of those in {}: something between the points fragments packets or \
+             reassembles them, and a fragment is not the packet that was sent, so that these count as lost; record both ends on the \
+             same side of it, or send packets that fit the path (a smaller MTU, or TCP's MSS)",
+            share(fragments[0], &self.sender),
+            recordings.name(Role::Sender),
+            share(fragments[1], &self.receiver),
+            recordings.name(Role::Receiver)
+        ))
+    }
+
+    /// Refuses recordings of which so many packets are fragmented in between that losses mean nothing.
+    pub(crate) fn check_fragments(&self, recordings: &Recordings) -> Result<(), Failure> {
+        let least = self.sender.packets().min(self.receiver.packets());
+        let are_many = |[sent, received]: [u64; 2]| sent.abs_diff(received) > least / FRAGMENTS;
+        match self.uneven_fragments().filter(|fragments| are_many(*fragments)) {
+            Some(_) => Err(Failure::new(
+                Exit::Ends,
+                format!(
+                    "loss is not identifiable: {}",
+                    self.remark_on_fragments(recordings).unwrap_or_default()
+                ),
+            )),
+            None => Ok(()),
+        }
     }
 
     /// Tunnels, which may hide what is in them, and that only one end may be in.
@@ -135,6 +184,12 @@ impl Surveys {
             if times == 1 { "once".into() } else { format!("{times} times") },
             duration(most as f64)
         ))
+    }
+
+    /// Whether a recording's times go back by what proves single stamps wrong: recorders write packets in the order of their coming.
+    pub(crate) fn go_back(&self) -> bool {
+        let ends = [&self.sender, &self.receiver];
+        ends.iter().any(|survey| survey.backward().is_some_and(|backward| backward.most >= WILD))
     }
 
     /// What the times of both ends are multiples of.
@@ -234,6 +289,10 @@ fn remarks_on_beginnings(recordings: &Recordings) -> Result<Vec<String>, Failure
 const MOST_COMPARED: usize = 200_000;
 /// The longest frames that links carry, jumbo frames: 9,216 bytes with Ethernet's header and two VLAN tags.
 const LONGEST_FRAME: u32 = 9238;
+/// By how many nanoseconds times go back at least behind a wild stamp.
+const WILD: u64 = 1_000_000_000;
+/// One packet in how many may be a fragment that only one end has, before results are refused.
+const FRAGMENTS: u64 = 1000;
 /// The share of packets from which on something about them is said.
 const NOTABLE: f64 = 0.05;
 

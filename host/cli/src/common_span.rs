@@ -63,6 +63,7 @@ fn identities(
         }
         progress.packet(recording.capture());
     }
+    identities.recorder_ran(recording.capture().ran());
     Ok((identities, recording.remark()))
 }
 
@@ -93,20 +94,18 @@ pub(crate) fn remark(edges: Option<&Edges>, ends: [&Identities; 2]) -> Option<St
     if parts.is_empty() {
         return None;
     }
-    let shares = shares(edges);
-    let warning = if is_notable(edges) {
-        format!(
-            ", {:.1} % of the sender's packets and {:.1} % of the receiver's; if traffic was interrupted there, and not a recorder, its \
-             loss is missing in the result",
-            100.0 * shares[0],
-            100.0 * shares[1]
-        )
-    } else {
-        String::new()
+    let [sent, received] = shares(edges).map(|share| 100.0 * share);
+    // What the sender's recorder alone has may also have been lost.
+    let missing: usize = edges.sender.iter().sum();
+    let warning = match missing {
+        0 => String::new(),
+        _ => format!(
+            "; if traffic was interrupted there, and not a recorder, its loss, up to {missing} packets, is missing in the result"
+        ),
     };
     Some(format!(
-        "the captures do not begin and end with the same packets: {} that are of a time when the other recorder did not run, and are \
-         left out{warning}",
+        "the captures do not begin and end with the same packets: {} that are of a time of which the other recorder has no record of any \
+         kind, and are left out, {sent:.1} % of the sender's packets and {received:.1} % of the receiver's{warning}",
         parts.join(", ")
     ))
 }

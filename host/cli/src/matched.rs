@@ -36,6 +36,8 @@ struct Observed {
     cut: Vec<String>,
     surveys: Surveys,
     remarks: Vec<String>,
+    /// When each recorder wrote its first record and its last one, of any kind.
+    ran: [Option<[u64; 2]>; 2],
 }
 
 impl Observed {
@@ -57,7 +59,8 @@ impl Observed {
             remarks.extend(remark_on_nothing_wanted(recordings.path(role), taken, passed_over));
         }
         remarks.extend(surveys.remarks(recordings));
-        Ok(Observed { sender, receiver, cut, surveys, remarks })
+        let ran = [0, 1].map(|end: usize| captures[end].capture().ran());
+        Ok(Observed { sender, receiver, cut, surveys, remarks, ran })
     }
 }
 
@@ -65,7 +68,8 @@ impl Matched {
     /// Reads and matches two captures, from where they begin together to where they end together.
     pub(crate) fn read_common(recordings: &Recordings) -> Result<Self, Failure> {
         let mut observed = Observed::read(recordings)?;
-        let ends = [&observed.sender, &observed.receiver].map(Identities::from);
+        let mut ends = [&observed.sender, &observed.receiver].map(Identities::from);
+        ends.iter_mut().zip(observed.ran).for_each(|(end, ran)| end.recorder_ran(ran));
         let edges = edges(&ends[0], &ends[1]);
         let remark = common_span::remark(edges.as_ref(), [&ends[0], &ends[1]]);
         drop(ends);
@@ -81,7 +85,7 @@ impl Matched {
     }
 
     fn of(recordings: &Recordings, observed: Observed) -> Result<Self, Failure> {
-        let Observed { sender, receiver, cut, surveys, mut remarks } = observed;
+        let Observed { sender, receiver, cut, surveys, mut remarks, ran: _ } = observed;
         remarks.splice(0..0, cut);
         let matching = working("matching packets with packets", || match_exactly(&sender, &receiver));
         if matching.pairs.is_empty() {

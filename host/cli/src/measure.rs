@@ -127,6 +127,7 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     let Cut { matched, passages, spans, in_captures, mut warnings } = cut(arguments)?;
     let points = Points::build(arguments.through, &configuration)?;
     let passed = pass_captures(&arguments.recordings, &points, &in_captures, writer)?;
+    passed.surveys().check_fragments(&arguments.recordings)?;
 
     let mut summary = Summary::of(&passed.evaluations);
     for (interval, times) in summary.intervals.iter_mut().zip(&passed.times) {
@@ -164,6 +165,8 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
         }
         (None, None) => {}
     }
+    summary.intervals.iter_mut().for_each(|interval| interval.figures.refuse_alike());
+    summary.overall.refuse_alike();
     if arguments.truth
         && let Some(Matched { matching, .. }) = &matched
     {
@@ -185,7 +188,8 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
         warnings.extend(matched.remark_on_negative_delays());
     }
     // A clock that was set explains it.
-    let is_bad = summary.overall.clock_doubt.is_none() && matches!(exit, Exit::Ends | Exit::NotIdentifiable);
+    let is_bad = summary.overall.are_alike()
+        || summary.overall.clock_doubt.is_none() && matches!(exit, Exit::Ends | Exit::NotIdentifiable);
     let mean = summary.overall.find(MEAN.name).and_then(|mean| {
         let ends = mean.range?.ok()?;
         Some((mean.value.ok()?.to_f64(), ends[1] - ends[0]))
@@ -397,6 +401,15 @@ fn check_outputs(arguments: &Measure) -> Result<(), Failure> {
             return Err(Failure::new(Exit::Usage, message));
         }
         before.push((option, output));
+        let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
+        if let Some(folder) = folder {
+            let message = format!(
+                "{option} {}: there is no folder {}; make it with `mkdir -p`, or name another file",
+                output.display(),
+                folder.display()
+            );
+            return Err(Failure::new(Exit::Output, message).of_file(output.display()));
+        }
         let Some(target) = real(output) else { continue };
         if [Role::Sender, Role::Receiver]
             .into_iter()

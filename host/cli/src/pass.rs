@@ -143,11 +143,11 @@ impl Passed {
 
     /// Whether a recording's times go back by what proves single stamps wrong: recorders write packets in the order of their coming.
     pub(crate) fn goes_back(&self) -> bool {
-        let ends = [&self.sender, &self.receiver];
-        ends.iter().any(|end| end.survey.backward().is_some_and(|backward| backward.most >= WILD))
+        self.surveys().go_back()
     }
 
-    fn surveys(&self) -> Surveys {
+    /// What both ends' captures hold.
+    pub(crate) fn surveys(&self) -> Surveys {
         Surveys { sender: self.sender.survey.clone(), receiver: self.receiver.survey.clone() }
     }
 
@@ -377,9 +377,6 @@ impl End {
 pub(crate) fn unix_time(timestamp: u64) -> AbsoluteTime {
     AbsoluteTime { base: TimeBase::Unix, seconds: timestamp / 1_000_000_000 }
 }
-
-/// By how many nanoseconds times go back at least behind a wild stamp.
-const WILD: u64 = 1_000_000_000;
 
 /// What is to be said of packets without the end of their identity.
 fn remark_on_truncated(sender: &End, receiver: &End) -> Option<String> {

@@ -17,6 +17,8 @@ use deltaline_capture::edges::Edges;
 use deltaline_capture::exact::{Matched, Matcher};
 use deltaline_capture::matching;
 use deltaline_collect::truth::Exact;
+use deltaline_estimate::quantity::Quantity;
+use deltaline_estimate::{Reason, clock_doubts_of_packets, wild_places};
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::wire::frame::Role;
 use serde::Serialize;
@@ -88,7 +90,10 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     let mut surveys = Surveys::default();
     let common = if recordings.are_files() { Some(Common::of(recordings)?) } else { None };
     remarks.extend(common.as_ref().map_or(vec![READ_ONCE.into()], |common| common.remarks.clone()));
-    let edges = common.and_then(|common| common.edges);
+    let (edges, delays) = match common {
+        Some(Common { edges, passages, .. }) => (edges, passages.delays().collect::<Vec<_>>()),
+        None => (None, vec![]),
+    };
     let matcher = read(recordings, edges.as_ref(), &mut surveys, &mut remarks)?;
     let matched = working("matching packets with packets", || matcher.finish(arguments.interval))?;
     if matched.overall.received == 0 {
@@ -101,14 +106,19 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
         exact.enumerate().map(|(interval, exact)| (interval.to_string(), exact.quantities())).collect();
     let intervals = rows.len();
     rows.push(("overall".into(), overall.quantities()));
+    if surveys.go_back() && has_wild(&delays, &overall) {
+        rows.iter_mut().for_each(|(_, quantities)| refuse_delays(quantities));
+    }
+    let [.., (_, of_all)] = &rows[..] else { return Ok(Exit::NotIdentifiable) };
 
-    let (exit, warnings) = judged(recordings, &matched, edges.as_ref(), &surveys, remarks)?;
+    let (exit, mut warnings) = judged(recordings, &matched, edges.as_ref(), &surveys, remarks)?;
+    warnings.extend(clock_doubts_of_packets(delays).iter().map(ToString::to_string));
 
     if arguments.json {
         report::print_result(
             "truth",
             &Output {
-                overall: Members(&overall.quantities()),
+                overall: Members(of_all),
                 intervals: rows[..intervals]
                     .iter()
                     .enumerate()
@@ -141,6 +151,20 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     }
     warnings.iter().for_each(|warning| report::say(warning));
     Ok(exit)
+}
+
+/// Whether wild stamps are among the delays, of which these are all or a sample.
+fn has_wild(delays: &[(u64, i64)], overall: &Exact) -> bool {
+    let extremes = overall.delay.into_iter().flat_map(|delay| [delay.least, delay.greatest]);
+    let all: Vec<i64> = delays.iter().map(|(_, delay)| *delay).chain(extremes).collect();
+    !wild_places(&all).is_empty()
+}
+
+/// Takes mean and deviation, which wild stamps are in, out of exact numbers.
+fn refuse_delays(quantities: &mut [Quantity]) {
+    for each in quantities.iter_mut().filter(|each| matches!(each.what.name, "mean" | "std")) {
+        *each = Quantity::new(each.what, Err(Reason::WildStamps));
+    }
 }
 
 /// How well two captures fit together, and what is to be said of it, `remarks` among it.
@@ -230,6 +254,7 @@ pub(crate) fn each_packet(
         remarks.extend(cut.into_iter().chain(recording.remark_on_split()));
         remarks.extend(remark_on_nothing_wanted(recordings.path(role), taken, passed_over));
     }
+    surveys.check_fragments(recordings)?;
     remarks.extend(surveys.remarks(recordings));
     Ok(())
 }

@@ -63,6 +63,8 @@ fn a_clock_that_is_set_is_noticed() {
                 assert!(found.messages.contains("go back once"), "{}", found.messages);
             }
         }
+        let [sender, receiver] = [folder.path("sender.pcap"), folder.path("receiver.pcap")];
+        run(&["truth", &sender, &receiver]).told(0, &["jump", "a clock was set, or the path changed"]);
     }
 }
 
@@ -113,6 +115,12 @@ fn wild_stamps_are_noticed() {
             assert!(!found.messages.contains("deviation are right"), "{found:?}");
             refused(&found);
         }
+        let [sender, receiver] = [folder.path("sender.pcap"), folder.path("receiver.pcap")];
+        let exact = run(&["truth", "--json", &sender, &receiver]);
+        exact.told(0, &["their stamps are wrong"]);
+        let overall = &exact.json()["overall"];
+        assert!(overall["mean_ns"].is_null() && overall["std_ns"].is_null(), "{exact:?}");
+        assert!(overall["min_ns"].is_i64() && overall["lost"].is_u64(), "{exact:?}");
     }
 }
 

@@ -1,12 +1,12 @@
 //! Recordings that do not begin and end together, and what repeats in them, as they come from elsewhere.
 //!
 //! Test plan: streams of UDP packets made here, of which every delay and every loss is known. Outages at the end with other packets behind
-//! them and without; recordings cut, far apart by their clocks, damaged; look-alikes, every packet twice; each by `measure`, by `measure
+//! them and without, also where a filter or the direction passes these over; recordings cut, far apart by their clocks, damaged; look-alikes, every packet twice; each by `measure`, by `measure
 //! --truth` and by `truth`, which must agree. Recordings that are the same, empty, mostly empty records, or TCP with forged headers.
 
 mod common;
 
-use common::{Folder, Run, command, finish, run};
+use common::{Folder, Run, command, finish, pcap, run};
 use deltaline_capture::Packet;
 use serde_json::{Value, json};
 
@@ -59,13 +59,64 @@ fn an_outage_at_the_end_is_loss_if_the_receiver_recorded_on() {
     let [sent, received] = stream(0..3000, |number| number < 2500);
     let (measured, truth, run) = losses(&folder, [&sent, &received]);
     assert_eq!((measured, truth), (json!(0), json!(0)));
-    run.told(0, &["the sender's has 500 behind that are of a time when the other recorder did not run"]);
+    run.told(0, &["the sender's has 500 behind that are of a time of which the other recorder has no record of any kind"]);
     // An ARP packet, long behind.
     let arp = packet(START + 2900 * MILLISECOND, [&[0; 12][..], &[8, 6], &[0; 46]].concat());
     let longer = [&received[..], &[arp]].concat();
     let (measured, truth, run) = losses(&folder, [&sent, &longer]);
     assert_eq!((measured, truth), (json!(399), json!(399)));
     run.told(0, &["the sender's has 101 behind"]);
+}
+
+#[test]
+fn packets_that_a_filter_passes_over_show_that_a_recorder_ran() {
+    let folder = Folder::new();
+    // Nothing arrives in the first fifth of the time and in the last one, while packets go back all the time.
+    let [sent, received] = stream(0..3000, |number| (600..2400).contains(&number));
+    let back = |later: u64| {
+        (0..3000).map(move |number| {
+            let mut data = udp(500_000 + number);
+            data[26..34].rotate_left(4);
+            packet(START + number * MILLISECOND + later, data)
+        })
+    };
+    let with_back = |packets: Vec<Packet>, later| {
+        let mut all: Vec<Packet> = packets.into_iter().chain(back(later)).collect();
+        all.sort_by_key(|packet| packet.timestamp);
+        all
+    };
+    let (sent, received) = (with_back(sent, 2 * MILLISECOND), with_back(received, 0));
+    let plain = [folder.capture("sender.pcap", &sent), folder.capture("receiver.pcap", &received)];
+    // The same as Linux cooked packets, which say which way they went.
+    let cooked = |name, packets: &[Packet], from: u8| {
+        let records: Vec<(u64, u32, Vec<u8>)> = packets
+            .iter()
+            .map(|packet| {
+                let way = if packet.data[29] == from { 4 } else { 0 };
+                let header = [0, way, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0, 8, 0];
+                (packet.timestamp, packet.length + 2, [&header[..], &packet.data[14..]].concat())
+            })
+            .collect();
+        folder.write(name, pcap(113, records))
+    };
+    let cooked = [cooked("sender.sll", &sent, 1), cooked("receiver.sll", &received, 2)];
+    let filter = ["--filter", "src host 10.0.0.1"];
+    let translated = [&filter[..], &["--nat"]].concat();
+    let cases = [(&plain, &filter[..]), (&cooked, &["--direction", "out"]), (&plain, &translated)];
+    for (ends, options) in cases {
+        for command in
+            [&["measure"][..], &["measure", "--truth"], &["measure", "--interval", "500ms"], &["truth"]]
+        {
+            let run = run(&[command, options, &["--json"], &[ends[0].as_str(), &ends[1]]].concat());
+            // The first packets and the last ones of all lie outside of what was recorded on the way back.
+            let lost = run.json()["overall"]["lost"].as_u64().unwrap();
+            assert!((1195..=1200).contains(&lost), "{command:?} {options:?}: {lost} lost; {}", run.messages);
+        }
+    }
+    let flows =
+        run(&[&["flows", "list"][..], &filter[..], &["--json"], &[plain[0].as_str(), &plain[1]]].concat());
+    let lost = flows.json()[0]["lost"].as_u64().unwrap();
+    assert!((1195..=1200).contains(&lost), "{lost} lost");
 }
 
 #[test]
@@ -109,7 +160,8 @@ fn packets_that_repeat_hide_no_loss() {
     };
     let (measured, truth, run) = losses(&folder, [&twice(&sent)[400..], &twice(&received)]);
     assert_eq!((measured, truth), (json!(6), json!(6)));
-    run.told(0, &["the receiver's has 400 in front"]);
+    run.told(0, &["the receiver's has 400 in front", "repeat an earlier one", "`editcap -d`"]);
+    assert!(run.json()["overall"]["mean_ns"].is_null(), "{run:?}");
 }
 
 #[test]

@@ -124,8 +124,12 @@ fn inputs_that_cannot_be_read() {
 #[test]
 fn outputs_that_cannot_be_written() {
     let folder = Folder::new();
-    let nowhere = folder.path("missing/frames.pcapng");
-    run(&["measure", "--frames", &nowhere, SENDER, RECEIVER]).failed(7, &[&nowhere, "check the folder"]);
+    let nowhere = folder.path("missing/output");
+    for option in ["--frames", "--plot", "--report"] {
+        let named = format!("there is no folder {}", folder.path("missing"));
+        run(&["measure", option, &nowhere, SENDER, RECEIVER])
+            .failed(7, &[option, &nowhere, &named, "mkdir -p"]);
+    }
     let in_the_way = folder.path("folder");
     fs::create_dir(&in_the_way).unwrap();
     run(&["measure", "--frames", &in_the_way, SENDER, RECEIVER])

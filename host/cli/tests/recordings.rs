@@ -7,25 +7,9 @@
 
 mod common;
 
-use common::{Folder, RECEIVER, SENDER, packets, run};
+use common::{Folder, RECEIVER, SENDER, packets, pcap, run};
 use deltaline_capture::Packet;
 use serde_json::json;
-
-/// A pcap file in nanoseconds of this link type: time, length on the wire, and what was recorded.
-fn pcap(link_type: u32, records: impl IntoIterator<Item = (u64, u32, Vec<u8>)>) -> Vec<u8> {
-    let mut file = vec![];
-    file.extend(0xa1b2_3c4d_u32.to_le_bytes());
-    file.extend([2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0]);
-    file.extend(link_type.to_le_bytes());
-    for (time, length, data) in records {
-        for field in [(time / 1_000_000_000) as u32, (time % 1_000_000_000) as u32, data.len() as u32, length]
-        {
-            file.extend(field.to_le_bytes());
-        }
-        file.extend(data);
-    }
-    file
-}
 
 /// The packets behind another link header.
 fn relinked(link_type: u32, header: &[u8], packets: &[Packet]) -> Vec<u8> {
@@ -70,6 +54,39 @@ fn control_frames_of_the_interface_any_are_decoded() {
     let any = folder.write("any.pcap", pcap(113, records));
     let decoded = run(&["decode", "--json", &any]).told(0, &[]).json();
     assert_eq!(decoded["overall"], common::of_tables(&measured["overall"]));
+}
+
+#[test]
+fn packets_that_are_fragmented_in_between_are_refused() {
+    let folder = Folder::new();
+    let sent = packets(SENDER);
+    // The longer half of what arrives comes in two fragments.
+    let mut parts = vec![];
+    let mut whole = 0;
+    for packet in packets(RECEIVER) {
+        if packet.length < 200 || packet.data[12..14] != [8, 0] || whole % 2 == 0 {
+            whole += 1;
+            parts.push(packet);
+            continue;
+        }
+        whole += 1;
+        for (field, byte) in [(0x2000u16, 0), (60, 1)] {
+            let mut part = packet.clone();
+            part.data[20..22].copy_from_slice(&field.to_be_bytes());
+            part.data[34] ^= byte;
+            parts.push(part);
+        }
+    }
+    let sender = folder.capture("sender.pcap", &sent);
+    let receiver = folder.capture("receiver.pcap", &parts);
+    for command in [&["measure"][..], &["measure", "--interval", "500ms"], &["truth"], &["flows", "list"]] {
+        for ends in [[&sender, &receiver], [&receiver, &sender]] {
+            let run = run(&[command, &[ends[0].as_str(), ends[1]]].concat());
+            run.failed(9, &["fragments of IP packets are ", "0 (0.0 %)", "receiver.pcap", "MTU"]);
+        }
+    }
+    // Fragments at both ends are packets like others.
+    run(&["measure", &receiver, &receiver]).told(0, &[]);
 }
 
 /// Packets of the other direction: those that were received, answered 100 µs later, 5 ms on the way back.

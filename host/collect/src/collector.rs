@@ -7,7 +7,7 @@
 //!
 //! A recording may be pushed in any order and finished. Of a live source, [`Collector::take_settled`] hands out each
 //! interval as soon as nothing more is to be expected of it: both ends have begun the next one, or are whole since the
-//! [grace](Limits::grace) and as long again as the interval took, or [`LAG`] later intervals have begun, or its
+//! [grace](Limits::grace) and as long again as the interval took, or one is and the other has been [absent](Limits::absence) for as long, or [`LAG`] later intervals have begun, or its
 //! [time](Limits::patience) is over.
 //!
 //! A frame belongs to its (segment, interval, role). All that follows rests on the bytes of control frames alone.
@@ -263,6 +263,12 @@ impl Collector {
     /// Keeps no more than this.
     pub fn within(self, limits: Limits) -> Self {
         Collector { limits, ..self }
+    }
+
+    /// The same, but no interval is handed out because one end is [absent](Limits::absence): of recordings, whose times may be those of several
+    /// clocks.
+    pub fn waiting_for_ends(self) -> Self {
+        Collector { limits: Limits { absence: Duration::MAX, ..self.limits }, ..self }
     }
 
     /// Takes the frames of these alone; others are counted.
@@ -569,12 +575,12 @@ impl Collector {
 
     /// Hands out what is settled of a segment.
     fn settle(&mut self, segment: u32) {
-        let (now, grace) = (self.now, self.limits.grace);
+        let (now, limits) = (self.now, self.limits);
         while let Some(known) = self.segments.get(&segment)
             && let Some(first) = known.first()
         {
             self.work += 1;
-            if !known.is_settled(first, now, grace) {
+            if !known.is_settled(first, now, &limits) {
                 return self.set_timer(segment, first);
             }
             self.hand_out(segment, first);

@@ -218,6 +218,7 @@ impl Follower {
     /// Begins to follow a source, whose frames `collector` takes; of a live one, it notices when no control frame comes
     /// for `patience`.
     pub fn new(mut source: Source, collector: Collector, patience: Duration) -> Self {
+        let collector = if source.is_live() { collector } else { collector.waiting_for_ends() };
         let began = Instant::now();
         let answer = source.serial().map(|serial| {
             serial.send(&Command::Identify);

@@ -70,8 +70,26 @@ impl Figures {
 
     /// Has no mean and no deviation, because wild stamps are in them.
     pub fn refuse_wild(&mut self) {
+        self.refuse_delays(Reason::WildStamps);
+    }
+
+    /// Has no mean where packets look alike and sums do not make it exact: what is left are bounds, and their middle is no mean.
+    pub fn refuse_alike(&mut self) {
+        let is_wide = |[low, high]: [f64; 2]| high > low;
+        let range = self.find(quantity::MEAN.name).and_then(|mean| mean.range?.ok());
+        if self.are_alike() && range.is_some_and(is_wide) {
+            self.refuse_delays(Reason::Alike);
+        }
+    }
+
+    /// Whether the deviation is refused because packets look alike.
+    pub fn are_alike(&self) -> bool {
+        self.find(quantity::DEVIATION.name).is_some_and(|deviation| deviation.value == Err(Reason::Alike))
+    }
+
+    fn refuse_delays(&mut self, reason: Reason) {
         for answer in &mut self.answers {
-            quantity::refuse_delays(answer, Reason::WildStamps);
+            quantity::refuse_delays(answer, reason);
         }
         self.method = None;
     }

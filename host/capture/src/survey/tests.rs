@@ -51,6 +51,28 @@ fn tunnels_whose_packets_are_alike() {
 }
 
 #[test]
+fn fragments_are_counted() {
+    let with_field = |field: u16| {
+        let mut frame = plain(1);
+        frame[20..22].copy_from_slice(&field.to_be_bytes());
+        frame
+    };
+    let tagged = |frame: Vec<u8>| [&frame[..12], &[0x81, 0, 0, 5], &frame[12..]].concat();
+    let v6 = |next: u8, behind: &[u8]| {
+        let header = [&[0x60, 0, 0, 0, 0, 40, next, 64][..], &[0; 32], behind, &[0; 40]].concat();
+        [&[0; 12][..], &[0x86, 0xdd], &header].concat()
+    };
+    // Whole: plain, "don't fragment", IPv6, and behind a tag.
+    let whole = [with_field(0), with_field(0x4000), v6(17, &[]), tagged(with_field(0x4000)), vec![0; 20]];
+    assert_eq!(survey(whole).fragments(), 0);
+    // The first fragment, one in the middle, the last one; the same of IPv6 and behind a tag.
+    let parts = [0x2000, 0x2005, 5].map(with_field);
+    let of_v6 =
+        [v6(44, &[17, 0, 0, 1, 0, 0, 0, 9]), v6(0, &[44, 0, 0, 0, 0, 0, 0, 0, 17, 0, 0, 40, 0, 0, 0, 9])];
+    assert_eq!(survey(parts.clone().map(tagged).into_iter().chain(parts).chain(of_v6)).fragments(), 8);
+}
+
+#[test]
 fn packets_of_both_directions() {
     let address = |last| IpAddr::V4(Ipv4Addr::new(10, 0, 0, last));
     let mixed = |back: u16| {

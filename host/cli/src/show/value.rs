@@ -4,7 +4,7 @@
 //!
 //! # Test plan
 //!
-//! Intervals around their value and beside it, next to the limit between the two; counts with intervals; bounds; nothing.
+//! Intervals around their value, beside it, and not identifiable, next to the limit between the two; counts with intervals; bounds; nothing.
 
 use crate::report::{duration, or_none};
 use deltaline_collect::text::unit;
@@ -16,13 +16,17 @@ pub(super) fn heading(quantity: &Quantity, has_range: bool) -> Option<String> {
     Some(if has_range && !quantity.what.is_bounds { format!("{heading} (95 %)") } else { heading.into() })
 }
 
-/// A quantity with its confidence interval, in the same unit, and with its share of the samples.
+/// A quantity with its confidence interval, in the same unit, and with its share of the samples; one whose interval is not known is
+/// `about` its value, and never looks exact.
 pub(super) fn value(quantity: &Quantity) -> String {
     let range = quantity.range.and_then(Result::ok);
     or_none(quantity.value.ok(), |number| match (quantity.what.unit, range) {
         (Unit::Packets, _) => packets(number, range, quantity.samples),
         (Unit::Nanoseconds, Some(range)) if quantity.what.is_bounds => between(range),
         (Unit::Nanoseconds, Some(range)) => with_range(number.to_f64(), range),
+        (Unit::Nanoseconds, None) if quantity.range.is_some() => {
+            format!("about {}", duration(number.to_f64()))
+        }
         (Unit::Nanoseconds, None) => duration(number.to_f64()),
     })
 }
@@ -87,6 +91,12 @@ mod tests {
         // A little less than one unit in the last place shown, and a little more.
         assert_eq!(text(20_661_900.0, [20_161_000.0, 21_161_000.0]), "20.662 ± 0.500 ms");
         assert_eq!(text(20_662_100.0, [20_161_000.0, 21_161_000.0]), "20.662 (20.161 to 21.161) ms");
+        let unknown = Quantity {
+            range: Some(Err(Reason::FewRows)),
+            ..Quantity::new(&MEAN, Ok(Number::Real(485_983.0)))
+        };
+        assert_eq!(super::value(&unknown), "about 485.983 µs");
+        assert_eq!(super::value(&Quantity { range: None, ..unknown }), "485.983 µs");
         assert_eq!(text(-1500.0, [-1500.0, -1500.0]), "-1.500 ± 0.000 µs");
     }
 

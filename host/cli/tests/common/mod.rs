@@ -95,6 +95,22 @@ pub(crate) fn of_tables(numbers: &Value) -> Value {
     }
 }
 
+/// A pcap file in nanoseconds of this link type: time, length on the wire, and what was recorded.
+pub(crate) fn pcap(link_type: u32, records: impl IntoIterator<Item = (u64, u32, Vec<u8>)>) -> Vec<u8> {
+    let mut file = vec![];
+    file.extend(0xa1b2_3c4d_u32.to_le_bytes());
+    file.extend([2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0]);
+    file.extend(link_type.to_le_bytes());
+    for (time, length, data) in records {
+        for field in [(time / 1_000_000_000) as u32, (time % 1_000_000_000) as u32, data.len() as u32, length]
+        {
+            file.extend(field.to_le_bytes());
+        }
+        file.extend(data);
+    }
+    file
+}
+
 /// A folder of files for one test.
 pub(crate) struct Folder(TempDir);
 

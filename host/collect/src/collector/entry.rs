@@ -145,7 +145,9 @@ impl Entry {
         limits: &Limits,
         before: [Option<Duration>; 2],
     ) -> Duration {
-        let held = [0, 1].into_iter().filter_map(|role| self.held_until(role, before[role], limits.grace));
+        let times = [limits.grace, limits.absence];
+        let ends = [0, 1].into_iter().flat_map(|role| times.map(|time| (role, time)));
+        let held = ends.filter_map(|(role, time)| self.held_until(role, before[role], time));
         held.filter(|end| *end > now).fold(self.since.saturating_add(limits.patience), Duration::min)
     }
 

@@ -1,9 +1,9 @@
 //! Frames that nobody vouches for: forged, repeated, replayed, delayed, far off, very many.
 
-use super::tests::{SETTINGS, live, numbers_and_voids, observe, point, prompt, rewritten};
+use super::tests::{SETTINGS, end, live, numbers_and_voids, observe, point, prompt, rewritten};
 use super::*;
 use deltaline_model::configuration::Settings;
-use deltaline_model::point::MeasurementPoint;
+use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::sketch::cell::Cell;
 use deltaline_model::time::{AbsoluteTime, TimeBase};
 use deltaline_model::wire::authentication::{Key, Keys};
@@ -300,7 +300,7 @@ fn an_end_that_restarts_takes_the_other_one_along() {
 fn what_is_pending_ages() {
     let seconds = Duration::from_secs;
     let frames = run(SMALL, 0, 3, 0);
-    let mut collector = Collector::default();
+    let mut collector = Collector::default().waiting_for_ends();
     // Of the receiver interval 0 alone has come. A stray is among them.
     for frame in [0, 1, 2, 4].map(|index| &frames[index]) {
         collector.push(frame);
@@ -320,11 +320,37 @@ fn what_is_pending_ages() {
     assert_eq!(collector.bytes(), SEGMENT_BYTES);
 }
 
+/// Both ends report an interval a second, and from the fourth one on the sender alone.
+#[test]
+fn an_end_that_dies_leaves_no_interval_open() {
+    let mut collector = Collector::default();
+    let mut points = [Role::Sender, Role::Receiver].map(|role| point(SETTINGS, role));
+    let mut found = collector.take_settled();
+    for number in 0..6u32 {
+        collector.advance(Duration::from_secs(number.into()));
+        for (delay, point) in points.iter_mut().enumerate().take(if number < 3 { 2 } else { 1 }) {
+            observe(point, 10 * number..10 * number + 10, delay as u64);
+            end(point, IntervalEnd::Delimiter).iter().for_each(|frame| collector.push(frame));
+        }
+        found.extend(collector.take_settled());
+    }
+    // A second, and as long as it took, behind the last one.
+    for (seconds, open) in [(6, 1), (7, 0)] {
+        collector.advance(Duration::from_secs(seconds));
+        found.extend(collector.take_settled());
+        assert_eq!(found.len(), 6 - open, "{seconds}");
+    }
+    for (number, interval) in (0..).zip(&found) {
+        let void = (number >= 3).then_some(Void::MissingEnd { role: Role::Receiver });
+        assert_eq!((interval.number, &interval.void), (number, &void));
+    }
+}
+
 /// Held back for its grace and as long again as it took, unless both ends go on before.
 #[test]
 fn a_whole_interval_is_held_back_for_its_grace() {
     let frames = run(SMALL, 0, 2, 0);
-    let mut collector = Collector::default();
+    let mut collector = Collector::default().waiting_for_ends();
     assert_eq!(followed(&mut collector, &frames[..3]), []);
     collector.advance(Duration::from_millis(999));
     assert_eq!(collector.take_settled(), []);

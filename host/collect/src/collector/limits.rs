@@ -16,6 +16,8 @@ pub struct Limits {
     /// How long, beside as long again as it took, an interval that is whole is held back of a live source, unless both ends go on to the next
     /// one before: an end that repeats its number does so within a path's delay and a drain.
     pub grace: Duration,
+    /// How long, beside as long again as it took, an interval that is whole at one end waits for the other end, of which not all has come.
+    pub absence: Duration,
     /// How long after its first frame an interval is no longer waited for.
     pub patience: Duration,
     /// How long nothing must have come of a live source's segment before it makes room for another one, where there are as many as
@@ -31,6 +33,7 @@ impl Default for Limits {
             pending: 64,
             bytes: 64 << 20,
             grace: Duration::from_secs(1),
+            absence: Duration::from_secs(1),
             patience: Duration::from_secs(60),
             silence: Duration::from_secs(3600),
         }
@@ -40,7 +43,7 @@ impl Default for Limits {
 impl Limits {
     /// Those of a recording, which is kept as a whole until [`Collector::finish`](super::Collector::finish): 4 GiB.
     pub fn recording() -> Self {
-        Limits { pending: usize::MAX, bytes: 4 << 30, ..Limits::default() }
+        Limits { pending: usize::MAX, bytes: 4 << 30, absence: Duration::MAX, ..Limits::default() }
     }
 }
 

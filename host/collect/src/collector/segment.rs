@@ -2,6 +2,7 @@
 
 use super::LAG;
 use super::entry::{Entry, common, digest};
+use super::limits::Limits;
 use crate::pair::Interval;
 use crate::verdict::{self, Expected, Refused, Void};
 use deltaline_model::time::AbsoluteTime;
@@ -223,11 +224,17 @@ impl Segment {
     }
 
     /// Whether nothing more is to be expected of the first pending interval, which has this number.
-    pub(super) fn is_settled(&self, number: u32, now: Duration, grace: Duration) -> bool {
+    pub(super) fn is_settled(&self, number: u32, now: Duration, limits: &Limits) -> bool {
         let Some(entry) = self.pending.get(&number) else { return false };
         let next = self.pending.get(&number.wrapping_add(1));
         let is_over = |role| {
-            entry.held_until(role, self.whole[role], grace).is_some_and(|end| end <= now)
+            // An end that is silent is void as soon as it should long have come.
+            let absent = entry
+                .whole(role)
+                .is_none()
+                .then(|| entry.held_until(1 - role, self.whole[1 - role], limits.absence));
+            let held = entry.held_until(role, self.whole[role], limits.grace);
+            [held, absent.flatten()].into_iter().flatten().any(|end| end <= now)
                 || next.is_some_and(|next| next.has(role))
         };
         self.pending.len() > LAG || (is_over(0) && is_over(1))

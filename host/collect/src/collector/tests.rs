@@ -48,7 +48,7 @@ pub(super) fn observe(point: &mut MeasurementPoint, numbers: impl IntoIterator<I
     }
 }
 
-fn end(point: &mut MeasurementPoint, by: IntervalEnd) -> Vec<Vec<u8>> {
+pub(super) fn end(point: &mut MeasurementPoint, by: IntervalEnd) -> Vec<Vec<u8>> {
     let mut frames = vec![];
     point.end_interval(by, |frame| frames.push(frame.to_vec()));
     frames

@@ -21,6 +21,19 @@ fn delays(form: &str, count: usize, random: &mut Generator) -> Vec<i64> {
                 queue = (queue + work - 100_000.0f64).max(0.0);
                 20_000 + queue as i64
             }
+            // Full for spells, some six of them.
+            "spells" => {
+                if random.uniform() < 12.0 / count as f64 {
+                    queue = 1e7 - queue;
+                }
+                20_000 + queue as i64 + random.below(200_000)
+            }
+            // In order, as a queue serves packets, one each millisecond, that were each held up.
+            "in-order" => {
+                let gamma: f64 = (0..4).map(|_| -random.uniform().ln() * 500_000.0).sum();
+                queue = (queue - 1_000_000.0).max(100_000.0 + gamma);
+                queue as i64
+            }
             // Seconds of one load and then of another.
             "wandering" => {
                 wander = 0.999 * wander + 1e5 * (random.uniform() - 0.5);
@@ -31,7 +44,8 @@ fn delays(form: &str, count: usize, random: &mut Generator) -> Vec<i64> {
         .collect()
 }
 
-const FORMS: [&str; 7] = ["constant", "light", "pareto", "lognormal", "alternating", "queue", "wandering"];
+const FORMS: [&str; 9] =
+    ["constant", "light", "pareto", "lognormal", "alternating", "queue", "wandering", "spells", "in-order"];
 
 fn packets(delays: impl IntoIterator<Item = i64>) -> Vec<(i64, i64)> {
     delays.into_iter().enumerate().map(|(index, delay)| (index as i64 * 100_000, delay)).collect()
@@ -99,6 +113,55 @@ fn a_drift_is_found_with_its_rate() {
 }
 
 #[test]
+fn a_step_within_what_delays_vary_moves_their_floor() {
+    // Delays vary by some milliseconds, and a block's floor by some tenths of one.
+    for (by, fewest) in [(1_500_000, 36), (2_000_000, 38), (-3_000_000, 40), (8_000_000, 40)] {
+        let found = (0..40).filter(|seed| {
+            let mut random = Generator::new(*seed);
+            let at = 4_000 + random.below(12_000) as usize;
+            let stepped = delays("in-order", 20_000, &mut random)
+                .into_iter()
+                .enumerate()
+                .map(|(index, delay)| delay + if index >= at { by } else { 0 });
+            let doubts = clock_doubts(&Block::of_packets(&packets(stepped)));
+            let [ClockDoubt::Jump { by: found, .. }] = doubts[..] else { return false };
+            (found - by as f64).abs() < 500_000.0
+        });
+        let found = found.count();
+        assert!(found >= fewest, "{by}: {found} of 40");
+    }
+}
+
+#[test]
+fn a_drift_within_what_delays_vary_moves_their_floor() {
+    // 50 ppm of 20 seconds are as much as the delays' deviation.
+    let found = (0..40).filter(|seed| {
+        let mut random = Generator::new(*seed);
+        let delays = delays("in-order", 20_000, &mut random).into_iter().enumerate();
+        let drifting: Vec<_> =
+            delays.map(|(index, delay)| (index as i64 * 1_000_000, delay + index as i64 * 50)).collect();
+        let doubts = clock_doubts(&Block::of_packets(&drifting));
+        matches!(doubts[..], [ClockDoubt::Drift { ppm, .. }] if (ppm - 50.0).abs() < 15.0)
+    });
+    let found = found.count();
+    assert!(found >= 36, "{found} of 40");
+}
+
+#[test]
+fn a_queue_that_comes_back_to_its_floor_is_no_jump() {
+    // Empty, then full but for a packet now and then, as when a sender backs off.
+    for seed in 0..20 {
+        let mut random = Generator::new(seed);
+        let delays = (0..20_000).map(|index| match index {
+            6_000..14_000 if random.uniform() > 0.01 => 20_000_000 + random.below(100_000),
+            _ => 2_000 + random.below(1_000),
+        });
+        let delays: Vec<i64> = delays.collect();
+        assert_eq!(clock_doubts(&Block::of_packets(&packets(delays))), [], "{seed}");
+    }
+}
+
+#[test]
 fn wild_stamps_are_counted() {
     let mut random = Generator::new(1);
     for by in [1_000_000_000_000, -1_000_000_000_000] {
@@ -123,7 +186,7 @@ fn wild_stamps_are_counted() {
 
 #[test]
 fn few_intervals_show_a_jump() {
-    let block = |time: i64, delay: f64| Block { time, low: delay, high: delay + 100.0 };
+    let block = |time: i64, delay: f64| Block { time, low: delay, high: delay + 100.0, least: None };
     let stepped: Vec<Block> =
         (0..10).map(|time| block(time, if time < 6 { 1000.0 } else { 9000.0 })).collect();
     assert_eq!(clock_doubts(&stepped), [ClockDoubt::Jump { count: 1, time: 6, by: 8000.0 }]);
