@@ -60,23 +60,25 @@ const PREPARE: &str = "\
 import sys
 from pyosys import libyosys as yosys
 design = yosys.Design()
-TIED_OFF = {
-    'succession': ['keyed', 'due_ready', 'next_ready', 'due_signed_0', 'next_signed_0'],
-    'mixings': ['load'],
-}
+TIED_OFF = ['keyed', 'due_ready', 'next_ready', 'due_signed_0', 'next_signed_0']
 def command(text):
     yosys.run_pass(text, design)
 verilog, top = sys.argv[1:3]
 command('read_verilog ' + verilog)
 command('hierarchy -check -top ' + top)
 command('proc -noopt')
-# What no frame of this check uses, and others check: a key's tags, a mixing.
+# What no frame of this check uses, and others check: a key's tags; a mixing, whose part gives zero where there is none.
 for module in list(design.modules_.values()):
     for cell in list(module.cells_.values()):
-        for port in TIED_OFF.get(cell.type.str().rsplit('_', 1)[-1], []):
+        kind = cell.type.str()
+        for port in TIED_OFF if kind.endswith('_succession') else []:
             name = yosys.IdString('\\\\' + port)
-            if cell.hasPort(name):
-                cell.setPort(name, yosys.SigSpec(yosys.State.S0, cell.getPort(name).size()))
+            cell.setPort(name, yosys.SigSpec(yosys.State.S0, cell.getPort(name).size()))
+        if kind.endswith('_mixings'):
+            for port in ['pending', 'mixing', 'ended_id']:
+                driven = cell.getPort(yosys.IdString('\\\\' + port))
+                module.connect(driven, yosys.SigSpec(yosys.State.S0, driven.size()))
+            module.remove(cell)
 command('flatten')
 for wire in [wire.str().lstrip('\\\\') for wire in design.top_module().wires_]:
     # What the emitted text takes from the top module by name.

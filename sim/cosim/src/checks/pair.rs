@@ -180,6 +180,7 @@ impl<K: Kind> Pair<K> {
         self.recognition()?;
         self.successions()?;
         self.every_distance()?;
+        self.every_epoch()?;
         self.strangers()?;
         self.end_interval()?;
         self.compare()
@@ -326,6 +327,25 @@ impl<K: Kind> Pair<K> {
                 self.compare()?;
                 let successor = self.ours(4, number.wrapping_add(1));
                 self.delimiter(&successor, true)?;
+                self.compare()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs of epochs that differ in every bit from each other: the second of a run ends the interval, and the one that is due does so with
+    /// no other epoch.
+    fn every_epoch(&mut self) -> Result<(), CheckError> {
+        for (number, bit) in (0..).step_by(40).zip(0..64) {
+            let own = if bit < 32 { 1u32 << bit } else { !(1 << (bit - 32)) };
+            for (epoch, number, ends) in [
+                (own, number, false),
+                (own, number + 1, true),
+                (own ^ 1 << (bit % 32), number + 2, false),
+                (own, number + 2, true),
+            ] {
+                let frame = self.ours(epoch, number);
+                same(K::STAGE, self.packets, "a delimiter's end", &ends, &self.delimiter(&frame, true)?)?;
                 self.compare()?;
             }
         }
