@@ -32,10 +32,11 @@ use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::Role;
 use deltaline_model::wire::shape::Kind;
 use serde::Serialize;
+use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -200,8 +201,19 @@ impl Listener {
     fn bind(address: &Address) -> io::Result<Self> {
         Ok(match address {
             Address::Tcp(address) => Listener::Tcp(TcpListener::bind(address)?),
-            Address::Unix(path) => Listener::Unix(UnixListener::bind(path)?),
+            Address::Unix(path) => Listener::Unix(Self::bind_unix(path)?),
         })
+    }
+
+    /// A socket's file outlives its program: one that nobody listens to any more makes room.
+    fn bind_unix(path: &Path) -> io::Result<UnixListener> {
+        match UnixListener::bind(path) {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_left_behind(path) => {
+                fs::remove_file(path)?;
+                UnixListener::bind(path)
+            }
+            bound => bound,
+        }
     }
 
     /// Where it is: of TCP, with the port that the system chose for port 0.
@@ -220,6 +232,11 @@ impl Listener {
             Listener::Unix(listener) => Connection::Unix(listener.accept()?.0),
         })
     }
+}
+
+/// Whether a socket's file has no listener.
+fn is_left_behind(path: &Path) -> bool {
+    UnixStream::connect(path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
 /// A recording, cut into intervals by its clock.

@@ -8,6 +8,7 @@ use deltaline_capture::Packet;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
 use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Instant;
@@ -84,6 +85,8 @@ const SAME: [&str; 12] = [
 #[test]
 fn one_interval_is_what_measure_finds() {
     let folder = Folder::new();
+    // What an end that was killed leaves behind.
+    drop(UnixListener::bind(folder.path("socket")).unwrap());
     for (rows, address) in [("1024", "127.0.0.1:0"), ("64", &format!("unix:{}", folder.path("socket")))] {
         let options = ["--rows", rows, "--seed", "5"];
         let exchanged = exchange(&options, SENDER, RECEIVER, address);
@@ -97,6 +100,15 @@ fn one_interval_is_what_measure_finds() {
         assert_eq!(exchanged["intervals"][0]["authenticated"], json!(false));
     }
     assert!(folder.files().is_empty());
+}
+
+#[test]
+fn a_socket_in_use_is_left_alone() {
+    let folder = Folder::new();
+    let _listener = UnixListener::bind(folder.path("socket")).unwrap();
+    let address = format!("unix:{}", folder.path("socket"));
+    run(&["exchange", "serve", "--listen", &address, RECEIVER]).told(12, &["in use"]);
+    assert_eq!(folder.files(), ["socket"]);
 }
 
 /// The shipped captures, shifted so that the sender's first packet is where an interval of 250 ms begins.
