@@ -531,9 +531,17 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
 * `tkeep` has its ones together from bit 0 on, at least one; all of them, but on a frame's last beat.
 * A frame that is marked bad counts as bad and as nothing else; it is no delimiter either.
 * Delimiters and control frames in the stream count as unmeasured frames, this design's own too.
-* A frame of less than 64 bytes is no delimiter. Only the delimiter that is due ends an interval: the one numbered behind the
-  last, of the same boot epoch. Behind a gap the second of two successive ones ends it, with the flag `gap`. Others are ignored,
-  and each control frame says how many of its interval. One that is due during a drain is refused; then the one behind is due.
+* A delimiter is recognised by its EtherType, version, role, segment and configuration, and by 64 bytes at least; more
+  may follow. Addresses, key, reserved bytes and, without a key, the tag are not looked at. The check word is not either: the
+  FCS, which the MAC checks, covers the same bytes.
+* Only the delimiter that is due ends an interval: the one numbered behind the last, of the same boot epoch. Behind a gap the second of
+  two successive ones ends it, with the flag `gap`. Others are ignored, and each control frame says how many of its interval.
+  Behind a reset, without a key, any one is due.
+* A delimiter that is due during a drain is refused: the running interval has a gap from there on, its number becomes the one behind,
+  and the one behind is due. `delimiter_gaps` counts none, `refused_ends` one.
+* The first of two successive ones must be ahead of the one that is due, or 64 and more behind it, or of another boot epoch:
+  a sender may have started again. So without a key whoever sends two frames renumbers a point. With a key only delimiters with the right
+  tag end intervals, and neither numbers nor boot epochs go back.
 * `interval_end` is a level: in every cycle in which it is high, an end is asked for. Those during a drain are refused; a
   control frame says how many of its interval, the register `refused_ends` how many since reset.
 * An end by `interval_end`, by a register or by the clock is no delimiter: packets in flight may be cut apart. The

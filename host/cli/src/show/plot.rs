@@ -20,15 +20,18 @@ use deltaline_collect::summary::IntervalFigures;
 use deltaline_collect::text::utc;
 use deltaline_estimate::quantity::{Quantity, Unit};
 use plotters::coord::Shift;
-use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use plotters::coord::ranged1d::{AsRangedCoord, KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::error::Error;
 use std::ops::Range;
 use std::path::Path;
 
 const SIZE: (u32, u32) = (1100, 640);
 /// To the right of the panels.
+/// From so many times the least delay on, the axis of delays is logarithmic.
+const DECADE: f64 = 10.0;
 const LEGEND: u32 = 150;
 /// Height of the upper panel.
 const DELAYS: u32 = 420;
@@ -288,7 +291,8 @@ fn draw(intervals: &[IntervalFigures], svg: &mut String) -> Drawn {
     let spans = time.spans(intervals);
     let steps: Vec<Step> =
         intervals.iter().zip(spans).filter_map(|(interval, span)| Some(step(interval, span?))).collect();
-    let axes = Axes { time: axis_of_time(&steps), delays: axis_of_delays(&steps) };
+    let (delays, are_decades) = axis_of_delays(&steps);
+    let axes = Axes { time: axis_of_time(&steps), delays, are_decades };
     let steps = in_columns(steps, axes.time);
     let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
     area.fill(&WHITE)?;
@@ -300,7 +304,12 @@ fn draw(intervals: &[IntervalFigures], svg: &mut String) -> Drawn {
             names.push(name);
         }
     }
-    draw_delays(&delays, &steps, &names, &time, &axes)?;
+    let (low, high) = axes.delays;
+    if axes.are_decades {
+        draw_delays(&delays, &steps, &names, &time, &axes, (low..high).log_scale())?;
+    } else {
+        draw_delays(&delays, &steps, &names, &time, &axes, low..high)?;
+    }
     draw_losses(&losses, &steps, &time, axes.time)?;
     draw_legend(&legend, &steps, &names, &axes)?;
     area.present()?;
@@ -311,6 +320,8 @@ fn draw(intervals: &[IntervalFigures], svg: &mut String) -> Drawn {
 struct Axes {
     time: (f64, f64),
     delays: (f64, f64),
+    /// Delays have a logarithmic axis.
+    are_decades: bool,
 }
 
 impl Axes {
@@ -332,10 +343,15 @@ fn axis_of_time(steps: &[Step]) -> (f64, f64) {
     if start < end { (start, end) } else { (start, start + 1.0) }
 }
 
-/// From one end to the other of all delays; of an interval, no more than three times what three quarters of them take.
-fn axis_of_delays(steps: &[Step]) -> (f64, f64) {
+/// From one end to the other of all delays, and whether in decades: if the greatest is more than ten times the least, and no delay is
+/// below zero. Otherwise, of an interval no more than three times what three quarters of them take.
+fn axis_of_delays(steps: &[Step]) -> ((f64, f64), bool) {
     let further = steps.iter().flat_map(|step| step.further.iter().map(|(_, ends)| *ends));
     let points = steps.iter().flat_map(|step| [step.mean, step.truth]).flatten().chain(further).flatten();
+    let (least, greatest) = limits(points.clone(), (0.0, 1.0));
+    if least > 0.0 && greatest > DECADE * least {
+        return ((least / 1.5, greatest * 1.5), true);
+    }
     let ranges = || steps.iter().filter_map(|step| Some((step.mean?[0], step.range?)));
     let length = |(mean, [low, high]): (f64, Ends)| (mean - low).max(high - mean);
     let mut lengths: Vec<f64> = ranges().map(length).collect();
@@ -345,7 +361,7 @@ fn axis_of_delays(steps: &[Step]) -> (f64, f64) {
     let shown = ranges().flat_map(|(mean, [low, high])| [low.max(mean - longest), high.min(mean + longest)]);
     let (low, high) = limits(points.chain(shown), (0.0, 1.0));
     let room = if low < high { 0.1 * (high - low) } else { 0.1 + 0.1 * high.abs() };
-    (low - room, high + room)
+    ((low - room, high + room), false)
 }
 
 fn void<'a>(steps: &'a [Step], low: f64, high: f64) -> impl Iterator<Item = Rectangle<(f64, f64)>> + use<'a> {
@@ -364,15 +380,19 @@ fn outline(span: (f64, f64), [least, greatest]: Ends, style: ShapeStyle) -> Path
     PathElement::new(vec![(from, low), (to, low), (to, high), (from, high), (from, low)], style)
 }
 
-fn draw_delays(area: &Area<'_>, steps: &[Step], names: &[&str], time: &Time, axes: &Axes) -> Drawn {
+fn draw_delays<Y>(area: &Area<'_>, steps: &[Step], names: &[&str], time: &Time, axes: &Axes, axis: Y) -> Drawn
+where
+    Y: AsRangedCoord<Value = f64, CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>>,
+{
     let (low, high) = axes.delays;
     let mut chart = ChartBuilder::on(area)
         .caption("One-way delay and loss of each interval", ("sans-serif", 20))
         .margin(MARGIN)
         .x_label_area_size(24)
         .y_label_area_size(LABELS)
-        .build_cartesian_2d(TimeAxis { time, ends: axes.time }, low..high)?;
-    chart.configure_mesh().y_desc("delay (ms)").light_line_style(WHITE).draw()?;
+        .build_cartesian_2d(TimeAxis { time, ends: axes.time }, axis)?;
+    let description = if axes.are_decades { "delay (ms), logarithmic" } else { "delay (ms)" };
+    chart.configure_mesh().y_desc(description).light_line_style(WHITE).draw()?;
     chart.draw_series(void(steps, low, high))?;
     chart.draw_series(steps.iter().filter_map(|step| {
         let [from, to] = step.range?;
@@ -426,6 +446,13 @@ fn draw_losses(area: &Area<'_>, steps: &[Step], time: &Time, axis: (f64, f64)) -
             .iter()
             .filter_map(|step| Some(area_between(step.span, [0.0, step.loss?], LOSS.mix(0.5).filled()))),
     )?;
+    // Nothing to see is something to say.
+    if most == 0.0 && steps.iter().any(|step| step.loss.is_some()) {
+        let middle = (f64::midpoint(axis.0, axis.1), high / 2.0);
+        let style =
+            ("sans-serif", 14).into_font().into_text_style(area).pos(Pos::new(HPos::Center, VPos::Center));
+        chart.draw_series([Text::new("nothing lost", middle, style)])?;
+    }
     // However little is lost, it is to be seen.
     let lossy = steps.iter().filter_map(|step| Some((step.span, step.loss.filter(|loss| *loss > 0.0)?)));
     chart.draw_series(lossy.map(|(span, loss)| outline(span, [loss; 2], LOSS.stroke_width(2))))?;

@@ -1040,7 +1040,7 @@ impl<B: Bus> Registers<B> {
         self.bus.read(offset::DELIMITERS)
     }
 
-    /// Delimiter gaps. Accepted delimiters since reset whose number was not the one due, saturating. Earlier ones were lost or refused.
+    /// Delimiter gaps. Delimiters since reset that ended an interval though another one was due, saturating: those before them were lost. Behind one that was refused the next one is due, and counts in refused_ends alone.
     ///
     /// # Errors
     ///

@@ -29,6 +29,9 @@
 //! | 40     | 16    | tag | authentication tag; zero without a key |
 //! | 56     | 8     | check | as in the control frame |
 //!
+//! The check word guards it in software, in files and on serial lines. The cores do not compare it, nor the addresses, the key's identifier and the reserved
+//! bytes: in the stream the FCS covers them, and against forgers only a key helps.
+//!
 //! The check word is linear. So a sender need not add up eight words: it adds what varies, each rotated by its place, to
 //! the check word of the rest: the interval's number by [`CHECK_ROTATION`].
 //!
