@@ -107,7 +107,7 @@ fn a_socket_in_use_is_left_alone() {
     let folder = Folder::new();
     let _listener = UnixListener::bind(folder.path("socket")).unwrap();
     let address = format!("unix:{}", folder.path("socket"));
-    run(&["exchange", "serve", "--listen", &address, RECEIVER]).told(12, &["in use"]);
+    run(&["exchange", "serve", &address, RECEIVER]).told(12, &["in use"]);
     assert_eq!(folder.files().len(), 1);
 }
 

@@ -73,12 +73,13 @@ impl Figures {
         self.refuse_delays(Reason::WildStamps);
     }
 
-    /// Has no mean where packets look alike and sums do not make it exact: what is left are bounds, and their middle is no mean.
+    /// Has no mean where packets look alike and sums do not make it exact: what is left are its bounds, and their middle is no mean.
     pub fn refuse_alike(&mut self) {
         let is_wide = |[low, high]: [f64; 2]| high > low;
         let range = self.find(quantity::MEAN.name).and_then(|mean| mean.range?.ok());
         if self.are_alike() && range.is_some_and(is_wide) {
-            self.refuse_delays(Reason::Alike);
+            self.answers.iter_mut().for_each(|answer| quantity::refuse_mean(answer, Reason::Alike));
+            self.method = None;
         }
     }
 

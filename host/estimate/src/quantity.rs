@@ -424,7 +424,15 @@ fn of_balance(balance: &Balance, sent: u64) -> [Quantity; 3] {
 
 /// Takes mean and deviation, with their ranges and bounds, out of quantities, for this reason.
 pub fn refuse_delays(quantities: &mut [Quantity], reason: Reason) {
-    let refused = [&MEAN, &BRACKET, &DEVIATION, &PAPER_DEVIATION];
+    refuse(quantities, &[&MEAN, &BRACKET, &DEVIATION, &PAPER_DEVIATION], reason);
+}
+
+/// Takes the mean with its range out of quantities, for this reason; its bounds stay.
+pub fn refuse_mean(quantities: &mut [Quantity], reason: Reason) {
+    refuse(quantities, &[&MEAN], reason);
+}
+
+fn refuse(quantities: &mut [Quantity], refused: &[&Definition], reason: Reason) {
     for each in quantities.iter_mut().filter(|each| refused.iter().any(|what| std::ptr::eq(*what, each.what)))
     {
         let range = each.range.map(|_| Err(reason));
