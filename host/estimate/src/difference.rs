@@ -36,7 +36,7 @@ pub mod stash;
 
 pub use bound::{MOST_ROWS, bound, rows_for};
 pub use damage::NamedRow;
-use left::{AsTimes, CheckSum, Left, Singles};
+use left::{AsTimes, CheckSum, Left, Waiting};
 pub use rateless::{MOST_SYMBOLS, Symbol, Symbols, more_than};
 pub use rda::{published_deviation, published_mean};
 pub use size::{MinHash, by_counts};
@@ -162,11 +162,15 @@ impl Difference {
     ) -> Self {
         let id = PacketId::default();
         let mut difference = Difference::default();
-        let mut waiting: Vec<usize> = (0..cells.len()).collect();
+        let mut waiting = Waiting::all(&cells);
         let mut known = 0;
-        while !waiting.is_empty() {
-            let may_be_here = |place, halves| row(halves, place / rows) == place % rows;
-            let singles = Singles::next(&mut waiting, &cells, &id, may_be_here);
+        let may_be_here = |place, halves| {
+            // Counted, not divided: a division takes as long as all the rest.
+            let table = (1..TABLES).filter(|table| place >= table * rows).count();
+            row(halves, table) == place - table * rows
+        };
+        while !waiting.is_over() {
+            let singles = waiting.next(&cells, &id, may_be_here);
             for (place, left, check, halves) in singles.checked(&id) {
                 let count = left.count;
                 // One that was found before may have been in this cell, too; then it waits again.
@@ -179,7 +183,7 @@ impl Difference {
                     let place = table * rows + row(halves, table);
                     cells[place].take(count, check, halves);
                     cells[place] = keep(cells[place]);
-                    waiting.push(place);
+                    waiting.push(place, &cells[place]);
                 }
             }
         }

@@ -156,6 +156,71 @@ struct Found<S> {
     halves: [u32; 2],
 }
 
+/// Cells that are still to be looked at.
+pub(super) struct Waiting {
+    places: Vec<usize>,
+    /// Where several packets are left, or several of one identity: only when no cell waits that may hold a single one, because most of
+    /// these will until then, and because to divide takes up to 256 checks.
+    several: Vec<usize>,
+}
+
+impl Waiting {
+    /// All of these cells.
+    pub(super) fn all<S>(cells: &[Left<S>]) -> Self {
+        let mut waiting =
+            Waiting { places: Vec::with_capacity(cells.len()), several: Vec::with_capacity(cells.len()) };
+        cells.iter().enumerate().for_each(|(place, left)| waiting.push(place, left));
+        waiting
+    }
+
+    /// Whether there is none.
+    pub(super) fn is_over(&self) -> bool {
+        self.places.is_empty() && self.several.is_empty()
+    }
+
+    /// One more, where this is left.
+    pub(super) fn push<S>(&mut self, place: usize, left: &Left<S>) {
+        match left.count as i32 {
+            0 => {}
+            1 | -1 => self.places.push(place),
+            _ => self.several.push(place),
+        }
+    }
+
+    /// The next ones that may hold a single packet, or one that holds several of one identity.
+    pub(super) fn next<S: CheckSum>(
+        &mut self,
+        cells: &[Left<S>],
+        id: &PacketId,
+        may_be_here: impl Fn(usize, [u32; 2]) -> bool,
+    ) -> Singles<S> {
+        let nothing = Left { count: 0, check: S::default(), halves: [0; 2] };
+        let found = Found { place: 0, left: nothing, check: None, halves: [0; 2] };
+        let mut singles = Singles { found: [found; LANES], length: 0 };
+        while singles.length < LANES
+            && let Some(place) = self.places.pop()
+        {
+            // Of what it has become since, it waits again.
+            let Some(&left) = cells.get(place).filter(|left| matches!(left.count as i32, 1 | -1)) else {
+                continue;
+            };
+            let halves = left.of_one();
+            if may_be_here(place, halves) {
+                singles.put(Found { place, left, check: None, halves });
+            }
+        }
+        while singles.length == 0
+            && let Some(place) = self.several.pop()
+        {
+            let Some(&left) = cells.get(place) else { continue };
+            if let Some((check, halves)) = left.single(id, |halves| may_be_here(place, halves)) {
+                singles.put(Found { place, left, check: Some(check), halves });
+            }
+        }
+        singles
+    }
+}
+
 /// Cells that may hold single packets.
 pub(super) struct Singles<S> {
     found: [Found<S>; LANES],
@@ -163,34 +228,11 @@ pub(super) struct Singles<S> {
 }
 
 impl<S: CheckSum> Singles<S> {
-    /// The next of the cells that wait.
-    pub(super) fn next(
-        waiting: &mut Vec<usize>,
-        cells: &[Left<S>],
-        id: &PacketId,
-        may_be_here: impl Fn(usize, [u32; 2]) -> bool,
-    ) -> Self {
-        let nothing = Left { count: 0, check: S::default(), halves: [0; 2] };
-        let found = Found { place: 0, left: nothing, check: None, halves: [0; 2] };
-        let mut singles = Singles { found: [found; LANES], length: 0 };
-        while singles.length < LANES
-            && let Some(place) = waiting.pop()
-        {
-            let Some(&left) = cells.get(place) else { continue };
-            let (check, halves) = match left.count as i32 {
-                0 => continue,
-                1 | -1 => (None, left.of_one()),
-                _ => match left.single(id, |halves| may_be_here(place, halves)) {
-                    Some((check, halves)) => (Some(check), halves),
-                    None => continue,
-                },
-            };
-            if check.is_some() || may_be_here(place, halves) {
-                singles.found[singles.length] = Found { place, left, check, halves };
-                singles.length += 1;
-            }
+    fn put(&mut self, found: Found<S>) {
+        if let Some(place) = self.found.get_mut(self.length) {
+            *place = found;
+            self.length += 1;
         }
-        singles
     }
 
     /// Those whose checks are right: place, what is left there, and the check and halves of each packet.

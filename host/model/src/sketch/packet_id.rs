@@ -15,6 +15,7 @@
 //! was made of; none of the parts follows a counter in the key; golden values (`tests/vectors.rs`).
 
 use crate::sketch::digest::{LANES, PacketDigest};
+use multiversion::multiversion;
 
 /// The parts of an identifier.
 pub const PARTS: usize = 4;
@@ -58,9 +59,9 @@ impl PacketId {
     }
 
     /// The checks of the packets with these identifiers, the upper halves first, side by side.
-    pub fn checks_of(&self, [upper, lower]: [[u32; LANES]; 2]) -> [u32; LANES] {
-        let [upper, lower] = [self.halves[0].undo_all(upper), self.halves[1].undo_all(lower)];
-        self.check.digests(core::array::from_fn(|lane| u64::from(upper[lane]) << 32 | u64::from(lower[lane])))
+    #[inline]
+    pub fn checks_of(&self, halves: [[u32; LANES]; 2]) -> [u32; LANES] {
+        checks_of(self, halves)
     }
 
     /// The hash of the packet with this identifier.
@@ -68,6 +69,17 @@ impl PacketId {
         let [upper, lower] = [0, 1].map(|half| u64::from(self.halves[half].undo(halves[half])));
         upper << 32 | lower
     }
+}
+
+#[multiversion(targets("x86_64+avx2"))]
+fn checks_of(id: &PacketId, [upper, lower]: [[u32; LANES]; 2]) -> [u32; LANES] {
+    let [upper, lower] = [id.halves[0].undo_all(upper), id.halves[1].undo_all(lower)];
+    let mut hashes = [0; LANES];
+    // Not mapped: closures do not have the instructions that this function may use.
+    for lane in 0..LANES {
+        hashes[lane] = u64::from(upper[lane]) << 32 | u64::from(lower[lane]);
+    }
+    id.check.digests(hashes)
 }
 
 /// Part `number` of an identifier, from the most significant on.
