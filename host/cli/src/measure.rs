@@ -13,6 +13,7 @@ use crate::recordings::Recordings;
 use crate::report::{self, or_none};
 use crate::show::json::{Interval as IntervalOutput, Numbers};
 use crate::show::{csv, html, plot, table};
+use crate::truth::refuse_exact_delays;
 use clap::Args;
 use deltaline_capture::PcapngWriter;
 use deltaline_capture::reordering::Reordering;
@@ -133,12 +134,13 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     for (interval, times) in summary.intervals.iter_mut().zip(&passed.times) {
         interval.times = *times;
     }
+    let wild = matched.as_ref().filter(|_| passed.goes_back()).map_or(vec![], Matched::wild_stamps);
+    let is_wild = |span: &Span| wild.iter().any(|place| span.sender.contains(place));
     match (&matched, &passages) {
         (Some(matched), _) => {
             summary.doubt_clocks(&passed.evaluations, clock_doubts_of_packets(matched.delays()));
-            let wild = if passed.goes_back() { matched.wild_stamps() } else { vec![] };
             for (interval, span) in summary.intervals.iter_mut().zip(&spans) {
-                if wild.iter().any(|place| span.sender.contains(place)) {
+                if is_wild(span) {
                     interval.figures.refuse_wild();
                 }
             }
@@ -165,14 +167,18 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
         }
         (None, None) => {}
     }
-    summary.intervals.iter_mut().for_each(|interval| interval.figures.refuse_alike());
-    summary.overall.refuse_alike();
     if arguments.truth
         && let Some(Matched { matching, .. }) = &matched
     {
-        let exact = |span: Option<&Span>| match span {
-            Some(span) => Exact::from(matching.truth(span.sender.clone())).quantities(),
-            None => Exact::from(matching.truth(..)).quantities(),
+        let exact = |span: Option<&Span>| {
+            let (mut exact, is_wild) = match span {
+                Some(span) => (Exact::from(matching.truth(span.sender.clone())).quantities(), is_wild(span)),
+                None => (Exact::from(matching.truth(..)).quantities(), !wild.is_empty()),
+            };
+            if is_wild {
+                refuse_exact_delays(&mut exact);
+            }
+            exact
         };
         for (interval, span) in summary.intervals.iter_mut().zip(&spans) {
             interval.figures.exact = Some(exact(Some(span)));

@@ -107,7 +107,7 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     let intervals = rows.len();
     rows.push(("overall".into(), overall.quantities()));
     if surveys.go_back() && has_wild(&delays, &overall) {
-        rows.iter_mut().for_each(|(_, quantities)| refuse_delays(quantities));
+        rows.iter_mut().for_each(|(_, quantities)| refuse_exact_delays(quantities));
     }
     let [.., (_, of_all)] = &rows[..] else { return Ok(Exit::NotIdentifiable) };
 
@@ -161,7 +161,7 @@ fn has_wild(delays: &[(u64, i64)], overall: &Exact) -> bool {
 }
 
 /// Takes mean and deviation, which wild stamps are in, out of exact numbers.
-fn refuse_delays(quantities: &mut [Quantity]) {
+pub(crate) fn refuse_exact_delays(quantities: &mut [Quantity]) {
     for each in quantities.iter_mut().filter(|each| matches!(each.what.name, "mean" | "std")) {
         *each = Quantity::new(each.what, Err(Reason::WildStamps));
     }

@@ -146,6 +146,16 @@ fn one_wild_stamp_is_in_no_mean() {
         let intervals = json["intervals"].as_array().unwrap();
         let without = intervals.iter().filter(|interval| interval["mean_ns"].is_null()).count();
         assert_eq!(without, 1, "{found:?}");
+        // Nor in the one beside it that is called true.
+        let truth = measure(&folder, &ends[0], &ends[1], &[options, &["--truth"]].concat()).json();
+        assert!(truth["overall"]["truth"].is_object(), "{truth}");
+        assert_eq!(
+            [&truth["overall"]["truth"]["mean_ns"], &truth["overall"]["truth"]["std_ns"]],
+            [&Value::Null; 2]
+        );
+        let intervals = truth["intervals"].as_array().unwrap();
+        let without = intervals.iter().filter(|interval| interval["truth"]["mean_ns"].is_null()).count();
+        assert_eq!(without, 1, "{truth}");
     }
     // Packets that were held up come in order.
     ends[1].sort_by_key(|packet| packet.timestamp);

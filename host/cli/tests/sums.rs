@@ -114,8 +114,12 @@ fn packets_that_look_alike_are_no_sample() {
                 (content, number * 50_000, (is_edge || share(9, number) >= loss).then_some(delay))
             })
             .collect();
-        let found = measure(&folder, &stream, &["--seed", "7"]);
+        let frames = folder.path("control.pcapng");
+        let found = measure(&folder, &stream, &["--seed", "7", "--frames", &frames]);
         assert_eq!([&found["std_ns"], &found["p50_ns"], &found["max_ns"]], [&Value::Null; 3], "{found}");
+        // Nor is there one for whoever has the frames alone.
+        let decoded = run(&["decode", "--json", &frames]).json()["overall"].clone();
+        assert_eq!(decoded["mean_ns"], found["mean_ns"], "{decoded}");
         assert!(found["reason"].as_str().expect("a reason").contains("look alike"), "{found}");
         let (mean, _) = truth(&stream);
         // What the sums show is certain: with losses, bounds, whose middle is no mean.

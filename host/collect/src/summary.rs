@@ -60,7 +60,9 @@ impl Figures {
         let mut answers = vec![delays];
         answers.extend(Further::together(further, distrust.or(overall.representative.err())));
         let method = overall.mean.is_ok() && distrust.is_none();
-        Figures { answers, method: method.then_some(overall.method), ..Figures::default() }
+        let mut figures = Figures { answers, method: method.then_some(overall.method), ..Figures::default() };
+        figures.refuse_alike();
+        figures
     }
 
     /// The same numbers, with the truth beside them.
@@ -74,7 +76,7 @@ impl Figures {
     }
 
     /// Has no mean where packets look alike and sums do not make it exact: what is left are its bounds, and their middle is no mean.
-    pub fn refuse_alike(&mut self) {
+    fn refuse_alike(&mut self) {
         let is_wide = |[low, high]: [f64; 2]| high > low;
         let range = self.find(quantity::MEAN.name).and_then(|mean| mean.range?.ok());
         if self.are_alike() && range.is_some_and(is_wide) {
