@@ -3491,6 +3491,10 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter_0,delimiter
     wire  succession_next_changes;
     wire  [31:0] succession_ended;
     wire  [31:0] succession_begun;
+    reg  has_ended_clock;
+    reg  has_ended_rst;
+    reg  has_ended_d;
+    wire  has_ended_q;
     reg  length_clk;
     reg  length_rst;
     reg  [31:0] length_least;
@@ -3547,6 +3551,12 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter_0,delimiter
         .ended(succession_ended),
         .begun(succession_begun)
     );
+    deltaline_core_aggregator_intervals_has_ended has_ended(
+        .clock(has_ended_clock),
+        .rst(has_ended_rst),
+        .d(has_ended_d),
+        .q(has_ended_q)
+    );
     deltaline_core_aggregator_intervals_length length(
         .clk(length_clk),
         .rst(length_rst),
@@ -3581,12 +3591,15 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter_0,delimiter
 
     // Update code
     always @(*) begin
+        has_ended_clock = clk;
         pending_clock = clk;
         current_clock = clk;
         shown_clock = clk;
+        has_ended_d = has_ended_q;
         pending_d = pending_q;
         current_d = current_q;
         shown_d = shown_q;
+        has_ended_rst = rst;
         pending_rst = rst;
         current_rst = rst;
         shown_rst = rst;
@@ -3612,7 +3625,8 @@ module deltaline_core_aggregator_intervals(clk,rst,request,delimiter_0,delimiter
         succession_delimiter_epoch_0 = delimiter_epoch_0;
         succession_due_signed_0 = due_signed_0;
         succession_next_signed_0 = next_signed_0;
-        length_ends = succession_ends;
+        has_ended_d = succession_ends;
+        length_ends = has_ended_q;
         succession_busy = drain_busy | pending_q | length_soon;
         verdict = (((succession_refused) & 13'h1fff) << 32'h4) | (((succession_ignored) & 13'h1fff) << 32'h7) | (((succession_ignored_behind) & 13'h1fff) << 32'ha);
         if (succession_ends) begin
@@ -3670,6 +3684,21 @@ module deltaline_core_aggregator_intervals_current(clock,rst,d,q);
     end
 endmodule // deltaline_core_aggregator_intervals_current
 
+module deltaline_core_aggregator_intervals_has_ended(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_has_ended
+
 module deltaline_core_aggregator_intervals_length(clk,rst,least,ends,soon);
 
     // Module arguments
@@ -3679,11 +3708,10 @@ module deltaline_core_aggregator_intervals_length(clk,rst,least,ends,soon);
     input wire  ends;
     output reg  soon;
 
+    // Constant declarations
+    localparam  late = 1'b1;
+
     // Stub signals
-    reg  has_ended_clock;
-    reg  has_ended_rst;
-    reg  has_ended_d;
-    wire  has_ended_q;
     reg  left_clock;
     reg  left_rst;
     reg  [31:0] left_d;
@@ -3694,12 +3722,6 @@ module deltaline_core_aggregator_intervals_length(clk,rst,least,ends,soon);
     wire  too_soon_q;
 
     // Sub module instances
-    deltaline_core_aggregator_intervals_length_has_ended has_ended(
-        .clock(has_ended_clock),
-        .rst(has_ended_rst),
-        .d(has_ended_d),
-        .q(has_ended_q)
-    );
     deltaline_core_aggregator_intervals_length_left left(
         .clock(left_clock),
         .rst(left_rst),
@@ -3715,42 +3737,23 @@ module deltaline_core_aggregator_intervals_length(clk,rst,least,ends,soon);
 
     // Update code
     always @(*) begin
-        has_ended_clock = clk;
         left_clock = clk;
         too_soon_clock = clk;
-        has_ended_d = has_ended_q;
         left_d = left_q;
         too_soon_d = too_soon_q;
-        has_ended_rst = rst;
         left_rst = rst;
         too_soon_rst = rst;
-        has_ended_d = ends;
         if (|left_q) begin
             left_d = left_q - 32'h1;
         end
-        if (has_ended_q) begin
+        if (ends) begin
             left_d = least;
         end
-        too_soon_d = |left_q[(32'h2)+:(30)];
+        too_soon_d = |left_q[(32'h2)+:(30)] | (&left_q[(32'h0)+:(2)] & ~|late);
         soon = too_soon_q;
     end
 
 endmodule // deltaline_core_aggregator_intervals_length
-
-module deltaline_core_aggregator_intervals_length_has_ended(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_intervals_length_has_ended
 
 module deltaline_core_aggregator_intervals_length_left(clock,rst,d,q);
 

@@ -94,10 +94,10 @@ pub struct Interval {
 impl Interval {
     /// Whether no packet is in flight when `interval_end` rises.
     pub(crate) fn new(quiet: bool) -> Self {
-        module! { Interval { quiet: Constant::new(u64::from(quiet).into()) }
+        module! { Interval { quiet: Constant::new(u64::from(quiet).into()), length: Least::new(false) }
             clk rst interval_end interval_log2 ptp_ts delimiter delimiter_number delimiter_epoch running drain_busy least epoch
             start_drain refused ignored timed number gap group low candidate candidates high log2_before log2_changed clock_bit crossed request
-            succession length verdict to_end pending current ended_gap
+            succession verdict to_end pending current ended_gap
         }
     }
 }

@@ -95,6 +95,8 @@ pub struct Interval<const L: usize> {
     pub soon: Signal<Out, Bit>,
 
     succession: Succession<L>,
+    /// The interval ended a cycle ago: no path from what is judged goes through the count of the least interval.
+    has_ended: Flop<Bit>,
     length: Least,
     verdict: Signal<Local, Bits<13>>,
     to_end: Delay<13, 2>,
@@ -106,10 +108,10 @@ pub struct Interval<const L: usize> {
 
 impl<const L: usize> Default for Interval<L> {
     fn default() -> Self {
-        module! { Interval {}
+        module! { Interval { length: Least::new(true) }
             clk rst request keyed due_ready next_ready running drain_busy least epoch start_drain timed missing gap refused
             ignored ignored_behind number begun running_number due due_epoch next_number next_epoch due_changes
-            next_changes soon succession length verdict to_end pending current shown
+            next_changes soon succession has_ended verdict to_end pending current shown
             ; each delimiter delimiter_number delimiter_epoch due_signed next_signed
         }
     }
@@ -122,7 +124,7 @@ impl<const L: usize> Logic for Interval<L> {
         out(due, due_epoch, next_number, next_epoch, due_changes, next_changes)
     )]
     #[passes(length, in(clk, rst, least), out(soon))]
-    #[clocked(pending, current, shown)]
+    #[clocked(has_ended, pending, current, shown)]
     fn update(&mut self) {
         for i in 0..L {
             self.succession.delimiter[i].next = self.delimiter[i].val();
@@ -131,7 +133,8 @@ impl<const L: usize> Logic for Interval<L> {
             self.succession.due_signed[i].next = self.due_signed[i].val();
             self.succession.next_signed[i].next = self.next_signed[i].val();
         }
-        self.length.ends.next = self.succession.ends.val();
+        self.has_ended.d.next = self.succession.ends.val();
+        self.length.ends.next = self.has_ended.q.val();
         self.succession.busy.next = self.drain_busy.val() | self.pending.q.val() | self.length.soon.val();
         self.verdict.next = (bit_cast::<13, 3>(self.succession.refused.val()) << 4)
             | (bit_cast::<13, 3>(self.succession.ignored.val()) << 7)
