@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     /// Compare every module with its budget in hdl/budget.toml instead: synthesis for iCE40 only
     #[arg(long)]
     check: bool,
-    /// Subjects to measure: designs, 10g-registered, 10g-shell, 1g-pair; all by default
+    /// Subjects to measure: designs, 10g-registered, 1g-pair, 10g-shell, 10g-key, 10g-key-mixing and such; all by default
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     configuration: Vec<String>,
     /// Devices to place on, of those that a subject is meant for: hx8k, 25f-6, 25f-8, 85f-6; all by default

@@ -3,17 +3,19 @@
 //! Every shipped design in a passive shell gives its bare core: what stands around it, register block, counters and
 //! frame buffer, is left out, and so it compares with published estimates. Besides:
 //!
-//! * `10g-shell`: the default design whole; `10g-inline` stands in the stream, so it is always measured whole.
+//! * `10g-inline` stands in the stream, so it is always measured whole.
+//! * `10g-shell`, `40g-classifier-shell`, `100g-shell`: designs whole, as they are shipped; `-key`: the same with `authentication`;
+//!   `-key-mixing`: with a mixing besides. Most of what a key costs stands around the core. `1g` has no shell without a key, and no mixing.
 //! * `10g-registered`: the default core with the memories of `hdl/ecp5`, which use the block RAM's output register.
 //! * `1g-pair`: two byte cores, sender and receiver, as a small FPGA holds them.
 //!
-//! Test plan: a part of a file holds what its top needs and nothing else; the pair's cores share what they share.
+//! Test plan: a part of a file holds what its top needs and nothing else; the pair's cores share what they share; tags and mixings are
+//! in the designs that are named for them, and in no others.
 
 use super::netlist;
 use super::synthesis::{ECP5, Family, ICE40};
 use crate::Failure;
-use deltaline_design::Shell;
-use deltaline_design::{DEFAULT, Design};
+use deltaline_design::{CoreKind, DEFAULT, Design, Parts, Shell};
 use deltaline_hdl::clock::adjustable::AdjustableClock;
 use deltaline_hdl::clock::stream_time_of_day::StreamTimeOfDay;
 use deltaline_hdl::clock::time_of_day::TimeOfDay;
@@ -34,6 +36,12 @@ const ALL_DEVICES: [&str; 4] = ["hx8k", "25f-6", "25f-8", "85f-6"];
 
 /// Without the fastest speed grade, of which the default core and the whole designs show what it is worth.
 const USUAL_DEVICES: [&str; 3] = ["hx8k", "25f-6", "85f-6"];
+
+/// Where designs with keys are placed: the usual speed grade of the smallest device of each family that holds them.
+const KEY_DEVICES: [&str; 2] = ["hx8k", "25f-6"];
+
+/// The designs that are measured with keys too: one for each width.
+const KEYED: [&str; 4] = ["1g", DEFAULT, "40g-classifier", "100g"];
 
 /// Seeds of the placements.
 const SEEDS: &[u32] = &[1, 2, 3];
@@ -78,21 +86,8 @@ pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
     for design in Design::all()? {
         let verilog = deltaline_hdl::emit::design::emit(&design, NAME)?;
         let name = design.name().to_string();
-        let whole = |name: String| Subject {
-            name,
-            description: format!("{}, whole", describe(&design)),
-            verilog: verilog.clone(),
-            top: NAME.to_string(),
-            clock_mhz: design.clock_mhz(),
-            families: &[&ECP5],
-            by_module: false,
-            devices: &ALL_DEVICES,
-            router: None,
-            seeds: SEEDS,
-            asic: false,
-        };
         if design.shell() == Shell::Inline {
-            subjects.push(whole(name));
+            subjects.push(whole(name, &design)?);
             continue;
         }
         let is_default = name == DEFAULT;
@@ -118,7 +113,13 @@ pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
         });
         if is_default {
             subjects.push(registered(subjects[subjects.len() - 1].clone()));
-            subjects.push(whole(format!("{name}-shell")));
+        }
+        if KEYED.contains(&design.name()) {
+            if has_shell {
+                let devices = if is_default { &ALL_DEVICES[..] } else { &KEY_DEVICES };
+                subjects.push(Subject { devices, asic: true, ..whole(format!("{name}-shell"), &design)? });
+            }
+            subjects.extend(keyed(&design)?);
         }
         if !has_shell {
             subjects.push(Subject {
@@ -135,6 +136,41 @@ pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
                 asic: false,
             });
         }
+    }
+    Ok(subjects)
+}
+
+/// A design with all that stands around its core.
+fn whole(name: String, design: &Design) -> Result<Subject, Failure> {
+    let is_small = design.stream().width == CoreKind::Byte.width();
+    Ok(Subject {
+        name,
+        description: format!("{}, whole", describe(design)),
+        verilog: deltaline_hdl::emit::design::emit(design, NAME)?,
+        top: NAME.to_string(),
+        clock_mhz: design.clock_mhz(),
+        families: if is_small { &[&ICE40, &ECP5] } else { &[&ECP5] },
+        by_module: false,
+        devices: &ALL_DEVICES,
+        router: None,
+        seeds: SEEDS,
+        asic: false,
+    })
+}
+
+/// A design whole, with a key, and with a mixing besides where it can have one.
+fn keyed(design: &Design) -> Result<Vec<Subject>, Failure> {
+    let mut parts = Parts { authentication: true, ..design.parts().clone() };
+    let mut subjects = vec![];
+    for (suffix, mixing) in [("key", false), ("key-mixing", true)] {
+        if mixing && parts.stream.width == CoreKind::Byte.width() {
+            continue;
+        }
+        parts.measurement.mixing = mixing;
+        let name = format!("{}-{suffix}", design.name());
+        let subject = whole(name.clone(), &Design::new(&name, parts.clone())?)?;
+        let description = format!("{}, with {}", subject.description, suffix.replace('-', " and "));
+        subjects.push(Subject { description, devices: &KEY_DEVICES, asic: true, ..subject });
     }
     Ok(subjects)
 }
@@ -253,6 +289,25 @@ mod tests {
         }
         let core = subjects.iter().find(|subject| subject.name == DEFAULT).unwrap();
         assert!(!core.verilog.contains("module deltaline_registers"));
+    }
+
+    #[test]
+    fn tags_and_mixings_are_where_their_names_say() {
+        let subjects = all().unwrap();
+        let mut found = [0; 3];
+        for subject in &subjects {
+            let (is_keyed, is_mixed) = (subject.name.contains("-key"), subject.name.ends_with("-mixing"));
+            assert_eq!(subject.verilog.contains("_keys("), is_keyed, "{}", subject.name);
+            assert_eq!(
+                subject.verilog.contains("core_schedule_mixing = registers_mixing_schedule;"),
+                is_mixed,
+                "{}",
+                subject.name
+            );
+            let kinds = [subject.name.ends_with("-shell"), is_keyed, is_mixed];
+            kinds.iter().zip(&mut found).for_each(|(is_one, count)| *count += usize::from(*is_one));
+        }
+        assert_eq!(found, [3, 7, 3]);
     }
 
     #[test]
