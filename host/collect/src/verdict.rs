@@ -195,6 +195,15 @@ pub enum Doubt {
         /// The end.
         role: Role,
     },
+    /// An end dates it before an interval that it has reported already.
+    #[error(
+        "the {role} dates this interval before one that it reported earlier: its clock was set back, or somebody replays \
+         its control frames of then"
+    )]
+    DatedBack {
+        /// The end.
+        role: Role,
+    },
 }
 
 /// Fragments by number, in runs: "fragments 3, 7-9".

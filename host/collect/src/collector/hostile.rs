@@ -150,6 +150,51 @@ fn a_replay_of_higher_numbers_is_left_for_frames_of_later_times() {
     assert_eq!(collector.counts().replayed, 16);
 }
 
+/// What sends delimiters begins anew, the points go on: numbers come again, and signed frames of the first time with them.
+#[test]
+fn frames_of_numbers_that_come_again_are_dated_back() {
+    let doubted = |of: [bool; 2]| {
+        let ends = [Role::Sender, Role::Receiver].into_iter().zip(of).filter(|(_, is_old)| *is_old);
+        ends.map(|(role, _)| Doubt::DatedBack { role }).collect::<Vec<_>>()
+    };
+    let (old, new) = (later_run(0, 90, 7, 100), later_run(0, 12, 7, 5000));
+    for replayed in [[true, true], [true, false], [false, true], [false, false]] {
+        let mut collector = prompt();
+        followed(&mut collector, &old);
+        let mut frames = new.clone();
+        for number in 5..9 {
+            (0..2).filter(|role| replayed[*role]).for_each(|role| {
+                frames[2 * number + role] = old[2 * number + role].clone();
+            });
+        }
+        let mut found = vec![];
+        for frame in &frames {
+            collector.push(frame);
+            found.extend(collector.take_settled());
+        }
+        found.extend(collector.take_settled());
+        assert_eq!(found.len(), 12);
+        for interval in &found {
+            let doubts: Vec<Doubt> = interval
+                .doubts
+                .iter()
+                .copied()
+                .filter(|doubt| matches!(doubt, Doubt::DatedBack { .. }))
+                .collect();
+            let expected = if (5..9).contains(&interval.number) { doubted(replayed) } else { vec![] };
+            // Ends that have not seen the same may be void for that.
+            assert!(
+                doubts == expected || interval.void.is_some(),
+                "{replayed:?} {}: {doubts:?}",
+                interval.number
+            );
+        }
+        // All but the first one where the ends have seen the same.
+        let usable = found.iter().filter(|interval| interval.void.is_none()).count();
+        assert!(usable == 11 || replayed[0] != replayed[1] && usable >= 7, "{replayed:?}: {usable}");
+    }
+}
+
 /// A live source that is left: what is whole is handed out, with a doubt, and what is not stays.
 #[test]
 fn what_is_whole_at_the_end_is_handed_out_with_a_doubt() {

@@ -4,7 +4,7 @@ use super::LAG;
 use super::entry::{Entry, common, digest};
 use super::limits::Limits;
 use crate::pair::Interval;
-use crate::verdict::{self, Expected, Refused, Void};
+use crate::verdict::{self, Doubt, Expected, Refused, Void};
 use deltaline_model::time::AbsoluteTime;
 use deltaline_model::wire::frame::{Header, Role};
 use std::collections::{BTreeMap, VecDeque};
@@ -30,7 +30,7 @@ pub(super) struct Segment {
     recent: VecDeque<Remembered>,
     /// The last ones before numbers started over.
     before: Vec<Remembered>,
-    /// Of each end, the latest absolute time of an interval that has been handed out.
+    /// Of each end, the latest absolute time of an interval of its last boot epoch that has been handed out.
     times: [Option<AbsoluteTime>; 2],
     /// Of both ends, the newest ones that two whole ends had together, or that a key vouches for.
     epochs: [u32; 2],
@@ -240,6 +240,25 @@ impl Segment {
         self.pending.len() > LAG || (is_over(0) && is_over(1))
     }
 
+    /// Takes down the times of an interval, and doubts those before what the same start of the same end has reported.
+    fn follow_times(&mut self, entry: &Entry) -> Vec<Doubt> {
+        let starts: Vec<(usize, u32)> = entry.reported_epochs().collect();
+        let mut doubts = vec![];
+        for (role, epoch) in starts {
+            let Some(time) = entry.times()[role] else { continue };
+            let known =
+                self.times[role].filter(|known| known.base == time.base && epoch <= self.epochs[role]);
+            match known {
+                Some(known) if time.seconds < known.seconds => {
+                    let role = if role == Role::Sender as usize { Role::Sender } else { Role::Receiver };
+                    doubts.push(Doubt::DatedBack { role });
+                }
+                _ => self.times[role] = Some(time),
+            }
+        }
+        doubts
+    }
+
     /// Takes out the first pending interval, which has this number, and judges it.
     pub(super) fn hand_out(
         &mut self,
@@ -260,13 +279,12 @@ impl Segment {
         }
         let repeats = contradiction.as_ref().map(|(role, _)| *role);
         self.recent.push_back(Remembered { number, digests: entry.digests(), repeated: repeats });
+        let dated_back = self.follow_times(&entry);
         if let Some(epochs) = entry.epochs() {
             self.epochs = [0, 1].map(|role| self.epochs[role].max(epochs[role]));
         }
 
         self.whole = [0, 1].map(|role| entry.whole(role).or(self.whole[role]));
-        let times = entry.times();
-        self.times = [0, 1].map(|role| times[role].or(self.times[role]));
         let Entry { due, bytes, heard, .. } = entry;
         let [sender, receiver] = entry.into_reports();
         let shift = self.refused.follow(sender.as_ref(), receiver.as_ref());
@@ -279,7 +297,9 @@ impl Segment {
             .or(ignored.map(|(role, ignored)| Void::IgnoredDelimiters { role, ignored }))
             .or(shift);
         let doubts = match (&sender, &receiver) {
-            (Some(sender), Some(receiver)) if void.is_none() => verdict::doubts(sender, receiver),
+            (Some(sender), Some(receiver)) if void.is_none() => {
+                verdict::doubts(sender, receiver).into_iter().chain(dated_back).collect()
+            }
             _ => vec![],
         };
         let interval =
