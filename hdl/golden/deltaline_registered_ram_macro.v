@@ -22,19 +22,35 @@ module deltaline_registered_ram_macro #(
     localparam PART = ADDRESS <= 10 ? 18 : ADDRESS == 11 ? 9 : ADDRESS == 12 ? 4 : ADDRESS == 13 ? 2 : 1;
     localparam SHIFT = ADDRESS <= 10 ? 4 : ADDRESS == 11 ? 3 : ADDRESS == 12 ? 2 : ADDRESS == 13 ? 1 : 0;
     localparam PARTS = (WIDTH + PART - 1) / PART;
-    wire [13:0] read = {14'd0, read_address} << SHIFT;
-    // With 18 bits the lowest address bits enable the bytes.
-    wire [13:0] written = ({14'd0, write_address} << SHIFT) | (PART == 18 ? 14'd3 : 14'd0);
-    wire [PARTS*PART-1:0] parts_written = write_data;
-    wire [PARTS*PART-1:0] parts_read;
-    assign read_data = parts_read[WIDTH-1:0];
-    genvar i;
+    wire [13:0] read;
+    wire [13:0] written;
+    genvar i, j;
     generate
-        if (ADDRESS > 14) too_many_words_for_one_block_ram error();
+        if (ADDRESS > 14) begin : check
+            too_many_words_for_one_block_ram error();
+        end
+        for (i = 0; i < 14; i = i + 1) begin : line
+            if (i >= SHIFT && i < SHIFT + ADDRESS) begin : address
+                assign read[i] = read_address[i - SHIFT];
+                assign written[i] = write_address[i - SHIFT];
+            end else begin : fixed
+                assign read[i] = 1'b0;
+                // With 18 bits the lowest address bits enable the bytes.
+                assign written[i] = PART == 18 && i < 2;
+            end
+        end
         for (i = 0; i < PARTS; i = i + 1) begin : part
-            wire [17:0] data = parts_written[i*PART +: PART];
+            wire [17:0] data;
             wire [17:0] word;
-            assign parts_read[i*PART +: PART] = word[PART-1:0];
+            for (j = 0; j < 18; j = j + 1) begin : place
+                if (j < PART && i * PART + j < WIDTH) begin : kept
+                    assign data[j] = write_data[i * PART + j];
+                    assign read_data[i * PART + j] = word[j];
+                end else begin : empty
+                    wire unused = word[j];
+                    assign data[j] = 1'b0;
+                end
+            end
             DP16KD #(
                 .DATA_WIDTH_A(PART), .DATA_WIDTH_B(PART), .REGMODE_A("NOREG"), .REGMODE_B("OUTREG"), .RESETMODE("SYNC"),
                 .ASYNC_RESET_RELEASE("SYNC"), .CSDECODE_A("0b000"), .CSDECODE_B("0b000"), .CLKAMUX("CLKA"),

@@ -577,6 +577,18 @@ pub const MUTATIONS: &[Mutation] = &[
         "totals_overflow = overflow;",
         "totals_overflow = 1'b0;",
     ),
+    mutation(
+        Module::Core,
+        "cell overflow of the last packet told of the next interval",
+        "overflows_old = overflow & (overflow_epoch != epoch);",
+        "overflows_old = 1'b0;",
+    ),
+    mutation(
+        Module::Core,
+        "cell overflow of the first packet told of the interval before",
+        "overflows_old = overflow & (overflow_epoch != epoch);",
+        "overflows_old = overflow;",
+    ),
     mutation(Module::Core, "a saturating counter wraps", "old_high_d = 32'hffff;", "old_high_d = 32'h0;"),
     mutation(
         Module::Core,

@@ -103,3 +103,23 @@ fn a_package_is_as_clean_with_and_without_memory_macros() {
     let warnings = lint(&Toolchain::find().unwrap(), &source, options);
     assert!(warnings.is_err() || warnings.is_ok_and(|warnings| !warnings.is_empty()));
 }
+
+/// The memory of ECP5's block RAMs, with words that fill them and words that do not, few and as many as one holds. Of the
+/// block RAM's model beside it nothing is said.
+#[test]
+fn the_memory_of_block_rams_is_clean() {
+    let memory = include_str!("../../../hdl/ecp5/registered_ram_macro.v");
+    let quiet = ["DECLFILENAME", "UNUSED", "WIDTH"].map(|rule| format!("/* verilator lint_off {rule} */"));
+    let verilog = format!("{memory}{}{}", quiet.concat(), include_str!("dp16kd.v"));
+    let top = "deltaline_registered_ram_macro";
+    for (width, address) in [(36, 11), (36, 4), (36, 10), (17, 10), (35, 12), (3, 13), (2, 14)] {
+        let (width, address) = (format!("-GWIDTH={width}"), format!("-GADDRESS={address}"));
+        let arguments = &[width.as_str(), address.as_str()];
+        let options = LintOptions { waivers: "", arguments };
+        assert_eq!(
+            lint(&Toolchain::find().unwrap(), &Source { top, verilog: &verilog }, options).unwrap(),
+            [],
+            "{arguments:?}"
+        );
+    }
+}

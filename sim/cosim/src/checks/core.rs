@@ -3,7 +3,7 @@
 use super::pair::{self, Kind, Pair, udp_frame};
 use super::point::Event;
 use crate::bench::with_preload;
-use crate::error::{CheckError, same};
+use crate::error::{CheckError, HardwareError, same};
 use crate::faults::{either, with_input};
 use crate::hardware::{Hardware, HardwarePoint, TOP};
 use crate::stream::Beat;
@@ -519,6 +519,7 @@ fn preloaded_counters(
         }
     }
 
+    overflow_around_an_end(|| point(FULL_CELLS))?;
     let mut point = point(1 + cases.len() as u64)?;
     point.end_interval()?;
     for _ in 0..3 {
@@ -537,6 +538,41 @@ fn preloaded_counters(
         &Some(expected),
         &totals(&frames(&mut point)?),
     )
+}
+
+/// A cell tells its overflow cycles behind its packet, so an end can pass it: the flag is that of the packet's interval, whether
+/// the packet is the last before the end or the first behind it. `point` makes points whose cells are full. Which packets
+/// are in such a cell, those far from any end show.
+fn overflow_around_an_end(
+    point: impl Fn() -> Result<HardwarePoint, HardwareError>,
+) -> Result<(), CheckError> {
+    let is_saturated = |frames: Vec<Vec<u8>>| totals(&frames).map(|totals| totals.flags.saturated);
+    let mut overflows = 0;
+    for number in 0..8 {
+        let packet = traffic::udp_frame(number, 60);
+        let mut far = point()?;
+        far.observe(&packet, Timestamp(0))?;
+        (0..8 * COMMIT).try_for_each(|_| far.tick())?;
+        far.end_interval()?;
+        let is_in_a_cell = is_saturated(frames(&mut far)?);
+        overflows += u64::from(is_in_a_cell == Some(true));
+
+        let mut around = point()?;
+        around.observe(&packet, Timestamp(0))?;
+        around.end_interval()?;
+        let before = is_saturated(frames(&mut around)?);
+        same(STAGE, number.into(), "overflow of the last packet before an end", &is_in_a_cell, &before)?;
+        // Nothing of it is left, and the next end comes while nothing is on its way.
+        around.request_interval_end()?;
+        around.expect_interval();
+        around.observe(&packet, Timestamp(0))?;
+        let between = is_saturated(frames(&mut around)?);
+        same(STAGE, number.into(), "overflow of the first packet behind an end", &Some(false), &between)?;
+        around.end_interval()?;
+        let behind = is_saturated(frames(&mut around)?);
+        same(STAGE, number.into(), "overflow of the interval that a packet began", &is_in_a_cell, &behind)?;
+    }
+    same(STAGE, overflows, "packets in full cells", &true, &(overflows > 0))
 }
 
 /// The control frames of the interval that has ended.

@@ -309,12 +309,12 @@ impl<K: Kind> Pair<K> {
     }
 
     /// Delimiters at distances from the due one that decide by any one bit, by itself or in the cycle behind a request: which of them may begin
-    /// a run, the successor shows.
+    /// a run, the successor shows, and which of them was taken for the due one, the due one behind it.
     fn every_distance(&mut self) -> Result<(), CheckError> {
         let near = [-66i64, -65, -64, -63, -2, -1, 0, 1, 2];
         let far = (7..32).flat_map(|bit| [1i64 << bit, -(1 << bit), -64 - (1 << bit), (1 << bit) - 65]);
         for distance in near.into_iter().chain(far) {
-            for behind_request in [false, true] {
+            for (behind_request, follows) in [(false, true), (false, false), (true, true), (true, false)] {
                 let due = self.twin.model.interval().wrapping_add(behind_request.into());
                 let number = due.wrapping_add(distance as u32);
                 let frame = self.ours(4, number);
@@ -325,8 +325,8 @@ impl<K: Kind> Pair<K> {
                     self.delimiter(&frame, true)?;
                 }
                 self.compare()?;
-                let successor = self.ours(4, number.wrapping_add(1));
-                self.delimiter(&successor, true)?;
+                let next = self.ours(4, if follows { number.wrapping_add(1) } else { due });
+                self.delimiter(&next, true)?;
                 self.compare()?;
             }
         }
