@@ -8,6 +8,8 @@
 //   * an interval that a delimiter ends gets the delimiter's number, one that a request ends the number that is due; begun is the
 //     number behind;
 //   * without gap, number is the one behind that of the interval before;
+//   * an end comes at least the cycles of `least` behind the one before, as `least` was when that one came; what is refused came sooner, or
+//     during a drain;
 //   * no interval ends twice: a delimiter of the epoch of the last one that counted ends no interval whose number is that of one
 //     of the 63 before.
 //
@@ -88,7 +90,25 @@ module interval_proof(
         assert (missing == (start_drain && counts && (numbers[3] != due || epochs[3] != last_epoch)));
         if (counts && any && epochs[3] == last_epoch) assert (behind < 32'hffffffc1);
     end
+    // Cycles since the last end came, and how many it asked for: `least` is taken in the cycle before it comes. What is refused was
+    // judged two cycles ago; up to the second cycle behind an end, it may be that end which was in its way.
+    reg [32:0] since = 33'h100000000;
+    reg [31:0] taken = 0, least_before = 0;
+    reg [1:0] busy = 0;
+    always @(posedge clk) begin
+        {busy, least_before} <= {busy[0], drain_busy, least};
+        since <= start_drain ? 1 : since + !since[32];
+        if (start_drain) taken <= least_before;
+        if (rst) {since, taken} <= {33'h100000000, 32'h0};
+    end
+    wire stands = refused != 0 && !busy[1] && since > 2;
+    always @* if (started) begin
+        if (start_drain) assert (since >= taken);
+        if (stands) assert (since < taken);
+    end
     always @* if (started && !rst) begin
+        cover (stands);
+        cover (start_drain && since == taken && taken > 6);
         cover (start_drain && epoch && timed);
         cover (start_drain && counts && asked[3] && !gap && number == 7);
         cover (gap && epoch && missing);
@@ -187,6 +207,18 @@ module interval_proof(
     `ON_ITS_WAY(second_counts, second, came[3], asked[3], numbers[3], epochs[3], then_due[1], then_epoch[1], then_started[1], then_due[0], then_epoch[0], then_started[0])
 
     wire [1:0] way = {second[0], first[0]};
+    // The count of the least interval: what is left of it, a cycle behind; and what was judged one or two cycles ago.
+    (* hierconn *) wire [31:0] \dut.length.left_q ;
+    (* hierconn *) wire \dut.length.too_soon_q , \dut.has_ended_q ;
+    always @* if (started) begin
+        assert (\dut.has_ended_q == first[0]);
+        assert (since != 0 && since <= 33'h100000000);
+        if (second[0]) assert (\dut.length.left_q == least_before);
+        else assert (\dut.length.left_q == 0 ? since >= taken : since + \dut.length.left_q == taken);
+        assert (\dut.length.too_soon_q == (since + 2 < taken));
+        if (first[0]) assert (since + 1 >= taken);
+        if (first[6:4] != 0 && !busy[0] && !second[0] && since > 1) assert (since + 1 < taken);
+    end
     wire [31:0] ahead = \dut.succession.successor_number_q - 1 - due_now;
     always @* if (started) begin
         assert (way != 3);

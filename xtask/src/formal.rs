@@ -305,7 +305,7 @@ const PROOFS: [Proof; 9] = [
         window: None,
         base: 8,
         step: 2,
-        cover: 14,
+        cover: 16,
         faults: &[
             fault("an end during a drain not refused", "may_end = ~busy;", "may_end = 1'b1;", (5, 12)),
             fault("an end while another is on its way", "drain_busy | pending_q |", "drain_busy |", (5, 12)),
@@ -323,6 +323,13 @@ const PROOFS: [Proof; 9] = [
                 (5, 20),
             ),
             fault("the epoch stays", "current_d = ~current_q;", "current_d = current_q;", (5, 12)),
+            fault(
+                "the least interval counts by two",
+                "left_d = left_q - 32'h1;",
+                "left_d = left_q - 32'h2;",
+                (5, 20),
+            ),
+            fault("the least interval a cycle too long", "& ~|late);", ");", (5, 20)),
         ],
     },
     Proof {

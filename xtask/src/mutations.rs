@@ -9,7 +9,7 @@
 //! are the hash's matrix, which is half of all gates and proven exhaustively (`cargo xtask formal --only hash`); the
 //! forwarding between updates of one cell at most four cycles apart, which also is proven (`--only lda`), and which the core of 64 bits
 //! never needs, because a frame with an IP header has five beats; what compares delimiters that come in cycles behind each other, for the
-//! same reason (`--only interval`); the parts of a key's tags and of a mixing, which this check leaves unused and others feed
+//! same reason (`--only interval`); the count of the least interval, of which a simulation reaches the low bits alone (likewise); the parts of a key's tags and of a mixing, which this check leaves unused and others feed
 //! (`checks::forgery`, `checks::point`); what reaches registers alone and no control frame, which the checks of whole designs compare (`checks::shell`); bits that nobody
 //! reads; and the multiplexers by which the check fills counters.
 //!
@@ -93,7 +93,7 @@ command('splitcells')
 command('opt_clean -purge')
 command('opt -full -keepdc -purge')
 sent = top + '/o:m_axis_* ' + top + '/o:running %u %ci*'
-left_out = top + '/c:*matrix* %d ' + top + '/w:preload %co4 %d'
+left_out = top + '/c:*matrix* ' + top + '/c:*.?length.* ' + top + '/w:*.length.left.q %ci1 %u %u %d ' + top + '/w:preload %co4 %d'
 command('select -set mutable ' + sent + ' ' + left_out + ' ' + top + '/c:* %i')
 ";
 
