@@ -10,8 +10,8 @@
 //! forwarding between updates of one cell at most four cycles apart, which also is proven (`--only lda`), and which the core of 64 bits
 //! never needs, because a frame with an IP header has five beats; what compares delimiters that come in cycles behind each other, for the
 //! same reason (`--only interval`); the count of the least interval, of which a simulation reaches the low bits alone (likewise); the parts of a key's tags and of a mixing, which this check leaves unused and others feed
-//! (`checks::forgery`, `checks::point`); what reaches registers alone and no control frame, which the checks of whole designs compare (`checks::shell`); bits that nobody
-//! reads; and the multiplexers by which the check fills counters.
+//! (`checks::forgery`, `checks::point`); what reaches registers alone and no control frame, which the checks of whole designs compare (`checks::shell`); clock inputs, half a cycle of
+//! which no simulation without delays sees; bits that nobody reads; and the multiplexers by which the check fills counters.
 //!
 //! A mutation that the check does not notice may change nothing: a bit that is always zero stuck at zero. Yosys shows that
 //! from the same state of all flip-flops and memories the two netlists go on to the same one, and have the same outputs; what it cannot
@@ -100,9 +100,12 @@ command('select -set mutable ' + sent + ' ' + left_out + ' ' + top + '/c:* %i')
 /// Arguments: Verilog, top, number, seed, file for the list, file for the netlist.
 const MUTATE: &str = "\
 number, seed, listed, netlist = sys.argv[3:]
-command('mutate -list ' + number + ' -seed ' + seed + ' -ctrl fault 8 1 -o ' + listed + ' @mutable')
-for line in open(listed):
-    command(line.strip())
+command('mutate -list ' + str(int(number) + 50) + ' -seed ' + seed + ' -o ' + listed + ' @mutable')
+drawn = [line.strip() for line in open(listed) if ' -port CLK ' not in line][:int(number)]
+drawn = [line.replace('mutate ', 'mutate -ctrl fault 8 %d ' % fault) for fault, line in enumerate(drawn, 1)]
+for line in drawn:
+    command(line)
+open(listed, 'w').write('\\n'.join(drawn))
 command('opt_clean')
 command('write_verilog -noattr ' + netlist)
 ";
