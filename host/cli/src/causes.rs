@@ -186,12 +186,6 @@ impl Surveys {
         ))
     }
 
-    /// Whether a recording's times go back by what proves single stamps wrong: recorders write packets in the order of their coming.
-    pub(crate) fn go_back(&self) -> bool {
-        let ends = [&self.sender, &self.receiver];
-        ends.iter().any(|survey| survey.backward().is_some_and(|backward| backward.most >= WILD))
-    }
-
     /// What the times of both ends are multiples of.
     pub(crate) fn rounding(&self) -> Rounding {
         let unit = |survey: &Survey| survey.resolution().unwrap_or(0);
@@ -289,8 +283,6 @@ fn remarks_on_beginnings(recordings: &Recordings) -> Result<Vec<String>, Failure
 const MOST_COMPARED: usize = 200_000;
 /// The longest frames that links carry, jumbo frames: 9,216 bytes with Ethernet's header and two VLAN tags.
 const LONGEST_FRAME: u32 = 9238;
-/// By how many nanoseconds times go back at least behind a wild stamp.
-const WILD: u64 = 1_000_000_000;
 /// One packet in how many may be a fragment that only one end has, before results are refused.
 const FRAGMENTS: u64 = 1000;
 /// The share of packets from which on something about them is said.

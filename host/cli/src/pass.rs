@@ -141,11 +141,6 @@ impl Passed {
         })
     }
 
-    /// Whether a recording's times go back by what proves single stamps wrong: recorders write packets in the order of their coming.
-    pub(crate) fn goes_back(&self) -> bool {
-        self.surveys().go_back()
-    }
-
     /// What both ends' captures hold.
     pub(crate) fn surveys(&self) -> Surveys {
         Surveys { sender: self.sender.survey.clone(), receiver: self.receiver.survey.clone() }

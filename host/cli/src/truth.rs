@@ -11,14 +11,14 @@ use crate::recordings::{Recordings, remark_on_cut, remark_on_nothing_wanted};
 use crate::report;
 use crate::show::json::Members;
 use crate::show::table;
+use crate::wrong_stamps::WrongStamps;
 use clap::Args;
 use deltaline_capture::PacketRef;
 use deltaline_capture::edges::Edges;
 use deltaline_capture::exact::{Matched, Matcher};
 use deltaline_capture::matching;
 use deltaline_collect::truth::Exact;
-use deltaline_estimate::quantity::Quantity;
-use deltaline_estimate::{Reason, clock_doubts_of_packets, wild_places};
+use deltaline_estimate::clock_doubts_of_packets;
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::wire::frame::Role;
 use serde::Serialize;
@@ -100,15 +100,21 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
         check_common(recordings, [matched.sender, matched.receiver], &surveys, &remarks)?;
     }
     let overall = Exact::from(matched.overall);
+    // A sample may lack them.
+    let extremes = overall.delay.into_iter().flat_map(|delay| [delay.least, delay.greatest]);
+    let known: Vec<i64> = delays.iter().map(|(_, delay)| *delay).chain(extremes).collect();
+    let has_wrong_stamps = WrongStamps::of(&surveys, &known).are_among(known.iter().copied());
     // By name, the overall numbers last.
     let exact = matched.intervals.iter().map(|truth| Exact::from(*truth));
-    let mut rows: Vec<_> =
-        exact.enumerate().map(|(interval, exact)| (interval.to_string(), exact.quantities())).collect();
-    let intervals = rows.len();
-    rows.push(("overall".into(), overall.quantities()));
-    if surveys.go_back() && has_wild(&delays, &overall) {
-        rows.iter_mut().for_each(|(_, quantities)| refuse_exact_delays(quantities));
-    }
+    let named = exact.enumerate().map(|(interval, exact)| (interval.to_string(), exact));
+    let rows: Vec<_> = named
+        .chain([("overall".into(), overall)])
+        .map(|(name, exact)| match has_wrong_stamps {
+            true => (name, exact.quantities_of_wrong_stamps()),
+            false => (name, exact.quantities()),
+        })
+        .collect();
+    let intervals = matched.intervals.len();
     let [.., (_, of_all)] = &rows[..] else { return Ok(Exit::NotIdentifiable) };
 
     let (exit, mut warnings) = judged(recordings, &matched, edges.as_ref(), &surveys, remarks)?;
@@ -151,20 +157,6 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     }
     warnings.iter().for_each(|warning| report::say(warning));
     Ok(exit)
-}
-
-/// Whether wild stamps are among the delays, of which these are all or a sample.
-fn has_wild(delays: &[(u64, i64)], overall: &Exact) -> bool {
-    let extremes = overall.delay.into_iter().flat_map(|delay| [delay.least, delay.greatest]);
-    let all: Vec<i64> = delays.iter().map(|(_, delay)| *delay).chain(extremes).collect();
-    !wild_places(&all).is_empty()
-}
-
-/// Takes mean and deviation, which wild stamps are in, out of exact numbers.
-pub(crate) fn refuse_exact_delays(quantities: &mut [Quantity]) {
-    for each in quantities.iter_mut().filter(|each| matches!(each.what.name, "mean" | "std")) {
-        *each = Quantity::new(each.what, Err(Reason::WildStamps));
-    }
 }
 
 /// How well two captures fit together, and what is to be said of it, `remarks` among it.

@@ -70,11 +70,6 @@ impl Figures {
         Figures { exact: Some(exact.quantities()), ..self }
     }
 
-    /// Has no mean and no deviation, because wild stamps are in them.
-    pub fn refuse_wild(&mut self) {
-        self.refuse_delays(Reason::WildStamps);
-    }
-
     /// Has no mean where packets look alike and sums do not make it exact: what is left are its bounds, and their middle is no mean.
     fn refuse_alike(&mut self) {
         let is_wide = |[low, high]: [f64; 2]| high > low;
@@ -244,6 +239,16 @@ impl Summary {
         }
         figures.clock_doubt = clock_doubt(evaluations, &findings);
         Summary { overall: figures, intervals: intervals.collect(), findings }
+    }
+
+    /// Takes mean and deviation out of the intervals in which packets have wrong stamps, and out of all together where any has: of each interval,
+    /// whether it has.
+    pub fn refuse_wrong_stamps(&mut self, has_wrong: impl IntoIterator<Item = bool>) {
+        let wrong = self.intervals.iter_mut().zip(has_wrong).filter(|(_, has_wrong)| *has_wrong);
+        let refused = wrong.map(|(interval, _)| interval.figures.refuse_delays(Reason::WildStamps)).count();
+        if refused > 0 {
+            self.overall.refuse_delays(Reason::WildStamps);
+        }
     }
 
     /// Puts what single packets show of the clocks in the place of what intervals' delays show; `evaluations` are those that

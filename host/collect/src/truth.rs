@@ -57,6 +57,17 @@ impl Exact {
         ]
     }
 
+    /// The numbers where packets have wrong stamps: these are in mean and deviation, while the least and the greatest delay show them.
+    pub fn quantities_of_wrong_stamps(&self) -> Vec<Quantity> {
+        let spoilt =
+            |each: &Quantity| [&MEAN, &DEVIATION].into_iter().any(|what| std::ptr::eq(what, each.what));
+        let refused = |each: Quantity| match spoilt(&each) {
+            true => Quantity::new(each.what, Err(Reason::WildStamps)),
+            false => each,
+        };
+        self.quantities().into_iter().map(refused).collect()
+    }
+
     /// What a board counted, with so many picoseconds in its clock's cycle.
     pub fn of_board(truth: &board::Truth, cycle: u32) -> Self {
         let received = u64::from(truth.received);
