@@ -201,8 +201,8 @@ impl Surveys {
         let is_coarse = open > ORDINARY_RESOLUTION;
         (is_coarse || open > width / 2.0 && open > NOTABLE_RESOLUTION * mean.abs()).then(|| {
             format!(
-                "the packets' times are multiples of {}: the mean may be off by as much beside what its interval says; the \
-                 deviation is without the rounding; record with finer times, such as tcpdump --time-stamp-precision=nano",
+                "the packets' times are multiples of {}: a mean may be off by as much, whatever its interval says; \
+                 deviations are without the rounding; record with finer times, such as tcpdump --time-stamp-precision=nano",
                 duration(open)
             )
         })

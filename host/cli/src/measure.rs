@@ -20,7 +20,7 @@ use deltaline_capture::reordering::Reordering;
 use deltaline_capture::replay::Span;
 use deltaline_capture::stretches::Passages;
 use deltaline_collect::summary::{Figures, Summary, interval_remarks};
-use deltaline_collect::truth::Exact;
+use deltaline_collect::truth::{Exact, Stamps};
 use deltaline_estimate::clock_doubts_of_packets;
 use deltaline_estimate::quantity::{MEAN, of_reordering};
 use deltaline_model::configuration::Configuration;
@@ -165,9 +165,9 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
         && let Some(matched) = &matched
     {
         let matching = &matched.matching;
-        let exact = |exact: Exact, delays: &[i64]| match wrong_stamps.are_among(delays.iter().copied()) {
-            true => exact.quantities_of_wrong_stamps(),
-            false => exact.quantities(),
+        let rounding = passed.surveys().rounding();
+        let exact = |exact: Exact, delays: &[i64]| {
+            exact.quantities(Stamps { are_wrong: wrong_stamps.are_among(delays.iter().copied()), rounding })
         };
         for (interval, span) in summary.intervals.iter_mut().zip(&spans) {
             let truth = matching.truth(span.sender.clone()).into();

@@ -17,7 +17,7 @@ use deltaline_capture::PacketRef;
 use deltaline_capture::edges::Edges;
 use deltaline_capture::exact::{Matched, Matcher};
 use deltaline_capture::matching;
-use deltaline_collect::truth::Exact;
+use deltaline_collect::truth::{Exact, Stamps};
 use deltaline_estimate::clock_doubts_of_packets;
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::wire::frame::Role;
@@ -101,17 +101,16 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     }
     let overall = Exact::from(matched.overall);
     // A sample may lack them.
-    let extremes = overall.delay.into_iter().flat_map(|delay| [delay.least, delay.greatest]);
-    let known: Vec<i64> = delays.iter().map(|(_, delay)| *delay).chain(extremes).collect();
-    let has_wrong_stamps = WrongStamps::of(&surveys, &known).are_among(known.iter().copied());
+    let known: Vec<i64> = delays.iter().map(|(_, delay)| *delay).chain(overall.extremes()).collect();
+    let (wrong_stamps, rounding) = (WrongStamps::of(&surveys, &known), surveys.rounding());
     // By name, the overall numbers last.
     let exact = matched.intervals.iter().map(|truth| Exact::from(*truth));
     let named = exact.enumerate().map(|(interval, exact)| (interval.to_string(), exact));
     let rows: Vec<_> = named
         .chain([("overall".into(), overall)])
-        .map(|(name, exact)| match has_wrong_stamps {
-            true => (name, exact.quantities_of_wrong_stamps()),
-            false => (name, exact.quantities()),
+        .map(|(name, exact)| {
+            let are_wrong = wrong_stamps.are_among(exact.extremes());
+            (name, exact.quantities(Stamps { are_wrong, rounding }))
         })
         .collect();
     let intervals = matched.intervals.len();
@@ -181,6 +180,8 @@ pub(crate) fn judged(
         matched.sender.packets / matched.intervals.len().max(1) as u64,
     ));
     warnings.extend(remark_on_duplicates(matched.sender.duplicates));
+    let mean = overall.delay.map(|delay| delay.mean);
+    warnings.extend(mean.and_then(|mean| surveys.remark_on_resolution(mean, 0.0)));
     for (path, end) in
         [(recordings.sender.display(), matched.sender), (recordings.receiver.display(), matched.receiver)]
     {

@@ -124,6 +124,43 @@ fn wild_stamps_are_noticed() {
     }
 }
 
+#[test]
+fn wild_stamps_are_in_no_flow_and_no_interval_beside_theirs() {
+    let folder = Folder::new();
+    let mut ends = [SENDER, RECEIVER].map(packets);
+    let sound =
+        [("sound.pcap", &ends[0]), ("received.pcap", &ends[1])].map(|(name, all)| folder.capture(name, all));
+    // A packet of one flow, which both ends have seen.
+    let spoilt = ends[1][20_040].data[26..34].to_vec();
+    ends[1][20_040].timestamp += 1_000_000_000_000;
+    let paths = ["sender.pcap", "receiver.pcap"].map(|name| folder.path(name));
+    ends.iter().zip(["sender.pcap", "receiver.pcap"]).for_each(|(all, name)| _ = folder.capture(name, all));
+    let fields = ["--fields", "source,destination"];
+    let flows =
+        |ends: &[String; 2]| run(&[&["flows", "list", "--json", &ends[0], &ends[1]], &fields[..]].concat());
+    let (found, expected) = (flows(&paths), flows(&sound));
+    found.told(0, &["times of its packets go back", "receiver.pcap"]);
+    let address = |at: usize| spoilt[at..at + 4].iter().map(u8::to_string).collect::<Vec<_>>().join(".");
+    let (mut refused, mut right) = (0, 0);
+    for (flow, sound) in found.json().as_array().unwrap().iter().zip(expected.json().as_array().unwrap()) {
+        if [&flow["source"], &flow["destination"]] != [&Value::from(address(0)), &Value::from(address(4))] {
+            right += usize::from(flow == sound);
+            continue;
+        }
+        refused += 1;
+        for key in ["mean_ns", "mean_ci95_ns", "std_ns"] {
+            assert!(flow[key].is_null() && sound[key] != Value::Null, "{flow} {sound}");
+        }
+        assert!(flow["reason"].as_str().unwrap().contains("wrong stamps"), "{flow}");
+        assert_eq!([&flow["sent"], &flow["lost"]], [&sound["sent"], &sound["lost"]]);
+    }
+    assert_eq!((refused, refused + right), (1, found.json().as_array().unwrap().len()));
+    let intervals = run(&["truth", "--json", "--interval", "250ms", &paths[0], &paths[1]]).json();
+    let intervals = intervals["intervals"].as_array().unwrap();
+    let without = intervals.iter().filter(|interval| interval["mean_ns"].is_null()).count();
+    assert!(without == 1 && intervals.len() > 5, "{intervals:?}");
+}
+
 /// Mean and deviation are, with the reason.
 fn refused(found: &Run) {
     let json = found.json();
@@ -206,7 +243,35 @@ fn coarse_stamps_are_noticed_where_they_matter() {
         let found = measure(&folder, &ends[0], &ends[1], &[]);
         assert_eq!(found.messages.contains("multiples of 1.000 ms"), matters, "{found:?}");
         assert_eq!(found.messages.contains("multiples of"), matters, "{found:?}");
+        let paths = ["sender.pcap", "receiver.pcap"].map(|name| folder.path(name));
+        for command in [&["truth"][..], &["flows", "top"]] {
+            let found = run(&[command, &["--json", &paths[0], &paths[1]]].concat());
+            assert_eq!(found.messages.contains("multiples of 1.000 ms"), matters, "{found:?}");
+        }
     }
+}
+
+#[test]
+fn a_deviation_of_rounding_is_none() {
+    let folder = Folder::new();
+    // Delays within a tenth of a millisecond, and stamps in milliseconds.
+    let mut ends = with_rate(0);
+    for (number, packet) in ends[1].iter_mut().enumerate() {
+        packet.timestamp += 1000 * (number as u64 % 100);
+    }
+    for packet in ends.iter_mut().flatten() {
+        packet.timestamp -= packet.timestamp % 1_000_000;
+    }
+    let [sender, receiver] =
+        [("sender.pcap", &ends[0]), ("receiver.pcap", &ends[1])].map(|(name, all)| folder.capture(name, all));
+    let truth = run(&["truth", "--json", &sender, &receiver]).json()["overall"].clone();
+    let beside =
+        run(&["measure", "--truth", "--json", &sender, &receiver]).json()["overall"]["truth"].clone();
+    let flow = &run(&["flows", "top", "--count", "1", "--json", &sender, &receiver]).json()[0];
+    for exact in [&truth, &beside, flow] {
+        assert!(exact["mean_ns"].is_f64() && exact["std_ns"].is_null(), "{exact}");
+    }
+    assert!(flow["reason"].as_str().unwrap().contains("so coarse that rounding"), "{flow}");
 }
 
 /// What a result says of the order: within flows, in all, of how many.

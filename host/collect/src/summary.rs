@@ -7,7 +7,7 @@
 
 use crate::evaluation::{Evaluation, Unusable, distrust};
 use crate::text::duration;
-use crate::truth::Exact;
+use crate::truth::{Exact, Stamps};
 use crate::verdict::Doubt;
 use deltaline_estimate::quantity::{self, Quantity, Remark};
 use deltaline_estimate::{
@@ -67,7 +67,7 @@ impl Figures {
 
     /// The same numbers, with the truth beside them.
     pub fn beside(self, exact: &Exact) -> Self {
-        Figures { exact: Some(exact.quantities()), ..self }
+        Figures { exact: Some(exact.quantities(Stamps::default())), ..self }
     }
 
     /// Has no mean where packets look alike and sums do not make it exact: what is left are its bounds, and their middle is no mean.

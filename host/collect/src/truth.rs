@@ -1,8 +1,8 @@
 //! The truth about packets, where it is known: by matching them one by one, or from a board that made them.
 
 use deltaline_capture::matching;
-use deltaline_estimate::Reason;
 use deltaline_estimate::quantity::{Definition, Number, Quantity, Unit};
+use deltaline_estimate::{Reason, Rounding};
 use deltaline_model::board;
 
 /// Exact numbers of the packets between two points.
@@ -39,33 +39,60 @@ static DEVIATION: Definition = Definition::new("std", "deviation", Unit::Nanosec
 static LEAST: Definition = Definition::new("min", "minimum", Unit::Nanoseconds);
 static GREATEST: Definition = Definition::new("max", "maximum", Unit::Nanoseconds);
 
+/// What is known of the stamps that delays are differences of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamps {
+    /// Whether wrong ones are among them.
+    pub are_wrong: bool,
+    /// What they are multiples of.
+    pub rounding: Rounding,
+}
+
 impl Exact {
+    /// The mean delay in nanoseconds.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not known.
+    pub fn mean(&self, stamps: Stamps) -> Result<f64, Reason> {
+        self.average(stamps).map(|delay| delay.mean)
+    }
+
+    /// The standard deviation of the delays in nanoseconds, without what rounding adds.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not known.
+    pub fn deviation(&self, stamps: Stamps) -> Result<f64, Reason> {
+        let delay = self.average(stamps)?;
+        stamps.rounding.without(delay.deviation).ok_or(Reason::Rounded)
+    }
+
+    /// The delays, for what all of them go into; the least and the greatest show wrong stamps.
+    fn average(&self, stamps: Stamps) -> Result<Delay, Reason> {
+        if stamps.are_wrong { Err(Reason::WildStamps) } else { self.delay.ok_or(Reason::NothingReceived) }
+    }
+
+    /// The least delay and the greatest in nanoseconds, if any packet was received.
+    pub fn extremes(&self) -> impl Iterator<Item = i64> + use<> {
+        self.delay.into_iter().flat_map(|delay| [delay.least, delay.greatest])
+    }
+
     /// The numbers as quantities.
-    pub fn quantities(&self) -> Vec<Quantity> {
+    pub fn quantities(&self, stamps: Stamps) -> Vec<Quantity> {
         let Exact { sent, received, lost, delay } = *self;
-        let of = |what, number: fn(Delay) -> Number| {
-            Quantity::new(what, delay.map(number).ok_or(Reason::NothingReceived))
+        let extreme = |what, number: fn(Delay) -> i64| {
+            Quantity::new(what, delay.map(number).map(Number::Whole).ok_or(Reason::NothingReceived))
         };
         vec![
             Quantity::count(&SENT, sent),
             Quantity::count(&RECEIVED, received),
             Quantity { samples: Some(sent), ..Quantity::count(&LOST, lost) },
-            of(&MEAN, |delay| Number::Real(delay.mean)),
-            of(&DEVIATION, |delay| Number::Real(delay.deviation)),
-            of(&LEAST, |delay| Number::Whole(delay.least)),
-            of(&GREATEST, |delay| Number::Whole(delay.greatest)),
+            Quantity::new(&MEAN, self.mean(stamps).map(Number::Real)),
+            Quantity::new(&DEVIATION, self.deviation(stamps).map(Number::Real)),
+            extreme(&LEAST, |delay| delay.least),
+            extreme(&GREATEST, |delay| delay.greatest),
         ]
-    }
-
-    /// The numbers where packets have wrong stamps: these are in mean and deviation, while the least and the greatest delay show them.
-    pub fn quantities_of_wrong_stamps(&self) -> Vec<Quantity> {
-        let spoilt =
-            |each: &Quantity| [&MEAN, &DEVIATION].into_iter().any(|what| std::ptr::eq(what, each.what));
-        let refused = |each: Quantity| match spoilt(&each) {
-            true => Quantity::new(each.what, Err(Reason::WildStamps)),
-            false => each,
-        };
-        self.quantities().into_iter().map(refused).collect()
     }
 
     /// What a board counted, with so many picoseconds in its clock's cycle.

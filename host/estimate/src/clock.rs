@@ -204,7 +204,7 @@ impl Tame {
 }
 
 /// Wild stamps among delays in nanoseconds.
-pub(crate) fn wild_stamps(delays: impl IntoIterator<Item = i64>) -> Option<ClockDoubt> {
+pub fn wild_stamps(delays: impl IntoIterator<Item = i64>) -> Option<ClockDoubt> {
     let mut delays: Vec<i64> = delays.into_iter().collect();
     let tame = Tame::of(&delays)?;
     let (of, packets) = (delays.len(), delays.iter().filter(|delay| !tame.holds(**delay)).count());

@@ -100,7 +100,8 @@ pub enum Reason {
     HeavyTail,
     /// Wild stamps are in the sums.
     #[error(
-        "not identifiable: packets with wrong stamps, seconds from all others, are in the sums; mend the recording, or leave them out"
+        "not identifiable: packets with wrong stamps, a second or more from where they belong, are in the sums; mend the recording or the \
+         clock, or leave them out"
     )]
     WildStamps,
     /// Rounded times make up most of the spread.
