@@ -251,6 +251,68 @@ fn coarse_stamps_are_noticed_where_they_matter() {
     }
 }
 
+/// What `decode` and `read` make of the control frames alone of what was measured with these options.
+fn from_frames(folder: &Folder, ends: &[Vec<Packet>; 2], options: &[&str]) -> [Value; 2] {
+    let frames = folder.path("control.pcapng");
+    measure(folder, &ends[0], &ends[1], &[options, &["--frames", &frames]].concat());
+    let lines = run(&["read", "--json", &frames]).output;
+    let mut lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line of JSON"));
+    let interval = lines.find(|line| line["event"] == "interval" && line["interval"] == 0);
+    [run(&["decode", "--json", &frames]).json()["overall"].clone(), interval.expect("an interval")]
+}
+
+#[test]
+fn wild_stamps_are_noticed_in_control_frames() {
+    let folder = Folder::new();
+    for (end, by) in [(1, 300_000_000_000i64), (0, 300_000_000_000), (1, -300_000_000_000)] {
+        let mut ends = [SENDER, RECEIVER].map(packets);
+        for packet in ends[end].iter_mut().skip(500).step_by(1000) {
+            packet.timestamp = packet.timestamp.saturating_add_signed(by);
+        }
+        for found in from_frames(&folder, &ends, &[]) {
+            for key in ["mean_ns", "mean_ci95_ns", "std_ns", "bracket_ns"] {
+                assert!(found[key].is_null(), "{end} {by} {key}: {found}");
+            }
+            assert!(found["reason"].as_str().unwrap_or_default().contains("wrong stamps"), "{found}");
+            let doubt = found["clock_doubt"].as_str().unwrap_or_default();
+            assert!(doubt.contains("lie before its first packet or behind its last one"), "{found}");
+            assert!(found["lost"].is_u64(), "{found}");
+        }
+    }
+    // Where order shows nothing, packets that are alone in their rows show what is far from all others.
+    let mut ends = [SENDER, RECEIVER].map(packets);
+    let late = ends[1].len() - 1000;
+    set(&mut ends[1], late, 300_000_000_000);
+    for found in from_frames(&folder, &ends, &[]) {
+        assert!(found["clock_doubt"].as_str().unwrap_or_default().contains("far from all others"), "{found}");
+        assert!(!found["reason"].as_str().unwrap_or_default().contains("wrong stamps"), "{found}");
+    }
+}
+
+#[test]
+fn coarse_stamps_are_noticed_in_control_frames() {
+    let folder = Folder::new();
+    for (unit, is_said) in [(1_000_000, true), (1_000, false), (1, false)] {
+        for end in 0..2 {
+            let mut ends = [SENDER, RECEIVER].map(packets);
+            ends[end].iter_mut().for_each(|packet| packet.timestamp -= packet.timestamp % unit);
+            let whole = measure(&folder, &ends[0], &ends[1], &[]).json()["overall"].clone();
+            for found in from_frames(&folder, &ends, &[]) {
+                let doubt = found["clock_doubt"].as_str().unwrap_or_default();
+                let role = ["sender", "receiver"][end];
+                assert_eq!(
+                    doubt.contains(&format!("the {role}'s times are multiples of 1.000 ms")),
+                    is_said,
+                    "{found}"
+                );
+                assert_eq!(doubt.is_empty(), !is_said, "{found}");
+                // The same deviation as of whom has the recordings.
+                assert!(!is_said || found["std_ns"] == whole["std_ns"], "{found} {whole}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_deviation_of_rounding_is_none() {
     let folder = Folder::new();
