@@ -13,6 +13,7 @@ use crate::recordings::Recordings;
 use crate::report::{self, or_none};
 use crate::show::json::{Interval as IntervalOutput, Numbers};
 use crate::show::{csv, html, plot, table};
+use crate::truth::remarks_on_refused;
 use crate::wrong_stamps::WrongStamps;
 use clap::Args;
 use deltaline_capture::PcapngWriter;
@@ -170,10 +171,13 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
             exact.quantities(Stamps { are_wrong: wrong_stamps.are_among(delays.iter().copied()), rounding })
         };
         for (interval, span) in summary.intervals.iter_mut().zip(&spans) {
-            let truth = matching.truth(span.sender.clone()).into();
+            let truth = Exact::from(matching.truth(span.sender.clone())).as_part(spans.len() > 1);
             interval.figures.exact = Some(exact(truth, &matched.delays_of(span)));
         }
         summary.overall.exact = Some(exact(matching.truth(..).into(), &delays));
+        let intervals = summary.intervals.iter().map(|interval| &interval.figures);
+        let exact = [&summary.overall].into_iter().chain(intervals).filter_map(|each| each.exact.as_deref());
+        warnings.extend(remarks_on_refused(exact));
     }
     let intervals = passed.evaluations.iter().map(Exit::after_interval);
     let void = passed.is_corrupted.then_some(Exit::Void);

@@ -18,7 +18,8 @@ use deltaline_capture::edges::Edges;
 use deltaline_capture::exact::{Matched, Matcher};
 use deltaline_capture::matching;
 use deltaline_collect::truth::{Exact, Stamps};
-use deltaline_estimate::clock_doubts_of_packets;
+use deltaline_estimate::quantity::Quantity;
+use deltaline_estimate::{Reason, clock_doubts_of_packets};
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::wire::frame::Role;
 use serde::Serialize;
@@ -104,7 +105,8 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     let known: Vec<i64> = delays.iter().map(|(_, delay)| *delay).chain(overall.extremes()).collect();
     let (wrong_stamps, rounding) = (WrongStamps::of(&surveys, &known), surveys.rounding());
     // By name, the overall numbers last.
-    let exact = matched.intervals.iter().map(|truth| Exact::from(*truth));
+    let is_part = matched.intervals.len() > 1;
+    let exact = matched.intervals.iter().map(|truth| Exact::from(*truth).as_part(is_part));
     let named = exact.enumerate().map(|(interval, exact)| (interval.to_string(), exact));
     let rows: Vec<_> = named
         .chain([("overall".into(), overall)])
@@ -118,6 +120,7 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
 
     let (exit, mut warnings) = judged(recordings, &matched, edges.as_ref(), &surveys, remarks)?;
     warnings.extend(clock_doubts_of_packets(delays).iter().map(ToString::to_string));
+    warnings.extend(remarks_on_refused(rows.iter().rev().map(|(_, quantities)| &quantities[..])));
 
     if arguments.json {
         report::print_result(
@@ -156,6 +159,24 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     }
     warnings.iter().for_each(|warning| report::say(warning));
     Ok(exit)
+}
+
+/// Why exact numbers are refused, those of all together first: each reason once. That nothing was received is plain.
+pub(crate) fn remarks_on_refused<'a>(exact: impl IntoIterator<Item = &'a [Quantity]>) -> Vec<String> {
+    let mut reasons: Vec<(Reason, Vec<String>)> = vec![];
+    for quantities in exact {
+        for quantity in quantities {
+            let Err(reason) = quantity.value else { continue };
+            match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, keys)) if keys.contains(&quantity.what.key()) => {}
+                Some((_, keys)) => keys.push(quantity.what.key()),
+                None => reasons.push((reason, vec![quantity.what.key()])),
+            }
+        }
+    }
+    let is_plain = |reason: &Reason| *reason == Reason::NothingReceived;
+    let refused = reasons.into_iter().filter(|(reason, _)| !is_plain(reason));
+    refused.map(|(reason, keys)| format!("exact {}: {reason}", keys.join(", "))).collect()
 }
 
 /// How well two captures fit together, and what is to be said of it, `remarks` among it.
@@ -267,5 +288,9 @@ fn judge(matched: &Matched, overall: &Exact) -> (Exit, Vec<String>) {
         return (Exit::Ends, vec![message]);
     }
     let remark = remark_on_negative_delays(negative, overall.received, delay.least);
-    (Exit::Done, remark.into_iter().collect())
+    let exit = match overall.mean(Stamps::default()) {
+        Err(Reason::Guessed) => Exit::NotIdentifiable,
+        _ => Exit::Done,
+    };
+    (exit, remark.into_iter().collect())
 }

@@ -2,7 +2,7 @@
 //!
 //! Test plan: the shipped pair as it is raises no doubt, in one interval, in many and in any part of it. Variants of it, in which the clock of one
 //! end is set forward or back, single packets have wild stamps, or stamps are multiples of a millisecond, are doubted by what they
-//! are; a pair of constant delay in which a clock runs fast is. What is said of the deviation stays true. Order: the numbers
+//! are; a pair of constant delay in which a clock runs fast is. So are flows, exact numbers and control frames alone, as far as these show it. What is said of the deviation stays true. Order: the numbers
 //! of exact matching, with and without intervals, and in recordings that are reordered on purpose.
 
 mod common;

@@ -77,6 +77,12 @@ pub enum Reason {
          traffic whose packets differ with --filter, or look into tunnels with --inner"
     )]
     Alike,
+    /// Which packet is which is a guess.
+    #[error(
+        "not identifiable: many packets look alike, and which of them is which, or was lost, is a guess by their times; choose traffic whose packets \
+         differ with --filter, or look into tunnels with --inner"
+    )]
+    Guessed,
     /// Rows and sums over all packets contradict each other.
     #[error(
         "not identifiable: rows and the sums over all packets contradict each other: packets that are in no row took \
