@@ -3,7 +3,7 @@
 //! # Test plan
 //!
 //! With the collector's: rows of true packets never lie apart from first and last time, whatever the synopsis; forged ones do. Times that were rounded
-//! show their unit, others none.
+//! show their unit, others none (`host/cli/tests/clocks.rs`).
 
 use deltaline_model::sketch::cell::{Cell, Row, SUM_BITS, SUM_MASK};
 use deltaline_model::sketch::finecomb;
